@@ -1,0 +1,53 @@
+package pluginsdk
+
+// A Value is what a user column or a session value holds: nil, bool, int64,
+// float64, string or []byte. Other types break the contract.
+type Value = any
+
+// EffectKind tells what an [Effect] changes.
+type EffectKind int
+
+// The kinds of an effect.
+const (
+	// EffectConsumeIntended forgets the page that the person had asked for.
+	EffectConsumeIntended EffectKind = iota + 1
+	// EffectSetSession sets a session value of the plugin's own.
+	EffectSetSession
+	// EffectSetUser sets a column of the user that config.hcl grants.
+	EffectSetUser
+)
+
+// An Effect is one change that a plugin asks the host to make. The host applies
+// all effects of an answer, the session and the next intent in one transaction,
+// or none of them.
+type Effect struct {
+	kind  EffectKind
+	name  string
+	value Value
+}
+
+// ConsumeIntended forgets the page that the person had asked for before
+// signing in; a dispenser that redirects there itself adds it.
+func ConsumeIntended() Effect { return Effect{kind: EffectConsumeIntended} }
+
+// SetSession keeps a value in the person's session, under a name that only this
+// plugin sees. nil removes it. Session values end with the session.
+func SetSession(name string, value Value) Effect {
+	return Effect{kind: EffectSetSession, name: name, value: value}
+}
+
+// SetUser sets a column of the user's row. The column must stand in user_write
+// of the plugin's block in config.hcl.
+func SetUser(column string, value Value) Effect {
+	return Effect{kind: EffectSetUser, name: column, value: value}
+}
+
+// Kind tells what the effect changes.
+func (e Effect) Kind() EffectKind { return e.kind }
+
+// Name returns the session value's or column's name; it is empty for
+// [EffectConsumeIntended].
+func (e Effect) Name() string { return e.name }
+
+// Value returns the new value.
+func (e Effect) Value() Value { return e.value }

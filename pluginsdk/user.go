@@ -1,0 +1,41 @@
+package pluginsdk
+
+// A User is the person who signs in, as far as the host's configuration lets
+// the plugin see.
+type User struct {
+	// ID is the primary key of the user's row as text, whatever its type.
+	ID string
+	// Name and Email are the columns of these names; empty where null.
+	Name, Email string
+	// Columns holds the columns that user_read grants, by name. Integers are
+	// int64 whatever their width in the database.
+	Columns map[string]Value
+}
+
+// Column returns a granted column, nil when it is null or not granted.
+func (u User) Column(name string) Value { return u.Columns[name] }
+
+// A Request is what the plugin learns about the request that it decides on.
+// It holds no password, cookie, authorization header, token or hash.
+type Request struct {
+	// ID joins the host's log lines, the plugin's and the answer's X-Request-Id.
+	ID string
+	// IntentID is the same for every attempt at one step.
+	IntentID string
+	// Method, Path and Query are of the HTTP request; Query is raw, without "?".
+	Method, Path, Query string
+	// Headers holds the granted request headers by lower-case name.
+	Headers map[string]string
+	// RemoteAddr is the client's IP address, after trusted proxies.
+	RemoteAddr string
+	// Locale is the person's language, "en" or "de" or another BCP 47 tag.
+	Locale string
+	// Intended is the page that the person had asked for; empty when none.
+	Intended string
+	// Routes maps the names of the host's named routes to their paths.
+	Routes map[string]string
+	// Session holds the plugin's own session values.
+	Session map[string]Value
+	// Form is the validated organisation form, by field; nil for a dispenser.
+	Form map[string]Value
+}
