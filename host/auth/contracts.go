@@ -1,0 +1,217 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// ErrNotFound is returned by the stores below when nothing matches.
+var ErrNotFound = errors.New("not found")
+
+// ErrSessionGone is returned when a session was ended or changed by another
+// request since it was loaded. Nothing was written then.
+var ErrSessionGone = errors.New("session gone")
+
+// Tx runs steps in one transaction of the shared store.
+type Tx interface {
+	// InTx calls f with a context that carries a transaction; every method of
+	// the interfaces below that is given this context joins it. It commits when
+	// f returns nil and rolls back otherwise. f may be called again after a
+	// serialization failure, so it must have no effect outside the store.
+	InTx(ctx context.Context, f func(ctx context.Context) error) error
+}
+
+// A User is a row of the stock table users.
+type User struct {
+	// ID is the primary key as text, whatever its type in the database.
+	ID string
+	// Name and Email are empty where null or where there is no such column.
+	Name, Email string
+	// Password is the stored hash, of any format; empty when null.
+	Password string
+	// RememberToken is the secret that every device token is bound to.
+	RememberToken string
+	// Disabled users cannot sign in; the mark is ours, not the host's.
+	Disabled bool
+	// Columns holds every other column by name, never a credential: nil, bool,
+	// int64, float64, string or []byte.
+	Columns map[string]pluginsdk.Value
+}
+
+// Users is the table of people, which belongs to the host application.
+type Users interface {
+	// FindByLogin returns the one user whose column holds value. Addresses (the
+	// column email, and values with an @) compare case-insensitively; an exact
+	// match wins, and an ambiguous one is ErrNotFound.
+	FindByLogin(ctx context.Context, column, value string) (User, error)
+	// FindByID returns the user with the primary key id, or ErrNotFound.
+	FindByID(ctx context.Context, id string) (User, error)
+	// SetColumns writes host columns. A column that does not exist is an error.
+	SetColumns(ctx context.Context, id string, values map[string]pluginsdk.Value) error
+	// SetPassword writes the password hash and the remember token.
+	SetPassword(ctx context.Context, id, hash, rememberToken string) error
+	// Rehash replaces the hash old by another of the same password, unless the
+	// password changed in between; open reset tokens stay valid.
+	Rehash(ctx context.Context, id, old, hash string) error
+	// SetRememberToken writes the remember token where it is still null or empty
+	// and returns the one that then stands.
+	SetRememberToken(ctx context.Context, id, token string) (string, error)
+	// HashFormats returns one stored hash of each format and cost in use.
+	HashFormats(ctx context.Context) ([]string, error)
+}
+
+// A Counter names what Throttle counts.
+type Counter struct {
+	// Kind keeps the counters of different rules apart, such as "login".
+	Kind string
+	// Login is the login name or address as typed, in lower case; may be empty.
+	Login string
+	// Client is the address or network that the request came from; may be empty.
+	Client string
+}
+
+// Throttle counts attempts for all hosts that share the database.
+type Throttle interface {
+	// Hit adds one to the counter in a single atomic statement and returns the
+	// count with this attempt, and when the window that the first attempt opened
+	// ends. A counter whose window is over starts again at one.
+	Hit(ctx context.Context, c Counter, now time.Time, window time.Duration) (count int, ends time.Time, err error)
+	// Undo takes one attempt back.
+	Undo(ctx context.Context, c Counter) error
+	// Clear forgets the counter.
+	Clear(ctx context.Context, c Counter) error
+}
+
+// A ResetToken is the right to set a new password once.
+type ResetToken struct {
+	// Hash is the SHA-256 of the token; the token itself is stored nowhere.
+	Hash []byte
+	// UserID and Email are of the user when the token was issued.
+	UserID, Email string
+	// Created is when the token was issued.
+	Created time.Time
+}
+
+// ResetTokens keeps the newest reset token of each address, in the stock table
+// password_reset_tokens and a table of claims of ours.
+type ResetTokens interface {
+	// Issue replaces whatever token the address has.
+	Issue(ctx context.Context, t ResetToken) error
+	// Find returns the unused token of the address with this hash, created after
+	// since, as long as the user's password and address are still those of the
+	// day it was issued; otherwise ErrNotFound. It consumes nothing.
+	Find(ctx context.Context, email string, hash []byte, since time.Time) (ResetToken, error)
+	// Claim uses the token for the request by and reports whether it was won: of
+	// any number of parallel claims by different requests exactly one is, and a
+	// repeated claim by the same request is again. It also removes the token
+	// from the stock table.
+	Claim(ctx context.Context, t ResetToken, by string, now time.Time) (bool, error)
+}
+
+// A RememberToken is one device's right to sign in again without a password: a
+// family of verifiers of which only the newest is valid.
+type RememberToken struct {
+	// Selector finds the family; 16 random bytes, constant for its life.
+	Selector []byte
+	// UserID is whose family it is.
+	UserID string
+	// Verifier and Previous are SHA-256 hashes of the newest verifier and of the
+	// one before it; Previous is nil before the first rotation.
+	Verifier, Previous []byte
+	// Nonce is what the newest verifier was derived from, beside the one before.
+	Nonce []byte
+	// Binding is the SHA-256 of the user's remember token when the family began.
+	Binding []byte
+	// Intent is the open intent of the family's sessions, nil when settled.
+	Intent []byte
+	// Device and Address describe where the family was last used.
+	Device, Address string
+	// Created, Rotated and Expires are when the family began, last changed its
+	// verifier, and ends.
+	Created, Rotated, Expires time.Time
+}
+
+// RememberTokens keeps the device tokens.
+type RememberTokens interface {
+	// Create stores a new family.
+	Create(ctx context.Context, t RememberToken) error
+	// Find returns the family, or ErrNotFound.
+	Find(ctx context.Context, selector []byte) (RememberToken, error)
+	// Rotate replaces the family's verifier old by t.Verifier, with Previous,
+	// Nonce, Rotated, Expires, Device and Address as in t, and reports whether
+	// old was still the newest.
+	Rotate(ctx context.Context, t RememberToken, old []byte) (bool, error)
+	// SetIntent keeps the open intent with the family.
+	SetIntent(ctx context.Context, selector, intent []byte) error
+	// Delete ends the family; that there is none is no error.
+	Delete(ctx context.Context, selector []byte) error
+	// DeleteUser ends all families of the user.
+	DeleteUser(ctx context.Context, userID string) error
+}
+
+// Purposes of a mail in the outbox.
+const (
+	PurposeReset   = "password_reset"
+	PurposeChanged = "password_changed"
+)
+
+// Mailer takes mail for sending outside the request.
+type Mailer interface {
+	// Enqueue writes down that the user is owed a mail. An empty userID costs the
+	// same and sends nothing, so that time does not tell who is known.
+	Enqueue(ctx context.Context, userID, purpose, locale string) error
+}
+
+// A Session is what the server remembers of one browser.
+type Session struct {
+	// Key and Version identify the stored row and what was read of it; Key is
+	// nil when the request has no live session.
+	Key     []byte
+	Version int64
+	// UserID is empty for a guest.
+	UserID string
+	// Intended is the rooted path that a guest asked for.
+	Intended string
+	// Intent is the intent last dispensed, nil before the first.
+	Intent *OpenIntent
+	// Values holds the plugins' session values under "<plugin>/<name>".
+	Values map[string]pluginsdk.Value
+	// Device is the selector of the device token that the session belongs to.
+	Device []byte
+}
+
+// SignedIn reports whether somebody has signed in.
+func (s Session) SignedIn() bool { return s.UserID != "" }
+
+// Settled reports whether the intent loop has ended.
+func (s Session) Settled() bool {
+	return s.UserID != "" && (s.Intent == nil || s.Intent.Envelope.Kind == string(pluginsdk.KindRedirect))
+}
+
+// An OpenIntent is a dispensed intent with the id that all attempts at it share.
+type OpenIntent struct {
+	ID       string   `json:"id"`
+	Envelope Envelope `json:"envelope"`
+}
+
+// Sessions is how the pipeline reads and writes the caller's session.
+type Sessions interface {
+	// Load returns the session of the request; the zero Session when it has none
+	// or an expired one. It writes nothing but the session's touch.
+	Load(r *http.Request) (Session, error)
+	// Renew ends old, if it has a row, and stores next under a new random id. The
+	// cookie is to be set after the transaction of ctx has committed.
+	Renew(ctx context.Context, r *http.Request, old, next Session) (Session, *http.Cookie, error)
+	// Update writes s over the row it was loaded from, or ErrSessionGone.
+	Update(ctx context.Context, s Session) error
+	// End deletes the row and returns a cookie that removes the browser's.
+	End(ctx context.Context, s Session) (*http.Cookie, error)
+	// EndUser deletes all sessions of the user.
+	EndUser(ctx context.Context, userID string) error
+	// EndDevice deletes all sessions that belong to the device token.
+	EndDevice(ctx context.Context, selector []byte) error
+}
