@@ -1,0 +1,45 @@
+package auth
+
+import "time"
+
+// Rules are the numbers of sign-in. The zero value of a field means its default.
+type Rules struct {
+	// LoginField is the column that people sign in with, "email" by default.
+	LoginField string
+	// Attempts failed logins are allowed in Window for a login name and client,
+	// five in 60 s by default.
+	Attempts int
+	Window   time.Duration
+	// ResetLifetime is how long a reset link works, 60 min by default.
+	ResetLifetime time.Duration
+	// ResetResend is how long a further request for the same address sends no
+	// mail, 60 s by default.
+	ResetResend time.Duration
+	// ResetAttempts forgot and reset requests are allowed in Window by address
+	// and by client, five by default.
+	ResetAttempts int
+	// MinLength is of a new password, in characters, 12 by default.
+	MinLength int
+	// Remember is how long a device stays signed in without use, 720 h by default.
+	Remember time.Duration
+}
+
+// withDefaults returns r with every zero field at its default.
+func (r Rules) withDefaults() Rules {
+	setDefault(&r.LoginField, "email")
+	setDefault(&r.Attempts, 5)
+	setDefault(&r.Window, time.Minute)
+	setDefault(&r.ResetLifetime, time.Hour)
+	setDefault(&r.ResetResend, time.Minute)
+	setDefault(&r.ResetAttempts, 5)
+	setDefault(&r.MinLength, 12)
+	setDefault(&r.Remember, 720*time.Hour)
+	return r
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,136 @@
+package host
+
+import (
+	"crypto/tls"
+	"io/fs"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/odata"
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// Options is everything that a host is made of. Store is required; for the rest
+// the zero value is a working default. Options are not copied deeply: do not
+// change what they refer to once handed over.
+type Options struct {
+	// Logger receives the log; nil logs nothing.
+	Logger hclog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Store is the shared database, already migrated. The host closes it when Run
+	// returns.
+	Store *store.DB
+
+	Server  ServerOptions
+	Session SessionOptions
+	Auth    AuthOptions
+	Mail    MailOptions
+	// Routes are the named routes of the application. Names are unique.
+	Routes []Route
+	UI     UIOptions
+
+	// Plugins are the plugin processes to start, at most one for each role.
+	Plugins []pluginproc.Spec
+	// Dispenser and OrgSetup are answered in this process instead of by a plugin.
+	// A plugin with the same role is an error.
+	Dispenser pluginsdk.Dispenser
+	OrgSetup  pluginsdk.OrgSetupHandler
+
+	// OData is the query endpoint under /odata/; nil for none.
+	OData *ODataOptions
+}
+
+// ServerOptions say where and how to listen.
+type ServerOptions struct {
+	// Address is host:port to listen on, 127.0.0.1:8080 when empty. Port 0 takes
+	// a free one.
+	Address string
+	// PublicURL is the origin that people see, without a path. nil is allowed on
+	// loopback addresses only.
+	PublicURL *url.URL
+	// TrustedProxies are believed when they send X-Forwarded-For.
+	TrustedProxies []netip.Prefix
+	// PublicDir holds the host's own files, served at "/"; empty for none.
+	PublicDir string
+	// AdminAddress serves /metrics and /debug/pprof; empty for none.
+	AdminAddress string
+	// LoadTLS returns the certificate; nil serves plain HTTP. It is called at
+	// start and again at every reload.
+	LoadTLS func() (*tls.Certificate, error)
+	// DrainTimeout bounds how long a stop waits for requests, 10 s when zero.
+	DrainTimeout time.Duration
+}
+
+// SessionOptions are the lifetimes of sessions: 2 h idle, 24 h absolute, and
+// 720 h for a device that is kept signed in when zero.
+type SessionOptions struct {
+	Idle, Absolute, Remember time.Duration
+}
+
+// AuthOptions are the rules of sign-in.
+type AuthOptions struct {
+	auth.Rules
+	// RedirectOrigins are the other origins that a redirect intent may name, such
+	// as "https://crm.example.com".
+	RedirectOrigins []string
+}
+
+// MailOptions say how mail leaves. A nil Sender logs recipient and subject.
+type MailOptions struct {
+	// From is the sender, as in `Vestibule <no-reply@example.com>`.
+	From string
+	// Sender is the transport.
+	Sender mail.Sender
+	// Templates replaces built-in templates file by file; nil for none.
+	Templates fs.FS
+}
+
+// UIOptions is the front-end app.
+type UIOptions struct {
+	// App is the compiled app with index.html and manifest.json at its root; nil
+	// serves no screens, only the endpoints.
+	App fs.FS
+	// AppName is shown where the logo is missing; "Vestibule" when empty.
+	AppName string
+	// Live serves App without caching, for a directory that is being edited.
+	Live bool
+}
+
+// A Route is a named page of the application. Exactly one of File, Dir, Proxy
+// and Redirect is set, all paths absolute.
+type Route struct {
+	Name, Path string
+	File, Dir  string
+	Proxy      *url.URL
+	Redirect   string
+	// Guard is who may pass; the zero value is GuardSession.
+	Guard Guard
+}
+
+// Guard says who may pass a route or an entity set.
+type Guard string
+
+// The guards. GuardSettled also demands that the intent loop has ended.
+const (
+	GuardSession Guard = "session"
+	GuardSettled Guard = "settled"
+	GuardNone    Guard = "none"
+)
+
+// ODataOptions is the query endpoint. The host fills in who is asking, the
+// public address, the logger and the request id.
+type ODataOptions struct {
+	Model   *edm.Model
+	Source  odata.Source
+	Options odata.Options
+	// Guard is of the endpoint as a whole; the zero value is GuardSession.
+	Guard Guard
+}
