@@ -1,0 +1,47 @@
+package syntax
+
+import "strconv"
+
+// Error is what every function of this package returns when it fails: always a
+// fault of the input, never of the service.
+type Error struct {
+	// Pos is the byte offset in the text that was handed in, still encoded, from
+	// 0 to its length.
+	Pos int
+	// Code is one of "malformed", "encoding", "unknown_option",
+	// "duplicate_option", "unknown_function", "limit", and "not_implemented". The
+	// last is something that the standard has and this service has not (501); all
+	// others are 400.
+	Code string
+	// Msg says what is wrong and, where there is one, the remedy. It is meant for
+	// the client and holds nothing but words of ours and parts of his input.
+	Msg string
+	// Near quotes the input from Pos on, as it was sent, cut short.
+	Near string
+}
+
+// Error returns the message with position and quotation.
+func (e *Error) Error() string {
+	place := " (at position " + strconv.Itoa(e.Pos)
+	if e.Near == "" {
+		return e.Msg + place + ", the end)"
+	}
+	return e.Msg + place + ": " + strconv.Quote(e.Near) + ")"
+}
+
+// NotImplemented tells 501, a feature of the standard that is not there, from
+// 400, a fault of the client.
+func (e *Error) NotImplemented() bool { return e.Code == codeNotImplemented }
+
+const (
+	codeMalformed       = "malformed"
+	codeEncoding        = "encoding"
+	codeUnknownOption   = "unknown_option"
+	codeDuplicateOption = "duplicate_option"
+	codeUnknownFunction = "unknown_function"
+	codeLimit           = "limit"
+	codeNotImplemented  = "not_implemented"
+)
+
+// maxNear is how many bytes of the input a message quotes at most.
+const maxNear = 24
