@@ -1,0 +1,108 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+)
+
+// Request is one request of a batch.
+type Request struct {
+	// ID is the Content-ID of a part or the id of a JSON request; in a
+	// multipart batch it may be empty.
+	ID string
+	// Method and URL stand as sent; the URL is absolute, an absolute path, or
+	// relative to the service root.
+	Method, URL string
+	Header      http.Header
+	Body        []byte
+	// Group tells the change set or atomicity group; empty for a request of
+	// its own.
+	Group string
+	// DependsOn names requests or groups that must have succeeded before.
+	DependsOn []string
+}
+
+// Limits bound what is accepted of a batch. Zero values stand for 1000 parts
+// and 1 MiB.
+type Limits struct {
+	Parts int
+	Bytes int64
+}
+
+// Faults of a batch as a whole.
+var (
+	// ErrMediaType tells that the content type is neither multipart/mixed nor
+	// application/json.
+	ErrMediaType = errors.New("a batch is multipart/mixed with a boundary, or application/json")
+	// ErrTooLarge tells that a limit was passed.
+	ErrTooLarge = errors.New("the batch is too large")
+)
+
+// Batch is a batch that was taken apart.
+type Batch struct {
+	Requests []Request
+	json     bool
+}
+
+// Read takes the body of a batch request apart. Errors are ErrMediaType,
+// ErrTooLarge, or say what is malformed; nothing may be executed then.
+func Read(contentType string, body io.Reader, limits Limits) (Batch, error) {
+	if limits.Parts == 0 {
+		limits.Parts = 1000
+	}
+	if limits.Bytes == 0 {
+		limits.Bytes = 1 << 20
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return Batch{}, ErrMediaType
+	}
+	r := &limited{r: body, left: limits.Bytes}
+	var b Batch
+	switch {
+	case media == "multipart/mixed" && params["boundary"] != "":
+		b.Requests, err = readMultipart(r, params["boundary"], limits.Parts)
+	case media == "application/json":
+		b.json = true
+		b.Requests, err = readJSON(r, limits.Parts)
+	default:
+		err = ErrMediaType
+	}
+	if r.left < 0 {
+		err = ErrTooLarge
+	}
+	if err != nil {
+		return Batch{}, fmt.Errorf("read batch: %w", err)
+	}
+	return b, nil
+}
+
+// Writer gives the writer for the answers, in the format of the requests.
+func (b Batch) Writer(w io.Writer) *Writer {
+	if b.json {
+		return &Writer{w: w, format: &jsonFormat{}}
+	}
+	return &Writer{w: w, format: newMultipartFormat()}
+}
+
+// limited is a reader that fails once more than left bytes came; left is then
+// negative, whatever the reader above makes of the error.
+type limited struct {
+	r    io.Reader
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left < 0 {
+		return 0, ErrTooLarge
+	}
+	n, err := l.r.Read(p)
+	l.left -= int64(n)
+	if l.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return n, err
+}

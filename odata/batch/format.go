@@ -1,0 +1,174 @@
+package batch
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// multipartFormat writes a multipart/mixed answer (OData-Protocol 11.7.7.5).
+// Its boundary is random, so that no row of data can hold it on purpose.
+type multipartFormat struct{ boundary string }
+
+func newMultipartFormat() *multipartFormat {
+	return &multipartFormat{boundary: "batchresponse_" + rand.Text()}
+}
+
+func (f *multipartFormat) contentType() string { return "multipart/mixed;boundary=" + f.boundary }
+
+func (f *multipartFormat) open(io.Writer) error { return nil }
+
+func (f *multipartFormat) head(w io.Writer, r Request, status int, h http.Header) error {
+	id := ""
+	if r.ID != "" {
+		id = "Content-ID: " + r.ID + "\r\n"
+	}
+	_, err := fmt.Fprintf(w, "--%s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n%s\r\nHTTP/1.1 %d %s\r\n",
+		f.boundary, id, status, http.StatusText(status))
+	if err != nil {
+		return err
+	}
+	if err := h.Write(w); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "\r\n")
+	return err
+}
+
+func (f *multipartFormat) body(w io.Writer, b []byte) error {
+	_, err := w.Write(b)
+	return err
+}
+
+func (f *multipartFormat) end(w io.Writer) error {
+	_, err := io.WriteString(w, "\r\n")
+	return err
+}
+
+func (f *multipartFormat) close(w io.Writer) error {
+	_, err := io.WriteString(w, "--"+f.boundary+"--\r\n")
+	return err
+}
+
+// jsonFormat writes the answer of a JSON batch (OData-JSON 19.2). A JSON body
+// stands as it is, text as a string, all else as base64url.
+type jsonFormat struct {
+	answered bool
+	kind     bodyKind
+	started  bool
+	text     []byte // held back to the end: a chunk may split a character
+	base64   io.WriteCloser
+}
+
+type bodyKind uint8
+
+const (
+	bodyJSON bodyKind = iota
+	bodyText
+	bodyBinary
+)
+
+func (f *jsonFormat) contentType() string { return "application/json" }
+
+func (f *jsonFormat) open(w io.Writer) error {
+	_, err := io.WriteString(w, `{"responses":[`)
+	return err
+}
+
+func (f *jsonFormat) head(w io.Writer, r Request, status int, h http.Header) error {
+	f.started, f.text, f.base64 = false, nil, nil
+	f.kind = kindOf(h.Get("Content-Type"))
+	b := make([]byte, 0, 256)
+	if f.answered {
+		b = append(b, ',')
+	}
+	f.answered = true
+	b = append(append(b, `{"id":`...), quoted(r.ID)...)
+	if r.Group != "" {
+		b = append(append(b, `,"atomicityGroup":`...), quoted(r.Group)...)
+	}
+	b = fmt.Appendf(b, `,"status":%d,"headers":{`, status)
+	for i, name := range slices.Sorted(maps.Keys(h)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(b, quoted(strings.ToLower(name))...), ':')
+		b = append(b, quoted(strings.Join(h[name], ", "))...)
+	}
+	_, err := w.Write(append(b, '}'))
+	return err
+}
+
+func (f *jsonFormat) body(w io.Writer, b []byte) error {
+	if !f.started {
+		f.started = true
+		if err := f.startBody(w); err != nil {
+			return err
+		}
+	}
+	switch f.kind {
+	case bodyText:
+		f.text = append(f.text, b...)
+		return nil
+	case bodyBinary:
+		_, err := f.base64.Write(b)
+		return err
+	default:
+		_, err := w.Write(b)
+		return err
+	}
+}
+
+func (f *jsonFormat) startBody(w io.Writer) error {
+	start := `,"body":`
+	if f.kind == bodyBinary {
+		start += `"`
+		f.base64 = base64.NewEncoder(base64.URLEncoding, w)
+	}
+	_, err := io.WriteString(w, start)
+	return err
+}
+
+func (f *jsonFormat) end(w io.Writer) error {
+	end := "}"
+	switch {
+	case f.base64 != nil:
+		if err := f.base64.Close(); err != nil {
+			return err
+		}
+		end = `"}`
+	case f.text != nil:
+		end = string(quoted(string(f.text))) + end
+	}
+	_, err := io.WriteString(w, end)
+	return err
+}
+
+func (f *jsonFormat) close(w io.Writer) error {
+	_, err := io.WriteString(w, "]}")
+	return err
+}
+
+func kindOf(contentType string) bodyKind {
+	media, _, _ := strings.Cut(contentType, ";")
+	switch {
+	case media == "" || media == "application/json":
+		return bodyJSON
+	case strings.HasPrefix(media, "text/") || media == "application/xml":
+		return bodyText
+	default:
+		return bodyBinary
+	}
+}
+
+// quoted gives s as a JSON string; a string always marshals.
+func quoted(s string) []byte {
+	b, _ := json.Marshal(s)
+	return b
+}

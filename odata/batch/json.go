@@ -1,0 +1,96 @@
+package batch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// jsonRequest is a request object of a JSON batch (OData-JSON 19.1).
+type jsonRequest struct {
+	ID             *string           `json:"id"`
+	Method         string            `json:"method"`
+	URL            *string           `json:"url"`
+	Headers        map[string]string `json:"headers"`
+	Body           json.RawMessage   `json:"body"`
+	AtomicityGroup string            `json:"atomicityGroup"`
+	DependsOn      []string          `json:"dependsOn"`
+}
+
+func readJSON(r io.Reader, limit int) ([]Request, error) {
+	dec := json.NewDecoder(r)
+	var doc struct {
+		Requests *[]jsonRequest `json:"requests"`
+	}
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("data after the batch object")
+	}
+	if doc.Requests == nil {
+		return nil, errors.New("there is no requests array")
+	}
+	if len(*doc.Requests) > limit {
+		return nil, fmt.Errorf("%w: more than %d requests", ErrTooLarge, limit)
+	}
+	out := make([]Request, 0, len(*doc.Requests))
+	known := map[string]bool{}
+	for i, j := range *doc.Requests {
+		req, err := j.request(known)
+		if err != nil {
+			return nil, fmt.Errorf("requests[%d]: %w", i, err)
+		}
+		out = append(out, req)
+	}
+	return out, nil
+}
+
+// request checks a request object; known holds the names that came before it
+// and gets its own (OData-JSON 19.1: ids are unique, dependsOn looks back).
+func (j jsonRequest) request(known map[string]bool) (Request, error) {
+	switch {
+	case j.ID == nil || *j.ID == "":
+		return Request{}, errors.New("id is missing")
+	case known[*j.ID] || *j.ID == j.AtomicityGroup:
+		return Request{}, fmt.Errorf("id %.80q is taken", *j.ID)
+	case j.Method == "":
+		return Request{}, errors.New("method is missing")
+	case j.URL == nil:
+		return Request{}, errors.New("url is missing")
+	}
+	for _, d := range j.DependsOn {
+		if !known[d] {
+			return Request{}, fmt.Errorf("dependsOn names %.80q, which does not come before", d)
+		}
+	}
+	known[*j.ID] = true
+	if j.AtomicityGroup != "" {
+		known[j.AtomicityGroup] = true
+	}
+	req := Request{
+		ID: *j.ID, Method: strings.ToUpper(j.Method), URL: *j.URL,
+		Header: http.Header{}, Group: j.AtomicityGroup, DependsOn: j.DependsOn,
+	}
+	for name, value := range j.Headers {
+		req.Header.Add(name, value)
+	}
+	var err error
+	req.Body, err = jsonBody(j.Body)
+	return req, err
+}
+
+// jsonBody gives the bytes of a body: a JSON string is text, other JSON itself.
+func jsonBody(raw json.RawMessage) ([]byte, error) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return raw, nil
+	}
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return nil, err
+	}
+	return []byte(text), nil
+}

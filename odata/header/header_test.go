@@ -1,0 +1,201 @@
+package header_test
+
+import (
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/odata/header"
+)
+
+func TestParsePrefer(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		lines []string
+		size  int64
+		cont  bool
+	}{
+		{"nothing", nil, 0, false},
+		{"prefixed", []string{"odata.maxpagesize=50"}, 50, false},
+		{"plain", []string{"maxpagesize=50"}, 50, false},
+		{"plain wins when last", []string{"odata.maxpagesize=5, maxpagesize=7"}, 7, false},
+		{"plain wins when first", []string{"maxpagesize=7, odata.maxpagesize=5"}, 7, false},
+		{"bad plain leaves prefixed", []string{"maxpagesize=x, odata.maxpagesize=5"}, 5, false},
+		{"two lines", []string{"return=minimal", "odata.maxpagesize=9"}, 9, false},
+		{"first of two counts", []string{"odata.maxpagesize=3,odata.maxpagesize=4"}, 3, false},
+		{"case of the name", []string{"OData.MaxPageSize=12"}, 12, false},
+		{"blanks", []string{" odata.maxpagesize = 12 ; x=y , wait=3"}, 12, false},
+		{"quoted", []string{`odata.maxpagesize="12"`}, 12, false},
+		{"comma in a quoted value", []string{`odata.include-annotations="a,odata.maxpagesize=3",maxpagesize=4`}, 4, false},
+		{"zero", []string{"odata.maxpagesize=0"}, 0, false},
+		{"negative", []string{"odata.maxpagesize=-1"}, 0, false},
+		{"plus sign", []string{"odata.maxpagesize=+5"}, 0, false},
+		{"leading zero", []string{"odata.maxpagesize=05"}, 0, false},
+		{"fraction", []string{"odata.maxpagesize=5.0"}, 0, false},
+		{"no value", []string{"odata.maxpagesize"}, 0, false},
+		{"largest", []string{"odata.maxpagesize=9223372036854775807"}, 9223372036854775807, false},
+		{"over int64", []string{"odata.maxpagesize=9223372036854775808"}, 0, false},
+		{"continue", []string{"odata.continue-on-error"}, 0, true},
+		{"continue plain true", []string{"continue-on-error=true"}, 0, true},
+		{"continue false", []string{"continue-on-error=false"}, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := header.ParsePrefer(tt.lines)
+			want := header.Preferences{MaxPageSize: tt.size, ContinueOnError: tt.cont}
+			if got != want {
+				t.Errorf("ParsePrefer(%q) = %+v, want %+v", tt.lines, got, want)
+			}
+		})
+	}
+}
+
+func TestAcceptJSON(t *testing.T) {
+	t.Parallel()
+	const minimal = "application/json;odata.metadata=minimal"
+	tests := []struct{ name, accept, want string }{
+		{"anything", "*/*", minimal},
+		{"application", "application/*", minimal},
+		{"json", "application/json", minimal},
+		{"UI5", "application/json;odata.metadata=minimal;IEEE754Compatible=true", minimal + ";IEEE754Compatible=true"},
+		{"full", "application/json;odata.metadata=full", "application/json;odata.metadata=full"},
+		{"short name", "application/json;metadata=none", "application/json;odata.metadata=none"},
+		{"spaces and case", "Application/JSON ; OData.Metadata=None ; charset=UTF-8", "application/json;odata.metadata=none"},
+		{"streaming", "application/json;odata.streaming=true", minimal},
+		{"browser", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", minimal},
+		{"quality", "application/json;odata.metadata=none;q=0.2, application/json;odata.metadata=full;q=0.9", "application/json;odata.metadata=full"},
+		{"next range", "application/json;odata.metadata=verbose, application/json;q=0.1", minimal},
+		{"xml only", "application/xml", ""},
+		{"unknown level", "application/json;odata.metadata=verbose", ""},
+		{"charset", "application/json;charset=latin1", ""},
+		{"quality zero", "application/json;q=0", ""},
+		{"bad quality", "application/json;q=NaN", ""},
+		{"garbage", "json", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			j, ok := header.ParseAccept([]string{tt.accept}).JSON()
+			got := ""
+			if ok {
+				got = j.ContentType()
+			}
+			if got != tt.want {
+				t.Errorf("%q gives %q, want %q", tt.accept, got, tt.want)
+			}
+		})
+	}
+	if _, ok := header.ParseAccept(nil).JSON(); !ok {
+		t.Error("a request without Accept gets no JSON")
+	}
+}
+
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ format, want string }{
+		{"json", "application/json"},
+		{"JSON", "application/json"},
+		{"xml", "application/xml"},
+		{"application/json;odata.metadata=full", "application/json"},
+		{"atom", ""},
+		{"csv", ""},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		got := header.ParseFormat(tt.format).Best("application/xml", "application/json")
+		if got != tt.want {
+			t.Errorf("$format=%s gives %q, want %q", tt.format, got, tt.want)
+		}
+	}
+}
+
+func TestBestPrefersFirstOffer(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, accept, want string }{
+		{"wildcard", "*/*", "application/json"},
+		{"browser", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html"},
+		{"specific before wildcard", "*/*, text/html", "text/html"},
+		{"none", "image/png", ""},
+	}
+	for _, tt := range tests {
+		if got := header.ParseAccept([]string{tt.accept}).Best("application/json", "text/html"); got != tt.want {
+			t.Errorf("%s: %q gives %q, want %q", tt.name, tt.accept, got, tt.want)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"4.0": "4.0", "4": "", "4.01": "4.01", "4.1": "4.01", "5.0": "4.01", "10.0": "4.01",
+		"3.0": "", "": "", "x.y": "", "4.x": "", " 4.0 ": "4.0", "-4.0": "",
+	}
+	for in, want := range tests {
+		if got, _ := header.Version([]string{in}); got != want {
+			t.Errorf("OData-MaxVersion %q gives %q, want %q", in, got, want)
+		}
+	}
+	if got, ok := header.Version(nil); got != "4.0" || !ok {
+		t.Errorf("no OData-MaxVersion gives %q", got)
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	t.Parallel()
+	tests := map[string]bool{
+		"gzip": true, "gzip, deflate, br": true, "GZIP;q=0.5": true, "*": true, "*;q=0": false,
+		"gzip;q=0": false, "gzip;q=0, *": false, "identity": false, "": false, "br": false,
+	}
+	for in, want := range tests {
+		if got := header.AcceptsGzip([]string{in}); got != want {
+			t.Errorf("Accept-Encoding %q: %v, want %v", in, got, want)
+		}
+	}
+}
+
+func TestMatchesETag(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		line string
+		want bool
+	}{
+		{`W/"a"`, true},
+		{`"a"`, true},
+		{`"b", W/"a"`, true},
+		{`*`, true},
+		{`"b"`, false},
+		{`W/"A"`, false},
+		{`"b,a"`, false},
+		{``, false},
+	}
+	for _, tt := range tests {
+		if got := header.MatchesETag([]string{tt.line}, `W/"a"`); got != tt.want {
+			t.Errorf("If-None-Match %s: %v, want %v", tt.line, got, tt.want)
+		}
+	}
+}
+
+func FuzzParsePrefer(f *testing.F) {
+	for _, s := range []string{"odata.maxpagesize=5", `a="\",";b=c,maxpagesize=9`, "continue-on-error", `"`, `\`, ",,;="} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if p := header.ParsePrefer([]string{s}); p.MaxPageSize < 0 {
+			t.Errorf("ParsePrefer(%q) gives the page size %d", s, p.MaxPageSize)
+		}
+	})
+}
+
+func FuzzParseAccept(f *testing.F) {
+	for _, s := range []string{"*/*", "application/json;odata.metadata=full;q=0.3,text/html", `a/b;c="d,e`, ";;,/"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a := header.ParseAccept([]string{s})
+		j, ok := a.JSON()
+		if best := a.Best("application/json"); ok && best == "" {
+			t.Errorf("%q accepts %q but not application/json", s, j.ContentType())
+		}
+		header.ParseFormat(s)
+	})
+}

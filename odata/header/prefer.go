@@ -1,0 +1,56 @@
+package header
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Preferences are what a client would like (RFC 7240, OData-Protocol 8.2.8).
+// None of them can make a request fail: what cannot be read is as if absent.
+type Preferences struct {
+	// MaxPageSize is the page size asked for, in rows; 0 when none was.
+	MaxPageSize int64
+	// ContinueOnError asks a batch to go on after a fault.
+	ContinueOnError bool
+}
+
+// ParsePrefer reads the Prefer lines of a request. The names with and without
+// the odata. prefix mean the same; where both are sent and can be read, the
+// one without wins. Of a preference sent twice, the first counts (RFC 7240, 2).
+func ParsePrefer(lines []string) Preferences {
+	var p Preferences
+	seen := map[string]bool{}
+	var prefixed, plain int64
+	for _, e := range elements(lines) {
+		name, value := pair(e.value)
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		switch name {
+		case "odata.maxpagesize":
+			prefixed = pageSize(value)
+		case "maxpagesize":
+			plain = pageSize(value)
+		case "odata.continue-on-error", "continue-on-error":
+			p.ContinueOnError = value == "" || strings.EqualFold(value, "true")
+		}
+	}
+	p.MaxPageSize = plain
+	if plain == 0 {
+		p.MaxPageSize = prefixed
+	}
+	return p
+}
+
+// pageSize reads oneToNine *DIGIT within an int64 and gives 0 for the rest.
+func pageSize(s string) int64 {
+	if s == "" || s[0] < '1' || s[0] > '9' {
+		return 0
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
