@@ -1,0 +1,97 @@
+package pluginproc
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Options are what the plugins of a host share. The zero value works.
+type Options struct {
+	// Logger receives what happens to plugins and what they log; nil discards.
+	Logger hclog.Logger
+	// Now is the clock for uptimes and log lines; nil means time.Now.
+	Now func() time.Time
+	// RunDir is where the private directories of sockets are made; empty means
+	// the system's temporary directory. A socket's path may have about 100
+	// bytes, so keep it short.
+	RunDir string
+	// Metrics is told what to count.
+	Metrics Metrics
+	// HostVersion is told to plugins.
+	HostVersion string
+	// MaxCalls bounds the calls that one plugin works on at once; more answer
+	// unavailable at once. Zero means 64.
+	MaxCalls int
+	// StartTimeout bounds a start, from the fork to the answer to Configure.
+	// Zero means 15 s.
+	StartTimeout time.Duration
+	// HealthInterval is the pause between two checks of a process, half of
+	// which bounds the check itself. Two failed checks in a row replace the
+	// process. Zero means 10 s.
+	HealthInterval time.Duration
+}
+
+// Metrics is told what to count. Any of the functions may be nil. They are
+// called from several goroutines at once and must not block.
+type Metrics struct {
+	// Call is one call: method is "dispense" or "handle", outcome "ok",
+	// "unavailable" or "contract".
+	Call func(plugin, method, outcome string, took time.Duration)
+	// Up tells that a plugin became ready, or ceased to be.
+	Up func(plugin string, up bool)
+	// Restart is a process started in place of one that died or froze.
+	Restart func(plugin string)
+	// Builtin is an answer of the built-in dispenser in a plugin's place, as
+	// on_failure = "builtin" asks for.
+	Builtin func(plugin string)
+	// Loop is a step dispensed again although it was satisfied before.
+	Loop func(plugin string)
+	// LogDropped is lines that a plugin logged faster than is kept.
+	LogDropped func(plugin string, lines int)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.HostVersion == "" {
+		o.HostVersion = "dev"
+	}
+	if o.MaxCalls <= 0 {
+		o.MaxCalls = 64
+	}
+	if o.StartTimeout <= 0 {
+		o.StartTimeout = 15 * time.Second
+	}
+	if o.HealthInterval <= 0 {
+		o.HealthInterval = 10 * time.Second
+	}
+	o.Metrics = o.Metrics.withDefaults()
+	return o
+}
+
+func (m Metrics) withDefaults() Metrics {
+	if m.Call == nil {
+		m.Call = func(string, string, string, time.Duration) {}
+	}
+	if m.Up == nil {
+		m.Up = func(string, bool) {}
+	}
+	if m.Restart == nil {
+		m.Restart = func(string) {}
+	}
+	if m.Builtin == nil {
+		m.Builtin = func(string) {}
+	}
+	if m.Loop == nil {
+		m.Loop = func(string) {}
+	}
+	if m.LogDropped == nil {
+		m.LogDropped = func(string, int) {}
+	}
+	return m
+}

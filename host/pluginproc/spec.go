@@ -1,0 +1,51 @@
+package pluginproc
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The roles that a plugin may have.
+const (
+	RoleDispenser = "dispenser"
+	RoleOrgSetup  = "org_setup"
+)
+
+// What a dispenser that is unavailable leads to.
+const (
+	OnFailureDeny    = "deny"
+	OnFailureBuiltin = "builtin"
+)
+
+// A Spec is the plugin block of config.hcl, resolved.
+type Spec struct {
+	// Name is the block's label; it prefixes the plugin's session values.
+	Name string
+	// Command is the program, as an absolute path, and its arguments.
+	Command []string
+	// Dir is the working directory of the process; empty means the host's.
+	Dir string
+	// Roles are RoleDispenser, RoleOrgSetup or both. The plugin must declare
+	// each of them.
+	Roles []string
+	// SHA256 is the hexadecimal checksum of Command[0]; empty means unchecked.
+	SHA256 string
+	// Checksums holds the hexadecimal SHA-256 of further files by absolute
+	// path, such as the script that an interpreter runs.
+	Checksums map[string]string
+	// UserRead and UserWrite name the user columns that the plugin may see and
+	// change. Credentials cannot be granted.
+	UserRead, UserWrite []string
+	// Headers names the request headers that the plugin may see, in any case.
+	// Cookies and authorization headers cannot be granted.
+	Headers []string
+	// Env is added to PATH, HOME, LANG, TZ and TMPDIR of the host.
+	Env map[string]string
+	// Timeout bounds one call, a retry included. Zero means 3 s.
+	Timeout time.Duration
+	// OnFailure is OnFailureDeny, which is also what empty means, or, for a
+	// dispenser only, OnFailureBuiltin: [pluginsdk.Done] is the answer then.
+	OnFailure string
+	// Config is the config block as a JSON object; nil means none.
+	Config json.RawMessage
+}
