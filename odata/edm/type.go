@@ -1,0 +1,152 @@
+package edm
+
+// Kind tells the kinds of types apart. The primitive kinds are in the order of OData-CSDL 3.3.
+type Kind uint8
+
+// The kinds. Null is the type of the literal null alone.
+const (
+	Invalid Kind = iota
+	Null
+	Boolean
+	Byte
+	SByte
+	Int16
+	Int32
+	Int64
+	Decimal
+	Single
+	Double
+	String
+	Guid
+	Date
+	DateTimeOffset
+	TimeOfDay
+	Duration
+	Binary
+	Stream
+	Enum
+	Complex
+	Entity
+)
+
+// String gives the name without its namespace, such as "Int64"; Enum, Complex and Entity have no name of their own.
+func (k Kind) String() string {
+	names := [...]string{
+		"Invalid", "Null", "Boolean", "Byte", "SByte", "Int16", "Int32", "Int64", "Decimal", "Single", "Double", "String",
+		"Guid", "Date", "DateTimeOffset", "TimeOfDay", "Duration", "Binary", "Stream", "Enum", "Complex", "Entity",
+	}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return names[Invalid]
+}
+
+// Integer tells whether k is one of the integer kinds.
+func (k Kind) Integer() bool { return k >= Byte && k <= Int64 }
+
+// Numeric tells whether arithmetic works on k.
+func (k Kind) Numeric() bool { return k >= Byte && k <= Double }
+
+// PrimitiveKind finds a primitive kind by its name without "Edm.", such as "Decimal". Invalid when there is none.
+func PrimitiveKind(name string) Kind {
+	for k := Boolean; k <= Stream; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return Invalid
+}
+
+// VariableScale as Type.Scale is CSDL's "variable": as many digits as the value has. OData-CSDL 7.2.4
+const VariableScale = -1
+
+// Type is the type of a property or of an expression. The zero value is invalid. Types are small; copy them.
+type Type struct {
+	Kind Kind
+	// Collection makes it a collection of the rest.
+	Collection bool
+	// MaxLength limits strings (characters) and binaries (bytes); 0 is no limit.
+	MaxLength int
+	// Precision is the number of significant digits of a decimal (0: unlimited), or the digits of fractional seconds.
+	Precision int
+	// Scale is the number of digits right of a decimal's point, or VariableScale.
+	Scale int
+	// Enum, Complex, Entity name the type where Kind says so; nil otherwise.
+	Enum    *EnumType
+	Complex *ComplexType
+	Entity  *EntityType
+}
+
+// Of is the type of a primitive kind without facets.
+func Of(k Kind) Type {
+	t := Type{Kind: k}
+	if k == Decimal {
+		t.Scale = VariableScale
+	}
+	return t
+}
+
+// QualifiedName is the name as it stands in CSDL and in context URLs: "Edm.Int64", "Shop.Product",
+// "Collection(Edm.String)".
+func (t Type) QualifiedName(namespace string) string {
+	name := "Edm." + t.Kind.String()
+	switch t.Kind {
+	case Enum:
+		name = namespace + "." + t.Enum.Name
+	case Complex:
+		name = namespace + "." + t.Complex.Name
+	case Entity:
+		name = namespace + "." + t.Entity.Name
+	}
+	if t.Collection {
+		return "Collection(" + name + ")"
+	}
+	return name
+}
+
+// EnumType is an enumeration. OData-CSDL 10
+type EnumType struct {
+	Name string
+	// Flags allows several members in one value.
+	Flags bool
+	// Underlying is an integer kind; Int32 when zero.
+	Underlying  Kind
+	Members     []EnumMember
+	Description string
+}
+
+// EnumMember is one name for one value.
+type EnumMember struct {
+	Name  string
+	Value int64
+}
+
+// ComplexType is a keyless structure inside an entity. OData-CSDL 9
+type ComplexType struct {
+	Name        string
+	Properties  []*Property
+	Description string
+}
+
+// Property finds a property by name; nil when there is none.
+func (c *ComplexType) Property(name string) *Property { return find(c.Properties, name) }
+
+// Property is a structural property of an entity or complex type.
+type Property struct {
+	Name     string
+	Type     Type
+	Nullable bool
+	// Description becomes Core.Description; empty for none.
+	Description string
+	// Immutable and Computed become the Core terms of these names.
+	Immutable, Computed bool
+}
+
+func find(list []*Property, name string) *Property {
+	for _, p := range list {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
