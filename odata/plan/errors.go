@@ -1,0 +1,44 @@
+package plan
+
+import "strconv"
+
+// ErrorKind says what sort of fault an Error is; package odata maps it to a status once.
+type ErrorKind uint8
+
+// The kinds of faults, with the status they lead to.
+const (
+	// Malformed: the request is wrong in itself. 400
+	Malformed ErrorKind = iota
+	// NotFound: the path names nothing that exists for this caller. 404
+	NotFound
+	// Unauthenticated: the set demands a signed-in caller. 401
+	Unauthenticated
+	// Forbidden: the set demands a caller whose intent loop has ended. 403
+	Forbidden
+	// NotImplemented: the standard has it and we do not. 501
+	NotImplemented
+	// Unavailable: the database was too slow or is away. 503
+	Unavailable
+)
+
+// Error is a fault that a client may see: the message is for people and names nothing but what the client sent or
+// the metadata shows.
+type Error struct {
+	Kind ErrorKind
+	// Pos is the byte offset in the request target, as in syntax.Error; -1 when there is no place.
+	Pos     int
+	Message string
+	// Cause is for the log; it is not part of Error() and must not reach a client.
+	Cause error
+}
+
+// Error is the message with its place.
+func (e *Error) Error() string {
+	if e.Pos < 0 {
+		return e.Message
+	}
+	return e.Message + " (at position " + strconv.Itoa(e.Pos) + ")"
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }

@@ -1,0 +1,88 @@
+package plan
+
+import "github.com/vestibule-dev/vestibule/odata/edm"
+
+// Kind is what a request asks for.
+type Kind uint8
+
+// The kinds of answers.
+const (
+	// ServiceDocument is the list of sets.
+	ServiceDocument Kind = iota
+	// Metadata is the CSDL document.
+	Metadata
+	// Collection is the rows of Plan.Top, or references to them.
+	Collection
+	// Entity is the single row of Plan.Top, or a reference to it.
+	Entity
+	// Property is one property of the single row of Plan.Top: Top.Fields has one element.
+	Property
+	// RawValue is the plain value of such a property.
+	RawValue
+	// RawCount is the number of entities of Plan.Top as plain text.
+	RawCount
+)
+
+// Plan is a resolved request. It may be kept and run again as long as the model lives; nothing in it changes.
+type Plan struct {
+	Kind Kind
+	// Top is what to read and write; nil for ServiceDocument and Metadata.
+	Top *Node
+	// Optional tells for one entity that its absence is an empty answer (204) and not a missing resource (404): the
+	// last step was a to-one navigation.
+	Optional bool
+	// Private tells that the answer depends on who asks, by a guard or by a policy. Such answers must not be kept
+	// by caches that serve other callers.
+	Private bool
+	// Volatile tells that the answer depends on the time of the request (now).
+	Volatile bool
+}
+
+// Node is one level of an answer: the rows of the request, or those of an expanded navigation property.
+type Node struct {
+	// Nav is the expanded property; nil at the top.
+	Nav *edm.Navigation
+	// Set is the one that the entities belong to.
+	Set *edm.EntitySet
+	// Many tells a collection from a single entity.
+	Many  bool
+	Query *Query
+	// Columns are the cells of a row, in order. Rows.Row has one Value for each.
+	Columns []Column
+	// Key holds, for each key property of Set, the index of its column. It is filled for every node with rows, so
+	// that links can be written whatever is selected. Nil behind a singleton that has no key.
+	Key []int
+	// Fields are what to write, in order.
+	Fields []Field
+	// Explicit tells that the client chose the fields with $select.
+	Explicit bool
+	// Ref: only references are asked for ($ref). CountOnly: only the number is ($expand=Nav/$count).
+	Ref, CountOnly bool
+	// Count tells that the total is wanted ($count=true).
+	Count bool
+	// Page is the window; for a single entity its Read is 1.
+	Page Page
+	// Expand are the expanded navigation properties. Rows.Expand(i) gives the rows of the i-th.
+	Expand []*Node
+	// Options is, for an expanded property, the query options of its next link: the nested ones as they were sent
+	// (percent-encoded), joined by "&", without any $skip.
+	Options string
+}
+
+// Column is one cell of the rows of a Node.
+type Column struct {
+	Expr Expr
+	// T says in which form the cell's Value is.
+	T edm.Type
+}
+
+// Field is one name and value pair of an entity's or complex value's representation.
+type Field struct {
+	Name string
+	T    edm.Type
+	// Column is the index of the cell; -1 for a complex property, which has Fields instead.
+	Column int
+	Fields []Field
+	// Computed marks the result of $compute, which is no property of the type.
+	Computed bool
+}
