@@ -1,0 +1,190 @@
+// The app: what it knows, which screen is shown, where the browser goes next.
+
+import type { Child } from './dom.ts';
+import { explain, problem, type Problem } from './faults.ts';
+import type { Form, Values } from './form.ts';
+import { get, type Outcome } from './http.ts';
+import { Words, type Bundles } from './i18n.ts';
+import { frame, type Frame } from './frame.ts';
+import { parseRoute, paths, type Route, type Screen } from './route.ts';
+import { forgotPassword } from './screens/forgot-password.ts';
+import { orgSetup } from './screens/org-setup.ts';
+import { setPassword } from './screens/set-password.ts';
+import { signIn } from './screens/sign-in.ts';
+import { signOut } from './screens/sign-out.ts';
+import { trouble } from './screens/trouble.ts';
+import { Announcer } from './strip.ts';
+import { safeTarget, withFragment } from './target.ts';
+import { readIntent, type Bootstrap, type Intent } from './wire.ts';
+
+/** What a screen hands over to be shown. */
+export interface Page {
+  title: string;
+  intro?: string;
+  body: Child[];
+  form?: Form;
+  /** Takes the focus on the first page; later the heading does, or the link that led away. */
+  focus?: HTMLElement | undefined;
+  wide?: boolean;
+}
+
+type ScreenMaker = (app: App, route: Route) => Page;
+
+const screens: Record<Screen, ScreenMaker> = { signIn, forgotPassword, setPassword, orgSetup, signOut };
+
+export class App {
+  readonly announcer = new Announcer();
+  words: Words;
+  /** The fragment that the user came with. It is not ours and goes on to the target. */
+  private kept = '';
+  /** The open intent of this session. */
+  intent: Intent | null;
+  /** Said once on the next screen. */
+  notice: Problem | undefined;
+  /** What was typed into the organisation form when the session ended. */
+  draft: Values | undefined;
+  /** The login to start with: after a reset, the address that it was for. */
+  login = '';
+  /** A reset link that was read and scrubbed; it lives as long as the page. */
+  reset: { token: string; email: string } | undefined;
+
+  private page: Page | undefined;
+  private shown: Route | undefined;
+  private readonly left = new Map<Screen, string>();
+  private readonly frame: Frame;
+
+  constructor(
+    readonly boot: Bootstrap,
+    private bundles: Bundles,
+    root: HTMLElement,
+  ) {
+    this.words = new Words(bundles, boot.locale);
+    this.intent = boot.next;
+    this.frame = frame(this, root);
+  }
+
+  start(): void {
+    const state: unknown = history.state;
+    if (typeof state === 'object' && state !== null && 'kept' in state) this.kept = String(state.kept);
+    window.addEventListener('hashchange', () => this.render());
+    window.addEventListener('pageshow', (e) => e.persisted && location.reload());
+    window.addEventListener('offline', () => this.connection('common.offline', 'warning'));
+    window.addEventListener('online', () => this.connection('common.backOnline', 'success'));
+    document.addEventListener('click', (e) => this.rememberLink(e));
+    this.render();
+  }
+
+  /** Goes to a screen, with something to say there. The entry in the history is replaced: what was left is over. */
+  go(screen: Screen, notice?: Problem): void {
+    this.notice = notice;
+    history.replaceState(history.state, '', paths[screen]);
+    this.render();
+  }
+
+  /** Does what an intent says. Only its kind decides. Returns what went wrong, or nothing when the user moves on. */
+  follow(intent: Intent | null): Problem | undefined {
+    switch (intent?.kind) {
+      case 'redirect':
+        return this.redirect(intent.payload.target);
+      case 'org_setup':
+        this.intent = intent;
+        this.go('orgSetup');
+        return undefined;
+      case undefined:
+        return problem([this.words.text('common.failed', 200)]);
+      default:
+        return problem([this.words.text('common.unknownStep', intent?.kind ?? '')]);
+    }
+  }
+
+  /** Asks the host which step is open and does it. */
+  async resume(): Promise<void> {
+    const outcome = await get('/auth/intents/current');
+    if (outcome.kind === 'fault' && outcome.status === 401) {
+      this.sessionEnded();
+      return;
+    }
+    const data = outcome.kind === 'ok' ? (outcome.data as { next?: unknown } | null) : null;
+    const intent = readIntent(data?.next);
+    const trouble = intent === null ? this.explain('orgSetup', outcome) : this.follow(intent);
+    if (trouble !== undefined) this.fail(trouble);
+  }
+
+  /** Back to sign-in; the work goes on there. */
+  sessionEnded(draft?: Values): void {
+    this.intent = null;
+    this.draft = draft;
+    const key = draft === undefined ? 'common.unauthenticated' : 'login.sessionEnded';
+    this.go('signIn', problem([this.words.text(key)], { tone: 'information' }));
+  }
+
+  explain(screen: string, outcome: Outcome): Problem {
+    return explain(this.words, { screen, defaults: { password_too_short: this.boot.minLength } }, outcome);
+  }
+
+  /** Shows a problem that ends the way: there is no form to go back to. */
+  fail(trouble_: Problem): void {
+    this.show(trouble(this, trouble_));
+  }
+
+  /** Takes new words while the page is open, for those who write them. What was typed stays. */
+  reword(bundles: Bundles): void {
+    const values = this.page?.form?.values();
+    this.bundles = bundles;
+    this.words = new Words(this.bundles, this.boot.locale);
+    this.render();
+    if (values) this.page?.form?.fill(values);
+  }
+
+  private redirect(target: unknown): Problem | undefined {
+    const safe = safeTarget(target);
+    if (safe === undefined) return problem([this.words.text('common.unsafeTarget')]);
+    this.announcer.say(this.words.text('login.login_success'));
+    location.assign(withFragment(safe, this.kept));
+    return undefined;
+  }
+
+  private render(): void {
+    const route = parseRoute(location.hash);
+    if (route.foreign !== undefined) this.kept = route.foreign;
+    if (route.token !== undefined && route.email !== undefined) this.reset = { token: route.token, email: route.email };
+    const scrubbed = route.screen === 'setPassword' || route.brokenLink ? paths.setPassword : location.hash;
+    history.replaceState({ kept: this.kept }, '', scrubbed || location.href);
+    if (route.brokenLink && this.reset !== undefined) route.screen = 'setPassword';
+    if (route.screen === 'signIn' && !route.brokenLink && this.intent !== null) {
+      const trouble = this.follow(this.intent);
+      if (trouble !== undefined) this.fail(trouble);
+      return;
+    }
+    const page = screens[route.screen](this, route);
+    const back = this.shown !== undefined && this.shown.screen !== route.screen ? this.left.get(route.screen) : undefined;
+    this.left.delete(route.screen);
+    this.shown = route;
+    this.show(page, back);
+  }
+
+  /** Puts a page on the screen and the focus where the reader expects it. */
+  show(page: Page, back?: string): void {
+    const first = this.page === undefined;
+    this.page?.form?.dispose();
+    this.page = page;
+    this.frame.show(page);
+    const link = back === undefined ? null : document.getElementById(back);
+    const target = link ?? (first ? page.focus : undefined) ?? this.frame.heading;
+    target.focus();
+    const notice = this.notice;
+    this.notice = undefined;
+    if (notice) page.form?.show(notice, false);
+  }
+
+  private rememberLink(event: MouseEvent): void {
+    const link = event.target instanceof Element ? event.target.closest('a[id]') : null;
+    if (link && this.shown) this.left.set(this.shown.screen, link.id);
+  }
+
+  private connection(key: string, tone: Problem['tone']): void {
+    const text = this.words.text(key);
+    this.frame.banner(tone, text);
+    this.announcer.say(text);
+  }
+}

@@ -1,0 +1,11 @@
+// What the build puts in place of an import: see tools/plugin.mjs.
+
+declare module '*.css' {}
+
+declare module '*.properties' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+
+/** True under `npm run dev` alone; the build drops what stands behind it. */
+declare const DEV: boolean;

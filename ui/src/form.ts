@@ -1,0 +1,167 @@
+// A form: values, busy state, problems with focus and announcement, waiting time.
+
+import { h, type Child } from './dom.ts';
+import type { Problem } from './faults.ts';
+import { mapValues } from './faults.ts';
+import type { Field } from './fields.ts';
+import type { Words } from './i18n.ts';
+import { Countdown, strip, waitText, type Announcer } from './strip.ts';
+
+export type Values = Record<string, string | boolean>;
+
+interface Options {
+  words: Words;
+  announcer: Announcer;
+  fields: Field[];
+  /** What the form shows, with the fields placed in it. */
+  layout: Child[];
+  submit: string;
+  busy: string;
+  /** Checks of the screen beyond required: codes in words, by field. */
+  check?: (values: Values) => Record<string, string[]>;
+  /** Sends. A returned problem is shown; nothing means that the screen has moved on. */
+  send: (values: Values) => Promise<Problem | undefined>;
+  /** Beside the button. */
+  aside?: Child;
+}
+
+export class Form {
+  readonly node: HTMLFormElement;
+  private readonly messages = h('div', { class: 'messages' });
+  private readonly button: HTMLButtonElement;
+  private readonly label: HTMLElement;
+  private countdown: Countdown | undefined;
+  private busy = false;
+
+  constructor(private readonly o: Options) {
+    this.label = h('span', {}, o.submit);
+    this.button = h('button', { type: 'submit', class: 'primary' }, this.label);
+    this.node = h(
+      'form',
+      { method: 'post', novalidate: true, onsubmit: (e) => this.submitted(e) },
+      this.messages,
+      ...o.layout,
+      h('div', { class: 'actions' }, this.button, o.aside),
+    );
+  }
+
+  values(): Values {
+    return Object.fromEntries(this.o.fields.map((f) => [f.name, f.value()]));
+  }
+
+  fill(values: Values): void {
+    for (const field of this.o.fields) {
+      const value = values[field.name];
+      if (value !== undefined) field.set(value);
+    }
+  }
+
+  /** Shows a problem: words above the form, errors at the fields, a countdown, the focus where the fault is. */
+  show(problem: Problem, focus = true): void {
+    this.clear();
+    const faulty = this.o.fields.filter((f) => (problem.fields[f.name]?.length ?? 0) > 0);
+    for (const field of faulty) field.fail(problem.fields[field.name] ?? []);
+    const lines = [...problem.lines, ...this.strayLines(problem)];
+    const content: Node[] = lines.map((line) => h('p', {}, line));
+    if (faulty.length > 1 || (faulty.length > 0 && lines.length > 0)) content.push(...this.summary(faulty, problem));
+    if (problem.link) content.push(h('p', {}, problem.link));
+    if (problem.requestId) content.push(h('p', { class: 'reference' }, this.o.words.text('common.reference', problem.requestId)));
+    if (problem.wait > 0) content.push(this.wait(problem.wait));
+    if (content.length > 0) this.messages.append(strip(problem.tone, ...content));
+    this.announce(problem, lines, faulty);
+    if (focus) (faulty[0]?.control ?? this.button).focus();
+  }
+
+  /** Stops the clock; the form is about to go. */
+  dispose(): void {
+    this.countdown?.stop();
+  }
+
+  private clear(): void {
+    this.countdown?.stop();
+    this.countdown = undefined;
+    this.messages.replaceChildren();
+    for (const field of this.o.fields) field.fail([]);
+    this.lock(false);
+  }
+
+  /** Errors of fields that the form does not have are said above it rather than lost. */
+  private strayLines(problem: Problem): string[] {
+    const known = new Set(this.o.fields.map((f) => f.name));
+    return Object.entries(problem.fields)
+      .filter(([name]) => !known.has(name))
+      .flatMap(([, texts]) => texts);
+  }
+
+  private summary(faulty: Field[], problem: Problem): Node[] {
+    const items = faulty.map((field) => {
+      const jump = (e: Event): void => {
+        e.preventDefault();
+        field.control.focus();
+      };
+      const text = `${field.label}: ${problem.fields[field.name]?.join(' ')}`;
+      return h('li', {}, h('a', { href: `#${field.control.id}`, onclick: jump }, text));
+    });
+    return [h('p', {}, this.o.words.plural('common.checkFields', faulty.length)), h('ul', {}, ...items)];
+  }
+
+  private wait(seconds: number): Node {
+    this.lock(true);
+    this.countdown = new Countdown(this.o.words, seconds, () => {
+      this.clear();
+      this.o.announcer.say(this.o.words.text('common.retryNow'));
+    });
+    return this.countdown.node;
+  }
+
+  private announce(problem: Problem, lines: string[], faulty: Field[]): void {
+    const said = [...lines];
+    if (faulty.length > 1) said.push(this.o.words.plural('common.checkFields', faulty.length));
+    for (const field of faulty) said.push(`${field.label}: ${problem.fields[field.name]?.join(' ')}`);
+    if (problem.wait > 0) said.push(waitText(this.o.words, problem.wait));
+    if (problem.tone === 'error' || problem.tone === 'warning') this.o.announcer.alert(said.join(' '));
+    else this.o.announcer.say(said.join(' '));
+  }
+
+  /** The button stays focusable while it does nothing: a disabled one would drop the focus. */
+  private lock(on: boolean): void {
+    this.button.toggleAttribute('data-locked', on);
+    this.button.setAttribute('aria-disabled', String(on));
+  }
+
+  private submitted(event: SubmitEvent): void {
+    event.preventDefault();
+    if (this.busy || this.countdown !== undefined) return;
+    for (const field of this.o.fields) field.conceal?.();
+    const values = this.values();
+    const fields = { ...this.o.check?.(values), ...this.missing(values) };
+    if (Object.keys(fields).length > 0) {
+      this.show({ tone: 'error', lines: [], fields, wait: 0, requestId: '' });
+      return;
+    }
+    void this.run(values);
+  }
+
+  private missing(values: Values): Record<string, string[]> {
+    const empty = this.o.fields.filter((f) => f.required && values[f.name] === '');
+    return mapValues(Object.fromEntries(empty.map((f) => [f.name, 'common.required'])), (key) => [this.o.words.text(key)]);
+  }
+
+  private async run(values: Values): Promise<void> {
+    this.clear();
+    this.setBusy(true);
+    const problem = await this.o.send(values);
+    if (problem === undefined) return; // the browser is on its way: a second click would send twice
+    this.setBusy(false);
+    this.show(problem);
+  }
+
+  private setBusy(on: boolean): void {
+    this.busy = on;
+    this.lock(on);
+    this.node.setAttribute('aria-busy', String(on));
+    this.label.textContent = on ? this.o.busy : this.o.submit;
+    this.button.classList.toggle('busy', on);
+    this.o.announcer.say(on ? this.o.busy : '');
+  }
+}

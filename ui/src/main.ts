@@ -1,0 +1,38 @@
+// Where the page starts: read what the host says about itself, then show the screen that the fragment names.
+
+import fallback from '../i18n/messagebundle.properties';
+import de from '../i18n/messagebundle_de.properties';
+import en from '../i18n/messagebundle_en.properties';
+import { App } from './app.ts';
+import { get } from './http.ts';
+import type { Bundles } from './i18n.ts';
+import './styles/index.css';
+import { readBootstrap, type Bootstrap } from './wire.ts';
+
+const bundles: Bundles = { '': fallback, en, de };
+
+/** The data inlined in the page, or asked for where a page is served without them. */
+async function bootstrap(): Promise<Bootstrap> {
+  const inlined: unknown = JSON.parse(document.getElementById('bootstrap')?.textContent || '{}');
+  const known = readBootstrap(inlined);
+  if (known !== undefined) return known;
+  const lang = new URLSearchParams(location.search).get('lang');
+  const outcome = await get('/auth/bootstrap' + (lang === null ? '' : `?lang=${encodeURIComponent(lang)}`));
+  const data: unknown = outcome.kind === 'ok' ? outcome.data : null;
+  return readBootstrap(data) ?? unknownHost();
+}
+
+/** The least that the screens need when the host cannot say anything: its answer to the first form tells the rest. */
+function unknownHost(): Bootstrap {
+  const routes = { home: null, dashboard: null, terms: null, privacy: null, cookies: null };
+  return { appName: '', locale: navigator.language, logo: '', routes, minLength: 0, next: null };
+}
+
+const root = document.getElementById('app');
+if (root !== null) {
+  const app = new App(await bootstrap(), bundles, root);
+  app.start();
+  if (DEV) {
+    new EventSource('/ui/auth/dev-events').addEventListener('words', (e) => app.reword(JSON.parse(e.data) as Bundles));
+  }
+}

@@ -1,0 +1,60 @@
+import type { App, Page } from '../app.ts';
+import { h } from '../dom.ts';
+import type { Problem } from '../faults.ts';
+import { textField } from '../fields.ts';
+import { Form, type Values } from '../form.ts';
+import { post } from '../http.ts';
+import { paths } from '../route.ts';
+import { strip } from '../strip.ts';
+
+/** Asks for the address; the answer is the same whether there is an account or not. */
+export function forgotPassword(app: App): Page {
+  const { words } = app;
+  const email = textField(words, {
+    name: 'email',
+    label: words.text('forgotPassword.email'),
+    type: 'email',
+    autocomplete: 'email',
+    required: true,
+  });
+  if (app.login.includes('@')) email.set(app.login);
+  const form = new Form({
+    words,
+    announcer: app.announcer,
+    fields: [email],
+    layout: [email.node],
+    submit: words.text('forgotPassword.submit'),
+    busy: words.text('forgotPassword.busy'),
+    aside: backLink(app),
+    send: (values) => send(app, values),
+  });
+  return {
+    title: words.text('forgotPassword.title'),
+    intro: words.text('forgotPassword.intro'),
+    body: [form.node],
+    form,
+    focus: email.control,
+  };
+}
+
+async function send(app: App, values: Values): Promise<Problem | undefined> {
+  const email = String(values.email);
+  const outcome = await post('/auth/forgot-password', { email });
+  if (outcome.kind !== 'ok') return app.explain('forgotPassword', outcome);
+  if (email.includes('@')) app.login = email;
+  const text = app.words.text('forgotPassword.reset_link_sent', email);
+  app.announcer.say(text);
+  app.show({
+    title: app.words.text('forgotPassword.sentTitle'),
+    body: [
+      strip('success', h('p', {}, text)),
+      h('p', { class: 'hint' }, app.words.text('forgotPassword.hint')),
+      h('div', { class: 'actions' }, h('button', { type: 'button', class: 'secondary', onclick: () => app.go('forgotPassword') }, app.words.text('forgotPassword.again')), backLink(app)),
+    ],
+  });
+  return undefined;
+}
+
+export function backLink(app: App): HTMLElement {
+  return h('a', { href: paths.signIn, class: 'back' }, app.words.text('common.backToSignIn'));
+}

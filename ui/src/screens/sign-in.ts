@@ -1,0 +1,49 @@
+import type { App, Page } from '../app.ts';
+import { h } from '../dom.ts';
+import { problem, type Problem } from '../faults.ts';
+import { checkbox, textField } from '../fields.ts';
+import { Form, type Values } from '../form.ts';
+import { post } from '../http.ts';
+import { paths, type Route } from '../route.ts';
+import { readIntent } from '../wire.ts';
+
+/** Login, password, keep me signed in. */
+export function signIn(app: App, route: Route): Page {
+  const { words } = app;
+  const forgot = h('a', { href: paths.forgotPassword, id: 'forgot' }, words.text('login.forgot'));
+  const login = textField(words, {
+    name: 'login',
+    label: words.text('login.login'),
+    autocomplete: 'username',
+    inputmode: 'email',
+    required: true,
+  });
+  const password = textField(words, {
+    name: 'password',
+    label: words.text('login.password'),
+    type: 'password',
+    autocomplete: 'current-password',
+    required: true,
+  });
+  const remember = checkbox({ name: 'remember', label: words.text('login.remember') });
+  if (app.login) login.set(app.login);
+  const form = new Form({
+    words,
+    announcer: app.announcer,
+    fields: [login, password, remember],
+    layout: [login.node, password.node, h('div', { class: 'row' }, remember.node, forgot)],
+    submit: words.text('login.submit'),
+    busy: words.text('login.busy'),
+    send: (values) => send(app, values),
+  });
+  if (route.brokenLink) app.notice = problem([words.text('login.brokenLink')], { tone: 'warning' });
+  const intro = app.boot.appName ? words.text('login.intro', app.boot.appName) : '';
+  return { title: words.text('login.title'), intro, body: [form.node], form, focus: (app.login ? password : login).control };
+}
+
+async function send(app: App, values: Values): Promise<Problem | undefined> {
+  app.login = String(values.login);
+  const outcome = await post('/auth/login', values);
+  if (outcome.kind !== 'ok') return app.explain('login', outcome);
+  return app.follow(readIntent((outcome.data as { next?: unknown } | null)?.next));
+}

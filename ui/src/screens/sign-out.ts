@@ -1,0 +1,26 @@
+import type { App, Page } from '../app.ts';
+import { h } from '../dom.ts';
+import { safeTarget } from '../target.ts';
+
+/** A real form: the host answers with a redirect, and the browser follows it. */
+export function signOut(app: App): Page {
+  const { words, boot } = app;
+  const label = h('span', {}, words.text('signOut.submit'));
+  const button = h('button', { type: 'submit', class: 'primary' }, label);
+  const leave = (e: SubmitEvent): void => {
+    if (button.hasAttribute('data-locked')) e.preventDefault();
+    button.setAttribute('data-locked', '');
+    button.setAttribute('aria-disabled', 'true');
+    button.classList.add('busy');
+    label.textContent = words.text('signOut.busy');
+    app.announcer.say(words.text('signOut.busy'));
+  };
+  const dashboard = safeTarget(boot.routes.dashboard);
+  const stay = dashboard && h('a', { href: app.intent ? '#/' : dashboard, class: 'back' }, words.text('signOut.stay'));
+  return {
+    title: words.text('signOut.title'),
+    intro: words.text('signOut.intro', boot.appName),
+    body: [h('form', { method: 'post', action: '/logout', onsubmit: leave }, h('div', { class: 'actions' }, button, stay))],
+    focus: button,
+  };
+}

@@ -1,0 +1,96 @@
+// The wire contract: what the host sends, and readers that trust none of it. docs/frontend.md describes it.
+
+/** GET /auth/bootstrap, also inlined in the page. */
+export interface Bootstrap {
+  appName: string;
+  locale: string;
+  logo: string;
+  routes: Record<'home' | 'dashboard' | 'terms' | 'privacy' | 'cookies', string | null>;
+  minLength: number;
+  next: Intent | null;
+}
+
+/** The intent envelope. The app switches on kind alone; version says how the payload is shaped. */
+export interface Intent {
+  kind: string;
+  payload: Record<string, unknown>;
+}
+
+/** A fault as the host words it: codes, by field where a field is at fault. */
+export interface Fault {
+  message: string;
+  errors: Record<string, string[]>;
+  requestId: string;
+}
+
+/** The answer of POST /auth/intents/{kind}. */
+export interface IntentAnswer {
+  status: string;
+  fields: Record<string, string[]>;
+  message: string;
+  errors: string[];
+  next: Intent | null;
+}
+
+export function readBootstrap(data: unknown): Bootstrap | undefined {
+  if (!isObject(data) || !('routes' in data)) return undefined;
+  const routes = isObject(data.routes) ? data.routes : {};
+  const route = (name: string): string | null => (typeof routes[name] === 'string' ? routes[name] : null);
+  const password = isObject(data.password) ? data.password : {};
+  return {
+    appName: str(data.app_name),
+    locale: str(data.locale) || 'en',
+    logo: str(data.logo),
+    routes: {
+      home: route('home'),
+      dashboard: route('dashboard'),
+      terms: route('terms'),
+      privacy: route('privacy'),
+      cookies: route('cookies'),
+    },
+    minLength: typeof password.min_length === 'number' ? password.min_length : 0,
+    next: readIntent(data.next),
+  };
+}
+
+export function readIntent(data: unknown): Intent | null {
+  if (!isObject(data) || typeof data.kind !== 'string') return null;
+  return { kind: data.kind, payload: isObject(data.payload) ? data.payload : {} };
+}
+
+export function readFault(data: unknown): Fault {
+  const o = isObject(data) ? data : {};
+  return { message: str(o.message), errors: readFields(o.errors), requestId: str(o.request_id) };
+}
+
+export function readAnswer(data: unknown): IntentAnswer {
+  const o = isObject(data) ? data : {};
+  const step = isObject(o.next_step) ? o.next_step : {};
+  return {
+    status: str(o.status),
+    fields: readFields(step.fields),
+    message: str(step.message),
+    errors: strings(o.errors),
+    next: readIntent(o.next),
+  };
+}
+
+function readFields(data: unknown): Record<string, string[]> {
+  if (!isObject(data)) return {};
+  const lists = Object.entries(data).map(([field, codes]) => [field, strings(codes)] as const);
+  return Object.fromEntries(lists.filter(([, codes]) => codes.length > 0));
+}
+
+/** A list of strings; a lone string counts as a list of one. */
+function strings(data: unknown): string[] {
+  const list = Array.isArray(data) ? data : [data];
+  return list.filter((s): s is string => typeof s === 'string' && s !== '');
+}
+
+function str(v: unknown): string {
+  return typeof v === 'string' ? v : '';
+}
+
+function isObject(v: unknown): v is Record<string, unknown> {
+  return typeof v === 'object' && v !== null && !Array.isArray(v);
+}

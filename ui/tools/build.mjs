@@ -1,0 +1,42 @@
+// Builds dist: hashed assets, the page, the manifest, the bundles, and what is compressed ahead. The same sources give
+// the same bytes on any machine: the compressors are the pinned packages, not those of the Node at hand.
+
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { gzip } from 'pako';
+import { bundleFiles, isMain, options, page, root } from './plugin.mjs';
+
+const brotli = createRequire(import.meta.url)('brotli-wasm');
+
+export async function buildInto(dist) {
+  const result = await build({
+    ...options,
+    minify: true,
+    define: { DEV: 'false' },
+    entryNames: 'assets/[name]-[hash]',
+    outdir: dist,
+    write: false,
+  });
+  rmSync(dist, { recursive: true, force: true });
+  const names = { js: '', css: '' };
+  for (const file of result.outputFiles) {
+    const name = 'assets/' + file.path.slice(file.path.lastIndexOf('/') + 1);
+    names[name.slice(name.lastIndexOf('.') + 1)] = name;
+    write(dist, name, file.contents);
+    write(dist, name + '.br', brotli.compress(file.contents, { quality: 11 }));
+    write(dist, name + '.gz', gzip(file.contents, { level: 9 }));
+  }
+  write(dist, 'index.html', page(names.js, names.css));
+  write(dist, 'manifest.json', JSON.stringify({ name: 'auth', version: '2.0.0', core: '2', entry: 'index.html' }) + '\n');
+  for (const file of bundleFiles) cpSync(join(root, 'i18n', file), join(dist, 'i18n', file));
+}
+
+function write(dist, name, contents) {
+  const path = join(dist, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, contents);
+}
+
+if (isMain(import.meta)) await buildInto(join(root, 'dist'));

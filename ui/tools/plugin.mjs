@@ -1,0 +1,88 @@
+// What the build and the development server share: where things are, how strings and sources become a bundle.
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Where the host serves dist. */
+export const base = '/ui/auth/';
+
+/** The bundles in the order of the fallback: the default first. */
+export const bundleFiles = ['messagebundle.properties', 'messagebundle_en.properties', 'messagebundle_de.properties'];
+
+/** The reader of .properties files that the unit tests hold, compiled for Node. */
+const { parseProperties } = await loadTS(join(root, 'src/properties.ts'));
+
+/** Compiles a dependency-free TypeScript module and loads it. */
+async function loadTS(entry) {
+  const out = await build({ entryPoints: [entry], bundle: true, format: 'esm', platform: 'node', write: false });
+  return import('data:text/javascript;base64,' + Buffer.from(out.outputFiles[0].contents).toString('base64'));
+}
+
+/** The texts of one bundle; a fault names the file. */
+export function readBundle(file) {
+  try {
+    return parseProperties(readFileSync(join(root, 'i18n', file), 'utf8'));
+  } catch (err) {
+    throw new Error(`i18n/${file}: ${err.message}`);
+  }
+}
+
+/** Another language carries only what differs from the default, which it falls back to. */
+export function difference(texts, fallback) {
+  return Object.fromEntries(Object.entries(texts).filter(([key, text]) => fallback[key] !== text));
+}
+
+/** Every language as the app holds it at run time. */
+export function allBundles() {
+  const fallback = readBundle(bundleFiles[0]);
+  const others = bundleFiles.slice(1).map((f) => [/_(.+)\.properties$/.exec(f)[1], difference(readBundle(f), fallback)]);
+  return { '': fallback, ...Object.fromEntries(others) };
+}
+
+/** An import of a .properties file gives its texts, parsed here rather than in the browser. */
+export const properties = {
+  name: 'properties',
+  setup(b) {
+    b.onLoad({ filter: /\.properties$/ }, ({ path }) => {
+      const file = path.slice(path.lastIndexOf('/') + 1);
+      const texts = readBundle(file);
+      const contents = file === bundleFiles[0] ? texts : difference(texts, readBundle(bundleFiles[0]));
+      return { contents: JSON.stringify(contents), loader: 'json', watchFiles: [path] };
+    });
+  },
+};
+
+/** The options of both builds. */
+export const options = {
+  absWorkingDir: root,
+  entryPoints: { main: 'src/main.ts' },
+  bundle: true,
+  format: 'esm',
+  target: ['chrome111', 'firefox113', 'safari16.4'],
+  charset: 'utf8',
+  legalComments: 'none',
+  plugins: [properties],
+  logLevel: 'warning',
+  metafile: true,
+};
+
+/** The page with its assets, and with the one text that must work without the app. */
+export function page(js, css) {
+  const escape = (s) => s.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  const texts = bundleFiles.slice(1).map((f) => [/_(.+)\.properties$/.exec(f)[1], readBundle(f)]);
+  const noscript = texts.map(([lang, t]) => `<p class="noscript" lang="${lang}">${escape(t['common.noScript'])}</p>`).join('\n');
+  return readFileSync(join(root, 'index.html'), 'utf8')
+    .replace('%title%', escape(readBundle(bundleFiles[0])['login.title']))
+    .replace('%css%', base + css)
+    .replace('%js%', base + js)
+    .replace('%noscript%', noscript);
+}
+
+/** Runs a tool when it is the program, not when it is imported. */
+export function isMain(meta) {
+  return meta.url === pathToFileURL(process.argv[1]).href;
+}

@@ -1,0 +1,40 @@
+// Builds twice into fresh folders and compares both with the committed dist, byte by byte.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { buildInto } from './build.mjs';
+import { root } from './plugin.mjs';
+
+const files = (dir) =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((e) => e.isFile())
+    .map((e) => relative(dir, join(e.parentPath ?? e.path, e.name)))
+    .sort();
+
+const committed = join(root, 'dist');
+const scratch = mkdtempSync(join(tmpdir(), 'ui-verify-'));
+const differences = [];
+try {
+  for (const round of ['first', 'second']) {
+    const dir = join(scratch, round);
+    await buildInto(dir);
+    for (const name of new Set([...files(committed), ...files(dir)])) {
+      const read = (d) => {
+        try {
+          return readFileSync(join(d, name));
+        } catch {
+          return Buffer.from('missing');
+        }
+      };
+      if (!read(committed).equals(read(dir))) differences.push(`${name} (${round} build)`);
+    }
+  }
+} finally {
+  rmSync(scratch, { recursive: true });
+}
+if (differences.length > 0) {
+  console.error(`dist is not what the sources give; run "npm run build" and commit it:\n  ${differences.join('\n  ')}`);
+  process.exit(1);
+}
+console.log(`dist matches its sources: ${files(committed).length} files, built twice`);
