@@ -196,6 +196,8 @@ func (s Session) Settled() bool {
 type OpenIntent struct {
 	ID       string   `json:"id"`
 	Envelope Envelope `json:"envelope"`
+	// Round counts how often in a row the kind was dispensed before.
+	Round int `json:"round,omitempty"`
 }
 
 // Sessions is how the pipeline reads and writes the caller's session.

@@ -1,0 +1,249 @@
+package auth
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// maxValues bounds what plugins keep in one session, in encoded bytes, roughly.
+const maxValues = 32 << 10
+
+// loopWarning is the round of one kind of intent in a row at which a dispenser
+// that never ends is suspected.
+const loopWarning = 5
+
+// A step is a validated answer: an intent and what it changes.
+type step struct {
+	intent  OpenIntent
+	consume bool
+	values  map[string]pluginsdk.Value
+	columns map[string]pluginsdk.Value
+}
+
+// applyTo returns the session as the step leaves it.
+func (s step) applyTo(sess Session) Session {
+	if s.consume {
+		sess.Intended = ""
+	}
+	values := map[string]pluginsdk.Value{}
+	maps.Copy(values, sess.Values)
+	for name, v := range s.values {
+		if v == nil {
+			delete(values, name)
+			continue
+		}
+		values[name] = v
+	}
+	sess.Values = values
+	sess.Intent = &s.intent
+	return sess
+}
+
+// builtin answers when no dispenser is configured: [pluginsdk.Done].
+type builtin struct{}
+
+// Dispense ends the loop.
+func (builtin) Dispense(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) {
+	return pluginsdk.Done(), nil
+}
+
+// dispense asks for the next intent and validates the answer. before holds
+// effects that are laid over the user and committed with the step.
+func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []pluginsdk.Effect) (step, error) {
+	out := step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}}
+	if err := out.collect(before); err != nil {
+		return step{}, contractFault(err)
+	}
+	var d pluginsdk.Dispenser = builtin{}
+	if configured := p.Dispenser(); configured != nil {
+		d = configured
+	}
+	seen := out.applyTo(s)
+	req := p.request(r, seen, out.intent.ID)
+	intent, err := d.Dispense(r.Context(), pluginUser(user, out.columns), req)
+	if err != nil {
+		return step{}, dispenserFault(err)
+	}
+	if err := out.collect(intent.Effects()); err != nil {
+		return step{}, contractFault(err)
+	}
+	out.intent.Envelope, err = p.envelope(r, intent, seen, &out)
+	if err != nil {
+		return step{}, err
+	}
+	if size(out.applyTo(s).Values) > maxValues {
+		return step{}, contractFault(fmt.Errorf("session values over %d bytes", maxValues))
+	}
+	p.watchLoop(r, s, &out)
+	return out, nil
+}
+
+// envelope turns an intent into what the front end receives.
+func (p *Pipeline) envelope(r *http.Request, intent pluginsdk.Intent, s Session, out *step) (Envelope, error) {
+	switch intent.Kind() {
+	case pluginsdk.KindDone:
+		out.consume = true
+		if s.Intended != "" {
+			return redirectEnvelope(s.Intended), nil
+		}
+		target, err := p.routePath("dashboard")
+		return redirectEnvelope(target), err
+	case pluginsdk.KindRedirect:
+		if err := checkTarget(intent.Target(), p.origins(r)); err != nil {
+			return Envelope{}, contractFault(err)
+		}
+		return redirectEnvelope(intent.Target()), nil
+	case pluginsdk.KindOrgSetup:
+		return orgSetupEnvelope(intent.PersonName()), nil
+	case pluginsdk.KindNone:
+		return Envelope{}, contractFault(errors.New("the dispenser returned no intent"))
+	}
+	return Envelope{}, contractFault(fmt.Errorf("the dispenser returned the unknown kind %q", intent.Kind()))
+}
+
+// origins are those that a redirect may name: this site's and the configured.
+func (p *Pipeline) origins(r *http.Request) []string {
+	return append([]string{p.Site.Base(r)}, p.RedirectOrigins...)
+}
+
+// watchLoop counts how often in a row the same kind was dispensed, and warns
+// about a dispenser whose step does not change what it tests.
+func (p *Pipeline) watchLoop(r *http.Request, s Session, out *step) {
+	if s.Intent == nil || s.Intent.Envelope.Kind != out.intent.Envelope.Kind || out.intent.Envelope.Kind == string(pluginsdk.KindRedirect) {
+		return
+	}
+	out.intent.Round = s.Intent.Round + 1
+	if out.intent.Round < loopWarning {
+		return
+	}
+	p.Audit("loop")
+	p.Logger.Warn("the dispenser returns the same intent again and again: its step must change the state that it tests",
+		"request_id", p.Site.RequestID(r), "user", s.UserID, "kind", out.intent.Envelope.Kind, "round", out.intent.Round)
+}
+
+// request is what a plugin learns about r; pluginproc narrows it to the grants.
+func (p *Pipeline) request(r *http.Request, s Session, intentID string) *pluginsdk.Request {
+	address, _ := p.Site.Client(r)
+	return &pluginsdk.Request{
+		ID: p.Site.RequestID(r), IntentID: intentID,
+		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+		Headers: pluginHeaders(r.Header), RemoteAddr: address, Locale: p.Site.Locale(r),
+		Intended: s.Intended, Routes: p.Site.Routes(), Session: maps.Clone(s.Values),
+	}
+}
+
+// pluginHeaders leaves out what identifies the person to this host.
+func pluginHeaders(h http.Header) map[string]string {
+	out := make(map[string]string, len(h))
+	for name, values := range h {
+		switch name = strings.ToLower(name); name {
+		case "cookie", "authorization", "proxy-authorization", "x-csrf-token":
+		default:
+			out[name] = strings.Join(values, ", ")
+		}
+	}
+	return out
+}
+
+// pluginUser is the user with columns laid over.
+func pluginUser(u User, columns map[string]pluginsdk.Value) pluginsdk.User {
+	out := pluginsdk.User{ID: u.ID, Name: u.Name, Email: u.Email, Columns: map[string]pluginsdk.Value{}}
+	maps.Copy(out.Columns, u.Columns)
+	maps.Copy(out.Columns, columns)
+	if name, ok := columns["name"].(string); ok {
+		out.Name = name
+	}
+	return out
+}
+
+// collect adds effects, in order.
+func (s *step) collect(effects []pluginsdk.Effect) error {
+	for _, e := range effects {
+		if err := checkEffect(e); err != nil {
+			return err
+		}
+		switch e.Kind() {
+		case pluginsdk.EffectConsumeIntended:
+			s.consume = true
+		case pluginsdk.EffectSetSession:
+			set(&s.values, e.Name(), e.Value())
+		case pluginsdk.EffectSetUser:
+			set(&s.columns, e.Name(), e.Value())
+		}
+	}
+	return nil
+}
+
+func set(m *map[string]pluginsdk.Value, name string, v pluginsdk.Value) {
+	if *m == nil {
+		*m = map[string]pluginsdk.Value{}
+	}
+	(*m)[name] = v
+}
+
+// checkEffect refuses what no grant can allow. Grants themselves are checked by
+// whoever knows them, host/pluginproc.
+func checkEffect(e pluginsdk.Effect) error {
+	switch e.Value().(type) {
+	case nil, bool, int64, float64, string, []byte:
+	default:
+		return fmt.Errorf("effect on %q has a value of type %T", e.Name(), e.Value())
+	}
+	switch e.Kind() {
+	case pluginsdk.EffectConsumeIntended:
+		return nil
+	case pluginsdk.EffectSetSession, pluginsdk.EffectSetUser:
+		if e.Name() == "" {
+			return errors.New("effect without a name")
+		}
+	default:
+		return fmt.Errorf("unknown effect %d", e.Kind())
+	}
+	if e.Kind() == pluginsdk.EffectSetUser && slices.Contains([]string{"id", "email", "password", "remember_token"}, strings.ToLower(e.Name())) {
+		return fmt.Errorf("effect on the column %q, which no plugin may change", e.Name())
+	}
+	return nil
+}
+
+func size(values map[string]pluginsdk.Value) int {
+	n := 0
+	for name, v := range values {
+		n += len(name) + 10
+		switch v := v.(type) {
+		case string:
+			n += len(v)
+		case []byte:
+			n += len(v)
+		}
+	}
+	return n
+}
+
+func (p *Pipeline) writeColumns(ctx context.Context, userID string, columns map[string]pluginsdk.Value) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	return p.Users.SetColumns(ctx, userID, columns)
+}
+
+// retryAfter is when to ask again for a plugin that is being restarted.
+const retryAfter = 2 * time.Second
+
+func dispenserFault(err error) error {
+	if errors.Is(err, pluginsdk.ErrContract) {
+		return contractFault(err)
+	}
+	return &fault.Fault{Code: fault.DispenserUnavailable, RetryAfter: retryAfter, Cause: err}
+}
+
+func contractFault(err error) error { return &fault.Fault{Code: fault.DispenserContract, Cause: err} }

@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/auth/form"
+)
+
+// Forgot answers POST /auth/forgot-password. The answer, and the work behind it,
+// are the same whether or not somebody has the address: the mail is written and
+// sent later, elsewhere.
+func (p *Pipeline) Forgot() http.Handler { return p.serve(p.forgot) }
+
+func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
+	f, err := form.Read(r)
+	if err != nil {
+		return err
+	}
+	var email string
+	if err := f.Texts(form.Field{Name: "email", Into: &email}); err != nil {
+		return err
+	}
+	if !isAddress(email) {
+		return fault.Invalid("email", "email")
+	}
+	if err := p.admitReset(r, "forgot", email); err != nil {
+		return err
+	}
+	if err := p.requestReset(r.Context(), email, p.Site.Locale(r)); err != nil {
+		return err
+	}
+	p.audit(r, "reset_requested", "email", strings.ToLower(email))
+	fault.WriteJSON(w, http.StatusOK, map[string]string{"message": "reset_link_sent"})
+	return nil
+}
+
+// requestReset owes the user of an address a link, unless one is under way. It
+// counts and writes as much for an address that nobody has.
+func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error {
+	user, err := p.findUser(ctx, "email", email)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	id := user.ID
+	if user.Disabled {
+		id = ""
+	}
+	return p.Tx.InTx(ctx, func(ctx context.Context) error {
+		c := Counter{Kind: "resend", Login: strings.ToLower(email)}
+		count, _, err := p.Throttle.Hit(ctx, c, p.Now(), p.ResetResend)
+		if err != nil {
+			return err
+		}
+		if count > 1 {
+			return nil
+		}
+		return p.Mailer.Enqueue(ctx, id, PurposeReset, locale)
+	})
+}
+
+// admitReset counts a request of the reset flow by address and by client.
+func (p *Pipeline) admitReset(r *http.Request, kind, email string) error {
+	_, network := p.Site.Client(r)
+	for _, c := range []Counter{{Kind: kind, Client: network}, {Kind: kind, Login: clip(strings.ToLower(email))}} {
+		if err := p.admit(r, c, p.ResetAttempts, "email"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAddress reports whether s is a plain mail address: one local part and one
+// domain (RFC 5321 4.1.2), without display name, comments or quotes, which the
+// parsers of different programs read differently.
+func isAddress(s string) bool {
+	local, domain, ok := strings.Cut(s, "@")
+	if !ok || local == "" || len(local) > 64 || domain == "" || len(domain) > 253 {
+		return false
+	}
+	if s != clip(s) || strings.ContainsAny(s, " \"(),:;<>[]\\") || strings.Contains(domain, "@") {
+		return false
+	}
+	for _, part := range []string{local, domain} {
+		if part[0] == '.' || part[len(part)-1] == '.' || strings.Contains(part, "..") {
+			return false
+		}
+	}
+	for label := range strings.SplitSeq(domain, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsAny(label, "!#$%&'*+/=?^_`{|}~") {
+			return false
+		}
+	}
+	return true
+}

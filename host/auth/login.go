@@ -1,0 +1,160 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/auth/form"
+	"github.com/vestibule-dev/vestibule/host/auth/password"
+)
+
+// Login answers POST /auth/login: it checks the password, asks the dispenser for
+// the first intent, and starts the session, all or nothing.
+func (p *Pipeline) Login() http.Handler { return p.serve(p.login) }
+
+type credentials struct {
+	login, password string
+	remember        bool
+}
+
+func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
+	in, err := readCredentials(r)
+	if err != nil {
+		return err
+	}
+	counter := p.loginCounter(r, in.login)
+	if err := p.admit(r, counter, p.Attempts, "login"); err != nil {
+		return err
+	}
+	user, err := p.authenticate(r, in)
+	if err != nil {
+		return err
+	}
+	guest, err := p.Sessions.Load(r)
+	if err != nil {
+		return err
+	}
+	next := Session{UserID: user.ID, Intended: guest.Intended}
+	step, err := p.dispense(r, user, next, nil)
+	if err != nil {
+		return p.uncount(r, counter, err)
+	}
+	next.Intent = &step.intent
+	cookies, err := p.start(r, in.remember, user, guest, next, step, counter)
+	if err != nil {
+		return p.uncount(r, counter, err)
+	}
+	setCookies(w, cookies)
+	p.audit(r, "login", "user", user.ID, "intent", step.intent.Envelope.Kind)
+	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope})
+	return nil
+}
+
+func readCredentials(r *http.Request) (credentials, error) {
+	f, err := form.Read(r)
+	if err != nil {
+		return credentials{}, err
+	}
+	var in credentials
+	if in.remember, err = f.Flag("remember"); err != nil {
+		return credentials{}, err
+	}
+	err = f.Texts(form.Field{Name: "login", Into: &in.login}, form.Field{Name: "password", Into: &in.password, Secret: true})
+	return in, err
+}
+
+// authenticate returns the user whose password was given. All failures look and
+// take the same.
+func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
+	ctx, start := r.Context(), time.Now()
+	user, err := p.findUser(ctx, p.LoginField, in.login)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return User{}, err
+	}
+	known := err == nil
+	ok := false
+	if known {
+		ok, err = p.hasher.Verify(ctx, user.Password, in.password)
+	}
+	if !known || errors.Is(err, password.ErrUnusable) {
+		_, err = p.hasher.Verify(ctx, p.pace.Slowest(), in.password)
+	}
+	if err != nil {
+		return User{}, err
+	}
+	if ok && !user.Disabled {
+		return user, p.rehash(ctx, user, in.password)
+	}
+	if err := p.pace.Learn(ctx, user.Password); err != nil {
+		return User{}, err
+	}
+	p.pace.Wait(ctx, start)
+	p.audit(r, "login_failed", "login", strings.ToLower(clip(in.login)), "known", known, "disabled", user.Disabled)
+	return User{}, fault.Invalid("login", "credentials_do_not_match")
+}
+
+// findUser looks a person up by what was typed, which may be anything.
+func (p *Pipeline) findUser(ctx context.Context, column, value string) (User, error) {
+	if len(value) > maxLogin || value != clip(value) {
+		return User{}, ErrNotFound // no stored name looks like this, and a database may refuse to compare it
+	}
+	return p.Users.FindByLogin(ctx, column, value)
+}
+
+// rehash replaces a weak hash now that the password is at hand.
+func (p *Pipeline) rehash(ctx context.Context, user User, plain string) error {
+	stale, err := password.Stale(user.Password)
+	if err != nil || !stale {
+		return err
+	}
+	hash, err := p.hasher.Hash(ctx, plain)
+	if err != nil {
+		return err
+	}
+	return p.Users.Rehash(ctx, user.ID, user.Password, hash)
+}
+
+// start commits a login: the effects of the step, the new session in place of the
+// guest's, and the device token.
+func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next Session, step step, counter Counter) ([]*http.Cookie, error) {
+	old := p.presented(r)
+	var cookies []*http.Cookie
+	err := p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+		cookies = nil
+		next := step.applyTo(next)
+		if err := p.writeColumns(ctx, user.ID, step.columns); err != nil {
+			return err
+		}
+		if err := p.Throttle.Clear(ctx, counter); err != nil {
+			return err
+		}
+		if old.selector != nil {
+			if err := p.endDevice(ctx, old.selector); err != nil {
+				return err
+			}
+			cookies = append(cookies, p.deviceCookie("", -1))
+		}
+		if remember {
+			device, cookie, err := p.newDevice(ctx, r, user, next)
+			if err != nil {
+				return err
+			}
+			next.Device = device
+			cookies = append(cookies[:0], cookie)
+		}
+		_, cookie, err := p.Sessions.Renew(ctx, r, guest, next)
+		cookies = append(cookies, cookie)
+		return err
+	})
+	return cookies, err
+}
+
+func setCookies(w http.ResponseWriter, cookies []*http.Cookie) {
+	for _, c := range cookies {
+		http.SetCookie(w, c)
+	}
+}

@@ -1,0 +1,51 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/vestibule-dev/vestibule/host/auth/form"
+)
+
+// Logout answers POST /logout: it ends this browser's session and device token,
+// if any, and redirects to the route "home".
+func (p *Pipeline) Logout() http.Handler { return p.serve(p.logout) }
+
+func (p *Pipeline) logout(w http.ResponseWriter, r *http.Request) error {
+	if _, err := form.Read(r); err != nil {
+		return err
+	}
+	s, err := p.Sessions.Load(r)
+	if err != nil {
+		return err
+	}
+	device := p.presented(r)
+	var cookies []*http.Cookie
+	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+		for _, selector := range [][]byte{device.selector, s.Device} {
+			if selector == nil {
+				continue
+			}
+			if err := p.endDevice(ctx, selector); err != nil {
+				return err
+			}
+		}
+		cookie, err := p.Sessions.End(ctx, s)
+		cookies = []*http.Cookie{cookie, p.deviceCookie("", -1)}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	setCookies(w, cookies)
+	if s.SignedIn() {
+		p.audit(r, "logout", "user", s.UserID)
+	}
+	home, err := p.routePath("home")
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, home, http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,138 @@
+package auth
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/auth/form"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// readOrgSetup decodes and validates the organisation form, all fields at once,
+// before any handler sees it.
+func readOrgSetup(r *http.Request) (map[string]pluginsdk.Value, error) {
+	f, err := form.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	v := orgForm{Form: f, out: map[string]pluginsdk.Value{}}
+	checks := []func() error{v.legalForm, v.orgName, v.companySize, v.function, v.billingEmail, v.consent}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	if v.faults != nil {
+		return nil, &fault.Fault{Fields: v.faults}
+	}
+	return v.out, nil
+}
+
+type orgForm struct {
+	form.Form
+	out    map[string]pluginsdk.Value
+	faults []fault.Field
+}
+
+func (v *orgForm) fault(field, code string) { v.faults = append(v.faults, fault.Field{Field: field, Code: code}) }
+
+func (v *orgForm) legalForm() error {
+	text, err := v.number("legal_form")
+	if err != nil {
+		return err
+	}
+	switch text {
+	case "":
+		v.fault("legal_form", "required")
+	case "1", "2":
+		v.out["legal_form"] = int64(text[0] - '0')
+	default:
+		v.fault("legal_form", "invalid_choice")
+	}
+	return nil
+}
+
+// number returns an integer field as text: a JSON number, or a form's digits.
+func (v *orgForm) number(name string) (string, error) {
+	switch x := v.Values[name].(type) {
+	case nil:
+		return "", nil
+	case json.Number:
+		return x.String(), nil
+	case string:
+		if !v.JSON {
+			return strings.TrimSpace(x), nil
+		}
+	}
+	return "", form.WrongType(name, "a number", v.Values[name])
+}
+
+func (v *orgForm) orgName() error {
+	name, err := v.Text("org_name")
+	name = strings.TrimSpace(name)
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		v.fault("org_name", "required")
+	case utf8.RuneCountInString(name) > 255:
+		v.fault("org_name", "too_long")
+	case hasControl(name):
+		v.fault("org_name", "invalid")
+	default:
+		v.out["org_name"] = name
+	}
+	return nil
+}
+
+func (v *orgForm) companySize() error {
+	return v.choice("company_size", "solo", "small", "growing", "mid_market", "enterprise")
+}
+
+func (v *orgForm) function() error {
+	return v.choice("function", "developer", "tech_lead", "architect", "executive", "other")
+}
+
+func (v *orgForm) choice(name string, allowed ...string) error {
+	value, err := v.Text(name)
+	switch {
+	case err != nil:
+		return err
+	case value == "":
+		v.fault(name, "required")
+	case !slices.Contains(allowed, value):
+		v.fault(name, "invalid_choice")
+	default:
+		v.out[name] = value
+	}
+	return nil
+}
+
+func (v *orgForm) billingEmail() error {
+	email, err := v.Text("billing_email")
+	email = strings.TrimSpace(email)
+	switch {
+	case err != nil:
+		return err
+	case email == "":
+	case !isAddress(email):
+		v.fault("billing_email", "email")
+	default:
+		v.out["billing_email"] = email
+	}
+	return nil
+}
+
+func (v *orgForm) consent() error {
+	yes, err := v.Flag("marketing_consent")
+	v.out["marketing_consent"] = yes
+	return err
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f })
+}

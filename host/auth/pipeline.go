@@ -1,0 +1,175 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/auth/password"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// Options are what a pipeline is made of. The stores are required; everything
+// else has a working zero value.
+type Options struct {
+	Rules
+
+	Tx       Tx
+	Users    Users
+	Throttle Throttle
+	Resets   ResetTokens
+	Devices  RememberTokens
+	Mailer   Mailer
+	Sessions Sessions
+	Site     Site
+
+	// Dispenser and OrgSetup return who answers at this moment: nil for the
+	// built-in dispenser, and for no handler. They are called for each step.
+	Dispenser func() pluginsdk.Dispenser
+	OrgSetup  func() pluginsdk.OrgSetupHandler
+
+	// RedirectOrigins are the further origins that a redirect intent may name.
+	RedirectOrigins []string
+	// Secure is set when people reach the host over https.
+	Secure bool
+	// Logger receives audit lines and causes of faults; nil logs nothing.
+	Logger hclog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Audit is told of each event that is worth counting: "login",
+	// "login_failed", "lockout", "logout", "reset_requested", "reset", "revived",
+	// "replay", "loop". nil counts nothing.
+	Audit func(event string)
+	// PasswordReset is called once for each successful reset, after its commit.
+	PasswordReset func(context.Context, PasswordReset)
+}
+
+// A Site is what the pipeline knows about the web site around it.
+type Site interface {
+	// Path returns the path of a named route.
+	Path(route string) (string, bool)
+	// Routes returns the paths of all named routes.
+	Routes() map[string]string
+	// Base returns the origin that links to this site begin with.
+	Base(r *http.Request) string
+	// RequestID returns the id that joins the answer and the log.
+	RequestID(r *http.Request) string
+	// Client returns the client's address, and the network of it that is
+	// throttled as one.
+	Client(r *http.Request) (address, network string)
+	// Locale returns the language of the person, such as "en".
+	Locale(r *http.Request) string
+}
+
+// A PasswordReset is the event of somebody having set a new password by mail.
+type PasswordReset struct {
+	UserID string
+	At     time.Time
+}
+
+// A Pipeline carries out the sign-in flows. It is safe for concurrent use.
+type Pipeline struct {
+	Options
+	hasher *password.Hasher
+	pace   *password.Pace
+}
+
+// New returns a pipeline. It measures the password formats in use, which takes
+// as long as three verifications of each.
+func New(ctx context.Context, o Options) (*Pipeline, error) {
+	o.Rules = o.withDefaults()
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Audit == nil {
+		o.Audit = func(string) {}
+	}
+	if o.PasswordReset == nil {
+		o.PasswordReset = func(context.Context, PasswordReset) {}
+	}
+	if o.Dispenser == nil {
+		o.Dispenser = func() pluginsdk.Dispenser { return nil }
+	}
+	if o.OrgSetup == nil {
+		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
+	}
+	h := password.New()
+	p := &Pipeline{Options: o, hasher: h, pace: password.NewPace(h)}
+	ours, err := h.Hash(ctx, token())
+	if err != nil {
+		return nil, err
+	}
+	stored, err := o.Users.HashFormats(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the password formats in use: %w", err)
+	}
+	for _, hash := range append(stored, ours) {
+		if err := p.pace.Learn(ctx, hash); err != nil {
+			return nil, fmt.Errorf("measure password hashing: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// token returns 256 random bits as text that is safe in a URL.
+func token() string { return base64.RawURLEncoding.EncodeToString(random(32)) }
+
+// random returns n random bytes. Since Go 1.24 the generator never fails.
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return b
+}
+
+// An endpoint is a flow's handler: what it returns is written as an answer.
+type endpoint func(w http.ResponseWriter, r *http.Request) error
+
+// serve runs an endpoint and writes its fault, if any. The cause goes to the log
+// with the request id that the answer carries.
+func (p *Pipeline) serve(e endpoint) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := e(w, r); err != nil {
+			p.Fail(w, r, err)
+		}
+	})
+}
+
+// Fail answers with err's fault, or with an internal error that tells nothing,
+// and logs the cause.
+func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		p.Logger.Debug("client went away", "request_id", p.Site.RequestID(r), "path", r.URL.Path)
+	}
+	f := fault.As(err)
+	id := p.Site.RequestID(r)
+	switch status := f.Status(); {
+	case status >= 500:
+		p.Logger.Error("request failed", "request_id", id, "path", r.URL.Path, "code", f.Message(), "cause", f.Cause)
+	case f.Cause != nil:
+		p.Logger.Debug("request refused", "request_id", id, "path", r.URL.Path, "code", f.Message(), "cause", f.Cause)
+	}
+	f.Write(w, id)
+}
+
+// audit logs and counts an event that an operator may want to look up.
+func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
+	p.Audit(event)
+	address, _ := p.Site.Client(r)
+	p.Logger.Info("audit", append([]any{"event", event, "request_id", p.Site.RequestID(r), "client", address}, args...)...)
+}
+
+// routePath returns the path of a named route that must exist.
+func (p *Pipeline) routePath(name string) (string, error) {
+	if path, ok := p.Site.Path(name); ok {
+		return path, nil
+	}
+	return "", &fault.Fault{Code: fault.RouteNotFound, Cause: fmt.Errorf("no route %q: add it to the configuration", name)}
+}

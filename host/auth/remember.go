@@ -1,0 +1,227 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// grace is how long after a rotation the verifier before it still works, for
+// tabs and retries that were on their way with it.
+const grace = 30 * time.Second
+
+const selectorSize, verifierSize = 16, 32
+
+// A deviceToken is the pair that a browser presents.
+type deviceToken struct{ selector, verifier []byte }
+
+// presented returns the device token in the request's cookie; its selector is nil
+// when there is none.
+func (p *Pipeline) presented(r *http.Request) deviceToken {
+	c, err := r.Cookie(p.deviceCookieName())
+	if err != nil {
+		return deviceToken{}
+	}
+	return parseDeviceToken(c.Value)
+}
+
+func parseDeviceToken(value string) deviceToken {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(value)
+	if err != nil || len(b) != selectorSize+verifierSize {
+		return deviceToken{}
+	}
+	return deviceToken{b[:selectorSize], b[selectorSize:]}
+}
+
+func (t deviceToken) String() string {
+	return base64.RawURLEncoding.EncodeToString(append(bytes.Clone(t.selector), t.verifier...))
+}
+
+func (p *Pipeline) deviceCookieName() string {
+	if p.Secure {
+		return "__Host-vestibule_remember"
+	}
+	return "vestibule_remember"
+}
+
+func (p *Pipeline) deviceCookie(value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name: p.deviceCookieName(), Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: p.Secure,
+	}
+}
+
+// newDevice begins a family for the browser and returns its selector and cookie.
+func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s Session) ([]byte, *http.Cookie, error) {
+	bound, err := p.Users.SetRememberToken(ctx, user.ID, token())
+	if err != nil {
+		return nil, nil, fmt.Errorf("bind the device: %w", err)
+	}
+	t := deviceToken{random(selectorSize), random(verifierSize)}
+	now := p.Now()
+	address, _ := p.Site.Client(r)
+	err = p.Devices.Create(ctx, RememberToken{
+		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(bound)),
+		Intent: openIntent(s), Device: clip(r.UserAgent()), Address: address,
+		Created: now, Rotated: now, Expires: now.Add(p.Remember),
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("remember the device: %w", err)
+	}
+	return t.selector, p.deviceCookie(t.String(), int(p.Remember.Seconds())), nil
+}
+
+// endDevice ends a family and the sessions that belong to it.
+func (p *Pipeline) endDevice(ctx context.Context, selector []byte) error {
+	if err := p.Devices.Delete(ctx, selector); err != nil {
+		return err
+	}
+	return p.Sessions.EndDevice(ctx, selector)
+}
+
+// Identify returns the request's session. One that is over is begun anew where
+// the browser presents a valid device token; the new cookies are set on w.
+func (p *Pipeline) Identify(w http.ResponseWriter, r *http.Request) (Session, error) {
+	s, err := p.Sessions.Load(r)
+	if err != nil || s.SignedIn() {
+		return s, err
+	}
+	t := p.presented(r)
+	if t.selector == nil {
+		return s, nil
+	}
+	revived, cookies, err := p.revive(r, s, t)
+	if err != nil {
+		return s, fmt.Errorf("sign in by device token: %w", err)
+	}
+	setCookies(w, cookies)
+	if !revived.SignedIn() {
+		return s, nil
+	}
+	return revived, nil
+}
+
+// revive exchanges a device token for a session and the next token. A token that
+// is not valid costs the browser its cookie; one that was valid once costs the
+// device its family, since somebody else may have used it.
+func (p *Pipeline) revive(r *http.Request, guest Session, t deviceToken) (Session, []*http.Cookie, error) {
+	gone := []*http.Cookie{p.deviceCookie("", -1)}
+	family, user, err := p.family(r.Context(), t)
+	if errors.Is(err, ErrNotFound) {
+		return Session{}, gone, nil
+	}
+	if err != nil {
+		return Session{}, nil, err
+	}
+	next, ok, err := p.rotate(r, family, t)
+	if err != nil {
+		return Session{}, nil, err
+	}
+	if !ok {
+		p.audit(r, "replay", "user", family.UserID)
+		err := p.Tx.InTx(r.Context(), func(ctx context.Context) error { return p.endDevice(ctx, t.selector) })
+		return Session{}, gone, err
+	}
+	s := Session{UserID: user.ID, Intended: guest.Intended, Device: family.Selector}
+	if family.Intent != nil {
+		s.Intent = new(OpenIntent)
+		if err := json.Unmarshal(family.Intent, s.Intent); err != nil {
+			return Session{}, nil, fmt.Errorf("read the device's open intent: %w", err)
+		}
+	}
+	s, cookie, err := p.Sessions.Renew(r.Context(), r, guest, s)
+	if err != nil {
+		return Session{}, nil, err
+	}
+	p.audit(r, "revived", "user", user.ID)
+	return s, []*http.Cookie{cookie, p.deviceCookie(next.String(), int(p.Remember.Seconds()))}, nil
+}
+
+// family returns the living family that a token names, and its user.
+func (p *Pipeline) family(ctx context.Context, t deviceToken) (RememberToken, User, error) {
+	family, err := p.Devices.Find(ctx, t.selector)
+	if err != nil {
+		return RememberToken{}, User{}, err
+	}
+	if !p.Now().Before(family.Expires) {
+		return RememberToken{}, User{}, ErrNotFound
+	}
+	user, err := p.Users.FindByID(ctx, family.UserID)
+	if err != nil {
+		return RememberToken{}, User{}, err
+	}
+	if user.Disabled || user.RememberToken == "" || !equal(family.Binding, digest([]byte(user.RememberToken))) {
+		return RememberToken{}, User{}, ErrNotFound
+	}
+	return family, user, nil
+}
+
+// rotate replaces the verifier that was presented, and reports whether it was
+// valid. Two requests with the same verifier get the same successor, which
+// therefore is derived from it and from a nonce that only the server knows.
+func (p *Pipeline) rotate(r *http.Request, family RememberToken, t deviceToken) (deviceToken, bool, error) {
+	old := digest(t.verifier)
+	now := p.Now()
+	if equal(old, family.Verifier) {
+		next := family
+		next.Nonce = random(16)
+		successor := derive(t.verifier, next.Nonce)
+		next.Previous, next.Verifier = old, digest(successor)
+		next.Rotated, next.Expires = now, now.Add(p.Remember)
+		next.Device = clip(r.UserAgent())
+		next.Address, _ = p.Site.Client(r)
+		won, err := p.Devices.Rotate(r.Context(), next, old)
+		if err != nil || won {
+			return deviceToken{t.selector, successor}, won, err
+		}
+		// Another request with the same verifier came first: take its successor.
+		if family, err = p.Devices.Find(r.Context(), t.selector); err != nil {
+			return deviceToken{}, false, ignoreNotFound(err)
+		}
+	}
+	if family.Previous != nil && equal(old, family.Previous) && now.Sub(family.Rotated) <= grace {
+		return deviceToken{t.selector, derive(t.verifier, family.Nonce)}, true, nil
+	}
+	return deviceToken{}, false, nil
+}
+
+func ignoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func derive(verifier, nonce []byte) []byte {
+	m := hmac.New(sha256.New, verifier)
+	m.Write(nonce)
+	return m.Sum(nil)
+}
+
+func digest(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+func equal(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }
+
+// openIntent returns what a device keeps of its session's intent: nothing once
+// the loop has ended.
+func openIntent(s Session) []byte {
+	if s.Intent == nil || s.Settled() {
+		return nil
+	}
+	b, err := json.Marshal(s.Intent)
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,175 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/auth/form"
+	"github.com/vestibule-dev/vestibule/host/auth/password"
+)
+
+// ShowReset answers GET /password/reset/{token}?email=: it looks whether the
+// token would do, and sends the browser to the screen or back to the login. It
+// consumes nothing, since mail scanners open links too.
+func (p *Pipeline) ShowReset() http.Handler { return p.serve(p.showReset) }
+
+func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
+	secret, email := r.PathValue("token"), r.URL.Query().Get("email")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Cache-Control", "no-store")
+	target := "/login"
+	_, err := p.findReset(r.Context(), email, secret)
+	switch {
+	case err == nil:
+		target += "#/set-password/" + url.PathEscape(secret) + "/" + url.PathEscape(email)
+	case !errors.Is(err, ErrNotFound):
+		return err
+	}
+	// Not http.Redirect: its body would repeat the token.
+	w.Header().Set("Location", target)
+	w.WriteHeader(http.StatusFound)
+	return nil
+}
+
+// findReset returns the usable token that a link or form names.
+func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, error) {
+	if !isAddress(email) || len(secret) > 256 {
+		return ResetToken{}, ErrNotFound
+	}
+	t, err := p.Resets.Find(ctx, email, digest([]byte(secret)), p.Now().Add(-p.ResetLifetime))
+	if err != nil {
+		return ResetToken{}, err
+	}
+	user, err := p.Users.FindByID(ctx, t.UserID)
+	if err == nil && user.Disabled {
+		err = ErrNotFound
+	}
+	return t, err
+}
+
+// MintReset issues a new reset token for a user and returns it. The mail sender
+// calls it at the moment of sending, so that no token ever waits in the outbox.
+// It returns ErrNotFound for a user who is gone, disabled or without an address.
+func (p *Pipeline) MintReset(ctx context.Context, userID string) (User, string, error) {
+	user, err := p.Users.FindByID(ctx, userID)
+	if err != nil {
+		return User{}, "", err
+	}
+	if user.Disabled || user.Email == "" {
+		return User{}, "", ErrNotFound
+	}
+	secret := token()
+	err = p.Tx.InTx(ctx, func(ctx context.Context) error {
+		return p.Resets.Issue(ctx, ResetToken{
+			Hash: digest([]byte(secret)), UserID: user.ID, Email: user.Email, Created: p.Now(),
+		})
+	})
+	return user, secret, err
+}
+
+// Reset answers POST /auth/reset-password. It signs nobody in: whoever holds the
+// mail must still know the new password.
+func (p *Pipeline) Reset() http.Handler { return p.serve(p.reset) }
+
+type resetForm struct{ token, email, password, confirmation string }
+
+func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
+	in, err := readReset(r)
+	if err != nil {
+		return err
+	}
+	if err := p.admitReset(r, "reset", in.email); err != nil {
+		return err
+	}
+	refused := fault.Invalid("email", "reset_failed")
+	t, err := p.findReset(r.Context(), in.email, in.token)
+	if errors.Is(err, ErrNotFound) {
+		return refused
+	}
+	if err != nil {
+		return err
+	}
+	user, err := p.Users.FindByID(r.Context(), t.UserID)
+	if err != nil {
+		return err
+	}
+	if code := p.judge(in, user); code != "" {
+		return fault.Invalid("password", code)
+	}
+	won, err := p.setPassword(r, t, user, in.password)
+	if err != nil {
+		return err
+	}
+	if !won {
+		return refused
+	}
+	p.audit(r, "reset", "user", user.ID)
+	p.PasswordReset(context.WithoutCancel(r.Context()), PasswordReset{UserID: user.ID, At: p.Now()})
+	fault.WriteJSON(w, http.StatusOK, map[string]string{"message": "reset_success", "redirect": p.Site.Base(r) + "/login"})
+	return nil
+}
+
+func readReset(r *http.Request) (resetForm, error) {
+	f, err := form.Read(r)
+	if err != nil {
+		return resetForm{}, err
+	}
+	var in resetForm
+	err = f.Texts(
+		form.Field{Name: "token", Into: &in.token},
+		form.Field{Name: "email", Into: &in.email},
+		form.Field{Name: "password", Into: &in.password, Secret: true},
+		form.Field{Name: "password_confirmation", Into: &in.confirmation, Secret: true},
+	)
+	return in, err
+}
+
+// judge returns the code of what is wrong with the new password, or "".
+func (p *Pipeline) judge(in resetForm, user User) string {
+	if in.password != in.confirmation {
+		return "password_confirmation_mismatch"
+	}
+	login, _ := user.Columns[p.LoginField].(string)
+	return password.Check(in.password, p.MinLength, user.Email, user.Name, login)
+}
+
+// setPassword uses the token, writes the password, ends all that the old one had
+// opened, and owes the user a notice, in one transaction.
+func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (bool, error) {
+	hash, err := p.hasher.Hash(r.Context(), plain)
+	if err != nil {
+		return false, err
+	}
+	won := false
+	by, locale := p.Site.RequestID(r), p.Site.Locale(r)
+	// Once claimed, the reset must not be lost because the browser went away.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
+	defer cancel()
+	err = p.Tx.InTx(ctx, func(ctx context.Context) error {
+		var err error
+		if won, err = p.Resets.Claim(ctx, t, by, p.Now()); err != nil || !won {
+			return err
+		}
+		return p.replacePassword(ctx, user.ID, hash, locale)
+	})
+	return won && err == nil, err
+}
+
+// replacePassword writes a new hash, ends every session and device of the user,
+// and queues the notice. It joins the transaction of ctx.
+func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale string) error {
+	if err := p.Users.SetPassword(ctx, userID, hash, token()); err != nil {
+		return err
+	}
+	if err := p.Sessions.EndUser(ctx, userID); err != nil {
+		return err
+	}
+	if err := p.Devices.DeleteUser(ctx, userID); err != nil {
+		return err
+	}
+	return p.Mailer.Enqueue(ctx, userID, PurposeChanged, locale)
+}

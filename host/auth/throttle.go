@@ -1,0 +1,57 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+)
+
+// maxLogin is how much of a login name counts and is logged.
+const maxLogin = 255
+
+// clip makes a login name fit to be stored and logged: short, UTF-8, and without
+// the control characters that a database may refuse.
+func clip(s string) string {
+	s = strings.ToValidUTF8(s[:min(len(s), maxLogin)], "")
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return -1
+		}
+		return c
+	}, s)
+}
+
+func (p *Pipeline) loginCounter(r *http.Request, login string) Counter {
+	_, network := p.Site.Client(r)
+	return Counter{Kind: "login", Login: clip(strings.ToLower(login)), Client: network}
+}
+
+// admit counts an attempt before its work begins, so that attempts in flight
+// count as well, and refuses it beyond limit.
+func (p *Pipeline) admit(r *http.Request, c Counter, limit int, field string) error {
+	now := p.Now()
+	count, ends, err := p.Throttle.Hit(r.Context(), c, now, p.Window)
+	if err != nil {
+		return err
+	}
+	if count <= limit {
+		return nil
+	}
+	p.audit(r, "lockout", "kind", c.Kind, "login", c.Login, "network", c.Client, "attempts", count)
+	return fault.Throttled(field, ends.Sub(now))
+}
+
+// uncount takes an attempt back that failed through no fault of the person, and
+// returns err.
+func (p *Pipeline) uncount(r *http.Request, c Counter, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
+	defer cancel()
+	if undo := p.Throttle.Undo(ctx, c); undo != nil {
+		p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", undo)
+	}
+	return err
+}

@@ -1,0 +1,268 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/sessions"
+)
+
+// Options are the limits and the cookie of a [Store]. The zero value works.
+type Options struct {
+	// Name is the cookie's name, "vestibule_session" when empty. With Secure the
+	// prefix "__Host-" comes before it.
+	Name string
+	// Secure is set when people reach the host over https.
+	Secure bool
+	// Idle and Absolute limit a session's life since its last visit and since its
+	// beginning: 2 h and 24 h when zero.
+	Idle, Absolute time.Duration
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Address returns the client's address, to describe the session; nil leaves
+	// it empty.
+	Address func(*http.Request) string
+}
+
+func (o Options) withDefaults() Options {
+	if o.Name == "" {
+		o.Name = "vestibule_session"
+	}
+	if o.Secure {
+		o.Name = "__Host-" + o.Name
+	}
+	if o.Idle <= 0 {
+		o.Idle = 2 * time.Hour
+	}
+	if o.Absolute <= 0 {
+		o.Absolute = 24 * time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Address == nil {
+		o.Address = func(*http.Request) string { return "" }
+	}
+	return o
+}
+
+// A Store keeps sessions on the server. It is a sessions.Store of
+// gorilla/sessions and safe for concurrent use.
+type Store struct {
+	backend Backend
+	o       Options
+}
+
+var _ sessions.Store = (*Store)(nil)
+
+// New returns a store over backend.
+func New(backend Backend, o Options) *Store {
+	return &Store{backend: backend, o: o.withDefaults()}
+}
+
+// recordKey is where a loaded record stands among a session's values. Its type
+// keeps it apart from every name and out of the encoding.
+type recordKey struct{}
+
+// RecordOf returns the stored record that s was loaded from or saved as. It
+// reports false for a session without a row.
+func RecordOf(s *sessions.Session) (Record, bool) {
+	r, ok := s.Values[recordKey{}].(Record)
+	return r, ok
+}
+
+// Name returns the name of the cookie.
+func (s *Store) Name() string { return s.o.Name }
+
+// Get returns the request's session, loaded once per request. The name is that
+// of the store's cookie whatever is passed, since there is one session.
+func (s *Store) Get(r *http.Request, _ string) (*sessions.Session, error) {
+	return sessions.GetRegistry(r).Get(s, s.o.Name)
+}
+
+// New loads the session of the request's cookie. It returns an empty one, and no
+// error, where there is none or its time is over. It writes nothing but the
+// session's touch, when the last is older than a minute or a twentieth of the
+// idle limit, whichever is less.
+func (s *Store) New(r *http.Request, _ string) (*sessions.Session, error) {
+	out := sessions.NewSession(s, s.o.Name)
+	out.IsNew = true
+	hash, ok := s.cookieHash(r)
+	if !ok {
+		return out, nil
+	}
+	rec, err := s.backend.FindSession(r.Context(), hash)
+	if errors.Is(err, ErrNotFound) {
+		return out, nil
+	}
+	if err != nil {
+		return out, fmt.Errorf("load session: %w", err)
+	}
+	now := s.o.Now()
+	if !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle {
+		return out, nil
+	}
+	values, err := decode(rec.Data)
+	if err != nil {
+		return out, fmt.Errorf("load session: %w", err)
+	}
+	if now.Sub(rec.Seen) >= min(time.Minute, s.o.Idle/20) {
+		if err := s.backend.TouchSession(r.Context(), hash, now); err != nil {
+			return out, fmt.Errorf("touch session: %w", err)
+		}
+		rec.Seen = now
+	}
+	values[recordKey{}] = rec
+	out.Values, out.IsNew = values, false
+	return out, nil
+}
+
+// Save writes the session's values. A session without a row gets one, and its
+// cookie, only when it has values; one whose row was deleted meanwhile gives
+// [ErrNotFound] and stays deleted. A negative Options.MaxAge deletes it.
+func (s *Store) Save(r *http.Request, w http.ResponseWriter, sess *sessions.Session) error {
+	rec, stored := RecordOf(sess)
+	if sess.Options != nil && sess.Options.MaxAge < 0 {
+		cookie, err := s.End(r.Context(), sess)
+		if err != nil {
+			return err
+		}
+		http.SetCookie(w, cookie)
+		return nil
+	}
+	if stored {
+		return s.Update(r.Context(), sess, rec)
+	}
+	if len(sess.Values) == 0 {
+		return nil
+	}
+	cookie, err := s.Renew(r.Context(), r, sess, Record{})
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, cookie)
+	return nil
+}
+
+// Update writes the values and, from rec, the user and the device over the row
+// that the session was loaded from. It never inserts.
+func (s *Store) Update(ctx context.Context, sess *sessions.Session, rec Record) error {
+	data, err := encodeSession(sess)
+	if err != nil {
+		return err
+	}
+	rec.Data = data
+	if err := s.backend.UpdateSession(ctx, rec); err != nil {
+		return fmt.Errorf("save session: %w", err)
+	}
+	rec.Version++
+	sess.Values[recordKey{}] = rec
+	return nil
+}
+
+// Renew stores the session under a new random id, with the user and the device of
+// rec, and deletes the row that it had. The caller sets the returned cookie once
+// the transaction of ctx has committed.
+func (s *Store) Renew(ctx context.Context, r *http.Request, sess *sessions.Session, rec Record) (*http.Cookie, error) {
+	data, err := encodeSession(sess)
+	if err != nil {
+		return nil, err
+	}
+	if old, ok := RecordOf(sess); ok {
+		if err := s.backend.DeleteSession(ctx, old.Hash); err != nil {
+			return nil, fmt.Errorf("end old session: %w", err)
+		}
+	}
+	id := make([]byte, 32)
+	if _, err := rand.Read(id); err != nil {
+		return nil, fmt.Errorf("make session id: %w", err)
+	}
+	sum := sha256.Sum256(id)
+	now := s.o.Now()
+	rec.Hash, rec.Version, rec.Data = sum[:], 1, data
+	rec.Created, rec.Seen, rec.Expires = now, now, now.Add(s.o.Absolute)
+	rec.UserAgent, rec.Address = Clip(r.UserAgent(), 255), Clip(s.o.Address(r), 64)
+	if err := s.backend.CreateSession(ctx, rec); err != nil {
+		return nil, fmt.Errorf("start session: %w", err)
+	}
+	sess.Values[recordKey{}] = rec
+	sess.IsNew = false
+	return s.cookie(base64.RawURLEncoding.EncodeToString(id), 0), nil
+}
+
+// End deletes the session's row and returns the cookie that removes the
+// browser's.
+func (s *Store) End(ctx context.Context, sess *sessions.Session) (*http.Cookie, error) {
+	if rec, ok := RecordOf(sess); ok {
+		if err := s.backend.DeleteSession(ctx, rec.Hash); err != nil {
+			return nil, fmt.Errorf("end session: %w", err)
+		}
+	}
+	return s.cookie("", -1), nil
+}
+
+// cookie has no lifetime of its own: it ends with the browser, and the row
+// before that.
+func (s *Store) cookie(value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name: s.o.Name, Value: value, Path: "/", MaxAge: maxAge,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.o.Secure,
+	}
+}
+
+// cookieHash returns the key of the row that the request's cookie names.
+func (s *Store) cookieHash(r *http.Request) ([]byte, bool) {
+	c, err := r.Cookie(s.o.Name)
+	if err != nil {
+		return nil, false
+	}
+	return HashID(c.Value)
+}
+
+// HashID returns the key under which the session with this cookie value is
+// stored, and false for a value that no cookie of ours has.
+func HashID(value string) ([]byte, bool) {
+	if len(value) != base64.RawURLEncoding.EncodedLen(32) {
+		return nil, false
+	}
+	id, err := base64.RawURLEncoding.Strict().DecodeString(value)
+	if err != nil {
+		return nil, false
+	}
+	sum := sha256.Sum256(id)
+	return sum[:], true
+}
+
+func encodeSession(sess *sessions.Session) ([]byte, error) {
+	rec, ok := sess.Values[recordKey{}]
+	delete(sess.Values, recordKey{})
+	data, err := encode(sess.Values)
+	if ok {
+		sess.Values[recordKey{}] = rec
+	}
+	return data, err
+}
+
+// Clip shortens s to at most n bytes without cutting a character in half, and
+// drops what is not UTF-8.
+func Clip(s string, n int) string {
+	out := make([]rune, 0, min(len(s), n))
+	size := 0
+	for _, c := range s {
+		w := len(string(c))
+		if c == '\uFFFD' || c < ' ' {
+			continue
+		}
+		if size += w; size > n {
+			break
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
