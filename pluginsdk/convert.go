@@ -1,0 +1,311 @@
+package pluginsdk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpb"
+)
+
+// toValue converts what Go programs hold into a wire value. Narrower integers
+// are widened and times become RFC 3339 text, for the convenience of authors;
+// other types than those of [Value] are an error.
+func toValue(v any) (*pluginpb.Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return &pluginpb.Value{}, nil
+	case bool:
+		return &pluginpb.Value{Kind: &pluginpb.Value_BoolValue{BoolValue: v}}, nil
+	case string:
+		if !utf8.ValidString(v) {
+			return nil, fmt.Errorf("a text is not valid UTF-8")
+		}
+		return &pluginpb.Value{Kind: &pluginpb.Value_StringValue{StringValue: v}}, nil
+	case []byte:
+		return &pluginpb.Value{Kind: &pluginpb.Value_BytesValue{BytesValue: v}}, nil
+	case float64:
+		return &pluginpb.Value{Kind: &pluginpb.Value_FloatValue{FloatValue: v}}, nil
+	case float32:
+		return toValue(float64(v))
+	case time.Time:
+		return toValue(v.Format(time.RFC3339Nano))
+	}
+	i, ok := toInt(v)
+	if !ok {
+		return nil, fmt.Errorf("a value of type %T, not nil, bool, int64, float64, string or []byte", v)
+	}
+	return &pluginpb.Value{Kind: &pluginpb.Value_IntValue{IntValue: i}}, nil
+}
+
+func toInt(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case int:
+		return int64(v), true
+	case int32:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case int8:
+		return int64(v), true
+	case uint8:
+		return int64(v), true
+	case uint16:
+		return int64(v), true
+	case uint32:
+		return int64(v), true
+	case uint:
+		return int64(v), uint64(v) <= math.MaxInt64
+	case uint64:
+		return int64(v), v <= math.MaxInt64
+	}
+	return 0, false
+}
+
+func fromValue(v *pluginpb.Value) Value {
+	switch k := v.GetKind().(type) {
+	case *pluginpb.Value_BoolValue:
+		return k.BoolValue
+	case *pluginpb.Value_IntValue:
+		return k.IntValue
+	case *pluginpb.Value_FloatValue:
+		return k.FloatValue
+	case *pluginpb.Value_StringValue:
+		return k.StringValue
+	case *pluginpb.Value_BytesValue:
+		return k.BytesValue
+	}
+	return nil
+}
+
+func toValues(m map[string]Value) (map[string]*pluginpb.Value, error) {
+	if m == nil {
+		return nil, nil
+	}
+	out := make(map[string]*pluginpb.Value, len(m))
+	for name, v := range m {
+		value, err := toValue(v)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", name, err)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+func fromValues(m map[string]*pluginpb.Value) map[string]Value {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]Value, len(m))
+	for name, v := range m {
+		out[name] = fromValue(v)
+	}
+	return out
+}
+
+func toUser(u User) (*pluginpb.User, error) {
+	columns, err := toValues(u.Columns)
+	if err != nil {
+		return nil, fmt.Errorf("user column %w", err)
+	}
+	return &pluginpb.User{Id: u.ID, Name: u.Name, Email: u.Email, Columns: columns}, nil
+}
+
+func fromUser(u *pluginpb.User) User {
+	return User{ID: u.GetId(), Name: u.GetName(), Email: u.GetEmail(), Columns: fromValues(u.GetColumns())}
+}
+
+func toRequest(r *Request) (*pluginpb.Request, error) {
+	if r == nil {
+		r = &Request{}
+	}
+	session, err := toValues(r.Session)
+	if err != nil {
+		return nil, fmt.Errorf("session value %w", err)
+	}
+	return &pluginpb.Request{
+		Id:         r.ID,
+		IntentId:   r.IntentID,
+		Method:     r.Method,
+		Path:       r.Path,
+		Query:      r.Query,
+		Headers:    r.Headers,
+		RemoteAddr: r.RemoteAddr,
+		Locale:     r.Locale,
+		Intended:   r.Intended,
+		Routes:     r.Routes,
+		Session:    session,
+	}, nil
+}
+
+func fromRequest(r *pluginpb.Request, form map[string]*pluginpb.Value) *Request {
+	return &Request{
+		ID:         r.GetId(),
+		IntentID:   r.GetIntentId(),
+		Method:     r.GetMethod(),
+		Path:       r.GetPath(),
+		Query:      r.GetQuery(),
+		Headers:    r.GetHeaders(),
+		RemoteAddr: r.GetRemoteAddr(),
+		Locale:     r.GetLocale(),
+		Intended:   r.GetIntended(),
+		Routes:     r.GetRoutes(),
+		Session:    fromValues(r.GetSession()),
+		Form:       fromValues(form),
+	}
+}
+
+func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
+	out := make([]*pluginpb.Effect, 0, len(effects))
+	for _, e := range effects {
+		if e.kind == EffectConsumeIntended {
+			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_ConsumeIntended{ConsumeIntended: &pluginpb.ConsumeIntended{}}})
+			continue
+		}
+		value, err := toValue(e.value)
+		if err != nil {
+			return nil, fmt.Errorf("the effect on %q: %w", e.name, err)
+		}
+		set := &pluginpb.Assignment{Name: e.name, Value: value}
+		switch e.kind {
+		case EffectSetSession:
+			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_SetSession{SetSession: set}})
+		case EffectSetUser:
+			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_SetUser{SetUser: set}})
+		default:
+			return nil, fmt.Errorf("an effect that no constructor made")
+		}
+	}
+	return out, nil
+}
+
+func fromEffects(effects []*pluginpb.Effect) ([]Effect, error) {
+	out := make([]Effect, 0, len(effects))
+	for _, e := range effects {
+		switch k := e.GetKind().(type) {
+		case *pluginpb.Effect_ConsumeIntended:
+			out = append(out, ConsumeIntended())
+		case *pluginpb.Effect_SetSession:
+			out = append(out, SetSession(k.SetSession.GetName(), fromValue(k.SetSession.GetValue())))
+		case *pluginpb.Effect_SetUser:
+			out = append(out, SetUser(k.SetUser.GetName(), fromValue(k.SetUser.GetValue())))
+		default:
+			return nil, fmt.Errorf("%w: an effect of no known kind", ErrContract)
+		}
+	}
+	return out, nil
+}
+
+func toIntent(i Intent) (*pluginpb.DispenseResponse, error) {
+	effects, err := toEffects(i.effects)
+	if err != nil {
+		return nil, err
+	}
+	r := &pluginpb.DispenseResponse{Effects: effects}
+	if i.kind != KindNone {
+		r.Intent = &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName}
+	}
+	if !utf8.ValidString(i.target) || !utf8.ValidString(i.personName) {
+		return nil, fmt.Errorf("a text is not valid UTF-8")
+	}
+	return r, nil
+}
+
+// fromIntent refuses kinds that the catalogue does not have: an unknown kind
+// cannot be carried in an [Intent] at all.
+func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
+	effects, err := fromEffects(r.GetEffects())
+	if err != nil {
+		return Intent{}, err
+	}
+	in := r.GetIntent()
+	switch kind := Kind(in.GetKind()); kind {
+	case KindDone:
+		return Done().With(effects...), nil
+	case KindRedirect:
+		return Redirect(in.GetTarget()).With(effects...), nil
+	case KindOrgSetup:
+		return OrgSetup(in.GetPersonName()).With(effects...), nil
+	case KindNone:
+		return Intent{}, fmt.Errorf("%w: it returned no intent", ErrContract)
+	default:
+		return Intent{}, fmt.Errorf("%w: it returned an intent of unknown kind %q", ErrContract, shorten(string(kind), 64))
+	}
+}
+
+func toResult(r Result) (*pluginpb.HandleResponse, error) {
+	effects, err := toEffects(r.effects)
+	if err != nil {
+		return nil, err
+	}
+	out := &pluginpb.HandleResponse{Status: string(r.status), Errors: r.errors, Effects: effects}
+	for _, text := range r.errors {
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("a text is not valid UTF-8")
+		}
+	}
+	if r.nextStep != nil {
+		if out.NextStep, err = json.Marshal(r.nextStep); err != nil {
+			return nil, fmt.Errorf("the payload of NeedsMoreInput: %w", err)
+		}
+	}
+	return out, nil
+}
+
+func fromResult(r *pluginpb.HandleResponse) (Result, error) {
+	effects, err := fromEffects(r.GetEffects())
+	if err != nil {
+		return Result{}, err
+	}
+	switch status := Status(r.GetStatus()); status {
+	case StatusSatisfied:
+		return Satisfied().With(effects...), nil
+	case StatusError:
+		return Failed(r.GetErrors()...).With(effects...), nil
+	case StatusNeedsMoreInput:
+		payload, err := fromPayload(r.GetNextStep())
+		if err != nil {
+			return Result{}, err
+		}
+		return NeedsMoreInput(payload).With(effects...), nil
+	case "":
+		return Result{}, fmt.Errorf("%w: it returned no result", ErrContract)
+	default:
+		return Result{}, fmt.Errorf("%w: it returned a result of unknown status %q", ErrContract, shorten(string(status), 64))
+	}
+}
+
+// fromPayload keeps numbers as they were written, so that the payload reaches
+// the front end as it is.
+func fromPayload(data []byte) (map[string]any, error) {
+	payload := map[string]any{}
+	if len(data) == 0 {
+		return payload, nil
+	}
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("%w: its next_step is not valid UTF-8", ErrContract)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&payload); err != nil || d.More() || payload == nil {
+		return nil, fmt.Errorf("%w: its next_step is not a JSON object", ErrContract)
+	}
+	return payload, nil
+}
+
+// shorten cuts a text that ends up in an error or a log line.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}

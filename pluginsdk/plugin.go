@@ -1,0 +1,111 @@
+package pluginsdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// The roles that a plugin may have.
+const (
+	RoleDispenser = "dispenser"
+	RoleOrgSetup  = "org_setup"
+)
+
+// A Plugin is what an author hands to [Serve]. Name and one of Dispenser and
+// OrgSetup are required.
+type Plugin struct {
+	// Name says what the plugin is, such as "orgsetup".
+	Name string
+	// Version is the plugin's own version.
+	Version string
+	// Description is one sentence for operators.
+	Description string
+	// Dispenser, when not nil, gives the plugin the role "dispenser".
+	Dispenser Dispenser
+	// OrgSetup, when not nil, gives the plugin the role "org_setup".
+	OrgSetup OrgSetupHandler
+	// Config points to a struct that is filled from the config block before
+	// Configure is called and before any call of a role. [DecodeConfig] tells
+	// the tags that its fields carry. With a nil Config the block must be empty.
+	Config any
+	// Configure, when not nil, is called once, after Config was filled, and may
+	// open what the plugin needs. Errors made by [BadConfig] are reported at
+	// their place in config.hcl; any other error keeps the plugin from starting
+	// too.
+	Configure func(ctx context.Context, setup Setup) error
+}
+
+// A Setup is what config.hcl says about a plugin.
+type Setup struct {
+	// Name is the label of the plugin's block.
+	Name string
+	// Roles are those that the block gives, a subset of the plugin's.
+	Roles []string
+	// UserRead, UserWrite and Headers are the grants.
+	UserRead, UserWrite, Headers []string
+	// Config is the config block as a JSON object; nil means none.
+	Config json.RawMessage
+}
+
+// CanRead tells whether the plugin may see a column of the user.
+func (s Setup) CanRead(column string) bool { return slices.Contains(s.UserRead, column) }
+
+// CanWrite tells whether the plugin may change a column of the user.
+func (s Setup) CanWrite(column string) bool { return slices.Contains(s.UserWrite, column) }
+
+// A Description is what a plugin says of itself.
+type Description struct {
+	Name        string      `json:"name"`
+	Version     string      `json:"version,omitempty"`
+	Description string      `json:"description,omitempty"`
+	Roles       []string    `json:"roles"`
+	SDK         string      `json:"sdk,omitempty"`
+	Config      []ConfigKey `json:"config,omitempty"`
+}
+
+// Describe tells what the plugin is, as the host will hear it. The error names
+// a mistake of the plugin's author.
+func (p Plugin) Describe() (Description, error) {
+	d := Description{
+		Name:        p.Name,
+		Version:     p.Version,
+		Description: p.Description,
+		SDK:         "go/" + Version,
+	}
+	if p.Name == "" {
+		return d, errors.New("the plugin has no Name")
+	}
+	if p.Dispenser != nil {
+		d.Roles = append(d.Roles, RoleDispenser)
+	}
+	if p.OrgSetup != nil {
+		d.Roles = append(d.Roles, RoleOrgSetup)
+	}
+	if len(d.Roles) == 0 {
+		return d, fmt.Errorf("the plugin %q has neither a Dispenser nor an OrgSetup handler", p.Name)
+	}
+	keys, err := configKeys(p.Config)
+	if err != nil {
+		return d, fmt.Errorf("the Config of plugin %q: %w", p.Name, err)
+	}
+	d.Config = keys
+	return d, nil
+}
+
+// configure fills Config and runs the author's Configure.
+func (p Plugin) configure(ctx context.Context, setup Setup) error {
+	if p.Config == nil {
+		if err := DecodeConfig(setup.Config, &struct{}{}); err != nil {
+			return err
+		}
+	} else if err := DecodeConfig(setup.Config, p.Config); err != nil {
+		return err
+	}
+	if p.Configure == nil {
+		return nil
+	}
+	return p.Configure(ctx, setup)
+}

@@ -1,0 +1,149 @@
+package pluginsdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hashicorp/go-plugin"
+)
+
+// Serve is the main function of a plugin: it serves p to the host that started
+// the process and ends the process when the host is gone. It does not return.
+//
+// Started by a person it does nothing but explain itself, or what the flags
+// -describe (print what the plugin is) and -call FILE (make one call, "-" reads
+// standard input) ask for.
+func Serve(p Plugin) {
+	if os.Getenv(cookieKey) != cookieValue {
+		os.Exit(byHand(p, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	if _, err := p.Describe(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "mistake in the plugin:", err)
+		os.Exit(2)
+	}
+	if os.Getenv(LifelineKey) == LifelineStdin {
+		go endWithHost(os.Stdin)
+	}
+	log := LogOutput{Writer: os.Stderr} // go-plugin replaces os.Stderr below
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: Handshake(),
+		Plugins:         p.Set(log),
+		GRPCServer:      plugin.DefaultGRPCServer,
+		Logger:          log.logger(p.Name),
+	})
+	os.Exit(0)
+}
+
+// endWithHost waits for the end of the lifeline, a pipe that the host holds open
+// and never writes to. When the host dies in whatever way, the whole process
+// group goes, so that no child of ours is left either.
+func endWithHost(lifeline io.Reader) {
+	_, _ = io.Copy(io.Discard, lifeline)
+	if syscall.Getpgrp() == os.Getpid() {
+		_ = syscall.Kill(0, syscall.SIGKILL)
+	}
+	os.Exit(0)
+}
+
+// byHand is what a plugin does when a person starts it. It returns the exit code.
+func byHand(p Plugin, args []string, in io.Reader, out, errOut io.Writer) int {
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	describe := flags.Bool("describe", false, "print what the plugin is, as JSON")
+	call := flags.String("call", "", "make the call that the JSON `file` describes, and print the answer")
+	flags.Usage = func() { explain(p, args[0], errOut, flags) }
+	if err := flags.Parse(args[1:]); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	description, err := p.Describe()
+	if err == nil {
+		switch {
+		case *describe:
+			err = writeJSON(out, description)
+		case *call != "":
+			err = callByHand(p, description, *call, in, out, errOut)
+		default:
+			flags.Usage()
+			return 1
+		}
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(errOut, err)
+		return 1
+	}
+	return 0
+}
+
+func explain(p Plugin, program string, out io.Writer, flags *flag.FlagSet) {
+	d, _ := p.Describe() // a mistake is reported once a flag asks for something
+	_, _ = fmt.Fprintf(out, `This is %q, a plugin of Vestibule. The host starts it; by itself it does nothing.
+To use it, put this into config.hcl and run "vestibule plugin check":
+
+plugin %q {
+  command = [%q]
+  roles   = %s
+}
+
+To look at it without a host:
+`, d.Name, d.Name, program, listOf(d.Roles))
+	flags.PrintDefaults()
+}
+
+func listOf(roles []string) string {
+	if roles == nil {
+		return "[]"
+	}
+	text, _ := json.Marshal(roles) // strings always marshal
+	return string(text)
+}
+
+func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut io.Writer) error {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return fmt.Errorf("read the call: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return fmt.Errorf("read the call: %w", err)
+	}
+	c, err := ParseCall(data)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	log := LogOutput{Writer: errOut, Text: true}.logger(p.Name)
+	ctx = withLogger(ctx, log.With("request_id", c.Request.ID))
+	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles}); err != nil {
+		return err
+	}
+	answer, err := c.Run(ctx, p.Dispenser, p.OrgSetup)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, string(answer))
+	return err
+}
+
+func writeJSON(out io.Writer, v any) error {
+	text, err := indent(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, string(text))
+	return err
+}
