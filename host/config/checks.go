@@ -1,0 +1,298 @@
+package config
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The checks of single values. Each gets a value of its key's kind, or one
+// element of it, and says what is wrong and what to write instead.
+
+func checkFilled(v any) (string, string) {
+	if s, ok := v.(string); ok && strings.TrimSpace(s) == "" {
+		return "is empty", "give a value, or leave the line out"
+	}
+	return "", ""
+}
+
+func checkPositive(v any) (string, string) {
+	switch v := v.(type) {
+	case int64:
+		if v < 1 {
+			return fmt.Sprintf("is %d", v), "use an integer from 1 on"
+		}
+	case time.Duration:
+		if v <= 0 {
+			return fmt.Sprintf("is %s", v), `use a duration greater than zero, such as "60s"`
+		}
+	}
+	return "", ""
+}
+
+func checkCount(v any) (string, string) {
+	if n, ok := v.(int64); ok && n < 0 {
+		return fmt.Sprintf("is %d", n), "use an integer from 0 on"
+	}
+	return "", ""
+}
+
+func checkPort(v any) (string, string) {
+	if n, ok := v.(int64); ok && (n < 1 || n > 65535) {
+		return fmt.Sprintf("%d is no port", n), "use an integer from 1 to 65535"
+	}
+	return "", ""
+}
+
+func checkAddress(v any) (string, string) {
+	const remedy = `write host:port, such as "127.0.0.1:8080"`
+	host, port, err := net.SplitHostPort(v.(string))
+	if err != nil {
+		return fmt.Sprintf("%q is no address", v), remedy
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return fmt.Sprintf("%q is no port", port), "use an integer from 0 to 65535"
+	}
+	if host != "" && net.ParseIP(host) == nil && !hostName().MatchString(host) {
+		return fmt.Sprintf("%q is no host", host), remedy
+	}
+	return "", ""
+}
+
+func hostName() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(%[A-Za-z0-9]+)?$`)
+}
+
+// loopback reports whether an address is reachable from this machine only.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback()
+	}
+	return strings.EqualFold(host, "localhost")
+}
+
+func checkOrigin(v any) (string, string) {
+	const remedy = `write scheme and host only, such as "https://app.example.com"`
+	u, err := url.Parse(v.(string))
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || u.Opaque != "" {
+		return fmt.Sprintf("%q is no http or https URL", v), remedy
+	}
+	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || strings.Contains(v.(string), "#") {
+		return fmt.Sprintf("%q is more than an origin", redactURL(u)), remedy
+	}
+	return checkURLPort(u)
+}
+
+func checkURLPort(u *url.URL) (string, string) {
+	if p := u.Port(); p != "" {
+		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
+			return fmt.Sprintf("%q is no port", p), "use an integer from 1 to 65535"
+		}
+	}
+	return "", ""
+}
+
+func redactURL(u *url.URL) string {
+	clean := *u
+	if clean.User != nil {
+		clean.User = url.User("***")
+	}
+	return clean.String()
+}
+
+func checkCIDR(v any) (string, string) {
+	if _, err := netip.ParsePrefix(v.(string)); err == nil {
+		return "", ""
+	}
+	if ip, err := netip.ParseAddr(v.(string)); err == nil {
+		return fmt.Sprintf("%q is an address, not a CIDR", v), fmt.Sprintf(`write "%s/%d"`, ip, ip.BitLen())
+	}
+	return fmt.Sprintf("%q is no CIDR", v), `write a network, such as "10.0.0.0/8"`
+}
+
+// checkRedirectHost allows an origin, or a host that https is meant for.
+func checkRedirectHost(v any) (string, string) {
+	if what, _ := checkOrigin(redirectOrigin(v.(string))); what != "" {
+		return fmt.Sprintf("%q is no origin", v), `write scheme and host, such as "https://crm.example.com"`
+	}
+	return "", ""
+}
+
+// redirectOrigin completes a host to its https origin.
+func redirectOrigin(host string) string {
+	if !strings.Contains(host, "://") {
+		return "https://" + host
+	}
+	return strings.TrimSuffix(host, "/")
+}
+
+func checkMailAddress(v any) (string, string) {
+	if _, err := mail.ParseAddress(v.(string)); err != nil {
+		return fmt.Sprintf("%q is no mail address", v), `write "Name <name@example.com>"`
+	}
+	return "", ""
+}
+
+func checkIdentifier(v any) (string, string) {
+	for i, r := range v.(string) {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return fmt.Sprintf("%q is no name", v), "use letters, digits and underscores, not starting with a digit"
+		}
+	}
+	if n := len([]rune(v.(string))); n == 0 || n > 128 {
+		return fmt.Sprintf("a name of %d characters", n), "use 1 to 128 characters"
+	}
+	return "", ""
+}
+
+// credentialColumns are the columns of users that never leave the host.
+func credentialColumns() []string { return []string{"password", "remember_token"} }
+
+func checkUserColumn(v any) (string, string) {
+	if slices.Contains(credentialColumns(), strings.ToLower(v.(string))) {
+		return fmt.Sprintf("%q is a credential", v), "take it out: no plugin ever sees or sets it"
+	}
+	return checkFilled(v)
+}
+
+func checkLoginField(v any) (string, string) {
+	if slices.Contains(credentialColumns(), strings.ToLower(v.(string))) {
+		return fmt.Sprintf("%q is a credential", v), `name the column that people sign in with, such as "email"`
+	}
+	return checkFilled(v)
+}
+
+// checkExposable refuses the tables that no client may ever reach, whatever
+// schema they are in.
+func checkExposable(v any) (string, string) {
+	name := strings.ToLower(v.(string))
+	name = strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "\"`[] ")
+	if slices.Contains([]string{"users", "password_reset_tokens"}, name) || strings.HasPrefix(name, "vestibule_") {
+		return fmt.Sprintf("the table %q can never be exposed", v), "name another table, or a view of your own that leaves the credentials out"
+	}
+	return checkFilled(v)
+}
+
+func checkSHA256(v any) (string, string) {
+	if b, err := hex.DecodeString(v.(string)); err != nil || len(b) != 32 {
+		return fmt.Sprintf("%q is no sha256", v), "write the 64 hexadecimal digits that `vestibule plugin sum` prints"
+	}
+	return "", ""
+}
+
+func checkHeader(v any) (string, string) {
+	name := strings.ToLower(v.(string))
+	switch name {
+	case "cookie", "set-cookie", "authorization", "proxy-authorization":
+		return fmt.Sprintf("%q holds credentials", v), "take it out: no plugin ever sees it"
+	}
+	if !regexp.MustCompile("^[a-z0-9!#$%&'*+.^_`|~-]+$").MatchString(name) {
+		return fmt.Sprintf("%q is no header name", v), `write a name, such as "accept-language"`
+	}
+	return "", ""
+}
+
+func checkEnvValue(v any) (string, string) {
+	if strings.ContainsRune(v.(string), 0) {
+		return "holds a NUL character", "take it out: environments cannot hold it"
+	}
+	return "", ""
+}
+
+func checkRoutePath(v any) (string, string) {
+	p := v.(string)
+	if !strings.HasPrefix(p, "/") {
+		return fmt.Sprintf("%q is not rooted", p), fmt.Sprintf("write %q", "/"+p)
+	}
+	if strings.ContainsAny(p, "?#\\{}%") || strings.ContainsFunc(p, unicode.IsControl) {
+		return fmt.Sprintf("%q is no plain path", p), `write a path without ?, #, %, \ and braces, such as "/dashboard"`
+	}
+	if clean := path.Clean(p); clean != strings.TrimSuffix(p, "/") && p != "/" {
+		return fmt.Sprintf("%q is not clean", p), fmt.Sprintf("write %q", clean)
+	}
+	for _, own := range []string{"/login", "/logout", "/auth", "/password", "/odata", "/ui", "/healthz", "/readyz"} {
+		if p == own || strings.HasPrefix(p, own+"/") {
+			return fmt.Sprintf("%q belongs to the host itself", p), "choose another path"
+		}
+	}
+	return "", ""
+}
+
+func checkRouteName(v any) (string, string) {
+	switch name := v.(string); {
+	case name == "login" || name == "logout" || strings.HasPrefix(name, "login.") || strings.HasPrefix(name, "password."):
+		return fmt.Sprintf("the route %q is the host's own", name), "choose another name"
+	}
+	return checkFilled(v)
+}
+
+func checkPluginName(v any) (string, string) {
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`).MatchString(v.(string)) {
+		return fmt.Sprintf("%q is no name for a plugin", v), "use letters, digits, - and _, at most 63"
+	}
+	return "", ""
+}
+
+func checkModule(v any) (string, string) {
+	if v.(string) != "auth" {
+		return fmt.Sprintf("there is no module %q", v), `use "auth", the one module that there is`
+	}
+	return "", ""
+}
+
+func checkProxy(v any) (string, string) {
+	u, err := url.Parse(v.(string))
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" {
+		return "is no http or https URL", `write "http://127.0.0.1:3000"`
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Sprintf("%q holds more than an address", redactURL(u)), "leave user, query and fragment out"
+	}
+	what, remedy := checkURLPort(u)
+	return what, remedy
+}
+
+func checkRedirect(v any) (string, string) {
+	const remedy = `write a rooted path or an http or https URL, such as "/dashboard"`
+	u, err := url.Parse(v.(string))
+	if err != nil || strings.ContainsFunc(v.(string), func(r rune) bool { return unicode.IsControl(r) || r == '\\' }) {
+		return fmt.Sprintf("%q is no place to go to", v), remedy
+	}
+	rooted := u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/") && !strings.HasPrefix(u.Path, "//")
+	absolute := (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != ""
+	if !rooted && !absolute {
+		return fmt.Sprintf("%q is no place to go to", v), remedy
+	}
+	return "", ""
+}
+
+// checkOneOf is the check of keys with a list of words.
+func checkOneOf(k key, v any) (string, string) {
+	word, ok := v.(string)
+	if !ok || len(k.oneOf) == 0 || slices.Contains(k.oneOf, word) {
+		return "", ""
+	}
+	return fmt.Sprintf("%q is not allowed", word), cmp.Or(hintOneOf(word, k.oneOf), "use one of ") + strings.Join(k.oneOf, ", ")
+}
+
+func hintOneOf(word string, words []string) string {
+	if near := closest(word, words); near != "" {
+		return fmt.Sprintf("did you mean %q? allowed: ", near)
+	}
+	return ""
+}

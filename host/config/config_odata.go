@@ -1,0 +1,79 @@
+package config
+
+import "time"
+
+// OData is the block odata.
+type OData struct {
+	Guard      string               `koanf:"guard"`
+	Discover   []string             `koanf:"discover"`
+	Pagination Pagination           `koanf:"pagination"`
+	Database   ODataDatabase        `koanf:"database"`
+	Limits     Limits               `koanf:"limits"`
+	EntitySets map[string]EntitySet `koanf:"entity_set"`
+	Singletons map[string]EntitySet `koanf:"singleton"`
+	Enums      map[string]Enum      `koanf:"enum"`
+}
+
+// Pagination is the block odata.pagination. A nil Max is no ceiling.
+type Pagination struct {
+	Default int64  `koanf:"default"`
+	Max     *int64 `koanf:"max"`
+}
+
+// ODataDatabase is the block odata.database; nil means the main database.
+type ODataDatabase struct {
+	Driver *string `koanf:"driver"`
+	DSN    *string `koanf:"dsn"`
+}
+
+// Limits is the block odata.limits.
+type Limits struct {
+	MaxTop      *int64        `koanf:"max_top"`
+	ExpandDepth int           `koanf:"expand_depth"`
+	FilterNodes int           `koanf:"filter_nodes"`
+	Timeout     time.Duration `koanf:"timeout"`
+}
+
+// EntitySet is a block entity_set or singleton.
+type EntitySet struct {
+	Table      string                `koanf:"table"`
+	Type       *string               `koanf:"type"`
+	Guard      *string               `koanf:"guard"`
+	Key        []string              `koanf:"key"`
+	Hide       []string              `koanf:"hide"`
+	Search     []string              `koanf:"search"`
+	Filter     *string               `koanf:"filter"`
+	Properties map[string]Property   `koanf:"property"`
+	Complexes  map[string]Complex    `koanf:"complex"`
+	Navigation map[string]Navigation `koanf:"navigation"`
+}
+
+// Property is a block property; its label is the column.
+type Property struct {
+	Name      *string `koanf:"name"`
+	Type      *string `koanf:"type"`
+	Precision *int    `koanf:"precision"`
+	Scale     *int    `koanf:"scale"`
+}
+
+// Complex is a block complex; its label is the type.
+type Complex struct {
+	Name   string `koanf:"name"`
+	Prefix string `koanf:"prefix"`
+}
+
+// Navigation is a block navigation.
+type Navigation struct {
+	To      string            `koanf:"to"`
+	Many    bool              `koanf:"many"`
+	On      map[string]string `koanf:"on"`
+	Via     *string           `koanf:"via"`
+	FromKey *string           `koanf:"from_key"`
+	ToKey   *string           `koanf:"to_key"`
+}
+
+// Enum is a block enum.
+type Enum struct {
+	Flags   bool             `koanf:"flags"`
+	Members map[string]int64 `koanf:"members"`
+}

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Position says where a setting was written: in a file, or in the variable or
+// flag that Name gives.
+type Position struct {
+	// File is the path as it was given; Line and Column count from one.
+	File         string
+	Line, Column int
+	// Name is the environment variable or flag, empty for files.
+	Name string
+}
+
+// String gives file:line:column, or the name of the variable or flag.
+func (p Position) String() string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, max(p.Line, 1), max(p.Column, 1))
+}
+
+// A Finding is one thing that is wrong, or with Warning merely odd, in the
+// configuration.
+type Finding struct {
+	At Position
+	// What is wrong, and the Remedy for it. Neither holds a secret.
+	What, Remedy string
+	Warning      bool
+}
+
+// String gives `position: what: remedy`.
+func (f Finding) String() string {
+	what := f.What
+	if f.Warning {
+		what = "warning: " + what
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", f.At, what, f.Remedy), ": ")
+}
+
+// Findings are all that a check found, in the order of their positions.
+type Findings []Finding
+
+// Failed reports whether one of the findings is more than a warning.
+func (f Findings) Failed() bool {
+	return slices.ContainsFunc(f, func(one Finding) bool { return !one.Warning })
+}
+
+// Err returns the errors among the findings as one error, a line each; nil when
+// there are only warnings.
+func (f Findings) Err() error {
+	var lines []string
+	for _, one := range f {
+		if !one.Warning {
+			lines = append(lines, one.String())
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// sorted returns the findings in the order in which a reader meets them, each once.
+func (f Findings) sorted() Findings {
+	slices.SortStableFunc(f, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.At.Name, b.At.Name),
+			cmp.Compare(a.At.File, b.At.File),
+			cmp.Compare(a.At.Line, b.At.Line),
+			cmp.Compare(a.At.Column, b.At.Column))
+	})
+	return slices.Compact(f)
+}
+
+func (f *Findings) add(at Position, what, remedy string) {
+	*f = append(*f, Finding{At: at, What: what, Remedy: remedy})
+}
+
+func (f *Findings) warn(at Position, what, remedy string) {
+	*f = append(*f, Finding{At: at, What: what, Remedy: remedy, Warning: true})
+}

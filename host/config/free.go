@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// free reads a block whose schema is somebody else's. Attributes may be
+// anything; a block inside is a map, and a labelled one a map by label. The same
+// block twice is a fault: its shape would depend on how often it is written.
+func (p *hclParser) free(body *hclsyntax.Body, path []string) map[string]any {
+	values := map[string]any{}
+	for _, attr := range inOrder(body.Attributes) {
+		v, diags := attr.Expr.Value(p.eval)
+		p.report(diags)
+		if diags.HasErrors() {
+			continue
+		}
+		below := append(path[:len(path):len(path)], attr.Name)
+		p.note(below, attr.Expr, v)
+		values[attr.Name] = jsonable(v)
+	}
+	for _, inner := range body.Blocks {
+		at := p.position(inner.TypeRange)
+		at.block = true
+		into, below := values, append(path[:len(path):len(path)], inner.Type)
+		name := inner.Type
+		for _, label := range inner.Labels {
+			if _, isMap := into[name].(map[string]any); into[name] != nil && !isMap {
+				break
+			}
+			into = child(into, name)
+			name, below = label, append(below, label)
+		}
+		if _, twice := into[name]; twice {
+			p.findings.add(at.Position, fmt.Sprintf("%s stands here twice", name), fmt.Sprintf("write a list: %s = [{ … }, { … }]", inner.Type))
+			continue
+		}
+		p.origins[join(below)] = at
+		into[name] = p.free(inner.Body, below)
+	}
+	return values
+}
+
+// jsonable turns a value into what encoding/json writes.
+func jsonable(v cty.Value) any {
+	v, _ = v.Unmark()
+	if v.IsNull() || !v.IsKnown() {
+		return nil
+	}
+	switch t := v.Type(); {
+	case t == cty.String:
+		return v.AsString()
+	case t == cty.Bool:
+		return v.True()
+	case t == cty.Number:
+		n := v.AsBigFloat()
+		if whole, accuracy := n.Int64(); accuracy == big.Exact {
+			return whole
+		}
+		f, _ := n.Float64()
+		return f
+	case t.IsObjectType(), t.IsMapType():
+		m := object{}
+		for name, element := range v.AsValueMap() {
+			m[name] = jsonable(element)
+		}
+		return m
+	}
+	list := []any{}
+	for _, element := range v.AsValueSlice() {
+		list = append(list, jsonable(element))
+	}
+	return list
+}

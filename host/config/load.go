@@ -1,0 +1,222 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+)
+
+// A Source is where the configuration comes from. The zero value reads
+// ./config.hcl and the environment of this process.
+type Source struct {
+	// File is the path of config.hcl.
+	File string
+	// Environ are the environment variables as NAME=value; nil means the
+	// process's own.
+	Environ []string
+	// Set are the flags, each as block.key=value.
+	Set []string
+}
+
+// Load reads all layers, low to high: defaults, the file, conf.d/*.hcl beside
+// it in the order of their names, environment variables, flags. It reports every
+// finding at once. The Config is nil only when the file cannot be read; where
+// findings are errors it holds defaults in the places of what was wrong, good
+// enough for further checks and for nothing else.
+func Load(src Source) (*Config, Findings) {
+	if src.File == "" {
+		src.File = "config.hcl"
+	}
+	if src.Environ == nil {
+		src.Environ = os.Environ()
+	}
+	dir, err := filepath.Abs(filepath.Dir(src.File))
+	if err != nil {
+		return nil, Findings{{At: Position{File: src.File}, What: "the directory is gone", Remedy: err.Error()}}
+	}
+	l := &loader{schema: root(), k: koanf.New(separator), origins: origins{}, lookup: lookupIn(src.Environ), dir: dir}
+	l.origins[""] = origin{Position: Position{File: src.File}, dir: dir}
+	if !l.file(src.File) {
+		return nil, l.findings
+	}
+	for _, name := range l.confD(src.File) {
+		l.file(name)
+	}
+	l.outside(src)
+	return l.finish(src.File)
+}
+
+func lookupIn(environ []string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, pair := range slices.Backward(environ) {
+			if key, value, ok := strings.Cut(pair, "="); ok && key == name {
+				return value, true
+			}
+		}
+		return "", false
+	}
+}
+
+// A loader gathers the layers.
+type loader struct {
+	schema   block
+	k        *koanf.Koanf
+	origins  origins
+	lookup   func(string) (string, bool)
+	dir      string
+	broken   bool
+	findings Findings
+}
+
+// file reads one file as the next layer and reports whether it could be read.
+func (l *loader) file(name string) bool {
+	at := Position{File: name}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		l.unreadable(at, err)
+		return false
+	}
+	dir, err := filepath.Abs(filepath.Dir(name))
+	if err != nil {
+		l.findings.add(at, "the directory is gone", err.Error())
+		return false
+	}
+	p := &hclParser{file: name, dir: dir, schema: l.schema, eval: evalContext(dir, l.lookup)}
+	if err := l.k.Load(rawbytes.Provider(src), p); err != nil {
+		l.findings.add(at, "cannot be read", err.Error())
+		return false
+	}
+	l.origins.cover(p.origins)
+	l.findings = append(l.findings, p.findings...)
+	l.broken = l.broken || p.broken
+	return true
+}
+
+func (l *loader) unreadable(at Position, err error) {
+	what, remedy := "cannot be read", "give it to this user, or name another file with -c"
+	if errors.Is(err, fs.ErrNotExist) {
+		what, remedy = "there is no such file", "write one with `vestibule init`, or name another with -c"
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) && !errors.Is(err, fs.ErrNotExist) {
+		what += " (" + pathErr.Err.Error() + ")"
+	}
+	l.findings.add(at, what, remedy)
+}
+
+// confD lists the files of conf.d beside the file, in the order of their names.
+func (l *loader) confD(file string) []string {
+	names, err := filepath.Glob(filepath.Join(globEscape(filepath.Dir(file)), "conf.d", "*.hcl"))
+	if err != nil {
+		l.findings.add(Position{File: file}, "conf.d cannot be listed", err.Error())
+	}
+	return names
+}
+
+// globEscape takes the meaning from the signs that patterns are made of.
+func globEscape(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// outside adds the layers of environment and flags.
+func (l *loader) outside(src Source) {
+	settings, err := environment(src.Environ, l.schema, &l.findings)
+	if err != nil {
+		l.findings.add(Position{Name: "environment"}, "cannot be read", err.Error())
+	}
+	for _, layer := range [][]setting{settings, flagSettings(src.Set, &l.findings)} {
+		o := newOverlay(l.schema, l.k.Raw(), l.dir)
+		for _, s := range layer {
+			o.apply(s)
+		}
+		l.merge(o.values)
+		l.origins.cover(o.origins)
+		l.findings = append(l.findings, o.findings...)
+	}
+}
+
+func (l *loader) merge(values map[string]any) {
+	if err := l.k.Load(confmap.Provider(values, ""), nil); err != nil {
+		l.findings.add(l.origins.at(), "cannot be merged", err.Error())
+	}
+}
+
+// finish puts the defaults below everything, checks what concerns several keys,
+// and decodes the result.
+func (l *loader) finish(file string) (*Config, Findings) {
+	set := l.k
+	l.k = koanf.New(separator)
+	l.merge(l.defaults(l.schema, set.Raw(), nil))
+	if err := l.k.Merge(set); err != nil {
+		l.findings.add(l.origins.at(), "cannot be merged", err.Error())
+	}
+	values := l.k.Raw()
+	l.resolve(l.schema, values, nil)
+	cfg := &Config{values: values, origins: l.origins, file: file, dir: l.dir}
+	if err := cfg.decode(); err != nil {
+		l.findings.add(l.origins.at(), "cannot be decoded", err.Error())
+		return nil, l.findings.sorted()
+	}
+	cfg.checkRules(&l.findings)
+	return cfg, l.findings.sorted()
+}
+
+// defaults are the values that stand where no layer says otherwise, in blocks
+// that stand once and in every labelled block that there is.
+func (l *loader) defaults(b block, set map[string]any, path []string) map[string]any {
+	values := map[string]any{}
+	for _, k := range b.keys {
+		if k.def != "" {
+			values[k.name] = l.defaultOf(k)
+		} else if k.required && !l.broken && !l.origins.has(append(path, k.name)...) {
+			l.findings.add(l.origins.at(path...), fmt.Sprintf("%s has no %s", describePath(b, path), k.name), fmt.Sprintf("add %s = …: %s", k.name, k.doc))
+		}
+	}
+	for _, inner := range b.blocks {
+		below := append(path[:len(path):len(path)], inner.name)
+		if inner.label == "" {
+			values[inner.name] = l.defaults(inner, sub(set, inner.name), below)
+			continue
+		}
+		labelled := map[string]any{}
+		for label := range sub(set, inner.name) {
+			labelled[label] = l.defaults(inner, sub(sub(set, inner.name), label), append(below[:len(below):len(below)], label))
+		}
+		values[inner.name] = labelled
+	}
+	return values
+}
+
+func describePath(b block, path []string) string {
+	if b.label == "" {
+		return strings.Join(path, ".")
+	}
+	return fmt.Sprintf("%s %q", b.name, path[len(path)-1])
+}
+
+// resolve makes the paths absolute, each from where it was written.
+func (l *loader) resolve(b block, values map[string]any, path []string) {
+	for _, k := range b.keys {
+		if s, ok := values[k.name].(string); ok && k.path {
+			values[k.name] = absolute(l.origins.dir(append(path, k.name)...), s)
+		}
+	}
+	for _, inner := range b.blocks {
+		below := append(path[:len(path):len(path)], inner.name)
+		if inner.label == "" {
+			l.resolve(inner, sub(values, inner.name), below)
+			continue
+		}
+		for label := range sub(values, inner.name) {
+			l.resolve(inner, sub(sub(values, inner.name), label), append(below[:len(below):len(below)], label))
+		}
+	}
+}

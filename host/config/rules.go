@@ -1,0 +1,178 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// checkRules checks what concerns several keys at once.
+func (c *Config) checkRules(f *Findings) {
+	c.checkServer(f)
+	c.checkRoutes(f)
+	c.checkPlugins(f)
+	c.checkOData(f)
+}
+
+func (c *Config) at(path ...string) Position { return c.origins.at(path...) }
+
+func (c *Config) checkServer(f *Findings) {
+	s := c.Server
+	if s.PublicURL == nil && !loopback(s.Address) && !c.faulty("server", "public_url") && !c.faulty("server", "address") {
+		f.add(c.at("server", "address"), fmt.Sprintf("server.public_url is required, as %s is no loopback address", s.Address),
+			`add public_url = "https://app.example.com" to server`)
+	}
+	if s.AdminAddress != nil && *s.AdminAddress == s.Address && !strings.HasSuffix(s.Address, ":0") {
+		f.add(c.at("server", "admin_address"), "admin_address is the public address", "give metrics and profiles an address of their own")
+	}
+	c.checkPair(f, s.TLS.Cert == nil, s.TLS.Key == nil, "cert", "key", "server", "tls")
+	o := c.OData.Database
+	c.checkPair(f, o.Driver == nil, o.DSN == nil, "driver", "dsn", "odata", "database")
+}
+
+// checkPair demands both keys or none.
+func (c *Config) checkPair(f *Findings, noFirst, noSecond bool, first, second string, path ...string) {
+	if noFirst == noSecond || c.faulty(append(path, first)...) || c.faulty(append(path, second)...) {
+		return
+	}
+	there, missing := first, second
+	if noFirst {
+		there, missing = second, first
+	}
+	f.add(c.at(append(path, there)...), fmt.Sprintf("%s.%s stands without %s", strings.Join(path, "."), there, missing), fmt.Sprintf("add %s = …, or take %s out", missing, there))
+}
+
+// faulty tells whether a layer set the value and had it refused.
+func (c *Config) faulty(path ...string) bool {
+	if !c.origins.has(path...) {
+		return false
+	}
+	values := c.values
+	for _, step := range path[:len(path)-1] {
+		values = sub(values, step)
+	}
+	_, there := values[path[len(path)-1]]
+	return !there
+}
+
+func (c *Config) checkRoutes(f *Findings) {
+	paths := map[string]string{}
+	for _, name := range labels(c, c.Routes, "route") {
+		r := c.Routes[name]
+		at := c.at("route", name)
+		var targets []string
+		for key, value := range map[string]*string{"file": r.File, "dir": r.Dir, "proxy": r.Proxy, "redirect": r.Redirect} {
+			if value != nil || c.faulty("route", name, key) {
+				targets = append(targets, key)
+			}
+		}
+		slices.Sort(targets)
+		switch len(targets) {
+		case 0:
+			f.add(at, fmt.Sprintf("route %q leads nowhere", name), "add one of file, dir, proxy and redirect")
+		case 1:
+		default:
+			f.add(c.at("route", name, targets[1]), fmt.Sprintf("route %q has %s", name, strings.Join(targets, " and ")), "keep exactly one of file, dir, proxy and redirect")
+		}
+		if first, twice := paths[r.Path]; twice && r.Path != "" {
+			f.add(c.at("route", name, "path"), fmt.Sprintf("routes %q and %q have one path, %s", first, name, r.Path), "give each a path of its own")
+		}
+		paths[r.Path] = name
+	}
+	for _, name := range []string{"home", "dashboard"} {
+		if _, ok := c.Routes[name]; !ok {
+			f.warn(c.at(), fmt.Sprintf("there is no route %q", name), fmt.Sprintf("add route %q { … }: without it %s fails", name, map[string]string{"home": "logout", "dashboard": "a login that has no other target"}[name]))
+		}
+	}
+}
+
+func (c *Config) checkPlugins(f *Findings) {
+	owner := map[string]string{}
+	for _, name := range labels(c, c.Plugins, "plugin") {
+		p := c.Plugins[name]
+		if len(p.Command) == 0 && c.origins.has("plugin", name, "command") && !c.faulty("plugin", name, "command") {
+			f.add(c.at("plugin", name, "command"), fmt.Sprintf("plugin %q has an empty command", name), `write command = ["bin/orgsetup"]`)
+		}
+		if len(p.Roles) == 0 && c.origins.has("plugin", name, "roles") && !c.faulty("plugin", name, "roles") {
+			f.add(c.at("plugin", name, "roles"), fmt.Sprintf("plugin %q has no role", name), `write roles = ["dispenser"], ["org_setup"] or both`)
+		}
+		for i, role := range p.Roles {
+			at := c.at("plugin", name, "roles", fmt.Sprint(i))
+			if first, taken := owner[role]; taken && first != name {
+				f.add(at, fmt.Sprintf("plugins %q and %q have one role, %s", first, name, role), "take the role from one of them")
+			} else if taken {
+				f.add(at, fmt.Sprintf("plugin %q has the role %s twice", name, role), "name it once")
+			}
+			owner[role] = name
+		}
+		if p.OnFailure == "builtin" && !slices.Contains(p.Roles, "dispenser") && !c.faulty("plugin", name, "roles") {
+			f.add(c.at("plugin", name, "on_failure"), fmt.Sprintf("plugin %q is no dispenser, so no built-in one can answer for it", name), `write on_failure = "deny"`)
+		}
+		for i, column := range p.UserWrite {
+			if strings.EqualFold(column, "id") {
+				f.add(c.at("plugin", name, "user_write", fmt.Sprint(i)), "the key of a user cannot be changed", "take id out of user_write")
+			}
+		}
+	}
+}
+
+func (c *Config) checkOData(f *Findings) {
+	for i, table := range c.OData.Discover {
+		if what, _ := checkExposable(table); what != "" {
+			f.warn(c.at("odata", "discover", fmt.Sprint(i)), what, "take it out: it is passed over")
+		}
+	}
+	names := map[string]string{}
+	for _, kind := range []string{"entity_set", "singleton"} {
+		sets := c.OData.EntitySets
+		if kind == "singleton" {
+			sets = c.OData.Singletons
+		}
+		for _, name := range labels(c, sets, "odata", kind) {
+			if other, taken := names[name]; taken {
+				f.add(c.at("odata", kind, name), fmt.Sprintf("%s %q and %s %q have one name", other, name, kind, name), "rename one of them")
+			}
+			names[name] = kind
+			c.checkSet(f, sets[name], "odata", kind, name)
+		}
+	}
+	for name, enum := range c.OData.Enums {
+		if len(enum.Members) == 0 && c.origins.has("odata", "enum", name, "members") && !c.faulty("odata", "enum", name, "members") {
+			f.add(c.at("odata", "enum", name, "members"), fmt.Sprintf("enum %q has no members", name), "write members = { None = 0 }")
+		}
+	}
+}
+
+func (c *Config) checkSet(f *Findings, set EntitySet, path ...string) {
+	below := func(more ...string) []string { return append(path[:len(path):len(path)], more...) }
+	guard := c.OData.Guard
+	if set.Guard != nil {
+		guard = *set.Guard
+	}
+	if set.Filter != nil && guard == "none" && regexp.MustCompile(`@user_\w`).MatchString(*set.Filter) {
+		f.add(c.at(below("filter")...), `the row policy asks who is signed in, and guard = "none" lets in who is not`, `write guard = "session", or take @user_… out of filter`)
+	}
+	for i, column := range set.Key {
+		if slices.Contains(set.Hide, column) {
+			f.add(c.at(below("key", fmt.Sprint(i))...), fmt.Sprintf("the key column %q is hidden", column), "take it out of hide")
+		}
+	}
+	for i, column := range set.Search {
+		if slices.Contains(set.Hide, column) {
+			f.add(c.at(below("search", fmt.Sprint(i))...), fmt.Sprintf("the searched column %q is hidden", column), "take it out of hide or of search")
+		}
+	}
+	for name, nav := range set.Navigation {
+		at := c.at(below("navigation", name)...)
+		via := nav.Via != nil
+		switch {
+		case via && len(nav.On) > 0:
+			f.add(at, fmt.Sprintf("navigation %q has both on and via", name), "keep on for a foreign key, or via, from_key and to_key for a table between")
+		case via && (nav.FromKey == nil || nav.ToKey == nil):
+			f.add(at, fmt.Sprintf("navigation %q has via without from_key and to_key", name), "add the columns of the table between")
+		case !via && (nav.FromKey != nil || nav.ToKey != nil):
+			f.add(at, fmt.Sprintf("navigation %q has from_key or to_key without via", name), "add via, the table between")
+		}
+	}
+}
