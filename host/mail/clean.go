@@ -1,0 +1,54 @@
+package mail
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// oneLine makes s fit for a header: no control characters, no line ends, single
+// blanks. Invalid UTF-8 becomes the replacement character.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// maxName is the longest name that a mail greets with, in characters.
+const maxName = 64
+
+// greetable returns the name if it is safe in a greeting, or nothing. In many
+// applications people choose their own names, and "http://evil.example is waiting"
+// in a mail of ours would be an advertisement with our signature under it.
+func greetable(name string) string {
+	name = oneLine(name)
+	if len([]rune(name)) > maxName || strings.ContainsAny(name, "/\\@:<>。．｡") {
+		return ""
+	}
+	for word := range strings.FieldsSeq(name) {
+		// A dot between letters makes mail programs show a link; "St. John" and
+		// "J." do not.
+		if dot := strings.IndexByte(word, '.'); dot >= 0 && dot < len(word)-1 {
+			return ""
+		}
+	}
+	return name
+}
+
+// redact takes out of a server's words what may be a secret of the mail that it
+// talks about: spam filters like to quote the link that they dislike. It also
+// makes one bounded line of it.
+func redact(s string) string {
+	s = oneLine(s)
+	s = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://\S+`).ReplaceAllString(s, "***")
+	s = regexp.MustCompile(`[A-Za-z0-9_=%+/-]{32,}`).ReplaceAllString(s, "***")
+	const most = 500 // bytes, the promise of Outbox
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most-3], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,177 @@
+package mail
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed templates/*.txt templates/*.html
+var builtin embed.FS
+
+// maxTemplate bounds a template file, in bytes.
+const maxTemplate = 256 << 10
+
+func purposes() []string { return []string{PasswordReset, PasswordChanged} }
+
+// LoadTemplates reads the templates: the built-in ones when dir is empty, and
+// otherwise those with the files of dir laid over them, so that a directory may
+// replace one file or all of them.
+//
+// The files are named <purpose>.txt and <purpose>.html for the default language,
+// and <purpose>_<language>.txt and .html for another, with purposes
+// "password_reset" and "password_changed". A language beyond the built-in en and
+// de needs both files. The first line of a .txt file is "Subject: …", followed by
+// an empty line. All is parsed and tried with sample data here; the error lists
+// every fault with its file, and how to mend it. Files other than .txt and .html
+// are ignored.
+func LoadTemplates(dir string) (*Templates, error) {
+	base, err := fs.Sub(builtin, "templates")
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	layers := overlay{base}
+	if dir != "" {
+		own, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, fmt.Errorf("mail templates: %w: create the directory, or set mail.templates to null for the built-in ones", err)
+		}
+		defer func() { _ = own.Close() }()
+		layers = overlay{own.FS(), base}
+		faults = append(faults, unknown(own.FS())...)
+	}
+	names, err := layers.names()
+	if err != nil {
+		return nil, fmt.Errorf("mail templates: %w", err)
+	}
+	t := &Templates{texts: map[string]text{}}
+	for _, purpose := range purposes() {
+		faults = append(faults, t.load(layers, names, purpose)...)
+	}
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("mail templates: %w", errors.Join(faults...))
+	}
+	return t, nil
+}
+
+// load reads all languages of one purpose and tries them.
+func (t *Templates) load(fsys overlay, names []string, purpose string) []error {
+	var faults []error
+	for _, lang := range languages(names, purpose) {
+		name := key(purpose, lang)
+		txt, err := parse(fsys, name+".txt", name+".html")
+		if err == nil {
+			t.texts[name] = txt
+			err = t.try(purpose, lang)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s.txt and %s.html belong together: add the missing one", name, name)
+		}
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return faults
+}
+
+// languages lists the languages that names has files of the purpose for; the
+// default one, which always exists, is "".
+func languages(names []string, purpose string) []string {
+	var langs []string
+	for _, name := range names {
+		p, lang, ok := splitName(name)
+		if ok && p == purpose && !slices.Contains(langs, lang) {
+			langs = append(langs, lang)
+		}
+	}
+	slices.Sort(langs)
+	return langs
+}
+
+// splitName takes the name of a template file apart.
+func splitName(name string) (purpose, lang string, ok bool) {
+	stem, isTemplate := trimExt(name)
+	if !isTemplate {
+		return "", "", false
+	}
+	for _, p := range purposes() {
+		if stem == p {
+			return p, "", true
+		}
+		if lang, found := strings.CutPrefix(stem, p+"_"); found && lang != "" && lang == strings.ToLower(lang) {
+			return p, lang, true
+		}
+	}
+	return "", "", false
+}
+
+func trimExt(name string) (stem string, isTemplate bool) {
+	ext := path.Ext(name)
+	stem = strings.TrimSuffix(name, ext)
+	return stem, (ext == ".txt" || ext == ".html") && !strings.HasPrefix(name, ".")
+}
+
+// unknown finds files that look like templates and would silently do nothing.
+func unknown(fsys fs.FS) []error {
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return []error{err}
+	}
+	var faults []error
+	for _, e := range entries {
+		_, isTemplate := trimExt(e.Name())
+		if _, _, ok := splitName(e.Name()); isTemplate && !ok {
+			faults = append(faults, fmt.Errorf("%s: no mail is named so: use %s, or those with a lower-case language such as _de",
+				e.Name(), strings.Join(purposes(), " or ")))
+		}
+	}
+	return faults
+}
+
+// overlay opens a name in the first file system that has it.
+type overlay []fs.FS
+
+func (o overlay) Open(name string) (fs.File, error) {
+	var err error
+	for _, fsys := range o {
+		var f fs.File
+		if f, err = fsys.Open(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+func (o overlay) names() ([]string, error) {
+	var names []string
+	for _, fsys := range o {
+		entries, err := fs.ReadDir(fsys, ".")
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func read(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, maxTemplate+1))
+	if err == nil && len(b) > maxTemplate {
+		err = fmt.Errorf("%s: larger than %d bytes", name, maxTemplate)
+	}
+	return string(b), err
+}

@@ -1,0 +1,155 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Sender takes one message to where it belongs. It is safe for concurrent use.
+//
+// An error that is [ErrRejected] is final; after any other the message may be
+// sent again. An error names neither the text of the mail nor its link, unless
+// a server said so, which is why the worker redacts errors before it shows them.
+type Sender interface {
+	Send(ctx context.Context, m Message) error
+}
+
+// ErrRejected marks an error that another attempt does not mend: the server of
+// the recipient refused the address or the mail for good.
+var ErrRejected = errors.New("rejected for good")
+
+// Config is the block mail of config.hcl.
+type Config struct {
+	// Transport is "file" (the default), "log" or "smtp".
+	Transport string
+	// Dir is where "file" puts its .eml files; it is created when missing.
+	Dir string
+	// From is the sender, such as "Vestibule <no-reply@example.com>".
+	From string
+	// Templates is a directory of templates, see [LoadTemplates]; may be empty.
+	Templates string
+	// SMTP is for "smtp".
+	SMTP SMTP
+}
+
+// SMTP tells how to reach the server that takes our mail.
+type SMTP struct {
+	// Host and Port are the server's; the port is 587 when zero.
+	Host string
+	Port int
+	// Username and Password are empty where the server asks for none.
+	Username, Password string
+	// TLS is "starttls" (the default, and then a must), "implicit" or "none".
+	TLS string
+	// RootCAs are trusted instead of the system's when not nil.
+	RootCAs *x509.CertPool
+	// Timeout bounds the connection and each of its steps; 15 s when zero.
+	Timeout time.Duration
+}
+
+// String returns the address without the credentials.
+func (s SMTP) String() string {
+	return fmt.Sprintf("smtp://%s:%d (%s)", s.Host, s.Port, s.TLS)
+}
+
+// Check finds what is wrong with the configuration, the templates included,
+// without sending, connecting or creating anything. The error says what to mend.
+func (c Config) Check() error {
+	_, tmplErr := LoadTemplates(c.Templates)
+	_, sendErr := NewSender(c, hclog.NewNullLogger())
+	_, fromErr := c.sender()
+	return errors.Join(fromErr, sendErr, tmplErr)
+}
+
+// sender returns the bare address of From, strictly checked.
+func (c Config) sender() (string, error) {
+	const remedy = `write it like "Vestibule <no-reply@example.com>"`
+	a, err := netmail.ParseAddress(c.From)
+	if err != nil {
+		return "", fmt.Errorf("mail.from: %q is no sender: %s", c.From, remedy)
+	}
+	bare, err := parseAddress(a.Address)
+	if err != nil {
+		return "", fmt.Errorf("mail.from: %q: %w: %s", c.From, err, remedy)
+	}
+	return bare, nil
+}
+
+// NewSender returns the transport that the configuration names.
+func NewSender(c Config, log hclog.Logger) (Sender, error) {
+	switch c.Transport {
+	case "", "file":
+		return newFileSender(c.Dir)
+	case "log":
+		return logSender{log}, nil
+	case "smtp":
+		return newSMTPSender(c.SMTP)
+	}
+	return nil, fmt.Errorf("mail.transport: %q is none: use file, log or smtp", c.Transport)
+}
+
+// logSender tells the log that there would be a mail: recipient and subject
+// only, since the text is for one person and may hold a link.
+type logSender struct{ log hclog.Logger }
+
+func (s logSender) Send(_ context.Context, m Message) error {
+	if _, err := m.WriteTo(&bytes.Buffer{}); err != nil {
+		return errors.Join(ErrRejected, err) // as every other transport would
+	}
+	s.log.Info("mail not sent, mail.transport is log", "to", m.To, "subject", m.Subject)
+	return nil
+}
+
+// fileSender writes a file for every mail.
+type fileSender struct{ dir string }
+
+func newFileSender(dir string) (Sender, error) {
+	if dir == "" {
+		return nil, errors.New("mail.dir: empty: name the directory for the .eml files")
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist): // made with the first mail
+	case err != nil:
+		return nil, fmt.Errorf("mail.dir: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("mail.dir: %s is no directory: name another", dir)
+	}
+	return fileSender{dir}, nil
+}
+
+// Send writes the file under a name that sorts by time. It appears complete or
+// not at all, and only its owner can read it, since it holds a link.
+func (s fileSender) Send(_ context.Context, m Message) error {
+	var text bytes.Buffer
+	if _, err := m.WriteTo(&text); err != nil {
+		return errors.Join(ErrRejected, err)
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	id, _, _ := strings.Cut(m.ID, "@")
+	name := fmt.Sprintf("%s-%s-%.8s.eml", m.Date.UTC().Format("20060102-150405.000"), m.Purpose, id)
+	f, err := os.CreateTemp(s.dir, ".mail-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text.Bytes())
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(s.dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}

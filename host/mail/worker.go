@@ -1,0 +1,267 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Worker sends what is in the outbox. Any number of workers, in any number of
+// hosts, may share one.
+type Worker struct {
+	o         Options
+	sender    Sender
+	templates *Templates
+	from      string
+	kick      chan struct{}
+	slots     chan struct{} // one token per mail under way
+
+	mu     sync.Mutex
+	status Status // of sending
+	outbox string // the fault of reading the outbox, empty when there is none
+}
+
+// Status is what a readiness report tells about mail.
+type Status struct {
+	// Failing is why mail does not go out, redacted; empty when the last attempt
+	// succeeded or there was none. A mail that was refused for the sake of its
+	// recipient does not count.
+	Failing string
+	// Since is when the attempts to send began to fail; zero when it is the outbox
+	// that cannot be read.
+	Since time.Time
+	// Sent is when a mail was last handed over.
+	Sent time.Time
+}
+
+// NewWorker checks the options and loads the templates. The error names every
+// fault of the configuration and how to mend it.
+func NewWorker(o Options) (*Worker, error) {
+	if o.Outbox == nil || o.Resolve == nil {
+		return nil, errors.New("mail worker needs an outbox and a resolve function")
+	}
+	o = o.withDefaults()
+	from, fromErr := o.Config.sender()
+	templates, tmplErr := LoadTemplates(o.Config.Templates)
+	sender, sendErr := o.Sender, error(nil)
+	if sender == nil {
+		sender, sendErr = NewSender(o.Config, o.Log)
+	}
+	if err := errors.Join(fromErr, sendErr, tmplErr); err != nil {
+		return nil, err
+	}
+	return &Worker{
+		o: o, sender: sender, templates: templates, from: from,
+		kick: make(chan struct{}, 1), slots: make(chan struct{}, o.Parallel),
+	}, nil
+}
+
+// Kick makes the worker look into the outbox now. It never blocks.
+func (w *Worker) Kick() {
+	select {
+	case w.kick <- struct{}{}:
+	default: // it is about to look anyhow
+	}
+}
+
+// Status returns how sending goes.
+func (w *Worker) Status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.status
+	if w.outbox != "" {
+		s.Failing = w.outbox
+	}
+	return s
+}
+
+// Run sends mail until ctx ends. Then it leases nothing more, gives what is under
+// way the grace, and returns nil. It is called once.
+func (w *Worker) Run(ctx context.Context) error {
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var under sync.WaitGroup
+	for {
+		select {
+		case <-ctx.Done():
+			w.drain(&under, stop)
+			return nil
+		case w.slots <- struct{}{}:
+		}
+		item, ok := w.lease(ctx)
+		if !ok {
+			<-w.slots
+			w.idle(ctx)
+			continue
+		}
+		under.Go(func() {
+			defer func() { <-w.slots }()
+			w.work(working, item)
+		})
+	}
+}
+
+// drain waits for the mails that are under way, at most the grace and what it
+// takes them to notice that it is over.
+func (w *Worker) drain(under *sync.WaitGroup, stop context.CancelFunc) {
+	timer := time.AfterFunc(w.o.Grace, stop)
+	defer timer.Stop()
+	under.Wait()
+}
+
+// idle returns when there may be something to do.
+func (w *Worker) idle(ctx context.Context) {
+	timer := time.NewTimer(w.o.Poll)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-w.kick:
+	case <-timer.C:
+	}
+}
+
+func (w *Worker) lease(ctx context.Context) (Item, bool) {
+	if ctx.Err() != nil {
+		return Item{}, false
+	}
+	now := w.o.Now()
+	item, err := w.o.Outbox.LeaseMail(ctx, now, now.Add(2*w.o.SendTimeout+time.Minute))
+	if err != nil && ctx.Err() != nil {
+		return Item{}, false // the host is stopping
+	}
+	w.outboxRead(err)
+	return item, err == nil && item.ID != ""
+}
+
+// work brings one item to its outcome.
+func (w *Worker) work(ctx context.Context, item Item) {
+	outcome, err := w.attempt(ctx, item)
+	log := w.o.Log.With("purpose", item.Purpose, "user", item.UserID, "attempt", item.Attempt)
+	reason := ""
+	if err != nil {
+		reason = redact(err.Error())
+	}
+	// The outcome is written down even when the host is stopping.
+	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.SendTimeout)
+	defer cancel()
+	switch now := w.o.Now(); outcome {
+	case Sent, Dropped:
+		err = w.finish(done, item)
+	case Retried:
+		next := now.Add(pause(item.Attempt, w.o.Jitter()))
+		log.Warn("mail not sent, to be repeated", "error", reason, "next", next.UTC().Format(time.RFC3339))
+		err = w.o.Outbox.RetryMail(done, item.ID, item.Attempt, next, reason)
+	case Dead:
+		log.Error("mail given up: mend the cause; the person can ask again", "error", reason)
+		err = w.o.Outbox.BuryMail(done, item.ID, item.Attempt, now, reason)
+	}
+	if err != nil {
+		log.Error("mail's outcome not noted, another attempt will follow", "outcome", outcome, "error", redact(err.Error()))
+	}
+	w.o.Observe(item.Purpose, outcome)
+}
+
+// attempt sends the item's mail, if it is still wanted.
+func (w *Worker) attempt(ctx context.Context, item Item) (Outcome, error) {
+	if item.UserID == "" {
+		return Dropped, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.o.SendTimeout)
+	defer cancel()
+	err := w.send(ctx, item)
+	switch {
+	case err == nil:
+		w.succeeded()
+		return Sent, nil
+	case errors.Is(err, ErrNotWanted):
+		return Dropped, nil
+	case errors.Is(err, ErrRejected):
+		return Dead, err // about this mail only, so it is no fault of the worker's
+	}
+	w.failed(err)
+	if item.Attempt >= w.o.Attempts {
+		return Dead, err
+	}
+	return Retried, err
+}
+
+func (w *Worker) send(ctx context.Context, item Item) error {
+	letter, err := w.o.Resolve(ctx, item)
+	if err != nil {
+		return fmt.Errorf("prepare the mail: %w", err)
+	}
+	content, err := w.templates.Render(item.Purpose, item.Locale, Data{
+		App: w.o.App, Host: w.o.Host, Name: letter.Name, Email: letter.To,
+		Link: letter.Link, Minutes: minutes(letter.ValidFor),
+	})
+	if err != nil {
+		return err
+	}
+	return w.sender.Send(ctx, Message{
+		Purpose: item.Purpose, From: w.o.Config.From, To: letter.To,
+		Subject: content.Subject, Text: content.Text, HTML: content.HTML, Lang: content.Lang,
+		ID: newID(w.from), Date: w.o.Now(),
+	})
+}
+
+// finish deletes the item, with some patience: if it stays, the person gets the
+// mail a second time.
+func (w *Worker) finish(ctx context.Context, item Item) error {
+	var err error
+	for wait := 100 * time.Millisecond; wait < 5*time.Second; wait *= 4 {
+		if err = w.o.Outbox.MailDone(ctx, item.ID); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+	return err
+}
+
+func (w *Worker) succeeded() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.status = Status{Sent: w.o.Now()}
+}
+
+func (w *Worker) failed(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.status.Failing == "" {
+		w.status.Since = w.o.Now()
+	}
+	w.status.Failing = redact(err.Error())
+}
+
+// outboxRead notes how reading the outbox went, and logs when that changes.
+func (w *Worker) outboxRead(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err != nil && w.outbox == "":
+		w.o.Log.Error("mail waits: the outbox cannot be read", "error", redact(err.Error()))
+	case err == nil && w.outbox != "":
+		w.o.Log.Info("the outbox can be read again")
+	}
+	w.outbox = ""
+	if err != nil {
+		w.outbox = "read the outbox: " + redact(err.Error())
+	}
+}
+
+// pause returns how long to wait after a failed attempt: 10 s, doubled every
+// time up to 15 min, of which a random quarter is taken off, so that what failed
+// together does not come back together.
+func pause(attempt int, random float64) time.Duration {
+	const first, most = 10 * time.Second, 15 * time.Minute
+	d := most
+	if shift := max(attempt-1, 0); shift < 10 {
+		d = min(first<<shift, most)
+	}
+	return d - time.Duration(random*float64(d)/4)
+}

@@ -1,0 +1,572 @@
+package mail_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/host/mail"
+)
+
+// outbox keeps mail in memory by the contract of mail.Outbox. The real one is
+// tested where it lives, in host/store.
+type outbox struct {
+	mu      sync.Mutex
+	rows    map[string]*row
+	failing error // every call's answer while not nil
+	next    int
+}
+
+type row struct {
+	mail.Item
+	due    time.Time
+	dead   bool
+	reason string
+}
+
+func (o *outbox) add(item mail.Item) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.rows == nil {
+		o.rows = map[string]*row{}
+	}
+	o.next++
+	item.ID = strconv.Itoa(o.next)
+	o.rows[item.ID] = &row{Item: item}
+	return item.ID
+}
+
+func (o *outbox) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failing = err
+}
+
+// row returns a copy, and whether it is there.
+func (o *outbox) row(id string) (row, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r := o.rows[id]; r != nil {
+		return *r, true
+	}
+	return row{}, false
+}
+
+func (o *outbox) LeaseMail(_ context.Context, now, until time.Time) (mail.Item, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var due []*row
+	for _, r := range o.rows {
+		if !r.dead && !r.due.After(now) {
+			due = append(due, r)
+		}
+	}
+	if o.failing != nil || len(due) == 0 {
+		return mail.Item{}, o.failing
+	}
+	r := slices.MinFunc(due, func(a, b *row) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.ID, b.ID)) })
+	r.due = until
+	r.Attempt++
+	return r.Item, nil
+}
+
+func (o *outbox) MailDone(_ context.Context, id string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failing == nil {
+		delete(o.rows, id)
+	}
+	return o.failing
+}
+
+func (o *outbox) RetryMail(_ context.Context, id string, attempt int, next time.Time, reason string) error {
+	return o.settle(id, attempt, func(r *row) { r.due, r.reason = next, reason })
+}
+
+func (o *outbox) BuryMail(_ context.Context, id string, attempt int, _ time.Time, reason string) error {
+	return o.settle(id, attempt, func(r *row) { r.dead, r.reason = true, reason })
+}
+
+func (o *outbox) settle(id string, attempt int, change func(*row)) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r := o.rows[id]; r != nil && r.Attempt == attempt && o.failing == nil {
+		change(r)
+	}
+	return o.failing
+}
+
+// transport is a Sender that a test writes.
+type transport func(ctx context.Context, m mail.Message) error
+
+func (f transport) Send(ctx context.Context, m mail.Message) error { return f(ctx, m) }
+
+const secret = "7Hq3vN0eYxkqg2nB8sWcJmZt5RfLdPa9uOiK1yXoTVE"
+
+// resolve finds everybody but "gone", and mints a token.
+func resolve(_ context.Context, item mail.Item) (mail.Letter, error) {
+	if item.UserID == "gone" {
+		return mail.Letter{}, fmt.Errorf("user %s: %w", item.UserID, mail.ErrNotWanted)
+	}
+	return mail.Letter{
+		To: item.UserID + "@example.com", Name: "Ada", ValidFor: time.Hour,
+		Link: "https://shop.example.com/password/reset/" + secret + "?email=ada%40example.com",
+	}, nil
+}
+
+// rig is a worker with an outbox, a log and a record of outcomes.
+type rig struct {
+	*mail.Worker
+	outbox   *outbox
+	outcomes chan mail.Outcome
+	log      *logBuffer
+	stop     context.CancelFunc
+	done     chan error
+}
+
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start runs a worker until the test ends. It looks into the outbox when kicked
+// and when it finds something, not by the clock.
+func start(t *testing.T, box *outbox, sender mail.Sender, change func(*mail.Options)) *rig {
+	t.Helper()
+	r := &rig{outbox: box, outcomes: make(chan mail.Outcome, 100), log: &logBuffer{}, done: make(chan error, 1)}
+	o := mail.Options{
+		Config: mail.Config{From: "Shop <no-reply@shop.example.com>", Dir: t.TempDir()},
+		Outbox: box, Resolve: resolve, Sender: sender, App: "Acme Shop", Host: "shop.example.com",
+		Log:     hclog.New(&hclog.LoggerOptions{Output: r.log, Level: hclog.Trace}),
+		Now:     noon,
+		Observe: func(_ string, outcome mail.Outcome) { r.outcomes <- outcome },
+		Poll:    time.Hour,
+		Jitter:  func() float64 { return 0 },
+	}
+	if change != nil {
+		change(&o)
+	}
+	w, err := mail.NewWorker(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Worker = w
+	ctx, stop := context.WithCancel(t.Context())
+	r.stop = stop
+	go func() { r.done <- w.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-r.done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	return r
+}
+
+func reset(user string) mail.Item {
+	return mail.Item{UserID: user, Purpose: mail.PasswordReset, Locale: "en"}
+}
+
+func TestWorkerSends(t *testing.T) {
+	var got []mail.Message
+	box := &outbox{}
+	box.add(reset("ada"))
+	r := start(t, box, transport(func(_ context.Context, m mail.Message) error {
+		got = append(got, m)
+		return nil
+	}), func(o *mail.Options) { o.Parallel = 1 })
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Fatalf("outcome %s", o)
+	}
+	box.add(mail.Item{UserID: "bob", Purpose: mail.PasswordChanged, Locale: "de"}) // while it idles
+	r.Kick()
+	r.Kick() // blocks nobody
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Fatalf("outcome %s", o)
+	}
+	if len(got) != 2 || len(box.rows) != 0 {
+		t.Fatalf("%d sent, %d left", len(got), len(box.rows))
+	}
+	if m := got[0]; m.To != "ada@example.com" || !strings.Contains(m.Text, secret) || m.Date != noon() ||
+		!strings.HasSuffix(m.ID, "@shop.example.com") || m.Subject != "Set a new password for Acme Shop" {
+		t.Errorf("sent %+v", m)
+	}
+	if m := got[1]; m.To != "bob@example.com" || m.Lang != "de" || m.ID == got[0].ID || !strings.Contains(m.Subject, "geändert") {
+		t.Errorf("sent %+v", m)
+	}
+	if s := r.Status(); s.Failing != "" || s.Sent != noon() {
+		t.Errorf("status %+v", s)
+	}
+	if strings.Contains(r.log.String(), secret) {
+		t.Error("the token is in the log")
+	}
+}
+
+// Without Kick, as when another host wrote the mail.
+func TestWorkerPolls(t *testing.T) {
+	box := &outbox{}
+	r := start(t, box, transport(func(context.Context, mail.Message) error { return nil }),
+		func(o *mail.Options) { o.Poll = time.Millisecond })
+	box.add(reset("ada"))
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Errorf("outcome %s", o)
+	}
+}
+
+func TestWorkerDropsWhatNobodyWants(t *testing.T) {
+	box := &outbox{}
+	box.add(reset("gone"))
+	box.add(reset("")) // a decoy, for an address that nobody has
+	r := start(t, box, transport(func(context.Context, mail.Message) error {
+		t.Error("sent")
+		return nil
+	}), nil)
+	for range 2 {
+		if o := <-r.outcomes; o != mail.Dropped {
+			t.Errorf("outcome %s", o)
+		}
+	}
+	if len(box.rows) != 0 {
+		t.Error("items are left")
+	}
+}
+
+func TestWorkerRepeatsWithGrowingPauses(t *testing.T) {
+	pauses := []time.Duration{10, 20, 40, 80, 160, 320, 640, 900, 900} // seconds
+	for random, part := range map[float64]float64{0: 1, 1: 0.75} {
+		t.Run(fmt.Sprint(random), func(t *testing.T) {
+			box := &outbox{}
+			id := box.add(reset("ada"))
+			clock := &clock{now: noon()}
+			r := start(t, box, transport(func(context.Context, mail.Message) error {
+				return errors.New("no route to host")
+			}), func(o *mail.Options) {
+				o.Now = clock.Now
+				o.Jitter = func() float64 { return random }
+			})
+			for _, pause := range pauses {
+				if o := <-r.outcomes; o != mail.Retried {
+					t.Fatalf("outcome %s", o)
+				}
+				got, _ := box.row(id)
+				want := time.Duration(float64(pause*time.Second) * part)
+				if d := got.due.Sub(clock.Now()); d != want || got.reason != "no route to host" {
+					t.Errorf("attempt %d: due after %s, want %s (%s)", got.Attempt, d, want, got.reason)
+				}
+				clock.set(got.due)
+				r.Kick()
+			}
+			if o := <-r.outcomes; o != mail.Dead {
+				t.Fatalf("outcome %s", o)
+			}
+			if got, ok := box.row(id); !ok || !got.dead {
+				t.Errorf("the item is not kept as dead: %+v", got)
+			}
+			if log := r.log.String(); !strings.Contains(log, "[ERROR] mail given up: mend the cause") || strings.Contains(log, "ada@") {
+				t.Errorf("log:\n%s", log)
+			}
+			if s := r.Status(); s.Failing != "no route to host" || s.Since != noon() {
+				t.Errorf("status %+v", s)
+			}
+		})
+	}
+}
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
+
+func TestWorkerGivesUpWhatIsRejected(t *testing.T) {
+	box := &outbox{}
+	id := box.add(reset("ada"))
+	r := start(t, box, transport(func(context.Context, mail.Message) error {
+		return fmt.Errorf("%w: 550 no such user", mail.ErrRejected)
+	}), nil)
+	if o := <-r.outcomes; o != mail.Dead {
+		t.Errorf("outcome %s", o)
+	}
+	if got, _ := box.row(id); !got.dead || got.Attempt != 1 {
+		t.Errorf("row %+v", got)
+	}
+	if s := r.Status(); s.Failing != "" {
+		t.Errorf("one person's address makes the status %+v", s)
+	}
+}
+
+func TestWorkerRecovers(t *testing.T) {
+	box := &outbox{}
+	id := box.add(reset("ada"))
+	failures := 1
+	clock := &clock{now: noon()}
+	r := start(t, box, transport(func(context.Context, mail.Message) error {
+		if failures--; failures >= 0 {
+			return errors.New("down")
+		}
+		return nil
+	}), func(o *mail.Options) { o.Now, o.Parallel = clock.Now, 1 })
+	<-r.outcomes
+	if s := r.Status(); s.Failing != "down" {
+		t.Errorf("status %+v", s)
+	}
+	got, _ := box.row(id)
+	clock.set(got.due)
+	r.Kick()
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Errorf("outcome %s", o)
+	}
+	if s := r.Status(); s.Failing != "" {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// What a server says about a mail may quote it.
+func TestSecretsDoNotReachLogOrOutbox(t *testing.T) {
+	for name, words := range map[string]string{
+		"link":            "554 blocked: https://shop.example.com/password/reset/" + secret + "?email=a is listed",
+		"token":           "554 suspicious: " + secret,
+		"encoded":         "554 https%3A%2F%2Fshop.example.com%2Fpassword%2Freset%2F" + secret,
+		"over two lines":  "554 no\r\n2026-11-21 [INFO] forged: " + secret,
+		"quoted-printabl": "554 =68ttps://shop/" + secret,
+	} {
+		t.Run(name, func(t *testing.T) {
+			box := &outbox{}
+			id := box.add(reset("ada"))
+			r := start(t, box, transport(func(context.Context, mail.Message) error { return errors.New(words) }), nil)
+			<-r.outcomes
+			got, _ := box.row(id)
+			for where, text := range map[string]string{"outbox": got.reason, "log": r.log.String(), "status": r.Status().Failing} {
+				if strings.Contains(text, secret) {
+					t.Errorf("the token is in the %s: %s", where, text)
+				}
+				if !strings.Contains(text, "554") {
+					t.Errorf("the %s does not tell what happened: %s", where, text)
+				}
+			}
+			if strings.Contains(got.reason, "\n") || strings.Contains(r.log.String(), "\n2026-11-21 [INFO] forged") {
+				t.Errorf("a server forged a log line:\n%s", r.log)
+			}
+		})
+	}
+}
+
+func TestReasonsAreBounded(t *testing.T) {
+	box := &outbox{}
+	id := box.add(reset("ada"))
+	r := start(t, box, transport(func(context.Context, mail.Message) error {
+		return errors.New(strings.Repeat("ä ", 5000))
+	}), nil)
+	<-r.outcomes
+	if got, _ := box.row(id); len(got.reason) > 500 || !strings.HasSuffix(got.reason, "…") {
+		t.Errorf("%d bytes: %s", len(got.reason), got.reason)
+	}
+}
+
+func TestWorkerOutlivesItsOutbox(t *testing.T) {
+	box := &outbox{failing: errors.New("database is gone")}
+	looks := make(chan struct{}, 1000)
+	r := start(t, box, transport(func(context.Context, mail.Message) error { return nil }), func(o *mail.Options) {
+		o.Poll = time.Millisecond
+		o.Now = func() time.Time { // asked before every look
+			select {
+			case looks <- struct{}{}:
+			default:
+			}
+			return noon()
+		}
+	})
+	for range 3 {
+		<-looks
+	}
+	if s := r.Status(); !strings.Contains(s.Failing, "read the outbox: database is gone") {
+		t.Errorf("status %+v", s)
+	}
+	box.fail(nil)
+	box.add(reset("ada"))
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Errorf("outcome %s", o)
+	}
+	if s := r.Status(); s.Failing != "" {
+		t.Errorf("status %+v", s)
+	}
+	if n := strings.Count(r.log.String(), "the outbox cannot be read"); n != 1 {
+		t.Errorf("logged %d times", n)
+	}
+}
+
+func TestHostsShareAnOutbox(t *testing.T) {
+	const mails, hosts = 60, 3
+	box := &outbox{}
+	for i := range mails {
+		box.add(reset("user" + strconv.Itoa(i)))
+	}
+	var mu sync.Mutex
+	sent := map[string]int{}
+	sender := transport(func(_ context.Context, m mail.Message) error {
+		mu.Lock()
+		defer mu.Unlock()
+		sent[m.To]++
+		return nil
+	})
+	all := make(chan mail.Outcome, mails)
+	for range hosts {
+		start(t, box, sender, func(o *mail.Options) {
+			o.Observe = func(_ string, outcome mail.Outcome) { all <- outcome }
+		})
+	}
+	for range mails {
+		if o := <-all; o != mail.Sent {
+			t.Errorf("outcome %s", o)
+		}
+	}
+	for to, n := range sent {
+		if n != 1 {
+			t.Errorf("%s got %d mails", to, n)
+		}
+	}
+	if len(sent) != mails {
+		t.Errorf("%d people got mail", len(sent))
+	}
+}
+
+// A host that was killed while it sent leaves a lease behind; when it is over,
+// another host sends the mail.
+func TestAbandonedLeaseIsTakenOver(t *testing.T) {
+	box := &outbox{}
+	id := box.add(reset("ada"))
+	if _, err := box.LeaseMail(t.Context(), noon(), noon().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	clock := &clock{now: noon()}
+	r := start(t, box, transport(func(context.Context, mail.Message) error { return nil }),
+		func(o *mail.Options) { o.Now, o.Poll = clock.Now, time.Millisecond })
+	clock.set(noon().Add(59 * time.Second))
+	r.Kick()
+	if got, _ := box.row(id); got.Attempt != 1 {
+		t.Error("taken before its time")
+	}
+	clock.set(noon().Add(time.Minute))
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Errorf("outcome %s", o)
+	}
+}
+
+func TestStopWaitsForWhatIsUnderWay(t *testing.T) {
+	box := &outbox{}
+	id := box.add(reset("ada"))
+	under, goOn := make(chan struct{}), make(chan struct{})
+	r := start(t, box, transport(func(ctx context.Context, _ mail.Message) error {
+		close(under)
+		<-goOn
+		return ctx.Err()
+	}), func(o *mail.Options) { o.Grace = time.Hour })
+	<-under
+	box.add(reset("bob"))
+	r.stop()
+	close(goOn)
+	if err := <-r.done; err != nil {
+		t.Fatal(err)
+	}
+	r.done <- nil // for the cleanup
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Errorf("outcome %s", o)
+	}
+	if _, ok := box.row(id); ok {
+		t.Error("sent, but still in the outbox")
+	}
+	if len(box.rows) != 1 {
+		t.Error("mail was begun after the stop")
+	}
+}
+
+func TestStopEndsWhatTakesTooLong(t *testing.T) {
+	box := &outbox{}
+	id := box.add(reset("ada"))
+	under := make(chan struct{})
+	r := start(t, box, transport(func(ctx context.Context, _ mail.Message) error {
+		close(under)
+		<-ctx.Done()
+		return ctx.Err()
+	}), func(o *mail.Options) { o.Grace = time.Millisecond })
+	<-under
+	r.stop()
+	if o := <-r.outcomes; o != mail.Retried {
+		t.Errorf("outcome %s", o)
+	}
+	if got, _ := box.row(id); got.due != noon().Add(10*time.Second) {
+		t.Errorf("the item is not due again: %+v", got)
+	}
+}
+
+func TestNewWorkerNamesEveryFault(t *testing.T) {
+	if _, err := mail.NewWorker(mail.Options{}); err == nil {
+		t.Error("a worker without an outbox")
+	}
+	_, err := mail.NewWorker(mail.Options{
+		Outbox: &outbox{}, Resolve: resolve,
+		Config: mail.Config{Transport: "pigeon", From: "?", Templates: dir(t, map[string]string{"password_reset.txt": "x"})},
+	})
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{"mail.transport", "mail.from", "password_reset.txt"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+// The whole way with the transport of the demo: a file with the link, that a
+// person opens.
+func TestWorkerIntoAFile(t *testing.T) {
+	d := t.TempDir()
+	box := &outbox{}
+	box.add(reset("ada"))
+	r := start(t, box, nil, func(o *mail.Options) { o.Config.Dir = d })
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Fatalf("outcome %s:\n%s", o, r.log)
+	}
+	entries, err := os.ReadDir(d)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v (%v)", entries, err)
+	}
+	text, err := os.ReadFile(d + "/" + entries[0].Name())
+	if err != nil || !strings.Contains(string(text), "\r\nhttps://shop.example.com/password/reset/"+secret+"?email=ada%40example.com\r\n") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
