@@ -175,6 +175,8 @@ type SelectItem struct {
 	Params []string
 	// Options are the nested options, nil without parentheses.
 	Options *Query
+
+	one [1]Ident // room for the usual path of one name
 }
 
 // ExpandItem is one item of $expand (OData-URL 5.1.2).
@@ -193,9 +195,9 @@ type ExpandItem struct {
 // Search is a node of a $search expression (OData-URL 5.1.7).
 type Search struct {
 	Pos int
-	// Op is "AND" or "OR" with two or more Args, "NOT" with one, or "" for a word
-	// or phrase in Text. "AND" without Args matches everything: it stands for an
-	// incomplete expression without a word.
+	// Op is "AND" or "OR" with Args, "NOT" with one, or "" for a word or phrase in
+	// Text. "AND" with less than two Args stands for an incomplete expression;
+	// without any it matches everything.
 	Op   string
 	Args []*Search
 	Text string

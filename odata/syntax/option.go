@@ -1,0 +1,135 @@
+package syntax
+
+import "strings"
+
+// option is a set of system query options, most often of one.
+type option uint32
+
+const (
+	optFilter option = 1 << iota
+	optOrderBy
+	optTop
+	optSkip
+	optCount
+	optSelect
+	optExpand
+	optSearch
+	optCompute
+	optLevels
+	optAlias
+	optFormat
+	optSkipToken
+	optSchemaVersion
+	optIndex
+	optID
+	optApply
+	optDeltaToken
+	optCustom
+)
+
+// Where which options may stand (OData-URL 5.1.2, 5.1.3; ABNF expandOption and its
+// siblings).
+const (
+	topLevel = optFilter | optOrderBy | optTop | optSkip | optCount | optSelect | optExpand | optSearch |
+		optCompute | optAlias | optFormat | optSkipToken | optSchemaVersion | optIndex | optID | optCustom
+	onMetadata  = optFormat | optSchemaVersion | optCustom
+	onEntity    = optFormat | optID | optSchemaVersion | optCustom
+	onRefs      = optFilter | optSearch | optOrderBy | optSkip | optTop | optCount
+	onSelection = onRefs | optCompute | optSelect | optAlias
+	onExpansion = onSelection | optExpand | optLevels
+)
+
+// permitted returns the options that go with a resource path.
+func permitted(path []Segment) option {
+	if len(path) == 0 {
+		return topLevel
+	}
+	switch path[0].Name {
+	case segMetadata, segBatch:
+		return onMetadata
+	case segEntity:
+		if len(path) == 1 {
+			return onEntity
+		}
+		return onEntity | optSelect | optExpand
+	}
+	return topLevel
+}
+
+// systemOption looks up a name without its "$".
+func systemOption(name string) (canonical string, o option) {
+	switch name {
+	case "filter":
+		return "$filter", optFilter
+	case "orderby":
+		return "$orderby", optOrderBy
+	case "top":
+		return "$top", optTop
+	case "skip":
+		return "$skip", optSkip
+	case "count":
+		return "$count", optCount
+	case "select":
+		return "$select", optSelect
+	case "expand":
+		return "$expand", optExpand
+	case "search":
+		return "$search", optSearch
+	case "compute":
+		return "$compute", optCompute
+	case "levels":
+		return "$levels", optLevels
+	case "format":
+		return "$format", optFormat
+	case "skiptoken":
+		return "$skiptoken", optSkipToken
+	case "schemaversion":
+		return "$schemaversion", optSchemaVersion
+	case "index":
+		return "$index", optIndex
+	case "id":
+		return "$id", optID
+	case "apply":
+		return "$apply", optApply
+	case "deltatoken":
+		return "$deltatoken", optDeltaToken
+	}
+	return "", 0
+}
+
+// classify tells what an option name means. Without "$" and in another case it is
+// a system query option only in 4.01 (OData-URL 5.1); the tokens, which no client
+// makes up, always have the "$" (ABNF skiptoken, deltatoken).
+func (p *parser) classify(name string) (canonical string, o option) {
+	switch {
+	case strings.HasPrefix(name, "@"):
+		return name, optAlias
+	case strings.HasPrefix(name, "$"):
+		bare := name[1:]
+		if p.v401 {
+			bare = strings.ToLower(bare)
+		}
+		return systemOption(bare)
+	case p.v401:
+		canonical, o = systemOption(strings.ToLower(name))
+		if o&(optSkipToken|optDeltaToken|optLevels) != 0 {
+			o = 0
+		}
+	}
+	if o == 0 {
+		return name, optCustom
+	}
+	return canonical, o
+}
+
+// unknownOption says what to do about an option that does not exist.
+func (p *parser) unknownOption(at int, name string) error {
+	hint := "; custom options start neither with $ nor with @"
+	lower := strings.ToLower(name)
+	if canonical, o := systemOption(strings.TrimPrefix(lower, "$")); o != 0 {
+		hint = "; write " + canonical
+	} else if lower == "$inlinecount" {
+		hint = "; write $count=true"
+	}
+	return p.fail(at, codeUnknownOption, "unknown option %s%s", name, hint)
+}

@@ -1,0 +1,230 @@
+package syntax
+
+import "strings"
+
+// queryOptions reads the options from the raw position of split to the end. They
+// are split at "&" and the first "=", then decoded, then parsed (OData-URL 2.2).
+func (p *parser) queryOptions(split *splitter, q *Query, allowed option) error {
+	query := p.raw[split.raw:]
+	q.Options = make([]Option, 0, 1+strings.Count(query, "&"))
+	var seen option
+	for raw := split.raw; raw <= len(p.raw); {
+		pair := p.raw[raw:]
+		if n := strings.IndexByte(pair, '&'); n >= 0 {
+			pair = pair[:n]
+		}
+		next := raw + len(pair) + 1
+		if pair == "" { // as in "?a=1&": harmless
+			raw = next
+			continue
+		}
+		o := Option{Raw: pair, Pos: raw, ValuePos: raw + len(pair)}
+		from := split.at(raw)
+		to, hasValue := 0, false
+		if n := strings.IndexByte(pair, '='); n >= 0 {
+			to, hasValue = split.at(raw+n), true
+			o.ValuePos = raw + n + 1
+		} else {
+			to = split.at(raw + len(pair))
+		}
+		o.Name = p.text[from:to]
+		value := split.at(o.ValuePos)
+		p.window(value, split.at(raw+len(pair)))
+		o.Value = p.rest()
+		if err := p.queryOption(q, &o, from, hasValue, allowed, &seen); err != nil {
+			return err
+		}
+		q.Options = append(q.Options, o)
+		raw = next
+	}
+	return nil
+}
+
+// queryOption reads one option whose value is the window.
+func (p *parser) queryOption(q *Query, o *Option, at int, hasValue bool, allowed option, seen *option) error {
+	name := o.Name
+	kind, err := p.admit(o, at, allowed, seen)
+	switch {
+	case err != nil:
+		return err
+	case kind == optCustom:
+		if name == "" {
+			return p.malformed(at, "an option needs a name")
+		}
+		return nil
+	case !hasValue:
+		return p.malformed(p.end, "%s needs a value", o.Name)
+	}
+	if err := p.value(q, kind, o.Name, at); err != nil {
+		return err
+	}
+	return p.atEnd()
+}
+
+// admit finds out which option o is, gives it its canonical name, and checks that
+// it may stand here, once.
+func (p *parser) admit(o *Option, at int, allowed option, seen *option) (option, error) {
+	name := o.Name
+	canonical, kind := p.classify(name)
+	switch {
+	case kind == optApply || kind == optDeltaToken:
+		return 0, p.fail(at, codeNotImplemented, "%s is not implemented", canonical)
+	case kind == 0 || kind == optCustom && allowed&optCustom == 0:
+		return 0, p.unknownOption(at, name)
+	case kind&allowed == 0:
+		return 0, p.fail(at, codeUnknownOption, "the option %s cannot stand here", name)
+	case kind&*seen&^(optAlias|optCustom) != 0:
+		return 0, p.fail(at, codeDuplicateOption, "the option %s is given twice", canonical)
+	}
+	*seen |= kind
+	o.Name = canonical
+	return kind, nil
+}
+
+// value reads the value of a system query option or alias, up to where it ends.
+func (p *parser) value(q *Query, kind option, name string, at int) (err error) {
+	switch kind {
+	case optFilter:
+		q.Filter, err = p.expr()
+	case optOrderBy:
+		err = p.orderBy(q)
+	case optTop:
+		q.Top, err = p.count(name)
+	case optSkip:
+		q.Skip, err = p.count(name)
+	case optCount:
+		q.Count, err = p.boolean()
+	case optSelect:
+		err = p.selection(q)
+	case optExpand:
+		err = p.expansion(q)
+	case optSearch:
+		q.Search, err = p.search()
+	case optCompute:
+		err = p.compute(q)
+	case optLevels:
+		q.Levels, err = p.levels()
+	case optAlias:
+		err = p.alias(q, name, at)
+	case optIndex:
+		q.Index, err = p.index()
+	case optFormat:
+		q.Format, err = p.format()
+	case optID:
+		q.ID, err = p.opaque(name)
+	case optSkipToken:
+		q.SkipToken, err = p.opaque(name)
+	case optSchemaVersion:
+		q.SchemaVersion, err = p.schemaVersion()
+	}
+	return err
+}
+
+// nestedOptions reads the parentheses behind an item of $expand, $select or behind
+// $count: options separated by ";". There are no custom ones.
+func (p *parser) nestedOptions(allowed option) (*Query, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	p.i++
+	q := &Query{}
+	var seen option
+	for {
+		at := p.i
+		o := Option{Pos: p.rawPos(at)}
+		for p.i < p.end && !strings.ContainsRune("=;)(", rune(p.text[p.i])) {
+			p.i++
+		}
+		o.Name = p.text[at:p.i]
+		if p.v401 && strings.EqualFold(o.Name, "levels") {
+			o.Name = "$levels"
+		}
+		kind, err := p.admit(&o, at, allowed, &seen)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.expect('=', "behind "+o.Name); err != nil {
+			return nil, err
+		}
+		o.ValuePos = p.rawPos(p.i)
+		from := p.i
+		if err := p.value(q, kind, o.Name, at); err != nil {
+			return nil, err
+		}
+		o.Value, o.Raw = p.text[from:p.i], p.raw[o.Pos:p.rawPos(p.i)]
+		q.Options = append(q.Options, o)
+		if p.accept(')') {
+			return q, nil
+		}
+		if !p.accept(';') {
+			if p.i == p.end {
+				return nil, p.malformed(p.i, "expected \")\" to close the options")
+			}
+			return nil, p.unexpected()
+		}
+	}
+}
+
+// orderBy reads the value of $orderby (ABNF orderby).
+func (p *parser) orderBy(q *Query) error {
+	q.OrderBy = make([]OrderItem, 0, 2)
+	return p.list(func() error {
+		e, err := p.expr()
+		if err != nil {
+			return err
+		}
+		item := OrderItem{Expr: e}
+		from := p.i
+		if p.ws() {
+			to := p.scanIdent(p.i)
+			switch word := p.text[p.i:to]; {
+			case p.wordIs(word, "desc"):
+				item.Desc = true
+				p.i = to
+			case p.wordIs(word, "asc"):
+				p.i = to
+			default:
+				p.i = from
+			}
+		}
+		q.OrderBy = append(q.OrderBy, item)
+		return nil
+	})
+}
+
+// compute reads the value of $compute (ABNF compute).
+func (p *parser) compute(q *Query) error {
+	return p.list(func() error {
+		e, err := p.expr()
+		if err != nil {
+			return err
+		}
+		spaced := p.ws()
+		to := p.scanIdent(p.i)
+		if !spaced || !p.wordIs(p.text[p.i:to], "as") || !isSpace(p.peekAt(to)) {
+			return p.malformed(p.i, "expected \" as \" and a name")
+		}
+		p.i = to
+		p.ws()
+		item := ComputeItem{Expr: e, AsPos: p.rawPos(p.i)}
+		item.As, err = p.ident("a name behind as")
+		q.Compute = append(q.Compute, item)
+		return err
+	})
+}
+
+// alias reads the value of a parameter alias (ABNF aliasAndValue).
+func (p *parser) alias(q *Query, name string, at int) error {
+	if to := p.scanIdent(at + 1); to == at+1 || to != at+len(name) {
+		return p.malformed(at, "a parameter alias is @ and a name")
+	}
+	for _, a := range q.Aliases {
+		if a.Name == name {
+			return p.fail(at, codeDuplicateOption, "the alias %s is given twice", name)
+		}
+	}
+	e, err := p.expr()
+	q.Aliases = append(q.Aliases, Alias{Pos: p.rawPos(at), Name: name, Value: e})
+	return err
+}
