@@ -1,0 +1,173 @@
+package csdl
+
+import "github.com/vestibule-dev/vestibule/odata/edm"
+
+// Options say what the document tells beside the model.
+type Options struct {
+	// Version is the protocol version of the document: "4.0", which is also what
+	// the empty string stands for, or "4.01".
+	Version string
+	// ExpandDepth is the deepest $expand that the service takes; 0 is not told.
+	ExpandDepth int
+	// FilterFunctions are the functions that $filter knows.
+	FilterFunctions []string
+}
+
+func (o Options) version() string {
+	if o.Version == "" {
+		return "4.0"
+	}
+	return o.Version
+}
+
+// annotation is a term with its value: a bool, an int, a string, an enumMember,
+// a record, or a collection (a slice of such values).
+type annotation struct {
+	term  string
+	value any
+}
+
+// enumMember is the value of an enumeration type of a vocabulary.
+type enumMember struct{ typ, name string }
+
+// record is a structured value in a fixed order.
+type record []field
+
+type field struct {
+	name  string
+	value any
+}
+
+// The vocabularies that the annotations come from, by alias.
+type vocabulary struct{ alias, namespace, uri string }
+
+func vocabularies() []vocabulary {
+	const base = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/"
+	return []vocabulary{
+		{"Core", "Org.OData.Core.V1", base + "Org.OData.Core.V1"},
+		{"Capabilities", "Org.OData.Capabilities.V1", base + "Org.OData.Capabilities.V1"},
+	}
+}
+
+// ofContainer says what the service as a whole can do.
+func ofContainer(o Options) []annotation {
+	list := func(items ...string) []any {
+		out := make([]any, len(items))
+		for i, s := range items {
+			out[i] = s
+		}
+		return out
+	}
+	return []annotation{
+		{"Core.ODataVersions", "4.0 4.01"},
+		{"Core.ConventionalIDs", true},
+		{"Capabilities.ConformanceLevel", enumMember{"Capabilities.ConformanceLevelType", "Intermediate"}},
+		{"Capabilities.SupportedFormats", list(
+			"application/json;odata.metadata=minimal",
+			"application/json;odata.metadata=none",
+			"application/json;odata.metadata=full",
+		)},
+		{"Capabilities.AcceptableEncodings", list("gzip")},
+		{"Capabilities.AsynchronousRequestsSupported", false},
+		{"Capabilities.BatchContinueOnErrorSupported", true},
+		{"Capabilities.BatchSupport", record{
+			{"Supported", true},
+			{"ContinueOnErrorSupported", true},
+			{"ReferencesInRequestBodiesSupported", false},
+			{"ReferencesAcrossChangeSetsSupported", false},
+			{"EtagReferencesSupported", false},
+			{"RequestDependencyConditionsSupported", false},
+			{"SupportedFormats", list("multipart/mixed", "application/json")},
+		}},
+		{"Capabilities.FilterFunctions", list(o.FilterFunctions...)},
+		{"Capabilities.CrossJoinSupported", false},
+		{"Capabilities.CallbackSupported", record{}},
+		{"Capabilities.KeyAsSegmentSupported", true},
+		{"Capabilities.QuerySegmentSupported", true},
+		{"Capabilities.ChangeTracking", record{{"Supported", false}}},
+	}
+}
+
+// ofSet says what a set does differently from the defaults of the vocabulary.
+func ofSet(s *edm.EntitySet, o Options) []annotation {
+	out := describe(s.Description)
+	out = append(out, readOnly()...)
+	if s.Single() {
+		return out
+	}
+	out = append(out, annotation{"Capabilities.SearchRestrictions", record{{"Searchable", s.Searchable}}})
+	if o.ExpandDepth > 0 {
+		out = append(out, annotation{"Capabilities.ExpandRestrictions", record{{"MaxLevels", o.ExpandDepth}}})
+	}
+	return out
+}
+
+func readOnly() []annotation {
+	return []annotation{
+		{"Capabilities.InsertRestrictions", record{{"Insertable", false}}},
+		{"Capabilities.UpdateRestrictions", record{{"Updatable", false}}},
+		{"Capabilities.DeleteRestrictions", record{{"Deletable", false}}},
+	}
+}
+
+func ofType(t *edm.EntityType) []annotation {
+	out := describe(t.Description)
+	if len(t.AlternateKeys) == 0 {
+		return out
+	}
+	var keys []any
+	for _, key := range t.AlternateKeys {
+		var refs []any
+		for _, p := range key {
+			refs = append(refs, record{{"Name", p.Name}, {"Alias", p.Name}})
+		}
+		keys = append(keys, record{{"Key", refs}})
+	}
+	return append(out, annotation{"Core.AlternateKeys", keys})
+}
+
+func ofProperty(p *edm.Property) []annotation {
+	out := describe(p.Description)
+	if p.Computed {
+		out = append(out, annotation{"Core.Computed", true})
+	}
+	if p.Immutable {
+		out = append(out, annotation{"Core.Immutable", true})
+	}
+	return out
+}
+
+func describe(text string) []annotation {
+	if text == "" {
+		return nil
+	}
+	return []annotation{{"Core.Description", text}}
+}
+
+// facets gives the facets of a property's type, by their XML names, in order.
+func facets(t edm.Type) []field {
+	var out []field
+	if t.MaxLength > 0 {
+		out = append(out, field{"MaxLength", t.MaxLength})
+	}
+	if t.Precision > 0 {
+		out = append(out, field{"Precision", t.Precision})
+	}
+	switch {
+	case t.Kind != edm.Decimal:
+	case t.Scale == edm.VariableScale:
+		out = append(out, field{"Scale", "variable"})
+	default:
+		out = append(out, field{"Scale", t.Scale})
+	}
+	return out
+}
+
+// bindings gives the navigation property bindings of a set (OData-CSDL 13.4).
+func bindings(s *edm.EntitySet) [][2]string {
+	var out [][2]string
+	for _, n := range s.Type.Navigation {
+		out = append(out, [2]string{n.Name, n.Target.Name})
+	}
+	return out
+}

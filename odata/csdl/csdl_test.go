@@ -1,0 +1,138 @@
+package csdl_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/odata/csdl"
+	"github.com/vestibule-dev/vestibule/odata/edm"
+)
+
+// model is small and has one of everything.
+func model() *edm.Model {
+	prop := func(name string, t edm.Type, nullable bool) *edm.Property {
+		return &edm.Property{Name: name, Type: t, Nullable: nullable}
+	}
+	status := &edm.EnumType{Name: "Status", Flags: true, Underlying: edm.Int64, Members: []edm.EnumMember{{Name: "None"}, {Name: "New", Value: 1}}}
+	address := &edm.ComplexType{Name: "Address", Properties: []*edm.Property{prop("City", edm.Type{Kind: edm.String, MaxLength: 40}, true)}}
+	price := edm.Type{Kind: edm.Decimal, Precision: 10, Scale: 2}
+	id, sku, fk := prop("ID", edm.Of(edm.Int32), false), prop("SKU", edm.Of(edm.String), false), prop("CategoryID", edm.Of(edm.Int32), true)
+	id.Immutable = true
+	sum := prop("Sum", edm.Of(edm.Decimal), true)
+	sum.Computed, sum.Description = true, `1 < 2 & "so on"`
+	product := &edm.EntityType{
+		Name: "Product", Description: "What is for sale", Key: []*edm.Property{id}, AlternateKeys: [][]*edm.Property{{sku}},
+		Properties: []*edm.Property{
+			id, sku, fk, sum, prop("Price", price, false),
+			prop("Status", edm.Type{Kind: edm.Enum, Enum: status}, false),
+			prop("Home", edm.Type{Kind: edm.Complex, Complex: address}, false),
+		},
+	}
+	cid := prop("ID", edm.Of(edm.Int32), false)
+	category := &edm.EntityType{Name: "Category", Key: []*edm.Property{cid}, Properties: []*edm.Property{cid}}
+	products := &edm.EntitySet{Name: "Products", Type: product, Searchable: true}
+	categories := &edm.EntitySet{Name: "Categories", Type: category}
+	product.Navigation = []*edm.Navigation{{
+		Name: "Category", Target: categories, Nullable: true, Partner: "Products", Constraints: []edm.Constraint{{Property: fk, Referenced: cid}},
+	}}
+	category.Navigation = []*edm.Navigation{{Name: "Products", Target: products, Collection: true, Partner: "Category"}}
+	company := edm.NewSingleton(edm.EntitySet{Name: "Company", Type: category})
+	return &edm.Model{
+		Namespace: "Shop", Container: "Container",
+		Sets: []*edm.EntitySet{products, categories}, Singletons: []*edm.Singleton{company},
+		Types: []*edm.EntityType{product, category}, Complexes: []*edm.ComplexType{address}, Enums: []*edm.EnumType{status},
+	}
+}
+
+func options() csdl.Options {
+	return csdl.Options{ExpandDepth: 4, FilterFunctions: []string{"contains"}}
+}
+
+func TestXML(t *testing.T) {
+	t.Parallel()
+	doc := string(csdl.XML(model(), options()))
+	dec := xml.NewDecoder(strings.NewReader(doc))
+	for {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("not well-formed: %v", err)
+		}
+	}
+	flat := strings.Join(strings.Fields(doc), " ")
+	for name, want := range map[string]string{
+		"version":        `<edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0">`,
+		"vocabulary":     `<edmx:Include Namespace="Org.OData.Core.V1" Alias="Core"/>`,
+		"schema":         `<Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Shop">`,
+		"key":            `<EntityType Name="Product"> <Key> <PropertyRef Name="ID"/> </Key> <Annotation Term="Core.Description" String="What is for sale"/>`,
+		"alternate key":  `<Annotation Term="Core.AlternateKeys"> <Collection> <Record> <PropertyValue Property="Key"> <Collection> <Record> <PropertyValue Property="Name" String="SKU"/> <PropertyValue Property="Alias" String="SKU"/>`,
+		"immutable":      `<Property Name="ID" Type="Edm.Int32" Nullable="false"> <Annotation Term="Core.Immutable" Bool="true"/> </Property>`,
+		"nullable":       `<Property Name="CategoryID" Type="Edm.Int32"/>`,
+		"escapes":        `<Property Name="Sum" Type="Edm.Decimal" Scale="variable"> <Annotation Term="Core.Description" String="1 &lt; 2 &amp; &#34;so on&#34;"/>`,
+		"decimal":        `<Property Name="Price" Type="Edm.Decimal" Nullable="false" Precision="10" Scale="2"/>`,
+		"enum property":  `<Property Name="Status" Type="Shop.Status" Nullable="false"/>`,
+		"navigation":     `<NavigationProperty Name="Category" Type="Shop.Category" Partner="Products"> <ReferentialConstraint Property="CategoryID" ReferencedProperty="ID"/> </NavigationProperty>`,
+		"collection":     `<NavigationProperty Name="Products" Type="Collection(Shop.Product)" Partner="Category">`,
+		"complex":        `<ComplexType Name="Address"> <Property Name="City" Type="Edm.String" MaxLength="40"/> </ComplexType>`,
+		"enum":           `<EnumType Name="Status" UnderlyingType="Edm.Int64" IsFlags="true"> <Member Name="None" Value="0"/> <Member Name="New" Value="1"/> </EnumType>`,
+		"set":            `<EntitySet Name="Products" EntityType="Shop.Product"> <NavigationPropertyBinding Path="Category" Target="Categories"/>`,
+		"singleton":      `<Singleton Name="Company" Type="Shop.Category"> <NavigationPropertyBinding Path="Products" Target="Products"/>`,
+		"read-only":      `<Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="false"/>`,
+		"expand depth":   `<PropertyValue Property="MaxLevels" Int="4"/>`,
+		"function":       `<Annotation Term="Capabilities.FilterFunctions"> <Collection> <String>contains</String> </Collection>`,
+		"enum member":    `<Annotation Term="Capabilities.ConformanceLevel" EnumMember="Capabilities.ConformanceLevelType/`,
+		"not searchable": `<PropertyValue Property="Searchable" Bool="false"/>`,
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("%s: no %s in\n%s", name, want, doc)
+		}
+	}
+	newer := options()
+	newer.Version = "4.01"
+	if !bytes.Contains(csdl.XML(model(), newer), []byte(` Version="4.01">`)) {
+		t.Error("the document for 4.01 does not say so")
+	}
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	var doc map[string]any
+	if err := json.Unmarshal(csdl.JSON(model(), options()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	type object = map[string]any
+	schema, _ := doc["Shop"].(object)
+	if doc["$Version"] != "4.0" || doc["$EntityContainer"] != "Shop.Container" || schema == nil {
+		t.Fatalf("no schema in %v", doc)
+	}
+	product, _ := schema["Product"].(object)
+	container, _ := schema["Container"].(object)
+	company, _ := container["Company"].(object)
+	products, _ := container["Products"].(object)
+	for name, pair := range map[string][2]any{
+		"key":        {product["$Key"], []any{"ID"}},
+		"property":   {product["ID"], object{"$Type": "Edm.Int32", "@Core.Immutable": true}},
+		"nullable":   {product["CategoryID"], object{"$Type": "Edm.Int32", "$Nullable": true}},
+		"decimal":    {product["Price"], object{"$Type": "Edm.Decimal", "$Precision": 10.0, "$Scale": 2.0}},
+		"alternate":  {product["@Core.AlternateKeys"], []any{object{"Key": []any{object{"Name": "SKU", "Alias": "SKU"}}}}},
+		"navigation": {product["Category"], object{"$Kind": "NavigationProperty", "$Type": "Shop.Category", "$Nullable": true, "$Partner": "Products", "$ReferentialConstraint": object{"CategoryID": "ID"}}},
+		"to many":    {schema["Category"].(object)["Products"], object{"$Kind": "NavigationProperty", "$Type": "Shop.Product", "$Collection": true, "$Partner": "Category"}},
+		"enum":       {schema["Status"], object{"$Kind": "EnumType", "$UnderlyingType": "Edm.Int64", "$IsFlags": true, "None": 0.0, "New": 1.0}},
+		"complex":    {schema["Address"], object{"$Kind": "ComplexType", "City": object{"$Type": "Edm.String", "$Nullable": true, "$MaxLength": 40.0}}},
+		"binding":    {products["$NavigationPropertyBinding"], object{"Category": "Categories"}},
+		"set":        {products["$Collection"], true},
+		"singleton":  {company["$Collection"], nil},
+		"search":     {products["@Capabilities.SearchRestrictions"], object{"Searchable": true}},
+	} {
+		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package csdl
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+)
+
+// JSON gives the $metadata document as JSON.
+func JSON(m *edm.Model, o Options) []byte {
+	w := &jsonWriter{namespace: m.Namespace}
+	w.open("")
+	w.member("$Version", o.version())
+	w.member("$EntityContainer", m.Namespace+"."+m.Container)
+	w.open("$Reference")
+	for _, v := range vocabularies() {
+		w.member(v.uri+".json", record{{"$Include", []any{record{{"$Namespace", v.namespace}, {"$Alias", v.alias}}}}})
+	}
+	w.close()
+	w.open(m.Namespace)
+	for _, t := range m.Types {
+		w.entityType(t)
+	}
+	for _, c := range m.Complexes {
+		w.open(c.Name)
+		w.member("$Kind", "ComplexType")
+		w.annotations(describe(c.Description))
+		w.properties(c.Properties)
+		w.close()
+	}
+	for _, e := range m.Enums {
+		w.enumType(e)
+	}
+	w.container(m, o)
+	w.close()
+	w.close()
+	return w.b.Bytes()
+}
+
+type jsonWriter struct {
+	b         bytes.Buffer
+	namespace string
+	inner     bool // a member was written in the object that is open
+}
+
+func (w *jsonWriter) entityType(t *edm.EntityType) {
+	w.open(t.Name)
+	w.member("$Kind", "EntityType")
+	var key []any
+	for _, k := range t.Key {
+		key = append(key, k.Name)
+	}
+	if key != nil {
+		w.member("$Key", key)
+	}
+	w.annotations(ofType(t))
+	w.properties(t.Properties)
+	for _, n := range t.Navigation {
+		w.navigation(n)
+	}
+	w.close()
+}
+
+func (w *jsonWriter) properties(list []*edm.Property) {
+	for _, p := range list {
+		w.open(p.Name)
+		item := p.Type
+		item.Collection = false
+		w.member("$Type", item.QualifiedName(w.namespace))
+		w.flag("$Collection", p.Type.Collection)
+		w.flag("$Nullable", p.Nullable)
+		for _, f := range facets(p.Type) {
+			w.member("$"+f.name, f.value)
+		}
+		w.annotations(ofProperty(p))
+		w.close()
+	}
+}
+
+func (w *jsonWriter) navigation(n *edm.Navigation) {
+	w.open(n.Name)
+	w.member("$Kind", "NavigationProperty")
+	w.member("$Type", w.namespace+"."+n.Target.Type.Name)
+	w.flag("$Collection", n.Collection)
+	w.flag("$Nullable", !n.Collection && n.Nullable)
+	if n.Partner != "" {
+		w.member("$Partner", n.Partner)
+	}
+	if len(n.Constraints) > 0 {
+		var pairs record
+		for _, c := range n.Constraints {
+			pairs = append(pairs, field{c.Property.Name, c.Referenced.Name})
+		}
+		w.member("$ReferentialConstraint", pairs)
+	}
+	w.annotations(describe(n.Description))
+	w.close()
+}
+
+func (w *jsonWriter) enumType(e *edm.EnumType) {
+	w.open(e.Name)
+	w.member("$Kind", "EnumType")
+	if e.Underlying != edm.Invalid && e.Underlying != edm.Int32 {
+		w.member("$UnderlyingType", "Edm."+e.Underlying.String())
+	}
+	w.flag("$IsFlags", e.Flags)
+	w.annotations(describe(e.Description))
+	for _, m := range e.Members {
+		w.member(m.Name, m.Value)
+	}
+	w.close()
+}
+
+func (w *jsonWriter) container(m *edm.Model, o Options) {
+	w.open(m.Container)
+	w.member("$Kind", "EntityContainer")
+	w.annotations(ofContainer(o))
+	for _, s := range m.Sets {
+		w.source(s, o)
+	}
+	for _, s := range m.Singletons {
+		w.source(s.Set, o)
+	}
+	w.close()
+}
+
+// source writes an entity set or a singleton.
+func (w *jsonWriter) source(s *edm.EntitySet, o Options) {
+	w.open(s.Name)
+	w.flag("$Collection", !s.Single())
+	w.member("$Type", w.namespace+"."+s.Type.Name)
+	var pairs record
+	for _, b := range bindings(s) {
+		pairs = append(pairs, field{b[0], b[1]})
+	}
+	if pairs != nil {
+		w.member("$NavigationPropertyBinding", pairs)
+	}
+	w.annotations(ofSet(s, o))
+	w.close()
+}
+
+func (w *jsonWriter) annotations(list []annotation) {
+	for _, a := range list {
+		w.member("@"+a.term, a.value)
+	}
+}
+
+// flag writes a boolean member, which is left out when it is false.
+func (w *jsonWriter) flag(name string, value bool) {
+	if value {
+		w.member(name, true)
+	}
+}
+
+func (w *jsonWriter) open(name string) {
+	if name != "" {
+		w.name(name)
+	}
+	w.b.WriteByte('{')
+	w.inner = false
+}
+
+func (w *jsonWriter) close() {
+	w.b.WriteByte('}')
+	w.inner = true
+}
+
+func (w *jsonWriter) member(name string, value any) {
+	w.name(name)
+	w.value(value)
+	w.inner = true
+}
+
+func (w *jsonWriter) name(name string) {
+	if w.inner {
+		w.b.WriteByte(',')
+	}
+	w.value(name)
+	w.b.WriteByte(':')
+}
+
+func (w *jsonWriter) value(value any) {
+	switch v := value.(type) {
+	case enumMember:
+		w.value(v.name)
+	case record:
+		w.open("")
+		for _, f := range v {
+			w.member(f.name, f.value)
+		}
+		w.close()
+	case []any:
+		w.b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				w.b.WriteByte(',')
+			}
+			w.value(item)
+		}
+		w.b.WriteByte(']')
+	default: // a boolean, a number, or a string, which always marshal
+		text, _ := json.Marshal(v)
+		w.b.Write(text)
+	}
+}

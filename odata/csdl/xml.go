@@ -1,0 +1,178 @@
+package csdl
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+)
+
+// XML gives the $metadata document as XML.
+func XML(m *edm.Model, o Options) []byte {
+	w := &xmlWriter{namespace: m.Namespace}
+	w.b.WriteString(xml.Header)
+	w.open("edmx:Edmx", "xmlns:edmx", "http://docs.oasis-open.org/odata/ns/edmx", "Version", o.version())
+	for _, v := range vocabularies() {
+		w.open("edmx:Reference", "Uri", v.uri+".xml")
+		w.leaf("edmx:Include", "Namespace", v.namespace, "Alias", v.alias)
+		w.close("edmx:Reference")
+	}
+	w.open("edmx:DataServices")
+	w.open("Schema", "xmlns", "http://docs.oasis-open.org/odata/ns/edm", "Namespace", m.Namespace)
+	for _, t := range m.Types {
+		w.entityType(t)
+	}
+	for _, c := range m.Complexes {
+		w.open("ComplexType", "Name", c.Name)
+		w.annotations(describe(c.Description))
+		w.properties(c.Properties)
+		w.close("ComplexType")
+	}
+	for _, e := range m.Enums {
+		w.enumType(e)
+	}
+	w.container(m, o)
+	w.close("Schema")
+	w.close("edmx:DataServices")
+	w.close("edmx:Edmx")
+	return w.b.Bytes()
+}
+
+type xmlWriter struct {
+	depth     int
+	b         bytes.Buffer
+	namespace string
+}
+
+func (w *xmlWriter) entityType(t *edm.EntityType) {
+	w.open("EntityType", "Name", t.Name)
+	if len(t.Key) > 0 {
+		w.open("Key")
+		for _, k := range t.Key {
+			w.leaf("PropertyRef", "Name", k.Name)
+		}
+		w.close("Key")
+	}
+	w.annotations(ofType(t))
+	w.properties(t.Properties)
+	for _, n := range t.Navigation {
+		w.navigation(n)
+	}
+	w.close("EntityType")
+}
+
+func (w *xmlWriter) properties(list []*edm.Property) {
+	for _, p := range list {
+		attrs := []string{"Name", p.Name, "Type", p.Type.QualifiedName(w.namespace)}
+		if !p.Nullable {
+			attrs = append(attrs, "Nullable", "false")
+		}
+		for _, f := range facets(p.Type) {
+			attrs = append(attrs, f.name, fmt.Sprint(f.value))
+		}
+		w.element("Property", attrs, ofProperty(p))
+	}
+}
+
+func (w *xmlWriter) navigation(n *edm.Navigation) {
+	t := edm.Type{Kind: edm.Entity, Entity: n.Target.Type, Collection: n.Collection}
+	attrs := []string{"Name", n.Name, "Type", t.QualifiedName(w.namespace)}
+	if !n.Collection && !n.Nullable {
+		attrs = append(attrs, "Nullable", "false")
+	}
+	if n.Partner != "" {
+		attrs = append(attrs, "Partner", n.Partner)
+	}
+	w.open("NavigationProperty", attrs...)
+	for _, c := range n.Constraints {
+		w.leaf("ReferentialConstraint", "Property", c.Property.Name, "ReferencedProperty", c.Referenced.Name)
+	}
+	w.annotations(describe(n.Description))
+	w.close("NavigationProperty")
+}
+
+func (w *xmlWriter) enumType(e *edm.EnumType) {
+	attrs := []string{"Name", e.Name}
+	if e.Underlying != edm.Invalid && e.Underlying != edm.Int32 {
+		attrs = append(attrs, "UnderlyingType", "Edm."+e.Underlying.String())
+	}
+	if e.Flags {
+		attrs = append(attrs, "IsFlags", "true")
+	}
+	w.open("EnumType", attrs...)
+	w.annotations(describe(e.Description))
+	for _, m := range e.Members {
+		w.leaf("Member", "Name", m.Name, "Value", fmt.Sprint(m.Value))
+	}
+	w.close("EnumType")
+}
+
+func (w *xmlWriter) container(m *edm.Model, o Options) {
+	w.open("EntityContainer", "Name", m.Container)
+	w.annotations(ofContainer(o))
+	for _, s := range m.Sets {
+		w.source("EntitySet", "EntityType", s, o)
+	}
+	for _, s := range m.Singletons {
+		w.source("Singleton", "Type", s.Set, o)
+	}
+	w.close("EntityContainer")
+}
+
+// source writes an entity set or a singleton.
+func (w *xmlWriter) source(element, typeAttr string, s *edm.EntitySet, o Options) {
+	w.open(element, "Name", s.Name, typeAttr, w.namespace+"."+s.Type.Name)
+	for _, b := range bindings(s) {
+		w.leaf("NavigationPropertyBinding", "Path", b[0], "Target", b[1])
+	}
+	w.annotations(ofSet(s, o))
+	w.close(element)
+}
+
+func (w *xmlWriter) annotations(list []annotation) {
+	for _, a := range list {
+		w.valued("Annotation", []string{"Term", a.term}, a.value)
+	}
+}
+
+// valued writes an element with a constant or dynamic expression, as attribute
+// where the format has one (OData-CSDLXML 14.3, 14.4).
+func (w *xmlWriter) valued(element string, attrs []string, value any) {
+	switch v := value.(type) {
+	case bool:
+		w.leaf(element, append(attrs, "Bool", fmt.Sprint(v))...)
+	case int:
+		w.leaf(element, append(attrs, "Int", fmt.Sprint(v))...)
+	case string:
+		w.leaf(element, append(attrs, "String", v)...)
+	case enumMember:
+		w.leaf(element, append(attrs, "EnumMember", v.typ+"/"+v.name)...)
+	default:
+		w.open(element, attrs...)
+		w.nested(value)
+		w.close(element)
+	}
+}
+
+func (w *xmlWriter) nested(value any) {
+	switch v := value.(type) {
+	case string:
+		w.indent()
+		w.b.WriteString("<String>")
+		w.escape(v)
+		w.b.WriteString("</String>\n")
+	case record:
+		w.open("Record")
+		for _, f := range v {
+			w.valued("PropertyValue", []string{"Property", f.name}, f.value)
+		}
+		w.close("Record")
+	case []any:
+		w.open("Collection")
+		for _, item := range v {
+			w.nested(item)
+		}
+		w.close("Collection")
+	}
+}

@@ -1,0 +1,78 @@
+package payload
+
+import (
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// appendContext appends the context URL of an answer (OData-Protocol 10); row
+// is needed for a property only.
+func (e *Encoder) appendContext(dst []byte, p *plan.Plan, row []plan.Value) []byte {
+	dst = append(append(dst, e.Root...), "$metadata#"...)
+	n := p.Top
+	switch {
+	case n.Ref && p.Kind == plan.Collection:
+		return append(dst, "Collection($ref)"...)
+	case n.Ref:
+		return append(dst, "$ref"...)
+	case p.Kind == plan.Property:
+		dst = append(e.appendPath(dst, n, row), '/')
+		return AppendEscaped(dst, n.Fields[0].Name)
+	}
+	dst = AppendEscaped(dst, n.Set.Name)
+	if list := e.selectList(nil, n); len(list) > 0 {
+		dst = append(append(append(dst, '('), list...), ')')
+	}
+	if p.Kind == plan.Entity && !n.Set.Single() {
+		dst = append(dst, "/$entity"...)
+	}
+	return dst
+}
+
+// selectList appends the selected and expanded properties, where they are not
+// all (OData-Protocol 10.8 to 10.10). An expanded property whose own properties
+// are all there is named by 4.01 alone.
+func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
+	if n.Explicit {
+		for _, f := range n.Fields {
+			dst = appendSelected(dst, "", f)
+		}
+	}
+	for _, x := range n.Expand {
+		if x.Ref || x.CountOnly {
+			continue
+		}
+		list := e.selectList(nil, x)
+		if len(list) == 0 && !e.V401 {
+			continue
+		}
+		dst = AppendEscaped(comma(dst), x.Nav.Name)
+		dst = append(append(append(dst, '('), list...), ')')
+	}
+	return dst
+}
+
+func appendSelected(dst []byte, prefix string, f plan.Field) []byte {
+	if f.T.Kind == edm.Complex && f.T.Complex != nil && len(f.Fields) < len(f.T.Complex.Properties) {
+		for _, inner := range f.Fields {
+			dst = appendSelected(dst, prefix+f.Name+"/", inner)
+		}
+		return dst
+	}
+	dst = comma(dst)
+	for _, c := range []byte(prefix) {
+		if c == '/' {
+			dst = append(dst, c)
+		} else {
+			dst = AppendEscaped(dst, []byte{c})
+		}
+	}
+	return AppendEscaped(dst, f.Name)
+}
+
+func comma(dst []byte) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ',')
+	}
+	return dst
+}

@@ -1,0 +1,12 @@
+// Package payload writes the rows of a plan as OData JSON (OData-JSON 4.0 and
+// 4.01): collections, entities, properties, references, with the control
+// information that the client asked for, context URLs and links.
+//
+// Everything is appended to one buffer that goes to a Sink in blocks of 64 KiB,
+// so that memory does not grow with the number of rows. Nothing is reflected
+// upon, and a cell allocates nothing.
+//
+// What is read and which fields are written is decided in package plan; status,
+// headers and compression in package odata. Start reading at Encoder in
+// encoder.go, then in node.go.
+package payload

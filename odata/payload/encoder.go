@@ -1,0 +1,96 @@
+package payload
+
+import (
+	"strconv"
+
+	"github.com/vestibule-dev/vestibule/odata/header"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// Encoder says how answers look. It is a value for one request and holds no
+// state.
+type Encoder struct {
+	// Root is the URL of the service, with a slash at its end.
+	Root string
+	// Namespace is that of the model.
+	Namespace string
+	Format    header.JSON
+	// V401 tells that the answer is one of OData 4.01.
+	V401 bool
+}
+
+// Collection writes a collection of entities or references. next gives the URL
+// of the page that starts after so many rows. The rows are read to their end
+// and not closed.
+func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64) string) error {
+	n := e.compile(p.Top)
+	w.Raw("{")
+	if e.Format.Metadata != header.None {
+		w.Raw(`"@odata.context":`)
+		w.buf = append(AppendString(w.buf, e.appendContext(nil, p, nil)), ',')
+	}
+	if p.Top.Count {
+		w.Raw(`"@odata.count":`)
+		w.buf = append(e.appendCount(w.buf, rows.Count()), ',')
+	}
+	w.Raw(`"value":`)
+	if err := n.array(w, rows); err != nil {
+		return err
+	}
+	if p.Top.Page.Next && rows.More() {
+		w.Raw(`,"@odata.nextLink":`)
+		w.buf = AppendString(w.buf, next(p.Top.Page.NextSkip))
+	}
+	w.Raw("}")
+	return w.End()
+}
+
+// Entity writes the entity, or the reference, that rows stands on.
+func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
+	n := e.compile(p.Top)
+	w.Raw("{")
+	e.context(w, p, nil)
+	if err := n.members(w, rows); err != nil {
+		return err
+	}
+	w.Raw("}")
+	return w.End()
+}
+
+// Property writes the one field of p of the row that rows stands on. A value
+// that is null has no body (OData-Protocol 11.2.4); see IsNull.
+func (e *Encoder) Property(w *Writer, p *plan.Plan, rows plan.Rows) error {
+	n := e.compile(p.Top)
+	f := &n.fields[0]
+	w.Raw("{")
+	e.context(w, p, rows.Row())
+	if f.column < 0 {
+		w.buf = f.members(w.buf, rows.Row())
+	} else {
+		if f.annotation != "" && e.Format.Metadata == header.Full {
+			w.Raw(`"@odata.type":"` + f.annotation + `",`)
+		}
+		w.Raw(`"value":`)
+		w.buf = appendJSON(w.buf, &rows.Row()[f.column], &f.typ, e.Format.IEEE754)
+	}
+	w.Raw("}")
+	return w.End()
+}
+
+// context writes the context URL as the first member, with a comma behind it
+// where another member follows.
+func (e *Encoder) context(w *Writer, p *plan.Plan, row []plan.Value) {
+	if e.Format.Metadata == header.None {
+		return
+	}
+	w.Raw(`"@odata.context":`)
+	w.buf = append(AppendString(w.buf, e.appendContext(nil, p, row)), ',')
+}
+
+// appendCount appends a total, which is an Edm.Int64.
+func (e *Encoder) appendCount(dst []byte, n int64) []byte {
+	if e.Format.IEEE754 {
+		return append(strconv.AppendInt(append(dst, '"'), n, 10), '"')
+	}
+	return strconv.AppendInt(dst, n, 10)
+}

@@ -1,0 +1,188 @@
+package payload
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/header"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// node is a plan.Node made ready for writing: names are quoted once, not once
+// per row.
+type node struct {
+	encoder *Encoder
+	root    string // the service root, escaped for the inside of a JSON string
+	plan    *plan.Node
+	fields  []field
+	expand  []expansion
+	full    bool
+}
+
+// field is a member of an object.
+type field struct {
+	name       string // with quotes and colon
+	annotation string // the type, where a reader could not guess it; "" otherwise
+	typ        edm.Type
+	column     int
+	quoted     bool
+	fields     []field // of a complex value
+	complex    string  // the @odata.type member of a complex value, if it has one
+}
+
+// expansion is an expanded navigation property.
+type expansion struct {
+	node
+	name, count, link string // members, with quotes and colon
+}
+
+func (e *Encoder) compile(n *plan.Node) *node {
+	c := &node{encoder: e, root: strings.Trim(quote(e.Root), `"`), plan: n, full: e.Format.Metadata == header.Full && !n.Ref}
+	if !n.Ref {
+		c.fields = e.fields(n.Fields)
+	}
+	for _, x := range n.Expand {
+		name := x.Nav.Name
+		c.expand = append(c.expand, expansion{
+			node: *e.compile(x), name: member(name), count: member(name + "@odata.count"), link: member(name + "@odata.nextLink"),
+		})
+	}
+	return c
+}
+
+func (e *Encoder) fields(list []plan.Field) []field {
+	out := make([]field, 0, len(list))
+	for _, f := range list {
+		if f.T.Kind == edm.Stream { // its value has a URL of its own
+			continue
+		}
+		c := field{name: member(f.Name), typ: f.T, column: f.Column, quoted: e.Format.IEEE754}
+		if e.Format.Metadata == header.Full || f.Computed && e.Format.Metadata == header.Minimal {
+			c.annotation = e.annotation(f.T)
+		}
+		if f.Column < 0 {
+			c.fields, c.annotation = e.fields(f.Fields), ""
+			if e.Format.Metadata == header.Full {
+				c.complex = `"@odata.type":` + quote("#"+f.T.QualifiedName(e.Namespace))
+			}
+		}
+		if c.annotation != "" {
+			c.name = member(f.Name+"@odata.type") + quote(c.annotation) + "," + c.name
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// annotation names the type of a value that its JSON form does not tell
+// (OData-JSON 4.6.3).
+func (e *Encoder) annotation(t edm.Type) string {
+	switch t.Kind {
+	case edm.String, edm.Boolean, edm.Double:
+		return ""
+	case edm.Enum, edm.Complex:
+		return "#" + t.QualifiedName(e.Namespace)
+	default:
+		return "#" + t.Kind.String()
+	}
+}
+
+func member(name string) string { return quote(name) + ":" }
+
+func quote(s string) string { return string(AppendString(nil, s)) }
+
+// array writes all rows of a page as an array.
+func (n *node) array(w *Writer, rows plan.Rows) error {
+	w.buf = append(w.buf, '[')
+	first := true
+	for rows.Next() {
+		if !first {
+			w.buf = append(w.buf, ',')
+		}
+		first = false
+		w.buf = append(w.buf, '{')
+		if err := n.members(w, rows); err != nil {
+			return err
+		}
+		w.buf = append(w.buf, '}')
+		if err := w.breathe(); err != nil {
+			return err
+		}
+	}
+	w.buf = append(w.buf, ']')
+	return rows.Err()
+}
+
+// members writes what stands between the braces of the current row's object.
+func (n *node) members(w *Writer, rows plan.Rows) error {
+	row := rows.Row()
+	switch {
+	case n.plan.Ref:
+		w.buf = n.url(append(w.buf, `"@odata.id":"`...), row, `",`)
+	case n.full:
+		w.buf = n.control(w.buf, row)
+	}
+	for i := range n.fields {
+		w.buf = n.fields[i].append(w.buf, row)
+	}
+	for i := range n.expand {
+		if err := n.expanded(w, i, rows); err != nil {
+			return err
+		}
+	}
+	// Blocks are sent right after a row only, so that the last comma is here.
+	w.buf = trimComma(w.buf)
+	return nil
+}
+
+// append appends the member with a comma behind it.
+func (f *field) append(dst []byte, row []plan.Value) []byte {
+	dst = append(dst, f.name...)
+	if f.column < 0 {
+		dst = append(f.members(append(dst, '{'), row), '}')
+	} else {
+		dst = appendJSON(dst, &row[f.column], &f.typ, f.quoted)
+	}
+	return append(dst, ',')
+}
+
+func (f *field) members(dst []byte, row []plan.Value) []byte {
+	if f.complex != "" {
+		dst = append(append(dst, f.complex...), ',')
+	}
+	for i := range f.fields {
+		dst = f.fields[i].append(dst, row)
+	}
+	return trimComma(dst)
+}
+
+func trimComma(dst []byte) []byte {
+	if dst[len(dst)-1] == ',' {
+		return dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// control appends the control information of metadata=full (OData-JSON 3.1.2):
+// the type, the id, the URL to read it, and the links of its navigation.
+func (n *node) control(dst []byte, row []plan.Value) []byte {
+	dst = append(append(dst, `"@odata.type":`...), quote("#"+n.encoder.Namespace+"."+n.plan.Set.Type.Name)...)
+	dst = n.url(append(dst, `,"@odata.id":"`...), row, `",`)
+	dst = n.url(append(dst, `"@odata.readLink":"`...), row, `",`)
+	if n.plan.Explicit {
+		return dst
+	}
+	for _, nav := range n.plan.Set.Type.Navigation {
+		path := string(AppendEscaped([]byte("/"), nav.Name))
+		dst = n.url(append(append(dst, member(nav.Name+"@odata.associationLink")...), '"'), row, path+`/$ref",`)
+		dst = n.url(append(append(dst, member(nav.Name+"@odata.navigationLink")...), '"'), row, path+`",`)
+	}
+	return dst
+}
+
+// url appends the URL of the entity, and what follows it, for the inside of a
+// JSON string.
+func (n *node) url(dst []byte, row []plan.Value, tail string) []byte {
+	dst = append(dst, n.root...)
+	return append(n.encoder.appendPath(dst, n.plan, row), tail...)
+}

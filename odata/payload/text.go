@@ -1,0 +1,119 @@
+package payload
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendString appends s as a JSON string. Text that is not UTF-8 gets
+// replacement characters, as a document must be valid (RFC 8259, 8.1).
+func AppendString[T string | []byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	if i := clean(s); i < len(s) {
+		dst = append(dst, s[:i]...)
+		dst = appendEscaped(dst, s[i:])
+	} else {
+		dst = append(dst, s...)
+	}
+	return append(dst, '"')
+}
+
+// clean gives the length of the prefix that needs no look: printable ASCII
+// without quote and backslash. It reads eight bytes at a time.
+func clean[T string | []byte](s T) int {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		x := load(s, i)
+		quote, slash := x^low*'"', x^low*'\\'
+		// The lowest flagged byte is right; a borrow can only flag those above it.
+		if m := ((x - low*0x20) | (quote - low) | (slash - low) | x) & high; m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+func load[T string | []byte](s T, i int) uint64 {
+	var b [8]byte
+	copy(b[:], s[i:i+8])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func appendEscaped[T string | []byte](dst []byte, s T) []byte {
+	const hex = "0123456789abcdef"
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= 0x20 && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			dst = append(dst, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				dst = append(dst, '\\', c)
+			case '\n':
+				dst = append(dst, '\\', 'n')
+			case '\r':
+				dst = append(dst, '\\', 'r')
+			case '\t':
+				dst = append(dst, '\\', 't')
+			default:
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, size := decode(s, i)
+		if r == utf8.RuneError && size == 1 {
+			dst = append(dst, s[start:i]...)
+			dst = append(dst, "\ufffd"...)
+			start = i + 1
+		}
+		i += size
+	}
+	return append(dst, s[start:]...)
+}
+
+func decode[T string | []byte](s T, i int) (rune, int) {
+	var b [utf8.UTFMax]byte
+	n := copy(b[:], s[i:])
+	return utf8.DecodeRune(b[:n])
+}
+
+// appendNumber appends a floating-point number of so many bits. What JSON has
+// no number for has a name (OData-JSON 7.1).
+func appendNumber(dst []byte, f float64, bitSize int) []byte {
+	switch {
+	case math.IsNaN(f):
+		return append(dst, "NaN"...)
+	case math.IsInf(f, 1):
+		return append(dst, "INF"...)
+	case math.IsInf(f, -1):
+		return append(dst, "-INF"...)
+	}
+	format := byte('f')
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(dst, f, format, -1, bitSize)
+}
+
+// appendBinary appends bytes as base64url with padding (OData-JSON 7.1).
+func appendBinary(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	dst = base64.URLEncoding.AppendEncode(dst, b)
+	return append(dst, '"')
+}

@@ -1,0 +1,83 @@
+package payload
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// appendJSON appends a primitive or enumeration value. In quoted numbers Int64
+// and Decimal are strings (OData-JSON 3.2, IEEE754Compatible).
+func appendJSON(dst []byte, v *plan.Value, t *edm.Type, quoted bool) []byte {
+	if v.Null {
+		return append(dst, "null"...)
+	}
+	switch t.Kind {
+	case edm.String:
+		return AppendString(dst, v.Bytes)
+	case edm.Int64, edm.Decimal:
+		if quoted {
+			return append(AppendText(append(dst, '"'), v, t), '"')
+		}
+		return AppendText(dst, v, t)
+	case edm.Boolean, edm.Byte, edm.SByte, edm.Int16, edm.Int32:
+		return AppendText(dst, v, t)
+	case edm.Single, edm.Double:
+		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) { // no JSON number
+			return append(AppendText(append(dst, '"'), v, t), '"')
+		}
+		return AppendText(dst, v, t)
+	case edm.Binary, edm.Stream:
+		return appendBinary(dst, v.Bytes)
+	case edm.Enum:
+		return AppendString(dst, EnumText(t.Enum, v.Int))
+	default: // text in the form that JSON has
+		return AppendString(dst, v.Bytes)
+	}
+}
+
+// AppendText appends the raw value of a primitive property, as $value gives it
+// (OData-Protocol 11.2.4.1); for binaries these are the bytes themselves.
+func AppendText(dst []byte, v *plan.Value, t *edm.Type) []byte {
+	switch t.Kind {
+	case edm.Boolean:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64:
+		return strconv.AppendInt(dst, v.Int, 10)
+	case edm.Single:
+		return appendNumber(dst, v.Float, 32)
+	case edm.Double:
+		return appendNumber(dst, v.Float, 64)
+	case edm.Enum:
+		return append(dst, EnumText(t.Enum, v.Int)...)
+	default:
+		return append(dst, v.Bytes...)
+	}
+}
+
+// EnumText gives the name of a value, the names of a combination of flags, or
+// the number where there is no name (OData-JSON 7.1).
+func EnumText(e *edm.EnumType, value int64) string {
+	for _, m := range e.Members {
+		if m.Value == value {
+			return m.Name
+		}
+	}
+	if e.Flags {
+		var names []string
+		rest := value
+		for _, m := range e.Members {
+			if m.Value != 0 && value&m.Value == m.Value && rest&m.Value != 0 {
+				names = append(names, m.Name)
+				rest &^= m.Value
+			}
+		}
+		if rest == 0 && names != nil {
+			return strings.Join(names, ",")
+		}
+	}
+	return strconv.FormatInt(value, 10)
+}
