@@ -1,6 +1,11 @@
 package syntax
 
-import "strconv"
+import (
+	"errors"
+	"strconv"
+
+	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+)
 
 // Error is what every function of this package returns when it fails: always a
 // fault of the input, never of the service.
@@ -31,17 +36,13 @@ func (e *Error) Error() string {
 
 // NotImplemented tells 501, a feature of the standard that is not there, from
 // 400, a fault of the client.
-func (e *Error) NotImplemented() bool { return e.Code == codeNotImplemented }
+func (e *Error) NotImplemented() bool { return e.Code == lex.CodeNotImplemented }
 
-const (
-	codeMalformed       = "malformed"
-	codeEncoding        = "encoding"
-	codeUnknownOption   = "unknown_option"
-	codeDuplicateOption = "duplicate_option"
-	codeUnknownFunction = "unknown_function"
-	codeLimit           = "limit"
-	codeNotImplemented  = "not_implemented"
-)
-
-// maxNear is how many bytes of the input a message quotes at most.
-const maxNear = 24
+// asError makes the public error of one from the lexer.
+func asError(err error) error {
+	var fault *lex.Fault
+	if errors.As(err, &fault) {
+		return (*Error)(fault)
+	}
+	return err
+}

@@ -5,24 +5,24 @@ import "strings"
 // expansion reads the value of $expand (ABNF expand).
 func (p *parser) expansion(q *Query) error {
 	q.Expand = make([]ExpandItem, 0, 2)
-	return p.list(func() error {
-		q.Expand = append(q.Expand, ExpandItem{Pos: p.rawPos(p.i)})
+	return p.List(func() error {
+		q.Expand = append(q.Expand, ExpandItem{Pos: p.RawPos(p.I)})
 		return p.expandItem(&q.Expand[len(q.Expand)-1])
 	})
 }
 
 func (p *parser) expandItem(item *ExpandItem) error {
-	if p.peek() == '$' {
-		if to := p.scanIdent(p.i + 1); p.text[p.i:to] == segValue {
-			p.i = to
+	if p.Peek() == '$' {
+		if to := p.ScanIdent(p.I + 1); p.Text[p.I:to] == segValue {
+			p.I = to
 			item.Value = true
 			return nil
 		}
 	}
 	for {
-		switch p.peek() {
+		switch p.Peek() {
 		case '*':
-			p.i++
+			p.I++
 			item.Star = true
 			return p.afterStar(item)
 		case '$':
@@ -33,7 +33,7 @@ func (p *parser) expandItem(item *ExpandItem) error {
 			return err
 		}
 		item.Path = append(item.Path, part)
-		if !p.accept('/') {
+		if !p.Accept('/') {
 			return p.expandOptions(item, onExpansion)
 		}
 	}
@@ -41,24 +41,24 @@ func (p *parser) expandItem(item *ExpandItem) error {
 
 // pathIdent reads one name of a path in $expand or $select.
 func (p *parser) pathIdent() (id Ident, err error) {
-	id.Pos = p.rawPos(p.i)
-	if p.peek() == '@' {
-		id.Name, _, err = p.annotation()
+	id.Pos = p.RawPos(p.I)
+	if p.Peek() == '@' {
+		id.Name, _, err = p.Annotation()
 	} else {
-		id.Name, _, err = p.name("a name")
+		id.Name, _, err = p.Name("a name")
 	}
 	return id, err
 }
 
 // expandSystem reads $ref or $count at the end of an item.
 func (p *parser) expandSystem(item *ExpandItem) error {
-	at := p.i
-	to := p.scanIdent(at + 1)
-	name := p.text[at:to]
+	at := p.I
+	to := p.ScanIdent(at + 1)
+	name := p.Text[at:to]
 	if len(item.Path) == 0 || name != segRef && name != segCount {
-		return p.malformed(at, "%s cannot be expanded", name)
+		return p.Malformed(at, "%s cannot be expanded", name)
 	}
-	p.i = to
+	p.I = to
 	if name == segRef {
 		item.Ref = true
 		return p.expandOptions(item, onRefs)
@@ -69,7 +69,7 @@ func (p *parser) expandSystem(item *ExpandItem) error {
 
 // afterStar reads what can follow "*": "/$ref" or $levels.
 func (p *parser) afterStar(item *ExpandItem) error {
-	if p.acceptWord("/" + segRef) {
+	if p.AcceptWord("/" + segRef) {
 		item.Ref = true
 		return nil
 	}
@@ -77,7 +77,7 @@ func (p *parser) afterStar(item *ExpandItem) error {
 }
 
 func (p *parser) expandOptions(item *ExpandItem, allowed option) (err error) {
-	if p.peek() == '(' {
+	if p.Peek() == '(' {
 		item.Options, err = p.nestedOptions(allowed)
 	}
 	return err
@@ -85,15 +85,15 @@ func (p *parser) expandOptions(item *ExpandItem, allowed option) (err error) {
 
 // selection reads the value of $select (ABNF select).
 func (p *parser) selection(q *Query) error {
-	q.Select = make([]SelectItem, 0, 1+strings.Count(p.rest(), ","))
-	return p.list(func() error {
-		q.Select = append(q.Select, SelectItem{Pos: p.rawPos(p.i)})
+	q.Select = make([]SelectItem, 0, 1+strings.Count(p.Rest(), ","))
+	return p.List(func() error {
+		q.Select = append(q.Select, SelectItem{Pos: p.RawPos(p.I)})
 		return p.selectItem(&q.Select[len(q.Select)-1])
 	})
 }
 
 func (p *parser) selectItem(item *SelectItem) error {
-	if p.accept('*') {
+	if p.Accept('*') {
 		item.Star = true
 		return nil
 	}
@@ -104,15 +104,15 @@ func (p *parser) selectItem(item *SelectItem) error {
 			return err
 		}
 		item.Path = append(item.Path, part)
-		if len(item.Path) == 1 && p.acceptWord(".*") {
+		if len(item.Path) == 1 && p.AcceptWord(".*") {
 			item.Star = true
 			return nil
 		}
-		if !p.accept('/') {
+		if !p.Accept('/') {
 			break
 		}
 	}
-	if p.peek() != '(' {
+	if p.Peek() != '(' {
 		return nil
 	}
 	var err error
@@ -127,20 +127,20 @@ func (p *parser) selectItem(item *SelectItem) error {
 // hasParameterNames tells the names of Model.Function(a,b) from nested options,
 // which have an "=".
 func (p *parser) hasParameterNames() bool {
-	to := p.scanIdent(p.i + 1)
-	return to > p.i+1 && p.peekAt(to) != '='
+	to := p.ScanIdent(p.I + 1)
+	return to > p.I+1 && p.PeekAt(to) != '='
 }
 
 // parameterNames reads the names that tell overloads apart (ABNF parameterNames).
 func (p *parser) parameterNames() (names []string, err error) {
-	p.i++
-	err = p.list(func() error {
-		name, err := p.ident("a parameter name")
+	p.I++
+	err = p.List(func() error {
+		name, err := p.Ident("a parameter name")
 		names = append(names, name)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return names, p.expect(')', "to close the parameter names")
+	return names, p.Expect(')', "to close the parameter names")
 }

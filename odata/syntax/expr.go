@@ -1,6 +1,10 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+)
 
 // Precedence of operators, loosest first (OData-URL 5.1.1.17). "has" and "in" are
 // primary: they bind tighter than "not" and "-".
@@ -39,10 +43,10 @@ func operator(word string) (string, int) {
 
 // expr consumes an expression (ABNF commonExpr).
 func (p *parser) expr() (Expr, error) {
-	if err := p.enter(); err != nil {
+	if err := p.Enter(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.Leave()
 	return p.binary(precOr)
 }
 
@@ -54,7 +58,7 @@ func (p *parser) binary(least int) (Expr, error) {
 		if prec < least {
 			return x, nil
 		}
-		p.i = after
+		p.I = after
 		var y Expr
 		if y, err = p.binary(prec + 1); err == nil {
 			x, err = p.join(at, op, x, y)
@@ -64,32 +68,32 @@ func (p *parser) binary(least int) (Expr, error) {
 }
 
 func (p *parser) join(at int, op string, x, y Expr) (Expr, error) {
-	if err := p.node(at); err != nil {
+	if err := p.Node(at); err != nil {
 		return nil, err
 	}
-	return &Binary{At: p.rawPos(at), Op: op, X: x, Y: y}, nil
+	return &Binary{At: p.RawPos(at), Op: op, X: x, Y: y}, nil
 }
 
 // nextOperator looks for RWS operator RWS without consuming it. The precedence is
 // 0 if there is none.
 func (p *parser) nextOperator() (op string, prec, at, after int) {
-	at = p.i
-	for at < p.end && isSpace(p.text[at]) {
+	at = p.I
+	for at < p.End && lex.IsSpace(p.Text[at]) {
 		at++
 	}
 	after = at
-	for after < p.end && p.text[after]|0x20 >= 'a' && p.text[after]|0x20 <= 'z' {
+	for after < p.End && p.Text[after]|0x20 >= 'a' && p.Text[after]|0x20 <= 'z' {
 		after++
 	}
-	if at == p.i || after == at || !isSpace(p.peekAt(after)) {
+	if at == p.I || after == at || !lex.IsSpace(p.PeekAt(after)) {
 		return "", 0, at, after
 	}
-	word := p.text[at:after]
-	if p.v401 {
+	word := p.Text[at:after]
+	if p.AnyCase {
 		word = strings.ToLower(word)
 	}
 	op, prec = operator(word)
-	for after < p.end && isSpace(p.text[after]) {
+	for after < p.End && lex.IsSpace(p.Text[after]) {
 		after++
 	}
 	return op, prec, at, after
@@ -97,8 +101,8 @@ func (p *parser) nextOperator() (op string, prec, at, after int) {
 
 // unary consumes "not" and "-" with what they apply to.
 func (p *parser) unary() (Expr, error) {
-	at, op := p.i, ""
-	switch c := p.peek(); {
+	at, op := p.I, ""
+	switch c := p.Peek(); {
 	case c == '-':
 		l, err := p.tryLiteral() // a negative number
 		if err != nil {
@@ -108,12 +112,12 @@ func (p *parser) unary() (Expr, error) {
 			return p.postfix(l)
 		}
 		op = "-"
-		p.i++
-		p.ws()
+		p.I++
+		p.Space()
 	case c|0x20 == 'n' && p.isNot():
 		op = "not"
-		p.i += len(op)
-		p.ws()
+		p.I += len(op)
+		p.Space()
 	default:
 		x, err := p.primary()
 		if err != nil {
@@ -121,29 +125,29 @@ func (p *parser) unary() (Expr, error) {
 		}
 		return p.postfix(x)
 	}
-	if err := p.enter(); err != nil {
+	if err := p.Enter(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
+	defer p.Leave()
 	x, err := p.unary()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.node(at); err != nil {
+	if err := p.Node(at); err != nil {
 		return nil, err
 	}
-	return &Unary{At: p.rawPos(at), Op: op, X: x}, nil
+	return &Unary{At: p.RawPos(at), Op: op, X: x}, nil
 }
 
 // isNot tells the operator from a property of that name. The grammar wants a blank
 // behind it; a parenthesis is as clear.
 func (p *parser) isNot() bool {
-	to := p.scanIdent(p.i)
-	if !p.wordIs(p.text[p.i:to], "not") {
+	to := p.ScanIdent(p.I)
+	if !p.WordIs(p.Text[p.I:to], "not") {
 		return false
 	}
-	c := p.peekAt(to)
-	return isSpace(c) || c == '('
+	c := p.PeekAt(to)
+	return lex.IsSpace(c) || c == '('
 }
 
 // postfix consumes "has" and "in" behind their left operand.
@@ -153,7 +157,7 @@ func (p *parser) postfix(x Expr) (Expr, error) {
 		if prec != precPrimary {
 			return x, nil
 		}
-		p.i = after
+		p.I = after
 		var y Expr
 		var err error
 		if op == "has" {
@@ -173,7 +177,7 @@ func (p *parser) postfix(x Expr) (Expr, error) {
 // hasOperand consumes an enumeration literal (ABNF hasExpr), for which an alias
 // may stand (OData-URL 5.3).
 func (p *parser) hasOperand() (Expr, error) {
-	at := p.i
+	at := p.I
 	y, err := p.primary()
 	if err != nil {
 		return nil, err
@@ -188,50 +192,50 @@ func (p *parser) hasOperand() (Expr, error) {
 			return y, nil
 		}
 	}
-	return nil, p.malformed(at, "expected an enumeration value behind has")
+	return nil, p.Malformed(at, "expected an enumeration value behind has")
 }
 
 // inOperand consumes a list in parentheses (ABNF listExpr) or an expression that
 // gives a collection, which may be in parentheses too.
 func (p *parser) inOperand() (Expr, error) {
-	at := p.i
-	if !p.accept('(') {
+	at := p.I
+	if !p.Accept('(') {
 		return p.primary()
 	}
-	list := &List{At: p.rawPos(at)}
-	p.ws()
-	if p.accept(')') {
-		return list, p.node(at)
+	list := &List{At: p.RawPos(at)}
+	p.Space()
+	if p.Accept(')') {
+		return list, p.Node(at)
 	}
 	for {
-		item := p.i
+		item := p.I
 		x, err := p.expr()
 		if err != nil {
 			return nil, err
 		}
-		p.ws()
+		p.Space()
 		_, isLiteral := x.(*Literal)
-		last := p.accept(')')
+		last := p.Accept(')')
 		switch {
 		case last && !isLiteral && len(list.Items) == 0:
 			return x, nil
 		case !isLiteral:
-			return nil, p.malformed(item, "a list in parentheses holds literals only; for others write [a,b]")
+			return nil, p.Malformed(item, "a list in parentheses holds literals only; for others write [a,b]")
 		}
 		list.Items = append(list.Items, x)
 		if last {
-			return list, p.node(at)
+			return list, p.Node(at)
 		}
-		if err := p.expect(',', "or \")\" in the list"); err != nil {
+		if err := p.Expect(',', "or \")\" in the list"); err != nil {
 			return nil, err
 		}
-		p.ws()
+		p.Space()
 	}
 }
 
 // primary consumes an operand.
 func (p *parser) primary() (Expr, error) {
-	switch p.peek() {
+	switch p.Peek() {
 	case '(':
 		return p.parenthesis()
 	case '[':
@@ -255,19 +259,19 @@ func (p *parser) primary() (Expr, error) {
 
 // parenthesis consumes "(" expr ")" (ABNF parenExpr); the tree has no node for it.
 func (p *parser) parenthesis() (Expr, error) {
-	p.i++
-	p.ws()
+	p.I++
+	p.Space()
 	x, err := p.expr()
 	if err != nil {
 		return nil, err
 	}
-	p.ws()
-	return x, p.expect(')', "to close the parenthesis")
+	p.Space()
+	return x, p.Expect(')', "to close the parenthesis")
 }
 
 // atEnd fails unless the window is used up.
 func (p *parser) atEnd() error {
-	if p.i == p.end {
+	if p.I == p.End {
 		return nil
 	}
 	return p.unexpected()
@@ -275,23 +279,23 @@ func (p *parser) atEnd() error {
 
 // unexpected says what is wrong with the text behind a complete expression.
 func (p *parser) unexpected() error {
-	at := p.i
-	spaced := p.ws()
-	from := p.i
-	word := p.text[from:p.scanIdent(from)]
+	at := p.I
+	spaced := p.Space()
+	from := p.I
+	word := p.Text[from:p.ScanIdent(from)]
 	lower := strings.ToLower(word)
 	_, known := operator(lower)
 	switch {
-	case p.i == p.end:
-		return p.malformed(at, "blanks at the end are not allowed")
-	case spaced && known > 0 && word != lower && !p.v401:
-		return p.malformed(from, "operators are lower case in OData 4.0: write %s", lower)
+	case p.I == p.End:
+		return p.Malformed(at, "blanks at the end are not allowed")
+	case spaced && known > 0 && word != lower && !p.AnyCase:
+		return p.Malformed(from, "operators are lower case in OData 4.0: write %s", lower)
 	case spaced && known > 0:
-		return p.malformed(from, "expected an operand behind %s", word)
+		return p.Malformed(from, "expected an operand behind %s", word)
 	case spaced && word != "":
-		return p.malformed(from, "unknown operator %q", word)
+		return p.Malformed(from, "unknown operator %q", word)
 	case known > 0:
-		return p.malformed(from, "a blank is needed before %s", word)
+		return p.Malformed(from, "a blank is needed before %s", word)
 	}
-	return p.malformed(at, "unexpected text")
+	return p.Malformed(at, "unexpected text")
 }

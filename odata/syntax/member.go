@@ -1,6 +1,10 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+)
 
 // memberPath consumes a path that starts with a name (ABNF firstMemberExpr): a
 // member, a cast, a bound function, or a range variable in scope.
@@ -9,20 +13,20 @@ func (p *parser) memberPath(at int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := p.scanIdent(at)
-	if c := p.peekAt(to); c != '(' && c != '.' && p.inScope(p.text[at:to]) {
-		path.Root = p.text[at:to]
-		p.i = to
+	to := p.ScanIdent(at)
+	if c := p.PeekAt(to); c != '(' && c != '.' && p.inScope(p.Text[at:to]) {
+		path.Root = p.Text[at:to]
+		p.I = to
 		return p.pathRest(path)
 	}
 	return p.pathSegments(path)
 }
 
 func (p *parser) newPath(at int, root string) (*Path, error) {
-	if err := p.node(at); err != nil {
+	if err := p.Node(at); err != nil {
 		return nil, err
 	}
-	path := &Path{At: p.rawPos(at), Root: root}
+	path := &Path{At: p.RawPos(at), Root: root}
 	path.Segments = path.one[:0]
 	return path, nil
 }
@@ -39,19 +43,19 @@ func (p *parser) inScope(name string) bool {
 // variable consumes a path from $it, $this or $root (ABNF inscopeVariableExpr,
 // rootExpr). They are case-sensitive.
 func (p *parser) variable() (Expr, error) {
-	at := p.i
-	to := p.scanIdent(at + 1)
-	root := p.text[at:to]
+	at := p.I
+	to := p.ScanIdent(at + 1)
+	root := p.Text[at:to]
 	if root != "$it" && root != "$this" && root != "$root" {
-		return nil, p.malformed(at, "unknown variable %q; there are $it, $this and $root", root)
+		return nil, p.Malformed(at, "unknown variable %q; there are $it, $this and $root", root)
 	}
 	path, err := p.newPath(at, root)
 	if err != nil {
 		return nil, err
 	}
-	p.i = to
-	if root == "$root" && p.peek() != '/' {
-		return nil, p.malformed(p.i, "$root needs a path behind it")
+	p.I = to
+	if root == "$root" && p.Peek() != '/' {
+		return nil, p.Malformed(p.I, "$root needs a path behind it")
 	}
 	return p.pathRest(path)
 }
@@ -59,17 +63,17 @@ func (p *parser) variable() (Expr, error) {
 // aliasPath consumes a path from a parameter alias, or one that starts with an
 // annotation (ABNF parameterAlias, annotationExpr).
 func (p *parser) aliasPath() (Expr, error) {
-	at := p.i
+	at := p.I
 	path, err := p.newPath(at, "")
 	if err != nil {
 		return nil, err
 	}
-	name, isAnnotation, err := p.annotation()
+	name, isAnnotation, err := p.Annotation()
 	if err != nil {
 		return nil, err
 	}
 	if isAnnotation {
-		path.Segments = append(path.Segments, Segment{Pos: p.rawPos(at), Name: name})
+		path.Segments = append(path.Segments, Segment{Pos: p.RawPos(at), Name: name})
 	} else {
 		path.Root = name
 	}
@@ -78,7 +82,7 @@ func (p *parser) aliasPath() (Expr, error) {
 
 // pathRest consumes "/" and segments, if there are any.
 func (p *parser) pathRest(path *Path) (Expr, error) {
-	if !p.accept('/') {
+	if !p.Accept('/') {
 		return path, nil
 	}
 	return p.pathSegments(path)
@@ -93,36 +97,36 @@ func (p *parser) pathSegments(path *Path) (Expr, error) {
 			return nil, err
 		}
 		path.Segments = append(path.Segments, seg)
-		if p.peek() != '/' {
+		if p.Peek() != '/' {
 			return path, nil
 		}
 		last := seg.Name == segCount || seg.Lambda != nil && seg.Name != segFilter
 		if last {
-			return nil, p.malformed(p.i, "nothing can follow %s in a path", seg.Name)
+			return nil, p.Malformed(p.I, "nothing can follow %s in a path", seg.Name)
 		}
-		p.i++
+		p.I++
 	}
 }
 
 func (p *parser) pathSegment(first bool) (Segment, error) {
-	at := p.i
-	seg := Segment{Pos: p.rawPos(at)}
+	at := p.I
+	seg := Segment{Pos: p.RawPos(at)}
 	var err error
-	switch p.peek() {
+	switch p.Peek() {
 	case '$':
 		return p.systemStep()
 	case '@':
-		seg.Name, _, err = p.annotation()
+		seg.Name, _, err = p.Annotation()
 		return seg, err
 	}
 	var qualified bool
-	if seg.Name, qualified, err = p.name("a name"); err != nil || p.peek() != '(' {
+	if seg.Name, qualified, err = p.Name("a name"); err != nil || p.Peek() != '(' {
 		return seg, err
 	}
-	if !qualified && (p.wordIs(seg.Name, "any") || p.wordIs(seg.Name, "all")) {
+	if !qualified && (p.WordIs(seg.Name, "any") || p.WordIs(seg.Name, "all")) {
 		seg.Name = strings.ToLower(seg.Name)
 		if first {
-			return seg, p.malformed(p.i, "%s needs a collection before it, as in Items/%s(…)", seg.Name, seg.Name)
+			return seg, p.Malformed(p.I, "%s needs a collection before it, as in Items/%s(…)", seg.Name, seg.Name)
 		}
 		seg.Lambda, err = p.lambda(seg.Name)
 		return seg, err
@@ -133,7 +137,7 @@ func (p *parser) pathSegment(first bool) (Segment, error) {
 
 // groups consumes the arguments behind a name, and a key behind these.
 func (p *parser) groups(seg *Segment) (err error) {
-	if seg.Args, err = p.arguments(seg.Name); err == nil && p.peek() == '(' {
+	if seg.Args, err = p.arguments(seg.Name); err == nil && p.Peek() == '(' {
 		seg.Key, err = p.arguments(seg.Name)
 	}
 	return err
@@ -141,76 +145,76 @@ func (p *parser) groups(seg *Segment) (err error) {
 
 // systemStep consumes $count or $filter(...) in a path.
 func (p *parser) systemStep() (seg Segment, err error) {
-	at := p.i
-	p.i = p.scanIdent(at + 1)
-	seg = Segment{Pos: p.rawPos(at), Name: p.text[at:p.i]}
+	at := p.I
+	p.I = p.ScanIdent(at + 1)
+	seg = Segment{Pos: p.RawPos(at), Name: p.Text[at:p.I]}
 	switch seg.Name {
 	case segCount:
-		if p.peek() == '(' {
+		if p.Peek() == '(' {
 			seg.Options, err = p.nestedOptions(optFilter | optSearch)
 		}
 	case segFilter:
 		seg.Lambda, err = p.filterSegment()
 	default:
-		err = p.malformed(at, "%s cannot be part of an expression", seg.Name)
+		err = p.Malformed(at, "%s cannot be part of an expression", seg.Name)
 	}
 	return seg, err
 }
 
 // filterSegment consumes the parentheses of $filter(...) (ABNF filterExpr).
 func (p *parser) filterSegment() (*Lambda, error) {
-	if err := p.expect('(', "behind $filter"); err != nil {
+	if err := p.Expect('(', "behind $filter"); err != nil {
 		return nil, err
 	}
-	p.ws()
+	p.Space()
 	pred, err := p.expr()
 	if err != nil {
 		return nil, err
 	}
-	p.ws()
-	return &Lambda{Pred: pred}, p.expect(')', "to close $filter")
+	p.Space()
+	return &Lambda{Pred: pred}, p.Expect(')', "to close $filter")
 }
 
 // lambda consumes the parentheses of any and all (ABNF anyExpr, allExpr).
 func (p *parser) lambda(name string) (*Lambda, error) {
-	p.i++
-	p.ws()
-	if name == "any" && p.accept(')') {
+	p.I++
+	p.Space()
+	if name == "any" && p.Accept(')') {
 		return &Lambda{}, nil
 	}
-	v, err := p.ident("a range variable as in " + name + "(x:x/Name eq 'a')")
+	v, err := p.Ident("a range variable as in " + name + "(x:x/Name eq 'a')")
 	if err != nil {
 		return nil, err
 	}
-	p.ws()
-	if err := p.expect(':', "behind the range variable"); err != nil {
+	p.Space()
+	if err := p.Expect(':', "behind the range variable"); err != nil {
 		return nil, err
 	}
-	p.ws()
+	p.Space()
 	p.vars = append(p.vars, v)
 	pred, err := p.expr()
 	p.vars = p.vars[:len(p.vars)-1]
 	if err != nil {
 		return nil, err
 	}
-	p.ws()
-	return &Lambda{Var: v, Pred: pred}, p.expect(')', "to close "+name)
+	p.Space()
+	return &Lambda{Var: v, Pred: pred}, p.Expect(')', "to close "+name)
 }
 
 // arguments consumes a key predicate or the arguments of a function (ABNF
 // keyPredicate, functionParameters, functionExprParameters).
 func (p *parser) arguments(of string) (*ArgList, error) {
-	args := &ArgList{Pos: p.rawPos(p.i)}
-	p.i++
-	p.ws()
-	if p.accept(')') {
+	args := &ArgList{Pos: p.RawPos(p.I)}
+	p.I++
+	p.Space()
+	if p.Accept(')') {
 		return args, nil
 	}
-	err := p.list(func() error {
+	err := p.List(func() error {
 		arg, err := p.argument(of)
 		for _, other := range args.Args {
 			if err == nil && (arg.Name == "" || arg.Name == other.Name) {
-				return p.fail(p.i, codeMalformed, "several arguments or key values need different names, as in (a=1,b=2)")
+				return p.Fail(p.I, lex.CodeMalformed, "several arguments or key values need different names, as in (a=1,b=2)")
 			}
 		}
 		args.Args = append(args.Args, arg)
@@ -219,45 +223,45 @@ func (p *parser) arguments(of string) (*ArgList, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.ws()
-	return args, p.expect(')', "or \",\" behind the value")
+	p.Space()
+	return args, p.Expect(')', "or \",\" behind the value")
 }
 
 // argument consumes [name "="] value. A value without a name is a key.
 func (p *parser) argument(of string) (arg Arg, err error) {
-	at := p.i
-	arg.Pos = p.rawPos(at)
-	if to := p.scanIdent(at); to > at && p.peekAt(to) == '=' {
-		if arg.Name, err = p.ident("a name"); err != nil {
+	at := p.I
+	arg.Pos = p.RawPos(at)
+	if to := p.ScanIdent(at); to > at && p.PeekAt(to) == '=' {
+		if arg.Name, err = p.Ident("a name"); err != nil {
 			return arg, err
 		}
-		p.i++
-		p.ws()
+		p.I++
+		p.Space()
 		if !p.inPath {
 			arg.Value, err = p.expr()
 			return arg, err
 		}
 	}
-	if p.peek() == '@' {
+	if p.Peek() == '@' {
 		return p.aliasArgument(arg)
 	}
-	value := p.i
+	value := p.I
 	l, err := p.tryLiteral()
 	if err == nil && l == nil {
 		err = p.notALiteral(of, arg.Name)
 	}
 	if err == nil && arg.Name == "" && !isKeyKind(l.Kind) {
-		err = p.malformed(value, "a key cannot be null, binary or geographical")
+		err = p.Malformed(value, "a key cannot be null, binary or geographical")
 	}
 	arg.Value = l
 	return arg, err
 }
 
 func (p *parser) aliasArgument(arg Arg) (Arg, error) {
-	at := p.i
-	name, isAnnotation, err := p.annotation()
+	at := p.I
+	name, isAnnotation, err := p.Annotation()
 	if err == nil && isAnnotation {
-		err = p.malformed(at, "expected a parameter alias as in @p")
+		err = p.Malformed(at, "expected a parameter alias as in @p")
 	}
 	if err != nil {
 		return arg, err
@@ -271,11 +275,11 @@ func (p *parser) aliasArgument(arg Arg) (Arg, error) {
 func (p *parser) notALiteral(of, name string) error {
 	switch {
 	case name != "":
-		return p.malformed(p.i, "the value of %s must be a literal, with text in single quotes, or an alias as in @p", name)
+		return p.Malformed(p.I, "the value of %s must be a literal, with text in single quotes, or an alias as in @p", name)
 	case p.inPath:
-		return p.malformed(p.i, "expected a key: a literal, with text in single quotes, or name=value pairs")
+		return p.Malformed(p.I, "expected a key: a literal, with text in single quotes, or name=value pairs")
 	}
-	return p.fail(p.i, codeUnknownFunction, "%s is no canonical function%s", of, functionHint(of))
+	return p.Fail(p.I, lex.CodeUnknownFunction, "%s is no canonical function%s", of, functionHint(of))
 }
 
 func functionHint(name string) string {

@@ -27,18 +27,18 @@ func method(name string) (canonical string, least, most int) {
 // nameOrCall consumes what starts with a name: a canonical function, cast, isof,
 // case, or a path.
 func (p *parser) nameOrCall() (Expr, error) {
-	at := p.i
-	name, _, err := p.name("an expression")
+	at := p.I
+	name, _, err := p.Name("an expression")
 	if err != nil {
 		return nil, err
 	}
-	if p.peek() == '(' {
+	if p.Peek() == '(' {
 		call, err := p.call(at, name)
 		if call != nil || err != nil {
 			return call, err
 		}
 	}
-	p.i = at
+	p.I = at
 	return p.memberPath(at)
 }
 
@@ -46,7 +46,7 @@ func (p *parser) nameOrCall() (Expr, error) {
 // name is not that of one.
 func (p *parser) call(at int, name string) (Expr, error) {
 	key := name
-	if p.v401 {
+	if p.AnyCase {
 		key = strings.ToLower(name)
 	}
 	switch key {
@@ -56,22 +56,22 @@ func (p *parser) call(at int, name string) (Expr, error) {
 		return p.caseExpr(at)
 	}
 	canonical, least, most := method(key)
-	if canonical == "" || !p.v401 && key == "matchespattern" {
+	if canonical == "" || !p.AnyCase && key == "matchespattern" {
 		return nil, nil
 	}
-	if err := p.node(at); err != nil {
+	if err := p.Node(at); err != nil {
 		return nil, err
 	}
-	c := &Call{At: p.rawPos(at), Func: canonical}
-	p.i++
-	p.ws()
-	if p.accept(')') {
+	c := &Call{At: p.RawPos(at), Func: canonical}
+	p.I++
+	p.Space()
+	if p.Accept(')') {
 		return c, p.checkArity(c, at, least, most)
 	}
 	if most > 0 {
 		c.Args = make([]Expr, 0, most)
 	}
-	err := p.list(func() error {
+	err := p.List(func() error {
 		arg, err := p.expr()
 		c.Args = append(c.Args, arg)
 		return err
@@ -79,8 +79,8 @@ func (p *parser) call(at int, name string) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.ws()
-	if err := p.expect(')', "or \",\" behind an argument of "+canonical); err != nil {
+	p.Space()
+	if err := p.Expect(')', "or \",\" behind an argument of "+canonical); err != nil {
 		return nil, err
 	}
 	return c, p.checkArity(c, at, least, most)
@@ -88,7 +88,7 @@ func (p *parser) call(at int, name string) (Expr, error) {
 
 func (p *parser) checkArity(c *Call, at, least, most int) error {
 	if n := len(c.Args); n < least || n > most {
-		return p.malformed(at, "%s takes %s", c.Func, arity(least, most))
+		return p.Malformed(at, "%s takes %s", c.Func, arity(least, most))
 	}
 	return nil
 }
@@ -108,11 +108,11 @@ func arity(least, most int) string {
 // typeTest consumes the arguments of cast and isof: the last is a type (ABNF
 // castExpr, isofExpr).
 func (p *parser) typeTest(at int, op string) (Expr, error) {
-	if err := p.node(at); err != nil {
+	if err := p.Node(at); err != nil {
 		return nil, err
 	}
-	p.i++
-	p.ws()
+	p.I++
+	p.Space()
 	var x Expr
 	typeName, alone := p.onlyType()
 	if !alone {
@@ -120,70 +120,70 @@ func (p *parser) typeTest(at int, op string) (Expr, error) {
 		if x, err = p.expr(); err != nil {
 			return nil, err
 		}
-		p.ws()
-		if err := p.expect(',', "and a type in "+op); err != nil {
+		p.Space()
+		if err := p.Expect(',', "and a type in "+op); err != nil {
 			return nil, err
 		}
-		p.ws()
+		p.Space()
 		if typeName, err = p.typeName(); err != nil {
 			return nil, err
 		}
 	}
-	p.ws()
-	if err := p.expect(')', "behind the type in "+op); err != nil {
+	p.Space()
+	if err := p.Expect(')', "behind the type in "+op); err != nil {
 		return nil, err
 	}
 	if op == "cast" {
-		return &Cast{At: p.rawPos(at), X: x, Type: typeName}, nil
+		return &Cast{At: p.RawPos(at), X: x, Type: typeName}, nil
 	}
-	return &IsOf{At: p.rawPos(at), X: x, Type: typeName}, nil
+	return &IsOf{At: p.RawPos(at), X: x, Type: typeName}, nil
 }
 
 // onlyType consumes a type that is the only argument, else nothing.
 func (p *parser) onlyType() (string, bool) {
-	from := p.i
+	from := p.I
 	if name, err := p.typeName(); err == nil {
-		to := p.i
-		p.ws()
-		if p.peek() == ')' {
-			p.i = to
+		to := p.I
+		p.Space()
+		if p.Peek() == ')' {
+			p.I = to
 			return name, true
 		}
 	}
-	p.i = from
+	p.I = from
 	return "", false
 }
 
 // typeName consumes a type name (ABNF optionallyQualifiedTypeName).
 func (p *parser) typeName() (string, error) {
-	from := p.i
-	collection := p.acceptWord("Collection(")
-	name, _, err := p.name("a type name")
+	from := p.I
+	collection := p.AcceptWord("Collection(")
+	name, _, err := p.Name("a type name")
 	if err != nil || !collection {
 		return name, err
 	}
-	err = p.expect(')', "behind the item type of Collection")
-	return p.text[from:p.i], err
+	err = p.Expect(')', "behind the item type of Collection")
+	return p.Text[from:p.I], err
 }
 
 // caseExpr consumes case(condition:value,...) (ABNF caseMethodCallExpr).
 func (p *parser) caseExpr(at int) (Expr, error) {
-	if err := p.node(at); err != nil {
+	if err := p.Node(at); err != nil {
 		return nil, err
 	}
-	c := &Case{At: p.rawPos(at)}
-	p.i++
-	p.ws()
-	err := p.list(func() error {
+	c := &Case{At: p.RawPos(at)}
+	p.I++
+	p.Space()
+	err := p.List(func() error {
 		cond, err := p.expr()
 		if err != nil {
 			return err
 		}
-		p.ws()
-		if err := p.expect(':', "between condition and value of case"); err != nil {
+		p.Space()
+		if err := p.Expect(':', "between condition and value of case"); err != nil {
 			return err
 		}
-		p.ws()
+		p.Space()
 		value, err := p.expr()
 		c.When = append(c.When, When{Cond: cond, Value: value})
 		return err
@@ -191,6 +191,6 @@ func (p *parser) caseExpr(at int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.ws()
-	return c, p.expect(')', "to close case")
+	p.Space()
+	return c, p.Expect(')', "to close case")
 }

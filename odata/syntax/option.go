@@ -1,6 +1,10 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+)
 
 // option is a set of system query options, most often of one.
 type option uint32
@@ -106,11 +110,11 @@ func (p *parser) classify(name string) (canonical string, o option) {
 		return name, optAlias
 	case strings.HasPrefix(name, "$"):
 		bare := name[1:]
-		if p.v401 {
+		if p.AnyCase {
 			bare = strings.ToLower(bare)
 		}
 		return systemOption(bare)
-	case p.v401:
+	case p.AnyCase:
 		canonical, o = systemOption(strings.ToLower(name))
 		if o&(optSkipToken|optDeltaToken|optLevels) != 0 {
 			o = 0
@@ -131,5 +135,5 @@ func (p *parser) unknownOption(at int, name string) error {
 	} else if lower == "$inlinecount" {
 		hint = "; write $count=true"
 	}
-	return p.fail(at, codeUnknownOption, "unknown option %s%s", name, hint)
+	return p.Fail(at, lex.CodeUnknownOption, "unknown option %s%s", name, hint)
 }

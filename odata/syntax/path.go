@@ -1,6 +1,10 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+)
 
 // System segments (ABNF resourcePath and what it refers to). They are
 // case-sensitive, and "%24" does not make one: it starts a key.
@@ -20,11 +24,11 @@ const (
 
 // resourcePath reads the first n raw bytes. They are split at "/" first, so that
 // "%2F" is data (OData-URL 2.2).
-func (p *parser) resourcePath(split *splitter, n int) ([]Segment, error) {
+func (p *parser) resourcePath(split *lex.Splitter, n int) ([]Segment, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	path := p.raw[:n]
+	path := p.Raw[:n]
 	segments := make([]Segment, 0, 1+strings.Count(path, "/"))
 	p.inPath = true
 	for raw := 0; raw <= n; {
@@ -32,8 +36,8 @@ func (p *parser) resourcePath(split *splitter, n int) ([]Segment, error) {
 		if length < 0 {
 			length = n - raw
 		}
-		from := split.at(raw)
-		p.window(from, split.at(raw+length))
+		from := split.At(raw)
+		p.Window(from, split.At(raw+length))
 		var before *Segment
 		if len(segments) > 0 {
 			before = &segments[len(segments)-1]
@@ -42,7 +46,7 @@ func (p *parser) resourcePath(split *splitter, n int) ([]Segment, error) {
 		if err != nil {
 			return nil, err
 		}
-		seg.Pos, seg.Text = raw, p.text[from:p.end]
+		seg.Pos, seg.Text = raw, p.Text[from:p.End]
 		segments = append(segments, seg)
 		raw += length + 1
 	}
@@ -52,8 +56,8 @@ func (p *parser) resourcePath(split *splitter, n int) ([]Segment, error) {
 
 // resourceSegment reads one segment, which is the whole window.
 func (p *parser) resourceSegment(before *Segment) (Segment, error) {
-	at := p.i
-	if p.peek() == '$' && p.sentAs(at) == '$' {
+	at := p.I
+	if p.Peek() == '$' && p.SentAs(at) == '$' {
 		return p.systemSegment(before)
 	}
 	if err := p.mayFollow(before); err != nil {
@@ -68,7 +72,7 @@ func (p *parser) resourceSegment(before *Segment) (Segment, error) {
 	if before == nil || hasKey(before) {
 		return Segment{}, err
 	}
-	return Segment{Err: err}, nil
+	return Segment{Err: asError(err)}, nil
 }
 
 func hasKey(s *Segment) bool {
@@ -77,24 +81,24 @@ func hasKey(s *Segment) bool {
 
 // namedSegment reads name[(arguments)][(key)].
 func (p *parser) namedSegment(first bool) (seg Segment, err error) {
-	if p.i == p.end {
-		return seg, p.malformed(p.i, "a path segment is empty; is there a / too many?")
+	if p.I == p.End {
+		return seg, p.Malformed(p.I, "a path segment is empty; is there a / too many?")
 	}
 	if first {
-		seg.Name, err = p.ident("the name of an entity set, singleton or function")
+		seg.Name, err = p.Ident("the name of an entity set, singleton or function")
 	} else {
-		seg.Name, _, err = p.name("the name of a property, type or operation")
+		seg.Name, _, err = p.Name("the name of a property, type or operation")
 	}
 	if err != nil {
 		return seg, err
 	}
-	if p.peek() == '(' {
+	if p.Peek() == '(' {
 		if err := p.groups(&seg); err != nil {
 			return seg, err
 		}
 	}
-	if p.i < p.end {
-		return seg, p.malformed(p.i, "unexpected text in a path segment")
+	if p.I < p.End {
+		return seg, p.Malformed(p.I, "unexpected text in a path segment")
 	}
 	return seg, nil
 }
@@ -106,16 +110,16 @@ func (p *parser) mayFollow(before *Segment) error {
 	}
 	switch before.Name {
 	case segMetadata, segBatch, segCrossjoin, segCount, segRef, segValue, segQuery:
-		return p.malformed(p.i, "nothing can follow %s", before.Name)
+		return p.Malformed(p.I, "nothing can follow %s", before.Name)
 	}
 	return nil
 }
 
 // systemSegment reads a segment that starts with "$".
 func (p *parser) systemSegment(before *Segment) (seg Segment, err error) {
-	at := p.i
-	p.i = p.scanIdent(at + 1)
-	seg.Name = p.text[at:p.i]
+	at := p.I
+	p.I = p.ScanIdent(at + 1)
+	seg.Name = p.Text[at:p.I]
 	if err := p.checkPlace(at, seg.Name, before); err != nil {
 		return seg, err
 	}
@@ -127,8 +131,8 @@ func (p *parser) systemSegment(before *Segment) (seg Segment, err error) {
 		seg.Lambda, err = p.filterSegment()
 		p.inPath = true
 	}
-	if err == nil && p.i < p.end {
-		err = p.malformed(p.i, "unexpected text behind %s", seg.Name)
+	if err == nil && p.I < p.End {
+		err = p.Malformed(p.I, "unexpected text behind %s", seg.Name)
 	}
 	return seg, err
 }
@@ -139,39 +143,39 @@ func (p *parser) checkPlace(at int, name string, before *Segment) error {
 	switch name {
 	case segMetadata, segBatch, segEntity, segAll, segCrossjoin:
 		if !first {
-			return p.malformed(at, "%s must be the first segment", name)
+			return p.Malformed(at, "%s must be the first segment", name)
 		}
 		return nil
 	case segCount, segRef, segValue, segQuery, segEach, segFilter:
 		if first {
-			return p.malformed(at, "%s needs a resource before it", name)
+			return p.Malformed(at, "%s needs a resource before it", name)
 		}
 	default:
-		return p.malformed(at, "there is no segment %s; a key that starts with $ is sent as %%24", name)
+		return p.Malformed(at, "there is no segment %s; a key that starts with $ is sent as %%24", name)
 	}
 	if name == segQuery && before.Name == segCrossjoin {
 		return nil
 	}
 	if before.Name == segEntity || before.Name == segAll || before.Name == segEach {
-		return p.malformed(at, "%s cannot follow %s", name, before.Name)
+		return p.Malformed(at, "%s cannot follow %s", name, before.Name)
 	}
 	return p.mayFollow(before)
 }
 
 // crossjoin reads the entity sets of $crossjoin (ABNF crossjoin).
 func (p *parser) crossjoin() (*ArgList, error) {
-	sets := &ArgList{Pos: p.rawPos(p.i)}
-	if err := p.expect('(', "and entity sets behind $crossjoin"); err != nil {
+	sets := &ArgList{Pos: p.RawPos(p.I)}
+	if err := p.Expect('(', "and entity sets behind $crossjoin"); err != nil {
 		return nil, err
 	}
-	err := p.list(func() error {
-		at := p.i
-		name, err := p.ident("an entity set")
-		sets.Args = append(sets.Args, Arg{Pos: p.rawPos(at), Name: name})
+	err := p.List(func() error {
+		at := p.I
+		name, err := p.Ident("an entity set")
+		sets.Args = append(sets.Args, Arg{Pos: p.RawPos(at), Name: name})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return sets, p.expect(')', "to close $crossjoin")
+	return sets, p.Expect(')', "to close $crossjoin")
 }

@@ -1,15 +1,19 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+)
 
 // queryOptions reads the options from the raw position of split to the end. They
 // are split at "&" and the first "=", then decoded, then parsed (OData-URL 2.2).
-func (p *parser) queryOptions(split *splitter, q *Query, allowed option) error {
-	query := p.raw[split.raw:]
+func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) error {
+	query := p.Raw[split.Raw():]
 	q.Options = make([]Option, 0, 1+strings.Count(query, "&"))
 	var seen option
-	for raw := split.raw; raw <= len(p.raw); {
-		pair := p.raw[raw:]
+	for raw := split.Raw(); raw <= len(p.Raw); {
+		pair := p.Raw[raw:]
 		if n := strings.IndexByte(pair, '&'); n >= 0 {
 			pair = pair[:n]
 		}
@@ -19,18 +23,18 @@ func (p *parser) queryOptions(split *splitter, q *Query, allowed option) error {
 			continue
 		}
 		o := Option{Raw: pair, Pos: raw, ValuePos: raw + len(pair)}
-		from := split.at(raw)
+		from := split.At(raw)
 		to, hasValue := 0, false
 		if n := strings.IndexByte(pair, '='); n >= 0 {
-			to, hasValue = split.at(raw+n), true
+			to, hasValue = split.At(raw+n), true
 			o.ValuePos = raw + n + 1
 		} else {
-			to = split.at(raw + len(pair))
+			to = split.At(raw + len(pair))
 		}
-		o.Name = p.text[from:to]
-		value := split.at(o.ValuePos)
-		p.window(value, split.at(raw+len(pair)))
-		o.Value = p.rest()
+		o.Name = p.Text[from:to]
+		value := split.At(o.ValuePos)
+		p.Window(value, split.At(raw+len(pair)))
+		o.Value = p.Rest()
 		if err := p.queryOption(q, &o, from, hasValue, allowed, &seen); err != nil {
 			return err
 		}
@@ -49,11 +53,11 @@ func (p *parser) queryOption(q *Query, o *Option, at int, hasValue bool, allowed
 		return err
 	case kind == optCustom:
 		if name == "" {
-			return p.malformed(at, "an option needs a name")
+			return p.Malformed(at, "an option needs a name")
 		}
 		return nil
 	case !hasValue:
-		return p.malformed(p.end, "%s needs a value", o.Name)
+		return p.Malformed(p.End, "%s needs a value", o.Name)
 	}
 	if err := p.value(q, kind, o.Name, at); err != nil {
 		return err
@@ -68,13 +72,13 @@ func (p *parser) admit(o *Option, at int, allowed option, seen *option) (option,
 	canonical, kind := p.classify(name)
 	switch {
 	case kind == optApply || kind == optDeltaToken:
-		return 0, p.fail(at, codeNotImplemented, "%s is not implemented", canonical)
+		return 0, p.Fail(at, lex.CodeNotImplemented, "%s is not implemented", canonical)
 	case kind == 0 || kind == optCustom && allowed&optCustom == 0:
 		return 0, p.unknownOption(at, name)
 	case kind&allowed == 0:
-		return 0, p.fail(at, codeUnknownOption, "the option %s cannot stand here", name)
+		return 0, p.Fail(at, lex.CodeUnknownOption, "the option %s cannot stand here", name)
 	case kind&*seen&^(optAlias|optCustom) != 0:
-		return 0, p.fail(at, codeDuplicateOption, "the option %s is given twice", canonical)
+		return 0, p.Fail(at, lex.CodeDuplicateOption, "the option %s is given twice", canonical)
 	}
 	*seen |= kind
 	o.Name = canonical
@@ -123,43 +127,43 @@ func (p *parser) value(q *Query, kind option, name string, at int) (err error) {
 // nestedOptions reads the parentheses behind an item of $expand, $select or behind
 // $count: options separated by ";". There are no custom ones.
 func (p *parser) nestedOptions(allowed option) (*Query, error) {
-	if err := p.enter(); err != nil {
+	if err := p.Enter(); err != nil {
 		return nil, err
 	}
-	defer p.leave()
-	p.i++
+	defer p.Leave()
+	p.I++
 	q := &Query{}
 	var seen option
 	for {
-		at := p.i
-		o := Option{Pos: p.rawPos(at)}
-		for p.i < p.end && !strings.ContainsRune("=;)(", rune(p.text[p.i])) {
-			p.i++
+		at := p.I
+		o := Option{Pos: p.RawPos(at)}
+		for p.I < p.End && !strings.ContainsRune("=;)(", rune(p.Text[p.I])) {
+			p.I++
 		}
-		o.Name = p.text[at:p.i]
-		if p.v401 && strings.EqualFold(o.Name, "levels") {
+		o.Name = p.Text[at:p.I]
+		if p.AnyCase && strings.EqualFold(o.Name, "levels") {
 			o.Name = "$levels"
 		}
 		kind, err := p.admit(&o, at, allowed, &seen)
 		if err != nil {
 			return nil, err
 		}
-		if err := p.expect('=', "behind "+o.Name); err != nil {
+		if err := p.Expect('=', "behind "+o.Name); err != nil {
 			return nil, err
 		}
-		o.ValuePos = p.rawPos(p.i)
-		from := p.i
+		o.ValuePos = p.RawPos(p.I)
+		from := p.I
 		if err := p.value(q, kind, o.Name, at); err != nil {
 			return nil, err
 		}
-		o.Value, o.Raw = p.text[from:p.i], p.raw[o.Pos:p.rawPos(p.i)]
+		o.Value, o.Raw = p.Text[from:p.I], p.Raw[o.Pos:p.RawPos(p.I)]
 		q.Options = append(q.Options, o)
-		if p.accept(')') {
+		if p.Accept(')') {
 			return q, nil
 		}
-		if !p.accept(';') {
-			if p.i == p.end {
-				return nil, p.malformed(p.i, "expected \")\" to close the options")
+		if !p.Accept(';') {
+			if p.I == p.End {
+				return nil, p.Malformed(p.I, "expected \")\" to close the options")
 			}
 			return nil, p.unexpected()
 		}
@@ -169,23 +173,23 @@ func (p *parser) nestedOptions(allowed option) (*Query, error) {
 // orderBy reads the value of $orderby (ABNF orderby).
 func (p *parser) orderBy(q *Query) error {
 	q.OrderBy = make([]OrderItem, 0, 2)
-	return p.list(func() error {
+	return p.List(func() error {
 		e, err := p.expr()
 		if err != nil {
 			return err
 		}
 		item := OrderItem{Expr: e}
-		from := p.i
-		if p.ws() {
-			to := p.scanIdent(p.i)
-			switch word := p.text[p.i:to]; {
-			case p.wordIs(word, "desc"):
+		from := p.I
+		if p.Space() {
+			to := p.ScanIdent(p.I)
+			switch word := p.Text[p.I:to]; {
+			case p.WordIs(word, "desc"):
 				item.Desc = true
-				p.i = to
-			case p.wordIs(word, "asc"):
-				p.i = to
+				p.I = to
+			case p.WordIs(word, "asc"):
+				p.I = to
 			default:
-				p.i = from
+				p.I = from
 			}
 		}
 		q.OrderBy = append(q.OrderBy, item)
@@ -195,20 +199,20 @@ func (p *parser) orderBy(q *Query) error {
 
 // compute reads the value of $compute (ABNF compute).
 func (p *parser) compute(q *Query) error {
-	return p.list(func() error {
+	return p.List(func() error {
 		e, err := p.expr()
 		if err != nil {
 			return err
 		}
-		spaced := p.ws()
-		to := p.scanIdent(p.i)
-		if !spaced || !p.wordIs(p.text[p.i:to], "as") || !isSpace(p.peekAt(to)) {
-			return p.malformed(p.i, "expected \" as \" and a name")
+		spaced := p.Space()
+		to := p.ScanIdent(p.I)
+		if !spaced || !p.WordIs(p.Text[p.I:to], "as") || !lex.IsSpace(p.PeekAt(to)) {
+			return p.Malformed(p.I, "expected \" as \" and a name")
 		}
-		p.i = to
-		p.ws()
-		item := ComputeItem{Expr: e, AsPos: p.rawPos(p.i)}
-		item.As, err = p.ident("a name behind as")
+		p.I = to
+		p.Space()
+		item := ComputeItem{Expr: e, AsPos: p.RawPos(p.I)}
+		item.As, err = p.Ident("a name behind as")
 		q.Compute = append(q.Compute, item)
 		return err
 	})
@@ -216,15 +220,15 @@ func (p *parser) compute(q *Query) error {
 
 // alias reads the value of a parameter alias (ABNF aliasAndValue).
 func (p *parser) alias(q *Query, name string, at int) error {
-	if to := p.scanIdent(at + 1); to == at+1 || to != at+len(name) {
-		return p.malformed(at, "a parameter alias is @ and a name")
+	if to := p.ScanIdent(at + 1); to == at+1 || to != at+len(name) {
+		return p.Malformed(at, "a parameter alias is @ and a name")
 	}
 	for _, a := range q.Aliases {
 		if a.Name == name {
-			return p.fail(at, codeDuplicateOption, "the alias %s is given twice", name)
+			return p.Fail(at, lex.CodeDuplicateOption, "the alias %s is given twice", name)
 		}
 	}
 	e, err := p.expr()
-	q.Aliases = append(q.Aliases, Alias{Pos: p.rawPos(at), Name: name, Value: e})
+	q.Aliases = append(q.Aliases, Alias{Pos: p.RawPos(at), Name: name, Value: e})
 	return err
 }

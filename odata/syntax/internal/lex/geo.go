@@ -1,4 +1,4 @@
-package syntax
+package lex
 
 import "strings"
 
@@ -9,7 +9,7 @@ func badGeo(s string) int {
 	if !g.word("SRID=") {
 		return g.i
 	}
-	if n := digits(g.s[g.i:]); n == 0 || n > 5 {
+	if n := Digits(g.s[g.i:]); n == 0 || n > 5 {
 		return g.i
 	} else {
 		g.i += n
@@ -36,7 +36,7 @@ func (g *geo) word(w string) bool {
 	return true
 }
 
-// list consumes "(" item *("," item) ")".
+// List consumes "(" item *("," item) ")".
 func (g *geo) list(least int, item func() bool) bool {
 	if !g.word("(") {
 		return false
@@ -115,15 +115,15 @@ func (g *geo) number() bool {
 		return true
 	}
 	_ = g.word("-") || g.word("+")
-	n := digits(g.s[g.i:])
+	n := Digits(g.s[g.i:])
 	g.i += n
 	if n > 0 && g.word(".") {
-		n = digits(g.s[g.i:])
+		n = Digits(g.s[g.i:])
 		g.i += n
 	}
 	if n > 0 && g.word("e") {
 		_ = g.word("-") || g.word("+")
-		n = digits(g.s[g.i:])
+		n = Digits(g.s[g.i:])
 		g.i += n
 	}
 	return n > 0

@@ -1,4 +1,4 @@
-package syntax
+package lex
 
 import "strings"
 
@@ -9,12 +9,12 @@ func scanDate(s string) int {
 	if strings.HasPrefix(s, "-") {
 		from = 1
 	}
-	n := digits(s[from:])
+	n := Digits(s[from:])
 	if n < 4 || n > 4 && s[from] == '0' {
 		return 0
 	}
 	rest := s[from+n:]
-	if len(rest) < 6 || rest[0] != '-' || rest[3] != '-' || digits(rest[1:]) != 2 || digits(rest[4:]) != 2 {
+	if len(rest) < 6 || rest[0] != '-' || rest[3] != '-' || Digits(rest[1:]) != 2 || Digits(rest[4:]) != 2 {
 		return 0
 	}
 	return from + n + 6
@@ -32,7 +32,7 @@ func scanTime(s string) int {
 	if len(s) < 10 || s[8] != '.' {
 		return 8
 	}
-	n := digits(s[9:])
+	n := Digits(s[9:])
 	if n == 0 || n > 12 {
 		return 8
 	}
@@ -41,36 +41,36 @@ func scanTime(s string) int {
 
 // twoDigits tells whether s starts with two digits that are at most limit.
 func twoDigits(s string, limit int) bool {
-	return len(s) >= 2 && isDigit(s[0]) && isDigit(s[1]) && int(s[0]-'0')*10+int(s[1]-'0') <= limit
+	return len(s) >= 2 && IsDigit(s[0]) && IsDigit(s[1]) && int(s[0]-'0')*10+int(s[1]-'0') <= limit
 }
 
 // dateOrTimestamp consumes a date of n bytes, and the time behind it if there is
 // one (ABNF dateTimeOffsetLiteral).
-func (p *parser) dateOrTimestamp(n int) (*Literal, error) {
-	from, date := p.i, p.text[p.i:p.i+n]
+func (p *Cursor) dateOrTimestamp(n int) (Token, bool, error) {
+	from, date := p.I, p.Text[p.I:p.I+n]
 	if !dayExists(date) {
-		return nil, p.malformed(from, "there is no day %s", date)
+		return Token{}, false, p.Malformed(from, "there is no day %s", date)
 	}
 	i := from + n
-	if p.peekAt(i)|0x20 != 't' {
+	if p.PeekAt(i)|0x20 != 't' {
 		return p.finish(i, Date, date)
 	}
-	t := scanTime(p.text[i+1 : p.end])
+	t := scanTime(p.Text[i+1 : p.End])
 	if t == 0 {
-		return nil, p.malformed(i+1, "expected a time of day as in 13:20:00")
+		return Token{}, false, p.Malformed(i+1, "expected a time of day as in 13:20:00")
 	}
-	clock := p.text[i+1 : i+1+t]
+	clock := p.Text[i+1 : i+1+t]
 	i += 1 + t
-	if p.peekAt(i)|0x20 == 'z' {
+	if p.PeekAt(i)|0x20 == 'z' {
 		return p.finish(i+1, DateTimeOffset, date+"T"+clock+"Z")
 	}
 	sign := p.sign(i)
 	if sign == "" {
-		return nil, p.malformed(i, "expected Z or an offset as in +01:00, with the plus sent as %%2B")
+		return Token{}, false, p.Malformed(i, "expected Z or an offset as in +01:00, with the plus sent as %%2B")
 	}
-	offset := p.text[i+1 : p.end]
+	offset := p.Text[i+1 : p.End]
 	if len(offset) < 5 || scanTime(offset[:5]) != 5 {
-		return nil, p.malformed(i, "expected an offset as in +01:00")
+		return Token{}, false, p.Malformed(i, "expected an offset as in +01:00")
 	}
 	return p.finish(i+6, DateTimeOffset, date+"T"+clock+sign+offset[:5])
 }
@@ -120,13 +120,13 @@ func badDuration(s string) int {
 			i++
 			continue
 		}
-		n := digits(s[i:])
+		n := Digits(s[i:])
 		if n == 0 {
 			return i
 		}
 		fraction := false
 		if i+n < len(s) && s[i+n] == '.' {
-			f := digits(s[i+n+1:])
+			f := Digits(s[i+n+1:])
 			if f == 0 {
 				return i + n
 			}

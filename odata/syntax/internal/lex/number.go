@@ -1,4 +1,4 @@
-package syntax
+package lex
 
 import (
 	"strconv"
@@ -7,8 +7,8 @@ import (
 
 // numeric consumes what starts with a digit or a sign: numbers, GUIDs, dates,
 // times. Numbers stay text, so that decimals keep every digit.
-func (p *parser) numeric() (*Literal, error) {
-	s := p.rest()
+func (p *Cursor) numeric() (Token, bool, error) {
+	s := p.Rest()
 	if scanGUID(s) > 0 {
 		return p.guid()
 	}
@@ -16,55 +16,55 @@ func (p *parser) numeric() (*Literal, error) {
 		return p.dateOrTimestamp(n)
 	}
 	if n := scanTime(s); n > 0 {
-		return p.finish(p.i+n, TimeOfDay, s[:n])
+		return p.finish(p.I+n, TimeOfDay, s[:n])
 	}
 	return p.number()
 }
 
 // finish consumes up to position to, where the literal must end.
-func (p *parser) finish(to int, kind LiteralKind, text string) (*Literal, error) {
-	from := p.i
-	p.i = to
-	switch c := p.peek(); {
-	case c == '.' || c == '\'' || isDigit(c) || p.scanIdent(to) > to:
+func (p *Cursor) finish(to int, kind Kind, text string) (Token, bool, error) {
+	from := p.I
+	p.I = to
+	switch c := p.Peek(); {
+	case c == '.' || c == '\'' || IsDigit(c) || p.ScanIdent(to) > to:
 		if kind <= Double && (c|0x20 == 'l' || c|0x20 == 'm' || c|0x20 == 'f' || c|0x20 == 'd') {
-			return nil, p.malformed(to, "numbers have no suffix since OData 4.0; leave it out")
+			return Token{}, false, p.Malformed(to, "numbers have no suffix since OData 4.0; leave it out")
 		}
-		return nil, p.malformed(to, "%q cannot follow %s", c, p.text[from:to])
+		return Token{}, false, p.Malformed(to, "%q cannot follow %s", c, p.Text[from:to])
 	}
-	return p.newLiteral(from, kind, text, nil)
+	return Token{Kind: kind, Text: text}, true, nil
 }
 
 // number consumes a number (ABNF decimalLiteral and what is built on it).
-func (p *parser) number() (*Literal, error) {
-	from, i, kind := p.i, p.i, Integer
-	if c := p.peek(); c == '+' || c == '-' {
+func (p *Cursor) number() (Token, bool, error) {
+	from, i, kind := p.I, p.I, Integer
+	if c := p.Peek(); c == '+' || c == '-' {
 		i++
 	}
-	if strings.HasPrefix(p.text[i:p.end], "INF") { // only ever behind "-"
-		return p.finish(i+3, Double, p.text[from:i+3])
+	if strings.HasPrefix(p.Text[i:p.End], "INF") { // only ever behind "-"
+		return p.finish(i+3, Double, p.Text[from:i+3])
 	}
-	i += digits(p.text[i:p.end])
-	if p.peekAt(i) == '.' {
-		n := digits(p.text[i+1 : p.end])
+	i += Digits(p.Text[i:p.End])
+	if p.PeekAt(i) == '.' {
+		n := Digits(p.Text[i+1 : p.End])
 		if n == 0 {
-			return nil, p.malformed(i, "a digit must follow the decimal point")
+			return Token{}, false, p.Malformed(i, "a digit must follow the decimal point")
 		}
 		i, kind = i+1+n, Decimal
 	}
-	text := strings.TrimPrefix(p.text[from:i], "+")
-	if p.peekAt(i)|0x20 == 'e' {
+	text := strings.TrimPrefix(p.Text[from:i], "+")
+	if p.PeekAt(i)|0x20 == 'e' {
 		exponent := i + 1
 		sign := p.sign(exponent)
 		if sign != "" {
 			exponent++
 		}
-		n := digits(p.text[exponent:p.end])
+		n := Digits(p.Text[exponent:p.End])
 		if n == 0 {
-			return nil, p.malformed(i, "a digit must follow the exponent")
+			return Token{}, false, p.Malformed(i, "a digit must follow the exponent")
 		}
 		i, kind = exponent+n, Double
-		text += "e" + strings.TrimPrefix(sign, "+") + p.text[exponent:i]
+		text += "e" + strings.TrimPrefix(sign, "+") + p.Text[exponent:i]
 	}
 	if kind == Integer && len(text) > 18 {
 		if _, err := strconv.ParseInt(text, 10, 64); err != nil {
@@ -77,23 +77,23 @@ func (p *parser) number() (*Literal, error) {
 // sign returns "+", "-" or "" for the byte at i. In a query a plain "+" has become
 // a space; inside a literal, where no space can be, it still is the sign that the
 // grammar allows (ABNF SIGN).
-func (p *parser) sign(i int) string {
-	switch p.peekAt(i) {
+func (p *Cursor) sign(i int) string {
+	switch p.PeekAt(i) {
 	case '+':
 		return "+"
 	case '-':
 		return "-"
 	case ' ':
-		if p.sentAs(i) == '+' {
+		if p.SentAs(i) == '+' {
 			return "+"
 		}
 	}
 	return ""
 }
 
-func (p *parser) guid() (*Literal, error) {
-	n := p.i + guidLength
-	return p.finish(n, GUID, p.text[p.i:n])
+func (p *Cursor) guid() (Token, bool, error) {
+	n := p.I + guidLength
+	return p.finish(n, GUID, p.Text[p.I:n])
 }
 
 const guidLength = 36
@@ -111,10 +111,10 @@ func scanGUID(s string) int {
 	return guidLength
 }
 
-// digits counts the digits at the start of s.
-func digits(s string) int {
+// Digits counts the digits at the start of s.
+func Digits(s string) int {
 	i := 0
-	for i < len(s) && isDigit(s[i]) {
+	for i < len(s) && IsDigit(s[i]) {
 		i++
 	}
 	return i

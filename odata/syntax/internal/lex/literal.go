@@ -1,69 +1,77 @@
-package syntax
+package lex
 
 import (
 	"strconv"
 	"strings"
 )
 
-// literal consumes a literal or fails.
-func (p *parser) literal() (*Literal, error) {
-	from := p.i
-	l, err := p.tryLiteral()
-	if err == nil && l == nil {
-		err = p.malformed(from, "expected a literal; text must be in single quotes")
-	}
-	return l, err
+// Kind is the lexical form of a literal.
+type Kind uint8
+
+// The kinds of literals; package syntax describes them.
+const (
+	Null Kind = iota
+	Boolean
+	Integer
+	Decimal
+	Double
+	String
+	GUID
+	Date
+	DateTimeOffset
+	TimeOfDay
+	Duration
+	Bytes
+	Enum
+	Geography
+	Geometry
+)
+
+// Token is a literal.
+type Token struct {
+	Kind Kind
+	Text string
+	Type string // the qualified type name of an Enum
 }
 
-// tryLiteral consumes a literal if one is next (ABNF primitiveLiteral), else it
-// returns nil without having moved.
-func (p *parser) tryLiteral() (*Literal, error) {
-	switch c := p.peek(); {
+// Literal consumes a literal if one is next (ABNF primitiveLiteral), else it
+// answers false without having moved.
+func (p *Cursor) Literal() (Token, bool, error) {
+	switch c := p.Peek(); {
 	case c == '\'':
-		text, err := p.quoted()
-		return p.newLiteral(p.i, String, text, err)
-	case isDigit(c):
+		text, err := p.Quoted()
+		return Token{Kind: String, Text: text}, true, err
+	case IsDigit(c):
 		return p.numeric()
 	case c == '-' || c == '+':
-		if isDigit(p.peekAt(p.i+1)) || strings.HasPrefix(p.rest(), "-INF") && p.scanIdent(p.i+1) == p.i+4 {
+		if IsDigit(p.PeekAt(p.I+1)) || strings.HasPrefix(p.Rest(), "-INF") && p.ScanIdent(p.I+1) == p.I+4 {
 			return p.numeric()
 		}
-		return nil, nil
+		return Token{}, false, nil
 	default:
 		return p.wordLiteral()
 	}
 }
 
-// newLiteral makes a node that ends at the current position.
-func (p *parser) newLiteral(from int, kind LiteralKind, text string, err error) (*Literal, error) {
-	if err != nil {
-		return nil, err
-	}
-	if err := p.node(from); err != nil {
-		return nil, err
-	}
-	return &Literal{At: p.rawPos(from), Kind: kind, Text: text}, nil
-}
-
-// quoted consumes 'text'; two quotes inside stand for one. %27 is a quote like
+// Quoted consumes 'text'; two quotes inside stand for one. %27 is a quote like
 // any other (OData-URL 2.2), so decoding has come first.
-func (p *parser) quoted() (string, error) {
-	from := p.i
-	p.i++
-	body, doubled := p.i, false
+func (p *Cursor) Quoted() (string, error) {
+	from := p.I
+	p.I++
+	body, doubled := p.I, false
 	for {
-		n := strings.IndexByte(p.rest(), '\'')
+		n := strings.IndexByte(p.Rest(), '\'')
 		if n < 0 {
-			return "", p.malformed(from, "no closing quote; a quote inside text is doubled")
+			return "", p.Malformed(from, "no closing quote; a quote inside text is doubled")
 		}
-		p.i += n + 1
-		if p.peek() != '\'' {
+		p.I += n + 1
+		if p.Peek() != '\'' {
 			break
 		}
-		p.i++
+		p.I++
 		doubled = true
 	}
-	text := p.text[body : p.i-1]
+	text := p.Text[body : p.I-1]
 	if doubled {
 		text = strings.ReplaceAll(text, "''", "'")
 	}
@@ -72,54 +80,54 @@ func (p *parser) quoted() (string, error) {
 
 // wordLiteral consumes literals that start with a letter: null, booleans, NaN and
 // INF, GUIDs, and those with a prefix before the quotes.
-func (p *parser) wordLiteral() (*Literal, error) {
-	from := p.i
-	if n := scanGUID(p.rest()); n > 0 {
+func (p *Cursor) wordLiteral() (Token, bool, error) {
+	from := p.I
+	if n := scanGUID(p.Rest()); n > 0 {
 		return p.guid()
 	}
-	to := p.scanIdent(from)
+	to := p.ScanIdent(from)
 	if to == from {
-		return nil, nil
+		return Token{}, false, nil
 	}
-	for p.peekAt(to) == '.' {
-		part := p.scanIdent(to + 1)
+	for p.PeekAt(to) == '.' {
+		part := p.ScanIdent(to + 1)
 		if part == to+1 {
-			return nil, nil
+			return Token{}, false, nil
 		}
 		to = part
 	}
-	word := p.text[from:to]
-	switch p.peekAt(to) {
+	word := p.Text[from:to]
+	switch p.PeekAt(to) {
 	case '\'':
 		return p.prefixed(word)
 	case '(', '/':
-		return nil, nil
+		return Token{}, false, nil
 	}
-	kind, text := Null, word
+	t := Token{Kind: Null, Text: word}
 	switch {
 	case word == "null":
 	case word == "NaN" || word == "INF":
-		kind = Double
+		t.Kind = Double
 	case strings.EqualFold(word, "true"):
-		kind, text = Boolean, "true"
+		t = Token{Kind: Boolean, Text: "true"}
 	case strings.EqualFold(word, "false"):
-		kind, text = Boolean, "false"
+		t = Token{Kind: Boolean, Text: "false"}
 	default:
-		return nil, nil
+		return Token{}, false, nil
 	}
-	p.i = to
-	return p.newLiteral(from, kind, text, nil)
+	p.I = to
+	return t, true, nil
 }
 
 // prefixed consumes word'...': duration, binary, geography, geometry, or an
 // enumeration (ABNF durationLiteral, binaryLiteral, enumLiteral).
-func (p *parser) prefixed(word string) (*Literal, error) {
-	from := p.i
-	p.i += len(word)
-	body := p.i + 1
-	text, err := p.quoted()
+func (p *Cursor) prefixed(word string) (Token, bool, error) {
+	from := p.I
+	p.I += len(word)
+	body := p.I + 1
+	text, err := p.Quoted()
 	if err != nil {
-		return nil, err
+		return Token{}, false, err
 	}
 	kind, typeName := Enum, word
 	switch lower := strings.ToLower(word); lower {
@@ -127,20 +135,16 @@ func (p *parser) prefixed(word string) (*Literal, error) {
 		kind, typeName = prefixKind(lower), ""
 	default:
 		if !strings.Contains(word, ".") {
-			return nil, p.malformed(from, "%s'…' is no literal%s", word, legacyHint(lower))
+			return Token{}, false, p.Malformed(from, "%s'…' is no literal%s", word, legacyHint(lower))
 		}
 	}
 	if n := badAt(kind, text); n >= 0 {
-		return nil, p.malformed(min(body+n, p.i), "not a valid %s value", word)
+		return Token{}, false, p.Malformed(min(body+n, p.I), "not a valid %s value", word)
 	}
-	l, err := p.newLiteral(from, kind, text, nil)
-	if err == nil {
-		l.Type = typeName
-	}
-	return l, err
+	return Token{Kind: kind, Text: text, Type: typeName}, true, nil
 }
 
-func prefixKind(lower string) LiteralKind {
+func prefixKind(lower string) Kind {
 	switch lower {
 	case "duration":
 		return Duration
@@ -169,7 +173,7 @@ func legacyHint(lower string) string {
 }
 
 // badAt returns the position of the first fault in the text between quotes, or -1.
-func badAt(kind LiteralKind, text string) int {
+func badAt(kind Kind, text string) int {
 	switch kind {
 	case Duration:
 		return badDuration(text)
@@ -187,7 +191,7 @@ func badBase64(s string) int {
 	body := strings.TrimRight(s, "=")
 	for i := 0; i < len(body); i++ {
 		c := body[i]
-		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && c != '-' && c != '_' {
+		if !IsDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && c != '-' && c != '_' {
 			return i
 		}
 	}
@@ -215,27 +219,27 @@ func badBase64(s string) int {
 
 // badEnum checks member names or numbers separated by commas (ABNF enumValue).
 func badEnum(s string) int {
-	p := &parser{source: &source{raw: s, text: s}, end: len(s)}
+	p := &Cursor{Source: &Source{Raw: s, Text: s}, End: len(s)}
 	for {
-		from := p.i
-		if p.peek() == '+' || p.peek() == '-' {
-			p.i++
+		from := p.I
+		if p.Peek() == '+' || p.Peek() == '-' {
+			p.I++
 		}
-		if n := digits(p.rest()); n > 0 {
-			if _, err := strconv.ParseInt(p.text[from:p.i+n], 10, 64); err != nil {
+		if n := Digits(p.Rest()); n > 0 {
+			if _, err := strconv.ParseInt(p.Text[from:p.I+n], 10, 64); err != nil {
 				return from
 			}
-			p.i += n
-		} else if to := p.scanIdent(p.i); to > p.i && p.i == from {
-			p.i = to
+			p.I += n
+		} else if to := p.ScanIdent(p.I); to > p.I && p.I == from {
+			p.I = to
 		} else {
-			return p.i
+			return p.I
 		}
-		if p.i == p.end {
+		if p.I == p.End {
 			return -1
 		}
-		if !p.accept(',') {
-			return p.i
+		if !p.Accept(',') {
+			return p.I
 		}
 	}
 }

@@ -1,0 +1,27 @@
+package lex
+
+// Fault is syntax.Error before it leaves package syntax, which describes its
+// fields.
+type Fault struct {
+	Pos  int
+	Code string
+	Msg  string
+	Near string
+}
+
+// Error returns the message without the place; package syntax adds that.
+func (f *Fault) Error() string { return f.Msg }
+
+// The codes of errors.
+const (
+	CodeMalformed       = "malformed"
+	CodeEncoding        = "encoding"
+	CodeUnknownOption   = "unknown_option"
+	CodeDuplicateOption = "duplicate_option"
+	CodeUnknownFunction = "unknown_function"
+	CodeLimit           = "limit"
+	CodeNotImplemented  = "not_implemented"
+)
+
+// maxNear is how many bytes of the input a message quotes at most.
+const maxNear = 24

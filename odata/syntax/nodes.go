@@ -1,0 +1,156 @@
+package syntax
+
+import "github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+
+// Expr is a node of an expression: *Literal, *Path, *Binary, *Unary, *Call,
+// *Cast, *IsOf, *Case, *List or *Object.
+type Expr interface {
+	// Pos is the byte offset of the node in the input of the parse, of an operator
+	// for *Binary.
+	Pos() int
+}
+
+// LiteralKind is the lexical form of a literal.
+type LiteralKind uint8
+
+// The kinds of literals (ABNF primitiveLiteral). A string may also stand for an
+// enumeration member or a duration (4.01), which the model tells.
+const (
+	Null           = LiteralKind(lex.Null)
+	Boolean        = LiteralKind(lex.Boolean)        // Text is "true" or "false"
+	Integer        = LiteralKind(lex.Integer)        // an optional "-" and digits, within int64
+	Decimal        = LiteralKind(lex.Decimal)        // digits with a fraction, or beyond int64
+	Double         = LiteralKind(lex.Double)         // with an exponent, or "INF", "-INF", "NaN"
+	String         = LiteralKind(lex.String)         // Text is the value, quotes undone
+	GUID           = LiteralKind(lex.GUID)           // as sent
+	Date           = LiteralKind(lex.Date)           // a valid day; the year may be negative or long
+	DateTimeOffset = LiteralKind(lex.DateTimeOffset) // with "T" and "Z" or an offset; seconds optional
+	TimeOfDay      = LiteralKind(lex.TimeOfDay)      // seconds optional
+	Duration       = LiteralKind(lex.Duration)       // Text is the inside of duration'...', e.g. "PT1H"
+	Bytes          = LiteralKind(lex.Bytes)          // Text is the base64url inside of binary'...'
+	Enum           = LiteralKind(lex.Enum)           // Text is the inside, Type the qualified name
+	Geography      = LiteralKind(lex.Geography)      // Text is the inside of geography'...'
+	Geometry       = LiteralKind(lex.Geometry)       // Text is the inside of geometry'...'
+)
+
+// Literal is a constant. Numbers are kept as text, so that decimals stay exact;
+// they can be as long as MaxLength allows and have any exponent.
+type Literal struct {
+	At   int
+	Kind LiteralKind
+	Text string
+	// Type is the qualified type name of an Enum, else empty.
+	Type string
+}
+
+// Path leads to a value: members, casts, bound functions, $count, lambdas.
+type Path struct {
+	At int
+	// Root is where it starts: "" for the instance the option applies to, "$it",
+	// "$this", "$root", "@name" for a parameter alias, or else the name of a range
+	// variable of an enclosing any or all.
+	Root string
+	// Segments can be empty only when Root is not.
+	Segments []Segment
+
+	one [1]Segment // saves an allocation for the usual path of one segment
+}
+
+// Binary is an operator with two operands. Op is one of or, and, eq, ne, gt, ge,
+// lt, le, has, in, add, sub, mul, div, divby, mod. The right side of "in" is a
+// *List or an expression that gives a collection, that of "has" a *Literal or an
+// alias.
+type Binary struct {
+	At   int
+	Op   string
+	X, Y Expr
+}
+
+// Unary is "not" or "-" with its operand.
+type Unary struct {
+	At int
+	Op string
+	X  Expr
+}
+
+// Call is a canonical function (OData-URL 5.1.1.5 to 5.1.1.11) with the right
+// number of arguments. Func is spelt as in the standard, whatever was sent.
+type Call struct {
+	At   int
+	Func string
+	Args []Expr
+}
+
+// Cast is cast(X,Type); X is nil for the current instance. Type is a qualified
+// or simple name, or Collection(name).
+type Cast struct {
+	At   int
+	X    Expr
+	Type string
+}
+
+// IsOf is isof(X,Type), with fields as in Cast.
+type IsOf struct {
+	At   int
+	X    Expr
+	Type string
+}
+
+// Case is case(c1:v1,c2:v2,...) (OData-URL 5.1.1.12).
+type Case struct {
+	At   int
+	When []When
+}
+
+// When is one pair of a Case.
+type When struct{ Cond, Value Expr }
+
+// List is (1,2,3) on the right side of "in", or a JSON array [1,2,3].
+type List struct {
+	At    int
+	Array bool // in brackets
+	Items []Expr
+}
+
+// Object is a JSON object {"name":value}.
+type Object struct {
+	At      int
+	Members []Member
+}
+
+// Member is one member of an Object.
+type Member struct {
+	Pos   int
+	Name  string
+	Value Expr
+}
+
+// Pos implements Expr.
+func (e *Literal) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *Path) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *Binary) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *Unary) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *Call) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *Cast) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *IsOf) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *Case) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *List) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *Object) Pos() int { return e.At }
