@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/vestibule-dev/vestibule/host/auth"
+)
+
+// ListUsers returns up to limit users in the order of their keys, those after
+// the user with the id after, or from the first when it is empty.
+func (db *DB) ListUsers(ctx context.Context, after string, limit int) ([]auth.User, error) {
+	found, err := db.listUsers(ctx, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list users: %w", err)
+	}
+	return found, nil
+}
+
+func (db *DB) listUsers(ctx context.Context, after string, limit int) ([]auth.User, error) {
+	t, err := db.userTable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	condition, args := ``, []any(nil)
+	if after != "" {
+		key, ok := t.key(after)
+		if !ok {
+			return nil, auth.ErrNotFound
+		}
+		condition, args = ` WHERE `+db.dialect.quote(colID)+` > ?`, []any{key}
+	}
+	rows, err := db.reader.QueryxContext(ctx,
+		db.rebind(t.read+condition+` ORDER BY `+db.dialect.quote(colID)+` LIMIT ?`), append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var list []auth.User
+	for rows.Next() {
+		row, err := rows.SliceScan()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t.user(row))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return list, db.markDisabled(ctx, list)
+}
+
+// markDisabled sets the mark of every user in list.
+func (db *DB) markDisabled(ctx context.Context, list []auth.User) error {
+	if len(list) == 0 {
+		return nil
+	}
+	ids := make([]string, len(list))
+	for i, u := range list {
+		ids[i] = u.ID
+	}
+	query, args, err := sqlx.In(`SELECT user_id FROM vestibule_disabled_users WHERE user_id IN (?)`, ids)
+	if err != nil {
+		return err
+	}
+	var disabled []string
+	if err := db.list(ctx, &disabled, query, args...); err != nil {
+		return err
+	}
+	for i, u := range list {
+		list[i].Disabled = slices.Contains(disabled, u.ID)
+	}
+	return nil
+}
+
+// AddUser adds a person with a password hash and returns the new row. It returns
+// an [ErrTaken] when somebody has the address in any case. Other columns get the
+// defaults of the table, which the error names when it has none.
+func (db *DB) AddUser(ctx context.Context, email, name, hash string) (auth.User, error) {
+	var user auth.User
+	err := db.InTx(ctx, func(ctx context.Context) error {
+		// Two hosts that add one address in two spellings wait for each other here;
+		// the unique key of the table may take them for different.
+		guard := auth.Counter{Kind: "add_user", Login: fold(email)}
+		if _, _, err := db.Throttle().Hit(ctx, guard, db.Now(), time.Minute); err != nil {
+			return err
+		}
+		if err := db.checkFree(ctx, email); err != nil {
+			return err
+		}
+		if err := db.insertUser(ctx, email, name, hash); err != nil {
+			return err
+		}
+		if err := db.Throttle().Clear(ctx, guard); err != nil {
+			return err
+		}
+		var err error
+		user, err = db.Users().FindByLogin(ctx, colEmail, email)
+		return err
+	})
+	switch {
+	case err == nil, errors.Is(err, ErrTaken):
+		return user, err
+	case db.dialect.UniqueViolation(err):
+		return auth.User{}, ErrTaken
+	}
+	return auth.User{}, fmt.Errorf("add user: %w", err)
+}
+
+func (db *DB) checkFree(ctx context.Context, email string) error {
+	col, err := db.hostColumn(ctx, colEmail)
+	if err != nil {
+		return err
+	}
+	condition, args := users{db}.anyCase(col, email)
+	var found []string
+	if err := db.list(ctx, &found, `SELECT email FROM `+usersTable+` WHERE `+condition, args...); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(found, func(other string) bool { return fold(other) == fold(email) }) {
+		return ErrTaken
+	}
+	return nil
+}
+
+func (db *DB) insertUser(ctx context.Context, email, name, hash string) error {
+	t, err := db.userTable(ctx)
+	if err != nil {
+		return err
+	}
+	values := map[string]any{colEmail: email, colPassword: hash}
+	if _, ok := t.column(colName); ok {
+		values[colName] = name
+	}
+	for _, stamp := range []string{colCreated, colUpdated} {
+		if c, ok := t.column(stamp); ok && kindOf(c.Type) == kindTime {
+			values[stamp] = users{db}.moment()
+		}
+	}
+	if id, _ := t.column(colID); !id.Auto {
+		if values[colID], err = newKey(id); err != nil {
+			return err
+		}
+	}
+	names := slices.Sorted(maps.Keys(values))
+	args := make([]any, len(names))
+	for i, name := range names {
+		args[i], names[i] = values[name], db.dialect.quote(name)
+	}
+	_, err = db.exec(ctx, `INSERT INTO `+usersTable+` (`+strings.Join(names, `, `)+`) VALUES (?`+
+		strings.Repeat(`, ?`, len(names)-1)+`)`, args...)
+	return err
+}
+
+// newKey makes the key of a table that makes none itself: a random UUID, in the
+// form that the column holds.
+func newKey(c Column) (any, error) {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	text := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	switch k := kindOf(c.Type); {
+	case k == kindUUID, k == kindText && (c.Length == 0 || c.Length >= int64(len(text))):
+		return text, nil
+	case k == kindBytes && c.Length >= 16:
+		return b, nil
+	}
+	return nil, fmt.Errorf("column %q (%s) of %s has no default: add the person in the application that owns the table",
+		c.Name, c.Type, usersTable)
+}
+
+// SetDisabled disables the user, which ends all sessions and device tokens, or
+// enables one again. The mark is kept in a table of ours.
+func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
+	err := db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := (users{db}).findLocked(ctx, id); err != nil {
+			return err
+		}
+		if _, err := db.exec(ctx, `DELETE FROM vestibule_disabled_users WHERE user_id = ?`, id); err != nil || !disabled {
+			return err
+		}
+		if _, err := db.exec(ctx, `INSERT INTO vestibule_disabled_users (user_id, since) VALUES (?, ?)`, id, ms(db.Now())); err != nil {
+			return err
+		}
+		if err := db.Sessions().DeleteUserSessions(ctx, id); err != nil {
+			return err
+		}
+		return db.RememberTokens().DeleteUser(ctx, id)
+	})
+	if err != nil {
+		return fmt.Errorf("disable or enable user: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/session"
+)
+
+// ErrTaken is returned by [DB.AddUser] when somebody has the address already, in
+// whatever case.
+var ErrTaken = errors.New("address is taken")
+
+// A DB is the shared database. Open one with host/store/sqlite, postgres or
+// mysql. All methods are safe for concurrent use, and all but those that say
+// otherwise join the transaction that the context carries, see [DB.InTx].
+type DB struct {
+	// Now is the clock of what has no time from its caller, such as updated_at.
+	// Replace it before the first use only.
+	Now func() time.Time
+
+	dialect        Dialect
+	writer, reader *sqlx.DB
+	path           string
+	users          atomic.Pointer[userTable]
+	prepared       sync.Map // query -> *sqlx.Stmt of the reader
+}
+
+// New makes a DB of open pools. Only the engine packages need it. Reader and
+// writer may be the same pool; path is the database's file, empty for servers.
+func New(d Dialect, writer, reader *sqlx.DB, path string) *DB {
+	return &DB{Now: time.Now, dialect: d, writer: writer, reader: reader, path: path}
+}
+
+// Close closes all connections. It waits for statements that are running.
+func (db *DB) Close() error {
+	db.prepared.Range(func(_, stmt any) bool {
+		_ = stmt.(*sqlx.Stmt).Close()
+		return true
+	})
+	if db.reader == db.writer {
+		return db.writer.Close()
+	}
+	return errors.Join(db.reader.Close(), db.writer.Close())
+}
+
+// Engine returns sqlite, postgres or mysql, the driver's name in config.hcl.
+func (db *DB) Engine() string { return db.dialect.Name }
+
+// Path returns the absolute path of a SQLite database; it is empty for servers.
+func (db *DB) Path() string { return db.path }
+
+// Reader returns a pool for reading: on SQLite its connections refuse to write.
+func (db *DB) Reader() *sqlx.DB { return db.reader }
+
+// Writer returns the pool for writing. On SQLite it has one connection, which
+// every sign-in waits for: hold it briefly, and never call a method of DB
+// meanwhile.
+func (db *DB) Writer() *sqlx.DB { return db.writer }
+
+// Users returns the people in the stock table users.
+func (db *DB) Users() auth.Users { return users{db} }
+
+// Throttle returns the counters of attempts.
+func (db *DB) Throttle() auth.Throttle { return throttle{db} }
+
+// ResetTokens returns the rights to set a new password.
+func (db *DB) ResetTokens() auth.ResetTokens { return resetTokens{db} }
+
+// RememberTokens returns the device tokens.
+func (db *DB) RememberTokens() auth.RememberTokens { return rememberTokens{db} }
+
+// Sessions returns the sessions.
+func (db *DB) Sessions() session.Backend { return sessions{db} }
+
+// Outbox returns the mail to send; it is an auth.Mailer and a mail.Outbox.
+func (db *DB) Outbox() Outbox { return Outbox{db} }
+
+// Ready reports why the database cannot serve: it does not answer, or
+// migrations are pending. It does not wait for the writer.
+func (db *DB) Ready(ctx context.Context) error {
+	pending, err := db.Pending(ctx)
+	if err != nil {
+		return fmt.Errorf("database does not answer: %w", err)
+	}
+	if len(pending) > 0 {
+		return fmt.Errorf("migrations are pending: %s", strings.Join(pending, ", "))
+	}
+	return nil
+}
+
+// Backup writes a consistent copy of a SQLite database into file, which must not
+// exist, while the database is in use. Other engines have programs for that; the
+// error names them. It does not join a transaction.
+func (db *DB) Backup(ctx context.Context, file string) error {
+	if db.dialect.Backup == nil {
+		return fmt.Errorf("backup copies SQLite databases only: use %s for this one", db.dialect.BackupTool)
+	}
+	if err := db.dialect.Backup(ctx, db.reader, file); err != nil {
+		return fmt.Errorf("back up the database: %w", err)
+	}
+	return nil
+}

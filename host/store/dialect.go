@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+)
+
+// A Dialect is what one engine does differently. The engine packages fill it in.
+type Dialect struct {
+	// Name is the driver's name in config.hcl: sqlite, postgres or mysql.
+	Name string
+	// Goose names the dialect of the migration library.
+	Goose goose.Dialect
+	// Bind is the sqlx bind type of parameters.
+	Bind int
+	// Quote encloses identifiers.
+	Quote string
+	// Types replaces the type names of the migrations, as pairs: {auto} is a key
+	// that the database counts, {key} a text compared byte by byte, {bytes} up to
+	// 64 bytes, {blob} up to 16 MB, {time} a moment that may be null, {engine}
+	// the words after a table's closing parenthesis, {fold_index} the statement
+	// that indexes the addresses without regard to case, if there is one.
+	Types []string
+	// Columns is a query with the table's name as its parameter; its rows are
+	// [Column], and there are none when the table is missing.
+	Columns string
+	// Returning tells that an upsert can return the row that it wrote. Where not,
+	// LAST_INSERT_ID(expr) carries the result back.
+	Returning bool
+	// ForUpdate is appended to a SELECT to lock its rows.
+	ForUpdate string
+	// Isolation is the level of transactions, at least read committed.
+	Isolation sql.IsolationLevel
+	// Lock and Unlock are queries that yield 1 and guard migrations against other
+	// hosts for as long as the connection lives; empty where the transaction of a
+	// migration is guard enough.
+	Lock, Unlock string
+	// Prepare keeps statements that read one row prepared.
+	Prepare bool
+	// Time converts a moment to what the engine stores in a column of a time type.
+	Time func(time.Time) any
+	// Retryable reports whether the statement or transaction failed without any
+	// effect, and may well succeed when run again.
+	Retryable func(error) bool
+	// UniqueViolation reports whether a unique key stood in the way.
+	UniqueViolation func(error) bool
+	// AlreadyExists reports whether a migration failed because its table or index
+	// is there; nil where DDL is transactional and that cannot happen.
+	AlreadyExists func(error) bool
+	// Backup writes a consistent copy of the database into a new file; nil where
+	// BackupTool, a program of the engine's, has to do that.
+	Backup     func(ctx context.Context, reader *sqlx.DB, file string) error
+	BackupTool string
+}
+
+// A Column is a column of a table as the engine describes it.
+type Column struct {
+	Name string `db:"name"`
+	// Type is the type's name in lower case, such as "varchar(255)" or "int8".
+	Type string `db:"type"`
+	// Length is the greatest number of characters, 0 for no limit.
+	Length int64 `db:"length"`
+	// Folds tells that the column's collation compares without regard to case.
+	Folds bool `db:"folds"`
+	// Auto tells that the database fills in a missing value.
+	Auto bool `db:"auto"`
+}
+
+// quote makes an identifier of any name.
+func (d Dialect) quote(name string) string {
+	return d.Quote + strings.ReplaceAll(name, d.Quote, d.Quote+d.Quote) + d.Quote
+}

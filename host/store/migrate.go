@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+)
+
+// versionTable is where applied migrations are written down.
+const versionTable = "vestibule_schema"
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+//go:embed stock.sql
+var stockTables string
+
+// A migration is a file of statements in neutral SQL. Files are only ever added:
+// one that was released is not edited.
+type migration struct {
+	version int64
+	name    string
+	text    string
+}
+
+// Migrate applies what is pending to our own tables, creates the stock tables
+// where they are missing, and returns what it did, in the words of
+// [DB.Pending]. Any number of hosts may call it at the same time. It does not
+// join a transaction.
+func (db *DB) Migrate(ctx context.Context) ([]string, error) {
+	unlock, err := db.lockMigrations(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	defer unlock()
+	done, err := db.Pending(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	if err := db.applyMigrations(ctx); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	if err := db.createStockTables(ctx); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	db.users.Store(nil)
+	return done, nil
+}
+
+// Pending returns what [DB.Migrate] would do, nothing when the database is up to
+// date. It only reads.
+func (db *DB) Pending(ctx context.Context) ([]string, error) {
+	var pending []string
+	all, err := allMigrations()
+	if err != nil {
+		return nil, err
+	}
+	exists, err := db.tableExists(ctx, versionTable)
+	if err != nil {
+		return nil, err
+	}
+	var applied []int64
+	if exists {
+		if err := db.list(ctx, &applied, `SELECT version_id FROM `+versionTable); err != nil {
+			return nil, fmt.Errorf("read %s: %w", versionTable, err)
+		}
+	}
+	for _, m := range all {
+		if !slices.Contains(applied, m.version) {
+			pending = append(pending, "apply "+m.name)
+		}
+	}
+	for _, s := range db.stockStatements() {
+		if exists, err := db.tableExists(ctx, s.table); err != nil {
+			return nil, err
+		} else if !exists {
+			pending = append(pending, "create table "+s.table)
+		}
+	}
+	return pending, nil
+}
+
+// lockMigrations waits until no other host migrates.
+func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
+	if db.dialect.Lock == "" {
+		return func() {}, nil
+	}
+	conn, err := db.writer.Connx(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var got sql.NullInt64
+	if err := conn.GetContext(ctx, &got, db.dialect.Lock); err != nil || got.Int64 != 1 {
+		_ = conn.Close()
+		return nil, fmt.Errorf("another host has been migrating for too long: %w", errors.Join(err, ctx.Err()))
+	}
+	return func() {
+		// Also when ctx is over: the connection goes back to the pool.
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), db.dialect.Unlock)
+		_ = conn.Close()
+	}, nil
+}
+
+func (db *DB) applyMigrations(ctx context.Context) error {
+	all, err := allMigrations()
+	if err != nil {
+		return err
+	}
+	steps := make([]*goose.Migration, len(all))
+	for i, m := range all {
+		steps[i] = goose.NewGoMigration(m.version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			return db.applyOnce(ctx, tx, m)
+		}}, nil)
+	}
+	provider, err := goose.NewProvider(db.dialect.Goose, db.writer.DB, nil,
+		goose.WithTableName(versionTable), goose.WithGoMigrations(steps...),
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return err
+	}
+	return db.retry(ctx, func() error {
+		_, err := provider.Up(ctx)
+		return err
+	})
+}
+
+// applyOnce runs a migration in its transaction. Another host may have applied
+// it after goose looked, where the transaction is the only lock.
+func (db *DB) applyOnce(ctx context.Context, tx *sql.Tx, m migration) error {
+	var n int
+	query := db.rebind(`SELECT COUNT(*) FROM ` + versionTable + ` WHERE version_id = ?`)
+	if err := tx.QueryRowContext(ctx, query, m.version).Scan(&n); err != nil || n > 0 {
+		return err
+	}
+	return db.script(ctx, tx, m.text)
+}
+
+// script runs statements that are separated by semicolons.
+func (db *DB) script(ctx context.Context, tx sqlx.ExecerContext, text string) error {
+	text = strings.NewReplacer(db.dialect.Types...).Replace(text)
+	for statement := range strings.SplitSeq(text, ";") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		_, err := tx.ExecContext(ctx, statement)
+		if err != nil && (db.dialect.AlreadyExists == nil || !db.dialect.AlreadyExists(err)) {
+			return fmt.Errorf("%s: %w", firstLine(statement), err)
+		}
+	}
+	return nil
+}
+
+// createStockTables creates each stock table in a transaction of its own.
+func (db *DB) createStockTables(ctx context.Context) error {
+	for _, s := range db.stockStatements() {
+		err := db.InTx(ctx, func(ctx context.Context) error {
+			exists, err := db.tableExists(ctx, s.table)
+			if err != nil || exists {
+				return err
+			}
+			return db.script(ctx, db.tx(ctx), s.text)
+		})
+		if err != nil {
+			return fmt.Errorf("create table %s: %w", s.table, err)
+		}
+	}
+	return nil
+}
+
+type stockTable struct{ table, text string }
+
+// stockStatements splits stock.sql, whose parts are separated by a blank line.
+func (db *DB) stockStatements() []stockTable {
+	users, tokens, _ := strings.Cut(stockTables, "\n\n")
+	return []stockTable{{usersTable, users}, {resetTable, tokens}}
+}
+
+func (db *DB) tableExists(ctx context.Context, table string) (bool, error) {
+	columns, err := db.columns(ctx, table)
+	return len(columns) > 0, err
+}
+
+func (db *DB) columns(ctx context.Context, table string) ([]Column, error) {
+	var columns []Column
+	if err := db.list(ctx, &columns, db.dialect.Columns, table); err != nil {
+		return nil, fmt.Errorf("read the columns of %s: %w", table, err)
+	}
+	return columns, nil
+}
+
+// allMigrations returns the embedded files in the order of their versions.
+func allMigrations() ([]migration, error) {
+	entries, err := migrations.ReadDir("migrations")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]migration, len(entries))
+	for i, e := range entries {
+		text, err := migrations.ReadFile(path.Join("migrations", e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		number, _, _ := strings.Cut(e.Name(), "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("migration %s has no number: %w", e.Name(), err)
+		}
+		all[i] = migration{version: version, name: e.Name(), text: string(text)}
+	}
+	return all, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

@@ -1,0 +1,114 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+const (
+	maxConnections = 20
+	connectTimeout = 5 * time.Second
+	// connectionLife stays below the time after which proxies and servers drop
+	// connections silently.
+	connectionLife = 3 * time.Minute
+)
+
+// Open opens the database that dsn names, as the driver reads it:
+// "user:password@tcp(host:3306)/database". What the store relies on is set
+// whatever the DSN says: affected rows count the rows found, times are read as
+// such, and a value that is too long is an error instead of being cut off.
+// Errors never contain the password. Close the DB after use.
+func Open(ctx context.Context, dsn string) (*store.DB, error) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if config.DBName == "" {
+		return nil, errors.New("open database: the dsn names no database: add /NAME after the address")
+	}
+	config.ClientFoundRows = true
+	config.ParseTime = true
+	config.Loc = time.UTC
+	config.InterpolateParams = true // one round trip for a statement, not three
+	config.Params = maps.Clone(config.Params)
+	if config.Params == nil {
+		config.Params = map[string]string{}
+	}
+	config.Params["sql_mode"] = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
+	if config.Timeout == 0 {
+		config.Timeout = connectTimeout
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	db := sqlx.NewDb(sql.OpenDB(connector), "mysql")
+	db.SetMaxOpenConns(maxConnections)
+	db.SetMaxIdleConns(maxConnections)
+	db.SetConnMaxLifetime(connectionLife)
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
+	}
+	return store.New(dialect(), db, db, ""), nil
+}
+
+func dialect() store.Dialect {
+	return store.Dialect{
+		Name:  "mysql",
+		Goose: goose.DialectMySQL,
+		Bind:  sqlx.QUESTION,
+		Quote: "`",
+		// Text that is compared byte by byte has to be VARBINARY: text ignores case
+		// and trailing blanks.
+		Types: []string{
+			"{auto}", "BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY", "{key}", "VARBINARY(255)", "{bytes}", "VARBINARY(64)",
+			"{blob}", "MEDIUMBLOB", "{time}", "TIMESTAMP NULL", "{engine}", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
+			"{fold_index}", "",
+		},
+		Columns: `SELECT column_name AS name, LOWER(column_type) AS type,
+			COALESCE(character_maximum_length, 0) AS length, COALESCE(collation_name LIKE '%\_ci', 0) AS folds,
+			extra LIKE '%auto_increment%' OR COALESCE(column_default, 'NULL') <> 'NULL' AS auto
+			FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`,
+		Lock:            `SELECT GET_LOCK(CONCAT('vestibule.', MD5(DATABASE())), 120)`,
+		Unlock:          `DO RELEASE_LOCK(CONCAT('vestibule.', MD5(DATABASE())))`,
+		ForUpdate:       ` FOR UPDATE`,
+		Isolation:       sql.LevelReadCommitted, // the default locks gaps, and reads what was
+		Time:            func(t time.Time) any { return t },
+		Retryable:       func(err error) bool { return is(err, lockWaitTimeout, deadlock) },
+		UniqueViolation: func(err error) bool { return is(err, duplicateKey) },
+		AlreadyExists:   func(err error) bool { return is(err, tableExists, duplicateIndex, duplicateColumn) },
+		BackupTool:      "mariadb-dump --single-transaction",
+	}
+}
+
+// Error numbers of the server.
+const (
+	tableExists     = 1050
+	duplicateColumn = 1060
+	duplicateIndex  = 1061
+	duplicateKey    = 1062
+	lockWaitTimeout = 1205
+	deadlock        = 1213
+)
+
+func is(err error, numbers ...uint16) bool {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return false
+	}
+	for _, n := range numbers {
+		if e.Number == n {
+			return true
+		}
+	}
+	return false
+}

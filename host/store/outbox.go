@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
+
+// Outbox is the queue of mail that people are owed. It satisfies auth.Mailer and
+// mail.Outbox, which say what its methods do.
+type Outbox struct{ db *DB }
+
+// Mail is one mail in the outbox, the same type as mail.Item. UserID is empty
+// for a decoy, Attempt counts the leases from 1.
+type Mail = struct {
+	ID      string
+	UserID  string
+	Purpose string
+	Locale  string
+	Attempt int
+}
+
+// Enqueue writes down that the user is owed a mail, due at once. An empty userID
+// costs the same and sends nothing.
+func (o Outbox) Enqueue(ctx context.Context, userID, purpose, locale string) error {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails
+	now := ms(o.db.Now())
+	_, err := o.db.exec(ctx, `INSERT INTO vestibule_outbox
+		(id, user_id, purpose, locale, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
+		hex.EncodeToString(id), userID, clip(purpose, 64), clip(locale, 64), now, now)
+	if err != nil {
+		return fmt.Errorf("enqueue mail: %w", err)
+	}
+	return nil
+}
+
+// leaseCandidates is how many due mails one read considers, so that hosts which
+// lease at the same moment each find one.
+const leaseCandidates = 16
+
+// LeaseMail takes the mail that has been due longest and holds it until the
+// given time; the zero Mail when none is due. Nothing is written then.
+func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, error) {
+	var rows []struct {
+		ID, Purpose, Locale string
+		UserID              string `db:"user_id"`
+		Attempts            int64
+	}
+	err := o.db.list(ctx, &rows, `SELECT id, user_id, purpose, locale, attempts FROM vestibule_outbox
+		WHERE buried = 0 AND due <= ? AND held <= ? ORDER BY due, id LIMIT ?`, ms(now), ms(now), leaseCandidates)
+	if err != nil {
+		return Mail{}, fmt.Errorf("lease mail: %w", err)
+	}
+	for _, r := range rows {
+		n, err := o.db.exec(ctx, `UPDATE vestibule_outbox SET held = ?, attempts = attempts + 1
+			WHERE id = ? AND attempts = ? AND buried = 0 AND due <= ? AND held <= ?`,
+			ms(until), r.ID, r.Attempts, ms(now), ms(now))
+		if err != nil {
+			return Mail{}, fmt.Errorf("lease mail: %w", err)
+		}
+		if n == 1 {
+			return Mail{ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Attempt: int(r.Attempts) + 1}, nil
+		}
+	}
+	return Mail{}, nil
+}
+
+// MailDone deletes the mail.
+func (o Outbox) MailDone(ctx context.Context, id string) error {
+	if _, err := o.db.exec(ctx, `DELETE FROM vestibule_outbox WHERE id = ?`, id); err != nil {
+		return fmt.Errorf("delete mail: %w", err)
+	}
+	return nil
+}
+
+// RetryMail ends the lease of this attempt and makes the mail due at next.
+func (o Outbox) RetryMail(ctx context.Context, id string, attempt int, next time.Time, reason string) error {
+	_, err := o.db.exec(ctx, `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
+		WHERE id = ? AND attempts = ? AND buried = 0`, ms(next), clip(reason, 500), id, attempt)
+	if err != nil {
+		return fmt.Errorf("put mail back: %w", err)
+	}
+	return nil
+}
+
+// BuryMail ends the lease of this attempt for good. The mail is kept for the
+// operator until [DB.Sweep] removes it.
+func (o Outbox) BuryMail(ctx context.Context, id string, attempt int, now time.Time, reason string) error {
+	_, err := o.db.exec(ctx, `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
+		WHERE id = ? AND attempts = ?`, ms(now), clip(reason, 500), id, attempt)
+	if err != nil {
+		return fmt.Errorf("bury mail: %w", err)
+	}
+	return nil
+}

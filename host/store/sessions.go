@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/session"
+)
+
+// sessions is the session.Backend.
+type sessions struct{ *DB }
+
+type sessionRow struct {
+	Hash      []byte `db:"hash"`
+	Version   int64  `db:"version"`
+	UserID    string `db:"user_id"`
+	Device    []byte `db:"device"`
+	Data      []byte `db:"data"`
+	Created   int64  `db:"created"`
+	Seen      int64  `db:"seen"`
+	Expires   int64  `db:"expires"`
+	UserAgent string `db:"user_agent"`
+	Address   string `db:"address"`
+}
+
+const selectSessions = `SELECT hash, version, user_id, device, data, created, seen, expires, user_agent, address
+	FROM vestibule_sessions`
+
+// FindSession returns the record.
+func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record, error) {
+	var row sessionRow
+	ok, err := s.get(ctx, &row, selectSessions+` WHERE hash = ?`, hash)
+	if err != nil {
+		return session.Record{}, fmt.Errorf("find session: %w", err)
+	}
+	if !ok {
+		return session.Record{}, session.ErrNotFound
+	}
+	return session.Record{
+		Hash: row.Hash, Version: row.Version, UserID: row.UserID, Device: row.Device, Data: row.Data,
+		Created: fromMS(row.Created), Seen: fromMS(row.Seen), Expires: fromMS(row.Expires),
+		UserAgent: row.UserAgent, Address: row.Address,
+	}, nil
+}
+
+// CreateSession inserts a record.
+func (s sessions) CreateSession(ctx context.Context, r session.Record) error {
+	_, err := s.exec(ctx, `INSERT INTO vestibule_sessions
+		(hash, version, user_id, device, data, created, seen, expires, user_agent, address)
+		VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Hash, r.UserID, orNull(r.Device), notNull(r.Data), ms(r.Created), ms(r.Seen), ms(r.Expires),
+		clip(r.UserAgent, 255), clip(r.Address, 64))
+	if err != nil {
+		return fmt.Errorf("create session: %w", err)
+	}
+	return nil
+}
+
+// UpdateSession writes over the version that r was read from.
+func (s sessions) UpdateSession(ctx context.Context, r session.Record) error {
+	n, err := s.exec(ctx, `UPDATE vestibule_sessions
+		SET user_id = ?, device = ?, data = ?, seen = ?, version = version + 1
+		WHERE hash = ? AND version = ?`,
+		r.UserID, orNull(r.Device), notNull(r.Data), ms(r.Seen), r.Hash, r.Version)
+	if err != nil {
+		return fmt.Errorf("update session: %w", err)
+	}
+	if n == 0 {
+		return session.ErrNotFound
+	}
+	return nil
+}
+
+// TouchSession sets when the session was last seen.
+func (s sessions) TouchSession(ctx context.Context, hash []byte, seen time.Time) error {
+	// A slower host must not turn the clock back.
+	_, err := s.exec(ctx, `UPDATE vestibule_sessions SET seen = ? WHERE hash = ? AND seen < ?`, ms(seen), hash, ms(seen))
+	if err != nil {
+		return fmt.Errorf("touch session: %w", err)
+	}
+	return nil
+}
+
+// DeleteSession removes the record.
+func (s sessions) DeleteSession(ctx context.Context, hash []byte) error {
+	return s.remove(ctx, `hash = ?`, hash)
+}
+
+// DeleteUserSessions removes all records of the user.
+func (s sessions) DeleteUserSessions(ctx context.Context, userID string) error {
+	return s.remove(ctx, `user_id = ?`, userID)
+}
+
+// DeleteDeviceSessions removes all records of the device token.
+func (s sessions) DeleteDeviceSessions(ctx context.Context, device []byte) error {
+	return s.remove(ctx, `device = ?`, device)
+}
+
+func (s sessions) remove(ctx context.Context, condition string, arg any) error {
+	if _, err := s.exec(ctx, `DELETE FROM vestibule_sessions WHERE `+condition, arg); err != nil {
+		return fmt.Errorf("delete sessions: %w", err)
+	}
+	return nil
+}
+
+// DeleteExpiredSessions removes up to limit records that are over.
+func (s sessions) DeleteExpiredSessions(ctx context.Context, now, idleSince time.Time, limit int) (int, error) {
+	return s.sweep(ctx, "vestibule_sessions", "hash", `(expires < ? OR seen < ?)`, limit, ms(now), ms(idleSince))
+}
+
+// A SessionInfo is a session as the operator sees it.
+type SessionInfo struct {
+	// ID is the first 16 hex digits of the stored key, enough for
+	// [DB.RevokeSession] and of no use to anybody else.
+	ID string
+	// UserID is empty for a guest.
+	UserID string
+	// Device is the browser's User-Agent, Address where it came from.
+	Device, Address string
+	// Remembered tells that the device is kept signed in.
+	Remembered bool
+	// Created, Seen and Expires are when the session began, was last seen, and
+	// ends at the latest.
+	Created, Seen, Expires time.Time
+}
+
+// ListSessions returns up to limit sessions of the user, or of everybody when
+// userID is empty, the last seen first; guests are left out, and so are sessions
+// that have reached their end.
+func (db *DB) ListSessions(ctx context.Context, userID string, limit int) ([]SessionInfo, error) {
+	condition, args := `user_id <> ?`, []any{userID}
+	if userID != "" {
+		condition = `user_id = ?`
+	}
+	var rows []sessionRow
+	err := db.list(ctx, &rows, selectSessions+` WHERE `+condition+` AND expires > ? ORDER BY seen DESC, hash LIMIT ?`,
+		append(args, ms(db.Now()), limit)...)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	infos := make([]SessionInfo, len(rows))
+	for i, r := range rows {
+		infos[i] = SessionInfo{
+			ID: hex.EncodeToString(r.Hash)[:16], UserID: r.UserID, Device: r.UserAgent, Address: r.Address,
+			Remembered: r.Device != nil, Created: fromMS(r.Created), Seen: fromMS(r.Seen), Expires: fromMS(r.Expires),
+		}
+	}
+	return infos, nil
+}
+
+// RevokeSession ends the session whose ID begins with prefix, of at least 8 hex
+// digits, and the device token that would bring it back. It returns
+// auth.ErrNotFound when there is none, and another error for a prefix that is
+// malformed or fits several.
+func (db *DB) RevokeSession(ctx context.Context, prefix string) error {
+	prefix = strings.ToLower(prefix)
+	low, err1 := hex.DecodeString(pad(prefix, "0"))
+	high, err2 := hex.DecodeString(pad(prefix, "f"))
+	if len(prefix) < 8 || len(prefix) > 64 || err1 != nil || err2 != nil {
+		return fmt.Errorf("revoke session: %q is no session id: it has 8 to 64 hex digits", prefix)
+	}
+	return db.InTx(ctx, func(ctx context.Context) error {
+		var rows []sessionRow
+		err := db.list(ctx, &rows, selectSessions+` WHERE hash >= ? AND hash <= ? LIMIT 2`, low, high)
+		switch {
+		case err != nil:
+			return fmt.Errorf("revoke session: %w", err)
+		case len(rows) == 0:
+			return fmt.Errorf("revoke session %s: %w", prefix, auth.ErrNotFound)
+		case len(rows) > 1:
+			return fmt.Errorf("revoke session: %s fits several sessions: give more digits", prefix)
+		}
+		return db.endSession(ctx, rows[0])
+	})
+}
+
+func (db *DB) endSession(ctx context.Context, row sessionRow) error {
+	err := sessions{db}.DeleteSession(ctx, row.Hash)
+	if row.Device != nil {
+		err = errors.Join(err,
+			sessions{db}.DeleteDeviceSessions(ctx, row.Device),
+			rememberTokens{db}.Delete(ctx, row.Device))
+	}
+	return err
+}
+
+func pad(s, with string) string { return s + strings.Repeat(with, max(0, 64-len(s))) }

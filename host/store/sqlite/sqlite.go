@@ -1,0 +1,183 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/pressly/goose/v3"
+	"github.com/vestibule-dev/vestibule/host/store"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// settings are of every connection. The time to wait for a lock comes first: the
+// others may have to wait already.
+const settings = "_busy_timeout=5000&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+	"&_pragma=foreign_keys(1)&_pragma=mmap_size(268435456)"
+
+// Open opens the database file that dsn names, creating it when it is missing: a
+// path, or a file: URI whose parameters override our settings, such as
+// "file:app.db?_pragma=synchronous(NORMAL)". A database in memory is refused, as
+// its connections would each have their own. A new file is readable by its owner
+// only. Close the DB after use.
+func Open(ctx context.Context, dsn string) (*store.DB, error) {
+	uri, file, err := locate(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := create(uri, file); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	base, own, _ := strings.Cut(uri, "?")
+	query := "?" + settings + "&" + own
+	// The file is in WAL mode once the writer has opened it; only then may readers.
+	writer, err := open(ctx, base+query+"&_txlock=immediate", 1)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", file, err)
+	}
+	reader, err := open(ctx, base+query+"&_query_only=1", max(4, runtime.GOMAXPROCS(0)))
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, writer.Close()))
+	}
+	return store.New(dialect(), writer, reader, file), nil
+}
+
+// locate returns dsn as a URI, and the absolute path of the file.
+func locate(dsn string) (uri, file string, err error) {
+	uri = dsn
+	if !strings.HasPrefix(dsn, "file:") {
+		uri = "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(dsn)
+	}
+	name, query, _ := strings.Cut(strings.TrimPrefix(uri, "file:"), "?")
+	if name == "" || strings.Contains(name, ":memory:") || strings.Contains(query, "mode=memory") {
+		return "", "", fmt.Errorf("%q is a database in memory, which connections cannot share: name a file", dsn)
+	}
+	// file:///path and file://localhost/path name a host, which is this one.
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "//localhost"), "//")
+	name, err = url.PathUnescape(name)
+	if err != nil {
+		return "", "", err
+	}
+	file, err = filepath.Abs(name)
+	return uri, file, err
+}
+
+// create makes the file, so that nobody else can read what is put into it.
+func create(uri, file string) error {
+	if strings.Contains(uri, "mode=ro") || strings.Contains(uri, "vfs=") {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: create the directory first", err)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func open(ctx context.Context, dsn string, connections int) (*sqlx.DB, error) {
+	pool, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, err
+	}
+	db := sqlx.NewDb(pool, "sqlite3") // the name by which sqlx knows the parameters
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	// The switch to WAL does not wait for other processes by itself.
+	for range 50 {
+		if err = db.PingContext(ctx); err == nil || !retryable(err) || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func dialect() store.Dialect {
+	return store.Dialect{
+		Name:  "sqlite",
+		Goose: goose.DialectSQLite3,
+		Bind:  sqlx.QUESTION,
+		Quote: `"`,
+		Types: []string{
+			"{auto}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{key}", "VARCHAR(255)", "{bytes}", "BLOB", "{blob}", "BLOB",
+			"{time}", "DATETIME", "{engine}", "", "{fold_index}", "CREATE UNIQUE INDEX users_email_lower ON users (LOWER(email))",
+		},
+		Columns: `SELECT name, LOWER(type) AS type, 0 AS length, 0 AS folds,
+			dflt_value IS NOT NULL OR (pk = 1 AND LOWER(type) = 'integer'
+				AND (SELECT COUNT(*) FROM pragma_table_info(t.tbl) WHERE pk > 0) = 1) AS auto
+			FROM (SELECT ? AS tbl) AS t, pragma_table_xinfo(t.tbl)`,
+		Returning:       true,
+		Prepare:         true,
+		Time:            func(t time.Time) any { return t.Format(time.DateTime) },
+		Retryable:       retryable,
+		UniqueViolation: uniqueViolation,
+		Backup:          backup,
+	}
+}
+
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// retryable: somebody else, another process perhaps, holds a lock. The low byte
+// of a code is its kind.
+func retryable(err error) bool {
+	kind := code(err) & 0xff
+	return kind == sqlite3.SQLITE_BUSY || kind == sqlite3.SQLITE_LOCKED
+}
+
+func uniqueViolation(err error) bool {
+	c := code(err)
+	return c == sqlite3.SQLITE_CONSTRAINT_UNIQUE || c == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+}
+
+// backup copies with VACUUM INTO, which reads one snapshot and keeps nobody from
+// writing.
+func backup(ctx context.Context, reader *sqlx.DB, file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already: a backup never overwrites a file", file)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if err := vacuumInto(ctx, reader, file); err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	return f.Sync()
+}
+
+func vacuumInto(ctx context.Context, reader *sqlx.DB, file string) error {
+	conn, err := reader.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, `PRAGMA query_only = 0`); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, `VACUUM INTO ?`, file)
+	_, back := conn.ExecContext(context.WithoutCancel(ctx), `PRAGMA query_only = 1`)
+	return errors.Join(err, back)
+}

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Retention says how long rows are kept that nobody needs any more. The zero
+// value works.
+type Retention struct {
+	// Idle is how long a session may go unseen; sessions are left alone when zero,
+	// until their end.
+	Idle time.Duration
+	// Reset is how long a reset token may be used, 24 h when zero. Its claim is
+	// kept for an hour more.
+	Reset time.Duration
+	// Buried is how long mail is kept that could not be sent, 7 days when zero.
+	Buried time.Duration
+	// Batch bounds how many rows of one table one call deletes, 500 when zero.
+	Batch int
+}
+
+func (r Retention) withDefaults() Retention {
+	if r.Reset == 0 {
+		r.Reset = 24 * time.Hour
+	}
+	if r.Buried == 0 {
+		r.Buried = 7 * 24 * time.Hour
+	}
+	if r.Batch == 0 {
+		r.Batch = 500
+	}
+	return r
+}
+
+// Sweep deletes what is over from every table that grows, at most one batch of
+// each, so that nobody waits long, and returns how many rows there were. Any
+// number of hosts may sweep. It does not join a transaction.
+func (db *DB) Sweep(ctx context.Context, now time.Time, keep Retention) (int, error) {
+	keep = keep.withDefaults()
+	var idleSince time.Time
+	if keep.Idle > 0 {
+		idleSince = now.Add(-keep.Idle)
+	}
+	total, err := db.Sessions().DeleteExpiredSessions(ctx, now, idleSince, keep.Batch)
+	for _, s := range []struct {
+		table, key, condition string
+		before                time.Time
+	}{
+		{"vestibule_counters", "id", `ends <= ?`, now},
+		{"vestibule_remember_tokens", "selector", `expires <= ?`, now},
+		{"vestibule_outbox", "id", `buried > 0 AND buried <= ?`, now.Add(-keep.Buried)},
+	} {
+		n, err2 := db.sweep(ctx, s.table, s.key, s.condition, keep.Batch, ms(s.before))
+		total, err = total+n, errors.Join(err, err2)
+	}
+	n, err2 := db.sweepClaims(ctx, now.Add(-keep.Reset-time.Hour), keep.Batch)
+	return total + n, errors.Join(err, err2)
+}
+
+// sweep deletes up to limit rows. DELETE has no LIMIT on some engines, so the
+// keys are read first; the condition is checked again for each row.
+func (db *DB) sweep(ctx context.Context, table, key, condition string, limit int, args ...any) (int, error) {
+	var keys []any
+	query := fmt.Sprintf(`SELECT %s FROM %s WHERE %s LIMIT ?`, key, table, condition)
+	if err := db.list(ctx, &keys, query, append(args, limit)...); err != nil {
+		return 0, fmt.Errorf("sweep %s: %w", table, err)
+	}
+	if len(keys) == 0 {
+		return 0, nil
+	}
+	query = fmt.Sprintf(`DELETE FROM %s WHERE %s IN (?) AND %s`, table, key, condition)
+	n, err := db.execIn(ctx, query, append([]any{keys}, args...)...)
+	if err != nil {
+		return 0, fmt.Errorf("sweep %s: %w", table, err)
+	}
+	return int(n), nil
+}
+
+// sweepClaims deletes reset tokens issued before the given time, in both tables.
+func (db *DB) sweepClaims(ctx context.Context, before time.Time, limit int) (int, error) {
+	var rows []struct {
+		Token []byte
+		Email string
+	}
+	err := db.list(ctx, &rows, `SELECT token, email FROM vestibule_reset_claims WHERE created <= ? LIMIT ?`, ms(before), limit)
+	if err != nil {
+		return 0, fmt.Errorf("sweep reset tokens: %w", err)
+	}
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	var tokens, emails, stock []any
+	for _, r := range rows {
+		tokens, emails, stock = append(tokens, r.Token), append(emails, r.Email), append(stock, hex.EncodeToString(r.Token))
+	}
+	if _, err := db.execIn(ctx, `DELETE FROM `+resetTable+` WHERE email IN (?) AND token IN (?)`, emails, stock); err != nil {
+		return 0, fmt.Errorf("sweep reset tokens: %w", err)
+	}
+	n, err := db.execIn(ctx, `DELETE FROM vestibule_reset_claims WHERE token IN (?)`, tokens)
+	if err != nil {
+		return 0, fmt.Errorf("sweep reset tokens: %w", err)
+	}
+	return int(n), nil
+}
+
+// execIn is exec for a statement with slices among its arguments.
+func (db *DB) execIn(ctx context.Context, query string, args ...any) (int64, error) {
+	query, args, err := sqlx.In(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return db.exec(ctx, query, args...)
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/vestibule-dev/vestibule/host/auth"
+)
+
+// throttle is the auth.Throttle.
+type throttle struct{ *DB }
+
+// The two ways to count in one statement. A counter without hits left, after
+// [throttle.Undo], starts again like one whose window is over.
+const (
+	insertHit = `INSERT INTO vestibule_counters (id, kind, login, client, hits, ends) VALUES (?, ?, ?, ?, 1, ?) `
+
+	hitReturning = insertHit + `ON CONFLICT (id) DO UPDATE SET
+		hits = CASE WHEN vestibule_counters.ends <= ? OR vestibule_counters.hits = 0
+			THEN 1 ELSE vestibule_counters.hits + 1 END,
+		ends = CASE WHEN vestibule_counters.ends <= ? OR vestibule_counters.hits = 0
+			THEN excluded.ends ELSE vestibule_counters.ends END
+		RETURNING hits, ends`
+
+	// Assignments are made from left to right here: ends still sees the old hits
+	// only because it comes first, and kind, which keeps its value, sees what
+	// both have become. LAST_INSERT_ID(x) sends x back with the result.
+	hitPacked = insertHit + `ON DUPLICATE KEY UPDATE
+		hits = IF(ends <= ? OR hits = 0, 0, hits),
+		ends = IF(hits = 0, ?, ends),
+		hits = hits + 1,
+		kind = IF(LAST_INSERT_ID((ends - ?) * 1048576 + LEAST(hits, 1048575)) > 0, kind, kind)`
+)
+
+func counterID(c auth.Counter) []byte {
+	sum := sha256.Sum256([]byte(c.Kind + "\x00" + c.Login + "\x00" + c.Client))
+	return sum[:]
+}
+
+// Hit counts an attempt.
+func (t throttle) Hit(ctx context.Context, c auth.Counter, now time.Time, window time.Duration) (int, time.Time, error) {
+	start, end := ms(now), ms(now.Add(window))
+	args := []any{counterID(c), clip(c.Kind, 255), clip(c.Login, 255), clip(c.Client, 255), end}
+	var row struct{ Hits, Ends int64 }
+	err := t.write(ctx, func(q sqlx.ExtContext) error {
+		if t.dialect.Returning {
+			return sqlx.GetContext(ctx, q, &row, t.rebind(hitReturning), append(args, start, start)...)
+		}
+		res, err := q.ExecContext(ctx, t.rebind(hitPacked), append(args, start, end, start)...)
+		if err != nil {
+			return err
+		}
+		packed, err := res.LastInsertId()
+		row.Hits, row.Ends = packed%1048576, start+packed/1048576
+		if packed == 0 { // a new row
+			row.Hits, row.Ends = 1, end
+		}
+		return err
+	})
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("count attempt: %w", err)
+	}
+	return int(row.Hits), fromMS(row.Ends), nil
+}
+
+// Undo takes one attempt back.
+func (t throttle) Undo(ctx context.Context, c auth.Counter) error {
+	_, err := t.exec(ctx, `UPDATE vestibule_counters SET hits = hits - 1 WHERE id = ? AND hits > 0`, counterID(c))
+	if err != nil {
+		return fmt.Errorf("take attempt back: %w", err)
+	}
+	return nil
+}
+
+// Clear forgets the counter.
+func (t throttle) Clear(ctx context.Context, c auth.Counter) error {
+	if _, err := t.exec(ctx, `DELETE FROM vestibule_counters WHERE id = ?`, counterID(c)); err != nil {
+		return fmt.Errorf("clear counter: %w", err)
+	}
+	return nil
+}
+
+// A CounterInfo is a counter as the operator sees it.
+type CounterInfo struct {
+	auth.Counter
+	// Count is the number of attempts in the window, which ends at Ends.
+	Count int
+	Ends  time.Time
+}
+
+// ListCounters returns up to limit counters whose windows are open, those with
+// the most attempts first.
+func (db *DB) ListCounters(ctx context.Context, limit int) ([]CounterInfo, error) {
+	var rows []struct {
+		Kind, Login, Client string
+		Hits, Ends          int64
+	}
+	err := db.list(ctx, &rows, `SELECT kind, login, client, hits, ends FROM vestibule_counters
+		WHERE ends > ? AND hits > 0 ORDER BY hits DESC, ends, id LIMIT ?`, ms(db.Now()), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list counters: %w", err)
+	}
+	infos := make([]CounterInfo, len(rows))
+	for i, r := range rows {
+		infos[i] = CounterInfo{
+			Counter: auth.Counter{Kind: r.Kind, Login: r.Login, Client: r.Client},
+			Count:   int(r.Hits), Ends: fromMS(r.Ends),
+		}
+	}
+	return infos, nil
+}
+
+// ClearCounters forgets the counters of a login name, in any case, or all of
+// them when it is empty, and returns how many there were.
+func (db *DB) ClearCounters(ctx context.Context, login string) (int, error) {
+	query, args := `DELETE FROM vestibule_counters`, []any(nil)
+	if login != "" {
+		query, args = query+` WHERE login = ?`, []any{clip(strings.ToLower(login), 255)}
+	}
+	n, err := db.exec(ctx, query, args...)
+	if err != nil {
+		return 0, fmt.Errorf("clear counters: %w", err)
+	}
+	return int(n), nil
+}

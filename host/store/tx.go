@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Retries wait at random up to firstBackoff, then up to twice as long each time,
+// so that those who collided once spread out.
+const (
+	maxRetries   = 9
+	firstBackoff = 2 * time.Millisecond
+	maxBackoff   = 250 * time.Millisecond
+)
+
+// txKey carries the transaction on db in a context. The database is part of the
+// key, so that a transaction on one is never taken for one on another.
+type txKey struct{ db *DB }
+
+func (db *DB) tx(ctx context.Context) *sqlx.Tx {
+	tx, _ := ctx.Value(txKey{db}).(*sqlx.Tx)
+	return tx
+}
+
+// InTx calls f with a context that carries a transaction, which every method
+// called with that context joins, a nested InTx as well. It commits when f
+// returns nil and rolls back otherwise, and it calls f again, a bounded number
+// of times, when the database reports a conflict with another transaction. f
+// must not use the outer context: on SQLite it would wait for itself. An error
+// of the commit may leave open whether it happened.
+func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
+	if db.tx(ctx) != nil {
+		return f(ctx)
+	}
+	return db.retry(ctx, func() error { return db.once(ctx, f) })
+}
+
+func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
+	tx, err := db.writer.BeginTxx(ctx, &sql.TxOptions{Isolation: db.dialect.Isolation})
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+	// After a commit this does nothing; it also covers a panic in f.
+	defer func() { _ = tx.Rollback() }()
+	if err := f(context.WithValue(ctx, txKey{db}, tx)); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit transaction: %w", err)
+	}
+	return nil
+}
+
+// retry runs f until it succeeds or fails for good. The conflict is returned,
+// and not the end of ctx, as it says more.
+func (db *DB) retry(ctx context.Context, f func() error) error {
+	for n := range maxRetries {
+		err := f()
+		if err == nil || !db.dialect.Retryable(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(rand.N(min(firstBackoff<<n, maxBackoff))):
+		}
+	}
+	return f()
+}
+
+// write runs f on the transaction of ctx or, with retries, on the writer.
+func (db *DB) write(ctx context.Context, f func(sqlx.ExtContext) error) error {
+	if tx := db.tx(ctx); tx != nil {
+		return f(tx)
+	}
+	return db.retry(ctx, func() error { return f(db.writer) })
+}
+
+// exec runs a statement and returns how many rows matched it.
+func (db *DB) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	var n int64
+	err := db.write(ctx, func(q sqlx.ExtContext) error {
+		res, err := q.ExecContext(ctx, db.rebind(query), args...)
+		if err != nil {
+			return err
+		}
+		n, err = res.RowsAffected()
+		return err
+	})
+	return n, err
+}
+
+// get reads one row into dest and reports whether there was one.
+func (db *DB) get(ctx context.Context, dest any, query string, args ...any) (bool, error) {
+	return found(db.row(ctx, query, args...).StructScan(dest))
+}
+
+// found tells a missing row from a failure.
+func found(err error) (bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// row starts reading one row. Where the engine wants it, the statement is kept
+// prepared, so query must be one of a bounded number of texts.
+func (db *DB) row(ctx context.Context, query string, args ...any) *sqlx.Row {
+	if tx := db.tx(ctx); tx != nil {
+		return tx.QueryRowxContext(ctx, db.rebind(query), args...)
+	}
+	if stmt := db.stmt(ctx, query); stmt != nil {
+		return stmt.QueryRowxContext(ctx, args...)
+	}
+	return db.reader.QueryRowxContext(ctx, db.rebind(query), args...)
+}
+
+// stmt returns the prepared query, nil when it is not to be prepared or cannot
+// be; running it tells why.
+func (db *DB) stmt(ctx context.Context, query string) *sqlx.Stmt {
+	if !db.dialect.Prepare {
+		return nil
+	}
+	if stmt, ok := db.prepared.Load(query); ok {
+		return stmt.(*sqlx.Stmt)
+	}
+	stmt, err := db.reader.PreparexContext(ctx, db.rebind(query))
+	if err != nil {
+		return nil
+	}
+	if first, lost := db.prepared.LoadOrStore(query, stmt); lost {
+		_ = stmt.Close()
+		return first.(*sqlx.Stmt)
+	}
+	return stmt
+}
+
+// list reads all rows into dest, a pointer to a slice.
+func (db *DB) list(ctx context.Context, dest any, query string, args ...any) error {
+	var q sqlx.QueryerContext = db.reader
+	if tx := db.tx(ctx); tx != nil {
+		q = tx
+	}
+	return sqlx.SelectContext(ctx, q, dest, db.rebind(query), args...)
+}
+
+func (db *DB) rebind(query string) string { return sqlx.Rebind(db.dialect.Bind, query) }

@@ -1,0 +1,293 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// users is the auth.Users.
+type users struct{ *DB }
+
+// FindByLogin returns the one user whose column holds value.
+func (u users) FindByLogin(ctx context.Context, column, value string) (auth.User, error) {
+	id, err := u.findLogin(ctx, column, value)
+	if err != nil {
+		return auth.User{}, fmt.Errorf("find user: %w", err)
+	}
+	if id == "" {
+		return auth.User{}, auth.ErrNotFound
+	}
+	return u.FindByID(ctx, id)
+}
+
+// maxSpellings bounds how many rows may hold one address in different cases.
+const maxSpellings = 100
+
+// findLogin returns the id of the user, empty when nobody or more than one fits.
+// It does the same work for a login that is known and one that is not.
+func (u users) findLogin(ctx context.Context, column, value string) (string, error) {
+	col, err := u.hostColumn(ctx, column)
+	if err != nil {
+		return "", err
+	}
+	arg, ok := col.parse(value)
+	if !ok {
+		return "", nil
+	}
+	condition, args := u.dialect.quote(col.Name)+` = ?`, []any{arg}
+	address := kindOf(col.Type) == kindText && (column == colEmail || strings.Contains(value, "@"))
+	if address {
+		condition, args = u.anyCase(col, value)
+	}
+	key, err := u.hostColumn(ctx, colID)
+	if err != nil {
+		return "", err
+	}
+	var rows []struct{ ID, Login any }
+	query := `SELECT ` + u.dialect.quote(colID) + ` AS id, ` + u.dialect.quote(col.Name) + ` AS login FROM ` +
+		usersTable + ` WHERE ` + condition + ` LIMIT ?`
+	if err := u.list(ctx, &rows, query, append(args, maxSpellings)...); err != nil {
+		return "", err
+	}
+	var exact, folded []string
+	for _, r := range rows {
+		// Some engines find more than was asked for: accents, trailing blanks.
+		id, login := kindOf(key.Type).text(r.ID), kindOf(col.Type).text(r.Login)
+		switch {
+		case login == value:
+			exact = append(exact, id)
+		case address && fold(login) == fold(value):
+			folded = append(folded, id)
+		}
+	}
+	switch {
+	case len(exact) == 1:
+		return exact[0], nil
+	case len(exact) == 0 && len(folded) == 1:
+		return folded[0], nil
+	}
+	return "", nil
+}
+
+// anyCase is a condition that holds at least for every spelling of the address.
+// LOWER changes letters beyond ASCII on some engines only, hence three forms.
+func (u users) anyCase(c Column, address string) (string, []any) {
+	column := u.dialect.quote(c.Name)
+	if !c.Folds { // otherwise LOWER would only keep the index from being used
+		column = `LOWER(` + column + `)`
+	}
+	return column + ` IN (?, ?, ?)`, []any{fold(address), asciiLower(address), asciiLower(strings.ToUpper(address))}
+}
+
+// fold is how addresses compare; the throttle's keys are made in the same way.
+func fold(address string) string { return strings.ToLower(address) }
+
+func asciiLower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+// FindByID returns the user with the primary key id.
+func (u users) FindByID(ctx context.Context, id string) (auth.User, error) {
+	t, err := u.userTable(ctx)
+	if err != nil {
+		return auth.User{}, fmt.Errorf("find user: %w", err)
+	}
+	return u.findOne(ctx, t, t.readOne, id)
+}
+
+// findLocked is FindByID in a transaction, and nobody else changes the row
+// before it ends.
+func (u users) findLocked(ctx context.Context, id string) (auth.User, error) {
+	t, err := u.userTable(ctx)
+	if err != nil {
+		return auth.User{}, fmt.Errorf("find user: %w", err)
+	}
+	return u.findOne(ctx, t, t.readLocked, id)
+}
+
+func (u users) findOne(ctx context.Context, t *userTable, query, id string) (auth.User, error) {
+	key, ok := t.key(id)
+	if !ok {
+		return auth.User{}, auth.ErrNotFound
+	}
+	row, err := u.row(ctx, query, id, key).SliceScan()
+	switch ok, err := found(err); {
+	case err != nil:
+		return auth.User{}, fmt.Errorf("find user: %w", err)
+	case !ok:
+		return auth.User{}, auth.ErrNotFound
+	}
+	user := t.user(row[1:])
+	if user.ID != id { // found by a collation that ignores case
+		return auth.User{}, auth.ErrNotFound
+	}
+	user.Disabled = kindInt.text(row[0]) != "0"
+	return user, nil
+}
+
+// SetColumns writes host columns, and never the key or a credential.
+func (u users) SetColumns(ctx context.Context, id string, values map[string]pluginsdk.Value) error {
+	if len(values) == 0 {
+		return nil
+	}
+	params := make(map[string]any, len(values))
+	for name, v := range values {
+		if name == colID || name == colPassword || name == colRemember {
+			return fmt.Errorf("set user columns: column %q is not the host's to set", name)
+		}
+		col, err := u.hostColumn(ctx, name)
+		if err != nil {
+			return fmt.Errorf("set user columns: %w", err)
+		}
+		if params[name], err = col.param(v, u.dialect.Time); err != nil {
+			return fmt.Errorf("set user columns: %w", err)
+		}
+	}
+	return u.update(ctx, id, params)
+}
+
+// SetPassword writes the password hash and, where there is such a column, the
+// remember token.
+func (u users) SetPassword(ctx context.Context, id, hash, rememberToken string) error {
+	values := map[string]any{colPassword: hash}
+	switch ok, err := u.hasRemember(ctx); {
+	case err != nil:
+		return err
+	case ok:
+		values[colRemember] = rememberToken
+	}
+	return u.update(ctx, id, values)
+}
+
+// update writes values, and updated_at where there is one, into the user's row.
+func (u users) update(ctx context.Context, id string, values map[string]any) error {
+	t, err := u.userTable(ctx)
+	if err != nil {
+		return fmt.Errorf("update user: %w", err)
+	}
+	key, ok := t.key(id)
+	if !ok {
+		return auth.ErrNotFound
+	}
+	if c, ok := t.column(colUpdated); ok && kindOf(c.Type) == kindTime {
+		values = maps.Clone(values)
+		values[colUpdated] = u.moment()
+	}
+	names := slices.Sorted(maps.Keys(values))
+	params := make([]any, 0, len(names)+1)
+	for i, name := range names {
+		params = append(params, values[name])
+		names[i] = u.dialect.quote(name) + ` = ?`
+	}
+	n, err := u.exec(ctx, `UPDATE `+usersTable+` SET `+strings.Join(names, `, `)+
+		` WHERE `+u.dialect.quote(colID)+` = ?`, append(params, key)...)
+	if err != nil {
+		return fmt.Errorf("update user: %w", err)
+	}
+	if n == 0 {
+		return auth.ErrNotFound
+	}
+	return nil
+}
+
+// Rehash replaces the hash old by another of the same password. A column that is
+// too short for the new hash keeps the old one.
+func (u users) Rehash(ctx context.Context, id, old, hash string) error {
+	col, err := u.hostColumn(ctx, colPassword)
+	if err != nil {
+		return fmt.Errorf("rehash password: %w", err)
+	}
+	if col.Length > 0 && int64(len(hash)) > col.Length {
+		return nil
+	}
+	return u.InTx(ctx, func(ctx context.Context) error {
+		user, err := u.findLocked(ctx, id)
+		if err != nil || user.Password != old {
+			return err
+		}
+		if err := u.update(ctx, id, map[string]any{colPassword: hash}); err != nil {
+			return err
+		}
+		_, err = u.exec(ctx, `UPDATE vestibule_reset_claims SET fingerprint = ?
+			WHERE user_id = ? AND fingerprint = ? AND used_by IS NULL`,
+			fingerprint(hash, user.Email), id, fingerprint(old, user.Email))
+		if err != nil {
+			return fmt.Errorf("rehash password: %w", err)
+		}
+		return nil
+	})
+}
+
+// SetRememberToken writes the remember token where there is none yet, and
+// returns the one that stands. A table without such a column has none: the error
+// says so, and is auth.ErrNotFound.
+func (u users) SetRememberToken(ctx context.Context, id, token string) (string, error) {
+	switch ok, err := u.hasRemember(ctx); {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "", fmt.Errorf("table %s has no column %q, so nobody can be kept signed in: %w",
+			usersTable, colRemember, auth.ErrNotFound)
+	}
+	var stands string
+	err := u.InTx(ctx, func(ctx context.Context) error {
+		user, err := u.findLocked(ctx, id)
+		if err != nil {
+			return err
+		}
+		if stands = user.RememberToken; stands != "" {
+			return nil
+		}
+		stands = token
+		return u.update(ctx, id, map[string]any{colRemember: token})
+	})
+	return stands, err
+}
+
+func (u users) hasRemember(ctx context.Context) (bool, error) {
+	t, err := u.userTable(ctx)
+	if err != nil {
+		return false, err
+	}
+	_, ok := t.column(colRemember)
+	return ok, nil
+}
+
+// HashFormats returns one stored hash of each format and cost. It reads the
+// whole table: keep the answer for a while.
+func (u users) HashFormats(ctx context.Context) ([]string, error) {
+	var hashes []string
+	// Format and cost are the first 7 characters of a bcrypt hash, and about the
+	// first 31 of an argon2 hash; a few more groups do no harm.
+	err := u.list(ctx, &hashes, `SELECT MIN(password) FROM users WHERE password LIKE '$%'
+		GROUP BY SUBSTR(password, 1, CASE WHEN password LIKE '$argon2%' THEN 31 ELSE 7 END) LIMIT 1000`)
+	if err != nil {
+		return nil, fmt.Errorf("read hash formats: %w", err)
+	}
+	slices.Sort(hashes)
+	return slices.CompactFunc(hashes, func(a, b string) bool { return hashFormat(a) == hashFormat(b) }), nil
+}
+
+// hashFormat is the part of a hash before its salt.
+func hashFormat(hash string) string {
+	parts := strings.SplitAfterN(hash, "$", 6)
+	if strings.HasPrefix(hash, "$argon2") {
+		return strings.Join(parts[:min(4, len(parts))], "")
+	}
+	return hash[:min(7, len(hash))]
+}
+
+// moment is now as the engine stores it.
+func (u users) moment() any { return u.dialect.Time(u.Now().UTC().Truncate(time.Second)) }

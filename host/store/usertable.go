@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// The stock tables, and the columns of users that have a meaning here.
+const (
+	usersTable = "users"
+	resetTable = "password_reset_tokens"
+
+	colID       = "id"
+	colName     = "name"
+	colEmail    = "email"
+	colPassword = "password"
+	colRemember = "remember_token"
+	colCreated  = "created_at"
+	colUpdated  = "updated_at"
+)
+
+// A userTable is the table users as it was found, and the statements made for
+// it. It does not change once made.
+type userTable struct {
+	columns []Column
+	// read selects all columns, in order; readOne also counts the disabled mark
+	// of one user, and readLocked locks that user's row as well. Their parameters
+	// are the user's id as text and as the key.
+	read, readOne, readLocked string
+}
+
+// userTable returns the table as it was found first. It is read again after
+// [DB.Migrate] and when a column is asked for that was not there.
+func (db *DB) userTable(ctx context.Context) (*userTable, error) {
+	if t := db.users.Load(); t != nil {
+		return t, nil
+	}
+	columns, err := db.columns(ctx, usersTable)
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("there is no table %s: run `vestibule migrate`", usersTable)
+	}
+	t := &userTable{columns: columns}
+	for _, name := range []string{colID, colEmail, colPassword} {
+		if _, ok := t.column(name); !ok {
+			return nil, fmt.Errorf("table %s has no column %q, which sign-in needs", usersTable, name)
+		}
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = db.dialect.quote(c.Name)
+	}
+	list := strings.Join(names, ", ")
+	from, where := ` FROM `+usersTable, ` WHERE `+db.dialect.quote(colID)+` = ?`
+	t.read = `SELECT ` + list + from
+	t.readOne = `SELECT (SELECT COUNT(*) FROM vestibule_disabled_users WHERE user_id = ?), ` + list + from + where
+	t.readLocked = t.readOne + db.dialect.ForUpdate
+	db.users.Store(t)
+	return t, nil
+}
+
+func (t *userTable) column(name string) (Column, bool) {
+	i := slices.IndexFunc(t.columns, func(c Column) bool { return c.Name == name })
+	if i < 0 {
+		return Column{}, false
+	}
+	return t.columns[i], true
+}
+
+// key converts an id to the type of the key, false when no user can have it.
+func (t *userTable) key(id string) (any, bool) {
+	c, _ := t.column(colID)
+	return c.parse(id)
+}
+
+// user makes a User of a row with the columns of the table.
+func (t *userTable) user(row []any) auth.User {
+	u := auth.User{Columns: make(map[string]pluginsdk.Value, len(row))}
+	for i, c := range t.columns {
+		k := kindOf(c.Type)
+		switch c.Name {
+		case colID:
+			u.ID = k.text(row[i])
+		case colName:
+			u.Name = k.text(row[i])
+		case colEmail:
+			u.Email = k.text(row[i])
+		case colPassword:
+			u.Password = k.text(row[i])
+		case colRemember:
+			u.RememberToken = k.text(row[i])
+		default:
+			u.Columns[c.Name] = k.value(row[i])
+		}
+	}
+	return u
+}
+
+// hostColumn returns a column that the host's configuration may name, looking
+// again in case it was added since.
+func (db *DB) hostColumn(ctx context.Context, name string) (Column, error) {
+	t, err := db.userTable(ctx)
+	if err != nil {
+		return Column{}, err
+	}
+	if c, ok := t.column(name); ok {
+		return c, nil
+	}
+	db.users.CompareAndSwap(t, nil)
+	if t, err = db.userTable(ctx); err != nil {
+		return Column{}, err
+	}
+	if c, ok := t.column(name); ok {
+		return c, nil
+	}
+	return Column{}, fmt.Errorf("table %s has no column %q", usersTable, name)
+}
+
+// UserColumns returns the columns of the table users as they are now, so that a
+// configuration that names one can be checked.
+func (db *DB) UserColumns(ctx context.Context) ([]Column, error) {
+	return db.columns(ctx, usersTable)
+}
