@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"crypto/tls"
 	"io/fs"
 	"net/netip"
@@ -28,6 +29,9 @@ type Options struct {
 	// Store is the shared database, already migrated. The host closes it when Run
 	// returns.
 	Store *store.DB
+	// Version is the product's version, "2.0.0" when empty; its first number is
+	// the core version that front-end modules name.
+	Version string
 
 	Server  ServerOptions
 	Session SessionOptions
@@ -38,11 +42,15 @@ type Options struct {
 	UI     UIOptions
 
 	// Plugins are the plugin processes to start, at most one for each role.
-	Plugins []pluginproc.Spec
+	Plugins []Plugin
 	// Dispenser and OrgSetup are answered in this process instead of by a plugin.
 	// A plugin with the same role is an error.
 	Dispenser pluginsdk.Dispenser
 	OrgSetup  pluginsdk.OrgSetupHandler
+
+	// OnPasswordReset are called, one after the other, for each successful reset
+	// after its commit.
+	OnPasswordReset []func(context.Context, auth.PasswordReset)
 
 	// OData is the query endpoint under /odata/; nil for none.
 	OData *ODataOptions
@@ -65,6 +73,9 @@ type ServerOptions struct {
 	// LoadTLS returns the certificate; nil serves plain HTTP. It is called at
 	// start and again at every reload.
 	LoadTLS func() (*tls.Certificate, error)
+	// OnReady is called once Run listens, with the address that people use; nil
+	// for nobody.
+	OnReady func(base string)
 	// DrainTimeout bounds how long a stop waits for requests, 10 s when zero.
 	DrainTimeout time.Duration
 }
@@ -77,21 +88,26 @@ type SessionOptions struct {
 
 // AuthOptions are the rules of sign-in.
 type AuthOptions struct {
-	auth.Rules
+	Rules
 	// RedirectOrigins are the other origins that a redirect intent may name, such
 	// as "https://crm.example.com".
 	RedirectOrigins []string
 }
 
-// MailOptions say how mail leaves. A nil Sender logs recipient and subject.
-type MailOptions struct {
-	// From is the sender, as in `Vestibule <no-reply@example.com>`.
-	From string
-	// Sender is the transport.
-	Sender mail.Sender
-	// Templates replaces built-in templates file by file; nil for none.
-	Templates fs.FS
-}
+// What configuration needs of the packages behind the host, under names of its
+// own, so that it imports the host alone.
+type (
+	// Plugin is one plugin process.
+	Plugin = pluginproc.Spec
+	// PluginConfigError lists mistakes in plugins' config blocks by their paths.
+	PluginConfigError = pluginproc.ConfigError
+	// MailOptions say how mail leaves.
+	MailOptions = mail.Config
+	// SMTPOptions say how to reach the mail server.
+	SMTPOptions = mail.SMTP
+	// Rules are the numbers of sign-in.
+	Rules = auth.Rules
+)
 
 // UIOptions is the front-end app.
 type UIOptions struct {
@@ -102,6 +118,8 @@ type UIOptions struct {
 	AppName string
 	// Live serves App without caching, for a directory that is being edited.
 	Live bool
+	// Modules are further front-end modules, to be listed for a shell.
+	Modules []Module
 }
 
 // A Route is a named page of the application. Exactly one of File, Dir, Proxy
@@ -126,11 +144,9 @@ const (
 )
 
 // ODataOptions is the query endpoint. The host fills in who is asking, the
-// public address, the logger and the request id.
+// public address, the logger and the request id; the model holds the guards.
 type ODataOptions struct {
 	Model   *edm.Model
 	Source  odata.Source
 	Options odata.Options
-	// Guard is of the endpoint as a whole; the zero value is GuardSession.
-	Guard Guard
 }

@@ -24,7 +24,7 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 	if err := f.Texts(form.Field{Name: "email", Into: &email}); err != nil {
 		return err
 	}
-	if !isAddress(email) {
+	if !IsAddress(email) {
 		return fault.Invalid("email", "email")
 	}
 	if err := p.admitReset(r, "forgot", email); err != nil {
@@ -73,10 +73,10 @@ func (p *Pipeline) admitReset(r *http.Request, kind, email string) error {
 	return nil
 }
 
-// isAddress reports whether s is a plain mail address: one local part and one
+// IsAddress reports whether s is a plain mail address: one local part and one
 // domain (RFC 5321 4.1.2), without display name, comments or quotes, which the
 // parsers of different programs read differently.
-func isAddress(s string) bool {
+func IsAddress(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	if !ok || local == "" || len(local) > 64 || domain == "" || len(domain) > 253 {
 		return false

@@ -38,7 +38,9 @@ type orgForm struct {
 	faults []fault.Field
 }
 
-func (v *orgForm) fault(field, code string) { v.faults = append(v.faults, fault.Field{Field: field, Code: code}) }
+func (v *orgForm) fault(field, code string) {
+	v.faults = append(v.faults, fault.Field{Field: field, Code: code})
+}
 
 func (v *orgForm) legalForm() error {
 	text, err := v.number("legal_form")
@@ -51,7 +53,7 @@ func (v *orgForm) legalForm() error {
 	case "1", "2":
 		v.out["legal_form"] = int64(text[0] - '0')
 	default:
-		v.fault("legal_form", "invalid_choice")
+		v.fault("legal_form", "invalid")
 	}
 	return nil
 }
@@ -105,7 +107,7 @@ func (v *orgForm) choice(name string, allowed ...string) error {
 	case value == "":
 		v.fault(name, "required")
 	case !slices.Contains(allowed, value):
-		v.fault(name, "invalid_choice")
+		v.fault(name, "invalid")
 	default:
 		v.out[name] = value
 	}
@@ -119,7 +121,7 @@ func (v *orgForm) billingEmail() error {
 	case err != nil:
 		return err
 	case email == "":
-	case !isAddress(email):
+	case !IsAddress(email):
 		v.fault("billing_email", "email")
 	default:
 		v.out["billing_email"] = email

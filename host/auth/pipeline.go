@@ -79,9 +79,8 @@ type Pipeline struct {
 	pace   *password.Pace
 }
 
-// New returns a pipeline. It measures the password formats in use, which takes
-// as long as three verifications of each.
-func New(ctx context.Context, o Options) (*Pipeline, error) {
+// New returns a pipeline. Call Warm before the first login.
+func New(o Options) *Pipeline {
 	o.Rules = o.withDefaults()
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -102,21 +101,26 @@ func New(ctx context.Context, o Options) (*Pipeline, error) {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
 	}
 	h := password.New()
-	p := &Pipeline{Options: o, hasher: h, pace: password.NewPace(h)}
-	ours, err := h.Hash(ctx, token())
+	return &Pipeline{Options: o, hasher: h, pace: password.NewPace(h)}
+}
+
+// Warm measures the password formats in use, so that failed logins take as long
+// as the slowest of them from the first one on.
+func (p *Pipeline) Warm(ctx context.Context) error {
+	ours, err := p.hasher.Hash(ctx, token())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	stored, err := o.Users.HashFormats(ctx)
+	stored, err := p.Users.HashFormats(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the password formats in use: %w", err)
+		return fmt.Errorf("read the password formats in use: %w", err)
 	}
 	for _, hash := range append(stored, ours) {
 		if err := p.pace.Learn(ctx, hash); err != nil {
-			return nil, fmt.Errorf("measure password hashing: %w", err)
+			return fmt.Errorf("measure password hashing: %w", err)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // token returns 256 random bits as text that is safe in a URL.

@@ -25,6 +25,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	_, err := p.findReset(r.Context(), email, secret)
 	switch {
 	case err == nil:
+		http.SetCookie(w, p.screenCookie(time.Minute))
 		target += "#/set-password/" + url.PathEscape(secret) + "/" + url.PathEscape(email)
 	case !errors.Is(err, ErrNotFound):
 		return err
@@ -37,7 +38,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 
 // findReset returns the usable token that a link or form names.
 func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, error) {
-	if !isAddress(email) || len(secret) > 256 {
+	if !IsAddress(email) || len(secret) > 256 {
 		return ResetToken{}, ErrNotFound
 	}
 	t, err := p.Resets.Find(ctx, email, digest([]byte(secret)), p.Now().Add(-p.ResetLifetime))

@@ -80,6 +80,9 @@ func RecordOf(s *sessions.Session) (Record, bool) {
 // Name returns the name of the cookie.
 func (s *Store) Name() string { return s.o.Name }
 
+// Idle returns the idle limit.
+func (s *Store) Idle() time.Duration { return s.o.Idle }
+
 // Get returns the request's session, loaded once per request. The name is that
 // of the store's cookie whatever is passed, since there is one session.
 func (s *Store) Get(r *http.Request, _ string) (*sessions.Session, error) {
@@ -108,9 +111,9 @@ func (s *Store) New(r *http.Request, _ string) (*sessions.Session, error) {
 	if !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle {
 		return out, nil
 	}
-	values, err := decode(rec.Data)
+	restored, err := s.Restore(rec)
 	if err != nil {
-		return out, fmt.Errorf("load session: %w", err)
+		return out, err
 	}
 	if now.Sub(rec.Seen) >= min(time.Minute, s.o.Idle/20) {
 		if err := s.backend.TouchSession(r.Context(), hash, now); err != nil {
@@ -118,10 +121,24 @@ func (s *Store) New(r *http.Request, _ string) (*sessions.Session, error) {
 		}
 		rec.Seen = now
 	}
+	restored.Values[recordKey{}] = rec
+	return restored, nil
+}
+
+// Restore returns the session that a record holds.
+func (s *Store) Restore(rec Record) (*sessions.Session, error) {
+	values, err := decode(rec.Data)
+	if err != nil {
+		return nil, fmt.Errorf("load session: %w", err)
+	}
+	out := sessions.NewSession(s, s.o.Name)
 	values[recordKey{}] = rec
-	out.Values, out.IsNew = values, false
+	out.Values = values
 	return out, nil
 }
+
+// Expired returns the cookie that removes the browser's.
+func (s *Store) Expired() *http.Cookie { return s.cookie("", -1) }
 
 // Save writes the session's values. A session without a row gets one, and its
 // cookie, only when it has values; one whose row was deleted meanwhile gives
@@ -204,7 +221,7 @@ func (s *Store) End(ctx context.Context, sess *sessions.Session) (*http.Cookie, 
 			return nil, fmt.Errorf("end session: %w", err)
 		}
 	}
-	return s.cookie("", -1), nil
+	return s.Expired(), nil
 }
 
 // cookie has no lifetime of its own: it ends with the browser, and the row

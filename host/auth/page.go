@@ -1,0 +1,96 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+	"time"
+)
+
+// screenCookie makes the next GET /login answer with the page even to somebody
+// who is signed in: the link in a reset mail leads to a screen whose name stands
+// in the fragment, which no server sees.
+func (p *Pipeline) screenCookie(maxAge time.Duration) *http.Cookie {
+	name := "vestibule_screen"
+	c := &http.Cookie{
+		Name: name, Value: "1", Path: "/login", MaxAge: int(maxAge.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: p.Secure,
+	}
+	if maxAge <= 0 {
+		c.Value, c.MaxAge = "", -1
+	}
+	return c
+}
+
+// Resume decides what GET /login answers: a target to go to for somebody who is
+// signed in and settled, and the page, "", for everybody else. It keeps the
+// query's redirect for after the sign-in.
+func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, string, error) {
+	s, err := p.Identify(w, r)
+	if err != nil {
+		return s, "", err
+	}
+	wanted := LocalPath(r.URL.Query().Get("redirect"))
+	if !s.Settled() {
+		return s, "", p.KeepIntended(w, r, s, wanted)
+	}
+	if c, err := r.Cookie("vestibule_screen"); err == nil && c.Value != "" {
+		http.SetCookie(w, p.screenCookie(0))
+		return s, "", nil
+	}
+	target, err := p.landing(r, s, wanted)
+	return s, target, err
+}
+
+// landing returns where somebody who is signed in and settled goes, and forgets
+// the page that was asked for.
+func (p *Pipeline) landing(r *http.Request, s Session, wanted string) (string, error) {
+	if s.Intended != "" {
+		intended := s.Intended
+		s.Intended = ""
+		if err := ignoreGone(p.Sessions.Update(r.Context(), s)); err != nil {
+			return "", err
+		}
+		if wanted == "" {
+			return intended, nil
+		}
+	}
+	if wanted != "" {
+		return wanted, nil
+	}
+	if s.Intent != nil && s.Intent.Envelope.Target() != "" {
+		return s.Intent.Envelope.Target(), nil
+	}
+	return p.routePath("dashboard")
+}
+
+// KeepIntended keeps the page that was asked for in the session, beginning one for a
+// guest. What is not a local path, or a page of the login itself, is not kept.
+func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, target string) error {
+	target = LocalPath(target)
+	if target == "" || len(target) > maxIntended || target == s.Intended {
+		return nil
+	}
+	s.Intended = target
+	if s.Key != nil {
+		return ignoreGone(p.Sessions.Update(r.Context(), s))
+	}
+	_, cookie, err := p.Sessions.Renew(r.Context(), r, s, s)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, cookie)
+	return nil
+}
+
+// maxIntended is the longest page address that a session keeps, 2 KiB: longer
+// ones would let a guest fill the database.
+const maxIntended = 2 << 10
+
+// ignoreGone forgives that another tab was faster: what was to be remembered is
+// a convenience.
+func ignoreGone(err error) error {
+	if errors.Is(err, ErrSessionGone) {
+		return nil
+	}
+	return err
+}

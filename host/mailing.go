@@ -1,0 +1,88 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/mail"
+)
+
+// A kicker writes to the outbox and wakes the worker, which otherwise looks for
+// itself every few seconds.
+type kicker struct{ h *Host }
+
+// Enqueue writes the mail down. It joins the transaction of ctx, so the worker
+// may wake a moment too early; it then finds the mail at its next look.
+func (k kicker) Enqueue(ctx context.Context, userID, purpose, locale string) error {
+	err := k.h.o.Store.Outbox().Enqueue(ctx, userID, purpose, locale)
+	if err == nil {
+		k.h.mail.Kick()
+	}
+	return err
+}
+
+func (h *Host) mailOptions() mail.Options {
+	host := h.o.Server.Address
+	if u := h.o.Server.PublicURL; u != nil {
+		host = u.Host
+	}
+	return mail.Options{
+		Config: h.o.Mail, Outbox: h.o.Store.Outbox(), Resolve: h.letter,
+		App: h.o.UI.AppName, Host: host,
+		Log: h.o.Logger.Named("mail"), Now: h.o.Now, Observe: h.metrics.mail,
+	}
+}
+
+// letter turns an item of the outbox into a letter at the moment of sending.
+func (h *Host) letter(ctx context.Context, item mail.Item) (mail.Letter, error) {
+	if item.Purpose == auth.PurposeReset {
+		user, token, err := h.pipeline.MintReset(ctx, item.UserID)
+		if err != nil {
+			return mail.Letter{}, notWanted(err)
+		}
+		return mail.Letter{
+			To: user.Email, Name: user.Name,
+			Link: resetLink(h.linkBase(), token, user.Email), ValidFor: h.pipeline.ResetLifetime,
+		}, nil
+	}
+	user, err := h.o.Store.Users().FindByID(ctx, item.UserID)
+	if err != nil {
+		return mail.Letter{}, notWanted(err)
+	}
+	if user.Disabled || user.Email == "" {
+		return mail.Letter{}, mail.ErrNotWanted
+	}
+	return mail.Letter{To: user.Email, Name: user.Name}, nil
+}
+
+func notWanted(err error) error {
+	if errors.Is(err, auth.ErrNotFound) {
+		return mail.ErrNotWanted
+	}
+	return err
+}
+
+// linkBase is the origin of links in mails: without a public URL the address that
+// the host listens on, which is a loopback one then.
+func (h *Host) linkBase() string {
+	if u := h.o.Server.PublicURL; u != nil {
+		return auth.Origin(u)
+	}
+	scheme := "http://"
+	if h.o.Server.LoadTLS != nil {
+		scheme = "https://"
+	}
+	if address := h.listening.Load(); address != nil {
+		return scheme + *address
+	}
+	return scheme + h.o.Server.Address
+}
+
+// resetLink is the address in a reset mail: the token as a path parameter, the
+// address as a query.
+func resetLink(base, token, email string) string {
+	return base + "/password/reset/" + url.PathEscape(token) + "?email=" + strings.ReplaceAll(url.QueryEscape(email), "+", "%20")
+}

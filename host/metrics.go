@@ -1,0 +1,92 @@
+package host
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/host/pluginproc"
+)
+
+// metrics are what the admin address shows under /metrics, in a registry of the
+// host's own.
+type metrics struct {
+	registry    *prometheus.Registry
+	requests    *prometheus.HistogramVec
+	audits      *prometheus.CounterVec
+	mails       *prometheus.CounterVec
+	pluginCalls *prometheus.HistogramVec
+	pluginUp    *prometheus.GaugeVec
+	pluginOther *prometheus.CounterVec
+}
+
+func newMetrics() *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vestibule_request_seconds", Help: "Time to answer a request, by route and status.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+		}, []string{"route", "status"}),
+		audits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vestibule_auth_events_total", Help: "Sign-in events, such as login, login_failed, lockout, logout, reset.",
+		}, []string{"event"}),
+		mails: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vestibule_mail_total", Help: "Attempts to send mail, by purpose and outcome.",
+		}, []string{"purpose", "outcome"}),
+		pluginCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "vestibule_plugin_call_seconds", Help: "Time of a plugin call, by plugin, method and outcome.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10},
+		}, []string{"plugin", "method", "outcome"}),
+		pluginUp: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "vestibule_plugin_up", Help: "1 while the plugin is ready.",
+		}, []string{"plugin"}),
+		pluginOther: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vestibule_plugin_events_total", Help: "Restarts, answers of the built-in dispenser in a plugin's place, loops, dropped log lines.",
+		}, []string{"plugin", "event"}),
+	}
+	m.registry.MustRegister(
+		m.requests, m.audits, m.mails, m.pluginCalls, m.pluginUp, m.pluginOther,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+func (m *metrics) request(route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+func (m *metrics) audit(event string) { m.audits.WithLabelValues(event).Inc() }
+
+func (m *metrics) mail(purpose string, outcome mail.Outcome) {
+	m.mails.WithLabelValues(purpose, string(outcome)).Inc()
+}
+
+func (m *metrics) plugins() pluginproc.Metrics {
+	count := func(event string) func(string) {
+		return func(plugin string) { m.pluginOther.WithLabelValues(plugin, event).Inc() }
+	}
+	return pluginproc.Metrics{
+		Call: func(plugin, method, outcome string, took time.Duration) {
+			m.pluginCalls.WithLabelValues(plugin, method, outcome).Observe(took.Seconds())
+		},
+		Up: func(plugin string, up bool) {
+			value := 0.0
+			if up {
+				value = 1
+			}
+			m.pluginUp.WithLabelValues(plugin).Set(value)
+		},
+		Restart: count("restart"), Builtin: count("builtin"), Loop: count("loop"),
+		LogDropped: func(plugin string, lines int) {
+			m.pluginOther.WithLabelValues(plugin, "log_dropped").Add(float64(lines))
+		},
+	}
+}

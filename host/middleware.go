@@ -1,0 +1,157 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth/fault"
+)
+
+// basePolicy is the Content-Security-Policy of answers that are the application's
+// own pages: where scripts come from is the application's business.
+const basePolicy = "base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
+
+// dataPolicy is that of answers which are no pages.
+const dataPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// wrap is what every answer goes through: a request id, the security headers, the
+// host check, a line in the log and counts, and a fault instead of a panic. name
+// is that of the route, for the log and the counts.
+func (h *Host) wrap(name string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requestID(r.Context()) != "" {
+			next.ServeHTTP(w, r) // wrapped already, by Guard around a mounted route
+			return
+		}
+		start := time.Now()
+		id := newRequestID()
+		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		rec := &recorder{ResponseWriter: w}
+		h.setHeaders(rec.Header(), name, id)
+		defer func() {
+			aborted := h.recovered(rec, r, recover())
+			h.logRequest(name, r, rec, time.Since(start))
+			if aborted {
+				panic(http.ErrAbortHandler) // net/http's own way to break a connection
+			}
+		}()
+		if fault := h.unacceptable(r); fault != nil {
+			h.pipeline.Fail(rec, r, fault)
+			return
+		}
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// unacceptable refuses requests for another host and paths with a NUL, which
+// reach files and upstreams as something else.
+func (h *Host) unacceptable(r *http.Request) error {
+	if !h.site.knownHost(r) {
+		return &fault.Fault{Code: fault.Misdirected, Cause: fmt.Errorf("host %q: set server.public_url to serve other names", r.Host)}
+	}
+	if strings.ContainsRune(r.URL.Path, 0) {
+		return &fault.Fault{Code: fault.Malformed, Cause: errors.New("NUL in the path")}
+	}
+	return nil
+}
+
+func (h *Host) setHeaders(header http.Header, name, id string) {
+	header.Set("X-Request-Id", id)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+	header.Set("Content-Security-Policy", basePolicy)
+	if dataRoute(name) {
+		header.Set("Content-Security-Policy", dataPolicy)
+	}
+	if h.secure() {
+		header.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// dataRoute reports whether a route of ours answers with data rather than pages.
+func dataRoute(name string) bool {
+	switch name {
+	case "odata", "healthz", "readyz", "ui.modules", "not-found":
+		return true
+	}
+	return strings.HasPrefix(name, "auth.") || strings.HasPrefix(name, "login.") || strings.HasPrefix(name, "password.")
+}
+
+// recovered answers a handler's panic with an internal error, or reports that the
+// connection must break because the answer has begun.
+func (h *Host) recovered(rec *recorder, r *http.Request, cause any) (abort bool) {
+	if cause == nil {
+		return false
+	}
+	if cause == http.ErrAbortHandler {
+		return true
+	}
+	h.o.Logger.Error("panic", "request_id", requestID(r.Context()), "path", logPath(r), "cause", cause, "stack", string(debug.Stack()))
+	if rec.status != 0 {
+		return true
+	}
+	h.pipeline.Fail(rec, r, &fault.Fault{Code: fault.Internal, Cause: fmt.Errorf("panic: %v", cause)})
+	return false
+}
+
+func (h *Host) logRequest(name string, r *http.Request, rec *recorder, took time.Duration) {
+	client, _ := h.site.Client(r)
+	h.metrics.request(name, rec.code(), took)
+	h.o.Logger.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", logPath(r),
+		"status", rec.code(), "bytes", rec.bytes, "ms", fmt.Sprintf("%.2f", float64(took.Microseconds())/1000), "client", client)
+}
+
+// logPath returns the path without the token that it may hold.
+func logPath(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, "/password/reset/") {
+		return "/password/reset/***"
+	}
+	return r.URL.Path
+}
+
+func newRequestID() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// A recorder notes what was answered, for the log.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader notes the first final status.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find Flush and Hijack.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *recorder) code() int {
+	if w.status == 0 {
+		return http.StatusOK
+	}
+	return w.status
+}
