@@ -8,6 +8,8 @@ import (
 
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
 )
 
 // A Config is the whole configuration, checked and with absolute paths. It is
@@ -24,7 +26,7 @@ type Config struct {
 	OData    OData             `koanf:"odata"`
 
 	values    map[string]any
-	origins   origins
+	origins   layer.Origins
 	file, dir string
 }
 
@@ -142,7 +144,7 @@ type Plugin struct {
 
 // decode fills the typed fields from the values.
 func (c *Config) decode() error {
-	k := koanf.New(separator)
+	k := koanf.New(layer.Separator)
 	if err := k.Load(confmap.Provider(c.values, ""), nil); err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (c *Config) Dir() string { return c.dir }
 func labels[T any](c *Config, blocks map[string]T, path ...string) []string {
 	names := slices.Sorted(maps.Keys(blocks))
 	slices.SortStableFunc(names, func(a, b string) int {
-		x, y := c.origins.at(append(path[:len(path):len(path)], a)...), c.origins.at(append(path[:len(path):len(path)], b)...)
+		x, y := c.origins.At(append(path[:len(path):len(path)], a)...), c.origins.At(append(path[:len(path):len(path)], b)...)
 		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(fileRank(c.file, x), fileRank(c.file, y)),
 			cmp.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column))
 	})

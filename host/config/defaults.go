@@ -3,22 +3,25 @@ package config
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // defaultOf evaluates a key's default. That every default in the schema is
 // right is a test's business; one that looks into the environment may still be
 // at fault, and then the variable is.
-func (l *loader) defaultOf(k key) any {
-	expr, diags := hclsyntax.ParseExpression([]byte(k.def), k.name, hcl.InitialPos)
+func (l *loader) defaultOf(k schema.Key) any {
+	expr, diags := hclsyntax.ParseExpression([]byte(k.Def), k.Name, hcl.InitialPos)
 	if diags.HasErrors() {
-		l.findings.add(l.origins.at(), "default of "+k.name, diags.Error())
+		l.findings.Add(l.origins.At(), "default of "+k.Name, diags.Error())
 		return nil
 	}
-	v, diags := expr.Value(evalContext(l.dir, l.lookup))
+	v, diags := expr.Value(layer.EvalContext(l.dir, l.lookup))
 	if diags.HasErrors() {
-		l.findings.add(l.origins.at(), "default of "+k.name, diags.Error())
+		l.findings.Add(l.origins.At(), "default of "+k.Name, diags.Error())
 		return nil
 	}
-	value, _ := k.convert(v, func(_ []string, f fault) { l.findings.add(l.origins.at(), "default of "+f.what, f.remedy) })
+	value, _ := k.Convert(v, func(_ []string, f schema.Fault) { l.findings.Add(l.origins.At(), "default of "+f.What, f.Remedy) })
 	return value
 }

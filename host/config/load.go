@@ -12,6 +12,9 @@ import (
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // A Source is where the configuration comes from. The zero value reads
@@ -42,8 +45,8 @@ func Load(src Source) (*Config, Findings) {
 	if err != nil {
 		return nil, Findings{{At: Position{File: src.File}, What: "the directory is gone", Remedy: err.Error()}}
 	}
-	l := &loader{schema: root(), k: koanf.New(separator), origins: origins{}, lookup: lookupIn(src.Environ), dir: dir}
-	l.origins[""] = origin{Position: Position{File: src.File}, dir: dir}
+	l := &loader{schema: schema.Root(), k: koanf.New(layer.Separator), origins: layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir}
+	l.origins[""] = layer.Origin{Position: Position{File: src.File}, BaseDir: dir}
 	if !l.file(src.File) {
 		return nil, l.findings
 	}
@@ -67,9 +70,9 @@ func lookupIn(environ []string) func(string) (string, bool) {
 
 // A loader gathers the layers.
 type loader struct {
-	schema   block
+	schema   schema.Block
 	k        *koanf.Koanf
-	origins  origins
+	origins  layer.Origins
 	lookup   func(string) (string, bool)
 	dir      string
 	broken   bool
@@ -86,17 +89,17 @@ func (l *loader) file(name string) bool {
 	}
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
-		l.findings.add(at, "the directory is gone", err.Error())
+		l.findings.Add(at, "the directory is gone", err.Error())
 		return false
 	}
-	p := &hclParser{file: name, dir: dir, schema: l.schema, eval: evalContext(dir, l.lookup)}
+	p := &layer.Parser{File: name, Dir: dir, Schema: l.schema, Lookup: l.lookup}
 	if err := l.k.Load(rawbytes.Provider(src), p); err != nil {
-		l.findings.add(at, "cannot be read", err.Error())
+		l.findings.Add(at, "cannot be read", err.Error())
 		return false
 	}
-	l.origins.cover(p.origins)
-	l.findings = append(l.findings, p.findings...)
-	l.broken = l.broken || p.broken
+	l.origins.Cover(p.Origins)
+	l.findings = append(l.findings, p.Findings...)
+	l.broken = l.broken || p.Broken
 	return true
 }
 
@@ -109,14 +112,14 @@ func (l *loader) unreadable(at Position, err error) {
 	if errors.As(err, &pathErr) && !errors.Is(err, fs.ErrNotExist) {
 		what += " (" + pathErr.Err.Error() + ")"
 	}
-	l.findings.add(at, what, remedy)
+	l.findings.Add(at, what, remedy)
 }
 
 // confD lists the files of conf.d beside the file, in the order of their names.
 func (l *loader) confD(file string) []string {
 	names, err := filepath.Glob(filepath.Join(globEscape(filepath.Dir(file)), "conf.d", "*.hcl"))
 	if err != nil {
-		l.findings.add(Position{File: file}, "conf.d cannot be listed", err.Error())
+		l.findings.Add(Position{File: file}, "conf.d cannot be listed", err.Error())
 	}
 	return names
 }
@@ -128,24 +131,24 @@ func globEscape(dir string) string {
 
 // outside adds the layers of environment and flags.
 func (l *loader) outside(src Source) {
-	settings, err := environment(src.Environ, l.schema, &l.findings)
+	settings, err := layer.Environment(src.Environ, l.schema, &l.findings)
 	if err != nil {
-		l.findings.add(Position{Name: "environment"}, "cannot be read", err.Error())
+		l.findings.Add(Position{Name: "environment"}, "cannot be read", err.Error())
 	}
-	for _, layer := range [][]setting{settings, flagSettings(src.Set, &l.findings)} {
-		o := newOverlay(l.schema, l.k.Raw(), l.dir)
-		for _, s := range layer {
-			o.apply(s)
+	for _, list := range [][]layer.Setting{settings, layer.Flags(src.Set, &l.findings)} {
+		o := layer.NewOverlay(l.schema, l.k.Raw(), l.dir)
+		for _, s := range list {
+			o.Apply(s)
 		}
-		l.merge(o.values)
-		l.origins.cover(o.origins)
-		l.findings = append(l.findings, o.findings...)
+		l.merge(o.Values)
+		l.origins.Cover(o.Origins)
+		l.findings = append(l.findings, o.Findings...)
 	}
 }
 
 func (l *loader) merge(values map[string]any) {
 	if err := l.k.Load(confmap.Provider(values, ""), nil); err != nil {
-		l.findings.add(l.origins.at(), "cannot be merged", err.Error())
+		l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
 	}
 }
 
@@ -153,70 +156,70 @@ func (l *loader) merge(values map[string]any) {
 // and decodes the result.
 func (l *loader) finish(file string) (*Config, Findings) {
 	set := l.k
-	l.k = koanf.New(separator)
+	l.k = koanf.New(layer.Separator)
 	l.merge(l.defaults(l.schema, set.Raw(), nil))
 	if err := l.k.Merge(set); err != nil {
-		l.findings.add(l.origins.at(), "cannot be merged", err.Error())
+		l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
 	}
 	values := l.k.Raw()
 	l.resolve(l.schema, values, nil)
 	cfg := &Config{values: values, origins: l.origins, file: file, dir: l.dir}
 	if err := cfg.decode(); err != nil {
-		l.findings.add(l.origins.at(), "cannot be decoded", err.Error())
-		return nil, l.findings.sorted()
+		l.findings.Add(l.origins.At(), "cannot be decoded", err.Error())
+		return nil, l.findings.Sorted()
 	}
 	cfg.checkRules(&l.findings)
-	return cfg, l.findings.sorted()
+	return cfg, l.findings.Sorted()
 }
 
 // defaults are the values that stand where no layer says otherwise, in blocks
 // that stand once and in every labelled block that there is.
-func (l *loader) defaults(b block, set map[string]any, path []string) map[string]any {
+func (l *loader) defaults(b schema.Block, set map[string]any, path []string) map[string]any {
 	values := map[string]any{}
-	for _, k := range b.keys {
-		if k.def != "" {
-			values[k.name] = l.defaultOf(k)
-		} else if k.required && !l.broken && !l.origins.has(append(path, k.name)...) {
-			l.findings.add(l.origins.at(path...), fmt.Sprintf("%s has no %s", describePath(b, path), k.name), fmt.Sprintf("add %s = …: %s", k.name, k.doc))
+	for _, k := range b.Keys {
+		if k.Def != "" {
+			values[k.Name] = l.defaultOf(k)
+		} else if k.Required && !l.broken && !l.origins.Has(append(path, k.Name)...) {
+			l.findings.Add(l.origins.At(path...), fmt.Sprintf("%s has no %s", describePath(b, path), k.Name), fmt.Sprintf("add %s = …: %s", k.Name, k.Doc))
 		}
 	}
-	for _, inner := range b.blocks {
-		below := append(path[:len(path):len(path)], inner.name)
-		if inner.label == "" {
-			values[inner.name] = l.defaults(inner, sub(set, inner.name), below)
+	for _, inner := range b.Blocks {
+		below := append(path[:len(path):len(path)], inner.Name)
+		if inner.Label == "" {
+			values[inner.Name] = l.defaults(inner, layer.Sub(set, inner.Name), below)
 			continue
 		}
 		labelled := map[string]any{}
-		for label := range sub(set, inner.name) {
-			labelled[label] = l.defaults(inner, sub(sub(set, inner.name), label), append(below[:len(below):len(below)], label))
+		for label := range layer.Sub(set, inner.Name) {
+			labelled[label] = l.defaults(inner, layer.Sub(layer.Sub(set, inner.Name), label), append(below[:len(below):len(below)], label))
 		}
-		values[inner.name] = labelled
+		values[inner.Name] = labelled
 	}
 	return values
 }
 
-func describePath(b block, path []string) string {
-	if b.label == "" {
+func describePath(b schema.Block, path []string) string {
+	if b.Label == "" {
 		return strings.Join(path, ".")
 	}
-	return fmt.Sprintf("%s %q", b.name, path[len(path)-1])
+	return fmt.Sprintf("%s %q", b.Name, path[len(path)-1])
 }
 
 // resolve makes the paths absolute, each from where it was written.
-func (l *loader) resolve(b block, values map[string]any, path []string) {
-	for _, k := range b.keys {
-		if s, ok := values[k.name].(string); ok && k.path {
-			values[k.name] = absolute(l.origins.dir(append(path, k.name)...), s)
+func (l *loader) resolve(b schema.Block, values map[string]any, path []string) {
+	for _, k := range b.Keys {
+		if s, ok := values[k.Name].(string); ok && k.Path {
+			values[k.Name] = layer.Absolute(l.origins.Dir(append(path, k.Name)...), s)
 		}
 	}
-	for _, inner := range b.blocks {
-		below := append(path[:len(path):len(path)], inner.name)
-		if inner.label == "" {
-			l.resolve(inner, sub(values, inner.name), below)
+	for _, inner := range b.Blocks {
+		below := append(path[:len(path):len(path)], inner.Name)
+		if inner.Label == "" {
+			l.resolve(inner, layer.Sub(values, inner.Name), below)
 			continue
 		}
-		for label := range sub(values, inner.name) {
-			l.resolve(inner, sub(sub(values, inner.name), label), append(below[:len(below):len(below)], label))
+		for label := range layer.Sub(values, inner.Name) {
+			l.resolve(inner, layer.Sub(layer.Sub(values, inner.Name), label), append(below[:len(below):len(below)], label))
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // checkRules checks what concerns several keys at once.
@@ -15,16 +18,16 @@ func (c *Config) checkRules(f *Findings) {
 	c.checkOData(f)
 }
 
-func (c *Config) at(path ...string) Position { return c.origins.at(path...) }
+func (c *Config) at(path ...string) Position { return c.origins.At(path...) }
 
 func (c *Config) checkServer(f *Findings) {
 	s := c.Server
-	if s.PublicURL == nil && !loopback(s.Address) && !c.faulty("server", "public_url") && !c.faulty("server", "address") {
-		f.add(c.at("server", "address"), fmt.Sprintf("server.public_url is required, as %s is no loopback address", s.Address),
+	if s.PublicURL == nil && !schema.Loopback(s.Address) && !c.faulty("server", "public_url") && !c.faulty("server", "address") {
+		f.Add(c.at("server", "address"), fmt.Sprintf("server.public_url is required, as %s is no loopback address", s.Address),
 			`add public_url = "https://app.example.com" to server`)
 	}
 	if s.AdminAddress != nil && *s.AdminAddress == s.Address && !strings.HasSuffix(s.Address, ":0") {
-		f.add(c.at("server", "admin_address"), "admin_address is the public address", "give metrics and profiles an address of their own")
+		f.Add(c.at("server", "admin_address"), "admin_address is the public address", "give metrics and profiles an address of their own")
 	}
 	c.checkPair(f, s.TLS.Cert == nil, s.TLS.Key == nil, "cert", "key", "server", "tls")
 	o := c.OData.Database
@@ -40,17 +43,17 @@ func (c *Config) checkPair(f *Findings, noFirst, noSecond bool, first, second st
 	if noFirst {
 		there, missing = second, first
 	}
-	f.add(c.at(append(path, there)...), fmt.Sprintf("%s.%s stands without %s", strings.Join(path, "."), there, missing), fmt.Sprintf("add %s = …, or take %s out", missing, there))
+	f.Add(c.at(append(path, there)...), fmt.Sprintf("%s.%s stands without %s", strings.Join(path, "."), there, missing), fmt.Sprintf("add %s = …, or take %s out", missing, there))
 }
 
 // faulty tells whether a layer set the value and had it refused.
 func (c *Config) faulty(path ...string) bool {
-	if !c.origins.has(path...) {
+	if !c.origins.Has(path...) {
 		return false
 	}
 	values := c.values
 	for _, step := range path[:len(path)-1] {
-		values = sub(values, step)
+		values = layer.Sub(values, step)
 	}
 	_, there := values[path[len(path)-1]]
 	return !there
@@ -70,19 +73,19 @@ func (c *Config) checkRoutes(f *Findings) {
 		slices.Sort(targets)
 		switch len(targets) {
 		case 0:
-			f.add(at, fmt.Sprintf("route %q leads nowhere", name), "add one of file, dir, proxy and redirect")
+			f.Add(at, fmt.Sprintf("route %q leads nowhere", name), "add one of file, dir, proxy and redirect")
 		case 1:
 		default:
-			f.add(c.at("route", name, targets[1]), fmt.Sprintf("route %q has %s", name, strings.Join(targets, " and ")), "keep exactly one of file, dir, proxy and redirect")
+			f.Add(c.at("route", name, targets[1]), fmt.Sprintf("route %q has %s", name, strings.Join(targets, " and ")), "keep exactly one of file, dir, proxy and redirect")
 		}
 		if first, twice := paths[r.Path]; twice && r.Path != "" {
-			f.add(c.at("route", name, "path"), fmt.Sprintf("routes %q and %q have one path, %s", first, name, r.Path), "give each a path of its own")
+			f.Add(c.at("route", name, "path"), fmt.Sprintf("routes %q and %q have one path, %s", first, name, r.Path), "give each a path of its own")
 		}
 		paths[r.Path] = name
 	}
 	for _, name := range []string{"home", "dashboard"} {
 		if _, ok := c.Routes[name]; !ok {
-			f.warn(c.at(), fmt.Sprintf("there is no route %q", name), fmt.Sprintf("add route %q { … }: without it %s fails", name, map[string]string{"home": "logout", "dashboard": "a login that has no other target"}[name]))
+			f.Warn(c.at(), fmt.Sprintf("there is no route %q", name), fmt.Sprintf("add route %q { … }: without it %s fails", name, map[string]string{"home": "logout", "dashboard": "a login that has no other target"}[name]))
 		}
 	}
 }
@@ -91,27 +94,27 @@ func (c *Config) checkPlugins(f *Findings) {
 	owner := map[string]string{}
 	for _, name := range labels(c, c.Plugins, "plugin") {
 		p := c.Plugins[name]
-		if len(p.Command) == 0 && c.origins.has("plugin", name, "command") && !c.faulty("plugin", name, "command") {
-			f.add(c.at("plugin", name, "command"), fmt.Sprintf("plugin %q has an empty command", name), `write command = ["bin/orgsetup"]`)
+		if len(p.Command) == 0 && c.origins.Has("plugin", name, "command") && !c.faulty("plugin", name, "command") {
+			f.Add(c.at("plugin", name, "command"), fmt.Sprintf("plugin %q has an empty command", name), `write command = ["bin/orgsetup"]`)
 		}
-		if len(p.Roles) == 0 && c.origins.has("plugin", name, "roles") && !c.faulty("plugin", name, "roles") {
-			f.add(c.at("plugin", name, "roles"), fmt.Sprintf("plugin %q has no role", name), `write roles = ["dispenser"], ["org_setup"] or both`)
+		if len(p.Roles) == 0 && c.origins.Has("plugin", name, "roles") && !c.faulty("plugin", name, "roles") {
+			f.Add(c.at("plugin", name, "roles"), fmt.Sprintf("plugin %q has no role", name), `write roles = ["dispenser"], ["org_setup"] or both`)
 		}
 		for i, role := range p.Roles {
 			at := c.at("plugin", name, "roles", fmt.Sprint(i))
 			if first, taken := owner[role]; taken && first != name {
-				f.add(at, fmt.Sprintf("plugins %q and %q have one role, %s", first, name, role), "take the role from one of them")
+				f.Add(at, fmt.Sprintf("plugins %q and %q have one role, %s", first, name, role), "take the role from one of them")
 			} else if taken {
-				f.add(at, fmt.Sprintf("plugin %q has the role %s twice", name, role), "name it once")
+				f.Add(at, fmt.Sprintf("plugin %q has the role %s twice", name, role), "name it once")
 			}
 			owner[role] = name
 		}
 		if p.OnFailure == "builtin" && !slices.Contains(p.Roles, "dispenser") && !c.faulty("plugin", name, "roles") {
-			f.add(c.at("plugin", name, "on_failure"), fmt.Sprintf("plugin %q is no dispenser, so no built-in one can answer for it", name), `write on_failure = "deny"`)
+			f.Add(c.at("plugin", name, "on_failure"), fmt.Sprintf("plugin %q is no dispenser, so no built-in one can answer for it", name), `write on_failure = "deny"`)
 		}
 		for i, column := range p.UserWrite {
 			if strings.EqualFold(column, "id") {
-				f.add(c.at("plugin", name, "user_write", fmt.Sprint(i)), "the key of a user cannot be changed", "take id out of user_write")
+				f.Add(c.at("plugin", name, "user_write", fmt.Sprint(i)), "the key of a user cannot be changed", "take id out of user_write")
 			}
 		}
 	}
@@ -119,8 +122,8 @@ func (c *Config) checkPlugins(f *Findings) {
 
 func (c *Config) checkOData(f *Findings) {
 	for i, table := range c.OData.Discover {
-		if what, _ := checkExposable(table); what != "" {
-			f.warn(c.at("odata", "discover", fmt.Sprint(i)), what, "take it out: it is passed over")
+		if what, _ := schema.CheckExposable(table); what != "" {
+			f.Warn(c.at("odata", "discover", fmt.Sprint(i)), what, "take it out: it is passed over")
 		}
 	}
 	names := map[string]string{}
@@ -131,15 +134,15 @@ func (c *Config) checkOData(f *Findings) {
 		}
 		for _, name := range labels(c, sets, "odata", kind) {
 			if other, taken := names[name]; taken {
-				f.add(c.at("odata", kind, name), fmt.Sprintf("%s %q and %s %q have one name", other, name, kind, name), "rename one of them")
+				f.Add(c.at("odata", kind, name), fmt.Sprintf("%s %q and %s %q have one name", other, name, kind, name), "rename one of them")
 			}
 			names[name] = kind
 			c.checkSet(f, sets[name], "odata", kind, name)
 		}
 	}
 	for name, enum := range c.OData.Enums {
-		if len(enum.Members) == 0 && c.origins.has("odata", "enum", name, "members") && !c.faulty("odata", "enum", name, "members") {
-			f.add(c.at("odata", "enum", name, "members"), fmt.Sprintf("enum %q has no members", name), "write members = { None = 0 }")
+		if len(enum.Members) == 0 && c.origins.Has("odata", "enum", name, "members") && !c.faulty("odata", "enum", name, "members") {
+			f.Add(c.at("odata", "enum", name, "members"), fmt.Sprintf("enum %q has no members", name), "write members = { None = 0 }")
 		}
 	}
 }
@@ -151,16 +154,16 @@ func (c *Config) checkSet(f *Findings, set EntitySet, path ...string) {
 		guard = *set.Guard
 	}
 	if set.Filter != nil && guard == "none" && regexp.MustCompile(`@user_\w`).MatchString(*set.Filter) {
-		f.add(c.at(below("filter")...), `the row policy asks who is signed in, and guard = "none" lets in who is not`, `write guard = "session", or take @user_… out of filter`)
+		f.Add(c.at(below("filter")...), `the row policy asks who is signed in, and guard = "none" lets in who is not`, `write guard = "session", or take @user_… out of filter`)
 	}
 	for i, column := range set.Key {
 		if slices.Contains(set.Hide, column) {
-			f.add(c.at(below("key", fmt.Sprint(i))...), fmt.Sprintf("the key column %q is hidden", column), "take it out of hide")
+			f.Add(c.at(below("key", fmt.Sprint(i))...), fmt.Sprintf("the key column %q is hidden", column), "take it out of hide")
 		}
 	}
 	for i, column := range set.Search {
 		if slices.Contains(set.Hide, column) {
-			f.add(c.at(below("search", fmt.Sprint(i))...), fmt.Sprintf("the searched column %q is hidden", column), "take it out of hide or of search")
+			f.Add(c.at(below("search", fmt.Sprint(i))...), fmt.Sprintf("the searched column %q is hidden", column), "take it out of hide or of search")
 		}
 	}
 	for name, nav := range set.Navigation {
@@ -168,11 +171,11 @@ func (c *Config) checkSet(f *Findings, set EntitySet, path ...string) {
 		via := nav.Via != nil
 		switch {
 		case via && len(nav.On) > 0:
-			f.add(at, fmt.Sprintf("navigation %q has both on and via", name), "keep on for a foreign key, or via, from_key and to_key for a table between")
+			f.Add(at, fmt.Sprintf("navigation %q has both on and via", name), "keep on for a foreign key, or via, from_key and to_key for a table between")
 		case via && (nav.FromKey == nil || nav.ToKey == nil):
-			f.add(at, fmt.Sprintf("navigation %q has via without from_key and to_key", name), "add the columns of the table between")
+			f.Add(at, fmt.Sprintf("navigation %q has via without from_key and to_key", name), "add the columns of the table between")
 		case !via && (nav.FromKey != nil || nav.ToKey != nil):
-			f.add(at, fmt.Sprintf("navigation %q has from_key or to_key without via", name), "add via, the table between")
+			f.Add(at, fmt.Sprintf("navigation %q has from_key or to_key without via", name), "add via, the table between")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package config
+package layer
 
 import (
 	"fmt"
@@ -6,15 +6,17 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // free reads a block whose schema is somebody else's. Attributes may be
 // anything; a block inside is a map, and a labelled one a map by label. The same
 // block twice is a fault: its shape would depend on how often it is written.
-func (p *hclParser) free(body *hclsyntax.Body, path []string) map[string]any {
+func (p *Parser) free(body *hclsyntax.Body, path []string) map[string]any {
 	values := map[string]any{}
 	for _, attr := range inOrder(body.Attributes) {
-		v, diags := attr.Expr.Value(p.eval)
+		v, diags := attr.Expr.Value(p.eval())
 		p.report(diags)
 		if diags.HasErrors() {
 			continue
@@ -25,7 +27,7 @@ func (p *hclParser) free(body *hclsyntax.Body, path []string) map[string]any {
 	}
 	for _, inner := range body.Blocks {
 		at := p.position(inner.TypeRange)
-		at.block = true
+		at.Block = true
 		into, below := values, append(path[:len(path):len(path)], inner.Type)
 		name := inner.Type
 		for _, label := range inner.Labels {
@@ -36,10 +38,10 @@ func (p *hclParser) free(body *hclsyntax.Body, path []string) map[string]any {
 			name, below = label, append(below, label)
 		}
 		if _, twice := into[name]; twice {
-			p.findings.add(at.Position, fmt.Sprintf("%s stands here twice", name), fmt.Sprintf("write a list: %s = [{ … }, { … }]", inner.Type))
+			p.Findings.Add(at.Position, fmt.Sprintf("%s stands here twice", name), fmt.Sprintf("write a list: %s = [{ … }, { … }]", inner.Type))
 			continue
 		}
-		p.origins[join(below)] = at
+		p.Origins[Join(below...)] = at
 		into[name] = p.free(inner.Body, below)
 	}
 	return values
@@ -64,7 +66,7 @@ func jsonable(v cty.Value) any {
 		f, _ := n.Float64()
 		return f
 	case t.IsObjectType(), t.IsMapType():
-		m := object{}
+		m := schema.Object{}
 		for name, element := range v.AsValueMap() {
 			m[name] = jsonable(element)
 		}

@@ -1,4 +1,4 @@
-package config
+package layer
 
 import (
 	"cmp"
@@ -67,8 +67,8 @@ func (f Findings) Err() error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// sorted returns the findings in the order in which a reader meets them, each once.
-func (f Findings) sorted() Findings {
+// Sorted returns the findings in the order in which a reader meets them, each once.
+func (f Findings) Sorted() Findings {
 	slices.SortStableFunc(f, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.At.Name, b.At.Name),
@@ -79,10 +79,12 @@ func (f Findings) sorted() Findings {
 	return slices.Compact(f)
 }
 
-func (f *Findings) add(at Position, what, remedy string) {
+// Add adds an error.
+func (f *Findings) Add(at Position, what, remedy string) {
 	*f = append(*f, Finding{At: at, What: what, Remedy: remedy})
 }
 
-func (f *Findings) warn(at Position, what, remedy string) {
+// Warn adds a warning.
+func (f *Findings) Warn(at Position, what, remedy string) {
 	*f = append(*f, Finding{At: at, What: what, Remedy: remedy, Warning: true})
 }

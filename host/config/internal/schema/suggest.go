@@ -1,9 +1,6 @@
-package config
+package schema
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // closest returns the name that was probably meant, or "" when none is near.
 func closest(name string, names []string) string {
@@ -24,13 +21,7 @@ func closest(name string, names []string) string {
 	return ""
 }
 
-// didYouMean is the remedy for a name that is not in the list.
-func didYouMean(name string, names []string) string {
-	if near := closest(name, names); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return "use one of " + strings.Join(names, ", ")
-}
+func list(names []string) string { return strings.Join(names, ", ") }
 
 // editDistance is the Damerau-Levenshtein distance with adjacent transpositions.
 func editDistance(a, b string) int {

@@ -1,4 +1,4 @@
-package config
+package layer
 
 import (
 	"bytes"
@@ -13,92 +13,96 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // hidden stands for a secret wherever one would be shown.
 const hidden = "***"
 
-// Redacted is the configuration in effect, all layers merged, as HCL. Secrets,
-// and everything that plugins get from the environment or a file, are ***.
-func (c *Config) Redacted() (string, error) {
-	schema := root()
-	out, err := (&hclParser{schema: schema}).Marshal(c.redact(&schema, c.values, nil))
+// Redacted is the values as HCL, with *** in place of secrets and of everything
+// that plugins get from the environment or a file.
+func Redacted(root schema.Block, values map[string]any, from Origins) (string, error) {
+	clean := redactor{from}.block(&root, values, nil)
+	out, err := (&Parser{Schema: root}).Marshal(clean)
 	return string(out), err
 }
 
-// redact copies the values without the secrets. schema is nil in free blocks.
-func (c *Config) redact(schema *block, values map[string]any, path []string) map[string]any {
+type redactor struct{ from Origins }
+
+// block copies the values without the secrets. b is nil in free blocks.
+func (r redactor) block(b *schema.Block, values map[string]any, path []string) map[string]any {
 	clean := map[string]any{}
 	for name, value := range values {
 		below := append(path[:len(path):len(path)], name)
-		k, isKey := key{}, false
-		if schema != nil {
-			k, isKey = schema.key(name)
+		k, isKey := schema.Key{}, false
+		if b != nil {
+			k, isKey = b.Key(name)
 		}
 		switch {
-		case isKey && k.secret && value != nil:
+		case isKey && k.Secret && value != nil:
 			clean[name] = hidden
-		case isKey && k.kind != table:
+		case isKey && k.Kind != schema.Table:
 			clean[name] = value
 		default:
-			clean[name] = c.redactInner(schema, name, value, below)
+			clean[name] = r.inner(b, name, value, below)
 		}
 	}
 	return clean
 }
 
-func (c *Config) redactInner(schema *block, name string, value any, path []string) any {
+func (r redactor) inner(b *schema.Block, name string, value any, path []string) any {
 	switch value := value.(type) {
 	case map[string]any:
-		if schema == nil {
-			return c.redact(nil, value, path)
+		if b == nil {
+			return r.block(nil, value, path)
 		}
-		inner, ok := schema.block(name)
+		inner, ok := b.Block(name)
 		if !ok { // a label: the schema stays
-			return c.redact(schema, value, path)
+			return r.block(b, value, path)
 		}
-		if inner.free {
-			return c.redact(nil, value, path)
+		if inner.Free {
+			return r.block(nil, value, path)
 		}
-		if inner.label == "" {
-			return c.redact(&inner, value, path)
+		if inner.Label == "" {
+			return r.block(&inner, value, path)
 		}
 		labelled := map[string]any{}
 		for label, one := range value {
 			below := append(path[:len(path):len(path)], label)
 			if m, ok := one.(map[string]any); ok {
-				labelled[label] = c.redact(&inner, m, below)
+				labelled[label] = r.block(&inner, m, below)
 			}
 		}
 		return labelled
-	case object:
-		return object(c.redact(nil, value, path))
+	case schema.Object:
+		return schema.Object(r.block(nil, value, path))
 	case []any:
 		list := []any{}
 		for i, one := range value {
-			list = append(list, c.redactInner(nil, "", one, append(path[:len(path):len(path)], fmt.Sprint(i))))
+			list = append(list, r.inner(nil, "", one, append(path[:len(path):len(path)], fmt.Sprint(i))))
 		}
 		return list
 	case nil:
 		return nil
 	}
-	if c.origins.secret(path...) {
+	if r.from.Secret(path...) {
 		return hidden
 	}
 	return value
 }
 
 // Marshal writes values as a file that Unmarshal reads.
-func (p *hclParser) Marshal(values map[string]any) ([]byte, error) {
+func (p *Parser) Marshal(values map[string]any) ([]byte, error) {
 	var out bytes.Buffer
-	if err := writeBlock(&out, p.schema, values, ""); err != nil {
+	if err := writeBlock(&out, p.Schema, values, ""); err != nil {
 		return nil, err
 	}
 	return hclwrite.Format(out.Bytes()), nil
 }
 
-func writeBlock(out *bytes.Buffer, b block, values map[string]any, indent string) error {
-	if b.free {
+func writeBlock(out *bytes.Buffer, b schema.Block, values map[string]any, indent string) error {
+	if b.Free {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if err := writeAttribute(out, name, values[name], indent); err != nil {
 				return err
@@ -106,25 +110,25 @@ func writeBlock(out *bytes.Buffer, b block, values map[string]any, indent string
 		}
 		return nil
 	}
-	for _, k := range b.keys {
-		if value, ok := values[k.name]; ok {
-			if err := writeAttribute(out, k.name, value, indent); err != nil {
+	for _, k := range b.Keys {
+		if value, ok := values[k.Name]; ok {
+			if err := writeAttribute(out, k.Name, value, indent); err != nil {
 				return err
 			}
 		}
 	}
-	for _, inner := range b.blocks {
-		blocks := map[string]any{"": values[inner.name]}
-		if inner.label != "" {
-			blocks = sub(values, inner.name)
+	for _, inner := range b.Blocks {
+		blocks := map[string]any{"": values[inner.Name]}
+		if inner.Label != "" {
+			blocks = Sub(values, inner.Name)
 		}
 		for _, label := range slices.Sorted(maps.Keys(blocks)) {
 			m, ok := blocks[label].(map[string]any)
 			if !ok {
 				continue
 			}
-			title := inner.name
-			if inner.label != "" {
+			title := inner.Name
+			if inner.Label != "" {
 				title += " " + quote(label)
 			}
 			fmt.Fprintf(out, "%s%s {\n", indent, title)

@@ -1,4 +1,4 @@
-package config
+package layer
 
 import (
 	"fmt"
@@ -8,14 +8,16 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // maxFile bounds what file() reads.
 const maxFile = 1 << 20
 
-// evalContext holds what expressions in a configuration file may use: the
+// EvalContext holds what expressions in a configuration file may use: the
 // functions env and file, and no variables.
-func evalContext(dir string, lookup func(string) (string, bool)) *hcl.EvalContext {
+func EvalContext(dir string, lookup func(string) (string, bool)) *hcl.EvalContext {
 	return &hcl.EvalContext{Functions: map[string]function.Function{
 		"env":  envFunction(lookup),
 		"file": fileFunction(dir),
@@ -35,7 +37,7 @@ func envFunction(lookup func(string) (string, bool)) function.Function {
 			}
 			name := args[0].AsString()
 			if value, ok := lookup(name); ok {
-				return cty.StringVal(value).Mark(fromEnv), nil
+				return cty.StringVal(value).Mark(schema.FromEnv), nil
 			}
 			if len(args) == 1 {
 				return cty.NilVal, function.NewArgErrorf(0, "the environment variable %s is not set: set it, or give a default as the second argument", name)
@@ -53,16 +55,17 @@ func fileFunction(dir string) function.Function {
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:        function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			content, err := readText(absolute(dir, args[0].AsString()))
+			content, err := readText(Absolute(dir, args[0].AsString()))
 			if err != nil {
 				return cty.NilVal, function.NewArgError(0, err)
 			}
-			return cty.StringVal(content).Mark(fromFile), nil
+			return cty.StringVal(content).Mark(schema.FromFile), nil
 		},
 	})
 }
 
-func absolute(dir, path string) string {
+// Absolute is path seen from dir; an empty path stays empty.
+func Absolute(dir, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}

@@ -1,4 +1,4 @@
-package config
+package schema
 
 import (
 	"cmp"
@@ -74,8 +74,8 @@ func hostName() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(%[A-Za-z0-9]+)?$`)
 }
 
-// loopback reports whether an address is reachable from this machine only.
-func loopback(address string) bool {
+// Loopback reports whether an address is reachable from this machine only.
+func Loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false
@@ -93,7 +93,7 @@ func checkOrigin(v any) (string, string) {
 		return fmt.Sprintf("%q is no http or https URL", v), remedy
 	}
 	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || strings.Contains(v.(string), "#") {
-		return fmt.Sprintf("%q is more than an origin", redactURL(u)), remedy
+		return fmt.Sprintf("%q is more than an origin", withoutUser(u)), remedy
 	}
 	return checkURLPort(u)
 }
@@ -107,7 +107,7 @@ func checkURLPort(u *url.URL) (string, string) {
 	return "", ""
 }
 
-func redactURL(u *url.URL) string {
+func withoutUser(u *url.URL) string {
 	clean := *u
 	if clean.User != nil {
 		clean.User = url.User("***")
@@ -127,14 +127,14 @@ func checkCIDR(v any) (string, string) {
 
 // checkRedirectHost allows an origin, or a host that https is meant for.
 func checkRedirectHost(v any) (string, string) {
-	if what, _ := checkOrigin(redirectOrigin(v.(string))); what != "" {
+	if what, _ := checkOrigin(RedirectOrigin(v.(string))); what != "" {
 		return fmt.Sprintf("%q is no origin", v), `write scheme and host, such as "https://crm.example.com"`
 	}
 	return "", ""
 }
 
-// redirectOrigin completes a host to its https origin.
-func redirectOrigin(host string) string {
+// RedirectOrigin completes a host to its https origin.
+func RedirectOrigin(host string) string {
 	if !strings.Contains(host, "://") {
 		return "https://" + host
 	}
@@ -177,9 +177,9 @@ func checkLoginField(v any) (string, string) {
 	return checkFilled(v)
 }
 
-// checkExposable refuses the tables that no client may ever reach, whatever
+// CheckExposable refuses the tables that no client may ever reach, whatever
 // schema they are in.
-func checkExposable(v any) (string, string) {
+func CheckExposable(v any) (string, string) {
 	name := strings.ToLower(v.(string))
 	name = strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "\"`[] ")
 	if slices.Contains([]string{"users", "password_reset_tokens"}, name) || strings.HasPrefix(name, "vestibule_") {
@@ -261,7 +261,7 @@ func checkProxy(v any) (string, string) {
 		return "is no http or https URL", `write "http://127.0.0.1:3000"`
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Sprintf("%q holds more than an address", redactURL(u)), "leave user, query and fragment out"
+		return fmt.Sprintf("%q holds more than an address", withoutUser(u)), "leave user, query and fragment out"
 	}
 	what, remedy := checkURLPort(u)
 	return what, remedy
@@ -282,12 +282,12 @@ func checkRedirect(v any) (string, string) {
 }
 
 // checkOneOf is the check of keys with a list of words.
-func checkOneOf(k key, v any) (string, string) {
+func checkOneOf(k Key, v any) (string, string) {
 	word, ok := v.(string)
-	if !ok || len(k.oneOf) == 0 || slices.Contains(k.oneOf, word) {
+	if !ok || len(k.OneOf) == 0 || slices.Contains(k.OneOf, word) {
 		return "", ""
 	}
-	return fmt.Sprintf("%q is not allowed", word), cmp.Or(hintOneOf(word, k.oneOf), "use one of ") + strings.Join(k.oneOf, ", ")
+	return fmt.Sprintf("%q is not allowed", word), cmp.Or(hintOneOf(word, k.OneOf), "use one of ") + list(k.OneOf)
 }
 
 func hintOneOf(word string, words []string) string {

@@ -1,0 +1,79 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/host/store/postgres"
+	"github.com/vestibule-dev/vestibule/host/store/sqlite"
+)
+
+// dsn is the main database's, with an absolute file; file is empty for servers.
+func (c *Config) dsn() (dsn, file string) {
+	if c.Database.Driver != "sqlite" {
+		return c.Database.DSN, ""
+	}
+	file, dsn = sqliteFile(c.Database.DSN, c.origins.Dir("database", "dsn"))
+	return dsn, file
+}
+
+// openStore opens the main database.
+func (c *Config) openStore(ctx context.Context) (*store.DB, error) {
+	dsn, file := c.dsn()
+	if _, err := missingFile(file); err != nil {
+		return nil, err
+	}
+	switch c.Database.Driver {
+	case "postgres":
+		return postgres.Open(ctx, dsn)
+	case "mysql":
+		return mysql.Open(ctx, dsn)
+	}
+	return sqlite.Open(ctx, dsn)
+}
+
+// databaseFinding tells where the database that cannot be used was named.
+func (c *Config) databaseFinding(err error) Finding {
+	remedy := map[string]string{
+		"sqlite":   "name a file that this user may read and write in database.dsn",
+		"postgres": `check that the server runs and that database.dsn is right, as in "postgres://user:password@host/name"`,
+		"mysql":    `check that the server runs and that database.dsn is right, as in "user:password@tcp(host:3306)/name"`,
+	}[c.Database.Driver]
+	return Finding{At: c.at("database", "dsn"), What: "the database cannot be opened: " + oneLine(err), Remedy: remedy}
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// verifyDatabases opens the databases and looks at what the settings say of them.
+func (c *Config) verifyDatabases(ctx context.Context) Findings {
+	var f Findings
+	if c.faulty("database", "driver") || c.faulty("database", "dsn") {
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	_, file := c.dsn()
+	missing, err := missingFile(file)
+	if err != nil {
+		return append(f, c.databaseFinding(err))
+	}
+	if missing {
+		if c.OData.Database.Driver == nil && len(c.OData.Discover)+len(c.OData.EntitySets)+len(c.OData.Singletons) > 0 {
+			f.Warn(c.at("database", "dsn"), fmt.Sprintf("there is no database %s yet, so its tables could not be looked at", c.shown(file)), "run `vestibule migrate`, or start the host once")
+		}
+		return f
+	}
+	db, err := c.openStore(ctx)
+	if err != nil {
+		return append(f, c.databaseFinding(err))
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.Pending(ctx); err != nil {
+		return append(f, c.databaseFinding(err))
+	}
+	return append(f, c.verifyOData(ctx, db)...)
+}

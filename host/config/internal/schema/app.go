@@ -1,0 +1,75 @@
+package schema
+
+func guards() []string { return []string{"session", "settled", "none"} }
+
+func routeBlock() Block {
+	return Block{
+		Name: "route", Label: "name", LabelCheck: checkRouteName,
+		Doc: "A named page of the application: exactly one of file, dir, proxy and redirect. The names home and dashboard are where " +
+			"logout and login lead; terms, privacy and cookies become links on the sign-in screen.",
+		Sample: `route "home" {
+  path     = "/"
+  redirect = "/login"                 # or file = "site/home.html", dir, proxy
+}
+route "dashboard" {
+  path     = "/dashboard"
+  redirect = "/odata/"                # or proxy = "http://127.0.0.1:3000"
+  guard    = "session"
+}
+`,
+		Keys: []Key{
+			{Name: "path", Required: true, Check: checkRoutePath, Doc: "rooted path; dir and proxy also answer below it"},
+			{Name: "file", Path: true, Check: checkFilled, Doc: "a file to serve"},
+			{Name: "dir", Path: true, Check: checkFilled, Doc: "a directory to serve"},
+			{Name: "proxy", Check: checkProxy, Doc: "http:// or https:// URL to pass requests to, with X-Vestibule-User, -Email and -Name"},
+			{Name: "redirect", Check: checkRedirect, Doc: "URL or path to send the browser to"},
+			{Name: "guard", OneOf: guards(), Doc: "who may pass: session (the default) is signed in, settled also demands that the intent loop has ended; home, terms, privacy and cookies default to none"},
+		},
+	}
+}
+
+func uiBlock() Block {
+	return Block{
+		Name: "ui", Doc: "The front-end app.",
+		Keys: []Key{
+			{Name: "sources", Def: `".ui5-sources.hcl"`, Path: true, Check: checkFilled, Doc: "file that replaces the app by a directory of yours, where it exists"},
+		},
+	}
+}
+
+// SourcesFile is the schema of .ui5-sources.hcl.
+func SourcesFile() Block {
+	return Block{Blocks: []Block{{
+		Name: "source", Label: "module", LabelCheck: checkModule, Doc: "Replaces a front-end module.",
+		Keys: []Key{
+			{Name: "dir", Required: true, Path: true, Check: checkFilled, Doc: "compiled app with index.html and a manifest.json"},
+		},
+	}}}
+}
+
+func pluginBlock() Block {
+	return Block{
+		Name: "plugin", Label: "name", LabelCheck: checkPluginName,
+		Doc: "A plugin process. At most one plugin has a role.",
+		Sample: `# plugin "orgs" {
+#   command    = ["bin/orgsetup"]
+#   roles      = ["dispenser", "org_setup"]
+#   user_read  = ["partner_id"]
+#   user_write = ["partner_id"]
+# }
+`,
+		Keys: []Key{
+			{Name: "command", Kind: Texts, Required: true, Check: checkFilled, Doc: "program and arguments; a bare name is looked up in PATH"},
+			{Name: "roles", Kind: Texts, Required: true, OneOf: []string{"dispenser", "org_setup"}, Doc: "what the plugin answers"},
+			{Name: "sha256", Null: true, Def: "null", Check: checkSHA256, Doc: "checked over the bytes that then run; `vestibule plugin sum` prints it"},
+			{Name: "checksums", Kind: Table, Def: "{}", Check: checkSHA256, Doc: "sha256 of further files by path, such as a script argument"},
+			{Name: "user_read", Kind: Texts, Def: "[]", Check: checkUserColumn, Doc: "columns of users that the plugin may see"},
+			{Name: "user_write", Kind: Texts, Def: "[]", Check: checkUserColumn, Doc: "and change"},
+			{Name: "headers", Kind: Texts, Def: "[]", Check: checkHeader, Sample: `["accept-language"]`, Doc: "request headers that the plugin may see"},
+			{Name: "env", Kind: Table, Def: "{}", Check: checkEnvValue, Doc: "environment of the plugin beside PATH, HOME, LANG, TZ and TMPDIR"},
+			{Name: "timeout", Kind: Span, Def: `"3s"`, Check: checkPositive, Doc: "of one call"},
+			{Name: "on_failure", Def: `"deny"`, OneOf: []string{"deny", "builtin"}, Doc: "deny: 503; builtin (dispensers only): the default answers, logged and counted"},
+		},
+		Blocks: []Block{{Name: "config", Free: true, Doc: "Handed to the plugin, which checks it by its own schema."}},
+	}
+}

@@ -1,0 +1,115 @@
+package schema
+
+func odataBlock() Block {
+	return Block{
+		Name: "odata", Doc: "The query endpoint under /odata/.",
+		Keys: []Key{
+			{Name: "guard", Def: `"session"`, OneOf: guards(), Doc: "who may query; sets may differ"},
+			{Name: "discover", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["products", "categories"]`, Doc: "tables and views to expose as found; never the credential tables"},
+		},
+		Blocks: []Block{
+			{
+				Name: "pagination", Doc: "The size of a page when the client names no $top.",
+				Keys: []Key{
+					{Name: "default", Kind: Number, Def: "200", Check: checkPositive, Doc: "when the client has no preference"},
+					{Name: "max", Kind: Number, Null: true, Def: "null", Check: checkPositive, Sample: "1000", Doc: "ceiling for both; null is no ceiling"},
+				},
+			},
+			{
+				Name: "database", Doc: "Another database, or a replica; null means the one above.",
+				Keys: []Key{
+					{Name: "driver", Null: true, Def: "null", OneOf: drivers(), Doc: "as database.driver"},
+					{Name: "dsn", Null: true, Secret: true, Def: "null", Check: checkFilled, Doc: "as database.dsn"},
+				},
+			},
+			{
+				Name: "limits", Doc: "What one request may ask for.",
+				Keys: []Key{
+					{Name: "max_top", Kind: Number, Null: true, Def: "null", Check: checkPositive, Sample: "10000", Doc: "a larger $top is answered with 400"},
+					{Name: "expand_depth", Kind: Number, Def: "4", Check: checkPositive, Doc: "levels of $expand"},
+					{Name: "filter_nodes", Kind: Number, Def: "200", Check: checkPositive, Doc: "size of a $filter"},
+					{Name: "timeout", Kind: Span, Def: `"30s"`, Check: checkPositive, Doc: "of the database's work for one request"},
+				},
+			},
+			setBlock(), singletonBlock(), enumBlock(),
+		},
+	}
+}
+
+func setBlock() Block {
+	return Block{
+		Name: "entity_set", Label: "name", LabelCheck: checkIdentifier, Doc: "A table or view as an entity set.",
+		Sample: `  # entity_set "Products" {
+  #   table = "products"
+  #   hide  = ["cost"]
+  # }
+`,
+		Keys: append(entityKeys(), Key{
+			Name: "search", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["name", "description"]`, Doc: "columns that $search looks into",
+		}),
+		Blocks: mappingBlocks(),
+	}
+}
+
+func singletonBlock() Block {
+	return Block{
+		Name: "singleton", Label: "name", LabelCheck: checkIdentifier, Doc: "A table or view with one row as a singleton.",
+		Keys: entityKeys(), Blocks: mappingBlocks(),
+	}
+}
+
+func entityKeys() []Key {
+	return []Key{
+		{Name: "table", Required: true, Check: CheckExposable, Doc: "table or view; never users, password_reset_tokens or vestibule_*"},
+		{Name: "type", Null: true, Def: "null", Check: checkIdentifier, Sample: `"Product"`, Doc: "name of the entity type; null derives it"},
+		{Name: "guard", Null: true, Def: "null", OneOf: guards(), Doc: "null: that of odata"},
+		{Name: "key", Kind: Texts, Null: true, Def: "null", Check: checkFilled, Sample: `["id"]`, Doc: "key columns; Null: the primary key; required for a view"},
+		{Name: "hide", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["cost"]`, Doc: "columns that do not exist for clients"},
+		{
+			Name: "filter", Null: true, Def: "null", Check: checkFilled, Sample: `"tenant_id eq @user_partner_id"`,
+			Doc: "row policy in $filter syntax; hidden columns allowed; @user_COLUMN is a column of the signed-in user",
+		},
+	}
+}
+
+func mappingBlocks() []Block {
+	return []Block{
+		{
+			Name: "property", Label: "column", LabelCheck: checkFilled, Doc: "How one column appears.",
+			Keys: []Key{
+				{Name: "name", Null: true, Def: "null", Check: checkIdentifier, Doc: "name of the property"},
+				{Name: "type", Null: true, Def: "null", Check: checkFilled, Sample: `"Status"`, Doc: "an enum, or an Edm type such as Edm.Decimal"},
+				{Name: "precision", Kind: Number, Null: true, Def: "null", Check: checkPositive, Doc: "of a decimal or a time"},
+				{Name: "scale", Kind: Number, Null: true, Def: "null", Check: checkCount, Doc: "of a decimal"},
+			},
+		},
+		{
+			Name: "complex", Label: "type", LabelCheck: checkIdentifier, Doc: "Columns with one prefix as a complex property of the labelled type.",
+			Keys: []Key{
+				{Name: "name", Required: true, Check: checkIdentifier, Doc: "name of the property"},
+				{Name: "prefix", Required: true, Check: checkFilled, Doc: "the prefix, such as shipping_"},
+			},
+		},
+		{
+			Name: "navigation", Label: "name", LabelCheck: checkIdentifier, Doc: "A way to another set, where no foreign key says so, or to rename one.",
+			Keys: []Key{
+				{Name: "to", Required: true, Check: checkIdentifier, Doc: "entity set that it leads to"},
+				{Name: "many", Kind: Flag, Def: "false", Doc: "true: to a collection"},
+				{Name: "on", Kind: Table, Null: true, Def: "null", Check: checkFilled, Sample: `{ category_id = "id" }`, Doc: "own columns = the other's"},
+				{Name: "via", Null: true, Def: "null", Check: checkFilled, Doc: "table between the two"},
+				{Name: "from_key", Null: true, Def: "null", Check: checkFilled, Doc: "its column that holds the own key"},
+				{Name: "to_key", Null: true, Def: "null", Check: checkFilled, Doc: "its column that holds the other's key"},
+			},
+		},
+	}
+}
+
+func enumBlock() Block {
+	return Block{
+		Name: "enum", Label: "name", LabelCheck: checkIdentifier, Doc: "An enumeration for columns of integers.",
+		Keys: []Key{
+			{Name: "flags", Kind: Flag, Def: "false", Doc: "true: a value may hold several members"},
+			{Name: "members", Kind: Numbers, Required: true, Doc: "values by name"},
+		},
+	}
+}

@@ -1,0 +1,117 @@
+package schema
+
+func serverBlock() Block {
+	return Block{
+		Name: "server", Doc: "Where and how the host listens.",
+		Keys: []Key{
+			{Name: "address", Def: `"127.0.0.1:8080"`, Check: checkAddress, Doc: "host:port to listen on; port 0 takes a free one"},
+			{
+				Name: "public_url", Null: true, Def: "null", Check: checkOrigin, Sample: `"https://app.example.com"`,
+				Doc: "the origin that people see, from which all absolute URLs are built; required unless the address is loopback",
+			},
+			{Name: "trusted_proxies", Kind: Texts, Def: "[]", Check: checkCIDR, Sample: `["10.0.0.0/8"]`, Doc: "CIDRs whose X-Forwarded-For is believed"},
+			{Name: "public_dir", Null: true, Def: `"public"`, Path: true, Doc: "the host's own files, served at /"},
+			{
+				Name: "admin_address", Null: true, Def: "null", Check: checkAddress, Sample: `"127.0.0.1:9090"`,
+				Doc: "host:port of /metrics and /debug/pprof; never on the public address",
+			},
+		},
+		Blocks: []Block{
+			{
+				Name: "tls", Doc: "Certificate and key, both or none; read again at every reload.",
+				Keys: []Key{
+					{Name: "cert", Null: true, Def: "null", Path: true, Sample: `"tls/server.crt"`, Doc: "PEM file with the certificate chain"},
+					{Name: "key", Null: true, Def: "null", Path: true, Sample: `"tls/server.key"`, Doc: "PEM file with the private key"},
+				},
+			},
+			{
+				Name: "log", Doc: "What is logged, to standard error.",
+				Keys: []Key{
+					{Name: "level", Def: `"info"`, OneOf: []string{"trace", "debug", "info", "warn", "error", "off"}, Doc: "the least level that is logged; changes at a reload"},
+					{Name: "format", Def: `"text"`, OneOf: []string{"text", "json"}, Doc: "lines for people or for machines"},
+				},
+			},
+		},
+	}
+}
+
+func databaseBlock() Block {
+	return Block{
+		Name: "database", Doc: "The database that holds users, sessions, counters and the outbox. Many hosts may share one.",
+		Keys: []Key{
+			{Name: "driver", Def: `"sqlite"`, OneOf: drivers(), Doc: "the engine; mysql is tested with MariaDB"},
+			{Name: "dsn", Def: `"vestibule.db"`, Secret: true, Check: checkFilled, Doc: "a file for sqlite, a URL for postgres, user:password@tcp(host:port)/name for mysql"},
+		},
+	}
+}
+
+func drivers() []string { return []string{"sqlite", "postgres", "mysql"} }
+
+func sessionBlock() Block {
+	return Block{
+		Name: "session", Doc: "How long people stay signed in.",
+		Keys: []Key{
+			{Name: "idle", Kind: Span, Def: `"2h"`, Check: checkPositive, Doc: "a session ends after this time without a request"},
+			{Name: "absolute", Kind: Span, Def: `"24h"`, Check: checkPositive, Doc: "and after this time in any case"},
+			{Name: "remember", Kind: Span, Def: `"720h"`, Check: checkPositive, Doc: "a device that is kept signed in is forgotten after this time without a visit"},
+		},
+	}
+}
+
+func authBlock() Block {
+	return Block{
+		Name: "auth", Doc: "The rules of sign-in.",
+		Keys: []Key{
+			{Name: "login_field", Def: `"email"`, Check: checkLoginField, Doc: "the column of users that people sign in with"},
+			{
+				Name: "redirect_hosts", Kind: Texts, Def: "[]", Check: checkRedirectHost, Sample: `["https://crm.example.com"]`,
+				Doc: "other origins that a redirect intent may name",
+			},
+		},
+		Blocks: []Block{
+			{
+				Name: "throttle", Doc: "Failed attempts for a login name and client address.",
+				Keys: []Key{
+					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "failed attempts in the window; the next one gets 429"},
+					{Name: "window", Kind: Span, Def: `"60s"`, Check: checkPositive, Doc: "how long attempts count"},
+				},
+			},
+			{
+				Name: "reset", Doc: "Password reset by mail.",
+				Keys: []Key{
+					{Name: "lifetime", Kind: Span, Def: `"60m"`, Check: checkPositive, Doc: "how long a link works"},
+					{Name: "resend", Kind: Span, Def: `"60s"`, Check: checkPositive, Doc: "within it a further request gets the same 200 and no mail"},
+					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "forgot and reset requests, by address and by client, in the throttle window"},
+				},
+			},
+			{
+				Name: "password", Doc: "Rules for new passwords.",
+				Keys: []Key{
+					{Name: "min_length", Kind: Number, Def: "12", Check: checkPositive, Doc: "characters"},
+				},
+			},
+		},
+	}
+}
+
+func mailBlock() Block {
+	return Block{
+		Name: "mail", Doc: "How mail leaves the outbox.",
+		Keys: []Key{
+			{Name: "transport", Def: `"file"`, OneOf: []string{"file", "log", "smtp"}, Doc: "file: .eml files in dir; log: recipient and subject only; smtp"},
+			{Name: "dir", Def: `"mail"`, Path: true, Check: checkFilled, Doc: "directory of transport file"},
+			{Name: "from", Def: `"Vestibule <no-reply@localhost>"`, Check: checkMailAddress, Doc: "the sender"},
+			{Name: "templates", Null: true, Def: "null", Path: true, Sample: `"templates"`, Doc: "directory that replaces the built-in templates file by file"},
+		},
+		Blocks: []Block{{
+			Name: "smtp", Doc: "The server of transport smtp.",
+			Keys: []Key{
+				{Name: "host", Def: `"localhost"`, Check: checkFilled, Doc: "name or address"},
+				{Name: "port", Kind: Number, Def: "587", Check: checkPort, Doc: "port"},
+				{Name: "username", Null: true, Def: "null", Sample: `"vestibule"`, Doc: "null signs in nowhere"},
+				{Name: "password", Null: true, Secret: true, Def: `env("SMTP_PASSWORD", null)`, Doc: "keep it out of the file"},
+				{Name: "tls", Def: `"starttls"`, OneOf: []string{"starttls", "implicit", "none"}, Doc: "how the connection is protected"},
+			},
+		}},
+	}
+}

@@ -1,0 +1,208 @@
+package schema
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// An Object is the value of an attribute that is a map. It is a type of its own
+// so that a higher layer replaces it: koanf merges plain maps, which here are
+// blocks.
+type Object map[string]any
+
+// A Fault is what is wrong with a value; the zero value is none.
+type Fault struct{ What, Remedy string }
+
+// Marks of values. What comes out of env() or file() is shown as ***, and what
+// comes out of env() may stand for a number or boolean.
+const (
+	FromEnv  = "env"
+	FromFile = "file"
+)
+
+// A Report is told the faults of a value; path leads from the key to the element
+// that is at fault.
+type Report func(path []string, f Fault)
+
+// Convert turns a value as HCL has it into what the key's kind is in Go: string,
+// int64, bool, time.Duration, []any of strings, Object, or nil. An element's
+// fault is told through report with the element's path below the key.
+func (k Key) Convert(v cty.Value, report Report) (any, bool) {
+	v, marks := v.UnmarkDeep()
+	_, loose := marks[FromEnv]
+	if v.IsNull() || !v.IsKnown() {
+		if k.Null {
+			return nil, true
+		}
+		report(nil, Fault{k.Name + " must not be null", "give " + k.Kind.article() + ", or leave the line out" + k.defaultHint()})
+		return nil, false
+	}
+	switch k.Kind {
+	case Texts:
+		return k.list(v, loose, report)
+	case Table, Numbers:
+		return k.object(v, loose, report)
+	}
+	return k.Scalar(k.Kind, v, loose, nil, report)
+}
+
+func (k Key) defaultHint() string {
+	if k.Def == "" || k.Def == "null" {
+		return ""
+	}
+	return " for the default " + k.Def
+}
+
+func (k Kind) article() string {
+	switch k {
+	case Number:
+		return "an integer"
+	case Span:
+		return `a duration such as "60s"`
+	}
+	return "a " + k.String()
+}
+
+func (k Key) list(v cty.Value, loose bool, report Report) (any, bool) {
+	if loose && v.Type() == cty.String {
+		v = SplitList(v.AsString())
+	}
+	if !v.Type().IsTupleType() && !v.Type().IsListType() && !v.Type().IsSetType() {
+		report(nil, wrongType(k.Name, v, `a list of strings, such as ["a", "b"]`))
+		return nil, false
+	}
+	elements, good := []any{}, true
+	i := 0
+	for _, element := range v.AsValueSlice() {
+		one, ok := k.Scalar(Text, element, loose, []string{strconv.Itoa(i)}, report)
+		elements, good = append(elements, one), good && ok
+		i++
+	}
+	return elements, good
+}
+
+func (k Key) object(v cty.Value, loose bool, report Report) (any, bool) {
+	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		report(nil, wrongType(k.Name, v, "a map, such as { name = value }"))
+		return nil, false
+	}
+	m, good := Object{}, true
+	for name, value := range v.AsValueMap() {
+		one, ok := k.Scalar(k.ElementKind(), value, loose, []string{name}, report)
+		m[name], good = one, good && ok
+	}
+	return m, good
+}
+
+// ElementKind is the kind of the elements of a list or map.
+func (k Key) ElementKind() Kind {
+	if k.Kind == Numbers {
+		return Number
+	}
+	return Text
+}
+
+// SplitList is the list that a,b,c stands for in a variable or flag.
+func SplitList(s string) cty.Value {
+	elements := []cty.Value{}
+	for one := range strings.SplitSeq(s, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			elements = append(elements, cty.StringVal(one))
+		}
+	}
+	return cty.TupleVal(elements)
+}
+
+// Scalar converts a single value of the key, or of the element at path.
+func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Report) (any, bool) {
+	name := strings.Join(append([]string{k.Name}, path...), ".")
+	fail := func(f Fault) (any, bool) {
+		report(path, f)
+		return nil, false
+	}
+	if v.IsNull() || !v.IsKnown() {
+		return fail(Fault{name + " must not be null", "give " + kind.article() + ", or take it out"})
+	}
+	value, ok := plainScalar(kind, v, loose)
+	if !ok {
+		return fail(wrongType(name, v, kind.article()))
+	}
+	if kind == Span {
+		d, err := time.ParseDuration(value.(string))
+		if err != nil {
+			return fail(Fault{fmt.Sprintf("%s: %q is no duration", name, value), `write a number with a unit, such as "90s", "60m" or "24h"`})
+		}
+		value = d
+	}
+	what, remedy := checkOneOf(k, value)
+	if what == "" && k.Check != nil {
+		what, remedy = k.Check(value)
+	}
+	if what != "" {
+		if k.Secret {
+			what = "the value is not usable"
+		}
+		return fail(Fault{name + ": " + what, remedy})
+	}
+	return value, true
+}
+
+// plainScalar gives string, int64 or bool. Text from the environment may stand
+// for the other two; text in the file may not.
+func plainScalar(kind Kind, v cty.Value, loose bool) (any, bool) {
+	t := v.Type()
+	if loose && t == cty.String && kind != Text && kind != Span {
+		return parseScalar(kind, v.AsString())
+	}
+	switch {
+	case (kind == Text || kind == Span) && t == cty.String:
+		return v.AsString(), true
+	case kind == Number && t == cty.Number:
+		n, accuracy := v.AsBigFloat().Int64()
+		return n, accuracy == big.Exact
+	case kind == Flag && t == cty.Bool:
+		return v.True(), true
+	}
+	return nil, false
+}
+
+// parseScalar reads a number or boolean from a variable or flag.
+func parseScalar(kind Kind, s string) (any, bool) {
+	switch kind {
+	case Number:
+		n, err := strconv.ParseInt(s, 10, 64)
+		return n, err == nil && !strings.HasPrefix(s, "+")
+	case Flag:
+		return s == "true", s == "true" || s == "false"
+	}
+	return s, true
+}
+
+func wrongType(name string, v cty.Value, want string) Fault {
+	return Fault{fmt.Sprintf("%s is %s", name, describe(v)), "give " + want}
+}
+
+// describe names the type of a value without showing it.
+func describe(v cty.Value) string {
+	switch t := v.Type(); {
+	case t == cty.String:
+		return "a string"
+	case t == cty.Number:
+		if n, accuracy := v.AsBigFloat().Int64(); accuracy != big.Exact || n < 0 {
+			return "the number " + v.AsBigFloat().Text('g', 20)
+		}
+		return "a number"
+	case t == cty.Bool:
+		return "a boolean"
+	case t.IsTupleType(), t.IsListType(), t.IsSetType():
+		return "a list"
+	case t.IsObjectType(), t.IsMapType():
+		return "a map"
+	}
+	return "of another type"
+}

@@ -1,0 +1,190 @@
+package config
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/host"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+)
+
+// Options opens the databases and builds what the host runs on. Findings are the
+// error as one line each, with positions. What was opened is the host's to
+// close; after an error nothing is open.
+func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options, error) {
+	opts, err := c.AdminOptions(ctx, logger)
+	if err != nil {
+		return host.Options{}, err
+	}
+	model, findings := c.openOData(ctx, opts.Store, logger)
+	if err := findings.Err(); err != nil {
+		_ = opts.Store.Close()
+		return host.Options{}, err
+	}
+	opts.OData = model
+	return opts, nil
+}
+
+// AdminOptions is Options without the query endpoint, for commands that have
+// nothing to do with it.
+func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger) (host.Options, error) {
+	opts, findings := c.static(logger)
+	if err := findings.Err(); err != nil {
+		return host.Options{}, err
+	}
+	db, err := c.openStore(ctx)
+	if err != nil {
+		return host.Options{}, Findings{c.databaseFinding(err)}.Err()
+	}
+	opts.Store = db
+	return opts, nil
+}
+
+// Reloaded is what a running host goes over to: everything of c that can change
+// while serving, and the databases that old has open.
+func (c *Config) Reloaded(old host.Options) (host.Options, error) {
+	opts, findings := c.static(old.Logger)
+	if err := findings.Err(); err != nil {
+		return host.Options{}, err
+	}
+	opts.Store, opts.OData, opts.Version, opts.Now = old.Store, old.OData, old.Version, old.Now
+	opts.Server.OnReady = old.Server.OnReady
+	return opts, nil
+}
+
+// static builds everything but the databases.
+func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
+	findings := c.checkFiles()
+	plugins, faults := c.plugins()
+	findings = append(findings, faults...)
+	app, own, faults := c.app()
+	findings = append(findings, faults...)
+	opts := host.Options{
+		Logger:  logger,
+		Server:  c.serverOptions(),
+		Session: host.SessionOptions{Idle: c.Session.Idle, Absolute: c.Session.Absolute, Remember: c.Session.Remember},
+		Auth:    c.authOptions(),
+		Mail:    c.mailOptions(),
+		Routes:  c.routes(),
+		// A directory on a developer's machine is being edited; one that is
+		// published is served as it was built.
+		UI:      host.UIOptions{App: app, Live: own && c.Server.PublicURL == nil},
+		Plugins: plugins,
+	}
+	return opts, findings.Sorted()
+}
+
+func (c *Config) serverOptions() host.ServerOptions {
+	s := c.Server
+	opts := host.ServerOptions{Address: s.Address, PublicDir: value(s.PublicDir), AdminAddress: value(s.AdminAddress)}
+	if info, err := os.Stat(opts.PublicDir); err != nil || !info.IsDir() {
+		opts.PublicDir = ""
+	}
+	if s.PublicURL != nil {
+		if u, err := url.Parse(strings.TrimSuffix(*s.PublicURL, "/")); err == nil {
+			opts.PublicURL = u
+		}
+	}
+	for _, cidr := range s.TrustedProxies {
+		if prefix, err := netip.ParsePrefix(cidr); err == nil {
+			opts.TrustedProxies = append(opts.TrustedProxies, prefix)
+		}
+	}
+	if s.TLS.Cert != nil && s.TLS.Key != nil {
+		opts.LoadTLS = s.TLS.load
+	}
+	return opts
+}
+
+func (t TLS) load() (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(*t.Cert, *t.Key)
+	if err != nil {
+		return nil, fmt.Errorf("load the certificate: %w", err)
+	}
+	return &pair, nil
+}
+
+func (c *Config) authOptions() host.AuthOptions {
+	a := c.Auth
+	opts := host.AuthOptions{Rules: host.Rules{
+		LoginField: a.LoginField, Attempts: a.Throttle.Attempts, Window: a.Throttle.Window,
+		ResetLifetime: a.Reset.Lifetime, ResetResend: a.Reset.Resend, ResetAttempts: a.Reset.Attempts,
+		MinLength: a.Password.MinLength, Remember: c.Session.Remember,
+	}}
+	for _, name := range a.RedirectHosts {
+		opts.RedirectOrigins = append(opts.RedirectOrigins, schema.RedirectOrigin(name))
+	}
+	return opts
+}
+
+func (c *Config) mailOptions() host.MailOptions {
+	m := c.Mail
+	return host.MailOptions{
+		Transport: m.Transport, Dir: m.Dir, From: m.From, Templates: value(m.Templates),
+		SMTP: host.SMTPOptions{
+			Host: m.SMTP.Host, Port: m.SMTP.Port, TLS: m.SMTP.TLS,
+			Username: value(m.SMTP.Username), Password: value(m.SMTP.Password),
+		},
+	}
+}
+
+// publicRoutes are open unless the configuration says otherwise.
+func publicRoutes() []string { return []string{"home", "terms", "privacy", "cookies"} }
+
+func (c *Config) routes() []host.Route {
+	var list []host.Route
+	for _, name := range labels(c, c.Routes, "route") {
+		r := c.Routes[name]
+		route := host.Route{
+			Name: name, Path: r.Path, File: value(r.File), Dir: value(r.Dir), Redirect: value(r.Redirect),
+			Guard: host.Guard(r.Guard),
+		}
+		if r.Guard == "" && slices.Contains(publicRoutes(), name) {
+			route.Guard = host.GuardNone
+		}
+		if r.Proxy != nil {
+			if u, err := url.Parse(*r.Proxy); err == nil {
+				route.Proxy = u
+			}
+		}
+		list = append(list, route)
+	}
+	return list
+}
+
+// sqliteFile is the file that a SQLite DSN names, and the DSN with that file as
+// an absolute path. A DSN that names no file, such as :memory:, stays as it is.
+func sqliteFile(dsn, dir string) (file, absoluteDSN string) {
+	rest, isURI := strings.CutPrefix(dsn, "file:")
+	if !isURI {
+		if dsn == ":memory:" || dsn == "" {
+			return "", dsn
+		}
+		file = layer.Absolute(dir, dsn)
+		return file, file
+	}
+	path, query, hasQuery := strings.Cut(rest, "?")
+	path = strings.TrimPrefix(strings.TrimPrefix(path, "//localhost"), "//")
+	if path == "" || path == ":memory:" || strings.Contains(query, "mode=memory") {
+		return "", dsn
+	}
+	path = layer.Absolute(dir, path)
+	absoluteDSN = "file:" + path
+	if hasQuery {
+		absoluteDSN += "?" + query
+	}
+	if plain, err := url.PathUnescape(path); err == nil {
+		path = plain
+	}
+	return path, absoluteDSN
+}

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/host"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+)
+
+// plugins are the processes to start, in the order in which they were written.
+// What is wrong with their programs is a finding.
+func (c *Config) plugins() ([]host.Plugin, Findings) {
+	var list []host.Plugin
+	var findings Findings
+	for _, name := range labels(c, c.Plugins, "plugin") {
+		p := c.Plugins[name]
+		spec := host.Plugin{
+			Name: name, Dir: c.origins.Dir("plugin", name, "command"), Roles: p.Roles, SHA256: value(p.SHA256),
+			UserRead: p.UserRead, UserWrite: p.UserWrite, Headers: p.Headers, Env: p.Env,
+			Timeout: p.Timeout, OnFailure: p.OnFailure,
+		}
+		spec.Command = append(spec.Command, p.Command...)
+		if len(spec.Command) > 0 {
+			program, what, remedy := findProgram(spec.Dir, spec.Command[0])
+			if what != "" {
+				findings.Add(c.at("plugin", name, "command", "0"), fmt.Sprintf("plugin %q: %s", name, what), remedy)
+			}
+			spec.Command[0] = program
+		}
+		spec.Checksums = c.checksums(name, p, &findings)
+		if p.Config != nil {
+			text, err := json.Marshal(p.Config)
+			if err != nil {
+				findings.Add(c.at("plugin", name, "config"), fmt.Sprintf("the config of plugin %q cannot be passed on", name), err.Error())
+			}
+			spec.Config = text
+		}
+		list = append(list, spec)
+	}
+	return list, findings
+}
+
+// checksums are those of p by absolute path.
+func (c *Config) checksums(name string, p Plugin, findings *Findings) map[string]string {
+	sums := map[string]string{}
+	for path, sum := range p.Checksums {
+		file := layer.Absolute(c.origins.Dir("plugin", name, "checksums"), path)
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			findings.Add(c.at("plugin", name, "checksums", path), fmt.Sprintf("plugin %q: there is no file %s", name, path), "name a file that the plugin reads, or take the line out")
+		}
+		sums[file] = sum
+	}
+	return sums
+}
+
+// findProgram looks a bare name up in PATH and anything else from dir.
+func findProgram(dir, name string) (path, what, remedy string) {
+	if !strings.ContainsRune(name, filepath.Separator) {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			return name, fmt.Sprintf("%q is not in PATH", name), fmt.Sprintf("install it, or write a path such as \"bin/%s\"", name)
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return name, fmt.Sprintf("%q cannot be found", name), err.Error()
+		}
+		return path, "", ""
+	}
+	path = layer.Absolute(dir, name)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return path, fmt.Sprintf("there is no program %s", path), "build it, or correct the path"
+	case !info.Mode().IsRegular():
+		return path, fmt.Sprintf("%s is no file", path), "name the program itself"
+	case info.Mode()&0o111 == 0:
+		return path, fmt.Sprintf("%s is not executable", path), "run chmod +x on it, or put its interpreter first, as in [\"node\", \"plugin.js\"]"
+	}
+	return path, "", ""
+}
+
+// Locate gives what is wrong with plugins' config blocks the places where the
+// blocks were written, when that is what err is about.
+func (c *Config) Locate(err error) (Findings, bool) {
+	var mistakes *host.PluginConfigError
+	if !errors.As(err, &mistakes) {
+		return nil, false
+	}
+	var findings Findings
+	for _, p := range mistakes.Problems {
+		what := fmt.Sprintf("plugin %q: config", p.Plugin)
+		if p.Path != "" {
+			what += "." + p.Path
+		}
+		at := c.at(append([]string{"plugin", p.Plugin, "config"}, steps(p.Path)...)...)
+		findings.Add(at, what, p.Message)
+	}
+	return findings.Sorted(), true
+}
+
+// steps takes a path such as rules[1].target apart.
+func steps(path string) []string {
+	var list []string
+	for _, name := range strings.Split(path, ".") {
+		name, rest, indexed := strings.Cut(name, "[")
+		if name != "" {
+			list = append(list, name)
+		}
+		for indexed {
+			var index string
+			index, rest, _ = strings.Cut(rest, "]")
+			if _, err := strconv.Atoi(index); err == nil {
+				list = append(list, index)
+			}
+			_, rest, indexed = strings.Cut(rest, "[")
+		}
+	}
+	return list
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,12 @@
+package config
+
+import "github.com/vestibule-dev/vestibule/host/config/internal/layer"
+
+type (
+	// Position says where a setting was written: in a file, or in a variable or flag.
+	Position = layer.Position
+	// Finding is one thing that is wrong, or odd, in the configuration.
+	Finding = layer.Finding
+	// Findings are all that a check found, in the order of their positions.
+	Findings = layer.Findings
+)

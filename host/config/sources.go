@@ -1,0 +1,99 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/vestibule-dev/vestibule/ui"
+
+	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+)
+
+// coreVersion is what the manifest of a front-end app must name.
+const coreVersion = "2"
+
+// maxManifest bounds what is read of it, in bytes.
+const maxManifest = 1 << 20
+
+// app is the front-end app: the embedded one, or the directory that
+// .ui5-sources.hcl names. own tells which.
+func (c *Config) app() (app fs.FS, own bool, findings Findings) {
+	name := c.UI.Sources
+	src, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !c.origins.Has("ui", "sources"):
+		return ui.FS(), false, nil
+	case err != nil:
+		findings.Add(c.at("ui", "sources"), fmt.Sprintf("%s cannot be read", name), "write the file, or take sources out for the built-in app")
+		return ui.FS(), false, findings
+	}
+	dir := filepath.Dir(name)
+	p := &layer.Parser{File: c.shown(name), Dir: dir, Schema: schema.SourcesFile(), Lookup: os.LookupEnv}
+	values, err := p.Unmarshal(src)
+	if err != nil {
+		p.Findings.Add(Position{File: p.File}, "cannot be read", err.Error())
+	}
+	source := layer.Sub(layer.Sub(values, "source"), "auth")
+	path, ok := source["dir"].(string)
+	if !ok {
+		if source != nil && !p.Broken && !p.Origins.Has("source", "auth", "dir") {
+			p.Findings.Add(p.Origins.At("source", "auth"), `source "auth" has no dir`, `add dir = "my-login/dist"`)
+		}
+		return ui.FS(), false, p.Findings
+	}
+	root, err := os.OpenRoot(layer.Absolute(dir, path))
+	at := p.Origins.At("source", "auth", "dir")
+	if err != nil {
+		p.Findings.Add(at, fmt.Sprintf("the directory %s cannot be opened", path), "build the app there, or name its directory")
+		return ui.FS(), false, p.Findings
+	}
+	checkApp(root.FS(), path, at, &p.Findings)
+	return root.FS(), true, p.Findings
+}
+
+// checkApp looks for what the host needs of a front-end app.
+func checkApp(app fs.FS, dir string, at Position, f *Findings) {
+	if info, err := fs.Stat(app, "index.html"); err != nil || !info.Mode().IsRegular() {
+		f.Add(at, dir+" has no index.html", "name the directory with the compiled app, which is often called dist")
+	}
+	src, err := readSmall(app, "manifest.json")
+	if err != nil {
+		f.Add(at, dir+" has no manifest.json", fmt.Sprintf(`add one with {"name": "…", "version": "1.0.0", "core": %q}`, coreVersion))
+		return
+	}
+	var manifest struct {
+		Core any `json:"core"`
+	}
+	if err := json.NewDecoder(bytes.NewReader(src)).Decode(&manifest); err != nil {
+		f.Add(at, filepath.Join(dir, "manifest.json")+" is no JSON", err.Error())
+		return
+	}
+	if manifest.Core != coreVersion {
+		f.Add(at, fmt.Sprintf("%s names core %v", filepath.Join(dir, "manifest.json"), manifest.Core),
+			fmt.Sprintf(`this host is core %s: write "core": %q in an app that is made for it`, coreVersion, coreVersion))
+	}
+}
+
+func readSmall(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, maxManifest))
+}
+
+// shown is the path as a person would write it, from where config.hcl was named.
+func (c *Config) shown(path string) string {
+	if rel, err := filepath.Rel(c.dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(filepath.Dir(c.file), rel)
+	}
+	return path
+}

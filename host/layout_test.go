@@ -1,0 +1,314 @@
+package host_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/vestibule-dev/vestibule"
+
+// layout is the import table of the house: for each package the packages of ours
+// that it may import. A pattern may end in /*. Tests are free.
+func layout() map[string][]string {
+	return map[string][]string{
+		"host": {
+			"host/auth", "host/auth/fault", "host/auth/form", "host/auth/password", "host/session", "host/store", "host/pluginproc",
+			"host/mail", "odata", "odata/edm", "pluginsdk", "pluginsdk/conformance",
+		},
+		"host/auth":          {"host/auth/fault", "host/auth/form", "host/auth/password", "pluginsdk"},
+		"host/auth/fault":    {},
+		"host/auth/form":     {"host/auth/fault"},
+		"host/auth/password": {},
+		"host/session":       {},
+		"host/store":         {"host/auth", "host/session"},
+		"host/store/sqlite":  {"host/store"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
+		"host/store/storetest": {"host/auth", "host/session", "host/store"},
+		"host/pluginproc":      {"pluginsdk", "pluginsdk/conformance"},
+		"host/mail":            {},
+		"host/config": {
+			"host", "host/store", "host/store/sqlite", "host/store/postgres", "host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
+		},
+		"host/cmd/vestibule": {"host", "host/config"},
+
+		"pluginsdk":                   {"pluginsdk/internal/pluginpb"},
+		"pluginsdk/internal/pluginpb": {},
+		"pluginsdk/conformance":       {"pluginsdk"},
+		"pluginsdk/plugintest":        {"pluginsdk", "pluginsdk/conformance"},
+		"plugins/*":                   {"pluginsdk"},
+
+		"odata":           {"odata/batch", "odata/csdl", "odata/edm", "odata/header", "odata/payload", "odata/plan", "odata/syntax"},
+		"odata/edm":       {},
+		"odata/header":    {},
+		"odata/syntax":    {},
+		"odata/batch":     {"odata/header"},
+		"odata/csdl":      {"odata/edm"},
+		"odata/plan":      {"odata/edm", "odata/syntax"},
+		"odata/payload":   {"odata/edm", "odata/plan"},
+		"odata/sqlsource": {"odata/edm", "odata/plan"},
+		"odata/odatatest": {"odata", "odata/edm", "odata/plan", "odata/sqlsource", "odata/syntax"}, "odata/odatatest/dbtest": {},
+
+		"ui":         {},
+		"examples/*": {"host", "pluginsdk", "odata", "odata/edm", "odata/sqlsource", "host/store/sqlite", "ui"},
+	}
+}
+
+// libraries are the packages of others that only some of ours may import.
+func libraries() map[string][]string {
+	sql := []string{"host/store", "host/store/*", "odata/sqlsource", "odata/sqlsource/*", "odata/odatatest", "odata/odatatest/*", "examples/*"}
+	return map[string][]string{
+		"github.com/gorilla/mux":              {"host", "examples/*"},
+		"github.com/gorilla/sessions":         {"host/session"},
+		"github.com/jmoiron/sqlx":             sql,
+		"github.com/jackc/pgx":                sql,
+		"github.com/go-sql-driver/mysql":      sql,
+		"modernc.org/sqlite":                  sql,
+		"zombiezen.com/go/sqlite":             sql,
+		"database/sql":                        sql,
+		"github.com/pressly/goose":            {"host/store"},
+		"github.com/hashicorp/go-plugin":      {"host/pluginproc", "pluginsdk", "pluginsdk/*"},
+		"google.golang.org/grpc":              {"host/pluginproc", "pluginsdk", "pluginsdk/*", "pluginsdk/internal/pluginpb"},
+		"github.com/hashicorp/hcl":            {"host/config"},
+		"github.com/knadh/koanf":              {"host/config"},
+		"github.com/zclconf/go-cty":           {"host/config"},
+		"github.com/wneessen/go-mail":         {"host/mail"},
+		"github.com/prometheus/client_golang": {"host"},
+		"golang.org/x/term":                   {"host/cmd/vestibule"},
+		"github.com/rogpeppe/go-internal":     {},
+		"github.com/chromedp":                 {},
+		"github.com/google/go-cmp":            {},
+		"net/http":                            {"host", "host/auth", "host/auth/*", "host/session", "odata", "odata/batch", "odata/header", "host/config", "host/cmd/vestibule", "examples/*"},
+		"testing":                             {"host/store/storetest", "pluginsdk/plugintest", "odata/odatatest", "odata/odatatest/*"},
+	}
+}
+
+// A source is one file that counts: no test, not generated.
+type source struct {
+	file, dir string
+	lines     int
+	fset      *token.FileSet
+	ast       *ast.File
+}
+
+// sources parses the house. It reads the files itself: a test that runs the go
+// command would pass stale out of the test cache.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var list []source
+	root := os.DirFS("..")
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := path.Base(name)
+		if d.IsDir() {
+			if name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") {
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		if !ast.IsGenerated(parsed) {
+			list = append(list, source{name, path.Dir(name), strings.Count(string(text), "\n"), fset, parsed})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 50 {
+		t.Fatalf("found only %d files from %s", len(list), must(filepath.Abs("..")))
+	}
+	return list
+}
+
+func must(s string, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}
+
+func (s source) imports() []string {
+	var list []string
+	for _, spec := range s.ast.Imports {
+		if name, err := strconv.Unquote(spec.Path.Value); err == nil {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// own gives the folder of a package of ours.
+func own(importPath string) (string, bool) {
+	return strings.CutPrefix(importPath, module+"/")
+}
+
+func matches(dir string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		above, wild := strings.CutSuffix(p, "/*")
+		return dir == p || wild && strings.HasPrefix(dir, above+"/")
+	})
+}
+
+// line finds what a package may import; the line of its own wins over a pattern.
+func line(dir string) ([]string, bool) {
+	table := layout()
+	if allowed, ok := table[dir]; ok {
+		return allowed, true
+	}
+	for _, pattern := range slices.Sorted(maps.Keys(table)) {
+		if strings.HasSuffix(pattern, "/*") && matches(dir, []string{pattern}) {
+			return table[pattern], true
+		}
+	}
+	return nil, false
+}
+
+func TestImportsFollowTheLayout(t *testing.T) {
+	bans := libraries()
+	for _, s := range sources(t) {
+		allowed, ok := line(s.dir)
+		if !ok {
+			t.Errorf("%s: the package %s has no line in the layout: add one to layout() and to CONTRIBUTING.md", s.file, s.dir)
+			continue
+		}
+		for _, imported := range s.imports() {
+			if dir, ours := own(imported); ours && !slices.Contains(allowed, dir) {
+				t.Errorf("%s imports %s, which the layout does not allow: %s may import %v", s.file, dir, s.dir, allowed)
+			}
+			for library, users := range bans {
+				if (imported == library || strings.HasPrefix(imported, library+"/")) && !strings.HasPrefix(imported, "net/http/internal") && !matches(s.dir, users) {
+					t.Errorf("%s imports %s, which only %v may", s.file, imported, users)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryLayoutLineHasAPackage(t *testing.T) {
+	dirs := map[string]bool{}
+	for _, s := range sources(t) {
+		dirs[s.dir] = true
+	}
+	for pattern := range layout() {
+		found := false
+		for dir := range dirs {
+			found = found || matches(dir, []string{pattern})
+		}
+		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(pattern))); !found && err != nil {
+			t.Errorf("the layout has a line for %s, but there is no such package", pattern)
+		}
+	}
+}
+
+func TestAlarmBells(t *testing.T) {
+	const maxFile, maxPackage, maxFunction, maxExported = 500, 2000, 80, 60
+	packages, exported := map[string]int{}, map[string]int{}
+	for _, s := range sources(t) {
+		packages[s.dir] += s.lines
+		if s.lines > maxFile {
+			t.Errorf("%s has %d lines, more than %d: cut it", s.file, s.lines, maxFile)
+		}
+		for _, d := range s.ast.Decls {
+			exported[s.dir] += exportedNames(d)
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := s.fset.Position(fn.End()).Line - s.fset.Position(fn.Pos()).Line + 1; n > maxFunction {
+				t.Errorf("%s: %s has %d lines, more than %d: cut it", s.file, fn.Name.Name, n, maxFunction)
+			}
+		}
+	}
+	for dir, lines := range packages {
+		if lines > maxPackage {
+			t.Errorf("the package %s has %d lines, more than %d: cut it", dir, lines, maxPackage)
+		}
+		if exported[dir] > maxExported {
+			t.Errorf("the package %s exports %d names, more than %d", dir, exported[dir], maxExported)
+		}
+	}
+}
+
+// exportedNames counts package-level names; methods belong to their types.
+func exportedNames(d ast.Decl) int {
+	count := 0
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil && d.Name.IsExported() {
+			count++
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.Name.IsExported() {
+					count++
+				}
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					if name.IsExported() {
+						count++
+					}
+				}
+			}
+		}
+	}
+	return count
+}
+
+func TestImportChain(t *testing.T) {
+	const maxChain = 7
+	graph := map[string]map[string]bool{}
+	for _, s := range sources(t) {
+		if graph[s.dir] == nil {
+			graph[s.dir] = map[string]bool{}
+		}
+		for _, imported := range s.imports() {
+			if dir, ours := own(imported); ours {
+				graph[s.dir][dir] = true
+			}
+		}
+	}
+	longest := map[string][]string{}
+	var walk func(dir string) []string
+	walk = func(dir string) []string {
+		if chain, ok := longest[dir]; ok {
+			return chain
+		}
+		var best []string
+		for next := range graph[dir] {
+			if chain := walk(next); len(chain) > len(best) {
+				best = chain
+			}
+		}
+		longest[dir] = append([]string{dir}, best...)
+		return longest[dir]
+	}
+	for dir := range graph {
+		if chain := walk(dir); len(chain) > maxChain {
+			t.Errorf("an import chain of %d packages, more than %d: %s", len(chain), maxChain, strings.Join(chain, " -> "))
+		}
+	}
+}
