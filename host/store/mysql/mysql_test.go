@@ -1,0 +1,18 @@
+package mysql_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/host/store/storetest"
+	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
+)
+
+func fixture(t testing.TB) func(context.Context) (*store.DB, error) {
+	dsn := dbtest.MySQL(t)
+	return func(ctx context.Context) (*store.DB, error) { return mysql.Open(ctx, dsn) }
+}
+
+func TestStore(t *testing.T) { storetest.Run(t, fixture) }

@@ -1,0 +1,168 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/session"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+func adminRules() []rule {
+	return []rule{
+		{"an address is taken in any case", addressIsTaken},
+		{"of parallel additions of one address one succeeds", oneAddition},
+		{"users are listed in pages", usersInPages},
+		{"disabling ends sessions and device tokens and is undone by enabling", disabling},
+		{"disabling nobody is not found", disablingNobody},
+		{"every table that grows is swept", everythingSwept},
+		{"a backup of a server names the tool", serverBackup},
+	}
+}
+
+func addressIsTaken(t *testing.T, e *env) {
+	db := e.migrated()
+	e.user(db, "Ada@example.com")
+	e.user(db, "JÖRG@example.com")
+	for _, email := range []string{"Ada@example.com", "ada@EXAMPLE.com", "jörg@example.com"} {
+		if _, err := db.AddUser(e.ctx, email, "", "x"); !errors.Is(err, store.ErrTaken) {
+			t.Errorf("%s: %v, want taken", email, err)
+		}
+	}
+	e.user(db, "ada@example.org")
+}
+
+func oneAddition(t *testing.T, e *env) {
+	pools := []*store.DB{e.migrated(), e.pool(), e.pool()}
+	added := make([]bool, 12)
+	e.together(len(added), pools, func(i int, db *store.DB) error {
+		name := []byte("adalovelace")
+		name[i%len(name)] -= 'a' - 'A'
+		_, err := db.AddUser(e.ctx, string(name)+"@example.com", "", "x")
+		added[i] = err == nil
+		if errors.Is(err, store.ErrTaken) {
+			return nil
+		}
+		return err
+	})
+	if n := e.count(pools[0], `SELECT COUNT(*) FROM users`); n != 1 {
+		t.Fatalf("%d users, want 1: %v", n, added)
+	}
+	if n := e.count(pools[0], `SELECT COUNT(*) FROM vestibule_counters`); n != 0 {
+		t.Fatalf("%d counters left behind", n)
+	}
+}
+
+func usersInPages(t *testing.T, e *env) {
+	db := e.migrated()
+	want := []string{"1@example.com", "2@example.com", "3@example.com", "4@example.com", "5@example.com"}
+	for _, email := range want {
+		u := e.user(db, email)
+		if email == want[1] {
+			e.must(db.SetDisabled(e.ctx, u.ID, true))
+		}
+	}
+	var got []string
+	after := ""
+	for range 4 {
+		page, err := db.ListUsers(e.ctx, after, 2)
+		e.must(err)
+		for _, u := range page {
+			if u.Disabled != (u.Email == want[1]) {
+				t.Errorf("%s: disabled is %v", u.Email, u.Disabled)
+			}
+			got, after = append(got, u.Email), u.ID
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func disabling(t *testing.T, e *env) {
+	db := e.migrated()
+	u, other := e.user(db, "ada@example.com"), e.user(db, "bob@example.com")
+	mine, others := e.session(db, e.record(1, u.ID)), e.session(db, e.record(2, other.ID))
+	token := e.family(db, 9, u.ID)
+	for range 2 {
+		e.must(db.SetDisabled(e.ctx, u.ID, true))
+	}
+	if e.lives(db, mine) || !e.lives(db, others) {
+		t.Error("wrong sessions ended")
+	}
+	if _, err := db.RememberTokens().Find(e.ctx, token.Selector); !errors.Is(err, auth.ErrNotFound) {
+		t.Errorf("device token: %v", err)
+	}
+	for _, disabled := range []bool{true, false} {
+		e.must(db.SetDisabled(e.ctx, u.ID, disabled))
+		got, err := db.Users().FindByLogin(e.ctx, "email", u.Email)
+		if err != nil || got.Disabled != disabled {
+			t.Errorf("disabled is %v, %v; want %v", got.Disabled, err, disabled)
+		}
+		if got, err := db.Users().FindByID(e.ctx, other.ID); err != nil || got.Disabled {
+			t.Errorf("the other user: %v, %v", got.Disabled, err)
+		}
+	}
+}
+
+func disablingNobody(t *testing.T, e *env) {
+	db := e.migrated()
+	for _, id := range []string{"4711", "x"} {
+		if err := db.SetDisabled(e.ctx, id, true); !errors.Is(err, auth.ErrNotFound) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+func everythingSwept(t *testing.T, e *env) {
+	db := e.migrated()
+	fill := func() {
+		u, err := db.Users().FindByLogin(e.ctx, "email", "ada@example.com")
+		e.must(err)
+		first := byte(e.now.Unix())
+		e.session(db, session.Record{Hash: hash(first), Created: e.now, Seen: e.now, Expires: e.now.Add(time.Hour)})
+		e.hit(db, login, e.now, 1, e.now.Add(window))
+		e.family(db, first, u.ID)
+		e.issue(db, u, hash(first))
+		e.enqueue(db, u.ID)
+		m := e.lease(db, e.now)
+		e.must(db.Outbox().BuryMail(e.ctx, m.ID, m.Attempt, e.now, "no"))
+	}
+	e.user(db, "ada@example.com")
+	fill()
+	e.sql(db, `UPDATE vestibule_reset_claims SET used_by = 'x'`) // Issue would replace it otherwise
+	start := e.now
+	e.now = e.now.Add(40*24*time.Hour + time.Second)
+	fill()
+	if n, err := db.Sweep(e.ctx, start.Add(time.Second), store.Retention{}); err != nil || n != 0 {
+		t.Errorf("swept %d rows that were still needed, %v", n, err)
+	}
+	if n, err := db.Sweep(e.ctx, e.now, store.Retention{Idle: 2 * time.Hour}); err != nil || n != 4 {
+		t.Errorf("swept %d, %v; want one of session, device token, claim and mail", n, err)
+	}
+	for _, table := range []string{"sessions", "counters", "remember_tokens", "reset_claims", "outbox"} {
+		if n := e.count(db, `SELECT COUNT(*) FROM vestibule_`+table); n != 1 {
+			t.Errorf("%s: %d rows left, want the new one", table, n)
+		}
+	}
+	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens`); n != 1 {
+		t.Errorf("%d reset tokens left, want the new one", n)
+	}
+	if n, err := db.Sweep(e.ctx, e.now.Add(window), store.Retention{}); err != nil || n != 1 {
+		t.Errorf("swept %d, %v; want the counter", n, err)
+	}
+}
+
+func serverBackup(t *testing.T, e *env) {
+	db := e.migrated()
+	if db.Engine() == "sqlite" {
+		t.Skip("SQLite is copied; see the tests of its package")
+	}
+	if err := db.Backup(e.ctx, "file"); err == nil || !strings.Contains(err.Error(), "dump") {
+		t.Fatalf("%v", err)
+	}
+}

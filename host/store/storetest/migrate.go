@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+func migrateRules() []rule {
+	return []rule{
+		{"an empty database is not ready and says what is pending", emptyIsNotReady},
+		{"a second migration has nothing to do", secondMigrationIsEmpty},
+		{"many hosts may migrate at once", manyHostsMigrate},
+		{"existing stock tables are not altered", stockTablesStay},
+		{"a missing stock table is created beside an existing one", missingStockTable},
+	}
+}
+
+func emptyIsNotReady(t *testing.T, e *env) {
+	db := e.pool()
+	want := []string{"apply 00001_tables.sql", "create table users", "create table password_reset_tokens"}
+	for range 2 { // asking changes nothing
+		got, err := db.Pending(e.ctx)
+		e.must(err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	if db.Ready(e.ctx) == nil {
+		t.Fatal("an empty database is ready")
+	}
+	if _, err := db.Users().FindByID(e.ctx, "1"); err == nil {
+		t.Fatal("found a user in no table")
+	}
+	done, err := db.Migrate(e.ctx)
+	e.must(err)
+	if diff := cmp.Diff(want, done); diff != "" {
+		t.Fatal(diff)
+	}
+	e.must(db.Ready(e.ctx))
+	e.user(db, "ada@example.com")
+}
+
+func secondMigrationIsEmpty(t *testing.T, e *env) {
+	db := e.migrated()
+	e.user(db, "ada@example.com")
+	done, err := db.Migrate(e.ctx)
+	e.must(err)
+	if len(done) > 0 {
+		t.Fatalf("second migration did %q", done)
+	}
+	if n := e.count(db, `SELECT COUNT(*) FROM users`); n != 1 {
+		t.Fatalf("%d users after the second migration, want 1", n)
+	}
+}
+
+func manyHostsMigrate(t *testing.T, e *env) {
+	var pools []*store.DB
+	for range 4 {
+		pools = append(pools, e.pool())
+	}
+	e.together(8, pools, func(_ int, db *store.DB) error {
+		_, err := db.Migrate(e.ctx)
+		return err
+	})
+	e.must(pools[0].Ready(e.ctx))
+	e.user(pools[1], "ada@example.com")
+}
+
+func stockTablesStay(t *testing.T, e *env) {
+	db := e.pool()
+	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL, email VARCHAR(80), password VARCHAR(60), shoe_size INTEGER)`)
+	e.sql(db, `CREATE TABLE password_reset_tokens (email VARCHAR(80), token VARCHAR(80), created_at VARCHAR(30))`)
+	before, err := db.UserColumns(e.ctx)
+	e.must(err)
+	done, err := db.Migrate(e.ctx)
+	e.must(err)
+	after, err := db.UserColumns(e.ctx)
+	e.must(err)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Fatal(diff)
+	}
+	if slices.Contains(done, "create table users") {
+		t.Fatalf("migration did %q", done)
+	}
+	names := make([]string, len(after))
+	for i, c := range after {
+		names[i] = c.Name
+	}
+	if diff := cmp.Diff([]string{"id", "email", "password", "shoe_size"}, names); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func missingStockTable(t *testing.T, e *env) {
+	db := e.pool()
+	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, email VARCHAR(80), password VARCHAR(60))`)
+	done, err := db.Migrate(e.ctx)
+	e.must(err)
+	if diff := cmp.Diff([]string{"apply 00001_tables.sql", "create table password_reset_tokens"}, done); diff != "" {
+		t.Fatal(diff)
+	}
+}

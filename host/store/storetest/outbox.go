@@ -1,0 +1,169 @@
+package storetest
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+func outboxRules() []rule {
+	return []rule{
+		{"what was enqueued is leased once, the longest due first", leasedInOrder},
+		{"a decoy is leased with no user", decoyIsLeased},
+		{"a lease that ended is leased again", leaseEnds},
+		{"a retried mail is due later", retriedLater},
+		{"a buried mail is kept and not leased", buriedIsKept},
+		{"a holder that lost its lease changes nothing", oldHolder},
+		{"several hosts never lease one mail at the same time", leasedOnce},
+		{"with nothing due nothing is written", leaseOnlyReads},
+	}
+}
+
+// lease leases a mail for a minute.
+func (e *env) lease(db *store.DB, now time.Time) store.Mail {
+	e.Helper()
+	m, err := db.Outbox().LeaseMail(e.ctx, now, now.Add(time.Minute))
+	e.must(err)
+	return m
+}
+
+func (e *env) enqueue(db *store.DB, userID string) {
+	e.Helper()
+	e.must(db.Outbox().Enqueue(e.ctx, userID, auth.PurposeReset, "de"))
+}
+
+func leasedInOrder(t *testing.T, e *env) {
+	db := e.migrated()
+	start := e.now
+	for _, id := range []string{"1", "2", "3"} {
+		e.enqueue(db, id)
+		e.now = e.now.Add(time.Second)
+	}
+	for _, id := range []string{"1", "2", "3"} {
+		got := e.lease(db, e.now)
+		if diff := cmp.Diff(store.Mail{ID: got.ID, UserID: id, Purpose: auth.PurposeReset, Locale: "de", Attempt: 1}, got); diff != "" || got.ID == "" {
+			t.Fatalf("%+v %s", got, diff)
+		}
+		e.must(db.Outbox().MailDone(e.ctx, got.ID))
+		e.must(db.Outbox().MailDone(e.ctx, got.ID)) // that it is gone is no error
+	}
+	if got := e.lease(db, start.Add(24*time.Hour)); got != (store.Mail{}) {
+		t.Fatalf("leased %+v from an empty outbox", got)
+	}
+}
+
+func decoyIsLeased(t *testing.T, e *env) {
+	db := e.migrated()
+	e.enqueue(db, "")
+	if got := e.lease(db, e.now); got.ID == "" || got.UserID != "" {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func leaseEnds(t *testing.T, e *env) {
+	db := e.migrated()
+	e.enqueue(db, "1")
+	first := e.lease(db, e.now)
+	if got := e.lease(db, e.now.Add(59*time.Second)); got.ID != "" {
+		t.Fatalf("leased %+v while it was held", got)
+	}
+	if got := e.lease(db, e.now.Add(time.Minute)); got.ID != first.ID || got.Attempt != 2 {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func retriedLater(t *testing.T, e *env) {
+	db := e.migrated()
+	e.enqueue(db, "1")
+	m := e.lease(db, e.now)
+	e.must(db.Outbox().RetryMail(e.ctx, m.ID, m.Attempt, e.now.Add(time.Hour), strings.Repeat("grüße ", 200)))
+	if got := e.lease(db, e.now.Add(time.Hour-time.Millisecond)); got.ID != "" {
+		t.Fatalf("leased %+v before it was due", got)
+	}
+	if got := e.lease(db, e.now.Add(time.Hour)); got.ID != m.ID || got.Attempt != 2 {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func buriedIsKept(t *testing.T, e *env) {
+	db := e.migrated()
+	e.enqueue(db, "1")
+	m := e.lease(db, e.now)
+	e.must(db.Outbox().BuryMail(e.ctx, m.ID, m.Attempt, e.now, "550 no such user"))
+	if got := e.lease(db, e.now.Add(24*time.Hour)); got.ID != "" {
+		t.Fatalf("leased %+v", got)
+	}
+	if n := e.count(db, `SELECT COUNT(*) FROM vestibule_outbox WHERE reason = '550 no such user'`); n != 1 {
+		t.Fatalf("%d buried mails, want 1", n)
+	}
+}
+
+func oldHolder(t *testing.T, e *env) {
+	db := e.migrated()
+	e.enqueue(db, "1")
+	old := e.lease(db, e.now)
+	newer := e.lease(db, e.now.Add(time.Minute))
+	e.must(db.Outbox().RetryMail(e.ctx, old.ID, old.Attempt, e.now, "late"))
+	e.must(db.Outbox().BuryMail(e.ctx, old.ID, old.Attempt, e.now, "late"))
+	if got := e.lease(db, e.now.Add(90*time.Second)); got.ID != "" {
+		t.Fatalf("leased %+v while the newer holder had it", got)
+	}
+	if got := e.lease(db, e.now.Add(2*time.Minute)); got.ID != newer.ID || got.Attempt != 3 {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func leasedOnce(t *testing.T, e *env) {
+	pools := []*store.DB{e.migrated(), e.pool(), e.pool()}
+	const mails = 30
+	for range mails {
+		e.enqueue(pools[0], "1")
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	e.together(12, pools, func(_ int, db *store.DB) error {
+		// A host may find all candidates taken while others are due; it asks again.
+		for misses := 0; misses < 3; {
+			m, err := db.Outbox().LeaseMail(e.ctx, e.now, e.now.Add(time.Minute))
+			if err != nil {
+				return err
+			}
+			if m.ID == "" {
+				misses++
+				continue
+			}
+			mu.Lock()
+			seen[m.ID]++
+			mu.Unlock()
+		}
+		return nil
+	})
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("mail %s was leased %d times", id, n)
+		}
+	}
+	if len(seen) != mails {
+		t.Errorf("%d mails were leased, want %d", len(seen), mails)
+	}
+}
+
+func leaseOnlyReads(t *testing.T, e *env) {
+	db := e.migrated()
+	e.enqueue(db, "1")
+	e.lease(db, e.now)
+	if db.Engine() != "sqlite" {
+		t.Skip("only SQLite has one writer, which can be held to find out")
+	}
+	conn, err := db.Writer().Conn(e.ctx)
+	e.must(err)
+	defer func() { e.must(conn.Close()) }()
+	if got := e.lease(db, e.now); got.ID != "" {
+		t.Fatalf("%+v", got)
+	}
+}

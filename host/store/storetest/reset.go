@@ -1,0 +1,235 @@
+package storetest
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+func resetRules() []rule {
+	return []rule{
+		{"an issued token is found and not consumed", issuedTokenIsFound},
+		{"the stock table holds the hash of the token", stockTableHoldsHash},
+		{"only the newest token of an address is valid", newestTokenOnly},
+		{"an expired or unknown token or another address finds nothing", wrongTokenFindsNothing},
+		{"a password changed otherwise ends the token", changedPasswordEndsToken},
+		{"an address changed otherwise ends the token", changedAddressEndsToken},
+		{"a password changed after the token was found ends it", changedInBetween},
+		{"a token deleted from the stock table is ended", deletedStockRow},
+		{"a rehash keeps open tokens valid", rehashKeepsToken},
+		{"a claimed token is gone", claimedTokenIsGone},
+		{"a repeated claim by the same request is won again", repeatedClaim},
+		{"a claim that is rolled back leaves the token usable", rolledBackClaim},
+		{"of parallel claims over several hosts exactly one is won", exactlyOneClaim},
+		{"old applications may have several rows for one address", oldResetTable},
+	}
+}
+
+// issued is a person with an open token.
+func (e *env) issued(db *store.DB, h []byte) (auth.User, auth.ResetToken) {
+	e.Helper()
+	u := e.user(db, "Ada@example.com")
+	return u, e.issue(db, u, h)
+}
+
+func (e *env) issue(db *store.DB, u auth.User, h []byte) auth.ResetToken {
+	e.Helper()
+	token := auth.ResetToken{Hash: h, UserID: u.ID, Email: u.Email, Created: e.now}
+	e.must(db.ResetTokens().Issue(e.ctx, token))
+	return token
+}
+
+// ended checks that the token finds nothing.
+func (e *env) ended(db *store.DB, token auth.ResetToken) {
+	e.Helper()
+	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); !errors.Is(err, auth.ErrNotFound) {
+		e.Errorf("find: %v, want not found", err)
+	}
+	if won, err := db.ResetTokens().Claim(e.ctx, token, "late", e.now); err != nil || won {
+		e.Errorf("claim: %v, %v, want lost", won, err)
+	}
+}
+
+func issuedTokenIsFound(t *testing.T, e *env) {
+	db := e.migrated()
+	_, token := e.issued(db, hash(1))
+	for range 3 {
+		got, err := db.ResetTokens().Find(e.ctx, "ada@EXAMPLE.com", token.Hash, e.now.Add(-time.Second))
+		e.must(err)
+		if diff := cmp.Diff(token, got); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func stockTableHoldsHash(t *testing.T, e *env) {
+	db := e.migrated()
+	_, token := e.issued(db, hash(0xab, 0xcd))
+	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens WHERE email = ? AND token = ? AND created_at IS NOT NULL`,
+		token.Email, hex.EncodeToString(token.Hash)); n != 1 {
+		t.Fatalf("%d rows in the stock table, want 1", n)
+	}
+}
+
+func newestTokenOnly(t *testing.T, e *env) {
+	db := e.migrated()
+	u, first := e.issued(db, hash(1))
+	second := e.issue(db, u, hash(2))
+	e.ended(db, first)
+	if _, err := db.ResetTokens().Find(e.ctx, u.Email, second.Hash, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wrongTokenFindsNothing(t *testing.T, e *env) {
+	db := e.migrated()
+	u, token := e.issued(db, hash(1))
+	e.user(db, "bob@example.com")
+	for name, find := range map[string]func() (auth.ResetToken, error){
+		"expired": func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, u.Email, token.Hash, e.now) },
+		"unknown": func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, u.Email, hash(2), time.Time{}) },
+		"empty":   func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, u.Email, nil, time.Time{}) },
+		"another address": func() (auth.ResetToken, error) {
+			return db.ResetTokens().Find(e.ctx, "bob@example.com", token.Hash, time.Time{})
+		},
+		"no address": func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, "\x00", token.Hash, time.Time{}) },
+	} {
+		if _, err := find(); !errors.Is(err, auth.ErrNotFound) {
+			t.Errorf("%s: %v, want not found", name, err)
+		}
+	}
+}
+
+func changedPasswordEndsToken(_ *testing.T, e *env) {
+	db := e.migrated()
+	u, token := e.issued(db, hash(1))
+	e.must(db.Users().SetPassword(e.ctx, u.ID, "changed", "t"))
+	e.ended(db, token)
+}
+
+func changedAddressEndsToken(_ *testing.T, e *env) {
+	db := e.migrated()
+	u, token := e.issued(db, hash(1))
+	e.must(db.Users().SetColumns(e.ctx, u.ID, map[string]pluginsdk.Value{"email": "lovelace@example.com"}))
+	e.ended(db, token)
+	token.Email = "lovelace@example.com"
+	e.ended(db, token)
+}
+
+func changedInBetween(t *testing.T, e *env) {
+	db := e.migrated()
+	u, token := e.issued(db, hash(1))
+	found, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{})
+	e.must(err)
+	e.must(db.Users().SetPassword(e.ctx, u.ID, "changed", "t"))
+	if won, err := db.ResetTokens().Claim(e.ctx, found, "request", e.now); err != nil || won {
+		t.Fatalf("claim: %v, %v, want lost", won, err)
+	}
+}
+
+func deletedStockRow(t *testing.T, e *env) {
+	db := e.migrated()
+	_, token := e.issued(db, hash(1))
+	e.sql(db, `DELETE FROM password_reset_tokens`)
+	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); !errors.Is(err, auth.ErrNotFound) {
+		t.Fatalf("find: %v, want not found", err)
+	}
+}
+
+func rehashKeepsToken(t *testing.T, e *env) {
+	db := e.migrated()
+	u, token := e.issued(db, hash(1))
+	e.must(db.Users().Rehash(e.ctx, u.ID, u.Password, "$argon2id$better"))
+	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); err != nil {
+		t.Fatalf("find after rehash: %v", err)
+	}
+	if won, err := db.ResetTokens().Claim(e.ctx, token, "request", e.now); err != nil || !won {
+		t.Fatalf("claim after rehash: %v, %v", won, err)
+	}
+}
+
+func claimedTokenIsGone(t *testing.T, e *env) {
+	db := e.migrated()
+	_, token := e.issued(db, hash(1))
+	if won, err := db.ResetTokens().Claim(e.ctx, token, "request", e.now); err != nil || !won {
+		t.Fatalf("claim: %v, %v", won, err)
+	}
+	e.ended(db, token)
+	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens`); n != 0 {
+		t.Fatalf("%d rows left in the stock table", n)
+	}
+}
+
+// The commit of the first try happened, and its answer was lost.
+func repeatedClaim(t *testing.T, e *env) {
+	db := e.migrated()
+	u, token := e.issued(db, hash(1))
+	for range 2 {
+		e.must(db.InTx(e.ctx, func(ctx context.Context) error {
+			if won, err := db.ResetTokens().Claim(ctx, token, "request", e.now); err != nil || !won {
+				t.Errorf("claim: %v, %v", won, err)
+			}
+			return db.Users().SetPassword(ctx, u.ID, "new", "t")
+		}))
+	}
+	e.ended(db, token)
+}
+
+func rolledBackClaim(t *testing.T, e *env) {
+	db := e.migrated()
+	_, token := e.issued(db, hash(1))
+	err := db.InTx(e.ctx, func(ctx context.Context) error {
+		if won, err := db.ResetTokens().Claim(ctx, token, "one", e.now); err != nil || !won {
+			t.Errorf("claim: %v, %v", won, err)
+		}
+		return errStop
+	})
+	if !errors.Is(err, errStop) {
+		t.Fatal(err)
+	}
+	if won, err := db.ResetTokens().Claim(e.ctx, token, "two", e.now); err != nil || !won {
+		t.Fatalf("claim after a rollback: %v, %v", won, err)
+	}
+}
+
+func exactlyOneClaim(t *testing.T, e *env) {
+	pools := []*store.DB{e.migrated(), e.pool(), e.pool()}
+	u := e.user(pools[0], "ada@example.com")
+	for round := range rounds() {
+		token := e.issue(pools[0], u, hash(byte(round), 7))
+		var won atomic.Int32
+		e.together(callers, pools, func(i int, db *store.DB) error {
+			ok, err := db.ResetTokens().Claim(e.ctx, token, numbered("request-%d", i), e.now)
+			if ok {
+				won.Add(1)
+			}
+			return err
+		})
+		if n := won.Load(); n != 1 {
+			t.Fatalf("round %d: %d claims were won, want 1", round, n)
+		}
+	}
+}
+
+func oldResetTable(t *testing.T, e *env) {
+	db := e.pool()
+	e.sql(db, `CREATE TABLE password_reset_tokens (email VARCHAR(255) NOT NULL, token VARCHAR(255) NOT NULL, created_at TIMESTAMP NULL)`)
+	e.sql(db, `INSERT INTO password_reset_tokens (email, token) VALUES ('Ada@example.com', '$2y$10$a'), ('Ada@example.com', '$2y$10$b'),
+		('bob@example.com', '$2y$10$c')`)
+	db = e.migrated()
+	_, token := e.issued(db, hash(1))
+	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens`); n != 2 {
+		t.Fatalf("%d rows in the stock table, want Ada's new one and Bob's", n)
+	}
+}

@@ -1,0 +1,238 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/session"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+func sessionRules() []rule {
+	return []rule{
+		{"a session is found as it was created", sessionIsFound},
+		{"an update adds one to the version", updateAddsVersion},
+		{"of two updates of one version the second is refused", lostUpdate},
+		{"a late save does not revive a deleted session", noRevival},
+		{"a touch moves the time and nothing else", touchMovesTime},
+		{"the sessions of a user or a device end together", endTogether},
+		{"expired and idle sessions are swept in batches", expiredSwept},
+		{"the operator sees who is signed in where", sessionsListed},
+		{"revoking takes the device token along", revokeTakesDevice},
+		{"a prefix that fits several or none is refused", revokeAmbiguous},
+	}
+}
+
+func (e *env) record(first byte, userID string) session.Record {
+	return session.Record{
+		Hash: hash(first), Version: 1, UserID: userID, Data: []byte{0, 1, 0xff},
+		Created: e.now, Seen: e.now, Expires: e.now.Add(24 * time.Hour),
+		UserAgent: "Firefox", Address: "192.0.2.1",
+	}
+}
+
+func (e *env) session(db *store.DB, r session.Record) session.Record {
+	e.Helper()
+	e.must(db.Sessions().CreateSession(e.ctx, r))
+	return r
+}
+
+// lives tells whether the session is stored.
+func (e *env) lives(db *store.DB, r session.Record) bool {
+	e.Helper()
+	_, err := db.Sessions().FindSession(e.ctx, r.Hash)
+	if err != nil && !errors.Is(err, session.ErrNotFound) {
+		e.Fatal(err)
+	}
+	return err == nil
+}
+
+func sessionIsFound(t *testing.T, e *env) {
+	db := e.migrated()
+	guest := e.session(db, e.record(1, ""))
+	person := e.record(2, "7")
+	person.Device = hash(3)[:16]
+	person.Seen = e.now.Add(1234 * time.Millisecond)
+	e.session(db, person)
+	for _, want := range []session.Record{guest, person} {
+		got, err := db.Sessions().FindSession(e.ctx, want.Hash)
+		e.must(err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if e.lives(db, e.record(4, "")) {
+		t.Error("found what was not created")
+	}
+	if err := db.Sessions().CreateSession(e.ctx, guest); err == nil {
+		t.Error("one key was created twice")
+	}
+}
+
+func updateAddsVersion(t *testing.T, e *env) {
+	db := e.migrated()
+	r := e.session(db, e.record(1, ""))
+	r.UserID, r.Device, r.Data, r.Seen = "7", hash(3)[:16], []byte("new"), e.now.Add(time.Minute)
+	e.must(db.Sessions().UpdateSession(e.ctx, r))
+	r.Version = 2
+	got, err := db.Sessions().FindSession(e.ctx, r.Hash)
+	e.must(err)
+	if diff := cmp.Diff(r, got); diff != "" {
+		t.Fatal(diff)
+	}
+	r.Device, r.Data = nil, nil
+	e.must(db.Sessions().UpdateSession(e.ctx, r))
+	if got, err = db.Sessions().FindSession(e.ctx, r.Hash); err != nil || got.Device != nil || len(got.Data) > 0 || got.Version != 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
+func lostUpdate(t *testing.T, e *env) {
+	db := e.migrated()
+	first, second := e.session(db, e.record(1, "7")), e.record(1, "7")
+	first.Data, second.Data = []byte("first"), []byte("second")
+	e.must(db.Sessions().UpdateSession(e.ctx, first))
+	if err := e.pool().Sessions().UpdateSession(e.ctx, second); !errors.Is(err, session.ErrNotFound) {
+		t.Fatalf("update of an old version: %v", err)
+	}
+	if got, err := db.Sessions().FindSession(e.ctx, first.Hash); err != nil || string(got.Data) != "first" {
+		t.Fatalf("%q, %v", got.Data, err)
+	}
+}
+
+func noRevival(t *testing.T, e *env) {
+	db := e.migrated()
+	r := e.session(db, e.record(1, "7"))
+	for range 2 { // that there is none is no error
+		e.must(db.Sessions().DeleteSession(e.ctx, r.Hash))
+	}
+	if err := db.Sessions().UpdateSession(e.ctx, r); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("update of a deleted session: %v", err)
+	}
+	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, e.now.Add(time.Hour)))
+	if e.lives(db, r) {
+		t.Error("the session is back")
+	}
+}
+
+func touchMovesTime(t *testing.T, e *env) {
+	db := e.migrated()
+	r := e.session(db, e.record(1, "7"))
+	r.Seen = e.now.Add(time.Minute)
+	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, r.Seen))
+	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, e.now)) // by a host whose clock is behind
+	got, err := db.Sessions().FindSession(e.ctx, r.Hash)
+	e.must(err)
+	if diff := cmp.Diff(r, got); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func endTogether(t *testing.T, e *env) {
+	db := e.migrated()
+	device := hash(9)[:16]
+	guest, one, two, other := e.record(1, ""), e.record(2, "7"), e.record(3, "8"), e.record(4, "77")
+	one.Device, two.Device = device, device
+	for _, r := range []session.Record{guest, one, two, other} {
+		e.session(db, r)
+	}
+	e.must(db.Sessions().DeleteUserSessions(e.ctx, "7"))
+	if e.lives(db, one) || !e.lives(db, two) || !e.lives(db, other) || !e.lives(db, guest) {
+		t.Error("wrong sessions ended with the user")
+	}
+	e.must(db.Sessions().DeleteDeviceSessions(e.ctx, device))
+	if e.lives(db, two) || !e.lives(db, other) || !e.lives(db, guest) {
+		t.Error("wrong sessions ended with the device")
+	}
+}
+
+func expiredSwept(t *testing.T, e *env) {
+	db := e.migrated()
+	live, expired, idle := e.session(db, e.record(1, "7")), e.record(2, "7"), e.record(3, "7")
+	expired.Expires = e.now.Add(-time.Second)
+	idle.Seen = e.now.Add(-3 * time.Hour)
+	e.session(db, expired)
+	e.session(db, idle)
+	for _, want := range []int{1, 1, 0} {
+		if n, err := db.Sessions().DeleteExpiredSessions(e.ctx, e.now, e.now.Add(-2*time.Hour), 1); err != nil || n != want {
+			t.Errorf("swept %d, %v; want %d", n, err, want)
+		}
+	}
+	if !e.lives(db, live) || e.lives(db, expired) || e.lives(db, idle) {
+		t.Error("wrong sessions swept")
+	}
+}
+
+func sessionsListed(t *testing.T, e *env) {
+	db := e.migrated()
+	guest, old, recent, over, other := e.record(1, ""), e.record(2, "7"), e.record(0xab, "7"), e.record(4, "7"), e.record(5, "8")
+	recent.Seen, recent.Device = e.now.Add(time.Minute), hash(9)[:16]
+	over.Expires = e.now
+	for _, r := range []session.Record{guest, old, recent, over, other} {
+		e.session(db, r)
+	}
+	got, err := db.ListSessions(e.ctx, "7", 10)
+	e.must(err)
+	want := []store.SessionInfo{
+		{
+			ID: "ab00000000000000", UserID: "7", Device: "Firefox", Address: "192.0.2.1", Remembered: true,
+			Created: e.now, Seen: recent.Seen, Expires: recent.Expires,
+		},
+		{
+			ID: "0200000000000000", UserID: "7", Device: "Firefox", Address: "192.0.2.1",
+			Created: e.now, Seen: e.now, Expires: old.Expires,
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if all, err := db.ListSessions(e.ctx, "", 10); err != nil || len(all) != 3 {
+		t.Errorf("%d sessions of everybody, %v; want 3", len(all), err)
+	}
+	if one, err := db.ListSessions(e.ctx, "", 1); err != nil || len(one) != 1 {
+		t.Errorf("%d sessions, %v; want 1", len(one), err)
+	}
+}
+
+func revokeTakesDevice(t *testing.T, e *env) {
+	db := e.migrated()
+	token := e.family(db, 9, "7")
+	one, same, other := e.record(0xab, "7"), e.record(2, "7"), e.record(3, "7")
+	one.Device, same.Device = token.Selector, token.Selector
+	for _, r := range []session.Record{one, same, other} {
+		e.session(db, r)
+	}
+	e.must(db.RevokeSession(e.ctx, "AB0000000000"))
+	if e.lives(db, one) || e.lives(db, same) || !e.lives(db, other) {
+		t.Error("wrong sessions revoked")
+	}
+	if _, err := db.RememberTokens().Find(e.ctx, token.Selector); !errors.Is(err, auth.ErrNotFound) {
+		t.Errorf("the device token: %v", err)
+	}
+}
+
+func revokeAmbiguous(t *testing.T, e *env) {
+	db := e.migrated()
+	one, two := e.record(1, "7"), e.record(1, "7")
+	one.Hash, two.Hash = hash(1, 2, 3, 4, 5), hash(1, 2, 3, 4, 0x0f)
+	e.session(db, one)
+	e.session(db, two)
+	for _, prefix := range []string{"", "0102", "010203040", "nothexadecimal", "0102030405000000000000000000000000000000000000000000000000000000ff00", "ffffffff"} {
+		if err := db.RevokeSession(e.ctx, prefix); err == nil {
+			t.Errorf("%q was revoked", prefix)
+		}
+	}
+	if !e.lives(db, one) || !e.lives(db, two) {
+		t.Fatal("a session is gone")
+	}
+	e.must(db.RevokeSession(e.ctx, "0102030405"))
+	if e.lives(db, one) || !e.lives(db, two) {
+		t.Fatal("wrong session revoked")
+	}
+	if err := db.RevokeSession(e.ctx, "ffffffff"); !errors.Is(err, auth.ErrNotFound) {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,162 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+// A Fixture makes an empty database and returns a function that opens a pool on
+// it, as one more host would.
+type Fixture func(t testing.TB) (open func(ctx context.Context) (*store.DB, error))
+
+// A rule is one promise of the store.
+type rule struct {
+	name string
+	test func(t *testing.T, e *env)
+}
+
+// Run tests every rule on databases that the fixture makes.
+func Run(t *testing.T, fixture Fixture) {
+	for _, group := range []struct {
+		name  string
+		rules []rule
+	}{
+		{"migrate", migrateRules()},
+		{"tx", txRules()},
+		{"users", userRules()},
+		{"existing", existingRules()},
+		{"throttle", throttleRules()},
+		{"reset", resetRules()},
+		{"remember", rememberRules()},
+		{"sessions", sessionRules()},
+		{"outbox", outboxRules()},
+		{"admin", adminRules()},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, r := range group.rules {
+				t.Run(r.name, func(t *testing.T) { r.test(t, newEnv(t, fixture)) })
+			}
+		})
+	}
+}
+
+// env is what a rule works with: a database that is still empty.
+type env struct {
+	testing.TB
+	ctx     context.Context
+	open    func(ctx context.Context) (*store.DB, error)
+	fixture Fixture
+	// now is the time of every pool.
+	now time.Time
+}
+
+func newEnv(t testing.TB, fixture Fixture) *env {
+	return &env{
+		TB: t, ctx: t.Context(), open: fixture(t), fixture: fixture,
+		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+	}
+}
+
+// pool opens one more pool on the database.
+func (e *env) pool() *store.DB {
+	e.Helper()
+	db, err := e.open(e.ctx)
+	if err != nil {
+		e.Fatalf("open: %v", err)
+	}
+	e.Cleanup(func() { e.must(db.Close()) })
+	db.Now = func() time.Time { return e.now }
+	return db
+}
+
+// migrated opens a pool on the database with all tables.
+func (e *env) migrated() *store.DB {
+	e.Helper()
+	db := e.pool()
+	if _, err := db.Migrate(e.ctx); err != nil {
+		e.Fatalf("migrate: %v", err)
+	}
+	return db
+}
+
+// sql runs statements of the host application's, with "?" for parameters.
+func (e *env) sql(db *store.DB, query string, args ...any) {
+	e.Helper()
+	w := db.Writer()
+	if _, err := w.ExecContext(e.ctx, w.Rebind(query), args...); err != nil {
+		e.Fatalf("%s: %v", query, err)
+	}
+}
+
+// count returns the number that a query yields.
+func (e *env) count(db *store.DB, query string, args ...any) int {
+	e.Helper()
+	var n int
+	if err := db.Reader().GetContext(e.ctx, &n, db.Reader().Rebind(query), args...); err != nil {
+		e.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// user adds a person.
+func (e *env) user(db *store.DB, email string) auth.User {
+	e.Helper()
+	u, err := db.AddUser(e.ctx, email, "Ada", "$2y$04$hash-of-"+email)
+	if err != nil {
+		e.Fatalf("add user %s: %v", email, err)
+	}
+	return u
+}
+
+func (e *env) must(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+// together runs f n times at once, on each of the pools in turn, and waits.
+func (e *env) together(n int, pools []*store.DB, f func(i int, db *store.DB) error) {
+	e.Helper()
+	start := make(chan struct{})
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			errs[i] = f(i, pools[i%len(pools)])
+		})
+	}
+	close(start)
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			e.Fatalf("caller %d of %d: %v", i, n, err)
+		}
+	}
+}
+
+// hash is a stand-in for a SHA-256 that begins with the bytes given.
+func hash(first ...byte) []byte {
+	h := make([]byte, 32)
+	copy(h, first)
+	return h
+}
+
+// rounds is how often a race is run: enough to lose it, if it can be lost.
+func rounds() int {
+	if testing.Short() {
+		return 4
+	}
+	return 40
+}
+
+const callers = 50
+
+func numbered(format string, n int) string { return fmt.Sprintf(format, n) }

@@ -1,0 +1,160 @@
+package storetest
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+func throttleRules() []rule {
+	return []rule{
+		{"attempts are counted in the window of the first", attemptsAreCounted},
+		{"a counter whose window is over starts again", windowStartsAgain},
+		{"counters are apart by kind, login and client", countersAreApart},
+		{"an attempt taken back does not count", undoneAttempt},
+		{"when every attempt is taken back the window is too", undoneWindow},
+		{"a cleared counter starts again", clearedCounter},
+		{"of parallel attempts over several hosts exactly five are granted", exactlyFive},
+		{"any login name can be counted", anyLoginName},
+		{"the operator sees open counters and clears them", operatorClears},
+	}
+}
+
+const window = time.Minute
+
+var login = auth.Counter{Kind: "login", Login: "ada@example.com", Client: "192.0.2.1"}
+
+// hit counts and compares.
+func (e *env) hit(db *store.DB, c auth.Counter, now time.Time, count int, ends time.Time) {
+	e.Helper()
+	gotCount, gotEnds, err := db.Throttle().Hit(e.ctx, c, now, window)
+	if err != nil || gotCount != count || !gotEnds.Equal(ends) {
+		e.Errorf("hit: count %d until %v, %v; want %d until %v", gotCount, gotEnds, err, count, ends)
+	}
+}
+
+func attemptsAreCounted(_ *testing.T, e *env) {
+	db := e.migrated()
+	ends := e.now.Add(window)
+	for i := range 7 {
+		e.hit(db, login, e.now.Add(time.Duration(i)*time.Second), i+1, ends)
+	}
+}
+
+func windowStartsAgain(_ *testing.T, e *env) {
+	db := e.migrated()
+	for i := range 3 {
+		start := e.now.Add(time.Duration(i) * window)
+		e.hit(db, login, start, 1, start.Add(window))
+		e.hit(db, login, start.Add(window-time.Millisecond), 2, start.Add(window))
+	}
+}
+
+func countersAreApart(_ *testing.T, e *env) {
+	db := e.migrated()
+	for _, c := range []auth.Counter{
+		{Kind: "login", Login: "a", Client: "b"},
+		{Kind: "reset", Login: "a", Client: "b"},
+		{Kind: "login", Login: "A", Client: "b"},
+		{Kind: "login", Login: "a ", Client: "b"},
+		{Kind: "login", Login: "a"},
+		{Kind: "login", Client: "a"},
+		{Kind: "login", Login: "ab"},
+		{Kind: "login"},
+	} {
+		e.hit(db, c, e.now, 1, e.now.Add(window))
+	}
+}
+
+func undoneAttempt(_ *testing.T, e *env) {
+	db := e.migrated()
+	ends := e.now.Add(window)
+	e.hit(db, login, e.now, 1, ends)
+	e.hit(db, login, e.now.Add(time.Second), 2, ends)
+	e.must(db.Throttle().Undo(e.ctx, login))
+	e.hit(db, login, e.now.Add(2*time.Second), 2, ends)
+}
+
+func undoneWindow(_ *testing.T, e *env) {
+	db := e.migrated()
+	e.hit(db, login, e.now, 1, e.now.Add(window))
+	e.must(db.Throttle().Undo(e.ctx, login))
+	e.must(db.Throttle().Undo(e.ctx, login)) // one too many is none
+	later := e.now.Add(10 * time.Second)
+	e.hit(db, login, later, 1, later.Add(window))
+}
+
+func clearedCounter(_ *testing.T, e *env) {
+	db := e.migrated()
+	e.must(db.Throttle().Clear(e.ctx, login)) // that there is none is no error
+	e.hit(db, login, e.now, 1, e.now.Add(window))
+	e.must(db.Throttle().Clear(e.ctx, login))
+	later := e.now.Add(10 * time.Second)
+	e.hit(db, login, later, 1, later.Add(window))
+}
+
+func exactlyFive(t *testing.T, e *env) {
+	pools := []*store.DB{e.migrated(), e.pool(), e.pool()}
+	for round := range rounds() {
+		c := auth.Counter{Kind: "login", Login: numbered("user-%d", round), Client: "192.0.2.1"}
+		var granted atomic.Int32
+		counts := make([]int, callers)
+		e.together(callers, pools, func(i int, db *store.DB) error {
+			count, _, err := db.Throttle().Hit(e.ctx, c, e.now, window)
+			if count <= 5 && err == nil {
+				granted.Add(1)
+			}
+			counts[i] = count
+			return err
+		})
+		if n := granted.Load(); n != 5 {
+			t.Fatalf("round %d: %d attempts were granted, want 5", round, n)
+		}
+		slices.Sort(counts)
+		if counts[0] != 1 || counts[callers-1] != callers || len(slices.Compact(counts)) != callers {
+			t.Fatalf("round %d: counts %v", round, counts)
+		}
+	}
+}
+
+func anyLoginName(_ *testing.T, e *env) {
+	db := e.migrated()
+	for _, name := range []string{"nul\x00", "bad\xff", "日本語", string(make([]byte, 5000)), "x'; --"} {
+		c := auth.Counter{Kind: "login", Login: name, Client: "2001:db8::/64"}
+		e.hit(db, c, e.now, 1, e.now.Add(window))
+		e.hit(db, c, e.now, 2, e.now.Add(window))
+	}
+}
+
+func operatorClears(t *testing.T, e *env) {
+	db := e.migrated()
+	other := auth.Counter{Kind: "reset", Client: "192.0.2.9"}
+	over := auth.Counter{Kind: "login", Login: "old@example.com"}
+	e.hit(db, login, e.now, 1, e.now.Add(window))
+	e.hit(db, login, e.now, 2, e.now.Add(window))
+	e.hit(db, other, e.now, 1, e.now.Add(window))
+	e.hit(db, over, e.now.Add(-window), 1, e.now)
+	got, err := db.ListCounters(e.ctx, 10)
+	e.must(err)
+	want := []store.CounterInfo{
+		{Counter: login, Count: 2, Ends: e.now.Add(window)},
+		{Counter: other, Count: 1, Ends: e.now.Add(window)},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+	for _, c := range []struct {
+		login string
+		n     int
+	}{{"nobody@example.com", 0}, {"ADA@example.com", 1}, {"", 2}} {
+		if n, err := db.ClearCounters(e.ctx, c.login); err != nil || n != c.n {
+			t.Errorf("clearing %q cleared %d, %v; want %d", c.login, n, err, c.n)
+		}
+	}
+	e.hit(db, login, e.now, 1, e.now.Add(window))
+}
