@@ -35,7 +35,7 @@ type Options struct {
 	// Observe is told every outcome, for counters; may be nil. It must be fast and
 	// safe for concurrent use.
 	Observe func(purpose string, o Outcome)
-	// Poll is how often to look for what other hosts wrote or left behind: 15 s
+	// Poll is how often to look for what other hosts wrote or left behind: 5 s
 	// when zero. Kick makes the worker look at once.
 	Poll time.Duration
 	// SendTimeout bounds one attempt: 30 s when zero. An item is leased for twice
@@ -69,7 +69,7 @@ func (o Options) withDefaults() Options {
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}
-	orDuration(&o.Poll, 15*time.Second)
+	orDuration(&o.Poll, 5*time.Second)
 	orDuration(&o.SendTimeout, 30*time.Second)
 	orDuration(&o.Grace, 5*time.Second)
 	if o.Attempts == 0 {

@@ -58,7 +58,9 @@ func NewWorker(o Options) (*Worker, error) {
 	}, nil
 }
 
-// Kick makes the worker look into the outbox now. It never blocks.
+// Kick makes the worker look into the outbox now, and a few times more within
+// the next seconds, so that it may be called before the transaction that writes
+// the mail has committed. It never blocks.
 func (w *Worker) Kick() {
 	select {
 	case w.kick <- struct{}{}:
@@ -83,6 +85,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var under sync.WaitGroup
+	var soon []time.Duration
 	for {
 		select {
 		case <-ctx.Done():
@@ -93,7 +96,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		item, ok := w.lease(ctx)
 		if !ok {
 			<-w.slots
-			w.idle(ctx)
+			soon = w.idle(ctx, soon)
 			continue
 		}
 		under.Go(func() {
@@ -111,15 +114,28 @@ func (w *Worker) drain(under *sync.WaitGroup, stop context.CancelFunc) {
 	under.Wait()
 }
 
-// idle returns when there may be something to do.
-func (w *Worker) idle(ctx context.Context) {
-	timer := time.NewTimer(w.o.Poll)
+// idle waits until there may be something to do: for the first of soon, or until
+// the next poll where there is none, or for a kick. It returns what is soon then.
+func (w *Worker) idle(ctx context.Context, soon []time.Duration) []time.Duration {
+	wait := w.o.Poll
+	if len(soon) > 0 {
+		wait, soon = soon[0], soon[1:]
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-w.kick:
+		return afterKick()
 	case <-timer.C:
 	}
+	return soon
+}
+
+// afterKick is when to look again once a kick led to nothing: who kicks from
+// within a transaction does so a moment before the mail can be seen.
+func afterKick() []time.Duration {
+	return []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second}
 }
 
 func (w *Worker) lease(ctx context.Context) (Item, bool) {

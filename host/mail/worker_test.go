@@ -236,6 +236,31 @@ func TestWorkerPolls(t *testing.T) {
 	}
 }
 
+// early is an outbox whose mail becomes visible after the look that a kick led
+// to, as when the transaction that wrote it commits late.
+type early struct {
+	*outbox
+	looks int
+}
+
+func (e *early) LeaseMail(ctx context.Context, now, until time.Time) (mail.Item, error) {
+	item, err := e.outbox.LeaseMail(ctx, now, until)
+	if e.looks++; e.looks == 3 { // the first was at the start
+		e.add(reset("ada"))
+	}
+	return item, err
+}
+
+func TestKickBeforeTheCommit(t *testing.T) {
+	box := &early{outbox: &outbox{}}
+	r := start(t, box.outbox, transport(func(context.Context, mail.Message) error { return nil }),
+		func(o *mail.Options) { o.Outbox = box })
+	r.Kick()
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Errorf("outcome %s", o)
+	}
+}
+
 func TestWorkerDropsWhatNobodyWants(t *testing.T) {
 	box := &outbox{}
 	box.add(reset("gone"))
