@@ -1,6 +1,9 @@
 package plan
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // ErrorKind says what sort of fault an Error is; package odata maps it to a status once.
 type ErrorKind uint8
@@ -42,3 +45,7 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+func fail(k ErrorKind, pos int, format string, args ...any) *Error {
+	return &Error{Kind: k, Pos: pos, Message: fmt.Sprintf(format, args...)}
+}

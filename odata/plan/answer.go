@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// fits refuses query options that do not apply to the resource.
+func (b *builder) fits(t *target, q *syntax.Query) error {
+	allowed := []string{"$format", "$schemaversion"}
+	switch {
+	case t.count:
+		// The number ignores what only shapes the page; such options are read and then forgotten.
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$select", "$expand", "$compute", "$count")
+	case t.value:
+	case len(t.props) > 0:
+		allowed = append(allowed, "$select", "$expand")
+	case t.many && t.ref:
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$count", "$compute")
+	case t.many:
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$count", "$compute", "$select", "$expand")
+	case !t.ref:
+		allowed = append(allowed, "$select", "$expand", "$compute")
+	}
+	return b.only(q, allowed...)
+}
+
+// only refuses every system query option but the named ones.
+func (b *builder) only(q *syntax.Query, allowed ...string) error {
+	for _, o := range q.Options {
+		switch {
+		case len(o.Name) == 0 || o.Name[0] != '$' || slices.Contains(allowed, o.Name):
+		case o.Name == "$index":
+			return fail(NotImplemented, o.Pos, "%s is not supported", o.Name)
+		case o.Name == "$skiptoken":
+			return fail(Malformed, o.Pos, "the service hands out no $skiptoken")
+		default:
+			return fail(Malformed, o.Pos, "%s does not apply to this resource", o.Name)
+		}
+	}
+	return nil
+}
+
+// answer makes the plan for a resource.
+func (b *builder) answer(t *target, q *syntax.Query) (*Plan, error) {
+	for _, f := range t.filters {
+		t.query.Filter = conj(t.query.Filter, f)
+	}
+	n := &Node{Set: t.set(), Many: t.many, Query: t.query, Ref: t.ref, CountOnly: t.count}
+	b.plan.Top, b.plan.Optional = n, t.optional
+	var err error
+	switch {
+	case t.count:
+		b.plan.Kind = RawCount
+		err = b.counted(n, q)
+	case len(t.props) > 0:
+		b.plan.Kind = Property
+		if t.value {
+			b.plan.Kind = RawValue
+		}
+		err = b.property(n, t.props, q)
+	case t.many:
+		b.plan.Kind = Collection
+		err = b.node(n, q, 0)
+	default:
+		b.plan.Kind = Entity
+		err = b.node(n, q, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.plan, nil
+}
+
+// counted binds what a $count depends on, and checks the rest.
+func (b *builder) counted(n *Node, q *syntax.Query) error {
+	if err := b.node(n, q, 0); err != nil {
+		return err
+	}
+	n.Columns, n.Fields, n.Key, n.Expand, n.Query.Order = nil, nil, nil, nil, nil
+	n.Page = Page{}
+	return nil
+}
+
+// property plans a single property, or a part of one.
+func (b *builder) property(n *Node, path []*edm.Property, q *syntax.Query) error {
+	n.Page = single()
+	last := path[len(path)-1]
+	if last.Type.Kind != edm.Complex {
+		if len(q.Select) > 0 || len(q.Expand) > 0 {
+			return fail(Malformed, -1, "$select and $expand do not apply to this resource")
+		}
+		n.Fields = []Field{n.field(path)}
+		return nil
+	}
+	if len(q.Expand) > 0 {
+		return fail(Malformed, -1, "there is nothing to expand below %q", last.Name)
+	}
+	sel := newSelection()
+	for i := range q.Select {
+		if err := b.selectItem(sel, &q.Select[i], last.Type.Complex.Properties, nil); err != nil {
+			return err
+		}
+	}
+	n.Explicit = len(q.Select) > 0
+	n.Fields = []Field{n.complexField(path, sel)}
+	return nil
+}
+
+func single() Page { return Page{Limit: 1, Read: 1, Rows: 1} }
+
+// node binds the query options of one level, in the order of OData-Protocol 11.2.1.
+func (b *builder) node(n *Node, q *syntax.Query, depth int) error {
+	r := n.Query.Range
+	b.owner[r] = n.Query
+	s := &scope{b: b, this: r, computed: map[string]Expr{}}
+	if depth == 0 {
+		s.it = r // $it is the instance of the resource path, not of an expanded one
+	}
+	if err := s.computeItems(q.Compute, r.Set.Type); err != nil {
+		return err
+	}
+	if q.Search != nil {
+		if !r.Set.Searchable {
+			return fail(NotImplemented, q.Search.Pos, "%q cannot be searched", r.Set.Name)
+		}
+		n.Query.Search = bindSearch(q.Search)
+	}
+	if q.Filter != nil {
+		f, err := s.condition(q.Filter)
+		if err != nil {
+			return err
+		}
+		n.Query.Filter = conj(n.Query.Filter, f)
+	}
+	n.Count = q.Count != nil && *q.Count
+	if n.Many {
+		if err := b.window(n, q); err != nil {
+			return err
+		}
+		if err := s.order(n.Query, q.OrderBy); err != nil {
+			return err
+		}
+	} else {
+		n.Page = single()
+	}
+	if err := b.expand(n, q, depth); err != nil {
+		return err
+	}
+	return s.fields(n, q)
+}
+
+func (b *builder) window(n *Node, q *syntax.Query) error {
+	if top := b.Limits.MaxTop; top > 0 && q.Top != nil && *q.Top > top {
+		return fail(Malformed, optionPos(q, "$top"), "$top may be %d at most", top)
+	}
+	n.Page = Paginate(Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}, b.Limits)
+	return nil
+}
+
+func optionPos(q *syntax.Query, name string) int {
+	for _, o := range q.Options {
+		if o.Name == name {
+			return o.Pos
+		}
+	}
+	return -1
+}
+
+// order binds $orderby and appends the key, so that the order is total.
+func (s *scope) order(q *Query, items []syntax.OrderItem) error {
+	seen := map[*edm.Property]bool{}
+	for _, item := range items {
+		e, err := s.bind(item.Expr)
+		if err != nil {
+			return err
+		}
+		if k := e.Type().Kind; k == edm.Complex || k == edm.Entity || k == edm.Stream || e.Type().Collection {
+			return fail(Malformed, item.Expr.Pos(), "nothing can be ordered by %s", item.Expr)
+		}
+		if _, constant := e.(*Literal); constant {
+			continue
+		}
+		if ref, ok := e.(*Ref); ok && ref.Range == q.Range && len(ref.Path) == 1 {
+			if seen[ref.Path[0]] {
+				continue
+			}
+			seen[ref.Path[0]] = true
+		}
+		q.Order = append(q.Order, Order{Expr: e, Desc: item.Desc})
+	}
+	for _, p := range q.Range.Set.Type.Key {
+		if !seen[p] {
+			q.Order = append(q.Order, Order{Expr: &Ref{Range: q.Range, Path: []*edm.Property{p}, T: p.Type}})
+		}
+	}
+	return nil
+}
+
+// computeItems binds $compute; later items may use earlier ones. OData-URL 5.1.10
+func (s *scope) computeItems(items []syntax.ComputeItem, t *edm.EntityType) error {
+	for _, item := range items {
+		if t.Property(item.As) != nil || t.Nav(item.As) != nil || s.computed[item.As] != nil {
+			return fail(Malformed, item.AsPos, "the name %q is taken", item.As)
+		}
+		e, err := s.bind(item.Expr)
+		if err != nil {
+			return err
+		}
+		if k := e.Type().Kind; k == edm.Entity || k == edm.Complex || e.Type().Collection {
+			return fail(Malformed, item.Expr.Pos(), "%s is not a primitive value", item.Expr)
+		}
+		if e.Type().Kind == edm.Null {
+			e = &Literal{T: edm.Of(edm.String), Value: Value{Null: true}}
+		}
+		s.computed[item.As] = e
+	}
+	return nil
+}
+
+func bindSearch(in *syntax.Search) *Search {
+	out := &Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
+	switch in.Op {
+	case "AND":
+		out = &Search{Op: "and"}
+	case "OR":
+		out = &Search{Op: "or"}
+	case "NOT":
+		out = &Search{Op: "not"}
+	}
+	for _, a := range in.Args {
+		out.Args = append(out.Args, bindSearch(a))
+	}
+	return out
+}

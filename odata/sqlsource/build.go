@@ -1,0 +1,286 @@
+package sqlsource
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+)
+
+// builder makes model and mapping from a Config and the tables that there are.
+type builder struct {
+	cfg      Config
+	dialect  string
+	tables   []*introspect.Table
+	model    *edm.Model
+	mapping  *sqltext.Mapping
+	findings []Finding
+	sets     []*set
+}
+
+// set is an entity set in the making.
+type set struct {
+	cfg    EntitySet
+	path   []string
+	table  *introspect.Table
+	edm    *edm.EntitySet
+	stored *sqltext.Table
+	// column finds what a column became: the mapping of a visible or hidden column, and the property of a visible one.
+	column map[string]*sqltext.Column
+	prop   map[string]*edm.Property
+	hidden map[string]bool
+}
+
+func (b *builder) find(p []string, format string) {
+	b.findings = append(b.findings, Finding{p, format})
+}
+
+func (s *set) at(more ...string) []string { return append(append([]string(nil), s.path...), more...) }
+
+// build runs the steps; later ones need the sets of the earlier ones.
+func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, *sqltext.Mapping, error) {
+	if cfg.Namespace == "" {
+		cfg.Namespace = "Vestibule"
+	}
+	b := &builder{
+		cfg: cfg, dialect: dialect, tables: tables,
+		model:   &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard},
+		mapping: &sqltext.Mapping{Tables: map[*edm.EntitySet]*sqltext.Table{}, Links: map[*edm.Navigation]*sqltext.Link{}},
+	}
+	b.enums()
+	b.named()
+	b.discovered()
+	for _, s := range b.sets {
+		b.properties(s)
+	}
+	b.navigations()
+	if len(b.findings) == 0 {
+		b.verify()
+	}
+	if len(b.findings) > 0 {
+		return nil, nil, &Invalid{b.findings}
+	}
+	return b.model, b.mapping, nil
+}
+
+func (b *builder) enums() {
+	seen := map[string]bool{}
+	for _, e := range b.cfg.Enums {
+		at := []string{"enum", e.Name}
+		if !identifier(e.Name) || seen[e.Name] {
+			b.find(at, "the name must be a new identifier")
+			continue
+		}
+		seen[e.Name] = true
+		t := &edm.EnumType{Name: e.Name, Flags: e.Flags, Underlying: edm.Int64}
+		for name, v := range e.Members {
+			if !identifier(name) {
+				b.find(append(at, "members"), "the member "+quoted(name)+" is no identifier")
+			}
+			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v})
+		}
+		if len(t.Members) == 0 {
+			b.find(append(at, "members"), "an enumeration needs members")
+		}
+		sort.Slice(t.Members, func(i, j int) bool {
+			if t.Members[i].Value != t.Members[j].Value {
+				return t.Members[i].Value < t.Members[j].Value
+			}
+			return t.Members[i].Name < t.Members[j].Name
+		})
+		b.model.Enums = append(b.model.Enums, t)
+	}
+}
+
+// named adds the sets and singletons that the Config names.
+func (b *builder) named() {
+	for i, list := range [][]EntitySet{b.cfg.EntitySets, b.cfg.Singletons} {
+		for _, c := range list {
+			kind := [...]string{"entity_set", "singleton"}[i]
+			b.add(c, kind, kind == "singleton")
+		}
+	}
+}
+
+func (b *builder) add(c EntitySet, kind string, single bool) {
+	s := &set{cfg: c, path: []string{kind, c.Name}}
+	if !identifier(c.Name) {
+		b.find(s.path, "the name must be an identifier: letters, digits and underscores")
+		return
+	}
+	if c.Table == "" {
+		c.Table = c.Name
+	}
+	if reserved(c.Table) {
+		b.find(s.at("table"), quoted(c.Table)+" holds credentials and cannot be exposed; expose a view that you have made for it")
+		return
+	}
+	if s.table = b.table(c.Table); s.table == nil {
+		b.find(s.at("table"), "there is no table or view "+quoted(c.Table)+didYouMean(c.Table, b.tableNames()))
+		return
+	}
+	b.attach(s, single)
+}
+
+// attach makes the set of the model.
+func (b *builder) attach(s *set, single bool) {
+	c := s.cfg
+	typeName := c.Type
+	if typeName == "" {
+		typeName = c.Name
+	}
+	switch {
+	case !identifier(typeName):
+		b.find(s.at("type"), "the name must be an identifier: letters, digits and underscores")
+	case b.model.EntityType(typeName) != nil || b.model.Enum(typeName) != nil:
+		b.find(s.at("type"), "the type name "+quoted(typeName)+" is taken")
+	case b.model.Set(c.Name) != nil || b.model.Singleton(c.Name) != nil:
+		b.find(s.path, "the name is taken")
+	}
+	guard := b.cfg.Guard
+	if c.Guard != "" {
+		g, ok := edm.ParseGuard(c.Guard)
+		if !ok {
+			b.find(s.at("guard"), "there is no guard "+quoted(c.Guard)+"; there are session, settled, none")
+		}
+		guard = g
+	}
+	t := &edm.EntityType{Name: typeName, Description: s.table.Comment}
+	if typeName == b.model.Container {
+		b.model.Container = "Service" + b.model.Container
+	}
+	es := edm.EntitySet{Name: c.Name, Type: t, Guard: guard, Policy: c.Filter, Description: s.table.Comment}
+	b.model.Types = append(b.model.Types, t)
+	if single {
+		one := edm.NewSingleton(es)
+		b.model.Singletons = append(b.model.Singletons, one)
+		s.edm = one.Set
+	} else {
+		s.edm = &es
+		b.model.Sets = append(b.model.Sets, s.edm)
+	}
+	s.stored = &sqltext.Table{Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{}}
+	b.mapping.Tables[s.edm] = s.stored
+	b.sets = append(b.sets, s)
+}
+
+func tableName(t *introspect.Table) []string {
+	if t.Schema == "" {
+		return []string{t.Name}
+	}
+	return []string{t.Schema, t.Name}
+}
+
+// discovered adds the tables that discover asks for and no set is made of yet.
+func (b *builder) discovered() {
+	taken := map[*introspect.Table]bool{}
+	for _, s := range b.sets {
+		taken[s.table] = true
+	}
+	for _, pattern := range b.cfg.Discover {
+		at := []string{"discover"}
+		found := false
+		for _, t := range b.tables {
+			if !matches(pattern, t) {
+				continue
+			}
+			found = true
+			if taken[t] || reserved(t.Name) {
+				continue
+			}
+			if len(t.Key) == 0 && len(t.Unique) == 0 {
+				if !strings.Contains(pattern, "*") {
+					b.find(at, quoted(pattern)+" has no primary key; name its key in an entity_set")
+				}
+				continue
+			}
+			taken[t] = true
+			name := b.freeName(t.Name)
+			b.attach(&set{cfg: EntitySet{Name: name}, path: []string{"discover", t.Name}, table: t}, false)
+		}
+		if !found && !strings.Contains(pattern, "*") && !reserved(pattern) {
+			b.find(at, "there is no table or view "+quoted(pattern)+didYouMean(pattern, b.tableNames()))
+		}
+	}
+}
+
+func matches(pattern string, t *introspect.Table) bool {
+	name := strings.Join(tableName(t), ".")
+	if strings.Contains(pattern, "*") {
+		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(name))
+		return ok && err == nil
+	}
+	return pattern == name || strings.EqualFold(pattern, name)
+}
+
+// freeName makes an identifier that no set has.
+func (b *builder) freeName(name string) string {
+	id := makeIdentifier(name)
+	free := id
+	for n := 2; b.model.Set(free) != nil || b.model.Singleton(free) != nil || b.model.EntityType(free) != nil || b.model.Enum(free) != nil; n++ {
+		free = id + "_" + string(rune('0'+n%10))
+	}
+	return free
+}
+
+// table finds a table by its name, in its own case first.
+func (b *builder) table(name string) *introspect.Table {
+	clean := strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "").Replace(name)
+	for _, equal := range []func(string, string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, t := range b.tables {
+			if full := strings.Join(tableName(t), "."); equal(full, name) || equal(full, clean) {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) tableNames() []string {
+	var names []string
+	for _, t := range b.tables {
+		if !reserved(t.Name) {
+			names = append(names, strings.Join(tableName(t), "."))
+		}
+	}
+	return names
+}
+
+// verify asks the model itself, and the row policies.
+func (b *builder) verify() {
+	if err := b.model.Check(); err != nil {
+		b.find([]string{"odata"}, err.Error())
+		return
+	}
+	_, err := plan.New(b.model)
+	for _, s := range b.sets {
+		if fault := policyFault(err, s.edm); fault != nil {
+			b.find(s.at("filter"), fault.Error())
+		}
+	}
+}
+
+// policyFault finds the fault of one set among joined ones.
+func policyFault(err error, set *edm.EntitySet) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	for _, e := range joined.Unwrap() {
+		var fault *plan.PolicyError
+		if errors.As(e, &fault) && fault.Set == set {
+			return fault.Err
+		}
+	}
+	return nil
+}
+
+func quoted(s string) string { return `"` + s + `"` }
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -1,0 +1,136 @@
+package sqlsource
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+)
+
+// Config says what of a database is exposed. The zero value exposes nothing. Names of tables and columns are those of
+// the database; "schema.table" names a table outside of the default schema.
+type Config struct {
+	// Namespace of the types; "Vestibule" when empty.
+	Namespace string
+	// Guard of the service, and of the sets that have none of their own.
+	Guard edm.Guard
+	// Discover lists tables and views to expose as found; "*" in a name stands for any characters. The tables of
+	// credentials are passed over.
+	Discover []string
+	// EntitySets come on top of what is discovered; one over a discovered table replaces what was found.
+	EntitySets []EntitySet
+	Enums      []Enum
+	// Singletons are entity sets of one row. Many, Key and Search mean nothing there.
+	Singletons []EntitySet
+}
+
+// EntitySet is one entity set and its type.
+type EntitySet struct {
+	Name string
+	// Table is the table or view; Name when empty.
+	Table string
+	// Type is the name of the entity type; Name when empty.
+	Type string
+	// Guard is "session", "settled" or "none"; that of the Config when empty.
+	Guard string
+	// Key are columns; the primary key when empty.
+	Key []string
+	// Hide are columns that do not exist for clients.
+	Hide []string
+	// Search are the columns that $search looks at; the set cannot be searched when empty.
+	Search []string
+	// Filter is a row policy in $filter syntax.
+	Filter      string
+	Properties  []Property
+	Complexes   []Complex
+	Navigations []Navigation
+}
+
+// Property renames a column or gives it a type.
+type Property struct {
+	Column string
+	// Name is the property's name; that of the column when empty.
+	Name string
+	// Type is the name of an Enum, or of an Edm type with or without "Edm."; as found when empty.
+	Type string
+	// Precision and Scale are facets of the type; nil for none.
+	Precision, Scale *int
+}
+
+// Complex makes one complex property of columns whose names begin alike.
+type Complex struct {
+	// Type is the name of the complex type, Name that of the property (Type when empty).
+	Type, Name string
+	// Prefix is what the columns' names begin with; the rest is the member's name.
+	Prefix string
+}
+
+// Navigation adds a navigation property, or renames what a foreign key says.
+type Navigation struct {
+	Name string
+	// To is the entity set that it leads to.
+	To   string
+	Many bool
+	// On says which of the set's own columns equals which column of the target.
+	On map[string]string
+	// Via is a table in between, whose column FromKey holds the set's key and ToKey that of the target. On is empty
+	// then.
+	Via, FromKey, ToKey string
+}
+
+// Enum is an enumeration type over an integer column.
+type Enum struct {
+	Name    string
+	Flags   bool
+	Members map[string]int64
+}
+
+// Finding is one fault of a Config.
+type Finding struct {
+	// Path leads to the fault: block, label, and attribute, such as "entity_set", "Products", "hide", "0" for the
+	// first item of a list.
+	Path []string
+	// Message says what is wrong and, where there is one, the remedy.
+	Message string
+}
+
+// Error is the path and the message in one line.
+func (f Finding) Error() string {
+	var b strings.Builder
+	for i, part := range f.Path {
+		switch _, err := strconv.Atoi(part); {
+		case i > 0 && err == nil:
+			continue // the place in a list says less than the message
+		case i%2 == 1:
+			b.WriteString(" " + strconv.Quote(part))
+		case i > 0:
+			b.WriteString(": " + part)
+		default:
+			b.WriteString(part)
+		}
+	}
+	return b.String() + ": " + f.Message
+}
+
+// Invalid is the error of New for a Config that does not fit the database: all findings, one by line.
+type Invalid struct{ Findings []Finding }
+
+// Error lists the findings.
+func (e *Invalid) Error() string {
+	lines := make([]string, len(e.Findings))
+	for i, f := range e.Findings {
+		lines[i] = f.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// reserved tells whether a table holds credentials or belongs to Vestibule: such tables are never exposed, however
+// their names are written.
+func reserved(table string) bool {
+	name := strings.ToLower(table)
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	name = strings.Trim(name, "\"'`[] \t")
+	return name == "users" || name == "password_reset_tokens" || strings.HasPrefix(name, "vestibule_")
+}

@@ -1,0 +1,291 @@
+package sqlsource
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+)
+
+// decoder makes values of cells. Text that has to be written anew goes into its arena; text that is fine as it is stays
+// where the engine has it, until pin copies it.
+type decoder struct {
+	arena []byte
+	last  []plan.Value
+}
+
+// reset forgets the texts of the row before.
+func (d *decoder) reset() { d.arena = d.arena[:0] }
+
+// keep copies the texts of a row, so that the engine may move on.
+func (d *decoder) keep(values []plan.Value) {
+	for i := range values {
+		if b := values[i].Bytes; b != nil {
+			values[i].Bytes = append([]byte(nil), b...)
+		}
+	}
+}
+
+// pin copies the texts of the row just decoded into memory of their own.
+func (d *decoder) pin() {
+	need := 0
+	for i := range d.last {
+		need += len(d.last[i].Bytes)
+	}
+	own := make([]byte, 0, need)
+	for i := range d.last {
+		if b := d.last[i].Bytes; b != nil {
+			from := len(own)
+			own = append(own, b...)
+			d.last[i].Bytes = own[from:len(own):len(own)]
+		}
+	}
+	d.arena = d.arena[:0]
+}
+
+// row decodes the cells of a row.
+func (d *decoder) row(values []plan.Value, cells []engine.Cell, columns []plan.Column) error {
+	d.last = values
+	for i := range columns {
+		values[i] = plan.Value{}
+		if cells[i].Kind == engine.Null {
+			values[i].Null = true
+			continue
+		}
+		if !d.value(&values[i], &cells[i], &columns[i].T) {
+			return fmt.Errorf("column %d: the stored value is no %s", i, columns[i].T.Kind)
+		}
+	}
+	return nil
+}
+
+// value decodes one cell; false when it does not hold what the type says.
+func (d *decoder) value(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
+	switch t.Kind {
+	case edm.String:
+		v.Bytes = d.text(c)
+		return true
+	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64, edm.Enum:
+		return integer(v, c)
+	case edm.Boolean:
+		return truth(v, c)
+	case edm.Decimal:
+		return d.decimal(v, c, t.Scale)
+	case edm.Single, edm.Double:
+		return float(v, c)
+	case edm.Binary:
+		v.Bytes = d.text(c)
+		return true
+	case edm.Guid:
+		return d.guid(v, c)
+	case edm.Date, edm.DateTimeOffset, edm.TimeOfDay:
+		return d.time(v, c, t.Kind)
+	case edm.Duration:
+		return d.duration(v, c)
+	}
+	return false
+}
+
+// text is the cell as text, numbers in their shortest form.
+func (d *decoder) text(c *engine.Cell) []byte {
+	from := len(d.arena)
+	switch c.Kind {
+	case engine.Int:
+		d.arena = strconv.AppendInt(d.arena, c.Int, 10)
+	case engine.Float:
+		d.arena = strconv.AppendFloat(d.arena, c.Float, 'g', -1, 64)
+	default:
+		if c.Bytes == nil {
+			return []byte{}
+		}
+		return c.Bytes
+	}
+	return d.arena[from:len(d.arena):len(d.arena)]
+}
+
+func integer(v *plan.Value, c *engine.Cell) bool {
+	switch c.Kind {
+	case engine.Int:
+		v.Int = c.Int
+		return true
+	case engine.Float:
+		v.Int = int64(c.Float)
+		return float64(v.Int) == c.Float
+	}
+	n, err := strconv.ParseInt(string(c.Bytes), 10, 64)
+	v.Int = n
+	return err == nil
+}
+
+func truth(v *plan.Value, c *engine.Cell) bool {
+	switch c.Kind {
+	case engine.Int:
+		v.Int = c.Int
+	case engine.Float:
+		v.Int = int64(c.Float)
+	default:
+		switch strings.ToLower(string(c.Bytes)) {
+		case "true", "t", "1", "yes", "y", "\x01":
+			v.Int = 1
+		case "false", "f", "0", "no", "n", "\x00":
+		default:
+			return false
+		}
+	}
+	if v.Int != 0 {
+		v.Int = 1
+	}
+	return true
+}
+
+func float(v *plan.Value, c *engine.Cell) bool {
+	switch c.Kind {
+	case engine.Float:
+		v.Float = c.Float
+	case engine.Int:
+		v.Float = float64(c.Int)
+	default:
+		f, err := strconv.ParseFloat(string(c.Bytes), 64)
+		v.Float = f
+		return err == nil
+	}
+	return true
+}
+
+// decimal writes plain decimal notation with at least the declared number of fractional digits.
+func (d *decoder) decimal(v *plan.Value, c *engine.Cell, scale int) bool {
+	from := len(d.arena)
+	switch c.Kind {
+	case engine.Int:
+		d.arena = strconv.AppendInt(d.arena, c.Int, 10)
+	case engine.Float:
+		if math.IsNaN(c.Float) || math.IsInf(c.Float, 0) {
+			return false
+		}
+		d.arena = strconv.AppendFloat(d.arena, c.Float, 'f', -1, 64)
+	default:
+		if !plainNumber(c.Bytes) {
+			return false
+		}
+		d.arena = append(d.arena, c.Bytes...)
+	}
+	d.pad(from, scale)
+	v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
+	return true
+}
+
+// pad adds zeros until there are scale digits behind the point; with a variable scale it takes needless ones away.
+func (d *decoder) pad(from, scale int) {
+	digits, point := 0, false
+	for _, b := range d.arena[from:] {
+		if point {
+			digits++
+		}
+		point = point || b == '.'
+	}
+	if scale == edm.VariableScale {
+		for point && digits > 0 && d.arena[len(d.arena)-1] == '0' {
+			d.arena = d.arena[:len(d.arena)-1]
+			digits--
+		}
+		if point && digits == 0 {
+			d.arena = d.arena[:len(d.arena)-1]
+		}
+		return
+	}
+	if !point && scale > 0 {
+		d.arena = append(d.arena, '.')
+	}
+	for ; digits < scale; digits++ {
+		d.arena = append(d.arena, '0')
+	}
+}
+
+func plainNumber(b []byte) bool {
+	digits, points := 0, 0
+	for i, c := range b {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.' && digits > 0:
+			points++
+		case i > 0 || c != '-':
+			return false
+		}
+	}
+	return digits > 0 && points <= 1 && b[len(b)-1] != '.'
+}
+
+func (d *decoder) guid(v *plan.Value, c *engine.Cell) bool {
+	from := len(d.arena)
+	switch {
+	case c.Kind == engine.Blob && len(c.Bytes) == 16:
+		const hex = "0123456789abcdef"
+		for i, b := range c.Bytes {
+			if i == 4 || i == 6 || i == 8 || i == 10 {
+				d.arena = append(d.arena, '-')
+			}
+			d.arena = append(d.arena, hex[b>>4], hex[b&15])
+		}
+	case len(c.Bytes) == 36:
+		for _, b := range c.Bytes {
+			if b >= 'A' && b <= 'Z' {
+				b += 'a' - 'A'
+			}
+			d.arena = append(d.arena, b)
+		}
+	default:
+		return false
+	}
+	v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
+	return true
+}
+
+// time writes dates and times as they stand in JSON.
+func (d *decoder) time(v *plan.Value, c *engine.Cell, k edm.Kind) bool {
+	from := len(d.arena)
+	var ok bool
+	switch c.Kind {
+	case engine.Int:
+		d.arena, ok = time.Unix(c.Int, 0).UTC().AppendFormat(d.arena, time.RFC3339), true
+	case engine.Float:
+		return false
+	default:
+		d.arena, ok = scalar.AppendTime(d.arena, c.Bytes, k)
+	}
+	text := d.arena[from:len(d.arena):len(d.arena)]
+	if c.Kind == engine.Int && k == edm.Date {
+		text = text[:10]
+	} else if c.Kind == engine.Int && k == edm.TimeOfDay {
+		text = text[11:19]
+	}
+	v.Bytes = text
+	return ok
+}
+
+// duration reads seconds, or text in the form of the standard.
+func (d *decoder) duration(v *plan.Value, c *engine.Cell) bool {
+	switch c.Kind {
+	case engine.Int:
+		v.Bytes = []byte(plan.FormatDuration(c.Int < 0, abs(c.Int), 0))
+	case engine.Float:
+		v.Bytes = []byte(scalar.FormatSeconds(c.Float))
+	default:
+		v.Bytes = c.Bytes
+		return len(c.Bytes) > 1 && strings.Contains(string(c.Bytes), "P")
+	}
+	return true
+}
+
+func abs(n int64) int64 {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

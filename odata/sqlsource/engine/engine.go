@@ -1,0 +1,50 @@
+package engine
+
+import "context"
+
+// Kind tells what a Cell holds.
+type Kind uint8
+
+// The storage classes of cells.
+const (
+	Null Kind = iota
+	Int
+	Float
+	Text
+	Blob
+)
+
+// Cell is one value of a row as the database gave it. Bytes live until the cursor moves.
+type Cell struct {
+	Kind  Kind
+	Int   int64
+	Float float64
+	Bytes []byte
+}
+
+// DB opens read transactions. It is safe for concurrent use.
+type DB interface {
+	// Begin starts a read transaction, in which all statements see one state of the data. ctx ends it early.
+	Begin(ctx context.Context) (Tx, error)
+	Close() error
+}
+
+// Tx is a read transaction, for one goroutine. Close gives its connection back; it may be called twice.
+type Tx interface {
+	// Query runs one statement. Parameters are nil, bool, int64, float64, string, []byte or time.Time.
+	Query(query string, args []any) (Cursor, error)
+	// Interleaves tells whether a second statement may run while the cursor of a first is open.
+	Interleaves() bool
+	// Version names the state of the data that this transaction reads; empty where the database cannot tell.
+	Version() string
+	Close() error
+}
+
+// Cursor goes over the rows of a statement. Close may be called twice.
+type Cursor interface {
+	// Next goes to the next row; false at the end.
+	Next() (bool, error)
+	// Row reads the current row into cells, which has the length of the statement's columns.
+	Row(cells []Cell) error
+	Close() error
+}

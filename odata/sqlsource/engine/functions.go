@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+)
+
+// canonical is how instants are compared: all digits, so that text orders like time.
+const canonical = "2006-01-02 15:04:05.000000000"
+
+// register adds what SQLite lacks for the answers of the other databases. A function of null is null.
+func register(conn *sqlite.Conn) error {
+	add := func(name string, n int, f func([]sqlite.Value) sqlite.Value) error {
+		return conn.CreateFunction(name, &sqlite.FunctionImpl{
+			NArgs: n, Deterministic: true,
+			Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+				for _, a := range args {
+					if a.Type() == sqlite.TypeNull {
+						return sqlite.Value{}, nil
+					}
+				}
+				return f(args), nil
+			},
+		})
+	}
+	for _, f := range []struct {
+		name string
+		args int
+		impl func([]sqlite.Value) sqlite.Value
+	}{
+		{"ves_lower", 1, textFunc(strings.ToLower)},
+		{"ves_upper", 1, textFunc(strings.ToUpper)},
+		{"ves_trim", 1, textFunc(strings.TrimSpace)},
+		{"ves_matches", 2, matches()},
+		{"ves_time", 1, canonicalInstant},
+		{"ves_clock", 1, canonicalClock},
+		{"ves_guid", 1, guidText},
+		{"ves_seconds", 1, seconds},
+		{"ves_shift", 2, shift},
+		{"ves_between", 2, between},
+		{"ves_exact", 3, exact},
+		{"ves_text", 2, asText},
+	} {
+		if err := add(f.name, f.args, f.impl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func textFunc(f func(string) string) func([]sqlite.Value) sqlite.Value {
+	return func(args []sqlite.Value) sqlite.Value { return sqlite.TextValue(f(args[0].Text())) }
+}
+
+// matches remembers the last pattern, which is a constant as a rule. Connections are not shared between goroutines.
+func matches() func([]sqlite.Value) sqlite.Value {
+	var last string
+	var compiled *regexp.Regexp
+	return func(args []sqlite.Value) sqlite.Value {
+		if p := args[1].Text(); compiled == nil || p != last {
+			re, err := regexp.Compile(p)
+			if err != nil {
+				return sqlite.Value{}
+			}
+			last, compiled = p, re
+		}
+		return flag(compiled.MatchString(args[0].Text()))
+	}
+}
+
+func flag(v bool) sqlite.Value {
+	if v {
+		return sqlite.IntegerValue(1)
+	}
+	return sqlite.IntegerValue(0)
+}
+
+// instant reads any stored form of a point in time: text, or seconds since 1970.
+func instant(v sqlite.Value) (time.Time, bool) {
+	switch v.Type() {
+	case sqlite.TypeInteger:
+		return time.Unix(v.Int64(), 0).UTC(), true
+	case sqlite.TypeFloat:
+		whole, frac := math.Modf(v.Float())
+		return time.Unix(int64(whole), int64(math.Round(frac*1e6))*1000).UTC(), true
+	}
+	text, ok := scalar.AppendTime(nil, v.Blob(), edm.DateTimeOffset)
+	if !ok {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(text))
+	return t, err == nil
+}
+
+func canonicalInstant(args []sqlite.Value) sqlite.Value {
+	t, ok := instant(args[0])
+	if !ok {
+		return sqlite.Value{}
+	}
+	return sqlite.TextValue(t.Format(canonical))
+}
+
+func canonicalClock(args []sqlite.Value) sqlite.Value {
+	text, ok := scalar.AppendTime(nil, args[0].Blob(), edm.TimeOfDay)
+	if !ok {
+		return sqlite.Value{}
+	}
+	whole, frac, _ := strings.Cut(string(text), ".")
+	return sqlite.TextValue(whole + "." + (frac + "000000000")[:9])
+}
+
+func guidText(args []sqlite.Value) sqlite.Value {
+	if b := args[0].Blob(); args[0].Type() == sqlite.TypeBlob && len(b) == 16 {
+		return sqlite.TextValue(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
+	}
+	return sqlite.TextValue(strings.ToLower(args[0].Text()))
+}
+
+// seconds reads a stored duration: a number of seconds, or text in the form of the standard.
+func seconds(args []sqlite.Value) sqlite.Value {
+	if args[0].Type() == sqlite.TypeText {
+		return sqlite.FloatValue(scalar.DurationSeconds(args[0].Text()))
+	}
+	return args[0]
+}
+
+// shift adds seconds to a date, an instant or a time of day in canonical form, and gives the same form back.
+func shift(args []sqlite.Value) sqlite.Value {
+	text := args[0].Text()
+	layout, day := canonical, false
+	switch {
+	case len(text) == 10:
+		layout, day = time.DateOnly, true
+	case len(text) > 2 && text[2] == ':':
+		layout = "15:04:05.000000000"
+	}
+	t, err := time.Parse(layout, text)
+	if err != nil {
+		return sqlite.Value{}
+	}
+	d := args[1].Float()
+	if day {
+		d = math.Floor(d/86400) * 86400
+	}
+	whole, frac := math.Modf(d)
+	t = t.AddDate(0, 0, int(whole)/86400).Add(time.Duration(int64(whole)%86400)*time.Second + time.Duration(math.Round(frac*1e6))*time.Microsecond)
+	return sqlite.TextValue(t.Format(layout))
+}
+
+// between is the number of seconds from the first to the second.
+func between(args []sqlite.Value) sqlite.Value {
+	parse := func(s string) (time.Time, bool) {
+		for _, layout := range []string{canonical, time.DateOnly, "15:04:05.000000000"} {
+			if t, err := time.Parse(layout, s); err == nil {
+				return t, true
+			}
+		}
+		return time.Time{}, false
+	}
+	a, ok := parse(args[0].Text())
+	b, ok2 := parse(args[1].Text())
+	if !ok || !ok2 {
+		return sqlite.Value{}
+	}
+	return sqlite.FloatValue(float64(b.Unix()-a.Unix()) + float64(b.Nanosecond()-a.Nanosecond())/1e9)
+}
+
+// exact computes with decimals that are stored as integers, reals or text.
+func exact(args []sqlite.Value) sqlite.Value {
+	out, ok := scalar.Exact(args[0].Text(), number(args[1]), number(args[2]))
+	if !ok {
+		return sqlite.Value{}
+	}
+	if n, err := strconv.ParseInt(out, 10, 64); err == nil {
+		return sqlite.IntegerValue(n)
+	}
+	f, err := strconv.ParseFloat(out, 64)
+	if err != nil {
+		return sqlite.Value{}
+	}
+	return sqlite.FloatValue(f)
+}
+
+func number(v sqlite.Value) string {
+	if v.Type() == sqlite.TypeFloat {
+		return scalar.Float(v.Float())
+	}
+	return v.Text()
+}
+
+// asText is cast(x,Edm.String): the second argument names the kind of the first.
+func asText(args []sqlite.Value) sqlite.Value {
+	v := args[0]
+	switch args[1].Text() {
+	case "DateTimeOffset", "TimeOfDay", "Date":
+		k := edm.PrimitiveKind(args[1].Text())
+		if text, ok := scalar.AppendTime(nil, v.Blob(), k); ok {
+			return sqlite.TextValue(string(text))
+		}
+		return sqlite.Value{}
+	case "Duration":
+		return sqlite.TextValue(scalar.FormatSeconds(v.Float()))
+	}
+	return sqlite.TextValue(number(v))
+}

@@ -1,0 +1,316 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// SQLite reads one database file through connections of its own.
+type SQLite struct {
+	dsn  string
+	free chan *sqlite.Conn
+	mu   sync.Mutex
+	open int
+	max  int
+	done bool
+}
+
+// OpenSQLite opens a database by the path, or file: URI, that a data source name starts with; parameters of other
+// drivers behind "?" are left out. At most max connections are kept, as many as there are processors when max is 0,
+// and 4 at least.
+func OpenSQLite(dsn string, max int) (*SQLite, error) {
+	if max == 0 {
+		max = runtime.GOMAXPROCS(0) * 2
+	}
+	if max < 4 {
+		max = 4
+	}
+	path, _, _ := strings.Cut(dsn, "?")
+	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
+		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
+	}
+	db := &SQLite{dsn: path, free: make(chan *sqlite.Conn, max), max: max}
+	conn, err := db.connect()
+	if err != nil {
+		return nil, err
+	}
+	db.open = 1
+	db.free <- conn
+	return db, nil
+}
+
+func (db *SQLite) connect() (*sqlite.Conn, error) {
+	// The file may be on a read-only medium: SQLite then falls back by itself. Writing is forbidden in any case.
+	conn, err := sqlite.OpenConn(db.dsn, sqlite.OpenReadWrite, sqlite.OpenURI)
+	if err != nil {
+		return nil, fmt.Errorf("open SQLite database: %w", err)
+	}
+	conn.SetBusyTimeout(5 * time.Second)
+	err = register(conn)
+	for _, pragma := range []string{"query_only=1", "mmap_size=268435456", "cache_size=-8192"} {
+		if err == nil {
+			err = exec(conn, "PRAGMA "+pragma)
+		}
+	}
+	if err == nil {
+		err = exec(conn, "SELECT 1 FROM sqlite_schema")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), conn.Close())
+	}
+	return conn, nil
+}
+
+func exec(conn *sqlite.Conn, query string) error {
+	stmt, err := conn.Prepare(query)
+	if err != nil {
+		return err
+	}
+	if _, err := stmt.Step(); err != nil {
+		return err
+	}
+	return stmt.Reset()
+}
+
+// acquire takes a free connection, opens one while there are fewer than max, or waits.
+func (db *SQLite) acquire(ctx context.Context) (*sqlite.Conn, error) {
+	select {
+	case conn, ok := <-db.free:
+		if ok {
+			return conn, nil
+		}
+		return nil, errClosed
+	default:
+	}
+	db.mu.Lock()
+	grow := db.open < db.max && !db.done
+	if grow {
+		db.open++
+	}
+	db.mu.Unlock()
+	if grow {
+		conn, err := db.connect()
+		if err != nil {
+			db.mu.Lock()
+			db.open--
+			db.mu.Unlock()
+		}
+		return conn, err
+	}
+	select {
+	case conn, ok := <-db.free:
+		if ok {
+			return conn, nil
+		}
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+var errClosed = errors.New("the database is closed")
+
+func (db *SQLite) release(conn *sqlite.Conn) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.done {
+		return conn.Close()
+	}
+	db.free <- conn
+	return nil
+}
+
+// Close closes the free connections at once and the others when they come back.
+func (db *SQLite) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.done {
+		return nil
+	}
+	db.done = true
+	close(db.free)
+	var errs []error
+	for conn := range db.free {
+		errs = append(errs, conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Begin starts a read transaction.
+func (db *SQLite) Begin(ctx context.Context) (Tx, error) {
+	conn, err := db.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetInterrupt(ctx.Done())
+	tx := &sqliteTx{db: db, conn: conn, ctx: ctx}
+	if err := exec(conn, "BEGIN"); err != nil {
+		return nil, errors.Join(err, tx.Close())
+	}
+	return tx, nil
+}
+
+type sqliteTx struct {
+	db      *SQLite
+	conn    *sqlite.Conn
+	ctx     context.Context
+	cursors []*sqliteCursor
+}
+
+func (tx *sqliteTx) Interleaves() bool { return true }
+
+func (tx *sqliteTx) Version() string { return "" }
+
+func (tx *sqliteTx) Close() error {
+	if tx.conn == nil {
+		return nil
+	}
+	conn := tx.conn
+	tx.conn = nil
+	var errs []error
+	for _, c := range tx.cursors {
+		errs = append(errs, c.Close())
+	}
+	conn.SetInterrupt(nil)
+	if !conn.AutocommitEnabled() {
+		errs = append(errs, exec(conn, "COMMIT"))
+	}
+	return errors.Join(append(errs, tx.db.release(conn))...)
+}
+
+// Query uses the statement cache of the connection. A statement whose cursor is still open is prepared anew.
+func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
+	if err := tx.ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := &sqliteCursor{ctx: tx.ctx}
+	var err error
+	for _, open := range tx.cursors {
+		if open.stmt != nil && open.query == query {
+			c.transient = true
+		}
+	}
+	if c.transient {
+		c.stmt, _, err = tx.conn.PrepareTransient(query)
+	} else {
+		c.stmt, err = tx.conn.Prepare(query)
+	}
+	if err != nil {
+		return nil, cause(tx.ctx, err)
+	}
+	c.query = query
+	tx.cursors = append(tx.cursors, c)
+	for i, a := range args {
+		if err := bind(c.stmt, i+1, a); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+func bind(stmt *sqlite.Stmt, i int, arg any) error {
+	switch v := arg.(type) {
+	case nil:
+		stmt.BindNull(i)
+	case bool:
+		stmt.BindBool(i, v)
+	case int64:
+		stmt.BindInt64(i, v)
+	case float64:
+		stmt.BindFloat(i, v)
+	case string:
+		stmt.BindText(i, v)
+	case []byte:
+		if v == nil {
+			v = []byte{}
+		}
+		stmt.BindBytes(i, v)
+	default:
+		return fmt.Errorf("a parameter has type %T", arg)
+	}
+	return nil
+}
+
+// cause makes the context's error of an interruption.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+type sqliteCursor struct {
+	ctx       context.Context
+	stmt      *sqlite.Stmt
+	query     string
+	transient bool
+	arena     []byte
+}
+
+func (c *sqliteCursor) Next() (bool, error) {
+	if c.stmt == nil {
+		return false, nil
+	}
+	ok, err := c.stmt.Step()
+	if err != nil {
+		return false, cause(c.ctx, err)
+	}
+	return ok, nil
+}
+
+func (c *sqliteCursor) Row(cells []Cell) error {
+	need := 0
+	for i := range cells {
+		cell := &cells[i]
+		*cell = Cell{}
+		switch c.stmt.ColumnType(i) {
+		case sqlite.TypeInteger:
+			cell.Kind, cell.Int = Int, c.stmt.ColumnInt64(i)
+		case sqlite.TypeFloat:
+			cell.Kind, cell.Float = Float, c.stmt.ColumnFloat(i)
+		case sqlite.TypeText:
+			cell.Kind = Text
+			cell.Int = int64(c.stmt.ColumnLen(i))
+			need += int(cell.Int)
+		case sqlite.TypeBlob:
+			cell.Kind = Blob
+			cell.Int = int64(c.stmt.ColumnLen(i))
+			need += int(cell.Int)
+		}
+	}
+	if cap(c.arena) < need {
+		c.arena = make([]byte, need*2)
+	}
+	used := 0
+	for i := range cells {
+		if cell := &cells[i]; cell.Kind >= Text {
+			n := int(cell.Int)
+			cell.Bytes = c.arena[used : used+n : used+n]
+			used += c.stmt.ColumnBytes(i, cell.Bytes)
+		}
+	}
+	return nil
+}
+
+func (c *sqliteCursor) Close() error {
+	if c.stmt == nil {
+		return nil
+	}
+	stmt := c.stmt
+	c.stmt = nil
+	if c.transient {
+		return stmt.Finalize()
+	}
+	if err := stmt.Reset(); err != nil && sqlite.ErrCode(err) != sqlite.ResultInterrupt {
+		// The fault of the last step was reported by Next; reset repeats it.
+		return nil
+	}
+	return nil
+}

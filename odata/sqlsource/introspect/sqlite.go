@@ -1,0 +1,200 @@
+package introspect
+
+import (
+	"strconv"
+	"strings"
+)
+
+func (r *reader) sqlite() ([]*Table, error) {
+	var all named
+	err := r.each(2, func(c row) {
+		all.add(&Table{Name: c.text(0), View: c.text(1) == "view"})
+	}, `SELECT name, type FROM pragma_table_list
+		WHERE schema = 'main' AND type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	for _, read := range []func(*Table) error{r.sqliteColumns, r.sqliteIndexes, r.sqliteForeign} {
+		for _, t := range all.list {
+			if err := read(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, t := range all.list {
+		for i := range t.Foreign {
+			f := &t.Foreign[i]
+			resolveSQLite(&all, f)
+		}
+		if err := r.sqliteLayouts(t); err != nil {
+			return nil, err
+		}
+	}
+	return all.list, r.sqliteFTS(&all)
+}
+
+// resolveSQLite finds the table by its real name, whose case may differ, and the key it means when no column is named.
+func resolveSQLite(all *named, f *ForeignKey) {
+	for _, t := range all.list {
+		if !strings.EqualFold(t.Name, f.Table) {
+			continue
+		}
+		f.Table = t.Name
+		if len(f.Referenced) == 0 {
+			f.Referenced = t.Key
+		}
+		for i, name := range f.Referenced {
+			for _, c := range t.Columns {
+				if strings.EqualFold(c.Name, name) {
+					f.Referenced[i] = c.Name
+				}
+			}
+		}
+	}
+}
+
+func (r *reader) sqliteColumns(t *Table) error {
+	keys := map[int]string{}
+	err := r.each(5, func(c row) {
+		typ, length, scale := splitType(c.text(1))
+		col := Column{
+			Name: c.text(0), Type: typ, Length: length, Precision: length, Scale: scale,
+			Nullable: !c.yes(2), Generated: c.number(4) > 1,
+		}
+		if pk := c.number(3); pk > 0 {
+			keys[pk] = col.Name
+			col.Nullable = false // a null in a key is a quirk of SQLite that no client can address
+		}
+		t.Columns = append(t.Columns, col)
+	}, `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, t.Name)
+	for i := 1; i <= len(keys); i++ {
+		t.Key = append(t.Key, keys[i])
+	}
+	return err
+}
+
+// splitType takes "DECIMAL(10, 2)" apart.
+func splitType(declared string) (name string, first, second int) {
+	first, second = -1, -1
+	name, params, ok := strings.Cut(strings.ToLower(strings.TrimSpace(declared)), "(")
+	if ok {
+		params, _, _ = strings.Cut(params, ")")
+		a, b, two := strings.Cut(params, ",")
+		if n, err := strconv.Atoi(strings.TrimSpace(a)); err == nil {
+			first = n
+		}
+		if n, err := strconv.Atoi(strings.TrimSpace(b)); err == nil && two {
+			second = n
+		}
+	}
+	return strings.TrimSpace(name), first, second
+}
+
+func (r *reader) sqliteIndexes(t *Table) error {
+	type index struct {
+		name   string
+		unique bool
+	}
+	var list []index
+	err := r.each(3, func(c row) {
+		list = append(list, index{c.text(0), c.yes(1)})
+	}, `SELECT name, "unique", origin FROM pragma_index_list(?) WHERE partial = 0 ORDER BY seq DESC`, t.Name)
+	if err != nil {
+		return err
+	}
+	for _, ix := range list {
+		var columns []string
+		expression := false
+		err := r.each(1, func(c row) {
+			columns = append(columns, c.text(0))
+			expression = expression || c.text(0) == ""
+		}, `SELECT name FROM pragma_index_info(?) ORDER BY seqno`, ix.name)
+		if err != nil {
+			return err
+		}
+		if expression || len(columns) == 0 {
+			continue
+		}
+		t.Indexes = append(t.Indexes, columns)
+		if ix.unique && t.allRequired(columns) && !sameColumns(columns, t.Key) {
+			t.Unique = append(t.Unique, columns)
+		}
+	}
+	return nil
+}
+
+func (t *Table) allRequired(columns []string) bool {
+	for _, name := range columns {
+		if c := t.Column(name); c == nil || c.Nullable {
+			return false
+		}
+	}
+	return true
+}
+
+func sameColumns(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	in := map[string]bool{}
+	for _, name := range a {
+		in[name] = true
+	}
+	for _, name := range b {
+		if !in[name] {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reader) sqliteForeign(t *Table) error {
+	last := -1
+	return r.each(4, func(c row) {
+		if id := c.number(0); id != last {
+			t.Foreign = append(t.Foreign, ForeignKey{Table: c.text(1)})
+			last = id
+		}
+		f := &t.Foreign[len(t.Foreign)-1]
+		f.Columns = append(f.Columns, c.text(2))
+		if to := c.text(3); to != "" {
+			f.Referenced = append(f.Referenced, to)
+		}
+	}, `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`, t.Name)
+}
+
+// sqliteFTS finds FTS5 tables whose content is one of the tables.
+func (r *reader) sqliteFTS(all *named) error {
+	var found []*FullText
+	var content []string
+	err := r.each(2, func(c row) {
+		name, args, ok := strings.Cut(c.text(1), "(")
+		if !ok || !strings.Contains(strings.ToLower(name), "using fts5") {
+			return
+		}
+		ft := &FullText{Table: c.text(0)}
+		of := ""
+		for _, part := range strings.Split(strings.TrimRight(strings.TrimSpace(args), ")"), ",") {
+			option, value, isOption := strings.Cut(part, "=")
+			if !isOption {
+				column, _, _ := strings.Cut(strings.TrimSpace(part), " ")
+				ft.Columns = append(ft.Columns, unquote(column))
+			} else if strings.TrimSpace(option) == "content" {
+				of = unquote(strings.TrimSpace(value))
+			}
+		}
+		if of != "" {
+			found, content = append(found, ft), append(content, of)
+		}
+	}, `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%'`)
+	for i, ft := range found {
+		for _, t := range all.list {
+			if strings.EqualFold(t.Name, content[i]) {
+				t.Search = ft
+			}
+		}
+	}
+	return err
+}
+
+func unquote(s string) string { return strings.Trim(s, `"'`+"`[]") }

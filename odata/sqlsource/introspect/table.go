@@ -1,0 +1,148 @@
+package introspect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+)
+
+// Table is a table or a view.
+type Table struct {
+	// Schema is empty for the one that names are looked up in first.
+	Schema, Name string
+	View         bool
+	Comment      string
+	Columns      []Column
+	// Key are the columns of the primary key, in its order; empty when there is none.
+	Key []string
+	// Unique are further sets of columns that identify a row and cannot be null.
+	Unique [][]string
+	// Indexes are the leading columns of all indexes, for advice.
+	Indexes [][]string
+	Foreign []ForeignKey
+	// Search is the full-text index of the table; nil when there is none.
+	Search *FullText
+}
+
+// Column is a column as declared.
+type Column struct {
+	Name string
+	// Type is the declared type in lower case without parameters, such as "varchar" or "timestamp with time zone".
+	Type string
+	// Length, Precision, Scale are the parameters of the type; -1 when not given.
+	Length, Precision, Scale int
+	Nullable                 bool
+	// Generated tells that the database computes the value.
+	Generated bool
+	// Collation is what the column compares text by; empty for the database's default.
+	Collation string
+	// Stored is how values are stored where that is not certain from the type (SQLite): a Layout; empty otherwise.
+	Stored  string
+	Comment string
+}
+
+// ForeignKey says that Columns hold the Referenced columns of a row of Table.
+type ForeignKey struct {
+	Name       string
+	Columns    []string
+	Schema     string
+	Table      string
+	Referenced []string
+}
+
+// FullText is an index for full-text search.
+type FullText struct {
+	// Table is the index's own table (SQLite FTS5, whose rowid is that of the table).
+	Table string
+	// Columns are the indexed columns.
+	Columns []string
+}
+
+// Column finds a column by name; nil when there is none.
+func (t *Table) Column(name string) *Column {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Read lists the tables and views that a database has. Dialects are "sqlite", "postgres", and "mysql".
+func Read(ctx context.Context, db engine.DB, dialect string) (_ []*Table, err error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read tables: %w", err)
+	}
+	defer func() {
+		if e := tx.Close(); err == nil && e != nil {
+			err = fmt.Errorf("read tables: %w", e)
+		}
+	}()
+	r := &reader{tx: tx}
+	var tables []*Table
+	switch dialect {
+	case "sqlite":
+		tables, err = r.sqlite()
+	default:
+		err = fmt.Errorf("there is no dialect %q", dialect)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read tables: %w", err)
+	}
+	return tables, nil
+}
+
+// reader runs the catalogue queries.
+type reader struct{ tx engine.Tx }
+
+// row is one row of a catalogue: text and numbers by position.
+type row []engine.Cell
+
+func (r row) text(i int) string { return string(r[i].Bytes) }
+
+func (r row) number(i int) int {
+	if r[i].Kind == engine.Null {
+		return -1
+	}
+	return int(r[i].Int)
+}
+
+func (r row) yes(i int) bool { return r[i].Int != 0 }
+
+func (r *reader) each(width int, visit func(row), query string, args ...any) error {
+	cur, err := r.tx.Query(query, args)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = cur.Close() }()
+	cells := make(row, width)
+	for {
+		ok, err := cur.Next()
+		if err != nil || !ok {
+			return err
+		}
+		if err := cur.Row(cells); err != nil {
+			return err
+		}
+		visit(cells)
+	}
+}
+
+// named collects tables by schema and name in the order they came.
+type named struct {
+	list []*Table
+	by   map[[2]string]*Table
+}
+
+func (n *named) add(t *Table) *Table {
+	if n.by == nil {
+		n.by = map[[2]string]*Table{}
+	}
+	n.list = append(n.list, t)
+	n.by[[2]string{t.Schema, t.Name}] = t
+	return t
+}
+
+func (n *named) get(schema, name string) *Table { return n.by[[2]string{schema, name}] }

@@ -1,0 +1,297 @@
+package sqlsource
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+)
+
+// relationship is one way from set to set, with the columns that it compares.
+type relationship struct {
+	from, to         *set
+	columns, targets []string
+	name             string
+	many             bool
+	// back is the other direction of the same foreign key; nil when there is none.
+	back *relationship
+	via  *sqltext.Link
+	// configured: hidden columns are the operator's own decision then.
+	configured bool
+	nav        *edm.Navigation
+}
+
+// navigations makes the navigation properties: those of foreign keys in both directions, renamed or added to by the
+// Config.
+func (b *builder) navigations() {
+	var all []*relationship
+	for _, s := range b.sets {
+		all = append(all, b.foreign(s)...)
+	}
+	for _, s := range b.sets {
+		for _, n := range s.cfg.Navigations {
+			if r := b.configured(s, n, all); r != nil {
+				all = append(all, r)
+			}
+		}
+	}
+	for _, r := range all {
+		if r.configured || !r.hidden() {
+			b.addNavigation(r)
+		}
+	}
+	for _, r := range all {
+		if r.nav != nil && r.back != nil && r.back.nav != nil {
+			r.nav.Partner = r.back.nav.Name
+		}
+	}
+}
+
+// hidden tells whether a way would show what a hidden column holds.
+func (r *relationship) hidden() bool {
+	for i := range r.columns {
+		if r.from.hidden[r.columns[i]] || r.to.hidden[r.targets[i]] {
+			return true
+		}
+	}
+	return false
+}
+
+// foreign makes the two ways of each foreign key of a set's table, for all sets over the referenced table.
+func (b *builder) foreign(s *set) []*relationship {
+	var out []*relationship
+	for _, f := range s.table.Foreign {
+		for _, target := range b.sets {
+			if target.table.Name != f.Table || target.table.Schema != f.Schema || len(f.Referenced) != len(f.Columns) || len(f.Columns) == 0 {
+				continue
+			}
+			if !known(s.table, f.Columns) || !known(target.table, f.Referenced) {
+				continue
+			}
+			to := &relationship{from: s, to: target, columns: f.Columns, targets: f.Referenced}
+			if len(f.Columns) == 1 {
+				to.name = relation(f.Columns[0])
+			}
+			if b.ambiguous(f) {
+				to.name = ""
+			}
+			if to.name == "" {
+				to.name = makeIdentifier(strings.Join(f.Columns, "_")) + "_" + target.edm.Name
+			}
+			back := &relationship{from: target, to: s, columns: f.Referenced, targets: f.Columns, many: true, name: s.edm.Name}
+			if s == target || countTo(s.table, f) > 1 {
+				back.name = s.edm.Name + "_" + strings.TrimSuffix(to.name, "_"+target.edm.Name)
+			}
+			if !s.edm.Single() {
+				to.back, back.back = back, to
+				out = append(out, back)
+			}
+			if !target.edm.Single() {
+				out = append(out, to)
+			}
+		}
+	}
+	return out
+}
+
+// ambiguous tells whether several sets stand over the referenced table, so that a column alone names none of them.
+func (b *builder) ambiguous(f introspect.ForeignKey) bool {
+	n := 0
+	for _, s := range b.sets {
+		if s.table.Name == f.Table && s.table.Schema == f.Schema && !s.edm.Single() {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func known(t *introspect.Table, columns []string) bool {
+	for _, c := range columns {
+		if t.Column(c) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func countTo(t *introspect.Table, f introspect.ForeignKey) int {
+	n := 0
+	for _, other := range t.Foreign {
+		if other.Table == f.Table && other.Schema == f.Schema {
+			n++
+		}
+	}
+	return n
+}
+
+// configured makes the way that a navigation block says, or renames one that a foreign key says already.
+func (b *builder) configured(s *set, n Navigation, all []*relationship) *relationship {
+	at := func(more ...string) []string { return s.at(append([]string{"navigation", n.Name}, more...)...) }
+	if !identifier(n.Name) {
+		b.find(at(), "the name must be an identifier: letters, digits and underscores")
+		return nil
+	}
+	var target *set
+	var names []string
+	for _, other := range b.sets {
+		if !other.edm.Single() {
+			names = append(names, other.edm.Name)
+		}
+		if other.edm.Name == n.To && !other.edm.Single() {
+			target = other
+		}
+	}
+	if target == nil {
+		b.find(at("to"), "there is no entity set "+quoted(n.To)+didYouMean(n.To, names))
+		return nil
+	}
+	r := &relationship{from: s, to: target, name: n.Name, many: n.Many, configured: true}
+	if n.Via != "" {
+		if b.via(r, n, at) {
+			return r
+		}
+		return nil
+	}
+	if len(n.On) == 0 {
+		b.find(at("on"), "it needs on = { column = \"column of the target\" }, or via")
+		return nil
+	}
+	for _, column := range sortedKeys(n.On) {
+		own := b.columns(s, []string{column}, "navigation", n.Name, "on")
+		other := b.columns(target, []string{n.On[column]}, "navigation", n.Name, "on")
+		if len(own) == 0 || len(other) == 0 {
+			return nil
+		}
+		r.columns, r.targets = append(r.columns, own[0]), append(r.targets, other[0])
+	}
+	if !n.Many && !identifies(target, r.targets) {
+		b.find(at("on"), "the columns "+quoted(strings.Join(r.targets, ", "))+" do not identify one row of "+quoted(n.To)+"; add many = true")
+		return nil
+	}
+	for _, old := range all {
+		if old.from == s && old.to == target && old.many == n.Many && !old.configured && sameWay(old, r) {
+			old.name, old.configured = n.Name, true
+			return nil
+		}
+	}
+	return r
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+func sameWay(a, b *relationship) bool {
+	pairs := func(r *relationship) string {
+		list := make([]string, len(r.columns))
+		for i := range r.columns {
+			list[i] = r.columns[i] + "\x00" + r.targets[i]
+		}
+		sort.Strings(list)
+		return strings.Join(list, "\x01")
+	}
+	return pairs(a) == pairs(b)
+}
+
+// identifies tells whether columns pick at most one row.
+func identifies(s *set, columns []string) bool {
+	var key []string
+	for _, p := range s.edm.Type.Key {
+		for name, q := range s.prop {
+			if p == q {
+				key = append(key, name)
+			}
+		}
+	}
+	for _, unique := range append([][]string{key, s.table.Key}, s.table.Unique...) {
+		if len(unique) == 0 {
+			continue
+		}
+		all := true
+		for _, name := range unique {
+			all = all && contains(columns, name)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// via makes a way through a table in between.
+func (b *builder) via(r *relationship, n Navigation, at func(...string) []string) bool {
+	between := b.table(n.Via)
+	switch {
+	case reserved(n.Via):
+		b.find(at("via"), quoted(n.Via)+" holds credentials and cannot be used")
+		return false
+	case between == nil:
+		b.find(at("via"), "there is no table "+quoted(n.Via)+didYouMean(n.Via, b.tableNames()))
+		return false
+	case len(r.from.edm.Type.Key) != 1 || len(r.to.edm.Type.Key) != 1:
+		b.find(at("via"), "via needs keys of one column at both ends")
+		return false
+	case !n.Many:
+		b.find(at("many"), "a way through a table in between needs many = true")
+		return false
+	}
+	link := &sqltext.Link{
+		From: []*sqltext.Column{r.from.stored.Columns[r.from.edm.Type.Key[0]]},
+		To:   []*sqltext.Column{r.to.stored.Columns[r.to.edm.Type.Key[0]]},
+		Via:  tableName(between),
+	}
+	for _, end := range []struct {
+		name, where string
+		into        *[]string
+	}{{n.FromKey, "from_key", &link.ViaFrom}, {n.ToKey, "to_key", &link.ViaTo}} {
+		if between.Column(end.name) == nil {
+			b.find(at(end.where), "no column "+quoted(end.name)+" in "+quoted(n.Via)+didYouMean(end.name, columnNames(between)))
+			return false
+		}
+		*end.into = []string{end.name}
+	}
+	r.via = link
+	return true
+}
+
+// addNavigation puts a way into the model.
+func (b *builder) addNavigation(r *relationship) {
+	t := r.from.edm.Type
+	if t.Property(r.name) != nil || t.Nav(r.name) != nil {
+		if r.configured {
+			b.find(r.from.at("navigation", r.name), "the name is taken")
+			return
+		}
+		r.name += "_" + r.to.edm.Name
+		for t.Property(r.name) != nil || t.Nav(r.name) != nil {
+			r.name += "_"
+		}
+	}
+	r.nav = &edm.Navigation{Name: r.name, Target: r.to.edm, Collection: r.many}
+	link := r.via
+	if link == nil {
+		link = &sqltext.Link{}
+		var constraints []edm.Constraint
+		for i := range r.columns {
+			from, to := r.columns[i], r.targets[i]
+			link.From = append(link.From, r.from.column[from])
+			link.To = append(link.To, r.to.column[to])
+			r.nav.Nullable = r.nav.Nullable || !r.many && (r.from.column[from].Nullable || r.to.edm.Policy != "" || r.back == nil)
+			if r.from.prop[from] != nil && r.to.prop[to] != nil {
+				constraints = append(constraints, edm.Constraint{Property: r.from.prop[from], Referenced: r.to.prop[to]})
+			}
+		}
+		if !r.many && len(constraints) == len(r.columns) {
+			r.nav.Constraints = constraints
+		}
+	}
+	t.Navigation = append(t.Navigation, r.nav)
+	b.mapping.Links[r.nav] = link
+}

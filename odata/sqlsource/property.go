@@ -1,0 +1,287 @@
+package sqlsource
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+)
+
+// properties makes the properties of a set from the columns of its table.
+func (b *builder) properties(s *set) {
+	s.column, s.prop, s.hidden = map[string]*sqltext.Column{}, map[string]*edm.Property{}, map[string]bool{}
+	for _, name := range b.columns(s, s.cfg.Hide, "hide") {
+		s.hidden[name] = true
+	}
+	renamed := map[string]Property{}
+	for _, p := range s.cfg.Properties {
+		for _, name := range b.columns(s, []string{p.Column}, "property", p.Column) {
+			renamed[name] = p
+		}
+	}
+	inside := b.complexes(s)
+	taken := map[string]bool{}
+	for i := range s.table.Columns {
+		c := &s.table.Columns[i]
+		p := b.property(s, c, renamed[c.Name])
+		s.column[c.Name] = stored(c)
+		complexProp := inside[c.Name]
+		switch {
+		case s.hidden[c.Name]:
+			s.edm.Type.Hidden = append(s.edm.Type.Hidden, p)
+			s.stored.Columns[p] = s.column[c.Name]
+		case complexProp != nil:
+			b.member(s, complexProp, c, p)
+		default:
+			s.prop[c.Name] = p
+			if p.Name = unique(taken, p.Name); renamed[c.Name].Name != "" && p.Name != renamed[c.Name].Name {
+				b.find(s.at("property", c.Name, "name"), "the name "+quoted(renamed[c.Name].Name)+" is taken")
+			}
+			s.edm.Type.Properties = append(s.edm.Type.Properties, p)
+			s.stored.Columns[p] = s.column[c.Name]
+		}
+		taken[p.Name] = true
+	}
+	for _, c := range s.cfg.Complexes {
+		b.finishComplex(s, c, taken)
+	}
+	b.keys(s)
+	b.search(s)
+}
+
+func unique(taken map[string]bool, name string) string {
+	free := name
+	for taken[free] {
+		free += "_"
+	}
+	return free
+}
+
+func stored(c *introspect.Column) *sqltext.Column {
+	return &sqltext.Column{Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable}
+}
+
+// columns resolves names of columns, in their own case first, and finds fault with those that are not there.
+func (b *builder) columns(s *set, names []string, where ...string) []string {
+	var out []string
+	for _, name := range names {
+		c := s.table.Column(name)
+		for i := range s.table.Columns {
+			if c == nil && strings.EqualFold(s.table.Columns[i].Name, name) {
+				c = &s.table.Columns[i]
+			}
+		}
+		if c == nil {
+			b.find(s.at(where...), "no column "+quoted(name)+didYouMean(name, columnNames(s.table)))
+			continue
+		}
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func columnNames(t *introspect.Table) []string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// property makes a property of a column, as found and as configured.
+func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Property {
+	out := &edm.Property{
+		Name: makeIdentifier(c.Name), Type: edmType(b.dialect, c), Nullable: c.Nullable,
+		Description: c.Comment, Computed: c.Generated,
+	}
+	if p.Name != "" {
+		if out.Name = p.Name; !identifier(p.Name) {
+			b.find(s.at("property", c.Name, "name"), "the name must be an identifier: letters, digits and underscores")
+		}
+	}
+	if p.Type != "" {
+		if e := b.model.Enum(p.Type); e != nil {
+			out.Type = edm.Type{Kind: edm.Enum, Enum: e}
+		} else if k := edm.PrimitiveKind(strings.TrimPrefix(p.Type, "Edm.")); k != edm.Invalid && k != edm.Stream {
+			out.Type = edm.Of(k)
+		} else {
+			b.find(s.at("property", c.Name, "type"), "there is no type "+quoted(p.Type)+didYouMean(p.Type, b.typeNames()))
+		}
+	}
+	if p.Precision != nil {
+		out.Type.Precision = *p.Precision
+	}
+	if p.Scale != nil {
+		out.Type.Scale = *p.Scale
+	}
+	return out
+}
+
+func (b *builder) typeNames() []string {
+	var names []string
+	for _, e := range b.model.Enums {
+		names = append(names, e.Name)
+	}
+	for k := edm.Boolean; k < edm.Stream; k++ {
+		names = append(names, "Edm."+k.String())
+	}
+	return names
+}
+
+// complexes makes the complex properties and tells which columns they take.
+func (b *builder) complexes(s *set) map[string]*edm.Property {
+	inside := map[string]*edm.Property{}
+	for _, c := range s.cfg.Complexes {
+		at := []string{"complex", c.Type}
+		name := c.Name
+		if name == "" {
+			name = c.Type
+		}
+		if !identifier(c.Type) || !identifier(name) || c.Prefix == "" {
+			b.find(s.at(at...), "it needs a type name and a property name that are identifiers, and a prefix")
+			continue
+		}
+		p := &edm.Property{Name: name, Type: edm.Type{Kind: edm.Complex, Complex: &edm.ComplexType{Name: c.Type}}}
+		n := 0
+		for _, column := range s.table.Columns {
+			if strings.HasPrefix(column.Name, c.Prefix) && column.Name != c.Prefix && !s.hidden[column.Name] {
+				inside[column.Name] = p
+				n++
+			}
+		}
+		if n == 0 {
+			b.find(s.at(append(at, "prefix")...), "no column begins with "+quoted(c.Prefix))
+			continue
+		}
+		s.stored.Columns[p] = &sqltext.Column{Sub: map[*edm.Property]*sqltext.Column{}}
+	}
+	return inside
+}
+
+// member puts a column into a complex property.
+func (b *builder) member(s *set, in *edm.Property, c *introspect.Column, p *edm.Property) {
+	for _, cfg := range s.cfg.Complexes {
+		if rest, ok := strings.CutPrefix(c.Name, cfg.Prefix); ok && cfg.Type == in.Type.Complex.Name && p.Name == makeIdentifier(c.Name) {
+			p.Name = makeIdentifier(rest)
+		}
+	}
+	in.Type.Complex.Properties = append(in.Type.Complex.Properties, p)
+	s.stored.Columns[in].Sub[p] = s.column[c.Name]
+}
+
+// finishComplex adds the property, and shares the type with an equal one of the same name.
+func (b *builder) finishComplex(s *set, c Complex, taken map[string]bool) {
+	var p *edm.Property
+	for candidate, col := range s.stored.Columns {
+		name := c.Name
+		if name == "" {
+			name = c.Type
+		}
+		if col.Sub != nil && candidate.Name == name {
+			p = candidate
+		}
+	}
+	if p == nil {
+		return
+	}
+	if taken[p.Name] {
+		b.find(s.at("complex", c.Type, "name"), "the name "+quoted(p.Name)+" is taken")
+	}
+	taken[p.Name] = true
+	s.edm.Type.Properties = append(s.edm.Type.Properties, p)
+	old := b.model.Complex(c.Type)
+	if old == nil {
+		b.model.Complexes = append(b.model.Complexes, p.Type.Complex)
+		return
+	}
+	if !sameMembers(old, p.Type.Complex) {
+		b.find(s.at("complex", c.Type), "another complex type of this name has other members")
+		return
+	}
+	sub := map[*edm.Property]*sqltext.Column{}
+	for i, m := range p.Type.Complex.Properties {
+		sub[old.Properties[i]] = s.stored.Columns[p].Sub[m]
+		old.Properties[i].Nullable = old.Properties[i].Nullable || m.Nullable
+	}
+	s.stored.Columns[p].Sub = sub
+	p.Type.Complex = old
+}
+
+func sameMembers(a, b *edm.ComplexType) bool {
+	if len(a.Properties) != len(b.Properties) {
+		return false
+	}
+	for i, p := range a.Properties {
+		if p.Name != b.Properties[i].Name || p.Type != b.Properties[i].Type {
+			return false
+		}
+	}
+	return true
+}
+
+// keys sets the key: as configured, or the primary key, or the first set of columns that identifies a row.
+func (b *builder) keys(s *set) {
+	key := s.table.Key
+	if len(s.cfg.Key) > 0 {
+		key = b.columns(s, s.cfg.Key, "key")
+		if len(key) < len(s.cfg.Key) {
+			return
+		}
+	} else if len(key) == 0 && len(s.table.Unique) > 0 {
+		key = s.table.Unique[0]
+	}
+	if len(key) == 0 && !s.edm.Single() {
+		b.find(s.at("key"), quoted(s.table.Name)+" has no primary key; name the columns that identify a row")
+		return
+	}
+	for _, name := range key {
+		p := s.prop[name]
+		switch {
+		case s.hidden[name]:
+			b.find(s.at("hide"), "the column "+quoted(name)+" belongs to the key and cannot be hidden")
+			return
+		case p == nil:
+			b.find(s.at("key"), "the column "+quoted(name)+" is part of a complex property and cannot be a key")
+			return
+		}
+		p.Nullable, s.column[name].Nullable = false, false
+		s.edm.Type.Key = append(s.edm.Type.Key, p)
+	}
+	for _, columns := range s.table.Unique {
+		b.alternate(s, columns, key)
+	}
+}
+
+func (b *builder) alternate(s *set, columns, key []string) {
+	var alt []*edm.Property
+	for _, name := range columns {
+		if s.prop[name] == nil {
+			return
+		}
+		alt = append(alt, s.prop[name])
+	}
+	if strings.Join(columns, "\x00") != strings.Join(key, "\x00") {
+		s.edm.Type.AlternateKeys = append(s.edm.Type.AlternateKeys, alt)
+	}
+}
+
+func (b *builder) search(s *set) {
+	for _, name := range b.columns(s, s.cfg.Search, "search") {
+		switch {
+		case s.hidden[name]:
+			b.find(s.at("search"), "the column "+quoted(name)+" is hidden and cannot be searched")
+		default:
+			s.stored.Search = append(s.stored.Search, s.column[name])
+		}
+	}
+	s.edm.Searchable = len(s.stored.Search) > 0
+	if ft := s.table.Search; ft != nil && s.edm.Searchable {
+		for _, c := range s.stored.Search {
+			if !contains(ft.Columns, c.Name) {
+				return
+			}
+		}
+		s.stored.FullText = &sqltext.FullText{Table: ft.Table, Columns: ft.Columns}
+	}
+}

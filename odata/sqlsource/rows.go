@@ -1,0 +1,208 @@
+package sqlsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+)
+
+// rows is the cursor over a node at the top. Without expanded properties it streams; with them it goes from chunk to
+// chunk of rows, each with its children.
+type rows struct {
+	ctx    context.Context
+	source *Source
+	tx     engine.Tx
+	node   *plan.Node
+
+	cursor engine.Cursor
+	cells  []engine.Cell
+	values []plan.Value
+	dec    decoder
+	// ahead tells that the cursor stands on a row that Next has not handed out yet.
+	ahead bool
+	given int64
+	more  bool
+	count int64
+	err   error
+
+	// chunk holds the rows of the current chunk when there are expanded properties.
+	chunk *buffer
+	at    int
+}
+
+// open runs the statements and reads the first row.
+func (r *rows) open(p *plan.Plan) error {
+	if r.node.Count || p.Kind == plan.RawCount {
+		n, err := r.one(r.source.gen.Count(r.node))
+		if err != nil {
+			return fmt.Errorf("count: %w", err)
+		}
+		r.count = n
+	}
+	if p.Kind != plan.RawCount {
+		_, width := r.source.gen.Links(r.node)
+		r.cells = make([]engine.Cell, max(width, 1))
+		r.values = make([]plan.Value, len(r.node.Columns))
+		if err := r.query(); err != nil {
+			return err
+		}
+	}
+	if !r.ahead && r.count == 0 && r.node.Query.From != nil {
+		return r.parentExists()
+	}
+	return nil
+}
+
+func (r *rows) query() error {
+	if r.node.Many && r.node.Page.Read == 0 {
+		return nil
+	}
+	s := r.source.gen.Rows(r.node)
+	cur, err := r.tx.Query(s.SQL, s.Args)
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	r.cursor = cur
+	return r.step()
+}
+
+// step moves the cursor on.
+func (r *rows) step() error {
+	ok, err := r.cursor.Next()
+	if err != nil {
+		return fmt.Errorf("read rows: %w", err)
+	}
+	if r.ahead = ok; !ok {
+		return r.cursor.Close()
+	}
+	if err := r.cursor.Row(r.cells); err != nil {
+		return fmt.Errorf("read rows: %w", err)
+	}
+	return nil
+}
+
+// parentExists tells an empty collection from one whose owner is not there.
+func (r *rows) parentExists() error {
+	n, err := r.one(r.source.gen.Exists(r.node.Query.From))
+	if err != nil {
+		return fmt.Errorf("look for the parent: %w", err)
+	}
+	if n == 0 {
+		return &plan.Error{Kind: plan.NotFound, Pos: -1, Message: "there is no such resource"}
+	}
+	return nil
+}
+
+// one reads a single number; 0 when there is no row.
+func (r *rows) one(s sqltext.Statement) (int64, error) {
+	cur, err := r.tx.Query(s.SQL, s.Args)
+	if err != nil {
+		return 0, err
+	}
+	cells := make([]engine.Cell, 1)
+	ok, err := cur.Next()
+	if ok && err == nil {
+		err = cur.Row(cells)
+	}
+	return cells[0].Int, errors.Join(err, cur.Close())
+}
+
+// Next goes to the next row.
+func (r *rows) Next() bool {
+	if r.err != nil || r.tx == nil {
+		return false
+	}
+	if r.given == r.node.Page.Rows {
+		r.more = r.ahead && r.node.Page.Next
+		return false
+	}
+	if len(r.node.Expand) > 0 {
+		return r.nextBuffered()
+	}
+	if r.given > 0 && r.ahead {
+		if r.fail(r.step()) {
+			return false
+		}
+	}
+	if !r.ahead {
+		return false
+	}
+	r.dec.reset()
+	if r.fail(r.dec.row(r.values, r.cells, r.node.Columns)) {
+		return false
+	}
+	r.given++
+	if r.given == r.node.Page.Rows && r.node.Page.Read > r.node.Page.Rows {
+		// The row after the page decides about the next link. The current one must stay, so it is copied.
+		r.dec.keep(r.values)
+		return !r.fail(r.step())
+	}
+	return true
+}
+
+// fail remembers a fault.
+func (r *rows) fail(err error) bool {
+	if err != nil && r.err == nil {
+		r.err = unavailable(r.ctx, err)
+	}
+	return err != nil
+}
+
+// nextBuffered hands out the rows of the chunk and fetches the next chunk behind them.
+func (r *rows) nextBuffered() bool {
+	if r.chunk == nil || r.at+1 >= r.chunk.len() {
+		if !r.ahead || r.fail(r.fill()) {
+			return false
+		}
+		r.at = -1
+	}
+	r.at++
+	r.given++
+	return true
+}
+
+// Row is the current row.
+func (r *rows) Row() []plan.Value {
+	if r.chunk != nil {
+		return r.chunk.row(r.at)
+	}
+	return r.values
+}
+
+// Expand gives the rows of an expanded property.
+func (r *rows) Expand(i int) plan.Rows { return r.chunk.expand(i, r.at) }
+
+// More tells whether the collection goes on.
+func (r *rows) More() bool { return r.more }
+
+// Count is the total.
+func (r *rows) Count() int64 { return r.count }
+
+// Version names the state of the data.
+func (r *rows) Version() string {
+	if r.tx == nil {
+		return ""
+	}
+	return r.tx.Version()
+}
+
+// Err is the fault that ended the rows.
+func (r *rows) Err() error { return r.err }
+
+// Close ends the read transaction.
+func (r *rows) Close() error {
+	if r.tx == nil {
+		return nil
+	}
+	tx := r.tx
+	r.tx = nil
+	var err error
+	if r.cursor != nil {
+		err = r.cursor.Close()
+	}
+	return errors.Join(err, tx.Close())
+}

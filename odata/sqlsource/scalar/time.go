@@ -1,0 +1,111 @@
+package scalar
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+)
+
+// AppendTime reads a date, an instant or a time of day from text as databases write it, and appends it as it stands in
+// JSON. Instants without an offset are UTC. False when the text is something else.
+func AppendTime(dst, text []byte, k edm.Kind) ([]byte, bool) {
+	switch k {
+	case edm.Date:
+		if shaped(text, "dddd-dd-dd") {
+			return append(dst, text[:10]...), true
+		}
+	case edm.DateTimeOffset:
+		return appendInstant(dst, text)
+	case edm.TimeOfDay:
+		return appendClock(dst, text)
+	}
+	return dst, false
+}
+
+// shaped tells whether text begins like the pattern, in which d is a digit and _ anything.
+func shaped(text []byte, pattern string) bool {
+	if len(text) < len(pattern) {
+		return false
+	}
+	for i := range len(pattern) {
+		c := text[i]
+		switch pattern[i] {
+		case 'd':
+			if c < '0' || c > '9' {
+				return false
+			}
+		case '_':
+		default:
+			if c != pattern[i] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func appendInstant(dst, text []byte) ([]byte, bool) {
+	if !shaped(text, "dddd-dd-dd") {
+		return dst, false
+	}
+	if len(text) == 10 {
+		return append(append(dst, text...), "T00:00:00Z"...), true
+	}
+	if !shaped(text, "dddd-dd-dd_dd:dd") {
+		return dst, false
+	}
+	rest := text[16:]
+	seconds := []byte(":00")
+	if shaped(rest, ":dd") {
+		seconds, rest = rest[:3], rest[3:]
+	}
+	var fraction []byte
+	if len(rest) > 0 && rest[0] == '.' {
+		n := 1
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		fraction, rest = bytes.TrimRight(rest[:n], "0"), rest[n:]
+		if len(fraction) == 1 {
+			fraction = nil
+		}
+	}
+	rest = bytes.TrimSpace(rest)
+	if len(rest) == 0 || bytes.Equal(rest, []byte("Z")) || bytes.Equal(rest, []byte("+00:00")) || bytes.Equal(rest, []byte("+00")) {
+		dst = append(append(append(dst, text[:10]...), 'T'), text[11:16]...)
+		return append(append(append(dst, seconds...), fraction...), 'Z'), true
+	}
+	return appendOffset(dst, text, seconds, fraction, rest)
+}
+
+// appendOffset brings an instant with an offset, or one that Go's drivers wrote ("... +0100 CET m=+1"), to UTC.
+func appendOffset(dst, text, seconds, fraction, zone []byte) ([]byte, bool) {
+	zone, _, _ = bytes.Cut(zone, []byte(" "))
+	base := string(text[:10]) + "T" + string(text[11:16]) + string(seconds) + string(fraction)
+	for _, layout := range []string{"Z07:00", "Z0700", "Z07"} {
+		t, err := time.Parse("2006-01-02T15:04:05.999999999"+layout, base+string(zone))
+		if err == nil {
+			return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05.999999999Z07:00"), true
+		}
+	}
+	return dst, false
+}
+
+func appendClock(dst, text []byte) ([]byte, bool) {
+	if shaped(text, "dddd-dd-dd_dd:dd") {
+		text = text[11:]
+	}
+	switch {
+	case shaped(text, "dd:dd:dd"):
+		whole, fraction := text[:8], text[8:]
+		fraction = bytes.TrimRight(fraction, "0")
+		if len(fraction) < 2 || fraction[0] != '.' {
+			fraction = nil
+		}
+		return append(append(dst, whole...), fraction...), true
+	case shaped(text, "dd:dd") && len(text) == 5:
+		return append(append(dst, text...), ":00"...), true
+	}
+	return dst, false
+}

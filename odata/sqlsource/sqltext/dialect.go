@@ -1,0 +1,88 @@
+package sqltext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// dialect is what differs between databases.
+type dialect interface {
+	// quote makes an identifier of a name.
+	quote(name string) string
+	// placeholder is the n-th parameter of a statement, from 1.
+	placeholder(n int) string
+	// column is the value of a column in the form that the dialect computes with.
+	column(name frag, c *Column, t edm.Type) frag
+	// literal is a constant in that form. It is never null.
+	literal(t edm.Type, v plan.Value) frag
+	// comparands gives both sides of a comparison in a form that compares right; ok is false when the ordinary
+	// values do.
+	comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool)
+	// same and distinct compare so that null equals null.
+	same(x, y frag) frag
+	distinct(x, y frag) frag
+	// call is a function or an arithmetic operator. Args holds the values of call.Args.
+	call(call *plan.Call, args []frag) (frag, bool)
+	// sortKey is a value in the form that orders right.
+	sortKey(g *Generator, e plan.Expr) frag
+	// order is one item of ORDER BY: nulls first when ascending, last when descending.
+	order(x frag, desc, nullable bool) frag
+	// limit ends a statement; skip is 0 or more.
+	limit(read, skip int64) frag
+	// key is the value of a column that the database itself gave; among compares a column with many.
+	key(v any) frag
+	among(column frag, values []any) frag
+	// number is a row number.
+	number(n int64) frag
+	// contains finds text without regard to case, for the portable search.
+	contains(column, term frag) frag
+	// fullText finds rows by the index of a table; ok is false when the index cannot answer.
+	fullText(g *Generator, t *Table, alias string, s *plan.Search) (f frag, ok bool)
+}
+
+// Generator writes statements for one mapping and one database. It is safe for concurrent use.
+type Generator struct {
+	d dialect
+	m *Mapping
+}
+
+// New makes a Generator. Dialects are "sqlite", "postgres", and "mysql".
+func New(dialectName string, m *Mapping) (*Generator, error) {
+	switch dialectName {
+	case "sqlite":
+		return &Generator{d: sqlite{}, m: m}, nil
+	}
+	return nil, fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", dialectName)
+}
+
+// Statement is SQL with the arguments of its parameters: nil, bool, int64, float64, string, []byte, or time.Time.
+type Statement struct {
+	SQL  string
+	Args []any
+}
+
+// finish numbers the parameters.
+func (g *Generator) finish(f frag) Statement {
+	var b strings.Builder
+	n := 0
+	for i := 0; i < len(f.sql); i++ {
+		if f.sql[i] == mark[0] {
+			n++
+			b.WriteString(g.d.placeholder(n))
+		} else {
+			b.WriteByte(f.sql[i])
+		}
+	}
+	return Statement{SQL: b.String(), Args: f.args}
+}
+
+func (g *Generator) table(name []string) string {
+	quoted := make([]string, len(name))
+	for i, part := range name {
+		quoted[i] = g.d.quote(part)
+	}
+	return strings.Join(quoted, ".")
+}

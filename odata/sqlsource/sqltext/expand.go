@@ -1,0 +1,96 @@
+package sqltext
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// Children is the statement for the rows of an expanded property, for all parents at once. Keys holds the values of
+// the columns that the property starts from, one slice for each parent, without nulls and repetitions. The columns are
+// those of Rows; behind them those that tell the parent, in the order of Link.From; and behind them, when the node
+// has its total counted, that total. The rows of a parent come in their order, from Page.Skip on, at most Page.Read of
+// them; with a total there is also the first row of a parent whose page begins later, see Outside.
+func (g *Generator) Children(n *plan.Node, keys [][]any) Statement {
+	from, parent := g.childrenFrom(n, keys)
+	if n.CountOnly {
+		return g.finish(fill("SELECT $1, COUNT(*) $2 GROUP BY $1", join(", ", parent...), from))
+	}
+	if !n.Many {
+		return g.finish(fill("SELECT $1 $2", plain(g.list(n, parent)), from))
+	}
+	by := join(", ", parent...)
+	extra := append(append([]frag(nil), parent...),
+		fill("ROW_NUMBER() OVER (PARTITION BY $1 ORDER BY $2)", by, g.orders(n.Query.Order)))
+	if n.Count {
+		extra = append(extra, fill("COUNT(*) OVER (PARTITION BY $1)", by))
+	}
+	inner := fill("SELECT $1 $2", named(g.list(n, extra)), from)
+	_, width := g.Links(n)
+	width += len(extra)
+	rank := "c" + strconv.Itoa(width-1)
+	if n.Count {
+		rank = "c" + strconv.Itoa(width-2)
+	}
+	last := n.Page.Read
+	if last > math.MaxInt64-n.Page.Skip {
+		last = math.MaxInt64 - n.Page.Skip
+	}
+	window := fill(rank+" > $1 AND "+rank+" <= $2", g.d.number(n.Page.Skip), g.d.number(n.Page.Skip+last))
+	if n.Count {
+		window = fill("$1 OR "+rank+" = 1", window)
+	}
+	return g.finish(fill("SELECT * FROM ($1) AS q WHERE $2 ORDER BY "+rank, inner, window))
+}
+
+// childrenFrom ties the range to the parents' keys and gives the columns that tell them apart.
+func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent []frag) {
+	q, link := n.Query, g.m.Links[n.Nav]
+	r := q.Range
+	if link.Via == nil {
+		for _, c := range link.To {
+			parent = append(parent, text(g.col(r, c)))
+		}
+		return g.fromWhere(q, frag{}, []frag{g.oneOf(parent, keys)}), parent
+	}
+	v := "v" + alias(r)
+	columns, inner := "", []frag{}
+	for _, name := range link.ViaFrom {
+		parent = append(parent, text(v+"."+g.d.quote(name)))
+		inner = append(inner, text(g.d.quote(name)))
+		columns += g.d.quote(name) + ", "
+	}
+	on := make([]frag, len(link.To))
+	for i, name := range link.ViaTo {
+		if i > 0 {
+			columns += ", "
+		}
+		columns += g.d.quote(name)
+		on[i] = text(v + "." + g.d.quote(name) + " = " + g.col(r, link.To[i]))
+	}
+	// The table in between may hold a pair twice; the pair is one link all the same.
+	j := fill("JOIN (SELECT DISTINCT "+columns+" FROM "+g.table(link.Via)+" WHERE $1) AS "+v+" ON $2",
+		g.oneOf(inner, keys), joinFrags(on))
+	return g.fromWhere(q, j, nil), parent
+}
+
+// oneOf compares columns with many keys.
+func (g *Generator) oneOf(columns []frag, keys [][]any) frag {
+	if len(columns) == 1 {
+		values := make([]any, len(keys))
+		for i, k := range keys {
+			values[i] = k[0]
+		}
+		return g.d.among(columns[0], values)
+	}
+	var any []frag
+	for _, k := range keys {
+		parts := make([]frag, len(columns))
+		for i := range columns {
+			parts[i] = fill("$1 = $2", columns[i], g.d.key(k[i]))
+		}
+		any = append(any, fill("($1)", joinFrags(parts)))
+	}
+	return fill("($1)", join(" OR ", any...))
+}

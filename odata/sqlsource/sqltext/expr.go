@@ -1,0 +1,233 @@
+package sqltext
+
+import (
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// nullable tells whether an expression can be null.
+func (g *Generator) nullable(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Literal:
+		return e.Value.Null
+	case *plan.Ref:
+		for r := e.Range; r != nil; r = r.Outer {
+			if r.Nav != nil && !r.Nav.Collection {
+				return true // the entity may be missing altogether
+			}
+		}
+		return g.columnOf(e).Nullable
+	case *plan.Sub:
+		return e.Op == "value"
+	case *plan.Call:
+		switch e.Name {
+		case "eq", "ne", "gt", "ge", "lt", "le", "in":
+			return false
+		case "div", "divby", "mod", "case", "cast", "substring":
+			return true
+		}
+		for _, a := range e.Args {
+			if g.nullable(a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func alias(r *plan.Range) string { return fmt.Sprintf("t%d", r.ID) }
+
+func (g *Generator) columnOf(r *plan.Ref) *Column {
+	c := g.m.Tables[r.Range.Set].Columns[r.Path[0]]
+	for _, p := range r.Path[1:] {
+		c = c.Sub[p]
+	}
+	return c
+}
+
+// raw is a column as it is stored.
+func (g *Generator) raw(r *plan.Ref) frag {
+	return text(alias(r.Range) + "." + g.d.quote(g.columnOf(r).Name))
+}
+
+// value is an expression's value; a condition keeps its three values.
+func (g *Generator) value(e plan.Expr) frag {
+	switch e := e.(type) {
+	case *plan.Literal:
+		if e.Value.Null {
+			return text("NULL")
+		}
+		return g.d.literal(e.T, e.Value)
+	case *plan.Ref:
+		return g.d.column(g.raw(e), g.columnOf(e), e.T)
+	case *plan.Sub:
+		if e.Op == "value" || e.Op == "count" {
+			return g.scalar(e)
+		}
+	case *plan.Call:
+		switch e.Name {
+		case "case":
+			return g.choice(e)
+		case "eq", "ne", "gt", "ge", "lt", "le", "in", "and", "or", "not":
+		default:
+			return g.call(e)
+		}
+	}
+	return g.condition(e, false)
+}
+
+func (g *Generator) values(list []plan.Expr) []frag {
+	out := make([]frag, len(list))
+	for i, e := range list {
+		out[i] = g.value(e)
+	}
+	return out
+}
+
+func (g *Generator) call(e *plan.Call) frag {
+	if f, ok := g.d.call(e, g.values(e.Args)); ok {
+		return f
+	}
+	// Every function that plan knows is spelt by every dialect; the test over all functions holds this.
+	return text("NULL")
+}
+
+func (g *Generator) choice(e *plan.Call) frag {
+	f := text("CASE")
+	for i := 0; i < len(e.Args); i += 2 {
+		f = fill("$1 WHEN $2 THEN $3", f, g.condition(e.Args[i], true), g.value(e.Args[i+1]))
+	}
+	return fill("$1 END", f)
+}
+
+// condition is a Boolean expression. Where only truth counts (loose), unknown may stand for false, which lets
+// databases use their indexes.
+func (g *Generator) condition(e plan.Expr, loose bool) frag {
+	switch e := e.(type) {
+	case *plan.Sub:
+		if e.Op == "any" || e.Op == "all" {
+			return g.exists(e)
+		}
+	case *plan.Literal:
+		if e.Value.Null {
+			return fill("(NULL = $1)", g.d.literal(edm.Of(edm.Boolean), plan.Value{Int: 1}))
+		}
+		if e.Value.Int != 0 {
+			return text("1 = 1")
+		}
+		return text("1 = 0")
+	case *plan.Call:
+		switch e.Name {
+		case "and":
+			return fill("($1 AND $2)", g.condition(e.Args[0], loose), g.condition(e.Args[1], loose))
+		case "or":
+			return fill("($1 OR $2)", g.condition(e.Args[0], loose), g.condition(e.Args[1], loose))
+		case "not":
+			return fill("(NOT $1)", g.condition(e.Args[0], false))
+		case "eq", "ne", "gt", "ge", "lt", "le":
+			return g.compare(e.Name, e.Args[0], e.Args[1], loose)
+		case "in":
+			return g.in(e, loose)
+		case "case":
+			return g.choice(e)
+		}
+		return g.call(e)
+	}
+	return g.value(e)
+}
+
+func isNull(e plan.Expr) bool {
+	l, ok := e.(*plan.Literal)
+	return ok && l.Value.Null
+}
+
+// compare has two values, true and false, unless loose. OData-URL 5.1.1.1.1 to 5.1.1.1.6
+func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
+	equality := op == "eq" || op == "ne"
+	switch nx, ny := isNull(x), isNull(y); {
+	case nx && ny:
+		return truth(op == "eq")
+	case (nx || ny) && !equality:
+		return truth(false)
+	case nx:
+		x, y = y, x
+		fallthrough
+	case ny:
+		if op == "eq" {
+			return fill("$1 IS NULL", g.value(x))
+		}
+		return fill("$1 IS NOT NULL", g.value(x))
+	}
+	a, b, ok := g.d.comparands(g, op, x, y)
+	if !ok {
+		a, b = g.value(x), g.value(y)
+	}
+	nx, ny := g.nullable(x), g.nullable(y)
+	switch {
+	case op == "eq" && nx && ny:
+		return g.d.same(a, b)
+	case op == "ne" && (nx || ny):
+		return g.d.distinct(a, b)
+	}
+	f := fill("$1 "+operator(op)+" $2", a, b)
+	if (nx || ny) && !loose {
+		return fill("COALESCE($1, $2)", f, g.d.literal(edm.Of(edm.Boolean), plan.Value{}))
+	}
+	return f
+}
+
+func truth(v bool) frag {
+	if v {
+		return text("1 = 1")
+	}
+	return text("1 = 0")
+}
+
+func operator(op string) string {
+	switch op {
+	case "eq":
+		return "="
+	case "ne":
+		return "<>"
+	case "gt":
+		return ">"
+	case "ge":
+		return ">="
+	case "lt":
+		return "<"
+	}
+	return "<="
+}
+
+// in is a chain of eq; an index can be used when all items are constants of one type.
+func (g *Generator) in(e *plan.Call, loose bool) frag {
+	if len(e.Args) == 1 {
+		return truth(false)
+	}
+	parts := make([]frag, 0, len(e.Args)-1)
+	for _, item := range e.Args[1:] {
+		parts = append(parts, g.compare("eq", e.Args[0], item, loose))
+	}
+	return fill("($1)", join(" OR ", parts...))
+}
+
+// scalar is a subquery with one value.
+func (g *Generator) scalar(e *plan.Sub) frag {
+	if e.Op == "count" {
+		return fill("(SELECT COUNT(*) $1)", g.from(e.Query))
+	}
+	return fill("(SELECT $1 $2 LIMIT 1)", g.value(e.Value), g.from(e.Query))
+}
+
+// exists is any or all. For all, the predicate must be true and not merely not false. OData-URL 5.1.1.13.2
+func (g *Generator) exists(e *plan.Sub) frag {
+	q := *e.Query
+	if e.Op == "any" {
+		return fill("EXISTS (SELECT 1 $1)", g.from(&q))
+	}
+	pred := q.Filter
+	q.Filter = nil
+	return fill("NOT EXISTS (SELECT 1 $1 AND ($2) IS NOT TRUE)", g.from(&q), g.condition(pred, true))
+}

@@ -1,0 +1,51 @@
+package sqltext
+
+import "github.com/vestibule-dev/vestibule/odata/edm"
+
+// Mapping says where the parts of a model are stored. It is filled once and then only read.
+type Mapping struct {
+	Tables map[*edm.EntitySet]*Table
+	Links  map[*edm.Navigation]*Link
+}
+
+// Table is where the entities of a set are stored.
+type Table struct {
+	// Name has the schema in front, where it needs one.
+	Name []string
+	// Columns are those of the properties, hidden ones too. A complex property has a Column with Sub.
+	Columns map[*edm.Property]*Column
+	// Search are the columns that $search looks at.
+	Search []*Column
+	// FullText is the index for that; nil where the portable search has to do.
+	FullText *FullText
+}
+
+// Column is where a property is stored.
+type Column struct {
+	Name string
+	// Type is the declared type, Layout how values are stored where that is uncertain: see package introspect.
+	Type, Layout string
+	// Collation is the collation of a text column; empty for the default of the database.
+	Collation string
+	Nullable  bool
+	// Sub are the columns of a complex property.
+	Sub map[*edm.Property]*Column
+}
+
+// Link says which columns a navigation property compares.
+type Link struct {
+	// From are columns of the table that the property starts at, To those of the target; pairwise equal. With Via,
+	// From and ViaFrom are equal, and ViaTo and To.
+	From, To []*Column
+	// Via is the table between them; nil when there is none.
+	Via            []string
+	ViaFrom, ViaTo []string
+}
+
+// FullText is an index for full-text search.
+type FullText struct {
+	// Table is that of the index, RowID how the searched table names its rows there (SQLite).
+	Table string
+	// Columns are the indexed columns.
+	Columns []string
+}

@@ -1,0 +1,230 @@
+package sqltext
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// Rows is the statement for the rows of a node at the top: its columns, and behind them the columns that the expanded
+// properties start from, in the order of Links.
+func (g *Generator) Rows(n *plan.Node) Statement {
+	f := fill("SELECT $1 $2", plain(g.list(n, nil)), g.from(n.Query))
+	if len(n.Query.Order) > 0 {
+		f = fill("$1 ORDER BY $2", f, g.orders(n.Query.Order))
+	}
+	return g.finish(fill("$1 $2", f, g.d.limit(n.Page.Read, n.Page.Skip)))
+}
+
+// Count is the statement for the number of entities of a node, whatever its page.
+func (g *Generator) Count(n *plan.Node) Statement {
+	return g.finish(fill("SELECT COUNT(*) $1", g.from(n.Query)))
+}
+
+// Exists is the statement that finds out whether the entity that a query starts from is there.
+func (g *Generator) Exists(q *plan.Query) Statement {
+	return g.finish(fill("SELECT 1 $1 LIMIT 1", g.from(q)))
+}
+
+// Links lists, for each expanded property of a node, the positions of the columns that it starts from, behind the
+// node's own columns, and how many columns there are in all.
+func (g *Generator) Links(n *plan.Node) (at [][]int, width int) {
+	width = len(n.Columns)
+	for _, x := range n.Expand {
+		var pos []int
+		for range g.m.Links[x.Nav].From {
+			pos = append(pos, width)
+			width++
+		}
+		at = append(at, pos)
+	}
+	return at, width
+}
+
+// list is the select list: the columns, those that expanded properties start from, and extra ones.
+func (g *Generator) list(n *plan.Node, extra []frag) []frag {
+	var parts []frag
+	for _, c := range n.Columns {
+		if ref, ok := c.Expr.(*plan.Ref); ok {
+			parts = append(parts, g.raw(ref))
+		} else {
+			parts = append(parts, g.value(c.Expr))
+		}
+	}
+	for _, x := range n.Expand {
+		for _, c := range g.m.Links[x.Nav].From {
+			parts = append(parts, text(g.col(n.Query.Range, c)))
+		}
+	}
+	return append(parts, extra...)
+}
+
+// plain joins a select list.
+func plain(parts []frag) frag {
+	if len(parts) == 0 {
+		return text("1")
+	}
+	return join(", ", parts...)
+}
+
+// named joins a select list and calls its items c0, c1 and so on.
+func named(parts []frag) frag {
+	for i := range parts {
+		parts[i] = fill("$1 AS c"+strconv.Itoa(i), parts[i])
+	}
+	return join(", ", parts...)
+}
+
+func (g *Generator) orders(list []plan.Order) frag {
+	parts := make([]frag, len(list))
+	for i, o := range list {
+		parts[i] = g.d.order(g.d.sortKey(g, o.Expr), o.Desc, g.nullable(o.Expr))
+	}
+	return join(", ", parts...)
+}
+
+// from is FROM with its joins and WHERE. There is always a condition, so that callers can go on with AND.
+func (g *Generator) from(q *plan.Query) frag {
+	var conds []frag
+	if r := q.Range; r.Nav != nil && q.From != nil {
+		conds = append(conds, g.fromEntity(q))
+	} else if r.Nav != nil {
+		conds = append(conds, g.joinCondition(r))
+	}
+	return g.fromWhere(q, frag{}, conds)
+}
+
+// fromWhere has the conditions that tie the range to where it comes from, and possibly a join for them.
+func (g *Generator) fromWhere(q *plan.Query, join frag, conds []frag) frag {
+	r := q.Range
+	f := text("FROM " + g.table(g.m.Tables[r.Set].Name) + " AS " + alias(r))
+	if join.sql != "" {
+		f = fill("$1 $2", f, join)
+	}
+	for _, j := range q.Joins {
+		f = fill("$1 LEFT JOIN "+g.table(g.m.Tables[j.Set].Name)+" AS "+alias(j)+" ON $2", f, g.joined(j))
+	}
+	if q.Key != nil {
+		conds = append(conds, g.condition(q.Key, true))
+	}
+	if r.Policy != nil {
+		conds = append(conds, g.condition(r.Policy, true))
+	}
+	if q.Filter != nil {
+		conds = append(conds, g.condition(q.Filter, true))
+	}
+	if q.Search != nil {
+		conds = append(conds, g.search(q))
+	}
+	if len(conds) == 0 {
+		return fill("$1 WHERE 1 = 1", f)
+	}
+	return fill("$1 WHERE $2", f, joinFrags(conds))
+}
+
+func joinFrags(conds []frag) frag { return join(" AND ", conds...) }
+
+// joined is the condition of a join: a target that a policy hides is absent.
+func (g *Generator) joined(j *plan.Range) frag {
+	f := g.joinCondition(j)
+	if j.Policy != nil {
+		f = fill("$1 AND $2", f, g.condition(j.Policy, true))
+	}
+	return f
+}
+
+func (g *Generator) col(r *plan.Range, c *Column) string { return alias(r) + "." + g.d.quote(c.Name) }
+
+// joinCondition compares the range of a navigation target with the row that it hangs on.
+func (g *Generator) joinCondition(r *plan.Range) frag {
+	link := g.m.Links[r.Nav]
+	if link.Via == nil {
+		parts := make([]frag, len(link.To))
+		for i := range link.To {
+			parts[i] = text(g.col(r, link.To[i]) + " = " + g.col(r.Outer, link.From[i]))
+		}
+		return join(" AND ", parts...)
+	}
+	var outer []frag
+	for _, c := range link.From {
+		outer = append(outer, text(g.col(r.Outer, c)))
+	}
+	return g.viaCondition(r, link, outer)
+}
+
+// viaCondition says that a table in between links the range's row with the given values.
+func (g *Generator) viaCondition(r *plan.Range, link *Link, from []frag) frag {
+	v := "v" + alias(r)
+	parts := make([]frag, len(from))
+	for i := range from {
+		parts[i] = fill(v+"."+g.d.quote(link.ViaFrom[i])+" = $1", from[i])
+	}
+	var to, viaTo []string
+	for i := range link.To {
+		to = append(to, g.col(r, link.To[i]))
+		viaTo = append(viaTo, v+"."+g.d.quote(link.ViaTo[i]))
+	}
+	left := strings.Join(to, ", ")
+	if len(to) > 1 {
+		left = "(" + left + ")"
+	}
+	return fill(left+" IN (SELECT "+strings.Join(viaTo, ", ")+" FROM "+g.table(link.Via)+" AS "+v+" WHERE $1)",
+		join(" AND ", parts...))
+}
+
+// fromEntity compares the range with the single entity that the path came through, by scalar subqueries: the database
+// evaluates them once and can then use its indexes.
+func (g *Generator) fromEntity(q *plan.Query) frag {
+	r := q.Range
+	link := g.m.Links[r.Nav]
+	var outer []frag
+	for _, c := range link.From {
+		outer = append(outer, fill("(SELECT "+g.col(r.Outer, c)+" $1 LIMIT 1)", g.from(q.From)))
+	}
+	if link.Via != nil {
+		return g.viaCondition(r, link, outer)
+	}
+	parts := make([]frag, len(outer))
+	for i := range outer {
+		parts[i] = fill(g.col(r, link.To[i])+" = $1", outer[i])
+	}
+	return join(" AND ", parts...)
+}
+
+// search is $search: by the table's full-text index where it has one, otherwise every term must be part of a column.
+func (g *Generator) search(q *plan.Query) frag {
+	t := g.m.Tables[q.Range.Set]
+	if t.FullText != nil {
+		if f, ok := g.d.fullText(g, t, alias(q.Range), q.Search); ok {
+			return f
+		}
+	}
+	return g.term(q, t, q.Search)
+}
+
+func (g *Generator) term(q *plan.Query, t *Table, s *plan.Search) frag {
+	if s.Op == "term" {
+		var parts []frag
+		for _, c := range t.Search {
+			column := g.d.column(text(g.col(q.Range, c)), c, edm.Of(edm.String))
+			found := g.d.contains(column, g.d.literal(edm.Of(edm.String), plan.Value{Bytes: []byte(s.Term)}))
+			parts = append(parts, fill("COALESCE($1, $2)", found, g.d.literal(edm.Of(edm.Boolean), plan.Value{})))
+		}
+		return fill("($1)", join(" OR ", parts...))
+	}
+	parts := make([]frag, len(s.Args))
+	for i, a := range s.Args {
+		parts[i] = g.term(q, t, a)
+	}
+	switch {
+	case len(parts) == 0:
+		return truth(true)
+	case s.Op == "not":
+		return fill("(NOT $1)", parts[0])
+	case s.Op == "or":
+		return fill("($1)", join(" OR ", parts...))
+	}
+	return fill("($1)", join(" AND ", parts...))
+}

@@ -1,0 +1,181 @@
+package sqltext
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+)
+
+// sqlite computes with: integers for Boolean, integers and enumerations; integers or reals for Decimal; reals for
+// Double; text for the rest, except Binary (blob) and Duration (seconds as a number). A DateTimeOffset is text that
+// starts with "2006-01-02 15:04:05".
+type sqlite struct{}
+
+func (sqlite) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (sqlite) placeholder(int) string { return "?" }
+
+func (sqlite) column(name frag, c *Column, t edm.Type) frag {
+	switch t.Kind {
+	case edm.String:
+		return fill("$1 COLLATE BINARY", name)
+	case edm.DateTimeOffset:
+		return fill("ves_time($1)", name)
+	case edm.Guid:
+		if c.Layout == introspect.LayoutText {
+			return fill("$1 COLLATE BINARY", name)
+		}
+		return fill("ves_guid($1)", name)
+	case edm.Date:
+		if c.Layout != introspect.LayoutText {
+			return fill("substr(ves_time($1), 1, 10)", name)
+		}
+	case edm.TimeOfDay:
+		return fill("ves_clock($1)", name)
+	case edm.Duration:
+		return fill("ves_seconds($1)", name)
+	case edm.Decimal:
+		if strings.Contains(c.Type, "char") || strings.Contains(c.Type, "text") {
+			return fill("CAST($1 AS NUMERIC)", name)
+		}
+	}
+	return name
+}
+
+const canonicalTime = "2006-01-02 15:04:05.000000000"
+
+func (sqlite) literal(t edm.Type, v plan.Value) frag {
+	s := string(v.Bytes)
+	switch t.Kind {
+	case edm.Decimal:
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return param(n)
+		}
+		f, _ := strconv.ParseFloat(s, 64)
+		return param(f)
+	case edm.Single, edm.Double:
+		return param(v.Float)
+	case edm.Binary:
+		return param(v.Bytes)
+	case edm.DateTimeOffset:
+		return param(instant(s).Format(canonicalTime))
+	case edm.TimeOfDay:
+		return param(padClock(s))
+	case edm.Duration:
+		return param(scalar.DurationSeconds(s))
+	case edm.String, edm.Guid, edm.Date:
+		return param(s)
+	}
+	return param(v.Int)
+}
+
+// padClock gives a time of day all its digits, so that text compares right.
+func padClock(s string) string {
+	whole, frac, _ := strings.Cut(s, ".")
+	return whole + "." + (frac + "000000000")[:9]
+}
+
+func instant(s string) time.Time {
+	t, _ := time.Parse(time.RFC3339Nano, s)
+	return t.UTC()
+}
+
+// comparands lets a column whose layout is certain be compared as it is stored, so that its index can be used.
+func (d sqlite) comparands(g *Generator, _ string, x, y plan.Expr) (a, b frag, ok bool) {
+	if x.Type().Kind != edm.DateTimeOffset {
+		return a, b, false
+	}
+	if ref, isRef := x.(*plan.Ref); isRef {
+		if l, isLit := y.(*plan.Literal); isLit {
+			if stored, fits := d.stored(g.columnOf(ref), l); fits {
+				return g.raw(ref), param(stored), true
+			}
+		}
+	}
+	if ref, isRef := y.(*plan.Ref); isRef {
+		if l, isLit := x.(*plan.Literal); isLit {
+			if stored, fits := d.stored(g.columnOf(ref), l); fits {
+				return param(stored), g.raw(ref), true
+			}
+		}
+	}
+	return a, b, false
+}
+
+// stored writes an instant in the layout of a column; false where that would lose something.
+func (sqlite) stored(c *Column, l *plan.Literal) (any, bool) {
+	t := instant(string(l.Value.Bytes))
+	if t.Nanosecond() != 0 {
+		return nil, false
+	}
+	switch c.Layout {
+	case introspect.LayoutSpace:
+		return t.Format(time.DateTime), true
+	case introspect.LayoutT:
+		return t.Format("2006-01-02T15:04:05"), true
+	case introspect.LayoutZ:
+		return t.Format("2006-01-02T15:04:05Z"), true
+	case introspect.LayoutUnix:
+		return t.Unix(), true
+	}
+	return nil, false
+}
+
+func (sqlite) same(x, y frag) frag     { return fill("$1 IS $2", x, y) }
+func (sqlite) distinct(x, y frag) frag { return fill("$1 IS NOT $2", x, y) }
+
+// sortKey leaves out what a certain layout makes unnecessary.
+func (d sqlite) sortKey(g *Generator, e plan.Expr) frag {
+	if ref, ok := e.(*plan.Ref); ok && e.Type().Kind == edm.DateTimeOffset {
+		switch g.columnOf(ref).Layout {
+		case introspect.LayoutSpace, introspect.LayoutT, introspect.LayoutZ, introspect.LayoutUnix:
+			return g.raw(ref)
+		}
+	}
+	return g.value(e)
+}
+
+// order needs no words for nulls: they are the smallest values of SQLite anyway.
+func (sqlite) order(x frag, desc, _ bool) frag {
+	if desc {
+		return fill("$1 DESC", x)
+	}
+	return x
+}
+
+func (sqlite) limit(read, skip int64) frag {
+	if skip == 0 {
+		return fill("LIMIT $1", param(read))
+	}
+	return fill("LIMIT $1 OFFSET $2", param(read), param(skip))
+}
+
+func (sqlite) key(v any) frag { return param(v) }
+
+func (sqlite) number(n int64) frag { return param(n) }
+
+// among hands the values over as one JSON text, so that the statement stays the same for any number of them.
+func (sqlite) among(column frag, values []any) frag {
+	if _, blob := values[0].([]byte); !blob {
+		if list, err := json.Marshal(values); err == nil {
+			return fill("$1 IN (SELECT value FROM json_each($2))", column, param(string(list)))
+		}
+	}
+	parts := make([]frag, len(values))
+	for i, v := range values {
+		parts[i] = param(v)
+	}
+	return fill("$1 IN ($2)", column, join(", ", parts...))
+}
+
+func (sqlite) contains(column, term frag) frag {
+	return fill("instr(ves_lower($1), ves_lower($2)) > 0", column, term)
+}
+
+func (sqlite) fullText(*Generator, *Table, string, *plan.Search) (frag, bool) { return frag{}, false }

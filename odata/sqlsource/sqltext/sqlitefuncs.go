@@ -1,0 +1,175 @@
+package sqltext
+
+import (
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+func (d sqlite) call(e *plan.Call, args []frag) (frag, bool) {
+	if e.Name == "cast" {
+		return d.cast(e, args[0]), true
+	}
+	t := d.arithmetic(e)
+	if t == "" {
+		t = d.template(e)
+	}
+	if t == "" {
+		return frag{}, false
+	}
+	return fill(t, args...), true
+}
+
+// template gives the SQL of a function. Positions of text count from 1 in SQL and from 0 in OData.
+func (sqlite) template(e *plan.Call) string {
+	switch e.Name {
+	case "contains":
+		return "(instr($1, $2) > 0)"
+	case "startswith":
+		return "(substr($1, 1, length($2)) = $2)"
+	case "endswith":
+		return "(length($2) = 0 AND $1 IS NOT NULL OR substr($1, -length($2)) = $2 AND length($1) >= length($2))"
+	case "concat":
+		return "($1 || $2)"
+	case "indexof":
+		return "(instr($1, $2) - 1)"
+	case "length":
+		return "length($1)"
+	case "substring":
+		if len(e.Args) == 3 {
+			return "substr($1, max($2, 0) + 1, max($3, 0))"
+		}
+		return "substr($1, max($2, 0) + 1)"
+	case "tolower":
+		return "ves_lower($1)"
+	case "toupper":
+		return "ves_upper($1)"
+	case "trim":
+		return "ves_trim($1)"
+	case "matchespattern":
+		return "ves_matches($1, $2)"
+	case "year":
+		return "CAST(substr($1, 1, 4) AS INTEGER)"
+	case "month":
+		return "CAST(substr($1, 6, 2) AS INTEGER)"
+	case "day":
+		return "CAST(substr($1, 9, 2) AS INTEGER)"
+	case "date":
+		return "substr($1, 1, 10)"
+	case "time":
+		return "substr($1, 12)"
+	case "totaloffsetminutes":
+		return "($1 IS NOT NULL) * 0 + CASE WHEN $1 IS NULL THEN NULL ELSE 0 END"
+	case "totalseconds":
+		return "$1"
+	case "hour", "minute", "second", "fractionalseconds":
+		return clockPart(e)
+	case "has":
+		return "(($1 & $2) = $2)"
+	case "round":
+		return "round($1)"
+	case "floor":
+		return "floor($1)"
+	case "ceiling":
+		return "ceil($1)"
+	}
+	return ""
+}
+
+// clockPart cuts a part out of a time of day or an instant.
+func clockPart(e *plan.Call) string {
+	at := map[string]string{"hour": "1, 2", "minute": "4, 2", "second": "7, 2"}
+	if e.Args[0].Type().Kind == edm.DateTimeOffset {
+		at = map[string]string{"hour": "12, 2", "minute": "15, 2", "second": "18, 2"}
+		if e.Name == "fractionalseconds" {
+			return "CAST('0' || substr($1, 20) AS REAL)"
+		}
+	}
+	if e.Name == "fractionalseconds" {
+		return "CAST('0' || substr($1, 9) AS REAL)"
+	}
+	return "CAST(substr($1, " + at[e.Name] + ") AS INTEGER)"
+}
+
+func (sqlite) arithmetic(e *plan.Call) string {
+	a := e.Args[0].Type().Kind
+	decimal := e.T.Kind == edm.Decimal
+	switch e.Name {
+	case "negate":
+		return "(-$1)"
+	case "add", "sub":
+		return sqliteSum(e, a)
+	case "mul":
+		if decimal {
+			return "ves_exact('mul', $1, $2)"
+		}
+		return "($1 * $2)"
+	case "div":
+		switch {
+		case e.T.Kind == edm.Int64:
+			return "($1 / $2)"
+		case decimal:
+			return "ves_exact('div', $1, $2)"
+		}
+		return "(CAST($1 AS REAL) / $2)"
+	case "divby":
+		if decimal {
+			return "ves_exact('div', $1, $2)"
+		}
+		return "(CAST($1 AS REAL) / $2)"
+	case "mod":
+		switch {
+		case e.T.Kind == edm.Int64:
+			return "($1 % $2)"
+		case decimal:
+			return "ves_exact('mod', $1, $2)"
+		}
+		return "mod($1, $2)"
+	}
+	return ""
+}
+
+func sqliteSum(e *plan.Call, a edm.Kind) string {
+	sign := " + "
+	if e.Name == "sub" {
+		sign = " - "
+	}
+	switch e.T.Kind {
+	case edm.DateTimeOffset, edm.Date, edm.TimeOfDay:
+		if a == edm.Duration {
+			return "ves_shift($2, $1)"
+		}
+		if e.Name == "sub" {
+			return "ves_shift($1, -$2)"
+		}
+		return "ves_shift($1, $2)"
+	case edm.Duration:
+		if a != edm.Duration {
+			return "ves_between($2, $1)"
+		}
+	case edm.Decimal:
+		return "ves_exact('" + e.Name + "', $1, $2)"
+	}
+	return "($1" + sign + "$2)"
+}
+
+func (sqlite) cast(e *plan.Call, x frag) frag {
+	from := e.Args[0].Type().Kind
+	switch {
+	case e.T.Kind == edm.String && from == edm.Boolean:
+		return fill("CASE $1 WHEN 1 THEN 'true' WHEN 0 THEN 'false' END", x)
+	case e.T.Kind == edm.String:
+		return fill("ves_text($1, '"+from.String()+"')", x)
+	case e.T.Kind == edm.Date:
+		return fill("substr($1, 1, 10)", x)
+	case e.T.Kind == edm.TimeOfDay:
+		return fill("substr($1, 12)", x)
+	case e.T.Kind == edm.DateTimeOffset:
+		return fill("($1 || ' 00:00:00.000000000')", x)
+	case e.T.Kind.Integer():
+		lo, hi := bounds(e.T.Kind)
+		return fill("CASE WHEN $1 BETWEEN "+lo+" AND "+hi+" THEN CAST($1 AS INTEGER) END", x)
+	case e.T.Kind == edm.Double || e.T.Kind == edm.Single:
+		return fill("CAST($1 AS REAL)", x)
+	}
+	return x
+}
