@@ -12,8 +12,9 @@ type Options struct {
 	// MaxDepth limits how deep parentheses, arguments, lambdas and nested options
 	// may be inside one another; 0 stands for 50.
 	MaxDepth int
-	// MaxNodes limits the expression nodes of one request, over all its options:
-	// literals, paths, operators, calls, lists. 0 stands for 1,000.
+	// MaxNodes limits the nodes of one request, over its path and all its options:
+	// literals, path segments, operators, calls, lists, search words. 0 stands for
+	// 1,000.
 	MaxNodes int
 }
 

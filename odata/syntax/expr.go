@@ -290,6 +290,8 @@ func (p *parser) unexpected() error {
 		return p.Malformed(at, "blanks at the end are not allowed")
 	case spaced && known > 0 && word != lower && !p.AnyCase:
 		return p.Malformed(from, "operators are lower case in OData 4.0: write %s", lower)
+	case spaced && known > 0 && from+len(word) < p.End:
+		return p.Malformed(from, "a blank is needed behind %s", word)
 	case spaced && known > 0:
 		return p.Malformed(from, "expected an operand behind %s", word)
 	case spaced && word != "":

@@ -92,6 +92,11 @@ func (p *parser) pathRest(path *Path) (Expr, error) {
 func (p *parser) pathSegments(path *Path) (Expr, error) {
 	for {
 		first := path.Root == "" && len(path.Segments) == 0
+		if len(path.Segments) > 0 {
+			if err := p.Node(p.I); err != nil {
+				return nil, err
+			}
+		}
 		seg, err := p.pathSegment(first)
 		if err != nil {
 			return nil, err
@@ -138,7 +143,7 @@ func (p *parser) pathSegment(first bool) (Segment, error) {
 // groups consumes the arguments behind a name, and a key behind these.
 func (p *parser) groups(seg *Segment) (err error) {
 	if seg.Args, err = p.arguments(seg.Name); err == nil && p.Peek() == '(' {
-		seg.Key, err = p.arguments(seg.Name)
+		seg.Key, err = p.arguments("")
 	}
 	return err
 }
@@ -202,8 +207,10 @@ func (p *parser) lambda(name string) (*Lambda, error) {
 }
 
 // arguments consumes a key predicate or the arguments of a function (ABNF
-// keyPredicate, functionParameters, functionExprParameters).
+// keyPredicate, functionParameters, functionExprParameters) behind the name of, or
+// a key behind arguments when of is empty.
 func (p *parser) arguments(of string) (*ArgList, error) {
+	named := p.I - len(of)
 	args := &ArgList{Pos: p.RawPos(p.I)}
 	p.I++
 	p.Space()
@@ -211,7 +218,7 @@ func (p *parser) arguments(of string) (*ArgList, error) {
 		return args, nil
 	}
 	err := p.List(func() error {
-		arg, err := p.argument(of)
+		arg, err := p.argument(named, of)
 		for _, other := range args.Args {
 			if err == nil && (arg.Name == "" || arg.Name == other.Name) {
 				return p.Fail(p.I, lex.CodeMalformed, "several arguments or key values need different names, as in (a=1,b=2)")
@@ -228,7 +235,7 @@ func (p *parser) arguments(of string) (*ArgList, error) {
 }
 
 // argument consumes [name "="] value. A value without a name is a key.
-func (p *parser) argument(of string) (arg Arg, err error) {
+func (p *parser) argument(named int, of string) (arg Arg, err error) {
 	at := p.I
 	arg.Pos = p.RawPos(at)
 	if to := p.ScanIdent(at); to > at && p.PeekAt(to) == '=' {
@@ -248,7 +255,7 @@ func (p *parser) argument(of string) (arg Arg, err error) {
 	value := p.I
 	l, err := p.tryLiteral()
 	if err == nil && l == nil {
-		err = p.notALiteral(of, arg.Name)
+		err = p.notALiteral(named, of, arg.Name)
 	}
 	if err == nil && arg.Name == "" && !isKeyKind(l.Kind) {
 		err = p.Malformed(value, "a key cannot be null, binary or geographical")
@@ -272,14 +279,14 @@ func (p *parser) aliasArgument(arg Arg) (Arg, error) {
 }
 
 // notALiteral explains why a key or an argument cannot stand here.
-func (p *parser) notALiteral(of, name string) error {
+func (p *parser) notALiteral(named int, of, name string) error {
 	switch {
 	case name != "":
 		return p.Malformed(p.I, "the value of %s must be a literal, with text in single quotes, or an alias as in @p", name)
-	case p.inPath:
+	case p.inPath || of == "":
 		return p.Malformed(p.I, "expected a key: a literal, with text in single quotes, or name=value pairs")
 	}
-	return p.Fail(p.I, lex.CodeUnknownFunction, "%s is no canonical function%s", of, functionHint(of))
+	return p.Fail(named, lex.CodeUnknownFunction, "%s is no canonical function%s", of, functionHint(of))
 }
 
 func functionHint(name string) string {

@@ -128,6 +128,9 @@ func (p *parser) classify(name string) (canonical string, o option) {
 
 // unknownOption says what to do about an option that does not exist.
 func (p *parser) unknownOption(at int, name string) error {
+	if name == "" {
+		return p.Malformed(at, "expected a query option")
+	}
 	hint := "; custom options start neither with $ nor with @"
 	lower := strings.ToLower(name)
 	if canonical, o := systemOption(strings.TrimPrefix(lower, "$")); o != 0 {

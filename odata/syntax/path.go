@@ -43,6 +43,9 @@ func (p *parser) resourcePath(split *lex.Splitter, n int) ([]Segment, error) {
 			before = &segments[len(segments)-1]
 		}
 		seg, err := p.resourceSegment(before)
+		if err == nil {
+			err = p.Node(from)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +63,7 @@ func (p *parser) resourceSegment(before *Segment) (Segment, error) {
 	if p.Peek() == '$' && p.SentAs(at) == '$' {
 		return p.systemSegment(before)
 	}
-	if err := p.mayFollow(before); err != nil {
+	if err := p.mayFollow(at, before); err != nil {
 		return Segment{}, err
 	}
 	seg, err := p.namedSegment(before == nil)
@@ -104,13 +107,13 @@ func (p *parser) namedSegment(first bool) (seg Segment, err error) {
 }
 
 // mayFollow tells whether a name or key can come behind a segment.
-func (p *parser) mayFollow(before *Segment) error {
+func (p *parser) mayFollow(at int, before *Segment) error {
 	if before == nil {
 		return nil
 	}
 	switch before.Name {
 	case segMetadata, segBatch, segCrossjoin, segCount, segRef, segValue, segQuery:
-		return p.Malformed(p.I, "nothing can follow %s", before.Name)
+		return p.Malformed(at, "nothing can follow %s", before.Name)
 	}
 	return nil
 }
@@ -159,7 +162,7 @@ func (p *parser) checkPlace(at int, name string, before *Segment) error {
 	if before.Name == segEntity || before.Name == segAll || before.Name == segEach {
 		return p.Malformed(at, "%s cannot follow %s", name, before.Name)
 	}
-	return p.mayFollow(before)
+	return p.mayFollow(at, before)
 }
 
 // crossjoin reads the entity sets of $crossjoin (ABNF crossjoin).

@@ -135,6 +135,7 @@ func (p *parser) nestedOptions(allowed option) (*Query, error) {
 	q := &Query{}
 	var seen option
 	for {
+		p.Space()
 		at := p.I
 		o := Option{Pos: p.RawPos(at)}
 		for p.I < p.End && !strings.ContainsRune("=;)(", rune(p.Text[p.I])) {
@@ -158,13 +159,15 @@ func (p *parser) nestedOptions(allowed option) (*Query, error) {
 		}
 		o.Value, o.Raw = p.Text[from:p.I], p.Raw[o.Pos:p.RawPos(p.I)]
 		q.Options = append(q.Options, o)
-		if p.Accept(')') {
+		after := p.I
+		p.Space()
+		switch {
+		case p.Accept(')'):
 			return q, nil
-		}
-		if !p.Accept(';') {
-			if p.I == p.End {
-				return nil, p.Malformed(p.I, "expected \")\" to close the options")
-			}
+		case p.I == p.End:
+			return nil, p.Malformed(p.I, "expected \")\" to close the options")
+		case !p.Accept(';'):
+			p.I = after
 			return nil, p.unexpected()
 		}
 	}

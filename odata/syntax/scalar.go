@@ -65,7 +65,8 @@ func (p *parser) boolean() (*bool, error) {
 
 // atDelimiter fails when text follows a value that is complete.
 func (p *parser) atDelimiter(name string) error {
-	if c := p.Peek(); c == 0 || c == ';' || c == ')' {
+	c := p.Peek()
+	if c == 0 || p.Nested() && (c == ';' || c == ')' || lex.IsSpace(c)) {
 		return nil
 	}
 	return p.Malformed(p.I, "unexpected text in the value of %s", name)

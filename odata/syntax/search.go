@@ -6,7 +6,6 @@ import "strings"
 // to it (OData-URL 5.1.7.1).
 func (p *parser) search() (*Search, error) {
 	p.Space()
-	at := p.I
 	var s *Search
 	var err error
 	if p.Peek() == '\'' {
@@ -21,10 +20,10 @@ func (p *parser) search() (*Search, error) {
 	if c := p.Peek(); c == 0 || (c == ';' || c == ')') && p.Nested() {
 		return s, nil
 	}
-	return nil, p.searchFault(at)
+	return nil, p.searchFault()
 }
 
-func (p *parser) searchFault(at int) error {
+func (p *parser) searchFault() error {
 	switch p.Peek() {
 	case '(', ')':
 		return p.Malformed(p.I, "unbalanced parenthesis; put text with parentheses in double quotes")
@@ -33,7 +32,7 @@ func (p *parser) searchFault(at int) error {
 	case ';':
 		return p.Malformed(p.I, "a semicolon in a search word is sent as %%3B")
 	case '\'':
-		return p.Malformed(at, "a search word cannot start with a quote")
+		return p.Malformed(p.I, "a search word cannot start with a quote")
 	}
 	return p.Malformed(p.I, "unexpected text in $search")
 }
@@ -139,7 +138,7 @@ func (p *parser) searchNot() (*Search, error) {
 		if p.I == p.End {
 			return nil, p.Malformed(at, "expected a word to search for")
 		}
-		return nil, p.searchFault(at)
+		return nil, p.searchFault()
 	}
 	for p.I < p.End && p.isSearchChar(p.I) {
 		p.I++

@@ -98,7 +98,7 @@ func (p *Cursor) Nested() bool { return p.depth > 0 }
 // Node counts one expression node.
 func (p *Cursor) Node(at int) error {
 	if p.nodes >= p.MaxNodes {
-		return p.Fail(at, CodeLimit, "more than %d literals, paths, operators and calls in one request", p.MaxNodes)
+		return p.Fail(at, CodeLimit, "more than %d literals, path segments, operators and calls in one request", p.MaxNodes)
 	}
 	p.nodes++
 	return nil

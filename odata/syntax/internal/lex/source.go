@@ -29,7 +29,7 @@ func Decode(raw string, query int) (*Source, error) {
 		s.escapes = make([]int32, 0, percents)
 	}
 	var b strings.Builder
-	b.Grow(len(raw) - 2*percents + 2)
+	b.Grow(max(0, len(raw)-2*percents)) // negative only when escapes are bad
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
 		switch {
@@ -103,11 +103,23 @@ func (s *Source) Fail(pos int, code, format string, args ...any) error {
 // FailRaw makes an error at a position of Raw.
 func (s *Source) FailRaw(pos int, code, format string, args ...any) error {
 	pos = min(pos, len(s.Raw))
-	near := s.Raw[pos:]
-	if len(near) > maxNear {
-		near = near[:maxNear] + "…"
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = clip(text, maxQuoted)
+		}
 	}
-	return &Fault{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Near: near}
+	return &Fault{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Near: clip(s.Raw[pos:], maxNear)}
+}
+
+// clip cuts text that is too long, between two characters.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
 }
 
 // Splitter walks over Raw in order and tells the positions in Text.
