@@ -51,6 +51,7 @@ func New(o Options) (*Host, error) {
 		return nil, errors.New("host: Options.Store is required")
 	}
 	o = o.withDefaults()
+	o.Store.Now = o.Now
 	h := &Host{o: o, site: newSite(o), metrics: newMetrics()}
 	h.guard = newCrossOrigin(h.site)
 	h.sessions = session.New(o.Store.Sessions(), session.Options{
@@ -152,7 +153,7 @@ func (h *Host) pipelineOptions() auth.Options {
 	return auth.Options{
 		Rules: h.o.Auth.Rules,
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.RememberTokens(),
-		Mailer: kicker{h}, Sessions: signInSessions{h.sessions, db.Sessions()}, Site: h.site,
+		Mailer: db.Outbox(), Sessions: signInSessions{h.sessions, db.Sessions()}, Site: h.site,
 		Dispenser: h.dispenser, OrgSetup: h.orgSetup,
 		RedirectOrigins: h.o.Auth.RedirectOrigins, Secure: h.secure(),
 		Logger: h.o.Logger.Named("auth"), Now: h.o.Now, Audit: h.metrics.audit,

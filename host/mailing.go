@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -10,18 +11,13 @@ import (
 	"github.com/vestibule-dev/vestibule/host/mail"
 )
 
-// A kicker writes to the outbox and wakes the worker, which otherwise looks for
-// itself every few seconds.
-type kicker struct{ h *Host }
-
-// Enqueue writes the mail down. It joins the transaction of ctx, so the worker
-// may wake a moment too early; it then finds the mail at its next look.
-func (k kicker) Enqueue(ctx context.Context, userID, purpose, locale string) error {
-	err := k.h.o.Store.Outbox().Enqueue(ctx, userID, purpose, locale)
-	if err == nil {
-		k.h.mail.Kick()
-	}
-	return err
+// thenMail wakes the mail worker after a request that may have queued mail, once
+// its transaction is over.
+func (h *Host) thenMail(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer h.mail.Kick()
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (h *Host) mailOptions() mail.Options {

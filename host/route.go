@@ -22,9 +22,9 @@ func (h *Host) endpoints() []endpoint {
 	return []endpoint{
 		{"login", "/login", "GET", http.HandlerFunc(h.loginPage)},
 		{"login.submit", "/auth/login", "POST", p.Login()},
-		{"password.email", "/auth/forgot-password", "POST", p.Forgot()},
+		{"password.email", "/auth/forgot-password", "POST", h.thenMail(p.Forgot())},
 		{"password.reset", "/password/reset/{token}", "GET", p.ShowReset()},
-		{"password.update", "/auth/reset-password", "POST", p.Reset()},
+		{"password.update", "/auth/reset-password", "POST", h.thenMail(p.Reset())},
 		{"logout", "/logout", "POST", p.Logout()},
 		{"auth.intents.current", "/auth/intents/current", "GET", p.CurrentIntent()},
 		{"auth.intents", "/auth/intents/{kind}", "POST", p.Intent()},
