@@ -42,7 +42,7 @@ func unify(x, y Expr) (Expr, Expr, bool) {
 	case sameType(tx, ty):
 		return x, y, true
 	}
-	if cy && (!cx || ly.adapts) {
+	if cy && (!cx || ly.Adapts) {
 		if l, ok := fitConstant(ly, tx); ok {
 			return x, l, true
 		}
@@ -58,7 +58,7 @@ func unify(x, y Expr) (Expr, Expr, bool) {
 // fitConstant converts a constant for a comparison, without losing what makes it different: 1.5 stays a decimal
 // beside an integer.
 func fitConstant(l *Literal, to edm.Type) (*Literal, bool) {
-	if numeric(l.T.Kind) && numeric(to.Kind) && !l.adapts {
+	if numeric(l.T.Kind) && numeric(to.Kind) && !l.Adapts {
 		if rank(l.T.Kind) > rank(to.Kind) && (to.Kind != edm.Decimal || l.T.Kind == edm.Decimal) {
 			return nil, false
 		}

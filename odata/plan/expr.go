@@ -15,8 +15,8 @@ type Expr interface {
 type Literal struct {
 	T     edm.Type
 	Value Value
-	// adapts marks a column of the user in a policy: it takes the type of what it is compared with.
-	adapts bool
+	// Adapts marks a column of the user in a policy: it takes the type of what it is compared with.
+	Adapts bool
 }
 
 // Ref is a property of an entity that a range goes over.

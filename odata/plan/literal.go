@@ -112,7 +112,7 @@ func convert(l *Literal, to edm.Type) (*Literal, bool) {
 		return &Literal{T: to, Value: Value{Int: n}}, err == nil && n >= lo && n <= hi
 	case from.Kind == edm.String:
 		return fromString(l, to)
-	case l.adapts && to.Kind == edm.String && integer(from.Kind):
+	case l.Adapts && to.Kind == edm.String && integer(from.Kind):
 		return &Literal{T: to, Value: Value{Bytes: strconv.AppendInt(nil, l.Value.Int, 10)}}, true
 	}
 	return nil, false
@@ -169,7 +169,7 @@ func fromString(l *Literal, to edm.Type) (*Literal, bool) {
 	case to.Kind == edm.Duration:
 		d, ok := canonicalDuration(text)
 		return &Literal{T: to, Value: Value{Bytes: []byte(d)}}, ok
-	case !l.adapts:
+	case !l.Adapts:
 		return nil, false
 	}
 	parsed, err := syntax.ParseLiteral(text)

@@ -93,15 +93,15 @@ func (s *scope) user(column string) (Expr, error) {
 		return &Literal{T: edm.Of(edm.Null), Value: Value{Null: true}}, nil
 	}
 	text := func(k edm.Kind, s string) Expr {
-		return &Literal{T: edm.Of(k), Value: Value{Bytes: []byte(s)}, adapts: true}
+		return &Literal{T: edm.Of(k), Value: Value{Bytes: []byte(s)}, Adapts: true}
 	}
 	number := func(n int64) Expr {
-		return &Literal{T: edm.Of(edm.Int64), Value: Value{Int: n}, adapts: true}
+		return &Literal{T: edm.Of(edm.Int64), Value: Value{Int: n}, Adapts: true}
 	}
 	switch v := s.b.Caller.User[column].(type) {
 	case bool:
 		l := boolean(v)
-		l.adapts = true
+		l.Adapts = true
 		return l, nil
 	case int:
 		return number(int64(v)), nil
@@ -112,7 +112,7 @@ func (s *scope) user(column string) (Expr, error) {
 	case uint64:
 		return text(edm.Decimal, fmt.Sprint(v)), nil
 	case float64:
-		return &Literal{T: edm.Of(edm.Double), Value: Value{Float: v}, adapts: true}, nil
+		return &Literal{T: edm.Of(edm.Double), Value: Value{Float: v}, Adapts: true}, nil
 	case string:
 		return text(edm.String, v), nil
 	case []byte:

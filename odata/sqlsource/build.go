@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/planner"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
 )
@@ -258,7 +258,7 @@ func (b *builder) verify() {
 		b.find([]string{"odata"}, err.Error())
 		return
 	}
-	_, err := plan.New(b.model)
+	_, err := planner.New(b.model)
 	for _, s := range b.sets {
 		if fault := policyFault(err, s.edm); fault != nil {
 			b.find(s.at("filter"), fault.Error())
@@ -273,7 +273,7 @@ func policyFault(err error, set *edm.EntitySet) error {
 		return nil
 	}
 	for _, e := range joined.Unwrap() {
-		var fault *plan.PolicyError
+		var fault *planner.PolicyError
 		if errors.As(e, &fault) && fault.Set == set {
 			return fault.Err
 		}

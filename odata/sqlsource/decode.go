@@ -9,6 +9,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
 )
@@ -273,7 +274,7 @@ func (d *decoder) time(v *plan.Value, c *engine.Cell, k edm.Kind) bool {
 func (d *decoder) duration(v *plan.Value, c *engine.Cell) bool {
 	switch c.Kind {
 	case engine.Int:
-		v.Bytes = []byte(plan.FormatDuration(c.Int < 0, abs(c.Int), 0))
+		v.Bytes = []byte(constant.FormatDuration(c.Int < 0, abs(c.Int), 0))
 	case engine.Float:
 		v.Bytes = []byte(scalar.FormatSeconds(c.Float))
 	default:

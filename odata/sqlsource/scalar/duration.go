@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 )
 
 // DurationSeconds is the number of seconds in an Edm.Duration in canonical form.
@@ -41,5 +41,5 @@ func FormatSeconds(s float64) string {
 	if nanos == 1e9 {
 		whole, nanos = whole+1, 0
 	}
-	return plan.FormatDuration(s < 0, int64(whole), nanos)
+	return constant.FormatDuration(s < 0, int64(whole), nanos)
 }

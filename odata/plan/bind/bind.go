@@ -1,0 +1,325 @@
+package bind
+
+import (
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/plan/constant"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// Binder binds the expressions of one request. It is for one goroutine.
+type Binder struct {
+	Model *edm.Model
+	// MaxNodes bounds the size of all expressions together; those with a Scope.User are not counted.
+	MaxNodes int
+	// Now is what the function now gives; Volatile is set when it was asked.
+	Now      time.Time
+	Volatile bool
+	// Aliases are the parameter aliases in force, inner ones last.
+	Aliases [][]syntax.Alias
+	// Enter makes the range of a set that an expression reaches; guard and policy hold there.
+	Enter func(set *edm.EntitySet, pos int) (*plan.Range, error)
+
+	// owner is the query whose joins a range may add to.
+	owner  map[*plan.Range]*plan.Query
+	ranges int
+	nodes  int
+	// open are the aliases that are being bound, against circles.
+	open map[string]bool
+}
+
+// NewRange makes a range over a set, without guard and policy.
+func (b *Binder) NewRange(set *edm.EntitySet) *plan.Range {
+	r := &plan.Range{ID: b.ranges, Set: set}
+	b.ranges++
+	return r
+}
+
+// Query makes a query over a range; to-one navigation from the range will add to its joins.
+func (b *Binder) Query(r *plan.Range) *plan.Query {
+	if b.owner == nil {
+		b.owner, b.open = map[*plan.Range]*plan.Query{}, map[string]bool{}
+	}
+	q := &plan.Query{Range: r}
+	b.owner[r] = q
+	return q
+}
+
+// Scope is what names in an expression mean.
+type Scope struct {
+	b *Binder
+	// This is the instance that plain names belong to.
+	This *plan.Range
+	// It is the instance of $it; nil where there is none.
+	It *plan.Range
+	// Computed are the results of $compute that may be used.
+	Computed map[string]plan.Expr
+	// User gives the value of an alias in a row policy. It marks the operator's text: hidden properties exist, no
+	// guard and no policy holds inside, and to-one navigation becomes a Sub, because a policy has no joins.
+	User func(*syntax.Path) (plan.Expr, error)
+	// vars are the range variables of the lambdas around.
+	vars map[string]*plan.Range
+}
+
+// Scope is where the expressions of a range are bound.
+func (b *Binder) Scope(this *plan.Range) *Scope {
+	return &Scope{b: b, This: this, Computed: map[string]plan.Expr{}}
+}
+
+// Condition binds an expression that must be Boolean.
+func (s *Scope) Condition(e syntax.Expr) (plan.Expr, error) {
+	x, err := s.Bind(e)
+	if err != nil {
+		return nil, err
+	}
+	return x, wantBoolean(x, e)
+}
+
+func wantBoolean(x plan.Expr, e syntax.Expr) error {
+	if k := x.Type().Kind; (k != edm.Boolean && k != edm.Null) || x.Type().Collection {
+		return plan.Errorf(plan.Malformed, e.Pos(), "%s is not a condition", e)
+	}
+	return nil
+}
+
+// Bind types an expression. OData-URL 5.1.1
+func (s *Scope) Bind(e syntax.Expr) (plan.Expr, error) {
+	if s.User == nil {
+		s.b.nodes++
+		if s.b.nodes > s.b.MaxNodes {
+			return nil, plan.Errorf(plan.Malformed, e.Pos(), "the expressions have more than %d parts", s.b.MaxNodes)
+		}
+	}
+	switch e := e.(type) {
+	case *syntax.Literal:
+		return s.literal(e)
+	case *syntax.Path:
+		return s.path(e)
+	case *syntax.Binary:
+		return s.binary(e)
+	case *syntax.Unary:
+		return s.unary(e)
+	case *syntax.Call:
+		return s.call(e)
+	case *syntax.Cast:
+		return s.cast(e)
+	case *syntax.IsOf:
+		return s.isOf(e)
+	case *syntax.Case:
+		return s.choice(e)
+	case *syntax.List:
+		return nil, plan.Errorf(plan.Malformed, e.At, "a list can only stand on the right of in")
+	}
+	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "%s is not supported", e)
+}
+
+func (s *Scope) literal(e *syntax.Literal) (plan.Expr, error) {
+	if e.Kind == syntax.Enum {
+		return s.enumLiteral(e)
+	}
+	l, err := constant.Of(e)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+func (s *Scope) enumLiteral(e *syntax.Literal) (plan.Expr, error) {
+	for _, t := range s.b.Model.Enums {
+		if e.Type != s.b.Model.Namespace+"."+t.Name {
+			continue
+		}
+		text := &plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Bytes: []byte(e.Text)}}
+		if l, ok := constant.Convert(text, edm.Type{Kind: edm.Enum, Enum: t}); ok {
+			return l, nil
+		}
+		return nil, plan.Errorf(plan.Malformed, e.At, "%q is no value of %s", e.Text, e.Type)
+	}
+	return nil, plan.Errorf(plan.Malformed, e.At, "there is no enumeration type %q", e.Type)
+}
+
+func (s *Scope) unary(e *syntax.Unary) (plan.Expr, error) {
+	x, err := s.Bind(e.X)
+	if err != nil {
+		return nil, err
+	}
+	if e.Op == "not" {
+		if err := wantBoolean(x, e.X); err != nil {
+			return nil, err
+		}
+		return &plan.Call{Name: "not", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}, nil
+	}
+	t := x.Type()
+	if (!numeric(t.Kind) && t.Kind != edm.Duration && t.Kind != edm.Null) || t.Collection {
+		return nil, plan.Errorf(plan.Malformed, e.At, "%s cannot be negated", e.X)
+	}
+	if l, ok := x.(*plan.Literal); ok {
+		if n, ok := constant.Negated(l); ok {
+			return n, nil
+		}
+	}
+	if integer(t.Kind) {
+		t = edm.Of(edm.Int64)
+	}
+	return &plan.Call{Name: "negate", Args: []plan.Expr{x}, T: t}, nil
+}
+
+func (s *Scope) binary(e *syntax.Binary) (plan.Expr, error) {
+	x, err := s.Bind(e.X)
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := e.Y.(*syntax.List); ok && e.Op == "in" {
+		return s.in(e, x, list)
+	}
+	y, err := s.Bind(e.Y)
+	if err != nil {
+		return nil, err
+	}
+	switch e.Op {
+	case "and", "or":
+		if err := wantBoolean(x, e.X); err != nil {
+			return nil, err
+		}
+		if err := wantBoolean(y, e.Y); err != nil {
+			return nil, err
+		}
+		return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
+	case "eq", "ne", "gt", "ge", "lt", "le":
+		return s.compare(e, x, y)
+	case "has":
+		return s.has(e, x, y)
+	case "in":
+		return nil, plan.Errorf(plan.NotImplemented, e.Y.Pos(), "in is supported with a list of values")
+	}
+	return s.arithmetic(e, x, y)
+}
+
+func mismatch(e *syntax.Binary, x, y plan.Expr) error {
+	return plan.Errorf(plan.Malformed, e.At, "%s does not work on %s and %s", e.Op, typeName(x.Type()), typeName(y.Type()))
+}
+
+func (s *Scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+	x, y, ok := unify(x, y)
+	k := x.Type().Kind
+	if k == edm.Null {
+		k = y.Type().Kind
+	}
+	equality := e.Op == "eq" || e.Op == "ne"
+	switch {
+	case !ok || k == edm.Stream || x.Type().Collection || y.Type().Collection:
+		ok = false
+	case k == edm.Entity || k == edm.Complex:
+		return s.compareStructured(e, x, y)
+	case k == edm.Binary:
+		ok = equality
+	}
+	if !ok {
+		return nil, mismatch(e, x, y)
+	}
+	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
+}
+
+// compareStructured compares an entity, or a complex value, with null, or entities of one set with each other.
+func (s *Scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+	if e.Op != "eq" && e.Op != "ne" {
+		return nil, mismatch(e, x, y)
+	}
+	if x.Type().Kind == edm.Null {
+		x, y = y, x
+	}
+	rx, ok := x.(*plan.Ref)
+	if !ok {
+		return nil, plan.Errorf(plan.NotImplemented, e.At, "this comparison is not supported")
+	}
+	if y.Type().Kind == edm.Null {
+		if len(rx.Path) > 0 || len(rx.Range.Set.Type.Key) == 0 {
+			return constant.Boolean(e.Op == "ne"), nil // a complex value is never null here
+		}
+		return &plan.Call{Name: e.Op, Args: []plan.Expr{keyRef(rx, 0), y}, T: edm.Of(edm.Boolean)}, nil
+	}
+	ry, ok := y.(*plan.Ref)
+	if !ok || len(rx.Path) > 0 || len(ry.Path) > 0 || rx.Range.Set != ry.Range.Set {
+		return nil, plan.Errorf(plan.NotImplemented, e.At, "this comparison is not supported")
+	}
+	var cond plan.Expr
+	for i := range rx.Range.Set.Type.Key {
+		cond = And(cond, Equal(keyRef(rx, i), keyRef(ry, i)))
+	}
+	if e.Op == "ne" {
+		cond = &plan.Call{Name: "not", Args: []plan.Expr{cond}, T: edm.Of(edm.Boolean)}
+	}
+	return cond, nil
+}
+
+func keyRef(r *plan.Ref, i int) *plan.Ref {
+	p := r.Range.Set.Type.Key[i]
+	return &plan.Ref{Range: r.Range, Path: []*edm.Property{p}, T: p.Type}
+}
+
+func (s *Scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+	x, y, ok := unify(x, y)
+	if !ok || (x.Type().Kind != edm.Enum && x.Type().Kind != edm.Null) {
+		return nil, mismatch(e, x, y)
+	}
+	if _, fixed := y.(*plan.Literal); !fixed {
+		return nil, plan.Errorf(plan.Malformed, e.Y.Pos(), "has needs a constant on its right")
+	}
+	return &plan.Call{Name: "has", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
+}
+
+func (s *Scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr, error) {
+	call := &plan.Call{Name: "in", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}
+	for _, item := range list.Items {
+		y, err := s.Bind(item)
+		if err != nil {
+			return nil, err
+		}
+		tx, y, ok := unify(x, y)
+		if k := tx.Type().Kind; !ok || k == edm.Entity || k == edm.Complex || k == edm.Stream || tx.Type().Collection {
+			return nil, mismatch(e, x, y)
+		}
+		if _, fixed := x.(*plan.Literal); fixed {
+			call.Args[0] = tx
+		}
+		call.Args = append(call.Args, y)
+	}
+	return call, nil
+}
+
+// choice binds case(...). OData-URL 5.1.1.12
+func (s *Scope) choice(e *syntax.Case) (plan.Expr, error) {
+	call := &plan.Call{Name: "case", T: edm.Of(edm.Null)}
+	var results []plan.Expr
+	for _, w := range e.When {
+		cond, err := s.Condition(w.Cond)
+		if err != nil {
+			return nil, err
+		}
+		value, err := s.Bind(w.Value)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, value)
+		call.Args = append(call.Args, cond, value)
+	}
+	common := results[0]
+	for i := 1; i < len(results); i++ {
+		x, _, ok := unify(common, results[i])
+		if !ok {
+			return nil, plan.Errorf(plan.Malformed, e.At, "the results of case have no common type")
+		}
+		if common = x; rank(results[i].Type().Kind) > rank(common.Type().Kind) {
+			common = results[i]
+		}
+	}
+	for i, r := range results {
+		if _, y, ok := unify(common, r); ok {
+			call.Args[2*i+1] = y
+		}
+	}
+	call.T = common.Type()
+	return call, nil
+}

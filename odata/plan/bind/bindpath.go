@@ -1,0 +1,330 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/plan/constant"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// path binds a path in an expression: where it starts, then member by member. OData-URL 5.1.1.14
+func (s *Scope) path(e *syntax.Path) (plan.Expr, error) {
+	segs := e.Segments
+	switch {
+	case e.Root == "":
+		if x, ok := s.Computed[segs[0].Name]; ok && len(segs) == 1 && segs[0].Args == nil {
+			return x, nil
+		}
+		return s.members(s.This, segs)
+	case e.Root == "$this":
+		return s.instance(s.This, e)
+	case e.Root == "$it":
+		if s.It == nil || s.It != s.This && s.b.owner[s.It] == nil {
+			return nil, plan.Errorf(plan.NotImplemented, e.At, "$it is not supported here")
+		}
+		return s.instance(s.It, e)
+	case e.Root == "$root":
+		return s.root(e)
+	case strings.HasPrefix(e.Root, "@"):
+		if s.User != nil {
+			return s.User(e)
+		}
+		return s.alias(e)
+	}
+	r, ok := s.vars[e.Root]
+	if !ok {
+		return nil, plan.Errorf(plan.Malformed, e.At, "there is no variable %q", e.Root)
+	}
+	return s.instance(r, e)
+}
+
+func (s *Scope) instance(r *plan.Range, e *syntax.Path) (plan.Expr, error) {
+	if len(e.Segments) == 0 {
+		return &plan.Ref{Range: r, T: edm.Type{Kind: edm.Entity, Entity: r.Set.Type}}, nil
+	}
+	return s.members(r, e.Segments)
+}
+
+// alias binds the value of a parameter alias; one without a value is null. OData-URL 5.3
+func (s *Scope) alias(e *syntax.Path) (plan.Expr, error) {
+	if len(e.Segments) > 0 {
+		return nil, plan.Errorf(plan.NotImplemented, e.Segments[0].Pos, "a path behind a parameter alias is not supported")
+	}
+	for i := len(s.b.Aliases) - 1; i >= 0; i-- {
+		for _, a := range s.b.Aliases[i] {
+			if a.Name != e.Root {
+				continue
+			}
+			if s.b.open[a.Name] {
+				return nil, plan.Errorf(plan.Malformed, a.Pos, "%s is defined by itself", a.Name)
+			}
+			s.b.open[a.Name] = true
+			defer delete(s.b.open, a.Name)
+			return s.Bind(a.Value)
+		}
+	}
+	return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
+}
+
+// members follows a path from an entity.
+func (s *Scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error) {
+	t := r.Set.Type
+	seg := segs[0]
+	if s.b.IsType(seg.Name, t) && seg.Args == nil {
+		if len(segs) == 1 {
+			return &plan.Ref{Range: r, T: edm.Type{Kind: edm.Entity, Entity: t}}, nil
+		}
+		return s.members(r, segs[1:])
+	}
+	p := t.Property(seg.Name)
+	if p == nil && s.User != nil {
+		p = property(t.Hidden, seg.Name)
+	}
+	if p != nil {
+		return s.structural(r, []*edm.Property{p}, segs)
+	}
+	nav := t.Nav(seg.Name)
+	switch {
+	case nav == nil && strings.HasPrefix(seg.Name, "@"):
+		return nil, plan.Errorf(plan.NotImplemented, seg.Pos, "annotations in expressions are not supported")
+	case nav == nil:
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no property %q", seg.Name)
+	case nav.Collection:
+		return s.collection(r, nav, segs)
+	}
+	if err := NoArgs(seg); err != nil {
+		return nil, malformed(err)
+	}
+	return s.toOne(r, nav, seg.Pos, segs[1:])
+}
+
+// malformed is a fault of the path rules as a fault of an expression.
+func malformed(err error) error {
+	if e, ok := err.(*plan.Error); ok && e.Kind == plan.NotFound {
+		e.Kind = plan.Malformed
+	}
+	return err
+}
+
+func (s *Scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Segment) (plan.Expr, error) {
+	last := path[len(path)-1]
+	seg := segs[0]
+	if seg.Args != nil || seg.Lambda != nil {
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "%q is a property, not a function", seg.Name)
+	}
+	if len(segs) == 1 {
+		return &plan.Ref{Range: r, Path: path, T: last.Type}, nil
+	}
+	next := segs[1]
+	if last.Type.Kind != edm.Complex {
+		return nil, plan.Errorf(plan.Malformed, next.Pos, "%q has no member %q", last.Name, next.Name)
+	}
+	if s.b.IsComplex(next.Name, last.Type.Complex) {
+		segs = segs[1:]
+		if len(segs) == 1 {
+			return &plan.Ref{Range: r, Path: path, T: last.Type}, nil
+		}
+		next = segs[1]
+	}
+	p := last.Type.Complex.Property(next.Name)
+	if p == nil {
+		return nil, plan.Errorf(plan.Malformed, next.Pos, "there is no property %q", next.Name)
+	}
+	return s.structural(r, append(path, p), segs[1:])
+}
+
+// toOne goes through a to-one navigation: a join of the query that the range belongs to, or a Sub in a policy.
+func (s *Scope) toOne(r *plan.Range, nav *edm.Navigation, pos int, rest []syntax.Segment) (plan.Expr, error) {
+	if s.User != nil {
+		return s.toOneSub(r, nav, rest)
+	}
+	q := s.b.owner[r]
+	var join *plan.Range
+	for _, j := range q.Joins {
+		if j.Outer == r && j.Nav == nav {
+			join = j
+		}
+	}
+	if join == nil {
+		var err error
+		if join, err = s.b.Enter(nav.Target, pos); err != nil {
+			return nil, err
+		}
+		join.Outer, join.Nav = r, nav
+		q.Joins = append(q.Joins, join)
+		s.b.owner[join] = q
+	}
+	if len(rest) == 0 {
+		return &plan.Ref{Range: join, T: edm.Type{Kind: edm.Entity, Entity: nav.Target.Type}}, nil
+	}
+	return s.members(join, rest)
+}
+
+func (s *Scope) toOneSub(r *plan.Range, nav *edm.Navigation, rest []syntax.Segment) (plan.Expr, error) {
+	target := s.b.NewRange(nav.Target)
+	target.Outer, target.Nav = r, nav
+	q := s.b.Query(target)
+	var value plan.Expr
+	var err error
+	if len(rest) > 0 {
+		value, err = s.members(target, rest)
+	} else if len(nav.Target.Type.Key) > 0 {
+		value = keyRef(&plan.Ref{Range: target}, 0)
+	}
+	if err != nil || value == nil {
+		return value, err
+	}
+	return &plan.Sub{Op: "value", Query: q, Value: value, T: value.Type()}, nil
+}
+
+// collection binds what can be said of a collection: $count, any, all, behind any number of $filter.
+func (s *Scope) collection(outer *plan.Range, nav *edm.Navigation, segs []syntax.Segment) (plan.Expr, error) {
+	r, err := s.inner(nav.Target, segs[0].Pos)
+	if err != nil {
+		return nil, err
+	}
+	r.Outer, r.Nav = outer, nav
+	return s.overCollection(s.b.Query(r), segs)
+}
+
+// inner makes a range inside an expression.
+func (s *Scope) inner(set *edm.EntitySet, pos int) (*plan.Range, error) {
+	if s.User != nil {
+		return s.b.NewRange(set), nil
+	}
+	return s.b.Enter(set, pos)
+}
+
+func (s *Scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr, error) {
+	r := q.Range
+	if segs[0].Args != nil {
+		key, err := s.Key(segs[0].Args, r.Set.Type)
+		if err != nil {
+			return nil, malformed(err)
+		}
+		if q.Key = key; len(segs) == 1 {
+			return nil, plan.Errorf(plan.NotImplemented, segs[0].Pos, "an entity as a value is not supported here")
+		}
+		return s.single(q, segs[1:])
+	}
+	for i := 1; i < len(segs); i++ {
+		seg := segs[i]
+		switch {
+		case seg.Name == "$filter" && seg.Lambda != nil:
+			f, err := s.over(r, "").Condition(seg.Lambda.Pred)
+			if err != nil {
+				return nil, err
+			}
+			q.Filter = And(q.Filter, f)
+			continue
+		case s.b.IsType(seg.Name, r.Set.Type) && seg.Args == nil:
+			continue
+		case i+1 < len(segs):
+		case seg.Name == "$count" && seg.Args == nil:
+			return s.count(q, seg)
+		case (seg.Name == "any" || seg.Name == "all") && seg.Lambda != nil:
+			return s.lambda(q, seg)
+		}
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "%q does not apply to a collection", seg.Name)
+	}
+	return nil, plan.Errorf(plan.Malformed, segs[0].Pos, "%q is a collection; any, all or $count makes a value of it", segs[0].Name)
+}
+
+// single gives a value of an entity that a key picks.
+func (s *Scope) single(q *plan.Query, rest []syntax.Segment) (plan.Expr, error) {
+	value, err := s.members(q.Range, rest)
+	if err != nil {
+		return nil, err
+	}
+	if k := value.Type().Kind; k == edm.Entity || k == edm.Complex {
+		return nil, plan.Errorf(plan.NotImplemented, rest[0].Pos, "a structure as a value is not supported here")
+	}
+	return &plan.Sub{Op: "value", Query: q, Value: value, T: value.Type()}, nil
+}
+
+// over is the scope inside of a lambda or a $filter segment.
+func (s *Scope) over(r *plan.Range, name string) *Scope {
+	in := *s
+	in.Computed = nil
+	if name == "" {
+		in.This = r
+		return &in
+	}
+	in.vars = map[string]*plan.Range{}
+	for k, v := range s.vars {
+		in.vars[k] = v
+	}
+	in.vars[name] = r
+	return &in
+}
+
+// lambda binds any and all. OData-URL 5.1.1.13
+func (s *Scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
+	sub := &plan.Sub{Op: seg.Name, Query: q, T: edm.Of(edm.Boolean)}
+	if seg.Lambda.Pred == nil {
+		return sub, nil
+	}
+	if _, taken := s.vars[seg.Lambda.Var]; taken {
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "the variable %q is taken", seg.Lambda.Var)
+	}
+	pred, err := s.over(q.Range, seg.Lambda.Var).Condition(seg.Lambda.Pred)
+	if err != nil {
+		return nil, err
+	}
+	if sub.Op == "all" && q.Filter != nil {
+		// all over a filtered collection: whatever is filtered out does not speak.
+		pred = &plan.Call{Name: "or", T: edm.Of(edm.Boolean), Args: []plan.Expr{
+			pred, &plan.Call{Name: "not", Args: []plan.Expr{isTrue(q.Filter)}, T: edm.Of(edm.Boolean)},
+		}}
+		q.Filter = nil
+	}
+	q.Filter = And(q.Filter, pred)
+	return sub, nil
+}
+
+// isTrue makes a two-valued condition of a three-valued one.
+func isTrue(e plan.Expr) plan.Expr {
+	return &plan.Call{Name: "eq", Args: []plan.Expr{e, constant.Boolean(true)}, T: edm.Of(edm.Boolean)}
+}
+
+func (s *Scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
+	if o := seg.Options; o != nil {
+		if o.Search != nil {
+			if !q.Range.Set.Searchable {
+				return nil, plan.Errorf(plan.NotImplemented, o.Search.Pos, "%q cannot be searched", q.Range.Set.Name)
+			}
+			q.Search = BindSearch(o.Search)
+		}
+		if o.Filter != nil {
+			f, err := s.over(q.Range, "").Condition(o.Filter)
+			if err != nil {
+				return nil, err
+			}
+			q.Filter = And(q.Filter, f)
+		}
+	}
+	return &plan.Sub{Op: "count", Query: q, T: edm.Of(edm.Int64)}, nil
+}
+
+// root binds $root/Set(key)/path, $root/Singleton/path, and any, all, $count over a set. OData-URL 5.1.1.14.3
+func (s *Scope) root(e *syntax.Path) (plan.Expr, error) {
+	seg := e.Segments[0]
+	if one := s.b.Model.Singleton(seg.Name); one != nil && len(e.Segments) > 1 && seg.Args == nil {
+		r, err := s.inner(one.Set, seg.Pos)
+		if err != nil {
+			return nil, err
+		}
+		return s.single(s.b.Query(r), e.Segments[1:])
+	}
+	set := s.b.Model.Set(seg.Name)
+	if set == nil {
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no resource %q", seg.Name)
+	}
+	r, err := s.inner(set, seg.Pos)
+	if err != nil {
+		return nil, err
+	}
+	return s.overCollection(s.b.Query(r), e.Segments)
+}

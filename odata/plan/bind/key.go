@@ -1,0 +1,91 @@
+package bind
+
+import (
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/plan/constant"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// Key binds a key predicate: one value alone, or the names of the key or of an alternate key with their values.
+// OData-URL 4.3.1, 4.3.5
+func (s *Scope) Key(args *syntax.ArgList, t *edm.EntityType) (plan.Expr, error) {
+	list := args.Args
+	if len(list) == 1 && list[0].Name == "" {
+		if len(t.Key) != 1 {
+			return nil, plan.Errorf(plan.Malformed, args.Pos, "the key of %s has %d parts; name them", t.Name, len(t.Key))
+		}
+		return s.keyPart(t.Key[0], list[0])
+	}
+	for _, key := range append([][]*edm.Property{t.Key}, t.AlternateKeys...) {
+		if !sameNames(key, list) {
+			continue
+		}
+		var cond plan.Expr
+		for _, a := range list {
+			part, err := s.keyPart(property(key, a.Name), a)
+			if err != nil {
+				return nil, err
+			}
+			cond = And(cond, part)
+		}
+		return cond, nil
+	}
+	return nil, plan.Errorf(plan.Malformed, args.Pos, "%s has no such key", t.Name)
+}
+
+func sameNames(key []*edm.Property, args []syntax.Arg) bool {
+	if len(key) != len(args) || len(key) == 0 {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, a := range args {
+		if property(key, a.Name) == nil || seen[a.Name] {
+			return false
+		}
+		seen[a.Name] = true
+	}
+	return true
+}
+
+func (s *Scope) keyPart(p *edm.Property, a syntax.Arg) (plan.Expr, error) {
+	value, err := s.Bind(a.Value)
+	if err != nil {
+		return nil, err
+	}
+	lit, ok := value.(*plan.Literal)
+	if !ok {
+		return nil, plan.Errorf(plan.Malformed, a.Pos, "a key needs a constant")
+	}
+	typed, ok := constant.Convert(lit, p.Type)
+	if !ok || lit.Value.Null {
+		return nil, plan.Errorf(plan.Malformed, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
+	}
+	ref := &plan.Ref{Range: s.This, Path: []*edm.Property{p}, T: p.Type}
+	return Equal(ref, typed), nil
+}
+
+// Equal compares two expressions of one type.
+func Equal(x, y plan.Expr) plan.Expr {
+	return &plan.Call{Name: "eq", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
+}
+
+// And joins conditions; nil is no condition.
+func And(x, y plan.Expr) plan.Expr {
+	switch {
+	case x == nil:
+		return y
+	case y == nil:
+		return x
+	}
+	return &plan.Call{Name: "and", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
+}
+
+func property(list []*edm.Property, name string) *edm.Property {
+	for _, p := range list {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}

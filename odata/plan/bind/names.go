@@ -1,0 +1,42 @@
+package bind
+
+import (
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// NoArgs finds fault with a segment that has a key or arguments.
+func NoArgs(seg syntax.Segment) error {
+	if seg.Args != nil || seg.Key != nil {
+		return plan.Errorf(plan.NotFound, seg.Pos, "%q takes no key and no arguments", seg.Name)
+	}
+	return nil
+}
+
+// IsType tells whether a segment is a cast to the very type, qualified or not.
+func (b *Binder) IsType(name string, t *edm.EntityType) bool {
+	return name == b.Model.Namespace+"."+t.Name
+}
+
+// IsComplex tells the same of a complex type.
+func (b *Binder) IsComplex(name string, t *edm.ComplexType) bool {
+	return name == b.Model.Namespace+"."+t.Name
+}
+
+// BindSearch brings a $search expression into the form of a plan. OData-URL 5.1.7
+func BindSearch(in *syntax.Search) *plan.Search {
+	out := &plan.Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
+	switch in.Op {
+	case "AND":
+		out = &plan.Search{Op: "and"}
+	case "OR":
+		out = &plan.Search{Op: "or"}
+	case "NOT":
+		out = &plan.Search{Op: "not"}
+	}
+	for _, a := range in.Args {
+		out.Args = append(out.Args, BindSearch(a))
+	}
+	return out
+}

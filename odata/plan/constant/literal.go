@@ -1,0 +1,257 @@
+package constant
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// Of gives a parsed literal its value. OData-URL 5.1.1.11.1
+func Of(e *syntax.Literal) (*plan.Literal, error) {
+	text := func(k edm.Kind, v string) *plan.Literal {
+		return &plan.Literal{T: edm.Of(k), Value: plan.Value{Bytes: []byte(v)}}
+	}
+	switch e.Kind {
+	case syntax.Null:
+		return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
+	case syntax.Boolean:
+		return Boolean(e.Text == "true"), nil
+	case syntax.Integer:
+		n, err := strconv.ParseInt(strings.TrimPrefix(e.Text, "+"), 10, 64)
+		if err != nil {
+			return nil, plan.Errorf(plan.Malformed, e.At, "%s is not a 64-bit integer", e.Text)
+		}
+		return &plan.Literal{T: edm.Of(edm.Int64), Value: plan.Value{Int: n}}, nil
+	case syntax.Decimal:
+		plain, ok := plainDecimal(e.Text)
+		if !ok {
+			return nil, plan.Errorf(plan.Malformed, e.At, "the number has more than %d digits", maxDigits)
+		}
+		return text(edm.Decimal, plain), nil
+	case syntax.Double:
+		return double(e)
+	case syntax.String:
+		return text(edm.String, e.Text), nil
+	case syntax.GUID:
+		return text(edm.Guid, strings.ToLower(e.Text)), nil
+	case syntax.Date, syntax.DateTimeOffset, syntax.TimeOfDay, syntax.Duration:
+		return temporal(e)
+	case syntax.Bytes:
+		raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(e.Text, "="))
+		if err != nil {
+			return nil, plan.Errorf(plan.Malformed, e.At, "the binary value is not base64url")
+		}
+		return &plan.Literal{T: edm.Of(edm.Binary), Value: plan.Value{Bytes: raw}}, nil
+	}
+	return nil, plan.Errorf(plan.NotImplemented, e.At, "geographic and geometric values are not supported")
+}
+
+func double(e *syntax.Literal) (*plan.Literal, error) {
+	f, err := strconv.ParseFloat(strings.Replace(strings.TrimPrefix(e.Text, "+"), "INF", "Inf", 1), 64)
+	if err != nil {
+		return nil, plan.Errorf(plan.Malformed, e.At, "%.40s is too large for a double", e.Text)
+	}
+	return &plan.Literal{T: edm.Of(edm.Double), Value: plan.Value{Float: f}}, nil
+}
+
+// maxDigits and maxScale are what every database can hold exactly.
+const (
+	maxDigits = 65
+	maxScale  = 30
+)
+
+// plainDecimal writes a decimal without an exponent; false when it has too many digits.
+func plainDecimal(s string) (string, bool) {
+	if len(s) > 4*maxDigits {
+		return "", false
+	}
+	d, _, err := apd.NewFromString(s)
+	if err != nil || d.Form != apd.Finite || d.Exponent > maxDigits || d.Exponent < -4*maxDigits {
+		return "", false
+	}
+	if d.IsZero() {
+		return "0", true
+	}
+	d.Reduce(d)
+	if d.NumDigits()+int64(max(d.Exponent, 0)) > maxDigits || d.Exponent < -maxScale {
+		return "", false
+	}
+	return d.Text('f'), true
+}
+
+// Convert gives a constant another type, when it has the same value there.
+func Convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
+	from := l.T
+	switch {
+	case to.Collection:
+		return nil, false
+	case l.Value.Null:
+		return &plan.Literal{T: to, Value: plan.Value{Null: true}}, true
+	case SameType(from, to):
+		return l, true
+	case from.Kind.Integer() && to.Kind.Integer():
+		lo, hi := integerBounds(to.Kind)
+		return &plan.Literal{T: to, Value: l.Value}, l.Value.Int >= lo && l.Value.Int <= hi
+	case from.Kind.Numeric() && to.Kind == edm.Decimal:
+		return toDecimal(l, to)
+	case from.Kind.Numeric() && (to.Kind == edm.Double || to.Kind == edm.Single):
+		return toFloat(l, to)
+	case from.Kind == edm.Double && to.Kind.Integer(), from.Kind == edm.Decimal && to.Kind.Integer():
+		d, ok := toDecimal(l, edm.Of(edm.Decimal))
+		if !ok {
+			return nil, false
+		}
+		n, err := strconv.ParseInt(string(d.Value.Bytes), 10, 64)
+		lo, hi := integerBounds(to.Kind)
+		return &plan.Literal{T: to, Value: plan.Value{Int: n}}, err == nil && n >= lo && n <= hi
+	case from.Kind == edm.String:
+		return fromString(l, to)
+	case l.Adapts && to.Kind == edm.String && from.Kind.Integer():
+		return &plan.Literal{T: to, Value: plan.Value{Bytes: strconv.AppendInt(nil, l.Value.Int, 10)}}, true
+	}
+	return nil, false
+}
+
+func integerBounds(k edm.Kind) (int64, int64) {
+	switch k {
+	case edm.Byte:
+		return 0, math.MaxUint8
+	case edm.SByte:
+		return math.MinInt8, math.MaxInt8
+	case edm.Int16:
+		return math.MinInt16, math.MaxInt16
+	case edm.Int32:
+		return math.MinInt32, math.MaxInt32
+	}
+	return math.MinInt64, math.MaxInt64
+}
+
+func toDecimal(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
+	text := string(l.Value.Bytes)
+	switch {
+	case l.T.Kind.Integer():
+		text = strconv.FormatInt(l.Value.Int, 10)
+	case l.T.Kind != edm.Decimal:
+		text = strconv.FormatFloat(l.Value.Float, 'g', -1, 64)
+	}
+	plain, ok := plainDecimal(text)
+	return &plan.Literal{T: to, Value: plan.Value{Bytes: []byte(plain)}}, ok
+}
+
+func toFloat(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
+	f := l.Value.Float
+	switch {
+	case l.T.Kind.Integer():
+		f = float64(l.Value.Int)
+	case l.T.Kind == edm.Decimal:
+		f, _ = strconv.ParseFloat(string(l.Value.Bytes), 64)
+	}
+	if to.Kind == edm.Single {
+		f = float64(float32(f))
+	}
+	return &plan.Literal{T: to, Value: plan.Value{Float: f}}, true
+}
+
+// fromString reads what a string can stand for: a member of an enumeration and a duration always (OData 4.01), the
+// rest only for a column of the user in a row policy.
+func fromString(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
+	text := string(l.Value.Bytes)
+	switch {
+	case to.Kind == edm.Enum:
+		n, ok := enumValue(to.Enum, text)
+		return &plan.Literal{T: to, Value: plan.Value{Int: n}}, ok
+	case to.Kind == edm.Duration:
+		d, ok := canonicalDuration(text)
+		return &plan.Literal{T: to, Value: plan.Value{Bytes: []byte(d)}}, ok
+	case !l.Adapts:
+		return nil, false
+	}
+	parsed, err := syntax.ParseLiteral(text)
+	if err != nil {
+		return nil, false
+	}
+	typed, err := Of(parsed)
+	if err != nil || typed.T.Kind == edm.String {
+		return nil, false
+	}
+	return Convert(typed, to)
+}
+
+// enumValue reads "Name", "A,B" for flags, or a number.
+func enumValue(t *edm.EnumType, text string) (int64, bool) {
+	parts := strings.Split(text, ",")
+	if len(parts) > 1 && !t.Flags {
+		return 0, false
+	}
+	var sum int64
+	for _, part := range parts {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+		known := err == nil
+		for _, m := range t.Members {
+			if m.Name == strings.TrimSpace(part) {
+				n, known = m.Value, true
+			}
+		}
+		if !known {
+			return 0, false
+		}
+		sum |= n
+	}
+	return sum, true
+}
+
+// Negated is the constant with the other sign; false when there is none.
+func Negated(l *plan.Literal) (*plan.Literal, bool) {
+	n := *l
+	switch {
+	case l.Value.Null:
+	case l.T.Kind.Integer():
+		if l.Value.Int == math.MinInt64 {
+			return nil, false
+		}
+		n.Value.Int = -l.Value.Int
+	case l.T.Kind == edm.Decimal || l.T.Kind == edm.Duration:
+		text, ok := strings.CutPrefix(string(l.Value.Bytes), "-")
+		if !ok {
+			text = "-" + text
+		}
+		n.Value.Bytes = []byte(text)
+	default:
+		n.Value.Float = -l.Value.Float
+	}
+	return &n, true
+}
+
+// IsZero tells whether a number is zero.
+func IsZero(l *plan.Literal) bool {
+	switch {
+	case l.Value.Null:
+		return false
+	case l.T.Kind.Integer():
+		return l.Value.Int == 0
+	case l.T.Kind == edm.Decimal:
+		return strings.Trim(string(l.Value.Bytes), "-0.") == ""
+	}
+	return l.Value.Float == 0
+}
+
+// Boolean is true or false as a constant.
+func Boolean(v bool) *plan.Literal {
+	l := &plan.Literal{T: edm.Of(edm.Boolean)}
+	if v {
+		l.Value.Int = 1
+	}
+	return l
+}
+
+// SameType tells whether two types are the same, facets aside.
+func SameType(a, b edm.Type) bool {
+	return a.Kind == b.Kind && a.Enum == b.Enum && a.Complex == b.Complex && a.Entity == b.Entity
+}

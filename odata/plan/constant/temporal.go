@@ -1,0 +1,175 @@
+package constant
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// FormatTime writes an instant as it stands in JSON, in UTC.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z07:00") }
+
+// temporal gives date and time literals their canonical text. Years beyond four digits are part of the standard, but
+// no database here keeps them.
+func temporal(e *syntax.Literal) (*plan.Literal, error) {
+	lit := func(k edm.Kind, v string) (*plan.Literal, error) {
+		return &plan.Literal{T: edm.Of(k), Value: plan.Value{Bytes: []byte(v)}}, nil
+	}
+	bad := plan.Errorf(plan.Malformed, e.At, "%.40q is not a point in time", e.Text)
+	switch e.Kind {
+	case syntax.Duration:
+		d, ok := canonicalDuration(e.Text)
+		if !ok {
+			return nil, plan.Errorf(plan.Malformed, e.At, "%.40q is not a duration", e.Text)
+		}
+		return lit(edm.Duration, d)
+	case syntax.TimeOfDay:
+		t, ok := clock(e.Text)
+		if !ok {
+			return nil, bad
+		}
+		return lit(edm.TimeOfDay, t)
+	}
+	year, _, _ := strings.Cut(strings.TrimPrefix(e.Text, "-"), "-")
+	if strings.HasPrefix(e.Text, "-") || len(year) > 4 || year == "0000" {
+		return nil, plan.Errorf(plan.NotImplemented, e.At, "years before 1 and after 9999 are not supported")
+	}
+	if e.Kind == syntax.Date {
+		if _, err := time.Parse(time.DateOnly, e.Text); err != nil {
+			return nil, bad
+		}
+		return lit(edm.Date, e.Text)
+	}
+	t, ok := instant(e.Text)
+	if !ok {
+		return nil, bad
+	}
+	return lit(edm.DateTimeOffset, FormatTime(t))
+}
+
+// instant reads a DateTimeOffset: seconds may be missing, and may be 60.
+func instant(s string) (time.Time, bool) {
+	day, rest, ok := strings.Cut(strings.ToUpper(s), "T")
+	cut := strings.IndexAny(rest, "Z+-")
+	if !ok || cut < 0 {
+		return time.Time{}, false
+	}
+	of, zone := rest[:cut], rest[cut:]
+	if strings.Count(of, ":") == 1 {
+		of += ":00"
+	}
+	leap := strings.HasPrefix(of[min(len(of), 5):], ":60")
+	if leap {
+		of = of[:5] + ":59" + of[8:]
+	}
+	t, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", day+"T"+shorten(of)+zone)
+	if err != nil {
+		return time.Time{}, false
+	}
+	if leap {
+		t = t.Add(time.Second)
+	}
+	return t, t.UTC().Year() >= 1 && t.UTC().Year() <= 9999
+}
+
+// shorten cuts fractional seconds to nanoseconds.
+func shorten(of string) string {
+	if i := strings.IndexByte(of, '.'); i >= 0 && len(of) > i+10 {
+		return of[:i+10]
+	}
+	return of
+}
+
+// clock reads a TimeOfDay.
+func clock(s string) (string, bool) {
+	if strings.Count(s, ":") == 1 {
+		s += ":00"
+	}
+	t, err := time.Parse("15:04:05.999999999", shorten(s))
+	if err != nil {
+		return "", false
+	}
+	return t.Format("15:04:05.999999999"), true
+}
+
+// canonicalDuration reads a dayTimeDuration and writes it with as few parts as it needs: "PT36H" is "P1DT12H".
+func canonicalDuration(s string) (string, bool) {
+	neg := strings.HasPrefix(s, "-")
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s, "+-"), "P")
+	if !ok || rest == "" || strings.HasSuffix(rest, "T") {
+		return "", false
+	}
+	day, clock, _ := strings.Cut(rest, "T")
+	var seconds, nanos int64
+	add := func(part string, units string, factors ...int64) bool {
+		last := -1
+		for part != "" {
+			i := strings.IndexAny(part, "DHMS")
+			if i < 1 {
+				return false
+			}
+			u := strings.IndexByte(units, part[i])
+			if u <= last {
+				return false
+			}
+			last = u
+			whole, frac, dotted := strings.Cut(part[:i], ".")
+			n, err := strconv.ParseInt(whole, 10, 64)
+			if err != nil || n > 1<<40/factors[u] || dotted && part[i] != 'S' {
+				return false
+			}
+			seconds += n * factors[u]
+			if dotted {
+				f, err := strconv.ParseUint((frac + "000000000")[:9], 10, 64)
+				if err != nil || frac == "" {
+					return false
+				}
+				nanos = int64(f)
+			}
+			part = part[i+1:]
+		}
+		return true
+	}
+	if !add(day, "D", 86400) || !add(clock, "HMS", 3600, 60, 1) {
+		return "", false
+	}
+	return FormatDuration(neg, seconds, nanos), true
+}
+
+// FormatDuration writes an Edm.Duration of so many seconds and nanoseconds (0 to 999,999,999) as it stands in JSON.
+func FormatDuration(negative bool, seconds, nanos int64) string {
+	if seconds == 0 && nanos == 0 {
+		return "PT0S"
+	}
+	var b strings.Builder
+	if negative {
+		b.WriteByte('-')
+	}
+	b.WriteByte('P')
+	if d := seconds / 86400; d > 0 {
+		fmt.Fprintf(&b, "%dD", d)
+	}
+	if seconds%86400 == 0 && nanos == 0 {
+		return b.String()
+	}
+	b.WriteByte('T')
+	if h := seconds % 86400 / 3600; h > 0 {
+		fmt.Fprintf(&b, "%dH", h)
+	}
+	if m := seconds % 3600 / 60; m > 0 {
+		fmt.Fprintf(&b, "%dM", m)
+	}
+	if s := seconds % 60; s > 0 || nanos > 0 {
+		fmt.Fprintf(&b, "%d", s)
+		if nanos > 0 {
+			b.WriteString("." + strings.TrimRight(fmt.Sprintf("%09d", nanos), "0"))
+		}
+		b.WriteByte('S')
+	}
+	return b.String()
+}

@@ -1,0 +1,231 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/plan/bind"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// fits refuses query options that do not apply to the resource.
+func (b *builder) fits(t *target, q *syntax.Query) error {
+	allowed := []string{"$format", "$schemaversion"}
+	switch {
+	case t.count:
+		// The number ignores what only shapes the page; such options are read and then forgotten.
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$select", "$expand", "$compute", "$count")
+	case t.value:
+	case len(t.props) > 0:
+		allowed = append(allowed, "$select", "$expand")
+	case t.many && t.ref:
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$count", "$compute")
+	case t.many:
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$count", "$compute", "$select", "$expand")
+	case !t.ref:
+		allowed = append(allowed, "$select", "$expand", "$compute")
+	}
+	return b.only(q, allowed...)
+}
+
+// only refuses every system query option but the named ones.
+func (b *builder) only(q *syntax.Query, allowed ...string) error {
+	for _, o := range q.Options {
+		switch {
+		case len(o.Name) == 0 || o.Name[0] != '$' || slices.Contains(allowed, o.Name):
+		case o.Name == "$index":
+			return plan.Errorf(plan.NotImplemented, o.Pos, "%s is not supported", o.Name)
+		case o.Name == "$skiptoken":
+			return plan.Errorf(plan.Malformed, o.Pos, "the service hands out no $skiptoken")
+		default:
+			return plan.Errorf(plan.Malformed, o.Pos, "%s does not apply to this resource", o.Name)
+		}
+	}
+	return nil
+}
+
+// answer makes the plan for a resource.
+func (b *builder) answer(t *target, q *syntax.Query) (*plan.Plan, error) {
+	for _, f := range t.filters {
+		t.query.Filter = bind.And(t.query.Filter, f)
+	}
+	n := &plan.Node{Set: t.set(), Many: t.many, Query: t.query, Ref: t.ref, CountOnly: t.count}
+	b.plan.Top, b.plan.Optional = n, t.optional
+	var err error
+	switch {
+	case t.count:
+		b.plan.Kind = plan.RawCount
+		err = b.counted(n, q)
+	case len(t.props) > 0:
+		b.plan.Kind = plan.Property
+		if t.value {
+			b.plan.Kind = plan.RawValue
+		}
+		err = b.property(n, t.props, q)
+	case t.many:
+		b.plan.Kind = plan.Collection
+		err = b.node(n, q, 0)
+	default:
+		b.plan.Kind = plan.Entity
+		err = b.node(n, q, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.plan, nil
+}
+
+// counted binds what a $count depends on, and checks the rest.
+func (b *builder) counted(n *plan.Node, q *syntax.Query) error {
+	if err := b.node(n, q, 0); err != nil {
+		return err
+	}
+	n.Columns, n.Fields, n.Key, n.Expand, n.Query.Order = nil, nil, nil, nil, nil
+	n.Page = plan.Page{}
+	return nil
+}
+
+// property plans a single property, or a part of one.
+func (b *builder) property(n *plan.Node, path []*edm.Property, q *syntax.Query) error {
+	n.Page = single()
+	last := path[len(path)-1]
+	if last.Type.Kind != edm.Complex {
+		if len(q.Select) > 0 || len(q.Expand) > 0 {
+			return plan.Errorf(plan.Malformed, -1, "$select and $expand do not apply to this resource")
+		}
+		n.Fields = []plan.Field{field(n, path)}
+		return nil
+	}
+	if len(q.Expand) > 0 {
+		return plan.Errorf(plan.Malformed, -1, "there is nothing to expand below %q", last.Name)
+	}
+	sel := newSelection()
+	for i := range q.Select {
+		if err := b.selectItem(sel, &q.Select[i], last.Type.Complex.Properties, nil); err != nil {
+			return err
+		}
+	}
+	n.Explicit = len(q.Select) > 0
+	n.Fields = []plan.Field{complexField(n, path, sel)}
+	return nil
+}
+
+func single() plan.Page { return plan.Page{Limit: 1, Read: 1, Rows: 1} }
+
+// level is a node whose query options are being bound.
+type level struct {
+	*builder
+	*bind.Scope
+	node *plan.Node
+}
+
+// node binds the query options of one level, in the order of OData-Protocol 11.2.1.
+func (b *builder) node(n *plan.Node, q *syntax.Query, depth int) error {
+	l := &level{b, b.bind.Scope(n.Query.Range), n}
+	r := n.Query.Range
+	if depth == 0 {
+		l.It = r // $it is the instance of the resource path, not of an expanded one
+	}
+	if err := l.computeItems(q.Compute); err != nil {
+		return err
+	}
+	if q.Search != nil {
+		if !r.Set.Searchable {
+			return plan.Errorf(plan.NotImplemented, q.Search.Pos, "%q cannot be searched", r.Set.Name)
+		}
+		n.Query.Search = bind.BindSearch(q.Search)
+	}
+	if q.Filter != nil {
+		f, err := l.Condition(q.Filter)
+		if err != nil {
+			return err
+		}
+		n.Query.Filter = bind.And(n.Query.Filter, f)
+	}
+	n.Count = q.Count != nil && *q.Count
+	if n.Many {
+		if err := b.window(n, q); err != nil {
+			return err
+		}
+		if err := l.order(q.OrderBy); err != nil {
+			return err
+		}
+	} else {
+		n.Page = single()
+	}
+	if err := b.expand(n, q, depth); err != nil {
+		return err
+	}
+	return l.fields(q)
+}
+
+func (b *builder) window(n *plan.Node, q *syntax.Query) error {
+	if top := b.Limits.MaxTop; top > 0 && q.Top != nil && *q.Top > top {
+		return plan.Errorf(plan.Malformed, optionPos(q, "$top"), "$top may be %d at most", top)
+	}
+	n.Page = plan.Paginate(plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}, b.Limits)
+	return nil
+}
+
+func optionPos(q *syntax.Query, name string) int {
+	for _, o := range q.Options {
+		if o.Name == name {
+			return o.Pos
+		}
+	}
+	return -1
+}
+
+// order binds $orderby and appends the key, so that the order is total.
+func (l *level) order(items []syntax.OrderItem) error {
+	q := l.node.Query
+	seen := map[*edm.Property]bool{}
+	for _, item := range items {
+		e, err := l.Bind(item.Expr)
+		if err != nil {
+			return err
+		}
+		if k := e.Type().Kind; k == edm.Complex || k == edm.Entity || k == edm.Stream || e.Type().Collection {
+			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", item.Expr)
+		}
+		if _, constant := e.(*plan.Literal); constant {
+			continue
+		}
+		if ref, ok := e.(*plan.Ref); ok && ref.Range == q.Range && len(ref.Path) == 1 {
+			if seen[ref.Path[0]] {
+				continue
+			}
+			seen[ref.Path[0]] = true
+		}
+		q.Order = append(q.Order, plan.Order{Expr: e, Desc: item.Desc})
+	}
+	for _, p := range q.Range.Set.Type.Key {
+		if !seen[p] {
+			q.Order = append(q.Order, plan.Order{Expr: &plan.Ref{Range: q.Range, Path: []*edm.Property{p}, T: p.Type}})
+		}
+	}
+	return nil
+}
+
+// computeItems binds $compute; later items may use earlier ones. OData-URL 5.1.10
+func (l *level) computeItems(items []syntax.ComputeItem) error {
+	t := l.node.Set.Type
+	for _, item := range items {
+		if t.Property(item.As) != nil || t.Nav(item.As) != nil || l.Computed[item.As] != nil {
+			return plan.Errorf(plan.Malformed, item.AsPos, "the name %q is taken", item.As)
+		}
+		e, err := l.Bind(item.Expr)
+		if err != nil {
+			return err
+		}
+		if k := e.Type().Kind; k == edm.Entity || k == edm.Complex || e.Type().Collection {
+			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "%s is not a primitive value", item.Expr)
+		}
+		if e.Type().Kind == edm.Null {
+			e = &plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Null: true}}
+		}
+		l.Computed[item.As] = e
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/plan/bind"
+	"github.com/vestibule-dev/vestibule/odata/plan/constant"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// target is where a resource path leads.
+type target struct {
+	query *plan.Query
+	many  bool
+	// optional: the last entity was reached by a to-one navigation and may be absent.
+	optional bool
+	// props is the path to a property of the entity.
+	props []*edm.Property
+	// count, ref, value are the final $count, $ref, $value.
+	count, ref, value bool
+	// filters are those of $filter(...) segments.
+	filters []plan.Expr
+}
+
+func (t *target) set() *edm.EntitySet { return t.query.Range.Set }
+
+func (t *target) end() bool { return t.count || t.ref || t.value }
+
+// path resolves a resource path. OData-URL 4
+func (b *builder) path(segs []syntax.Segment) (*target, error) {
+	t, err := b.start(segs[0])
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(segs); {
+		n, err := b.step(t, segs[i:])
+		if err != nil {
+			return nil, err
+		}
+		i += n
+	}
+	return t, nil
+}
+
+func (b *builder) start(seg syntax.Segment) (*target, error) {
+	switch seg.Name {
+	case "$all", "$crossjoin":
+		return nil, plan.Errorf(plan.NotImplemented, seg.Pos, "%s is not supported", seg.Name)
+	}
+	if s := b.planner.model.Singleton(seg.Name); s != nil {
+		r, err := b.enter(s.Set, seg.Pos)
+		if err != nil {
+			return nil, err
+		}
+		t := &target{query: b.bind.Query(r)}
+		return t, bind.NoArgs(seg)
+	}
+	set := b.planner.model.Set(seg.Name)
+	if set == nil {
+		return nil, plan.Errorf(plan.NotFound, seg.Pos, "there is no resource %q", seg.Text)
+	}
+	r, err := b.enter(set, seg.Pos)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{query: b.bind.Query(r), many: true}
+	return t, b.byKey(t, seg)
+}
+
+// byKey narrows a collection to one entity, if the segment has a key. Empty parentheses are a collection's, too.
+func (b *builder) byKey(t *target, seg syntax.Segment) error {
+	if seg.Key != nil {
+		return plan.Errorf(plan.NotFound, seg.Pos, "there is no function %q", seg.Name)
+	}
+	if seg.Args == nil {
+		return nil
+	}
+	s := b.bind.Scope(t.query.Range)
+	key, err := s.Key(seg.Args, t.set().Type)
+	if err != nil {
+		return err
+	}
+	t.query.Key, t.many = key, false
+	return nil
+}
+
+// step resolves the next segment (or several, for a key in segments) and tells how many it took.
+func (b *builder) step(t *target, segs []syntax.Segment) (int, error) {
+	seg := segs[0]
+	if t.end() {
+		return 0, plan.Errorf(plan.NotFound, seg.Pos, "nothing follows $count, $ref and $value")
+	}
+	if strings.HasPrefix(seg.Name, "$") {
+		return 1, b.systemSegment(t, seg)
+	}
+	if strings.Contains(seg.Name, ".") && len(t.props) == 0 {
+		if b.bind.IsType(seg.Name, t.set().Type) && bind.NoArgs(seg) == nil {
+			return 1, nil
+		}
+		if !t.many {
+			return 0, plan.Errorf(plan.NotFound, seg.Pos, "there is no type or function %q here", seg.Name)
+		}
+	}
+	switch {
+	case len(t.props) > 0:
+		return 1, b.subProperty(t, seg)
+	case t.many:
+		return b.keySegments(t, segs)
+	}
+	return 1, b.member(t, seg)
+}
+
+func (b *builder) systemSegment(t *target, seg syntax.Segment) error {
+	switch {
+	case seg.Name == "$count" && t.many && bind.NoArgs(seg) == nil:
+		t.count = true
+	case seg.Name == "$ref" && len(t.props) == 0 && bind.NoArgs(seg) == nil:
+		t.ref = true
+	case seg.Name == "$value" && len(t.props) > 0 && primitive(t.property().Type.Kind),
+		seg.Name == "$value" && len(t.props) > 0 && t.property().Type.Kind == edm.Enum:
+		t.value = true
+	case seg.Name == "$filter" && t.many && seg.Lambda != nil:
+		s := b.bind.Scope(t.query.Range)
+		f, err := s.Condition(seg.Lambda.Pred)
+		if err != nil {
+			return err
+		}
+		t.filters = append(t.filters, f)
+	case seg.Name == "$each", seg.Name == "$query":
+		return plan.Errorf(plan.NotImplemented, seg.Pos, "%s is not supported", seg.Name)
+	default:
+		return plan.Errorf(plan.NotFound, seg.Pos, "%s does not apply to this resource", seg.Name)
+	}
+	return nil
+}
+
+func (t *target) property() *edm.Property { return t.props[len(t.props)-1] }
+
+func (b *builder) subProperty(t *target, seg syntax.Segment) error {
+	last := t.property()
+	if last.Type.Kind != edm.Complex {
+		return plan.Errorf(plan.NotFound, seg.Pos, "there is no resource %q below %q", seg.Text, last.Name)
+	}
+	if b.bind.IsComplex(seg.Name, last.Type.Complex) {
+		return bind.NoArgs(seg)
+	}
+	p := last.Type.Complex.Property(seg.Name)
+	if p == nil {
+		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
+	}
+	t.props = append(t.props, p)
+	return bind.NoArgs(seg)
+}
+
+// member goes from an entity to one of its properties.
+func (b *builder) member(t *target, seg syntax.Segment) error {
+	typ := t.set().Type
+	if p := typ.Property(seg.Name); p != nil {
+		t.props = []*edm.Property{p}
+		return bind.NoArgs(seg)
+	}
+	nav := typ.Nav(seg.Name)
+	if nav == nil {
+		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
+	}
+	r, err := b.enter(nav.Target, seg.Pos)
+	if err != nil {
+		return err
+	}
+	r.Nav, r.Outer = nav, t.query.Range
+	q := b.bind.Query(r)
+	q.From = t.query
+	t.query, t.many, t.optional = q, nav.Collection, !nav.Collection
+	if !nav.Collection {
+		return bind.NoArgs(seg)
+	}
+	return b.byKey(t, seg)
+}
+
+// keySegments reads a key that stands in segments of its own. OData-URL 4.3.6
+func (b *builder) keySegments(t *target, segs []syntax.Segment) (int, error) {
+	key := t.set().Type.Key
+	if len(segs) < len(key) || len(key) == 0 {
+		return 0, plan.Errorf(plan.NotFound, segs[0].Pos, "there is no resource %q", segs[0].Text)
+	}
+	var cond plan.Expr
+	for i, p := range key {
+		lit, err := segmentKey(segs[i], p)
+		if err != nil {
+			return 0, err
+		}
+		cond = bind.And(cond, bind.Equal(&plan.Ref{Range: t.query.Range, Path: []*edm.Property{p}, T: p.Type}, lit))
+	}
+	t.query.Key, t.many = cond, false
+	return len(key), nil
+}
+
+func segmentKey(seg syntax.Segment, p *edm.Property) (plan.Expr, error) {
+	unknown := plan.Errorf(plan.NotFound, seg.Pos, "there is no resource %q", seg.Text)
+	if p.Type.Kind == edm.String {
+		return &plan.Literal{T: p.Type, Value: plan.Value{Bytes: []byte(seg.Text)}}, nil
+	}
+	if p.Type.Kind == edm.Enum {
+		if l, ok := constant.Convert(&plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Bytes: []byte(seg.Text)}}, p.Type); ok {
+			return l, nil
+		}
+		return nil, unknown
+	}
+	parsed, err := syntax.ParseLiteral(seg.Text)
+	if err != nil {
+		return nil, unknown
+	}
+	l, err := constant.Of(parsed)
+	if err != nil {
+		return nil, unknown
+	}
+	if l, ok := constant.Convert(l, p.Type); ok {
+		return l, nil
+	}
+	return nil, unknown
+}
+
+func primitive(k edm.Kind) bool { return k >= edm.Boolean && k <= edm.Stream }

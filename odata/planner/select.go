@@ -1,0 +1,209 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// selection is a tree of chosen names. A name without a tree below it means all of it.
+type selection struct {
+	all   bool
+	names map[string]*selection
+}
+
+func newSelection() *selection { return &selection{names: map[string]*selection{}} }
+
+// has tells whether a name is chosen, and what of it.
+func (s *selection) has(name string) (*selection, bool) {
+	if below, ok := s.names[name]; ok {
+		return below, true
+	}
+	return newSelection(), s.all || len(s.names) == 0
+}
+
+// fields makes the fields of a node from $select and $compute, and the columns that they and the key need.
+func (l *level) fields(q *syntax.Query) error {
+	n := l.node
+	t := n.Set.Type
+	for _, p := range t.Key {
+		n.Key = append(n.Key, column(n, &plan.Ref{Range: n.Query.Range, Path: []*edm.Property{p}, T: p.Type}))
+	}
+	if n.Ref || n.CountOnly {
+		return nil
+	}
+	sel := newSelection()
+	n.Explicit = len(q.Select) > 0
+	links := 0
+	for i := range q.Select {
+		nav, err := l.selectEntity(sel, &q.Select[i])
+		if err != nil {
+			return err
+		}
+		if nav {
+			links++
+		}
+	}
+	if n.Explicit && links == len(q.Select) {
+		// Only navigation properties were chosen: their links are no data, and nothing else is wanted.
+		sel.names[""] = nil
+	}
+	for _, p := range t.Properties {
+		if below, ok := sel.has(p.Name); ok {
+			n.Fields = append(n.Fields, topField(n, p, below))
+		}
+	}
+	for _, item := range q.Compute {
+		if _, ok := sel.has(item.As); ok {
+			e := l.Computed[item.As]
+			n.Fields = append(n.Fields, plan.Field{Name: item.As, T: e.Type(), Column: column(n, e), Computed: true})
+		}
+	}
+	return nil
+}
+
+// selectEntity adds one item of $select; true when it names a navigation property.
+func (l *level) selectEntity(sel *selection, item *syntax.SelectItem) (bool, error) {
+	t, path := l.node.Set.Type, item.Path
+	if item.Star && len(path) == 1 && path[0].Name == l.planner.model.Namespace {
+		return true, nil // all operations of the schema, of which there are none
+	}
+	if len(path) > 1 && l.bind.IsType(path[0].Name, t) {
+		path = path[1:]
+	}
+	if !item.Star && len(path) == 1 && item.Options == nil {
+		if t.Nav(path[0].Name) != nil {
+			return true, nil
+		}
+		if l.Computed[path[0].Name] != nil {
+			sel.names[path[0].Name] = newSelection()
+			return false, nil
+		}
+	}
+	return false, l.selectItem(sel, item, t.Properties, path)
+}
+
+// selectItem adds one item of $select over properties. path replaces the item's own when it is not nil. OData-URL 5.1.3
+func (b *builder) selectItem(sel *selection, item *syntax.SelectItem, props []*edm.Property, path []syntax.Ident) error {
+	if path == nil {
+		path = item.Path
+	}
+	if item.Star {
+		if len(path) > 0 {
+			return plan.Errorf(plan.Malformed, item.Pos, "there is no schema %q", path[0].Name)
+		}
+		sel.all = true
+		return nil
+	}
+	for i, id := range path {
+		p := property(props, id.Name)
+		if p == nil {
+			return plan.Errorf(plan.Malformed, id.Pos, "there is no property %q", id.Name)
+		}
+		last := i == len(path)-1
+		if !last && p.Type.Kind != edm.Complex {
+			return plan.Errorf(plan.Malformed, path[i+1].Pos, "there is nothing to select below %q", id.Name)
+		}
+		below, known := sel.names[p.Name]
+		if !known {
+			below = newSelection()
+			sel.names[p.Name] = below
+		}
+		if last {
+			return b.selectOptions(below, item, p)
+		}
+		if known && len(below.names) == 0 {
+			return nil // all of it was chosen before
+		}
+		sel, props = below, p.Type.Complex.Properties
+	}
+	return nil
+}
+
+func (b *builder) selectOptions(sel *selection, item *syntax.SelectItem, p *edm.Property) error {
+	if item.Options == nil {
+		sel.all = true
+		return nil
+	}
+	if p.Type.Kind != edm.Complex {
+		return plan.Errorf(plan.Malformed, item.Pos, "%q takes no options", p.Name)
+	}
+	for _, o := range item.Options.Options {
+		if strings.HasPrefix(o.Name, "$") && o.Name != "$select" {
+			return plan.Errorf(plan.NotImplemented, o.Pos, "%s is not supported here", o.Name)
+		}
+	}
+	for i := range item.Options.Select {
+		if err := b.selectItem(sel, &item.Options.Select[i], p.Type.Complex.Properties, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func property(list []*edm.Property, name string) *edm.Property {
+	for _, p := range list {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// column gives the index of an expression's cell and adds it when it is new.
+func column(n *plan.Node, e plan.Expr) int {
+	if ref, ok := e.(*plan.Ref); ok {
+		for i, c := range n.Columns {
+			if old, ok := c.Expr.(*plan.Ref); ok && old.Range == ref.Range && samePath(old.Path, ref.Path) {
+				return i
+			}
+		}
+	}
+	n.Columns = append(n.Columns, plan.Column{Expr: e, T: e.Type()})
+	return len(n.Columns) - 1
+}
+
+func samePath(a, b []*edm.Property) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func topField(n *plan.Node, p *edm.Property, sel *selection) plan.Field {
+	path := []*edm.Property{p}
+	if p.Type.Kind == edm.Complex {
+		return complexField(n, path, sel)
+	}
+	return field(n, path)
+}
+
+func field(n *plan.Node, path []*edm.Property) plan.Field {
+	p := path[len(path)-1]
+	return plan.Field{Name: p.Name, T: p.Type, Column: column(n, &plan.Ref{Range: n.Query.Range, Path: path, T: p.Type})}
+}
+
+func complexField(n *plan.Node, path []*edm.Property, sel *selection) plan.Field {
+	p := path[len(path)-1]
+	f := plan.Field{Name: p.Name, T: p.Type, Column: -1}
+	for _, sub := range p.Type.Complex.Properties {
+		below, ok := sel.has(sub.Name)
+		if !ok {
+			continue
+		}
+		full := append(append([]*edm.Property(nil), path...), sub)
+		if sub.Type.Kind == edm.Complex {
+			f.Fields = append(f.Fields, complexField(n, full, below))
+		} else {
+			f.Fields = append(f.Fields, field(n, full))
+		}
+	}
+	return f
+}
