@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 // An Admin is what the commands do to users, sessions, counters and plugins. It
@@ -187,38 +189,70 @@ func (a *Admin) Plugins(ctx context.Context) ([]PluginStatus, error) {
 	return status, errors.Join(err, a.h.plugins.Stop(ctx))
 }
 
+// PluginNames returns the names of the configured plugins.
+func (a *Admin) PluginNames() []string {
+	names := make([]string, 0, len(a.h.o.Plugins))
+	for _, p := range a.h.o.Plugins {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // CheckPlugin runs the conformance checks against a configured plugin.
 func (a *Admin) CheckPlugin(ctx context.Context, name string) (PluginReport, error) {
-	spec, err := a.plugin(name)
+	p, err := a.plugin(name)
 	if err != nil {
 		return PluginReport{}, err
 	}
-	return pluginproc.Check(ctx, spec, pluginproc.Options{Logger: a.h.o.Logger, HostVersion: a.h.o.Version})
+	return CheckPlugin(ctx, p, a.h.o.Logger)
 }
 
 // CallPlugin makes the one call that a JSON document describes and returns the
 // answer.
 func (a *Admin) CallPlugin(ctx context.Context, name string, call []byte) (json.RawMessage, error) {
-	spec, err := a.plugin(name)
+	p, err := a.plugin(name)
 	if err != nil {
 		return nil, err
 	}
-	return pluginproc.Call(ctx, spec, pluginproc.Options{Logger: a.h.o.Logger, HostVersion: a.h.o.Version}, call)
+	return pluginproc.Call(ctx, p, pluginproc.Options{Logger: a.h.o.Logger, HostVersion: a.h.o.Version}, call)
 }
 
 func (a *Admin) plugin(name string) (Plugin, error) {
-	var names []string
-	for _, spec := range a.h.o.Plugins {
-		if spec.Name == name {
-			return spec, nil
+	for _, p := range a.h.o.Plugins {
+		if p.Name == name {
+			return p, nil
 		}
-		names = append(names, spec.Name)
 	}
-	return Plugin{}, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(names, ", "))
+	return Plugin{}, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(a.PluginNames(), ", "))
 }
 
 // PluginSum returns the hexadecimal SHA-256 of a file, for config.hcl.
 func PluginSum(path string) (string, error) { return pluginproc.Sum(path) }
+
+// The versions of the protocols that this host speaks.
+const (
+	// PluginProtocol is the version in the plugin handshake.
+	PluginProtocol = pluginsdk.ProtocolVersion
+	// IntentVersion is the version in every intent envelope.
+	IntentVersion = auth.Version
+)
+
+// CheckPlugin starts a plugin, runs the conformance checks against it, and stops
+// it. The error is about a plugin that cannot be started.
+func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport, error) {
+	return pluginproc.Check(ctx, p, pluginproc.Options{Logger: log})
+}
+
+// CheckPlugins starts the plugins until each is ready and stops them again. It
+// needs no database.
+func CheckPlugins(ctx context.Context, plugins []Plugin, log hclog.Logger) error {
+	m, err := pluginproc.New(plugins, pluginproc.Options{Logger: log})
+	if err != nil {
+		return err
+	}
+	err = m.Start(ctx)
+	return errors.Join(err, m.Stop(ctx))
+}
 
 // Close closes the database.
 func (a *Admin) Close() error { return a.h.o.Store.Close() }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -46,7 +47,7 @@ func (h *Host) Handler() (http.Handler, error) {
 // Run starts the host, listens, and serves until ctx ends; then it lets requests
 // under way finish, stops the plugins and closes the store.
 func (h *Host) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, h.o.Store.Close()) }()
+	defer func() { err = errors.Join(err, h.closeSource(), h.o.Store.Close()) }()
 	handler, err := h.Handler()
 	if err != nil {
 		return err
@@ -78,6 +79,18 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	case <-ctx.Done():
 	}
 	return errors.Join(err, h.drain(server, admin))
+}
+
+// closeSource closes the query endpoint's source where it has connections of its
+// own.
+func (h *Host) closeSource() error {
+	if h.o.OData == nil {
+		return nil
+	}
+	if c, ok := h.o.OData.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // server has limits for slow and large heads; bodies are limited by who reads

@@ -140,11 +140,15 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		}
 		if remember {
 			device, cookie, err := p.newDevice(ctx, r, user, next)
-			if err != nil {
+			switch {
+			case errors.Is(err, ErrNotFound):
+				p.Logger.Warn("the table users has no column remember_token: devices cannot be kept signed in", "request_id", p.Site.RequestID(r))
+			case err != nil:
 				return err
+			default:
+				next.Device = device
+				cookies = append(cookies[:0], cookie)
 			}
-			next.Device = device
-			cookies = append(cookies[:0], cookie)
 		}
 		_, cookie, err := p.Sessions.Renew(ctx, r, guest, next)
 		cookies = append(cookies, cookie)
