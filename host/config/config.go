@@ -10,6 +10,7 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // A Config is the whole configuration, checked and with absolute paths. It is
@@ -151,10 +152,13 @@ func (c *Config) decode() error {
 	return k.Unmarshal("", c)
 }
 
-// Dir is the directory of config.hcl, absolute.
-func (c *Config) Dir() string { return c.dir }
+// Redacted is the configuration in effect, all layers merged, as HCL. Secrets,
+// and everything that plugins get from the environment or a file, are ***.
+func (c *Config) Redacted() (string, error) {
+	return layer.Redacted(schema.Root(), c.values, c.origins)
+}
 
-// inOrder gives the labels of the blocks at path in the order in which they
+// labels gives those of the blocks at path in the order in which they
 // were written: those of the file, then those of the other layers by name.
 func labels[T any](c *Config, blocks map[string]T, path ...string) []string {
 	names := slices.Sorted(maps.Keys(blocks))

@@ -2,7 +2,10 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -36,6 +39,89 @@ func (c *Config) openStore(ctx context.Context) (*store.DB, error) {
 	return sqlite.Open(ctx, dsn)
 }
 
+// openMigrated opens the main database and brings it up to date.
+func (c *Config) openMigrated(ctx context.Context) (*store.DB, error) {
+	db, err := c.openStore(ctx)
+	if err != nil {
+		return nil, Findings{c.databaseFinding(err)}.Err()
+	}
+	if _, err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(Findings{c.databaseFinding(err)}.Err(), db.Close())
+	}
+	return db, nil
+}
+
+// openExisting opens the main database as it is, and creates nothing.
+func (c *Config) openExisting(ctx context.Context) (*store.DB, error) {
+	_, file := c.dsn()
+	missing, err := missingFile(file)
+	if err != nil {
+		return nil, Findings{c.databaseFinding(err)}.Err()
+	}
+	if missing {
+		return nil, fmt.Errorf("there is no database %s: make it with `vestibule migrate`", c.shown(file))
+	}
+	db, err := c.openStore(ctx)
+	if err != nil {
+		return nil, Findings{c.databaseFinding(err)}.Err()
+	}
+	if err := db.Ready(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: run `vestibule migrate`", err), db.Close())
+	}
+	return db, nil
+}
+
+// Migrate brings the main database up to date and tells what it did.
+func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
+	db, err := c.openStore(ctx)
+	if err != nil {
+		return nil, Findings{c.databaseFinding(err)}.Err()
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Migrate(ctx)
+}
+
+// Pending tells what Migrate would do, and changes nothing: for a SQLite file
+// that does not exist yet it looks at an empty one elsewhere.
+func (c *Config) Pending(ctx context.Context) (steps []string, err error) {
+	_, file := c.dsn()
+	missing, err := missingFile(file)
+	if err != nil {
+		return nil, Findings{c.databaseFinding(err)}.Err()
+	}
+	open := c.openStore
+	if missing {
+		dir, err := os.MkdirTemp("", "vestibule-")
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		open = func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, filepath.Join(dir, "empty.db")) }
+		steps = append(steps, "create "+c.shown(file))
+	}
+	db, err := open(ctx)
+	if err != nil {
+		return nil, Findings{c.databaseFinding(err)}.Err()
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	pending, err := db.Pending(ctx)
+	return append(steps, pending...), err
+}
+
+// Backup writes a consistent copy of a SQLite database into a new file.
+func (c *Config) Backup(ctx context.Context, file string) (err error) {
+	_, name := c.dsn()
+	if missing, _ := missingFile(name); missing {
+		return fmt.Errorf("there is no database %s", c.shown(name))
+	}
+	db, err := c.openStore(ctx)
+	if err != nil {
+		return Findings{c.databaseFinding(err)}.Err()
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return db.Backup(ctx, file)
+}
+
 // databaseFinding tells where the database that cannot be used was named.
 func (c *Config) databaseFinding(err error) Finding {
 	remedy := map[string]string{
@@ -62,7 +148,10 @@ func (c *Config) verifyDatabases(ctx context.Context) Findings {
 		return append(f, c.databaseFinding(err))
 	}
 	if missing {
-		if c.OData.Database.Driver == nil && len(c.OData.Discover)+len(c.OData.EntitySets)+len(c.OData.Singletons) > 0 {
+		if c.OData.Database.Driver != nil {
+			return append(f, c.verifyOData(ctx, nil)...)
+		}
+		if len(c.OData.Discover)+len(c.OData.EntitySets)+len(c.OData.Singletons) > 0 {
 			f.Warn(c.at("database", "dsn"), fmt.Sprintf("there is no database %s yet, so its tables could not be looked at", c.shown(file)), "run `vestibule migrate`, or start the host once")
 		}
 		return f

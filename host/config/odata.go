@@ -2,15 +2,172 @@ package config
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/host"
 	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/host/store/postgres"
+	"github.com/vestibule-dev/vestibule/odata"
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource"
 )
 
-func (c *Config) openOData(ctx context.Context, db *store.DB, logger hclog.Logger) (*host.ODataOptions, Findings) {
-	return nil, nil
+// An endpoint is the query endpoint's source and what is to be closed with it.
+type endpoint struct {
+	source *sqlsource.Source
+	own    *store.DB // nil when it reads the main database
 }
 
-func (c *Config) verifyOData(ctx context.Context, db *store.DB) Findings { return nil }
+func (e endpoint) Close() error {
+	err := e.source.Close()
+	if e.own != nil {
+		err = errors.Join(err, e.own.Close())
+	}
+	return err
+}
+
+// openOData opens the database of the query endpoint and makes the model.
+func (c *Config) openOData(ctx context.Context, db *store.DB, logger hclog.Logger) (*host.ODataOptions, Findings) {
+	e, findings := c.openEndpoint(ctx, db)
+	if findings != nil {
+		return nil, findings
+	}
+	return &host.ODataOptions{Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger)}, nil
+}
+
+func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
+	o := c.OData
+	limits := odata.Limits{PageSize: o.Pagination.Default, ExpandDepth: o.Limits.ExpandDepth, FilterNodes: o.Limits.FilterNodes}
+	if o.Pagination.Max != nil {
+		limits.MaxPageSize = *o.Pagination.Max
+	}
+	if o.Limits.MaxTop != nil {
+		limits.MaxTop = *o.Limits.MaxTop
+	}
+	return odata.Options{Limits: limits, Timeout: o.Limits.Timeout, Logger: logger.Named("odata")}
+}
+
+// openEndpoint reads the tables and checks the mapping against them.
+func (c *Config) openEndpoint(ctx context.Context, db *store.DB) (endpoint, Findings) {
+	from, own, err := c.odataDatabase(ctx, db)
+	if err != nil {
+		return endpoint{}, Findings{{At: c.at("odata", "database", "dsn"), What: "the database of odata cannot be opened: " + oneLine(err), Remedy: "correct odata.database"}}
+	}
+	source, err := sqlsource.New(ctx, from, c.mapping())
+	if err == nil {
+		return endpoint{source, own}, nil
+	}
+	if own != nil {
+		err = errors.Join(err, own.Close())
+	}
+	var invalid *sqlsource.Invalid
+	if !errors.As(err, &invalid) {
+		return endpoint{}, Findings{{At: c.at("odata"), What: "the tables cannot be read: " + oneLine(err), Remedy: "check that the database is in order"}}
+	}
+	var findings Findings
+	for _, f := range invalid.Findings {
+		at := c.at(append([]string{"odata"}, f.Path...)...)
+		what, remedy, _ := strings.Cut(f.Message, "; ")
+		findings.Add(at, describeFinding(f, what), remedy)
+	}
+	return endpoint{}, findings.Sorted()
+}
+
+func describeFinding(f sqlsource.Finding, what string) string {
+	if len(f.Path) < 2 {
+		return what
+	}
+	return fmt.Sprintf("%s %q: %s", f.Path[0], f.Path[1], what)
+}
+
+// odataDatabase is the database to read, and the handle to close after it where
+// it is another than the main one.
+func (c *Config) odataDatabase(ctx context.Context, db *store.DB) (from sqlsource.Database, own *store.DB, err error) {
+	driver, dsn := c.Database.Driver, ""
+	if c.OData.Database.Driver == nil || c.OData.Database.DSN == nil {
+		dsn, _ = c.dsn()
+		from = sqlsource.Database{Dialect: driver, DSN: dsn}
+		if db != nil {
+			from.DB = db.Reader()
+		}
+		return from, nil, nil
+	}
+	driver, dsn = *c.OData.Database.Driver, *c.OData.Database.DSN
+	switch driver {
+	case "postgres":
+		own, err = postgres.Open(ctx, dsn)
+	case "mysql":
+		own, err = mysql.Open(ctx, dsn)
+	default:
+		file, dsn := sqliteFile(dsn, c.origins.Dir("odata", "database", "dsn"))
+		if missing, err := missingFile(file); err != nil || missing {
+			return from, nil, errors.Join(err, fmt.Errorf("there is no database %s", c.shown(file)))
+		}
+		return sqlsource.Database{Dialect: driver, DSN: dsn}, nil, nil
+	}
+	if err != nil {
+		return from, nil, err
+	}
+	return sqlsource.Database{Dialect: driver, DB: own.Reader()}, own, nil
+}
+
+// verifyOData opens the endpoint as serving would, and closes it again.
+func (c *Config) verifyOData(ctx context.Context, db *store.DB) Findings {
+	e, findings := c.openEndpoint(ctx, db)
+	if findings != nil {
+		return findings
+	}
+	if err := e.Close(); err != nil {
+		findings.Add(c.at("odata", "database"), "the database of odata cannot be closed", oneLine(err))
+	}
+	return findings
+}
+
+// mapping is what sqlsource needs to know, in the order in which it was written.
+func (c *Config) mapping() sqlsource.Config {
+	guard, _ := edm.ParseGuard(c.OData.Guard)
+	m := sqlsource.Config{
+		Guard: guard, Discover: c.OData.Discover,
+		EntitySets: c.sets(c.OData.EntitySets, "entity_set"), Singletons: c.sets(c.OData.Singletons, "singleton"),
+	}
+	for _, name := range labels(c, c.OData.Enums, "odata", "enum") {
+		e := c.OData.Enums[name]
+		m.Enums = append(m.Enums, sqlsource.Enum{Name: name, Flags: e.Flags, Members: e.Members})
+	}
+	return m
+}
+
+func (c *Config) sets(blocks map[string]EntitySet, kind string) []sqlsource.EntitySet {
+	var list []sqlsource.EntitySet
+	for _, name := range labels(c, blocks, "odata", kind) {
+		b := blocks[name]
+		set := sqlsource.EntitySet{
+			Name: name, Table: b.Table, Type: value(b.Type), Guard: value(b.Guard), Key: b.Key, Hide: b.Hide,
+			Search: b.Search, Filter: value(b.Filter),
+		}
+		path := []string{"odata", kind, name}
+		for _, column := range labels(c, b.Properties, append(path, "property")...) {
+			p := b.Properties[column]
+			set.Properties = append(set.Properties, sqlsource.Property{
+				Column: column, Name: value(p.Name), Type: value(p.Type), Precision: p.Precision, Scale: p.Scale,
+			})
+		}
+		for _, label := range labels(c, b.Complexes, append(path, "complex")...) {
+			x := b.Complexes[label]
+			set.Complexes = append(set.Complexes, sqlsource.Complex{Type: label, Name: x.Name, Prefix: x.Prefix})
+		}
+		for _, label := range labels(c, b.Navigation, append(path, "navigation")...) {
+			n := b.Navigation[label]
+			set.Navigations = append(set.Navigations, sqlsource.Navigation{
+				Name: label, To: n.To, Many: n.Many, On: n.On, Via: value(n.Via), FromKey: value(n.FromKey), ToKey: value(n.ToKey),
+			})
+		}
+		list = append(list, set)
+	}
+	return list
+}

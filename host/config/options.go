@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -18,36 +19,43 @@ import (
 	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
-// Options opens the databases and builds what the host runs on. Findings are the
-// error as one line each, with positions. What was opened is the host's to
-// close; after an error nothing is open.
+// Options opens the databases, brings the main one up to date, and builds what
+// the host runs on. The error has a line for each finding, with its position.
+// What was opened is the host's to close; after an error nothing is open.
 func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options, error) {
-	opts, err := c.AdminOptions(ctx, logger)
-	if err != nil {
-		return host.Options{}, err
-	}
-	model, findings := c.openOData(ctx, opts.Store, logger)
-	if err := findings.Err(); err != nil {
-		_ = opts.Store.Close()
-		return host.Options{}, err
-	}
-	opts.OData = model
-	return opts, nil
-}
-
-// AdminOptions is Options without the query endpoint, for commands that have
-// nothing to do with it.
-func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger) (host.Options, error) {
 	opts, findings := c.static(logger)
 	if err := findings.Err(); err != nil {
 		return host.Options{}, err
 	}
-	db, err := c.openStore(ctx)
+	db, err := c.openMigrated(ctx)
 	if err != nil {
-		return host.Options{}, Findings{c.databaseFinding(err)}.Err()
+		return host.Options{}, err
 	}
 	opts.Store = db
+	opts.OData, findings = c.openOData(ctx, db, logger)
+	if err := findings.Err(); err != nil {
+		return host.Options{}, errors.Join(err, db.Close())
+	}
 	return opts, nil
+}
+
+// AdminOptions is what commands for operators need: rules, addresses and the
+// database, but no front-end app, no routes and no query endpoint, so that they
+// work while those are broken. A SQLite file is created only with create, and
+// only then is the database brought up to date.
+func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger, create bool) (host.Options, error) {
+	plugins, _ := c.plugins()
+	opts := host.Options{
+		Logger: logger, Server: c.serverOptions(), Auth: c.authOptions(), Plugins: plugins,
+		Session: host.SessionOptions{Idle: c.Session.Idle, Absolute: c.Session.Absolute, Remember: c.Session.Remember},
+	}
+	var err error
+	if create {
+		opts.Store, err = c.openMigrated(ctx)
+	} else {
+		opts.Store, err = c.openExisting(ctx)
+	}
+	return opts, err
 }
 
 // Reloaded is what a running host goes over to: everything of c that can change

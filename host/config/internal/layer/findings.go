@@ -67,6 +67,9 @@ func (f Findings) Err() error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
+// With returns all findings of both, in order.
+func (f Findings) With(more Findings) Findings { return append(slices.Clone(f), more...).Sorted() }
+
 // Sorted returns the findings in the order in which a reader meets them, each once.
 func (f Findings) Sorted() Findings {
 	slices.SortStableFunc(f, func(a, b Finding) int {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/host/config"
+)
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	os.Exit(run(context.Background(), console{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
+}
+
+// A console is where a command reads from and prints to.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run runs the command that the arguments name and returns its exit code.
+func run(ctx context.Context, c console, args []string) int {
+	err := dispatch(ctx, c, commands(), "vestibule", args)
+	var wrong *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.Is(err, errReported):
+		return exitFailed
+	case errors.As(err, &wrong):
+		fmt.Fprintf(c.err, "vestibule: %s\n%s\n", wrong.what, wrong.hint)
+		return exitUsage
+	}
+	fmt.Fprintf(c.err, "vestibule: %s\n", oneLine(err))
+	return exitFailed
+}
+
+// errReported is returned by commands that have said already what is wrong.
+var errReported = errors.New("reported")
+
+// A usageError is a command line that makes no sense.
+type usageError struct{ what, hint string }
+
+func (e *usageError) Error() string { return e.what }
+
+// oneLine is the text of an error; findings keep a line each.
+func oneLine(err error) string {
+	var lines []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
+// report prints findings, a line each, and says whether one is an error.
+func report(w io.Writer, findings config.Findings) (failed bool) {
+	for _, f := range findings {
+		fmt.Fprintln(w, f)
+	}
+	return findings.Failed()
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/host/config"
+)
+
+func serveCommand() command {
+	return command{
+		name: "serve", short: "start the host",
+		long: "Migrates its own tables, creates the stock tables where they are missing, starts the plugins, listens,\n" +
+			"and prints one line with the address when it is ready. SIGTERM and SIGINT let requests under way finish;\n" +
+			"SIGHUP reloads plugins, the front-end app, the TLS files and the log level.",
+		run: serve,
+	}
+}
+
+func serve(ctx context.Context, in *invocation) error {
+	if err := in.need(0, 0); err != nil {
+		return err
+	}
+	cfg, err := in.load()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	logger := newLogger(in, cfg)
+	h, opts, err := build(ctx, in, cfg, logger)
+	if err != nil {
+		return err
+	}
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	done := make(chan error, 1)
+	go func() { done <- h.Run(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			return located(in, cfg, err)
+		case <-hup:
+			reload(ctx, in, h, opts, logger)
+		}
+	}
+}
+
+func newLogger(in *invocation, cfg *config.Config) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "vestibule", Output: in.err, Level: hclog.LevelFromString(cfg.Server.Log.Level), JSONFormat: cfg.Server.Log.Format == "json",
+	})
+}
+
+// build makes a host that is ready to run. Nothing stays open after an error.
+func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog.Logger) (*host.Host, host.Options, error) {
+	opts, err := cfg.Options(ctx, logger)
+	if err != nil {
+		return nil, opts, err
+	}
+	opts.Version = coreVersion
+	opts.Server.OnReady = func(base string) { fmt.Fprintf(in.out, "vestibule %s is ready at %s\n", coreVersion, base) }
+	h, err := host.New(opts)
+	if err != nil {
+		return nil, opts, errors.Join(err, opts.Store.Close())
+	}
+	return h, opts, nil
+}
+
+// reload goes over to what the files say now; what is wrong is logged, and the
+// host goes on as it was.
+func reload(ctx context.Context, in *invocation, h *host.Host, opts host.Options, logger hclog.Logger) {
+	cfg, findings := config.Load(in.source)
+	if findings.Failed() {
+		for _, f := range findings {
+			logger.Error("reload: the configuration is wrong, nothing was changed", "finding", f.String())
+		}
+		return
+	}
+	next, err := cfg.Reloaded(opts)
+	if err != nil {
+		logger.Error("reload: nothing was changed", "error", oneLine(err))
+		return
+	}
+	logger.SetLevel(hclog.LevelFromString(cfg.Server.Log.Level))
+	if err := h.Reload(ctx, next); err != nil {
+		if found, ok := cfg.Locate(err); ok {
+			err = found.Err()
+		}
+		logger.Error("reload: what could not be replaced stays as it was", "error", oneLine(err))
+		return
+	}
+	logger.Info("reloaded")
+}
+
+// located gives an error about a plugin's config block its place in the file.
+func located(in *invocation, cfg *config.Config, err error) error {
+	if found, ok := cfg.Locate(err); ok {
+		report(in.err, found)
+		return errReported
+	}
+	return err
+}

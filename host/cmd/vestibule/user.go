@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/vestibule-dev/vestibule/host"
+)
+
+func userCommands() []command {
+	return []command{userAdd(), userList(), userDisable(true), userDisable(false), userPasswd(), userResetLink()}
+}
+
+func emailFlag(f *flag.FlagSet, email *string) {
+	f.StringVar(email, "email", "", "the `address` of the person")
+}
+
+func passwordFlag(f *flag.FlagSet, stdin *bool) {
+	f.BoolVar(stdin, "password-stdin", false, "read the password from the standard input instead of asking for it")
+}
+
+func userAdd() command {
+	var email, name string
+	var stdin bool
+	return command{
+		name: "add", args: `--email ADDRESS --name "NAME" [--password-stdin]`, short: "add a person",
+		flags: func(f *flag.FlagSet) {
+			emailFlag(f, &email)
+			f.StringVar(&name, "name", "", "the `name` to greet the person with")
+			passwordFlag(f, &stdin)
+		},
+		run: func(ctx context.Context, in *invocation) error {
+			if err := in.needPerson(email); err != nil {
+				return err
+			}
+			password, err := in.password(stdin)
+			if err != nil {
+				return err
+			}
+			return in.withAdmin(ctx, true, func(a *host.Admin) error {
+				user, err := a.AddUser(ctx, email, name, password)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(in.out, "added %s (id %s)\n", user.Email, user.ID)
+				return nil
+			})
+		},
+	}
+}
+
+// needPerson checks the command line of commands that work on one person.
+func (in *invocation) needPerson(email string) error {
+	if err := in.need(0, 0); err != nil {
+		return err
+	}
+	return in.needFlag("email", email)
+}
+
+func userList() command {
+	return command{
+		name: "list", short: "list the people, a line each: id, address, name, state",
+		run: func(ctx context.Context, in *invocation) error {
+			if err := in.need(0, 0); err != nil {
+				return err
+			}
+			return in.withAdmin(ctx, false, func(a *host.Admin) error {
+				table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
+				err := a.Users(ctx, func(u host.User) error {
+					state := "enabled"
+					if u.Disabled {
+						state = "disabled"
+					}
+					_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", u.ID, printable(u.Email), printable(u.Name), state)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				return table.Flush()
+			})
+		},
+	}
+}
+
+func userDisable(disabled bool) command {
+	var email string
+	verb := "enable"
+	short := "let a person sign in again"
+	if disabled {
+		verb, short = "disable", "keep a person from signing in, and end all sessions and devices"
+	}
+	return command{
+		name: verb, args: "--email ADDRESS", short: short,
+		flags: func(f *flag.FlagSet) { emailFlag(f, &email) },
+		run: func(ctx context.Context, in *invocation) error {
+			if err := in.needPerson(email); err != nil {
+				return err
+			}
+			return in.withAdmin(ctx, false, func(a *host.Admin) error {
+				if err := a.SetDisabled(ctx, email, disabled); err != nil {
+					return err
+				}
+				fmt.Fprintf(in.out, "%sd %s\n", verb, email)
+				return nil
+			})
+		},
+	}
+}
+
+func userPasswd() command {
+	var email string
+	var stdin bool
+	return command{
+		name: "passwd", args: "--email ADDRESS [--password-stdin]", short: "give a person another password, which ends all sessions and devices",
+		flags: func(f *flag.FlagSet) {
+			emailFlag(f, &email)
+			passwordFlag(f, &stdin)
+		},
+		run: func(ctx context.Context, in *invocation) error {
+			if err := in.needPerson(email); err != nil {
+				return err
+			}
+			password, err := in.password(stdin)
+			if err != nil {
+				return err
+			}
+			return in.withAdmin(ctx, false, func(a *host.Admin) error {
+				if err := a.SetPassword(ctx, email, password); err != nil {
+					return err
+				}
+				fmt.Fprintf(in.out, "changed the password of %s\n", email)
+				return nil
+			})
+		},
+	}
+}
+
+func userResetLink() command {
+	var email string
+	return command{
+		name: "reset-link", args: "--email ADDRESS", short: "print a link to set a new password",
+		long:  "The link replaces any that was mailed before. Hand it over by a way that only this person reads.",
+		flags: func(f *flag.FlagSet) { emailFlag(f, &email) },
+		run: func(ctx context.Context, in *invocation) error {
+			if err := in.needPerson(email); err != nil {
+				return err
+			}
+			return in.withAdmin(ctx, false, func(a *host.Admin) error {
+				link, lifetime, err := a.ResetLink(ctx, email)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(in.out, link)
+				fmt.Fprintf(in.err, "the link works once, for %s\n", lifetime)
+				return nil
+			})
+		},
+	}
+}

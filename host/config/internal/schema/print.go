@@ -1,0 +1,125 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Sample is the file that `vestibule init` writes: every setting with its
+// default and what it means, as comments, so that a later default still counts.
+func Sample() string {
+	var b strings.Builder
+	b.WriteString(`# Vestibule's configuration. Lines that are commented out show the defaults.
+# Layers over this file, low to high: conf.d/*.hcl beside it, environment
+# variables such as VESTIBULE_ODATA__PAGINATION__MAX=500, --set flags.
+# Paths are relative to this file. Functions: env("NAME", default), file("path").
+# ` + "`vestibule check`" + ` finds what is wrong; docs/configuration.md has it all.
+`)
+	for _, block := range Root().Blocks {
+		b.WriteString("\n")
+		sampleBlock(&b, block, "")
+	}
+	return b.String()
+}
+
+func sampleBlock(b *strings.Builder, block Block, indent string) {
+	for _, line := range wrap(block.Doc, 100-len(indent)) {
+		fmt.Fprintf(b, "%s# %s\n", indent, line)
+	}
+	if block.Label != "" {
+		b.WriteString(block.Sample)
+		return
+	}
+	fmt.Fprintf(b, "%s%s {\n", indent, block.Name)
+	width := 0
+	for _, k := range block.Keys {
+		width = max(width, len(k.Name))
+	}
+	for _, k := range block.Keys {
+		setting := fmt.Sprintf("%-*s = %s", width, k.Name, k.Def)
+		doc := k.Doc
+		if k.Sample != "" {
+			doc += "; such as " + k.Sample
+		}
+		if len(k.OneOf) > 0 {
+			doc += " (" + list(k.OneOf) + ")"
+		}
+		fmt.Fprintf(b, "%s  # %-34s # %s\n", indent, setting, doc)
+	}
+	for _, inner := range block.Blocks {
+		if inner.Label == "" || inner.Sample != "" {
+			sampleBlock(b, inner, indent+"  ")
+		}
+	}
+	fmt.Fprintf(b, "%s}\n", indent)
+}
+
+// wrap cuts text into lines of at most width bytes, at blanks.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Reference is the table of docs/configuration.md: all keys, in the order of the
+// file.
+func Reference() string {
+	var b strings.Builder
+	for _, block := range Root().Blocks {
+		referenceBlock(&b, block, "")
+	}
+	b.WriteString("### `source` in .ui5-sources.hcl\n\n")
+	referenceKeys(&b, SourcesFile().Blocks[0])
+	return b.String()
+}
+
+func referenceBlock(b *strings.Builder, block Block, above string) {
+	name := above + block.Name
+	title := name
+	if block.Label != "" {
+		title += " \"" + strings.ToUpper(block.Label) + "\""
+	}
+	fmt.Fprintf(b, "### `%s`\n\n%s\n\n", title, block.Doc)
+	referenceKeys(b, block)
+	for _, inner := range block.Blocks {
+		referenceBlock(b, inner, name+".")
+	}
+}
+
+func referenceKeys(b *strings.Builder, block Block) {
+	if len(block.Keys) == 0 {
+		return
+	}
+	b.WriteString("| Key | Type | Default | Meaning |\n|---|---|---|---|\n")
+	for _, k := range block.Keys {
+		kind := k.Kind.String()
+		if len(k.OneOf) > 0 {
+			kind = strings.ReplaceAll(list(k.OneOf), ", ", " \\| ")
+		}
+		if k.Null {
+			kind += " or null"
+		}
+		def := "none"
+		switch {
+		case k.Def != "":
+			def = "`" + k.Def + "`"
+		case k.Required:
+			def = "required"
+		}
+		doc := k.Doc
+		if k.Sample != "" {
+			doc += "; such as `" + k.Sample + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Name, kind, def, doc)
+	}
+	b.WriteString("\n")
+}
