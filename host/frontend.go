@@ -1,82 +1,26 @@
 package host
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
-	"path"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/frontend"
 )
 
-// uiPrefix is where the front-end app's files are served.
-const uiPrefix = "/ui/auth/"
-
-// pagePolicy is the Content-Security-Policy of the front-end app: nothing inline
-// runs, and nothing comes from elsewhere.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types 'none'"
-
-// hashed matches the names of files whose content never changes.
-var hashed = regexp.MustCompile(`[-.][0-9A-Za-z_-]{8,}\.[a-z0-9]+$`)
-
-// A frontEnd is the app that is served at /login, and the list of modules that
-// the host has collected.
-type frontEnd struct {
-	app     fs.FS
-	live    bool
-	page    []byte
-	modules []Module
-}
-
 // A Module is a front-end module that the core runtime can load.
-type Module struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Core    string `json:"core"`
-	URL     string `json:"url"`
-}
+type Module = frontend.Module
 
-func newFrontEnd(o UIOptions, version string) (*frontEnd, error) {
-	ui := &frontEnd{app: o.App, live: o.Live, modules: slices.Clone(o.Modules)}
-	if o.App == nil {
-		return ui, nil
+// openApp reads the front-end app of o, nil when there is none.
+func openApp(o Options) (*frontend.App, error) {
+	if o.UI.App == nil {
+		return nil, nil
 	}
-	page, err := fs.ReadFile(o.App, "index.html")
-	if err != nil {
-		return nil, fmt.Errorf("front-end app: %w", err)
-	}
-	raw, err := fs.ReadFile(o.App, "manifest.json")
-	if err != nil {
-		return nil, fmt.Errorf("front-end app: %w", err)
-	}
-	m := Module{Name: "auth", URL: uiPrefix}
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, fmt.Errorf("front-end app: manifest.json: %w", err)
-	}
-	if core, _, _ := strings.Cut(version, "."); m.Core != core {
-		return nil, fmt.Errorf("front-end app: manifest.json is for core %q, this is %q", m.Core, core)
-	}
-	m.Name, m.URL = "auth", uiPrefix
-	ui.page = page
-	ui.modules = append([]Module{m}, ui.modules...)
-	return ui, nil
-}
-
-// index returns the page, read anew while it is being edited.
-func (ui *frontEnd) index() ([]byte, error) {
-	if ui.live {
-		return fs.ReadFile(ui.app, "index.html")
-	}
-	return ui.page, nil
+	core, _, _ := strings.Cut(o.Version, ".")
+	return frontend.Open(o.UI.App, o.UI.Live, core)
 }
 
 // loginPage answers GET /login.
@@ -96,28 +40,21 @@ func (h *Host) loginPage(w http.ResponseWriter, r *http.Request) {
 
 // showPage sends the app's page with the bootstrap data and the language in it.
 func (h *Host) showPage(w http.ResponseWriter, r *http.Request, s auth.Session) {
-	ui := h.ui.Load()
-	if ui.app == nil {
+	app := h.app.Load()
+	if app == nil {
 		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound, Cause: errors.New("no front-end app: set Options.UI.App")})
 		return
 	}
-	page, err := ui.index()
-	if err != nil {
-		h.pipeline.Fail(w, r, err)
-		return
-	}
 	data := h.bootstrap(r, s)
-	inline, err := json.Marshal(data)
+	page, err := app.Page(data.Locale, data)
 	if err != nil {
 		h.pipeline.Fail(w, r, err)
 		return
 	}
-	page = bytes.Replace(page, []byte(`id="bootstrap">{}<`), append(append([]byte(`id="bootstrap">`), inline...), '<'), 1)
-	page = bytes.Replace(page, []byte(`<html lang="en"`), []byte(`<html lang="`+data.Locale+`"`), 1)
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Cache-Control", "no-store")
-	header.Set("Content-Security-Policy", pagePolicy)
+	header.Set("Content-Security-Policy", frontend.Policy)
 	// no-referrer would make the sign-out form send "Origin: null".
 	header.Set("Referrer-Policy", "same-origin")
 	_, _ = w.Write(page)
@@ -177,114 +114,37 @@ func (h *Host) logo() string {
 	return "/vendor/vestibule/auth/logo-full.svg"
 }
 
-// modules lists the front-end modules for a shell.
+// modules lists the front-end modules that the host has collected, for a shell.
 func (h *Host) modules(w http.ResponseWriter, _ *http.Request) {
-	list := h.ui.Load().modules
-	if list == nil {
-		list = []Module{}
+	list := []Module{}
+	if app := h.app.Load(); app != nil {
+		list = append(list, app.Module())
 	}
 	fault.WriteJSON(w, http.StatusOK, map[string]any{
-		"modules": list,
+		"modules": append(list, h.o.UI.Modules...),
 		"infra":   map[string]any{"auth": map[string]string{"login": "/login", "logout": "/logout"}},
 	})
 }
 
-// uiFile serves the app's files: hashed ones for ever, precompressed where the
-// browser takes it. The bare prefix is the page itself, which unlike /login never
-// sends on those who are signed in, so that they can reach its sign-out screen.
-func (h *Host) uiFile(w http.ResponseWriter, r *http.Request) {
-	ui := h.ui.Load()
-	name := strings.TrimPrefix(r.URL.Path, uiPrefix)
-	if name == "" || name == "index.html" {
+// appFile serves the app's files. The bare prefix is the page itself, which unlike
+// /login never sends on those who are signed in, so that they can reach its
+// sign-out screen.
+func (h *Host) appFile(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, frontend.Prefix)
+	app := h.app.Load()
+	switch {
+	case name == "" || name == "index.html":
 		s, err := h.pipeline.Identify(w, r)
 		if err != nil {
 			h.pipeline.Fail(w, r, err)
 			return
 		}
 		h.showPage(w, r, s)
-		return
-	}
-	if ui.app == nil || !fs.ValidPath(name) {
+	case app == nil:
 		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound})
-		return
-	}
-	cache := "no-cache"
-	if !ui.live && hashed.MatchString(path.Base(name)) {
-		cache = "public, max-age=31536000, immutable"
-	}
-	w.Header().Set("Vary", "Accept-Encoding")
-	file := compressed(ui.app, w, r, name)
-	if err := serveNamed(ui.app, w, r, file, name, cache); err != nil {
-		w.Header().Del("Content-Encoding")
-		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound, Cause: err})
-	}
-}
-
-// compressed returns the name of the smallest variant of a file that the browser
-// accepts and that exists, and sets its encoding.
-func compressed(app fs.FS, w http.ResponseWriter, r *http.Request, name string) string {
-	accepted := r.Header.Get("Accept-Encoding")
-	for _, v := range []struct{ token, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
-		if !accepts(accepted, v.token) {
-			continue
-		}
-		if _, err := fs.Stat(app, name+v.suffix); err == nil {
-			w.Header().Set("Content-Encoding", v.token)
-			return name + v.suffix
+	default:
+		if err := app.ServeFile(w, r, name); err != nil {
+			h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound, Cause: err})
 		}
 	}
-	return name
-}
-
-// accepts reports whether an Accept-Encoding names the coding and does not refuse
-// it (RFC 9110 12.5.3).
-func accepts(header, coding string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		token, params, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(token), coding) {
-			q := strings.ReplaceAll(params, " ", "")
-			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
-		}
-	}
-	return false
-}
-
-// serveNamed serves a file under the content type of name.
-func serveNamed(app fs.FS, w http.ResponseWriter, r *http.Request, file, name, cache string) error {
-	data, err := fs.ReadFile(app, file)
-	if err != nil {
-		return errNoFile
-	}
-	info, err := fs.Stat(app, file)
-	if err != nil {
-		return errNoFile
-	}
-	w.Header().Set("Cache-Control", cache)
-	if kind := contentType(name); kind != "" {
-		w.Header().Set("Content-Type", kind)
-	}
-	http.ServeContent(w, r, name, info.ModTime(), bytes.NewReader(data))
-	return nil
-}
-
-// contentType knows the types of a front-end app; mime's table differs from one
-// machine to the next.
-func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".js", ".mjs":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".json":
-		return "application/json; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	case ".properties":
-		return "text/plain; charset=utf-8"
-	case ".woff2":
-		return "font/woff2"
-	case ".html":
-		return "text/html; charset=utf-8"
-	}
-	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/host/frontend"
 	"github.com/vestibule-dev/vestibule/host/store"
 
 	"github.com/gorilla/mux"
@@ -34,7 +35,7 @@ type Host struct {
 	mail      *mail.Worker
 	odata     *odata.Service
 	metrics   *metrics
-	ui        atomic.Pointer[frontEnd]
+	app       atomic.Pointer[frontend.App]
 	public    fs.FS
 	guard     crossOrigin
 	tls       certificate
@@ -84,11 +85,11 @@ func New(o Options) (*Host, error) {
 
 // openFiles reads the front-end app and opens the public directory.
 func (h *Host) openFiles() error {
-	ui, err := newFrontEnd(h.o.UI, h.o.Version)
+	app, err := openApp(h.o)
 	if err != nil {
 		return err
 	}
-	h.ui.Store(ui)
+	h.app.Store(app)
 	if dir := h.o.Server.PublicDir; dir != "" {
 		root, err := os.OpenRoot(dir)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/mux"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/frontend"
 )
 
 // An endpoint is a row of the table of our own routes.
@@ -45,7 +46,7 @@ func (h *Host) register(r *mux.Router) error {
 		}
 		r.Path(e.path).Name(e.name).Handler(h.wrap(e.name, handler))
 	}
-	r.PathPrefix(uiPrefix).Handler(h.wrap("ui", h.only("GET", http.HandlerFunc(h.uiFile))))
+	r.PathPrefix(frontend.Prefix).Handler(h.wrap("ui", h.only("GET", http.HandlerFunc(h.appFile))))
 	if h.odata != nil {
 		r.PathPrefix("/odata/").Handler(h.wrap("odata", h.odataHandler()))
 		r.Path("/odata").Handler(h.wrap("odata", http.RedirectHandler("/odata/", http.StatusPermanentRedirect)))
@@ -58,7 +59,7 @@ func (h *Host) register(r *mux.Router) error {
 		}
 	}
 	if h.public != nil {
-		r.PathPrefix("/").Handler(h.wrap("public", h.only("GET", h.orNotFound(dirHandler(h.public, "/")))))
+		r.PathPrefix("/").Handler(h.wrap("public", h.only("GET", h.dirHandler(h.public, "/"))))
 	}
 	return nil
 }

@@ -128,10 +128,10 @@ func (h *Host) drain(server *http.Server, admin *adminServer) error {
 func (h *Host) Reload(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	var errs []error
-	if ui, err := newFrontEnd(o.UI, h.o.Version); err != nil {
+	if app, err := openApp(o); err != nil {
 		errs = append(errs, err)
 	} else {
-		h.ui.Store(ui)
+		h.app.Store(app)
 	}
 	errs = append(errs, h.tls.load(o.Server.LoadTLS), h.plugins.Reload(ctx, o.Plugins))
 	return errors.Join(errs...)

@@ -1,0 +1,165 @@
+package frontend
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/host/static"
+)
+
+// Prefix is where an app's files are served.
+const Prefix = "/ui/auth/"
+
+// Policy is the Content-Security-Policy of an app's page: nothing inline runs,
+// and nothing comes from elsewhere.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+// An App is a compiled front-end app. It is safe for concurrent use.
+type App struct {
+	files  fs.FS
+	live   bool
+	page   []byte
+	module Module
+	hashed *regexp.Regexp
+}
+
+// A Module is a front-end module that the core runtime can load.
+type Module struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Core    string `json:"core"`
+	URL     string `json:"url"`
+}
+
+// Open reads an app with index.html and manifest.json at the root of files, for
+// the core version that the manifest must name. A live app's files are being
+// edited: they are read for each request and never cached.
+func Open(files fs.FS, live bool, core string) (*App, error) {
+	page, err := fs.ReadFile(files, "index.html")
+	if err != nil {
+		return nil, fmt.Errorf("front-end app: %w", err)
+	}
+	raw, err := fs.ReadFile(files, "manifest.json")
+	if err != nil {
+		return nil, fmt.Errorf("front-end app: %w", err)
+	}
+	a := &App{files: files, live: live, page: page, hashed: regexp.MustCompile(`[-.][0-9A-Za-z_-]{8,}\.[a-z0-9]+$`)}
+	if err := json.Unmarshal(raw, &a.module); err != nil {
+		return nil, fmt.Errorf("front-end app: manifest.json: %w", err)
+	}
+	if a.module.Core != core {
+		return nil, fmt.Errorf("front-end app: manifest.json names core %q, this is %q", a.module.Core, core)
+	}
+	a.module.Name, a.module.URL = "auth", Prefix
+	return a, nil
+}
+
+// Module describes the app for a shell.
+func (a *App) Module() Module { return a.module }
+
+// Page returns the app's page in a language, with data inlined as JSON, in which
+// no character can end the script element.
+func (a *App) Page(locale string, data any) ([]byte, error) {
+	page := a.page
+	if a.live {
+		var err error
+		if page, err = fs.ReadFile(a.files, "index.html"); err != nil {
+			return nil, err
+		}
+	}
+	inline, err := json.Marshal(data)
+	if err != nil {
+		return nil, err
+	}
+	page = bytes.Replace(page, []byte(`id="bootstrap">{}<`), append(append([]byte(`id="bootstrap">`), inline...), '<'), 1)
+	return bytes.Replace(page, []byte(`<html lang="en"`), []byte(`<html lang="`+locale+`"`), 1), nil
+}
+
+// ServeFile answers with one of the app's files: hashed ones to be kept for ever,
+// precompressed where the browser takes it. It returns static.ErrNotFound for
+// what there is not.
+func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) error {
+	if !fs.ValidPath(name) {
+		return static.ErrNotFound
+	}
+	file, coding := a.variant(r.Header.Get("Accept-Encoding"), name)
+	data, err := fs.ReadFile(a.files, file)
+	if err != nil {
+		return static.ErrNotFound
+	}
+	info, err := fs.Stat(a.files, file)
+	if err != nil {
+		return static.ErrNotFound
+	}
+	h := w.Header()
+	h.Set("Vary", "Accept-Encoding")
+	if coding != "" {
+		h.Set("Content-Encoding", coding)
+	}
+	h.Set("Cache-Control", "no-cache")
+	if !a.live && a.hashed.MatchString(path.Base(name)) {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	if kind := contentType(name); kind != "" {
+		h.Set("Content-Type", kind)
+	}
+	http.ServeContent(w, r, name, info.ModTime(), bytes.NewReader(data))
+	return nil
+}
+
+// variant returns the smallest form of a file that exists and that the browser
+// accepts, and its coding.
+func (a *App) variant(accepted, name string) (file, coding string) {
+	for _, v := range []struct{ coding, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
+		if !accepts(accepted, v.coding) {
+			continue
+		}
+		if _, err := fs.Stat(a.files, name+v.suffix); err == nil {
+			return name + v.suffix, v.coding
+		}
+	}
+	return name, ""
+}
+
+// accepts reports whether an Accept-Encoding names the coding and does not refuse
+// it (RFC 9110 12.5.3).
+func accepts(header, coding string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		token, params, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(token), coding) {
+			q := strings.ReplaceAll(params, " ", "")
+			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
+		}
+	}
+	return false
+}
+
+// contentType knows the types of a front-end app; mime's table differs from one
+// machine to the next.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".json":
+		return "application/json; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".properties":
+		return "text/plain; charset=utf-8"
+	case ".woff2":
+		return "font/woff2"
+	case ".html":
+		return "text/html; charset=utf-8"
+	}
+	return ""
+}
