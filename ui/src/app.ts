@@ -68,7 +68,7 @@ export class App {
     if (typeof state === 'object' && state !== null && 'kept' in state) this.kept = String(state.kept);
     window.addEventListener('hashchange', () => this.render());
     window.addEventListener('pageshow', (e) => e.persisted && location.reload());
-    window.addEventListener('offline', () => this.connection('common.offline', 'warning'));
+    window.addEventListener('offline', () => this.connection('common.offlineBanner', 'warning'));
     window.addEventListener('online', () => this.connection('common.backOnline', 'success'));
     document.addEventListener('click', (e) => this.rememberLink(e));
     this.render();

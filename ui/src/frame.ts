@@ -15,10 +15,11 @@ export interface Frame {
 /** Builds the frame in root, in place of what the page held before. */
 export function frame(app: App, root: HTMLElement): Frame {
   const heading = h('h1', { tabindex: '-1' });
-  const card = h('main', { class: 'card' });
+  const card = h('div', { class: 'card' });
   const banners = h('div', { class: 'banners' });
+  const main = h('main', {}, banners, card);
   const footer = h('footer', {});
-  root.replaceChildren(h('div', { class: 'stage' }, h('header', {}, logo(app)), banners, card, footer), ...app.announcer.nodes);
+  root.replaceChildren(h('div', { class: 'stage' }, h('header', {}, logo(app)), main, footer), ...app.announcer.nodes);
   return {
     heading,
     show(page) {

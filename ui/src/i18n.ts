@@ -14,7 +14,7 @@ export class Words {
   private readonly rules: Intl.PluralRules;
 
   constructor(bundles: Bundles, locale: string) {
-    const names = parents(locale).filter((n) => n in bundles);
+    const names = parents(locale).filter((n) => n !== '' && Object.hasOwn(bundles, n));
     this.lang = names[0] ?? 'en';
     this.chain = [...names, ''].map((n) => bundles[n] ?? {});
     this.rules = new Intl.PluralRules(this.lang);

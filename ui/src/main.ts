@@ -9,7 +9,12 @@ import type { Bundles } from './i18n.ts';
 import './styles/index.css';
 import { readBootstrap, type Bootstrap } from './wire.ts';
 
-const bundles: Bundles = { '': fallback, en, de };
+const bundles: Bundles = DEV ? await devWords() : { '': fallback, en, de };
+
+/** Under the development server the words are asked for, so that they can change without a build. */
+async function devWords(): Promise<Bundles> {
+  return (await (await fetch('/ui/auth/dev-words')).json()) as Bundles;
+}
 
 /** The data inlined in the page, or asked for where a page is served without them. */
 async function bootstrap(): Promise<Bootstrap> {
@@ -33,6 +38,8 @@ if (root !== null) {
   const app = new App(await bootstrap(), bundles, root);
   app.start();
   if (DEV) {
-    new EventSource('/ui/auth/dev-events').addEventListener('words', (e) => app.reword(JSON.parse(e.data) as Bundles));
+    const events = new EventSource('/ui/auth/dev-events');
+    events.addEventListener('words', (e) => app.reword(JSON.parse(e.data) as Bundles));
+    events.addEventListener('reload', () => location.reload());
   }
 }

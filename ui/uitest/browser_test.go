@@ -169,7 +169,9 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 // eval returns the value of an expression, awaited when it is a promise.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatalf("browser: %s: %v", expression, err)
 	}
@@ -226,8 +228,11 @@ func (b *tab) wait(expression string) {
 	b.t.Helper()
 	var ok bool
 	var err error
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(25 * time.Millisecond) {
-		ok, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool](`Boolean(`+expression+`)`))
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		time.Sleep(20 * time.Millisecond)
+		ok, err = chromedp.Run(ctx, chromedp.Evaluate[bool](`Boolean(`+expression+`)`))
 		if ok && err == nil {
 			return
 		}
@@ -246,9 +251,17 @@ func (b *tab) click(selector string) {
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
+// fill types a value over what a field holds.
 func (b *tab) fill(selector, value string) {
 	b.t.Helper()
-	b.do(chromedp.SetValue(chromedp.CSS(selector), ""), chromedp.SendKeys(chromedp.CSS(selector), value))
+	eval[any](b, fmt.Sprintf(`document.querySelector(%q).select(); null`, selector))
+	b.do(chromedp.SendKeys(chromedp.CSS(selector), value))
+}
+
+// choose picks a value of a select.
+func (b *tab) choose(selector, value string) {
+	b.t.Helper()
+	eval[any](b, fmt.Sprintf(`document.querySelector(%q).value = %q; null`, selector, value))
 }
 
 // picture writes what is seen to SCREENS_DIR, when that is set.

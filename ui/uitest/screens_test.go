@@ -1,21 +1,118 @@
 package uitest
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
-func TestFirst(t *testing.T) {
+// look is how a state is looked at: a theme of the system and a width.
+type look struct {
+	name          string
+	scheme        string
+	more          []string
+	width, height int64
+}
+
+func looks() []look {
+	return []look{
+		{name: "light", scheme: "light", width: 1280, height: 900},
+		{name: "dark", scheme: "dark", width: 1280, height: 900},
+		{name: "light-320", scheme: "light", width: 320, height: 640},
+		{name: "dark-320", scheme: "dark", width: 320, height: 640},
+	}
+}
+
+// Every screen and state, in every look and language: axe finds nothing, every
+// target is large enough, nothing is cut off, the page does not complain.
+func TestScreens(t *testing.T) {
+	source := needAxe(t)
+	for _, s := range states() {
+		for _, lang := range []string{"en", "de"} {
+			t.Run(s.name+"/"+lang, func(t *testing.T) {
+				b := s.reach(t, lang)
+				for _, l := range looks() {
+					b.inspect(source, lang, s.name+"."+lang+"."+l.name, l)
+				}
+			})
+		}
+	}
+	t.Logf("axe-core: %d runs", axeRuns.Load())
+}
+
+// What the system of the reader may ask for besides: more contrast, its own
+// colours.
+func TestContrast(t *testing.T) {
+	source := needAxe(t)
+	extra := []look{
+		{name: "contrast-light", scheme: "light", more: []string{"prefers-contrast: more"}, width: 1280, height: 900},
+		{name: "contrast-dark", scheme: "dark", more: []string{"prefers-contrast: more"}, width: 1280, height: 900},
+		{name: "forced-light", scheme: "light", more: []string{"forced-colors: active"}, width: 1280, height: 900},
+		{name: "forced-dark", scheme: "dark", more: []string{"forced-colors: active"}, width: 1280, height: 900},
+	}
+	for _, s := range states() {
+		switch s.name {
+		case "signin", "signin-throttled", "set-password-done", "org-setup-empty", "org-setup-more-input", "sign-out":
+		default:
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			b := s.reach(t, "en")
+			for _, l := range extra {
+				b.inspect(source, "en", s.name+".en."+l.name, l)
+			}
+		})
+	}
+}
+
+// The layout mirrors: nothing is tied to the left.
+func TestRightToLeft(t *testing.T) {
+	for _, s := range states() {
+		if s.name != "signin-wrong" && s.name != "org-setup-more-input" {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			b := s.reach(t, "en")
+			eval[any](b, `document.documentElement.dir = 'rtl'; null`)
+			for _, l := range looks() {
+				b.size(l.width, l.height)
+				b.media(l.scheme)
+				b.checks("en", l.name)
+				b.picture(s.name + ".rtl." + l.name)
+			}
+			if !eval[bool](b, `(() => {
+				const field = document.querySelector('input.reveal, .box input').getBoundingClientRect();
+				const label = document.querySelector('.labels label').getBoundingClientRect();
+				return Math.abs(label.right - field.right) < 2;
+			})()`) {
+				t.Error("labels do not start at the right")
+			}
+		})
+	}
+}
+
+// reach opens a page in a state.
+func (s state) reach(t *testing.T, lang string) *tab {
+	t.Helper()
 	h := newHost(t)
+	if s.setup != nil {
+		s.setup(h)
+	}
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.see("Welcome")
-	b.picture("signin-light")
-	b.media("dark")
-	b.picture("signin-dark")
-	b.media("light")
-	h.set("next", orgSetup())
-	b.visit(h.URL + "/login?lang=de")
-	b.see("Ada")
-	b.picture("org-de-light")
-	b.media("dark")
-	b.size(320, 640)
-	b.picture("org-de-dark-320")
+	b.visit(fmt.Sprintf("%s/login?lang=%s%s", h.URL, lang, s.hash))
+	b.wait(`document.querySelector('h1')?.textContent`)
+	if s.act != nil {
+		s.act(b)
+	}
+	b.wait(s.until)
+	b.wait(`!document.querySelector('.logo') || document.querySelector('.logo').complete`)
+	return b
+}
+
+func (b *tab) inspect(axe, lang, name string, l look) {
+	b.t.Helper()
+	b.size(l.width, l.height)
+	b.media(l.scheme, l.more...)
+	b.axe(axe, name)
+	b.checks(lang, name)
+	b.picture(name)
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type host struct {
 	inline  bool
 	answers map[string]http.HandlerFunc
 	posts   map[string][]map[string]any
+	seen    []string
 }
 
 type obj = map[string]any
@@ -77,12 +79,20 @@ func (h *host) posted(path string) []map[string]any {
 	return h.posts[path]
 }
 
+// requested returns "METHOD /path" of everything that was asked for.
+func (h *host) requested() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.seen)
+}
+
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Referrer-Policy", "same-origin")
 	h.keep(r)
 	h.mu.Lock()
+	h.seen = append(h.seen, r.Method+" "+r.URL.Path)
 	f := h.answers[r.Method+" "+r.URL.Path]
 	h.mu.Unlock()
 	switch {

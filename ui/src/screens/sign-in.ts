@@ -36,7 +36,10 @@ export function signIn(app: App, route: Route): Page {
     busy: words.text('login.busy'),
     send: (values) => send(app, values),
   });
-  if (route.brokenLink) app.notice = problem([words.text('login.brokenLink')], { tone: 'warning' });
+  if (route.brokenLink) {
+    const link = h('a', { href: paths.forgotPassword }, words.text('login.newLink'));
+    app.notice = problem([words.text('login.brokenLink')], { tone: 'warning', link });
+  }
   const intro = app.boot.appName ? words.text('login.intro', app.boot.appName) : '';
   return { title: words.text('login.title'), intro, body: [form.node], form, focus: (app.login ? password : login).control };
 }

@@ -1,0 +1,85 @@
+package uitest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+)
+
+// axeRuns counts the checks, for the line that the run ends with.
+var axeRuns atomic.Int64
+
+// needAxe returns the source of axe-core, or skips the test by name.
+func needAxe(t *testing.T) string {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join("..", "node_modules", "axe-core", "axe.min.js"))
+	switch {
+	case err == nil:
+		return string(source)
+	case errors.Is(err, fs.ErrNotExist) && os.Getenv("REQUIRE_BROWSER") == "":
+		t.Skipf("skipped %s: axe-core is missing, run npm ci in ui", t.Name())
+	default:
+		t.Fatalf("axe-core required, run npm ci in ui: %v", err)
+	}
+	return ""
+}
+
+type violation struct {
+	ID    string   `json:"id"`
+	Help  string   `json:"help"`
+	Nodes []string `json:"nodes"`
+}
+
+// axe fails the test for every violation of WCAG 2.2 AA and of the best
+// practices that axe knows.
+func (b *tab) axe(source, state string) {
+	b.t.Helper()
+	axeRuns.Add(1)
+	if !eval[bool](b, `typeof window.axe === 'object'`) {
+		eval[any](b, source+`;null`)
+	}
+	found := eval[[]violation](b, `(async () => {
+		const result = await axe.run(document, {
+			runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+			rules: { 'target-size': { enabled: true } },
+			resultTypes: ['violations'],
+		});
+		return result.violations.map((v) => ({ id: v.id, help: v.help,
+			nodes: v.nodes.map((n) => n.html.slice(0, 160) + ' -- ' + (n.any[0] || n.all[0] || n.none[0] || {}).message) }));
+	})()`)
+	for _, v := range found {
+		b.t.Errorf("%s: axe: %s (%s)\n%v", state, v.ID, v.Help, v.Nodes)
+	}
+}
+
+// checks holds what axe does not measure: one heading, a title, the language,
+// targets of 44 pixels, nothing wider than the page.
+func (b *tab) checks(lang, state string) {
+	b.t.Helper()
+	faults := eval[[]string](b, fmt.Sprintf(`(() => {
+		const out = [];
+		const root = document.documentElement;
+		if (root.lang !== %q) out.push('lang is ' + root.lang);
+		if (!document.title.includes(' · ')) out.push('title is ' + document.title);
+		if (document.querySelectorAll('h1').length !== 1) out.push('not one h1');
+		if (root.scrollWidth > innerWidth) out.push('scrolls sideways: ' + root.scrollWidth + ' > ' + innerWidth);
+		for (const el of document.querySelectorAll('a, button, select, input, label.tick, label.option')) {
+			if (el.closest('.strip') || el.matches('.tick input, .option input') || !el.checkVisibility()) continue;
+			const box = el.getBoundingClientRect();
+			if (box.height < 43.9 || box.width < 43.9) out.push('small target ' + box.width + 'x' + box.height + ': ' + el.outerHTML.slice(0, 80));
+		}
+		for (const el of document.querySelectorAll('h1, p, label, legend, a, button, li')) {
+			if (!el.checkVisibility() || el.closest('.sr-only')) continue;
+			const box = el.getBoundingClientRect();
+			if (box.right > innerWidth + 0.5 || box.left < -0.5) out.push('cut off: ' + el.textContent.slice(0, 60));
+		}
+		return out;
+	})()`, lang))
+	for _, f := range faults {
+		b.t.Errorf("%s: %s", state, f)
+	}
+}
