@@ -24,7 +24,8 @@ type Options struct {
 	Outbox  Outbox
 	Resolve Resolve
 	// App is the application's name and Host that of its public address, as the
-	// mails show them. App is "Vestibule" when empty.
+	// mails show them. An empty App is the display name of Config.From, and
+	// "Vestibule" where that has none.
 	App, Host string
 	// Sender replaces the transport of Config when not nil.
 	Sender Sender
@@ -55,7 +56,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.App == "" {
-		o.App = "Vestibule"
+		o.App = o.Config.displayName()
 	}
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()

@@ -85,6 +85,14 @@ func (c Config) sender() (string, error) {
 	return bare, nil
 }
 
+// displayName is what the sender is called.
+func (c Config) displayName() string {
+	if a, err := netmail.ParseAddress(c.From); err == nil && oneLine(a.Name) != "" {
+		return oneLine(a.Name)
+	}
+	return "Vestibule"
+}
+
 // NewSender returns the transport that the configuration names.
 func NewSender(c Config, log hclog.Logger) (Sender, error) {
 	switch c.Transport {

@@ -236,6 +236,25 @@ func TestWorkerPolls(t *testing.T) {
 	}
 }
 
+func TestAppIsCalledAsItsSender(t *testing.T) {
+	for from, want := range map[string]string{
+		"Acme <no-reply@example.com>":                "Set a new password for Acme",
+		"=?utf-8?q?B=C3=BCro?= <no-reply@a.example>": "Set a new password for Büro",
+		"no-reply@example.com":                       "Set a new password for Vestibule",
+	} {
+		box := &outbox{}
+		box.add(reset("ada"))
+		subject := make(chan string, 1)
+		start(t, box, transport(func(_ context.Context, m mail.Message) error {
+			subject <- m.Subject
+			return nil
+		}), func(o *mail.Options) { o.App, o.Config.From = "", from })
+		if got := <-subject; got != want {
+			t.Errorf("%s: got %q, want %q", from, got, want)
+		}
+	}
+}
+
 // early is an outbox whose mail becomes visible after the look that a kick led
 // to, as when the transaction that wrote it commits late.
 type early struct {
