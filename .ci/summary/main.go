@@ -1,0 +1,145 @@
+// Summary reads the JSON of `go test -json`, prints a line for each package and
+// the output of what failed, and writes down which tests were skipped and why.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// An event is a line of test2json.
+type event struct {
+	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64
+}
+
+func main() {
+	skipped := flag.String("skipped", "", "file to write the skipped tests to")
+	flag.Parse()
+	s := &summary{output: map[string][]string{}, skips: map[string][]string{}}
+	if err := s.read(os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, "summary:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("%d tests passed, %d failed, %d skipped, in %d packages\n", s.passed, s.failed, s.skipped, s.packages)
+	if *skipped != "" {
+		if err := os.WriteFile(*skipped, []byte(s.reasons()), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "summary:", err)
+			os.Exit(1)
+		}
+	}
+	if s.failed > 0 || s.packages == 0 {
+		os.Exit(1)
+	}
+}
+
+type summary struct {
+	// output is what each test, or package, has printed so far.
+	output map[string][]string
+	// skips are the skipped tests by reason.
+	skips                             map[string][]string
+	passed, failed, skipped, packages int
+}
+
+func (s *summary) read(in io.Reader) error {
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var e event
+		if json.Unmarshal(line, &e) != nil {
+			fmt.Print(string(line)) // what the go command says outside of tests
+		} else {
+			s.event(e)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *summary) event(e event) {
+	key := e.Package + e.ImportPath + " " + e.Test
+	switch e.Action {
+	case "output", "build-output":
+		s.output[key] = append(s.output[key], e.Output)
+		return
+	case "pass", "fail", "skip", "build-fail":
+	default:
+		return
+	}
+	if e.Test == "" {
+		s.pkg(e, key)
+		return
+	}
+	switch e.Action {
+	case "pass":
+		s.passed++
+	case "fail":
+		s.failed++
+		fmt.Printf("--- FAIL %s %s\n%s", short(e.Package), e.Test, strings.Join(s.output[key], ""))
+	case "skip":
+		s.skipped++
+		why := reason(s.output[key])
+		s.skips[why] = append(s.skips[why], e.Test)
+	}
+	delete(s.output, key)
+}
+
+func (s *summary) pkg(e event, key string) {
+	switch e.Action {
+	case "build-fail":
+		s.failed++
+		fmt.Print(strings.Join(s.output[key], ""))
+	case "fail":
+		s.packages++
+		s.failed++
+		fmt.Printf("FAIL  %-50s %6.1f s\n%s", short(e.Package), e.Elapsed, strings.Join(s.output[key], ""))
+	case "pass":
+		s.packages++
+		fmt.Printf("ok    %-50s %6.1f s\n", short(e.Package), e.Elapsed)
+	}
+	delete(s.output, key)
+}
+
+func short(pkg string) string {
+	return strings.TrimPrefix(pkg, "github.com/vestibule-dev/vestibule/")
+}
+
+// reason finds what a skipped test said.
+func reason(output []string) string {
+	for _, line := range slices.Backward(output) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "--- SKIP") || strings.HasPrefix(line, "===") {
+			continue
+		}
+		if _, text, ok := strings.Cut(line, ".go:"); ok {
+			_, text, _ = strings.Cut(text, ": ")
+			return text
+		}
+		return line
+	}
+	return "no reason given"
+}
+
+// reasons lists why tests were skipped, and how many for each reason.
+func (s *summary) reasons() string {
+	var list []string
+	for why, tests := range s.skips {
+		line := fmt.Sprintf("%s: %s", tests[0], why)
+		if len(tests) > 1 {
+			line = fmt.Sprintf("%d tests such as %s", len(tests), line)
+		}
+		list = append(list, line+"\n")
+	}
+	slices.Sort(list)
+	return strings.Join(list, "")
+}

@@ -1,0 +1,91 @@
+# `make help` lists what there is. Tools are pinned here and run by Go itself.
+GOLANGCI    := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+LDFLAGS := -s -w -X main.commit=$(COMMIT)
+GO_DIRS := examples host odata plugins pluginsdk ui .ci
+FUZZTIME ?= 20s
+
+.DEFAULT_GOAL := help
+.PHONY: help build run demo test race fuzz bench bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build the host and the first-party plugins into bin/, without cgo
+	@mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./host/cmd/vestibule $(addprefix ./,$(wildcard plugins/*))
+
+run: build ## make the demo's data when missing, and serve the demo
+	@go run ./examples/shop -db shop.db
+	@echo "Mail lands in: mail/"
+	@echo "To try, as soon as the address is printed below:"
+	@echo "  http://127.0.0.1:8080/dashboard  (sign in with the demo account)"
+	@echo "  curl 'http://127.0.0.1:8080/odata/Products?\$$orderby=name&\$$count=true'"
+	@exec bin/vestibule serve
+
+test: ## run all tests, after installing what they need where this user may
+	@.ci/test
+
+race: ## run the Go tests with the race detector, and nothing else
+	CGO_ENABLED=1 go test -race -count=1 ./...
+
+fuzz: ## fuzz every parser for FUZZTIME (20s) each
+	@set -e; for pkg in $$(go list ./...); do \
+		for name in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "== $$pkg $$name"; go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+bench-timing: ## print how long failed sign-ins of each kind take
+	go test -run '^$$' -bench '^BenchmarkFailedSignIn' -benchtime 40x ./host/...
+
+lint: ## golangci-lint and staticcheck
+	$(GOLANGCI) run ./...
+	$(STATICCHECK) ./...
+
+vuln: ## look for known vulnerabilities in what is linked
+	$(GOVULNCHECK) ./...
+
+fmt: ## format the Go code
+	$(GOFUMPT) -l -w $(GO_DIRS)
+
+generate: ## make the generated files again: protocol, configuration reference
+	go generate ./...
+	UPDATE=1 go test -count=1 -run '^TestGenerated' ./host/config
+
+verify: ## what must hold before a commit: format, lint, nothing generated left behind, go.mod tidy, layout
+	@test -z "$$($(GOFUMPT) -l $(GO_DIRS) | tee /dev/stderr)" || { echo "make fmt would change these"; exit 1; }
+	@$(MAKE) --no-print-directory lint generate
+	cd ui && npm run --silent verify
+	go mod tidy -diff
+	go test -count=1 -run '^Test(Imports|EveryLayout|AlarmBells|ImportChain)' ./host
+	git diff --exit-code
+
+setup: ## install what the tests need, where this user may
+	@.ci/setup /tmp/vestibule-missing.$$$$ && sed 's/^/missing: /' /tmp/vestibule-missing.$$$$; rm -f /tmp/vestibule-missing.$$$$
+
+ui: ui/node_modules ## build the front-end app into ui/dist
+	cd ui && npm run --silent build
+
+ui-dev: ui/node_modules ## serve the front-end sources with a proxy to a running host
+	cd ui && npm run --silent dev
+
+ui-size: ui/node_modules ## print how much the first screen weighs
+	cd ui && npm run --silent size
+
+ui/node_modules: ui/package-lock.json
+	cd ui && npm ci --no-audit --no-fund
+	@touch $@
+
+screens: ## take a picture of every screen into screens/
+	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^TestScreens' ./ui/uitest
+
+clean: ## remove what make made, but not the demo's data
+	rm -rf bin screens
