@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 // A kind is what a column of the host's holds, whatever the engine calls it.
@@ -57,9 +55,10 @@ func kindOf(typeName string) kind {
 	return kindText
 }
 
-// value makes what the driver read one of the types of pluginsdk.Value:
-// decimals and numbers beyond int64 are text, and so are moments, as RFC 3339.
-func (k kind) value(v any) pluginsdk.Value {
+// value makes what the driver read one of the types that plugins know: nil, bool,
+// int64, float64, string or []byte. Decimals and numbers beyond int64 are text,
+// and so are moments, as RFC 3339.
+func (k kind) value(v any) any {
 	switch v := v.(type) {
 	case int64:
 		return k.fromInt(v)
@@ -93,7 +92,7 @@ func (k kind) value(v any) pluginsdk.Value {
 	return fmt.Sprint(v)
 }
 
-func (k kind) fromInt(n int64) pluginsdk.Value {
+func (k kind) fromInt(n int64) any {
 	switch k {
 	case kindBool:
 		return n != 0
@@ -105,7 +104,7 @@ func (k kind) fromInt(n int64) pluginsdk.Value {
 	return n
 }
 
-func (k kind) fromText(s string) pluginsdk.Value {
+func (k kind) fromText(s string) any {
 	switch k {
 	case kindBytes:
 		return []byte(s)
@@ -170,7 +169,7 @@ func (c Column) bits() int {
 
 // param makes v fit the column, or says why it does not. Engines disagree about
 // what they convert by themselves.
-func (c Column) param(v pluginsdk.Value, moment func(time.Time) any) (any, error) {
+func (c Column) param(v any, moment func(time.Time) any) (any, error) {
 	k := kindOf(c.Type)
 	switch v := v.(type) {
 	case nil:

@@ -37,35 +37,53 @@ func (o Outbox) Enqueue(ctx context.Context, userID, purpose, locale string) err
 	return nil
 }
 
-// leaseCandidates is how many due mails one read considers, so that hosts which
-// lease at the same moment each find one.
-const leaseCandidates = 16
+// leaseCandidates is how many due mails one read considers, and leaseReads how
+// often it is repeated, so that hosts which lease at the same moment each find
+// one.
+const (
+	leaseCandidates = 16
+	leaseReads      = 4
+)
 
 // LeaseMail takes the mail that has been due longest and holds it until the
 // given time; the zero Mail when none is due. Nothing is written then.
 func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, error) {
+	for range leaseReads {
+		m, again, err := o.lease(ctx, ms(now), ms(until))
+		if err != nil {
+			return Mail{}, fmt.Errorf("lease mail: %w", err)
+		}
+		if !again {
+			return m, nil
+		}
+	}
+	return Mail{}, nil
+}
+
+// lease also tells when others were faster with every candidate.
+func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool, err error) {
 	var rows []struct {
 		ID, Purpose, Locale string
 		UserID              string `db:"user_id"`
 		Attempts            int64
 	}
-	err := o.db.list(ctx, &rows, `SELECT id, user_id, purpose, locale, attempts FROM vestibule_outbox
-		WHERE buried = 0 AND due <= ? AND held <= ? ORDER BY due, id LIMIT ?`, ms(now), ms(now), leaseCandidates)
+	err = o.db.list(ctx, &rows, `SELECT id, user_id, purpose, locale, attempts FROM vestibule_outbox
+		WHERE buried = 0 AND due <= ? AND held <= ? ORDER BY due, id LIMIT ?`, now, now, leaseCandidates)
 	if err != nil {
-		return Mail{}, fmt.Errorf("lease mail: %w", err)
+		return Mail{}, false, err
 	}
 	for _, r := range rows {
 		n, err := o.db.exec(ctx, `UPDATE vestibule_outbox SET held = ?, attempts = attempts + 1
 			WHERE id = ? AND attempts = ? AND buried = 0 AND due <= ? AND held <= ?`,
-			ms(until), r.ID, r.Attempts, ms(now), ms(now))
+			until, r.ID, r.Attempts, now, now)
 		if err != nil {
-			return Mail{}, fmt.Errorf("lease mail: %w", err)
+			return Mail{}, false, err
 		}
 		if n == 1 {
-			return Mail{ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Attempt: int(r.Attempts) + 1}, nil
+			return Mail{ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Attempt: int(r.Attempts) + 1}, false, nil
 		}
 	}
-	return Mail{}, nil
+	return Mail{}, len(rows) > 0, nil
 }
 
 // MailDone deletes the mail.

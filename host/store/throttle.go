@@ -26,9 +26,9 @@ const (
 			THEN excluded.ends ELSE vestibule_counters.ends END
 		RETURNING hits, ends`
 
-	// Assignments are made from left to right here: ends still sees the old hits
-	// only because it comes first, and kind, which keeps its value, sees what
-	// both have become. LAST_INSERT_ID(x) sends x back with the result.
+	// Assignments are made from left to right here, each seeing what those before
+	// it did: hits is 0 where a window begins. LAST_INSERT_ID(x) sends x back with
+	// the result; kind keeps its value. A new row sends nothing back.
 	hitPacked = insertHit + `ON DUPLICATE KEY UPDATE
 		hits = IF(ends <= ? OR hits = 0, 0, hits),
 		ends = IF(hits = 0, ?, ends),

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 // users is the auth.Users.
@@ -125,6 +124,7 @@ func (u users) findOne(ctx context.Context, t *userTable, query, id string) (aut
 	row, err := u.row(ctx, query, id, key).SliceScan()
 	switch ok, err := found(err); {
 	case err != nil:
+		u.users.CompareAndSwap(t, nil) // a column may have been dropped: look again
 		return auth.User{}, fmt.Errorf("find user: %w", err)
 	case !ok:
 		return auth.User{}, auth.ErrNotFound
@@ -138,7 +138,7 @@ func (u users) findOne(ctx context.Context, t *userTable, query, id string) (aut
 }
 
 // SetColumns writes host columns, and never the key or a credential.
-func (u users) SetColumns(ctx context.Context, id string, values map[string]pluginsdk.Value) error {
+func (u users) SetColumns(ctx context.Context, id string, values map[string]any) error {
 	if len(values) == 0 {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 // The stock tables, and the columns of users that have a meaning here.
@@ -82,7 +81,7 @@ func (t *userTable) key(id string) (any, bool) {
 
 // user makes a User of a row with the columns of the table.
 func (t *userTable) user(row []any) auth.User {
-	u := auth.User{Columns: make(map[string]pluginsdk.Value, len(row))}
+	u := auth.User{Columns: make(map[string]any, len(row))}
 	for i, c := range t.columns {
 		k := kindOf(c.Type)
 		switch c.Name {

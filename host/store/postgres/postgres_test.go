@@ -16,3 +16,5 @@ func fixture(t testing.TB) func(context.Context) (*store.DB, error) {
 }
 
 func TestStore(t *testing.T) { storetest.Run(t, fixture) }
+
+func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }

@@ -113,7 +113,7 @@ func dialect() store.Dialect {
 		Name:  "sqlite",
 		Goose: goose.DialectSQLite3,
 		Bind:  sqlx.QUESTION,
-		Quote: `"`,
+		Quote: "`", // a name in double quotes that is no column's would be taken for a text
 		Types: []string{
 			"{auto}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{key}", "VARCHAR(255)", "{bytes}", "BLOB", "{blob}", "BLOB",
 			"{time}", "DATETIME", "{engine}", "", "{fold_index}", "CREATE UNIQUE INDEX users_email_lower ON users (LOWER(email))",

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 	"github.com/vestibule-dev/vestibule/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/host/store/storetest"
@@ -241,4 +242,31 @@ func TestConflictIsGivenUp(t *testing.T) {
 	if err == nil || tries != 1 {
 		t.Fatalf("%v after %d tries under a context that is over", err, tries)
 	}
+}
+
+func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }
+
+// Whatever is typed finds somebody or nobody, and is never a failure.
+func FuzzLogin(f *testing.F) {
+	db := open(f, filepath.Join(f.TempDir(), "a.db"))
+	if _, err := db.AddUser(f.Context(), "ada@example.com", "Ada", "x"); err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{"ada@example.com", "ADA@EXAMPLE.COM", "1", "", "\x00", "\xff@", "'", "?", "ſ@K"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		u, err := db.Users().FindByLogin(t.Context(), "email", text)
+		if err != nil && !errors.Is(err, auth.ErrNotFound) || err == nil && !strings.EqualFold(text, u.Email) {
+			t.Errorf("login %q: %+v, %v", text, u, err)
+		}
+		u, err = db.Users().FindByID(t.Context(), text)
+		if err != nil && !errors.Is(err, auth.ErrNotFound) || err == nil && text != u.ID {
+			t.Errorf("id %q: %+v, %v", text, u, err)
+		}
+		c := auth.Counter{Kind: "login", Login: text, Client: text}
+		if n, _, err := db.Throttle().Hit(t.Context(), c, time.Now(), time.Millisecond); err != nil || n < 1 {
+			t.Errorf("counting %q: %d, %v", text, n, err)
+		}
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 func existingRules() []rule {
@@ -79,7 +78,7 @@ func (e *env) worksFor(db *store.DB, id, email string) {
 		e.Fatalf("found %+v, want id %q", u, id)
 	}
 	e.must(db.Users().Rehash(e.ctx, id, bcryptHash, "$argon2id$"))
-	e.must(db.Users().SetColumns(e.ctx, id, map[string]pluginsdk.Value{"partner_id": int64(42)}))
+	e.must(db.Users().SetColumns(e.ctx, id, map[string]any{"partner_id": int64(42)}))
 	_, err = db.Users().SetRememberToken(e.ctx, id, "token")
 	e.must(err)
 	u, err = db.Users().FindByID(e.ctx, id)
@@ -134,7 +133,7 @@ func hostColumnsRead(t *testing.T, e *env) {
 		VALUES (1, 'Ada', 'ada@example.com', 'x', '2026-01-02 03:04:05', 7, TRUE, 12.25, 4.5, 'poet', ?, '1815-12-10')`, []byte{0, 0xff})
 	u, err := db.Users().FindByID(e.ctx, "1")
 	e.must(err)
-	want := map[string]pluginsdk.Value{
+	want := map[string]any{
 		"email_verified_at": "2026-01-02T03:04:05Z", "created_at": nil, "updated_at": nil,
 		"partner_id": int64(7), "active": true, "balance": "12.25", "rating": 4.5, "bio": "poet",
 		"avatar": []byte{0, 0xff}, "birthday": "1815-12-10", "settings": nil,
@@ -147,7 +146,7 @@ func hostColumnsRead(t *testing.T, e *env) {
 func hostColumnsWritten(t *testing.T, e *env) {
 	db := e.application(typesOf(e.pool()).counted)
 	e.sql(db, `INSERT INTO users (id, name, email, password) VALUES (1, 'Ada', 'ada@example.com', 'x')`)
-	for _, values := range []map[string]pluginsdk.Value{
+	for _, values := range []map[string]any{
 		{
 			"partner_id": int64(9007199254740993), "active": true, "balance": "99.95", "rating": 0.5, "bio": "naïve 🙂",
 			"avatar": []byte{1, 0, 2}, "birthday": "1815-12-10", "email_verified_at": "2026-01-02T03:04:05Z", "settings": nil,
@@ -170,7 +169,7 @@ func hostColumnsWritten(t *testing.T, e *env) {
 		}
 	}
 	// Other types that say the same.
-	e.must(db.Users().SetColumns(e.ctx, "1", map[string]pluginsdk.Value{
+	e.must(db.Users().SetColumns(e.ctx, "1", map[string]any{
 		"partner_id": "12", "active": int64(1), "balance": 1.5, "rating": int64(2), "bio": int64(3), "name": "Grace",
 	}))
 	u, err := db.Users().FindByID(e.ctx, "1")
@@ -183,7 +182,7 @@ func hostColumnsWritten(t *testing.T, e *env) {
 func hostColumnsRefuse(t *testing.T, e *env) {
 	db := e.application(typesOf(e.pool()).counted)
 	e.sql(db, `INSERT INTO users (id, name, email, password, partner_id) VALUES (1, 'Ada', 'ada@example.com', 'x', 7)`)
-	for _, values := range []map[string]pluginsdk.Value{
+	for _, values := range []map[string]any{
 		{"partner_id": "twelve"},
 		{"partner_id": 1.5},
 		{"partner_id": []byte("x")},
@@ -222,7 +221,7 @@ func leanTable(t *testing.T, e *env) {
 	db := twoSpellings(e)
 	u, err := db.Users().FindByID(e.ctx, "8")
 	e.must(err)
-	if diff := cmp.Diff(auth.User{ID: "8", Columns: map[string]pluginsdk.Value{}}, u); diff != "" {
+	if diff := cmp.Diff(auth.User{ID: "8", Columns: map[string]any{}}, u); diff != "" {
 		t.Fatal(diff)
 	}
 }

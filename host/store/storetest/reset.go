@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 func resetRules() []rule {
@@ -118,7 +117,7 @@ func changedPasswordEndsToken(_ *testing.T, e *env) {
 func changedAddressEndsToken(_ *testing.T, e *env) {
 	db := e.migrated()
 	u, token := e.issued(db, hash(1))
-	e.must(db.Users().SetColumns(e.ctx, u.ID, map[string]pluginsdk.Value{"email": "lovelace@example.com"}))
+	e.must(db.Users().SetColumns(e.ctx, u.ID, map[string]any{"email": "lovelace@example.com"}))
 	e.ended(db, token)
 	token.Email = "lovelace@example.com"
 	e.ended(db, token)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 func txRules() []rule {
@@ -32,7 +31,7 @@ func errorRollsBack(t *testing.T, e *env) {
 	calls := 0
 	err := db.InTx(e.ctx, func(ctx context.Context) error {
 		calls++
-		e.must(db.Users().SetColumns(ctx, u.ID, map[string]pluginsdk.Value{"name": "Grace"}))
+		e.must(db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Grace"}))
 		e.must(db.Outbox().Enqueue(ctx, u.ID, auth.PurposeReset, "en"))
 		return errStop
 	})
@@ -67,7 +66,7 @@ func ownWrites(t *testing.T, e *env) {
 	db := e.migrated()
 	u := e.user(db, "ada@example.com")
 	e.must(db.InTx(e.ctx, func(ctx context.Context) error {
-		e.must(db.Users().SetColumns(ctx, u.ID, map[string]pluginsdk.Value{"name": "Grace"}))
+		e.must(db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Grace"}))
 		inside, err := db.Users().FindByID(ctx, u.ID)
 		e.must(err)
 		outside, err := db.Users().FindByID(e.ctx, u.ID)
@@ -141,7 +140,7 @@ func appendName(ctx context.Context, db *store.DB, id string) error {
 	if err != nil {
 		return err
 	}
-	return db.Users().SetColumns(ctx, id, map[string]pluginsdk.Value{"name": u.Name + "+"})
+	return db.Users().SetColumns(ctx, id, map[string]any{"name": u.Name + "+"})
 }
 
 func otherDatabase(t *testing.T, e *env) {

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 func userRules() []rule {
@@ -23,6 +22,7 @@ func userRules() []rule {
 		{"a login column that does not exist is an error", missingLoginColumn},
 		{"the key travels as text", keyIsText},
 		{"a column that does not exist cannot be set", setMissingColumn},
+		{"a column that was dropped is missed once at most", droppedColumn},
 		{"the key and the credentials cannot be set as columns", setCredential},
 		{"setting columns of a missing user is not found", setMissingUser},
 		{"credentials are not among the columns", columnsHoldNoCredential},
@@ -156,11 +156,11 @@ func keyIsText(t *testing.T, e *env) {
 func setMissingColumn(t *testing.T, e *env) {
 	db := e.migrated()
 	u := e.user(db, "ada@example.com")
-	values := map[string]pluginsdk.Value{"partner_id": int64(7)}
+	values := map[string]any{"partner_id": int64(7)}
 	if err := db.Users().SetColumns(e.ctx, u.ID, values); err == nil || !strings.Contains(err.Error(), `"partner_id"`) {
 		t.Fatalf("got %v, want an error that names the column", err)
 	}
-	if err := db.Users().SetColumns(e.ctx, u.ID, map[string]pluginsdk.Value{`name" = 'x', "email`: "y"}); err == nil {
+	if err := db.Users().SetColumns(e.ctx, u.ID, map[string]any{`name" = 'x', "email`: "y"}); err == nil {
 		t.Fatal("a name with a quote was taken for a column")
 	}
 	e.sql(db, `ALTER TABLE users ADD partner_id BIGINT`) // by the host, while we run
@@ -172,11 +172,22 @@ func setMissingColumn(t *testing.T, e *env) {
 	}
 }
 
+func droppedColumn(t *testing.T, e *env) {
+	db := e.migrated()
+	u := e.user(db, "ada@example.com")
+	e.sql(db, `ALTER TABLE users DROP COLUMN email_verified_at`) // by the host, while we run
+	_, _ = db.Users().FindByID(e.ctx, u.ID)
+	got, err := db.Users().FindByID(e.ctx, u.ID)
+	if _, ok := got.Columns["email_verified_at"]; err != nil || ok {
+		t.Fatalf("%+v, %v", got, err)
+	}
+}
+
 func setCredential(t *testing.T, e *env) {
 	db := e.migrated()
 	u := e.user(db, "ada@example.com")
 	for _, column := range []string{"id", "password", "remember_token"} {
-		if err := db.Users().SetColumns(e.ctx, u.ID, map[string]pluginsdk.Value{column: "1"}); err == nil {
+		if err := db.Users().SetColumns(e.ctx, u.ID, map[string]any{column: "1"}); err == nil {
 			t.Errorf("%s was set", column)
 		}
 	}
@@ -188,7 +199,7 @@ func setCredential(t *testing.T, e *env) {
 func setMissingUser(t *testing.T, e *env) {
 	db := e.migrated()
 	for _, id := range []string{"4711", "x"} {
-		err := db.Users().SetColumns(e.ctx, id, map[string]pluginsdk.Value{"name": "Ada"})
+		err := db.Users().SetColumns(e.ctx, id, map[string]any{"name": "Ada"})
 		if !errors.Is(err, auth.ErrNotFound) {
 			t.Errorf("id %s: %v", id, err)
 		}
@@ -204,7 +215,7 @@ func columnsHoldNoCredential(t *testing.T, e *env) {
 	e.must(db.Users().SetPassword(e.ctx, u.ID, "secret-hash", "secret-token"))
 	u, err := db.Users().FindByID(e.ctx, u.ID)
 	e.must(err)
-	want := map[string]pluginsdk.Value{
+	want := map[string]any{
 		"email_verified_at": nil,
 		"created_at":        "2026-03-04T05:06:07Z",
 		"updated_at":        "2026-03-04T05:06:07Z",

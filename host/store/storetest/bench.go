@@ -1,0 +1,75 @@
+package storetest
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth"
+)
+
+// Bench measures what every guarded request and every sign-in pays. The baseline
+// of a read is the same row by sqlx alone.
+func Bench(b *testing.B, fixture Fixture) {
+	e := newEnv(b, fixture)
+	db := e.migrated()
+	u := e.user(db, "ada@example.com")
+	want := e.session(db, e.record(1, u.ID))
+	b.Run("session/baseline=sqlx", func(b *testing.B) {
+		query := db.Reader().Rebind(`SELECT hash, version, user_id, device, data, created, seen, expires, user_agent, address
+			FROM vestibule_sessions WHERE hash = ?`)
+		b.ReportAllocs()
+		for b.Loop() {
+			var row struct {
+				Hash, Device, Data              []byte
+				Version, Created, Seen, Expires int64
+				UserID                          string `db:"user_id"`
+				UserAgent                       string `db:"user_agent"`
+				Address                         string
+			}
+			if err := db.Reader().GetContext(e.ctx, &row, query, want.Hash); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("session/store", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := db.Sessions().FindSession(e.ctx, want.Hash); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("user/store", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := db.Users().FindByID(e.ctx, u.ID); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("hit/one counter", func(b *testing.B) {
+		benchHits(b, e, func(int64) string { return "ada@example.com" })
+	})
+	b.Run("hit/many counters", func(b *testing.B) {
+		benchHits(b, e, func(n int64) string { return numbered("user-%d", int(n%1000)) })
+	})
+}
+
+// benchHits counts from several goroutines and reports writes per second.
+func benchHits(b *testing.B, e *env, name func(n int64) string) {
+	db := e.pool()
+	var n atomic.Int64
+	b.SetParallelism(8)
+	start := time.Now()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			c := auth.Counter{Kind: "login", Login: name(n.Add(1)), Client: "192.0.2.1"}
+			if _, _, err := db.Throttle().Hit(e.ctx, c, e.now, time.Hour); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(n.Load())/time.Since(start).Seconds(), "writes/s")
+}
