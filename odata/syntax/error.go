@@ -40,7 +40,7 @@ func (e *Error) NotImplemented() bool { return e.Code == lex.CodeNotImplemented 
 
 // asError makes the public error of one from the lexer.
 func asError(err error) error {
-	var fault *lex.Fault
+	var fault *lex.SyntaxError
 	if errors.As(err, &fault) {
 		return (*Error)(fault)
 	}

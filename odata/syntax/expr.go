@@ -101,7 +101,8 @@ func (p *parser) nextOperator() (op string, prec, at, after int) {
 
 // unary consumes "not" and "-" with what they apply to.
 func (p *parser) unary() (Expr, error) {
-	at, op := p.I, ""
+	at := p.I
+	var op string
 	switch c := p.Peek(); {
 	case c == '-':
 		l, err := p.tryLiteral() // a negative number

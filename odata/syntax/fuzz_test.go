@@ -136,16 +136,16 @@ func FuzzParseFilter(f *testing.F) {
 			return
 		}
 		checkPositions(t, in, e)
-		print := canonical(e)
-		if strings.ContainsAny(in, `\;`) || len(print) > 60000 {
+		printed := canonical(e)
+		if strings.ContainsAny(in, `\;`) || len(printed) > 60000 {
 			return // text that can only be written with an escape; a print over the limit
 		}
-		again, err := syntax.ParseFilter(print, syntax.Options{V401: v401, MaxDepth: 1000, MaxNodes: 5000})
+		again, err := syntax.ParseFilter(printed, syntax.Options{V401: v401, MaxDepth: 1000, MaxNodes: 5000})
 		if err != nil {
-			t.Fatalf("%q was printed as %q: %v", in, print, err)
+			t.Fatalf("%q was printed as %q: %v", in, printed, err)
 		}
 		if got, want := tree(again), tree(e); got != want {
-			t.Fatalf("%q was printed as %q\ngot  %s\nwant %s", in, print, got, want)
+			t.Fatalf("%q was printed as %q\ngot  %s\nwant %s", in, printed, got, want)
 		}
 	})
 }

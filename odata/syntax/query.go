@@ -24,7 +24,8 @@ func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) err
 		}
 		o := Option{Raw: pair, Pos: raw, ValuePos: raw + len(pair)}
 		from := split.At(raw)
-		to, hasValue := 0, false
+		var to int
+		hasValue := false
 		if n := strings.IndexByte(pair, '='); n >= 0 {
 			to, hasValue = split.At(raw+n), true
 			o.ValuePos = raw + n + 1

@@ -117,12 +117,18 @@ func (p *parser) format() (string, error) {
 // schemaVersion reads "*" or unreserved characters (ABNF schemaversion).
 func (p *parser) schemaVersion() (string, error) {
 	value := p.Rest()
-	ok := value == "*" || value != "" && strings.IndexFunc(value, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._~", r))
-	}) < 0
-	if !ok {
+	if value != "*" && (value == "" || strings.ContainsFunc(value, isReserved)) {
 		return "", p.Malformed(p.I, "$schemaversion must be * or made of letters, digits, and -._~")
 	}
 	p.I = p.End
 	return value, nil
+}
+
+// isReserved is the opposite of ABNF unreserved.
+func isReserved(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+		return false
+	}
+	return !strings.ContainsRune("-._~", r)
 }

@@ -9,11 +9,11 @@ func badGeo(s string) int {
 	if !g.word("SRID=") {
 		return g.i
 	}
-	if n := Digits(g.s[g.i:]); n == 0 || n > 5 {
+	n := Digits(g.s[g.i:])
+	if n == 0 || n > 5 {
 		return g.i
-	} else {
-		g.i += n
 	}
+	g.i += n
 	if !g.word(";") || !g.shape(0) || g.i != len(s) {
 		return g.i
 	}
@@ -99,7 +99,7 @@ func (g *geo) ring() bool {
 
 // position is two to four numbers separated by one space.
 func (g *geo) position() bool {
-	for n := 0; n < 4; n++ {
+	for n := range 4 {
 		if n > 0 && !g.word(" ") {
 			return n >= 2
 		}

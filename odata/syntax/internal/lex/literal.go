@@ -189,7 +189,7 @@ func badAt(kind Kind, text string) int {
 // badBase64 checks base64url with or without padding (ABNF binaryValue).
 func badBase64(s string) int {
 	body := strings.TrimRight(s, "=")
-	for i := 0; i < len(body); i++ {
+	for i := range len(body) {
 		c := body[i]
 		if !IsDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && c != '-' && c != '_' {
 			return i

@@ -103,7 +103,7 @@ func scanGUID(s string) int {
 	if len(s) < guidLength || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
 		return 0
 	}
-	for i := 0; i < guidLength; i++ {
+	for i := range guidLength {
 		if i != 8 && i != 13 && i != 18 && i != 23 && !isHex(s[i]) {
 			return 0
 		}

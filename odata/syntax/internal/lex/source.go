@@ -59,7 +59,7 @@ func Plain(raw string) (*Source, error) {
 // of a string, other control characters are refused: PostgreSQL has no NUL, and
 // logs want none of them.
 func (s *Source) check() error {
-	for i := 0; i < len(s.Text); i++ {
+	for i := range len(s.Text) {
 		c := s.Text[i]
 		if (c < ' ' && c != '\t' && c != '\n' && c != '\r') || c == 0x7f {
 			return s.Fail(i, CodeEncoding, "control character U+%04X is not allowed", c)
@@ -108,7 +108,7 @@ func (s *Source) FailRaw(pos int, code, format string, args ...any) error {
 			args[i] = clip(text, maxQuoted)
 		}
 	}
-	return &Fault{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Near: clip(s.Raw[pos:], maxNear)}
+	return &SyntaxError{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Near: clip(s.Raw[pos:], maxNear)}
 }
 
 // clip cuts text that is too long, between two characters.

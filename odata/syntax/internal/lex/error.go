@@ -1,8 +1,8 @@
 package lex
 
-// Fault is syntax.Error before it leaves package syntax, which describes its
+// SyntaxError is syntax.Error before it leaves package syntax, which describes its
 // fields.
-type Fault struct {
+type SyntaxError struct {
 	Pos  int
 	Code string
 	Msg  string
@@ -10,7 +10,7 @@ type Fault struct {
 }
 
 // Error returns the message without the place; package syntax adds that.
-func (f *Fault) Error() string { return f.Msg }
+func (e *SyntaxError) Error() string { return e.Msg }
 
 // The codes of errors.
 const (
