@@ -33,6 +33,8 @@ func New(target *url.URL, fail func(http.ResponseWriter, *http.Request, error)) 
 		FlushInterval: -1,
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.SetURL(target)
+			// The application's query is not ours to tidy up: no guard reads it.
+			pr.Out.URL.RawQuery = pr.In.URL.RawQuery
 			pr.Out.Host = pr.In.Host
 			v := pr.In.Context().Value(visitKey{}).(visit)
 			forward(pr, v.Visit)
