@@ -74,15 +74,16 @@ func (b *builder) foreign(s *set) []*relationship {
 			if len(f.Columns) == 1 {
 				to.name = relation(f.Columns[0])
 			}
-			if b.ambiguous(f) {
-				to.name = ""
+			stem := to.name
+			if stem == "" {
+				stem = makeIdentifier(strings.Join(f.Columns, "_"))
 			}
-			if to.name == "" {
-				to.name = makeIdentifier(strings.Join(f.Columns, "_")) + "_" + target.edm.Name
+			if to.name == "" || b.ambiguous(f) {
+				to.name = stem + "_" + target.edm.Name
 			}
 			back := &relationship{from: target, to: s, columns: f.Referenced, targets: f.Columns, many: true, name: s.edm.Name}
 			if s == target || countTo(s.table, f) > 1 {
-				back.name = s.edm.Name + "_" + strings.TrimSuffix(to.name, "_"+target.edm.Name)
+				back.name = s.edm.Name + "_" + stem
 			}
 			if !s.edm.Single() {
 				to.back, back.back = back, to

@@ -42,6 +42,11 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 	switch db.Dialect {
 	case "sqlite":
 		s.db, err = engine.OpenSQLite(db.DSN, db.MaxConns)
+	case "postgres", "mysql":
+		if db.DB == nil {
+			return nil, fmt.Errorf("the dialect %s needs an open database", db.Dialect)
+		}
+		s.db = engine.NewSQL(db.DB.DB)
 	default:
 		err = fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", db.Dialect)
 	}
@@ -80,7 +85,7 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
-	tx, err := s.db.Begin(ctx)
+	tx, err := s.db.Begin(ctx, p.Top.Count || len(p.Top.Expand) > 0)
 	if err != nil {
 		return nil, unavailable(ctx, fmt.Errorf("begin: %w", err))
 	}

@@ -8,7 +8,13 @@ import (
 )
 
 // edmType is the type of a column as declared.
-func edmType(_ string, c *introspect.Column) edm.Type {
+func edmType(dialect string, c *introspect.Column) edm.Type {
+	switch dialect {
+	case "postgres":
+		return postgresType(c)
+	case "mysql":
+		return mysqlType(c)
+	}
 	return sqliteType(c)
 }
 
@@ -37,9 +43,7 @@ func sqliteType(c *introspect.Column) edm.Type {
 	case has("decimal", "numeric", "money"):
 		return decimal(c)
 	case has("char", "clob", "text", "string", "json", "xml"):
-		t := edm.Of(edm.String)
-		t.MaxLength = max(c.Length, 0)
-		return t
+		return text(c)
 	case has("int"):
 		return edm.Of(edm.Int64)
 	case has("real", "floa", "doub"):
@@ -56,4 +60,80 @@ func decimal(c *introspect.Column) edm.Type {
 		t.Precision, t.Scale = c.Precision, max(c.Scale, 0)
 	}
 	return t
+}
+
+func text(c *introspect.Column) edm.Type {
+	t := edm.Of(edm.String)
+	t.MaxLength = max(c.Length, 0)
+	return t
+}
+
+func postgresType(c *introspect.Column) edm.Type {
+	switch c.Type {
+	case "boolean":
+		return edm.Of(edm.Boolean)
+	case "smallint":
+		return edm.Of(edm.Int16)
+	case "integer":
+		return edm.Of(edm.Int32)
+	case "bigint", "oid":
+		return edm.Of(edm.Int64)
+	case "numeric":
+		return decimal(c)
+	case "money":
+		return edm.Type{Kind: edm.Decimal, Precision: 19, Scale: 2}
+	case "real":
+		return edm.Of(edm.Single)
+	case "double precision":
+		return edm.Of(edm.Double)
+	case "uuid":
+		return edm.Of(edm.Guid)
+	case "date":
+		return edm.Of(edm.Date)
+	case "timestamp with time zone", "timestamp without time zone":
+		return edm.Type{Kind: edm.DateTimeOffset, Precision: 6}
+	case "time without time zone", "time with time zone":
+		return edm.Type{Kind: edm.TimeOfDay, Precision: 6}
+	case "interval":
+		return edm.Type{Kind: edm.Duration, Precision: 6}
+	case "bytea":
+		return edm.Of(edm.Binary)
+	}
+	return text(c) // whatever it is, PostgreSQL can write it as text
+}
+
+func mysqlType(c *introspect.Column) edm.Type {
+	switch c.Type {
+	case "boolean":
+		return edm.Of(edm.Boolean)
+	case "tinyint":
+		return edm.Of(edm.SByte)
+	case "tinyint unsigned":
+		return edm.Of(edm.Byte)
+	case "smallint", "year":
+		return edm.Of(edm.Int16)
+	case "smallint unsigned", "mediumint", "mediumint unsigned", "int":
+		return edm.Of(edm.Int32)
+	case "int unsigned", "bigint", "bit":
+		return edm.Of(edm.Int64)
+	case "bigint unsigned":
+		return edm.Type{Kind: edm.Decimal, Precision: 20}
+	case "decimal", "decimal unsigned":
+		return decimal(c)
+	case "float", "float unsigned":
+		return edm.Of(edm.Single)
+	case "double", "double unsigned":
+		return edm.Of(edm.Double)
+	case "uuid":
+		return edm.Of(edm.Guid)
+	case "date":
+		return edm.Of(edm.Date)
+	case "datetime", "timestamp":
+		return edm.Type{Kind: edm.DateTimeOffset, Precision: 6}
+	case "time":
+		return edm.Type{Kind: edm.TimeOfDay, Precision: 6}
+	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
+		return edm.Of(edm.Binary)
+	}
+	return text(c)
 }

@@ -22,16 +22,18 @@ type Cell struct {
 	Bytes []byte
 }
 
-// DB opens read transactions. It is safe for concurrent use.
+// DB runs the statements of requests. It is safe for concurrent use.
 type DB interface {
-	// Begin starts a read transaction, in which all statements see one state of the data. ctx ends it early.
-	Begin(ctx context.Context) (Tx, error)
+	// Begin takes a connection for a request. With snapshot, all its statements see one state of the data. ctx ends
+	// it early.
+	Begin(ctx context.Context, snapshot bool) (Tx, error)
 	Close() error
 }
 
 // Tx is a read transaction, for one goroutine. Close gives its connection back; it may be called twice.
 type Tx interface {
-	// Query runs one statement. Parameters are nil, bool, int64, float64, string, []byte or time.Time.
+	// Query runs one statement. Parameters are nil, bool, int64, float64, string, or []byte; for PostgreSQL also
+	// []int64 and []string.
 	Query(query string, args []any) (Cursor, error)
 	// Interleaves tells whether a second statement may run while the cursor of a first is open.
 	Interleaves() bool

@@ -143,16 +143,18 @@ func (db *SQLite) Close() error {
 	return errors.Join(errs...)
 }
 
-// Begin starts a read transaction.
-func (db *SQLite) Begin(ctx context.Context) (Tx, error) {
+// Begin takes a connection.
+func (db *SQLite) Begin(ctx context.Context, snapshot bool) (Tx, error) {
 	conn, err := db.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	conn.SetInterrupt(ctx.Done())
 	tx := &sqliteTx{db: db, conn: conn, ctx: ctx}
-	if err := exec(conn, "BEGIN"); err != nil {
-		return nil, errors.Join(err, tx.Close())
+	if snapshot {
+		if err := exec(conn, "BEGIN"); err != nil {
+			return nil, errors.Join(err, tx.Close())
+		}
 	}
 	return tx, nil
 }

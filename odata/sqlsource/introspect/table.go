@@ -3,6 +3,7 @@ package introspect
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
 )
@@ -71,7 +72,7 @@ func (t *Table) Column(name string) *Column {
 
 // Read lists the tables and views that a database has. Dialects are "sqlite", "postgres", and "mysql".
 func Read(ctx context.Context, db engine.DB, dialect string) (_ []*Table, err error) {
-	tx, err := db.Begin(ctx)
+	tx, err := db.Begin(ctx, true)
 	if err != nil {
 		return nil, fmt.Errorf("read tables: %w", err)
 	}
@@ -85,6 +86,10 @@ func Read(ctx context.Context, db engine.DB, dialect string) (_ []*Table, err er
 	switch dialect {
 	case "sqlite":
 		tables, err = r.sqlite()
+	case "postgres":
+		tables, err = r.postgres()
+	case "mysql":
+		tables, err = r.mysql()
 	default:
 		err = fmt.Errorf("there is no dialect %q", dialect)
 	}
@@ -103,8 +108,15 @@ type row []engine.Cell
 func (r row) text(i int) string { return string(r[i].Bytes) }
 
 func (r row) number(i int) int {
-	if r[i].Kind == engine.Null {
+	switch r[i].Kind {
+	case engine.Null:
 		return -1
+	case engine.Text:
+		n, err := strconv.Atoi(string(r[i].Bytes))
+		if err != nil {
+			return -1
+		}
+		return n
 	}
 	return int(r[i].Int)
 }

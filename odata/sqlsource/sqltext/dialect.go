@@ -16,11 +16,15 @@ type dialect interface {
 	placeholder(n int) string
 	// column is the value of a column in the form that the dialect computes with.
 	column(name frag, c *Column, t edm.Type) frag
+	// fetch is a column as the cursor is to see it.
+	fetch(name frag, c *Column, t edm.Type) frag
 	// literal is a constant in that form. It is never null.
 	literal(t edm.Type, v plan.Value) frag
 	// comparands gives both sides of a comparison in a form that compares right; ok is false when the ordinary
 	// values do.
 	comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool)
+	// narrow is a condition that an index can answer and that holds wherever x eq y does; empty when there is none.
+	narrow(g *Generator, x, y plan.Expr) frag
 	// same and distinct compare so that null equals null.
 	same(x, y frag) frag
 	distinct(x, y frag) frag
@@ -33,8 +37,10 @@ type dialect interface {
 	// limit ends a statement; skip is 0 or more.
 	limit(read, skip int64) frag
 	// key is the value of a column that the database itself gave; among compares a column with many.
-	key(v any) frag
-	among(column frag, values []any) frag
+	key(v any, c *Column) frag
+	// linkKey is a column whose values come back as keys.
+	linkKey(name frag, c *Column) frag
+	among(column frag, c *Column, values []any) frag
 	// number is a row number.
 	number(n int64) frag
 	// contains finds text without regard to case, for the portable search.
@@ -54,6 +60,10 @@ func New(dialectName string, m *Mapping) (*Generator, error) {
 	switch dialectName {
 	case "sqlite":
 		return &Generator{d: sqlite{}, m: m}, nil
+	case "postgres":
+		return &Generator{d: postgres{}, m: m}, nil
+	case "mysql":
+		return &Generator{d: mysql{}, m: m}, nil
 	}
 	return nil, fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", dialectName)
 }

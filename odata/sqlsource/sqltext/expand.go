@@ -52,7 +52,7 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent 
 		for _, c := range link.To {
 			parent = append(parent, text(g.col(r, c)))
 		}
-		return g.fromWhere(q, frag{}, []frag{g.oneOf(parent, keys)}), parent
+		return g.fromWhere(q, frag{}, []frag{g.oneOf(parent, link.To, keys)}), parent
 	}
 	v := "v" + alias(r)
 	columns, inner := "", []frag{}
@@ -71,24 +71,24 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent 
 	}
 	// The table in between may hold a pair twice; the pair is one link all the same.
 	j := fill("JOIN (SELECT DISTINCT "+columns+" FROM "+g.table(link.Via)+" WHERE $1) AS "+v+" ON $2",
-		g.oneOf(inner, keys), joinFrags(on))
+		g.oneOf(inner, link.From, keys), joinFrags(on))
 	return g.fromWhere(q, j, nil), parent
 }
 
-// oneOf compares columns with many keys.
-func (g *Generator) oneOf(columns []frag, keys [][]any) frag {
+// oneOf compares columns, which are of the types of others, with many keys.
+func (g *Generator) oneOf(columns []frag, as []*Column, keys [][]any) frag {
 	if len(columns) == 1 {
 		values := make([]any, len(keys))
 		for i, k := range keys {
 			values[i] = k[0]
 		}
-		return g.d.among(columns[0], values)
+		return g.d.among(columns[0], as[0], values)
 	}
 	var any []frag
 	for _, k := range keys {
 		parts := make([]frag, len(columns))
 		for i := range columns {
-			parts[i] = fill("$1 = $2", columns[i], g.d.key(k[i]))
+			parts[i] = fill("$1 = $2", columns[i], g.d.key(k[i], as[i]))
 		}
 		any = append(any, fill("($1)", joinFrags(parts)))
 	}

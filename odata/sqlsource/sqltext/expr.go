@@ -172,6 +172,11 @@ func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 		return g.d.distinct(a, b)
 	}
 	f := fill("$1 "+operator(op)+" $2", a, b)
+	if loose && op == "eq" {
+		if n := g.d.narrow(g, x, y); n.sql != "" {
+			f = fill("($1 AND $2)", n, f)
+		}
+	}
 	if (nx || ny) && !loose {
 		return fill("COALESCE($1, $2)", f, g.d.literal(edm.Of(edm.Boolean), plan.Value{}))
 	}

@@ -48,14 +48,14 @@ func (g *Generator) list(n *plan.Node, extra []frag) []frag {
 	var parts []frag
 	for _, c := range n.Columns {
 		if ref, ok := c.Expr.(*plan.Ref); ok {
-			parts = append(parts, g.raw(ref))
+			parts = append(parts, g.d.fetch(g.raw(ref), g.columnOf(ref), ref.T))
 		} else {
 			parts = append(parts, g.value(c.Expr))
 		}
 	}
 	for _, x := range n.Expand {
 		for _, c := range g.m.Links[x.Nav].From {
-			parts = append(parts, text(g.col(n.Query.Range, c)))
+			parts = append(parts, g.d.linkKey(text(g.col(n.Query.Range, c)), c))
 		}
 	}
 	return append(parts, extra...)

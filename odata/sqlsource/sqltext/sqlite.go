@@ -48,6 +48,11 @@ func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 	return name
 }
 
+// fetch leaves the work to the decoder, which reads every form.
+func (sqlite) fetch(name frag, _ *Column, _ edm.Type) frag { return name }
+
+func (sqlite) narrow(*Generator, plan.Expr, plan.Expr) frag { return frag{} }
+
 const canonicalTime = "2006-01-02 15:04:05.000000000"
 
 func (sqlite) literal(t edm.Type, v plan.Value) frag {
@@ -156,12 +161,14 @@ func (sqlite) limit(read, skip int64) frag {
 	return fill("LIMIT $1 OFFSET $2", param(read), param(skip))
 }
 
-func (sqlite) key(v any) frag { return param(v) }
+func (sqlite) key(v any, _ *Column) frag { return param(v) }
+
+func (sqlite) linkKey(name frag, _ *Column) frag { return name }
 
 func (sqlite) number(n int64) frag { return param(n) }
 
 // among hands the values over as one JSON text, so that the statement stays the same for any number of them.
-func (sqlite) among(column frag, values []any) frag {
+func (sqlite) among(column frag, _ *Column, values []any) frag {
 	if _, blob := values[0].([]byte); !blob {
 		if list, err := json.Marshal(values); err == nil {
 			return fill("$1 IN (SELECT value FROM json_each($2))", column, param(string(list)))

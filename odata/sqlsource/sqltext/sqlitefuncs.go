@@ -44,7 +44,7 @@ func (sqlite) template(e *plan.Call) string {
 	case "toupper":
 		return "ves_upper($1)"
 	case "trim":
-		return "ves_trim($1)"
+		return "trim($1, char(32, 9, 10, 11, 12, 13))"
 	case "matchespattern":
 		return "ves_matches($1, $2)"
 	case "year":
@@ -58,7 +58,7 @@ func (sqlite) template(e *plan.Call) string {
 	case "time":
 		return "substr($1, 12)"
 	case "totaloffsetminutes":
-		return "($1 IS NOT NULL) * 0 + CASE WHEN $1 IS NULL THEN NULL ELSE 0 END"
+		return "CASE WHEN $1 IS NOT NULL THEN 0 END"
 	case "totalseconds":
 		return "$1"
 	case "hour", "minute", "second", "fractionalseconds":

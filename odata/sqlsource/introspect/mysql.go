@@ -1,0 +1,104 @@
+package introspect
+
+import "strings"
+
+func (r *reader) mysql() ([]*Table, error) {
+	var all named
+	err := r.each(3, func(c row) {
+		comment := c.text(2)
+		if c.text(1) == "VIEW" {
+			comment = "" // MariaDB writes the word VIEW there
+		}
+		all.add(&Table{Name: c.text(0), View: c.text(1) == "VIEW", Comment: comment})
+	}, `SELECT table_name, table_type, table_comment FROM information_schema.tables
+		WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW') ORDER BY table_name`)
+	if err != nil {
+		return nil, err
+	}
+	for _, read := range []func(*named) error{r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign} {
+		if err := read(&all); err != nil {
+			return nil, err
+		}
+	}
+	return all.list, nil
+}
+
+func (r *reader) mysqlColumns(all *named) error {
+	return r.each(9, func(c row) {
+		t := all.get("", c.text(0))
+		if t == nil {
+			return
+		}
+		col := Column{
+			Name: c.text(1), Type: strings.ToLower(c.text(2)), Nullable: c.text(3) == "YES",
+			Length: c.number(4), Precision: c.number(5), Scale: c.number(6),
+			Collation: c.text(7), Comment: c.text(8),
+		}
+		// The full type tells a flag, tinyint(1), from a small number, and signed from unsigned.
+		full := strings.ToLower(c.text(2))
+		col.Type, _, _ = strings.Cut(full, "(")
+		col.Type = strings.TrimSpace(strings.TrimSuffix(col.Type, " unsigned"))
+		switch {
+		case strings.HasPrefix(full, "tinyint(1)"), strings.HasPrefix(full, "bit(1)"):
+			col.Type = "boolean"
+		case strings.Contains(full, "unsigned"):
+			col.Type += " unsigned"
+		}
+		t.Columns = append(t.Columns, col)
+	}, `SELECT table_name, column_name, column_type, is_nullable, character_maximum_length, numeric_precision,
+			numeric_scale, collation_name, column_comment
+		FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`)
+}
+
+func (r *reader) mysqlIndexes(all *named) error {
+	type index struct {
+		table, name, kind string
+		unique            bool
+		columns           []string
+	}
+	var list []*index
+	err := r.each(5, func(c row) {
+		if n := len(list); n == 0 || list[n-1].table != c.text(0) || list[n-1].name != c.text(1) {
+			list = append(list, &index{table: c.text(0), name: c.text(1), unique: c.number(2) == 0, kind: c.text(4)})
+		}
+		ix := list[len(list)-1]
+		ix.columns = append(ix.columns, c.text(3))
+	}, `SELECT table_name, index_name, non_unique, column_name, index_type FROM information_schema.statistics
+		WHERE table_schema = DATABASE() ORDER BY table_name, index_name <> 'PRIMARY', index_name, seq_in_index`)
+	for _, ix := range list {
+		t := all.get("", ix.table)
+		switch {
+		case t == nil:
+			continue
+		case ix.kind == "FULLTEXT":
+			t.Search = &FullText{Columns: ix.columns}
+			continue
+		case ix.name == "PRIMARY":
+			t.Key = ix.columns
+		case ix.unique && t.allRequired(ix.columns) && !sameColumns(ix.columns, t.Key):
+			t.Unique = append(t.Unique, ix.columns)
+		}
+		t.Indexes = append(t.Indexes, ix.columns)
+	}
+	return err
+}
+
+func (r *reader) mysqlForeign(all *named) error {
+	last := ""
+	return r.each(5, func(c row) {
+		t := all.get("", c.text(0))
+		if t == nil {
+			return
+		}
+		if id := c.text(0) + sep + c.text(1); id != last {
+			t.Foreign = append(t.Foreign, ForeignKey{Name: c.text(1), Table: c.text(3)})
+			last = id
+		}
+		f := &t.Foreign[len(t.Foreign)-1]
+		f.Columns = append(f.Columns, c.text(2))
+		f.Referenced = append(f.Referenced, c.text(4))
+	}, `SELECT table_name, constraint_name, column_name, referenced_table_name, referenced_column_name
+		FROM information_schema.key_column_usage
+		WHERE table_schema = DATABASE() AND referenced_table_schema = DATABASE()
+		ORDER BY table_name, constraint_name, ordinal_position`)
+}

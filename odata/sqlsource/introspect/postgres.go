@@ -1,0 +1,125 @@
+package introspect
+
+import "strings"
+
+// sep parts the names of a list inside of one text.
+const sep = "\x1f"
+
+func (r *reader) postgres() ([]*Table, error) {
+	var all named
+	err := r.each(5, func(c row) {
+		all.add(&Table{Schema: c.text(1), Name: c.text(2), View: c.yes(3), Comment: c.text(4)})
+	}, `SELECT c.oid::bigint, CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname,
+			c.relkind IN ('v', 'm'), coalesce(obj_description(c.oid, 'pg_class'), '')
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+			AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\_%'
+		ORDER BY n.nspname <> current_schema(), n.nspname, c.relname`)
+	if err != nil {
+		return nil, err
+	}
+	for _, read := range []func(*named) error{r.postgresColumns, r.postgresKeys, r.postgresForeign, r.postgresIndexes} {
+		if err := read(&all); err != nil {
+			return nil, err
+		}
+	}
+	return all.list, nil
+}
+
+// postgresColumns resolves domains to the type below them.
+func (r *reader) postgresColumns(all *named) error {
+	return r.each(11, func(c row) {
+		t := all.get(c.text(0), c.text(1))
+		if t == nil {
+			return
+		}
+		typ, mod := c.text(3), c.number(4)
+		col := Column{
+			Name: c.text(2), Type: typ, Length: -1, Precision: -1, Scale: -1,
+			Nullable: !c.yes(5), Generated: c.yes(6), Comment: c.text(7), Collation: c.text(8),
+		}
+		switch {
+		case c.text(9) == "e":
+			col.Type = "enum"
+		case typ == "numeric" && mod > 4:
+			col.Precision, col.Scale = (mod-4)>>16&0xffff, (mod-4)&0x7ff
+		case mod > 4 && (strings.HasPrefix(typ, "character") || typ == "bpchar"):
+			col.Length = mod - 4
+		}
+		t.Columns = append(t.Columns, col)
+	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, a.attname,
+			format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, NULL),
+			CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END::bigint,
+			a.attnotnull OR t.typnotnull, a.attgenerated <> '',
+			coalesce(col_description(c.oid, a.attnum), ''),
+			coalesce(CASE WHEN NOT co.collisdeterministic THEN 'nondeterministic'
+				WHEN co.collname IN ('C', 'POSIX') OR co.collname = 'default' AND (SELECT d.datcollate IN ('C', 'POSIX')
+					AND coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' FROM pg_database d WHERE d.datname = current_database()) THEN 'C'
+				ELSE co.collname END, ''), t.typtype::text, a.attnum::bigint
+		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+			JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_collation co ON co.oid = a.attcollation
+		WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+			AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+		ORDER BY c.oid, a.attnum`)
+}
+
+func (r *reader) postgresKeys(all *named) error {
+	return r.each(4, func(c row) {
+		t := all.get(c.text(0), c.text(1))
+		if t == nil {
+			return
+		}
+		columns := strings.Split(c.text(3), sep)
+		if c.yes(2) {
+			t.Key = columns
+		} else if t.allRequired(columns) && !sameColumns(columns, t.Key) {
+			t.Unique = append(t.Unique, columns)
+		}
+	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, i.indisprimary,
+			(SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(i.indkey::int[]) WITH ORDINALITY k(num, n)
+				JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+			AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+			AND i.indnkeyatts = i.indnatts
+		ORDER BY c.oid, i.indisprimary DESC, i.indexrelid`)
+}
+
+func (r *reader) postgresForeign(all *named) error {
+	return r.each(7, func(c row) {
+		if t := all.get(c.text(0), c.text(1)); t != nil {
+			t.Foreign = append(t.Foreign, ForeignKey{
+				Name: c.text(2), Columns: strings.Split(c.text(3), sep),
+				Schema: c.text(4), Table: c.text(5), Referenced: strings.Split(c.text(6), sep),
+			})
+		}
+	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, f.conname,
+			(SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(f.conkey) WITH ORDINALITY k(num, n)
+				JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.num),
+			CASE WHEN fn.nspname = current_schema() THEN '' ELSE fn.nspname END, fc.relname,
+			(SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(f.confkey) WITH ORDINALITY k(num, n)
+				JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.num)
+		FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+			JOIN pg_class fc ON fc.oid = f.confrelid JOIN pg_namespace fn ON fn.oid = fc.relnamespace
+		WHERE f.contype = 'f' AND NOT c.relispartition
+		ORDER BY c.oid, f.conname`)
+}
+
+// postgresIndexes reads the leading columns of every index, and which text columns have an index of the kind that
+// full-text search uses.
+func (r *reader) postgresIndexes(all *named) error {
+	return r.each(4, func(c row) {
+		t := all.get(c.text(0), c.text(1))
+		if t == nil {
+			return
+		}
+		if columns := c.text(2); columns != "" {
+			t.Indexes = append(t.Indexes, strings.Split(columns, sep))
+		}
+	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname,
+			coalesce((SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(i.indkey::int[]) WITH ORDINALITY k(num, n)
+				JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num), ''), 0::bigint
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE i.indpred IS NULL AND i.indexprs IS NULL AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+		ORDER BY c.oid, i.indexrelid`)
+}

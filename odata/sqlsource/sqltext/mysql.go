@@ -1,0 +1,200 @@
+package sqltext
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+)
+
+// mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing
+// blanks, so that comparisons and orders look at the bytes; lower-case text for GUIDs; date; datetime in UTC; time;
+// seconds as double for Duration; binary.
+type mysql struct{}
+
+func (mysql) quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+func (mysql) placeholder(int) string { return "?" }
+
+const mysqlGUID = "LOWER(INSERT(INSERT(INSERT(INSERT(HEX($1), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-'))"
+
+func (mysql) column(name frag, c *Column, t edm.Type) frag {
+	template := "$1"
+	switch t.Kind {
+	case edm.String:
+		template = "CONVERT($1 USING utf8mb4) COLLATE utf8mb4_bin"
+		if strings.HasPrefix(c.Collation, "utf8mb4_") {
+			template = "$1 COLLATE utf8mb4_bin"
+		}
+	case edm.Boolean:
+		template = "($1 + 0 <> 0)"
+	case edm.Guid:
+		template = "LOWER(CAST($1 AS CHAR) COLLATE utf8mb4_bin)"
+		if strings.Contains(c.Type, "binary") {
+			template = mysqlGUID
+		}
+	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64, edm.Enum:
+		if strings.HasSuffix(c.Type, "unsigned") || strings.Contains(c.Type, "char") {
+			template = "CAST($1 AS SIGNED)"
+		}
+	case edm.Decimal:
+		if c.Type != "decimal" {
+			template = "CAST($1 AS DECIMAL(65, 10))"
+		}
+	case edm.DateTimeOffset:
+		template = mysqlInstant(c.Type)
+	case edm.Date:
+		if c.Type != "date" {
+			template = "CAST($1 AS DATE)"
+		}
+	case edm.TimeOfDay:
+		if c.Type != "time" {
+			template = "CAST($1 AS TIME(6))"
+		}
+	case edm.Duration:
+		template = "CAST($1 AS DOUBLE)"
+		if c.Type == "time" {
+			template = "(TIME_TO_SEC($1) + MICROSECOND($1) / 1000000e0)"
+		}
+	}
+	return fill(template, name)
+}
+
+func mysqlInstant(declared string) string {
+	switch {
+	case declared == "datetime":
+		return "$1"
+	case declared == "timestamp":
+		return "CONVERT_TZ($1, @@session.time_zone, '+00:00')"
+	case strings.Contains(declared, "int"):
+		return "CONVERT_TZ(FROM_UNIXTIME($1), @@session.time_zone, '+00:00')"
+	}
+	return "CAST(REPLACE(REPLACE($1, 'T', ' '), 'Z', '') AS DATETIME(6))"
+}
+
+// fetch makes text of dates and times, whose form otherwise depends on how the handle was opened.
+func (d mysql) fetch(name frag, c *Column, t edm.Type) frag {
+	switch t.Kind {
+	case edm.DateTimeOffset, edm.Date, edm.TimeOfDay:
+		return fill("CAST($1 AS CHAR)", d.column(name, c, t))
+	case edm.Duration, edm.Guid:
+		return d.column(name, c, t)
+	case edm.Boolean, edm.Enum, edm.Int64:
+		if strings.HasPrefix(c.Type, "bit") || c.Type == "boolean" {
+			return fill("($1 + 0)", name)
+		}
+	}
+	return name
+}
+
+func (mysql) literal(t edm.Type, v plan.Value) frag {
+	s := string(v.Bytes)
+	switch t.Kind {
+	case edm.Decimal:
+		_, frac, _ := strings.Cut(s, ".")
+		return fill("CAST($1 AS DECIMAL(65, "+strconv.Itoa(len(frac))+"))", param(s))
+	case edm.Single, edm.Double:
+		f := v.Float
+		if math.IsInf(f, 0) {
+			f = math.Copysign(math.MaxFloat64, f) // there is no infinity
+		}
+		return fill("CAST($1 AS DOUBLE)", param(f))
+	case edm.Guid, edm.String:
+		return fill("CONVERT($1 USING utf8mb4) COLLATE utf8mb4_bin", param(s))
+	case edm.Date:
+		return fill("CAST($1 AS DATE)", param(s))
+	case edm.DateTimeOffset:
+		return fill("CAST($1 AS DATETIME(6))", param(instant(s).Format("2006-01-02 15:04:05.000000")))
+	case edm.TimeOfDay:
+		return fill("CAST($1 AS TIME(6))", param(s))
+	case edm.Duration:
+		return fill("CAST($1 AS DOUBLE)", param(scalar.DurationSeconds(s)))
+	case edm.Binary:
+		return param(v.Bytes)
+	}
+	return fill("CAST($1 AS SIGNED)", param(v.Int))
+}
+
+// comparands compares text by its bytes, and leaves columns with a zone as they are, for their indexes.
+func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
+	switch x.Type().Kind {
+	case edm.String:
+		return bytesOf(g.value(x)), bytesOf(g.value(y)), true
+	case edm.DateTimeOffset:
+		ref, isRef := x.(*plan.Ref)
+		_, isLit := y.(*plan.Literal)
+		if isRef && isLit && g.columnOf(ref).Type == "timestamp" {
+			return g.raw(ref), fill("CONVERT_TZ($1, '+00:00', @@session.time_zone)", g.value(y)), true
+		}
+	}
+	return a, b, false
+}
+
+func bytesOf(f frag) frag { return fill("CAST($1 AS BINARY)", f) }
+
+// narrow lets the index of a text column find what its collation takes for equal.
+func (mysql) narrow(g *Generator, x, y plan.Expr) frag {
+	ref, isRef := x.(*plan.Ref)
+	l, isLit := y.(*plan.Literal)
+	if !isRef || !isLit || x.Type().Kind != edm.String {
+		return frag{}
+	}
+	return fill("$1 = $2", g.raw(ref), param(string(l.Value.Bytes)))
+}
+
+func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }
+func (mysql) distinct(x, y frag) frag { return fill("NOT ($1 <=> $2)", x, y) }
+
+func (mysql) sortKey(g *Generator, e plan.Expr) frag {
+	if e.Type().Kind == edm.String {
+		return bytesOf(g.value(e))
+	}
+	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp" {
+		return g.raw(ref)
+	}
+	return g.value(e)
+}
+
+// order needs no words for nulls: they are the smallest values anyway.
+func (mysql) order(x frag, desc, _ bool) frag {
+	if desc {
+		return fill("$1 DESC", x)
+	}
+	return x
+}
+
+func (mysql) limit(read, skip int64) frag {
+	if skip == 0 {
+		return fill("LIMIT $1", param(read))
+	}
+	return fill("LIMIT $1 OFFSET $2", param(read), param(skip))
+}
+
+func (mysql) number(n int64) frag { return param(n) }
+
+func (mysql) key(v any, _ *Column) frag { return param(v) }
+
+func (mysql) linkKey(name frag, c *Column) frag {
+	switch c.Type {
+	case "date", "datetime", "timestamp", "time", "uuid":
+		return fill("CAST($1 AS CHAR)", name)
+	}
+	return name
+}
+
+func (mysql) among(column frag, _ *Column, values []any) frag {
+	parts := make([]frag, len(values))
+	for i, v := range values {
+		parts[i] = param(v)
+	}
+	return fill("$1 IN ($2)", column, join(", ", parts...))
+}
+
+func (mysql) contains(column, term frag) frag {
+	return fill("(LOCATE(LOWER($2), LOWER($1)) > 0)", column, term)
+}
+
+func (mysql) fullText(*Generator, *Table, string, *plan.Search) (frag, bool) { return frag{}, false }

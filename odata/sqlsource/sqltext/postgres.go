@@ -1,0 +1,231 @@
+package sqltext
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+)
+
+// postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; seconds as
+// double precision for Duration; bytea. Every parameter has a cast, so that its type never depends on its place.
+type postgres struct{}
+
+func (postgres) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (postgres) placeholder(n int) string { return "$" + strconv.Itoa(n) }
+
+func (postgres) column(name frag, c *Column, t edm.Type) frag {
+	template := ""
+	switch t.Kind {
+	case edm.String:
+		if c.Type != "text" && c.Type != "character varying" {
+			template = "$1::text"
+		}
+	case edm.Boolean:
+		if c.Type != "boolean" {
+			template = "($1 <> 0)"
+		}
+	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64, edm.Enum:
+		if !strings.HasSuffix(c.Type, "int") && c.Type != "integer" {
+			template = "$1::bigint"
+		}
+	case edm.Decimal:
+		if c.Type != "numeric" {
+			template = "$1::numeric"
+		}
+	case edm.Guid:
+		if c.Type != "uuid" {
+			template = "$1::uuid"
+		}
+	case edm.Date:
+		if c.Type != "date" {
+			template = "$1::date"
+		}
+	case edm.DateTimeOffset:
+		template = postgresInstant(c.Type)
+	case edm.TimeOfDay:
+		if c.Type != "time without time zone" {
+			template = "$1::time"
+		}
+	case edm.Duration:
+		template = "$1::double precision"
+		if c.Type == "interval" {
+			template = "EXTRACT(EPOCH FROM $1)::double precision"
+		}
+	}
+	if template == "" {
+		return name
+	}
+	return fill(template, name)
+}
+
+func postgresInstant(declared string) string {
+	switch declared {
+	case "timestamp with time zone":
+		return ""
+	case "timestamp without time zone", "date":
+		return "($1 AT TIME ZONE 'UTC')"
+	case "text", "character varying":
+		return "$1::timestamptz"
+	}
+	return "to_timestamp($1::double precision)"
+}
+
+// fetch converts what the driver has no plain form for.
+func (d postgres) fetch(name frag, c *Column, t edm.Type) frag {
+	switch t.Kind {
+	case edm.String, edm.Duration, edm.Decimal, edm.TimeOfDay, edm.Boolean:
+		return d.column(name, c, t)
+	case edm.Guid:
+		return fill("$1::text", name)
+	case edm.DateTimeOffset:
+		if !strings.HasPrefix(c.Type, "timestamp") {
+			return d.column(name, c, t)
+		}
+	}
+	return name
+}
+
+func (postgres) literal(t edm.Type, v plan.Value) frag {
+	s := string(v.Bytes)
+	cast := func(v any, as string) frag { return fill("$1::"+as, param(v)) }
+	switch t.Kind {
+	case edm.Boolean:
+		return cast(v.Int != 0, "boolean")
+	case edm.Decimal:
+		return cast(s, "numeric")
+	case edm.Single, edm.Double:
+		return cast(v.Float, "double precision")
+	case edm.Guid:
+		return cast(s, "uuid")
+	case edm.Date:
+		return cast(s, "date")
+	case edm.DateTimeOffset:
+		return cast(s, "timestamptz")
+	case edm.TimeOfDay:
+		return cast(s, "time")
+	case edm.Duration:
+		return cast(scalar.DurationSeconds(s), "double precision")
+	case edm.Binary:
+		return cast(v.Bytes, "bytea")
+	case edm.String:
+		return cast(strings.ReplaceAll(s, "\x00", "\uFFFD"), "text")
+	}
+	return cast(v.Int, "bigint")
+}
+
+// comparands orders strings by code point, and leaves columns without a zone as they are, for their indexes.
+func (d postgres) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
+	switch x.Type().Kind {
+	case edm.String:
+		if op != "eq" && op != "ne" || g.needsCollation(x) || g.needsCollation(y) {
+			return fill(`$1 COLLATE "C"`, g.value(x)), g.value(y), true
+		}
+	case edm.DateTimeOffset:
+		if ref, isRef := x.(*plan.Ref); isRef && g.columnOf(ref).Type == "timestamp without time zone" {
+			if _, isLit := y.(*plan.Literal); isLit {
+				return g.raw(ref), fill("($1 AT TIME ZONE 'UTC')", g.value(y)), true
+			}
+		}
+	}
+	return a, b, false
+}
+
+// needsCollation tells whether a column compares different texts as equal.
+func (g *Generator) needsCollation(e plan.Expr) bool {
+	ref, ok := e.(*plan.Ref)
+	return ok && (g.columnOf(ref).Collation == "nondeterministic" || g.columnOf(ref).Type == "citext")
+}
+
+func (postgres) narrow(*Generator, plan.Expr, plan.Expr) frag { return frag{} }
+
+func (postgres) same(x, y frag) frag     { return fill("$1 IS NOT DISTINCT FROM $2", x, y) }
+func (postgres) distinct(x, y frag) frag { return fill("$1 IS DISTINCT FROM $2", x, y) }
+
+func (postgres) sortKey(g *Generator, e plan.Expr) frag {
+	if e.Type().Kind == edm.String {
+		if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Collation == "C" {
+			return g.value(e)
+		}
+		return fill(`$1 COLLATE "C"`, g.value(e))
+	}
+	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp without time zone" {
+		return g.raw(ref)
+	}
+	return g.value(e)
+}
+
+func (postgres) order(x frag, desc, nullable bool) frag {
+	switch {
+	case desc && nullable:
+		return fill("$1 DESC NULLS LAST", x)
+	case desc:
+		return fill("$1 DESC", x)
+	case nullable:
+		return fill("$1 NULLS FIRST", x)
+	}
+	return x
+}
+
+func (d postgres) limit(read, skip int64) frag {
+	if skip == 0 {
+		return fill("LIMIT $1", d.number(read))
+	}
+	return fill("LIMIT $1 OFFSET $2", d.number(read), d.number(skip))
+}
+
+func (postgres) number(n int64) frag { return fill("$1::bigint", param(n)) }
+
+func (postgres) key(v any, c *Column) frag {
+	if n, ok := v.(int64); ok {
+		return fill("$1::bigint", param(n))
+	}
+	return fill("$1::text::"+c.Type, param(keyText(v)))
+}
+
+// linkKey comes back as text where the driver has a form of its own.
+func (postgres) linkKey(name frag, c *Column) frag {
+	switch c.Type {
+	case "smallint", "integer", "bigint", "text", "character varying":
+		return name
+	}
+	return fill("$1::text", name)
+}
+
+func keyText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// among hands the values over as one array, so that the statement stays the same for any number of them.
+func (postgres) among(column frag, c *Column, values []any) frag {
+	if _, ok := values[0].(int64); ok {
+		list := make([]int64, 0, len(values))
+		for _, v := range values {
+			if n, ok := v.(int64); ok {
+				list = append(list, n)
+			}
+		}
+		return fill("$1 = ANY ($2::bigint[])", column, param(list))
+	}
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = keyText(v)
+	}
+	return fill("$1 = ANY ($2::text[]::"+c.Type+"[])", column, param(list))
+}
+
+func (postgres) contains(column, term frag) frag {
+	return fill("(strpos(lower($1), lower($2)) > 0)", column, term)
+}
+
+func (postgres) fullText(*Generator, *Table, string, *plan.Search) (frag, bool) { return frag{}, false }
