@@ -393,6 +393,40 @@ func TestSMTPSilentServer(t *testing.T) {
 	}
 }
 
+// The whole way, with a server that quotes what it dislikes.
+func TestWorkerOverSMTP(t *testing.T) {
+	cert, pool := certificate(t)
+	s := &sink{username: "vestibule", password: "s3cret"}
+	s.serve(t, "starttls", cert)
+	box := &outbox{}
+	box.add(reset("ada"))
+	c := mail.SMTP{Host: s.host, Port: s.port, Username: "vestibule", Password: "s3cret", RootCAs: pool}
+	r := start(t, box, nil, func(o *mail.Options) { o.Config.Transport, o.Config.SMTP = "smtp", c })
+	if o := <-r.outcomes; o != mail.Sent {
+		t.Fatalf("outcome %s:\n%s", o, r.log)
+	}
+	got := s.received()
+	if len(got) != 1 {
+		t.Fatalf("%d mails arrived", len(got))
+	}
+	if _, parts := read(t, bytes.NewReader(got[0].data)); !strings.Contains(parts["text/plain"], secret) {
+		t.Error("the link did not arrive")
+	}
+
+	s = &sink{plain: true, refusals: refusals{data: reply(554, 5, 6, 0, "link https://shop.example.com/password/reset/"+secret+" is listed")}}
+	s.serve(t, "none", cert)
+	id := box.add(reset("bob"))
+	r = start(t, box, nil, func(o *mail.Options) {
+		o.Config.Transport, o.Config.SMTP = "smtp", mail.SMTP{Host: s.host, Port: s.port, TLS: "none"}
+	})
+	if o := <-r.outcomes; o != mail.Dead {
+		t.Fatalf("outcome %s:\n%s", o, r.log)
+	}
+	if got, _ := box.row(id); !strings.Contains(got.reason, "554") || strings.Contains(got.reason+r.log.String(), secret) {
+		t.Errorf("reason %q, log:\n%s", got.reason, r.log)
+	}
+}
+
 func TestSMTPOptions(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -152,7 +152,7 @@ func people(w *writer) error {
 
 // writer makes prepared inserts.
 type writer struct {
-	ctx context.Context //nolint:containedctx // lives as long as the call of fill
+	ctx context.Context // lives as long as the call of fill
 	tx  *sql.Tx
 }
 
