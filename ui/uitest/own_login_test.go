@@ -1,0 +1,127 @@
+package uitest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// newOwnHost serves examples/own-login in place of the built-in app.
+func newOwnHost(t *testing.T) *host {
+	t.Helper()
+	h := newHost(t)
+	h.dist = os.DirFS(filepath.Join("..", "..", "examples", "own-login"))
+	return h
+}
+
+func TestOwnLoginManifest(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "examples", "own-login", "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest map[string]string
+	if err := json.Unmarshal(data, &manifest); err != nil || manifest["core"] != "2" {
+		t.Errorf("manifest names core %q (%v)", manifest["core"], err)
+	}
+}
+
+// The replacement keeps every route and every contract, in its own words.
+func TestOwnLoginKeepsTheContract(t *testing.T) {
+	const org = "/auth/intents/org-setup"
+	h := newOwnHost(t)
+	h.answer("POST /auth/login", says(422, fault("credentials_do_not_match", "login")))
+	b := open(t)
+	b.visit(h.URL + "/login#/orders/17")
+	b.see("Good to see you.")
+	own := func() {
+		b.fill("#login", "ada@example.com")
+		b.fill("#password", "correct horse")
+		b.click("#sign-in button")
+	}
+	own()
+	b.see("We do not know this pair")
+	b.focused("#login[aria-invalid]")
+	h.answer("POST /auth/login", says(429, fault("auth_throttle|1|1", "login"), "Retry-After", "1"))
+	own()
+	b.see("Please wait 1 seconds.")
+	b.see("Now you can try again.")
+	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
+	own()
+	b.see("One thing, Ada Lovelace.")
+	b.at(h.URL + "/login#/org-setup")
+	b.choose("#legal_form", "2")
+	b.fill("#org_name", "Analytical Engines")
+	b.choose("#company_size", "small")
+	b.choose("#function", "architect")
+	h.answer("POST "+org, says(200, satisfaction("needs_more_input", obj{"fields": obj{"org_name": []string{"Taken."}}}, nil, nil)))
+	b.click("#org-setup button")
+	b.see("Taken.")
+	h.answer("POST "+org, says(401, fault("unauthenticated", "")))
+	b.click("#org-setup button")
+	b.see("You have been away")
+	own()
+	b.see("One thing, Ada Lovelace.")
+	h.answer("POST "+org, says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
+	b.click("#org-setup button")
+	b.at(h.URL + "/dashboard#/orders/17")
+	sent := h.posted(org)
+	want := map[string]any{
+		"legal_form": 2.0, "org_name": "Analytical Engines", "company_size": "small", "function": "architect", "marketing_consent": false,
+	}
+	if d := cmp.Diff(want, sent[len(sent)-1]); d != "" {
+		t.Errorf("posted (-want +got):\n%s", d)
+	}
+}
+
+func TestOwnLoginPasswords(t *testing.T) {
+	h := newOwnHost(t)
+	h.answer("POST /auth/forgot-password", says(200, obj{"message": "reset_link_sent"}))
+	h.answer("POST /auth/reset-password", says(200, obj{"message": "reset_success", "redirect": h.URL + "/login"}))
+	b := open(t)
+	b.visit(h.URL + "/login#/forgot-password")
+	b.fill("#email", "ada@example.com")
+	b.click("#forgot-password button")
+	b.see("a link is on its way")
+	b.visit(h.URL + "/login#/set-password/t0k3n/ada%40example.com")
+	b.ready("#confirmation")
+	b.at(h.URL + "/login#/set-password")
+	b.fill("#new-password", "one two three four")
+	b.fill("#confirmation", "one two three four")
+	b.click("#set-password button")
+	b.see("The new password works")
+	want := []map[string]any{{
+		"token": "t0k3n", "email": "ada@example.com", "password": "one two three four", "password_confirmation": "one two three four",
+	}}
+	if d := cmp.Diff(want, h.posted("/auth/reset-password")); d != "" {
+		t.Errorf("posted (-want +got):\n%s", d)
+	}
+	b.visit(h.URL + "/login#/sign-out")
+	b.ready(`form[action="/logout"] button`)
+}
+
+func TestOwnLoginScreens(t *testing.T) {
+	source := needAxe(t)
+	for name, hash := range map[string]string{
+		"sign-in": "#/", "forgot": "#/forgot-password", "set-password": "#/set-password/t/ada@example.com",
+		"org-setup": "#/org-setup", "sign-out": "#/sign-out",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newOwnHost(t)
+			if name == "org-setup" {
+				h.set("next", orgSetup())
+			}
+			b := open(t)
+			b.visit(h.URL + "/login" + hash)
+			b.wait(`document.querySelector('section:not([hidden])')`)
+			for _, l := range looks() {
+				b.size(l.width, l.height)
+				b.media(l.scheme)
+				b.axe(source, hash)
+				b.picture("own-login-" + name + "." + l.name)
+			}
+		})
+	}
+}
