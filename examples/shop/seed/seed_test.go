@@ -55,6 +55,9 @@ func one[T any](t *testing.T, db *sql.DB, query string) T {
 }
 
 func TestShop(t *testing.T) {
+	if slow {
+		t.Skip("takes minutes under the race detector, and has nothing for it to find")
+	}
 	db := build(t)
 	t.Run("rows", func(t *testing.T) {
 		for table, want := range map[string]int{
