@@ -1,0 +1,59 @@
+package auth_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/host/auth"
+)
+
+func TestLocalPath(t *testing.T) {
+	for target, ok := range map[string]bool{
+		"/": true, "/a/b?c=d#e": true, "/ä": true, "/a?u=http://x//y": true, "/100%25": true, "/%": false,
+		"": false, "a": false, "//a": false, "/a//b": false, `/\a`: false, `\a`: false, "/\ta": false, "/%0aa": false,
+		"/%5Ca": false, "/%255Ca": false, "/%2F%2Fa": false, "http://a/": false, "javascript:a": false, "/\u2028": false,
+		"/a\xff": false, "/%00": false,
+	} {
+		if got := auth.LocalPath(target) != ""; got != ok {
+			t.Errorf("%q: %v, want %v", target, got, ok)
+		}
+	}
+}
+
+// What is let through resolves to the same origin for a browser that ignores
+// tabs and newlines, reads backslashes as slashes, and has decoded once.
+func FuzzLocalPath(f *testing.F) {
+	for _, seed := range []string{"/", "//evil", "/%2Fevil", `/\evil`, "/a?b", "/%09/evil", "/%252F/evil", "/..//x"} {
+		f.Add(seed)
+	}
+	base, err := url.Parse("https://app.example/login")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, target string) {
+		kept := auth.LocalPath(target)
+		if kept == "" {
+			return
+		}
+		if kept != target {
+			t.Fatalf("%q was changed to %q", target, kept)
+		}
+		once, err := url.PathUnescape(target)
+		if err != nil {
+			once = target
+		}
+		for _, form := range []string{target, once} {
+			lax := strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/").Replace(form)
+			path, _, _ := strings.Cut(lax, "?")
+			path, _, _ = strings.Cut(path, "#")
+			u, err := base.Parse(path)
+			if err != nil {
+				continue // a lone percent sign
+			}
+			if u.Host != base.Host || u.Scheme != base.Scheme || strings.HasPrefix(lax, "//") {
+				t.Errorf("%q leads to %s", target, u)
+			}
+		}
+	})
+}
