@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/host"
 
 	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
 // plugins are the processes to start, in the order in which they were written.
@@ -46,6 +48,24 @@ func (c *Config) plugins() ([]host.Plugin, Findings) {
 		list = append(list, spec)
 	}
 	return list, findings
+}
+
+// Startable are the plugins whose settings are in order, as far as that can be
+// told without starting them.
+func (c *Config) Startable() []host.Plugin {
+	list, findings := c.plugins()
+	return slices.DeleteFunc(list, func(p host.Plugin) bool {
+		block, _ := schema.Root().Block("plugin")
+		for _, k := range block.Keys {
+			if c.faulty("plugin", p.Name, k.Name) {
+				return true
+			}
+		}
+		if len(p.Command) == 0 || len(p.Roles) == 0 {
+			return true
+		}
+		return slices.ContainsFunc(findings, func(f Finding) bool { return f.At == c.at("plugin", p.Name, "command", "0") })
+	})
 }
 
 // checksums are those of p by absolute path.

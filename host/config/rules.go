@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
 	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 )
 
@@ -47,17 +46,7 @@ func (c *Config) checkPair(f *Findings, noFirst, noSecond bool, first, second st
 }
 
 // faulty tells whether a layer set the value and had it refused.
-func (c *Config) faulty(path ...string) bool {
-	if !c.origins.Has(path...) {
-		return false
-	}
-	values := c.values
-	for _, step := range path[:len(path)-1] {
-		values = layer.Sub(values, step)
-	}
-	_, there := values[path[len(path)-1]]
-	return !there
-}
+func (c *Config) faulty(path ...string) bool { return c.origins.Refused(path...) }
 
 func (c *Config) checkRoutes(f *Findings) {
 	paths := map[string]string{}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/host"
 )
 
 // Verify finds what only this machine can tell: missing files and programs,
@@ -17,7 +19,25 @@ import (
 func (c *Config) Verify(ctx context.Context) Findings {
 	_, findings := c.static(hclog.NewNullLogger())
 	findings = append(findings, c.verifyDatabases(ctx)...)
-	return findings.Sorted()
+	return append(findings, c.verifyPlugins(ctx)...).Sorted()
+}
+
+// verifyPlugins starts every plugin whose settings are in order, lets it describe
+// itself and check its config block, and stops it.
+func (c *Config) verifyPlugins(ctx context.Context) Findings {
+	var findings Findings
+	for _, spec := range c.Startable() {
+		err := host.CheckPlugins(ctx, []host.Plugin{spec}, hclog.NewNullLogger())
+		if err == nil {
+			continue
+		}
+		if found, ok := c.Locate(err); ok {
+			findings = append(findings, found...)
+			continue
+		}
+		findings.Add(c.at("plugin", spec.Name), fmt.Sprintf("plugin %q does not start: %s", spec.Name, oneLine(err)), "")
+	}
+	return findings
 }
 
 // checkFiles looks for the files and directories that settings name.

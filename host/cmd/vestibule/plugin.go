@@ -42,13 +42,7 @@ func pluginCheck() command {
 			return in.withAdmin(ctx, false, func(a *host.Admin) error {
 				names := in.args
 				if len(names) == 0 {
-					list, err := a.Plugins(ctx)
-					if err != nil {
-						return err
-					}
-					for _, p := range list {
-						names = append(names, p.Name)
-					}
+					names = a.PluginNames()
 				}
 				failed := false
 				for _, name := range names {

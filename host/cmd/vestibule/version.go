@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/vestibule-dev/vestibule/host"
 )
 
 // coreVersion is the version of this product.
@@ -23,7 +25,7 @@ func versionCommand() command {
 				return err
 			}
 			fmt.Fprintf(in.out, "vestibule %s\ncommit %s\ngo %s %s/%s\nplugin protocol %d\nintent version %s\nOData 4.0, 4.01\n",
-				coreVersion, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, 1, "1")
+				coreVersion, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, host.PluginProtocol, host.IntentVersion)
 			return nil
 		},
 	}

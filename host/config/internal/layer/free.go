@@ -18,7 +18,7 @@ func (p *Parser) free(body *hclsyntax.Body, path []string) map[string]any {
 	for _, attr := range inOrder(body.Attributes) {
 		v, diags := attr.Expr.Value(p.eval())
 		p.report(diags)
-		if diags.HasErrors() {
+		if diags.HasErrors() || !v.IsWhollyKnown() {
 			continue
 		}
 		below := append(path[:len(path):len(path)], attr.Name)

@@ -27,6 +27,8 @@ type Origin struct {
 	Hidden bool
 	// Block tells that this is a block, into which higher layers merge.
 	Block bool
+	// Refused tells that the value was at fault and a lower one stands.
+	Refused bool
 }
 
 // Origins are the origins of blocks and values, down to the elements of lists
@@ -57,6 +59,16 @@ func (o Origins) Dir(path ...string) string {
 func (o Origins) Has(path ...string) bool {
 	_, ok := o[Join(path...)]
 	return ok
+}
+
+// Refused tells that a layer set the value and had it refused.
+func (o Origins) Refused(path ...string) bool { return o[Join(path...)].Refused }
+
+// refuse marks the value at path.
+func (o Origins) refuse(path ...string) {
+	from := o[Join(path...)]
+	from.Refused = true
+	o[Join(path...)] = from
 }
 
 // Secret tells whether the value, or a value around it, is not to be shown.

@@ -173,11 +173,17 @@ func (o *Overlay) key(s Setting, k schema.Key, rest []string, existing, into map
 	at := Origin{Position: Position{Name: s.name}, BaseDir: o.dir, Hidden: k.Kind == schema.Table}
 	element := (k.Kind == schema.Table || k.Kind == schema.Numbers) && len(rest) == 1
 	if len(rest) > 0 && !element {
-		o.Findings.Add(at.Position, strings.Join(path, ".")+" is no block", fmt.Sprintf("write %s=value", strings.TrimSuffix(s.name, rest[len(rest)-1])))
+		o.Findings.Add(at.Position, strings.Join(path, ".")+" is no block", fmt.Sprintf("write %s=value", strings.TrimRight(strings.TrimSuffix(s.name, rest[len(rest)-1]), "._")))
 		return
 	}
-	report := func(_ []string, f schema.Fault) { o.Findings.Add(at.Position, f.What, f.Remedy) }
+	if element {
+		path = append(path, rest[0])
+	}
 	o.Origins[Join(path...)] = at
+	report := func(_ []string, f schema.Fault) {
+		o.Findings.Add(at.Position, f.What, f.Remedy)
+		o.Origins.refuse(path...)
+	}
 	if element {
 		if value, ok := k.Scalar(k.ElementKind(), cty.StringVal(s.text), true, rest, report); ok {
 			whole := schema.Object{}

@@ -102,17 +102,21 @@ func (p *Parser) attribute(b schema.Block, attr *hclsyntax.Attribute, path []str
 	}
 	v, diags := attr.Expr.Value(p.eval())
 	p.report(diags)
-	if diags.HasErrors() {
+	below := append(path[:len(path):len(path)], attr.Name)
+	if diags.HasErrors() || !v.IsWhollyKnown() { // unknown is what is left of wrong syntax
+		p.Origins[Join(below...)] = p.position(attr.Expr.Range())
+		p.Origins.refuse(below...)
 		return
 	}
-	below := append(path[:len(path):len(path)], attr.Name)
 	p.note(below, attr.Expr, v)
 	value, ok := k.Convert(v, func(element []string, f schema.Fault) {
 		p.Findings.Add(p.Origins.At(append(below, element...)...), f.What, f.Remedy)
 	})
-	if ok {
-		values[attr.Name] = value
+	if !ok {
+		p.Origins.refuse(below...)
+		return
 	}
+	values[attr.Name] = value
 }
 
 func (p *Parser) block(b schema.Block, found *hclsyntax.Block, path []string, values map[string]any, seen map[string]hcl.Range) {

@@ -23,9 +23,7 @@ func Sample() string {
 }
 
 func sampleBlock(b *strings.Builder, block Block, indent string) {
-	for _, line := range wrap(block.Doc, 100-len(indent)) {
-		fmt.Fprintf(b, "%s# %s\n", indent, line)
-	}
+	comment(b, block.Doc, indent)
 	if block.Label != "" {
 		b.WriteString(block.Sample)
 		return
@@ -36,22 +34,41 @@ func sampleBlock(b *strings.Builder, block Block, indent string) {
 		width = max(width, len(k.Name))
 	}
 	for _, k := range block.Keys {
-		setting := fmt.Sprintf("%-*s = %s", width, k.Name, k.Def)
-		doc := k.Doc
-		if k.Sample != "" {
-			doc += "; such as " + k.Sample
+		setting := fmt.Sprintf("%s  # %-*s = %s", indent, width, k.Name, k.Def)
+		line := fmt.Sprintf("%-38s # %s\n", setting, k.sampleDoc())
+		if len(line) > lineWidth {
+			comment(b, k.sampleDoc()+":", indent+"  ")
+			line = setting + "\n"
 		}
-		if len(k.OneOf) > 0 {
-			doc += " (" + list(k.OneOf) + ")"
-		}
-		fmt.Fprintf(b, "%s  # %-34s # %s\n", indent, setting, doc)
+		b.WriteString(line)
 	}
 	for _, inner := range block.Blocks {
 		if inner.Label == "" || inner.Sample != "" {
+			b.WriteString("\n")
 			sampleBlock(b, inner, indent+"  ")
 		}
 	}
 	fmt.Fprintf(b, "%s}\n", indent)
+}
+
+// lineWidth is where the lines of the sample end.
+const lineWidth = 112
+
+func comment(b *strings.Builder, text, indent string) {
+	for _, line := range wrap(text, lineWidth-len(indent)-2) {
+		fmt.Fprintf(b, "%s# %s\n", indent, line)
+	}
+}
+
+func (k Key) sampleDoc() string {
+	doc := k.Doc
+	if k.Sample != "" {
+		doc += "; such as " + k.Sample
+	}
+	if len(k.OneOf) > 0 {
+		doc += " (" + list(k.OneOf) + ")"
+	}
+	return doc
 }
 
 // wrap cuts text into lines of at most width bytes, at blanks.

@@ -1,0 +1,147 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// A loopback address and nothing else: every fault below is the example's own.
+func TestFaultsHavePositionsAndRemedies(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []string // beginnings of the findings, in order
+	}{
+		"unknown key": {"server {\n  adress = \"127.0.0.1:1\"\n}", []string{
+			`config.hcl:2:3: unknown key "adress" in server: did you mean "address"?`,
+		}},
+		"unknown block": {"serverr {\n}", []string{`config.hcl:1:1: unknown block or key "serverr": did you mean "server"?`}},
+		"unknown key of a labelled block": {"route \"home\" {\n  path = \"/\"\n  redirekt = \"/x\"\n}", []string{
+			`config.hcl:1:7: route "home" leads nowhere: add one of file, dir, proxy and redirect`,
+			`config.hcl:3:3: unknown key "redirekt" in route.home: did you mean "redirect"?`,
+		}},
+		"key in the wrong block": {"odata {\n  max = 5\n}", []string{`config.hcl:2:3: unknown key "max" in odata: it belongs into the block pagination`}},
+		"block at the top":       {"entity_set \"P\" {\n}", []string{`config.hcl:1:1: unknown block or key "entity_set": it belongs into the block odata`}},
+		"nothing near":           {"server {\n  zzzzzzzz = 1\n}", []string{`config.hcl:2:3: unknown key "zzzzzzzz" in server: take it out; what can stand here: address, public_url,`}},
+		"wrong type: string": {"auth {\n  throttle {\n    attempts = \"five\"\n  }\n}", []string{
+			`config.hcl:3:16: attempts is a string: give an integer`,
+		}},
+		"wrong type: text of a number": {"auth {\n  throttle {\n    attempts = \"5\"\n  }\n}", []string{`config.hcl:3:16: attempts is a string: give an integer`}},
+		"wrong type: number":           {"server {\n  address = 8080\n}", []string{`config.hcl:2:13: address is a number: give a string`}},
+		"wrong type: fraction":         {"mail {\n  smtp {\n    port = 25.5\n  }\n}", []string{`config.hcl:3:12: port is the number 25.5: give an integer`}},
+		"wrong type: list":             {"server {\n  trusted_proxies = \"10.0.0.0/8\"\n}", []string{`config.hcl:2:21: trusted_proxies is a string: give a list of strings`}},
+		"wrong type: element":          {"odata {\n  discover = [\"a\", 5]\n}", []string{`config.hcl:2:20: discover.1 is a number: give a string`}},
+		"null that is none":            {"server {\n  address = null\n}", []string{`config.hcl:2:13: address must not be null: give a string, or leave the line out for the default "127.0.0.1:8080"`}},
+		"attribute for a block":        {"server {\n  tls = {}\n}", []string{`config.hcl:2:3: "tls" is a block: write tls { … } without an equals sign`}},
+		"block for an attribute":       {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n  env {\n  }\n}", []string{`config.hcl:4:3: "env" is no block: write env = …`}},
+		"duplicate attribute":          {"server {\n  address = \"127.0.0.1:1\"\n  address = \"127.0.0.1:2\"\n}", []string{`config.hcl:3:3: attribute redefined: The argument "address" was already set at config.hcl:2,3-10`}},
+		"duplicate block":              {"server {\n}\nserver {\n}", []string{`config.hcl:3:1: duplicate block server: merge it into the one at line 1`}},
+		"duplicate label": {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n  }\n  entity_set \"P\" {\n    table = \"p\"\n  }\n}", []string{
+			`config.hcl:5:3: duplicate block entity_set "P": merge it into the one at line 2`,
+		}},
+		"label missing":     {"route {\n  path = \"/\"\n}", []string{`config.hcl:1:1: route has no name: write route "name" { … }`}},
+		"label too many":    {"route \"a\" \"b\" {\n}", []string{`config.hcl:1:11: route has more than one label`}},
+		"label for nothing": {"server \"a\" {\n}", []string{`config.hcl:1:8: server has no label: write server { … }`}},
+		"required key":      {"route \"x\" {\n  redirect = \"/y\"\n}", []string{`config.hcl:1:7: route "x" has no path: add path = …`}},
+		"duration":          {"session {\n  idle = \"2 hours\"\n}", []string{`config.hcl:2:10: idle: "2 hours" is no duration: write a number with a unit`}},
+		"duration of zero":  {"session {\n  idle = \"0s\"\n}", []string{`config.hcl:2:10: idle: is 0s: use a duration greater than zero`}},
+		"bare duration":     {"session {\n  idle = 7200\n}", []string{`config.hcl:2:10: idle is a number: give a duration such as "60s"`}},
+		"CIDR":              {"server {\n  trusted_proxies = [\"10.0.0.0/8\", \"10.0.0.0/99\"]\n}", []string{`config.hcl:2:36: trusted_proxies.1: "10.0.0.0/99" is no CIDR: write a network`}},
+		"address as CIDR":   {"server {\n  trusted_proxies = [\"::1\"]\n}", []string{`config.hcl:2:22: trusted_proxies.0: "::1" is an address, not a CIDR: write "::1/128"`}},
+		"public URL":        {"server {\n  public_url = \"app.example.com\"\n}", []string{`config.hcl:2:16: public_url: "app.example.com" is no http or https URL`}},
+		"public URL path":   {"server {\n  public_url = \"https://app.example.com/app\"\n}", []string{`config.hcl:2:16: public_url: "https://app.example.com/app" is more than an origin`}},
+		"public URL required": {"server {\n  address = \"0.0.0.0:8080\"\n}", []string{
+			`config.hcl:2:13: server.public_url is required, as 0.0.0.0:8080 is no loopback address: add public_url = "https://app.example.com" to server`,
+		}},
+		"port":           {"server {\n  address = \"127.0.0.1:99999\"\n}", []string{`config.hcl:2:13: address: "99999" is no port: use an integer from 0 to 65535`}},
+		"SMTP port":      {"mail {\n  smtp {\n    port = 70000\n  }\n}", []string{`config.hcl:3:12: port: 70000 is no port`}},
+		"enum":           {"database {\n  driver = \"postgresql\"\n}", []string{`config.hcl:2:12: driver: "postgresql" is not allowed: did you mean "postgres"? allowed: sqlite, postgres, mysql`}},
+		"guard":          {"odata {\n  guard = \"public\"\n}", []string{`config.hcl:2:11: guard: "public" is not allowed: use one of session, settled, none`}},
+		"negative":       {"odata {\n  pagination {\n    default = -1\n  }\n}", []string{`config.hcl:3:15: default: is -1: use an integer from 1 on`}},
+		"admin address":  {"server {\n  admin_address = \"127.0.0.1:8080\"\n}", []string{`config.hcl:2:19: admin_address is the public address`}},
+		"half of TLS":    {"server {\n  tls {\n    cert = \"a.pem\"\n  }\n}", []string{`config.hcl:3:12: server.tls.cert stands without key: add key = …`}},
+		"half of a DSN":  {"odata {\n  database {\n    dsn = \"x\"\n  }\n}", []string{`config.hcl:3:11: odata.database.dsn stands without driver`}},
+		"route of two":   {"route \"a\" {\n  path = \"/a\"\n  file = \"x\"\n  dir = \"y\"\n}", []string{`config.hcl:3:10: route "a" has dir and file: keep exactly one`}},
+		"routes at once": {"route \"a\" {\n  path = \"/a\"\n  redirect = \"/x\"\n}\nroute \"b\" {\n  path = \"/a\"\n  redirect = \"/x\"\n}", []string{`config.hcl:6:10: routes "a" and "b" have one path, /a`}},
+		"route of ours":  {"route \"a\" {\n  path = \"/odata/x\"\n  redirect = \"/x\"\n}", []string{`config.hcl:2:10: path: "/odata/x" belongs to the host itself`}},
+		"route not rooted": {
+			"route \"a\" {\n  path = \"a\"\n  redirect = \"/x\"\n}",
+			[]string{`config.hcl:2:10: path: "a" is not rooted: write "/a"`},
+		},
+		"route by a name of ours": {"route \"login\" {\n  path = \"/l\"\n  redirect = \"/x\"\n}", []string{`config.hcl:1:7: the route "login" is the host's own`}},
+		"proxy":                   {"route \"a\" {\n  path = \"/a\"\n  proxy = \"localhost:3000\"\n}", []string{`config.hcl:3:11: proxy: is no http or https URL`}},
+		"redirect":                {"route \"a\" {\n  path = \"/a\"\n  redirect = \"javascript:alert(1)\"\n}", []string{`config.hcl:3:14: redirect: "javascript:alert(1)" is no place to go to`}},
+		"credential as column":    {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n  user_read = [\"name\", \"Password\"]\n  user_write = [\"remember_token\"]\n}", []string{`config.hcl:4:24: user_read.1: "Password" is a credential`, `config.hcl:5:17: user_write.0: "remember_token" is a credential`}},
+		"credential as header":    {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n  headers = [\"Cookie\", \"Authorization\"]\n}", []string{`config.hcl:4:14: headers.0: "Cookie" holds credentials`, `config.hcl:4:24: headers.1: "Authorization" holds credentials`}},
+		"role":                    {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"org-setup\"]\n}", []string{`config.hcl:3:12: roles.0: "org-setup" is not allowed: did you mean "org_setup"?`}},
+		"role taken":              {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n}\nplugin \"b\" {\n  command = [\"a\"]\n  roles = [\"org_setup\", \"dispenser\"]\n}", []string{`config.hcl:7:25: plugins "a" and "b" have one role, dispenser`}},
+		"no role":                 {"plugin \"a\" {\n  command = [\"a\"]\n  roles = []\n}", []string{`config.hcl:3:11: plugin "a" has no role`}},
+		"no command":              {"plugin \"a\" {\n  command = []\n  roles = [\"dispenser\"]\n}", []string{`config.hcl:2:13: plugin "a" has an empty command`}},
+		"builtin for a handler":   {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"org_setup\"]\n  on_failure = \"builtin\"\n}", []string{`config.hcl:4:16: plugin "a" is no dispenser`}},
+		"checksum":                {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"org_setup\"]\n  sha256 = \"abc\"\n}", []string{`config.hcl:4:12: sha256: "abc" is no sha256`}},
+		"credential table":        {"odata {\n  entity_set \"U\" {\n    table = \"Users\"\n  }\n}", []string{`config.hcl:3:13: table: the table "Users" can never be exposed`}},
+		"own table":               {"odata {\n  singleton \"U\" {\n    table = \"public.vestibule_sessions\"\n  }\n}", []string{`config.hcl:3:13: table: the table "public.vestibule_sessions" can never be exposed`}},
+		"policy without a user":   {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    guard = \"none\"\n    filter = \"a eq @user_id\"\n  }\n}", []string{`config.hcl:5:14: the row policy asks who is signed in, and guard = "none" lets in who is not`}},
+		"policy under odata.guard": {
+			"odata {\n  guard = \"none\"\n  entity_set \"P\" {\n    table = \"p\"\n    filter = \"a eq @user_id\"\n  }\n}",
+			[]string{`config.hcl:5:14: the row policy asks who is signed in`},
+		},
+		"hidden key":         {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    key = [\"a\"]\n    hide = [\"a\"]\n  }\n}", []string{`config.hcl:4:12: the key column "a" is hidden`}},
+		"one name for two":   {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n  }\n  singleton \"P\" {\n    table = \"p\"\n  }\n}", []string{`config.hcl:5:13: entity_set "P" and singleton "P" have one name`}},
+		"navigation of both": {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    navigation \"n\" {\n      to = \"P\"\n      on = { a = \"b\" }\n      via = \"t\"\n    }\n  }\n}", []string{`config.hcl:4:16: navigation "n" has both on and via`}},
+		"enum member":        {"odata {\n  enum \"E\" {\n    members = { A = \"one\" }\n  }\n}", []string{`config.hcl:3:21: members.A is a string: give an integer`}},
+		"login field":        {"auth {\n  login_field = \"password\"\n}", []string{`config.hcl:2:17: login_field: "password" is a credential`}},
+		"sender":             {"mail {\n  from = \"nobody\"\n}", []string{`config.hcl:2:10: from: "nobody" is no mail address`}},
+		"variable":           {"server {\n  address = var.x\n}", []string{`config.hcl:2:13: variables not allowed`}},
+		"function":           {"server {\n  address = getenv(\"X\")\n}", []string{`config.hcl:2:13: call to unknown function`}},
+		"env without value":  {"server {\n  address = env(\"NOT_SET\")\n}", []string{`config.hcl:2:18: invalid function argument: Invalid value for "name" parameter: the environment variable NOT_SET is not set`}},
+		"file that is none":  {"database {\n  dsn = file(\"nothing\")\n}", []string{`config.hcl:2:15: invalid function argument`}},
+		"syntax":             {"server {\n  address = \n}\nmail {\n  transport = \"pigeon\"\n}", []string{`config.hcl:2:13: invalid expression`, `config.hcl:5:15: transport: "pigeon" is not allowed`}},
+		"one-line block":     {"server { address = \"127.0.0.1:1\", public_dir = \"x\" }", []string{`config.hcl:1:33: invalid single-argument block definition`}},
+		"free block twice":   {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n  config {\n    rule {\n    }\n    rule {\n    }\n  }\n}", []string{`config.hcl:7:5: rule stands here twice: write a list: rule = [{ … }, { … }]`}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			write(t, map[string]string{"config.hcl": test.text})
+			_, found := load(t, nil)
+			if len(found) != len(test.want) {
+				t.Fatalf("%d findings, want %d:\n%s", len(found), len(test.want), strings.Join(found, "\n"))
+			}
+			for i, want := range test.want {
+				if !strings.HasPrefix(found[i], want) {
+					t.Errorf("finding %d\n got %s\nwant %s…", i, found[i], want)
+				}
+			}
+		})
+	}
+}
+
+// Issue 2: a config with five different mistakes reports all five with positions.
+func TestAllFaultsAtOnce(t *testing.T) {
+	write(t, map[string]string{
+		"config.hcl":        "server {\n  adress = \"x\"\n}\nsession {\n  idle = 5\n}\nroute \"a\" {\n  path = \"/a\"\n}\n",
+		"conf.d/10-a.hcl":   "odata {\n  pagination {\n    max = \"many\"\n  }\n}\n",
+		"conf.d/20-b.hcl":   "mail {\n  transport = \"smpt\"\n}\n",
+		"conf.d/ignored.md": "not HCL",
+	})
+	_, found := load(t, []string{"VESTIBULE_AUTH__THROTTLE__ATTEMPTS=many", "PATH=/bin"}, "session.absolut=1h")
+	want := []string{
+		`conf.d/10-a.hcl:3:11: max is a string: give an integer`,
+		`conf.d/20-b.hcl:2:15: transport: "smpt" is not allowed: did you mean "smtp"? allowed: file, log, smtp`,
+		`config.hcl:2:3: unknown key "adress" in server: did you mean "address"?`,
+		`config.hcl:5:10: idle is a number: give a duration such as "60s"`,
+		`config.hcl:7:7: route "a" leads nowhere: add one of file, dir, proxy and redirect`,
+		`--set session.absolut: unknown key "absolut" in session: did you mean "absolute"?`,
+		`VESTIBULE_AUTH__THROTTLE__ATTEMPTS: attempts is a string: give an integer`,
+	}
+	if got := strings.Join(found, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+func TestAFileThatIsNotThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	cfg, found := load(t, nil)
+	if cfg != nil || len(found) != 1 || found[0] != "config.hcl:1:1: there is no such file: write one with `vestibule init`, or name another with -c" {
+		t.Errorf("got %v, %q", cfg, found)
+	}
+}
