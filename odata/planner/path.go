@@ -78,7 +78,7 @@ func (b *builder) byKey(t *target, seg syntax.Segment) error {
 		return nil
 	}
 	s := b.bind.Scope(t.query.Range)
-	key, err := s.Key(seg.Args, t.set().Type)
+	key, err := s.Key(seg.Args, t.query.Range)
 	if err != nil {
 		return err
 	}

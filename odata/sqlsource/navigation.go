@@ -67,7 +67,7 @@ func (b *builder) foreign(s *set) []*relationship {
 			if target.table.Name != f.Table || target.table.Schema != f.Schema || len(f.Referenced) != len(f.Columns) || len(f.Columns) == 0 {
 				continue
 			}
-			if !known(s.table, f.Columns) || !known(target.table, f.Referenced) {
+			if !hasColumns(s.table, f.Columns) || !hasColumns(target.table, f.Referenced) {
 				continue
 			}
 			to := &relationship{from: s, to: target, columns: f.Columns, targets: f.Referenced}
@@ -108,7 +108,7 @@ func (b *builder) ambiguous(f introspect.ForeignKey) bool {
 	return n > 1
 }
 
-func known(t *introspect.Table, columns []string) bool {
+func hasColumns(t *introspect.Table, columns []string) bool {
 	for _, c := range columns {
 		if t.Column(c) == nil {
 			return false

@@ -147,7 +147,7 @@ func (r *rows) Next() bool {
 // fail remembers a fault.
 func (r *rows) fail(err error) bool {
 	if err != nil && r.err == nil {
-		r.err = unavailable(r.ctx, err)
+		r.err = known(r.ctx, err)
 	}
 	return err != nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -87,19 +88,34 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	}
 	tx, err := s.db.Begin(ctx, p.Top.Count || len(p.Top.Expand) > 0)
 	if err != nil {
-		return nil, unavailable(ctx, fmt.Errorf("begin: %w", err))
+		return nil, known(ctx, fmt.Errorf("begin: %w", err))
 	}
 	r := &rows{ctx: ctx, source: s, tx: tx, node: p.Top}
 	if err := r.open(p); err != nil {
-		return nil, errors.Join(unavailable(ctx, err), tx.Close())
+		return nil, errors.Join(known(ctx, err), tx.Close())
 	}
 	return r, nil
 }
 
-// unavailable makes a fault that a client may know of an end of the context.
-func unavailable(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
+// known makes a fault that a client may know of an end of the context, and of numbers and dates that grew out of
+// their range while the database computed with them.
+func known(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
 		return &plan.Error{Kind: plan.Unavailable, Pos: -1, Message: "the database took too long", Cause: err}
+	case outOfRange(err):
+		return &plan.Error{Kind: plan.Malformed, Pos: -1, Message: "the result of a computation is out of range", Cause: err}
 	}
 	return err
+}
+
+func outOfRange(err error) bool {
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) {
+		return state.SQLState() == "22003" || state.SQLState() == "22008"
+	}
+	text := err.Error()
+	return strings.Contains(text, engine.OutOfRange) || strings.Contains(text, "Error 1690") || strings.Contains(text, "Error 1441")
 }

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"math"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
@@ -219,7 +220,15 @@ func (s *Scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	if !ok {
 		return nil, mismatch(e, x, y)
 	}
+	if isNaN(x) || isNaN(y) {
+		return constant.Boolean(e.Op == "ne"), nil // databases do not agree on it
+	}
 	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
+}
+
+func isNaN(e plan.Expr) bool {
+	l, ok := e.(*plan.Literal)
+	return ok && math.IsNaN(l.Value.Float)
 }
 
 // compareStructured compares an entity, or a complex value, with null, or entities of one set with each other.

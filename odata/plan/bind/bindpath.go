@@ -200,7 +200,7 @@ func (s *Scope) inner(set *edm.EntitySet, pos int) (*plan.Range, error) {
 func (s *Scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr, error) {
 	r := q.Range
 	if segs[0].Args != nil {
-		key, err := s.Key(segs[0].Args, r.Set.Type)
+		key, err := s.Key(segs[0].Args, r)
 		if err != nil {
 			return nil, malformed(err)
 		}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
@@ -75,7 +76,24 @@ func (s *Scope) call(e *syntax.Call) (plan.Expr, error) {
 	if result == "n" {
 		call.T = edm.Of(call.Args[0].Type().Kind)
 	}
+	if call.Name == "matchespattern" {
+		if err := goodPattern(e.Args[1], call.Args[1]); err != nil {
+			return nil, err
+		}
+	}
 	return s.constant(call), nil
+}
+
+// goodPattern accepts the patterns that every database reads alike: those of RE2, and only as a constant.
+func goodPattern(e syntax.Expr, x plan.Expr) error {
+	l, ok := x.(*plan.Literal)
+	if !ok {
+		return plan.Errorf(plan.NotImplemented, e.Pos(), "a pattern must be a constant")
+	}
+	if _, err := regexp.Compile(string(l.Value.Bytes)); err != nil {
+		return plan.Errorf(plan.Malformed, e.Pos(), "%s is no pattern that can be used here", e)
+	}
+	return nil
 }
 
 // constant evaluates the functions that do not depend on a row.

@@ -7,15 +7,16 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
-// Key binds a key predicate: one value alone, or the names of the key or of an alternate key with their values.
+// Key binds the key predicate of a range: one value alone, or the names of the key or of an alternate key with their values.
 // OData-URL 4.3.1, 4.3.5
-func (s *Scope) Key(args *syntax.ArgList, t *edm.EntityType) (plan.Expr, error) {
+func (s *Scope) Key(args *syntax.ArgList, r *plan.Range) (plan.Expr, error) {
+	t := r.Set.Type
 	list := args.Args
 	if len(list) == 1 && list[0].Name == "" {
 		if len(t.Key) != 1 {
 			return nil, plan.Errorf(plan.Malformed, args.Pos, "the key of %s has %d parts; name them", t.Name, len(t.Key))
 		}
-		return s.keyPart(t.Key[0], list[0])
+		return s.keyPart(r, t.Key[0], list[0])
 	}
 	for _, key := range append([][]*edm.Property{t.Key}, t.AlternateKeys...) {
 		if !sameNames(key, list) {
@@ -23,7 +24,7 @@ func (s *Scope) Key(args *syntax.ArgList, t *edm.EntityType) (plan.Expr, error) 
 		}
 		var cond plan.Expr
 		for _, a := range list {
-			part, err := s.keyPart(property(key, a.Name), a)
+			part, err := s.keyPart(r, property(key, a.Name), a)
 			if err != nil {
 				return nil, err
 			}
@@ -48,7 +49,7 @@ func sameNames(key []*edm.Property, args []syntax.Arg) bool {
 	return true
 }
 
-func (s *Scope) keyPart(p *edm.Property, a syntax.Arg) (plan.Expr, error) {
+func (s *Scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr, error) {
 	value, err := s.Bind(a.Value)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (s *Scope) keyPart(p *edm.Property, a syntax.Arg) (plan.Expr, error) {
 	if !ok || lit.Value.Null {
 		return nil, plan.Errorf(plan.Malformed, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
 	}
-	ref := &plan.Ref{Range: s.This, Path: []*edm.Property{p}, T: p.Type}
+	ref := &plan.Ref{Range: r, Path: []*edm.Property{p}, T: p.Type}
 	return Equal(ref, typed), nil
 }
 

@@ -19,6 +19,9 @@ const canonical = "2006-01-02 15:04:05.000000000"
 
 // register adds what SQLite lacks for the answers of the other databases. A function of null is null.
 func register(conn *sqlite.Conn) error {
+	if err := registerWhole(conn); err != nil {
+		return err
+	}
 	add := func(name string, n int, f func([]sqlite.Value) sqlite.Value) error {
 		return conn.CreateFunction(name, &sqlite.FunctionImpl{
 			NArgs: n, Deterministic: true,
@@ -55,6 +58,22 @@ func register(conn *sqlite.Conn) error {
 		}
 	}
 	return nil
+}
+
+// OutOfRange is the message of a sum or product of integers beyond 64 bits, which SQLite makes a real of.
+const OutOfRange = "ves: integer out of range"
+
+func registerWhole(conn *sqlite.Conn) error {
+	return conn.CreateFunction("ves_whole", &sqlite.FunctionImpl{
+		NArgs: 1, Deterministic: true,
+		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+			if args[0].Type() == sqlite.TypeFloat {
+				// The wrapped code is what makes an error of it: with another kind SQLite sees success.
+				return sqlite.Value{}, fmt.Errorf("%s: %w", OutOfRange, sqlite.ResultError.ToError())
+			}
+			return args[0], nil
+		},
+	})
 }
 
 func textFunc(f func(string) string) func([]sqlite.Value) sqlite.Value {

@@ -95,12 +95,18 @@ func (sqlite) arithmetic(e *plan.Call) string {
 	decimal := e.T.Kind == edm.Decimal
 	switch e.Name {
 	case "negate":
+		if e.T.Kind == edm.Int64 {
+			return "ves_whole(-$1)"
+		}
 		return "(-$1)"
 	case "add", "sub":
 		return sqliteSum(e, a)
 	case "mul":
 		if decimal {
 			return "ves_exact('mul', $1, $2)"
+		}
+		if e.T.Kind == edm.Int64 {
+			return "ves_whole($1 * $2)"
 		}
 		return "($1 * $2)"
 	case "div":
@@ -148,6 +154,8 @@ func sqliteSum(e *plan.Call, a edm.Kind) string {
 		}
 	case edm.Decimal:
 		return "ves_exact('" + e.Name + "', $1, $2)"
+	case edm.Int64:
+		return "ves_whole($1" + sign + "$2)"
 	}
 	return "($1" + sign + "$2)"
 }
