@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	netmail "net/mail"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -110,9 +111,6 @@ func (o Options) withDefaults() Options {
 	if o.Version == "" {
 		o.Version = "2.0.0"
 	}
-	if o.UI.AppName == "" {
-		o.UI.AppName = "Vestibule"
-	}
 	if o.Server.Address == "" {
 		o.Server.Address = "127.0.0.1:8080"
 	}
@@ -122,6 +120,9 @@ func (o Options) withDefaults() Options {
 	if o.Mail.From == "" {
 		o.Mail.From = "Vestibule <no-reply@localhost>"
 	}
+	if o.UI.AppName == "" {
+		o.UI.AppName = senderName(o.Mail.From)
+	}
 	if o.Mail.Transport == "" {
 		o.Mail.Transport = "log"
 	}
@@ -129,6 +130,15 @@ func (o Options) withDefaults() Options {
 		o.Auth.Remember = o.Session.Remember
 	}
 	return o
+}
+
+// senderName returns the display name of the mails' sender, which is what people
+// know the application by.
+func senderName(from string) string {
+	if a, err := netmail.ParseAddress(from); err == nil && a.Name != "" {
+		return a.Name
+	}
+	return "Vestibule"
 }
 
 // secure reports whether people reach the host over https.

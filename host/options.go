@@ -114,7 +114,8 @@ type UIOptions struct {
 	// App is the compiled app with index.html and manifest.json at its root; nil
 	// serves no screens, only the endpoints.
 	App fs.FS
-	// AppName is shown where the logo is missing; "Vestibule" when empty.
+	// AppName is shown where the logo is missing; when empty it is the display name
+	// of Mail.From.
 	AppName string
 	// Live serves App without caching, for a directory that is being edited.
 	Live bool

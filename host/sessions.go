@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,7 +17,10 @@ import (
 // values stand under pluginPrefix.
 const (
 	intendedKey  = "auth.intended"
-	intentKey    = "auth.intent"
+	intentID     = "auth.intent.id"
+	intentKind   = "auth.intent.kind"
+	intentDetail = "auth.intent.detail" // the target of a redirect, the name in an org_setup
+	intentRound  = "auth.intent.round"
 	pluginPrefix = "plugin."
 )
 
@@ -34,10 +36,10 @@ func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
 	if err != nil {
 		return auth.Session{}, err
 	}
-	return fromStored(s)
+	return fromStored(s), nil
 }
 
-func fromStored(s *sessions.Session) (auth.Session, error) {
+func fromStored(s *sessions.Session) auth.Session {
 	out := auth.Session{Values: map[string]pluginsdk.Value{}}
 	if rec, ok := session.RecordOf(s); ok {
 		out.Key, out.Version, out.UserID, out.Device = rec.Hash, rec.Version, rec.UserID, rec.Device
@@ -52,18 +54,18 @@ func fromStored(s *sessions.Session) (auth.Session, error) {
 		}
 	}
 	out.Intended, _ = s.Values[intendedKey].(string)
-	if b, ok := s.Values[intentKey].([]byte); ok {
-		out.Intent = new(auth.OpenIntent)
-		if err := json.Unmarshal(b, out.Intent); err != nil {
-			return auth.Session{}, fmt.Errorf("read the session's intent: %w", err)
-		}
+	if id, ok := s.Values[intentID].(string); ok {
+		kind, _ := s.Values[intentKind].(string)
+		detail, _ := s.Values[intentDetail].(string)
+		round, _ := s.Values[intentRound].(int64)
+		out.Intent = &auth.OpenIntent{ID: id, Envelope: auth.NewEnvelope(kind, detail), Round: int(round)}
 	}
-	return out, nil
+	return out
 }
 
 // toValues writes sign-in's values over those in values and leaves the
 // application's alone.
-func toValues(s auth.Session, values map[any]any) error {
+func toValues(s auth.Session, values map[any]any) {
 	for k := range values {
 		if name, ok := k.(string); ok && strings.HasPrefix(name, pluginPrefix) {
 			delete(values, k)
@@ -76,16 +78,13 @@ func toValues(s auth.Session, values map[any]any) error {
 	if s.Intended != "" {
 		values[intendedKey] = s.Intended
 	}
-	delete(values, intentKey)
-	if s.Intent == nil {
-		return nil
+	for _, name := range []string{intentID, intentKind, intentDetail, intentRound} {
+		delete(values, name)
 	}
-	b, err := json.Marshal(s.Intent)
-	if err != nil {
-		return fmt.Errorf("keep the session's intent: %w", err)
+	if i := s.Intent; i != nil {
+		values[intentID], values[intentKind], values[intentDetail] = i.ID, i.Envelope.Kind, i.Envelope.Detail()
+		values[intentRound] = int64(i.Round)
 	}
-	values[intentKey] = b
-	return nil
 }
 
 // Renew starts a session under a new id in place of old, with what the
@@ -99,9 +98,7 @@ func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next au
 			}
 		}
 	}
-	if err := toValues(next, s.Values); err != nil {
-		return next, nil, err
-	}
+	toValues(next, s.Values)
 	if old.Key != nil {
 		if err := a.backend.DeleteSession(ctx, old.Key); err != nil {
 			return next, nil, fmt.Errorf("end old session: %w", err)
@@ -124,9 +121,7 @@ func (a signInSessions) Update(ctx context.Context, s auth.Session) error {
 		if derr != nil {
 			return derr
 		}
-		if err := toValues(s, stored.Values); err != nil {
-			return err
-		}
+		toValues(s, stored.Values)
 		rec.Version, rec.UserID, rec.Device = s.Version, s.UserID, s.Device
 		err = a.store.Update(ctx, stored, rec)
 	}

@@ -94,17 +94,17 @@ func (p *Pipeline) envelope(r *http.Request, intent pluginsdk.Intent, s Session,
 	case pluginsdk.KindDone:
 		out.consume = true
 		if s.Intended != "" {
-			return redirectEnvelope(s.Intended), nil
+			return NewEnvelope(string(pluginsdk.KindRedirect), s.Intended), nil
 		}
 		target, err := p.routePath("dashboard")
-		return redirectEnvelope(target), err
+		return NewEnvelope(string(pluginsdk.KindRedirect), target), err
 	case pluginsdk.KindRedirect:
 		if err := checkTarget(intent.Target(), p.origins(r)); err != nil {
 			return Envelope{}, contractFault(err)
 		}
-		return redirectEnvelope(intent.Target()), nil
+		return NewEnvelope(string(pluginsdk.KindRedirect), intent.Target()), nil
 	case pluginsdk.KindOrgSetup:
-		return orgSetupEnvelope(intent.PersonName()), nil
+		return NewEnvelope(string(pluginsdk.KindOrgSetup), intent.PersonName()), nil
 	case pluginsdk.KindNone:
 		return Envelope{}, contractFault(errors.New("the dispenser returned no intent"))
 	}

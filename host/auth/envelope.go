@@ -12,12 +12,22 @@ type Envelope struct {
 	Payload map[string]string `json:"payload"`
 }
 
-func redirectEnvelope(target string) Envelope {
-	return Envelope{Kind: string(pluginsdk.KindRedirect), Version: Version, Payload: map[string]string{"target": target}}
+// NewEnvelope returns the envelope of a kind with its one detail: the target of a
+// redirect, the person's name in an org_setup.
+func NewEnvelope(kind, detail string) Envelope {
+	field := "target"
+	if kind == string(pluginsdk.KindOrgSetup) {
+		field = "personName"
+	}
+	return Envelope{Kind: kind, Version: Version, Payload: map[string]string{field: detail}}
 }
 
-func orgSetupEnvelope(personName string) Envelope {
-	return Envelope{Kind: string(pluginsdk.KindOrgSetup), Version: Version, Payload: map[string]string{"personName": personName}}
+// Detail returns the payload's one field.
+func (e Envelope) Detail() string {
+	if e.Kind == string(pluginsdk.KindOrgSetup) {
+		return e.Payload["personName"]
+	}
+	return e.Payload["target"]
 }
 
 // Target returns where a redirect leads; it is empty for other kinds.

@@ -1,0 +1,148 @@
+package host_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/host/auth/password"
+	"github.com/vestibule-dev/vestibule/host/store/sqlite"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// benchHost returns a host's handler and a user on argon2id and one on bcrypt.
+func benchHost(b *testing.B) http.Handler {
+	b.Helper()
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "bench.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrate(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	old, err := bcrypt.GenerateFromPassword([]byte(adaPassword), 12)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fresh, err := password.New().Hash(b.Context(), adaPassword)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for email, hash := range map[string]string{adaEmail: fresh, "old@example.com": string(old)} {
+		if _, err := db.AddUser(b.Context(), email, "Ada", hash); err != nil {
+			b.Fatal(err)
+		}
+	}
+	o := host.Options{Store: db, Routes: []host.Route{
+		{Name: "home", Path: "/", Redirect: "/x", Guard: host.GuardNone},
+		{Name: "open", Path: "/open", Redirect: "/x", Guard: host.GuardNone},
+		{Name: "dashboard", Path: "/dashboard", Redirect: "/x"},
+	}}
+	o.Auth.Attempts = 1 << 30
+	h, err := host.New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	handler, err := h.Handler()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := h.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = h.Stop(b.Context()) })
+	return handler
+}
+
+func signIn(handler http.Handler, login, secret string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "http://localhost/auth/login", strings.NewReader(`{"login":"`+login+`","password":"`+secret+`"}`))
+	r.Header.Set("Content-Type", "application/json")
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+// The medians must be alike: nobody can tell by the time who is known, or how a
+// password is stored. `make bench-timing` prints them.
+func BenchmarkFailedSignIn(b *testing.B) {
+	handler := benchHost(b)
+	for name, login := range map[string]string{"unknown": "nobody@example.com", "argon2id": adaEmail, "bcrypt": "old@example.com"} {
+		b.Run(name, func(b *testing.B) {
+			var took []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if w := signIn(handler, login, "wrong"); w.Code != 422 {
+					b.Fatal(w.Code, w.Body)
+				}
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
+		})
+	}
+}
+
+// cpu returns the processor time that this process has used.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// What a sign-in costs over the bare hash, in processor time: writing to disk
+// takes time that is nobody's work.
+func BenchmarkSignIn(b *testing.B) {
+	handler := benchHost(b)
+	h := password.New()
+	stored, err := h.Hash(b.Context(), adaPassword)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("bare hash", func(b *testing.B) {
+		start := cpu(b)
+		defer func() { b.ReportMetric(float64((cpu(b)-start).Microseconds())/float64(b.N)/1000, "cpu-ms/op") }()
+		for b.Loop() {
+			if ok, err := h.Verify(b.Context(), stored, adaPassword); !ok || err != nil {
+				b.Fatal(ok, err)
+			}
+		}
+	})
+	b.Run("sign-in", func(b *testing.B) {
+		start := cpu(b)
+		defer func() { b.ReportMetric(float64((cpu(b)-start).Microseconds())/float64(b.N)/1000, "cpu-ms/op") }()
+		for b.Loop() {
+			if w := signIn(handler, adaEmail, adaPassword); w.Code != 200 {
+				b.Fatal(w.Code, w.Body)
+			}
+		}
+	})
+}
+
+// What the session check costs over the same route without a guard.
+func BenchmarkGuard(b *testing.B) {
+	handler := benchHost(b)
+	cookie := signIn(handler, adaEmail, adaPassword).Result().Cookies()[0]
+	for _, path := range []string{"/open", "/dashboard"} {
+		b.Run(strings.TrimPrefix(path, "/"), func(b *testing.B) {
+			r := httptest.NewRequest("GET", "http://localhost"+path, nil)
+			r.AddCookie(cookie)
+			b.ReportAllocs()
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, r.Clone(b.Context()))
+				if w.Header().Get("Location") != "/x" {
+					b.Fatal(w.Code)
+				}
+			}
+		})
+	}
+}
