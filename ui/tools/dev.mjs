@@ -2,6 +2,8 @@
 // in the open page with what was typed still there; any other change loads it again.
 //
 //   HOST_URL=http://127.0.0.1:8080 PORT=5173 npm run dev
+//
+// I18N_DIR names another folder for the words, such as a translator's.
 
 import { watch } from 'node:fs';
 import http from 'node:http';
@@ -12,9 +14,10 @@ import { allBundles, base, options, page, root } from './plugin.mjs';
 
 const target = new URL(process.env.HOST_URL ?? 'http://127.0.0.1:8080');
 const port = Number(process.env.PORT ?? 5173);
+const i18n = process.env.I18N_DIR ?? join(root, 'i18n');
 const listeners = new Set();
 let built = new Map();
-let words = allBundles();
+let words = allBundles(i18n);
 
 /** Sends an event to every open page. */
 function broadcast(event, data = '{}') {
@@ -44,7 +47,7 @@ const reload = {
 
 function rereadWords() {
   try {
-    words = allBundles();
+    words = allBundles(i18n);
     broadcast('words', JSON.stringify(words));
   } catch (err) {
     console.error(err.message);
@@ -117,7 +120,7 @@ const build = await context({
   plugins: [emptyWords, reload],
 });
 await build.watch();
-watch(join(root, 'i18n'), rereadWords);
+watch(i18n, rereadWords);
 http.createServer(serve).listen(port, '127.0.0.1', function () {
   console.log(`http://localhost:${this.address().port}/login shows the sources; everything else comes from ${target.origin}`);
 });

@@ -22,10 +22,12 @@ async function loadTS(entry) {
   return import('data:text/javascript;base64,' + Buffer.from(out.outputFiles[0].contents).toString('base64'));
 }
 
+const i18n = join(root, 'i18n');
+
 /** The texts of one bundle; a fault names the file. */
-export function readBundle(file) {
+export function readBundle(file, dir = i18n) {
   try {
-    return parseProperties(readFileSync(join(root, 'i18n', file), 'utf8'));
+    return parseProperties(readFileSync(join(dir, file), 'utf8'));
   } catch (err) {
     throw new Error(`i18n/${file}: ${err.message}`);
   }
@@ -37,9 +39,9 @@ export function difference(texts, fallback) {
 }
 
 /** Every language as the app holds it at run time. */
-export function allBundles() {
-  const fallback = readBundle(bundleFiles[0]);
-  const others = bundleFiles.slice(1).map((f) => [/_(.+)\.properties$/.exec(f)[1], difference(readBundle(f), fallback)]);
+export function allBundles(dir = i18n) {
+  const fallback = readBundle(bundleFiles[0], dir);
+  const others = bundleFiles.slice(1).map((f) => [/_(.+)\.properties$/.exec(f)[1], difference(readBundle(f, dir), fallback)]);
   return { '': fallback, ...Object.fromEntries(others) };
 }
 
