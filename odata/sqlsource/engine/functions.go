@@ -18,7 +18,7 @@ import (
 const canonical = "2006-01-02 15:04:05.000000000"
 
 // register adds what SQLite lacks for the answers of the other databases. A function of null is null.
-func register(conn *sqlite.Conn) error {
+func register(conn *conn) error {
 	if err := registerWhole(conn); err != nil {
 		return err
 	}
@@ -63,14 +63,11 @@ func register(conn *sqlite.Conn) error {
 // OutOfRange is the message of a sum or product of integers beyond 64 bits, which SQLite makes a real of.
 const OutOfRange = "ves: integer out of range"
 
-func registerWhole(conn *sqlite.Conn) error {
+func registerWhole(conn *conn) error {
 	return conn.CreateFunction("ves_whole", &sqlite.FunctionImpl{
 		NArgs: 1, Deterministic: true,
 		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-			if args[0].Type() == sqlite.TypeFloat {
-				// The wrapped code is what makes an error of it: with another kind SQLite sees success.
-				return sqlite.Value{}, fmt.Errorf("%s: %w", OutOfRange, sqlite.ResultError.ToError())
-			}
+			conn.overflow = conn.overflow || args[0].Type() == sqlite.TypeFloat
 			return args[0], nil
 		},
 	})

@@ -15,7 +15,7 @@ import (
 // SQLite reads one database file through connections of its own.
 type SQLite struct {
 	dsn  string
-	free chan *sqlite.Conn
+	free chan *conn
 	mu   sync.Mutex
 	open int
 	max  int
@@ -36,7 +36,7 @@ func OpenSQLite(dsn string, max int) (*SQLite, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
-	db := &SQLite{dsn: path, free: make(chan *sqlite.Conn, max), max: max}
+	db := &SQLite{dsn: path, free: make(chan *conn, max), max: max}
 	conn, err := db.connect()
 	if err != nil {
 		return nil, err
@@ -46,26 +46,35 @@ func OpenSQLite(dsn string, max int) (*SQLite, error) {
 	return db, nil
 }
 
-func (db *SQLite) connect() (*sqlite.Conn, error) {
+// conn is a connection and what its functions left behind.
+type conn struct {
+	*sqlite.Conn
+	// overflow is set when a sum or product of integers left the 64 bits. Functions cannot fail by themselves: the
+	// error of one reaches SQLite as its result.
+	overflow bool
+}
+
+func (db *SQLite) connect() (*conn, error) {
 	// The file may be on a read-only medium: SQLite then falls back by itself. Writing is forbidden in any case.
-	conn, err := sqlite.OpenConn(db.dsn, sqlite.OpenReadWrite, sqlite.OpenURI)
+	raw, err := sqlite.OpenConn(db.dsn, sqlite.OpenReadWrite, sqlite.OpenURI)
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
-	conn.SetBusyTimeout(5 * time.Second)
-	err = register(conn)
+	c := &conn{Conn: raw}
+	c.SetBusyTimeout(5 * time.Second)
+	err = register(c)
 	for _, pragma := range []string{"query_only=1", "mmap_size=268435456", "cache_size=-8192"} {
 		if err == nil {
-			err = exec(conn, "PRAGMA "+pragma)
+			err = exec(raw, "PRAGMA "+pragma)
 		}
 	}
 	if err == nil {
-		err = exec(conn, "SELECT 1 FROM sqlite_schema")
+		err = exec(raw, "SELECT 1 FROM sqlite_schema")
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), raw.Close())
 	}
-	return conn, nil
+	return c, nil
 }
 
 func exec(conn *sqlite.Conn, query string) error {
@@ -80,7 +89,7 @@ func exec(conn *sqlite.Conn, query string) error {
 }
 
 // acquire takes a free connection, opens one while there are fewer than max, or waits.
-func (db *SQLite) acquire(ctx context.Context) (*sqlite.Conn, error) {
+func (db *SQLite) acquire(ctx context.Context) (*conn, error) {
 	select {
 	case conn, ok := <-db.free:
 		if ok {
@@ -117,7 +126,7 @@ func (db *SQLite) acquire(ctx context.Context) (*sqlite.Conn, error) {
 
 var errClosed = errors.New("the database is closed")
 
-func (db *SQLite) release(conn *sqlite.Conn) error {
+func (db *SQLite) release(conn *conn) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.done {
@@ -149,10 +158,11 @@ func (db *SQLite) Begin(ctx context.Context, snapshot bool) (Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	conn.overflow = false
 	conn.SetInterrupt(ctx.Done())
 	tx := &sqliteTx{db: db, conn: conn, ctx: ctx}
 	if snapshot {
-		if err := exec(conn, "BEGIN"); err != nil {
+		if err := exec(conn.Conn, "BEGIN"); err != nil {
 			return nil, errors.Join(err, tx.Close())
 		}
 	}
@@ -161,7 +171,7 @@ func (db *SQLite) Begin(ctx context.Context, snapshot bool) (Tx, error) {
 
 type sqliteTx struct {
 	db      *SQLite
-	conn    *sqlite.Conn
+	conn    *conn
 	ctx     context.Context
 	cursors []*sqliteCursor
 }
@@ -182,7 +192,7 @@ func (tx *sqliteTx) Close() error {
 	}
 	conn.SetInterrupt(nil)
 	if !conn.AutocommitEnabled() {
-		errs = append(errs, exec(conn, "COMMIT"))
+		errs = append(errs, exec(conn.Conn, "COMMIT"))
 	}
 	return errors.Join(append(errs, tx.db.release(conn))...)
 }
@@ -192,7 +202,7 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 	if err := tx.ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &sqliteCursor{ctx: tx.ctx}
+	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn}
 	var err error
 	for _, open := range tx.cursors {
 		if open.stmt != nil && open.query == query {
@@ -250,6 +260,7 @@ func cause(ctx context.Context, err error) error {
 
 type sqliteCursor struct {
 	ctx       context.Context
+	conn      *conn
 	stmt      *sqlite.Stmt
 	query     string
 	transient bool
@@ -261,6 +272,9 @@ func (c *sqliteCursor) Next() (bool, error) {
 		return false, nil
 	}
 	ok, err := c.stmt.Step()
+	if err == nil && c.conn.overflow {
+		err = errors.New(OutOfRange)
+	}
 	if err != nil {
 		return false, cause(c.ctx, err)
 	}
