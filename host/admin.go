@@ -8,15 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
-// An Admin is what the commands do to users, sessions, counters and plugins. It
-// works on the database, so it makes no difference whether a host is running.
+// An Admin is what the commands do to users, sessions and counters. It works on
+// the database, so it makes no difference whether a host is running.
 type Admin struct{ h *Host }
 
 // NewAdmin returns an Admin for the options that a host would have. It starts
@@ -29,7 +26,7 @@ func NewAdmin(o Options) (*Admin, error) {
 	return &Admin{h}, nil
 }
 
-// What the commands show of a user, a session, a counter and a plugin.
+// What the commands show of a user, a session and a counter.
 type (
 	// User is a person.
 	User = auth.User
@@ -37,10 +34,6 @@ type (
 	SessionInfo = store.SessionInfo
 	// CounterInfo is a throttle counter.
 	CounterInfo = store.CounterInfo
-	// PluginStatus is a plugin's state.
-	PluginStatus = pluginproc.Status
-	// PluginReport is the outcome of a plugin's conformance checks.
-	PluginReport = pluginproc.Report
 )
 
 // ErrTaken is returned when somebody has the address already, in any case.
@@ -181,14 +174,6 @@ func (a *Admin) Backup(ctx context.Context, file string) error {
 	return a.h.o.Store.Backup(ctx, file)
 }
 
-// Plugins starts every configured plugin, returns how it fares, and stops it
-// again. The error is about those that could not be started.
-func (a *Admin) Plugins(ctx context.Context) ([]PluginStatus, error) {
-	err := a.h.plugins.Start(ctx)
-	status := a.h.plugins.Status()
-	return status, errors.Join(err, a.h.plugins.Stop(ctx))
-}
-
 // PluginNames returns the names of the configured plugins.
 func (a *Admin) PluginNames() []string {
 	names := make([]string, 0, len(a.h.o.Plugins))
@@ -198,60 +183,14 @@ func (a *Admin) PluginNames() []string {
 	return names
 }
 
-// CheckPlugin runs the conformance checks against a configured plugin.
-func (a *Admin) CheckPlugin(ctx context.Context, name string) (PluginReport, error) {
-	p, err := a.plugin(name)
-	if err != nil {
-		return PluginReport{}, err
-	}
-	return CheckPlugin(ctx, p, a.h.o.Logger)
-}
-
-// CallPlugin makes the one call that a JSON document describes and returns the
-// answer.
+// CallPlugin makes one call to a configured plugin.
 func (a *Admin) CallPlugin(ctx context.Context, name string, call []byte) (json.RawMessage, error) {
-	p, err := a.plugin(name)
-	if err != nil {
-		return nil, err
-	}
-	return pluginproc.Call(ctx, p, pluginproc.Options{Logger: a.h.o.Logger, HostVersion: a.h.o.Version}, call)
-}
-
-func (a *Admin) plugin(name string) (Plugin, error) {
 	for _, p := range a.h.o.Plugins {
 		if p.Name == name {
-			return p, nil
+			return CallPlugin(ctx, p, call, a.h.o.Logger)
 		}
 	}
-	return Plugin{}, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(a.PluginNames(), ", "))
-}
-
-// PluginSum returns the hexadecimal SHA-256 of a file, for config.hcl.
-func PluginSum(path string) (string, error) { return pluginproc.Sum(path) }
-
-// The versions of the protocols that this host speaks.
-const (
-	// PluginProtocol is the version in the plugin handshake.
-	PluginProtocol = pluginsdk.ProtocolVersion
-	// IntentVersion is the version in every intent envelope.
-	IntentVersion = auth.Version
-)
-
-// CheckPlugin starts a plugin, runs the conformance checks against it, and stops
-// it. The error is about a plugin that cannot be started.
-func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport, error) {
-	return pluginproc.Check(ctx, p, pluginproc.Options{Logger: log})
-}
-
-// CheckPlugins starts the plugins until each is ready and stops them again. It
-// needs no database.
-func CheckPlugins(ctx context.Context, plugins []Plugin, log hclog.Logger) error {
-	m, err := pluginproc.New(plugins, pluginproc.Options{Logger: log})
-	if err != nil {
-		return err
-	}
-	err = m.Start(ctx)
-	return errors.Join(err, m.Stop(ctx))
+	return nil, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(a.PluginNames(), ", "))
 }
 
 // Close closes the database.

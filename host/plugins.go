@@ -1,0 +1,61 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// What the commands show of plugins.
+type (
+	// PluginStatus is a plugin's state.
+	PluginStatus = pluginproc.Status
+	// PluginReport is the outcome of a plugin's conformance checks.
+	PluginReport = pluginproc.Report
+)
+
+// The versions of the protocols that this host speaks.
+const (
+	// PluginProtocol is the version in the plugin handshake.
+	PluginProtocol = pluginsdk.ProtocolVersion
+	// IntentVersion is the version in every intent envelope.
+	IntentVersion = auth.Version
+)
+
+// CheckPlugin starts a plugin, runs the conformance checks against it, and stops
+// it. The error is about a plugin that cannot be started.
+func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport, error) {
+	return pluginproc.Check(ctx, p, pluginproc.Options{Logger: log})
+}
+
+// ListPlugins starts every plugin, returns how it fares, and stops it again. The
+// error is about those that could not be started. It needs no database.
+func ListPlugins(ctx context.Context, plugins []Plugin, log hclog.Logger) ([]PluginStatus, error) {
+	m, err := pluginproc.New(plugins, pluginproc.Options{Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	err = m.Start(ctx)
+	status := m.Status()
+	return status, errors.Join(err, m.Stop(ctx))
+}
+
+// CallPlugin starts a plugin, makes the one call that a JSON document describes,
+// and returns the answer as JSON.
+func CallPlugin(ctx context.Context, p Plugin, call []byte, log hclog.Logger) (json.RawMessage, error) {
+	return pluginproc.Call(ctx, p, pluginproc.Options{Logger: log}, call)
+}
+
+// PluginSum returns the hexadecimal SHA-256 of a file, for config.hcl.
+func PluginSum(path string) (string, error) { return pluginproc.Sum(path) }
+
+// CheckPlugins starts the plugins until each is ready and stops them again.
+func CheckPlugins(ctx context.Context, plugins []Plugin, log hclog.Logger) error {
+	_, err := ListPlugins(ctx, plugins, log)
+	return err
+}
