@@ -12,16 +12,14 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/store/internal/column"
 )
 
 // ListUsers returns up to limit users in the order of their keys, those after
 // the user with the id after, or from the first when it is empty.
 func (db *DB) ListUsers(ctx context.Context, after string, limit int) ([]auth.User, error) {
-	found, err := db.listUsers(ctx, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list users: %w", err)
-	}
-	return found, nil
+	list, err := db.listUsers(ctx, after, limit)
+	return list, failed("list users", err)
 }
 
 func (db *DB) listUsers(ctx context.Context, after string, limit int) ([]auth.User, error) {
@@ -71,7 +69,7 @@ func (db *DB) markDisabled(ctx context.Context, list []auth.User) error {
 		return err
 	}
 	var disabled []string
-	if err := db.list(ctx, &disabled, query, args...); err != nil {
+	if err := db.list(ctx, "read disabled users", &disabled, query, args...); err != nil {
 		return err
 	}
 	for i, u := range list {
@@ -121,7 +119,7 @@ func (db *DB) checkFree(ctx context.Context, email string) error {
 	}
 	condition, args := users{db}.anyCase(col, email)
 	var found []string
-	if err := db.list(ctx, &found, `SELECT email FROM `+usersTable+` WHERE `+condition, args...); err != nil {
+	if err := db.list(ctx, "compare addresses", &found, `SELECT email FROM `+usersTable+` WHERE `+condition, args...); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(found, func(other string) bool { return fold(other) == fold(email) }) {
@@ -140,7 +138,7 @@ func (db *DB) insertUser(ctx context.Context, email, name, hash string) error {
 		values[colName] = name
 	}
 	for _, stamp := range []string{colCreated, colUpdated} {
-		if c, ok := t.column(stamp); ok && kindOf(c.Type) == kindTime {
+		if c, ok := t.column(stamp); ok && c.Kind() == column.Time {
 			values[stamp] = users{db}.moment()
 		}
 	}
@@ -154,9 +152,8 @@ func (db *DB) insertUser(ctx context.Context, email, name, hash string) error {
 	for i, name := range names {
 		args[i], names[i] = values[name], db.dialect.quote(name)
 	}
-	_, err = db.exec(ctx, `INSERT INTO `+usersTable+` (`+strings.Join(names, `, `)+`) VALUES (?`+
+	return db.run(ctx, "insert", `INSERT INTO `+usersTable+` (`+strings.Join(names, `, `)+`) VALUES (?`+
 		strings.Repeat(`, ?`, len(names)-1)+`)`, args...)
-	return err
 }
 
 // newKey makes the key of a table that makes none itself: a random UUID, in the
@@ -166,10 +163,10 @@ func newKey(c Column) (any, error) {
 	_, _ = rand.Read(b) // never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	text := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
-	switch k := kindOf(c.Type); {
-	case k == kindUUID, k == kindText && (c.Length == 0 || c.Length >= int64(len(text))):
+	switch k := c.Kind(); {
+	case k == column.UUID, k == column.Text && (c.Length == 0 || c.Length >= int64(len(text))):
 		return text, nil
-	case k == kindBytes && c.Length >= 16:
+	case k == column.Bytes && c.Length >= 16:
 		return b, nil
 	}
 	return nil, fmt.Errorf("column %q (%s) of %s has no default: add the person in the application that owns the table",
@@ -179,14 +176,17 @@ func newKey(c Column) (any, error) {
 // SetDisabled disables the user, which ends all sessions and device tokens, or
 // enables one again. The mark is kept in a table of ours.
 func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
-	err := db.InTx(ctx, func(ctx context.Context) error {
+	const what = "disable or enable user"
+	return db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := (users{db}).findLocked(ctx, id); err != nil {
+			return failed(what, err)
+		}
+		err := db.run(ctx, what, `DELETE FROM vestibule_disabled_users WHERE user_id = ?`, id)
+		if err != nil || !disabled {
 			return err
 		}
-		if _, err := db.exec(ctx, `DELETE FROM vestibule_disabled_users WHERE user_id = ?`, id); err != nil || !disabled {
-			return err
-		}
-		if _, err := db.exec(ctx, `INSERT INTO vestibule_disabled_users (user_id, since) VALUES (?, ?)`, id, ms(db.Now())); err != nil {
+		err = db.run(ctx, what, `INSERT INTO vestibule_disabled_users (user_id, since) VALUES (?, ?)`, id, ms(db.Now()))
+		if err != nil {
 			return err
 		}
 		if err := db.Sessions().DeleteUserSessions(ctx, id); err != nil {
@@ -194,8 +194,4 @@ func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 		}
 		return db.RememberTokens().DeleteUser(ctx, id)
 	})
-	if err != nil {
-		return fmt.Errorf("disable or enable user: %w", err)
-	}
-	return nil
 }

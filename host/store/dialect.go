@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/pressly/goose/v3"
+	"github.com/vestibule-dev/vestibule/host/store/internal/column"
 )
 
 // A Dialect is what one engine does differently. The engine packages fill it in.
 type Dialect struct {
 	// Name is the driver's name in config.hcl: sqlite, postgres or mysql.
 	Name string
-	// Goose names the dialect of the migration library.
-	Goose goose.Dialect
+	// Goose is the dialect's name in the migration library.
+	Goose string
 	// Bind is the sqlx bind type of parameters.
 	Bind int
 	// Quote encloses identifiers.
@@ -59,17 +59,7 @@ type Dialect struct {
 }
 
 // A Column is a column of a table as the engine describes it.
-type Column struct {
-	Name string `db:"name"`
-	// Type is the type's name in lower case, such as "varchar(255)" or "int8".
-	Type string `db:"type"`
-	// Length is the greatest number of characters, 0 for no limit.
-	Length int64 `db:"length"`
-	// Folds tells that the column's collation compares without regard to case.
-	Folds bool `db:"folds"`
-	// Auto tells that the database fills in a missing value.
-	Auto bool `db:"auto"`
-}
+type Column = column.Column
 
 // quote makes an identifier of any name.
 func (d Dialect) quote(name string) string {

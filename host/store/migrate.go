@@ -70,8 +70,8 @@ func (db *DB) Pending(ctx context.Context) ([]string, error) {
 	}
 	var applied []int64
 	if exists {
-		if err := db.list(ctx, &applied, `SELECT version_id FROM `+versionTable); err != nil {
-			return nil, fmt.Errorf("read %s: %w", versionTable, err)
+		if err := db.list(ctx, "read versions", &applied, `SELECT version_id FROM `+versionTable); err != nil {
+			return nil, err
 		}
 	}
 	for _, m := range all {
@@ -121,7 +121,7 @@ func (db *DB) applyMigrations(ctx context.Context) error {
 			return db.applyOnce(ctx, tx, m)
 		}}, nil)
 	}
-	provider, err := goose.NewProvider(db.dialect.Goose, db.writer.DB, nil,
+	provider, err := goose.NewProvider(goose.Dialect(db.dialect.Goose), db.writer.DB, nil,
 		goose.WithTableName(versionTable), goose.WithGoMigrations(steps...),
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err != nil {
@@ -191,10 +191,8 @@ func (db *DB) tableExists(ctx context.Context, table string) (bool, error) {
 
 func (db *DB) columns(ctx context.Context, table string) ([]Column, error) {
 	var columns []Column
-	if err := db.list(ctx, &columns, db.dialect.Columns, table); err != nil {
-		return nil, fmt.Errorf("read the columns of %s: %w", table, err)
-	}
-	return columns, nil
+	err := db.list(ctx, "read the columns of "+table, &columns, db.dialect.Columns, table)
+	return columns, err
 }
 
 // allMigrations returns the embedded files in the order of their versions.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"time"
 )
 
@@ -28,13 +27,9 @@ func (o Outbox) Enqueue(ctx context.Context, userID, purpose, locale string) err
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
 	now := ms(o.db.Now())
-	_, err := o.db.exec(ctx, `INSERT INTO vestibule_outbox
+	return o.db.run(ctx, "enqueue mail", `INSERT INTO vestibule_outbox
 		(id, user_id, purpose, locale, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
 		hex.EncodeToString(id), userID, clip(purpose, 64), clip(locale, 64), now, now)
-	if err != nil {
-		return fmt.Errorf("enqueue mail: %w", err)
-	}
-	return nil
 }
 
 // leaseCandidates is how many due mails one read considers, and leaseReads how
@@ -50,11 +45,8 @@ const (
 func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, error) {
 	for range leaseReads {
 		m, again, err := o.lease(ctx, ms(now), ms(until))
-		if err != nil {
-			return Mail{}, fmt.Errorf("lease mail: %w", err)
-		}
-		if !again {
-			return m, nil
+		if err != nil || !again {
+			return m, err
 		}
 	}
 	return Mail{}, nil
@@ -67,13 +59,13 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 		UserID              string `db:"user_id"`
 		Attempts            int64
 	}
-	err = o.db.list(ctx, &rows, `SELECT id, user_id, purpose, locale, attempts FROM vestibule_outbox
+	err = o.db.list(ctx, "lease mail", &rows, `SELECT id, user_id, purpose, locale, attempts FROM vestibule_outbox
 		WHERE buried = 0 AND due <= ? AND held <= ? ORDER BY due, id LIMIT ?`, now, now, leaseCandidates)
 	if err != nil {
 		return Mail{}, false, err
 	}
 	for _, r := range rows {
-		n, err := o.db.exec(ctx, `UPDATE vestibule_outbox SET held = ?, attempts = attempts + 1
+		n, err := o.db.exec(ctx, "lease mail", `UPDATE vestibule_outbox SET held = ?, attempts = attempts + 1
 			WHERE id = ? AND attempts = ? AND buried = 0 AND due <= ? AND held <= ?`,
 			until, r.ID, r.Attempts, now, now)
 		if err != nil {
@@ -88,29 +80,18 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 
 // MailDone deletes the mail.
 func (o Outbox) MailDone(ctx context.Context, id string) error {
-	if _, err := o.db.exec(ctx, `DELETE FROM vestibule_outbox WHERE id = ?`, id); err != nil {
-		return fmt.Errorf("delete mail: %w", err)
-	}
-	return nil
+	return o.db.run(ctx, "delete mail", `DELETE FROM vestibule_outbox WHERE id = ?`, id)
 }
 
 // RetryMail ends the lease of this attempt and makes the mail due at next.
 func (o Outbox) RetryMail(ctx context.Context, id string, attempt int, next time.Time, reason string) error {
-	_, err := o.db.exec(ctx, `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
+	return o.db.run(ctx, "put mail back", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
 		WHERE id = ? AND attempts = ? AND buried = 0`, ms(next), clip(reason, 500), id, attempt)
-	if err != nil {
-		return fmt.Errorf("put mail back: %w", err)
-	}
-	return nil
 }
 
 // BuryMail ends the lease of this attempt for good. The mail is kept for the
 // operator until [DB.Sweep] removes it.
 func (o Outbox) BuryMail(ctx context.Context, id string, attempt int, now time.Time, reason string) error {
-	_, err := o.db.exec(ctx, `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
+	return o.db.run(ctx, "bury mail", `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
 		WHERE id = ? AND attempts = ?`, ms(now), clip(reason, 500), id, attempt)
-	if err != nil {
-		return fmt.Errorf("bury mail: %w", err)
-	}
-	return nil
 }

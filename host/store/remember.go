@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
 )
@@ -20,27 +19,20 @@ type rememberRow struct {
 
 // Create stores a new family.
 func (r rememberTokens) Create(ctx context.Context, t auth.RememberToken) error {
-	_, err := r.exec(ctx, `INSERT INTO vestibule_remember_tokens
+	return r.run(ctx, "create device token", `INSERT INTO vestibule_remember_tokens
 		(selector, user_id, verifier, previous, nonce, binding, intent, device, address, created, rotated, expires)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		t.Selector, t.UserID, t.Verifier, orNull(t.Previous), orNull(t.Nonce), t.Binding, orNull(t.Intent),
 		clip(t.Device, 255), clip(t.Address, 64), ms(t.Created), ms(t.Rotated), ms(t.Expires))
-	if err != nil {
-		return fmt.Errorf("create device token: %w", err)
-	}
-	return nil
 }
 
 // Find returns the family.
 func (r rememberTokens) Find(ctx context.Context, selector []byte) (auth.RememberToken, error) {
 	var row rememberRow
-	ok, err := r.get(ctx, &row, `SELECT selector, user_id, verifier, previous, nonce, binding, intent,
+	err := r.get(ctx, auth.ErrNotFound, "find device token", &row, `SELECT selector, user_id, verifier, previous, nonce, binding, intent,
 		device, address, created, rotated, expires FROM vestibule_remember_tokens WHERE selector = ?`, selector)
 	if err != nil {
-		return auth.RememberToken{}, fmt.Errorf("find device token: %w", err)
-	}
-	if !ok {
-		return auth.RememberToken{}, auth.ErrNotFound
+		return auth.RememberToken{}, err
 	}
 	return auth.RememberToken{
 		Selector: row.Selector, UserID: row.UserID, Verifier: row.Verifier, Previous: row.Previous,
@@ -51,38 +43,26 @@ func (r rememberTokens) Find(ctx context.Context, selector []byte) (auth.Remembe
 
 // Rotate replaces the verifier old.
 func (r rememberTokens) Rotate(ctx context.Context, t auth.RememberToken, old []byte) (bool, error) {
-	n, err := r.exec(ctx, `UPDATE vestibule_remember_tokens
+	n, err := r.exec(ctx, "rotate device token", `UPDATE vestibule_remember_tokens
 		SET verifier = ?, previous = ?, nonce = ?, rotated = ?, expires = ?, device = ?, address = ?
 		WHERE selector = ? AND verifier = ?`,
 		t.Verifier, orNull(t.Previous), orNull(t.Nonce), ms(t.Rotated), ms(t.Expires),
 		clip(t.Device, 255), clip(t.Address, 64), t.Selector, old)
-	if err != nil {
-		return false, fmt.Errorf("rotate device token: %w", err)
-	}
-	return n == 1, nil
+	return n == 1, err
 }
 
 // SetIntent keeps the open intent with the family.
 func (r rememberTokens) SetIntent(ctx context.Context, selector, intent []byte) error {
-	_, err := r.exec(ctx, `UPDATE vestibule_remember_tokens SET intent = ? WHERE selector = ?`, orNull(intent), selector)
-	if err != nil {
-		return fmt.Errorf("keep intent with device token: %w", err)
-	}
-	return nil
+	return r.run(ctx, "keep intent with device token",
+		`UPDATE vestibule_remember_tokens SET intent = ? WHERE selector = ?`, orNull(intent), selector)
 }
 
 // Delete ends the family.
 func (r rememberTokens) Delete(ctx context.Context, selector []byte) error {
-	if _, err := r.exec(ctx, `DELETE FROM vestibule_remember_tokens WHERE selector = ?`, selector); err != nil {
-		return fmt.Errorf("delete device token: %w", err)
-	}
-	return nil
+	return r.run(ctx, "delete device token", `DELETE FROM vestibule_remember_tokens WHERE selector = ?`, selector)
 }
 
 // DeleteUser ends all families of the user.
 func (r rememberTokens) DeleteUser(ctx context.Context, userID string) error {
-	if _, err := r.exec(ctx, `DELETE FROM vestibule_remember_tokens WHERE user_id = ?`, userID); err != nil {
-		return fmt.Errorf("delete device tokens: %w", err)
-	}
-	return nil
+	return r.run(ctx, "delete device tokens", `DELETE FROM vestibule_remember_tokens WHERE user_id = ?`, userID)
 }

@@ -1,11 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
@@ -21,37 +21,34 @@ func fingerprint(passwordHash, email string) []byte {
 	return sum[:]
 }
 
-// Issue replaces whatever token the address has.
+// Issue replaces whatever token the address has. The lock on the user's row
+// keeps two hosts from both inserting; claims that were used are kept, see Claim.
 func (r resetTokens) Issue(ctx context.Context, t auth.ResetToken) error {
-	err := r.InTx(ctx, func(ctx context.Context) error {
+	const what = "issue reset token"
+	return r.InTx(ctx, func(ctx context.Context) error {
 		user, err := users{r.DB}.findLocked(ctx, t.UserID)
+		if err != nil {
+			return failed(what, err)
+		}
+		err = r.run(ctx, what, `DELETE FROM vestibule_reset_claims WHERE user_id = ? AND used_by IS NULL`, t.UserID)
 		if err != nil {
 			return err
 		}
-		// The lock on the user keeps two hosts from both inserting. The unused claims
-		// of the user go; the used ones are kept for retries, see Claim.
-		if _, err := r.exec(ctx, `DELETE FROM vestibule_reset_claims WHERE user_id = ? AND used_by IS NULL`, t.UserID); err != nil {
+		if err := r.run(ctx, what, `DELETE FROM `+resetTable+` WHERE email = ?`, t.Email); err != nil {
 			return err
 		}
-		if _, err := r.exec(ctx, `DELETE FROM `+resetTable+` WHERE email = ?`, t.Email); err != nil {
-			return err
-		}
-		_, err = r.exec(ctx, `INSERT INTO `+resetTable+` (email, token, created_at) VALUES (?, ?, ?)`,
+		err = r.run(ctx, what, `INSERT INTO `+resetTable+` (email, token, created_at) VALUES (?, ?, ?)`,
 			t.Email, hex.EncodeToString(t.Hash), r.dialect.Time(t.Created.UTC().Truncate(time.Second)))
 		if err != nil {
 			return err
 		}
-		_, err = r.exec(ctx, `INSERT INTO vestibule_reset_claims (token, user_id, email, fingerprint, created) VALUES (?, ?, ?, ?, ?)`,
+		return r.run(ctx, what, `INSERT INTO vestibule_reset_claims (token, user_id, email, fingerprint, created) VALUES (?, ?, ?, ?, ?)`,
 			t.Hash, t.UserID, t.Email, fingerprint(user.Password, t.Email), ms(t.Created))
-		return err
 	})
-	if err != nil {
-		return fmt.Errorf("issue reset token: %w", err)
-	}
-	return nil
 }
 
-// Find returns the token as long as it can be used.
+// Find returns the token as long as it can be used. Whoever empties the stock
+// table, as the application may, ends its tokens.
 func (r resetTokens) Find(ctx context.Context, email string, hash []byte, since time.Time) (auth.ResetToken, error) {
 	var row struct {
 		UserID      string `db:"user_id"`
@@ -59,26 +56,22 @@ func (r resetTokens) Find(ctx context.Context, email string, hash []byte, since 
 		Fingerprint []byte
 		Created     int64
 	}
-	ok, err := r.get(ctx, &row, `SELECT user_id, email, fingerprint, created FROM vestibule_reset_claims
+	err := r.get(ctx, auth.ErrNotFound, "find reset token", &row, `SELECT user_id, email, fingerprint, created FROM vestibule_reset_claims
 		WHERE token = ? AND used_by IS NULL AND created > ?`, hash, ms(since))
 	if err != nil {
-		return auth.ResetToken{}, fmt.Errorf("find reset token: %w", err)
+		return auth.ResetToken{}, err
 	}
-	if !ok || fold(row.Email) != fold(email) {
-		return auth.ResetToken{}, auth.ErrNotFound
-	}
-	// Whoever empties the stock table, as the application may, ends its tokens.
-	var stock struct{ N int64 }
-	_, err = r.get(ctx, &stock, `SELECT COUNT(*) AS n FROM `+resetTable+` WHERE email = ? AND token = ?`,
+	var stock []string
+	err = r.list(ctx, "find reset token", &stock, `SELECT token FROM `+resetTable+` WHERE email = ? AND token = ?`,
 		row.Email, hex.EncodeToString(hash))
 	if err != nil {
-		return auth.ResetToken{}, fmt.Errorf("find reset token: %w", err)
+		return auth.ResetToken{}, err
 	}
 	user, err := users{r.DB}.FindByID(ctx, row.UserID)
 	if err != nil {
 		return auth.ResetToken{}, err
 	}
-	if stock.N == 0 || string(fingerprint(user.Password, user.Email)) != string(row.Fingerprint) {
+	if len(stock) == 0 || fold(row.Email) != fold(email) || !bytes.Equal(row.Fingerprint, fingerprint(user.Password, user.Email)) {
 		return auth.ResetToken{}, auth.ErrNotFound
 	}
 	return auth.ResetToken{Hash: hash, UserID: row.UserID, Email: row.Email, Created: fromMS(row.Created)}, nil
@@ -88,27 +81,23 @@ func (r resetTokens) Find(ctx context.Context, email string, hash []byte, since 
 // compared once more, with the user's row locked, unless the request has the
 // token already: its first try may have changed them and lost the answer.
 func (r resetTokens) Claim(ctx context.Context, t auth.ResetToken, by string, now time.Time) (bool, error) {
+	const what = "claim reset token"
 	won := false
 	err := r.InTx(ctx, func(ctx context.Context) error {
 		user, err := users{r.DB}.findLocked(ctx, t.UserID)
-		if errors.Is(err, auth.ErrNotFound) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return failed(what, err)
 		}
-		n, err := r.exec(ctx, `UPDATE vestibule_reset_claims SET used_by = ?, used_at = ?
+		n, err := r.exec(ctx, what, `UPDATE vestibule_reset_claims SET used_by = ?, used_at = ?
 			WHERE token = ? AND user_id = ? AND (used_by = ? OR (used_by IS NULL AND fingerprint = ?))`,
 			clip(by, 255), ms(now), t.Hash, t.UserID, clip(by, 255), fingerprint(user.Password, user.Email))
-		if err != nil || n == 0 {
+		if won = n == 1; !won {
 			return err
 		}
-		won = true
-		_, err = r.exec(ctx, `DELETE FROM `+resetTable+` WHERE email = ? AND token = ?`, t.Email, hex.EncodeToString(t.Hash))
-		return err
+		return r.run(ctx, what, `DELETE FROM `+resetTable+` WHERE email = ? AND token = ?`, t.Email, hex.EncodeToString(t.Hash))
 	})
-	if err != nil {
-		return false, fmt.Errorf("claim reset token: %w", err)
+	if errors.Is(err, auth.ErrNotFound) { // the user is gone
+		return false, nil
 	}
-	return won, nil
+	return won && err == nil, err
 }

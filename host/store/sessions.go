@@ -34,12 +34,8 @@ const selectSessions = `SELECT hash, version, user_id, device, data, created, se
 // FindSession returns the record.
 func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record, error) {
 	var row sessionRow
-	ok, err := s.get(ctx, &row, selectSessions+` WHERE hash = ?`, hash)
-	if err != nil {
-		return session.Record{}, fmt.Errorf("find session: %w", err)
-	}
-	if !ok {
-		return session.Record{}, session.ErrNotFound
+	if err := s.get(ctx, session.ErrNotFound, "find session", &row, selectSessions+` WHERE hash = ?`, hash); err != nil {
+		return session.Record{}, err
 	}
 	return session.Record{
 		Hash: row.Hash, Version: row.Version, UserID: row.UserID, Device: row.Device, Data: row.Data,
@@ -50,62 +46,44 @@ func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record,
 
 // CreateSession inserts a record.
 func (s sessions) CreateSession(ctx context.Context, r session.Record) error {
-	_, err := s.exec(ctx, `INSERT INTO vestibule_sessions
+	return s.run(ctx, "create session", `INSERT INTO vestibule_sessions
 		(hash, version, user_id, device, data, created, seen, expires, user_agent, address)
 		VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.Hash, r.UserID, orNull(r.Device), notNull(r.Data), ms(r.Created), ms(r.Seen), ms(r.Expires),
 		clip(r.UserAgent, 255), clip(r.Address, 64))
-	if err != nil {
-		return fmt.Errorf("create session: %w", err)
-	}
-	return nil
 }
 
 // UpdateSession writes over the version that r was read from.
 func (s sessions) UpdateSession(ctx context.Context, r session.Record) error {
-	n, err := s.exec(ctx, `UPDATE vestibule_sessions
+	n, err := s.exec(ctx, "update session", `UPDATE vestibule_sessions
 		SET user_id = ?, device = ?, data = ?, seen = ?, version = version + 1
 		WHERE hash = ? AND version = ?`,
 		r.UserID, orNull(r.Device), notNull(r.Data), ms(r.Seen), r.Hash, r.Version)
-	if err != nil {
-		return fmt.Errorf("update session: %w", err)
-	}
-	if n == 0 {
+	if err == nil && n == 0 {
 		return session.ErrNotFound
 	}
-	return nil
+	return err
 }
 
-// TouchSession sets when the session was last seen.
+// TouchSession sets when the session was last seen. A host whose clock is behind
+// does not turn it back.
 func (s sessions) TouchSession(ctx context.Context, hash []byte, seen time.Time) error {
-	// A slower host must not turn the clock back.
-	_, err := s.exec(ctx, `UPDATE vestibule_sessions SET seen = ? WHERE hash = ? AND seen < ?`, ms(seen), hash, ms(seen))
-	if err != nil {
-		return fmt.Errorf("touch session: %w", err)
-	}
-	return nil
+	return s.run(ctx, "touch session", `UPDATE vestibule_sessions SET seen = ? WHERE hash = ? AND seen < ?`, ms(seen), hash, ms(seen))
 }
 
 // DeleteSession removes the record.
 func (s sessions) DeleteSession(ctx context.Context, hash []byte) error {
-	return s.remove(ctx, `hash = ?`, hash)
+	return s.run(ctx, "delete session", `DELETE FROM vestibule_sessions WHERE hash = ?`, hash)
 }
 
 // DeleteUserSessions removes all records of the user.
 func (s sessions) DeleteUserSessions(ctx context.Context, userID string) error {
-	return s.remove(ctx, `user_id = ?`, userID)
+	return s.run(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE user_id = ?`, userID)
 }
 
 // DeleteDeviceSessions removes all records of the device token.
 func (s sessions) DeleteDeviceSessions(ctx context.Context, device []byte) error {
-	return s.remove(ctx, `device = ?`, device)
-}
-
-func (s sessions) remove(ctx context.Context, condition string, arg any) error {
-	if _, err := s.exec(ctx, `DELETE FROM vestibule_sessions WHERE `+condition, arg); err != nil {
-		return fmt.Errorf("delete sessions: %w", err)
-	}
-	return nil
+	return s.run(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE device = ?`, device)
 }
 
 // DeleteExpiredSessions removes up to limit records that are over.
@@ -133,15 +111,15 @@ type SessionInfo struct {
 // userID is empty, the last seen first; guests are left out, and so are sessions
 // that have reached their end.
 func (db *DB) ListSessions(ctx context.Context, userID string, limit int) ([]SessionInfo, error) {
-	condition, args := `user_id <> ?`, []any{userID}
-	if userID != "" {
-		condition = `user_id = ?`
+	condition := ` WHERE user_id = ?`
+	if userID == "" {
+		condition = ` WHERE user_id <> ?`
 	}
 	var rows []sessionRow
-	err := db.list(ctx, &rows, selectSessions+` WHERE `+condition+` AND expires > ? ORDER BY seen DESC, hash LIMIT ?`,
-		append(args, ms(db.Now()), limit)...)
+	err := db.list(ctx, "list sessions", &rows,
+		selectSessions+condition+` AND expires > ? ORDER BY seen DESC, hash LIMIT ?`, userID, ms(db.Now()), limit)
 	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
+		return nil, err
 	}
 	infos := make([]SessionInfo, len(rows))
 	for i, r := range rows {
@@ -166,10 +144,10 @@ func (db *DB) RevokeSession(ctx context.Context, prefix string) error {
 	}
 	return db.InTx(ctx, func(ctx context.Context) error {
 		var rows []sessionRow
-		err := db.list(ctx, &rows, selectSessions+` WHERE hash >= ? AND hash <= ? LIMIT 2`, low, high)
+		err := db.list(ctx, "revoke session", &rows, selectSessions+` WHERE hash >= ? AND hash <= ? LIMIT 2`, low, high)
 		switch {
 		case err != nil:
-			return fmt.Errorf("revoke session: %w", err)
+			return err
 		case len(rows) == 0:
 			return fmt.Errorf("revoke session %s: %w", prefix, auth.ErrNotFound)
 		case len(rows) > 1:

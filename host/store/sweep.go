@@ -66,54 +66,43 @@ func (db *DB) Sweep(ctx context.Context, now time.Time, keep Retention) (int, er
 // sweep deletes up to limit rows. DELETE has no LIMIT on some engines, so the
 // keys are read first; the condition is checked again for each row.
 func (db *DB) sweep(ctx context.Context, table, key, condition string, limit int, args ...any) (int, error) {
+	what := "sweep " + table
 	var keys []any
 	query := fmt.Sprintf(`SELECT %s FROM %s WHERE %s LIMIT ?`, key, table, condition)
-	if err := db.list(ctx, &keys, query, append(args, limit)...); err != nil {
-		return 0, fmt.Errorf("sweep %s: %w", table, err)
-	}
-	if len(keys) == 0 {
-		return 0, nil
+	if err := db.list(ctx, what, &keys, query, append(args, limit)...); err != nil || len(keys) == 0 {
+		return 0, err
 	}
 	query = fmt.Sprintf(`DELETE FROM %s WHERE %s IN (?) AND %s`, table, key, condition)
-	n, err := db.execIn(ctx, query, append([]any{keys}, args...)...)
-	if err != nil {
-		return 0, fmt.Errorf("sweep %s: %w", table, err)
-	}
-	return int(n), nil
+	return db.execIn(ctx, what, query, append([]any{keys}, args...)...)
 }
 
 // sweepClaims deletes reset tokens issued before the given time, in both tables.
 func (db *DB) sweepClaims(ctx context.Context, before time.Time, limit int) (int, error) {
+	const what = "sweep reset tokens"
 	var rows []struct {
 		Token []byte
 		Email string
 	}
-	err := db.list(ctx, &rows, `SELECT token, email FROM vestibule_reset_claims WHERE created <= ? LIMIT ?`, ms(before), limit)
-	if err != nil {
-		return 0, fmt.Errorf("sweep reset tokens: %w", err)
-	}
-	if len(rows) == 0 {
-		return 0, nil
+	err := db.list(ctx, what, &rows, `SELECT token, email FROM vestibule_reset_claims WHERE created <= ? LIMIT ?`, ms(before), limit)
+	if err != nil || len(rows) == 0 {
+		return 0, err
 	}
 	var tokens, emails, stock []any
 	for _, r := range rows {
 		tokens, emails, stock = append(tokens, r.Token), append(emails, r.Email), append(stock, hex.EncodeToString(r.Token))
 	}
-	if _, err := db.execIn(ctx, `DELETE FROM `+resetTable+` WHERE email IN (?) AND token IN (?)`, emails, stock); err != nil {
-		return 0, fmt.Errorf("sweep reset tokens: %w", err)
+	if _, err := db.execIn(ctx, what, `DELETE FROM `+resetTable+` WHERE email IN (?) AND token IN (?)`, emails, stock); err != nil {
+		return 0, err
 	}
-	n, err := db.execIn(ctx, `DELETE FROM vestibule_reset_claims WHERE token IN (?)`, tokens)
-	if err != nil {
-		return 0, fmt.Errorf("sweep reset tokens: %w", err)
-	}
-	return int(n), nil
+	return db.execIn(ctx, what, `DELETE FROM vestibule_reset_claims WHERE token IN (?)`, tokens)
 }
 
 // execIn is exec for a statement with slices among its arguments.
-func (db *DB) execIn(ctx context.Context, query string, args ...any) (int64, error) {
+func (db *DB) execIn(ctx context.Context, what, query string, args ...any) (int, error) {
 	query, args, err := sqlx.In(query, args...)
 	if err != nil {
-		return 0, err
+		return 0, failed(what, err)
 	}
-	return db.exec(ctx, query, args...)
+	n, err := db.exec(ctx, what, query, args...)
+	return int(n), err
 }

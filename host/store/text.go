@@ -21,11 +21,6 @@ func fromMS(n int64) time.Time {
 	return time.UnixMilli(n).UTC()
 }
 
-// storable reports whether every engine takes s as text.
-func storable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsRune(s, 0)
-}
-
 // clip makes any text storable in a column of n bytes.
 func clip(s string, n int) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")

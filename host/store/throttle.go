@@ -69,19 +69,12 @@ func (t throttle) Hit(ctx context.Context, c auth.Counter, now time.Time, window
 
 // Undo takes one attempt back.
 func (t throttle) Undo(ctx context.Context, c auth.Counter) error {
-	_, err := t.exec(ctx, `UPDATE vestibule_counters SET hits = hits - 1 WHERE id = ? AND hits > 0`, counterID(c))
-	if err != nil {
-		return fmt.Errorf("take attempt back: %w", err)
-	}
-	return nil
+	return t.run(ctx, "take attempt back", `UPDATE vestibule_counters SET hits = hits - 1 WHERE id = ? AND hits > 0`, counterID(c))
 }
 
 // Clear forgets the counter.
 func (t throttle) Clear(ctx context.Context, c auth.Counter) error {
-	if _, err := t.exec(ctx, `DELETE FROM vestibule_counters WHERE id = ?`, counterID(c)); err != nil {
-		return fmt.Errorf("clear counter: %w", err)
-	}
-	return nil
+	return t.run(ctx, "clear counter", `DELETE FROM vestibule_counters WHERE id = ?`, counterID(c))
 }
 
 // A CounterInfo is a counter as the operator sees it.
@@ -99,10 +92,10 @@ func (db *DB) ListCounters(ctx context.Context, limit int) ([]CounterInfo, error
 		Kind, Login, Client string
 		Hits, Ends          int64
 	}
-	err := db.list(ctx, &rows, `SELECT kind, login, client, hits, ends FROM vestibule_counters
+	err := db.list(ctx, "list counters", &rows, `SELECT kind, login, client, hits, ends FROM vestibule_counters
 		WHERE ends > ? AND hits > 0 ORDER BY hits DESC, ends, id LIMIT ?`, ms(db.Now()), limit)
 	if err != nil {
-		return nil, fmt.Errorf("list counters: %w", err)
+		return nil, err
 	}
 	infos := make([]CounterInfo, len(rows))
 	for i, r := range rows {
@@ -121,9 +114,6 @@ func (db *DB) ClearCounters(ctx context.Context, login string) (int, error) {
 	if login != "" {
 		query, args = query+` WHERE login = ?`, []any{clip(strings.ToLower(login), 255)}
 	}
-	n, err := db.exec(ctx, query, args...)
-	if err != nil {
-		return 0, fmt.Errorf("clear counters: %w", err)
-	}
-	return int(n), nil
+	n, err := db.exec(ctx, "clear counters", query, args...)
+	return int(n), err
 }

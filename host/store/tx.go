@@ -51,10 +51,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err := f(context.WithValue(ctx, txKey{db}, tx)); err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit transaction: %w", err)
-	}
-	return nil
+	return failed("commit transaction", tx.Commit())
 }
 
 // retry runs f until it succeeds or fails for good. The conflict is returned,
@@ -82,8 +79,9 @@ func (db *DB) write(ctx context.Context, f func(sqlx.ExtContext) error) error {
 	return db.retry(ctx, func() error { return f(db.writer) })
 }
 
-// exec runs a statement and returns how many rows matched it.
-func (db *DB) exec(ctx context.Context, query string, args ...any) (int64, error) {
+// exec runs a statement and returns how many rows matched it. Like those below
+// it says in its errors what was being done.
+func (db *DB) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
 	var n int64
 	err := db.write(ctx, func(q sqlx.ExtContext) error {
 		res, err := q.ExecContext(ctx, db.rebind(query), args...)
@@ -93,30 +91,49 @@ func (db *DB) exec(ctx context.Context, query string, args ...any) (int64, error
 		n, err = res.RowsAffected()
 		return err
 	})
-	return n, err
+	return n, failed(what, err)
 }
 
-// get reads one row into dest and reports whether there was one.
-func (db *DB) get(ctx context.Context, dest any, query string, args ...any) (bool, error) {
-	return found(db.row(ctx, query, args...).StructScan(dest))
+// run is exec for a statement that may match nothing.
+func (db *DB) run(ctx context.Context, what, query string, args ...any) error {
+	_, err := db.exec(ctx, what, query, args...)
+	return err
 }
 
-// found tells a missing row from a failure.
-func found(err error) (bool, error) {
+// get reads one row into dest; missing is the error when there is none.
+func (db *DB) get(ctx context.Context, missing error, what string, dest any, query string, args ...any) error {
+	err := db.row(ctx, query, args...).StructScan(dest)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return missing
 	}
-	return err == nil, err
+	return failed(what, err)
 }
 
-// row starts reading one row. Where the engine wants it, the statement is kept
-// prepared, so query must be one of a bounded number of texts.
+// list reads all rows into dest, a pointer to a slice.
+func (db *DB) list(ctx context.Context, what string, dest any, query string, args ...any) error {
+	var q sqlx.QueryerContext = db.reader
+	if tx := db.tx(ctx); tx != nil {
+		q = tx
+	}
+	return failed(what, sqlx.SelectContext(ctx, q, dest, db.rebind(query), args...))
+}
+
+func failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// row starts reading one row by its key. Where the engine wants it, the statement
+// is kept prepared, so query must be one of a bounded number of texts, and it is
+// not watched for the end of ctx, which would take longer than reading.
 func (db *DB) row(ctx context.Context, query string, args ...any) *sqlx.Row {
 	if tx := db.tx(ctx); tx != nil {
 		return tx.QueryRowxContext(ctx, db.rebind(query), args...)
 	}
 	if stmt := db.stmt(ctx, query); stmt != nil {
-		return stmt.QueryRowxContext(ctx, args...)
+		return stmt.QueryRowxContext(context.WithoutCancel(ctx), args...)
 	}
 	return db.reader.QueryRowxContext(ctx, db.rebind(query), args...)
 }
@@ -139,15 +156,6 @@ func (db *DB) stmt(ctx context.Context, query string) *sqlx.Stmt {
 		return first.(*sqlx.Stmt)
 	}
 	return stmt
-}
-
-// list reads all rows into dest, a pointer to a slice.
-func (db *DB) list(ctx context.Context, dest any, query string, args ...any) error {
-	var q sqlx.QueryerContext = db.reader
-	if tx := db.tx(ctx); tx != nil {
-		q = tx
-	}
-	return sqlx.SelectContext(ctx, q, dest, db.rebind(query), args...)
 }
 
 func (db *DB) rebind(query string) string { return sqlx.Rebind(db.dialect.Bind, query) }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/store/internal/column"
 )
 
 // users is the auth.Users.
@@ -31,17 +34,17 @@ const maxSpellings = 100
 
 // findLogin returns the id of the user, empty when nobody or more than one fits.
 // It does the same work for a login that is known and one that is not.
-func (u users) findLogin(ctx context.Context, column, value string) (string, error) {
-	col, err := u.hostColumn(ctx, column)
+func (u users) findLogin(ctx context.Context, field, value string) (string, error) {
+	col, err := u.hostColumn(ctx, field)
 	if err != nil {
 		return "", err
 	}
-	arg, ok := col.parse(value)
+	arg, ok := col.Parse(value)
 	if !ok {
 		return "", nil
 	}
 	condition, args := u.dialect.quote(col.Name)+` = ?`, []any{arg}
-	address := kindOf(col.Type) == kindText && (column == colEmail || strings.Contains(value, "@"))
+	address := col.Kind() == column.Text && (field == colEmail || strings.Contains(value, "@"))
 	if address {
 		condition, args = u.anyCase(col, value)
 	}
@@ -52,13 +55,13 @@ func (u users) findLogin(ctx context.Context, column, value string) (string, err
 	var rows []struct{ ID, Login any }
 	query := `SELECT ` + u.dialect.quote(colID) + ` AS id, ` + u.dialect.quote(col.Name) + ` AS login FROM ` +
 		usersTable + ` WHERE ` + condition + ` LIMIT ?`
-	if err := u.list(ctx, &rows, query, append(args, maxSpellings)...); err != nil {
+	if err := u.list(ctx, "match login", &rows, query, append(args, maxSpellings)...); err != nil {
 		return "", err
 	}
 	var exact, folded []string
 	for _, r := range rows {
 		// Some engines find more than was asked for: accents, trailing blanks.
-		id, login := kindOf(key.Type).text(r.ID), kindOf(col.Type).text(r.Login)
+		id, login := key.Kind().Text(r.ID), col.Kind().Text(r.Login)
 		switch {
 		case login == value:
 			exact = append(exact, id)
@@ -99,41 +102,37 @@ func asciiLower(s string) string {
 
 // FindByID returns the user with the primary key id.
 func (u users) FindByID(ctx context.Context, id string) (auth.User, error) {
-	t, err := u.userTable(ctx)
-	if err != nil {
-		return auth.User{}, fmt.Errorf("find user: %w", err)
-	}
-	return u.findOne(ctx, t, t.readOne, id)
+	return u.findOne(ctx, id, "")
 }
 
 // findLocked is FindByID in a transaction, and nobody else changes the row
 // before it ends.
 func (u users) findLocked(ctx context.Context, id string) (auth.User, error) {
+	return u.findOne(ctx, id, u.dialect.ForUpdate)
+}
+
+func (u users) findOne(ctx context.Context, id, lock string) (auth.User, error) {
 	t, err := u.userTable(ctx)
 	if err != nil {
 		return auth.User{}, fmt.Errorf("find user: %w", err)
 	}
-	return u.findOne(ctx, t, t.readLocked, id)
-}
-
-func (u users) findOne(ctx context.Context, t *userTable, query, id string) (auth.User, error) {
 	key, ok := t.key(id)
 	if !ok {
 		return auth.User{}, auth.ErrNotFound
 	}
-	row, err := u.row(ctx, query, id, key).SliceScan()
-	switch ok, err := found(err); {
-	case err != nil:
+	row, err := u.row(ctx, t.readOne+lock, id, key).SliceScan()
+	if errors.Is(err, sql.ErrNoRows) {
+		return auth.User{}, auth.ErrNotFound
+	}
+	if err != nil {
 		u.users.CompareAndSwap(t, nil) // a column may have been dropped: look again
 		return auth.User{}, fmt.Errorf("find user: %w", err)
-	case !ok:
-		return auth.User{}, auth.ErrNotFound
 	}
 	user := t.user(row[1:])
 	if user.ID != id { // found by a collation that ignores case
 		return auth.User{}, auth.ErrNotFound
 	}
-	user.Disabled = kindInt.text(row[0]) != "0"
+	user.Disabled = column.Int.Text(row[0]) != "0"
 	return user, nil
 }
 
@@ -151,7 +150,7 @@ func (u users) SetColumns(ctx context.Context, id string, values map[string]any)
 		if err != nil {
 			return fmt.Errorf("set user columns: %w", err)
 		}
-		if params[name], err = col.param(v, u.dialect.Time); err != nil {
+		if params[name], err = col.Param(v, u.dialect.Time); err != nil {
 			return fmt.Errorf("set user columns: %w", err)
 		}
 	}
@@ -181,7 +180,7 @@ func (u users) update(ctx context.Context, id string, values map[string]any) err
 	if !ok {
 		return auth.ErrNotFound
 	}
-	if c, ok := t.column(colUpdated); ok && kindOf(c.Type) == kindTime {
+	if c, ok := t.column(colUpdated); ok && c.Kind() == column.Time {
 		values = maps.Clone(values)
 		values[colUpdated] = u.moment()
 	}
@@ -191,15 +190,12 @@ func (u users) update(ctx context.Context, id string, values map[string]any) err
 		params = append(params, values[name])
 		names[i] = u.dialect.quote(name) + ` = ?`
 	}
-	n, err := u.exec(ctx, `UPDATE `+usersTable+` SET `+strings.Join(names, `, `)+
+	n, err := u.exec(ctx, "update user", `UPDATE `+usersTable+` SET `+strings.Join(names, `, `)+
 		` WHERE `+u.dialect.quote(colID)+` = ?`, append(params, key)...)
-	if err != nil {
-		return fmt.Errorf("update user: %w", err)
-	}
-	if n == 0 {
+	if err == nil && n == 0 {
 		return auth.ErrNotFound
 	}
-	return nil
+	return err
 }
 
 // Rehash replaces the hash old by another of the same password. A column that is
@@ -220,13 +216,9 @@ func (u users) Rehash(ctx context.Context, id, old, hash string) error {
 		if err := u.update(ctx, id, map[string]any{colPassword: hash}); err != nil {
 			return err
 		}
-		_, err = u.exec(ctx, `UPDATE vestibule_reset_claims SET fingerprint = ?
+		return u.run(ctx, "rehash password", `UPDATE vestibule_reset_claims SET fingerprint = ?
 			WHERE user_id = ? AND fingerprint = ? AND used_by IS NULL`,
 			fingerprint(hash, user.Email), id, fingerprint(old, user.Email))
-		if err != nil {
-			return fmt.Errorf("rehash password: %w", err)
-		}
-		return nil
 	})
 }
 
@@ -271,10 +263,10 @@ func (u users) HashFormats(ctx context.Context) ([]string, error) {
 	var hashes []string
 	// Format and cost are the first 7 characters of a bcrypt hash, and about the
 	// first 31 of an argon2 hash; a few more groups do no harm.
-	err := u.list(ctx, &hashes, `SELECT MIN(password) FROM users WHERE password LIKE '$%'
+	err := u.list(ctx, "read hash formats", &hashes, `SELECT MIN(password) FROM users WHERE password LIKE '$%'
 		GROUP BY SUBSTR(password, 1, CASE WHEN password LIKE '$argon2%' THEN 31 ELSE 7 END) LIMIT 1000`)
 	if err != nil {
-		return nil, fmt.Errorf("read hash formats: %w", err)
+		return nil, err
 	}
 	slices.Sort(hashes)
 	return slices.CompactFunc(hashes, func(a, b string) bool { return hashFormat(a) == hashFormat(b) }), nil

@@ -28,9 +28,8 @@ const (
 type userTable struct {
 	columns []Column
 	// read selects all columns, in order; readOne also counts the disabled mark
-	// of one user, and readLocked locks that user's row as well. Their parameters
-	// are the user's id as text and as the key.
-	read, readOne, readLocked string
+	// of one user. Its parameters are the user's id as text and as the key.
+	read, readOne string
 }
 
 // userTable returns the table as it was found first. It is read again after
@@ -60,7 +59,6 @@ func (db *DB) userTable(ctx context.Context) (*userTable, error) {
 	from, where := ` FROM `+usersTable, ` WHERE `+db.dialect.quote(colID)+` = ?`
 	t.read = `SELECT ` + list + from
 	t.readOne = `SELECT (SELECT COUNT(*) FROM vestibule_disabled_users WHERE user_id = ?), ` + list + from + where
-	t.readLocked = t.readOne + db.dialect.ForUpdate
 	db.users.Store(t)
 	return t, nil
 }
@@ -76,27 +74,27 @@ func (t *userTable) column(name string) (Column, bool) {
 // key converts an id to the type of the key, false when no user can have it.
 func (t *userTable) key(id string) (any, bool) {
 	c, _ := t.column(colID)
-	return c.parse(id)
+	return c.Parse(id)
 }
 
 // user makes a User of a row with the columns of the table.
 func (t *userTable) user(row []any) auth.User {
 	u := auth.User{Columns: make(map[string]any, len(row))}
 	for i, c := range t.columns {
-		k := kindOf(c.Type)
+		k := c.Kind()
 		switch c.Name {
 		case colID:
-			u.ID = k.text(row[i])
+			u.ID = k.Text(row[i])
 		case colName:
-			u.Name = k.text(row[i])
+			u.Name = k.Text(row[i])
 		case colEmail:
-			u.Email = k.text(row[i])
+			u.Email = k.Text(row[i])
 		case colPassword:
-			u.Password = k.text(row[i])
+			u.Password = k.Text(row[i])
 		case colRemember:
-			u.RememberToken = k.text(row[i])
+			u.RememberToken = k.Text(row[i])
 		default:
-			u.Columns[c.Name] = k.value(row[i])
+			u.Columns[c.Name] = k.Value(row[i])
 		}
 	}
 	return u

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
-	"github.com/pressly/goose/v3"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
 
@@ -64,7 +63,7 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 func dialect() store.Dialect {
 	return store.Dialect{
 		Name:  "mysql",
-		Goose: goose.DialectMySQL,
+		Goose: "mysql",
 		Bind:  sqlx.QUESTION,
 		Quote: "`",
 		// Text that is compared byte by byte has to be VARBINARY: text ignores case

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/jmoiron/sqlx"
-	"github.com/pressly/goose/v3"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
 
@@ -61,7 +60,7 @@ func severalHosts(config *pgx.ConnConfig) bool {
 func dialect() store.Dialect {
 	return store.Dialect{
 		Name:  "postgres",
-		Goose: goose.DialectPostgres,
+		Goose: "postgres",
 		Bind:  sqlx.DOLLAR,
 		Quote: `"`,
 		Types: []string{

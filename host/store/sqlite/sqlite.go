@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/pressly/goose/v3"
 	"github.com/vestibule-dev/vestibule/host/store"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -111,7 +110,7 @@ func open(ctx context.Context, dsn string, connections int) (*sqlx.DB, error) {
 func dialect() store.Dialect {
 	return store.Dialect{
 		Name:  "sqlite",
-		Goose: goose.DialectSQLite3,
+		Goose: "sqlite3",
 		Bind:  sqlx.QUESTION,
 		Quote: "`", // a name in double quotes that is no column's would be taken for a text
 		Types: []string{

@@ -1,4 +1,4 @@
-package store
+package column
 
 import (
 	"encoding/hex"
@@ -8,57 +8,57 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
-// A kind is what a column of the host's holds, whatever the engine calls it.
-type kind int
+// A Kind is what a column holds, whatever the engine calls it.
+type Kind int
 
+// The kinds.
 const (
-	kindText kind = iota
-	kindBytes
-	kindBool
-	kindInt
-	kindFloat
-	kindDecimal
-	kindUUID
-	kindTime
-	kindDate
+	Text Kind = iota
+	Bytes
+	Bool
+	Int
+	Float
+	Decimal
+	UUID
+	Time // date and time
+	Date
 )
 
-// kindOf sorts the type names of all engines. What is unknown is text.
-func kindOf(typeName string) kind {
-	name := strings.ToLower(typeName)
-	switch name {
-	case "tinyint(1)", "bit(1)":
-		return kindBool
+// Kind sorts the type names of all engines. What is unknown is [Text].
+func (c Column) Kind() Kind {
+	if c.Type == "tinyint(1)" || c.Type == "bit(1)" {
+		return Bool
 	}
-	base, _, _ := strings.Cut(name, "(")
+	base, _, _ := strings.Cut(c.Type, "(")
 	base, _, _ = strings.Cut(strings.TrimSpace(base), " ")
 	switch base {
 	case "int", "integer", "tinyint", "smallint", "mediumint", "bigint", "int2", "int4", "int8", "year", "unsigned":
-		return kindInt
+		return Int
 	case "bool", "boolean":
-		return kindBool
+		return Bool
 	case "real", "float", "float4", "float8", "double":
-		return kindFloat
+		return Float
 	case "decimal", "numeric", "dec":
-		return kindDecimal
+		return Decimal
 	case "uuid":
-		return kindUUID
+		return UUID
 	case "timestamp", "timestamptz", "datetime":
-		return kindTime
+		return Time
 	case "date":
-		return kindDate
+		return Date
 	case "bytea", "blob", "tinyblob", "mediumblob", "longblob", "binary", "varbinary":
-		return kindBytes
+		return Bytes
 	}
-	return kindText
+	return Text
 }
 
-// value makes what the driver read one of the types that plugins know: nil, bool,
+// Value makes what the driver read one of the types that plugins know: nil, bool,
 // int64, float64, string or []byte. Decimals and numbers beyond int64 are text,
 // and so are moments, as RFC 3339.
-func (k kind) value(v any) any {
+func (k Kind) Value(v any) any {
 	switch v := v.(type) {
 	case int64:
 		return k.fromInt(v)
@@ -68,9 +68,9 @@ func (k kind) value(v any) any {
 		}
 		return k.fromInt(int64(v))
 	case float32:
-		return k.value(float64(v))
+		return k.Value(float64(v))
 	case float64:
-		if k == kindDecimal {
+		if k == Decimal {
 			return strconv.FormatFloat(v, 'f', -1, 64)
 		}
 		return v
@@ -80,7 +80,7 @@ func (k kind) value(v any) any {
 		switch {
 		case v.IsZero(): // MySQL's 0000-00-00
 			return nil
-		case k == kindDate:
+		case k == Date:
 			return v.Format(time.DateOnly)
 		}
 		return v.UTC().Format(time.RFC3339Nano)
@@ -92,31 +92,32 @@ func (k kind) value(v any) any {
 	return fmt.Sprint(v)
 }
 
-func (k kind) fromInt(n int64) any {
+func (k Kind) fromInt(n int64) any {
 	switch k {
-	case kindBool:
+	case Bool:
 		return n != 0
-	case kindFloat:
+	case Float:
 		return float64(n)
-	case kindDecimal:
+	case Decimal:
 		return strconv.FormatInt(n, 10)
 	}
 	return n
 }
 
-func (k kind) fromText(s string) any {
+func (k Kind) fromText(s string) any {
 	switch k {
-	case kindBytes:
+	case Bytes:
 		return []byte(s)
-	case kindBool: // MySQL's bit(1)
+	case Bool: // MySQL's bit(1)
 		return s != "" && s != "\x00" && s != "0"
 	}
 	return s
 }
 
-// text returns the column's value as text, the form in which keys travel.
-func (k kind) text(v any) string {
-	switch v := k.value(v).(type) {
+// Text returns what the driver read as text, the form in which keys travel; bytes
+// are hexadecimal, null is empty.
+func (k Kind) Text(v any) string {
+	switch v := k.Value(v).(type) {
 	case nil:
 		return ""
 	case string:
@@ -128,29 +129,36 @@ func (k kind) text(v any) string {
 	}
 }
 
-var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+// storable reports whether every engine takes s as text.
+func storable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsRune(s, 0)
+}
 
-// parse is the inverse of text: it returns what to compare the column with, and
-// false when no value of the column reads like this. Engines fail on such text
-// where they should find nothing.
-func (c Column) parse(text string) (any, bool) {
-	switch k := kindOf(c.Type); k {
-	case kindInt:
+var (
+	uuidPattern    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	decimalPattern = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+)
+
+// Parse is the inverse of [Kind.Text]: it returns what to compare the column
+// with, and false when no value of the column reads like this. Engines fail on
+// such text where they should find nothing.
+func (c Column) Parse(text string) (any, bool) {
+	switch c.Kind() {
+	case Int:
 		n, err := strconv.ParseInt(text, 10, c.bits())
 		if err != nil || strconv.FormatInt(n, 10) != text {
 			return nil, false
 		}
 		return n, true
-	case kindUUID:
+	case UUID:
 		return text, uuidPattern.MatchString(text)
-	case kindBytes:
+	case Bytes:
 		b, err := hex.DecodeString(text)
-		return b, err == nil
-	case kindText:
+		return b, err == nil && hex.EncodeToString(b) == text
+	case Text:
 		return text, storable(text)
-	case kindDecimal:
-		_, err := strconv.ParseFloat(text, 64)
-		return text, err == nil
+	case Decimal:
+		return text, decimalPattern.MatchString(text)
 	default:
 		return nil, false
 	}
@@ -167,18 +175,18 @@ func (c Column) bits() int {
 	return 64
 }
 
-// param makes v fit the column, or says why it does not. Engines disagree about
+// Param makes v fit the column, or says why it does not. Engines disagree about
 // what they convert by themselves.
-func (c Column) param(v any, moment func(time.Time) any) (any, error) {
-	k := kindOf(c.Type)
+func (c Column) Param(v any, moment func(time.Time) any) (any, error) {
+	k := c.Kind()
 	switch v := v.(type) {
 	case nil:
 		return nil, nil
 	case bool:
 		switch k {
-		case kindBool:
+		case Bool:
 			return v, nil
-		case kindInt:
+		case Int:
 			if v {
 				return int64(1), nil
 			}
@@ -186,29 +194,29 @@ func (c Column) param(v any, moment func(time.Time) any) (any, error) {
 		}
 	case int64:
 		switch k {
-		case kindInt, kindFloat:
+		case Int, Float:
 			return v, nil
-		case kindText, kindDecimal:
+		case Text, Decimal:
 			return strconv.FormatInt(v, 10), nil
-		case kindBool:
+		case Bool:
 			if v == 0 || v == 1 {
 				return v == 1, nil
 			}
 		}
 	case float64:
 		switch {
-		case k == kindFloat:
+		case k == Float:
 			return v, nil
-		case k == kindText, k == kindDecimal:
+		case k == Text, k == Decimal:
 			return strconv.FormatFloat(v, 'f', -1, 64), nil
-		case k == kindInt && v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		case k == Int && v == math.Trunc(v) && math.Abs(v) < 1<<53:
 			return int64(v), nil
 		}
 	case string:
 		return c.textParam(v, moment)
 	case []byte:
-		if k == kindBytes {
-			return notNull(v), nil
+		if k == Bytes {
+			return append([]byte{}, v...), nil // nil as well is no null
 		}
 		return c.textParam(string(v), moment)
 	}
@@ -216,18 +224,18 @@ func (c Column) param(v any, moment func(time.Time) any) (any, error) {
 }
 
 func (c Column) textParam(s string, moment func(time.Time) any) (any, error) {
-	switch k := kindOf(c.Type); k {
-	case kindText, kindDecimal, kindInt, kindUUID:
-		if v, ok := c.parse(s); ok {
+	switch c.Kind() {
+	case Text, Decimal, Int, UUID:
+		if v, ok := c.Parse(s); ok {
 			return v, nil
 		}
-	case kindBytes:
+	case Bytes:
 		return []byte(s), nil
-	case kindTime:
+	case Time:
 		if t, err := time.Parse(time.RFC3339, s); err == nil {
 			return moment(t.UTC()), nil
 		}
-	case kindDate:
+	case Date:
 		if _, err := time.Parse(time.DateOnly, s); err == nil {
 			return s, nil
 		}

@@ -1,0 +1,7 @@
+// Package column reads and writes columns of tables that belong to the host
+// application, whatever their types: the engines name and return the same things
+// differently.
+//
+// What lives elsewhere: which columns there are, and the SQL, in host/store.
+// Start reading at [Column].
+package column
