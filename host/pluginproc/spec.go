@@ -3,12 +3,14 @@ package pluginproc
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 // The roles that a plugin may have.
 const (
-	RoleDispenser = "dispenser"
-	RoleOrgSetup  = "org_setup"
+	RoleDispenser = pluginsdk.RoleDispenser
+	RoleOrgSetup  = pluginsdk.RoleOrgSetup
 )
 
 // What a dispenser that is unavailable leads to.

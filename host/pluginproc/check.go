@@ -1,0 +1,133 @@
+package pluginproc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// checkSpecs returns the specs with defaults filled in, or all their mistakes.
+func checkSpecs(specs []Spec) ([]Spec, error) {
+	out := make([]Spec, len(specs))
+	names, roles := map[string]bool{}, map[string]string{}
+	var errs []error
+	for i, s := range specs {
+		bad := func(format string, args ...any) {
+			errs = append(errs, fmt.Errorf("plugin %q: %s", s.Name, fmt.Sprintf(format, args...)))
+		}
+		if names[s.Name] {
+			bad("there are two plugins of this name: rename one")
+		}
+		names[s.Name] = true
+		for _, role := range s.Roles {
+			if other, taken := roles[role]; taken {
+				bad("the role %q already belongs to the plugin %q: take it from one of them", role, other)
+			}
+			roles[role] = s.Name
+		}
+		out[i] = s.withDefaults()
+		out[i].check(bad)
+	}
+	return out, errors.Join(errs...)
+}
+
+func (s Spec) withDefaults() Spec {
+	if s.Timeout == 0 {
+		s.Timeout = 3 * time.Second
+	}
+	if s.OnFailure == "" {
+		s.OnFailure = OnFailureDeny
+	}
+	if len(s.Config) == 0 {
+		s.Config = json.RawMessage("{}")
+	}
+	s.Headers = slices.Clone(s.Headers)
+	for i, name := range s.Headers {
+		s.Headers[i] = strings.ToLower(name)
+	}
+	return s
+}
+
+func (s Spec) check(bad func(format string, args ...any)) {
+	if ok, _ := regexp.MatchString(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`, s.Name); !ok {
+		bad("its name must be letters, digits, _ and -, at most 64")
+	}
+	if len(s.Command) == 0 || !filepath.IsAbs(s.Command[0]) {
+		bad("command must begin with the path of a program")
+	}
+	if len(s.Roles) == 0 {
+		bad("it has no roles: set roles to %q, %q or both", RoleDispenser, RoleOrgSetup)
+	}
+	for _, role := range s.Roles {
+		if role != RoleDispenser && role != RoleOrgSetup {
+			bad("the role %q is unknown: use %q or %q", role, RoleDispenser, RoleOrgSetup)
+		}
+	}
+	if s.SHA256 != "" && !isSum(s.SHA256) {
+		bad("sha256 is not 64 hexadecimal digits: use the output of \"vestibule plugin sum\"")
+	}
+	for path, sum := range s.Checksums {
+		if !isSum(sum) {
+			bad("the checksum of %s is not 64 hexadecimal digits: use the output of \"vestibule plugin sum\"", path)
+		}
+	}
+	if s.Timeout < 0 {
+		bad("timeout is negative")
+	}
+	switch {
+	case s.OnFailure != OnFailureDeny && s.OnFailure != OnFailureBuiltin:
+		bad("on_failure %q is unknown: use %q or %q", s.OnFailure, OnFailureDeny, OnFailureBuiltin)
+	case s.OnFailure == OnFailureBuiltin && !slices.Contains(s.Roles, RoleDispenser):
+		bad("on_failure = %q is for dispensers only: remove it", OnFailureBuiltin)
+	}
+	s.checkGrants(bad)
+	var config map[string]any
+	if !bytes.HasPrefix(bytes.TrimSpace(s.Config), []byte("{")) || json.Unmarshal(s.Config, &config) != nil {
+		bad("config is no JSON object")
+	}
+}
+
+// checkGrants refuses what must never reach a plugin, or come from one.
+func (s Spec) checkGrants(bad func(format string, args ...any)) {
+	for _, column := range s.UserRead {
+		if isCredential(column) {
+			bad("user_read names %q: credentials cannot be granted", column)
+		}
+	}
+	for _, column := range s.UserWrite {
+		if isCredential(column) || strings.EqualFold(column, "id") {
+			bad("user_write names %q: it cannot be granted", column)
+		}
+	}
+	for _, name := range s.Headers {
+		if isSecretHeader(name) {
+			bad("headers names %q: cookies and authorization cannot be granted", name)
+		}
+	}
+	for key := range s.Env {
+		if strings.HasPrefix(key, "PLUGIN_") || strings.HasPrefix(key, "VESTIBULE_") || key == "" || strings.ContainsAny(key, "=\x00") {
+			bad("env names %q: names beginning with PLUGIN_ or VESTIBULE_ are the host's", key)
+		}
+	}
+}
+
+func isSum(s string) bool {
+	ok, _ := regexp.MatchString(`^[0-9A-Fa-f]{64}$`, s)
+	return ok
+}
+
+func isCredential(column string) bool {
+	return slices.Contains([]string{"password", "remember_token"}, strings.ToLower(column))
+}
+
+func isSecretHeader(name string) bool {
+	return slices.Contains([]string{
+		"cookie", "set-cookie", "authorization", "proxy-authorization", "x-csrf-token", "x-xsrf-token",
+	}, name)
+}

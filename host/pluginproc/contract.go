@@ -1,0 +1,233 @@
+package pluginproc
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// The limits of an answer, in bytes where it is a size.
+const (
+	maxEffects      = 64
+	maxTarget       = 8 << 10
+	maxPersonName   = 1 << 10
+	maxEffectName   = 128
+	maxSessionValue = 16 << 10
+	maxUserValue    = 64 << 10
+	maxErrors       = 32
+	maxError        = 2 << 10
+	maxNextStep     = 64 << 10
+)
+
+// narrow returns what the plugin may know: the granted columns and headers, and
+// its own session values under their own names. Texts that are not UTF-8 cannot
+// be sent and are mended.
+func (s Spec) narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
+	user.Name, user.Email = mend(user.Name), mend(user.Email)
+	columns := make(map[string]pluginsdk.Value, len(s.UserRead))
+	for _, name := range s.UserRead {
+		if v, ok := user.Columns[name]; ok && !isCredential(name) {
+			columns[name] = mendValue(v)
+		}
+	}
+	user.Columns = columns
+	if req == nil {
+		return user, &pluginsdk.Request{}
+	}
+	r := *req
+	r.Path, r.Query, r.Locale, r.Intended = mend(r.Path), mend(r.Query), mend(r.Locale), mend(r.Intended)
+	r.Headers = s.narrowHeaders(req.Headers)
+	r.Session = map[string]pluginsdk.Value{}
+	for name, v := range req.Session {
+		if own, ok := strings.CutPrefix(name, s.Name+"/"); ok {
+			r.Session[own] = mendValue(v)
+		}
+	}
+	if req.Form != nil {
+		r.Form = make(map[string]pluginsdk.Value, len(req.Form))
+		for name, v := range req.Form {
+			r.Form[name] = mendValue(v)
+		}
+	}
+	return user, &r
+}
+
+func (s Spec) narrowHeaders(headers map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, value := range headers {
+		if lower := strings.ToLower(name); slices.Contains(s.Headers, lower) && !isSecretHeader(lower) {
+			out[lower] = mend(value)
+		}
+	}
+	return out
+}
+
+func mend(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func mendValue(v pluginsdk.Value) pluginsdk.Value {
+	if s, ok := v.(string); ok {
+		return mend(s)
+	}
+	return v
+}
+
+// checkIntent holds an answer of a dispenser against the contract and the
+// grants, and returns it as the pipeline wants it.
+func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
+	effects, err := s.checkEffects(i.Effects())
+	if err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	switch i.Kind() {
+	case pluginsdk.KindDone:
+		return pluginsdk.Done().With(effects...), nil
+	case pluginsdk.KindRedirect:
+		if err := checkText("the target", i.Target(), maxTarget); err != nil {
+			return pluginsdk.Intent{}, err
+		}
+		if i.Target() == "" {
+			return pluginsdk.Intent{}, broken("the redirect has no target")
+		}
+		return pluginsdk.Redirect(i.Target()).With(effects...), nil
+	case pluginsdk.KindOrgSetup:
+		if err := checkText("the person's name", i.PersonName(), maxPersonName); err != nil {
+			return pluginsdk.Intent{}, err
+		}
+		return pluginsdk.OrgSetup(i.PersonName()).With(effects...), nil
+	}
+	return pluginsdk.Intent{}, broken("there is no intent of kind %q", clean(string(i.Kind()), 64, false))
+}
+
+// checkResult does the same for an answer of a handler.
+func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
+	effects, err := s.checkEffects(r.Effects())
+	if err != nil {
+		return pluginsdk.Result{}, err
+	}
+	switch r.Status() {
+	case pluginsdk.StatusSatisfied:
+		return pluginsdk.Satisfied().With(effects...), nil
+	case pluginsdk.StatusNeedsMoreInput:
+		payload := r.NextStep()
+		if payload == nil {
+			payload = map[string]any{}
+		}
+		text, err := json.Marshal(payload)
+		if err != nil || len(text) > maxNextStep {
+			return pluginsdk.Result{}, broken("next_step is no JSON, or larger than %d bytes", maxNextStep)
+		}
+		return pluginsdk.NeedsMoreInput(payload).With(effects...), nil
+	case pluginsdk.StatusError:
+		if len(r.Errors()) == 0 || len(r.Errors()) > maxErrors {
+			return pluginsdk.Result{}, broken("an error needs 1 to %d messages, not %d", maxErrors, len(r.Errors()))
+		}
+		for _, text := range r.Errors() {
+			if err := checkText("a message", text, maxError); err != nil {
+				return pluginsdk.Result{}, err
+			}
+		}
+		return pluginsdk.Failed(r.Errors()...).With(effects...), nil
+	}
+	return pluginsdk.Result{}, broken("there is no status %q", clean(string(r.Status()), 64, false))
+}
+
+// checkEffects checks effects and puts session values under the plugin's prefix.
+func (s Spec) checkEffects(effects []pluginsdk.Effect) ([]pluginsdk.Effect, error) {
+	if len(effects) > maxEffects {
+		return nil, broken("it asks for %d effects; %d are allowed", len(effects), maxEffects)
+	}
+	out := make([]pluginsdk.Effect, 0, len(effects))
+	for _, e := range effects {
+		if err := s.checkEffect(e); err != nil {
+			return nil, err
+		}
+		if e.Kind() == pluginsdk.EffectSetSession {
+			e = pluginsdk.SetSession(s.Name+"/"+e.Name(), e.Value())
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func (s Spec) checkEffect(e pluginsdk.Effect) error {
+	limit := 0
+	switch e.Kind() {
+	case pluginsdk.EffectConsumeIntended:
+		return nil
+	case pluginsdk.EffectSetSession:
+		limit = maxSessionValue
+		if e.Name() == "" || len(e.Name()) > maxEffectName || !printable(e.Name()) {
+			return broken("a session value's name must be 1 to %d printable bytes", maxEffectName)
+		}
+	case pluginsdk.EffectSetUser:
+		limit = maxUserValue
+		if !slices.Contains(s.UserWrite, e.Name()) || isCredential(e.Name()) {
+			return broken("it sets the user column %q, which is not granted: add it to user_write in config.hcl if it may",
+				clean(e.Name(), 64, false))
+		}
+	default:
+		return broken("it asks for an effect of an unknown kind")
+	}
+	return checkValue(e.Name(), e.Value(), limit)
+}
+
+func checkValue(name string, v pluginsdk.Value, limit int) error {
+	switch v := v.(type) {
+	case nil, bool, int64:
+		return nil
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return broken("the value of %q is not a number", name)
+		}
+		return nil
+	case string:
+		if !utf8.ValidString(v) {
+			return broken("the value of %q is not valid UTF-8", name)
+		}
+		if len(v) > limit {
+			return broken("the value of %q has %d bytes; %d are allowed", name, len(v), limit)
+		}
+		return nil
+	case []byte:
+		if len(v) > limit {
+			return broken("the value of %q has %d bytes; %d are allowed", name, len(v), limit)
+		}
+		return nil
+	}
+	return broken("the value of %q has a type that the contract does not know", name)
+}
+
+func checkText(what, s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return broken("%s is not valid UTF-8", what)
+	}
+	if len(s) > limit {
+		return broken("%s has %d bytes; %d are allowed", what, len(s), limit)
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+func broken(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", pluginsdk.ErrContract, fmt.Sprintf(format, args...))
+}
+
+// same tells whether two specs lead to the same process.
+func (s Spec) same(other Spec) bool {
+	return s.Name == other.Name && s.Dir == other.Dir && strings.EqualFold(s.SHA256, other.SHA256) &&
+		slices.Equal(s.Command, other.Command) && slices.Equal(s.Roles, other.Roles) &&
+		maps.Equal(s.Checksums, other.Checksums) && maps.Equal(s.Env, other.Env) &&
+		slices.Equal(s.UserRead, other.UserRead) && slices.Equal(s.UserWrite, other.UserWrite) &&
+		slices.Equal(s.Headers, other.Headers) && s.Timeout == other.Timeout && s.OnFailure == other.OnFailure &&
+		string(s.Config) == string(other.Config)
+}

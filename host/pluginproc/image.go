@@ -1,0 +1,200 @@
+package pluginproc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// An image is a program that was checked and is ready to be executed, maybe
+// several times. With a checksum in config.hcl it is a copy made while the
+// checksum was taken, out of others' reach, so that the bytes that were checked
+// are the bytes that run, whatever happens to the file.
+type image struct {
+	path  string            // what is executed
+	sum   string            // hexadecimal SHA-256 of the program
+	files map[string]string // the same of further files, by path
+	close func()            // removes the copy
+	uses  atomic.Int32
+}
+
+// openImage checks the program and the further files of a spec. Copies go into
+// runDir.
+func openImage(s Spec, runDir string) (*image, error) {
+	path := s.Command[0]
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, explainExec(path, err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file: correct command", path)
+	}
+	if err := unix.Access(path, unix.X_OK); err != nil {
+		return nil, explainExec(path, err)
+	}
+	im := &image{path: path, close: func() {}}
+	im.uses.Store(1)
+	if s.SHA256 != "" && !isScript(f) {
+		err = im.copyOf(f, runDir)
+	} else {
+		im.sum, err = sumOf(f, io.Discard)
+	}
+	if err == nil {
+		err = sameSum(path, im.sum, s.SHA256)
+	}
+	if err == nil {
+		im.files, err = sumFiles(s)
+	}
+	if err != nil {
+		im.release()
+		return nil, err
+	}
+	return im, nil
+}
+
+func (im *image) retain() *image {
+	im.uses.Add(1)
+	return im
+}
+
+func (im *image) release() {
+	if im.uses.Add(-1) == 0 {
+		im.close()
+	}
+}
+
+// recheck compares the files that are executed in place with what they were
+// when the image was opened. It is asked after a start, and refuses a process
+// whose files were exchanged between the check and the start.
+func (im *image) recheck(s Spec) error {
+	if s.SHA256 != "" && im.path == s.Command[0] {
+		sum, err := Sum(im.path)
+		if err != nil {
+			return err
+		}
+		if err := sameSum(im.path, sum, s.SHA256); err != nil {
+			return err
+		}
+	}
+	if len(s.Checksums) == 0 {
+		return nil
+	}
+	_, err := sumFiles(s)
+	return err
+}
+
+// outdated tells whether the files on disk are others than those of the image.
+func (im *image) outdated(s Spec) bool {
+	sum, err := Sum(s.Command[0])
+	if err != nil || sum != im.sum {
+		return true
+	}
+	files, err := sumFiles(s)
+	return err != nil || !maps.Equal(files, im.files)
+}
+
+// sumFiles takes the checksums of the files that belong to a plugin beside its
+// program: those with a checksum in the spec, which must have it, and arguments
+// that name a file, such as a script.
+func sumFiles(s Spec) (map[string]string, error) {
+	files := map[string]string{}
+	for _, path := range slices.Sorted(maps.Keys(s.Checksums)) {
+		sum, err := Sum(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := sameSum(path, sum, s.Checksums[path]); err != nil {
+			return nil, err
+		}
+		files[path] = sum
+	}
+	for _, arg := range s.Command[1:] {
+		if !filepath.IsAbs(arg) {
+			arg = filepath.Join(s.Dir, arg)
+		}
+		if info, err := os.Stat(arg); err != nil || !info.Mode().IsRegular() || files[arg] != "" {
+			continue
+		}
+		sum, err := Sum(arg)
+		if err != nil {
+			return nil, err
+		}
+		files[arg] = sum
+	}
+	return files, nil
+}
+
+func sameSum(path, got, want string) error {
+	if want == "" || strings.EqualFold(got, want) {
+		return nil
+	}
+	return fmt.Errorf("%s has the checksum %s and not %s as config.hcl says: "+
+		"do not run it unless you know why; for a new build put the output of \"vestibule plugin sum\" into config.hcl",
+		path, got, strings.ToLower(want))
+}
+
+// copyOf copies the program into a directory of its own below runDir.
+func (im *image) copyOf(f *os.File, runDir string) error {
+	dir, err := os.MkdirTemp(runDir, "bin")
+	if err != nil {
+		return fmt.Errorf("make a directory for the program: %w", err)
+	}
+	im.close = func() { _ = os.RemoveAll(dir) }
+	im.path = filepath.Join(dir, filepath.Base(f.Name()))
+	// A fork of another goroutine's must not inherit the descriptor: as long as
+	// anybody can write to the file, it cannot be executed (ETXTBSY).
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	to, err := os.OpenFile(im.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o500)
+	if err != nil {
+		return fmt.Errorf("copy the program: %w", err)
+	}
+	im.sum, err = sumOf(f, to)
+	if err := errors.Join(err, to.Close()); err != nil {
+		return fmt.Errorf("copy the program: %w", err)
+	}
+	if unix.Access(im.path, unix.X_OK) != nil { // a file system mounted noexec
+		return im.inMemory(f)
+	}
+	return nil
+}
+
+func isScript(f *os.File) bool {
+	var head [2]byte
+	_, err := f.ReadAt(head[:], 0)
+	return err == nil && string(head[:]) == "#!"
+}
+
+// sumOf copies f to w and returns its checksum.
+func sumOf(f *os.File, w io.Writer) (string, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	h := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(h, w), f); err != nil {
+		return "", fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Sum returns the hexadecimal SHA-256 of a file, as config.hcl wants it.
+func Sum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("checksum: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	return sumOf(f, io.Discard)
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package pluginproc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func (im *image) inMemory(*os.File) error {
+	return fmt.Errorf("programs cannot be executed in %s: set TMPDIR to a directory where they can",
+		filepath.Dir(filepath.Dir(im.path)))
+}

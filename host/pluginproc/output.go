@@ -1,0 +1,211 @@
+package pluginproc
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+const (
+	logBurst   = 200              // lines that a plugin may log at once
+	logRate    = 50               // and lines per second after that
+	dropReport = 10 * time.Second // how often dropped lines are reported
+	tailLines  = 20               // lines kept for errors
+	maxText    = 2 << 10          // bytes of a message
+	maxDetail  = 8 << 10          // bytes of a value beside it
+	maxPairs   = 24               // values beside a message
+)
+
+// An output turns what a process prints into log lines of ours. It trusts
+// nothing of it: lines appear under the plugin's own logger, cannot begin a new
+// line or move the cursor, are bounded in size and number, and do not get to say
+// which module or time they are from.
+type output struct {
+	log     hclog.Logger
+	now     func() time.Time
+	dropped func(lines int)
+
+	mu       sync.Mutex
+	tail     []string
+	tokens   float64
+	filled   time.Time
+	lost     int
+	reported time.Time
+	panicked bool
+}
+
+func newOutput(log hclog.Logger, now func() time.Time, dropped func(int)) *output {
+	return &output{log: log, now: now, dropped: dropped, tokens: logBurst, filled: now(), reported: now()}
+}
+
+// stderr takes one line of standard error: hclog's JSON, or anything else.
+func (o *output) stderr(line string, cut bool) {
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	if strings.HasPrefix(line, "{") && !cut {
+		var entry map[string]any
+		if json.Unmarshal([]byte(line), &entry) == nil {
+			if message, ok := entry["@message"].(string); ok {
+				level, _ := entry["@level"].(string)
+				o.emit(hclog.LevelFromString(level), message, entry)
+				return
+			}
+		}
+	}
+	o.emit(o.plainLevel(line), line, nil)
+}
+
+// stdout takes one line of standard output, which says nothing of its level.
+func (o *output) stdout(line string, _ bool) {
+	if strings.TrimSpace(line) != "" {
+		o.emit(hclog.Info, line, nil)
+	}
+}
+
+// plainLevel guesses the level of a line that is not hclog's. What follows a
+// panic of the Go runtime belongs to it.
+func (o *output) plainLevel(line string) hclog.Level {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+		o.panicked = true
+	}
+	if o.panicked {
+		return hclog.Error
+	}
+	return hclog.Info
+}
+
+func (o *output) emit(level hclog.Level, message string, entry map[string]any) {
+	message = clean(message, maxText, false)
+	o.remember(message, entry)
+	if level < hclog.Trace || level > hclog.Error {
+		level = hclog.Info
+	}
+	if level < o.log.GetLevel() || !o.allowed() {
+		return
+	}
+	o.log.Log(level, message, pairs(entry)...)
+}
+
+// pairs are the values of an hclog line. Keys that hclog gives a meaning are
+// left out: a line's module and time are not the plugin's to say.
+func pairs(entry map[string]any) []any {
+	var out []any
+	for _, key := range slices.Sorted(maps.Keys(entry)) {
+		if strings.HasPrefix(key, "@") || key == "timestamp" || key == "plugin" || len(out) >= 2*maxPairs {
+			continue
+		}
+		name := strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.", r) {
+				return r
+			}
+			return '_'
+		}, key[:min(len(key), 64)])
+		var value any
+		switch v := entry[key].(type) {
+		case bool, float64, nil:
+			value = v
+		case string:
+			value = clean(v, maxDetail, true)
+		default:
+			text, _ := json.Marshal(v) // it came from JSON
+			value = clean(string(text), maxDetail, false)
+		}
+		out = append(out, name, value)
+	}
+	return out
+}
+
+// clean makes a text harmless for a terminal and a log reader. hclog indents
+// and marks the further lines of a value, so these may stay.
+func clean(s string, limit int, lines bool) string {
+	var b strings.Builder
+	for i, r := range s {
+		if b.Len() >= limit {
+			_, _ = fmt.Fprintf(&b, "… (%d bytes more)", len(s)-i)
+			break
+		}
+		switch {
+		case r == utf8.RuneError:
+			b.WriteRune(r)
+		case r == '\n' && lines, unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteByte(' ')
+		default:
+			_, _ = fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// allowed is a token bucket. Lines beyond it are counted, and the count logged
+// now and then.
+func (o *output) allowed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.now()
+	o.tokens = min(logBurst, o.tokens+now.Sub(o.filled).Seconds()*logRate)
+	o.filled = now
+	ok := o.tokens >= 1
+	if ok {
+		o.tokens--
+	} else {
+		o.lost++
+	}
+	if o.lost > 0 && now.Sub(o.reported) >= dropReport {
+		o.report(now)
+	}
+	return ok
+}
+
+// report is called with the lock held.
+func (o *output) report(now time.Time) {
+	o.dropped(o.lost)
+	o.log.Warn("it logs too fast; lines were dropped: log less, or at debug level", "lines", o.lost)
+	o.lost, o.reported = 0, now
+}
+
+func (o *output) remember(message string, entry map[string]any) {
+	if detail, ok := entry["error"].(string); ok {
+		message += ": " + clean(detail, 300, false)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.tail) == tailLines {
+		o.tail = o.tail[1:]
+	}
+	o.tail = append(o.tail, message)
+}
+
+// summary returns the last lines in one, for an error. A Go panic is told by
+// its first line: the last ones are addresses.
+func (o *output) summary() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, line := range o.tail {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			return clean(line, 400, false)
+		}
+	}
+	return clean(strings.Join(o.tail[max(0, len(o.tail)-4):], " | "), 600, false)
+}
+
+// end reports lines that were dropped since the last report.
+func (o *output) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lost > 0 {
+		o.report(o.now())
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package pluginproc
+
+// reap waits for the end of the process and ends its group.
+func (r *runner) reap() error {
+	err := r.cmd.Wait()
+	r.killGroup()
+	return err
+}
+
+// beFirstToGo has no counterpart here.
+func beFirstToGo(int) {}

@@ -1,0 +1,120 @@
+package odata
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/csdl"
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/header"
+	"github.com/vestibule-dev/vestibule/odata/payload"
+)
+
+// Media types of documents.
+const (
+	typeJSON = "application/json"
+	typeXML  = "application/xml"
+	typeHTML = "text/html"
+)
+
+// documents are the answers that depend on nothing but the model.
+type documents struct {
+	// metadata by version and media type.
+	metadata map[string][]byte
+	// entries is the inside of the service document's array.
+	entries []byte
+}
+
+func newDocuments(m *edm.Model, limits Limits) documents {
+	d := documents{metadata: map[string][]byte{}}
+	for _, version := range []string{"4.0", "4.01"} {
+		o := csdl.Options{Version: version, ExpandDepth: limits.ExpandDepth}
+		d.metadata[version+typeXML] = csdl.XML(m, o)
+		d.metadata[version+typeJSON] = csdl.JSON(m, o)
+	}
+	for _, s := range m.Sets {
+		d.entries = appendEntry(d.entries, s, "EntitySet")
+	}
+	for _, s := range m.Singletons {
+		d.entries = appendEntry(d.entries, s.Set, "Singleton")
+	}
+	return d
+}
+
+// appendEntry appends an element of the service document (OData-JSON 5).
+func appendEntry(dst []byte, s *edm.EntitySet, kind string) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ',')
+	}
+	dst = payload.AppendString(append(dst, `{"name":`...), s.Name)
+	dst = append(dst, `,"kind":"`+kind+`","url":"`...)
+	return append(payload.AppendEscaped(dst, s.Name), `"}`...)
+}
+
+// serviceDocument lists the sets, for browsers as a page of links.
+func (s *Service) serviceDocument(w http.ResponseWriter, q *request, accept header.Accept, private bool) error {
+	if accept.Best(typeJSON, typeHTML) == typeHTML {
+		return s.send(w, q, typeHTML+";charset=utf-8", s.page(q.root), private)
+	}
+	format, ok := accept.JSON()
+	if !ok {
+		return notAcceptable(typeJSON + ", " + typeHTML)
+	}
+	b := []byte("{")
+	if format.Metadata != header.None {
+		b = payload.AppendString(append(b, `"@odata.context":`...), q.root+"$metadata")
+		b = append(b, ',')
+	}
+	b = append(append(append(b, `"value":[`...), s.documents.entries...), "]}"...)
+	return s.send(w, q, format.ContentType(), b, private)
+}
+
+// metadata gives the model: as XML unless JSON is asked for.
+func (s *Service) metadata(w http.ResponseWriter, q *request, accept header.Accept, private bool) error {
+	media := accept.Best(typeXML, typeJSON)
+	if media == "" {
+		return notAcceptable(typeXML + ", " + typeJSON)
+	}
+	return s.send(w, q, media, s.documents.metadata[q.version()+media], private)
+}
+
+func (s *Service) send(w http.ResponseWriter, q *request, contentType string, b []byte, private bool) error {
+	q.prepare(w.Header(), contentType, private)
+	q.timing.opened = q.timing.planned
+	out := &response{s: s, w: w, q: q}
+	return out.Send(b, true)
+}
+
+// page is the service document for people: plain markup without style or
+// script, so that no policy of the host stands in its way.
+func (s *Service) page(root string) []byte {
+	var b strings.Builder
+	link := func(path, text string) {
+		fmt.Fprintf(&b, "<a href=\"%s\">%s</a>", html.EscapeString(root+path), html.EscapeString(text))
+	}
+	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
+		"<meta name=\"color-scheme\" content=\"light dark\"><title>%[1]s</title></head>\n<body>\n<main>\n<h1>%[1]s</h1>\n<p>An OData 4 service. Its model: ",
+		html.EscapeString(s.model.Namespace))
+	link("$metadata", "XML")
+	b.WriteString(", ")
+	link("$metadata?$format=json", "JSON")
+	b.WriteString(".</p>\n<ul>\n")
+	for _, set := range s.model.Sets {
+		path := string(payload.AppendEscaped(nil, set.Name))
+		b.WriteString("<li>")
+		link(path+"?$count=true", set.Name)
+		if set.Description != "" {
+			b.WriteString(" – " + html.EscapeString(set.Description))
+		}
+		b.WriteString("</li>\n")
+	}
+	for _, one := range s.model.Singletons {
+		b.WriteString("<li>")
+		link(string(payload.AppendEscaped(nil, one.Name)), one.Name)
+		b.WriteString("</li>\n")
+	}
+	b.WriteString("</ul>\n</main>\n</body>\n</html>\n")
+	return []byte(b.String())
+}

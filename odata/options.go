@@ -1,0 +1,84 @@
+package odata
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/odata/batch"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// Limits bound what one request may ask for: page sizes, $top, the depth of
+// $expand, the size of expressions. The zero value has the documented defaults.
+type Limits = plan.Limits
+
+// Caller is who asks, as far as guards and row policies need to know.
+type Caller = plan.Caller
+
+// Source opens the rows of a plan. It is called by many goroutines at once.
+type Source interface {
+	// Open reads up to the first row; see plan.Rows for what it must do.
+	Open(ctx context.Context, p *plan.Plan) (plan.Rows, error)
+}
+
+// Options are what a Service needs beside model and source. The zero value
+// works: it serves at "/" to nobody in particular.
+type Options struct {
+	// Root is the path of the service as clients see it, such as "/odata/"; "/"
+	// when empty.
+	Root string
+	// Base gives scheme and authority that absolute URLs start with, such as
+	// "https://app.example.com". nil derives them from the request, which is
+	// right only where the Host header can be trusted.
+	Base func(*http.Request) string
+	// Limits of one request, page sizes included.
+	Limits Limits
+	// Batch limits the parts and bytes of a $batch request.
+	Batch batch.Limits
+	// Timeout is how long the database may work for one request, the time that a
+	// client takes to read left out; 30 s when zero.
+	Timeout time.Duration
+	// Caller tells who asks; nil is nobody.
+	Caller func(*http.Request) Caller
+	// RequestID gives the id that faults are reported with; nil makes one up.
+	RequestID func(*http.Request) string
+	// Logger gets what clients must not see; nil drops it.
+	Logger hclog.Logger
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	o.Root = "/" + strings.Trim(o.Root, "/") + "/"
+	if o.Root == "//" {
+		o.Root = "/"
+	}
+	if o.Base == nil {
+		o.Base = baseOf
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Caller == nil {
+		o.Caller = func(*http.Request) Caller { return Caller{} }
+	}
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// baseOf derives the public base from the request itself.
+func baseOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}

@@ -1,0 +1,154 @@
+package odata
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/header"
+)
+
+// request is one request as the service sees it: the HTTP request itself, or a
+// part of a batch.
+type request struct {
+	ctx    context.Context
+	method string
+	header http.Header
+	body   io.Reader
+	// path and query are as sent, still encoded; path starts at the origin.
+	path, query string
+	// target is what stands below the service root, query included.
+	target string
+	// origin is the public base, root the URL of the service with a slash at its end.
+	origin, root string
+	caller       Caller
+	// v401 tells that the client asked for OData 4.01.
+	v401 bool
+	// inBatch marks a part of a batch.
+	inBatch bool
+	id      string
+	prefer  header.Preferences
+	timing  timing
+}
+
+// timing is when the stages of an answer ended.
+type timing struct{ start, parsed, planned, opened time.Time }
+
+// read takes an HTTP request apart. It goes by the request line and not by
+// r.URL, which is decoded and cleaned (contract, section 7).
+func (s *Service) read(r *http.Request) (*request, *fault) {
+	q := &request{
+		ctx: r.Context(), method: r.Method, header: r.Header, body: r.Body,
+		origin: strings.TrimSuffix(s.opts.Base(r), "/"), caller: s.opts.Caller(r),
+		prefer: header.ParsePrefer(r.Header["Prefer"]),
+	}
+	q.timing.start = s.opts.Now()
+	q.root = q.origin + s.opts.Root
+	if s.opts.RequestID != nil {
+		q.id = s.opts.RequestID(r)
+	}
+	if q.id == "" {
+		q.id = rand.Text()
+	}
+	version, ok := header.Version(r.Header["Odata-Maxversion"])
+	q.v401 = version == "4.01"
+	raw := r.RequestURI
+	if raw == "" { // a request made in the process
+		raw = r.URL.RequestURI()
+	}
+	if f := s.locate(q, raw); f != nil {
+		return q, f
+	}
+	if !ok {
+		return q, unsupportedVersion()
+	}
+	return q, nil
+}
+
+func unsupportedVersion() *fault {
+	return badRequest("unsupported_version", "OData-MaxVersion: this service speaks OData 4.0 and 4.01")
+}
+
+// locate splits a request target, which may be in absolute form (RFC 9112,
+// 3.2.2), and finds what stands below the service root.
+func (s *Service) locate(q *request, raw string) *fault {
+	if i := strings.Index(raw, "://"); i >= 0 && !strings.HasPrefix(raw, "/") {
+		raw = raw[i+len("://"):]
+		if i = strings.IndexAny(raw, "/?"); i < 0 {
+			raw = "/"
+		} else {
+			raw = raw[i:]
+		}
+	}
+	q.path, q.query, _ = strings.Cut(raw, "?")
+	below, ok := cutRoot(q.path, s.opts.Root)
+	if !ok {
+		return notFound("there is nothing at this path")
+	}
+	q.setTarget(below)
+	return nil
+}
+
+func (q *request) setTarget(below string) {
+	q.target = below
+	if q.query != "" {
+		q.target += "?" + q.query
+	}
+}
+
+// cutRoot takes root, which ends with a slash, off a path that may encode it
+// differently or lack that slash.
+func cutRoot(path, root string) (string, bool) {
+	if below, ok := strings.CutPrefix(path, root); ok {
+		return below, true
+	}
+	rest := path
+	for range strings.Count(root, "/") {
+		i := strings.IndexByte(rest, '/')
+		if i < 0 {
+			rest = ""
+			break
+		}
+		rest = rest[i+1:]
+	}
+	head, err := url.PathUnescape(path[:len(path)-len(rest)])
+	if err != nil || strings.TrimSuffix(head, "/") != strings.TrimSuffix(root, "/") {
+		return "", false
+	}
+	return rest, true
+}
+
+// nextLink is the request itself with another $skip: path and query as sent,
+// byte for byte and in order, but for the pairs that set $skip (spec 4.2.6).
+func (q *request) nextLink(skip int64) string {
+	var b strings.Builder
+	b.WriteString(q.origin + q.path + "?")
+	for rest, pair := q.query, ""; rest != ""; {
+		pair, rest, _ = strings.Cut(rest, "&")
+		if !q.setsSkip(pair) {
+			b.WriteString(pair + "&")
+		}
+	}
+	return b.String() + "$skip=" + strconv.FormatInt(skip, 10)
+}
+
+func (q *request) setsSkip(pair string) bool {
+	name, _, _ := strings.Cut(pair, "=")
+	name, err := url.QueryUnescape(name)
+	if err != nil {
+		return false
+	}
+	return name == "$skip" || q.v401 && strings.EqualFold(strings.TrimPrefix(name, "$"), "skip")
+}
+
+func (q *request) version() string {
+	if q.v401 {
+		return "4.01"
+	}
+	return "4.0"
+}
