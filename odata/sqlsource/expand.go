@@ -68,6 +68,11 @@ func (r *rows) fill() error {
 	b := &buffer{node: r.node}
 	at, _ := r.source.gen.Links(r.node)
 	var links linkKeys
+	if r.cursor == nil {
+		if err := r.query(); err != nil {
+			return err
+		}
+	}
 	limit := r.node.Page.Rows - r.given
 	for r.ahead && int64(b.rows) < min(limit, chunkRows) {
 		if err := b.add(r.cells); err != nil {
@@ -79,6 +84,13 @@ func (r *rows) fill() error {
 		}
 	}
 	r.chunk = b
+	if !r.tx.Interleaves() {
+		// The next chunk is a statement of its own.
+		if err := r.cursor.Close(); err != nil {
+			return err
+		}
+		r.cursor = nil
+	}
 	return r.expandAll(b, &links)
 }
 

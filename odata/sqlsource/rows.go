@@ -61,13 +61,23 @@ func (r *rows) query() error {
 	if r.node.Many && r.node.Page.Read == 0 {
 		return nil
 	}
-	s := r.source.gen.Rows(r.node)
+	s := r.source.gen.Rows(r.node, r.read(), r.node.Page.Skip+r.given)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
 	r.cursor = cur
 	return r.step()
+}
+
+// read is how many rows the next statement asks for: all of them, but where children are to be read in between and the
+// connection can only do one thing at a time, no more than a chunk and the row behind it.
+func (r *rows) read() int64 {
+	left := r.node.Page.Read - r.given
+	if len(r.node.Expand) > 0 && !r.tx.Interleaves() {
+		return min(left, chunkRows+1)
+	}
+	return left
 }
 
 // step moves the cursor on.

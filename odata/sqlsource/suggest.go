@@ -22,14 +22,15 @@ func didYouMean(wrong string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// editDistance is how many letters must be put in, taken out or replaced.
+// editDistance is how many letters must be put in, taken out, replaced, or swapped with their neighbour.
 func editDistance(a, b string) int {
-	prev := make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
+	var before, prev []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
+		before, prev, row = prev, row, make([]int, len(b)+1)
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
@@ -37,8 +38,10 @@ func editDistance(a, b string) int {
 				cost = 0
 			}
 			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
 		}
-		prev = row
 	}
-	return prev[len(b)]
+	return row[len(b)]
 }

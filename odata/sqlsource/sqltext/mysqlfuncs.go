@@ -134,6 +134,8 @@ func (mysql) cast(e *plan.Call) string {
 		return `(REGEXP_REPLACE(REGEXP_REPLACE(CAST($1 AS CHAR), '(\\.[0-9]*?)0+$', '\\1'), '\\.$', '') COLLATE utf8mb4_bin)`
 	case e.T.Kind == edm.String && from == edm.DateTimeOffset:
 		return `CONCAT(REGEXP_REPLACE(DATE_FORMAT($1, '%Y-%m-%dT%H:%i:%s.%f'), '\\.?0+$', ''), 'Z')`
+	case e.T.Kind == edm.String && from == edm.TimeOfDay:
+		return `(REGEXP_REPLACE(TIME_FORMAT($1, '%H:%i:%s.%f'), '\\.?0+$', '') COLLATE utf8mb4_bin)`
 	case e.T.Kind == edm.String:
 		return "(CAST($1 AS CHAR) COLLATE utf8mb4_bin)"
 	case e.T.Kind == edm.Date:

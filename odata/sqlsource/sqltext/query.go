@@ -8,14 +8,14 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
 
-// Rows is the statement for the rows of a node at the top: its columns, and behind them the columns that the expanded
-// properties start from, in the order of Links.
-func (g *Generator) Rows(n *plan.Node) Statement {
+// Rows is the statement for rows of a node at the top, at most read of them behind the first skip ones: its columns, and
+// behind them the columns that the expanded properties start from, in the order of Links.
+func (g *Generator) Rows(n *plan.Node, read, skip int64) Statement {
 	f := fill("SELECT $1 $2", plain(g.list(n, nil)), g.from(n.Query))
 	if len(n.Query.Order) > 0 {
 		f = fill("$1 ORDER BY $2", f, g.orders(n.Query.Order))
 	}
-	return g.finish(fill("$1 $2", f, g.d.limit(n.Page.Read, n.Page.Skip)))
+	return g.finish(fill("$1 $2", f, g.d.limit(read, skip)))
 }
 
 // Count is the statement for the number of entities of a node, whatever its page.
