@@ -49,7 +49,7 @@ export class App {
   reset: { token: string; email: string } | undefined;
 
   private page: Page | undefined;
-  private shown: Route | undefined;
+  private shown: Screen | undefined;
   private readonly left = new Map<Screen, string>();
   private readonly frame: Frame;
 
@@ -106,8 +106,7 @@ export class App {
     }
     const data = outcome.kind === 'ok' ? (outcome.data as { next?: unknown } | null) : null;
     const intent = readIntent(data?.next);
-    const trouble = intent === null ? this.explain('orgSetup', outcome) : this.follow(intent);
-    if (trouble !== undefined) this.fail(trouble);
+    this.fail(intent === null ? this.explain('orgSetup', outcome) : this.follow(intent));
   }
 
   /** Back to sign-in; the work goes on there. */
@@ -122,9 +121,9 @@ export class App {
     return explain(this.words, { screen, defaults: { password_too_short: this.boot.minLength } }, outcome);
   }
 
-  /** Shows a problem that ends the way: there is no form to go back to. */
-  fail(trouble_: Problem): void {
-    this.show(trouble(this, trouble_));
+  /** Shows a problem that ends the way, if there is one: there is no form to go back to. */
+  private fail(p: Problem | undefined): void {
+    if (p !== undefined) this.show(trouble(this, p));
   }
 
   /** Takes new words while the page is open, for those who write them. What was typed stays. */
@@ -144,23 +143,27 @@ export class App {
     return undefined;
   }
 
+  /** Shows what the address bar says, or the step that is due. */
   private render(): void {
-    const route = parseRoute(location.hash);
-    if (route.foreign !== undefined) this.kept = route.foreign;
-    if (route.token !== undefined && route.email !== undefined) this.reset = { token: route.token, email: route.email };
-    const scrubbed = route.screen === 'setPassword' || route.brokenLink ? paths.setPassword : location.hash;
-    history.replaceState({ kept: this.kept }, '', scrubbed || location.href);
-    if (route.brokenLink && this.reset !== undefined) route.screen = 'setPassword';
+    const route = this.arrive(parseRoute(location.hash));
     if (route.screen === 'signIn' && !route.brokenLink && this.intent !== null) {
-      const trouble = this.follow(this.intent);
-      if (trouble !== undefined) this.fail(trouble);
+      this.fail(this.follow(this.intent));
       return;
     }
     const page = screens[route.screen](this, route);
-    const back = this.shown !== undefined && this.shown.screen !== route.screen ? this.left.get(route.screen) : undefined;
+    const back = this.shown !== undefined && this.shown !== route.screen ? this.left.get(route.screen) : undefined;
     this.left.delete(route.screen);
-    this.shown = route;
+    this.shown = route.screen;
     this.show(page, back);
+  }
+
+  /** Takes what a fragment carries: one that is not ours is kept, a token leaves the address bar at once. */
+  private arrive(route: Route): Route {
+    if (route.foreign !== undefined) this.kept = route.foreign;
+    if (route.token !== undefined && route.email !== undefined) this.reset = { token: route.token, email: route.email };
+    const ofReset = route.screen === 'setPassword' || route.brokenLink;
+    history.replaceState({ kept: this.kept }, '', ofReset ? paths.setPassword : location.href);
+    return route.brokenLink && this.reset !== undefined ? { screen: 'setPassword' } : route;
   }
 
   /** Puts a page on the screen and the focus where the reader expects it. */
@@ -179,7 +182,7 @@ export class App {
 
   private rememberLink(event: MouseEvent): void {
     const link = event.target instanceof Element ? event.target.closest('a[id]') : null;
-    if (link && this.shown) this.left.set(this.shown.screen, link.id);
+    if (link && this.shown) this.left.set(this.shown, link.id);
   }
 
   private connection(key: string, tone: Problem['tone']): void {

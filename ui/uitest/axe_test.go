@@ -10,8 +10,10 @@ import (
 	"testing"
 )
 
-// axeRuns counts the checks, for the line that the run ends with.
-var axeRuns atomic.Int64
+// tally is what the run of the tests ends with.
+type tally struct{ runs, violations atomic.Int64 }
+
+var axeTally tally
 
 // needAxe returns the source of axe-core, or skips the test by name.
 func needAxe(t *testing.T) string {
@@ -38,7 +40,7 @@ type violation struct {
 // practices that axe knows.
 func (b *tab) axe(source, state string) {
 	b.t.Helper()
-	axeRuns.Add(1)
+	axeTally.runs.Add(1)
 	if !eval[bool](b, `typeof window.axe === 'object'`) {
 		eval[any](b, source+`;null`)
 	}
@@ -51,6 +53,7 @@ func (b *tab) axe(source, state string) {
 		return result.violations.map((v) => ({ id: v.id, help: v.help,
 			nodes: v.nodes.map((n) => n.html.slice(0, 160) + ' -- ' + (n.any[0] || n.all[0] || n.none[0] || {}).message) }));
 	})()`)
+	axeTally.violations.Add(int64(len(found)))
 	for _, v := range found {
 		b.t.Errorf("%s: axe: %s (%s)\n%v", state, v.ID, v.Help, v.Nodes)
 	}

@@ -33,6 +33,12 @@ var chrome browser
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if runs := axeTally.runs.Load(); runs > 0 {
+		fmt.Printf("axe-core: %d runs, %d violations\n", runs, axeTally.violations.Load())
+	}
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
 	if chrome.stop != nil {
 		chrome.stop()
 	}
@@ -228,7 +234,7 @@ func (b *tab) wait(expression string) {
 	b.t.Helper()
 	var ok bool
 	var err error
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 40*time.Second)
 	defer cancel()
 	for ctx.Err() == nil {
 		time.Sleep(20 * time.Millisecond)

@@ -36,7 +36,6 @@ func TestScreens(t *testing.T) {
 			})
 		}
 	}
-	t.Logf("axe-core: %d runs", axeRuns.Load())
 }
 
 // What the system of the reader may ask for besides: more contrast, its own

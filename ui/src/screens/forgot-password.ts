@@ -42,17 +42,24 @@ async function send(app: App, values: Values): Promise<Problem | undefined> {
   const outcome = await post('/auth/forgot-password', { email });
   if (outcome.kind !== 'ok') return app.explain('forgotPassword', outcome);
   if (email.includes('@')) app.login = email;
-  const text = app.words.text('forgotPassword.reset_link_sent', email);
+  app.show(sent(app, email));
+  return undefined;
+}
+
+function sent(app: App, email: string): Page {
+  const { words } = app;
+  const text = words.text('forgotPassword.reset_link_sent', email);
+  const again = (): void => app.go('forgotPassword');
+  const button = h('button', { type: 'button', class: 'secondary', onclick: again }, words.text('forgotPassword.again'));
   app.announcer.say(text);
-  app.show({
-    title: app.words.text('forgotPassword.sentTitle'),
+  return {
+    title: words.text('forgotPassword.sentTitle'),
     body: [
       strip('success', h('p', {}, text)),
-      h('p', { class: 'hint' }, app.words.text('forgotPassword.hint')),
-      h('div', { class: 'actions' }, h('button', { type: 'button', class: 'secondary', onclick: () => app.go('forgotPassword') }, app.words.text('forgotPassword.again')), backLink(app)),
+      h('p', { class: 'hint' }, words.text('forgotPassword.hint')),
+      h('div', { class: 'actions' }, button, backLink(app)),
     ],
-  });
-  return undefined;
+  };
 }
 
 export function backLink(app: App): HTMLElement {
