@@ -38,6 +38,7 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	config.ParseTime = true
 	config.Loc = time.UTC
 	config.InterpolateParams = true // one round trip for a statement, not three
+	config.RejectReadOnly = true    // after a failover, leave a server that has become a replica
 	config.Params = maps.Clone(config.Params)
 	if config.Params == nil {
 		config.Params = map[string]string{}

@@ -2,8 +2,11 @@ package mysql_test
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 	"github.com/vestibule-dev/vestibule/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/host/store/storetest"
@@ -18,3 +21,106 @@ func fixture(t testing.TB) func(context.Context) (*store.DB, error) {
 func TestStore(t *testing.T) { storetest.Run(t, fixture) }
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }
+
+func migrated(t *testing.T, dsn string) *store.DB {
+	t.Helper()
+	db, err := mysql.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func TestLockWaitTimeoutIsRetried(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	db, impatient := migrated(t, dsn), migrated(t, dsn+"&innodb_lock_wait_timeout=1")
+	u, err := db.AddUser(t.Context(), "ada@example.com", "Ada", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, tries := make(chan struct{}), 0
+	done := make(chan error)
+	go func() {
+		done <- db.InTx(t.Context(), func(ctx context.Context) error {
+			err := db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "First"})
+			close(held)
+			for range 100 { // until the other has given up once
+				if time.Sleep(15 * time.Millisecond); ctx.Err() != nil {
+					break
+				}
+			}
+			return err
+		})
+	}()
+	<-held
+	err = impatient.InTx(t.Context(), func(ctx context.Context) error {
+		tries++
+		return impatient.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Second"})
+	})
+	if err != nil || tries < 2 {
+		t.Errorf("%v after %d tries", err, tries)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if u, err = db.Users().FindByID(t.Context(), u.ID); err != nil || u.Name != "Second" {
+		t.Errorf("%q, %v", u.Name, err)
+	}
+}
+
+// A migration that was cut off in the middle is finished: DDL is not undone here.
+func TestInterruptedMigration(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	db := migrated(t, dsn)
+	for _, statement := range []string{
+		`DELETE FROM vestibule_schema WHERE version_id = 1`, `DROP TABLE vestibule_outbox`,
+		`DROP INDEX vestibule_remember_tokens_user ON vestibule_remember_tokens`,
+	} {
+		if _, err := db.Writer().Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if done, err := db.Migrate(t.Context()); err != nil || len(done) != 1 {
+		t.Fatalf("%q, %v", done, err)
+	}
+	if err := db.Outbox().Enqueue(t.Context(), "1", auth.PurposeReset, "en"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSettingsWinOverTheDSN(t *testing.T) {
+	dsn := strings.Replace(dbtest.MySQL(t), "clientFoundRows=true", "clientFoundRows=false&parseTime=false&sql_mode=''", 1)
+	db := migrated(t, dsn)
+	u, err := db.AddUser(t.Context(), "ada@example.com", "Ada", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the same values once more are rows found, though not changed
+		if err := db.Users().SetPassword(t.Context(), u.ID, "x", "t"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Users().SetColumns(t.Context(), u.ID, map[string]any{"name": strings.Repeat("x", 256)}); err == nil {
+		t.Fatal("a value was cut off")
+	}
+}
+
+func TestOpenFailsWithoutThePassword(t *testing.T) {
+	for _, dsn := range []string{
+		"", "ada:s3cret@tcp(127.0.0.1:1)/", "ada:s3cret@tcp(127.0.0.1:1)/none", "ada:s3cret@tcp(127.0.0.1:1/none",
+		"ada:s3cret@tcp(127.0.0.1:1)/none?parseTime=perhaps",
+	} {
+		db, err := mysql.Open(t.Context(), dsn)
+		if err == nil {
+			_ = db.Close()
+			t.Fatalf("opened %q", dsn)
+		}
+		if strings.Contains(err.Error(), "s3cret") || !strings.HasPrefix(err.Error(), "open database: ") {
+			t.Errorf("error %q", err)
+		}
+	}
+}

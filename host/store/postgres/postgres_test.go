@@ -2,8 +2,13 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 	"github.com/vestibule-dev/vestibule/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/host/store/storetest"
@@ -18,3 +23,143 @@ func fixture(t testing.TB) func(context.Context) (*store.DB, error) {
 func TestStore(t *testing.T) { storetest.Run(t, fixture) }
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }
+
+func open(t *testing.T, dsn string) *store.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func migrated(t *testing.T, dsn string) *store.DB {
+	t.Helper()
+	db := open(t, dsn)
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// A sequence is not rolled back, so the trigger fails the first three times only.
+func TestSerializationFailureIsRetried(t *testing.T) {
+	db := migrated(t, dbtest.Postgres(t))
+	for _, statement := range []string{
+		`CREATE SEQUENCE tries`,
+		`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF nextval('tries') <= 3 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END IF;
+			RETURN NEW; END $$`,
+		`CREATE TRIGGER fail BEFORE INSERT ON vestibule_outbox FOR EACH ROW EXECUTE FUNCTION fail()`,
+	} {
+		if _, err := db.Writer().Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Outbox().Enqueue(t.Context(), "1", auth.PurposeReset, "en"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Writer().Exec(`ALTER SEQUENCE tries RESTART`); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		calls++
+		return db.Outbox().Enqueue(ctx, "2", auth.PurposeReset, "en")
+	})
+	if err != nil || calls != 4 {
+		t.Fatalf("%v after %d calls, want 4", err, calls)
+	}
+	var n int
+	if err := db.Reader().Get(&n, `SELECT COUNT(*) FROM vestibule_outbox`); err != nil || n != 2 {
+		t.Fatalf("%d mails, %v; want 2", n, err)
+	}
+}
+
+func TestSeveralHosts(t *testing.T) {
+	dsn := dbtest.Postgres(t)
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, name := u.Query().Get("host"), strings.TrimPrefix(u.Path, "/")
+	several := "host=/nowhere," + dir + " port=5432,5432 user=postgres sslmode=disable dbname=" + name
+	db := migrated(t, several)
+	if err := db.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// A standby answers like this, and must not be taken for the primary.
+	if _, err := db.Writer().Exec(`ALTER DATABASE ` + name + ` SET default_transaction_read_only = on`); err != nil {
+		t.Fatal(err)
+	}
+	if db, err := postgres.Open(t.Context(), several); err == nil {
+		_ = db.Close()
+		t.Fatal("took a server that only reads")
+	}
+}
+
+func TestAnotherSchemaOnTheSearchPath(t *testing.T) {
+	dsn := dbtest.Postgres(t)
+	if _, err := open(t, dsn).Writer().Exec(`CREATE SCHEMA app; CREATE TABLE public.users (other TEXT)`); err != nil {
+		t.Fatal(err)
+	}
+	db := migrated(t, dsn+"&search_path=app")
+	if _, err := db.AddUser(t.Context(), "ada@example.com", "Ada", "x"); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := db.Reader().Get(&n, `SELECT COUNT(*) FROM app.users`); err != nil || n != 1 {
+		t.Fatalf("%d users in the schema, %v", n, err)
+	}
+}
+
+func TestOpenFailsWithoutThePassword(t *testing.T) {
+	for _, dsn := range []string{
+		"postgres://ada:s3cret@127.0.0.1:1/none", "postgres://ada:s3cret@[::1/none", "host=/nowhere password=s3cret",
+		"postgres://ada:s3cret@127.0.0.1:1/none?sslmode=perhaps",
+	} {
+		db, err := postgres.Open(t.Context(), dsn)
+		if err == nil {
+			_ = db.Close()
+			t.Fatal("opened nothing")
+		}
+		if strings.Contains(err.Error(), "s3cret") || !strings.HasPrefix(err.Error(), "open database: ") {
+			t.Errorf("error %q", err)
+		}
+	}
+}
+
+func TestColumnsOfMoreTypes(t *testing.T) {
+	db := open(t, dbtest.Postgres(t))
+	_, err := db.Writer().Exec(`CREATE DOMAIN mail AS VARCHAR(80); CREATE TYPE mood AS ENUM ('sad', 'happy');
+		CREATE TABLE users (id INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, email mail, password TEXT,
+			mood mood, tags TEXT[], small SMALLINT, seen TIMESTAMPTZ, at TIME, ratio REAL, link UUID, data JSON, gone INTEGER);
+		ALTER TABLE users DROP COLUMN gone;
+		INSERT INTO users (email, password, mood, tags, small, seen, at, ratio, link, data) VALUES ('Ada@example.com', 'x', 'happy',
+			'{a,b}', 3, '2026-01-02 03:04:05+01', '12:30', 0.5, '0b6f8c1e-6d0a-4c8e-9d5e-2f1f0c3b7a99', '{"a":1}')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	u, err := db.Users().FindByLogin(t.Context(), "email", "ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"mood": "happy", "tags": "{a,b}", "small": int64(3), "seen": "2026-01-02T02:04:05Z", "ratio": 0.5,
+		"link": "0b6f8c1e-6d0a-4c8e-9d5e-2f1f0c3b7a99", "at": "12:30:00",
+	} {
+		if got := u.Columns[name]; !strings.HasPrefix(fmt.Sprint(got), fmt.Sprint(want)) {
+			t.Errorf("%s is %#v, want %#v", name, got, want)
+		}
+	}
+	if err := db.Users().SetColumns(t.Context(), u.ID, map[string]any{"mood": "sad", "small": int64(4), "link": nil}); err != nil {
+		t.Error(err)
+	}
+	if _, err := db.Users().FindByID(t.Context(), "99999999999"); !errors.Is(err, auth.ErrNotFound) {
+		t.Error(err)
+	}
+}

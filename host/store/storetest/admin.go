@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/session"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
@@ -79,9 +77,7 @@ func usersInPages(t *testing.T, e *env) {
 			got, after = append(got, u.Email), u.ID
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(want, got)
 }
 
 func disabling(t *testing.T, e *env) {
@@ -95,9 +91,7 @@ func disabling(t *testing.T, e *env) {
 	if e.lives(db, mine) || !e.lives(db, others) {
 		t.Error("wrong sessions ended")
 	}
-	if _, err := db.RememberTokens().Find(e.ctx, token.Selector); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("device token: %v", err)
-	}
+	e.notFound(errOf(db.RememberTokens().Find(e.ctx, token.Selector)))
 	for _, disabled := range []bool{true, false} {
 		e.must(db.SetDisabled(e.ctx, u.ID, disabled))
 		got, err := db.Users().FindByLogin(e.ctx, "email", u.Email)
@@ -113,9 +107,7 @@ func disabling(t *testing.T, e *env) {
 func disablingNobody(t *testing.T, e *env) {
 	db := e.migrated()
 	for _, id := range []string{"4711", "x"} {
-		if err := db.SetDisabled(e.ctx, id, true); !errors.Is(err, auth.ErrNotFound) {
-			t.Errorf("%s: %v", id, err)
-		}
+		e.notFound(db.SetDisabled(e.ctx, id, true), id)
 	}
 }
 

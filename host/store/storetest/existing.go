@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
@@ -64,8 +63,7 @@ func (e *env) application(key string) *store.DB {
 		avatar `+y.bytes+`, birthday `+y.date+`, settings `+y.json+`)`)
 	e.sql(db, `CREATE TABLE password_reset_tokens (email VARCHAR(255) NOT NULL PRIMARY KEY, token VARCHAR(255) NOT NULL,
 		created_at `+y.moment+`)`)
-	_, err := db.Migrate(e.ctx)
-	e.must(err)
+	e.migrate(db)
 	return db
 }
 
@@ -81,8 +79,7 @@ func (e *env) worksFor(db *store.DB, id, email string) {
 	e.must(db.Users().SetColumns(e.ctx, id, map[string]any{"partner_id": int64(42)}))
 	_, err = db.Users().SetRememberToken(e.ctx, id, "token")
 	e.must(err)
-	u, err = db.Users().FindByID(e.ctx, id)
-	e.must(err)
+	u = e.find(db, id)
 	if u.Password != "$argon2id$" || u.RememberToken != "token" || u.Columns["partner_id"] != int64(42) {
 		e.Errorf("after the changes: %+v", u)
 	}
@@ -109,9 +106,7 @@ func uuidKeys(t *testing.T, e *env) {
 	const id = "0b6f8c1e-6d0a-4c8e-9d5e-2f1f0c3b7a99"
 	e.sql(db, `INSERT INTO users (id, name, email, password) VALUES (?, 'Ada', 'ada@example.com', ?)`, id, bcryptHash)
 	for _, wrong := range []string{"1", "x", "0b6f8c1e-6d0a-4c8e-9d5e-2f1f0c3b7a98", strings.ToUpper(id), id + " "} {
-		if _, err := db.Users().FindByID(e.ctx, wrong); !errors.Is(err, auth.ErrNotFound) {
-			t.Errorf("id %q: %v", wrong, err)
-		}
+		e.notFound(errOf(db.Users().FindByID(e.ctx, wrong)), wrong)
 	}
 	e.worksFor(db, id, "ada@example.com")
 }
@@ -120,9 +115,7 @@ func textKeys(t *testing.T, e *env) {
 	db := e.application(`VARCHAR(40) PRIMARY KEY`)
 	e.sql(db, `INSERT INTO users (id, name, email, password) VALUES ('01HZX-Ada', 'Ada', 'ada@example.com', ?)`, bcryptHash)
 	for _, wrong := range []string{"01hzx-ada", "01HZX-Ada ", "01HZX"} {
-		if _, err := db.Users().FindByID(e.ctx, wrong); !errors.Is(err, auth.ErrNotFound) {
-			t.Errorf("id %q: %v", wrong, err)
-		}
+		e.notFound(errOf(db.Users().FindByID(e.ctx, wrong)), wrong)
 	}
 	e.worksFor(db, "01HZX-Ada", "ada@example.com")
 }
@@ -131,16 +124,13 @@ func hostColumnsRead(t *testing.T, e *env) {
 	db := e.application(typesOf(e.pool()).counted)
 	e.sql(db, `INSERT INTO users (id, name, email, password, email_verified_at, partner_id, active, balance, rating, bio, avatar, birthday)
 		VALUES (1, 'Ada', 'ada@example.com', 'x', '2026-01-02 03:04:05', 7, TRUE, 12.25, 4.5, 'poet', ?, '1815-12-10')`, []byte{0, 0xff})
-	u, err := db.Users().FindByID(e.ctx, "1")
-	e.must(err)
+	u := e.find(db, "1")
 	want := map[string]any{
 		"email_verified_at": "2026-01-02T03:04:05Z", "created_at": nil, "updated_at": nil,
 		"partner_id": int64(7), "active": true, "balance": "12.25", "rating": 4.5, "bio": "poet",
 		"avatar": []byte{0, 0xff}, "birthday": "1815-12-10", "settings": nil,
 	}
-	if diff := cmp.Diff(want, u.Columns); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(want, u.Columns)
 }
 
 func hostColumnsWritten(t *testing.T, e *env) {
@@ -157,23 +147,19 @@ func hostColumnsWritten(t *testing.T, e *env) {
 		},
 	} {
 		e.must(db.Users().SetColumns(e.ctx, "1", values))
-		u, err := db.Users().FindByID(e.ctx, "1")
-		e.must(err)
+		u := e.find(db, "1")
 		if u.Columns["updated_at"] != "2026-03-04T05:06:07Z" {
 			t.Errorf("updated_at is %v", u.Columns["updated_at"])
 		}
 		delete(u.Columns, "updated_at")
 		values["created_at"] = nil
-		if diff := cmp.Diff(values, u.Columns); diff != "" {
-			t.Error(diff)
-		}
+		e.equal(values, u.Columns)
 	}
 	// Other types that say the same.
 	e.must(db.Users().SetColumns(e.ctx, "1", map[string]any{
 		"partner_id": "12", "active": int64(1), "balance": 1.5, "rating": int64(2), "bio": int64(3), "name": "Grace",
 	}))
-	u, err := db.Users().FindByID(e.ctx, "1")
-	e.must(err)
+	u := e.find(db, "1")
 	if u.Name != "Grace" || u.Columns["partner_id"] != int64(12) || u.Columns["active"] != true || u.Columns["rating"] != 2.0 || u.Columns["bio"] != "3" {
 		t.Fatalf("%+v", u)
 	}
@@ -199,8 +185,7 @@ func hostColumnsRefuse(t *testing.T, e *env) {
 			t.Errorf("%v was taken", values)
 		}
 	}
-	u, err := db.Users().FindByID(e.ctx, "1")
-	e.must(err)
+	u := e.find(db, "1")
 	if u.Columns["partner_id"] != int64(7) || u.Columns["bio"] != nil {
 		t.Errorf("columns changed: %v", u.Columns)
 	}
@@ -219,18 +204,14 @@ func noRememberColumn(t *testing.T, e *env) {
 
 func leanTable(t *testing.T, e *env) {
 	db := twoSpellings(e)
-	u, err := db.Users().FindByID(e.ctx, "8")
-	e.must(err)
-	if diff := cmp.Diff(auth.User{ID: "8", Columns: map[string]any{}}, u); diff != "" {
-		t.Fatal(diff)
-	}
+	u := e.find(db, "8")
+	e.equal(auth.User{ID: "8", Columns: map[string]any{}}, u)
 }
 
 func missingRequired(t *testing.T, e *env) {
 	db := e.pool()
 	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, mail VARCHAR(80), password VARCHAR(60))`)
-	_, err := db.Migrate(e.ctx)
-	e.must(err)
+	e.migrate(db)
 	if _, err := db.Users().FindByID(e.ctx, "1"); err == nil || !strings.Contains(err.Error(), `"email"`) {
 		t.Fatalf("%v", err)
 	}
@@ -240,12 +221,10 @@ func shortPasswordColumn(t *testing.T, e *env) {
 	db := e.pool()
 	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, email VARCHAR(80), password VARCHAR(60))`)
 	e.sql(db, `INSERT INTO users VALUES (1, 'ada@example.com', ?)`, bcryptHash)
-	_, err := db.Migrate(e.ctx)
-	e.must(err)
+	e.migrate(db)
 	long := "$argon2id$" + strings.Repeat("x", 90)
 	e.must(db.Users().Rehash(e.ctx, "1", bcryptHash, long))
-	u, err := db.Users().FindByID(e.ctx, "1")
-	e.must(err)
+	u := e.find(db, "1")
 	if db.Engine() == "sqlite" { // lengths mean nothing there
 		if u.Password != long {
 			t.Fatalf("password %q", u.Password)

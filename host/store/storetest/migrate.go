@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
 
@@ -24,9 +23,7 @@ func emptyIsNotReady(t *testing.T, e *env) {
 	for range 2 { // asking changes nothing
 		got, err := db.Pending(e.ctx)
 		e.must(err)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
+		e.equal(want, got)
 	}
 	if db.Ready(e.ctx) == nil {
 		t.Fatal("an empty database is ready")
@@ -34,11 +31,8 @@ func emptyIsNotReady(t *testing.T, e *env) {
 	if _, err := db.Users().FindByID(e.ctx, "1"); err == nil {
 		t.Fatal("found a user in no table")
 	}
-	done, err := db.Migrate(e.ctx)
-	e.must(err)
-	if diff := cmp.Diff(want, done); diff != "" {
-		t.Fatal(diff)
-	}
+	done := e.migrate(db)
+	e.equal(want, done)
 	e.must(db.Ready(e.ctx))
 	e.user(db, "ada@example.com")
 }
@@ -46,8 +40,7 @@ func emptyIsNotReady(t *testing.T, e *env) {
 func secondMigrationIsEmpty(t *testing.T, e *env) {
 	db := e.migrated()
 	e.user(db, "ada@example.com")
-	done, err := db.Migrate(e.ctx)
-	e.must(err)
+	done := e.migrate(db)
 	if len(done) > 0 {
 		t.Fatalf("second migration did %q", done)
 	}
@@ -75,13 +68,10 @@ func stockTablesStay(t *testing.T, e *env) {
 	e.sql(db, `CREATE TABLE password_reset_tokens (email VARCHAR(80), token VARCHAR(80), created_at VARCHAR(30))`)
 	before, err := db.UserColumns(e.ctx)
 	e.must(err)
-	done, err := db.Migrate(e.ctx)
-	e.must(err)
+	done := e.migrate(db)
 	after, err := db.UserColumns(e.ctx)
 	e.must(err)
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(before, after)
 	if slices.Contains(done, "create table users") {
 		t.Fatalf("migration did %q", done)
 	}
@@ -89,17 +79,12 @@ func stockTablesStay(t *testing.T, e *env) {
 	for i, c := range after {
 		names[i] = c.Name
 	}
-	if diff := cmp.Diff([]string{"id", "email", "password", "shoe_size"}, names); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal([]string{"id", "email", "password", "shoe_size"}, names)
 }
 
 func missingStockTable(t *testing.T, e *env) {
 	db := e.pool()
 	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, email VARCHAR(80), password VARCHAR(60))`)
-	done, err := db.Migrate(e.ctx)
-	e.must(err)
-	if diff := cmp.Diff([]string{"apply 00001_tables.sql", "create table password_reset_tokens"}, done); diff != "" {
-		t.Fatal(diff)
-	}
+	done := e.migrate(db)
+	e.equal([]string{"apply 00001_tables.sql", "create table password_reset_tokens"}, done)
 }

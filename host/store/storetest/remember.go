@@ -1,13 +1,11 @@
 package storetest
 
 import (
-	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
@@ -40,12 +38,8 @@ func familyIsFound(t *testing.T, e *env) {
 	want := e.family(db, 1, "7")
 	got, err := db.RememberTokens().Find(e.ctx, want.Selector)
 	e.must(err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatal(diff)
-	}
-	if _, err := db.RememberTokens().Find(e.ctx, hash(2)[:16]); !errors.Is(err, auth.ErrNotFound) {
-		t.Fatal(err)
-	}
+	e.equal(want, got)
+	e.notFound(errOf(db.RememberTokens().Find(e.ctx, hash(2)[:16])))
 }
 
 func rotationReplacesNewest(t *testing.T, e *env) {
@@ -65,9 +59,7 @@ func rotationReplacesNewest(t *testing.T, e *env) {
 	}
 	got, err := db.RememberTokens().Find(e.ctx, want.Selector)
 	e.must(err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(want, got)
 }
 
 func oneRotation(t *testing.T, e *env) {
@@ -95,9 +87,7 @@ func intentIsKept(t *testing.T, e *env) {
 		e.must(db.RememberTokens().SetIntent(e.ctx, token.Selector, intent))
 		got, err := db.RememberTokens().Find(e.ctx, token.Selector)
 		e.must(err)
-		if diff := cmp.Diff(intent, got.Intent); diff != "" {
-			t.Fatal(diff)
-		}
+		e.equal(intent, got.Intent)
 	}
 }
 
@@ -107,12 +97,8 @@ func deletedFamily(t *testing.T, e *env) {
 	for range 2 { // that there is none is no error
 		e.must(db.RememberTokens().Delete(e.ctx, one.Selector))
 	}
-	if _, err := db.RememberTokens().Find(e.ctx, one.Selector); !errors.Is(err, auth.ErrNotFound) {
-		t.Fatal(err)
-	}
-	if _, err := db.RememberTokens().Find(e.ctx, two.Selector); err != nil {
-		t.Fatal(err)
-	}
+	e.notFound(errOf(db.RememberTokens().Find(e.ctx, one.Selector)))
+	e.must(errOf(db.RememberTokens().Find(e.ctx, two.Selector)))
 }
 
 func familiesOfUser(t *testing.T, e *env) {
@@ -120,9 +106,7 @@ func familiesOfUser(t *testing.T, e *env) {
 	one, two, other := e.family(db, 1, "7"), e.family(db, 2, "7"), e.family(db, 3, "77")
 	e.must(db.RememberTokens().DeleteUser(e.ctx, "7"))
 	for _, gone := range []auth.RememberToken{one, two} {
-		if _, err := db.RememberTokens().Find(e.ctx, gone.Selector); !errors.Is(err, auth.ErrNotFound) {
-			t.Error(err)
-		}
+		e.notFound(errOf(db.RememberTokens().Find(e.ctx, gone.Selector)))
 	}
 	if _, err := db.RememberTokens().Find(e.ctx, other.Selector); err != nil {
 		t.Error(err)

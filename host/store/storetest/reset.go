@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
@@ -63,9 +62,7 @@ func issuedTokenIsFound(t *testing.T, e *env) {
 	for range 3 {
 		got, err := db.ResetTokens().Find(e.ctx, "ada@EXAMPLE.com", token.Hash, e.now.Add(-time.Second))
 		e.must(err)
-		if diff := cmp.Diff(token, got); diff != "" {
-			t.Fatal(diff)
-		}
+		e.equal(token, got)
 	}
 }
 
@@ -83,27 +80,26 @@ func newestTokenOnly(t *testing.T, e *env) {
 	u, first := e.issued(db, hash(1))
 	second := e.issue(db, u, hash(2))
 	e.ended(db, first)
-	if _, err := db.ResetTokens().Find(e.ctx, u.Email, second.Hash, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
+	e.must(errOf(db.ResetTokens().Find(e.ctx, u.Email, second.Hash, time.Time{})))
 }
 
 func wrongTokenFindsNothing(t *testing.T, e *env) {
 	db := e.migrated()
 	u, token := e.issued(db, hash(1))
 	e.user(db, "bob@example.com")
-	for name, find := range map[string]func() (auth.ResetToken, error){
-		"expired": func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, u.Email, token.Hash, e.now) },
-		"unknown": func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, u.Email, hash(2), time.Time{}) },
-		"empty":   func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, u.Email, nil, time.Time{}) },
-		"another address": func() (auth.ResetToken, error) {
-			return db.ResetTokens().Find(e.ctx, "bob@example.com", token.Hash, time.Time{})
-		},
-		"no address": func() (auth.ResetToken, error) { return db.ResetTokens().Find(e.ctx, "\x00", token.Hash, time.Time{}) },
+	for name, c := range map[string]struct {
+		email string
+		hash  []byte
+		since time.Time
+	}{
+		"expired":         {u.Email, token.Hash, e.now},
+		"unknown":         {u.Email, hash(2), time.Time{}},
+		"empty":           {u.Email, nil, time.Time{}},
+		"another address": {"bob@example.com", token.Hash, time.Time{}},
+		"no address":      {"\x00", token.Hash, time.Time{}},
 	} {
-		if _, err := find(); !errors.Is(err, auth.ErrNotFound) {
-			t.Errorf("%s: %v, want not found", name, err)
-		}
+		_, err := db.ResetTokens().Find(e.ctx, c.email, c.hash, c.since)
+		e.notFound(err, name)
 	}
 }
 
@@ -138,9 +134,7 @@ func deletedStockRow(t *testing.T, e *env) {
 	db := e.migrated()
 	_, token := e.issued(db, hash(1))
 	e.sql(db, `DELETE FROM password_reset_tokens`)
-	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); !errors.Is(err, auth.ErrNotFound) {
-		t.Fatalf("find: %v, want not found", err)
-	}
+	e.notFound(errOf(db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{})))
 }
 
 func rehashKeepsToken(t *testing.T, e *env) {
@@ -225,9 +219,7 @@ func oldResetTable(t *testing.T, e *env) {
 		('bob@example.com', '$2y$10$c')`)
 	db = e.migrated()
 	_, token := e.issued(db, hash(1))
-	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
+	e.must(errOf(db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{})))
 	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens`); n != 2 {
 		t.Fatalf("%d rows in the stock table, want Ada's new one and Bob's", n)
 	}

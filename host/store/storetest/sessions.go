@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/session"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
@@ -60,9 +58,7 @@ func sessionIsFound(t *testing.T, e *env) {
 	for _, want := range []session.Record{guest, person} {
 		got, err := db.Sessions().FindSession(e.ctx, want.Hash)
 		e.must(err)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		e.equal(want, got)
 	}
 	if e.lives(db, e.record(4, "")) {
 		t.Error("found what was not created")
@@ -80,9 +76,7 @@ func updateAddsVersion(t *testing.T, e *env) {
 	r.Version = 2
 	got, err := db.Sessions().FindSession(e.ctx, r.Hash)
 	e.must(err)
-	if diff := cmp.Diff(r, got); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(r, got)
 	r.Device, r.Data = nil, nil
 	e.must(db.Sessions().UpdateSession(e.ctx, r))
 	if got, err = db.Sessions().FindSession(e.ctx, r.Hash); err != nil || got.Device != nil || len(got.Data) > 0 || got.Version != 3 {
@@ -126,9 +120,7 @@ func touchMovesTime(t *testing.T, e *env) {
 	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, e.now)) // by a host whose clock is behind
 	got, err := db.Sessions().FindSession(e.ctx, r.Hash)
 	e.must(err)
-	if diff := cmp.Diff(r, got); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(r, got)
 }
 
 func endTogether(t *testing.T, e *env) {
@@ -186,9 +178,7 @@ func sessionsListed(t *testing.T, e *env) {
 			Created: e.now, Seen: e.now, Expires: old.Expires,
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	e.equal(want, got)
 	if all, err := db.ListSessions(e.ctx, "", 10); err != nil || len(all) != 3 {
 		t.Errorf("%d sessions of everybody, %v; want 3", len(all), err)
 	}
@@ -209,9 +199,7 @@ func revokeTakesDevice(t *testing.T, e *env) {
 	if e.lives(db, one) || e.lives(db, same) || !e.lives(db, other) {
 		t.Error("wrong sessions revoked")
 	}
-	if _, err := db.RememberTokens().Find(e.ctx, token.Selector); !errors.Is(err, auth.ErrNotFound) {
-		t.Errorf("the device token: %v", err)
-	}
+	e.notFound(errOf(db.RememberTokens().Find(e.ctx, token.Selector)))
 }
 
 func revokeAmbiguous(t *testing.T, e *env) {
@@ -232,7 +220,5 @@ func revokeAmbiguous(t *testing.T, e *env) {
 	if e.lives(db, one) || !e.lives(db, two) {
 		t.Fatal("wrong session revoked")
 	}
-	if err := db.RevokeSession(e.ctx, "ffffffff"); !errors.Is(err, auth.ErrNotFound) {
-		t.Fatal(err)
-	}
+	e.notFound(db.RevokeSession(e.ctx, "ffffffff"))
 }

@@ -2,11 +2,13 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
@@ -79,10 +81,16 @@ func (e *env) pool() *store.DB {
 func (e *env) migrated() *store.DB {
 	e.Helper()
 	db := e.pool()
-	if _, err := db.Migrate(e.ctx); err != nil {
-		e.Fatalf("migrate: %v", err)
-	}
+	e.migrate(db)
 	return db
+}
+
+// migrate returns what it did.
+func (e *env) migrate(db *store.DB) []string {
+	e.Helper()
+	done, err := db.Migrate(e.ctx)
+	e.must(err)
+	return done
 }
 
 // sql runs statements of the host application's, with "?" for parameters.
@@ -113,6 +121,31 @@ func (e *env) user(db *store.DB, email string) auth.User {
 	}
 	return u
 }
+
+// find returns the user as stored.
+func (e *env) find(db *store.DB, id string) auth.User {
+	e.Helper()
+	u, err := db.Users().FindByID(e.ctx, id)
+	e.must(err)
+	return u
+}
+
+func (e *env) equal(want, got any) {
+	e.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		e.Error(diff)
+	}
+}
+
+func (e *env) notFound(err error, what ...any) {
+	e.Helper()
+	if !errors.Is(err, auth.ErrNotFound) {
+		e.Errorf("%q: %v, want not found", what, err)
+	}
+}
+
+// errOf drops a result that a rule has no use for.
+func errOf[T any](_ T, err error) error { return err }
 
 func (e *env) must(err error) {
 	e.Helper()

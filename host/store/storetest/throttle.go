@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/store"
 )
@@ -145,9 +144,7 @@ func operatorClears(t *testing.T, e *env) {
 		{Counter: login, Count: 2, Ends: e.now.Add(window)},
 		{Counter: other, Count: 1, Ends: e.now.Add(window)},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(want, got)
 	for _, c := range []struct {
 		login string
 		n     int

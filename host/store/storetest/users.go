@@ -61,8 +61,7 @@ func twoSpellings(e *env) *store.DB {
 	e.sql(db, `INSERT INTO users VALUES (1, 'ada@example.com', 'x'), (2, 'Ada@example.com', 'x'),
 		(3, 'BOB@example.com', 'x'), (4, 'Bob@example.com', 'x'), (5, 'cy@example.com', 'x'), (6, 'cy@example.com', 'x'),
 		(7, 'jose@example.com', 'x'), (8, NULL, NULL)`)
-	_, err := db.Migrate(e.ctx)
-	e.must(err)
+	e.migrate(db)
 	return db
 }
 
@@ -116,8 +115,7 @@ func otherLoginColumn(t *testing.T, e *env) {
 	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, email VARCHAR(80), password VARCHAR(60),
 		username VARCHAR(40), badge INTEGER)`)
 	e.sql(db, `INSERT INTO users VALUES (1, 'ada@example.com', 'x', 'ada', 4711), (2, 'bob@example.com', 'x', 'Bob@Home', 4712)`)
-	_, err := db.Migrate(e.ctx)
-	e.must(err)
+	e.migrate(db)
 	for _, c := range []struct{ column, login, id string }{
 		{"username", "ada", "1"},
 		{"username", "ADA", ""},
@@ -146,8 +144,7 @@ func missingLoginColumn(t *testing.T, e *env) {
 func keyIsText(t *testing.T, e *env) {
 	db := e.migrated()
 	u := e.user(db, "ada@example.com")
-	got, err := db.Users().FindByID(e.ctx, u.ID)
-	e.must(err)
+	got := e.find(db, u.ID)
 	if diff := cmp.Diff(u, got); diff != "" || u.ID == "" || got.Name != "Ada" || got.Email != "ada@example.com" {
 		t.Fatalf("%+v %s", got, diff)
 	}
@@ -165,8 +162,7 @@ func setMissingColumn(t *testing.T, e *env) {
 	}
 	e.sql(db, `ALTER TABLE users ADD partner_id BIGINT`) // by the host, while we run
 	e.must(db.Users().SetColumns(e.ctx, u.ID, values))
-	got, err := db.Users().FindByID(e.ctx, u.ID)
-	e.must(err)
+	got := e.find(db, u.ID)
 	if got.Columns["partner_id"] != int64(7) {
 		t.Fatalf("columns %v", got.Columns)
 	}
@@ -203,9 +199,7 @@ func setMissingUser(t *testing.T, e *env) {
 		if !errors.Is(err, auth.ErrNotFound) {
 			t.Errorf("id %s: %v", id, err)
 		}
-		if err := db.Users().SetPassword(e.ctx, id, "h", "t"); !errors.Is(err, auth.ErrNotFound) {
-			t.Errorf("id %s: %v", id, err)
-		}
+		e.notFound(db.Users().SetPassword(e.ctx, id, "h", "t"))
 	}
 }
 
@@ -213,24 +207,20 @@ func columnsHoldNoCredential(t *testing.T, e *env) {
 	db := e.migrated()
 	u := e.user(db, "ada@example.com")
 	e.must(db.Users().SetPassword(e.ctx, u.ID, "secret-hash", "secret-token"))
-	u, err := db.Users().FindByID(e.ctx, u.ID)
-	e.must(err)
+	u = e.find(db, u.ID)
 	want := map[string]any{
 		"email_verified_at": nil,
 		"created_at":        "2026-03-04T05:06:07Z",
 		"updated_at":        "2026-03-04T05:06:07Z",
 	}
-	if diff := cmp.Diff(want, u.Columns); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(want, u.Columns)
 }
 
 func setPassword(t *testing.T, e *env) {
 	db := e.migrated()
 	u := e.user(db, "ada@example.com")
 	e.must(db.Users().SetPassword(e.ctx, u.ID, "new-hash", "new-token"))
-	got, err := db.Users().FindByID(e.ctx, u.ID)
-	e.must(err)
+	got := e.find(db, u.ID)
 	if got.Password != "new-hash" || got.RememberToken != "new-token" {
 		t.Fatalf("%+v", got)
 	}
@@ -277,8 +267,7 @@ func parallelRememberTokens(t *testing.T, e *env) {
 func hashFormats(t *testing.T, e *env) {
 	db := e.pool()
 	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, email VARCHAR(80), password VARCHAR(255))`)
-	_, err := db.Migrate(e.ctx)
-	e.must(err)
+	e.migrate(db)
 	hashes := []string{
 		"$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$aaaa", "$argon2id$v=19$m=19456,t=2,p=1$b3RoZXJzYWx0$bbbb",
 		"$argon2id$v=19$m=65536,t=4,p=1$c2FsdHNhbHQ$aaaa", "$2y$10$aaaaaaaaaaaaaaaaaaaaaa", "$2y$10$bbbbbbbbbbbbbbbbbbbbbb",
@@ -302,7 +291,5 @@ func hashFormats(t *testing.T, e *env) {
 	}
 	slices.Sort(prefixes)
 	want := []string{"$2a$10$", "$2y$10$", "$2y$12$", "$argon2id$v=19$m=19456,t=2,p=1", "$argon2id$v=19$m=65536,t=4,p=1"}
-	if diff := cmp.Diff(want, prefixes); diff != "" {
-		t.Fatal(diff)
-	}
+	e.equal(want, prefixes)
 }
