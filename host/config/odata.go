@@ -72,7 +72,10 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB) (endpoint, Find
 	var findings Findings
 	for _, f := range invalid.Findings {
 		at := c.at(append([]string{"odata"}, f.Path...)...)
-		what, remedy, _ := strings.Cut(f.Message, "; ")
+		what, remedy, ok := strings.Cut(f.Message, "; ")
+		if !ok {
+			remedy = "correct " + f.Path[len(f.Path)-1]
+		}
 		findings.Add(at, describeFinding(f, what), remedy)
 	}
 	return endpoint{}, findings.Sorted()

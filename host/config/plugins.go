@@ -50,6 +50,27 @@ func (c *Config) plugins() ([]host.Plugin, Findings) {
 	return list, findings
 }
 
+// PluginNames are the labels of the plugin blocks, in the order of the file.
+func (c *Config) PluginNames() []string { return labels(c, c.Plugins, "plugin") }
+
+// PluginsByName are the plugins of these names, or all when there are none. What
+// is wrong with one of them is the error.
+func (c *Config) PluginsByName(names ...string) ([]host.Plugin, error) {
+	list, findings := c.plugins()
+	for _, name := range names {
+		if !slices.Contains(c.PluginNames(), name) {
+			return nil, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(c.PluginNames(), ", "))
+		}
+	}
+	if len(names) > 0 {
+		list = slices.DeleteFunc(list, func(p host.Plugin) bool { return !slices.Contains(names, p.Name) })
+		findings = slices.DeleteFunc(findings, func(f Finding) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(f.What, fmt.Sprintf("plugin %q", name)) })
+		})
+	}
+	return list, findings.Err()
+}
+
 // Startable are the plugins whose settings are in order, as far as that can be
 // told without starting them.
 func (c *Config) Startable() []host.Plugin {

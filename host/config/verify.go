@@ -27,7 +27,7 @@ func (c *Config) Verify(ctx context.Context) Findings {
 func (c *Config) verifyPlugins(ctx context.Context) Findings {
 	var findings Findings
 	for _, spec := range c.Startable() {
-		err := host.CheckPlugins(ctx, []host.Plugin{spec}, hclog.NewNullLogger())
+		_, err := host.ListPlugins(ctx, []host.Plugin{spec}, hclog.NewNullLogger())
 		if err == nil {
 			continue
 		}

@@ -24,4 +24,3 @@ func odataMetadata() command {
 		},
 	}
 }
-

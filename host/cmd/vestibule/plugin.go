@@ -6,60 +6,90 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/host/config"
 )
 
 func pluginCommands() []command {
 	return []command{pluginList(), pluginCheck(), pluginCall(), pluginSum()}
 }
 
+// pluginLogger shows what plugins log about what goes wrong.
+func (in *invocation) pluginLogger() hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Name: "vestibule", Output: in.err, Level: hclog.Warn})
+}
+
 func pluginList() command {
 	return command{
-		name: "list", short: "start the configured plugins and list them, a line each: name, state, roles, version, time to start, program",
+		name: "list", short: "start the configured plugins and list them, a line each: name, state, roles, version, program",
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
 				return err
 			}
-			return in.withAdmin(ctx, false, func(a *host.Admin) error {
-				list, err := a.Plugins(ctx)
-				table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
-				for _, p := range list {
-					fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.State, strings.Join(p.Roles, ","), printable(p.Version), printable(strings.Join(p.Command, " ")))
-				}
-				return errors.Join(table.Flush(), err)
-			})
+			cfg, err := in.load()
+			if err != nil {
+				return err
+			}
+			plugins, err := cfg.PluginsByName()
+			if err != nil {
+				return err
+			}
+			list, err := host.ListPlugins(ctx, plugins, in.pluginLogger())
+			table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
+			for _, p := range list {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.State, strings.Join(p.Roles, ","), printable(p.Version), printable(strings.Join(p.Command, " ")))
+			}
+			return errors.Join(table.Flush(), located(in, cfg, err))
 		},
 	}
 }
 
 func pluginCheck() command {
 	return command{
-		name: "check", args: "[NAME…]", short: "start plugins, describe them and run the conformance checks",
+		name: "check", args: "[NAME…|PROGRAM]", short: "start plugins, describe them and run the conformance checks",
+		long: "NAME is the label of a plugin block; without one all are checked. An argument with a slash is a program, which\n" +
+			"needs no configuration and is checked in all its roles.",
 		run: func(ctx context.Context, in *invocation) error {
-			return in.withAdmin(ctx, false, func(a *host.Admin) error {
-				names := in.args
-				if len(names) == 0 {
-					names = a.PluginNames()
+			plugins, cfg, err := in.plugins()
+			if err != nil {
+				return err
+			}
+			failed := false
+			for _, p := range plugins {
+				report, err := host.CheckPlugin(ctx, p, in.pluginLogger())
+				if err != nil {
+					return located(in, cfg, err)
 				}
-				failed := false
-				for _, name := range names {
-					report, err := a.CheckPlugin(ctx, name)
-					if err != nil {
-						return err
-					}
-					printReport(in.out, name, report)
-					failed = failed || report.Failed()
-				}
-				if failed {
-					return errReported
-				}
-				return nil
-			})
+				printReport(in.out, p.Name, report)
+				failed = failed || report.Failed()
+			}
+			if failed {
+				return errReported
+			}
+			return nil
 		},
 	}
+}
+
+// plugins are those that the arguments name: a program, or blocks of the
+// configuration, which is nil for a program.
+func (in *invocation) plugins() ([]host.Plugin, *config.Config, error) {
+	if len(in.args) == 1 && strings.ContainsRune(in.args[0], filepath.Separator) {
+		program, err := filepath.Abs(in.args[0])
+		return []host.Plugin{{Name: "program", Command: []string{program}}}, nil, err
+	}
+	cfg, err := in.load()
+	if err != nil {
+		return nil, nil, err
+	}
+	plugins, err := cfg.PluginsByName(in.args...)
+	return plugins, cfg, err
 }
 
 func printReport(w io.Writer, name string, r host.PluginReport) {
@@ -85,14 +115,20 @@ func pluginCall() command {
 			if err != nil {
 				return err
 			}
-			return in.withAdmin(ctx, false, func(a *host.Admin) error {
-				answer, err := a.CallPlugin(ctx, in.args[0], call)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(in.out, "%s\n", answer)
+			cfg, err := in.load()
+			if err != nil {
 				return err
-			})
+			}
+			plugins, err := cfg.PluginsByName(in.args[0])
+			if err != nil {
+				return err
+			}
+			answer, err := host.CallPlugin(ctx, plugins[0], call, in.pluginLogger())
+			if err != nil {
+				return located(in, cfg, err)
+			}
+			_, err = fmt.Fprintf(in.out, "%s\n", answer)
+			return err
 		},
 	}
 }

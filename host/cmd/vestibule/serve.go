@@ -103,6 +103,9 @@ func reload(ctx context.Context, in *invocation, h *host.Host, opts host.Options
 
 // located gives an error about a plugin's config block its place in the file.
 func located(in *invocation, cfg *config.Config, err error) error {
+	if cfg == nil {
+		return err
+	}
 	if found, ok := cfg.Locate(err); ok {
 		report(in.err, found)
 		return errReported

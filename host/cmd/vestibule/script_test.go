@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/vestibule-dev/vestibule/examples/shop/seed"
+)
+
+// The stories in testdata/script run this very command, and these helpers, as
+// processes of their own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"vestibule": main,
+		"http":      httpMain,
+		"walk":      walkMain,
+	})
+}
+
+func TestStories(t *testing.T) {
+	bin, shop := t.TempDir(), t.TempDir()
+	buildPlugins(t, bin)
+	if _, err := seed.Build(context.Background(), filepath.Join(shop, "shop.db")); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PLUGINS", bin)
+			e.Setenv("JAR", filepath.Join(e.WorkDir, "jar.json"))
+			e.Setenv("SHOP", shop)
+			e.Values[hostKey{}] = &running{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"serve":   serveStory,
+			"stop":    stopStory,
+			"signal":  signalStory,
+			"port": portStory, "adduser": addUser, "listen": listenStory, "seed": seedStory, "eventually": eventually,
+		},
+	})
+}
+
+// buildPlugins builds the first-party plugins once for all stories.
+func buildPlugins(t *testing.T, dir string) {
+	t.Helper()
+	sources, err := filepath.Glob("../../../plugins/*")
+	if err != nil {
+		t.Fatalf("no plugins: %v", err)
+	}
+	if len(sources) == 0 {
+		return
+	}
+	cmd := exec.Command("go", append([]string{"build", "-o", dir + "/"}, sources...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the plugins: %v\n%s", err, out)
+	}
+}
+
+type hostKey struct{}
+
+// running is the host of a story.
+type running struct {
+	cmd  *exec.Cmd
+	log  *os.File
+	done chan error
+}
+
+func hostOf(ts *testscript.TestScript) *running { return ts.Value(hostKey{}).(*running) }
+
+// serveStory starts the host and waits for its line: serve [flags]. It sets BASE
+// to the address; the log goes to serve.log.
+func serveStory(ts *testscript.TestScript, _ bool, args []string) {
+	h := hostOf(ts)
+	if h.cmd != nil {
+		ts.Fatalf("the host runs already")
+	}
+	log, err := os.Create(ts.MkAbs("serve.log"))
+	ts.Check(err)
+	program, err := exec.LookPath(filepath.Join(strings.Split(ts.Getenv("PATH"), string(os.PathListSeparator))[0], "vestibule"))
+	ts.Check(err)
+	h.cmd, h.log, h.done = exec.Command(program, append([]string{"serve"}, args...)...), log, make(chan error, 1)
+	h.cmd.Dir = ts.MkAbs(".")
+	h.cmd.Env = environment(ts)
+	h.cmd.Stderr = log
+	out, err := h.cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(h.cmd.Start())
+	ts.Defer(func() { h.end() })
+	ready := make(chan string, 1)
+	var read sync.WaitGroup
+	read.Go(func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			select {
+			case ready <- lines.Text():
+			default:
+				_, _ = fmt.Fprintln(log, "second line on the standard output:", lines.Text())
+			}
+		}
+		close(ready)
+	})
+	go func() {
+		read.Wait()
+		h.done <- h.cmd.Wait()
+	}()
+	select {
+	case line, ok := <-ready:
+		base := regexp.MustCompile(`https?://[^\s/]+`).FindString(line)
+		if !ok || base == "" {
+			ts.Fatalf("the host did not get ready: %q\n%s", line, ts.ReadFile("serve.log"))
+		}
+		ts.Setenv("BASE", base)
+	case <-time.After(time.Minute):
+		ts.Fatalf("the host was not ready within a minute\n%s", ts.ReadFile("serve.log"))
+	}
+}
+
+// environment is the story's, as exec has it.
+func environment(ts *testscript.TestScript) []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "PLUGINS", "BASE", "VESTIBULE_SERVER__ADDRESS"} {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+func (h *running) end() {
+	if h.cmd == nil {
+		return
+	}
+	_ = h.cmd.Process.Kill()
+	<-h.done
+	_ = h.log.Close()
+	h.cmd = nil
+}
+
+// stopStory ends the host as an operator would, and wants exit code 0.
+func stopStory(ts *testscript.TestScript, _ bool, _ []string) {
+	h := hostOf(ts)
+	ts.Check(h.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-h.done:
+		h.cmd = nil
+		_ = h.log.Close()
+		if err != nil {
+			ts.Fatalf("the host ended with %v\n%s", err, ts.ReadFile("serve.log"))
+		}
+	case <-time.After(30 * time.Second):
+		ts.Fatalf("the host did not stop within 30 s\n%s", ts.ReadFile("serve.log"))
+	}
+}
+
+// signalStory sends SIGHUP: signal HUP.
+func signalStory(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Check(hostOf(ts).cmd.Process.Signal(syscall.SIGHUP))
+}
+
+// addUser adds a person: adduser ADDRESS NAME PASSWORD.
+func addUser(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: adduser ADDRESS NAME PASSWORD")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("password"), []byte(args[2]+"\n"), 0o600))
+	ts.Check(ts.Exec("sh", "-c", fmt.Sprintf("vestibule user add --email %s --name %s --password-stdin < password", args[0], args[1])))
+}
+
+// listenStory takes a port and sets TAKEN to its address, until the story ends.
+func listenStory(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { _ = l.Close() })
+	ts.Setenv("TAKEN", l.Addr().String())
+}
+
+// portStory finds a free port and makes it the host's address, for what has to
+// know the address while no host runs.
+func portStory(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Setenv("VESTIBULE_SERVER__ADDRESS", l.Addr().String())
+	ts.Check(l.Close())
+}
+
+// eventually waits until a file has a line that matches: eventually FILE REGEXP.
+func eventually(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: eventually FILE REGEXP")
+	}
+	pattern := regexp.MustCompile(args[1])
+	for range 300 {
+		if pattern.MatchString(ts.ReadFile(args[0])) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	ts.Fatalf("%s never had %q:\n%s", args[0], args[1], ts.ReadFile(args[0]))
+}
+
+// seedStory puts a copy of the demo's shop into the story: seed FILE.
+func seedStory(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: seed FILE")
+	}
+	text, err := os.ReadFile(filepath.Join(ts.Getenv("SHOP"), "shop.db"))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
+}
+
+// A run without a process: what a command says to its console.
+func runCommand(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = run(context.Background(), console{strings.NewReader(stdin), &out, &errs}, args)
+	return code, out.String(), errs.String()
+}
