@@ -373,7 +373,7 @@ func TestSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.(*net.TCPConn).SetReadBuffer(4096)
+	_ = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
 	_, _ = io.WriteString(conn, "GET /odata/Numbers?$top=20000 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
 	time.Sleep(600 * time.Millisecond)
 	body, err := io.ReadAll(conn)
