@@ -16,8 +16,11 @@ func (e *Encoder) appendContext(dst []byte, p *plan.Plan, row []plan.Value) []by
 	case n.Ref:
 		return append(dst, "$ref"...)
 	case p.Kind == plan.Property:
-		dst = append(e.appendPath(dst, n, row), '/')
-		return AppendEscaped(dst, n.Fields[0].Name)
+		dst = e.appendPath(dst, n, row)
+		for _, p := range propertyPath(n) {
+			dst = AppendEscaped(append(dst, '/'), p.Name)
+		}
+		return dst
 	}
 	dst = AppendEscaped(dst, n.Set.Name)
 	if list := e.selectList(nil, n); len(list) > 0 {
@@ -27,6 +30,24 @@ func (e *Encoder) appendContext(dst []byte, p *plan.Plan, row []plan.Value) []by
 		dst = append(dst, "/$entity"...)
 	}
 	return dst
+}
+
+// propertyPath gives the way from the entity to the property that was asked
+// for. Only the cells tell it; those of a complex value are further down.
+func propertyPath(n *plan.Node) []*edm.Property {
+	f, below := n.Fields[0], 0
+	for f.Column < 0 && len(f.Fields) > 0 {
+		f = f.Fields[0]
+		below++
+	}
+	if f.Column < 0 {
+		return nil
+	}
+	ref, ok := n.Columns[f.Column].Expr.(*plan.Ref)
+	if !ok {
+		return nil
+	}
+	return ref.Path[:len(ref.Path)-below]
 }
 
 // selectList appends the selected and expanded properties, where they are not

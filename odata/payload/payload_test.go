@@ -211,7 +211,10 @@ func TestNestedPages(t *testing.T) {
 func TestEntity(t *testing.T) {
 	t.Parallel()
 	s := newShop()
-	n := &plan.Node{Set: s.products, Key: []int{0}, Fields: []plan.Field{{Name: "ID", T: edm.Of(edm.Int32)}}}
+	n := &plan.Node{
+		Set: s.products, Key: []int{0}, Fields: []plan.Field{{Name: "ID", T: edm.Of(edm.Int32)}},
+		Columns: []plan.Column{{Expr: &plan.Ref{Path: s.products.Type.Key}}},
+	}
 	ref := *n
 	ref.Ref = true
 	tests := []struct {
