@@ -1,0 +1,258 @@
+package config_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/host/config"
+)
+
+func TestVerifyFindsWhatIsMissing(t *testing.T) {
+	write(t, map[string]string{
+		"config.hcl": `
+server {
+  public_dir = "nowhere"
+  tls {
+    cert = "a.pem"
+    key  = "b.pem"
+  }
+}
+mail {
+  templates = "nothing"
+}
+route "home" {
+  path = "/"
+  file = "site/home.html"
+}
+route "files" {
+  path = "/files"
+  dir  = "config.hcl"
+}
+plugin "a" {
+  command   = ["bin/missing"]
+  roles     = ["dispenser"]
+  checksums = { "plugin.js" = "0000000000000000000000000000000000000000000000000000000000000000" }
+}
+plugin "b" {
+  command = ["no-such-program-anywhere"]
+  roles   = ["org_setup"]
+}
+ui {
+  sources = "sources.hcl"
+}
+`,
+	})
+	cfg, found := load(t, nil)
+	if found != nil {
+		t.Fatal(found)
+	}
+	want := []string{
+		`config.hcl:3:16: server.public_dir: there is no directory nowhere: make it, or correct the path`,
+		`config.hcl:5:12: certificate and key cannot be used: no such file or directory`,
+		`config.hcl:10:15: mail.templates: `,
+		`config.hcl:14:10: route "home": there is no file site/home.html: make it, or correct the path`,
+		`config.hcl:18:10: route.files.dir: there is no directory config.hcl: make it, or correct the path`,
+		`config.hcl:21:16: plugin "a": there is no program `,
+		`config.hcl:23:31: plugin "a": there is no file plugin.js: name a file that the plugin reads, or take the line out`,
+		`config.hcl:26:14: plugin "b": "no-such-program-anywhere" is not in PATH: install it, or write a path such as "bin/no-such-program-anywhere"`,
+		`config.hcl:30:13: `,
+	}
+	got := lines(cfg.Verify(t.Context()))
+	if len(got) != len(want) {
+		t.Fatalf("%d findings, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("finding %d\n got %s\nwant %s…", i, got[i], want[i])
+		}
+	}
+	if _, err := os.Stat("vestibule.db"); err == nil {
+		t.Error("looking made a database")
+	}
+}
+
+func TestOptions(t *testing.T) {
+	dir := write(t, map[string]string{
+		"config.hcl": `
+server {
+  address         = "127.0.0.1:0"
+  public_url      = "https://app.example.com/"
+  trusted_proxies = ["10.0.0.0/8"]
+}
+auth {
+  redirect_hosts = ["crm.example.com", "http://intra.example.com:8080"]
+}
+route "home" {
+  path     = "/"
+  redirect = "/x"
+}
+route "app" {
+  path  = "/app"
+  proxy = "http://127.0.0.1:3000"
+}
+route "terms" {
+  path  = "/terms"
+  file  = "terms.html"
+  guard = "settled"
+}
+plugin "orgs" {
+  command   = ["bin/run", "x.js"]
+  roles     = ["dispenser"]
+  checksums = { "x.js" = "0000000000000000000000000000000000000000000000000000000000000000" }
+  config {
+    limits = { a = [1, 2] }
+  }
+}
+odata {
+  guard = "none"
+  pagination {
+    max = 7
+  }
+}
+`,
+		"terms.html": "terms", "bin/run!": "#!/bin/sh\n", "x.js": "",
+	})
+	cfg, found := load(t, nil)
+	if found != nil {
+		t.Fatal(found)
+	}
+	opts, err := cfg.Options(context.Background(), hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opts.Store.Close() })
+	if got := opts.Server.PublicURL.String(); got != "https://app.example.com" {
+		t.Errorf("public URL %s", got)
+	}
+	if diff := cmp.Diff([]string{"https://crm.example.com", "http://intra.example.com:8080"}, opts.Auth.RedirectOrigins); diff != "" {
+		t.Error(diff)
+	}
+	guards := map[string]host.Guard{}
+	for _, r := range opts.Routes {
+		guards[r.Name] = r.Guard
+	}
+	if diff := cmp.Diff(map[string]host.Guard{"home": host.GuardNone, "app": "", "terms": host.GuardSettled}, guards); diff != "" {
+		t.Errorf("guards: the zero value is session, and home is open: %s", diff)
+	}
+	p := opts.Plugins[0]
+	if diff := cmp.Diff([]string{filepath.Join(dir, "bin/run"), "x.js"}, p.Command); diff != "" || p.Dir != dir {
+		t.Errorf("command %s, in %s", diff, p.Dir)
+	}
+	if _, ok := p.Checksums[filepath.Join(dir, "x.js")]; !ok || string(p.Config) != `{"limits":{"a":[1,2]}}` {
+		t.Errorf("checksums %v, config %s", p.Checksums, p.Config)
+	}
+	if l := opts.OData.Options.Limits; l.PageSize != 200 || l.MaxPageSize != 7 || l.MaxTop != 0 {
+		t.Errorf("limits %+v", l)
+	}
+	if got := opts.Store.Path(); got != filepath.Join(dir, "vestibule.db") {
+		t.Errorf("database %s", got)
+	}
+	if opts.Server.PublicDir != "" {
+		t.Errorf("public dir %s does not exist", opts.Server.PublicDir)
+	}
+}
+
+// A mistake that a plugin finds in its config block is told at its place.
+func TestLocate(t *testing.T) {
+	cfg := mustLoad(t, `plugin "landing" {
+  command = ["x"]
+  roles   = ["dispenser"]
+  config {
+    fallback = "/a"
+    rules = [
+      { column = "a" },
+      {
+        column = "b"
+        target = "nowhere"
+      },
+    ]
+    inner {
+      depth = 1
+    }
+  }
+}
+`, []string{"VESTIBULE_PLUGIN__LANDING__CONFIG__FALLBACK=/b"})
+	problem := func(path, message string) host.PluginConfigError {
+		var e host.PluginConfigError
+		e.Problems = append(e.Problems, struct{ Plugin, Path, Message string }{"landing", path, message})
+		return e
+	}
+	tests := map[string]struct{ path, want string }{
+		"an element":      {"rules[1].target", `config.hcl:10:18: plugin "landing": config.rules[1].target: wrong`},
+		"a missing field": {"rules[0].target", `config.hcl:7:7: plugin "landing": config.rules[0].target: wrong`},
+		"a block":         {"inner.depth", `config.hcl:14:15: plugin "landing": config.inner.depth: wrong`},
+		"the whole":       {"", `config.hcl:4:3: plugin "landing": config: wrong`},
+		"a missing key":   {"url", `config.hcl:4:3: plugin "landing": config.url: wrong`},
+		"a variable":      {"fallback", `VESTIBULE_PLUGIN__LANDING__CONFIG__FALLBACK: plugin "landing": config.fallback: wrong`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			e := problem(test.path, "wrong")
+			found, ok := cfg.Locate(&e)
+			if !ok || len(found) != 1 || found[0].String() != test.want {
+				t.Errorf("got %v\nwant %s", found, test.want)
+			}
+		})
+	}
+	if _, ok := cfg.Locate(os.ErrNotExist); ok {
+		t.Error("another error was taken for a plugin's")
+	}
+}
+
+// The DSN of a SQLite database is relative to the file that holds it.
+func TestWhereTheDatabaseIs(t *testing.T) {
+	tests := map[string]struct{ dsn, want string }{
+		"a name":     {"app.db", "etc/app.db"},
+		"a URI":      {"file:app.db?_pragma=synchronous(NORMAL)", "etc/app.db"},
+		"above":      {"../app.db", "app.db"},
+		"with signs": {"a b%20?.db", "etc/a b%20?.db"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, map[string]string{"etc/config.hcl": "database {\n  dsn = \"" + test.dsn + "\"\n}\n"})
+			cfg, findings := config.Load(config.Source{File: "etc/config.hcl", Environ: []string{}})
+			if findings.Failed() {
+				t.Fatal(findings)
+			}
+			opts, err := cfg.AdminOptions(t.Context(), hclog.NewNullLogger(), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = opts.Store.Close() }()
+			if want := filepath.Join(dir, test.want); opts.Store.Path() != want {
+				t.Errorf("got %s, want %s", opts.Store.Path(), want)
+			}
+		})
+	}
+}
+
+// What cannot be opened is said once, with its place and without its secrets.
+func TestDatabasesThatCannotBeOpened(t *testing.T) {
+	tests := map[string]string{
+		"sqlite":   "database {\n  driver = \"sqlite\"\n  dsn = \"no/where.db\"\n}\n",
+		"postgres": "database {\n  driver = \"postgres\"\n  dsn = \"postgres://bob:hush@127.0.0.1:1/app?connect_timeout=1\"\n}\n",
+		"mysql":    "database {\n  driver = \"mysql\"\n  dsn = \"bob:hush@tcp(127.0.0.1:1)/app?timeout=1s\"\n}\n",
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			cfg := mustLoad(t, text, nil)
+			_, err := cfg.Options(t.Context(), hclog.NewNullLogger())
+			if err == nil || !strings.HasPrefix(err.Error(), "config.hcl:3:9: the database cannot be opened: ") {
+				t.Fatalf("got %v", err)
+			}
+			if strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %q", err)
+			}
+			if found := cfg.Verify(t.Context()); len(lines(found)) != 1 || !strings.HasPrefix(lines(found)[0], "config.hcl:3:9: ") {
+				t.Errorf("check says %v", found)
+			}
+		})
+	}
+}
