@@ -114,13 +114,13 @@ func (c Call) Run(ctx context.Context, d Dispenser, h OrgSetupHandler) (json.Raw
 		if err != nil {
 			return nil, err
 		}
-		return indent(intentJSON(intent))
+		return indent(intentAnswer{intent.kind, intent.target, intent.personName, effectsJSON(intent.effects)})
 	case c.Role == RoleOrgSetup && h != nil:
 		result, err := h.Handle(ctx, c.User, c.Request)
 		if err != nil {
 			return nil, err
 		}
-		return indent(resultJSON(result))
+		return indent(resultAnswer{result.status, result.nextStep, result.errors, effectsJSON(result.effects)})
 	}
 	return nil, fmt.Errorf("the plugin does not have the role %q", c.Role)
 }
@@ -133,27 +133,21 @@ func indent(v any) (json.RawMessage, error) {
 	return out, nil
 }
 
-func intentJSON(i Intent) map[string]any {
-	out := map[string]any{"kind": string(i.kind), "effects": effectsJSON(i.effects)}
-	switch i.kind {
-	case KindRedirect:
-		out["target"] = i.target
-	case KindOrgSetup:
-		out["person_name"] = i.personName
+// The answers as JSON.
+type (
+	intentAnswer struct {
+		Kind       Kind             `json:"kind"`
+		Target     string           `json:"target,omitempty"`
+		PersonName string           `json:"person_name,omitempty"`
+		Effects    []map[string]any `json:"effects"`
 	}
-	return out
-}
-
-func resultJSON(r Result) map[string]any {
-	out := map[string]any{"status": string(r.status), "effects": effectsJSON(r.effects)}
-	switch r.status {
-	case StatusNeedsMoreInput:
-		out["next_step"] = r.nextStep
-	case StatusError:
-		out["errors"] = r.errors
+	resultAnswer struct {
+		Status   Status           `json:"status"`
+		NextStep map[string]any   `json:"next_step,omitempty"`
+		Errors   []string         `json:"errors,omitempty"`
+		Effects  []map[string]any `json:"effects"`
 	}
-	return out
-}
+)
 
 func effectsJSON(effects []Effect) []map[string]any {
 	out := make([]map[string]any, 0, len(effects))

@@ -128,7 +128,7 @@ func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut 
 	defer stop()
 	log := LogOutput{Writer: errOut, Text: true}.logger(p.Name)
 	ctx = withLogger(ctx, log.With("request_id", c.Request.ID))
-	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles}); err != nil {
+	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, byHand: true}); err != nil {
 		return err
 	}
 	answer, err := c.Run(ctx, p.Dispenser, p.OrgSetup)

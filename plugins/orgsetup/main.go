@@ -1,97 +1,124 @@
-// Orgsetup asks for a person's organisation once: it dispenses the step
-// org_setup until the user's column partner_id is set, judges the form, and sets
-// the column.
-//
-// In config.hcl:
-//
-//	plugin "orgs" {
-//	  command    = ["bin/orgsetup"]
-//	  roles      = ["dispenser", "org_setup"]
-//	  user_read  = ["partner_id"]
-//	  user_write = ["partner_id"]
-//	  config {
-//	    directory_url = "https://crm.example.com/organisations" # asked for the number; made from the name otherwise
-//	    reserved      = ["Example Inc."]                        # names that nobody may register
-//	  }
-//	}
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
-// column is what the step tests and what its completion changes.
-const column = "partner_id"
+func main() { pluginsdk.Serve(newPlugin()) }
 
-func main() {
-	o := &orgs{client: &http.Client{Timeout: 2 * time.Second}}
-	pluginsdk.Serve(pluginsdk.Plugin{
+func newPlugin() pluginsdk.Plugin {
+	s := &setup{}
+	return pluginsdk.Plugin{
 		Name:        "orgsetup",
 		Version:     "2.0.0",
-		Description: "Asks for the organisation until users.partner_id is set.",
-		Dispenser:   o,
-		OrgSetup:    o,
-		Config:      &o.config,
-		Configure:   o.configure,
-	})
+		Description: "Asks for the organisation until the user's partner_id is set.",
+		Dispenser:   s,
+		OrgSetup:    s,
+		Config:      &s.config,
+		Configure:   s.configure,
+	}
 }
 
-// orgs plays both roles.
-type orgs struct {
-	config config
-	client *http.Client
-}
-
+// A config is the plugin's config block.
 type config struct {
-	DirectoryURL string   `config:"directory_url" doc:"Where an organisation's number is asked for, by POST; made from the name when absent."`
-	Reserved     []string `config:"reserved" doc:"Names that nobody may register, in any case."`
+	Column       string        `config:"column" default:"partner_id" doc:"The user column that holds the organisation's number."`
+	Directory    string        `config:"directory" doc:"A JSON file of an object with the number of each organisation by name."`
+	DirectoryURL string        `config:"directory_url" doc:"An address that answers POST {name, legal_form, size, billing_email} with {partner_id}, or 404."`
+	Timeout      time.Duration `config:"timeout" default:"2s" doc:"How long directory_url may take."`
+	Reserved     []string      `config:"reserved" doc:"Names that nobody may register, in any case."`
+	Billing      []string      `config:"billing_required" default:"[\"mid_market\", \"enterprise\"]" doc:"Company sizes that must name an address for invoices."`
 }
 
-// configure refuses grants with which the loop could not end.
-func (o *orgs) configure(_ context.Context, setup pluginsdk.Setup) error {
-	if !setup.CanRead(column) || !setup.CanWrite(column) {
-		return errors.New("the plugin needs user_read and user_write of partner_id: without them the step could never end")
+// Validate refuses what contradicts itself.
+func (c config) Validate() error {
+	var errs []error
+	if c.Directory != "" && c.DirectoryURL != "" {
+		errs = append(errs, pluginsdk.BadConfig("directory_url", "there is a directory too: keep one of them"))
 	}
-	if o.config.DirectoryURL == "" {
-		return nil
+	if u := c.DirectoryURL; u != "" && !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "http://") {
+		errs = append(errs, pluginsdk.BadConfig("directory_url", "%q is no http or https address", u))
 	}
-	u, err := url.Parse(o.config.DirectoryURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return pluginsdk.BadConfig("directory_url", "%q is no http URL: write it like https://crm.example.com/organisations", o.config.DirectoryURL)
+	if c.Timeout <= 0 {
+		errs = append(errs, pluginsdk.BadConfig("timeout", "it must be longer than nothing"))
 	}
-	return nil
+	for i, size := range c.Billing {
+		switch size {
+		case "solo", "small", "growing", "mid_market", "enterprise":
+		default:
+			errs = append(errs, pluginsdk.BadConfig(fmt.Sprintf("billing_required[%d]", i),
+				"%q is none of: solo, small, growing, mid_market, enterprise", size))
+		}
+	}
+	return errors.Join(errs...)
 }
 
-// Dispense asks for the organisation until there is one.
-func (o *orgs) Dispense(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
-	if user.Column(column) == nil {
+// A setup plays both roles.
+type setup struct {
+	config    config
+	directory directory
+}
+
+func (s *setup) configure(ctx context.Context, in pluginsdk.Setup) error {
+	if !in.CanRead(s.config.Column) {
+		pluginsdk.Logger(ctx).Warn("nobody will ever get past the step: add the column to user_read", "column", s.config.Column)
+	}
+	if !in.CanWrite(s.config.Column) {
+		pluginsdk.Logger(ctx).Warn("no organisation can be saved: add the column to user_write", "column", s.config.Column)
+	}
+	var err error
+	s.directory, err = openDirectory(s.config)
+	return err
+}
+
+// Dispense asks for the organisation as long as the user has none.
+func (s *setup) Dispense(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
+	if user.Column(s.config.Column) == nil {
 		return pluginsdk.OrgSetup(user.Name), nil
 	}
 	return pluginsdk.Done(), nil
 }
 
-// Handle judges the form and sets the organisation's number.
-func (o *orgs) Handle(ctx context.Context, _ pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
+// Handle looks the organisation up and keeps its number.
+func (s *setup) Handle(ctx context.Context, _ pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
 	var form pluginsdk.OrgForm
 	if err := req.Bind(&form); err != nil {
 		return pluginsdk.Result{}, err
 	}
-	if result, ok := o.judge(form, wordsIn(req.Locale)); !ok {
-		return result, nil
+	say := textsFor(req.Locale)
+	switch {
+	case !strings.ContainsFunc(form.OrgName, unicode.IsLetter):
+		return pluginsdk.Failed(say.noName), nil
+	case contains(s.config.Reserved, form.OrgName):
+		return pluginsdk.Failed(say.reserved), nil
+	case form.BillingEmail == "" && contains(s.config.Billing, form.CompanySize):
+		return missing("billing_email", say.billing), nil
 	}
-	number := numberOf(form)
-	if o.config.DirectoryURL != "" {
-		var err error
-		if number, err = o.register(ctx, form, req.IntentID); err != nil {
-			return pluginsdk.Result{}, fmt.Errorf("ask the directory: %w", err)
-		}
+	id, err := s.directory.register(ctx, form, req.IntentID)
+	if errors.Is(err, errUnknown) {
+		return pluginsdk.Failed(say.unknown), nil
 	}
-	return pluginsdk.Satisfied().With(pluginsdk.SetUser(column, number)), nil
+	if err != nil {
+		return pluginsdk.Result{}, fmt.Errorf("ask the directory: %w", err)
+	}
+	pluginsdk.Logger(ctx).Info("organisation set", "partner_id", id)
+	return pluginsdk.Satisfied().With(pluginsdk.SetUser(s.config.Column, id)), nil
+}
+
+func missing(field, message string) pluginsdk.Result {
+	return pluginsdk.NeedsMoreInput(map[string]any{
+		"fields":  map[string]any{field: []string{"required"}},
+		"message": message,
+	})
+}
+
+func contains(list []string, s string) bool {
+	return slices.ContainsFunc(list, func(one string) bool { return fold(one) == fold(s) })
 }

@@ -1,0 +1,23 @@
+package main
+
+import "strings"
+
+// texts are what a person may read.
+type texts struct{ noName, reserved, unknown, billing string }
+
+func textsFor(locale string) texts {
+	if lang, _, _ := strings.Cut(locale, "-"); strings.EqualFold(lang, "de") {
+		return texts{
+			noName:   "Der Name der Organisation muss mindestens einen Buchstaben enthalten.",
+			reserved: "Dieser Name ist vergeben. Bitte wenden Sie sich an uns, wenn es Ihre Organisation ist.",
+			unknown:  "Diese Organisation steht nicht im Verzeichnis. Bitte prüfen Sie die Schreibweise.",
+			billing:  "Ab dieser Größe brauchen wir eine Adresse für Rechnungen.",
+		}
+	}
+	return texts{
+		noName:   "The name of the organization must have at least one letter.",
+		reserved: "This name is taken. Please get in touch if the organization is yours.",
+		unknown:  "This organization is not in the directory. Please check the spelling.",
+		billing:  "For an organization of this size we need an address for invoices.",
+	}
+}
