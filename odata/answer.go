@@ -9,6 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/header"
 	"github.com/vestibule-dev/vestibule/odata/payload"
 	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/planner"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -63,7 +64,7 @@ func (s *Service) plan(q *request) (*plan.Plan, header.Accept, error) {
 		}
 	}
 	q.timing.parsed = s.opts.Now()
-	p, err := s.planner.Build(parsed, plan.Options{
+	p, err := s.planner.Build(parsed, planner.Options{
 		Limits: s.opts.Limits, Prefer: q.prefer.MaxPageSize, Caller: q.caller, Now: q.timing.start,
 	})
 	switch {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/payload"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/planner"
 )
 
 // Service answers OData requests. It is an http.Handler, safe for concurrent
@@ -18,7 +18,7 @@ import (
 type Service struct {
 	model     *edm.Model
 	source    Source
-	planner   *plan.Planner
+	planner   *planner.Planner
 	opts      Options
 	documents documents
 	buffers   payload.Pool
@@ -31,13 +31,13 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	if err := model.Check(); err != nil {
 		return nil, fmt.Errorf("check model: %w", err)
 	}
-	planner, err := plan.New(model)
+	binder, err := planner.New(model)
 	if err != nil {
 		return nil, fmt.Errorf("prepare plans: %w", err)
 	}
 	opts = opts.withDefaults()
 	return &Service{
-		model: model, source: source, planner: planner, opts: opts,
+		model: model, source: source, planner: binder, opts: opts,
 		documents: newDocuments(model, opts.Limits),
 	}, nil
 }

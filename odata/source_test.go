@@ -1,6 +1,7 @@
 package odata_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -44,6 +45,7 @@ func (n *numbers) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		r.at = key.Value.Int - 1
 		r.end = min(key.Value.Int, n.total)
 	}
+	r.text = bytes.Repeat([]byte{'x'}, n.padding)
 	r.row = make([]plan.Value, len(p.Top.Columns))
 	for _, c := range p.Top.Columns {
 		r.columns = append(r.columns, c.Expr.(*plan.Ref).Path[0].Name)
@@ -72,6 +74,7 @@ type numberRows struct {
 	at, end int64
 	columns []string
 	row     []plan.Value
+	text    []byte
 	err     error
 }
 
@@ -89,7 +92,7 @@ func (r *numberRows) Next() bool {
 		case "ID":
 			r.row[i] = plan.Value{Int: r.at}
 		case "Text":
-			r.row[i] = plan.Value{Bytes: []byte(strings.Repeat("x", r.source.padding))}
+			r.row[i] = plan.Value{Bytes: r.text}
 		default:
 			r.row[i] = plan.Value{Null: true}
 		}
