@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
 )
 
@@ -93,7 +94,7 @@ func (h *Host) recovered(rec *recorder, r *http.Request, cause any) (abort bool)
 	if cause == http.ErrAbortHandler {
 		return true
 	}
-	h.o.Logger.Error("panic", "request_id", requestID(r.Context()), "path", logPath(r), "cause", cause, "stack", string(debug.Stack()))
+	h.o.Logger.Error("panic", "request_id", requestID(r.Context()), "path", auth.LogPath(r), "cause", cause, "stack", string(debug.Stack()))
 	if rec.status != 0 {
 		return true
 	}
@@ -104,16 +105,8 @@ func (h *Host) recovered(rec *recorder, r *http.Request, cause any) (abort bool)
 func (h *Host) logRequest(name string, r *http.Request, rec *recorder, took time.Duration) {
 	client, _ := h.site.Client(r)
 	h.metrics.request(name, rec.code(), took)
-	h.o.Logger.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", logPath(r),
+	h.o.Logger.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", auth.LogPath(r),
 		"status", rec.code(), "bytes", rec.bytes, "ms", fmt.Sprintf("%.2f", float64(took.Microseconds())/1000), "client", client)
-}
-
-// logPath returns the path without the token that it may hold.
-func logPath(r *http.Request) string {
-	if strings.HasPrefix(r.URL.Path, "/password/reset/") {
-		return "/password/reset/***"
-	}
-	return r.URL.Path
 }
 
 func newRequestID() string {

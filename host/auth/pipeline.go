@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -147,20 +148,30 @@ func (p *Pipeline) serve(e endpoint) http.Handler {
 }
 
 // Fail answers with err's fault, or with an internal error that tells nothing,
-// and logs the cause.
+// and logs the cause. Nobody reads the answer once the client went away, and
+// what failed for that reason is no error of the host's.
 func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		p.Logger.Debug("client went away", "request_id", p.Site.RequestID(r), "path", r.URL.Path)
-	}
 	f := fault.As(err)
 	id := p.Site.RequestID(r)
-	switch status := f.Status(); {
-	case status >= 500:
-		p.Logger.Error("request failed", "request_id", id, "path", r.URL.Path, "code", f.Message(), "cause", f.Cause)
+	args := []any{"request_id", id, "path", LogPath(r), "code", f.Message(), "cause", f.Cause}
+	switch {
+	case r.Context().Err() != nil:
+		p.Logger.Debug("client went away", args...)
+	case f.Status() >= 500:
+		p.Logger.Error("request failed", args...)
 	case f.Cause != nil:
-		p.Logger.Debug("request refused", "request_id", id, "path", r.URL.Path, "code", f.Message(), "cause", f.Cause)
+		p.Logger.Debug("request refused", args...)
 	}
 	f.Write(w, id)
+}
+
+// LogPath returns the path of a request as a log may have it: without the token
+// of a reset link, wherever in the path a mail program has put it.
+func LogPath(r *http.Request) string {
+	if strings.Contains(strings.ToLower(r.URL.Path), "/password/reset/") {
+		return "/password/reset/***"
+	}
+	return r.URL.Path
 }
 
 // audit logs and counts an event that an operator may want to look up.
