@@ -23,8 +23,7 @@ func adminRules() []rule {
 	}
 }
 
-func addressIsTaken(t *testing.T, e *env) {
-	db := e.migrated()
+func addressIsTaken(t *testing.T, e *env, db *store.DB) {
 	e.user(db, "Ada@example.com")
 	e.user(db, "JÖRG@example.com")
 	for _, email := range []string{"Ada@example.com", "ada@EXAMPLE.com", "jörg@example.com"} {
@@ -35,29 +34,24 @@ func addressIsTaken(t *testing.T, e *env) {
 	e.user(db, "ada@example.org")
 }
 
-func oneAddition(t *testing.T, e *env) {
-	pools := []*store.DB{e.migrated(), e.pool(), e.pool()}
-	added := make([]bool, 12)
-	e.together(len(added), pools, func(i int, db *store.DB) error {
+func oneAddition(t *testing.T, e *env, db *store.DB) {
+	n := e.wins([]*store.DB{db, e.pool(), e.pool()}, func(i int, db *store.DB) (bool, error) {
 		name := []byte("adalovelace")
 		name[i%len(name)] -= 'a' - 'A'
 		_, err := db.AddUser(e.ctx, string(name)+"@example.com", "", "x")
-		added[i] = err == nil
 		if errors.Is(err, store.ErrTaken) {
-			return nil
+			return false, nil
 		}
-		return err
+		return true, err
 	})
-	if n := e.count(pools[0], `SELECT COUNT(*) FROM users`); n != 1 {
-		t.Fatalf("%d users, want 1: %v", n, added)
+	if n != 1 {
+		t.Errorf("%d additions succeeded, want 1", n)
 	}
-	if n := e.count(pools[0], `SELECT COUNT(*) FROM vestibule_counters`); n != 0 {
-		t.Fatalf("%d counters left behind", n)
-	}
+	e.counts(db, 1, `SELECT COUNT(*) FROM users`)
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_counters`)
 }
 
-func usersInPages(t *testing.T, e *env) {
-	db := e.migrated()
+func usersInPages(t *testing.T, e *env, db *store.DB) {
 	want := []string{"1@example.com", "2@example.com", "3@example.com", "4@example.com", "5@example.com"}
 	for _, email := range want {
 		u := e.user(db, email)
@@ -80,8 +74,7 @@ func usersInPages(t *testing.T, e *env) {
 	e.equal(want, got)
 }
 
-func disabling(t *testing.T, e *env) {
-	db := e.migrated()
+func disabling(t *testing.T, e *env, db *store.DB) {
 	u, other := e.user(db, "ada@example.com"), e.user(db, "bob@example.com")
 	mine, others := e.session(db, e.record(1, u.ID)), e.session(db, e.record(2, other.ID))
 	token := e.family(db, 9, u.ID)
@@ -104,15 +97,13 @@ func disabling(t *testing.T, e *env) {
 	}
 }
 
-func disablingNobody(t *testing.T, e *env) {
-	db := e.migrated()
+func disablingNobody(t *testing.T, e *env, db *store.DB) {
 	for _, id := range []string{"4711", "x"} {
 		e.notFound(db.SetDisabled(e.ctx, id, true), id)
 	}
 }
 
-func everythingSwept(t *testing.T, e *env) {
-	db := e.migrated()
+func everythingSwept(t *testing.T, e *env, db *store.DB) {
 	fill := func() {
 		u, err := db.Users().FindByLogin(e.ctx, "email", "ada@example.com")
 		e.must(err)
@@ -138,20 +129,15 @@ func everythingSwept(t *testing.T, e *env) {
 		t.Errorf("swept %d, %v; want one of session, device token, claim and mail", n, err)
 	}
 	for _, table := range []string{"sessions", "counters", "remember_tokens", "reset_claims", "outbox"} {
-		if n := e.count(db, `SELECT COUNT(*) FROM vestibule_`+table); n != 1 {
-			t.Errorf("%s: %d rows left, want the new one", table, n)
-		}
+		e.counts(db, 1, `SELECT COUNT(*) FROM vestibule_`+table)
 	}
-	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens`); n != 1 {
-		t.Errorf("%d reset tokens left, want the new one", n)
-	}
+	e.counts(db, 1, `SELECT COUNT(*) FROM password_reset_tokens`)
 	if n, err := db.Sweep(e.ctx, e.now.Add(window), store.Retention{}); err != nil || n != 1 {
 		t.Errorf("swept %d, %v; want the counter", n, err)
 	}
 }
 
-func backsUp(t *testing.T, e *env) {
-	db := e.migrated()
+func backsUp(t *testing.T, e *env, db *store.DB) {
 	file := filepath.Join(t.TempDir(), "copy.db")
 	if db.Engine() != "sqlite" {
 		if err := db.Backup(e.ctx, file); err == nil || !strings.Contains(err.Error(), "dump") {

@@ -3,8 +3,6 @@ package storetest
 import (
 	"context"
 	"encoding/hex"
-	"errors"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +25,6 @@ func resetRules() []rule {
 		{"a repeated claim by the same request is won again", repeatedClaim},
 		{"a claim that is rolled back leaves the token usable", rolledBackClaim},
 		{"of parallel claims over several hosts exactly one is won", exactlyOneClaim},
-		{"old applications may have several rows for one address", oldResetTable},
 	}
 }
 
@@ -45,19 +42,21 @@ func (e *env) issue(db *store.DB, u auth.User, h []byte) auth.ResetToken {
 	return token
 }
 
-// ended checks that the token finds nothing.
-func (e *env) ended(db *store.DB, token auth.ResetToken) {
+// claim checks whether a claim is won.
+func (e *env) claim(ctx context.Context, db *store.DB, token auth.ResetToken, by string, want bool) {
 	e.Helper()
-	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); !errors.Is(err, auth.ErrNotFound) {
-		e.Errorf("find: %v, want not found", err)
-	}
-	if won, err := db.ResetTokens().Claim(e.ctx, token, "late", e.now); err != nil || won {
-		e.Errorf("claim: %v, %v, want lost", won, err)
+	if won, err := db.ResetTokens().Claim(ctx, token, by, e.now); err != nil || won != want {
+		e.Errorf("claim by %s: %v, %v; want %v", by, won, err, want)
 	}
 }
 
-func issuedTokenIsFound(t *testing.T, e *env) {
-	db := e.migrated()
+// ended checks that the token finds nothing.
+func (e *env) ended(db *store.DB, token auth.ResetToken) {
+	e.Helper()
+	e.claim(e.ctx, db, token, "late", false)
+}
+
+func issuedTokenIsFound(t *testing.T, e *env, db *store.DB) {
 	_, token := e.issued(db, hash(1))
 	for range 3 {
 		got, err := db.ResetTokens().Find(e.ctx, "ada@EXAMPLE.com", token.Hash, e.now.Add(-time.Second))
@@ -66,25 +65,20 @@ func issuedTokenIsFound(t *testing.T, e *env) {
 	}
 }
 
-func stockTableHoldsHash(t *testing.T, e *env) {
-	db := e.migrated()
+func stockTableHoldsHash(t *testing.T, e *env, db *store.DB) {
 	_, token := e.issued(db, hash(0xab, 0xcd))
-	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens WHERE email = ? AND token = ? AND created_at IS NOT NULL`,
-		token.Email, hex.EncodeToString(token.Hash)); n != 1 {
-		t.Fatalf("%d rows in the stock table, want 1", n)
-	}
+	e.counts(db, 1, `SELECT COUNT(*) FROM password_reset_tokens WHERE email = ? AND token = ? AND created_at IS NOT NULL`,
+		token.Email, hex.EncodeToString(token.Hash))
 }
 
-func newestTokenOnly(t *testing.T, e *env) {
-	db := e.migrated()
+func newestTokenOnly(t *testing.T, e *env, db *store.DB) {
 	u, first := e.issued(db, hash(1))
 	second := e.issue(db, u, hash(2))
 	e.ended(db, first)
 	e.must(errOf(db.ResetTokens().Find(e.ctx, u.Email, second.Hash, time.Time{})))
 }
 
-func wrongTokenFindsNothing(t *testing.T, e *env) {
-	db := e.migrated()
+func wrongTokenFindsNothing(t *testing.T, e *env, db *store.DB) {
 	u, token := e.issued(db, hash(1))
 	e.user(db, "bob@example.com")
 	for name, c := range map[string]struct {
@@ -103,15 +97,13 @@ func wrongTokenFindsNothing(t *testing.T, e *env) {
 	}
 }
 
-func changedPasswordEndsToken(_ *testing.T, e *env) {
-	db := e.migrated()
+func changedPasswordEndsToken(_ *testing.T, e *env, db *store.DB) {
 	u, token := e.issued(db, hash(1))
 	e.must(db.Users().SetPassword(e.ctx, u.ID, "changed", "t"))
 	e.ended(db, token)
 }
 
-func changedAddressEndsToken(_ *testing.T, e *env) {
-	db := e.migrated()
+func changedAddressEndsToken(_ *testing.T, e *env, db *store.DB) {
 	u, token := e.issued(db, hash(1))
 	e.must(db.Users().SetColumns(e.ctx, u.ID, map[string]any{"email": "lovelace@example.com"}))
 	e.ended(db, token)
@@ -119,94 +111,63 @@ func changedAddressEndsToken(_ *testing.T, e *env) {
 	e.ended(db, token)
 }
 
-func changedInBetween(t *testing.T, e *env) {
-	db := e.migrated()
+func changedInBetween(t *testing.T, e *env, db *store.DB) {
 	u, token := e.issued(db, hash(1))
 	found, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{})
 	e.must(err)
 	e.must(db.Users().SetPassword(e.ctx, u.ID, "changed", "t"))
-	if won, err := db.ResetTokens().Claim(e.ctx, found, "request", e.now); err != nil || won {
-		t.Fatalf("claim: %v, %v, want lost", won, err)
-	}
+	e.claim(e.ctx, db, found, "request", false)
 }
 
-func deletedStockRow(t *testing.T, e *env) {
-	db := e.migrated()
+func deletedStockRow(t *testing.T, e *env, db *store.DB) {
 	_, token := e.issued(db, hash(1))
 	e.sql(db, `DELETE FROM password_reset_tokens`)
 	e.notFound(errOf(db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{})))
 }
 
-func rehashKeepsToken(t *testing.T, e *env) {
-	db := e.migrated()
+func rehashKeepsToken(t *testing.T, e *env, db *store.DB) {
 	u, token := e.issued(db, hash(1))
 	e.must(db.Users().Rehash(e.ctx, u.ID, u.Password, "$argon2id$better"))
 	if _, err := db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{}); err != nil {
 		t.Fatalf("find after rehash: %v", err)
 	}
-	if won, err := db.ResetTokens().Claim(e.ctx, token, "request", e.now); err != nil || !won {
-		t.Fatalf("claim after rehash: %v, %v", won, err)
-	}
+	e.claim(e.ctx, db, token, "request", true)
 }
 
-func claimedTokenIsGone(t *testing.T, e *env) {
-	db := e.migrated()
+func claimedTokenIsGone(t *testing.T, e *env, db *store.DB) {
 	_, token := e.issued(db, hash(1))
-	if won, err := db.ResetTokens().Claim(e.ctx, token, "request", e.now); err != nil || !won {
-		t.Fatalf("claim: %v, %v", won, err)
-	}
+	e.claim(e.ctx, db, token, "request", true)
 	e.ended(db, token)
-	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens`); n != 0 {
-		t.Fatalf("%d rows left in the stock table", n)
-	}
+	e.counts(db, 0, `SELECT COUNT(*) FROM password_reset_tokens`)
 }
 
 // The commit of the first try happened, and its answer was lost.
-func repeatedClaim(t *testing.T, e *env) {
-	db := e.migrated()
+func repeatedClaim(t *testing.T, e *env, db *store.DB) {
 	u, token := e.issued(db, hash(1))
 	for range 2 {
 		e.must(db.InTx(e.ctx, func(ctx context.Context) error {
-			if won, err := db.ResetTokens().Claim(ctx, token, "request", e.now); err != nil || !won {
-				t.Errorf("claim: %v, %v", won, err)
-			}
+			e.claim(ctx, db, token, "request", true)
 			return db.Users().SetPassword(ctx, u.ID, "new", "t")
 		}))
 	}
 	e.ended(db, token)
 }
 
-func rolledBackClaim(t *testing.T, e *env) {
-	db := e.migrated()
+func rolledBackClaim(t *testing.T, e *env, db *store.DB) {
 	_, token := e.issued(db, hash(1))
-	err := db.InTx(e.ctx, func(ctx context.Context) error {
-		if won, err := db.ResetTokens().Claim(ctx, token, "one", e.now); err != nil || !won {
-			t.Errorf("claim: %v, %v", won, err)
-		}
-		return errStop
-	})
-	if !errors.Is(err, errStop) {
-		t.Fatal(err)
-	}
-	if won, err := db.ResetTokens().Claim(e.ctx, token, "two", e.now); err != nil || !won {
-		t.Fatalf("claim after a rollback: %v, %v", won, err)
-	}
+	e.rollBack(db, func(ctx context.Context) { e.claim(ctx, db, token, "one", true) })
+	e.claim(e.ctx, db, token, "two", true)
 }
 
-func exactlyOneClaim(t *testing.T, e *env) {
-	pools := []*store.DB{e.migrated(), e.pool(), e.pool()}
-	u := e.user(pools[0], "ada@example.com")
+func exactlyOneClaim(t *testing.T, e *env, db *store.DB) {
+	pools := []*store.DB{db, e.pool(), e.pool()}
+	u := e.user(db, "ada@example.com")
 	for round := range rounds() {
-		token := e.issue(pools[0], u, hash(byte(round), 7))
-		var won atomic.Int32
-		e.together(callers, pools, func(i int, db *store.DB) error {
-			ok, err := db.ResetTokens().Claim(e.ctx, token, numbered("request-%d", i), e.now)
-			if ok {
-				won.Add(1)
-			}
-			return err
+		token := e.issue(db, u, hash(byte(round), 7))
+		n := e.wins(pools, func(i int, db *store.DB) (bool, error) {
+			return db.ResetTokens().Claim(e.ctx, token, numbered("request-%d", i), e.now)
 		})
-		if n := won.Load(); n != 1 {
+		if n != 1 {
 			t.Fatalf("round %d: %d claims were won, want 1", round, n)
 		}
 	}
@@ -220,7 +181,5 @@ func oldResetTable(t *testing.T, e *env) {
 	db = e.migrated()
 	_, token := e.issued(db, hash(1))
 	e.must(errOf(db.ResetTokens().Find(e.ctx, token.Email, token.Hash, time.Time{})))
-	if n := e.count(db, `SELECT COUNT(*) FROM password_reset_tokens`); n != 2 {
-		t.Fatalf("%d rows in the stock table, want Ada's new one and Bob's", n)
-	}
+	e.counts(db, 2, `SELECT COUNT(*) FROM password_reset_tokens`)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,38 +18,52 @@ import (
 // it, as one more host would.
 type Fixture func(t testing.TB) (open func(ctx context.Context) (*store.DB, error))
 
-// A rule is one promise of the store.
-type rule struct {
-	name string
-	test func(t *testing.T, e *env)
-}
+// A rule is one promise of the store. It is given a database with all tables; a
+// bare rule begins with an empty one.
+type (
+	rule struct {
+		name string
+		test func(t *testing.T, e *env, db *store.DB)
+	}
+	bareRule struct {
+		name string
+		test func(t *testing.T, e *env)
+	}
+)
 
 // Run tests every rule on databases that the fixture makes.
 func Run(t *testing.T, fixture Fixture) {
 	for _, group := range []struct {
 		name  string
 		rules []rule
+		bare  []bareRule
 	}{
-		{"migrate", migrateRules()},
-		{"tx", txRules()},
-		{"users", userRules()},
-		{"existing", existingRules()},
-		{"throttle", throttleRules()},
-		{"reset", resetRules()},
-		{"remember", rememberRules()},
-		{"sessions", sessionRules()},
-		{"outbox", outboxRules()},
-		{"admin", adminRules()},
+		{name: "migrate", bare: migrateRules()},
+		{name: "tx", rules: txRules()},
+		{name: "users", rules: userRules()},
+		{name: "existing", bare: existingRules()},
+		{name: "throttle", rules: throttleRules()},
+		{name: "reset", rules: resetRules()},
+		{name: "remember", rules: rememberRules()},
+		{name: "sessions", rules: sessionRules()},
+		{name: "outbox", rules: outboxRules()},
+		{name: "admin", rules: adminRules()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
-			for _, r := range group.rules {
+			for _, r := range group.bare {
 				t.Run(r.name, func(t *testing.T) { r.test(t, newEnv(t, fixture)) })
+			}
+			for _, r := range group.rules {
+				t.Run(r.name, func(t *testing.T) {
+					e := newEnv(t, fixture)
+					r.test(t, e, e.migrated())
+				})
 			}
 		})
 	}
 }
 
-// env is what a rule works with: a database that is still empty.
+// env is what a rule works with.
 type env struct {
 	testing.TB
 	ctx     context.Context
@@ -102,14 +117,13 @@ func (e *env) sql(db *store.DB, query string, args ...any) {
 	}
 }
 
-// count returns the number that a query yields.
-func (e *env) count(db *store.DB, query string, args ...any) int {
+// counts checks the number that a query yields.
+func (e *env) counts(db *store.DB, want int, query string, args ...any) {
 	e.Helper()
 	var n int
-	if err := db.Reader().GetContext(e.ctx, &n, db.Reader().Rebind(query), args...); err != nil {
-		e.Fatalf("%s: %v", query, err)
+	if err := db.Reader().GetContext(e.ctx, &n, db.Reader().Rebind(query), args...); err != nil || n != want {
+		e.Errorf("%s: %d, %v; want %d", query, n, err, want)
 	}
-	return n
 }
 
 // user adds a person.
@@ -173,6 +187,20 @@ func (e *env) together(n int, pools []*store.DB, f func(i int, db *store.DB) err
 			e.Fatalf("caller %d of %d: %v", i, n, err)
 		}
 	}
+}
+
+// wins runs f for many callers at once and returns how many of them won.
+func (e *env) wins(pools []*store.DB, f func(i int, db *store.DB) (bool, error)) int {
+	e.Helper()
+	var n atomic.Int32
+	e.together(callers, pools, func(i int, db *store.DB) error {
+		won, err := f(i, db)
+		if won {
+			n.Add(1)
+		}
+		return err
+	})
+	return int(n.Load())
 }
 
 // hash is a stand-in for a SHA-256 that begins with the bytes given.

@@ -23,47 +23,42 @@ func txRules() []rule {
 	}
 }
 
-var errStop = errors.New("stop")
-
-func errorRollsBack(t *testing.T, e *env) {
-	db := e.migrated()
-	u := e.user(db, "ada@example.com")
-	calls := 0
+// rollBack runs f in a transaction that ends with an error.
+func (e *env) rollBack(db *store.DB, f func(ctx context.Context)) {
+	e.Helper()
+	errStop := errors.New("stop")
 	err := db.InTx(e.ctx, func(ctx context.Context) error {
-		calls++
-		e.must(db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Grace"}))
-		e.must(db.Outbox().Enqueue(ctx, u.ID, auth.PurposeReset, "en"))
-		return errStop
-	})
-	if !errors.Is(err, errStop) || calls != 1 {
-		t.Fatalf("InTx returned %v after %d calls", err, calls)
-	}
-	if n := e.count(db, `SELECT COUNT(*) FROM vestibule_outbox`); n != 0 {
-		t.Fatalf("%d mails after a rollback", n)
-	}
-	if got, err := db.Users().FindByID(e.ctx, u.ID); err != nil || got.Name != "Ada" {
-		t.Fatalf("name is %q after a rollback, %v", got.Name, err)
-	}
-}
-
-func nestedJoins(t *testing.T, e *env) {
-	db := e.migrated()
-	err := db.InTx(e.ctx, func(ctx context.Context) error {
-		e.must(db.InTx(ctx, func(ctx context.Context) error {
-			return db.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en")
-		}))
+		f(ctx)
 		return errStop
 	})
 	if !errors.Is(err, errStop) {
-		t.Fatal(err)
-	}
-	if n := e.count(db, `SELECT COUNT(*) FROM vestibule_outbox`); n != 0 {
-		t.Fatalf("the inner transaction outlived the outer one: %d mails", n)
+		e.Errorf("got %v, want the error of the step", err)
 	}
 }
 
-func ownWrites(t *testing.T, e *env) {
-	db := e.migrated()
+func errorRollsBack(t *testing.T, e *env, db *store.DB) {
+	u := e.user(db, "ada@example.com")
+	calls := 0
+	e.rollBack(db, func(ctx context.Context) {
+		calls++
+		e.must(db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Grace"}))
+		e.must(db.Outbox().Enqueue(ctx, u.ID, auth.PurposeReset, "en"))
+	})
+	e.equal(1, calls)
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
+	e.equal("Ada", e.find(db, u.ID).Name)
+}
+
+func nestedJoins(t *testing.T, e *env, db *store.DB) {
+	e.rollBack(db, func(ctx context.Context) {
+		e.must(db.InTx(ctx, func(ctx context.Context) error {
+			return db.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en")
+		}))
+	})
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
+}
+
+func ownWrites(t *testing.T, e *env, db *store.DB) {
 	u := e.user(db, "ada@example.com")
 	e.must(db.InTx(e.ctx, func(ctx context.Context) error {
 		e.must(db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Grace"}))
@@ -75,13 +70,10 @@ func ownWrites(t *testing.T, e *env) {
 		}
 		return nil
 	}))
-	if got, err := db.Users().FindByID(e.ctx, u.ID); err != nil || got.Name != "Grace" {
-		t.Fatalf("name is %q after the commit, %v", got.Name, err)
-	}
+	e.equal("Grace", e.find(db, u.ID).Name)
 }
 
-func panicRollsBack(t *testing.T, e *env) {
-	db := e.migrated()
+func panicRollsBack(t *testing.T, e *env, db *store.DB) {
 	func() {
 		defer func() { _ = recover() }()
 		_ = db.InTx(e.ctx, func(ctx context.Context) error {
@@ -89,16 +81,13 @@ func panicRollsBack(t *testing.T, e *env) {
 			panic("in the middle")
 		})
 	}()
-	if n := e.count(db, `SELECT COUNT(*) FROM vestibule_outbox`); n != 0 {
-		t.Fatalf("%d mails after a panic", n)
-	}
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
 	e.must(db.Outbox().Enqueue(e.ctx, "1", auth.PurposeReset, "en")) // the connection is free again
 }
 
 // Two transactions change two rows in opposite order. Where locks are of rows
 // the engine ends one of them, and it has to be run again.
-func deadlockIsRetried(t *testing.T, e *env) {
-	db := e.migrated()
+func deadlockIsRetried(t *testing.T, e *env, db *store.DB) {
 	a, b := e.user(db, "ada@example.com"), e.user(db, "bob@example.com")
 	var first sync.WaitGroup
 	first.Add(2)
@@ -123,9 +112,7 @@ func deadlockIsRetried(t *testing.T, e *env) {
 		})
 	})
 	for _, id := range []string{a.ID, b.ID} {
-		if u, err := db.Users().FindByID(e.ctx, id); err != nil || u.Name != "Ada++" {
-			t.Errorf("user %s is called %q, want two changes, %v", id, u.Name, err)
-		}
+		e.equal("Ada++", e.find(db, id).Name)
 	}
 }
 
@@ -142,23 +129,15 @@ func appendName(ctx context.Context, db *store.DB, id string) error {
 	return db.Users().SetColumns(ctx, id, map[string]any{"name": u.Name + "+"})
 }
 
-func otherDatabase(t *testing.T, e *env) {
-	db := e.migrated()
+func otherDatabase(t *testing.T, e *env, db *store.DB) {
 	other := newEnv(e.TB, e.fixture).migrated()
-	err := db.InTx(e.ctx, func(ctx context.Context) error {
+	e.rollBack(db, func(ctx context.Context) {
 		e.must(other.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en"))
-		return errStop
 	})
-	if !errors.Is(err, errStop) {
-		t.Fatal(err)
-	}
-	if n := e.count(other, `SELECT COUNT(*) FROM vestibule_outbox`); n != 1 {
-		t.Fatalf("%d mails in the other database, want 1", n)
-	}
+	e.counts(other, 1, `SELECT COUNT(*) FROM vestibule_outbox`)
 }
 
-func contextEnds(t *testing.T, e *env) {
-	db := e.migrated()
+func contextEnds(t *testing.T, e *env, db *store.DB) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	err := db.InTx(ctx, func(ctx context.Context) error {
 		e.must(db.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en"))
@@ -168,7 +147,5 @@ func contextEnds(t *testing.T, e *env) {
 	if err == nil {
 		t.Fatal("committed under a context that is over")
 	}
-	if n := e.count(db, `SELECT COUNT(*) FROM vestibule_outbox`); n != 0 {
-		t.Fatalf("%d mails, want 0", n)
-	}
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
 }
