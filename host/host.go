@@ -8,6 +8,7 @@ import (
 	"net/http"
 	netmail "net/mail"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -186,10 +187,18 @@ func (h *Host) orgSetup() pluginsdk.OrgSetupHandler {
 	return h.plugins.OrgSetup()
 }
 
-// passwordReset hands the event to each subscriber in turn.
+// passwordReset hands the event to each subscriber in turn. The password is
+// changed by then, so that a subscriber's panic must not look like a failure.
 func (h *Host) passwordReset(ctx context.Context, e auth.PasswordReset) {
 	for _, f := range h.o.OnPasswordReset {
-		f(ctx, e)
+		func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					h.o.Logger.Error("a subscriber of PasswordReset panicked", "user", e.UserID, "cause", cause, "stack", string(debug.Stack()))
+				}
+			}()
+			f(ctx, e)
+		}()
 	}
 }
 
@@ -235,17 +244,27 @@ func (h *Host) retention() store.Retention {
 	return store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime}
 }
 
-// sweepEvery is how often expired rows are removed.
-const sweepEvery = 5 * time.Minute
+// sweepEvery is how often expired rows are looked for, and sweepPause how long
+// requests have the database to themselves while there are more.
+const (
+	sweepEvery = 5 * time.Minute
+	sweepPause = 50 * time.Millisecond
+)
 
-// sweep removes what is over, a limited number of rows at a time.
+// sweep removes what is over, a limited number of rows at a time and as often as
+// there are more: whoever tries many logins must not fill the database.
 func (h *Host) sweep(ctx context.Context) {
 	for {
-		if _, err := h.o.Store.Sweep(ctx, h.o.Now(), h.retention()); err != nil && ctx.Err() == nil {
+		n, err := h.o.Store.Sweep(ctx, h.o.Now(), h.retention())
+		if err != nil && ctx.Err() == nil {
 			h.o.Logger.Warn("expired rows not removed; the next try is in 5 minutes", "error", err)
 		}
+		wait := sweepEvery
+		if n > 0 && err == nil {
+			wait = sweepPause
+		}
 		select {
-		case <-time.After(sweepEvery):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return
 		}

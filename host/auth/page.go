@@ -3,6 +3,9 @@ package auth
 import (
 	"errors"
 	"net/http"
+	"net/url"
+	"path"
+	"strings"
 	"time"
 )
 
@@ -30,6 +33,9 @@ func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, stri
 		return s, "", err
 	}
 	wanted := LocalPath(r.URL.Query().Get("redirect"))
+	if ownPage(wanted) {
+		wanted = ""
+	}
 	if !s.Settled() {
 		return s, "", p.KeepIntended(w, r, s, wanted)
 	}
@@ -57,17 +63,31 @@ func (p *Pipeline) landing(r *http.Request, s Session, wanted string) (string, e
 	if wanted != "" {
 		return wanted, nil
 	}
-	if s.Intent != nil && s.Intent.Envelope.Target() != "" {
-		return s.Intent.Envelope.Target(), nil
+	if s.Intent != nil {
+		target := s.Intent.Envelope.Target()
+		if target != "" && !ownPage(strings.TrimPrefix(target, p.Site.Base(r))) {
+			return target, nil
+		}
 	}
 	return p.routePath("dashboard")
+}
+
+// ownPage reports whether a path is the sign-in's own: whoever has signed in and
+// is sent there would be sent there again, without end.
+func ownPage(target string) bool {
+	u, err := url.Parse(target)
+	if err != nil || u.Host != "" {
+		return false
+	}
+	clean := path.Clean(u.Path)
+	return clean == "/login" || clean == "/logout"
 }
 
 // KeepIntended keeps the page that was asked for in the session, beginning one for a
 // guest. What is not a local path, or a page of the login itself, is not kept.
 func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, target string) error {
 	target = LocalPath(target)
-	if target == "" || len(target) > maxIntended || target == s.Intended {
+	if target == "" || len(target) > maxIntended || target == s.Intended || ownPage(target) {
 		return nil
 	}
 	s.Intended = target
