@@ -35,7 +35,7 @@ func (s *Service) batch(w http.ResponseWriter, q *request) error {
 	q.prepare(w.Header(), answers.ContentType(), true)
 	w.Header().Set("Cache-Control", "no-store")
 	out.begin()
-	s.parts(q, b.Requests, answers)
+	s.parts(q, b, answers)
 	if err := answers.Close(); err != nil {
 		return err
 	}
@@ -44,10 +44,13 @@ func (s *Service) batch(w http.ResponseWriter, q *request) error {
 
 // parts answers requests until the end or, unless the client prefers to
 // continue, the first fault (OData-Protocol 8.2.8.3, 11.7.2).
-func (s *Service) parts(q *request, requests []batch.Request, answers *batch.Writer) {
+func (s *Service) parts(q *request, b batch.Batch, answers *batch.Writer) {
 	done := map[string]bool{} // by id or group: whether it succeeded
 	urls := map[string]string{}
-	for _, r := range requests {
+	for _, r := range b.Requests {
+		if ok, known := done[r.Group]; r.Group != "" && known && !ok && b.OneAnswer() {
+			continue
+		}
 		part := answers.Part(r)
 		s.part(q, r, part, done, urls)
 		part.Finish()

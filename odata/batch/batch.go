@@ -80,6 +80,10 @@ func Read(contentType string, body io.Reader, limits Limits) (Batch, error) {
 	return b, nil
 }
 
+// OneAnswer tells whether a group that failed has one answer for all its
+// requests, as a change set has (OData-Protocol 11.7.7.5), or one for each.
+func (b Batch) OneAnswer() bool { return !b.json }
+
 // Writer gives the writer for the answers, in the format of the requests.
 func (b Batch) Writer(w io.Writer) *Writer {
 	if b.json {
