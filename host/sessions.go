@@ -88,10 +88,11 @@ func toValues(s auth.Session, values map[any]any) {
 }
 
 // Renew starts a session under a new id in place of old, with what the
-// application keeps in it.
+// application keeps in it, unless that was another person's.
 func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, *http.Cookie, error) {
 	s := sessions.NewSession(a.store, a.store.Name())
-	if loaded, err := a.store.Get(r, a.store.Name()); err == nil && old.Key != nil {
+	own := old.UserID == "" || old.UserID == next.UserID
+	if loaded, err := a.store.Get(r, a.store.Name()); err == nil && old.Key != nil && own {
 		for k, v := range loaded.Values {
 			if name, ok := k.(string); ok {
 				s.Values[name] = v

@@ -38,7 +38,10 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	next := Session{UserID: user.ID, Intended: guest.Intended}
+	next := Session{UserID: user.ID}
+	if !guest.SignedIn() || guest.UserID == user.ID {
+		next.Intended = guest.Intended
+	}
 	step, err := p.dispense(r, user, next, nil)
 	if err != nil {
 		return p.uncount(r, counter, err)

@@ -12,7 +12,7 @@ import (
 func (p *Pipeline) Logout() http.Handler { return p.serve(p.logout) }
 
 func (p *Pipeline) logout(w http.ResponseWriter, r *http.Request) error {
-	if _, err := form.Read(r); err != nil {
+	if err := form.Discard(r); err != nil {
 		return err
 	}
 	s, err := p.Sessions.Load(r)

@@ -22,7 +22,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
 	target := "/login"
-	_, err := p.findReset(r.Context(), email, secret)
+	_, _, err := p.findReset(r.Context(), email, secret)
 	switch {
 	case err == nil:
 		http.SetCookie(w, p.screenCookie(time.Minute))
@@ -36,20 +36,20 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// findReset returns the usable token that a link or form names.
-func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, error) {
+// findReset returns the usable token that a link or form names, and its user.
+func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, User, error) {
 	if !IsAddress(email) || len(secret) > 256 {
-		return ResetToken{}, ErrNotFound
+		return ResetToken{}, User{}, ErrNotFound
 	}
 	t, err := p.Resets.Find(ctx, email, digest([]byte(secret)), p.Now().Add(-p.ResetLifetime))
 	if err != nil {
-		return ResetToken{}, err
+		return ResetToken{}, User{}, err
 	}
 	user, err := p.Users.FindByID(ctx, t.UserID)
 	if err == nil && user.Disabled {
 		err = ErrNotFound
 	}
-	return t, err
+	return t, user, err
 }
 
 // MintReset issues a new reset token for a user and returns it. The mail sender
@@ -87,14 +87,10 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	refused := fault.Invalid("email", "reset_failed")
-	t, err := p.findReset(r.Context(), in.email, in.token)
+	t, user, err := p.findReset(r.Context(), in.email, in.token)
 	if errors.Is(err, ErrNotFound) {
 		return refused
 	}
-	if err != nil {
-		return err
-	}
-	user, err := p.Users.FindByID(r.Context(), t.UserID)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,17 @@ func Read(r *http.Request) (Form, error) {
 	return Form{Values: values, JSON: kind == "application/json"}, nil
 }
 
+// Discard checks the body of a request that has no fields as Read does. An empty
+// one is fine whatever its content type says: clients often announce JSON and
+// send nothing.
+func Discard(r *http.Request) error {
+	if r.ContentLength == 0 {
+		return nil
+	}
+	_, err := Read(r)
+	return err
+}
+
 func readBody(r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		return nil, &fault.Fault{Code: fault.TooLarge}
