@@ -63,10 +63,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request, v Visit) {
 }
 
 // yieldHeaders takes back those headers of ours that the application sets
-// itself: its own policy wins. The request id is ours alone.
+// itself: its own policy wins. The request id is ours alone, and so is a new
+// cookie: no cache may keep an answer that carries one.
 func yieldHeaders(resp *http.Response) error {
 	resp.Header.Del("X-Request-Id")
 	v, _ := resp.Request.Context().Value(visitKey{}).(visit)
+	if v.ours.Get("Set-Cookie") != "" {
+		resp.Header.Set("Cache-Control", "private, no-store")
+	}
 	for name := range resp.Header {
 		if name != "Set-Cookie" {
 			v.ours.Del(name)
