@@ -6,7 +6,6 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 	"github.com/vestibule-dev/vestibule/odata/plan/bind"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -203,7 +202,7 @@ func segmentKey(seg syntax.Segment, p *edm.Property) (plan.Expr, error) {
 		return &plan.Literal{T: p.Type, Value: plan.Value{Bytes: []byte(seg.Text)}}, nil
 	}
 	if p.Type.Kind == edm.Enum {
-		if l, ok := constant.Convert(&plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Bytes: []byte(seg.Text)}}, p.Type); ok {
+		if l, ok := bind.Convert(&plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Bytes: []byte(seg.Text)}}, p.Type); ok {
 			return l, nil
 		}
 		return nil, unknown
@@ -212,11 +211,11 @@ func segmentKey(seg syntax.Segment, p *edm.Property) (plan.Expr, error) {
 	if err != nil {
 		return nil, unknown
 	}
-	l, err := constant.Of(parsed)
+	l, err := bind.Of(parsed)
 	if err != nil {
 		return nil, unknown
 	}
-	if l, ok := constant.Convert(l, p.Type); ok {
+	if l, ok := bind.Convert(l, p.Type); ok {
 		return l, nil
 	}
 	return nil, unknown

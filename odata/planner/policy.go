@@ -7,7 +7,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
+	"github.com/vestibule-dev/vestibule/odata/plan/bind"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -71,14 +71,14 @@ func (b *builder) applyPolicy(r *plan.Range) error {
 	p, ok := b.planner.policies[r.Set]
 	if !ok {
 		if r.Set.Policy != "" {
-			r.Policy = constant.Boolean(false)
+			r.Policy = bind.Boolean(false)
 		}
 		return nil
 	}
 	for _, column := range p.users {
 		b.plan.Private = true
 		if !b.Caller.SignedIn || b.Caller.User[column] == nil {
-			r.Policy = constant.Boolean(false)
+			r.Policy = bind.Boolean(false)
 			return nil
 		}
 	}
@@ -87,7 +87,7 @@ func (b *builder) applyPolicy(r *plan.Range) error {
 	expr, err := s.Condition(p.expr)
 	if err != nil {
 		// The policy itself held up in New; what does not fit is this user's value, which matches no row.
-		expr = constant.Boolean(false)
+		expr = bind.Boolean(false)
 	}
 	r.Policy = expr
 	return nil
@@ -104,7 +104,7 @@ func (b *builder) user(alias *syntax.Path) (plan.Expr, error) {
 	}
 	switch v := b.Caller.User[column].(type) {
 	case bool:
-		l := constant.Boolean(v)
+		l := bind.Boolean(v)
 		l.Adapts = true
 		return l, nil
 	case int:
@@ -122,7 +122,7 @@ func (b *builder) user(alias *syntax.Path) (plan.Expr, error) {
 	case []byte:
 		return text(edm.String, string(v)), nil
 	case time.Time:
-		return text(edm.DateTimeOffset, constant.FormatTime(v)), nil
+		return text(edm.DateTimeOffset, bind.FormatTime(v)), nil
 	}
 	return nil, plan.Errorf(plan.Malformed, -1, "the user's column %q has no type that a policy can compare", column)
 }

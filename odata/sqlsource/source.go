@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/cursor"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
@@ -80,42 +80,8 @@ func (s *Source) Model() *edm.Model { return s.model }
 // Close closes the connections that the source opened itself.
 func (s *Source) Close() error { return s.db.Close() }
 
-// Open runs the statements of a plan up to the first row. Faults are *plan.Error where a client may know them:
-// NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first.
+// Open runs the statements of a plan up to the first row; see plan.Rows. Faults are *plan.Error where a client may know
+// them: NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first.
 func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
-	if p.Top == nil {
-		return nil, errors.New("the plan has no rows")
-	}
-	tx, err := s.db.Begin(ctx, p.Top.Count || len(p.Top.Expand) > 0)
-	if err != nil {
-		return nil, known(ctx, fmt.Errorf("begin: %w", err))
-	}
-	r := &rows{ctx: ctx, source: s, tx: tx, node: p.Top}
-	if err := r.open(p); err != nil {
-		return nil, errors.Join(known(ctx, err), tx.Close())
-	}
-	return r, nil
-}
-
-// known makes a fault that a client may know of an end of the context, and of numbers and dates that grew out of
-// their range while the database computed with them.
-func known(ctx context.Context, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return &plan.Error{Kind: plan.Unavailable, Pos: -1, Message: "the database took too long", Cause: err}
-	case outOfRange(err):
-		return &plan.Error{Kind: plan.Malformed, Pos: -1, Message: "the result of a computation is out of range", Cause: err}
-	}
-	return err
-}
-
-func outOfRange(err error) bool {
-	var state interface{ SQLState() string }
-	if errors.As(err, &state) {
-		return state.SQLState() == "22003" || state.SQLState() == "22008"
-	}
-	text := err.Error()
-	return strings.Contains(text, engine.OutOfRange) || strings.Contains(text, "Error 1690") || strings.Contains(text, "Error 1441")
+	return cursor.Open(ctx, s.db, s.gen, p)
 }

@@ -3,7 +3,6 @@ package bind
 import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -41,7 +40,7 @@ func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
 			y = &plan.Literal{T: tx, Value: plan.Value{Null: true}}
 		}
 		return x, y, true
-	case constant.SameType(tx, ty):
+	case SameType(tx, ty):
 		return x, y, true
 	}
 	if cy && (!cx || ly.Adapts) {
@@ -65,7 +64,7 @@ func fitConstant(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 			return nil, false
 		}
 	}
-	return constant.Convert(l, to)
+	return Convert(l, to)
 }
 
 // arithmetic binds add, sub, mul, div, divby, mod. OData-URL 5.1.1.2
@@ -81,16 +80,16 @@ func (s *Scope) arithmetic(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) 
 		return nil, mismatch(e, x, y)
 	}
 	if e.Op == "div" || e.Op == "divby" || e.Op == "mod" {
-		if l, fixed := y.(*plan.Literal); fixed && constant.IsZero(l) {
+		if l, fixed := y.(*plan.Literal); fixed && IsZero(l) {
 			return nil, plan.Errorf(plan.Malformed, e.Y.Pos(), "division by zero")
 		}
 	}
 	if numeric(t.Kind) && t.Kind != edm.Int64 {
 		if l, fixed := x.(*plan.Literal); fixed && t.Kind == edm.Double {
-			x = orSame(constant.Convert(l, t))(l)
+			x = orSame(Convert(l, t))(l)
 		}
 		if l, fixed := y.(*plan.Literal); fixed && t.Kind == edm.Double {
-			y = orSame(constant.Convert(l, t))(l)
+			y = orSame(Convert(l, t))(l)
 		}
 	}
 	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: t}, nil

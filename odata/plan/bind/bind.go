@@ -6,7 +6,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -120,7 +119,7 @@ func (s *Scope) literal(e *syntax.Literal) (plan.Expr, error) {
 	if e.Kind == syntax.Enum {
 		return s.enumLiteral(e)
 	}
-	l, err := constant.Of(e)
+	l, err := Of(e)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +132,7 @@ func (s *Scope) enumLiteral(e *syntax.Literal) (plan.Expr, error) {
 			continue
 		}
 		text := &plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Bytes: []byte(e.Text)}}
-		if l, ok := constant.Convert(text, edm.Type{Kind: edm.Enum, Enum: t}); ok {
+		if l, ok := Convert(text, edm.Type{Kind: edm.Enum, Enum: t}); ok {
 			return l, nil
 		}
 		return nil, plan.Errorf(plan.Malformed, e.At, "%q is no value of %s", e.Text, e.Type)
@@ -157,7 +156,7 @@ func (s *Scope) unary(e *syntax.Unary) (plan.Expr, error) {
 		return nil, plan.Errorf(plan.Malformed, e.At, "%s cannot be negated", e.X)
 	}
 	if l, ok := x.(*plan.Literal); ok {
-		if n, ok := constant.Negated(l); ok {
+		if n, ok := Negated(l); ok {
 			return n, nil
 		}
 	}
@@ -221,7 +220,7 @@ func (s *Scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 		return nil, mismatch(e, x, y)
 	}
 	if isNaN(x) || isNaN(y) {
-		return constant.Boolean(e.Op == "ne"), nil // databases do not agree on it
+		return Boolean(e.Op == "ne"), nil // databases do not agree on it
 	}
 	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
 }
@@ -245,7 +244,7 @@ func (s *Scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, 
 	}
 	if y.Type().Kind == edm.Null {
 		if len(rx.Path) > 0 || len(rx.Range.Set.Type.Key) == 0 {
-			return constant.Boolean(e.Op == "ne"), nil // a complex value is never null here
+			return Boolean(e.Op == "ne"), nil // a complex value is never null here
 		}
 		return &plan.Call{Name: e.Op, Args: []plan.Expr{keyRef(rx, 0), y}, T: edm.Of(edm.Boolean)}, nil
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -286,7 +285,7 @@ func (s *Scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 
 // isTrue makes a two-valued condition of a three-valued one.
 func isTrue(e plan.Expr) plan.Expr {
-	return &plan.Call{Name: "eq", Args: []plan.Expr{e, constant.Boolean(true)}, T: edm.Of(edm.Boolean)}
+	return &plan.Call{Name: "eq", Args: []plan.Expr{e, Boolean(true)}, T: edm.Of(edm.Boolean)}
 }
 
 func (s *Scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -84,7 +83,7 @@ func (s *Scope) call(e *syntax.Call) (plan.Expr, error) {
 	return s.constant(call), nil
 }
 
-// goodPattern accepts the patterns that every database reads alike: those of RE2, and only as a constant.
+// goodPattern accepts the patterns that every database reads alike: those of RE2, and only as a
 func goodPattern(e syntax.Expr, x plan.Expr) error {
 	l, ok := x.(*plan.Literal)
 	if !ok {
@@ -102,7 +101,7 @@ func (s *Scope) constant(call *plan.Call) plan.Expr {
 	switch call.Name {
 	case "now":
 		s.b.Volatile = true
-		return text(constant.FormatTime(s.b.Now))
+		return text(FormatTime(s.b.Now))
 	case "mindatetime":
 		return text("0001-01-01T00:00:00Z")
 	case "maxdatetime":
@@ -157,7 +156,7 @@ func fitParam(x plan.Expr, letter byte) (plan.Expr, bool) {
 		return x, t.Kind == edm.DateTimeOffset
 	case 'u':
 		if l, ok := x.(*plan.Literal); ok && t.Kind == edm.String {
-			if l, ok := constant.Convert(l, edm.Of(edm.Duration)); ok {
+			if l, ok := Convert(l, edm.Of(edm.Duration)); ok {
 				return l, true
 			}
 		}
@@ -174,13 +173,13 @@ func (s *Scope) cast(e *syntax.Cast) (plan.Expr, error) {
 	}
 	from := x.Type()
 	switch {
-	case constant.SameType(from, t):
+	case SameType(from, t):
 		return x, nil
 	case from.Kind == edm.Null:
 		return &plan.Literal{T: t, Value: plan.Value{Null: true}}, nil
 	}
 	if l, ok := x.(*plan.Literal); ok {
-		if c, ok := constant.Convert(l, t); ok {
+		if c, ok := Convert(l, t); ok {
 			return c, nil
 		}
 	}
@@ -211,12 +210,12 @@ func (s *Scope) isOf(e *syntax.IsOf) (plan.Expr, error) {
 		return nil, err
 	}
 	from := x.Type()
-	if !constant.SameType(from, t) {
-		return constant.Boolean(false), nil
+	if !SameType(from, t) {
+		return Boolean(false), nil
 	}
 	if ref, ok := x.(*plan.Ref); ok && (from.Kind == edm.Entity || from.Kind == edm.Complex) {
 		if len(ref.Path) > 0 || ref.Range.Nav == nil || len(ref.Range.Set.Type.Key) == 0 {
-			return constant.Boolean(true), nil
+			return Boolean(true), nil
 		}
 		x = keyRef(ref, 0)
 	}

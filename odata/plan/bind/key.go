@@ -3,7 +3,6 @@ package bind
 import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
 	"github.com/vestibule-dev/vestibule/odata/syntax"
 )
 
@@ -58,7 +57,7 @@ func (s *Scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr
 	if !ok {
 		return nil, plan.Errorf(plan.Malformed, a.Pos, "a key needs a constant")
 	}
-	typed, ok := constant.Convert(lit, p.Type)
+	typed, ok := Convert(lit, p.Type)
 	if !ok || lit.Value.Null {
 		return nil, plan.Errorf(plan.Malformed, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
 	}

@@ -11,7 +11,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+	"github.com/vestibule-dev/vestibule/odata/scalar"
 )
 
 // canonical is how instants are compared: all digits, so that text orders like time.

@@ -3,26 +3,8 @@ package introspect
 import (
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/odata/scalar"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
-)
-
-// The layouts in which SQLite columns hold times and the like. A column has one when every sampled value has it;
-// otherwise comparisons take the slow, always right way.
-const (
-	// LayoutSpace is "2006-01-02 15:04:05".
-	LayoutSpace = "space"
-	// LayoutT is "2006-01-02T15:04:05".
-	LayoutT = "t"
-	// LayoutZ is "2006-01-02T15:04:05Z".
-	LayoutZ = "z"
-	// LayoutUnix is seconds since 1970 as an integer.
-	LayoutUnix = "unix"
-	// LayoutText is plain text in the canonical form of its type: dates, times of day, upper or lower case GUIDs.
-	LayoutText = "text"
-	// LayoutBlob is 16 bytes for a GUID.
-	LayoutBlob = "blob"
-	// LayoutMixed is anything else.
-	LayoutMixed = "mixed"
 )
 
 // samples is how many values of a column are looked at.
@@ -45,7 +27,7 @@ func (r *reader) sqliteLayouts(t *Table) error {
 		err := r.each(1, func(v row) {
 			layout := classify(v[0])
 			if c.Stored != "" && c.Stored != layout {
-				layout = LayoutMixed
+				layout = scalar.LayoutMixed
 			}
 			c.Stored = layout
 		}, query, int64(samples))
@@ -53,7 +35,7 @@ func (r *reader) sqliteLayouts(t *Table) error {
 			return err
 		}
 		if c.Stored == "" {
-			c.Stored = LayoutMixed
+			c.Stored = scalar.LayoutMixed
 		}
 	}
 	return nil
@@ -81,7 +63,7 @@ func classifier(typ string) func(engine.Cell) string {
 	case strings.HasPrefix(typ, "datetime"), strings.HasPrefix(typ, "timestamp"):
 		return instantLayout
 	case typ == "date":
-		return func(c engine.Cell) string { return shape(c, "dddd-dd-dd", LayoutText) }
+		return func(c engine.Cell) string { return shape(c, "dddd-dd-dd", scalar.LayoutText) }
 	case typ == "uuid", typ == "guid", typ == "uniqueidentifier":
 		return guidLayout
 	}
@@ -90,36 +72,36 @@ func classifier(typ string) func(engine.Cell) string {
 
 func instantLayout(c engine.Cell) string {
 	if c.Kind == engine.Int {
-		return LayoutUnix
+		return scalar.LayoutUnix
 	}
 	for _, layout := range [][2]string{
-		{"dddd-dd-dd dd:dd:dd", LayoutSpace}, {"dddd-dd-ddTdd:dd:dd", LayoutT}, {"dddd-dd-ddTdd:dd:ddZ", LayoutZ},
+		{"dddd-dd-dd dd:dd:dd", scalar.LayoutSpace}, {"dddd-dd-ddTdd:dd:dd", scalar.LayoutT}, {"dddd-dd-ddTdd:dd:ddZ", scalar.LayoutZ},
 	} {
-		if shape(c, layout[0], layout[1]) != LayoutMixed {
+		if shape(c, layout[0], layout[1]) != scalar.LayoutMixed {
 			return layout[1]
 		}
 	}
-	return LayoutMixed
+	return scalar.LayoutMixed
 }
 
 func guidLayout(c engine.Cell) string {
 	switch {
 	case c.Kind == engine.Blob && len(c.Bytes) == 16:
-		return LayoutBlob
+		return scalar.LayoutBlob
 	case c.Kind == engine.Text && len(c.Bytes) == 36 && strings.ToLower(string(c.Bytes)) == string(c.Bytes):
-		return LayoutText
+		return scalar.LayoutText
 	}
-	return LayoutMixed
+	return scalar.LayoutMixed
 }
 
 // shape gives the layout when the text looks like the pattern, in which d is a digit.
 func shape(c engine.Cell, pattern, layout string) string {
 	if c.Kind != engine.Text || len(c.Bytes) != len(pattern) {
-		return LayoutMixed
+		return scalar.LayoutMixed
 	}
 	for i, b := range c.Bytes {
 		if pattern[i] == 'd' && (b < '0' || b > '9') || pattern[i] != 'd' && pattern[i] != b {
-			return LayoutMixed
+			return scalar.LayoutMixed
 		}
 	}
 	return layout

@@ -7,7 +7,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+	"github.com/vestibule-dev/vestibule/odata/scalar"
 )
 
 // mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing

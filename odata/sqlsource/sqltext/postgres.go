@@ -7,7 +7,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+	"github.com/vestibule-dev/vestibule/odata/scalar"
 )
 
 // postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; seconds as

@@ -8,8 +8,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
+	"github.com/vestibule-dev/vestibule/odata/scalar"
 )
 
 // sqlite computes with: integers for Boolean, integers and enumerations; integers or reals for Decimal; reals for
@@ -28,12 +27,12 @@ func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 	case edm.DateTimeOffset:
 		return fill("ves_time($1)", name)
 	case edm.Guid:
-		if c.Layout == introspect.LayoutText {
+		if c.Layout == scalar.LayoutText {
 			return fill("$1 COLLATE BINARY", name)
 		}
 		return fill("ves_guid($1)", name)
 	case edm.Date:
-		if c.Layout != introspect.LayoutText {
+		if c.Layout != scalar.LayoutText {
 			return fill("substr(ves_time($1), 1, 10)", name)
 		}
 	case edm.TimeOfDay:
@@ -120,13 +119,13 @@ func (sqlite) stored(c *Column, l *plan.Literal) (any, bool) {
 		return nil, false
 	}
 	switch c.Layout {
-	case introspect.LayoutSpace:
+	case scalar.LayoutSpace:
 		return t.Format(time.DateTime), true
-	case introspect.LayoutT:
+	case scalar.LayoutT:
 		return t.Format("2006-01-02T15:04:05"), true
-	case introspect.LayoutZ:
+	case scalar.LayoutZ:
 		return t.Format("2006-01-02T15:04:05Z"), true
-	case introspect.LayoutUnix:
+	case scalar.LayoutUnix:
 		return t.Unix(), true
 	}
 	return nil, false
@@ -139,7 +138,7 @@ func (sqlite) distinct(x, y frag) frag { return fill("$1 IS NOT $2", x, y) }
 func (d sqlite) sortKey(g *Generator, e plan.Expr) frag {
 	if ref, ok := e.(*plan.Ref); ok && e.Type().Kind == edm.DateTimeOffset {
 		switch g.columnOf(ref).Layout {
-		case introspect.LayoutSpace, introspect.LayoutT, introspect.LayoutZ, introspect.LayoutUnix:
+		case scalar.LayoutSpace, scalar.LayoutT, scalar.LayoutZ, scalar.LayoutUnix:
 			return g.raw(ref)
 		}
 	}

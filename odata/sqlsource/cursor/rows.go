@@ -1,4 +1,4 @@
-package sqlsource
+package cursor
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 // rows is the cursor over a node at the top. Without expanded properties it streams; with them it goes from chunk to
 // chunk of rows, each with its children.
 type rows struct {
-	ctx    context.Context
-	source *Source
-	tx     engine.Tx
-	node   *plan.Node
+	ctx  context.Context
+	gen  *sqltext.Generator
+	tx   engine.Tx
+	node *plan.Node
 
 	cursor engine.Cursor
 	cells  []engine.Cell
@@ -34,17 +34,33 @@ type rows struct {
 	at    int
 }
 
+// Open runs the statements of a plan up to the first row. Faults are *plan.Error where a client may know them.
+func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Plan) (plan.Rows, error) {
+	if p.Top == nil {
+		return nil, errors.New("the plan has no rows")
+	}
+	tx, err := db.Begin(ctx, p.Top.Count || len(p.Top.Expand) > 0)
+	if err != nil {
+		return nil, known(ctx, fmt.Errorf("begin: %w", err))
+	}
+	r := &rows{ctx: ctx, gen: gen, tx: tx, node: p.Top}
+	if err := r.open(p); err != nil {
+		return nil, errors.Join(known(ctx, err), tx.Close())
+	}
+	return r, nil
+}
+
 // open runs the statements and reads the first row.
 func (r *rows) open(p *plan.Plan) error {
 	if r.node.Count || p.Kind == plan.RawCount {
-		n, err := r.one(r.source.gen.Count(r.node))
+		n, err := r.one(r.gen.Count(r.node))
 		if err != nil {
 			return fmt.Errorf("count: %w", err)
 		}
 		r.count = n
 	}
 	if p.Kind != plan.RawCount {
-		_, width := r.source.gen.Links(r.node)
+		_, width := r.gen.Links(r.node)
 		r.cells = make([]engine.Cell, max(width, 1))
 		r.values = make([]plan.Value, len(r.node.Columns))
 		if err := r.query(); err != nil {
@@ -61,7 +77,7 @@ func (r *rows) query() error {
 	if r.node.Many && r.node.Page.Read == 0 {
 		return nil
 	}
-	s := r.source.gen.Rows(r.node, r.read(), r.node.Page.Skip+r.given)
+	s := r.gen.Rows(r.node, r.read(), r.node.Page.Skip+r.given)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
@@ -97,7 +113,7 @@ func (r *rows) step() error {
 
 // parentExists tells an empty collection from one whose owner is not there.
 func (r *rows) parentExists() error {
-	n, err := r.one(r.source.gen.Exists(r.node.Query.From))
+	n, err := r.one(r.gen.Exists(r.node.Query.From))
 	if err != nil {
 		return fmt.Errorf("look for the parent: %w", err)
 	}

@@ -1,4 +1,4 @@
-package sqlsource
+package cursor
 
 import (
 	"fmt"
@@ -66,7 +66,7 @@ func (b *buffer) add(cells []engine.Cell) error {
 // fill reads the next chunk and the children of its rows.
 func (r *rows) fill() error {
 	b := &buffer{node: r.node}
-	at, _ := r.source.gen.Links(r.node)
+	at, _ := r.gen.Links(r.node)
 	var links linkKeys
 	if r.cursor == nil {
 		if err := r.query(); err != nil {
@@ -172,13 +172,13 @@ func (r *rows) expandAll(b *buffer, links *linkKeys) error {
 
 func (r *rows) readChildren(c *children, keys [][]any) error {
 	n := c.node
-	s := r.source.gen.Children(n, keys)
+	s := r.gen.Children(n, keys)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = cur.Close() }()
-	at, width := r.source.gen.Links(n)
+	at, width := r.gen.Links(n)
 	if n.CountOnly {
 		width = 0
 	}

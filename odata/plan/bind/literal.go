@@ -1,4 +1,4 @@
-package constant
+package bind
 
 import (
 	"encoding/base64"
@@ -242,7 +242,7 @@ func IsZero(l *plan.Literal) bool {
 	return l.Value.Float == 0
 }
 
-// Boolean is true or false as a constant.
+// Boolean is true or false as a
 func Boolean(v bool) *plan.Literal {
 	l := &plan.Literal{T: edm.Of(edm.Boolean)}
 	if v {

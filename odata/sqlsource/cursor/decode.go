@@ -1,4 +1,4 @@
-package sqlsource
+package cursor
 
 import (
 	"fmt"
@@ -9,9 +9,8 @@ import (
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/constant"
+	"github.com/vestibule-dev/vestibule/odata/scalar"
 	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/scalar"
 )
 
 // decoder makes values of cells. Text that has to be written anew goes into its arena; text that is fine as it is stays
@@ -274,7 +273,7 @@ func (d *decoder) time(v *plan.Value, c *engine.Cell, k edm.Kind) bool {
 func (d *decoder) duration(v *plan.Value, c *engine.Cell) bool {
 	switch c.Kind {
 	case engine.Int:
-		v.Bytes = []byte(constant.FormatDuration(c.Int < 0, abs(c.Int), 0))
+		v.Bytes = []byte(scalar.FormatDuration(c.Int < 0, abs(c.Int), 0))
 	case engine.Float:
 		v.Bytes = []byte(scalar.FormatSeconds(c.Float))
 	default:
