@@ -35,7 +35,7 @@ func (db *DB) listUsers(ctx context.Context, after string, limit int) ([]auth.Us
 		}
 		condition, args = ` WHERE `+db.dialect.quote(colID)+` > ?`, []any{key}
 	}
-	rows, err := db.reader.QueryxContext(ctx,
+	rows, err := db.read(ctx).QueryxContext(ctx,
 		db.rebind(t.read+condition+` ORDER BY `+db.dialect.quote(colID)+` LIMIT ?`), append(args, limit)...)
 	if err != nil {
 		return nil, err

@@ -111,11 +111,15 @@ func (db *DB) get(ctx context.Context, missing error, what string, dest any, que
 
 // list reads all rows into dest, a pointer to a slice.
 func (db *DB) list(ctx context.Context, what string, dest any, query string, args ...any) error {
-	var q sqlx.QueryerContext = db.reader
+	return failed(what, sqlx.SelectContext(ctx, db.read(ctx), dest, db.rebind(query), args...))
+}
+
+// read is where to read: in the transaction of ctx or with the reader.
+func (db *DB) read(ctx context.Context) sqlx.QueryerContext {
 	if tx := db.tx(ctx); tx != nil {
-		q = tx
+		return tx
 	}
-	return failed(what, sqlx.SelectContext(ctx, q, dest, db.rebind(query), args...))
+	return db.reader
 }
 
 func failed(what string, err error) error {
@@ -132,7 +136,7 @@ func (db *DB) row(ctx context.Context, query string, args ...any) *sqlx.Row {
 	if tx := db.tx(ctx); tx != nil {
 		return tx.QueryRowxContext(ctx, db.rebind(query), args...)
 	}
-	if stmt := db.stmt(ctx, query); stmt != nil {
+	if stmt := db.stmt(ctx, query); stmt != nil { //nolint:sqlclosecheck // kept until Close
 		return stmt.QueryRowxContext(context.WithoutCancel(ctx), args...)
 	}
 	return db.reader.QueryRowxContext(ctx, db.rebind(query), args...)
@@ -152,7 +156,7 @@ func (db *DB) stmt(ctx context.Context, query string) *sqlx.Stmt {
 		return nil
 	}
 	if first, lost := db.prepared.LoadOrStore(query, stmt); lost {
-		_ = stmt.Close()
+		_ = stmt.Close() //nolint:sqlclosecheck // the other one is kept
 		return first.(*sqlx.Stmt)
 	}
 	return stmt

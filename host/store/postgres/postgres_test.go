@@ -97,6 +97,11 @@ func TestSeveralHosts(t *testing.T) {
 		_ = db.Close()
 		t.Fatal("took a server that only reads")
 	}
+	replica, err := postgres.Open(t.Context(), several+" target_session_attrs=any") // for OData, say
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = replica.Close()
 }
 
 func TestAnotherSchemaOnTheSearchPath(t *testing.T) {
