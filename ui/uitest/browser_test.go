@@ -34,7 +34,11 @@ var chrome browser
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if runs := axeTally.runs.Load(); runs > 0 {
-		fmt.Printf("axe-core: %d runs, %d violations\n", runs, axeTally.violations.Load())
+		line := fmt.Sprintf("axe-core: %d runs, %d violations\n", runs, axeTally.violations.Load())
+		fmt.Print(line)
+		if dir := os.Getenv("SCREENS_DIR"); dir != "" {
+			_ = os.WriteFile(filepath.Join(dir, "axe.txt"), []byte(line), 0o644)
+		}
 	}
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir)
@@ -277,7 +281,10 @@ func (b *tab) picture(name string) {
 	if dir == "" {
 		return
 	}
-	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	// The window is made as tall as the page: what is fixed to it covers all of it.
+	width, height := eval[int64](b, `innerWidth`), eval[int64](b, `Math.max(innerHeight, document.documentElement.scrollHeight)`)
+	b.size(width, height)
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	b.must(err)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		b.t.Fatal(err)

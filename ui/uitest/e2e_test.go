@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // signIn fills in the sign-in screen.
@@ -19,8 +21,8 @@ func (b *tab) signIn(secret string) {
 // A stranger comes to a guarded page with a fragment, signs in, passes the
 // plugin's step in spite of a reload and an ended session, and lands there.
 func TestRealOrganisation(t *testing.T) {
-	r := newReal(t, "")
 	b := open(t)
+	r := newReal(t, "")
 	b.visit(r.base + "/dashboard#/orders/17")
 	b.at(r.base + "/login#/orders/17")
 	b.signIn(password)
@@ -30,8 +32,18 @@ func TestRealOrganisation(t *testing.T) {
 
 	b.visit(r.base + "/login#/orders/17")
 	b.ready("#org_name")
+	organisationNamed(b, "123")
+	b.see("must have at least one letter")
+	b.choose("#company_size", "enterprise")
+	b.fill("#org_name", "Analytical Engines Ltd")
+	b.fill("#billing_email", " ")
+	submit(b)
+	b.see("we need an address for invoices")
+	b.focused("#billing_email[aria-invalid=true]")
+	b.fill("#billing_email", "bills@example.com")
+
 	r.command("", "session", "revoke", "--email", person)
-	organisation(b)
+	submit(b)
 	b.see("Your session has ended")
 	b.signIn(password)
 	b.ready("#org_name")
@@ -52,8 +64,8 @@ func TestRealOrganisation(t *testing.T) {
 }
 
 func TestRealPasswordReset(t *testing.T) {
-	r := newReal(t, "")
 	b := open(t)
+	r := newReal(t, "")
 	b.visit(r.base + "/login?lang=de")
 	b.ready("#login")
 	b.click("#forgot")
@@ -82,9 +94,34 @@ func TestRealPasswordReset(t *testing.T) {
 	b.ready("#org_name, #login")
 }
 
-func TestRealThrottle(t *testing.T) {
-	r := newReal(t, "")
+// The whole way by keyboard, in German, in the dark, on 320 pixels.
+func TestRealKeyboard(t *testing.T) {
 	b := open(t)
+	r := newReal(t, "")
+	b.size(320, 640)
+	b.media("dark")
+	b.visit(r.base + "/login?lang=de#/orders/17")
+	b.focused("#login")
+	b.press(person, kb.Tab, "wrong", kb.Enter)
+	b.see("passen nicht zusammen")
+	b.focused("#login")
+	b.press(kb.Tab)
+	b.focused("#password")
+	for range "wrong" {
+		b.press(kb.Backspace)
+	}
+	b.press(password, kb.Enter)
+	b.focused("h1")
+	b.see("Willkommen, Ada Lovelace")
+	b.press(kb.Tab, " ", kb.Tab, "Analytische Maschinen", kb.Tab, "K", kb.Tab, "A", kb.Tab, kb.Tab, " ")
+	b.checks("de", "org setup by keyboard")
+	b.press(kb.Enter)
+	b.at(r.base + "/dashboard#/orders/17")
+}
+
+func TestRealThrottle(t *testing.T) {
+	b := open(t)
+	r := newReal(t, "")
 	b.visit(r.base + "/login")
 	for range 5 {
 		b.signIn("wrong")
@@ -103,11 +140,11 @@ func TestRealReplacement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := open(t)
 	r := newReal(t, fmt.Sprintf("source \"auth\" { dir = %q }\n", dir))
 	if out := r.command("", "check"); strings.Contains(out, "error") {
 		t.Errorf("check says:\n%s", out)
 	}
-	b := open(t)
 	b.visit(r.base + "/dashboard#/orders/17")
 	b.see("Good to see you.")
 	b.fill("#login", person)

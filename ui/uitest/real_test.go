@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
-	"mime/quotedprintable"
 	"net"
 	"os"
 	"os/exec"
@@ -213,8 +212,8 @@ func (delivery) Logout() error                        { return nil }
 func (delivery) Mail(string, *smtp.MailOptions) error { return nil }
 func (delivery) Rcpt(string, *smtp.RcptOptions) error { return nil }
 func (d delivery) Data(r io.Reader) error {
-	text, err := io.ReadAll(quotedprintable.NewReader(r))
-	d.sink.mails <- string(text)
+	text, err := io.ReadAll(r)
+	d.sink.mails <- strings.NewReplacer("=\r\n", "", "=3D", "=").Replace(string(text)) // quoted-printable, as far as a link needs it
 	return err
 }
 

@@ -29,9 +29,11 @@ func credentials(b *tab) {
 	submit(b)
 }
 
-func organisation(b *tab) {
+func organisation(b *tab) { organisationNamed(b, "Analytical Engines Ltd") }
+
+func organisationNamed(b *tab, name string) {
 	b.click("label:has(#legal_form-2)")
-	b.fill("#org_name", "Analytical Engines Ltd")
+	b.fill("#org_name", name)
 	b.choose("#company_size", "small")
 	b.choose("#function", "architect")
 	b.fill("#billing_email", "bills@example.com")
@@ -186,7 +188,7 @@ func organisationStates() []state {
 		{name: "org-setup-more-input", act: organisation, until: strip, setup: openStep(
 			answering(org, says(200, satisfaction("needs_more_input", step, nil, nil))))},
 		{name: "org-setup-error", act: organisation, until: strip, setup: openStep(
-			answering(org, says(200, satisfaction("error", nil, []string{"The directory does not know this organization."}, nil))))},
+			answering(org, says(200, satisfaction("error", nil, []string{"The directory does not know this organisation."}, nil))))},
 		{name: "org-setup-unavailable", act: organisation, until: strip, setup: openStep(
 			answering(org, says(503, fault("handler_unavailable", ""), "Retry-After", "5")))},
 		{name: "org-setup-no-handler", act: organisation, until: strip, setup: openStep(
