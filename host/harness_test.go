@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -301,3 +302,6 @@ func sqliteStore(t *testing.T) *store.DB {
 	dsn := filepath.Join(t.TempDir(), "host.db")
 	return opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })()
 }
+
+// sorted returns a copy of list in order.
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
