@@ -89,6 +89,7 @@ func (b *builder) counted(n *plan.Node, q *syntax.Query) error {
 // property plans a single property, or a part of one.
 func (b *builder) property(n *plan.Node, path []*edm.Property, q *syntax.Query) error {
 	n.Page = single()
+	keyColumns(n)
 	last := path[len(path)-1]
 	if last.Type.Kind != edm.Complex {
 		if len(q.Select) > 0 || len(q.Expand) > 0 {

@@ -28,9 +28,7 @@ func (s *selection) has(name string) (*selection, bool) {
 func (l *level) fields(q *syntax.Query) error {
 	n := l.node
 	t := n.Set.Type
-	for _, p := range t.Key {
-		n.Key = append(n.Key, column(n, &plan.Ref{Range: n.Query.Range, Path: []*edm.Property{p}, T: p.Type}))
-	}
+	keyColumns(n)
 	if n.Ref || n.CountOnly {
 		return nil
 	}
@@ -62,6 +60,13 @@ func (l *level) fields(q *syntax.Query) error {
 		}
 	}
 	return nil
+}
+
+// keyColumns makes columns of the key, so that links and context URLs can be written whatever is selected.
+func keyColumns(n *plan.Node) {
+	for _, p := range n.Set.Type.Key {
+		n.Key = append(n.Key, column(n, &plan.Ref{Range: n.Query.Range, Path: []*edm.Property{p}, T: p.Type}))
+	}
 }
 
 // selectEntity adds one item of $select; true when it names a navigation property.

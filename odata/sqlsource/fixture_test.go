@@ -58,7 +58,10 @@ INSERT INTO product_tags VALUES (1, 1), (1, 2), (2, 1), (1, 1);
 INSERT INTO "Order Details" VALUES (1, 1, 1, 10.00, 'x'), (1, 2, 2, 9.00, NULL), (2, 1, 1, 11.25, 'y');
 `
 
-func ddl(dialect string) string {
+func ddl(dialect string) string { return ddlOf(dialect, shopDDL) }
+
+// ddlOf spells the types of a script for a dialect.
+func ddlOf(dialect, script string) string {
 	types := map[string][]string{
 		"sqlite": {
 			"{BIG}", "INTEGER", "{INT}", "INTEGER", "{STR}", "VARCHAR(80)", "{DEC}", "DECIMAL(10,2)", "{DBL}", "REAL", "{BOOL}", "BOOLEAN",
@@ -73,7 +76,7 @@ func ddl(dialect string) string {
 			"{TS}", "DATETIME(6)", "{DATE}", "DATE", "{TIME}", "TIME(6)", "{UUID}", "UUID", "{BIN}", "BLOB", "{T}", "1", "{F}", "0", "{Z}", "", "{X}", "X", `"`, "`",
 		},
 	}
-	return strings.NewReplacer(types[dialect]...).Replace(shopDDL)
+	return strings.NewReplacer(types[dialect]...).Replace(script)
 }
 
 // database makes a filled database of a dialect.

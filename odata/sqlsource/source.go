@@ -48,6 +48,9 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 			return nil, fmt.Errorf("the dialect %s needs an open database", db.Dialect)
 		}
 		s.db = engine.NewSQL(db.DB.DB)
+		if db.Dialect == "mysql" {
+			s.db, err = engine.NewMySQL(ctx, db.DB.DB)
+		}
 	default:
 		err = fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", db.Dialect)
 	}

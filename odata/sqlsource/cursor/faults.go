@@ -15,7 +15,7 @@ func known(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || strings.Contains(err.Error(), "Error 1969") || strings.Contains(err.Error(), "Error 3024"):
 		return &plan.Error{Kind: plan.Unavailable, Pos: -1, Message: "the database took too long", Cause: err}
 	case outOfRange(err):
 		return &plan.Error{Kind: plan.Malformed, Pos: -1, Message: "the result of a computation is out of range", Cause: err}

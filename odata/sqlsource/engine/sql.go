@@ -5,14 +5,36 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
 // SQL reads through database/sql. The handle stays the caller's.
-type SQL struct{ db *sql.DB }
+type SQL struct {
+	db *sql.DB
+	// bound puts the time that is left into a statement; nil where the driver stops the server by itself.
+	bound func(query string, left time.Duration) string
+}
 
-// NewSQL makes a DB of an open database/sql handle.
-func NewSQL(db *sql.DB) *SQL { return &SQL{db} }
+// NewSQL makes a DB of an open handle on PostgreSQL.
+func NewSQL(db *sql.DB) *SQL { return &SQL{db: db} }
+
+// NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver leaves a server alone with a statement whose
+// context ended, so the statement itself says how long it may run, in the words of the one or the other.
+func NewMySQL(ctx context.Context, db *sql.DB) (*SQL, error) {
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return nil, fmt.Errorf("ask for the version: %w", err)
+	}
+	if strings.Contains(strings.ToLower(version), "mariadb") {
+		return &SQL{db, func(query string, left time.Duration) string {
+			return fmt.Sprintf("SET STATEMENT max_statement_time=%.3f FOR %s", left.Seconds(), query)
+		}}, nil
+	}
+	return &SQL{db, func(query string, left time.Duration) string {
+		return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", left.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
+	}}, nil
+}
 
 // Close does nothing: the handle is the caller's.
 func (db *SQL) Close() error { return nil }
@@ -24,13 +46,13 @@ func (db *SQL) Begin(ctx context.Context, snapshot bool) (Tx, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &sqlTx{ctx: ctx, q: conn, end: conn.Close}, nil
+		return &sqlTx{ctx: ctx, q: conn, end: conn.Close, bound: db.bound}, nil
 	}
 	tx, err := db.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	return &sqlTx{ctx: ctx, q: tx, end: tx.Rollback}, nil
+	return &sqlTx{ctx: ctx, q: tx, end: tx.Rollback, bound: db.bound}, nil
 }
 
 type querier interface {
@@ -42,6 +64,8 @@ type sqlTx struct {
 	q    querier
 	end  func() error
 	done bool
+
+	bound func(string, time.Duration) string
 }
 
 func (tx *sqlTx) Interleaves() bool { return false }
@@ -60,6 +84,9 @@ func (tx *sqlTx) Close() error {
 }
 
 func (tx *sqlTx) Query(query string, args []any) (Cursor, error) {
+	if deadline, ok := tx.ctx.Deadline(); ok && tx.bound != nil {
+		query = tx.bound(query, max(time.Until(deadline), time.Millisecond))
+	}
 	// The rows live as long as the cursor that is handed out; whoever has it closes them.
 	rows, err := tx.q.QueryContext(tx.ctx, query, args...)
 	if err != nil {

@@ -52,6 +52,28 @@ type conn struct {
 	// overflow is set when a sum or product of integers left the 64 bits. Functions cannot fail by themselves: the
 	// error of one reaches SQLite as its result.
 	overflow bool
+	// cached are the statements that the connection keeps, oldest first.
+	cached []string
+	known  map[string]bool
+}
+
+// maxCached bounds the statements that a connection keeps: a client can make any number of different ones.
+const maxCached = 128
+
+// trim drops the oldest statements. None of them may be in use.
+func (c *conn) trim() error {
+	for len(c.cached) > maxCached {
+		stmt, err := c.Prepare(c.cached[0])
+		if err != nil {
+			return err
+		}
+		if err := stmt.Finalize(); err != nil {
+			return err
+		}
+		delete(c.known, c.cached[0])
+		c.cached = c.cached[1:]
+	}
+	return nil
 }
 
 func (db *SQLite) connect() (*conn, error) {
@@ -60,7 +82,7 @@ func (db *SQLite) connect() (*conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
-	c := &conn{Conn: raw}
+	c := &conn{Conn: raw, known: map[string]bool{}}
 	c.SetBusyTimeout(5 * time.Second)
 	err = register(c)
 	for _, pragma := range []string{"query_only=1", "mmap_size=268435456", "cache_size=-8192"} {
@@ -194,7 +216,7 @@ func (tx *sqliteTx) Close() error {
 	if !conn.AutocommitEnabled() {
 		errs = append(errs, exec(conn.Conn, "COMMIT"))
 	}
-	return errors.Join(append(errs, tx.db.release(conn))...)
+	return errors.Join(append(errs, conn.trim(), tx.db.release(conn))...)
 }
 
 // Query uses the statement cache of the connection. A statement whose cursor is still open is prepared anew.
@@ -216,6 +238,10 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 	}
 	if err != nil {
 		return nil, cause(tx.ctx, err)
+	}
+	if !c.transient && !tx.conn.known[query] {
+		tx.conn.known[query] = true
+		tx.conn.cached = append(tx.conn.cached, query)
 	}
 	c.query = query
 	tx.cursors = append(tx.cursors, c)
