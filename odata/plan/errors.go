@@ -46,10 +46,6 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-func fail(k ErrorKind, pos int, format string, args ...any) *Error {
-	return &Error{Kind: k, Pos: pos, Message: fmt.Sprintf(format, args...)}
-}
-
 // Errorf makes an Error at a byte offset of the request target, -1 when there is no place.
 func Errorf(k ErrorKind, pos int, format string, args ...any) *Error {
 	return &Error{Kind: k, Pos: pos, Message: fmt.Sprintf(format, args...)}

@@ -1,0 +1,26 @@
+package plan
+
+import "github.com/vestibule-dev/vestibule/odata/edm"
+
+// Caller is who asks, as far as guards and row policies need to know.
+type Caller struct {
+	// SignedIn tells that there is a user; Settled that the user's intent loop has ended, too.
+	SignedIn, Settled bool
+	// User holds the columns of the user's record by name, for @user_COLUMN in row policies: nil, bool, integers,
+	// floats, string, []byte, or time.Time. A missing or nil column lets no row pass.
+	User map[string]any
+}
+
+// Pass tells whether a guard lets the caller in: nil, or an *Error of kind Unauthenticated or Forbidden.
+func (c Caller) Pass(g edm.Guard) error {
+	switch {
+	case g == edm.GuardNone:
+		return nil
+	case !c.SignedIn:
+		return Errorf(Unauthenticated, -1, "sign in first")
+	case g == edm.GuardSettled && !c.Settled:
+		return Errorf(Forbidden, -1, "finish signing in first")
+	}
+	return nil
+}
+
