@@ -23,4 +23,3 @@ func (c Caller) Pass(g edm.Guard) error {
 	}
 	return nil
 }
-
