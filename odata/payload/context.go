@@ -54,7 +54,10 @@ func propertyPath(n *plan.Node) []*edm.Property {
 // all (OData-Protocol 10.8 to 10.10). An expanded property whose own properties
 // are all there is named by 4.01 alone.
 func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
-	if n.Explicit {
+	switch {
+	case n.Explicit && complete(n):
+		dst = append(dst, '*')
+	case n.Explicit:
 		for _, f := range n.Fields {
 			dst = appendSelected(dst, "", f)
 		}
@@ -71,6 +74,16 @@ func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
 		dst = append(append(append(dst, '('), list...), ')')
 	}
 	return dst
+}
+
+// complete tells whether all properties of the type were chosen, and no other.
+func complete(n *plan.Node) bool {
+	all := len(n.Fields) == len(n.Set.Type.Properties)
+	for _, f := range n.Fields {
+		partly := f.T.Kind == edm.Complex && len(f.Fields) < len(f.T.Complex.Properties)
+		all = all && !partly && !f.Computed
+	}
+	return all
 }
 
 func appendSelected(dst []byte, prefix string, f plan.Field) []byte {

@@ -1,0 +1,80 @@
+package odatatest
+
+// selects are projections (OData-URL 5.1.3).
+func selects() []check {
+	return []check{
+		{name: "one", target: "Things(1)?$select=name", body: `{"@odata.context":"~$metadata#Things(name)/$entity","name":"Anvil"}`},
+		{name: "all", target: "Things(1)?$select=*", body: `{"@odata.context":"~$metadata#Things(*)/$entity",` + thing1 + `}`},
+		{name: "part of a complex property", target: "Things(1)?$select=home/city", body: `{"@odata.context":"~$metadata#Things(home/city)/$entity","home":{"city":"Bern"}}`},
+		{name: "nested", target: "Things(1)?$select=home($select=city)", body: `{"@odata.context":"~$metadata#Things(home/city)/$entity","home":{"city":"Bern"}}`},
+		{name: "unknown", target: "Things(1)?$select=nope", status: 400},
+		{name: "hidden", target: "Things(1)?$select=secret", status: 400},
+	}
+}
+
+// expands are expanded navigation properties with all nested options
+// (OData-URL 5.1.2).
+func expands() []check {
+	none := []string{"Accept", "application/json;odata.metadata=none"}
+	get := func(name, target, body string) check {
+		return check{name: name, target: target, header: none, body: body}
+	}
+	return []check{
+		get("to one", "Lines(order_no=1,line_no=2)?$select=qty&$expand=thing($select=name)", `{"qty":0,"thing":{"name":"anvil"}}`),
+		get("to nothing", "Lines(order_no=2,line_no=2)?$select=qty&$expand=thing($select=name)", `{"qty":7,"thing":null}`),
+		get("to many", "Things(1)?$select=id&$expand=lines($select=qty)", `{"id":1,"lines":[{"qty":5},{"qty":-3}]}`),
+		get("to many, none there", "Things(3)?$select=id&$expand=lines", `{"id":3,"lines":[]}`),
+		get("over a table between", "Things(1)?$select=id&$expand=tags($select=label)", `{"id":1,"tags":[{"label":"upper"},{"label":"lower"},{"label":"quote"}]}`),
+		get("filter", "Things(1)?$select=id&$expand=lines($select=qty;$filter=qty gt 0)", `{"id":1,"lines":[{"qty":5}]}`),
+		get("order and top", "Things(1)?$select=id&$expand=lines($select=qty;$orderby=qty;$top=1)", `{"id":1,"lines":[{"qty":-3}]}`),
+		get("skip", "Things(1)?$select=id&$expand=lines($select=qty;$skip=1)", `{"id":1,"lines":[{"qty":-3}]}`),
+		get("count", "Things(1)?$select=id&$expand=lines($select=qty;$count=true;$top=1)", `{"id":1,"lines@odata.count":2,"lines":[{"qty":5}]}`),
+		get("count only", "Things(1)?$select=id&$expand=lines/$count", `{"id":1,"lines@odata.count":2}`),
+		get("references", "Things(1)?$select=id&$expand=children/$ref", `{"id":1,"children":[{"@odata.id":"~Things(2)"},{"@odata.id":"~Things(3)"}]}`),
+		get("two levels", "Things(1)?$select=id&$expand=children($select=id;$expand=children($select=id))", `{"id":1,"children":[{"id":2,"children":[{"id":4}]},{"id":3,"children":[]}]}`),
+		get("levels", "Things(1)?$select=id&$expand=children($select=id;$levels=2)", `{"id":1,"children":[{"id":2,"children":[{"id":4}]},{"id":3,"children":[]}]}`),
+		get("a loop", "Things(5)?$select=id&$expand=parent($select=id;$expand=parent($select=id))", `{"id":5,"parent":{"id":5,"parent":{"id":5}}}`),
+		get("many rows", "Things?$select=id&$top=3&$expand=children($select=id),lines($select=qty)",
+			`{"value":[{"id":1,"children":[{"id":2},{"id":3}],"lines":[{"qty":5},{"qty":-3}]},{"id":2,"children":[{"id":4}],"lines":[{"qty":0}]},{"id":3,"children":[],"lines":[]}]}`),
+		{name: "too deep", target: "Things?$expand=parent($expand=parent($expand=parent($expand=parent($expand=parent))))", status: 400},
+		{name: "unknown", target: "Things?$expand=nope", status: 400},
+	}
+}
+
+// searches are words in the configured columns (OData-URL 5.1.7).
+func searches() []check {
+	find := func(search, ids string) check {
+		return check{name: search, target: "Things?$search=" + search, ids: ids}
+	}
+	return []check{
+		find("anvil", "1 2 3"),
+		find("it's", "4"),
+		find("anvil NOT trail", "1 2 3"),
+		find("trail OR %22100%25%22", "9 12 13"),
+		find("a_b", "9"),
+		find("trail&$filter=id gt 12", "13"),
+		find("trail&$count=true&$top=1", "12"),
+		{name: "count", target: "Things/$count?$search=anvil", body: "3"},
+		{name: "set without search", target: "Tags?$search=a", status: 501},
+	}
+}
+
+// computes are computed properties (OData-URL 5.1.10).
+func computes() []check {
+	return []check{
+		{name: "selected", target: "Things(1)?$compute=price mul 2 as double&$select=double", header: []string{"Accept", "application/json;odata.metadata=none"}, body: `{"double":21}`},
+		{name: "ordered by", target: "Things?$compute=length(name) as len&$orderby=len desc,id&$top=3", ids: "7 12 1"},
+		{name: "filtered by", target: "Things?$compute=length(name) as len&$filter=len eq 6", ids: "7 12"},
+		{name: "taken name", target: "Things?$compute=1 as name", status: 400},
+	}
+}
+
+// names are tables and columns whose names are no identifiers.
+func names() []check {
+	return []check{
+		{name: "properties", target: "Odd_Names(1)", body: `{"@odata.context":"~$metadata#Odd_Names/$entity","key_no":1,"first_name":"Ada","_1st":7,"select":"from","ordér":2}`},
+		{name: "filter", target: "Odd_Names?$filter=_1st eq 7 and select eq 'from'&$select=key_no", body: `{"@odata.context":"~$metadata#Odd_Names(key_no)","value":[{"key_no":1}]}`},
+		{name: "order", target: "Odd_Names?$orderby=ord%C3%A9r&$select=key_no", body: `{"@odata.context":"~$metadata#Odd_Names(key_no)","value":[{"key_no":2},{"key_no":1}]}`},
+		{name: "view", target: "Cheap?$orderby=price", ids: "3 2 11 10"},
+	}
+}
