@@ -3,6 +3,7 @@ package pluginsdk
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpb"
@@ -50,9 +51,9 @@ func PluginSet() plugin.PluginSet { return plugin.PluginSet{PluginName: &wire{}}
 
 // Set is the plugin's side of the connection, for those who serve it with
 // go-plugin themselves, as pluginsdk/plugintest does; [Serve] is enough for all
-// others.
-func (p Plugin) Set(log LogOutput) plugin.PluginSet {
-	return plugin.PluginSet{PluginName: &wire{server: newServer(p, log)}}
+// others. Log lines are written to log as JSON.
+func (p Plugin) Set(log io.Writer) plugin.PluginSet {
+	return plugin.PluginSet{PluginName: &wire{server: &server{plugin: p, log: newLogger(p.Name, log, true)}}}
 }
 
 // A wire connects the Go interfaces with go-plugin.

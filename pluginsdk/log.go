@@ -4,26 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 
 	"github.com/hashicorp/go-hclog"
 )
 
-// A LogOutput is where a plugin's log lines go and how they look. The zero
-// value is what a host reads: JSON on standard error.
-type LogOutput struct {
-	Writer io.Writer
-	Text   bool
-}
-
-func (o LogOutput) logger(name string) hclog.Logger {
-	if o.Writer == nil {
-		o.Writer = os.Stderr
-	}
-	return hclog.New(&hclog.LoggerOptions{
-		Name: name, Level: hclog.Debug, Output: o.Writer, JSONFormat: !o.Text,
-	})
+func newLogger(name string, to io.Writer, asJSON bool) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Name: name, Level: hclog.Debug, Output: to, JSONFormat: asJSON})
 }
 
 type loggerKey struct{}

@@ -31,12 +31,12 @@ func Serve(p Plugin) {
 	if os.Getenv(LifelineKey) == LifelineStdin {
 		go endWithHost(os.Stdin)
 	}
-	log := LogOutput{Writer: os.Stderr} // go-plugin replaces os.Stderr below
+	stderr := os.Stderr // go-plugin replaces it below
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: Handshake(),
-		Plugins:         p.Set(log),
+		Plugins:         p.Set(stderr),
 		GRPCServer:      plugin.DefaultGRPCServer,
-		Logger:          log.logger(p.Name),
+		Logger:          newLogger(p.Name, stderr, true),
 	})
 	os.Exit(0)
 }
@@ -126,7 +126,7 @@ func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut 
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	log := LogOutput{Writer: errOut, Text: true}.logger(p.Name)
+	log := newLogger(p.Name, errOut, false)
 	ctx = withLogger(ctx, log.With("request_id", c.Request.ID))
 	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, byHand: true}); err != nil {
 		return err

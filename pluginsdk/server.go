@@ -19,10 +19,6 @@ type server struct {
 	log    hclog.Logger
 }
 
-func newServer(p Plugin, log LogOutput) *server {
-	return &server{plugin: p, log: log.logger(p.Name)}
-}
-
 func (s *server) Describe(context.Context, *pluginpb.DescribeRequest) (*pluginpb.DescribeResponse, error) {
 	d, err := s.plugin.Describe()
 	if err != nil {

@@ -4,45 +4,84 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/pluginsdk/conformance"
 )
 
 // Call starts the plugin that spec describes, makes the one call that the JSON
-// document describes, and returns the answer as JSON. The document is that of a
-// plugin's flag -call; see docs/plugins.md.
-func Call(_ context.Context, _ Spec, _ Options, _ []byte) (json.RawMessage, error) {
-	return nil, errors.New("not yet")
-}
-
-// Check starts the plugin that spec describes, runs the conformance checks
-// against it, and returns what it found. The error is about a plugin that
-// cannot be started.
-func Check(_ context.Context, _ Spec, _ Options) (Report, error) {
-	return Report{}, errors.New("not yet")
+// document describes, and returns the answer as JSON: what the pipeline would
+// get, after grants and checks. The document is that of [pluginsdk.ParseCall]. A
+// spec without roles has those that the plugin declares.
+func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawMessage, error) {
+	call, err := pluginsdk.ParseCall(document)
+	if err != nil {
+		return nil, err
+	}
+	if call.Config != nil {
+		spec.Config = call.Config
+	}
+	var answer json.RawMessage
+	err = withProcess(ctx, spec, o, func(t *tenant) error {
+		ctx, cancel := context.WithTimeout(ctx, t.spec.Timeout)
+		defer cancel()
+		// Session values in the document are the plugin's own, without a prefix.
+		own := map[string]pluginsdk.Value{}
+		for name, value := range call.Request.Session {
+			own[t.spec.Name+"/"+name] = value
+		}
+		call.Request.Session = own
+		answer, err = call.Run(ctx, pluginsdk.DispenserFunc(t.dispense), pluginsdk.OrgSetupFunc(t.handle))
+		return err
+	})
+	return answer, err
 }
 
 // A Report is the outcome of the conformance checks.
-type Report struct {
-	// Name, Version and Roles are what the plugin says of itself.
-	Name, Version string
-	Roles         []string
-	// Findings are the checks in the order in which they ran.
-	Findings []Finding
-}
+type Report = conformance.Report
 
-// A Finding is the outcome of one conformance check.
-type Finding struct {
-	// Check says in a few words what was checked.
-	Check string
-	// Err is nil when the plugin passed.
-	Err error
-}
-
-// Failed tells whether any check failed.
-func (r Report) Failed() bool {
-	for _, f := range r.Findings {
-		if f.Err != nil {
-			return true
-		}
+// Check starts the plugin that spec describes as a host does, then runs the
+// conformance checks against it, and returns what they found. The error is about
+// a plugin that cannot be started. A spec without roles has those that the
+// plugin declares.
+func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
+	if err := withProcess(ctx, spec, o, func(*tenant) error { return nil }); err != nil {
+		return Report{}, err
 	}
-	return false
+	spec = spec.withDefaults()
+	return conformance.Run(ctx, conformance.Program{
+		Command: spec.Command, Dir: spec.Dir, Env: spec.Env, Setup: spec.setup(), Timeout: spec.Timeout,
+	})
+}
+
+// Sum returns the hexadecimal SHA-256 of a file, as config.hcl wants it.
+func Sum(path string) (string, error) { return proc.Sum(path) }
+
+// withProcess starts a process for one use.
+func withProcess(ctx context.Context, spec Spec, o Options, use func(*tenant) error) error {
+	noRoles := len(spec.Roles) == 0
+	if noRoles {
+		spec.Roles = []string{RoleDispenser, RoleOrgSetup} // for the check only
+	}
+	checked, err := checkSpecs([]Spec{spec})
+	if err != nil {
+		return err
+	}
+	spec = checked[0]
+	if noRoles {
+		spec.Roles = nil
+	}
+	m := &Manager{options: o.withDefaults()}
+	if err := m.open(); err != nil {
+		return err
+	}
+	one, err := m.launch(ctx, spec)
+	if err != nil {
+		return errors.Join(gather(checked, []error{err}), m.launcher.Close())
+	}
+	err = use(newTenant(spec, one.process))
+	one.process.Stop(stopGrace)
+	one.image.Release()
+	return errors.Join(err, m.launcher.Close())
 }

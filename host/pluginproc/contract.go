@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
@@ -102,7 +103,7 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 		}
 		return pluginsdk.OrgSetup(i.PersonName()).With(effects...), nil
 	}
-	return pluginsdk.Intent{}, broken("there is no intent of kind %q", clean(string(i.Kind()), 64, false))
+	return pluginsdk.Intent{}, broken("there is no intent of kind %q", proc.Clean(string(i.Kind()), 64))
 }
 
 // checkResult does the same for an answer of a handler.
@@ -135,7 +136,7 @@ func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
 		}
 		return pluginsdk.Failed(r.Errors()...).With(effects...), nil
 	}
-	return pluginsdk.Result{}, broken("there is no status %q", clean(string(r.Status()), 64, false))
+	return pluginsdk.Result{}, broken("there is no status %q", proc.Clean(string(r.Status()), 64))
 }
 
 // checkEffects checks effects and puts session values under the plugin's prefix.
@@ -170,7 +171,7 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		limit = maxUserValue
 		if !slices.Contains(s.UserWrite, e.Name()) || isCredential(e.Name()) {
 			return broken("it sets the user column %q, which is not granted: add it to user_write in config.hcl if it may",
-				clean(e.Name(), 64, false))
+				proc.Clean(e.Name(), 64))
 		}
 	default:
 		return broken("it asks for an effect of an unknown kind")

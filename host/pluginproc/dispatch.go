@@ -19,7 +19,7 @@ func (s *slot) enter() (time.Duration, error) {
 	if s.stopping {
 		return 0, s.unavailable("it is stopping")
 	}
-	if s.calls >= s.launcher.options.MaxCalls {
+	if s.calls >= s.options.MaxCalls {
 		return 0, s.unavailable("%d calls are under way, more are not allowed at once", s.calls)
 	}
 	s.calls++
@@ -38,7 +38,7 @@ func (s *slot) unavailable(format string, args ...any) error {
 
 // acquire returns the process that answers calls, waiting for one that is about
 // to start. With except it waits for another process than that one.
-func (s *slot) acquire(ctx context.Context, except *process) (*process, error) {
+func (s *slot) acquire(ctx context.Context, except *tenant) (*tenant, error) {
 	for {
 		s.mu.Lock()
 		p, changed, next := s.current, s.changed, s.next
@@ -64,7 +64,7 @@ func (s *slot) acquire(ctx context.Context, except *process) (*process, error) {
 }
 
 // release gives a process back. answered tells that it worked.
-func (s *slot) release(p *process, answered bool) {
+func (s *slot) release(p *tenant, answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.calls--
@@ -98,9 +98,9 @@ func (s *slot) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk
 	defer s.leave()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var last *process
+	var last *tenant
 	for range 2 {
-		var p *process
+		var p *tenant
 		if p, err = s.acquire(ctx, last); err != nil {
 			return pluginsdk.Intent{}, err
 		}
@@ -138,18 +138,18 @@ func (s *slot) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.R
 	return result, err
 }
 
-func (p *process) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+func (p *tenant) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
 	u, r := p.spec.narrow(user, req)
-	intent, err := p.remote.Dispense(ctx, u, r)
+	intent, err := p.Client.Dispense(ctx, u, r)
 	if err != nil {
 		return pluginsdk.Intent{}, err
 	}
 	return p.spec.checkIntent(intent)
 }
 
-func (p *process) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
+func (p *tenant) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
 	u, r := p.spec.narrow(user, req)
-	result, err := p.remote.Handle(ctx, u, r)
+	result, err := p.Client.Handle(ctx, u, r)
 	if err != nil {
 		return pluginsdk.Result{}, err
 	}

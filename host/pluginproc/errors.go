@@ -3,6 +3,9 @@ package pluginproc
 import (
 	"fmt"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
 // A Problem is a mistake in a plugin's config block, found by the plugin.
@@ -20,6 +23,15 @@ type Problem struct {
 // host/config prints each at its place in config.hcl.
 type ConfigError struct {
 	Problems []Problem
+}
+
+// problemsOf gives the mistakes that a plugin found their place.
+func problemsOf(plugin string, err *pluginsdk.ConfigError) []Problem {
+	out := make([]Problem, len(err.Problems))
+	for i, p := range err.Problems {
+		out[i] = Problem{Plugin: plugin, Path: proc.Clean(p.Path, 200), Message: proc.Clean(p.Message, 500)}
+	}
+	return out
 }
 
 // Error lists the problems in one line.

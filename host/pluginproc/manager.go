@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
-
-// drainLimit bounds how long a stop waits for calls, whatever their timeout.
-const drainLimit = 8 * time.Second
 
 // A Manager runs the plugins of one host. Its methods may be called from
 // several goroutines at once.
@@ -22,23 +19,14 @@ type Manager struct {
 	log     hclog.Logger
 	loops   loops
 
-	life sync.Mutex // serialises Start, Reload and Stop
+	life     sync.Mutex // serialises Start, Reload and Stop, and guards the next two
+	launcher *proc.Launcher
+	watched  map[*slot]supervision
 
-	mu       sync.RWMutex
-	specs    []Spec
-	slots    map[string]*slot
-	roles    map[string]*slot
-	launcher *launcher // nil unless started
-
-	watch      context.Context // ends when the supervisors are to end
-	endWatch   context.CancelFunc
-	supervised map[*slot]supervision
-}
-
-// A supervision is a running supervisor.
-type supervision struct {
-	end  context.CancelFunc
-	done chan struct{}
+	mu    sync.RWMutex // guards what follows
+	specs []Spec
+	slots map[string]*slot
+	roles map[string]*slot
 }
 
 // New checks the specs and returns a Manager that runs none of them yet.
@@ -62,146 +50,7 @@ func (m *Manager) Start(ctx context.Context) error {
 	if m.launcher != nil {
 		return errors.New("the plugins have been started before")
 	}
-	if len(m.specs) == 0 {
-		return nil
-	}
-	l, err := m.open()
-	if err != nil {
-		return err
-	}
-	started, err := l.launchAll(ctx, m.specs)
-	if err != nil {
-		return errors.Join(err, l.guard.stop())
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.launcher = l
-	m.watch, m.endWatch = context.WithCancel(context.WithoutCancel(ctx))
-	m.adopt(m.specs, started)
-	return nil
-}
-
-// open makes the private directory of all processes.
-func (m *Manager) open() (*launcher, error) {
-	base := m.options.RunDir
-	if base == "" {
-		base = os.TempDir()
-	}
-	// A socket's path has at most 103 bytes on macOS; go-plugin appends 38.
-	if len(base) > 50 {
-		base = "/tmp"
-	}
-	dir, err := os.MkdirTemp(base, "vestibule")
-	if err != nil {
-		return nil, fmt.Errorf("make a directory for the sockets of plugins: %w", err)
-	}
-	return &launcher{options: m.options, log: m.log, runDir: dir, guard: &guard{dir: dir}}, nil
-}
-
-// A launched is a process together with the image that it was started from.
-type launched struct {
-	image   *image
-	process *process
-}
-
-// launchAll starts a process for each spec at once. When one fails, all are
-// stopped again.
-func (l *launcher) launchAll(ctx context.Context, specs []Spec) (map[string]launched, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	started := make([]launched, len(specs))
-	errs := make([]error, len(specs))
-	var all sync.WaitGroup
-	for i, s := range specs {
-		all.Go(func() {
-			im, err := openImage(s, l.runDir)
-			if err == nil {
-				var p *process
-				if p, err = l.launch(ctx, s, im); err == nil {
-					started[i] = launched{im, p}
-					return
-				}
-				im.release()
-			}
-			errs[i] = err
-		})
-	}
-	all.Wait()
-	if err := gather(specs, errs); err != nil {
-		for _, one := range started {
-			if one.process != nil {
-				all.Go(func() { one.process.stop(3 * time.Second); one.image.release() })
-			}
-		}
-		all.Wait()
-		return nil, err
-	}
-	out := map[string]launched{}
-	for i, s := range specs {
-		out[s.Name] = started[i]
-	}
-	return out, nil
-}
-
-// gather joins the errors of several starts, and all ConfigErrors into one.
-func gather(specs []Spec, errs []error) error {
-	var out []error
-	problems := &ConfigError{}
-	for i, err := range errs {
-		var config *ConfigError
-		switch {
-		case errors.As(err, &config):
-			problems.Problems = append(problems.Problems, config.Problems...)
-		case err != nil:
-			out = append(out, fmt.Errorf("plugin %q cannot be started: %w", specs[i].Name, err))
-		}
-	}
-	if len(problems.Problems) > 0 {
-		out = append(out, problems)
-	}
-	return errors.Join(out...)
-}
-
-// adopt makes the specs those in use: plugins with a fresh process get it, the
-// others keep theirs, and those without a spec any more are returned. It is
-// called with the lock held.
-func (m *Manager) adopt(specs []Spec, fresh map[string]launched) (gone []*slot) {
-	old := m.slots
-	m.specs, m.slots, m.roles = specs, map[string]*slot{}, map[string]*slot{}
-	for _, spec := range specs {
-		s, kept := old[spec.Name]
-		one, isFresh := fresh[spec.Name]
-		switch {
-		case kept && isFresh:
-			s.swap(spec, one.image, one.process)
-		case isFresh:
-			s = m.launcher.newSlot(spec, one.image)
-			s.install(one.process, 0)
-			m.supervise(s)
-		}
-		delete(old, spec.Name)
-		m.slots[spec.Name] = s
-		for _, role := range spec.Roles {
-			m.roles[role] = s
-		}
-	}
-	for _, s := range old {
-		gone = append(gone, s)
-	}
-	return gone
-}
-
-func (m *Manager) supervise(s *slot) {
-	ctx, end := context.WithCancel(m.watch)
-	one := supervision{end: end, done: make(chan struct{})}
-	if m.supervised == nil {
-		m.supervised = map[*slot]supervision{}
-	}
-	m.supervised[s] = one
-	go func() {
-		defer close(one.done)
-		s.supervise(ctx)
-	}()
+	return m.goOver(ctx, m.specs)
 }
 
 // Reload goes over to new specs: plugins whose block, program or checked files
@@ -215,38 +64,7 @@ func (m *Manager) Reload(ctx context.Context, specs []Spec) error {
 	if err != nil {
 		return err
 	}
-	if m.launcher == nil {
-		l, err := m.open()
-		if err != nil {
-			return err
-		}
-		m.launcher = l
-		m.watch, m.endWatch = context.WithCancel(context.WithoutCancel(ctx))
-	}
-	var changed []Spec
-	for _, spec := range checked {
-		if s := m.slots[spec.Name]; s == nil || s.outdated(spec) {
-			changed = append(changed, spec)
-		}
-	}
-	fresh, err := m.launcher.launchAll(ctx, changed)
-	if err != nil {
-		return err
-	}
-	m.mu.Lock()
-	gone := m.adopt(checked, fresh)
-	m.mu.Unlock()
-	m.closeAll(ctx, gone)
-	return nil
-}
-
-// outdated tells whether a slot needs another process for a spec.
-func (s *slot) outdated(spec Spec) bool {
-	s.mu.Lock()
-	old, im, ready := s.spec, s.image.retain(), s.state == StateReady
-	s.mu.Unlock()
-	defer im.release()
-	return !ready || !old.same(spec) || im.outdated(spec)
+	return m.goOver(ctx, checked)
 }
 
 // Dispenser returns the dispenser that the specs name, nil when none does. It
@@ -271,14 +89,7 @@ func (m *Manager) OrgSetup() pluginsdk.OrgSetupHandler {
 func (m *Manager) has(role string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for _, s := range m.specs {
-		for _, r := range s.Roles {
-			if r == role {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.specs, func(s Spec) bool { return slices.Contains(s.Roles, role) })
 }
 
 // Status tells how each plugin fares, in the order of the specs.
@@ -299,15 +110,15 @@ func (m *Manager) Status() []Status {
 // Ready returns nil when every plugin is ready, and otherwise an error that
 // names those that are not.
 func (m *Manager) Ready() error {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
 	var errs []error
-	for _, spec := range m.specs {
-		if s := m.slots[spec.Name]; s != nil {
-			errs = append(errs, s.ready())
-			continue
+	for _, st := range m.Status() {
+		switch {
+		case st.State == StateReady:
+		case st.LastError == "":
+			errs = append(errs, fmt.Errorf("plugin %q is %s", st.Name, st.State))
+		default:
+			errs = append(errs, fmt.Errorf("plugin %q is %s: %s", st.Name, st.State, st.LastError))
 		}
-		errs = append(errs, fmt.Errorf("plugin %q is %s", spec.Name, StateStopped))
 	}
 	return errors.Join(errs...)
 }
@@ -322,31 +133,11 @@ func (m *Manager) Stop(ctx context.Context) error {
 		return nil
 	}
 	m.mu.Lock()
-	var gone []*slot
-	for _, s := range m.slots {
-		gone = append(gone, s)
-	}
-	l := m.launcher
-	m.slots, m.roles, m.launcher = nil, nil, nil
+	slots := m.slots
+	m.slots, m.roles = nil, nil
 	m.mu.Unlock()
-	m.closeAll(ctx, gone)
-	m.endWatch()
-	return l.guard.stop()
-}
-
-// closeAll ends slots at once.
-func (m *Manager) closeAll(ctx context.Context, gone []*slot) {
-	ctx, cancel := context.WithTimeout(ctx, drainLimit)
-	defer cancel()
-	var all sync.WaitGroup
-	for _, s := range gone {
-		one := m.supervised[s]
-		delete(m.supervised, s)
-		all.Go(func() {
-			one.end()
-			<-one.done
-			s.close(ctx)
-		})
-	}
-	all.Wait()
+	m.dismiss(ctx, slots)
+	err := m.launcher.Close()
+	m.launcher = nil
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
@@ -27,7 +28,7 @@ func (r role) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.
 	spec := s.done("dispense", begin, req, err)
 	if err != nil && errors.Is(err, pluginsdk.ErrUnavailable) && spec.OnFailure == OnFailureBuiltin {
 		s.log.Warn(`the built-in dispenser answers in its place, as on_failure = "builtin" says`, "request_id", requestID(req))
-		s.launcher.options.Metrics.Builtin(spec.Name)
+		s.options.Metrics.Builtin(spec.Name)
 		return pluginsdk.Done(), nil
 	}
 	if err != nil {
@@ -36,7 +37,7 @@ func (r role) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.
 	if times := r.manager.loops.dispensed(user.ID, intent.Kind()); times >= loopWarning {
 		s.log.Warn("it dispenses a step again that was satisfied: the step must change what the dispenser tests",
 			"request_id", requestID(req), "user", user.ID, "kind", string(intent.Kind()), "times", times)
-		s.launcher.options.Metrics.Loop(spec.Name)
+		s.options.Metrics.Loop(spec.Name)
 	}
 	return intent, nil
 }
@@ -80,10 +81,10 @@ func (s *slot) done(method string, begin time.Time, req *pluginsdk.Request, err 
 	case err != nil:
 		outcome = "unavailable"
 	}
-	s.launcher.options.Metrics.Call(spec.Name, method, outcome, took)
+	s.options.Metrics.Call(spec.Name, method, outcome, took)
 	if err != nil {
 		s.log.Error("the call failed", "call", method, "outcome", outcome, "request_id", requestID(req),
-			"took", took.Round(time.Microsecond).String(), "error", clean(err.Error(), maxText, false))
+			"took", took.Round(time.Microsecond).String(), "error", proc.Clean(err.Error(), 2<<10))
 	}
 	return spec
 }

@@ -2,25 +2,50 @@ package pluginproc
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
+
+// A tenant is a process that has, or had, a slot. The slot's lock guards it.
+type tenant struct {
+	*proc.Process
+	spec     Spec
+	calls    int
+	answered bool          // it worked once
+	draining bool          // it gets no further calls
+	idle     chan struct{} // closed when draining and without calls
+}
+
+func newTenant(spec Spec, p *proc.Process) *tenant {
+	return &tenant{Process: p, spec: spec, idle: make(chan struct{})}
+}
+
+// drain is called with the slot's lock held.
+func (t *tenant) drain() {
+	if !t.draining {
+		t.draining = true
+		if t.calls == 0 {
+			close(t.idle)
+		}
+	}
+}
 
 // A slot is the place of one plugin: at most one process answers calls, while
 // others may be on their way in or out.
 type slot struct {
-	launcher *launcher
+	launcher *proc.Launcher
+	options  Options
 	log      hclog.Logger
 
 	mu       sync.Mutex
 	spec     Spec
-	image    *image
-	current  *process
+	image    *proc.Image
+	current  *tenant
 	changed  chan struct{} // closed and renewed when current, next or stopping change
 	version  int           // counts reloads, so that a late start of an old spec is seen
 	calls    int           // under way or waiting
@@ -36,9 +61,9 @@ type slot struct {
 	leaving sync.WaitGroup
 }
 
-func (l *launcher) newSlot(s Spec, im *image) *slot {
+func (m *Manager) newSlot(s Spec, im *proc.Image) *slot {
 	return &slot{
-		launcher: l, log: l.log.With("plugin", s.Name), spec: s, image: im,
+		launcher: m.launcher, options: m.options, log: m.log.With("plugin", s.Name), spec: s, image: im,
 		changed: make(chan struct{}), check: make(chan struct{}, 1), state: StateStarting,
 	}
 }
@@ -51,59 +76,56 @@ func (s *slot) notify() {
 
 // install makes p the process that answers calls, unless the slot has gone over
 // to another version or is stopping. The old process finishes its calls.
-func (s *slot) install(p *process, version int) bool {
+func (s *slot) install(p *tenant, version int) bool {
 	s.mu.Lock()
 	if s.stopping || s.version != version {
 		s.mu.Unlock()
-		p.stop(time.Second)
+		p.Stop(time.Second)
 		return false
 	}
 	old := s.current
-	s.current, s.state, s.about, s.next = p, StateReady, p.about, time.Time{}
+	s.current, s.state, s.about, s.next = p, StateReady, p.About, time.Time{}
 	s.retire(old)
 	s.notify()
 	s.mu.Unlock()
-	s.log.Info("ready", "pid", p.runner.ID(), "version", clean(p.about.Version, 64, false), "sha256", p.image.sum[:12])
-	s.launcher.options.Metrics.Up(p.spec.Name, true)
+	s.log.Info("ready", "pid", p.PID(), "version", proc.Clean(p.About.Version, 64), "sha256", p.Sum()[:12])
+	s.options.Metrics.Up(p.spec.Name, true)
 	return true
 }
 
 // swap goes over to another spec, with a process that is ready.
-func (s *slot) swap(spec Spec, im *image, p *process) bool {
+func (s *slot) swap(spec Spec, one launched) bool {
 	s.mu.Lock()
 	old := s.image
-	s.spec, s.image, s.strikes, s.lastErr = spec, im, 0, ""
+	s.spec, s.image, s.strikes, s.lastErr = spec, one.image, 0, ""
 	s.version++
 	version := s.version
 	s.mu.Unlock()
-	old.release()
-	return s.install(p, version)
+	old.Release()
+	return s.install(newTenant(spec, one.process), version)
 }
 
 // retire lets a process finish its calls and stops it. It is called with the
 // lock held.
-func (s *slot) retire(p *process) {
+func (s *slot) retire(p *tenant) {
 	if p == nil {
 		return
 	}
-	p.draining = true
-	if p.calls == 0 {
-		close(p.idle)
-	}
+	p.drain()
 	limit := p.spec.Timeout
 	s.leaving.Go(func() {
 		select {
 		case <-p.idle:
-		case <-p.runner.exited:
+		case <-p.Exited():
 		case <-time.After(limit):
 		}
-		p.stop(3 * time.Second)
+		p.Stop(stopGrace)
 	})
 }
 
 // supervise keeps one process running until ctx ends.
 func (s *slot) supervise(ctx context.Context) {
-	ticker := time.NewTicker(s.launcher.options.HealthInterval)
+	ticker := time.NewTicker(s.options.HealthInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		s.mu.Lock()
@@ -116,8 +138,8 @@ func (s *slot) supervise(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		case <-p.runner.exited:
-			s.lose(p, p.obituary())
+		case <-p.Exited():
+			s.lose(p, p.Obituary())
 		case <-ticker.C:
 			s.examine(ctx, p)
 		case <-s.check:
@@ -126,20 +148,9 @@ func (s *slot) supervise(ctx context.Context) {
 	}
 }
 
-func (p *process) obituary() string {
-	text := "it ended by itself"
-	if p.runner.reason != nil {
-		text = "it ended: " + p.runner.reason.Error()
-	}
-	if tail := p.runner.out.summary(); tail != "" {
-		text += "; it printed: " + tail
-	}
-	return text
-}
-
 // examine gives up a process that fails two health checks in a row.
-func (s *slot) examine(ctx context.Context, p *process) {
-	limit := s.launcher.options.HealthInterval / 2
+func (s *slot) examine(ctx context.Context, p *tenant) {
+	limit := s.options.HealthInterval / 2
 	var err error
 	for attempt := range 2 {
 		if attempt > 0 {
@@ -150,28 +161,28 @@ func (s *slot) examine(ctx context.Context, p *process) {
 			}
 		}
 		ping, cancel := context.WithTimeout(ctx, limit)
-		err = p.ping(ping)
+		err = p.Ping(ping)
 		cancel()
 		if err == nil || ctx.Err() != nil {
 			return
 		}
 	}
 	select {
-	case <-p.runner.exited:
-		s.lose(p, p.obituary())
+	case <-p.Exited():
+		s.lose(p, p.Obituary())
 	default:
-		s.lose(p, "it does not answer health checks: "+clean(firstLine(err.Error()), 200, false))
+		s.lose(p, "it does not answer health checks: "+proc.Clean(err.Error(), 200))
 	}
 }
 
 // lose takes a process that is dead, or as good as dead, out of service.
-func (s *slot) lose(p *process, reason string) {
+func (s *slot) lose(p *tenant, reason string) {
 	s.mu.Lock()
 	if s.current != p {
 		s.mu.Unlock()
 		return
 	}
-	lived := s.launcher.options.Now().Sub(p.started)
+	lived := s.options.Now().Sub(p.Started)
 	switch {
 	case lived > time.Minute:
 		s.strikes = 0
@@ -181,12 +192,12 @@ func (s *slot) lose(p *process, reason string) {
 	s.current, s.state = nil, StateDown
 	delay := s.postpone(reason)
 	s.leaving.Go(func() {
-		_ = p.runner.Kill(context.Background()) // stop says so when it cannot be killed
-		p.stop(time.Second)
+		p.Kill()
+		p.Stop(time.Second)
 	})
 	s.mu.Unlock()
-	s.log.Error("lost, will be started again", "pid", p.runner.ID(), "reason", reason, "in", delay.Round(time.Millisecond).String())
-	s.launcher.options.Metrics.Up(p.spec.Name, false)
+	s.log.Error("lost, will be started again", "pid", p.PID(), "reason", reason, "in", delay.Round(time.Millisecond).String())
+	s.options.Metrics.Up(p.spec.Name, false)
 }
 
 // postpone notes a failure and says when to try again: at once, then after
@@ -219,12 +230,12 @@ func (s *slot) restart(ctx context.Context) {
 	case <-timer.C:
 	}
 	s.mu.Lock()
-	spec, im := s.spec, s.image.retain()
+	spec, im := s.spec, s.image.Retain()
 	s.state = StateStarting
 	s.mu.Unlock()
-	defer im.release()
-	s.launcher.options.Metrics.Restart(spec.Name)
-	p, err := s.launcher.relaunch(ctx, spec, im)
+	defer im.Release()
+	s.options.Metrics.Restart(spec.Name)
+	p, err := s.relaunch(ctx, spec, im)
 	if ctx.Err() != nil && err != nil {
 		return
 	}
@@ -232,7 +243,7 @@ func (s *slot) restart(ctx context.Context) {
 		s.mu.Lock()
 		s.restarts++
 		s.mu.Unlock()
-		s.install(p, version)
+		s.install(newTenant(spec, p), version)
 		return
 	}
 	s.mu.Lock()
@@ -246,11 +257,11 @@ func (s *slot) restart(ctx context.Context) {
 
 // relaunch starts the program once more. One that is executed in place is
 // checked again first, as it may have been exchanged since.
-func (l *launcher) relaunch(ctx context.Context, s Spec, im *image) (*process, error) {
-	if err := im.recheck(s); err != nil {
+func (s *slot) relaunch(ctx context.Context, spec Spec, im *proc.Image) (*proc.Process, error) {
+	if err := im.Recheck(spec.program()); err != nil {
 		return nil, err
 	}
-	return l.launch(ctx, s, im)
+	return s.launcher.Launch(ctx, spec.program(), im, spec.setup())
 }
 
 // close lets calls under way finish as long as ctx allows, and stops the
@@ -260,24 +271,21 @@ func (s *slot) close(ctx context.Context) {
 	p := s.current
 	s.current, s.state, s.stopping = nil, StateStopped, true
 	s.notify()
-	if p != nil && !p.draining {
-		p.draining = true
-		if p.calls == 0 {
-			close(p.idle)
-		}
+	if p != nil {
+		p.drain()
 	}
 	s.mu.Unlock()
 	if p != nil {
 		select {
 		case <-p.idle:
-		case <-p.runner.exited:
+		case <-p.Exited():
 		case <-ctx.Done():
 		}
-		p.stop(3 * time.Second)
-		s.launcher.options.Metrics.Up(p.spec.Name, false)
+		p.Stop(stopGrace)
+		s.options.Metrics.Up(p.spec.Name, false)
 	}
 	s.leaving.Wait()
-	s.image.release()
+	s.image.Release()
 }
 
 // status tells how the plugin fares.
@@ -285,24 +293,12 @@ func (s *slot) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Status{
-		Name: s.spec.Name, Version: clean(s.about.Version, 64, false), Command: s.spec.Command, Roles: s.spec.Roles,
-		State: s.state, Restarts: s.restarts, LastError: s.lastErr, SHA256: s.image.sum,
+		Name: s.spec.Name, Version: proc.Clean(s.about.Version, 64), Command: s.spec.Command, Roles: s.spec.Roles,
+		State: s.state, Restarts: s.restarts, LastError: s.lastErr, SHA256: s.image.Sum,
 	}
 	if p := s.current; p != nil {
-		out.PID = p.runner.pid
-		out.Uptime = s.launcher.options.Now().Sub(p.started)
+		out.PID = p.PID()
+		out.Uptime = s.options.Now().Sub(p.Started)
 	}
 	return out
-}
-
-// ready returns nil when a process answers calls.
-func (s *slot) ready() error {
-	st := s.status()
-	if st.State == StateReady {
-		return nil
-	}
-	if st.LastError == "" {
-		return fmt.Errorf("plugin %q is %s", st.Name, st.State)
-	}
-	return fmt.Errorf("plugin %q is %s: %s", st.Name, st.State, st.LastError)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
@@ -50,4 +51,18 @@ type Spec struct {
 	OnFailure string
 	// Config is the config block as a JSON object; nil means none.
 	Config json.RawMessage
+}
+
+// program is what a process of the plugin runs.
+func (s Spec) program() proc.Program {
+	return proc.Program{
+		Name: s.Name, Command: s.Command, Dir: s.Dir, SHA256: s.SHA256, Checksums: s.Checksums, Env: s.Env,
+	}
+}
+
+// setup is what the plugin is told about itself.
+func (s Spec) setup() pluginsdk.Setup {
+	return pluginsdk.Setup{
+		Name: s.Name, Roles: s.Roles, UserRead: s.UserRead, UserWrite: s.UserWrite, Headers: s.Headers, Config: s.Config,
+	}
 }

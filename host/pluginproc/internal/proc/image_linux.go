@@ -1,4 +1,4 @@
-package pluginproc
+package proc
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 
 // inMemory puts the program into sealed memory, for hosts whose temporary
 // directory does not allow to execute files.
-func (im *image) inMemory(f *os.File) error {
+func (im *Image) inMemory(f *os.File) error {
 	im.close()
 	im.close = func() {}
 	fd, err := unix.MemfdCreate("plugin", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -19,7 +19,7 @@ func (im *image) inMemory(f *os.File) error {
 	}
 	to := os.NewFile(uintptr(fd), "plugin")
 	im.close = func() { _ = to.Close() }
-	if im.sum, err = sumOf(f, to); err == nil {
+	if im.Sum, err = sumOf(f, to); err == nil {
 		seals := unix.F_SEAL_WRITE | unix.F_SEAL_GROW | unix.F_SEAL_SHRINK | unix.F_SEAL_SEAL
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	}

@@ -1,4 +1,4 @@
-package pluginproc
+package proc
 
 import (
 	"encoding/json"
@@ -86,7 +86,7 @@ func (o *output) plainLevel(line string) hclog.Level {
 }
 
 func (o *output) emit(level hclog.Level, message string, entry map[string]any) {
-	message = clean(message, maxText, false)
+	message = Clean(message, maxText)
 	o.remember(message, entry)
 	if level < hclog.Trace || level > hclog.Error {
 		level = hclog.Info
@@ -119,15 +119,19 @@ func pairs(entry map[string]any) []any {
 			value = clean(v, maxDetail, true)
 		default:
 			text, _ := json.Marshal(v) // it came from JSON
-			value = clean(string(text), maxDetail, false)
+			value = Clean(string(text), maxDetail)
 		}
 		out = append(out, name, value)
 	}
 	return out
 }
 
-// clean makes a text harmless for a terminal and a log reader. hclog indents
-// and marks the further lines of a value, so these may stay.
+// Clean makes a text from a plugin harmless for a terminal and a log reader, and
+// shortens it to about limit bytes.
+func Clean(s string, limit int) string { return clean(s, limit, false) }
+
+// clean does so, and leaves line ends in when lines is true: hclog indents and
+// marks the further lines of a value.
 func clean(s string, limit int, lines bool) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -178,7 +182,7 @@ func (o *output) report(now time.Time) {
 
 func (o *output) remember(message string, entry map[string]any) {
 	if detail, ok := entry["error"].(string); ok {
-		message += ": " + clean(detail, 300, false)
+		message += ": " + Clean(detail, 300)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -195,10 +199,10 @@ func (o *output) summary() string {
 	defer o.mu.Unlock()
 	for _, line := range o.tail {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return clean(line, 400, false)
+			return Clean(line, 400)
 		}
 	}
-	return clean(strings.Join(o.tail[max(0, len(o.tail)-4):], " | "), 600, false)
+	return Clean(strings.Join(o.tail[max(0, len(o.tail)-4):], " | "), 600)
 }
 
 // end reports lines that were dropped since the last report.

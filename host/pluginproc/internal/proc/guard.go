@@ -1,4 +1,4 @@
-package pluginproc
+package proc
 
 import (
 	"errors"

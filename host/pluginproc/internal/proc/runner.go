@@ -1,4 +1,4 @@
-package pluginproc
+package proc
 
 import (
 	"context"
@@ -26,9 +26,9 @@ const instanceKey = "VESTIBULE_PLUGIN_INSTANCE"
 // A runner starts one process for go-plugin and ends it together with all that
 // it started. It satisfies go-plugin's runner.Runner.
 type runner struct {
-	spec     Spec
-	image    *image
-	env      []string // go-plugin's and ours
+	program  Program
+	image    *Image
+	env      []string // ours, and go-plugin's
 	instance string
 	out      *output
 
@@ -45,8 +45,11 @@ type runner struct {
 	killed bool
 }
 
-func newRunner(s Spec, im *image, env []string, instance string, out *output) *runner {
-	return &runner{spec: s, image: im, env: env, instance: instance, out: out, exited: make(chan struct{})}
+func newRunner(prog Program, im *Image, instance string, out *output) *runner {
+	return &runner{
+		program: prog, image: im, env: environment(prog, instance), instance: instance, out: out,
+		exited: make(chan struct{}),
+	}
 }
 
 // Start starts the process in a process group of its own.
@@ -66,8 +69,8 @@ func (r *runner) Start(context.Context) error {
 	}
 	r.cmd = &exec.Cmd{
 		Path:        r.image.path,
-		Args:        r.spec.Command,
-		Dir:         r.spec.Dir,
+		Args:        r.program.Command,
+		Dir:         r.program.Dir,
 		Env:         r.env,
 		Stdin:       pipes[0][0],
 		Stdout:      pipes[1][1],
@@ -76,7 +79,7 @@ func (r *runner) Start(context.Context) error {
 	}
 	if err := r.cmd.Start(); err != nil {
 		closeAll(pipes)
-		return explainExec(r.spec.Command[0], err)
+		return explainExec(r.program.Command[0], err)
 	}
 	r.pid = r.cmd.Process.Pid
 	r.lifeline = pipes[0][1]
@@ -173,7 +176,7 @@ func (r *runner) Stdout() io.ReadCloser { return r.handshake }
 func (r *runner) Stderr() io.ReadCloser { return io.NopCloser(strings.NewReader("")) }
 
 // Name returns the program.
-func (r *runner) Name() string { return r.spec.Command[0] }
+func (r *runner) Name() string { return r.program.Command[0] }
 
 // ID returns the process id.
 func (r *runner) ID() string {
@@ -195,13 +198,13 @@ func (r *runner) PluginToHost(network, address string) (string, string, error) {
 	info, err := os.Lstat(address)
 	switch {
 	case network != "unix":
-		err = fmt.Errorf("it announced the network %q: it must listen on a unix socket", clean(network, 20, false))
+		err = fmt.Errorf("it announced the network %q: it must listen on a unix socket", Clean(network, 20))
 	case filepath.Dir(filepath.Clean(address)) != r.socketDir || !filepath.IsAbs(address):
 		err = fmt.Errorf("it announced the address %q outside of its own directory: it must listen in PLUGIN_UNIX_SOCKET_DIR",
-			clean(address, 200, false))
+			Clean(address, 200))
 	case err != nil || info.Mode().Type() != os.ModeSocket:
 		err = fmt.Errorf("it announced the address %q, where no socket is: it must listen before it prints the handshake",
-			clean(address, 200, false))
+			Clean(address, 200))
 	default:
 		r.address = address
 	}
@@ -221,15 +224,15 @@ func (r *runner) dialer() grpc.DialOption {
 	})
 }
 
-// environment is what a process sees of the host's, and what the spec adds.
-func environment(s Spec, instance string) []string {
+// environment is what a process sees of the host's, and what config.hcl adds.
+func environment(prog Program, instance string) []string {
 	var env []string
 	for _, key := range []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"} {
-		if value, ok := os.LookupEnv(key); ok && s.Env[key] == "" {
+		if value, ok := os.LookupEnv(key); ok && prog.Env[key] == "" {
 			env = append(env, key+"="+value)
 		}
 	}
-	for key, value := range s.Env {
+	for key, value := range prog.Env {
 		env = append(env, key+"="+value)
 	}
 	return append(env,

@@ -1,4 +1,4 @@
-package pluginproc
+package proc
 
 import (
 	"crypto/sha256"
@@ -17,21 +17,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An image is a program that was checked and is ready to be executed, maybe
+// An Image is a program that was checked and is ready to be executed, maybe
 // several times. With a checksum in config.hcl it is a copy made while the
 // checksum was taken, out of others' reach, so that the bytes that were checked
 // are the bytes that run, whatever happens to the file.
-type image struct {
+type Image struct {
 	path  string            // what is executed
-	sum   string            // hexadecimal SHA-256 of the program
+	Sum   string            // hexadecimal SHA-256 of the program
 	files map[string]string // the same of further files, by path
 	close func()            // removes the copy
 	uses  atomic.Int32
 }
 
-// openImage checks the program and the further files of a spec. Copies go into
-// runDir.
-func openImage(s Spec, runDir string) (*image, error) {
+// OpenImage checks a program and its further files. The image has one user then.
+func (l *Launcher) OpenImage(s Program) (*Image, error) {
 	path := s.Command[0]
 	f, err := os.Open(path)
 	if err != nil {
@@ -44,41 +43,43 @@ func openImage(s Spec, runDir string) (*image, error) {
 	if err := unix.Access(path, unix.X_OK); err != nil {
 		return nil, explainExec(path, err)
 	}
-	im := &image{path: path, close: func() {}}
+	im := &Image{path: path, close: func() {}}
 	im.uses.Store(1)
 	if s.SHA256 != "" && !isScript(f) {
-		err = im.copyOf(f, runDir)
+		err = im.copyOf(f, l.dir)
 	} else {
-		im.sum, err = sumOf(f, io.Discard)
+		im.Sum, err = sumOf(f, io.Discard)
 	}
 	if err == nil {
-		err = sameSum(path, im.sum, s.SHA256)
+		err = sameSum(path, im.Sum, s.SHA256)
 	}
 	if err == nil {
 		im.files, err = sumFiles(s)
 	}
 	if err != nil {
-		im.release()
+		im.Release()
 		return nil, err
 	}
 	return im, nil
 }
 
-func (im *image) retain() *image {
+// Retain adds a user.
+func (im *Image) Retain() *Image {
 	im.uses.Add(1)
 	return im
 }
 
-func (im *image) release() {
+// Release removes a user, and the copy with the last one.
+func (im *Image) Release() {
 	if im.uses.Add(-1) == 0 {
 		im.close()
 	}
 }
 
-// recheck compares the files that are executed in place with what they were
+// Recheck compares the files that are executed in place with what they were
 // when the image was opened. It is asked after a start, and refuses a process
 // whose files were exchanged between the check and the start.
-func (im *image) recheck(s Spec) error {
+func (im *Image) Recheck(s Program) error {
 	if s.SHA256 != "" && im.path == s.Command[0] {
 		sum, err := Sum(im.path)
 		if err != nil {
@@ -95,10 +96,10 @@ func (im *image) recheck(s Spec) error {
 	return err
 }
 
-// outdated tells whether the files on disk are others than those of the image.
-func (im *image) outdated(s Spec) bool {
+// Outdated tells whether the files on disk are others than those of the image.
+func (im *Image) Outdated(s Program) bool {
 	sum, err := Sum(s.Command[0])
-	if err != nil || sum != im.sum {
+	if err != nil || sum != im.Sum {
 		return true
 	}
 	files, err := sumFiles(s)
@@ -106,9 +107,9 @@ func (im *image) outdated(s Spec) bool {
 }
 
 // sumFiles takes the checksums of the files that belong to a plugin beside its
-// program: those with a checksum in the spec, which must have it, and arguments
+// program: those with a checksum, which must have it, and arguments
 // that name a file, such as a script.
-func sumFiles(s Spec) (map[string]string, error) {
+func sumFiles(s Program) (map[string]string, error) {
 	files := map[string]string{}
 	for _, path := range slices.Sorted(maps.Keys(s.Checksums)) {
 		sum, err := Sum(path)
@@ -145,9 +146,9 @@ func sameSum(path, got, want string) error {
 		path, got, strings.ToLower(want))
 }
 
-// copyOf copies the program into a directory of its own below runDir.
-func (im *image) copyOf(f *os.File, runDir string) error {
-	dir, err := os.MkdirTemp(runDir, "bin")
+// copyOf copies the program into a directory of its own below base.
+func (im *Image) copyOf(f *os.File, base string) error {
+	dir, err := os.MkdirTemp(base, "bin")
 	if err != nil {
 		return fmt.Errorf("make a directory for the program: %w", err)
 	}
@@ -161,7 +162,7 @@ func (im *image) copyOf(f *os.File, runDir string) error {
 	if err != nil {
 		return fmt.Errorf("copy the program: %w", err)
 	}
-	im.sum, err = sumOf(f, to)
+	im.Sum, err = sumOf(f, to)
 	if err := errors.Join(err, to.Close()); err != nil {
 		return fmt.Errorf("copy the program: %w", err)
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package pluginproc
+package proc
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-func (im *image) inMemory(*os.File) error {
+func (im *Image) inMemory(*os.File) error {
 	return fmt.Errorf("programs cannot be executed in %s: set TMPDIR to a directory where they can",
 		filepath.Dir(filepath.Dir(im.path)))
 }

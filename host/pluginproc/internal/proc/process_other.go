@@ -1,6 +1,6 @@
 //go:build !linux
 
-package pluginproc
+package proc
 
 // reap waits for the end of the process and ends its group.
 func (r *runner) reap() error {

@@ -1,4 +1,4 @@
-package pluginproc
+package proc
 
 import (
 	"debug/elf"
@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 )
+
+// errTooSlow says that the time for a start was over.
+var errTooSlow = errors.New("the start took too long")
 
 // explainExec says why a program cannot be executed, and what to do.
 func explainExec(path string, err error) error {
@@ -51,6 +54,8 @@ func explainStart(err error, tail string) error {
 	}
 	text := err.Error()
 	switch {
+	case errors.Is(err, errTooSlow):
+		return fmt.Errorf("it was not ready in time: make it start faster, or find out what it waits for%s", tail)
 	case strings.Contains(text, "exited before we could connect"), strings.Contains(text, "Unrecognized remote plugin message"):
 		return fmt.Errorf("it ended before it was ready: run its command by hand to see why%s", tail)
 	case strings.Contains(text, "timeout while waiting"):

@@ -1,0 +1,196 @@
+package pluginproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+const (
+	drainLimit = 8 * time.Second // how long a stop waits for calls, whatever their timeout
+	stopGrace  = 3 * time.Second // how long a process may take to end by itself
+)
+
+// A supervision is a running supervisor.
+type supervision struct {
+	end  context.CancelFunc
+	done chan struct{}
+}
+
+// A launched is a process together with the image that it was started from.
+type launched struct {
+	image   *proc.Image
+	process *proc.Process
+}
+
+// goOver starts the processes that the specs need and are not there, and makes
+// the specs those in use, or changes nothing. It is called with life held.
+func (m *Manager) goOver(ctx context.Context, specs []Spec) error {
+	created := m.launcher == nil
+	if created && len(specs) > 0 {
+		if err := m.open(); err != nil {
+			return err
+		}
+	}
+	var changed []Spec
+	for _, spec := range specs {
+		if s := m.slots[spec.Name]; s == nil || s.outdated(spec) {
+			changed = append(changed, spec)
+		}
+	}
+	fresh, err := m.launchAll(ctx, changed)
+	if err != nil {
+		if created {
+			err = errors.Join(err, m.launcher.Close())
+			m.launcher = nil
+		}
+		return err
+	}
+	m.dismiss(ctx, m.adopt(specs, fresh))
+	return nil
+}
+
+func (m *Manager) open() error {
+	l, err := proc.NewLauncher(m.options.RunDir, proc.Options{
+		Logger:       m.options.Logger.Named("plugin"),
+		Now:          m.options.Now,
+		HostVersion:  m.options.HostVersion,
+		StartTimeout: m.options.StartTimeout,
+		Dropped:      m.options.Metrics.LogDropped,
+	})
+	m.launcher = l
+	return err
+}
+
+// launchAll starts a process for each spec, at once. When one fails, all are
+// stopped again.
+func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]launched, error) {
+	started := make([]launched, len(specs))
+	errs := make([]error, len(specs))
+	var all sync.WaitGroup
+	for i, spec := range specs {
+		all.Go(func() { started[i], errs[i] = m.launch(ctx, spec) })
+	}
+	all.Wait()
+	if err := gather(specs, errs); err != nil {
+		for _, one := range started {
+			if one.process != nil {
+				all.Go(func() { one.process.Stop(stopGrace); one.image.Release() })
+			}
+		}
+		all.Wait()
+		return nil, err
+	}
+	out := map[string]launched{}
+	for i, spec := range specs {
+		out[spec.Name] = started[i]
+	}
+	return out, nil
+}
+
+func (m *Manager) launch(ctx context.Context, spec Spec) (launched, error) {
+	im, err := m.launcher.OpenImage(spec.program())
+	if err != nil {
+		return launched{}, err
+	}
+	p, err := m.launcher.Launch(ctx, spec.program(), im, spec.setup())
+	if err != nil {
+		im.Release()
+		return launched{}, err
+	}
+	return launched{im, p}, nil
+}
+
+// gather joins the errors of several starts, and all mistakes in config blocks
+// into one [*ConfigError].
+func gather(specs []Spec, errs []error) error {
+	var out []error
+	mistakes := &ConfigError{}
+	for i, err := range errs {
+		var config *pluginsdk.ConfigError
+		switch {
+		case errors.As(err, &config):
+			mistakes.Problems = append(mistakes.Problems, problemsOf(specs[i].Name, config)...)
+		case err != nil:
+			out = append(out, fmt.Errorf("plugin %q cannot be started: %w", specs[i].Name, err))
+		}
+	}
+	if len(mistakes.Problems) > 0 {
+		out = append(out, mistakes)
+	}
+	return errors.Join(out...)
+}
+
+// adopt makes the specs those in use: plugins with a fresh process get it, the
+// others keep theirs. It returns the slots that no spec names any more.
+func (m *Manager) adopt(specs []Spec, fresh map[string]launched) map[string]*slot {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	gone := maps.Clone(m.slots)
+	slots, roles := map[string]*slot{}, map[string]*slot{}
+	for _, spec := range specs {
+		s := m.slots[spec.Name]
+		one, isFresh := fresh[spec.Name]
+		switch {
+		case isFresh && s != nil:
+			s.swap(spec, one)
+		case isFresh:
+			s = m.newSlot(spec, one.image)
+			s.install(newTenant(spec, one.process), 0)
+			m.supervise(s)
+		}
+		delete(gone, spec.Name)
+		slots[spec.Name] = s
+		for _, role := range spec.Roles {
+			roles[role] = s
+		}
+	}
+	m.specs, m.slots, m.roles = specs, slots, roles
+	return gone
+}
+
+// supervise watches a slot until dismiss.
+func (m *Manager) supervise(s *slot) {
+	ctx, end := context.WithCancel(context.Background())
+	one := supervision{end: end, done: make(chan struct{})}
+	if m.watched == nil {
+		m.watched = map[*slot]supervision{}
+	}
+	m.watched[s] = one
+	go func() {
+		defer close(one.done)
+		s.supervise(ctx)
+	}()
+}
+
+// dismiss ends slots, at once.
+func (m *Manager) dismiss(ctx context.Context, gone map[string]*slot) {
+	ctx, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, s := range gone {
+		one := m.watched[s]
+		delete(m.watched, s)
+		all.Go(func() {
+			one.end()
+			<-one.done
+			s.close(ctx)
+		})
+	}
+	all.Wait()
+}
+
+// outdated tells whether a slot needs another process for a spec.
+func (s *slot) outdated(spec Spec) bool {
+	s.mu.Lock()
+	old, im, ready := s.spec, s.image.Retain(), s.state == StateReady
+	s.mu.Unlock()
+	defer im.Release()
+	return !ready || !old.same(spec) || im.Outdated(spec.program())
+}

@@ -1,0 +1,233 @@
+package pluginproc_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// built is where the programs that the tests run were built.
+type built struct{ dir string }
+
+func (b built) program(name string) string { return filepath.Join(b.dir, name) }
+
+// programs builds the programs once. TestMain removes them.
+var programs = sync.OnceValues(func() (built, error) {
+	dir, err := os.MkdirTemp("", "pluginproc")
+	if err != nil {
+		return built{}, err
+	}
+	cmd := exec.Command("go", "build", "-o", dir+"/", "./internal/faultplugin")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return built{dir}, fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return built{dir}, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if b, _ := programs(); b.dir != "" {
+		_ = os.RemoveAll(b.dir)
+	}
+	os.Exit(code)
+}
+
+func program(t testing.TB, name string) string {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.program(name)
+}
+
+// faulty is a plugin in both roles that starts in the given way.
+func faulty(t testing.TB, start string, args ...string) pluginproc.Spec {
+	t.Helper()
+	return pluginproc.Spec{
+		Name:      "fault",
+		Command:   append([]string{program(t, "faultplugin"), start}, args...),
+		Roles:     []string{pluginproc.RoleDispenser, pluginproc.RoleOrgSetup},
+		UserRead:  []string{"partner_id"},
+		UserWrite: []string{"partner_id"},
+		Env:       map[string]string{"PIDS": t.TempDir(), "ONCE": filepath.Join(t.TempDir(), "once")},
+	}
+}
+
+// A log collects what a host would log.
+type log struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// counts collects what a host would count.
+type counts struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *counts) add(key string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = map[string]int{}
+	}
+	c.n[key] += n
+}
+
+func (c *counts) get(key string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n[key]
+}
+
+func (c *counts) metrics() pluginproc.Metrics {
+	return pluginproc.Metrics{
+		Call:       func(_, method, outcome string, _ time.Duration) { c.add(method+" "+outcome, 1) },
+		Up:         func(_ string, up bool) { c.add("up "+strconv.FormatBool(up), 1) },
+		Restart:    func(string) { c.add("restart", 1) },
+		Builtin:    func(string) { c.add("builtin", 1) },
+		Loop:       func(string) { c.add("loop", 1) },
+		LogDropped: func(_ string, lines int) { c.add("dropped", lines) },
+	}
+}
+
+// A host is what the tests stand in for: a manager, its log and its counters.
+type host struct {
+	*pluginproc.Manager
+	log    *log
+	counts *counts
+	runDir string
+}
+
+// newHost returns a manager whose health checks are quick and that must leave
+// nothing behind when the test ends.
+func newHost(t testing.TB, o pluginproc.Options, specs ...pluginproc.Spec) *host {
+	t.Helper()
+	h := &host{log: &log{}, counts: &counts{}}
+	var err error
+	if h.runDir, err = os.MkdirTemp("/tmp", "vp"); err != nil {
+		t.Fatal(err)
+	}
+	o.RunDir, o.Metrics = h.runDir, h.counts.metrics()
+	if o.Logger == nil {
+		o.Logger = hclog.New(&hclog.LoggerOptions{Name: "vestibule", Output: h.log, Level: hclog.Debug})
+	}
+	if h.Manager, err = pluginproc.New(specs, o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		if err := h.Stop(ctx); err != nil {
+			t.Error("stop:", err)
+		}
+		h.left(t, specs)
+		if t.Failed() {
+			t.Log(h.log)
+		}
+	})
+	return h
+}
+
+// started is newHost with the plugins started.
+func started(t testing.TB, o pluginproc.Options, specs ...pluginproc.Spec) *host {
+	t.Helper()
+	h := newHost(t, o, specs...)
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// left fails the test when a file, socket or process is left.
+func (h *host) left(t testing.TB, specs []pluginproc.Spec) {
+	t.Helper()
+	files, err := os.ReadDir(h.runDir)
+	if err != nil || len(files) > 0 {
+		t.Errorf("left in the private directory: %v (%v)", files, err)
+	}
+	if err := os.RemoveAll(h.runDir); err != nil {
+		t.Error(err)
+	}
+	for _, s := range specs {
+		if s.Env["PIDS"] == "" {
+			continue
+		}
+		pids, _ := os.ReadDir(s.Env["PIDS"])
+		for _, p := range pids {
+			if pid, err := strconv.Atoi(p.Name()); err == nil && !within(3*time.Second, func() bool { return gone(pid) }) {
+				t.Errorf("child %d outlived the plugin", pid)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// gone tells whether a process has ended.
+func gone(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ") // nobody reaps it in a container
+}
+
+// within waits until cond holds, and tells whether it did in time.
+func within(limit time.Duration, cond func() bool) bool {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if cond() {
+			return true
+		}
+	}
+	return cond()
+}
+
+func (h *host) pid() int { return h.Status()[0].PID }
+
+// person is a user for whom the fault plugin behaves in the given way.
+func person(way string) pluginsdk.User {
+	return pluginsdk.User{ID: "7", Name: "Ada", Email: way + "@example.com", Columns: map[string]pluginsdk.Value{"partner_id": nil}}
+}
+
+func request() *pluginsdk.Request {
+	return &pluginsdk.Request{ID: "r1", IntentID: "i1", Method: "POST", Path: "/auth/login", Locale: "en"}
+}
+
+func (h *host) dispense(t testing.TB, way string) (pluginsdk.Intent, error) {
+	t.Helper()
+	return h.Dispenser().Dispense(t.Context(), person(way), request())
+}
+
+func (h *host) handle(t testing.TB, way string, form map[string]pluginsdk.Value) (pluginsdk.Result, error) {
+	t.Helper()
+	req := request()
+	req.Form = form
+	return h.OrgSetup().Handle(t.Context(), person(way), req)
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// way says how a call goes.
+func (f *fault) way(user pluginsdk.User) string {
+	way, _, _ := strings.Cut(user.Email, "@")
+	if _, known := intents()[way]; known || acts()[way] != nil || raws()[way] != nil {
+		return way
+	}
+	return f.config.Call
+}
+
+// Dispense does what it is told.
+func (f *fault) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+	f.served.Add(1)
+	way := f.way(user)
+	if act := acts()[way]; act != nil {
+		if err := act(ctx); err != nil {
+			return pluginsdk.Intent{}, err
+		}
+	}
+	if raw := raws()[way]; raw != nil {
+		setRaw(ctx, raw())
+		return pluginsdk.Done(), nil
+	}
+	if intent, ok := intents()[way]; ok {
+		return intent, nil
+	}
+	if user.Column("partner_id") == nil && way == "setup" {
+		return pluginsdk.OrgSetup(user.Name), nil
+	}
+	return pluginsdk.Redirect("/dashboard?version="+f.version).With(
+		pluginsdk.SetSession("pid", os.Getpid()), pluginsdk.SetSession("request", req.ID)), nil
+}
+
+// Handle does what it is told.
+func (f *fault) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
+	f.served.Add(1)
+	way := f.way(user)
+	if act := acts()[way]; act != nil {
+		if err := act(ctx); err != nil {
+			return pluginsdk.Result{}, err
+		}
+	}
+	if raw := raws()[way]; raw != nil {
+		setRaw(ctx, raw())
+		return pluginsdk.Satisfied(), nil
+	}
+	switch {
+	case way == "ungranted":
+		return pluginsdk.Satisfied().With(pluginsdk.SetUser("is_admin", true)), nil
+	case way == "not-a-result":
+		return pluginsdk.Result{}, nil
+	case req.Form["org_name"] == "more":
+		return pluginsdk.NeedsMoreInput(map[string]any{"big": int64(math.MaxInt64)}), nil
+	case req.Form["org_name"] == "no":
+		return pluginsdk.Failed("no"), nil
+	}
+	return pluginsdk.Satisfied().With(pluginsdk.SetUser("partner_id", int64(math.MaxInt64))), nil
+}
+
+// intents are answers that the SDK lets pass.
+func intents() map[string]pluginsdk.Intent {
+	return map[string]pluginsdk.Intent{
+		"no-intent":      {},
+		"script-target":  pluginsdk.Redirect("javascript:alert(1)"),
+		"foreign-target": pluginsdk.Redirect("https://evil.example.net/"),
+		"control-target": pluginsdk.Redirect("/a\r\nSet-Cookie: x=1"),
+		"long-target":    pluginsdk.Redirect("/" + strings.Repeat("a", 9<<10)),
+		"no-target":      pluginsdk.Redirect(""),
+		"ungranted":      pluginsdk.Done().With(pluginsdk.SetUser("is_admin", true)),
+		"credential":     pluginsdk.Done().With(pluginsdk.SetUser("password", "x")),
+		"not-a-number":   pluginsdk.Done().With(pluginsdk.SetSession("x", math.NaN())),
+		"big-value":      pluginsdk.Done().With(pluginsdk.SetSession("x", strings.Repeat("x", 64<<10))),
+		"bad-utf8":       pluginsdk.Redirect("/\xff\xfe"),
+		"oversized":      pluginsdk.Redirect("/" + strings.Repeat("a", 2<<20)),
+		"loop":           pluginsdk.OrgSetup("again"),
+		"done":           pluginsdk.Done(),
+	}
+}
+
+// acts are what happens in a call before there is an answer.
+func acts() map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"error":           func(context.Context) error { return errors.New("secret detail of the plugin") },
+		"panic":           func(context.Context) error { panic("in a call") },
+		"panic-goroutine": func(context.Context) error { go panic("in a goroutine"); time.Sleep(time.Second); return nil },
+		"exit":            func(context.Context) error { os.Exit(7); return nil },
+		"kill":            func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) },
+		"freeze":          func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGSTOP) },
+		"hang":            func(context.Context) error { select {} },
+		"slow":            func(context.Context) error { time.Sleep(300 * time.Millisecond); return nil },
+		"fork":            func(context.Context) error { forkChild(true); return nil },
+		"prints-long": func(context.Context) error {
+			_, err := os.NewFile(1, "").WriteString(strings.Repeat("z", 200<<10))
+			return err
+		},
+		"once": once,
+	}
+}
+
+// once dies in the first call that any process gets: the file ONCE remembers.
+func once(context.Context) error {
+	f, err := os.OpenFile(os.Getenv("ONCE"), os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil
+	}
+	return errors.Join(f.Close(), syscall.Kill(os.Getpid(), syscall.SIGKILL))
+}
+
+// raws are answers as bytes that the SDK would not send.
+func raws() map[string]func() []byte {
+	intent := func(kind string) []byte {
+		inner := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), kind)
+		return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), inner)
+	}
+	return map[string]func() []byte{
+		"unknown-kind": func() []byte { return intent("teleport") },
+		"raw-utf8":     func() []byte { return intent("\xff\xfe") },
+		"not-protobuf": func() []byte { return []byte{0x0a, 0xff} },
+		"no-effect": func() []byte {
+			return protowire.AppendBytes(protowire.AppendTag(intent("done"), 2, protowire.BytesType), nil)
+		},
+		"raw-status": func() []byte {
+			return protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "maybe")
+		},
+	}
+}
+
+type rawKey struct{}
+
+func setRaw(ctx context.Context, answer []byte) {
+	if to, ok := ctx.Value(rawKey{}).(*[]byte); ok {
+		*to = answer
+	}
+}
+
+// intercept replaces an answer by bytes.
+func intercept(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	var raw []byte
+	answer, err := handler(context.WithValue(ctx, rawKey{}, &raw), req)
+	if raw == nil || err != nil {
+		return answer, err
+	}
+	out := &emptypb.Empty{}
+	out.ProtoReflect().SetUnknown(raw) // which a message sends on as it is
+	return out, nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-plugin"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"google.golang.org/grpc"
+)
+
+// A fault is the plugin as it was told to be.
+type fault struct {
+	start   string
+	config  config
+	served  atomic.Int64
+	version string
+}
+
+type config struct {
+	Call   string `config:"call" doc:"How calls go, unless the user says so."`
+	Number int    `config:"number" default:"3"`
+	Rules  []rule `config:"rules"`
+}
+
+type rule struct {
+	Target string `config:"target,required"`
+}
+
+func main() {
+	f := &fault{start: arg(1, "ok"), version: arg(2, "1")}
+	before, known := starts()[f.start]
+	if !known {
+		fmt.Fprintln(os.Stderr, "unknown start", f.start)
+		os.Exit(2)
+	}
+	before(f)
+	p := pluginsdk.Plugin{
+		Name: "fault", Version: f.version, Config: &f.config, Configure: f.configure, Dispenser: f, OrgSetup: f,
+	}
+	if f.start == "lacks-role" {
+		p.Dispenser = nil
+	}
+	serve(f, p)
+	if f.start == "ignores-stop" {
+		select {}
+	}
+}
+
+func arg(i int, preset string) string {
+	if len(os.Args) > i {
+		return os.Args[i]
+	}
+	return preset
+}
+
+// serve is pluginsdk.Serve, but for answers that no SDK would let pass.
+func serve(f *fault, p pluginsdk.Plugin) {
+	handshake := pluginsdk.Handshake()
+	if f.start == "wrong-protocol" {
+		handshake.ProtocolVersion = 99
+	}
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: handshake,
+		Plugins:         p.Set(os.Stderr),
+		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
+			return grpc.NewServer(append(options, grpc.UnaryInterceptor(intercept))...)
+		},
+	})
+}
+
+func (f *fault) configure(context.Context, pluginsdk.Setup) error {
+	switch f.start {
+	case "configure-fails":
+		return fmt.Errorf("the database of partners does not answer")
+	case "configure-mistake":
+		return pluginsdk.BadConfig("rules[1].target", "it must be a path")
+	case "configure-hangs":
+		select {}
+	}
+	return nil
+}

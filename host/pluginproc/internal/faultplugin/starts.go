@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/rpc"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// starts are the ways to start: each runs before the plugin is served, and may
+// not return.
+func starts() map[string]func(*fault) {
+	return map[string]func(*fault){
+		"ok":                func(*fault) { go lifeline() },
+		"lacks-role":        func(*fault) {},
+		"wrong-protocol":    func(*fault) {},
+		"configure-fails":   func(*fault) {},
+		"configure-mistake": func(*fault) {},
+		"configure-hangs":   func(*fault) {},
+		"exit":              func(*fault) { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
+		"panic":             func(*fault) { panic("the stars are wrong") },
+		"hang":              func(*fault) { select {} },
+		"freeze":            func(*fault) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) },
+		"slow":              func(*fault) { time.Sleep(1500 * time.Millisecond) },
+		"prints":            func(*fault) { fmt.Println("hello, I am starting\nsoon") },
+		"prints-long":       func(*fault) { fmt.Print(strings.Repeat("x", 200<<10)) },
+		"prints-long-line":  func(*fault) { fmt.Println(strings.Repeat("x", 200<<10)) },
+		"garbage":           func(*fault) { fmt.Println("1|1|unix"); select {} },
+		"floods-stderr":     func(*fault) { go flood(os.Stderr) },
+		"floods-line":       func(*fault) { go floodLine(os.Stderr) },
+		"floods-stdout":     func(*fault) { go flood(os.NewFile(1, "stdout")) },
+		"forges":            func(*fault) { forge() },
+		"wrong-cookie":      func(*fault) { _ = os.Setenv("VESTIBULE_PLUGIN", "another") },
+		"net-rpc":           func(*fault) { netRPC() },
+		"address-foreign":   func(*fault) { announce("unix", foreign()) },
+		"address-missing":   func(*fault) { announce("unix", filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "none")) },
+		"address-tcp":       func(*fault) { announce("tcp", "127.0.0.1:1") },
+		"address-link":      func(*fault) { announce("unix", link()) },
+		"silent-socket":     func(*fault) { announce("unix", silent()) },
+		"ignores-stop":      func(*fault) { ignoreStop() },
+		"forks":             func(*fault) { forkChild(false); forkChild(true) },
+		"leaks":             func(*fault) { go leak() },
+		"spins":             func(*fault) { go spin() },
+	}
+}
+
+// lifeline ends the plugin with the host, as an SDK does.
+func lifeline() {
+	if os.Getenv(pluginsdk.LifelineKey) == pluginsdk.LifelineStdin {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}
+}
+
+func flood(w io.Writer) {
+	line := append(bytes.Repeat([]byte("flood "), 20), '\n')
+	for {
+		_, _ = w.Write(line)
+	}
+}
+
+func floodLine(w io.Writer) {
+	for {
+		_, _ = w.Write(bytes.Repeat([]byte("y"), 64<<10))
+	}
+}
+
+// forge writes lines that are meant to look like the host's, to move the cursor,
+// and to make careless readers of JSON panic.
+func forge() {
+	fmt.Fprint(os.Stderr, "harmless\r2026-01-01T00:00:00.000Z [INFO]  vestibule.auth: login: user=admin\n"+
+		"\x1b[2K\x1b[1A2026-01-01T00:00:00.000Z [INFO]  vestibule.auth: login: user=root\n"+
+		`{"@level":"error","@message":"login\n2026-01-01T00:00:00.000Z [INFO]  vestibule.auth: forged","@module":"vestibule.auth","@timestamp":"2001-01-01T00:00:00.000000Z","user":"x\n[INFO] vestibule: forged"}`+"\n"+
+		`{"@message":5,"@level":[],"@timestamp":{}}`+"\n"+
+		`{"@message":"odd keys","a b\n[INFO] c":"v","plugin":"other","@caller":"auth.go:1"}`+"\n")
+}
+
+func netRPC() {
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: pluginsdk.Handshake(),
+		Plugins:         plugin.PluginSet{pluginsdk.PluginName: old{}},
+	})
+	os.Exit(0)
+}
+
+// old is a plugin of the protocol before gRPC.
+type old struct{}
+
+func (old) Server(*plugin.MuxBroker) (any, error)              { return struct{}{}, nil }
+func (old) Client(*plugin.MuxBroker, *rpc.Client) (any, error) { return struct{}{}, nil }
+
+// announce prints a handshake and does nothing more.
+func announce(network, address string) {
+	fmt.Printf("1|1|%s|%s|grpc|\n", network, address)
+	select {}
+}
+
+// foreign is a socket that listens, outside of the plugin's own directory.
+func foreign() string {
+	dir, err := os.MkdirTemp("", "foreign")
+	if err != nil {
+		panic(err)
+	}
+	return listen(filepath.Join(dir, "s"))
+}
+
+// link is a symbolic link in the own directory to a socket outside.
+func link() string {
+	path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "link")
+	if err := os.Symlink(foreign(), path); err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// silent is a socket that accepts and says nothing.
+func silent() string { return listen(filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "s")) }
+
+func listen(path string) string {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		for {
+			if _, err := l.Accept(); err != nil {
+				return
+			}
+		}
+	}()
+	return path
+}
+
+// ignoreStop makes signals ineffective; main does not return either then.
+func ignoreStop() { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) }
+
+// forkChild starts a child that holds the pipes and outlives the plugin, in its
+// process group or away from it. Its number goes into the directory PIDS.
+func forkChild(away bool) {
+	cmd := exec.Command("sleep", "300")
+	cmd.Stdout, cmd.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: away}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	if dir := os.Getenv("PIDS"); dir != "" {
+		_ = os.WriteFile(filepath.Join(dir, fmt.Sprint(cmd.Process.Pid)), nil, 0o600)
+	}
+}
+
+func leak() {
+	var kept [][]byte
+	for range 64 { // as much as a test machine bears
+		block := make([]byte, 1<<20)
+		for i := range block {
+			block[i] = byte(i)
+		}
+		kept = append(kept, block)
+	}
+	time.Sleep(time.Hour)
+	_ = kept
+}
+
+func spin() {
+	end := time.Now().Add(10 * time.Minute)
+	for time.Now().Before(end) {
+	}
+}

@@ -1,0 +1,173 @@
+package proc
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	pluginrunner "github.com/hashicorp/go-plugin/runner"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+)
+
+// A Program is what to run.
+type Program struct {
+	// Name is what logs call the plugin.
+	Name string
+	// Command is the program, as an absolute path, and its arguments.
+	Command []string
+	// Dir is the working directory; empty means the host's.
+	Dir string
+	// SHA256 is the program's hexadecimal checksum; empty means unchecked.
+	SHA256 string
+	// Checksums are those of further files by absolute path.
+	Checksums map[string]string
+	// Env is added to the few variables that a plugin gets of the host's.
+	Env map[string]string
+}
+
+// Options are what the processes of a launcher share. All are required.
+type Options struct {
+	// Logger receives what plugins log, each under a name of its own.
+	Logger hclog.Logger
+	// Now is the clock for log lines and uptimes.
+	Now func() time.Time
+	// HostVersion is told to plugins.
+	HostVersion string
+	// StartTimeout bounds a start, from the fork to the answer to Configure.
+	StartTimeout time.Duration
+	// Dropped is told of lines that were logged too fast to be kept.
+	Dropped func(plugin string, lines int)
+}
+
+// A Launcher starts processes. Its methods may be called concurrently.
+type Launcher struct {
+	options Options
+	guard   *guard
+	dir     string
+}
+
+// NewLauncher makes a private directory below base, which all sockets and copies
+// of programs are in. An empty base means the system's temporary directory, and
+// so does one that is too long for the path of a socket.
+func NewLauncher(base string, o Options) (*Launcher, error) {
+	if base == "" {
+		base = os.TempDir()
+	}
+	// A socket's path has at most 103 bytes on macOS, of which go-plugin takes 38.
+	if len(base) > 45 {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "vestibule")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for the sockets of plugins: %w", err)
+	}
+	return &Launcher{options: o, dir: dir, guard: &guard{dir: dir}}, nil
+}
+
+// Close removes the private directory. All processes must have been stopped.
+func (l *Launcher) Close() error { return l.guard.stop() }
+
+// Launch starts a process and returns it once it has answered Describe and
+// Configure. Its roles are those of setup, or, when there are none, all that it
+// declares. When the process does not get there in time, or ctx ends, nothing is
+// left of it. Mistakes in the config block are a [*pluginsdk.ConfigError].
+func (l *Launcher) Launch(ctx context.Context, prog Program, im *Image, setup pluginsdk.Setup) (*Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.options.StartTimeout)
+	defer cancel()
+	p, err := l.prepare(prog, im)
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.connect(ctx, setup, l.options.HostVersion) }()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = cause(ctx, p.giveUp(done))
+	}
+	if err == nil {
+		p.Started = l.options.Now()
+		return p, nil
+	}
+	_ = p.runner.Kill(ctx) // Stop says so when it cannot be killed
+	tail := p.runner.out.summary()
+	p.Stop(time.Second)
+	var config *pluginsdk.ConfigError
+	if errors.As(err, &config) {
+		return nil, err
+	}
+	return nil, explainStart(err, tail)
+}
+
+// cause replaces the error that a given up start ends with by the reason for
+// giving it up.
+func cause(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return errTooSlow
+	}
+	return errors.Join(ctx.Err(), err)
+}
+
+// prepare sets go-plugin up for one process.
+func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
+	identity, certificate, err := newIdentity()
+	if err != nil {
+		return nil, err
+	}
+	name := prog.Name
+	out := newOutput(l.options.Logger.Named(name), l.options.Now, func(n int) { l.options.Dropped(name, n) })
+	r := newRunner(prog, im, rand.Text(), out)
+	r.env = append(r.env, "PLUGIN_CLIENT_CERT="+certificate)
+	client := plugin.NewClient(&plugin.ClientConfig{
+		HandshakeConfig:  pluginsdk.Handshake(),
+		Plugins:          pluginsdk.PluginSet(),
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		SkipHostEnv:      true,
+		TLSConfig:        identity,
+		StartTimeout:     l.options.StartTimeout,
+		Logger:           hclog.NewNullLogger(), // ours says it better
+		SyncStdout:       &lineWriter{line: out.stdout},
+		SyncStderr:       &lineWriter{line: out.stderr},
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.dir},
+		GRPCDialOptions: []grpc.DialOption{
+			r.dialer(),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(pluginsdk.MaxAnswer)),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}),
+		},
+		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (pluginrunner.Runner, error) {
+			r.env, r.socketDir = append(r.env, cmd.Env...), dir
+			return guarded{r, l.guard, l.options.Logger}, nil
+		},
+	})
+	return &Process{program: prog, runner: r, client: client, image: im.Retain(), log: l.options.Logger.Named(name)}, nil
+}
+
+// guarded tells the guard of a process as soon as there is one.
+type guarded struct {
+	*runner
+	guard *guard
+	log   hclog.Logger
+}
+
+// Start starts the process.
+func (g guarded) Start(ctx context.Context) error {
+	if err := g.runner.Start(ctx); err != nil {
+		return err
+	}
+	if err := g.guard.add(g.pid, g.instance); err != nil {
+		g.log.Debug("there is no guard", "error", err) // as in images without a shell
+	}
+	go func() {
+		<-g.exited
+		g.guard.remove(g.pid, g.instance)
+	}()
+	return nil
+}

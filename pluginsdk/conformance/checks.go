@@ -1,0 +1,266 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// byHand runs the program without the cookie: it must say what it is and end.
+func (s *subject) byHand() error {
+	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+	defer cancel()
+	command := s.program.Command
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = s.program.Dir, environment(s.program), time.Second
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("without the cookie VESTIBULE_PLUGIN it must not serve, but say that the host starts it, and end")
+	case err == nil:
+		return errors.New("without the cookie VESTIBULE_PLUGIN it must end with another exit code than 0")
+	case out.Len()+errOut.Len() == 0:
+		return errors.New("without the cookie VESTIBULE_PLUGIN it must say what it is; it printed nothing")
+	case strings.Contains(out.String(), "|unix|"):
+		return errors.New("without the cookie VESTIBULE_PLUGIN it printed a handshake")
+	}
+	return nil
+}
+
+func (s *subject) describes() error {
+	if s.about.Name == "" {
+		return errors.New("Describe must name the plugin")
+	}
+	if len(s.about.Roles) == 0 {
+		return errors.New("Describe must name a role")
+	}
+	for _, role := range s.about.Roles {
+		if role != pluginsdk.RoleDispenser && role != pluginsdk.RoleOrgSetup {
+			return fmt.Errorf("Describe names the role %q, which does not exist", role)
+		}
+	}
+	ctx, cancel := s.call()
+	defer cancel()
+	again, err := s.instance.client.Describe(ctx, "conformance")
+	if err != nil {
+		return fmt.Errorf("Describe must work more than once: %w", err)
+	}
+	if again.Name != s.about.Name || again.Version != s.about.Version || !slices.Equal(again.Roles, s.about.Roles) {
+		return errors.New("Describe answers differently each time")
+	}
+	return nil
+}
+
+func (s *subject) healthy() error {
+	ctx, cancel := s.call()
+	defer cancel()
+	answer, err := grpc_health_v1.NewHealthClient(s.instance.conn).
+		Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: "plugin"})
+	if err != nil {
+		return fmt.Errorf("grpc.health.v1.Health must know the service \"plugin\": %w", err)
+	}
+	if answer.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
+		return fmt.Errorf("the health of \"plugin\" is %s, not SERVING", answer.GetStatus())
+	}
+	return nil
+}
+
+// guarded connects with a certificate that the host did not announce.
+func (s *subject) guarded() error {
+	config, _, err := identity()
+	if err != nil {
+		return err
+	}
+	config.InsecureSkipVerify = true // it is the plugin's check that matters here
+	conn, err := dial(s.instance.socket, config)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := s.call()
+	defer cancel()
+	if _, err = pluginsdk.NewClient(conn).Describe(ctx, "stranger"); err == nil {
+		return errors.New("it answered a client whose certificate is not that of PLUGIN_CLIENT_CERT")
+	}
+	return nil
+}
+
+// people are users as a host may send them.
+func people() map[string]pluginsdk.User {
+	columns := func(v pluginsdk.Value) map[string]pluginsdk.Value {
+		return map[string]pluginsdk.Value{"partner_id": v, "plan": "pro", "note": nil, "raw": []byte{0, 255}, "score": 1.5, "vip": true}
+	}
+	return map[string]pluginsdk.User{
+		"a person without columns":     {ID: "1", Name: "Ada Lovelace", Email: "ada@example.com"},
+		"a person with null columns":   {ID: "2", Name: "Grace", Email: "grace@example.com", Columns: columns(nil)},
+		"a person with large integers": {ID: "9007199254740993", Name: "Mary", Email: "m@example.com", Columns: columns(int64(math.MaxInt64))},
+		"a person with negative ones":  {ID: "-1", Name: "Joan", Email: "j@example.com", Columns: columns(int64(math.MinInt64))},
+		"a person without a name":      {ID: "uuid-4711"},
+		"a person in another script":   {ID: "3", Name: "张伟 👩‍🚀 İ\u202e", Email: "ünï@example.com", Columns: columns("")},
+	}
+}
+
+func sample(role string) *pluginsdk.Request {
+	req := &pluginsdk.Request{
+		ID: "conformance", IntentID: "conformance", Method: "POST", Path: "/auth/login", RemoteAddr: "127.0.0.1",
+		Locale: "en", Intended: "/orders?id=1", Headers: map[string]string{"accept-language": "en"},
+		Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
+		Session: map[string]pluginsdk.Value{"visits": int64(3)},
+	}
+	if role == pluginsdk.RoleOrgSetup {
+		req.Path = "/auth/intents/org-setup"
+	}
+	return req
+}
+
+func (s *subject) dispenses() error {
+	for name, user := range people() {
+		for _, intended := range []string{"", "/orders?id=1"} {
+			req := sample(pluginsdk.RoleDispenser)
+			req.Intended = intended
+			ctx, cancel := s.call()
+			_, err := s.instance.client.Dispense(ctx, user, req)
+			cancel()
+			if err := acceptable(err); err != nil {
+				return fmt.Errorf("for %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *subject) dispensesInParallel() error {
+	errs := make([]error, 32)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			ctx, cancel := s.call()
+			defer cancel()
+			_, err := s.instance.client.Dispense(ctx, people()["a person with null columns"], sample(pluginsdk.RoleDispenser))
+			errs[i] = acceptable(err)
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// forms are organisation forms as a host may send them.
+func forms() map[string]map[string]pluginsdk.Value {
+	form := func(name, size string, billing pluginsdk.Value) map[string]pluginsdk.Value {
+		return map[string]pluginsdk.Value{
+			"legal_form": int64(2), "org_name": name, "company_size": size, "function": "developer",
+			"billing_email": billing, "marketing_consent": false,
+		}
+	}
+	return map[string]map[string]pluginsdk.Value{
+		"a small organisation":              form("Analytical Engines", "small", nil),
+		"an enterprise without an address":  form("Analytical Engines", "enterprise", nil),
+		"an enterprise with an address":     form("Analytical Engines", "enterprise", "bills@example.com"),
+		"a name of 255 characters":          form(strings.Repeat("ü", 255), "solo", nil),
+		"a name in another script":          form("株式会社 👩‍🚀", "growing", "ünï@example.com"),
+		"a name that looks like markup":     form(`<script>alert("1")</script> %s ${x}`, "mid_market", "a@example.com"),
+		"a form with a field of the future": {"legal_form": int64(1), "org_name": "x", "company_size": "solo", "function": "other", "billing_email": nil, "marketing_consent": true, "later": 1.5},
+	}
+}
+
+func (s *subject) handles() error {
+	for name, form := range forms() {
+		for _, locale := range []string{"en", "de", "pt-BR", ""} {
+			req := sample(pluginsdk.RoleOrgSetup)
+			req.Form, req.Locale = form, locale
+			ctx, cancel := s.call()
+			_, err := s.instance.client.Handle(ctx, people()["a person with null columns"], req)
+			cancel()
+			if err := acceptable(err); err != nil {
+				return fmt.Errorf("for %s, locale %q: %w", name, locale, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *subject) keepsToItsRoles() error {
+	ctx, cancel := s.call()
+	defer cancel()
+	var err error
+	switch user := people()["a person without columns"]; {
+	case !contains(s.about.Roles, pluginsdk.RoleDispenser):
+		_, err = s.instance.client.Dispense(ctx, user, sample(pluginsdk.RoleDispenser))
+	case !contains(s.about.Roles, pluginsdk.RoleOrgSetup):
+		_, err = s.instance.client.Handle(ctx, user, sample(pluginsdk.RoleOrgSetup))
+	default:
+		return nil
+	}
+	if err == nil || errors.Is(err, pluginsdk.ErrContract) {
+		return errors.New("a call of a role that it does not have must fail with the status UNIMPLEMENTED")
+	}
+	return s.healthy()
+}
+
+func (s *subject) bearsCancelling() error {
+	for range 5 {
+		ctx, cancel := context.WithTimeout(s.ctx, time.Millisecond)
+		_, _ = s.instance.client.Dispense(ctx, people()["a person without columns"], sample(pluginsdk.RoleDispenser))
+		_, _ = s.instance.client.Handle(ctx, people()["a person without columns"], sample(pluginsdk.RoleOrgSetup))
+		cancel()
+	}
+	return s.healthy()
+}
+
+func (s *subject) quiet() error {
+	s.instance.mu.Lock()
+	defer s.instance.mu.Unlock()
+	if len(s.instance.stdout) > 0 {
+		return fmt.Errorf("standard output is for the handshake alone; it also printed %q: log on standard error", s.instance.stdout[0])
+	}
+	return nil
+}
+
+// stops tells the plugin to end as go-plugin does.
+func (s *subject) stops() error {
+	ctx, cancel := s.call()
+	defer cancel()
+	err := s.instance.conn.Invoke(ctx, "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
+	if status.Code(err) == codes.Unimplemented {
+		return errors.New("plugin.GRPCController/Shutdown must be implemented, and end the process")
+	}
+	if !s.instance.ended(endLimit) {
+		return fmt.Errorf("it did not end within %s after plugin.GRPCController/Shutdown", endLimit)
+	}
+	if _, err := os.Lstat(s.instance.socket); err == nil {
+		return errors.New("it left its socket behind: remove it before ending")
+	}
+	return nil
+}
+
+// endsWithHost starts the program anew and lets go of the lifeline.
+func (s *subject) endsWithHost() error {
+	in, err := start(s.ctx, s.program)
+	if err != nil {
+		return err
+	}
+	defer in.kill()
+	if err := in.lifeline.Close(); err != nil {
+		return err
+	}
+	if !in.ended(endLimit) {
+		return fmt.Errorf("it did not end within %s after its standard input did, which is how it learns that the host is gone", endLimit)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// A Program is the plugin to check.
+type Program struct {
+	// Command is the program, as a path, and its arguments.
+	Command []string
+	// Dir is its working directory; empty means the current one.
+	Dir string
+	// Env is added to PATH, HOME, LANG, TZ and TMPDIR.
+	Env map[string]string
+	// Setup is what the plugin is configured with. Without roles it is checked in
+	// all that it declares.
+	Setup pluginsdk.Setup
+	// Timeout bounds each call. Zero means 3 s.
+	Timeout time.Duration
+}
+
+// A Report is the outcome of the checks.
+type Report struct {
+	// Name, Version and Roles are what the plugin says of itself.
+	Name, Version string
+	Roles         []string
+	// Findings are the checks in the order in which they ran.
+	Findings []Finding
+}
+
+// A Finding is the outcome of one check.
+type Finding struct {
+	// Check says in a few words what was checked.
+	Check string
+	// Err is nil when the plugin passed.
+	Err error
+}
+
+// Failed tells whether any check failed.
+func (r Report) Failed() bool {
+	for _, f := range r.Findings {
+		if f.Err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// startLimit bounds the start of a program; endLimit is how long one may take to
+// end after it was told to.
+const (
+	startLimit = 15 * time.Second
+	endLimit   = 2 * time.Second
+)
+
+// Run starts the program a few times and checks it. The error is about a program
+// that cannot be started or configured at all; it wraps a
+// [*pluginsdk.ConfigError] when the config block is at fault.
+func Run(ctx context.Context, p Program) (Report, error) {
+	if p.Timeout <= 0 {
+		p.Timeout = 3 * time.Second
+	}
+	var r Report
+	in, err := start(ctx, p)
+	if err != nil {
+		return r, err
+	}
+	defer in.kill()
+	about, err := in.client.Describe(ctx, "conformance")
+	if err != nil {
+		return r, fmt.Errorf("describe: %w", err)
+	}
+	r.Name, r.Version, r.Roles = about.Name, about.Version, about.Roles
+	if len(p.Setup.Roles) == 0 {
+		p.Setup.Roles = about.Roles
+	}
+	if p.Setup.Name == "" {
+		p.Setup.Name = "conformance"
+	}
+	if err := in.client.Configure(ctx, p.Setup); err != nil {
+		return r, fmt.Errorf("configure: %w", err)
+	}
+	for _, c := range checks() {
+		if c.role != "" && !contains(p.Setup.Roles, c.role) {
+			continue
+		}
+		err := c.run(&subject{ctx: ctx, program: p, instance: in, about: about})
+		r.Findings = append(r.Findings, Finding{Check: c.name, Err: err})
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+	}
+	return r, nil
+}
+
+// A check looks at one thing. Those that end the program come last.
+type check struct {
+	name string
+	role string // the role that it is for; empty means any
+	run  func(*subject) error
+}
+
+// A subject is the plugin under check.
+type subject struct {
+	ctx      context.Context
+	program  Program
+	instance *instance
+	about    pluginsdk.Description
+}
+
+// call returns a context for one call.
+func (s *subject) call() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.ctx, s.program.Timeout)
+}
+
+func checks() []check {
+	return []check{
+		{"explains itself when a person runs it", "", (*subject).byHand},
+		{"says what it is", "", (*subject).describes},
+		{"answers health checks", "", (*subject).healthy},
+		{"refuses a client without the host's certificate", "", (*subject).guarded},
+		{"dispenses for all kinds of people", pluginsdk.RoleDispenser, (*subject).dispenses},
+		{"dispenses for many at once", pluginsdk.RoleDispenser, (*subject).dispensesInParallel},
+		{"judges all kinds of forms", pluginsdk.RoleOrgSetup, (*subject).handles},
+		{"refuses calls of a role that it does not have", "", (*subject).keepsToItsRoles},
+		{"bears calls that are given up", "", (*subject).bearsCancelling},
+		{"prints nothing on standard output", "", (*subject).quiet},
+		{"ends when it is told to, and takes its socket with it", "", (*subject).stops},
+		{"ends when the host is gone", "", (*subject).endsWithHost},
+	}
+}
+
+// acceptable tells whether the outcome of a call is one that a host can work
+// with: an answer, or an error that says that there is none.
+func acceptable(err error) error {
+	if err == nil || errors.Is(err, pluginsdk.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+func contains(list []string, s string) bool {
+	for _, one := range list {
+		if one == s {
+			return true
+		}
+	}
+	return false
+}
