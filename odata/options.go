@@ -60,6 +60,9 @@ func (o Options) withDefaults() Options {
 	if o.Base == nil {
 		o.Base = baseOf
 	}
+	if o.Limits.ExpandDepth == 0 {
+		o.Limits.ExpandDepth = 4
+	}
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
 	}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestServe(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	service, err := serve(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(service)
+	defer srv.Close()
+	for target, want := range map[string]string{
+		"/odata/": `"name":"authors"`,
+		"/odata/authors?$expand=books($select=title)&$filter=born%20lt%201850-01-01": `"books":[{"title":"Notes on the Analytical Engine"}]`,
+		"/odata/books?$orderby=price%20desc&$top=1&$count=true&$select=title,price":  `"@odata.count":3,"value":[{"title":"Notes on the Analytical Engine","price":12.50}]`,
+	} {
+		resp, err := http.Get(srv.URL + target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
+			t.Errorf("GET %s gives %d %s", target, resp.StatusCode, body)
+		}
+	}
+	if _, err := serve(t.Context(), []string{"/nowhere/at/all.db"}); err == nil {
+		t.Error("a database that is not there is served")
+	}
+}
