@@ -91,16 +91,15 @@ func describeFinding(f sqlsource.Finding, what string) string {
 // odataDatabase is the database to read, and the handle to close after it where
 // it is another than the main one.
 func (c *Config) odataDatabase(ctx context.Context, db *store.DB) (from sqlsource.Database, own *store.DB, err error) {
-	driver, dsn := c.Database.Driver, ""
 	if c.OData.Database.Driver == nil || c.OData.Database.DSN == nil {
-		dsn, _ = c.dsn()
-		from = sqlsource.Database{Dialect: driver, DSN: dsn}
+		dsn, _ := c.dsn()
+		from = sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn}
 		if db != nil {
 			from.DB = db.Reader()
 		}
 		return from, nil, nil
 	}
-	driver, dsn = *c.OData.Database.Driver, *c.OData.Database.DSN
+	driver, dsn := *c.OData.Database.Driver, *c.OData.Database.DSN
 	switch driver {
 	case "postgres":
 		own, err = postgres.Open(ctx, dsn)

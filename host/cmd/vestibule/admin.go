@@ -18,13 +18,13 @@ import (
 type create bool
 
 // withAdmin opens the database that the configuration names, and does the work.
-func (in *invocation) withAdmin(ctx context.Context, make create, work func(*host.Admin) error) (err error) {
+func (in *invocation) withAdmin(ctx context.Context, may create, work func(*host.Admin) error) (err error) {
 	cfg, err := in.load()
 	if err != nil {
 		return err
 	}
 	logger := hclog.New(&hclog.LoggerOptions{Name: "vestibule", Output: in.err, Level: hclog.Warn})
-	opts, err := cfg.AdminOptions(ctx, logger, bool(make))
+	opts, err := cfg.AdminOptions(ctx, logger, bool(may))
 	if err != nil {
 		return err
 	}

@@ -47,10 +47,10 @@ func TestStories(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve":   serveStory,
-			"stop":    stopStory,
-			"signal":  signalStory,
-			"port": portStory, "adduser": addUser, "listen": listenStory, "seed": seedStory, "eventually": eventually,
+			"serve":  serveStory,
+			"stop":   stopStory,
+			"signal": signalStory,
+			"port":   portStory, "adduser": addUser, "listen": listenStory, "seed": seedStory, "eventually": eventually,
 		},
 	})
 }
@@ -221,12 +221,4 @@ func seedStory(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := os.ReadFile(filepath.Join(ts.Getenv("SHOP"), "shop.db"))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
-}
-
-// A run without a process: what a command says to its console.
-func runCommand(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, errs strings.Builder
-	code = run(context.Background(), console{strings.NewReader(stdin), &out, &errs}, args)
-	return code, out.String(), errs.String()
 }
