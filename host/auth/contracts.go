@@ -50,6 +50,9 @@ type Users interface {
 	FindByLogin(ctx context.Context, column, value string) (User, error)
 	// FindByID returns the user with the primary key id, or ErrNotFound.
 	FindByID(ctx context.Context, id string) (User, error)
+	// Lock is FindByID within a transaction, and keeps others from changing the
+	// row, and from disabling the user, before the transaction ends.
+	Lock(ctx context.Context, id string) (User, error)
 	// SetColumns writes host columns. A column that does not exist is an error.
 	SetColumns(ctx context.Context, id string, values map[string]pluginsdk.Value) error
 	// SetPassword writes the password hash and the remember token.

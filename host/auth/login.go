@@ -30,31 +30,52 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err := p.admit(r, counter, p.Attempts, "login"); err != nil {
 		return err
 	}
-	user, err := p.authenticate(r, in)
+	user, step, cookies, err := p.enter(r, in, counter)
+	if errors.Is(err, errChanged) {
+		// The hash that the password was compared with is no longer the user's:
+		// another sign-in has renewed it, or the password was changed. Look again.
+		user, step, cookies, err = p.enter(r, in, counter)
+	}
+	if errors.Is(err, errChanged) {
+		return fault.Invalid("login", "credentials_do_not_match")
+	}
 	if err != nil {
 		return err
-	}
-	guest, err := p.Sessions.Load(r)
-	if err != nil {
-		return err
-	}
-	next := Session{UserID: user.ID}
-	if !guest.SignedIn() || guest.UserID == user.ID {
-		next.Intended = guest.Intended
-	}
-	step, err := p.dispense(r, user, next, nil)
-	if err != nil {
-		return p.uncount(r, counter, err)
-	}
-	next.Intent = &step.intent
-	cookies, err := p.start(r, in.remember, user, guest, next, step, counter)
-	if err != nil {
-		return p.uncount(r, counter, err)
 	}
 	setCookies(w, cookies)
 	p.audit(r, "login", "user", user.ID, "intent", step.intent.Envelope.Kind)
 	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope})
 	return nil
+}
+
+// errChanged is returned when a user's row changed after the password was
+// compared, so that the comparison says nothing any more.
+var errChanged = errors.New("the user was changed in the meantime")
+
+// enter checks the password, asks for the first intent and starts the session.
+func (p *Pipeline) enter(r *http.Request, in credentials, counter Counter) (User, step, []*http.Cookie, error) {
+	user, err := p.authenticate(r, in)
+	if err != nil {
+		return user, step{}, nil, err
+	}
+	guest, err := p.Sessions.Load(r)
+	if err != nil {
+		return user, step{}, nil, err
+	}
+	next := Session{UserID: user.ID}
+	if !guest.SignedIn() || guest.UserID == user.ID {
+		next.Intended = guest.Intended
+	}
+	first, err := p.dispense(r, user, next, nil)
+	if err != nil {
+		return user, first, nil, p.uncount(r, counter, err)
+	}
+	next.Intent = &first.intent
+	cookies, err := p.start(r, in.remember, user, guest, next, first, counter)
+	if err != nil && !errors.Is(err, errChanged) {
+		err = p.uncount(r, counter, err)
+	}
+	return user, first, cookies, err
 }
 
 func readCredentials(r *http.Request) (credentials, error) {
@@ -90,7 +111,7 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 		return User{}, err
 	}
 	if ok && !user.Disabled {
-		return user, p.rehash(ctx, user, in.password)
+		return p.rehash(r, user, in.password), nil
 	}
 	if err := p.pace.Learn(ctx, user.Password); err != nil {
 		return User{}, err
@@ -108,17 +129,26 @@ func (p *Pipeline) findUser(ctx context.Context, column, value string) (User, er
 	return p.Users.FindByLogin(ctx, column, value)
 }
 
-// rehash replaces a weak hash now that the password is at hand.
-func (p *Pipeline) rehash(ctx context.Context, user User, plain string) error {
-	stale, err := password.Stale(user.Password)
-	if err != nil || !stale {
-		return err
+// rehash replaces a weak hash now that the password is at hand, and returns the
+// user with it. Failing to is no reason to keep somebody out.
+func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
+	if stale, err := password.Stale(user.Password); err != nil || !stale {
+		return user
 	}
-	hash, err := p.hasher.Hash(ctx, plain)
+	hash, err := p.hasher.Hash(r.Context(), plain)
+	if err == nil {
+		err = p.Users.Rehash(r.Context(), user.ID, user.Password, hash)
+	}
+	if err == nil {
+		var fresh User
+		if fresh, err = p.Users.FindByID(r.Context(), user.ID); err == nil && fresh.Password == hash {
+			return fresh
+		}
+	}
 	if err != nil {
-		return err
+		p.Logger.Warn("password not hashed anew; the next sign-in tries again", "request_id", p.Site.RequestID(r), "user", user.ID, "cause", err)
 	}
-	return p.Users.Rehash(ctx, user.ID, user.Password, hash)
+	return user
 }
 
 // start commits a login: the effects of the step, the new session in place of the
@@ -129,6 +159,14 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 	err := p.Tx.InTx(r.Context(), func(ctx context.Context) error {
 		cookies = nil
 		next := step.applyTo(next)
+		// A reset, or disabling the user, ends the sessions that there are. Whoever
+		// was on the way in with the old password must not come after it.
+		switch now, err := p.Users.Lock(ctx, user.ID); {
+		case errors.Is(err, ErrNotFound), err == nil && (now.Disabled || now.Password != user.Password):
+			return errChanged
+		case err != nil:
+			return err
+		}
 		if err := p.writeColumns(ctx, user.ID, step.columns); err != nil {
 			return err
 		}

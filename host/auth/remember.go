@@ -114,83 +114,95 @@ func (p *Pipeline) Identify(w http.ResponseWriter, r *http.Request) (Session, er
 // device its family, since somebody else may have used it.
 func (p *Pipeline) revive(r *http.Request, guest Session, t deviceToken) (Session, []*http.Cookie, error) {
 	gone := []*http.Cookie{p.deviceCookie("", -1)}
-	family, user, err := p.family(r.Context(), t)
-	if errors.Is(err, ErrNotFound) {
-		return Session{}, gone, nil
-	}
+	// Made-up tokens do not get as far as a transaction.
+	known, err := p.Devices.Find(r.Context(), t.selector)
 	if err != nil {
-		return Session{}, nil, err
+		return Session{}, gone, ignoreNotFound(err)
 	}
-	next, ok, err := p.rotate(r, family, t)
-	if err != nil {
-		return Session{}, nil, err
-	}
-	if !ok {
-		p.audit(r, "replay", "user", family.UserID)
-		err := p.Tx.InTx(r.Context(), func(ctx context.Context) error { return p.endDevice(ctx, t.selector) })
-		return Session{}, gone, err
-	}
-	s := Session{UserID: user.ID, Intended: guest.Intended, Device: family.Selector}
-	if family.Intent != nil {
-		s.Intent = new(OpenIntent)
-		if err := json.Unmarshal(family.Intent, s.Intent); err != nil {
-			return Session{}, nil, fmt.Errorf("read the device's open intent: %w", err)
+	var s Session
+	var cookies []*http.Cookie
+	event := ""
+	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+		s, cookies, event = Session{}, gone, ""
+		family, err := p.family(ctx, t)
+		if err != nil {
+			return ignoreNotFound(err)
 		}
-	}
-	s, cookie, err := p.Sessions.Renew(r.Context(), r, guest, s)
+		next, ok, err := p.rotate(ctx, r, family, t)
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+		if !ok {
+			event = "replay"
+			return p.endDevice(ctx, t.selector)
+		}
+		s = Session{UserID: family.UserID, Intended: guest.Intended, Device: family.Selector}
+		if family.Intent != nil {
+			s.Intent = new(OpenIntent)
+			if err := json.Unmarshal(family.Intent, s.Intent); err != nil {
+				return fmt.Errorf("read the device's open intent: %w", err)
+			}
+		}
+		var cookie *http.Cookie
+		s, cookie, err = p.Sessions.Renew(ctx, r, guest, s)
+		cookies, event = []*http.Cookie{cookie, p.deviceCookie(next.String(), int(p.Remember.Seconds()))}, "revived"
+		return err
+	})
 	if err != nil {
 		return Session{}, nil, err
 	}
-	p.audit(r, "revived", "user", user.ID)
-	return s, []*http.Cookie{cookie, p.deviceCookie(next.String(), int(p.Remember.Seconds()))}, nil
+	if event != "" {
+		p.audit(r, event, "user", known.UserID)
+	}
+	return s, cookies, nil
 }
 
-// family returns the living family that a token names, and its user.
-func (p *Pipeline) family(ctx context.Context, t deviceToken) (RememberToken, User, error) {
+// family returns the living family that a token names. Its user's row stays
+// locked, so that a reset or a disabling waits for the session that may follow,
+// and ends it.
+func (p *Pipeline) family(ctx context.Context, t deviceToken) (RememberToken, error) {
 	family, err := p.Devices.Find(ctx, t.selector)
 	if err != nil {
-		return RememberToken{}, User{}, err
+		return RememberToken{}, err
 	}
-	if !p.Now().Before(family.Expires) {
-		return RememberToken{}, User{}, ErrNotFound
-	}
-	user, err := p.Users.FindByID(ctx, family.UserID)
+	user, err := p.Users.Lock(ctx, family.UserID)
 	if err != nil {
-		return RememberToken{}, User{}, err
+		return RememberToken{}, err
 	}
-	if user.Disabled || user.RememberToken == "" || !equal(family.Binding, digest([]byte(user.RememberToken))) {
-		return RememberToken{}, User{}, ErrNotFound
+	// Another tab, or a reset, may have come first and changed it.
+	if family, err = p.Devices.Find(ctx, t.selector); err != nil {
+		return RememberToken{}, err
 	}
-	return family, user, nil
+	over := !p.Now().Before(family.Expires) || family.UserID != user.ID
+	if over || user.Disabled || user.RememberToken == "" || !equal(family.Binding, digest([]byte(user.RememberToken))) {
+		return RememberToken{}, ErrNotFound
+	}
+	return family, nil
 }
 
 // rotate replaces the verifier that was presented, and reports whether it was
-// valid. Two requests with the same verifier get the same successor, which
-// therefore is derived from it and from a nonce that only the server knows.
-func (p *Pipeline) rotate(r *http.Request, family RememberToken, t deviceToken) (deviceToken, bool, error) {
-	old := digest(t.verifier)
-	now := p.Now()
-	if equal(old, family.Verifier) {
-		next := family
-		next.Nonce = random(16)
-		successor := derive(t.verifier, next.Nonce)
-		next.Previous, next.Verifier = old, digest(successor)
-		next.Rotated, next.Expires = now, now.Add(p.Remember)
-		next.Device = clip(r.UserAgent())
-		next.Address, _ = p.Site.Client(r)
-		won, err := p.Devices.Rotate(r.Context(), next, old)
-		if err != nil || won {
-			return deviceToken{t.selector, successor}, won, err
-		}
-		// Another request with the same verifier came first: take its successor.
-		if family, err = p.Devices.Find(r.Context(), t.selector); err != nil {
-			return deviceToken{}, false, ignoreNotFound(err)
-		}
-	}
+// valid. Requests with the same verifier get the same successor, which therefore
+// is derived from it and from a nonce that only the server knows.
+func (p *Pipeline) rotate(ctx context.Context, r *http.Request, family RememberToken, t deviceToken) (deviceToken, bool, error) {
+	old, now := digest(t.verifier), p.Now()
 	if family.Previous != nil && equal(old, family.Previous) && now.Sub(family.Rotated) <= grace {
 		return deviceToken{t.selector, derive(t.verifier, family.Nonce)}, true, nil
 	}
-	return deviceToken{}, false, nil
+	if !equal(old, family.Verifier) {
+		return deviceToken{}, false, nil
+	}
+	next := family
+	next.Nonce = random(16)
+	successor := derive(t.verifier, next.Nonce)
+	next.Previous, next.Verifier = old, digest(successor)
+	next.Rotated, next.Expires = now, now.Add(p.Remember)
+	next.Device = clip(r.UserAgent())
+	next.Address, _ = p.Site.Client(r)
+	won, err := p.Devices.Rotate(ctx, next, old)
+	if err == nil && !won {
+		err = ErrNotFound // signed out this very moment
+	}
+	return deviceToken{t.selector, successor}, true, err
 }
 
 func ignoreNotFound(err error) error {

@@ -77,12 +77,16 @@ func (p *Pace) Wait(ctx context.Context, start time.Time) {
 	p.mu.Lock()
 	step := p.step
 	p.mu.Unlock()
+	Even(ctx, start, step)
+}
+
+// Even returns at the next multiple of step after start, or when ctx ends.
+func Even(ctx context.Context, start time.Time, step time.Duration) {
 	if step <= 0 {
 		return
 	}
-	rest := step - time.Since(start)%step
 	select {
-	case <-time.After(rest):
+	case <-time.After(step - time.Since(start)%step):
 	case <-ctx.Done():
 	}
 }
