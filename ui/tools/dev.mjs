@@ -17,6 +17,7 @@ const port = Number(process.env.PORT ?? 5173);
 const i18n = process.env.I18N_DIR ?? join(root, 'i18n');
 const listeners = new Set();
 let built = new Map();
+let fingerprint = '';
 let words = allBundles(i18n);
 
 /** Sends an event to every open page. */
@@ -38,9 +39,10 @@ const reload = {
   setup(b) {
     b.onEnd(({ errors, outputFiles }) => {
       if (errors.length > 0) return;
-      const first = built.size === 0;
+      const before = fingerprint;
+      fingerprint = outputFiles.map((f) => f.hash).join();
       built = new Map(outputFiles.map((f) => [f.path.slice(f.path.lastIndexOf('/') + 1), f.contents]));
-      if (!first) broadcast('reload');
+      if (fingerprint !== before) broadcast('reload');
     });
   },
 };
@@ -119,6 +121,7 @@ const build = await context({
   write: false,
   plugins: [emptyWords, reload],
 });
+await build.rebuild(); // the first page must find its assets
 await build.watch();
 watch(i18n, rereadWords);
 http.createServer(serve).listen(port, '127.0.0.1', function () {
