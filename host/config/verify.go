@@ -35,9 +35,22 @@ func (c *Config) verifyPlugins(ctx context.Context) Findings {
 			findings = append(findings, found...)
 			continue
 		}
-		findings.Add(c.at("plugin", spec.Name), fmt.Sprintf("plugin %q does not start: %s", spec.Name, oneLine(err)), "")
+		findings = append(findings, c.startFinding(spec.Name, oneLine(err)))
 	}
 	return findings
+}
+
+// startFinding makes a finding of why a plugin does not start, which ends with
+// the remedy.
+func (c *Config) startFinding(name, text string) Finding {
+	f := Finding{At: c.at("plugin", name), What: text, Remedy: "try it with `vestibule plugin check " + name + "`"}
+	if strings.Contains(text, "checksum") && c.origins.Has("plugin", name, "sha256") {
+		f.At = c.at("plugin", name, "sha256")
+	}
+	if i := strings.LastIndex(text, ": "); i > 0 {
+		f.What, f.Remedy = text[:i], text[i+2:]
+	}
+	return f
 }
 
 // checkFiles looks for the files and directories that settings name.
