@@ -25,6 +25,7 @@ import (
 	"github.com/vestibule-dev/vestibule/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
+	"golang.org/x/crypto/bcrypt"
 )
 
 // eachEngine runs a story on every database.
@@ -305,3 +306,13 @@ func sqliteStore(t *testing.T) *store.DB {
 
 // sorted returns a copy of list in order.
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+// bcryptOf hashes cheaply, with the prefix that another program writes.
+func bcryptOf(t *testing.T, password, prefix string) string {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prefix + string(hash[4:])
+}
