@@ -37,30 +37,49 @@ func (s *Service) answer(w http.ResponseWriter, q *request) error {
 		return err
 	}
 	q.timing.planned = s.opts.Now()
-	switch p.Kind {
+	switch p.plan.Kind {
 	case plan.ServiceDocument:
-		return s.serviceDocument(w, q, accept, p.Private)
+		return s.serviceDocument(w, q, accept, p.plan.Private)
 	case plan.Metadata:
-		return s.metadata(w, q, accept, p.Private)
+		return s.metadata(w, q, accept, p.plan.Private)
 	default:
 		return s.data(w, q, accept, p)
 	}
 }
 
-// plan resolves the target of a request.
-func (s *Service) plan(q *request) (*plan.Plan, header.Accept, error) {
+// plan resolves the target of a request, or remembers how it did before.
+func (s *Service) plan(q *request) (*planned, header.Accept, error) {
 	accept := header.ParseAccept(q.header["Accept"])
+	key := q.planKey()
+	p := s.cache.plan(key)
+	if p == nil {
+		var err error
+		if p, err = s.build(q); err != nil {
+			return nil, accept, err
+		}
+		if s.sharable(p.plan) {
+			s.cache.addPlan(key, p)
+		}
+	} else {
+		q.timing.parsed = s.opts.Now()
+	}
+	if p.format != "" {
+		accept = header.ParseFormat(p.format)
+	}
+	return p, accept, nil
+}
+
+// build parses the target of a request and binds it to the model.
+func (s *Service) build(q *request) (*planned, error) {
 	parsed, err := syntax.Parse(q.target, syntax.Options{V401: q.v401})
 	if err != nil {
-		return nil, accept, faultOf(q.ctx, err)
+		return nil, faultOf(q.ctx, err)
 	}
-	if parsed.Format != "" {
-		accept = header.ParseFormat(parsed.Format)
-	}
+	format := parsed.Format
 	byID := len(parsed.Segments) > 0 && parsed.Segments[0].Name == "$entity"
 	if byID {
 		if parsed, err = s.dereference(q, parsed); err != nil {
-			return nil, accept, err
+			return nil, err
 		}
 	}
 	q.timing.parsed = s.opts.Now()
@@ -69,11 +88,11 @@ func (s *Service) plan(q *request) (*plan.Plan, header.Accept, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, accept, faultOf(q.ctx, err)
+		return nil, faultOf(q.ctx, err)
 	case byID && p.Kind != plan.Entity:
-		return nil, accept, notFound("$id does not name an entity")
+		return nil, notFound("$id does not name an entity")
 	}
-	return p, accept, nil
+	return &planned{plan: p, format: format}, nil
 }
 
 // dereference makes the request that $entity?$id=… stands for (OData-URL 4.3.4).
@@ -102,11 +121,17 @@ func (s *Service) dereference(q *request, parsed *syntax.Request) (*syntax.Reque
 }
 
 // data answers with what a source has.
-func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, p *plan.Plan) error {
+func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, from *planned) error {
+	p := from.plan
 	format, ok := accept.JSON()
 	raw := p.Kind == plan.RawValue || p.Kind == plan.RawCount
 	if !ok && (!raw || accept.Best(rawType(p)) == "") {
 		return notAcceptable(rawType(p))
+	}
+	out := &response{s: s, w: w, q: q}
+	key := answerKey{url: q.origin + q.path, format: format}
+	if a := s.unchanged(q, from, key); a != nil {
+		return out.again(a, p.Private)
 	}
 	ctx, clock := work(q.ctx, s.opts.Timeout)
 	defer clock.stop()
@@ -116,13 +141,17 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 	}
 	defer func() { _ = rows.Close() }() // nothing was written that could be lost
 	q.timing.opened = s.opts.Now()
-	out := &response{s: s, w: w, q: q, clock: clock}
-	if p.Kind != plan.Collection && p.Kind != plan.RawCount {
-		if !rows.Next() {
-			if err := rows.Err(); err != nil {
-				return faultOf(ctx, err)
-			}
-			return s.absent(w, q, p)
+	if p.Kind != plan.Collection && p.Kind != plan.RawCount && !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return faultOf(ctx, err)
+		}
+		return s.absent(w, q, p)
+	}
+	out.clock = clock
+	if version := rows.Version(); version != "" && s.sharable(p) && s.cache.wants(from) {
+		out.keep = func(a *kept) {
+			a.version = version
+			s.cache.addAnswer(from, key, a)
 		}
 	}
 	err = s.write(out, p, rows, format)
@@ -130,6 +159,20 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 		return faultOf(ctx, err)
 	}
 	return err
+}
+
+// unchanged gives the answer that was given before, if the data has not
+// changed since.
+func (s *Service) unchanged(q *request, p *planned, k answerKey) *kept {
+	source, ok := s.source.(Versioned)
+	if !ok || !s.sharable(p.plan) || !s.cache.wants(p) {
+		return nil
+	}
+	version := source.Version(q.ctx)
+	if version == "" {
+		return nil
+	}
+	return s.cache.answer(p, k, version)
 }
 
 // write encodes rows into the response.

@@ -107,6 +107,7 @@ func (s *Service) fail(w http.ResponseWriter, q *request, f *fault) {
 	q.common(h)
 	h.Set("Content-Type", "application/json;odata.metadata=minimal")
 	h.Set("Cache-Control", "no-store")
+	h.Del("Preference-Applied") // set for the answer that failed before its first byte
 	if f.allow != "" {
 		h.Set("Allow", f.allow)
 	}

@@ -9,8 +9,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/odata/batch"
+	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
+
+// Model is the model that a service exposes; package edm has its parts.
+type Model = edm.Model
 
 // Limits bound what one request may ask for: page sizes, $top, the depth of
 // $expand, the size of expressions. The zero value has the documented defaults.

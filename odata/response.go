@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -31,6 +32,8 @@ type response struct {
 	clock *workClock // nil where no database works
 	// etag is set where it is known before the bytes are.
 	etag string
+	// keep takes an answer of one block; nil where it is not wanted.
+	keep func(*kept)
 	body body
 	sent bool
 }
@@ -80,6 +83,18 @@ func (r *response) Send(block []byte, last bool) error {
 	return r.end()
 }
 
+// again sends what was sent before.
+func (r *response) again(a *kept, private bool) error {
+	h := r.w.Header()
+	r.q.prepare(h, a.contentType, private)
+	if a.applied != "" {
+		h.Set("Preference-Applied", a.applied)
+	}
+	r.q.timing.opened = r.q.timing.planned
+	r.etag = a.etag
+	return r.Send(a.body, true)
+}
+
 // begin starts an answer whose bytes come through Write.
 func (r *response) begin() {
 	r.sent = true
@@ -125,6 +140,11 @@ func (r *response) start(block []byte, last bool) error {
 	}
 	if r.etag != "" {
 		h.Set("ETag", r.etag)
+	}
+	if r.keep != nil && last {
+		r.keep(&kept{
+			contentType: h.Get("Content-Type"), applied: h.Get("Preference-Applied"), etag: r.etag, body: bytes.Clone(block),
+		})
 	}
 	if !r.q.inBatch {
 		h.Set("Server-Timing", r.q.timing.header(r.s.opts.Now()))

@@ -14,15 +14,19 @@ import (
 )
 
 // Service answers OData requests. It is an http.Handler, safe for concurrent
-// use, and keeps nothing between requests but buffers.
+// use. Between requests it keeps plans, and short answers of sources that are
+// Versioned, within fixed bounds.
 type Service struct {
 	model     *edm.Model
 	source    Source
 	planner   *planner.Planner
 	opts      Options
 	documents documents
-	buffers   payload.Pool
-	gzips     sync.Pool
+	// personal tells that a row policy depends on who asks.
+	personal bool
+	cache    cache
+	buffers  payload.Pool
+	gzips    sync.Pool
 }
 
 // New makes a Service for a model and the source that has its rows. It fails
@@ -38,7 +42,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	opts = opts.withDefaults()
 	return &Service{
 		model: model, source: source, planner: binder, opts: opts,
-		documents: newDocuments(model, opts.Limits),
+		documents: newDocuments(model, opts.Limits), personal: isPersonal(model),
 	}, nil
 }
 

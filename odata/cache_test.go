@@ -1,0 +1,104 @@
+package odata_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/odata"
+	"github.com/vestibule-dev/vestibule/odata/edm"
+)
+
+// versioned is a source that knows the state of its data.
+type versioned struct{ numbers }
+
+func (v *versioned) Version(context.Context) string { return v.version }
+
+func TestUnchangedAnswers(t *testing.T) {
+	t.Parallel()
+	source := &versioned{numbers{total: 450, version: "a"}}
+	s := service(t, source, nil)
+	const target = "/odata/Numbers?$count=true"
+	first := get(t, s, target)
+	get(t, s, target) // the second request makes the answer worth keeping
+	opened := source.opened
+	again := get(t, s, target)
+	if source.opened != opened {
+		t.Error("an unchanged page was read again")
+	}
+	for _, name := range []string{"Content-Type", "ETag", "Preference-Applied", "Cache-Control", "OData-Version", "Content-Length"} {
+		if first.Header().Get(name) != again.Header().Get(name) {
+			t.Errorf("%s: %q first, then %q", name, first.Header().Get(name), again.Header().Get(name))
+		}
+	}
+	if first.Body.String() != again.Body.String() {
+		t.Error("the answer differs")
+	}
+	if w := get(t, s, target, "If-None-Match", first.Header().Get("ETag")); w.Code != 304 {
+		t.Errorf("If-None-Match gives %d", w.Code)
+	}
+	for _, header := range [][]string{{"Accept", "application/json;odata.metadata=none"}, {"Prefer", "maxpagesize=3"}} {
+		if get(t, s, target, header...).Body.String() == first.Body.String() {
+			t.Errorf("%v gets the answer of another request", header)
+		}
+	}
+	if p := pageOf(t, get(t, s, "/odata/%4Eumbers?$count=true").Body.String()); p.Next != "http://h/odata/%4Eumbers?$count=true&$skip=200" {
+		t.Errorf("the next link of another spelling: %s", p.Next)
+	}
+	source.version, source.total = "b", 451
+	if p := pageOf(t, get(t, s, target).Body.String()); *p.Count != 451 {
+		t.Errorf("after a change the count is %d", *p.Count)
+	}
+	source.version, source.total = "", 452
+	get(t, s, target)
+	if p := pageOf(t, get(t, s, target).Body.String()); *p.Count != 452 {
+		t.Errorf("without a version the count is %d", *p.Count)
+	}
+}
+
+// TestPlansOfDifferentCallers asks for one target as different people.
+func TestPlansOfDifferentCallers(t *testing.T) {
+	t.Parallel()
+	var who odata.Caller
+	s := service(t, &versioned{numbers{total: 3, version: "a"}}, func(o *odata.Options, m *edm.Model) {
+		o.Caller = func(*http.Request) odata.Caller { return who }
+	})
+	for range 3 {
+		for _, c := range []struct {
+			caller odata.Caller
+			want   int
+		}{{odata.Caller{}, 401}, {odata.Caller{SignedIn: true}, 403}, {odata.Caller{SignedIn: true, Settled: true}, 200}} {
+			who = c.caller
+			if w := get(t, s, "/odata/Settled"); w.Code != c.want {
+				t.Errorf("%+v gets %d, want %d", c.caller, w.Code, c.want)
+			}
+		}
+	}
+}
+
+func TestManyTargets(t *testing.T) {
+	t.Parallel()
+	s := service(t, &versioned{numbers{total: 5000, version: "a"}}, nil)
+	for range 2 {
+		for i := range 1500 {
+			p := pageOf(t, get(t, s, fmt.Sprintf("/odata/Numbers?$skip=%d&$top=1", i)).Body.String())
+			if p.Value[0].ID != int64(i+1) {
+				t.Fatalf("row %d has the key %d", i, p.Value[0].ID)
+			}
+		}
+	}
+}
+
+// BenchmarkPage compares a page that is read with one that has not changed.
+func BenchmarkPage(b *testing.B) {
+	for name, version := range map[string]string{"read": "", "unchanged": "a"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			s := service(b, &versioned{numbers{total: 450, version: version, padding: 200}}, nil)
+			for range b.N {
+				get(b, s, "/odata/Numbers?$select=ID,Text")
+			}
+		})
+	}
+}
