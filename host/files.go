@@ -8,25 +8,25 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/static"
+	"github.com/vestibule-dev/vestibule/host/route"
 )
 
 // routeHandler returns what answers a configured route.
-func (h *Host) routeHandler(route Route) (http.Handler, error) {
+func (h *Host) routeHandler(to Route) (http.Handler, error) {
 	switch {
-	case route.File != "":
-		return h.only("GET", h.fileHandler(route.File)), nil
-	case route.Dir != "":
+	case to.File != "":
+		return h.only("GET", h.fileHandler(to.File)), nil
+	case to.Dir != "":
 		// A root cannot be left through a symbolic link.
-		root, err := os.OpenRoot(route.Dir)
+		root, err := os.OpenRoot(to.Dir)
 		if err != nil {
 			return nil, err
 		}
-		return h.only("GET", h.dirHandler(root.FS(), strings.TrimSuffix(route.Path, "/")+"/")), nil
-	case route.Proxy != nil:
-		return h.proxy(route.Proxy), nil
-	case route.Redirect != "":
-		return http.RedirectHandler(route.Redirect, http.StatusFound), nil
+		return h.only("GET", h.dirHandler(root.FS(), strings.TrimSuffix(to.Path, "/")+"/")), nil
+	case to.Proxy != nil:
+		return h.proxy(to.Proxy), nil
+	case to.Redirect != "":
+		return http.RedirectHandler(to.Redirect, http.StatusFound), nil
 	}
 	return nil, errors.New("has none of file, dir, proxy and redirect")
 }
@@ -39,14 +39,14 @@ func (h *Host) fileHandler(name string) http.Handler {
 		if err != nil {
 			return err
 		}
-		return static.ServeFile(w, r, f)
+		return route.ServeFile(w, r, f)
 	})
 }
 
 // dirHandler serves the files below a directory.
 func (h *Host) dirHandler(files fs.FS, prefix string) http.Handler {
 	return h.orNotFound(func(w http.ResponseWriter, r *http.Request) error {
-		return static.ServeDir(files, prefix, w, r)
+		return route.ServeDir(files, prefix, w, r)
 	})
 }
 

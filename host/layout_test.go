@@ -24,13 +24,13 @@ func layout() map[string][]string {
 	return map[string][]string{
 		"host": {
 			"host/auth", "host/auth/fault", "host/auth/form", "host/auth/password", "host/frontend", "host/mail", "host/pluginproc",
-			"host/session", "host/static", "host/store", "host/upstream", "odata", "odata/edm", "pluginsdk", "pluginsdk/conformance",
+			"host/route", "host/session", "host/store", "odata", "pluginsdk", "pluginsdk/conformance",
 		},
-		"host/frontend": {"host/static"}, "host/static": {}, "host/upstream": {},
+		"host/frontend": {}, "host/route": {},
 		"host/auth":       {"host/auth/fault", "host/auth/form", "host/auth/password", "pluginsdk"},
 		"host/auth/fault": {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {},
 		"host/session":          {},
-		"host/store":            {"host/auth", "host/session", "pluginsdk"},
+		"host/store":            {"host/auth", "host/session", "host/store/internal/*", "pluginsdk"},
 		"host/store/internal/*": {"pluginsdk"},
 		"host/store/sqlite":     {"host/store"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
 		"host/store/storetest": {"host/auth", "host/session", "host/store", "pluginsdk"},
@@ -98,7 +98,7 @@ func libraries() map[string][]string {
 		"github.com/prometheus/client_golang": {"host"},
 		"golang.org/x/term":                   {"host/cmd/vestibule"},
 		"net/http": {
-			"host", "host/auth", "host/auth/*", "host/session", "host/frontend", "host/static", "host/upstream", "host/config",
+			"host", "host/auth", "host/auth/*", "host/session", "host/frontend", "host/route", "host/config",
 			"host/cmd/vestibule", "odata", "odata/batch", "odata/header", "examples/*",
 		},
 		"testing":                         kits,

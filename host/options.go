@@ -14,7 +14,6 @@ import (
 	"github.com/vestibule-dev/vestibule/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/host/store"
 	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
@@ -147,7 +146,7 @@ const (
 // ODataOptions is the query endpoint. The host fills in who is asking, the
 // public address, the logger and the request id; the model holds the guards.
 type ODataOptions struct {
-	Model   *edm.Model
+	Model   *odata.Model
 	Source  odata.Source
 	Options odata.Options
 }

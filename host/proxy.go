@@ -8,13 +8,13 @@ import (
 
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/upstream"
+	"github.com/vestibule-dev/vestibule/host/route"
 )
 
 // proxy hands requests on to an application with the identity of who is signed
 // in.
 func (h *Host) proxy(target *url.URL) http.Handler {
-	p := upstream.New(target, func(w http.ResponseWriter, r *http.Request, err error) {
+	p := route.NewProxy(target, func(w http.ResponseWriter, r *http.Request, err error) {
 		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: err})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -25,7 +25,7 @@ func (h *Host) proxy(target *url.URL) http.Handler {
 		}
 		client, _ := h.site.Client(r)
 		scheme, _, _ := strings.Cut(h.site.Base(r), "://")
-		p.ServeHTTP(w, r, upstream.Visit{
+		p.ServeHTTP(w, r, route.Visit{
 			UserID: user.ID, Email: user.Email, Name: user.Name,
 			Client: client, Scheme: scheme, RequestID: requestID(r.Context()),
 		})

@@ -3,14 +3,13 @@ package frontend
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
 	"regexp"
 	"strings"
-
-	"github.com/vestibule-dev/vestibule/host/static"
 )
 
 // Prefix is where an app's files are served.
@@ -21,6 +20,10 @@ const Prefix = "/ui/auth/"
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+// ErrNotFound is returned for a file that the app does not have; nothing was
+// written then.
+var ErrNotFound = errors.New("no such file of the front-end app")
 
 // An App is a compiled front-end app. It is safe for concurrent use.
 type App struct {
@@ -84,20 +87,20 @@ func (a *App) Page(locale string, data any) ([]byte, error) {
 }
 
 // ServeFile answers with one of the app's files: hashed ones to be kept for ever,
-// precompressed where the browser takes it. It returns static.ErrNotFound for
+// precompressed where the browser takes it. It returns ErrNotFound for
 // what there is not.
 func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) error {
 	if !fs.ValidPath(name) {
-		return static.ErrNotFound
+		return ErrNotFound
 	}
 	file, coding := a.variant(r.Header.Get("Accept-Encoding"), name)
 	data, err := fs.ReadFile(a.files, file)
 	if err != nil {
-		return static.ErrNotFound
+		return ErrNotFound
 	}
 	info, err := fs.Stat(a.files, file)
 	if err != nil {
-		return static.ErrNotFound
+		return ErrNotFound
 	}
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")

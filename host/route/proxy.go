@@ -1,4 +1,4 @@
-package upstream
+package route
 
 import (
 	"context"
@@ -26,9 +26,9 @@ type Visit struct {
 // included, with the identity of who is signed in. It is safe for concurrent use.
 type Proxy struct{ reverse *httputil.ReverseProxy }
 
-// New returns a proxy to the application at target. fail answers where the
+// NewProxy returns a proxy to the application at target. fail answers where the
 // application does not.
-func New(target *url.URL, fail func(http.ResponseWriter, *http.Request, error)) *Proxy {
+func NewProxy(target *url.URL, fail func(http.ResponseWriter, *http.Request, error)) *Proxy {
 	return &Proxy{&httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite: func(pr *httputil.ProxyRequest) {
