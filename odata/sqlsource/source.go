@@ -64,15 +64,15 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 }
 
 func (s *Source) load(ctx context.Context, cfg Config) error {
-	tables, err := introspect.Read(ctx, s.db, s.dialect)
+	found, err := introspect.Read(ctx, s.db, s.dialect)
 	if err != nil {
 		return err
 	}
-	model, mapping, err := build(cfg, s.dialect, tables)
+	model, mapping, err := build(cfg, s.dialect, found.Tables)
 	if err != nil {
 		return err
 	}
-	s.model = model
+	s.model, mapping.CaseCollation = model, found.CaseCollation
 	s.gen, err = sqltext.New(s.dialect, mapping)
 	return err
 }

@@ -123,3 +123,15 @@ func (r *reader) postgresIndexes(all *named) error {
 		WHERE i.indpred IS NULL AND i.indexprs IS NULL AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 		ORDER BY c.oid, i.indexrelid`)
 }
+
+// caseCollation finds a collation whose upper and lower go letter by letter. ICU makes "SS" of "ß", and C knows ASCII
+// alone; where neither is the default, the default will do.
+func (r *reader) caseCollation() (string, error) {
+	name := ""
+	err := r.each(1, func(c row) { name = c.text(0) }, `SELECT c.collname FROM pg_collation c, pg_database d
+		WHERE d.datname = current_database() AND pg_encoding_to_char(d.encoding) = 'UTF8'
+			AND (coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'i' OR d.datctype IN ('C', 'POSIX'))
+			AND c.collname IN ('pg_c_utf8', 'C.utf8', 'C.UTF-8', 'en_US.utf8', 'en_US.UTF-8') AND c.collprovider IN ('b', 'c')
+		ORDER BY array_position(ARRAY['pg_c_utf8', 'C.utf8', 'C.UTF-8', 'en_US.utf8', 'en_US.UTF-8'], c.collname::text) DESC`)
+	return name, err
+}

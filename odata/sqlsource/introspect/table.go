@@ -70,8 +70,15 @@ func (t *Table) Column(name string) *Column {
 	return nil
 }
 
+// Catalogue is what a database has.
+type Catalogue struct {
+	Tables []*Table
+	// CaseCollation is the collation to map upper and lower case by; empty for the default.
+	CaseCollation string
+}
+
 // Read lists the tables and views that a database has. Dialects are "sqlite", "postgres", and "mysql".
-func Read(ctx context.Context, db engine.DB, dialect string) (_ []*Table, err error) {
+func Read(ctx context.Context, db engine.DB, dialect string) (_ *Catalogue, err error) {
 	tx, err := db.Begin(ctx, true)
 	if err != nil {
 		return nil, fmt.Errorf("read tables: %w", err)
@@ -82,21 +89,23 @@ func Read(ctx context.Context, db engine.DB, dialect string) (_ []*Table, err er
 		}
 	}()
 	r := &reader{tx: tx}
-	var tables []*Table
+	out := &Catalogue{}
 	switch dialect {
 	case "sqlite":
-		tables, err = r.sqlite()
+		out.Tables, err = r.sqlite()
 	case "postgres":
-		tables, err = r.postgres()
+		if out.Tables, err = r.postgres(); err == nil {
+			out.CaseCollation, err = r.caseCollation()
+		}
 	case "mysql":
-		tables, err = r.mysql()
+		out.Tables, err = r.mysql()
 	default:
 		err = fmt.Errorf("there is no dialect %q", dialect)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read tables: %w", err)
 	}
-	return tables, nil
+	return out, nil
 }
 
 // reader runs the catalogue queries.

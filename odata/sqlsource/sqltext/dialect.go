@@ -61,7 +61,7 @@ func New(dialectName string, m *Mapping) (*Generator, error) {
 	case "sqlite":
 		return &Generator{d: sqlite{}, m: m}, nil
 	case "postgres":
-		return &Generator{d: postgres{}, m: m}, nil
+		return &Generator{d: postgres{caseMap: m.CaseCollation}, m: m}, nil
 	case "mysql":
 		return &Generator{d: mysql{}, m: m}, nil
 	}

@@ -75,7 +75,7 @@ func (g *Generator) value(e plan.Expr) frag {
 			return g.call(e)
 		}
 	}
-	return g.condition(e, false)
+	return fill("($1)", g.condition(e, false))
 }
 
 func (g *Generator) values(list []plan.Expr) []frag {
@@ -125,7 +125,7 @@ func (g *Generator) condition(e plan.Expr, loose bool) frag {
 		case "or":
 			return fill("($1 OR $2)", g.condition(e.Args[0], loose), g.condition(e.Args[1], loose))
 		case "not":
-			return fill("(NOT $1)", g.condition(e.Args[0], false))
+			return fill("(NOT ($1))", g.condition(e.Args[0], false))
 		case "eq", "ne", "gt", "ge", "lt", "le":
 			return g.compare(e.Name, e.Args[0], e.Args[1], loose)
 		case "in":

@@ -6,6 +6,9 @@ import "github.com/vestibule-dev/vestibule/odata/edm"
 type Mapping struct {
 	Tables map[*edm.EntitySet]*Table
 	Links  map[*edm.Navigation]*Link
+	// CaseCollation is the collation that PostgreSQL maps upper and lower case by, letter for letter as the others do;
+	// empty for the default.
+	CaseCollation string
 }
 
 // Table is where the entities of a set are stored.

@@ -88,7 +88,7 @@ func (mysql) arithmetic(e *plan.Call) string {
 	case e.T.Kind == edm.Double && op == "/":
 		return "(($1 + 0e0) / NULLIF($2, 0))"
 	case e.Name == "mod":
-		return "MOD($1, NULLIF($2, 0))"
+		return "(MOD($1, NULLIF($2, 0)) + 0)" // the sum turns -0.00, which is not 0 there, into 0
 	case e.T.Kind.Numeric():
 		return "($1 " + op + " $2)"
 	}

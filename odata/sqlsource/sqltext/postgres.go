@@ -12,7 +12,10 @@ import (
 
 // postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; seconds as
 // double precision for Duration; bytea. Every parameter has a cast, so that its type never depends on its place.
-type postgres struct{}
+type postgres struct {
+	// caseMap is the collation for upper and lower; empty for the default.
+	caseMap string
+}
 
 func (postgres) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
@@ -224,8 +227,17 @@ func (postgres) among(column frag, c *Column, values []any) frag {
 	return fill("$1 = ANY ($2::text[]::"+c.Type+"[])", column, param(list))
 }
 
-func (postgres) contains(column, term frag) frag {
-	return fill("(strpos(lower($1), lower($2)) > 0)", column, term)
+func (d postgres) contains(column, term frag) frag {
+	return fill("(strpos("+d.mapped("lower", "$1")+", "+d.mapped("lower", "$2")+") > 0)", column, term)
+}
+
+// mapped changes the case of a text.
+func (d postgres) mapped(function, arg string) string {
+	if d.caseMap == "" {
+		return function + "(" + arg + ")"
+	}
+	// The result has the collation that comparisons use: two of them in one expression would be a fault.
+	return "(" + function + "(" + arg + " COLLATE " + d.quote(d.caseMap) + `) COLLATE "C")`
 }
 
 func (postgres) fullText(*Generator, *Table, string, *plan.Search) (frag, bool) { return frag{}, false }

@@ -24,7 +24,7 @@ func place(arg string) string {
 	return "(CASE WHEN " + arg + " < 0 THEN 0 WHEN " + arg + " > 2000000000 THEN 2000000000 ELSE " + arg + " END)::int"
 }
 
-func (postgres) template(e *plan.Call) string {
+func (d postgres) template(e *plan.Call) string {
 	switch e.Name {
 	case "contains":
 		return "(strpos($1, $2) > 0)"
@@ -44,9 +44,9 @@ func (postgres) template(e *plan.Call) string {
 		}
 		return "substr($1, " + place("$2") + " + 1)"
 	case "tolower":
-		return "lower($1)"
+		return d.mapped("lower", "$1")
 	case "toupper":
-		return "upper($1)"
+		return d.mapped("upper", "$1")
 	case "trim":
 		return `btrim($1, E' \t\n\v\f\r')`
 	case "matchespattern":

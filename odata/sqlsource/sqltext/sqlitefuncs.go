@@ -65,12 +65,11 @@ func (sqlite) template(e *plan.Call) string {
 		return clockPart(e)
 	case "has":
 		return "(($1 & $2) = $2)"
-	case "round":
-		return "round($1)"
-	case "floor":
-		return "floor($1)"
-	case "ceiling":
-		return "ceil($1)"
+	case "round", "floor", "ceiling":
+		if e.T.Kind.Integer() {
+			return "$1"
+		}
+		return map[string]string{"round": "round", "floor": "floor", "ceiling": "ceil"}[e.Name] + "($1)"
 	}
 	return ""
 }
