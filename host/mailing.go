@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/auth/target"
 	"github.com/vestibule-dev/vestibule/host/mail"
 )
 
@@ -65,7 +66,7 @@ func notWanted(err error) error {
 // the host listens on, which is a loopback one then.
 func (h *Host) linkBase() string {
 	if u := h.o.Server.PublicURL; u != nil {
-		return auth.Origin(u)
+		return target.Origin(u)
 	}
 	scheme := "http://"
 	if h.o.Server.LoadTLS != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gorilla/mux"
-	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/auth/target"
 	"golang.org/x/text/language"
 )
 
@@ -66,7 +66,7 @@ func (s *site) Routes() map[string]string {
 // says, and what Host says only on loopback, where it has been checked.
 func (s *site) Base(r *http.Request) string {
 	if u := s.o.Server.PublicURL; u != nil {
-		return auth.Origin(u)
+		return target.Origin(u)
 	}
 	if r.TLS != nil {
 		return "https://" + strings.ToLower(r.Host)

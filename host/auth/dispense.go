@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/auth/target"
 	"github.com/vestibule-dev/vestibule/pluginsdk"
 )
 
@@ -96,10 +97,10 @@ func (p *Pipeline) envelope(r *http.Request, intent pluginsdk.Intent, s Session,
 		if s.Intended != "" {
 			return NewEnvelope(string(pluginsdk.KindRedirect), s.Intended), nil
 		}
-		target, err := p.routePath("dashboard")
-		return NewEnvelope(string(pluginsdk.KindRedirect), target), err
+		dashboard, err := p.routePath("dashboard")
+		return NewEnvelope(string(pluginsdk.KindRedirect), dashboard), err
 	case pluginsdk.KindRedirect:
-		if err := checkTarget(intent.Target(), p.origins(r)); err != nil {
+		if err := target.Check(intent.Target(), p.origins(r)); err != nil {
 			return Envelope{}, contractFault(err)
 		}
 		return NewEnvelope(string(pluginsdk.KindRedirect), intent.Target()), nil

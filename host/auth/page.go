@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth/target"
 )
 
 // screenCookie makes the next GET /login answer with the page even to somebody
@@ -32,7 +34,7 @@ func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, stri
 	if err != nil {
 		return s, "", err
 	}
-	wanted := LocalPath(r.URL.Query().Get("redirect"))
+	wanted := target.LocalPath(r.URL.Query().Get("redirect"))
 	if ownPage(wanted) {
 		wanted = ""
 	}
@@ -85,12 +87,12 @@ func ownPage(target string) bool {
 
 // KeepIntended keeps the page that was asked for in the session, beginning one for a
 // guest. What is not a local path, or a page of the login itself, is not kept.
-func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, target string) error {
-	target = LocalPath(target)
-	if target == "" || len(target) > maxIntended || target == s.Intended || ownPage(target) {
+func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, wanted string) error {
+	wanted = target.LocalPath(wanted)
+	if wanted == "" || len(wanted) > maxIntended || wanted == s.Intended || ownPage(wanted) {
 		return nil
 	}
-	s.Intended = target
+	s.Intended = wanted
 	if s.Key != nil {
 		return ignoreGone(p.Sessions.Update(r.Context(), s))
 	}

@@ -1,4 +1,4 @@
-package auth
+package target
 
 import (
 	"errors"
@@ -47,9 +47,9 @@ func plainPath(s string) bool {
 	})
 }
 
-// checkTarget reports why an intent's redirect target is unusable: it must be a
+// Check reports why an intent's redirect target is unusable: it must be a
 // local path, or a URL whose origin is one of origins.
-func checkTarget(target string, origins []string) error {
+func Check(target string, origins []string) error {
 	switch {
 	case target == "":
 		return errors.New("empty redirect target")

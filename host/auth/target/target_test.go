@@ -1,22 +1,22 @@
-package auth_test
+package target_test
 
 import (
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/auth/target"
 )
 
 func TestLocalPath(t *testing.T) {
-	for target, ok := range map[string]bool{
+	for path, ok := range map[string]bool{
 		"/": true, "/a/b?c=d#e": true, "/ä": true, "/a?u=http://x//y": true, "/100%25": true, "/%": false,
 		"": false, "a": false, "//a": false, "/a//b": false, `/\a`: false, `\a`: false, "/\ta": false, "/%0aa": false,
 		"/%5Ca": false, "/%255Ca": false, "/%2F%2Fa": false, "http://a/": false, "javascript:a": false, "/\u2028": false,
 		"/a\xff": false, "/%00": false,
 	} {
-		if got := auth.LocalPath(target) != ""; got != ok {
-			t.Errorf("%q: %v, want %v", target, got, ok)
+		if got := target.LocalPath(path) != ""; got != ok {
+			t.Errorf("%q: %v, want %v", path, got, ok)
 		}
 	}
 }
@@ -31,28 +31,28 @@ func FuzzLocalPath(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Fuzz(func(t *testing.T, target string) {
-		kept := auth.LocalPath(target)
+	f.Fuzz(func(t *testing.T, path string) {
+		kept := target.LocalPath(path)
 		if kept == "" {
 			return
 		}
-		if kept != target {
-			t.Fatalf("%q was changed to %q", target, kept)
+		if kept != path {
+			t.Fatalf("%q was changed to %q", path, kept)
 		}
-		once, err := url.PathUnescape(target)
+		once, err := url.PathUnescape(path)
 		if err != nil {
-			once = target
+			once = path
 		}
-		for _, form := range []string{target, once} {
+		for _, form := range []string{path, once} {
 			lax := strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/").Replace(form)
-			path, _, _ := strings.Cut(lax, "?")
-			path, _, _ = strings.Cut(path, "#")
-			u, err := base.Parse(path)
+			head, _, _ := strings.Cut(lax, "?")
+			head, _, _ = strings.Cut(head, "#")
+			u, err := base.Parse(head)
 			if err != nil {
 				continue // a lone percent sign
 			}
 			if u.Host != base.Host || u.Scheme != base.Scheme || strings.HasPrefix(lax, "//") {
-				t.Errorf("%q leads to %s", target, u)
+				t.Errorf("%q leads to %s", path, u)
 			}
 		}
 	})
