@@ -92,6 +92,15 @@ func filters() []check {
 		expr("null gt 1", "-"),
 		expr("seen gt now()", "-"),
 		expr("id in ()", "-"),
+		expr("$it/id eq 4", "4"),
+		expr("id eq $root/Company/id", "1"),
+		expr("isof(Test.Thing) and id lt 3", "1 2"),
+		expr("Test.Thing/id eq 4", "4"),
+		expr("matchesPattern(name,'^[Aa]nvil$')", "1 2"),
+		expr("lines/$count($filter=qty gt 0) eq 1", "1 4"),
+		expr("case(id eq 3:true,id gt 12:true)", "3 13"),
+		expr("length(concat('a','b')) eq 2 and id eq 1", "1"),
+		expr("seen sub duration'PT23H59M59.5S' eq 2024-02-29T00:00:00Z", "1"),
 	}
 }
 

@@ -82,6 +82,8 @@ func keys() []check {
 		{name: "property of nothing", target: "Things(99)/name", status: 404},
 		{name: "count behind navigation", target: "Things(1)/lines/$count", body: "2"},
 		{name: "missing", target: "Things(99)", status: 404},
+		{name: "type cast of one", target: "Things(1)/Test.Thing/name/$value", body: "Anvil"},
+		{name: "filter segment", target: "Things/$filter(@f)/$count?@f=id gt 11", body: "2"},
 		{name: "entity by id", target: "$entity?$id=Tags('it''s')", body: tag("it's", "quote")},
 	}
 }
