@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
 )
 
 // A Call is one call of a plugin, written down as JSON: what the flag -call of a
@@ -172,6 +174,6 @@ func plainMap(m map[string]any) map[string]Value {
 	if m == nil {
 		return nil
 	}
-	out, _ := plain(m).(map[string]any)
+	out, _ := configblock.Plain(m).(map[string]any)
 	return out
 }

@@ -2,7 +2,6 @@ package pluginsdk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -145,25 +144,40 @@ func (c *answerCodec) Unmarshal(data mem.BufferSlice, v any) error {
 // failure says what a call's outcome means to the host.
 func (c *answerCodec) failure(err error) error {
 	if c.err != nil {
-		return fmt.Errorf("%w: its answer cannot be decoded: %s", ErrContract, shorten(c.err.Error(), 200))
+		return &failure{kind: ErrContract, text: "its answer cannot be decoded: " + shorten(c.err.Error(), 200), cause: c.err}
 	}
 	if err == nil {
 		return nil
 	}
-	text := shorten(status.Convert(err).Message(), 300)
+	f := &failure{kind: ErrUnavailable, text: shorten(status.Convert(err).Message(), 300), cause: err}
 	switch status.Code(err) {
 	case codes.FailedPrecondition:
-		return fmt.Errorf("%w: %s", ErrContract, text)
+		f.kind = ErrContract
 	case codes.DeadlineExceeded:
-		return fmt.Errorf("%w: it did not answer in time: %w", ErrUnavailable, context.DeadlineExceeded)
+		f.text, f.cause = "it did not answer in time", context.DeadlineExceeded
 	case codes.Canceled:
-		return fmt.Errorf("%w: the call was given up: %w", ErrUnavailable, context.Canceled)
-	case codes.ResourceExhausted:
-		if strings.Contains(text, "received message larger than max") {
-			return fmt.Errorf("%w: its answer is larger than %d bytes", ErrContract, MaxAnswer)
-		}
+		f.text, f.cause = "the call was given up", context.Canceled
 	case codes.Unimplemented:
-		return fmt.Errorf("%w: it does not implement the call: %w", ErrUnavailable, errors.New(text))
+		f.text = "it does not implement the call: " + f.text
+	case codes.ResourceExhausted:
+		if strings.Contains(f.text, "received message larger than max") {
+			f.kind, f.text = ErrContract, fmt.Sprintf("its answer is larger than %d bytes", MaxAnswer)
+		}
 	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	return f
 }
+
+// A failure is a call without a usable answer. The kind is one of the two errors
+// of this package; the cause, of which [status.Code] knows the code, is not part
+// of the text.
+type failure struct {
+	kind  error
+	text  string
+	cause error
+}
+
+// Error says what went wrong.
+func (f *failure) Error() string { return f.kind.Error() + ": " + f.text }
+
+// Unwrap gives both the kind and the cause.
+func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }

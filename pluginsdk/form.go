@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
 )
 
 // An OrgForm is the organisation form as the host has validated it. Fill one
@@ -36,7 +38,7 @@ func (r *Request) Bind(into any) error {
 	out := target.Elem()
 	for i := range out.NumField() {
 		field := out.Type().Field(i)
-		name := cmp.Or(field.Tag.Get("form"), snake(field.Name))
+		name := cmp.Or(field.Tag.Get("form"), configblock.Snake(field.Name))
 		if !field.IsExported() || name == "-" || r.Form[name] == nil {
 			continue
 		}

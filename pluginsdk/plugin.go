@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
 )
 
 // The roles that a plugin may have.
@@ -89,7 +91,7 @@ func (p Plugin) Describe() (Description, error) {
 	if len(d.Roles) == 0 {
 		return d, fmt.Errorf("the plugin %q has neither a Dispenser nor an OrgSetup handler", p.Name)
 	}
-	keys, err := configKeys(p.Config)
+	keys, err := configblock.KeysOf(p.Config)
 	if err != nil {
 		return d, fmt.Errorf("the Config of plugin %q: %w", p.Name, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
 	"github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -42,7 +43,7 @@ func (s *server) Configure(ctx context.Context, in *pluginpb.ConfigureRequest) (
 		Name: in.GetName(), Config: in.GetConfig(), Roles: in.GetRoles(),
 		UserRead: in.GetUserRead(), UserWrite: in.GetUserWrite(), Headers: in.GetHeaders(),
 	})
-	if problems := problemsOf(err); len(problems) > 0 {
+	if problems := configblock.ProblemsOf(err); len(problems) > 0 {
 		r = &pluginpb.ConfigureResponse{}
 		for _, p := range problems {
 			r.Problems = append(r.Problems, &pluginpb.Problem{Path: p.Path, Message: p.Message})

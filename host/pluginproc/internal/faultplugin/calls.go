@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -18,7 +19,8 @@ import (
 // way says how a call goes.
 func (f *fault) way(user pluginsdk.User) string {
 	way, _, _ := strings.Cut(user.Email, "@")
-	if _, known := intents()[way]; known || acts()[way] != nil || raws()[way] != nil {
+	_, known := intents()[way]
+	if known || acts()[way] != nil || raws()[way] != nil || way == "not-a-result" || way == "setup" || way == "echo" {
 		return way
 	}
 	return f.config.Call
@@ -39,6 +41,10 @@ func (f *fault) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsd
 	}
 	if intent, ok := intents()[way]; ok {
 		return intent, nil
+	}
+	if way == "echo" {
+		text, err := json.Marshal(map[string]any{"User": user, "Request": req})
+		return pluginsdk.Redirect("/" + string(text)), err
 	}
 	if user.Column("partner_id") == nil && way == "setup" {
 		return pluginsdk.OrgSetup(user.Name), nil

@@ -116,7 +116,7 @@ func pairs(entry map[string]any) []any {
 		case bool, float64, nil:
 			value = v
 		case string:
-			value = clean(v, maxDetail, true)
+			value = clean(strings.TrimSpace(v), maxDetail, true)
 		default:
 			text, _ := json.Marshal(v) // it came from JSON
 			value = Clean(string(text), maxDetail)

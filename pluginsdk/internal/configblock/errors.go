@@ -1,4 +1,4 @@
-package pluginsdk
+package configblock
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A ConfigProblem is a mistake in a plugin's config block.
-type ConfigProblem struct {
+// A Problem is a mistake in a plugin's config block.
+type Problem struct {
 	// Path leads to the mistake: names joined by dots, list elements by index,
 	// as in rules[1].target. Empty means the block as a whole.
 	Path string `json:"path"`
@@ -15,13 +15,13 @@ type ConfigProblem struct {
 	Message string `json:"message"`
 }
 
-// A ConfigError is the mistakes that a plugin found in its config block.
-type ConfigError struct {
-	Problems []ConfigProblem
+// A Error is the mistakes that a plugin found in its config block.
+type Error struct {
+	Problems []Problem
 }
 
 // Error lists the problems in one line.
-func (e *ConfigError) Error() string {
+func (e *Error) Error() string {
 	texts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
 		texts[i] = strings.TrimSuffix("config."+p.Path, ".") + ": " + p.Message
@@ -29,23 +29,21 @@ func (e *ConfigError) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// BadConfig is an error about the config block, for [Plugin.Configure] and for
-// the Validate method of a config struct. The host reports it at the place in
-// config.hcl that path leads to. Several can be joined with [errors.Join].
-func BadConfig(path, format string, args ...any) error {
-	return &ConfigError{Problems: []ConfigProblem{{Path: path, Message: fmt.Sprintf(format, args...)}}}
+// Bad is an error about the place in the config block that path leads to.
+func Bad(path, format string, args ...any) error {
+	return &Error{Problems: []Problem{{Path: path, Message: fmt.Sprintf(format, args...)}}}
 }
 
-// problemsOf collects the problems in an error's tree. It returns none when any
+// ProblemsOf collects the problems in an error's tree. It returns none when any
 // leaf of the tree is an error of another kind, which must not get lost.
-func problemsOf(err error) []ConfigProblem {
+func ProblemsOf(err error) []Problem {
 	if err == nil {
 		return nil
 	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []ConfigProblem
+		var all []Problem
 		for _, e := range joined.Unwrap() {
-			p := problemsOf(e)
+			p := ProblemsOf(e)
 			if p == nil {
 				return nil
 			}
@@ -53,7 +51,7 @@ func problemsOf(err error) []ConfigProblem {
 		}
 		return all
 	}
-	var config *ConfigError
+	var config *Error
 	if errors.As(err, &config) {
 		return config.Problems
 	}

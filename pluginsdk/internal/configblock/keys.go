@@ -1,4 +1,4 @@
-package pluginsdk
+package configblock
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// A ConfigKey documents one key of a plugin's config block.
-type ConfigKey struct {
+// A Key documents one key of a plugin's config block.
+type Key struct {
 	// Path is names joined by dots; [] stands for the elements of a list.
 	Path string `json:"path"`
 	// Type is string, bool, int, float, duration, list, map, block or any.
@@ -47,7 +47,7 @@ func fieldsOf(t reflect.Type) ([]configField, error) {
 		}
 		fields = append(fields, configField{
 			index:    i,
-			name:     cmp.Or(name, snake(sf.Name)),
+			name:     cmp.Or(name, Snake(sf.Name)),
 			required: options == "required",
 			preset:   sf.Tag.Get("default"),
 			oneof:    strings.Fields(sf.Tag.Get("oneof")),
@@ -71,8 +71,8 @@ func decodable(t reflect.Type) bool {
 	return true
 }
 
-// configKeys documents the struct that config points to.
-func configKeys(config any) ([]ConfigKey, error) {
+// KeysOf documents the struct that config points to.
+func KeysOf(config any) ([]Key, error) {
 	if config == nil {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func configKeys(config any) ([]ConfigKey, error) {
 	return keysOf("", t.Elem(), nil)
 }
 
-func keysOf(path string, t reflect.Type, above []reflect.Type) ([]ConfigKey, error) {
+func keysOf(path string, t reflect.Type, above []reflect.Type) ([]Key, error) {
 	if slices.Contains(above, t) {
 		return nil, nil // a type that holds itself is told once
 	}
@@ -91,7 +91,7 @@ func keysOf(path string, t reflect.Type, above []reflect.Type) ([]ConfigKey, err
 	if err != nil {
 		return nil, err
 	}
-	var keys []ConfigKey
+	var keys []Key
 	for _, f := range fields {
 		ft := t.Field(f.index).Type
 		at := join(path, f.name)
@@ -99,7 +99,7 @@ func keysOf(path string, t reflect.Type, above []reflect.Type) ([]ConfigKey, err
 		if len(f.oneof) > 0 {
 			doc = strings.TrimSpace(doc + " One of: " + strings.Join(f.oneof, ", ") + ".")
 		}
-		keys = append(keys, ConfigKey{Path: at, Type: kindOf(ft), Required: f.required, Default: f.preset, Doc: doc})
+		keys = append(keys, Key{Path: at, Type: kindOf(ft), Required: f.required, Default: f.preset, Doc: doc})
 		if ft.Kind() == reflect.Slice || ft.Kind() == reflect.Map {
 			at += "[]"
 		}
@@ -154,7 +154,9 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-func snake(name string) string {
+// Snake turns a Go name into the form of config.hcl: DirectoryURL becomes
+// directory_url.
+func Snake(name string) string {
 	var b strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {
@@ -175,8 +177,8 @@ func hint(doc string) string {
 	return ": " + strings.TrimSuffix(doc, ".")
 }
 
-// plain turns decoded JSON into values as plugins know them: integers are int64.
-func plain(in any) any {
+// Plain turns decoded JSON into values as plugins know them: integers are int64.
+func Plain(in any) any {
 	switch v := in.(type) {
 	case json.Number:
 		if i, err := v.Int64(); err == nil {
@@ -187,13 +189,13 @@ func plain(in any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = plain(item)
+			out[i] = Plain(item)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, item := range v {
-			out[k] = plain(item)
+			out[k] = Plain(item)
 		}
 		return out
 	}

@@ -1,0 +1,392 @@
+package pluginproc_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// Every class of fault at the start, each with what the operator reads. A start
+// that is refused must leave nothing behind, which newHost checks.
+func TestFaultyStartIsRefused(t *testing.T) {
+	tests := []struct {
+		start string
+		want  []string
+	}{
+		{"exit", []string{"it ended before it was ready", "no licence found"}},
+		{"panic", []string{"it ended before it was ready", "panic: the stars are wrong"}},
+		{"hang", []string{"it was not ready in time"}},
+		{"freeze", []string{"it was not ready in time"}},
+		{"silent-socket", []string{"it was not ready in time"}},
+		{"configure-hangs", []string{"it was not ready in time"}},
+		{"garbage", []string{"it was not ready in time"}},
+		{"prints-long", []string{"it was not ready in time"}}, // the handshake ends a line of 200 KB
+		{"wrong-cookie", []string{"it ended before it was ready", "not meant to be executed directly"}},
+		{"wrong-protocol", []string{"another version of the protocol", "99"}},
+		{"net-rpc", []string{"it speaks net/rpc and not gRPC"}},
+		{"address-foreign", []string{"outside of its own directory"}},
+		{"address-link", []string{"where no socket is"}},
+		{"address-missing", []string{"where no socket is"}},
+		{"address-tcp", []string{`announced the network "tcp"`}},
+		{"lacks-role", []string{`does not have the role "dispenser", only org_setup: correct roles`}},
+		{"configure-fails", []string{"configure", "the database of partners does not answer"}},
+		{"configure-mistake", []string{"config.rules[1].target: it must be a path"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.start, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t, pluginproc.Options{StartTimeout: 2 * time.Second}, faulty(t, tt.start))
+			err := h.Start(t.Context())
+			if err == nil {
+				t.Fatal("it started")
+			}
+			for _, want := range append(tt.want, `plugin "fault"`) {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error lacks %q: %v", want, err)
+				}
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error has several lines: %q", err)
+			}
+			if h.Ready() == nil {
+				t.Error("it counts as ready")
+			}
+		})
+	}
+}
+
+// A start that is odd, but not a fault, is borne.
+func TestOddStartIsBorne(t *testing.T) {
+	for _, start := range []string{
+		"ok", "slow", "prints", "prints-long-line", "floods-stderr", "floods-line", "floods-stdout",
+		"forges", "ignores-stop", "forks", "leaks", "spins",
+	} {
+		t.Run(start, func(t *testing.T) {
+			t.Parallel()
+			h := started(t, pluginproc.Options{}, faulty(t, start))
+			if _, err := h.dispense(t, "any"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestProgramThatCannotRun(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	arm := "\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x02\x00\xb7\x00\x01\x00\x00\x00" + strings.Repeat("\x00", 40)
+	tests := []struct{ name, path, want string }{
+		{"missing", filepath.Join(dir, "none"), "does not exist: build it"},
+		{"directory", dir, "is not a file"},
+		{"not executable", write("data", "text", 0o644), "chmod +x"},
+		{"not a program", write("text", "just text", 0o755), "is no program for"},
+		{"another machine", write("arm", arm, 0o755), "but for aarch64"},
+		{"no interpreter", write("script", "#!/no/such/interpreter\n", 0o755), "interpreter"},
+		{"run by hand", write("hand", "#!/bin/sh\necho I am no plugin\n", 0o755), "it ended before it was ready"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			spec := faulty(t, "ok")
+			spec.Command = []string{tt.path}
+			h := newHost(t, pluginproc.Options{StartTimeout: 2 * time.Second}, spec)
+			if err := h.Start(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestChecksum(t *testing.T) {
+	good, err := pluginproc.Sum(program(t, "faultplugin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := strings.Repeat("0", 64)
+	other := filepath.Join(t.TempDir(), "script.js")
+	if err := os.WriteFile(other, []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	otherSum, err := pluginproc.Sum(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		edit func(*pluginproc.Spec)
+		want string
+	}{
+		{"right", func(s *pluginproc.Spec) { s.SHA256 = good }, ""},
+		{"right, in capitals", func(s *pluginproc.Spec) { s.SHA256 = strings.ToUpper(good) }, ""},
+		{"wrong", func(s *pluginproc.Spec) { s.SHA256 = wrong }, "has the checksum " + good},
+		{"further file right", func(s *pluginproc.Spec) { s.Checksums = map[string]string{other: otherSum} }, ""},
+		{"further file wrong", func(s *pluginproc.Spec) { s.Checksums = map[string]string{other: wrong} }, "has the checksum " + otherSum},
+		{"further file missing", func(s *pluginproc.Spec) { s.Checksums = map[string]string{other + "x": wrong} }, "no such file"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			spec := faulty(t, "ok")
+			tt.edit(&spec)
+			h := newHost(t, pluginproc.Options{}, spec)
+			err := h.Start(t.Context())
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// What a checksum was taken of is what runs, also when the file is overwritten in
+// place or exchanged afterwards, and also in a restart.
+func TestReplacedProgramDoesNotRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plugin")
+	copyFile(t, program(t, "faultplugin"), path)
+	sum, err := pluginproc.Sum(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := faulty(t, "ok")
+	spec.Command[0], spec.SHA256 = path, sum
+	h := started(t, pluginproc.Options{}, spec)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\ntouch "+path+".ran\n"), 0o755); err != nil {
+		t.Fatal(err) // ETXTBSY would mean that the file itself is what runs
+	}
+	if _, err := h.dispense(t, "kill"); err == nil {
+		t.Error("an answer of a killed process")
+	}
+	if !within(5*time.Second, func() bool { return h.Ready() == nil }) {
+		t.Fatal("not ready again")
+	}
+	if _, err := h.dispense(t, "any"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path + ".ran"); err == nil {
+		t.Error("the exchanged file was executed")
+	}
+	if err := h.Reload(t.Context(), []pluginproc.Spec{spec}); err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("reload of the exchanged file: %v", err)
+	}
+	if _, err := h.dispense(t, "any"); err != nil {
+		t.Error("after the refused reload:", err)
+	}
+}
+
+// Every class of fault in a call, with the answer that the pipeline gets. The
+// plugin must work again afterwards, and nothing of it reach another call.
+func TestFaultyCall(t *testing.T) {
+	tests := []struct {
+		way     string
+		want    error
+		text    string
+		restart bool // it takes another process
+	}{
+		{"error", pluginsdk.ErrUnavailable, "secret detail", false},
+		{"panic", pluginsdk.ErrUnavailable, "panic: in a call", false},
+		{"panic-goroutine", pluginsdk.ErrUnavailable, "", true},
+		{"exit", pluginsdk.ErrUnavailable, "", true},
+		{"kill", pluginsdk.ErrUnavailable, "", true},
+		{"hang", pluginsdk.ErrUnavailable, "did not answer in time", false},
+		{"freeze", pluginsdk.ErrUnavailable, "did not answer in time", true},
+		{"no-intent", pluginsdk.ErrContract, "no intent", false},
+		{"unknown-kind", pluginsdk.ErrContract, `unknown kind "teleport"`, false},
+		{"oversized", pluginsdk.ErrContract, "larger than 1048576 bytes", false},
+		{"bad-utf8", pluginsdk.ErrContract, "UTF-8", false},
+		{"raw-utf8", pluginsdk.ErrContract, "cannot be decoded", false},
+		{"not-protobuf", pluginsdk.ErrContract, "cannot be decoded", false},
+		{"no-effect", pluginsdk.ErrContract, "no known kind", false},
+		{"long-target", pluginsdk.ErrContract, "the target has 9217 bytes", false},
+		{"no-target", pluginsdk.ErrContract, "no target", false},
+		{"ungranted", pluginsdk.ErrContract, `"is_admin", which is not granted: add it to user_write`, false},
+		{"credential", pluginsdk.ErrContract, `"password", which is not granted`, false},
+		{"not-a-number", pluginsdk.ErrContract, "not a number", false},
+		{"big-value", pluginsdk.ErrContract, "65536 bytes", false},
+		{"fork", nil, "", false},
+		{"prints-long", nil, "", false},
+		{"script-target", nil, "", false}, // targets are the pipeline's to check
+		{"foreign-target", nil, "", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.way, func(t *testing.T) {
+			t.Parallel()
+			spec := faulty(t, "ok")
+			spec.Timeout = 2 * time.Second
+			h := started(t, pluginproc.Options{HealthInterval: time.Second}, spec)
+			before := h.pid()
+			_, err := h.dispense(t, tt.way)
+			if !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("got %v, want %v with %q", err, tt.want, tt.text)
+			}
+			if tt.restart && !within(20*time.Second, func() bool { return h.Status()[0].PID != before && h.Ready() == nil }) {
+				t.Fatal("it was not started again")
+			}
+			if _, err := h.dispense(t, "any"); err != nil {
+				t.Error("afterwards:", err)
+			}
+			if !tt.restart && h.pid() != before {
+				t.Error("it was started again without need")
+			}
+			if tt.want != nil && !strings.Contains(h.log.String(), "request_id=r1") {
+				t.Error("the log does not tell which request failed")
+			}
+		})
+	}
+}
+
+func TestFaultyHandle(t *testing.T) {
+	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
+	tests := []struct {
+		way, text string
+		want      error
+	}{
+		{"not-a-result", "no result", pluginsdk.ErrContract},
+		{"raw-status", `unknown status "maybe"`, pluginsdk.ErrContract},
+		{"ungranted", "is_admin", pluginsdk.ErrContract},
+		{"error", "secret detail", pluginsdk.ErrUnavailable},
+		{"panic", "panic", pluginsdk.ErrUnavailable},
+		{"any", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.way, func(t *testing.T) {
+			_, err := h.handle(t, tt.way, map[string]pluginsdk.Value{"org_name": "x"})
+			if !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("got %v, want %v with %q", err, tt.want, tt.text)
+			}
+		})
+	}
+}
+
+// A dispense whose process dies is repeated on a fresh one; a form is not.
+func TestOnlyDispenseIsRepeated(t *testing.T) {
+	t.Run("dispense", func(t *testing.T) {
+		h := started(t, pluginproc.Options{}, faulty(t, "ok"))
+		before := h.pid()
+		if _, err := h.dispense(t, "once"); err != nil {
+			t.Fatal(err)
+		}
+		if h.pid() == before {
+			t.Error("the process did not die")
+		}
+	})
+	t.Run("handle", func(t *testing.T) {
+		h := started(t, pluginproc.Options{}, faulty(t, "ok"))
+		if _, err := h.handle(t, "once", nil); !errors.Is(err, pluginsdk.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		if !within(5*time.Second, func() bool { return h.Ready() == nil }) {
+			t.Error("not ready again")
+		}
+	})
+	t.Run("dispense of a plugin that always dies", func(t *testing.T) {
+		h := started(t, pluginproc.Options{}, faulty(t, "ok"))
+		begin := time.Now()
+		if _, err := h.dispense(t, "kill"); !errors.Is(err, pluginsdk.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); took > 4*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if !within(5*time.Second, func() bool { return h.counts.get("restart") == 2 }) {
+			t.Errorf("%d restarts, want 2: one call, repeated once", h.counts.get("restart"))
+		}
+	})
+}
+
+func TestForgedLogLinesStayThePluginsOwn(t *testing.T) {
+	h := started(t, pluginproc.Options{}, faulty(t, "forges"))
+	if !within(3*time.Second, func() bool { return strings.Contains(h.log.String(), "odd keys") }) {
+		t.Fatal("the lines did not arrive")
+	}
+	for line := range strings.Lines(h.log.String()) {
+		if strings.ContainsAny(line, "\x1b\r") {
+			t.Errorf("control characters in %q", line)
+		}
+		if !strings.Contains(line, " vestibule.plugin") && !strings.HasPrefix(line, "  ") {
+			t.Errorf("a line that seems to be of somebody else: %q", line)
+		}
+	}
+}
+
+func TestFloodIsCounted(t *testing.T) {
+	h := started(t, pluginproc.Options{}, faulty(t, "floods-stderr"))
+	for range 20 {
+		if _, err := h.dispense(t, "any"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if h.counts.get("dropped") == 0 || !strings.Contains(h.log.String(), "logs too fast") {
+		t.Error("lines were not dropped, or not counted")
+	}
+	if size := len(h.log.String()); size > 300_000 {
+		t.Errorf("the flood left %d bytes of log", size)
+	}
+}
+
+func TestLoopIsWarnedAboutAndCounted(t *testing.T) {
+	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
+	for range 4 {
+		if _, err := h.dispense(t, "loop"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.handle(t, "loop", map[string]pluginsdk.Value{"org_name": "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h.counts.get("loop") != 1 || !strings.Contains(h.log.String(), "must change what the dispenser tests") {
+		t.Errorf("counted %d loops", h.counts.get("loop"))
+	}
+	for range 5 { // reloads of the page are no loop
+		if _, err := h.dispense(t, "loop"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h.counts.get("loop") > 2 {
+		t.Errorf("asking again without a satisfied step was counted: %d", h.counts.get("loop"))
+	}
+}
+
+func TestBuiltinAnswersInItsPlace(t *testing.T) {
+	spec := faulty(t, "ok")
+	spec.OnFailure, spec.Timeout = pluginproc.OnFailureBuiltin, 500*time.Millisecond
+	h := started(t, pluginproc.Options{}, spec)
+	for _, way := range []string{"error", "hang"} {
+		intent, err := h.dispense(t, way)
+		if err != nil || intent.Kind() != pluginsdk.KindDone {
+			t.Errorf("%s: got %v, %v", way, intent, err)
+		}
+	}
+	if _, err := h.dispense(t, "no-intent"); !errors.Is(err, pluginsdk.ErrContract) {
+		t.Errorf("a broken contract is not unavailability: %v", err)
+	}
+	if _, err := h.handle(t, "error", nil); !errors.Is(err, pluginsdk.ErrUnavailable) {
+		t.Errorf("a handler has no built-in: %v", err)
+	}
+	if h.counts.get("builtin") != 2 || !strings.Contains(h.log.String(), "built-in dispenser answers in its place") {
+		t.Errorf("counted %d", h.counts.get("builtin"))
+	}
+}
+
+func copyFile(t testing.TB, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,131 @@
+package pluginproc_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+)
+
+// What the pipeline knows and a plugin may not, does not reach it.
+func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
+	spec := faulty(t, "ok")
+	spec.UserRead = []string{"partner_id", "big", "small", "text", "missing", "none", "raw", "ratio"}
+	spec.Headers = []string{"Accept-Language"}
+	h := started(t, pluginproc.Options{}, spec)
+	user := pluginsdk.User{ID: "7", Name: "Ada\xff", Email: "echo@example.com", Columns: map[string]pluginsdk.Value{
+		"partner_id": int64(1), "big": int64(math.MaxInt64), "small": int64(math.MinInt64), "text": "ü\xff", "none": nil,
+		"raw": []byte{0, 255}, "ratio": 0.1, "secret": "s", "password": "p", "remember_token": "r",
+	}}
+	req := request()
+	req.Headers = map[string]string{"Accept-Language": "de", "Cookie": "c", "Authorization": "a", "User-Agent": "u"}
+	req.Session = map[string]pluginsdk.Value{"fault/visits": int64(3), "other/visits": int64(4), "visits": int64(5)}
+	req.Intended, req.Routes = "/orders?a=1", map[string]string{"home": "/"}
+	intent, err := h.Dispenser().Dispense(t.Context(), user, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saw struct {
+		User, Request map[string]any
+	}
+	text, _ := strings.CutPrefix(intent.Target(), "/")
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&saw); err != nil {
+		t.Fatal(err)
+	}
+	wantUser := map[string]any{
+		"ID": "7", "Name": "Ada\uFFFD", "Email": "echo@example.com", "Columns": map[string]any{
+			"partner_id": json.Number("1"), "big": json.Number("9223372036854775807"), "small": json.Number("-9223372036854775808"),
+			"text": "ü\uFFFD", "none": nil, "raw": "AP8=", "ratio": json.Number("0.1"),
+		},
+	}
+	if diff := cmp.Diff(wantUser, saw.User); diff != "" {
+		t.Error("user:", diff)
+	}
+	wantRequest := map[string]any{
+		"ID": "r1", "IntentID": "i1", "Method": "POST", "Path": "/auth/login", "Query": "", "RemoteAddr": "", "Locale": "en",
+		"Intended": "/orders?a=1", "Routes": map[string]any{"home": "/"}, "Form": nil,
+		"Headers": map[string]any{"accept-language": "de"}, "Session": map[string]any{"visits": json.Number("3")},
+	}
+	if diff := cmp.Diff(wantRequest, saw.Request); diff != "" {
+		t.Error("request:", diff)
+	}
+}
+
+// Session values come back under the plugin's own prefix.
+func TestEffectsArePrefixed(t *testing.T) {
+	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
+	intent, err := h.dispense(t, "any")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range intent.Effects() {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff([]string{"fault/pid", "fault/request"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A handler's payload reaches the front end as it is.
+func TestPayloadKeepsNumbers(t *testing.T) {
+	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
+	result, err := h.handle(t, "any", map[string]pluginsdk.Value{"org_name": "more"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(result.NextStep())
+	if err != nil || string(text) != `{"big":9223372036854775807}` {
+		t.Errorf("got %s, %v", text, err)
+	}
+	if result, err = h.handle(t, "any", map[string]pluginsdk.Value{"org_name": "no"}); err != nil || result.Errors()[0] != "no" {
+		t.Errorf("got %+v, %v", result, err)
+	}
+}
+
+func TestMistakesInSpecs(t *testing.T) {
+	good := pluginproc.Spec{Name: "a", Command: []string{"/bin/a"}, Roles: []string{pluginproc.RoleDispenser}}
+	tests := []struct {
+		name string
+		edit func(*pluginproc.Spec)
+		want string
+	}{
+		{"nothing", func(*pluginproc.Spec) {}, ""},
+		{"name", func(s *pluginproc.Spec) { s.Name = "a/b" }, "letters, digits"},
+		{"relative", func(s *pluginproc.Spec) { s.Command = []string{"a"} }, "path of a program"},
+		{"no command", func(s *pluginproc.Spec) { s.Command = nil }, "path of a program"},
+		{"no roles", func(s *pluginproc.Spec) { s.Roles = nil }, "no roles"},
+		{"unknown role", func(s *pluginproc.Spec) { s.Roles = []string{"king"} }, `role "king" is unknown`},
+		{"sha", func(s *pluginproc.Spec) { s.SHA256 = "abc" }, "64 hexadecimal"},
+		{"checksum", func(s *pluginproc.Spec) { s.Checksums = map[string]string{"/x": "abc"} }, "64 hexadecimal"},
+		{"timeout", func(s *pluginproc.Spec) { s.Timeout = -1 }, "negative"},
+		{"on_failure", func(s *pluginproc.Spec) { s.OnFailure = "hope" }, `on_failure "hope" is unknown`},
+		{"builtin for a handler", func(s *pluginproc.Spec) { s.OnFailure, s.Roles = "builtin", []string{"org_setup"} }, "dispensers only"},
+		{"password", func(s *pluginproc.Spec) { s.UserRead = []string{"Password"} }, "credentials cannot be granted"},
+		{"remember token", func(s *pluginproc.Spec) { s.UserWrite = []string{"remember_token"} }, "cannot be granted"},
+		{"id", func(s *pluginproc.Spec) { s.UserWrite = []string{"id"} }, "cannot be granted"},
+		{"cookie", func(s *pluginproc.Spec) { s.Headers = []string{"Cookie"} }, "cannot be granted"},
+		{"env", func(s *pluginproc.Spec) { s.Env = map[string]string{"PLUGIN_CLIENT_CERT": "x"} }, "the host's"},
+		{"config", func(s *pluginproc.Spec) { s.Config = []byte("[]") }, "no JSON object"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			spec := good
+			tt.edit(&spec)
+			_, err := pluginproc.New([]pluginproc.Spec{spec}, pluginproc.Options{})
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := pluginproc.New([]pluginproc.Spec{good, good}, pluginproc.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "two plugins of this name") || !strings.Contains(err.Error(), "already belongs to") {
+		t.Errorf("two plugins with one role: %v", err)
+	}
+}
