@@ -73,6 +73,7 @@ func (b *builder) answer(t *target, q *syntax.Query) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.plan.Volatile = b.bind.Volatile
 	return b.plan, nil
 }
 
