@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+)
+
+// The account that the guarded page is read with.
+const (
+	login  = "bench@example.com"
+	secret = "a-password-for-benchmarks"
+)
+
+// serve is a contestant's process: it prints its address and serves until its
+// standard input ends.
+func serve(ctx context.Context, role, file string) error {
+	var handler http.Handler
+	var err error
+	switch role {
+	case "vestibule":
+		handler, err = vestibule(ctx, file)
+	case "baseline":
+		handler, err = baseline(file)
+	case "static":
+		handler = static(nil)
+	default:
+		err = fmt.Errorf("no role %q", role)
+	}
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", handler)
+	mux.HandleFunc("/usage", usage)
+	fmt.Printf("http://%s\n", listener.Addr())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	return http.Serve(listener, mux) //nolint:gosec // loopback, ends with its parent
+}
+
+// usage tells the processor time in µs that this process has used, and its resident
+// memory in KiB.
+func usage(w http.ResponseWriter, _ *http.Request) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	_, _ = fmt.Fprintf(w, "%d %d", (u.Utime.Nano()+u.Stime.Nano())/1000, kib(status, "VmRSS:"))
+}
+
+func kib(status []byte, name string) (n int) {
+	_, rest, _ := strings.Cut(string(status), name)
+	_, _ = fmt.Sscan(rest, &n)
+	return n
+}
+
+// vestibule is the whole host, with one set open and one behind the sign-in.
+func vestibule(ctx context.Context, file string) (http.Handler, error) {
+	db, err := sqlite.Open(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
+	source, err := sqlsource.New(ctx, sqlsource.Database{Dialect: "sqlite", DSN: file}, sqlsource.Config{
+		Guard: edm.GuardNone,
+		EntitySets: []sqlsource.EntitySet{
+			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},
+			{Name: "Guarded", Table: "products", Type: "GuardedProduct", Guard: "session"},
+			{Name: "Reviews", Table: "reviews", Type: "Review"},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	o := host.Options{
+		Store:  db,
+		OData:  &host.ODataOptions{Model: source.Model(), Source: source},
+		Routes: []host.Route{{Name: "dashboard", Path: "/dashboard", Redirect: "/"}},
+	}
+	admin, err := host.NewAdmin(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := admin.AddUser(ctx, login, "Bench", secret); err != nil && !errors.Is(err, host.ErrTaken) {
+		return nil, err
+	}
+	h, err := host.New(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Start(ctx); err != nil {
+		return nil, err
+	}
+	return h.Handler()
+}
+
+// static answers POST /body by keeping the body, and everything else with it.
+func static(body []byte) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /body", func(_ http.ResponseWriter, r *http.Request) { body, _ = io.ReadAll(r.Body) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	})
+	return mux
+}
