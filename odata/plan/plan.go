@@ -34,6 +34,9 @@ type Plan struct {
 	// Private tells that the answer depends on who asks, by a guard or by a policy. Such answers must not be kept
 	// by caches that serve other callers.
 	Private bool
+	// PerCaller tells that the plan itself holds values of the caller, by a row policy that names columns of the user:
+	// another caller's plan is a different one.
+	PerCaller bool
 	// Volatile tells that the answer depends on the time of the request (now).
 	Volatile bool
 }

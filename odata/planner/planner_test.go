@@ -177,7 +177,11 @@ func TestPrivateAndVolatile(t *testing.T) {
 		"$metadata":                             {true, false},
 	}
 	for target, want := range cases {
-		if p := mustBuild(t, target); p.Private != want[0] || p.Volatile != want[1] {
+		p := mustBuild(t, target)
+		if loans := strings.Contains(target, "Loans"); p.PerCaller != loans {
+			t.Errorf("%s: per caller %v, want %v", target, p.PerCaller, loans)
+		}
+		if p.Private != want[0] || p.Volatile != want[1] {
 			t.Errorf("%s: private %v, volatile %v, want %v", target, p.Private, p.Volatile, want)
 		}
 	}

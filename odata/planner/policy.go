@@ -76,7 +76,7 @@ func (b *builder) applyPolicy(r *plan.Range) error {
 		return nil
 	}
 	for _, column := range p.users {
-		b.plan.Private = true
+		b.plan.Private, b.plan.PerCaller = true, true
 		if !b.Caller.SignedIn || b.Caller.User[column] == nil {
 			r.Policy = bind.Boolean(false)
 			return nil
