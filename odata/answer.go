@@ -148,10 +148,13 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 		return s.absent(w, q, p)
 	}
 	out.clock = clock
-	if version := rows.Version(); version != "" && s.sharable(p) && s.cache.wants(from) {
-		out.keep = func(a *kept) {
-			a.version = version
-			s.cache.addAnswer(from, key, a)
+	if version := rows.Version(); version != "" && s.sharable(p) {
+		out.etag = s.etag(q, key, version)
+		if s.cache.wants(from) {
+			out.keep = func(a *kept) {
+				a.version = version
+				s.cache.addAnswer(from, key, a)
+			}
 		}
 	}
 	err = s.write(out, p, rows, format)

@@ -3,6 +3,7 @@ package odata_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -54,7 +55,7 @@ func postBatch(t *testing.T, h http.Handler, body string, header ...string) []an
 	mr := multipart.NewReader(w.Body, params["boundary"])
 	for {
 		part, err := mr.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package odata
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -63,6 +64,13 @@ type answerKey struct {
 type kept struct {
 	version, contentType, applied, etag string
 	body                                []byte
+}
+
+// etag names an answer by what it depends on, which costs less than a hash of
+// its bytes.
+func (s *Service) etag(q *request, k answerKey, version string) string {
+	page := strconv.FormatInt(q.prefer.MaxPageSize, 10)
+	return etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()))
 }
 
 func (q *request) planKey() planKey {

@@ -39,14 +39,19 @@ func TestUnchangedAnswers(t *testing.T) {
 		t.Errorf("If-None-Match gives %d", w.Code)
 	}
 	for _, header := range [][]string{{"Accept", "application/json;odata.metadata=none"}, {"Prefer", "maxpagesize=3"}} {
-		if get(t, s, target, header...).Body.String() == first.Body.String() {
+		w := get(t, s, target, header...)
+		if w.Body.String() == first.Body.String() || w.Header().Get("ETag") == first.Header().Get("ETag") {
 			t.Errorf("%v gets the answer of another request", header)
 		}
 	}
 	if p := pageOf(t, get(t, s, "/odata/%4Eumbers?$count=true").Body.String()); p.Next != "http://h/odata/%4Eumbers?$count=true&$skip=200" {
 		t.Errorf("the next link of another spelling: %s", p.Next)
 	}
+	tag := get(t, s, target).Header().Get("ETag")
 	source.version, source.total = "b", 451
+	if w := get(t, s, target, "If-None-Match", tag); w.Code != 200 || w.Header().Get("ETag") == tag {
+		t.Errorf("after a change the old ETag gives %d", w.Code)
+	}
 	if p := pageOf(t, get(t, s, target).Body.String()); *p.Count != 451 {
 		t.Errorf("after a change the count is %d", *p.Count)
 	}

@@ -25,6 +25,8 @@ type documents struct {
 	metadata map[string][]byte
 	// entries is the inside of the service document's array.
 	entries []byte
+	// etag stands for the model and the limits in entity tags.
+	etag string
 }
 
 func newDocuments(m *edm.Model, limits Limits) documents {
@@ -34,6 +36,7 @@ func newDocuments(m *edm.Model, limits Limits) documents {
 		d.metadata[version+typeXML] = csdl.XML(m, o)
 		d.metadata[version+typeJSON] = csdl.JSON(m, o)
 	}
+	d.etag = etagOf(d.metadata["4.0"+typeXML], fmt.Appendf(nil, "%+v", limits))
 	for _, s := range m.Sets {
 		d.entries = appendEntry(d.entries, s, "EntitySet")
 	}

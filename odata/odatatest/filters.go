@@ -2,10 +2,13 @@ package odatatest
 
 // filters are expressions over the data, with the rows that satisfy them
 // (OData-URL 5.1.1). Three-valued logic: a row counts when the filter is true.
-func filters() []check {
-	expr := func(filter, ids string) check {
-		return check{name: filter, target: "Things?$filter=" + filter, ids: ids}
-	}
+func filters() []check { return append(comparisons(), functions()...) }
+
+func expr(filter, ids string) check {
+	return check{name: filter, target: "Things?$filter=" + filter, ids: ids}
+}
+
+func comparisons() []check {
 	return []check{
 		expr("id eq 4", "4"),
 		expr("name eq 'Anvil'", "1"),
@@ -58,6 +61,11 @@ func filters() []check {
 		expr("parent/parent/id eq 1", "4"),
 		expr("id in (2,3,99)", "2 3"),
 		expr("name in ('Anvil','trail ')", "1 12"),
+	}
+}
+
+func functions() []check {
+	return []check{
 		expr("contains(name,'nvi')", "1 2"),
 		expr("contains(name,'%25')", "9"),
 		expr("contains(note,'_')", "9"),
