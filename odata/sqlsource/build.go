@@ -165,7 +165,10 @@ func (b *builder) attach(s *set, single bool) {
 		s.edm = &es
 		b.model.Sets = append(b.model.Sets, s.edm)
 	}
-	s.stored = &sqltext.Table{Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{}}
+	s.stored = &sqltext.Table{
+		Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{},
+		Indexes: append([][]string{s.table.Key}, s.table.Indexes...),
+	}
 	b.mapping.Tables[s.edm] = s.stored
 	b.sets = append(b.sets, s)
 }

@@ -17,6 +17,8 @@ type Table struct {
 	Name []string
 	// Columns are those of the properties, hidden ones too. A complex property has a Column with Sub.
 	Columns map[*edm.Property]*Column
+	// Indexes are the columns of each index, the primary key's included.
+	Indexes [][]string
 	// Search are the columns that $search looks at.
 	Search []*Column
 	// FullText is the index for that; nil where the portable search has to do.

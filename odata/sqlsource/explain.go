@@ -1,0 +1,129 @@
+package sqlsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/cursor"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+)
+
+// Explain runs a plan to its end, and tells which statements that took, how the database went about them, and which
+// index would help. For operators: it shows SQL.
+func (s *Source) Explain(ctx context.Context, p *plan.Plan) (plan.Explanation, error) {
+	rec := &recorder{DB: s.db}
+	rows, err := cursor.Open(ctx, rec, s.gen, p)
+	if err != nil {
+		return plan.Explanation{}, err
+	}
+	drain(rows, p.Top)
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return plan.Explanation{}, fmt.Errorf("run the plan: %w", err)
+	}
+	out := plan.Explanation{Advice: s.gen.Advise(p.Top)}
+	for _, st := range rec.list {
+		lines, err := s.queryPlan(ctx, st)
+		if err != nil {
+			return out, fmt.Errorf("ask for the query plan: %w", err)
+		}
+		out.Statements = append(out.Statements, plan.ExplainedStatement{
+			SQL: st.sql, Params: len(st.args), QueryPlan: lines, Rows: st.rows, Elapsed: st.end.Sub(st.start),
+		})
+	}
+	return out, nil
+}
+
+func drain(rows plan.Rows, n *plan.Node) {
+	for rows.Next() {
+		for i, x := range n.Expand {
+			drain(rows.Expand(i), x)
+		}
+	}
+}
+
+// queryPlan asks the database how it goes about a statement.
+func (s *Source) queryPlan(ctx context.Context, st *recorded) (lines []string, err error) {
+	prefix, width := "EXPLAIN ", 1
+	switch s.dialect {
+	case "sqlite":
+		prefix, width = "EXPLAIN QUERY PLAN ", 4
+	case "mysql":
+		prefix = "EXPLAIN FORMAT=JSON "
+	}
+	tx, err := s.db.Begin(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, tx.Close()) }()
+	cur, err := tx.Query(prefix+st.sql, st.args)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	cells := make([]engine.Cell, width)
+	for {
+		ok, err := cur.Next()
+		if err != nil || !ok {
+			return lines, err
+		}
+		if err := cur.Row(cells); err != nil {
+			return nil, err
+		}
+		lines = append(lines, strings.Split(string(cells[width-1].Bytes), "\n")...)
+	}
+}
+
+// recorder notes the statements that go to a database.
+type recorder struct {
+	engine.DB
+	list []*recorded
+}
+
+type recorded struct {
+	sql        string
+	args       []any
+	rows       int
+	start, end time.Time
+}
+
+func (r *recorder) Begin(ctx context.Context, snapshot bool) (engine.Tx, error) {
+	tx, err := r.DB.Begin(ctx, snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return &recordedTx{tx, r}, nil
+}
+
+type recordedTx struct {
+	engine.Tx
+	r *recorder
+}
+
+func (t *recordedTx) Query(query string, args []any) (engine.Cursor, error) {
+	st := &recorded{sql: query, args: args, start: time.Now()}
+	t.r.list = append(t.r.list, st)
+	cur, err := t.Tx.Query(query, args)
+	st.end = time.Now()
+	if err != nil {
+		return nil, err
+	}
+	return &recordedCursor{cur, st}, nil
+}
+
+type recordedCursor struct {
+	engine.Cursor
+	st *recorded
+}
+
+func (c *recordedCursor) Next() (bool, error) {
+	ok, err := c.Cursor.Next()
+	if ok {
+		c.st.rows++
+	}
+	c.st.end = time.Now()
+	return ok, err
+}

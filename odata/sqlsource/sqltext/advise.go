@@ -1,0 +1,102 @@
+package sqltext
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// Advise lists the indexes that a plan would use and that are not there: for each level the columns that are compared
+// for equality, and behind them those of the order or the first one that is compared otherwise.
+func (g *Generator) Advise(n *plan.Node) []string {
+	var out []string
+	columns, ordered := g.wanted(n)
+	t := g.m.Tables[n.Set]
+	if len(columns) > 0 && !slices.ContainsFunc(t.Indexes, func(ix []string) bool { return covers(ix, columns) }) {
+		items := make([]string, len(columns))
+		for i, c := range columns {
+			items[i] = g.d.quote(c)
+			if o := ordered[c]; o != nil {
+				// The way in which the order is written is the way in which an index can serve it.
+				sql := g.d.order(g.d.sortKey(g, o.Expr), o.Desc, g.nullable(o.Expr)).sql
+				if !strings.Contains(sql, "(") { // MySQL has no index on an expression
+					items[i] = strings.ReplaceAll(sql, alias(n.Query.Range)+".", "")
+				}
+			}
+		}
+		out = append(out, "CREATE INDEX ON "+g.table(t.Name)+" ("+strings.Join(items, ", ")+")")
+	}
+	for _, x := range n.Expand {
+		out = append(out, g.Advise(x)...)
+	}
+	return out
+}
+
+// covers tells whether an index begins with the columns.
+func covers(index, columns []string) bool {
+	return len(index) >= len(columns) && slices.Equal(index[:len(columns)], columns)
+}
+
+// wanted are the columns of the index that fits a node, and the items of the order that some of them serve. The key at the end of an order is left out where it stands
+// behind others: indexes hold it anyway, or it hardly matters.
+func (g *Generator) wanted(n *plan.Node) (columns []string, ordered map[string]*plan.Order) {
+	ordered = map[string]*plan.Order{}
+	var equal, other []string
+	if n.Nav != nil || n.Query.From != nil {
+		if link := g.m.Links[n.Query.Range.Nav]; link.Via == nil {
+			for _, c := range link.To {
+				equal = append(equal, c.Name)
+			}
+		}
+	}
+	for _, cond := range []plan.Expr{n.Query.Key, n.Query.Range.Policy, n.Query.Filter} {
+		g.compared(n, cond, &equal, &other)
+	}
+	columns = equal
+	for i := range n.Query.Order {
+		o := &n.Query.Order[i]
+		ref, ok := o.Expr.(*plan.Ref)
+		if !ok || ref.Range != n.Query.Range || o.Desc != n.Query.Order[0].Desc && !n.Set.Type.IsKey(ref.Path[0]) {
+			break
+		}
+		if name := g.columnOf(ref).Name; !slices.Contains(columns, name) && !n.Set.Type.IsKey(ref.Path[0]) {
+			columns = append(columns, name)
+			ordered[name] = o
+		}
+	}
+	if len(columns) == len(equal) && len(other) > 0 {
+		columns = append(columns, other[0])
+	}
+	return columns, ordered
+}
+
+// compared collects the columns of a conjunction that are compared with constants.
+func (g *Generator) compared(n *plan.Node, e plan.Expr, equal, other *[]string) {
+	call, ok := e.(*plan.Call)
+	if !ok {
+		return
+	}
+	switch call.Name {
+	case "and":
+		g.compared(n, call.Args[0], equal, other)
+		g.compared(n, call.Args[1], equal, other)
+	case "eq", "in", "gt", "ge", "lt", "le", "startswith":
+		ref, ok := call.Args[0].(*plan.Ref)
+		if !ok || len(ref.Path) == 0 || ref.Range != n.Query.Range || len(call.Args) > 1 && !isLiteral(call.Args[1]) {
+			return
+		}
+		into := other
+		if call.Name == "eq" || call.Name == "in" {
+			into = equal
+		}
+		if name := g.columnOf(ref).Name; !slices.Contains(*into, name) {
+			*into = append(*into, name)
+		}
+	}
+}
+
+func isLiteral(e plan.Expr) bool {
+	_, ok := e.(*plan.Literal)
+	return ok
+}
