@@ -8,7 +8,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/auth/target"
 )
 
 type sessionKey struct{}
@@ -91,7 +90,7 @@ func newCrossOrigin(s *site) crossOrigin {
 	if u := s.o.Server.PublicURL; u != nil {
 		// Behind a proxy that rewrites Host the comparison with Host would fail. The
 		// URL has been checked to be an origin.
-		_ = std.AddTrustedOrigin(target.Origin(u))
+		_ = std.AddTrustedOrigin(auth.Origin(u))
 	}
 	return crossOrigin{s, std}
 }

@@ -23,7 +23,7 @@ const module = "github.com/vestibule-dev/vestibule"
 func layout() map[string][]string {
 	return map[string][]string{
 		"host": {
-			"host/auth", "host/auth/fault", "host/auth/form", "host/auth/password", "host/auth/target", "host/frontend", "host/mail", "host/pluginproc",
+			"host/auth", "host/auth/fault", "host/auth/form", "host/auth/password", "host/frontend", "host/mail", "host/pluginproc",
 			"host/route", "host/session", "host/store", "odata", "pluginsdk", "pluginsdk/conformance",
 		},
 		"host/frontend": {}, "host/route": {},

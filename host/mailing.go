@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/auth/target"
 	"github.com/vestibule-dev/vestibule/host/mail"
 )
 
@@ -66,7 +65,7 @@ func notWanted(err error) error {
 // the host listens on, which is a loopback one then.
 func (h *Host) linkBase() string {
 	if u := h.o.Server.PublicURL; u != nil {
-		return target.Origin(u)
+		return auth.Origin(u)
 	}
 	scheme := "http://"
 	if h.o.Server.LoadTLS != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/route"
 )
 
 // basePolicy is the Content-Security-Policy of answers that are the application's
@@ -34,7 +35,7 @@ func (h *Host) wrap(name string, next http.Handler) http.Handler {
 		start := time.Now()
 		id := newRequestID()
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
-		rec := &recorder{ResponseWriter: w}
+		rec := &route.Recorder{ResponseWriter: w}
 		h.setHeaders(rec.Header(), name, id)
 		defer func() {
 			aborted := h.recovered(rec, r, recover())
@@ -87,7 +88,7 @@ func dataRoute(name string) bool {
 
 // recovered answers a handler's panic with an internal error, or reports that the
 // connection must break because the answer has begun.
-func (h *Host) recovered(rec *recorder, r *http.Request, cause any) (abort bool) {
+func (h *Host) recovered(rec *route.Recorder, r *http.Request, cause any) (abort bool) {
 	if cause == nil {
 		return false
 	}
@@ -95,56 +96,22 @@ func (h *Host) recovered(rec *recorder, r *http.Request, cause any) (abort bool)
 		return true
 	}
 	h.o.Logger.Error("panic", "request_id", requestID(r.Context()), "path", auth.LogPath(r), "cause", cause, "stack", string(debug.Stack()))
-	if rec.status != 0 {
+	if rec.Begun() {
 		return true
 	}
 	h.pipeline.Fail(rec, r, &fault.Fault{Code: fault.Internal, Cause: fmt.Errorf("panic: %v", cause)})
 	return false
 }
 
-func (h *Host) logRequest(name string, r *http.Request, rec *recorder, took time.Duration) {
+func (h *Host) logRequest(name string, r *http.Request, rec *route.Recorder, took time.Duration) {
 	client, _ := h.site.Client(r)
-	h.metrics.request(name, rec.code(), took)
+	h.metrics.request(name, rec.Status(), took)
 	h.o.Logger.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", auth.LogPath(r),
-		"status", rec.code(), "bytes", rec.bytes, "ms", fmt.Sprintf("%.2f", float64(took.Microseconds())/1000), "client", client)
+		"status", rec.Status(), "bytes", rec.Bytes(), "ms", fmt.Sprintf("%.2f", float64(took.Microseconds())/1000), "client", client)
 }
 
 func newRequestID() string {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
-}
-
-// A recorder notes what was answered, for the log.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-}
-
-// WriteHeader notes the first final status.
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *recorder) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	n, err := w.ResponseWriter.Write(b)
-	w.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap lets http.ResponseController find Flush and Hijack.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (w *recorder) code() int {
-	if w.status == 0 {
-		return http.StatusOK
-	}
-	return w.status
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"github.com/gorilla/mux"
-	"github.com/vestibule-dev/vestibule/host/auth/target"
+	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/route"
 	"golang.org/x/text/language"
 )
 
@@ -66,7 +66,7 @@ func (s *site) Routes() map[string]string {
 // says, and what Host says only on loopback, where it has been checked.
 func (s *site) Base(r *http.Request) string {
 	if u := s.o.Server.PublicURL; u != nil {
-		return target.Origin(u)
+		return auth.Origin(u)
 	}
 	if r.TLS != nil {
 		return "https://" + strings.ToLower(r.Host)
@@ -108,50 +108,9 @@ func requestID(ctx context.Context) string {
 	return id
 }
 
-// Client returns the client's address: that of the socket, unless it is a trusted
-// proxy; then X-Forwarded-For from the right over trusted hops. The network is
-// what is throttled as one, for IPv6 a /64.
+// Client returns the client's address and what of it is throttled as one.
 func (s *site) Client(r *http.Request) (address, network string) {
-	return clientOf(r.RemoteAddr, r.Header.Values("X-Forwarded-For"), s.o.Server.TrustedProxies)
-}
-
-func clientOf(remote string, forwarded []string, trusted []netip.Prefix) (address, network string) {
-	addr, ok := parseAddr(remote)
-	if !ok {
-		return remote, remote
-	}
-	hops := strings.Split(strings.Join(forwarded, ","), ",")
-	for i := len(hops) - 1; i >= 0 && contains(trusted, addr); i-- {
-		next, ok := parseAddr(strings.TrimSpace(hops[i]))
-		if !ok {
-			break // what stands further left was written by nobody we trust
-		}
-		addr = next
-	}
-	if addr.Is6() {
-		prefix, err := addr.Prefix(64)
-		if err == nil {
-			return addr.String(), prefix.String()
-		}
-	}
-	return addr.String(), addr.String()
-}
-
-func parseAddr(s string) (netip.Addr, bool) {
-	if ap, err := netip.ParseAddrPort(s); err == nil {
-		return ap.Addr().Unmap().WithZone(""), true
-	}
-	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
-	return a.Unmap().WithZone(""), err == nil
-}
-
-func contains(prefixes []netip.Prefix, a netip.Addr) bool {
-	for _, p := range prefixes {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return route.ClientOf(r.RemoteAddr, r.Header.Values("X-Forwarded-For"), s.o.Server.TrustedProxies)
 }
 
 // Locale returns "en" or "de": the query's lang, then Accept-Language, then

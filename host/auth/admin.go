@@ -4,12 +4,22 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/vestibule-dev/vestibule/host/auth/form"
 	"github.com/vestibule-dev/vestibule/host/auth/password"
 )
 
-// HashNew judges a new password for a person as a reset does and hashes it. The
+// NewUser judges the address and the password of a person who is to be added, and
+// returns the hash.
+func (p *Pipeline) NewUser(ctx context.Context, email, name, plain string) (string, error) {
+	if !form.IsAddress(email) {
+		return "", fmt.Errorf("%q is no mail address: write it like ada@example.com", email)
+	}
+	return p.hashNew(ctx, plain, email, name)
+}
+
+// hashNew judges a new password for a person as a reset does and hashes it. The
 // error's text is the code.
-func (p *Pipeline) HashNew(ctx context.Context, plain string, known ...string) (string, error) {
+func (p *Pipeline) hashNew(ctx context.Context, plain string, known ...string) (string, error) {
 	if code := password.Check(plain, p.MinLength, known...); code != "" {
 		return "", &WeakPassword{Code: code, MinLength: p.MinLength}
 	}
@@ -36,7 +46,7 @@ func (e *WeakPassword) Error() string {
 // devices end, and a notice is queued, in one transaction.
 func (p *Pipeline) SetPassword(ctx context.Context, user User, plain, locale string) error {
 	login, _ := user.Columns[p.LoginField].(string)
-	hash, err := p.HashNew(ctx, plain, user.Email, user.Name, login)
+	hash, err := p.hashNew(ctx, plain, user.Email, user.Name, login)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 	if err := f.Texts(form.Field{Name: "email", Into: &email}); err != nil {
 		return err
 	}
-	if !IsAddress(email) {
+	if !form.IsAddress(email) {
 		return fault.Invalid("email", "email")
 	}
 	if err := p.admitReset(r, "forgot", email); err != nil {
@@ -79,28 +79,4 @@ func (p *Pipeline) admitReset(r *http.Request, kind, email string) error {
 		}
 	}
 	return nil
-}
-
-// IsAddress reports whether s is a plain mail address: one local part and one
-// domain (RFC 5321 4.1.2), without display name, comments or quotes, which the
-// parsers of different programs read differently.
-func IsAddress(s string) bool {
-	local, domain, ok := strings.Cut(s, "@")
-	if !ok || local == "" || len(local) > 64 || domain == "" || len(domain) > 253 {
-		return false
-	}
-	if s != clip(s) || strings.ContainsAny(s, " \"(),:;<>[]\\") || strings.Contains(domain, "@") {
-		return false
-	}
-	for _, part := range []string{local, domain} {
-		if part[0] == '.' || part[len(part)-1] == '.' || strings.Contains(part, "..") {
-			return false
-		}
-	}
-	for label := range strings.SplitSeq(domain, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsAny(label, "!#$%&'*+/=?^_`{|}~") {
-			return false
-		}
-	}
-	return true
 }

@@ -121,7 +121,7 @@ func (v *orgForm) billingEmail() error {
 	case err != nil:
 		return err
 	case email == "":
-	case !IsAddress(email):
+	case !form.IsAddress(email):
 		v.fault("billing_email", "email")
 	default:
 		v.out["billing_email"] = email

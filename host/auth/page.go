@@ -116,3 +116,7 @@ func ignoreGone(err error) error {
 	}
 	return err
 }
+
+// Origin returns the scheme, host and port of u as browsers send them, which is
+// how the pipeline compares origins.
+func Origin(u *url.URL) string { return target.Origin(u) }

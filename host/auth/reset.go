@@ -38,7 +38,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 
 // findReset returns the usable token that a link or form names, and its user.
 func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, User, error) {
-	if !IsAddress(email) || len(secret) > 256 {
+	if !form.IsAddress(email) || len(secret) > 256 {
 		return ResetToken{}, User{}, ErrNotFound
 	}
 	t, err := p.Resets.Find(ctx, email, digest([]byte(secret)), p.Now().Add(-p.ResetLifetime))

@@ -1,11 +1,11 @@
-package host_test
+package route_test
 
 import (
 	"net/netip"
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/host/route"
 )
 
 // Whatever the header says, the address is that of the socket or one that the
@@ -17,11 +17,11 @@ func FuzzClient(f *testing.F) {
 	}
 	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	f.Fuzz(func(t *testing.T, remote, header string) {
-		direct, _ := host.ClientOf(remote, nil, nil)
-		if got, _ := host.ClientOf(remote, []string{header}, nil); got != direct {
+		direct, _ := route.ClientOf(remote, nil, nil)
+		if got, _ := route.ClientOf(remote, []string{header}, nil); got != direct {
 			t.Errorf("an untrusted header made %q of %q", got, direct)
 		}
-		address, network := host.ClientOf(remote, []string{header}, trusted)
+		address, network := route.ClientOf(remote, []string{header}, trusted)
 		if address == direct {
 			return
 		}

@@ -1,10 +1,10 @@
-package auth_test
+package form_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/auth/form"
 )
 
 func TestIsAddress(t *testing.T) {
@@ -17,7 +17,7 @@ func TestIsAddress(t *testing.T) {
 		"a@-b.c": false, "a@b-.c": false, "a(x)@b.c": false, "a@b_c.d": false,
 		strings.Repeat("a", 65) + "@b.c": false, "a@" + strings.Repeat("b", 64) + ".c": false, "a@b\x00.c": false,
 	} {
-		if got := auth.IsAddress(s); got != ok {
+		if got := form.IsAddress(s); got != ok {
 			t.Errorf("%q: %v, want %v", s, got, ok)
 		}
 	}
@@ -28,7 +28,7 @@ func FuzzIsAddress(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if auth.IsAddress(s) && (strings.Count(s, "@") != 1 || strings.ContainsAny(s, " \t\r\n\x00,;<>\"\\()")) {
+		if form.IsAddress(s) && (strings.Count(s, "@") != 1 || strings.ContainsAny(s, " \t\r\n\x00,;<>\"\\()")) {
 			t.Errorf("%q passed", s)
 		}
 	})

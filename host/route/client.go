@@ -1,0 +1,48 @@
+package route
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// ClientOf returns the address that a request came from: that of the socket,
+// unless it is a trusted proxy; then X-Forwarded-For from the right over trusted
+// hops. The network is what is to be counted as one client, for IPv6 a /64.
+func ClientOf(remote string, forwarded []string, trusted []netip.Prefix) (address, network string) {
+	addr, ok := parseAddr(remote)
+	if !ok {
+		return remote, remote
+	}
+	hops := strings.Split(strings.Join(forwarded, ","), ",")
+	for i := len(hops) - 1; i >= 0 && contains(trusted, addr); i-- {
+		next, ok := parseAddr(strings.TrimSpace(hops[i]))
+		if !ok {
+			break // what stands further left was written by nobody we trust
+		}
+		addr = next
+	}
+	if addr.Is6() {
+		prefix, err := addr.Prefix(64)
+		if err == nil {
+			return addr.String(), prefix.String()
+		}
+	}
+	return addr.String(), addr.String()
+}
+
+func parseAddr(s string) (netip.Addr, bool) {
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		return ap.Addr().Unmap().WithZone(""), true
+	}
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	return a.Unmap().WithZone(""), err == nil
+}
+
+func contains(prefixes []netip.Prefix, a netip.Addr) bool {
+	for _, p := range prefixes {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
