@@ -28,18 +28,21 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// eachEngine runs a story on every database.
+// eachEngine runs a story on every database, side by side: much of it waits.
 func eachEngine(t *testing.T, story func(t *testing.T, open func() *store.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
 		dsn := filepath.Join(t.TempDir(), "host.db")
 		story(t, opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) }))
 	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		dsn := dbtest.Postgres(t)
 		story(t, opener(t, func(ctx context.Context) (*store.DB, error) { return postgres.Open(ctx, dsn) }))
 	})
 	t.Run("mysql", func(t *testing.T) {
+		t.Parallel()
 		dsn := dbtest.MySQL(t)
 		story(t, opener(t, func(ctx context.Context) (*store.DB, error) { return mysql.Open(ctx, dsn) }))
 	})
@@ -315,4 +318,9 @@ func bcryptOf(t *testing.T, password, prefix string) string {
 		t.Fatal(err)
 	}
 	return prefix + string(hash[4:])
+}
+
+// throttled names the counter of a login.
+func throttled(login string) auth.Counter {
+	return auth.Counter{Kind: "login", Login: login, Client: "192.0.2.1"}
 }

@@ -22,7 +22,7 @@ const newPassword = "a-brand-new-passphrase"
 // letters returns the mails sent so far, oldest first, waiting until there are n.
 func (s *testSite) letters(t *testing.T, n int) []string {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		names, err := filepath.Glob(filepath.Join(s.mails, "*.eml"))
 		if err != nil {
 			t.Fatal(err)
