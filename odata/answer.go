@@ -57,7 +57,7 @@ func (s *Service) plan(q *request) (*planned, header.Accept, error) {
 		if p, err = s.build(q); err != nil {
 			return nil, accept, err
 		}
-		if s.sharable(p.plan) {
+		if sharable(p.plan) {
 			s.cache.addPlan(key, p)
 		}
 	} else {
@@ -148,7 +148,7 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 		return s.absent(w, q, p)
 	}
 	out.clock = clock
-	if version := rows.Version(); version != "" && s.sharable(p) {
+	if version := rows.Version(); version != "" && sharable(p) {
 		out.etag = s.etag(q, key, version)
 		if s.cache.wants(from) {
 			out.keep = func(a *kept) {
@@ -168,7 +168,7 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 // changed since.
 func (s *Service) unchanged(q *request, p *planned, k answerKey) *kept {
 	source, ok := s.source.(Versioned)
-	if !ok || !s.sharable(p.plan) || !s.cache.wants(p) {
+	if !ok || !sharable(p.plan) || !s.cache.wants(p) {
 		return nil
 	}
 	version := source.Version(q.ctx)

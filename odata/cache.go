@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/header"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
@@ -134,18 +133,4 @@ func (c *cache) addAnswer(p *planned, k answerKey, a *kept) {
 
 // sharable tells whether a plan is the same for every caller with the same
 // guards, and at any time.
-func (s *Service) sharable(p *plan.Plan) bool {
-	return p.Top != nil && !p.Volatile && (!p.Private || !s.personal)
-}
-
-// isPersonal tells whether a row policy of the model depends on who asks.
-func isPersonal(m *edm.Model) bool {
-	personal := false
-	for _, set := range m.Sets {
-		personal = personal || strings.Contains(set.Policy, "@user_")
-	}
-	for _, one := range m.Singletons {
-		personal = personal || strings.Contains(one.Set.Policy, "@user_")
-	}
-	return personal
-}
+func sharable(p *plan.Plan) bool { return p.Top != nil && !p.Volatile && !p.PerCaller }

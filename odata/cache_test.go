@@ -2,12 +2,15 @@ package odata_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/odata"
 	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
 )
 
 // versioned is a source that knows the state of its data.
@@ -105,5 +108,34 @@ func BenchmarkPage(b *testing.B) {
 				get(b, s, "/odata/Numbers?$select=ID,Text")
 			}
 		})
+	}
+}
+
+// explained is a source that tells about itself.
+type explained struct{ numbers }
+
+func (e *explained) Explain(_ context.Context, p *plan.Plan) (plan.Explanation, error) {
+	return plan.Explanation{Advice: []string{fmt.Sprintf("asked about %s, %d rows", p.Top.Set.Name, p.Top.Page.Rows)}}, nil
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	s := service(t, &explained{}, nil)
+	for _, target := range []string{"Numbers?$top=3", "/odata/Numbers?$top=3", "http://h/odata/Numbers?$top=3"} {
+		e, err := s.Explain(t.Context(), target)
+		if text := e.String(); err != nil || !strings.Contains(text, "asked about Numbers, 3 rows") || !strings.Contains(text, "collection of Numbers") {
+			t.Errorf("%s: %v\n%s", target, err, text)
+		}
+	}
+	for _, target := range []string{"Nowhere", "Numbers?$foo=1", "/elsewhere"} {
+		if _, err := s.Explain(t.Context(), target); err == nil {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+	if _, err := s.Explain(t.Context(), "$metadata"); !errors.Is(err, odata.ErrNotExplained) {
+		t.Errorf("metadata: %v", err)
+	}
+	if _, err := service(t, &numbers{}, nil).Explain(t.Context(), "Numbers"); !errors.Is(err, odata.ErrNotExplained) {
+		t.Errorf("a source that cannot: %v", err)
 	}
 }

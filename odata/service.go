@@ -22,11 +22,9 @@ type Service struct {
 	planner   *planner.Planner
 	opts      Options
 	documents documents
-	// personal tells that a row policy depends on who asks.
-	personal bool
-	cache    cache
-	buffers  payload.Pool
-	gzips    sync.Pool
+	cache     cache
+	buffers   payload.Pool
+	gzips     sync.Pool
 }
 
 // New makes a Service for a model and the source that has its rows. It fails
@@ -42,7 +40,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	opts = opts.withDefaults()
 	return &Service{
 		model: model, source: source, planner: binder, opts: opts,
-		documents: newDocuments(model, opts.Limits), personal: isPersonal(model),
+		documents: newDocuments(model, opts.Limits),
 	}, nil
 }
 

@@ -64,6 +64,7 @@ func handler(t testing.TB, s Subject, o odata.Options) http.Handler {
 	t.Helper()
 	o.Root = "/odata/"
 	o.Base = func(*http.Request) string { return base }
+	o.RequestID = func(*http.Request) string { return "id" }
 	o.Caller = func(r *http.Request) odata.Caller { return caller(r.Header.Get("X-Test-User")) }
 	svc, err := odata.New(s.Model, s.Source, o)
 	if err != nil {
