@@ -129,7 +129,7 @@ func testApp() fstest.MapFS {
 }
 
 // newSite starts a host over db; change may adjust its options.
-func newSite(t *testing.T, db *store.DB, change func(*host.Options)) *testSite {
+func newSite(t testing.TB, db *store.DB, change func(*host.Options)) *testSite {
 	t.Helper()
 	s := &testSite{db: db, clock: newClock(), log: &logs{}, mails: t.TempDir()}
 	o := host.Options{
