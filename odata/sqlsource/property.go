@@ -266,22 +266,33 @@ func (b *builder) alternate(s *set, columns, key []string) {
 	}
 }
 
+// search sets what $search looks at. An index is used only when it tells of the named columns alone: one that knows
+// more could tell of hidden ones.
 func (b *builder) search(s *set) {
+	var names []string
 	for _, name := range b.columns(s, s.cfg.Search, "search") {
-		switch {
-		case s.hidden[name]:
+		if s.hidden[name] {
 			b.find(s.at("search"), "the column "+quoted(name)+" is hidden and cannot be searched")
-		default:
-			s.stored.Search = append(s.stored.Search, s.column[name])
+			continue
 		}
+		names = append(names, name)
+		if s.column[name].Type == "tsvector" {
+			s.stored.FullText = &sqltext.FullText{Columns: []string{name}}
+			continue
+		}
+		s.stored.Search = append(s.stored.Search, s.column[name])
 	}
-	s.edm.Searchable = len(s.stored.Search) > 0
+	s.edm.Searchable = len(names) > 0
 	if ft := s.table.Search; ft != nil && s.edm.Searchable {
-		for _, c := range s.stored.Search {
-			if !contains(ft.Columns, c.Name) {
-				return
-			}
+		all := true
+		for _, name := range names {
+			all = all && contains(ft.Columns, name)
 		}
-		s.stored.FullText = &sqltext.FullText{Table: ft.Table, Columns: ft.Columns}
+		switch {
+		case all && ft.Table != "": // FTS5 can be asked for some columns
+			s.stored.FullText = &sqltext.FullText{Table: ft.Table, Columns: names}
+		case all && len(names) == len(ft.Columns):
+			s.stored.FullText = &sqltext.FullText{Columns: ft.Columns}
+		}
 	}
 }

@@ -45,8 +45,8 @@ type dialect interface {
 	number(n int64) frag
 	// contains finds text without regard to case, for the portable search.
 	contains(column, term frag) frag
-	// fullText finds rows by the index of a table; ok is false when the index cannot answer.
-	fullText(g *Generator, t *Table, alias string, s *plan.Search) (f frag, ok bool)
+	// fullText finds a term by the full-text index of a table; ok is false when the index cannot answer.
+	fullText(ft *FullText, alias string, s *plan.Search) (f frag, ok bool)
 }
 
 // Generator writes statements for one mapping and one database. It is safe for concurrent use.

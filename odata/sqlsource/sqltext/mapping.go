@@ -21,7 +21,7 @@ type Table struct {
 	Indexes [][]string
 	// Search are the columns that $search looks at.
 	Search []*Column
-	// FullText is the index for that; nil where the portable search has to do.
+	// FullText is the index for that; nil where there is none.
 	FullText *FullText
 }
 
@@ -49,8 +49,8 @@ type Link struct {
 
 // FullText is an index for full-text search.
 type FullText struct {
-	// Table is that of the index, RowID how the searched table names its rows there (SQLite).
+	// Table is the FTS5 table, whose rowid is that of the searched table (SQLite).
 	Table string
-	// Columns are the indexed columns.
+	// Columns are the searched columns; for PostgreSQL the one column of type tsvector.
 	Columns []string
 }

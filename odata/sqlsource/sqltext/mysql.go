@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
@@ -197,4 +198,18 @@ func (mysql) contains(column, term frag) frag {
 	return fill("(LOCATE(LOWER($2), LOWER($1)) > 0)", column, term)
 }
 
-func (mysql) fullText(*Generator, *Table, string, *plan.Search) (frag, bool) { return frag{}, false }
+// minToken is the length of the shortest word that InnoDB indexes.
+const minToken = 3
+
+// fullText asks a FULLTEXT index; a word finds what begins with it. What the index leaves out, short words above all, is
+// looked for in the columns.
+func (d mysql) fullText(ft *FullText, alias string, s *plan.Search) (frag, bool) {
+	if s.Phrase || !word(s.Term) || utf8.RuneCountInString(s.Term) < minToken {
+		return frag{}, false
+	}
+	columns := make([]string, len(ft.Columns))
+	for i, c := range ft.Columns {
+		columns[i] = alias + "." + d.quote(c)
+	}
+	return fill("(MATCH ("+strings.Join(columns, ", ")+") AGAINST ($1 IN BOOLEAN MODE) > 0)", param(s.Term+"*")), true
+}

@@ -240,4 +240,11 @@ func (d postgres) mapped(function, arg string) string {
 	return "(" + function + "(" + arg + " COLLATE " + d.quote(d.caseMap) + `) COLLATE "C")`
 }
 
-func (postgres) fullText(*Generator, *Table, string, *plan.Search) (frag, bool) { return frag{}, false }
+// fullText asks a tsvector column; a word finds what begins with it.
+func (d postgres) fullText(ft *FullText, alias string, s *plan.Search) (frag, bool) {
+	column := alias + "." + d.quote(ft.Columns[0])
+	if s.Phrase || !word(s.Term) {
+		return fill("("+column+" @@ phraseto_tsquery($1::text))", param(s.Term)), true
+	}
+	return fill("("+column+" @@ to_tsquery($1::text))", param(s.Term+":*")), true
+}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
 
@@ -191,40 +190,4 @@ func (g *Generator) fromEntity(q *plan.Query) frag {
 		parts[i] = fill(g.col(r, link.To[i])+" = $1", outer[i])
 	}
 	return join(" AND ", parts...)
-}
-
-// search is $search: by the table's full-text index where it has one, otherwise every term must be part of a column.
-func (g *Generator) search(q *plan.Query) frag {
-	t := g.m.Tables[q.Range.Set]
-	if t.FullText != nil {
-		if f, ok := g.d.fullText(g, t, alias(q.Range), q.Search); ok {
-			return f
-		}
-	}
-	return g.term(q, t, q.Search)
-}
-
-func (g *Generator) term(q *plan.Query, t *Table, s *plan.Search) frag {
-	if s.Op == "term" {
-		var parts []frag
-		for _, c := range t.Search {
-			column := g.d.column(text(g.col(q.Range, c)), c, edm.Of(edm.String))
-			found := g.d.contains(column, g.d.literal(edm.Of(edm.String), plan.Value{Bytes: []byte(s.Term)}))
-			parts = append(parts, fill("COALESCE($1, $2)", found, g.d.literal(edm.Of(edm.Boolean), plan.Value{})))
-		}
-		return fill("($1)", join(" OR ", parts...))
-	}
-	parts := make([]frag, len(s.Args))
-	for i, a := range s.Args {
-		parts[i] = g.term(q, t, a)
-	}
-	switch {
-	case len(parts) == 0:
-		return truth(true)
-	case s.Op == "not":
-		return fill("(NOT $1)", parts[0])
-	case s.Op == "or":
-		return fill("($1)", join(" OR ", parts...))
-	}
-	return fill("($1)", join(" AND ", parts...))
 }

@@ -184,4 +184,16 @@ func (sqlite) contains(column, term frag) frag {
 	return fill("instr(ves_lower($1), ves_lower($2)) > 0", column, term)
 }
 
-func (sqlite) fullText(*Generator, *Table, string, *plan.Search) (frag, bool) { return frag{}, false }
+// fullText asks an FTS5 table for the searched columns alone; a word finds what begins with it.
+func (d sqlite) fullText(ft *FullText, alias string, s *plan.Search) (frag, bool) {
+	columns := make([]string, len(ft.Columns))
+	for i, c := range ft.Columns {
+		columns[i] = d.quote(c)
+	}
+	match := "{" + strings.Join(columns, " ") + "} : " + d.quote(s.Term)
+	if !s.Phrase {
+		match += " *"
+	}
+	table := d.quote(ft.Table)
+	return fill(alias+".rowid IN (SELECT rowid FROM "+table+" WHERE "+table+" MATCH $1)", param(match)), true
+}

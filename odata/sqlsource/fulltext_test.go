@@ -1,0 +1,60 @@
+package sqlsource_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+)
+
+// TestFullText holds that $search uses the full-text index that a table has, and no other column of it.
+func TestFullText(t *testing.T) {
+	rows := `;
+INSERT INTO notes (id, title, body, secret) VALUES (1, 'Hammer time', 'A heavy tool', 'alpha'), (2, 'Saw', 'hammered flat', 'beta'),
+	(3, 'Nails', 'for the hammer, of course', 'alpha'), (4, 'Go', 'ab', 'gamma')`
+	scripts := map[string]string{
+		"sqlite": `CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, body TEXT, secret TEXT)` + rows + `;
+CREATE VIRTUAL TABLE notes_fts USING fts5(title, body, secret, content='notes', content_rowid='id');
+INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')`,
+		"postgres": `CREATE TABLE notes (id bigint PRIMARY KEY, title text, body text, secret text,
+	words tsvector GENERATED ALWAYS AS (to_tsvector('english', title || ' ' || body)) STORED)` + rows,
+		"mysql": `CREATE TABLE notes (id BIGINT PRIMARY KEY, title VARCHAR(80), body TEXT, secret TEXT, FULLTEXT (title, body))` + rows,
+	}
+	uses := map[string]string{"sqlite": "MATCH", "postgres": "@@", "mysql": "AGAINST"}
+	for _, d := range dialects() {
+		t.Run(d, func(t *testing.T) {
+			search := []string{"title", "body"}
+			if d == "postgres" {
+				search = []string{"words"}
+			}
+			s := open(t, database(t, d, scripts[d]), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+				{Name: "Notes", Table: "notes", Hide: []string{"secret"}, Search: search},
+			}})
+			check(t, s, [][2]string{
+				{"Notes?$select=id&$search=hammer", "[1][2][3]"},
+				{"Notes?$select=id&$search=HAM", "[1][2][3]"},
+				{"Notes?$select=id&$search=hammer AND NOT heavy", "[2][3]"},
+				{"Notes?$select=id&$search=NOT hammer", "[4]"},
+				{"Notes?$select=id&$search=saw OR nails", "[2][3]"},
+				{"Notes?$select=id&$search=\"heavy tool\"", "[1]"},
+				{"Notes?$select=id&$search=alpha", ""},
+				{"Notes?$select=id&$search=ab", "[4]"},
+				{"Notes?$select=id&$search=it's*\"", "400"},
+				{"Notes/$count?$search=hammer flat", "1"},
+			})
+			p, err := s.plan("Notes?$search=hammer", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := s.Explain(context.Background(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sql := e.Statements[0].SQL; !strings.Contains(sql, uses[d]) {
+				t.Errorf("the index is not used: %s", sql)
+			}
+		})
+	}
+}
