@@ -324,3 +324,17 @@ func bcryptOf(t *testing.T, password, prefix string) string {
 func throttled(login string) auth.Counter {
 	return auth.Counter{Kind: "login", Login: login, Client: "192.0.2.1"}
 }
+
+func (b *browser) setCookie(name, value string) {
+	u, _ := url.Parse(b.base)
+	b.Jar.SetCookies(u, []*http.Cookie{{Name: name, Value: value, Path: "/"}})
+}
+
+// tokenIn returns the token of the link in a mail, empty when there is none.
+func tokenIn(mail string) string {
+	u, err := url.Parse(linkPattern.FindString(mail))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(u.Path, "/password/reset/")
+}

@@ -1,0 +1,82 @@
+package host_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/host/store"
+)
+
+// on sends the browser to another host, with the cookies that it has.
+func (b *browser) on(other *testSite) *browser {
+	moved := other.browser(b.t)
+	for _, name := range []string{sessionName, deviceName} {
+		if value := b.cookie(name); value != "" {
+			moved.setCookie(name, value)
+		}
+	}
+	return moved
+}
+
+// Two hosts on one database are one: a person signs in on one and goes on at the
+// other, a device is known on both, and what ends on one has ended.
+func TestTwoHosts(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		one := newSite(t, open(), nil)
+		two := newSite(t, open(), func(o *host.Options) { o.Now = one.clock.Now })
+		b := one.browser(t)
+		b.get("/dashboard?from=one").want(t, 302, "")
+		b = b.on(two)
+		if got := b.login(adaEmail, adaPassword, true).next(t).Target(); got != "/dashboard?from=one" {
+			t.Errorf("the page asked for at one host is %q at the other", got)
+		}
+		b = b.on(one)
+		b.get("/auth/intents/current").want(t, 200, "")
+		one.clock.Advance(25 * time.Hour)
+		b = b.on(two) // the session is over, the device is not
+		b.get("/auth/intents/current").want(t, 200, "")
+
+		for i := range 5 {
+			[]*testSite{one, two}[i%2].browser(t).login(adaEmail, "wrong", false).want(t, 422, "")
+		}
+		one.browser(t).login(adaEmail, adaPassword, false).want(t, 429, "")
+		two.browser(t).login(adaEmail, adaPassword, false).want(t, 429, "")
+
+		// Either host may take the mail from the outbox.
+		one.browser(t).post("/auth/forgot-password", map[string]any{"email": adaEmail}).want(t, 200, "")
+		token := ""
+		for end := time.Now().Add(20 * time.Second); token == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			for _, s := range []*testSite{one, two} {
+				if all := s.letters(t, 0); len(all) > 0 {
+					token = tokenIn(all[0])
+				}
+			}
+		}
+		two.browser(t).post("/auth/reset-password", resetBody(token, newPassword)).want(t, 200, "reset_success")
+		one.browser(t).post("/auth/reset-password", resetBody(token, newPassword)).want(t, 422, "reset_failed")
+		b.on(one).get("/auth/intents/current").want(t, 401, "")
+		b.on(two).get("/auth/intents/current").want(t, 401, "")
+		one.clock.Advance(2 * time.Minute)
+		one.browser(t).login(adaEmail, newPassword, false).want(t, 200, "")
+	})
+}
+
+// A device token of somebody who is gone opens nothing, and the session of a
+// person whom the application deleted does not last.
+func TestDeletedPerson(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		s := newSite(t, open(), nil)
+		b := s.browser(t)
+		b.login(adaEmail, adaPassword, true).want(t, 200, "")
+		if _, err := s.db.Writer().Exec("DELETE FROM users"); err != nil {
+			t.Fatal(err)
+		}
+		b.forget(sessionName)
+		b.get("/auth/intents/current").want(t, 401, "unauthenticated")
+		if b.cookie(deviceName) != "" {
+			t.Error("the browser keeps a token that is good for nothing")
+		}
+		b.get("/dashboard").want(t, 302, "")
+	})
+}
