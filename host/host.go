@@ -60,6 +60,13 @@ func New(o Options) (*Host, error) {
 	h.sessions = session.New(o.Store.Sessions(), session.Options{
 		Secure: h.secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
 		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
+		Alive: func(ctx context.Context, id string) (bool, error) {
+			user, err := o.Store.Users().FindByID(ctx, id)
+			if isNotFound(err) {
+				return false, nil
+			}
+			return !user.Disabled, err
+		},
 	})
 	if err := h.openFiles(); err != nil {
 		return nil, err

@@ -67,8 +67,9 @@ func TestTwoHosts(t *testing.T) {
 func TestDeletedPerson(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {
 		s := newSite(t, open(), nil)
-		b := s.browser(t)
+		b, other := s.browser(t), s.browser(t)
 		b.login(adaEmail, adaPassword, true).want(t, 200, "")
+		other.login(adaEmail, adaPassword, false).want(t, 200, "")
 		if _, err := s.db.Writer().Exec("DELETE FROM users"); err != nil {
 			t.Fatal(err)
 		}
@@ -78,5 +79,7 @@ func TestDeletedPerson(t *testing.T) {
 			t.Error("the browser keeps a token that is good for nothing")
 		}
 		b.get("/dashboard").want(t, 302, "")
+		s.clock.Advance(time.Minute) // a session is looked at again when it is touched
+		other.get("/auth/intents/current").want(t, 401, "unauthenticated")
 	})
 }

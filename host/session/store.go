@@ -28,6 +28,10 @@ type Options struct {
 	// Address returns the client's address, to describe the session; nil leaves
 	// it empty.
 	Address func(*http.Request) string
+	// Alive reports whether a user may still have sessions. It is asked whenever a
+	// session is touched, since the application may delete its people without
+	// telling; nil means yes.
+	Alive func(ctx context.Context, userID string) (bool, error)
 }
 
 func (o Options) withDefaults() Options {
@@ -116,13 +120,33 @@ func (s *Store) New(r *http.Request, _ string) (*sessions.Session, error) {
 		return out, err
 	}
 	if now.Sub(rec.Seen) >= min(time.Minute, s.o.Idle/20) {
-		if err := s.backend.TouchSession(r.Context(), hash, now); err != nil {
-			return out, fmt.Errorf("touch session: %w", err)
+		alive, err := s.touch(r.Context(), rec, now)
+		if err != nil || !alive {
+			return out, err
 		}
 		rec.Seen = now
 	}
 	restored.Values[recordKey{}] = rec
 	return restored, nil
+}
+
+// touch notes the visit, or ends the session of a user who may have none.
+func (s *Store) touch(ctx context.Context, rec Record, now time.Time) (alive bool, err error) {
+	alive = true
+	if rec.UserID != "" && s.o.Alive != nil {
+		if alive, err = s.o.Alive(ctx, rec.UserID); err != nil {
+			return false, fmt.Errorf("find the session's user: %w", err)
+		}
+	}
+	if !alive {
+		err = s.backend.DeleteSession(ctx, rec.Hash)
+	} else {
+		err = s.backend.TouchSession(ctx, rec.Hash, now)
+	}
+	if err != nil {
+		return false, fmt.Errorf("touch session: %w", err)
+	}
+	return alive, nil
 }
 
 // Restore returns the session that a record holds.
