@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -40,7 +39,7 @@ type (
 var ErrTaken = store.ErrTaken
 
 // AddUser adds a person. The password must satisfy the rules; the error is an
-// *auth.WeakPassword otherwise.
+// *password.Weak otherwise.
 func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User, error) {
 	hash, err := a.h.pipeline.NewUser(ctx, email, name, password)
 	if err != nil {
@@ -169,25 +168,6 @@ func (a *Admin) ClearCounters(ctx context.Context, login string) (int, error) {
 // Backup writes a consistent copy of a SQLite database into a new file.
 func (a *Admin) Backup(ctx context.Context, file string) error {
 	return a.h.o.Store.Backup(ctx, file)
-}
-
-// PluginNames returns the names of the configured plugins.
-func (a *Admin) PluginNames() []string {
-	names := make([]string, 0, len(a.h.o.Plugins))
-	for _, p := range a.h.o.Plugins {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
-// CallPlugin makes one call to a configured plugin.
-func (a *Admin) CallPlugin(ctx context.Context, name string, call []byte) (json.RawMessage, error) {
-	for _, p := range a.h.o.Plugins {
-		if p.Name == name {
-			return CallPlugin(ctx, p, call, a.h.o.Logger)
-		}
-	}
-	return nil, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(a.PluginNames(), ", "))
 }
 
 // Close closes the database.

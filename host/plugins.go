@@ -53,9 +53,3 @@ func CallPlugin(ctx context.Context, p Plugin, call []byte, log hclog.Logger) (j
 
 // PluginSum returns the hexadecimal SHA-256 of a file, for config.hcl.
 func PluginSum(path string) (string, error) { return pluginproc.Sum(path) }
-
-// CheckPlugins starts the plugins until each is ready and stops them again.
-func CheckPlugins(ctx context.Context, plugins []Plugin, log hclog.Logger) error {
-	_, err := ListPlugins(ctx, plugins, log)
-	return err
-}

@@ -21,25 +21,9 @@ func (p *Pipeline) NewUser(ctx context.Context, email, name, plain string) (stri
 // error's text is the code.
 func (p *Pipeline) hashNew(ctx context.Context, plain string, known ...string) (string, error) {
 	if code := password.Check(plain, p.MinLength, known...); code != "" {
-		return "", &WeakPassword{Code: code, MinLength: p.MinLength}
+		return "", &password.Weak{Code: code, MinLength: p.MinLength}
 	}
 	return p.hasher.Hash(ctx, plain)
-}
-
-// A WeakPassword is the error of a password that the rules refuse.
-type WeakPassword struct {
-	// Code is password_too_short or password_too_common.
-	Code string
-	// MinLength is what the rules demand.
-	MinLength int
-}
-
-// Error says what to do.
-func (e *WeakPassword) Error() string {
-	if e.Code == "password_too_short" {
-		return fmt.Sprintf("password_too_short: use at least %d characters", e.MinLength)
-	}
-	return e.Code + ": choose one that is not in every list, and neither the name nor the address"
 }
 
 // SetPassword gives a user a new password as an operator does: all sessions and

@@ -1,6 +1,9 @@
 package auth
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Rules are the numbers of sign-in. The zero value of a field means its default.
 type Rules struct {
@@ -26,20 +29,13 @@ type Rules struct {
 
 // withDefaults returns r with every zero field at its default.
 func (r Rules) withDefaults() Rules {
-	setDefault(&r.LoginField, "email")
-	setDefault(&r.Attempts, 5)
-	setDefault(&r.Window, time.Minute)
-	setDefault(&r.ResetLifetime, time.Hour)
-	setDefault(&r.ResetResend, time.Minute)
-	setDefault(&r.ResetAttempts, 5)
-	setDefault(&r.MinLength, 12)
-	setDefault(&r.Remember, 720*time.Hour)
+	r.LoginField = cmp.Or(r.LoginField, "email")
+	r.Attempts = cmp.Or(r.Attempts, 5)
+	r.Window = cmp.Or(r.Window, time.Minute)
+	r.ResetLifetime = cmp.Or(r.ResetLifetime, time.Hour)
+	r.ResetResend = cmp.Or(r.ResetResend, time.Minute)
+	r.ResetAttempts = cmp.Or(r.ResetAttempts, 5)
+	r.MinLength = cmp.Or(r.MinLength, 12)
+	r.Remember = cmp.Or(r.Remember, 720*time.Hour)
 	return r
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
 }

@@ -2,6 +2,7 @@ package password
 
 import (
 	_ "embed"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,6 +30,22 @@ func Check(password string, minLength int, known ...string) string {
 		return "password_too_common"
 	}
 	return ""
+}
+
+// A Weak is the error of a password that the rules refuse.
+type Weak struct {
+	// Code is password_too_short or password_too_common.
+	Code string
+	// MinLength is what the rules demand.
+	MinLength int
+}
+
+// Error says what to do.
+func (e *Weak) Error() string {
+	if e.Code == "password_too_short" {
+		return fmt.Sprintf("password_too_short: use at least %d characters", e.MinLength)
+	}
+	return e.Code + ": choose one that is not in every list, and neither the name nor the address"
 }
 
 func common(word string) bool {
