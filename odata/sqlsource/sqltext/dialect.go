@@ -28,8 +28,8 @@ type dialect interface {
 	// same and distinct compare so that null equals null.
 	same(x, y frag) frag
 	distinct(x, y frag) frag
-	// call is a function or an arithmetic operator. Args holds the values of call.Args.
-	call(call *plan.Call, args []frag) (frag, bool)
+	// call is the template of a function or an arithmetic operator, with $1, $2 for the arguments.
+	call(e *plan.Call) string
 	// sortKey is a value in the form that orders right.
 	sortKey(g *Generator, e plan.Expr) frag
 	// order is one item of ORDER BY: nulls first when ascending, last when descending.
@@ -61,7 +61,7 @@ func New(dialectName string, m *Mapping) (*Generator, error) {
 	case "sqlite":
 		return &Generator{d: sqlite{}, m: m}, nil
 	case "postgres":
-		return &Generator{d: postgres{caseMap: m.CaseCollation}, m: m}, nil
+		return &Generator{d: postgres{caseMap: quotedOrEmpty(m.CaseCollation)}, m: m}, nil
 	case "mysql":
 		return &Generator{d: mysql{}, m: m}, nil
 	}
@@ -95,4 +95,11 @@ func (g *Generator) table(name []string) string {
 		quoted[i] = g.d.quote(part)
 	}
 	return strings.Join(quoted, ".")
+}
+
+func quotedOrEmpty(collation string) string {
+	if collation == "" {
+		return ""
+	}
+	return postgres{}.quote(collation)
 }

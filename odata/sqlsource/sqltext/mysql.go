@@ -9,6 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 	"github.com/vestibule-dev/vestibule/odata/scalar"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqlfunc"
 )
 
 // mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing
@@ -17,6 +18,8 @@ import (
 type mysql struct{}
 
 func (mysql) quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+func (mysql) call(e *plan.Call) string { return sqlfunc.MySQL(e) }
 
 func (mysql) placeholder(int) string { return "?" }
 

@@ -8,16 +8,19 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 	"github.com/vestibule-dev/vestibule/odata/scalar"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqlfunc"
 )
 
 // postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; seconds as
 // double precision for Duration; bytea. Every parameter has a cast, so that its type never depends on its place.
 type postgres struct {
-	// caseMap is the collation for upper and lower; empty for the default.
+	// caseMap is the quoted collation for upper and lower; empty for the default.
 	caseMap string
 }
 
 func (postgres) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (d postgres) call(e *plan.Call) string { return sqlfunc.Postgres(e, d.caseMap) }
 
 func (postgres) placeholder(n int) string { return "$" + strconv.Itoa(n) }
 
@@ -228,16 +231,7 @@ func (postgres) among(column frag, c *Column, values []any) frag {
 }
 
 func (d postgres) contains(column, term frag) frag {
-	return fill("(strpos("+d.mapped("lower", "$1")+", "+d.mapped("lower", "$2")+") > 0)", column, term)
-}
-
-// mapped changes the case of a text.
-func (d postgres) mapped(function, arg string) string {
-	if d.caseMap == "" {
-		return function + "(" + arg + ")"
-	}
-	// The result has the collation that comparisons use: two of them in one expression would be a fault.
-	return "(" + function + "(" + arg + " COLLATE " + d.quote(d.caseMap) + `) COLLATE "C")`
+	return fill("(strpos("+sqlfunc.Mapped("lower", "$1", d.caseMap)+", "+sqlfunc.Mapped("lower", "$2", d.caseMap)+") > 0)", column, term)
 }
 
 // fullText asks a tsvector column; a word finds what begins with it.

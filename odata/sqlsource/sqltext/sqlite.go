@@ -9,6 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 	"github.com/vestibule-dev/vestibule/odata/scalar"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqlfunc"
 )
 
 // sqlite computes with: integers for Boolean, integers and enumerations; integers or reals for Decimal; reals for
@@ -17,6 +18,8 @@ import (
 type sqlite struct{}
 
 func (sqlite) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+func (sqlite) call(e *plan.Call) string { return sqlfunc.SQLite(e) }
 
 func (sqlite) placeholder(int) string { return "?" }
 

@@ -1,26 +1,23 @@
-package sqltext
+package sqlfunc
 
 import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
 
-func (d sqlite) call(e *plan.Call, args []frag) (frag, bool) {
+// SQLite gives the template of a call; empty when the function is unknown.
+func SQLite(e *plan.Call) string {
 	if e.Name == "cast" {
-		return d.cast(e, args[0]), true
+		return sqliteCast(e)
 	}
-	t := d.arithmetic(e)
-	if t == "" {
-		t = d.template(e)
+	if t := sqliteArithmetic(e); t != "" {
+		return t
 	}
-	if t == "" {
-		return frag{}, false
-	}
-	return fill(t, args...), true
+	return sqliteFunction(e)
 }
 
-// template gives the SQL of a function. Positions of text count from 1 in SQL and from 0 in OData.
-func (sqlite) template(e *plan.Call) string {
+// sqliteFunction is a function of text, time or numbers. Positions of text count from 1 in SQL and from 0 in OData.
+func sqliteFunction(e *plan.Call) string {
 	switch e.Name {
 	case "contains":
 		return "(instr($1, $2) > 0)"
@@ -62,7 +59,7 @@ func (sqlite) template(e *plan.Call) string {
 	case "totalseconds":
 		return "$1"
 	case "hour", "minute", "second", "fractionalseconds":
-		return clockPart(e)
+		return sqliteClock(e)
 	case "has":
 		return "(($1 & $2) = $2)"
 	case "round", "floor", "ceiling":
@@ -74,8 +71,8 @@ func (sqlite) template(e *plan.Call) string {
 	return ""
 }
 
-// clockPart cuts a part out of a time of day or an instant.
-func clockPart(e *plan.Call) string {
+// sqliteClock cuts a part out of a time of day or an instant.
+func sqliteClock(e *plan.Call) string {
 	at := map[string]string{"hour": "1, 2", "minute": "4, 2", "second": "7, 2"}
 	if e.Args[0].Type().Kind == edm.DateTimeOffset {
 		at = map[string]string{"hour": "12, 2", "minute": "15, 2", "second": "18, 2"}
@@ -89,7 +86,7 @@ func clockPart(e *plan.Call) string {
 	return "CAST(substr($1, " + at[e.Name] + ") AS INTEGER)"
 }
 
-func (sqlite) arithmetic(e *plan.Call) string {
+func sqliteArithmetic(e *plan.Call) string {
 	a := e.Args[0].Type().Kind
 	decimal := e.T.Kind == edm.Decimal
 	switch e.Name {
@@ -159,24 +156,24 @@ func sqliteSum(e *plan.Call, a edm.Kind) string {
 	return "($1" + sign + "$2)"
 }
 
-func (sqlite) cast(e *plan.Call, x frag) frag {
+func sqliteCast(e *plan.Call) string {
 	from := e.Args[0].Type().Kind
 	switch {
 	case e.T.Kind == edm.String && from == edm.Boolean:
-		return fill("CASE $1 WHEN 1 THEN 'true' WHEN 0 THEN 'false' END", x)
+		return "CASE $1 WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
 	case e.T.Kind == edm.String:
-		return fill("ves_text($1, '"+from.String()+"')", x)
+		return "ves_text($1, '" + from.String() + "')"
 	case e.T.Kind == edm.Date:
-		return fill("substr($1, 1, 10)", x)
+		return "substr($1, 1, 10)"
 	case e.T.Kind == edm.TimeOfDay:
-		return fill("substr($1, 12)", x)
+		return "substr($1, 12)"
 	case e.T.Kind == edm.DateTimeOffset:
-		return fill("($1 || ' 00:00:00.000000000')", x)
+		return "($1 || ' 00:00:00.000000000')"
 	case e.T.Kind.Integer():
 		lo, hi := bounds(e.T.Kind)
-		return fill("CASE WHEN $1 BETWEEN "+lo+" AND "+hi+" THEN CAST($1 AS INTEGER) END", x)
+		return "CASE WHEN $1 BETWEEN " + lo + " AND " + hi + " THEN CAST($1 AS INTEGER) END"
 	case e.T.Kind == edm.Double || e.T.Kind == edm.Single:
-		return fill("CAST($1 AS REAL)", x)
+		return "CAST($1 AS REAL)"
 	}
-	return x
+	return "$1"
 }

@@ -1,4 +1,4 @@
-package sqltext
+package sqlfunc
 
 import "github.com/vestibule-dev/vestibule/odata/edm"
 

@@ -1,25 +1,22 @@
-package sqltext
+package sqlfunc
 
 import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
 
-func (d mysql) call(e *plan.Call, args []frag) (frag, bool) {
-	t := d.template(e)
+// MySQL gives the template of a call; empty when the function is unknown.
+func MySQL(e *plan.Call) string {
 	switch e.Name {
 	case "cast":
-		t = d.cast(e)
+		return mysqlCast(e)
 	case "add", "sub", "mul", "div", "divby", "mod", "negate":
-		t = d.arithmetic(e)
+		return mysqlArithmetic(e)
 	}
-	if t == "" {
-		return frag{}, false
-	}
-	return fill(t, args...), true
+	return mysqlFunction(e)
 }
 
-func (mysql) template(e *plan.Call) string {
+func mysqlFunction(e *plan.Call) string {
 	switch e.Name {
 	case "contains":
 		return "(LOCATE($2, $1) > 0)"
@@ -76,7 +73,7 @@ func mysqlRound(e *plan.Call) string {
 	return e.Name + "($1)"
 }
 
-func (mysql) arithmetic(e *plan.Call) string {
+func mysqlArithmetic(e *plan.Call) string {
 	op := map[string]string{"add": "+", "sub": "-", "mul": "*", "div": "/", "divby": "/", "mod": "%"}[e.Name]
 	switch {
 	case e.Name == "negate":
@@ -125,7 +122,7 @@ func mysqlShift(e *plan.Call, op string) string {
 	return "($1 " + op + " $2)"
 }
 
-func (mysql) cast(e *plan.Call) string {
+func mysqlCast(e *plan.Call) string {
 	from := e.Args[0].Type().Kind
 	switch {
 	case e.T.Kind == edm.String && from == edm.Boolean:

@@ -1,22 +1,19 @@
-package sqltext
+package sqlfunc
 
 import (
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
 
-func (d postgres) call(e *plan.Call, args []frag) (frag, bool) {
-	t := d.template(e)
+// Postgres gives the template of a call; empty when the function is unknown. caseMap is the quoted collation to map upper and lower case by, or empty.
+func Postgres(e *plan.Call, caseMap string) string {
 	switch e.Name {
 	case "cast":
-		t = d.cast(e)
+		return postgresCast(e)
 	case "add", "sub", "mul", "div", "divby", "mod", "negate":
-		t = d.arithmetic(e)
+		return postgresArithmetic(e)
 	}
-	if t == "" {
-		return frag{}, false
-	}
-	return fill(t, args...), true
+	return postgresFunction(e, caseMap)
 }
 
 // place limits a position in a text to what the functions of PostgreSQL take; null stays null.
@@ -24,7 +21,7 @@ func place(arg string) string {
 	return "(CASE WHEN " + arg + " < 0 THEN 0 WHEN " + arg + " > 2000000000 THEN 2000000000 ELSE " + arg + " END)::int"
 }
 
-func (d postgres) template(e *plan.Call) string {
+func postgresFunction(e *plan.Call, caseMap string) string {
 	switch e.Name {
 	case "contains":
 		return "(strpos($1, $2) > 0)"
@@ -44,9 +41,9 @@ func (d postgres) template(e *plan.Call) string {
 		}
 		return "substr($1, " + place("$2") + " + 1)"
 	case "tolower":
-		return d.mapped("lower", "$1")
+		return Mapped("lower", "$1", caseMap)
 	case "toupper":
-		return d.mapped("upper", "$1")
+		return Mapped("upper", "$1", caseMap)
 	case "trim":
 		return `btrim($1, E' \t\n\v\f\r')`
 	case "matchespattern":
@@ -96,7 +93,7 @@ func postgresRound(e *plan.Call) string {
 	return "(sign($1) * floor(abs($1) + 0.5))"
 }
 
-func (postgres) arithmetic(e *plan.Call) string {
+func postgresArithmetic(e *plan.Call) string {
 	op := map[string]string{"add": "+", "sub": "-", "mul": "*", "div": "/", "divby": "/", "mod": "%"}[e.Name]
 	switch e.T.Kind {
 	case edm.Int64:
@@ -160,7 +157,7 @@ func postgresShift(e *plan.Call, op string) string {
 	return "($1::double precision " + op + " $2::double precision)"
 }
 
-func (postgres) cast(e *plan.Call) string {
+func postgresCast(e *plan.Call) string {
 	from := e.Args[0].Type().Kind
 	switch {
 	case e.T.Kind == edm.String && from == edm.Decimal:
@@ -182,4 +179,13 @@ func (postgres) cast(e *plan.Call) string {
 		return "$1::double precision"
 	}
 	return "$1::numeric"
+}
+
+// Mapped changes the case of an argument letter by letter. The result has the collation that comparisons use: two
+// collations in one expression would be a fault.
+func Mapped(function, arg, caseMap string) string {
+	if caseMap == "" {
+		return function + "(" + arg + ")"
+	}
+	return "(" + function + "(" + arg + " COLLATE " + caseMap + `) COLLATE "C")`
 }
