@@ -44,7 +44,7 @@ func (s Spec) withDefaults() Spec {
 	if s.OnFailure == "" {
 		s.OnFailure = OnFailureDeny
 	}
-	if len(s.Config) == 0 {
+	if text := string(bytes.TrimSpace(s.Config)); text == "" || text == "null" {
 		s.Config = json.RawMessage("{}")
 	}
 	s.Headers = slices.Clone(s.Headers)

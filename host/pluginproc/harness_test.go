@@ -39,6 +39,9 @@ var programs = sync.OnceValues(func() (built, error) {
 })
 
 func TestMain(m *testing.M) {
+	if specs := os.Getenv(hostVariable); specs != "" {
+		runAsHost(specs)
+	}
 	code := m.Run()
 	if b, _ := programs(); b.dir != "" {
 		_ = os.RemoveAll(b.dir)

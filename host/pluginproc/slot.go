@@ -187,7 +187,7 @@ func (s *slot) lose(p *tenant, reason string) {
 	case lived > time.Minute:
 		s.strikes = 0
 	case p.answered:
-		s.strikes = min(s.strikes, 3) // it works, most of the time: do not keep people waiting
+		s.strikes = min(s.strikes, 1) // it works, most of the time: do not keep people waiting
 	}
 	s.current, s.state = nil, StateDown
 	delay := s.postpone(reason)

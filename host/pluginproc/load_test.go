@@ -1,0 +1,221 @@
+package pluginproc_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/host/pluginproc"
+)
+
+// Sign-ins go on while the plugin is killed six times and exchanged five times.
+// LONG=1 makes ten thousand of them, and otherwise it is one in ten.
+func TestNoSignInFailsUnderKillsAndSwaps(t *testing.T) {
+	calls := 1_000
+	if os.Getenv("LONG") != "" {
+		calls = 10_000
+	}
+	spec := faulty(t, "ok", "0")
+	h := started(t, pluginproc.Options{}, spec)
+	var done atomic.Int64
+	var disturb sync.WaitGroup
+	disturb.Go(func() {
+		for i := range 11 {
+			for done.Load() < int64(calls*(i+1)/12) {
+				time.Sleep(time.Millisecond)
+			}
+			if i%2 == 0 {
+				_ = syscall.Kill(h.pid(), syscall.SIGKILL) // 0 while it is down: ends nothing of ours
+				continue
+			}
+			next := spec
+			next.Command = append([]string(nil), spec.Command...)
+			next.Command[2] = fmt.Sprint(i)
+			if err := h.Reload(t.Context(), []pluginproc.Spec{next}); err != nil {
+				t.Error("swap:", err)
+			}
+		}
+	})
+	var work sync.WaitGroup
+	for range 16 {
+		work.Go(func() {
+			for done.Add(1) <= int64(calls) && !t.Failed() {
+				if _, err := h.Dispenser().Dispense(t.Context(), person("any"), request()); err != nil {
+					t.Error("a sign-in failed:", err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	disturb.Wait()
+	if n := h.counts.get("restart"); n < 5 {
+		t.Errorf("the plugin was started again %d times only; the test does not test much", n)
+	}
+}
+
+// Swaps leave nothing behind. LONG=1 makes a thousand of them.
+func TestSwapsLeaveNothingBehind(t *testing.T) {
+	swaps := 20
+	if os.Getenv("LONG") != "" {
+		swaps = 1_000
+	}
+	spec := faulty(t, "ok", "0")
+	h := started(t, pluginproc.Options{}, spec)
+	swap := func(i int) {
+		next := spec
+		next.Command = append([]string(nil), spec.Command...)
+		next.Command[2] = fmt.Sprint(i)
+		if err := h.Reload(t.Context(), []pluginproc.Spec{next}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.dispense(t, "any"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swap(-2)
+	swap(-1)
+	before := measure(h)
+	for i := range swaps {
+		swap(i)
+	}
+	var after usage
+	if !within(10*time.Second, func() bool { after = measure(h); return after == before || after.below(before) }) {
+		t.Errorf("after %d swaps: %+v, before: %+v", swaps, after, before)
+	}
+}
+
+// A usage is what a leak would show in.
+type usage struct{ files, goroutines, left, children int }
+
+func (u usage) below(v usage) bool {
+	return u.files <= v.files && u.goroutines <= v.goroutines && u.left <= v.left && u.children <= v.children
+}
+
+func measure(h *host) usage {
+	u := usage{goroutines: runtime.NumGoroutine(), left: -1}
+	if fds, err := os.ReadDir("/proc/self/fd"); err == nil {
+		u.files = len(fds)
+	}
+	_ = filepath.WalkDir(h.runDir, func(string, os.DirEntry, error) error { u.left++; return nil })
+	tasks, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, file := range tasks {
+		text, _ := os.ReadFile(file)
+		u.children += len(strings.Fields(string(text)))
+	}
+	return u
+}
+
+// hostVariable makes the test binary a host of its own, for a test that kills it.
+const hostVariable = "PLUGINPROC_TEST_HOST"
+
+// runAsHost starts the plugins that the variable describes, prints their process
+// ids, and waits to be killed.
+func runAsHost(specs string) {
+	var list []pluginproc.Spec
+	if err := json.Unmarshal([]byte(specs), &list); err != nil {
+		panic(err)
+	}
+	m, err := pluginproc.New(list, pluginproc.Options{RunDir: os.Getenv("PLUGINPROC_TEST_DIR")})
+	if err != nil {
+		panic(err)
+	}
+	if err := m.Start(context.Background()); err != nil {
+		panic(err)
+	}
+	for _, st := range m.Status() {
+		fmt.Println(st.PID)
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+// When the host is killed, nothing of its plugins lives a second later: not those
+// that do not watch their lifeline, not frozen ones, not the children that they
+// started, and no file.
+func TestKilledHostLeavesNothing(t *testing.T) {
+	for _, start := range []string{"ok", "forks", "ignores-stop", "spins", "frozen"} {
+		t.Run(start, func(t *testing.T) {
+			t.Parallel()
+			spec := faulty(t, strings.Replace(start, "frozen", "ok", 1))
+			dir, err := os.MkdirTemp("/tmp", "vk")
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids, cmd := asHost(t, dir, spec)
+			if start == "frozen" {
+				if err := syscall.Kill(pids[0], syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+			}
+			children, err := os.ReadDir(spec.Env["PIDS"])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range children {
+				var pid int
+				_, _ = fmt.Sscan(c.Name(), &pid)
+				pids = append(pids, pid)
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // killed
+			for _, pid := range pids {
+				if !within(time.Second, func() bool { return gone(pid) }) {
+					t.Errorf("process %d lives", pid)
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+			if !within(time.Second, func() bool { left, _ := os.ReadDir(dir); return len(left) == 0 }) {
+				t.Error("files are left in", dir)
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// asHost runs the test binary as a host and returns its plugins' process ids.
+func asHost(t *testing.T, dir string, specs ...pluginproc.Spec) ([]int, *exec.Cmd) {
+	t.Helper()
+	text, err := json.Marshal(specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), hostVariable+"="+string(text), "PLUGINPROC_TEST_DIR="+dir)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		if lines.Text() == "ready" {
+			return pids, cmd
+		}
+		var pid int
+		if _, err := fmt.Sscan(lines.Text(), &pid); err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	t.Fatal("the host did not get ready")
+	return nil, nil
+}
