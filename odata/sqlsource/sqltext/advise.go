@@ -25,7 +25,8 @@ func (g *Generator) Advise(n *plan.Node) []string {
 				}
 			}
 		}
-		out = append(out, "CREATE INDEX ON "+g.table(t.Name)+" ("+strings.Join(items, ", ")+")")
+		advice := "CREATE INDEX ON " + g.table(t.Name) + " (" + strings.Join(items, ", ") + ")"
+		out = append(out, strings.ReplaceAll(advice, dollar, "$"))
 	}
 	for _, x := range n.Expand {
 		out = append(out, g.Advise(x)...)

@@ -74,15 +74,23 @@ type Statement struct {
 	Args []any
 }
 
+// identifier puts a name between quotes, in the form that fragments need.
+func identifier(quote, name string) string {
+	return quote + strings.NewReplacer(quote, quote+quote, "$", dollar).Replace(name) + quote
+}
+
 // finish numbers the parameters.
 func (g *Generator) finish(f frag) Statement {
 	var b strings.Builder
 	n := 0
 	for i := 0; i < len(f.sql); i++ {
-		if f.sql[i] == mark[0] {
+		switch f.sql[i] {
+		case mark[0]:
 			n++
 			b.WriteString(g.d.placeholder(n))
-		} else {
+		case dollar[0]:
+			b.WriteByte('$')
+		default:
 			b.WriteByte(f.sql[i])
 		}
 	}

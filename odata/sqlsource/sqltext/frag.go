@@ -11,6 +11,9 @@ type frag struct {
 	args []any
 }
 
+// dollar stands for a "$" in an identifier, which would otherwise be taken for a place in a template.
+const dollar = "\x01"
+
 func text(sql string) frag { return frag{sql: sql} }
 
 func param(v any) frag { return frag{sql: mark, args: []any{v}} }

@@ -17,7 +17,7 @@ import (
 // seconds as double for Duration; binary.
 type mysql struct{}
 
-func (mysql) quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+func (mysql) quote(name string) string { return identifier("`", name) }
 
 func (mysql) call(e *plan.Call) string { return sqlfunc.MySQL(e) }
 

@@ -18,7 +18,7 @@ type postgres struct {
 	caseMap string
 }
 
-func (postgres) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func (postgres) quote(name string) string { return identifier(`"`, name) }
 
 func (d postgres) call(e *plan.Call) string { return sqlfunc.Postgres(e, d.caseMap) }
 

@@ -17,7 +17,7 @@ import (
 // starts with "2006-01-02 15:04:05".
 type sqlite struct{}
 
-func (sqlite) quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+func (sqlite) quote(name string) string { return identifier(`"`, name) }
 
 func (sqlite) call(e *plan.Call) string { return sqlfunc.SQLite(e) }
 
