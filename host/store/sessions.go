@@ -158,13 +158,15 @@ func (db *DB) RevokeSession(ctx context.Context, prefix string) error {
 }
 
 func (db *DB) endSession(ctx context.Context, row sessionRow) error {
-	err := sessions{db}.DeleteSession(ctx, row.Hash)
-	if row.Device != nil {
-		err = errors.Join(err,
-			sessions{db}.DeleteDeviceSessions(ctx, row.Device),
-			rememberTokens{db}.Delete(ctx, row.Device))
+	if row.Device == nil {
+		return sessions{db}.DeleteSession(ctx, row.Hash)
 	}
-	return err
+	// The token first: a device that is being brought back rotates it before it
+	// gets a session, and must find it gone or wait.
+	return errors.Join(
+		rememberTokens{db}.Delete(ctx, row.Device),
+		sessions{db}.DeleteDeviceSessions(ctx, row.Device),
+		sessions{db}.DeleteSession(ctx, row.Hash))
 }
 
 func pad(s, with string) string { return s + strings.Repeat(with, max(0, 64-len(s))) }

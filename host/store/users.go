@@ -24,9 +24,22 @@ func (u users) FindByLogin(ctx context.Context, column, value string) (auth.User
 		return auth.User{}, fmt.Errorf("find user: %w", err)
 	}
 	if id == "" {
-		return auth.User{}, auth.ErrNotFound
+		// As many statements as for somebody, so that time does not tell.
+		return auth.User{}, u.findNobody(ctx)
 	}
 	return u.FindByID(ctx, id)
+}
+
+// findNobody reads the row of no key, and returns [auth.ErrNotFound].
+func (u users) findNobody(ctx context.Context) error {
+	t, err := u.userTable(ctx)
+	if err != nil {
+		return fmt.Errorf("find user: %w", err)
+	}
+	if _, err := u.row(ctx, t.readOne, "", nil).SliceScan(); !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("find nobody: %w", err)
+	}
+	return auth.ErrNotFound
 }
 
 // maxSpellings bounds how many rows may hold one address in different cases.
