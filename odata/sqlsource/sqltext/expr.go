@@ -127,10 +127,27 @@ func (g *Generator) condition(e plan.Expr, loose bool) frag {
 			return g.in(e, loose)
 		case "case":
 			return g.choice(e)
+		case "startswith":
+			if loose {
+				return g.narrowed(e.Name, e.Args[0], e.Args[1], g.call(e))
+			}
 		}
 		return g.call(e)
 	}
 	return g.value(e)
+}
+
+// narrowed puts a condition that an index can answer before one that none can.
+func (g *Generator) narrowed(op string, x, y plan.Expr, f frag) frag {
+	ref, isRef := x.(*plan.Ref)
+	l, isLit := y.(*plan.Literal)
+	if !isRef || !isLit || l.T.Kind != edm.String || len(l.Value.Bytes) == 0 {
+		return f
+	}
+	if n := g.d.narrow(op, g.raw(ref), g.columnOf(ref), string(l.Value.Bytes)); n.sql != "" {
+		return fill("($1 AND $2)", n, f)
+	}
+	return f
 }
 
 func isNull(e plan.Expr) bool {
@@ -168,9 +185,7 @@ func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 	}
 	f := fill("$1 "+operator(op)+" $2", a, b)
 	if loose && op == "eq" {
-		if n := g.d.narrow(g, x, y); n.sql != "" {
-			f = fill("($1 AND $2)", n, f)
-		}
+		f = g.narrowed(op, x, y, f)
 	}
 	if (nx || ny) && !loose {
 		return fill("COALESCE($1, $2)", f, g.d.literal(edm.Of(edm.Boolean), plan.Value{}))

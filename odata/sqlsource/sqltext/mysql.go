@@ -139,14 +139,13 @@ func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, o
 
 func bytesOf(f frag) frag { return fill("CAST($1 AS BINARY)", f) }
 
-// narrow lets the index of a text column find what its collation takes for equal.
-func (mysql) narrow(g *Generator, x, y plan.Expr) frag {
-	ref, isRef := x.(*plan.Ref)
-	l, isLit := y.(*plan.Literal)
-	if !isRef || !isLit || x.Type().Kind != edm.String {
-		return frag{}
+// narrow lets the index of a text column find what its collation takes for equal, or for the same beginning.
+func (mysql) narrow(op string, column frag, _ *Column, prefix string) frag {
+	if op == "eq" {
+		return fill("$1 = $2", column, param(prefix))
 	}
-	return fill("$1 = $2", g.raw(ref), param(string(l.Value.Bytes)))
+	like := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(prefix) + "%"
+	return fill("$1 LIKE $2", column, param(like))
 }
 
 func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }

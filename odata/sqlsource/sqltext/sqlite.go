@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
@@ -53,7 +54,25 @@ func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 // fetch leaves the work to the decoder, which reads every form.
 func (sqlite) fetch(name frag, _ *Column, _ edm.Type) frag { return name }
 
-func (sqlite) narrow(*Generator, plan.Expr, plan.Expr) frag { return frag{} }
+// narrow turns a prefix into a range of texts: up to what comes after all that begin with it.
+func (sqlite) narrow(op string, column frag, _ *Column, prefix string) frag {
+	after := next(prefix)
+	if op == "eq" || after == "" {
+		return frag{}
+	}
+	return fill("$1 COLLATE BINARY >= $2 AND $1 COLLATE BINARY < $3", column, param(prefix), param(after))
+}
+
+// next is the smallest text that is larger than all with the prefix; empty when there is none.
+func next(prefix string) string {
+	runes := []rune(prefix)
+	for i := len(runes) - 1; i >= 0; i-- {
+		if r := runes[i] + 1; utf8.ValidRune(r) {
+			return string(append(runes[:i], r))
+		}
+	}
+	return ""
+}
 
 const canonicalTime = "2006-01-02 15:04:05.000000000"
 
