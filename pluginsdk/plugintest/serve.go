@@ -1,0 +1,150 @@
+package plugintest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-plugin"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// callLimit bounds each call, as a host does.
+const callLimit = 10 * time.Second
+
+// A Plugin is a plugin that is being served to a test.
+type Plugin struct {
+	// Client is the host's side of the connection, for what the methods of Plugin
+	// do not do.
+	Client *pluginsdk.Client
+
+	t     testing.TB
+	about pluginsdk.Description
+}
+
+// Serve serves p until the test ends, and configures it with a config block,
+// given as JSON, with all that it may read and write granted. Without a config
+// the block is empty. It fails the test when the plugin refuses the block.
+func Serve(t testing.TB, p pluginsdk.Plugin, config ...string) *Plugin {
+	t.Helper()
+	s := connect(t, p)
+	if len(config) == 0 {
+		config = []string{"{}"}
+	}
+	for _, block := range config {
+		if err := s.configure(block); err != nil {
+			t.Fatalf("the plugin refuses the config block %s: %v", block, err)
+		}
+	}
+	return s
+}
+
+// ConfigProblems returns what p finds wrong with a config block, given as JSON:
+// none when it accepts the block. It fails the test on errors of another kind.
+func ConfigProblems(t testing.TB, p pluginsdk.Plugin, config string) []pluginsdk.ConfigProblem {
+	t.Helper()
+	err := connect(t, p).configure(config)
+	var problems *pluginsdk.ConfigError
+	switch {
+	case errors.As(err, &problems):
+		return problems.Problems
+	case err != nil:
+		t.Fatalf("the plugin cannot be configured with %s: %v", config, err)
+	}
+	return nil
+}
+
+func connect(t testing.TB, p pluginsdk.Plugin) *Plugin {
+	t.Helper()
+	about, err := p.Describe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("/tmp", "vt") // short, as a socket's path must be
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	if err := p.Set(t.Output())[pluginsdk.PluginName].(plugin.GRPCPlugin).GRPCServer(nil, server); err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	conn, err := grpc.NewClient("unix:"+socket,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(pluginsdk.MaxAnswer)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		err := conn.Close()
+		server.Stop()
+		if err := errors.Join(err, <-served, os.RemoveAll(dir)); err != nil {
+			t.Error("stop serving:", err)
+		}
+	})
+	return &Plugin{Client: pluginsdk.NewClient(conn), t: t, about: about}
+}
+
+func (p *Plugin) configure(config string) error {
+	ctx, cancel := context.WithTimeout(p.t.Context(), callLimit)
+	defer cancel()
+	return p.Client.Configure(ctx, pluginsdk.Setup{
+		Name: p.about.Name, Roles: p.about.Roles, Config: json.RawMessage(config),
+	})
+}
+
+// Dispense asks the plugin for the next step of user, at sign-in. The request
+// can be edited: its language is English, and the routes home, dashboard and
+// login exist.
+func (p *Plugin) Dispense(user pluginsdk.User, edit ...func(*pluginsdk.Request)) Answer {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), callLimit)
+	defer cancel()
+	intent, err := p.Client.Dispense(ctx, user, request("/auth/login", edit))
+	return Answer{outcome: outcome{p.t, err, intent.Effects()}, Intent: intent}
+}
+
+// Handle has the plugin judge a form. Fields that are left out get the values of
+// a small organisation.
+func (p *Plugin) Handle(user pluginsdk.User, form map[string]pluginsdk.Value, edit ...func(*pluginsdk.Request)) Judgement {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), callLimit)
+	defer cancel()
+	req := request("/auth/intents/org-setup", nil)
+	req.Form = map[string]pluginsdk.Value{
+		"legal_form": int64(2), "org_name": "Analytical Engines", "company_size": "small",
+		"function": "developer", "billing_email": nil, "marketing_consent": false,
+	}
+	for name, value := range form {
+		req.Form[name] = value
+	}
+	for _, f := range edit {
+		f(req)
+	}
+	result, err := p.Client.Handle(ctx, user, req)
+	return Judgement{outcome: outcome{p.t, err, result.Effects()}, Result: result}
+}
+
+func request(path string, edit []func(*pluginsdk.Request)) *pluginsdk.Request {
+	req := &pluginsdk.Request{
+		ID: "test", IntentID: "test", Method: "POST", Path: path, RemoteAddr: "127.0.0.1", Locale: "en",
+		Routes: map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
+	}
+	for _, f := range edit {
+		f(req)
+	}
+	return req
+}
