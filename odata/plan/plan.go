@@ -59,6 +59,9 @@ type Node struct {
 	Fields []Field
 	// Explicit tells that the client chose the fields with $select.
 	Explicit bool
+	// Links are the navigation properties that $select names. They stand in the context URL; their links are part of
+	// full metadata.
+	Links []*edm.Navigation
 	// Ref: only references are asked for ($ref). CountOnly: only the number is ($expand=Nav/$count).
 	Ref, CountOnly bool
 	// Count tells that the total is wanted ($count=true).

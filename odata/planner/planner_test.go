@@ -102,6 +102,9 @@ func TestFieldsAndColumns(t *testing.T) {
 			if got := names(n.Fields); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
+			if wants := strings.Contains(target, "Author"); wants != (len(n.Links) == 1) {
+				t.Errorf("links: %v", n.Links)
+			}
 			for _, k := range n.Key {
 				if ref := n.Columns[k].Expr.(*plan.Ref); ref.Path[0].Name != "Id" {
 					t.Errorf("the key's column is %s", ref.Path[0].Name)

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
@@ -36,11 +37,11 @@ func (l *level) fields(q *syntax.Query) error {
 	n.Explicit = len(q.Select) > 0
 	links := 0
 	for i := range q.Select {
-		nav, err := l.selectEntity(sel, &q.Select[i])
+		link, err := l.selectEntity(sel, &q.Select[i])
 		if err != nil {
 			return err
 		}
-		if nav {
+		if link {
 			links++
 		}
 	}
@@ -79,7 +80,10 @@ func (l *level) selectEntity(sel *selection, item *syntax.SelectItem) (bool, err
 		path = path[1:]
 	}
 	if !item.Star && len(path) == 1 && item.Options == nil {
-		if t.Nav(path[0].Name) != nil {
+		if nav := t.Nav(path[0].Name); nav != nil {
+			if !slices.Contains(l.node.Links, nav) {
+				l.node.Links = append(l.node.Links, nav)
+			}
 			return true, nil
 		}
 		if l.Computed[path[0].Name] != nil {
