@@ -20,14 +20,14 @@ func (v *versioned) Version(context.Context) string { return v.version }
 
 func TestUnchangedAnswers(t *testing.T) {
 	t.Parallel()
-	source := &versioned{numbers{total: 450, version: "a"}}
+	source := &versioned{numbers: numbers{total: 450, version: "a"}}
 	s := service(t, source, nil)
 	const target = "/odata/Numbers?$count=true"
 	first := get(t, s, target)
 	get(t, s, target) // the second request makes the answer worth keeping
-	opened := source.opened
+	opened := source.opened.Load()
 	again := get(t, s, target)
-	if source.opened != opened {
+	if source.opened.Load() != opened {
 		t.Error("an unchanged page was read again")
 	}
 	for _, name := range []string{"Content-Type", "ETag", "Preference-Applied", "Cache-Control", "OData-Version", "Content-Length"} {
@@ -69,7 +69,7 @@ func TestUnchangedAnswers(t *testing.T) {
 func TestPlansOfDifferentCallers(t *testing.T) {
 	t.Parallel()
 	var who odata.Caller
-	s := service(t, &versioned{numbers{total: 3, version: "a"}}, func(o *odata.Options, m *edm.Model) {
+	s := service(t, &versioned{numbers: numbers{total: 3, version: "a"}}, func(o *odata.Options, m *edm.Model) {
 		o.Caller = func(*http.Request) odata.Caller { return who }
 	})
 	for range 3 {
@@ -87,7 +87,7 @@ func TestPlansOfDifferentCallers(t *testing.T) {
 
 func TestManyTargets(t *testing.T) {
 	t.Parallel()
-	s := service(t, &versioned{numbers{total: 5000, version: "a"}}, nil)
+	s := service(t, &versioned{numbers: numbers{total: 5000, version: "a"}}, nil)
 	for range 2 {
 		for i := range 1500 {
 			p := pageOf(t, get(t, s, fmt.Sprintf("/odata/Numbers?$skip=%d&$top=1", i)).Body.String())
@@ -103,7 +103,7 @@ func BenchmarkPage(b *testing.B) {
 	for name, version := range map[string]string{"read": "", "unchanged": "a"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			s := service(b, &versioned{numbers{total: 450, version: version, padding: 200}}, nil)
+			s := service(b, &versioned{numbers: numbers{total: 450, version: version, padding: 200}}, nil)
 			for range b.N {
 				get(b, s, "/odata/Numbers?$select=ID,Text")
 			}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,13 +20,12 @@ import (
 // keys 1, 2, 3…, in that order, whatever is filtered. It fails and dawdles on
 // request, which a database does at its own will only.
 type numbers struct {
-	total   int64
-	failAt  int64         // the row at which reading fails; 0 never
-	dawdle  time.Duration // before Open returns
-	version string
-	padding int // bytes of the column Text
-	opened  int
-	closed  int
+	total          int64
+	failAt         int64         // the row at which reading fails; 0 never
+	dawdle         time.Duration // before Open returns
+	version        string
+	padding        int // bytes of the column Text
+	opened, closed atomic.Int64
 }
 
 func (n *numbers) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
@@ -36,7 +36,7 @@ func (n *numbers) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 			return nil, fmt.Errorf("query: %w", ctx.Err())
 		}
 	}
-	n.opened++
+	n.opened.Add(1)
 	r := &numberRows{source: n, ctx: ctx, at: p.Top.Page.Skip, end: min(n.total, p.Top.Page.Skip+p.Top.Page.Rows)}
 	if p.Top.Page.Rows > n.total {
 		r.end = n.total
@@ -106,7 +106,7 @@ func (r *numberRows) More() bool           { return r.at < r.source.total }
 func (r *numberRows) Count() int64         { return r.source.total }
 func (r *numberRows) Version() string      { return r.source.version }
 func (r *numberRows) Err() error           { return r.err }
-func (r *numberRows) Close() error         { r.source.closed++; return nil }
+func (r *numberRows) Close() error         { r.source.closed.Add(1); return nil }
 
 // numbersModel has three sets over the same numbers, one per guard, and a
 // singleton.

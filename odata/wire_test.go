@@ -419,8 +419,8 @@ func TestRowsAreClosed(t *testing.T) {
 	s := service(t, source, nil)
 	for _, target := range []string{"/odata/Numbers", "/odata/Numbers(1)", "/odata/Numbers(99)", "/odata/Numbers/$count", "/odata/Numbers(1)/Nothing"} {
 		get(t, s, target)
-		if source.opened == 0 || source.opened != source.closed {
-			t.Errorf("after %s: %d opened, %d closed", target, source.opened, source.closed)
+		if opened, closed := source.opened.Load(), source.closed.Load(); opened == 0 || opened != closed {
+			t.Errorf("after %s: %d opened, %d closed", target, opened, closed)
 		}
 	}
 }
