@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
 	"github.com/vestibule-dev/vestibule/host/store"
 	"github.com/vestibule-dev/vestibule/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/host/store/postgres"
@@ -164,5 +166,33 @@ func (c *Config) verifyDatabases(ctx context.Context) Findings {
 	if _, err := db.Pending(ctx); err != nil {
 		return append(f, c.databaseFinding(err))
 	}
+	c.checkColumns(ctx, db, &f)
 	return append(f, c.verifyOData(ctx, db)...)
+}
+
+// checkColumns looks for the columns of users that settings name, when there is
+// such a table already.
+func (c *Config) checkColumns(ctx context.Context, db *store.DB, f *Findings) {
+	columns, err := db.UserColumns(ctx)
+	if err != nil || len(columns) == 0 {
+		return
+	}
+	var names []string
+	for _, column := range columns {
+		names = append(names, column.Name)
+	}
+	check := func(name string, path ...string) {
+		if !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
+			f.Add(c.at(path...), fmt.Sprintf("%s: the table users has no column %q", strings.Join(path[:len(path)-1], "."), name), schema.DidYouMean(name, names))
+		}
+	}
+	check(c.Auth.LoginField, "auth", "login_field", "")
+	for _, plugin := range c.PluginNames() {
+		for i, name := range c.Plugins[plugin].UserRead {
+			check(name, "plugin", plugin, "user_read", fmt.Sprint(i))
+		}
+		for i, name := range c.Plugins[plugin].UserWrite {
+			check(name, "plugin", plugin, "user_write", fmt.Sprint(i))
+		}
+	}
 }

@@ -72,11 +72,6 @@ func (c *Config) checkRoutes(f *Findings) {
 		}
 		paths[r.Path] = name
 	}
-	for _, name := range []string{"home", "dashboard"} {
-		if _, ok := c.Routes[name]; !ok {
-			f.Warn(c.at(), fmt.Sprintf("there is no route %q", name), fmt.Sprintf("add route %q { … }: without it %s fails", name, map[string]string{"home": "logout", "dashboard": "a login that has no other target"}[name]))
-		}
-	}
 }
 
 func (c *Config) checkPlugins(f *Findings) {

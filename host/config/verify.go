@@ -18,8 +18,20 @@ import (
 // changes nothing: a SQLite file that does not exist yet is not created.
 func (c *Config) Verify(ctx context.Context) Findings {
 	_, findings := c.static(hclog.NewNullLogger())
+	c.checkNames(&findings)
 	findings = append(findings, c.verifyDatabases(ctx)...)
 	return append(findings, c.verifyPlugins(ctx)...).Sorted()
+}
+
+// checkNames warns of the named routes that the sign-in cannot do without; the
+// host itself does so when it starts.
+func (c *Config) checkNames(f *Findings) {
+	if _, ok := c.Routes["home"]; !ok {
+		f.Warn(c.at(), `there is no route "home"`, `add route "home" { … }: without it every logout fails`)
+	}
+	if _, ok := c.Routes["dashboard"]; !ok {
+		f.Warn(c.at(), `there is no route "dashboard"`, `add route "dashboard" { … }: without it a login fails that has no other target`)
+	}
 }
 
 // verifyPlugins starts every plugin whose settings are in order, lets it describe

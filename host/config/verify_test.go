@@ -256,3 +256,27 @@ func TestDatabasesThatCannotBeOpened(t *testing.T) {
 		})
 	}
 }
+
+func TestColumnsOfUsersThatAreNotThere(t *testing.T) {
+	cfg := mustLoad(t, "auth {\n  login_field = \"emial\"\n}\nplugin \"a\" {\n  command = [\"/bin/false\"]\n  roles = [\"dispenser\"]\n  user_read = [\"name\", \"partner_id\"]\n}\n", nil)
+	if found := lines(cfg.Verify(t.Context())); len(found) != 1 { // the plugin that does not start
+		t.Errorf("without a database: %q", found)
+	}
+	if _, err := cfg.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := lines(cfg.Verify(t.Context()))
+	want := []string{
+		`config.hcl:2:17: auth.login_field: the table users has no column "emial": did you mean "email"?`,
+		`config.hcl:4:8: plugin "a" cannot be started: `,
+		`config.hcl:7:24: plugin.a.user_read: the table users has no column "partner_id": use one of id, name, email, `,
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %q", got)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("finding %d\n got %s\nwant %s…", i, got[i], want[i])
+		}
+	}
+}

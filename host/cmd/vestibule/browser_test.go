@@ -120,9 +120,7 @@ func startDemo(t *testing.T, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	buildPlugins(t, dir)
-	if _, err := seed.Build(t.Context(), filepath.Join(dir, "shop.db")); err != nil {
-		t.Fatal(err)
-	}
+	copyShop(t, dir)
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -16,26 +15,30 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/vestibule-dev/vestibule/examples/shop/seed"
 )
 
 // The stories in testdata/script run this very command, and these helpers, as
 // processes of their own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(cleaner{m}, map[string]func(){
 		"vestibule": main,
 		"http":      httpMain,
 		"walk":      walkMain,
 	})
 }
 
+// A cleaner removes what the tests shared.
+type cleaner struct{ m *testing.M }
+
+// Run runs the tests.
+func (c cleaner) Run() int {
+	defer func() { _ = os.RemoveAll(shopOnce.dir) }()
+	return c.m.Run()
+}
+
 func TestStories(t *testing.T) {
-	bin, shop := t.TempDir(), t.TempDir()
+	bin, shop := t.TempDir(), makeShop(t)
 	buildPlugins(t, bin)
-	if _, err := seed.Build(context.Background(), filepath.Join(shop, "shop.db")); err != nil {
-		t.Fatal(err)
-	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -68,6 +71,46 @@ func buildPlugins(t *testing.T, dir string) {
 	cmd := exec.Command("go", append([]string{"build", "-o", dir + "/"}, sources...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build the plugins: %v\n%s", err, out)
+	}
+}
+
+// demo is the shop of this test run: made once, by a program of its own, since
+// the race detector would make it slow.
+type demo struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+var shopOnce demo
+
+// makeShop returns a directory with the demo's shop.db, not to be changed.
+func makeShop(t *testing.T) string {
+	t.Helper()
+	shopOnce.once.Do(func() {
+		if shopOnce.dir, shopOnce.err = os.MkdirTemp("", "shop-"); shopOnce.err != nil {
+			return
+		}
+		cmd := exec.Command("go", "run", "../../../examples/shop", "-db", filepath.Join(shopOnce.dir, "shop.db"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			shopOnce.err = fmt.Errorf("make the shop: %w\n%s", err, out)
+		}
+	})
+	if shopOnce.err != nil {
+		t.Fatal(shopOnce.err)
+	}
+	return shopOnce.dir
+}
+
+// copyShop puts a copy of the demo's shop into dir.
+func copyShop(t *testing.T, dir string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(makeShop(t), "shop.db"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "shop.db"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

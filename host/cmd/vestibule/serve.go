@@ -28,13 +28,17 @@ func serve(ctx context.Context, in *invocation) error {
 	if err := in.need(0, 0); err != nil {
 		return err
 	}
-	cfg, err := in.load()
-	if err != nil {
-		return err
+	cfg, findings := config.Load(in.source)
+	if findings.Failed() {
+		report(in.err, findings)
+		return errReported
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	logger := newLogger(in, cfg)
+	for _, f := range findings {
+		logger.Warn("configuration", "finding", f.String())
+	}
 	h, opts, err := build(ctx, in, cfg, logger)
 	if err != nil {
 		return err

@@ -19,10 +19,10 @@ route "dashboard" {
 `,
 		Keys: []Key{
 			{Name: "path", Required: true, Check: checkRoutePath, Doc: "rooted path; dir and proxy also answer below it"},
-			{Name: "file", Path: true, Check: checkFilled, Doc: "a file to serve"},
-			{Name: "dir", Path: true, Check: checkFilled, Doc: "a directory to serve"},
-			{Name: "proxy", Check: checkProxy, Doc: "http:// or https:// URL to pass requests to, with X-Vestibule-User, -Email and -Name"},
-			{Name: "redirect", Check: checkRedirect, Doc: "URL or path to send the browser to"},
+			{Name: "file", Null: true, Path: true, Check: checkFilled, Doc: "a file to serve"},
+			{Name: "dir", Null: true, Path: true, Check: checkFilled, Doc: "a directory to serve"},
+			{Name: "proxy", Null: true, Check: checkProxy, Doc: "http:// or https:// URL to pass requests to, with X-Vestibule-User, -Email and -Name"},
+			{Name: "redirect", Null: true, Check: checkRedirect, Doc: "URL or path to send the browser to"},
 			{Name: "guard", OneOf: guards(), Doc: "who may pass: session (the default) is signed in, settled also demands that the intent loop has ended; home, terms, privacy and cookies default to none"},
 		},
 	}

@@ -21,6 +21,14 @@ func closest(name string, names []string) string {
 	return ""
 }
 
+// DidYouMean is the remedy for a name that is none of those there are.
+func DidYouMean(name string, names []string) string {
+	if near := closest(name, names); near != "" {
+		return `did you mean "` + near + `"?`
+	}
+	return "use one of " + list(names)
+}
+
 func list(names []string) string { return strings.Join(names, ", ") }
 
 // editDistance is the Damerau-Levenshtein distance with adjacent transpositions.
