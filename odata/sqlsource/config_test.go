@@ -230,44 +230,40 @@ func TestDiscoverPassesOverCredentials(t *testing.T) {
 	}
 }
 
-// TestModel holds what introspection finds, the same on every database but for the sizes of integers.
-func TestModel(t *testing.T) {
+// testModel holds what introspection finds, the same on every database but for the sizes of integers.
+func testModel(t *testing.T, s *shop) {
 	want := map[string]edm.Kind{
 		"name": edm.String, "price": edm.Decimal, "weight": edm.Double, "active": edm.Boolean, "released": edm.DateTimeOffset,
 		"day": edm.Date, "opens": edm.TimeOfDay, "uid": edm.Guid, "data": edm.Binary, "Status": edm.Enum, "ship": edm.Complex,
 	}
-	for _, d := range dialects() {
-		t.Run(d, func(t *testing.T) {
-			m := openShop(t, d).Model()
-			p := m.EntityType("Product")
-			for name, kind := range want {
-				if got := p.Property(name); got == nil || got.Type.Kind != kind {
-					t.Errorf("%s: got %+v, want %v", name, got, kind)
-				}
-			}
-			if n := p.Property("name"); n.Nullable || n.Type.MaxLength != 80 {
-				t.Errorf("name: %+v", n)
-			}
-			if price := p.Property("price"); !price.Nullable || price.Type.Precision != 10 || price.Type.Scale != 2 {
-				t.Errorf("price: %+v", price)
-			}
-			if len(p.AlternateKeys) != 1 || p.AlternateKeys[0][0].Name != "sku" {
-				t.Errorf("alternate keys: %+v", p.AlternateKeys)
-			}
-			if c := p.Nav("category"); c == nil || !c.Nullable || c.Collection || c.Partner != "products" ||
-				len(c.Constraints) != 1 || c.Constraints[0].Property.Name != "category_id" {
-				t.Errorf("category: %+v", c)
-			}
-			if cost := p.Property("cost"); cost != nil || len(p.Hidden) != 2 {
-				t.Errorf("hidden: %+v", p.Hidden)
-			}
-			if key := m.Set("Order_Details").Type.Key; len(key) != 2 || key[0].Name != "order_no" {
-				t.Errorf("key: %+v", key)
-			}
-			if one := m.Singleton("Company"); one == nil || !one.Set.Single() {
-				t.Errorf("singleton: %+v", one)
-			}
-		})
+	m := s.Model()
+	p := m.EntityType("Product")
+	for name, kind := range want {
+		if got := p.Property(name); got == nil || got.Type.Kind != kind {
+			t.Errorf("%s: got %+v, want %v", name, got, kind)
+		}
+	}
+	if n := p.Property("name"); n.Nullable || n.Type.MaxLength != 80 {
+		t.Errorf("name: %+v", n)
+	}
+	if price := p.Property("price"); !price.Nullable || price.Type.Precision != 10 || price.Type.Scale != 2 {
+		t.Errorf("price: %+v", price)
+	}
+	if len(p.AlternateKeys) != 1 || p.AlternateKeys[0][0].Name != "sku" {
+		t.Errorf("alternate keys: %+v", p.AlternateKeys)
+	}
+	if c := p.Nav("category"); c == nil || !c.Nullable || c.Collection || c.Partner != "products" ||
+		len(c.Constraints) != 1 || c.Constraints[0].Property.Name != "category_id" {
+		t.Errorf("category: %+v", c)
+	}
+	if cost := p.Property("cost"); cost != nil || len(p.Hidden) != 2 {
+		t.Errorf("hidden: %+v", p.Hidden)
+	}
+	if key := m.Set("Order_Details").Type.Key; len(key) != 2 || key[0].Name != "order_no" {
+		t.Errorf("key: %+v", key)
+	}
+	if one := m.Singleton("Company"); one == nil || !one.Set.Single() {
+		t.Errorf("singleton: %+v", one)
 	}
 }
 

@@ -147,6 +147,7 @@ type shop struct {
 	planner *planner.Planner
 	caller  plan.Caller
 	limits  plan.Limits
+	dialect string
 }
 
 func open(t testing.TB, db sqlsource.Database, cfg sqlsource.Config) *shop {
@@ -164,7 +165,7 @@ func open(t testing.TB, db sqlsource.Database, cfg sqlsource.Config) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shop{Source: src, planner: p}
+	return &shop{Source: src, planner: p, dialect: db.Dialect}
 }
 
 func openShop(t testing.TB, dialect string) *shop {
