@@ -16,13 +16,14 @@ import (
 
 // An app is the application: its pages, and the sign-in that it embeds.
 type app struct {
-	host  *host.Host
-	admin *host.Admin
-	pages *template.Template
+	host    *host.Host
+	admin   *host.Admin
+	pages   *template.Template
+	handler http.Handler
 }
 
-// openApp opens the database, makes the sign-in, and starts what works behind
-// it. Close the app after use.
+// openApp opens the database, makes the sign-in, mounts it among the routes, and
+// starts what works behind it: mail and sweeping. Close the app after use.
 func openApp(ctx context.Context, file, mails string, log hclog.Logger) (*app, error) {
 	db, err := sqlite.Open(ctx, file)
 	if err != nil {
@@ -42,6 +43,9 @@ func openApp(ctx context.Context, file, mails string, log hclog.Logger) (*app, e
 		return nil, errors.Join(err, db.Close())
 	}
 	if a.admin, err = host.NewAdmin(options); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if a.handler, err = a.routes(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := a.host.Start(ctx); err != nil {

@@ -47,15 +47,11 @@ func run(ctx context.Context, address, file string) (err error) {
 	if _, err := a.admin.AddUser(ctx, demoEmail, "Ada Lovelace", demoPassword); err != nil && !errors.Is(err, host.ErrTaken) {
 		return err
 	}
-	handler, err := a.routes()
-	if err != nil {
-		return err
-	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: a.handler, ReadHeaderTimeout: 10 * time.Second}
 	fmt.Printf("http://%s  sign in as %s with %s\n", listener.Addr(), demoEmail, demoPassword)
 	go func() {
 		<-ctx.Done()
