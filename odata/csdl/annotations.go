@@ -20,6 +20,14 @@ func (o Options) version() string {
 	return o.Version
 }
 
+// level is the conformance level of the version (OData-Protocol 13.1).
+func (o Options) level() string {
+	if o.version() == "4.0" {
+		return "Advanced"
+	}
+	return "Intermediate"
+}
+
 // annotation is a term with its value: a bool, an int, a string, an enumMember,
 // a record, or a collection (a slice of such values).
 type annotation struct {
@@ -61,7 +69,7 @@ func ofContainer(o Options) []annotation {
 	return []annotation{
 		{"Core.ODataVersions", "4.0 4.01"},
 		{"Core.ConventionalIDs", true},
-		{"Capabilities.ConformanceLevel", enumMember{"Capabilities.ConformanceLevelType", "Intermediate"}},
+		{"Capabilities.ConformanceLevel", enumMember{"Capabilities.ConformanceLevelType", o.level()}},
 		{"Capabilities.SupportedFormats", list(
 			"application/json;odata.metadata=minimal",
 			"application/json;odata.metadata=none",

@@ -79,7 +79,7 @@ func TestXML(t *testing.T) {
 		"decimal":        `<Property Name="Price" Type="Edm.Decimal" Nullable="false" Precision="10" Scale="2"/>`,
 		"enum property":  `<Property Name="Status" Type="Shop.Status" Nullable="false"/>`,
 		"navigation":     `<NavigationProperty Name="Category" Type="Shop.Category" Partner="Products"> <ReferentialConstraint Property="CategoryID" ReferencedProperty="ID"/> </NavigationProperty>`,
-		"collection":     `<NavigationProperty Name="Products" Type="Collection(Shop.Product)" Partner="Category">`,
+		"collection":     `<NavigationProperty Name="Products" Type="Collection(Shop.Product)" Partner="Category"/>`,
 		"complex":        `<ComplexType Name="Address"> <Property Name="City" Type="Edm.String" MaxLength="40"/> </ComplexType>`,
 		"enum":           `<EnumType Name="Status" UnderlyingType="Edm.Int64" IsFlags="true"> <Member Name="None" Value="0"/> <Member Name="New" Value="1"/> </EnumType>`,
 		"set":            `<EntitySet Name="Products" EntityType="Shop.Product"> <NavigationPropertyBinding Path="Category" Target="Categories"/>`,
@@ -87,7 +87,7 @@ func TestXML(t *testing.T) {
 		"read-only":      `<Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="false"/>`,
 		"expand depth":   `<PropertyValue Property="MaxLevels" Int="4"/>`,
 		"function":       `<Annotation Term="Capabilities.FilterFunctions"> <Collection> <String>contains</String> </Collection>`,
-		"enum member":    `<Annotation Term="Capabilities.ConformanceLevel" EnumMember="Capabilities.ConformanceLevelType/`,
+		"enum member":    `<Annotation Term="Capabilities.ConformanceLevel" EnumMember="Capabilities.ConformanceLevelType/Advanced"/>`,
 		"not searchable": `<PropertyValue Property="Searchable" Bool="false"/>`,
 	} {
 		if !strings.Contains(flat, want) {
@@ -96,8 +96,10 @@ func TestXML(t *testing.T) {
 	}
 	newer := options()
 	newer.Version = "4.01"
-	if !bytes.Contains(csdl.XML(model(), newer), []byte(` Version="4.01">`)) {
-		t.Error("the document for 4.01 does not say so")
+	for _, want := range []string{` Version="4.01">`, `ConformanceLevelType/Intermediate"`} {
+		if !bytes.Contains(csdl.XML(model(), newer), []byte(want)) {
+			t.Errorf("the document for 4.01 lacks %s", want)
+		}
 	}
 }
 

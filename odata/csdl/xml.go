@@ -84,6 +84,10 @@ func (w *xmlWriter) navigation(n *edm.Navigation) {
 	if n.Partner != "" {
 		attrs = append(attrs, "Partner", n.Partner)
 	}
+	if len(n.Constraints) == 0 {
+		w.element("NavigationProperty", attrs, describe(n.Description))
+		return
+	}
 	w.open("NavigationProperty", attrs...)
 	for _, c := range n.Constraints {
 		w.leaf("ReferentialConstraint", "Property", c.Property.Name, "ReferencedProperty", c.Referenced.Name)
