@@ -39,7 +39,7 @@ type (
 var ErrTaken = store.ErrTaken
 
 // AddUser adds a person. The password must satisfy the rules; the error is an
-// *password.Weak otherwise.
+// *password.WeakError otherwise.
 func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User, error) {
 	hash, err := a.h.pipeline.NewUser(ctx, email, name, password)
 	if err != nil {

@@ -92,7 +92,7 @@ func (h *Host) recovered(rec *route.Recorder, r *http.Request, cause any) (abort
 	if cause == nil {
 		return false
 	}
-	if cause == http.ErrAbortHandler {
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return true
 	}
 	h.o.Logger.Error("panic", "request_id", requestID(r.Context()), "path", auth.LogPath(r), "cause", cause, "stack", string(debug.Stack()))

@@ -21,7 +21,7 @@ func (p *Pipeline) NewUser(ctx context.Context, email, name, plain string) (stri
 // error's text is the code.
 func (p *Pipeline) hashNew(ctx context.Context, plain string, known ...string) (string, error) {
 	if code := password.Check(plain, p.MinLength, known...); code != "" {
-		return "", &password.Weak{Code: code, MinLength: p.MinLength}
+		return "", &password.WeakError{Code: code, MinLength: p.MinLength}
 	}
 	return p.hasher.Hash(ctx, plain)
 }

@@ -35,7 +35,7 @@ const (
 
 // A Fault is an answer other than success. Its code is public; the cause is for
 // the log alone.
-type Fault struct {
+type Fault struct { //nolint:errname // an answer first, and an error only on its way there
 	// Code is the fault's code; empty when fields are at fault.
 	Code string
 	// Fields are the fields at fault, in the order of the form.

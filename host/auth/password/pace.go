@@ -28,7 +28,7 @@ func NewPace(h *Hasher) *Pace {
 func (p *Pace) Learn(ctx context.Context, stored string) error {
 	parsed, err := parseHash(stored)
 	if err != nil {
-		return nil //nolint:nilerr // an unusable hash is a wrong password and sets no pace
+		return nil // an unusable hash is a wrong password and sets no pace
 	}
 	p.mu.Lock()
 	_, known := p.formats[parsed.format()]

@@ -32,8 +32,8 @@ func Check(password string, minLength int, known ...string) string {
 	return ""
 }
 
-// A Weak is the error of a password that the rules refuse.
-type Weak struct {
+// A WeakError is the error of a password that the rules refuse.
+type WeakError struct {
 	// Code is password_too_short or password_too_common.
 	Code string
 	// MinLength is what the rules demand.
@@ -41,7 +41,7 @@ type Weak struct {
 }
 
 // Error says what to do.
-func (e *Weak) Error() string {
+func (e *WeakError) Error() string {
 	if e.Code == "password_too_short" {
 		return fmt.Sprintf("password_too_short: use at least %d characters", e.MinLength)
 	}
