@@ -1,0 +1,108 @@
+# The shop of ../shop with an OpenUI5 application as its dashboard. README.md has
+# the commands that make the database and dist. Paths are relative to this file.
+
+server {
+  address    = "127.0.0.1:8085"
+  public_dir = "../shop/public" # logo, styles of the home page
+}
+
+database {
+  driver = "sqlite"
+  dsn    = "../../shop.db" # made by: go run ./examples/shop -db shop.db
+}
+
+# Reset links land here as files.
+mail {
+  transport = "file"
+  dir       = "../../mail"
+  from      = "Fernweh <no-reply@localhost>"
+}
+
+route "home" {
+  path = "/"
+  file = "../shop/site/home.html"
+}
+# The application: nothing of it is served to who is not signed in.
+route "dashboard" {
+  path  = "/dashboard"
+  dir   = "dist" # made by: npm run build
+  guard = "session"
+}
+route "terms" {
+  path = "/terms"
+  file = "../shop/site/terms.html"
+}
+route "privacy" {
+  path = "/privacy"
+  file = "../shop/site/privacy.html"
+}
+route "cookies" {
+  path = "/cookies"
+  file = "../shop/site/cookies.html"
+}
+
+# What the application reads. The session guards it, as it guards the pages.
+odata {
+  guard = "session"
+
+  entity_set "Products" {
+    table  = "products"
+    type   = "Product"
+    hide   = ["cost"]
+    search = ["name", "description"]
+    property "sku" {
+      name = "article_number"
+    }
+    navigation "related" {
+      to       = "Products"
+      many     = true
+      via      = "related_products"
+      from_key = "product_id"
+      to_key   = "related_id"
+    }
+  }
+  entity_set "Categories" {
+    table = "categories"
+    type  = "Category"
+    navigation "children" {
+      to   = "Categories"
+      many = true
+      on   = { id = "parent_id" }
+    }
+  }
+  entity_set "Suppliers" {
+    table = "suppliers"
+    type  = "Supplier"
+  }
+  entity_set "Customers" {
+    table = "customers"
+    type  = "Customer"
+    hide  = ["email", "phone"]
+    complex "Address" {
+      name   = "shipping_address"
+      prefix = "shipping_"
+    }
+  }
+  entity_set "Orders" {
+    table = "orders"
+    type  = "Order"
+    property "status" {
+      type = "OrderStatus"
+    }
+    navigation "items" {
+      to   = "OrderItems"
+      many = true
+      on   = { id = "order_id" }
+    }
+  }
+  entity_set "OrderItems" {
+    table = "order_items"
+    type  = "OrderItem"
+  }
+  singleton "Company" {
+    table = "company"
+  }
+  enum "OrderStatus" {
+    members = { Placed = 0, Paid = 1, Shipped = 2, Returned = 3, Cancelled = 4 }
+  }
+}

@@ -1,0 +1,104 @@
+sap.ui.define([
+	"sap/ui/core/library",
+	"sap/ui/core/mvc/Controller",
+	"sap/ui/model/Filter",
+	"sap/ui/model/FilterOperator",
+	"sap/ui/model/Sorter"
+], (core, Controller, Filter, FilterOperator, Sorter) => {
+	"use strict";
+
+	const SortOrder = core.SortOrder;
+
+	// What "availability" means, as filters over the columns.
+	const availability = {
+		stocked: () => [
+			new Filter("stock", FilterOperator.GT, 0),
+			new Filter("discontinued", FilterOperator.EQ, false)
+		],
+		soldOut: () => [new Filter("stock", FilterOperator.EQ, 0)],
+		discontinued: () => [new Filter("discontinued", FilterOperator.EQ, true)]
+	};
+
+	/** The table of all products: it grows while one scrolls, and the service does the rest. */
+	return Controller.extend("fernweh.dashboard.controller.Products", {
+		onInit() {
+			// The table is bound as soon as the view hears of the model.
+			this.byId("table").attachEventOnce("modelContextChange", this.countRows, this);
+		},
+
+		/** The heading says how many products fit. */
+		countRows() {
+			const heading = this.byId("heading");
+			heading.setBindingContext(this.rows().getHeaderContext());
+			heading.bindProperty("text", {
+				parts: ["i18n>products.title", "i18n>products.count", "$count"],
+				formatter: (title, counted, count) => count === undefined || count === null
+					? title
+					: counted.replace("{0}", count)
+			});
+		},
+
+		/** The list binding behind the table. */
+		rows() {
+			return this.byId("table").getBinding("items");
+		},
+
+		onSearch() {
+			// A binding parameter that is undefined is taken away again.
+			const words = this.byId("search").getValue().trim();
+			this.rows().changeParameters({ $search: words === "" ? undefined : this.phrase(words) });
+		},
+
+		/** Every word as a phrase of its own, so that AND, NOT and brackets are words too. */
+		phrase(words) {
+			return words.split(/\s+/)
+				.map((word) => `"${word.replace(/["\\]/g, "\\$&")}"`)
+				.join(" ");
+		},
+
+		onFilter() {
+			const filters = availability[this.byId("availability").getSelectedKey()]?.() ?? [];
+			const categories = this.byId("categories").getSelectedKeys()
+				.map((id) => new Filter("category_id", FilterOperator.EQ, id));
+			if (categories.length > 0) {
+				filters.push(new Filter({ filters: categories, and: false }));
+			}
+			const supplier = this.byId("supplier").getSelectedKey();
+			if (supplier !== "") {
+				filters.push(new Filter("supplier_id", FilterOperator.EQ, supplier));
+			}
+			this.rows().filter(filters.length > 0 ? new Filter({ filters, and: true }) : []);
+		},
+
+		onReset() {
+			this.byId("search").setValue("");
+			this.byId("categories").setSelectedKeys([]);
+			this.byId("supplier").setSelectedKey("").setValue("");
+			this.byId("availability").setSelectedKey("all");
+			this.onSearch();
+			this.onFilter();
+		},
+
+		onSort(event) {
+			const chosen = event.getParameter("item");
+			const order = chosen.getSortOrder();
+			for (const column of this.byId("table").getColumns()) {
+				let indicator = SortOrder.None;
+				for (const item of this.byId(column.getHeaderMenu()).getQuickActions()[0].getItems()) {
+					if (item !== chosen) {
+						item.setSortOrder(SortOrder.None);
+					} else {
+						indicator = order;
+					}
+				}
+				column.setSortIndicator(indicator);
+			}
+			this.rows().sort(order === SortOrder.None ? [] : new Sorter(chosen.getKey(), order === SortOrder.Descending));
+		},
+
+		onOpen(event) {
+			const id = event.getSource().getBindingContext().getProperty("id");
+			this.getOwnerComponent().getRouter().navTo("product", { id });
+		}
+	});
+});

@@ -1,0 +1,23 @@
+// The theme follows the system: light or dark, and more contrast where that is
+// asked for. This runs before UI5 starts, so that no other theme is seen first.
+(() => {
+	"use strict";
+
+	const dark = matchMedia("(prefers-color-scheme: dark)");
+	const contrast = matchMedia("(prefers-contrast: more)");
+
+	function theme() {
+		if (contrast.matches) {
+			return dark.matches ? "sap_horizon_hcb" : "sap_horizon_hcw";
+		}
+		return dark.matches ? "sap_horizon_dark" : "sap_horizon";
+	}
+
+	function follow() {
+		sap.ui.require(["sap/ui/core/Theming"], (Theming) => Theming.setTheme(theme()));
+	}
+
+	globalThis["sap-ui-config"] = { theme: theme() };
+	dark.addEventListener("change", follow);
+	contrast.addEventListener("change", follow);
+})();
