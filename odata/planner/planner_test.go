@@ -225,6 +225,8 @@ func TestPolicies(t *testing.T) {
 		"unknown property":      {"Self eq 1", edm.GuardNone, `there is no property "Self"`},
 		"no condition":          {"Shelf", edm.GuardNone, "not a condition"},
 		"does not parse":        {"Shelf eq", edm.GuardNone, "position"},
+		"credential":            {"Shelf eq @user_password", edm.GuardSession, "credential"},
+		"remember token":        {"Title eq @user_Remember_Token", edm.GuardSession, "credential"},
 		"unknown alias":         {"Shelf eq @you", edm.GuardSession, "@you is unknown"},
 		"user without a caller": {"Shelf eq @user_id", edm.GuardNone, "nobody"},
 		"user inside a lambda":  {"Sequels/any(s:s/Id eq @user_id)", edm.GuardNone, "nobody"},
@@ -242,6 +244,21 @@ func TestPolicies(t *testing.T) {
 				t.Errorf("the fault is not that of a policy: %v", err)
 			}
 		})
+	}
+}
+
+func TestUserColumns(t *testing.T) {
+	m := library()
+	m.Sets[0].Policy, m.Sets[0].Guard = "Shelf eq @user_b or Sequels/any(s:s/Id in (@user_a,@user_b))", edm.GuardSession
+	p, err := planner.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(p.UserColumns(m.Sets[0]), " "); got != "a b" {
+		t.Errorf("got %q", got)
+	}
+	if got := p.UserColumns(m.Sets[1]); len(got) != 0 {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,17 +42,27 @@ func parsePolicy(set *edm.EntitySet) (policy, error) {
 	}
 	p := policy{expr: expr}
 	walk(expr, func(path *syntax.Path) {
-		if strings.HasPrefix(path.Root, "@") {
-			p.users = append(p.users, strings.TrimPrefix(path.Root, userPrefix))
-			if !strings.HasPrefix(path.Root, userPrefix) && err == nil {
-				err = plan.Errorf(plan.Malformed, path.At, "%s is unknown; a column of the user is %sCOLUMN", path.Root, userPrefix)
-			}
+		if !strings.HasPrefix(path.Root, "@") || err != nil {
+			return
+		}
+		column, ok := strings.CutPrefix(path.Root, userPrefix)
+		p.users = append(p.users, column)
+		switch {
+		case !ok:
+			err = plan.Errorf(plan.Malformed, path.At, "%s is unknown; a column of the user is %sCOLUMN", path.Root, userPrefix)
+		case strings.EqualFold(column, "password"), strings.EqualFold(column, "remember_token"):
+			err = plan.Errorf(plan.Malformed, path.At, "%s is a credential, which no policy may use", path.Root)
 		}
 	})
 	if err == nil && len(p.users) > 0 && set.Guard == edm.GuardNone {
 		err = plan.Errorf(plan.Malformed, 0, "it names a column of the user, but guard \"none\" lets in who is nobody")
 	}
 	return p, err
+}
+
+// UserColumns lists the columns of the user that the row policy of a set names.
+func (p *Planner) UserColumns(set *edm.EntitySet) []string {
+	return slices.Compact(slices.Sorted(slices.Values(p.policies[set].users)))
 }
 
 // tryPolicy binds a policy with a user whose columns are all null, so that every fault shows at the start.

@@ -207,6 +207,14 @@ func TestAllFindingsAtOnce(t *testing.T) {
 	}
 }
 
+func TestPolicyColumns(t *testing.T) {
+	s := openShop(t, "sqlite")
+	got, err := s.PolicyColumns()
+	if err != nil || len(got) != 2 || got[0].Column != "partner_id" || !slices.Equal(got[0].Path, []string{"entity_set", "Mine", "filter"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestDiscoverPassesOverCredentials(t *testing.T) {
 	for _, d := range dialects() {
 		t.Run(d, func(t *testing.T) {

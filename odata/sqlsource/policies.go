@@ -1,0 +1,33 @@
+package sqlsource
+
+import (
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/planner"
+)
+
+// PolicyColumn is a column of the user that a row policy names, with the path of the policy inside the Config.
+type PolicyColumn struct {
+	Path   []string
+	Column string
+}
+
+// PolicyColumns lists the columns of the user that row policies name, so that whoever knows the users can check them.
+func (s *Source) PolicyColumns() ([]PolicyColumn, error) {
+	p, err := planner.New(s.model)
+	if err != nil {
+		return nil, err
+	}
+	var out []PolicyColumn
+	add := func(kind string, set *edm.EntitySet) {
+		for _, column := range p.UserColumns(set) {
+			out = append(out, PolicyColumn{Path: []string{kind, set.Name, "filter"}, Column: column})
+		}
+	}
+	for _, set := range s.model.Sets {
+		add("entity_set", set)
+	}
+	for _, one := range s.model.Singletons {
+		add("singleton", one.Set)
+	}
+	return out, nil
+}
