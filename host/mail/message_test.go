@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"errors"
 	"bytes"
 	"flag"
 	"io"
@@ -63,7 +64,7 @@ func read(t *testing.T, r io.Reader) (netmail.Header, map[string]string) {
 	parts := map[string]string{}
 	for mr := multipart.NewReader(msg.Body, params["boundary"]); ; {
 		p, err := mr.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return msg.Header, parts
 		}
 		if err != nil {
