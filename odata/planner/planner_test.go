@@ -198,6 +198,7 @@ func TestLinksOfExpandedCollections(t *testing.T) {
 		"Books?$expand=Sequels($levels=2)":                                            "$expand=Sequels($levels=1)",
 		"Books?$expand=Sequels($levels=3;$select=Id)":                                 "$select=Id&$expand=Sequels($levels=2;$select=Id)",
 		"Books?$expand=Sequels($levels=2;$expand=Prequel)":                            "$expand=Prequel,Sequels($levels=1;$expand=Prequel)",
+		"Books?$expand=Sequels($filter=Id%20in%20@a)&@a=[1,2]":                        "$filter=Id%20in%20@a&@a=[1,2]",
 		"Books?$expand=Sequels($count=true;$search=x;$compute=Id%20as%20J)":           "$count=true&$search=x&$compute=Id%20as%20J",
 		"Books?$filter=Id%20eq%201&$expand=Sequels($expand=Sequels($top=2);$top=100)": "$expand=Sequels($top=2)&$top=100",
 	}
@@ -249,7 +250,7 @@ func TestPolicies(t *testing.T) {
 
 func TestUserColumns(t *testing.T) {
 	m := library()
-	m.Sets[0].Policy, m.Sets[0].Guard = "Shelf eq @user_b or Sequels/any(s:s/Id in (@user_a,@user_b))", edm.GuardSession
+	m.Sets[0].Policy, m.Sets[0].Guard = "Shelf eq @user_b or Sequels/any(s:s/Id in [@user_a,@user_b])", edm.GuardSession
 	p, err := planner.New(m)
 	if err != nil {
 		t.Fatal(err)

@@ -171,7 +171,7 @@ func (s *Scope) binary(e *syntax.Binary) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if list, ok := e.Y.(*syntax.List); ok && e.Op == "in" {
+	if list := s.list(e.Y); list != nil && e.Op == "in" {
 		return s.in(e, x, list)
 	}
 	y, err := s.Bind(e.Y)
@@ -195,6 +195,15 @@ func (s *Scope) binary(e *syntax.Binary) (plan.Expr, error) {
 		return nil, plan.Errorf(plan.NotImplemented, e.Y.Pos(), "in is supported with a list of values")
 	}
 	return s.arithmetic(e, x, y)
+}
+
+// list is a list of values, as it stands or as the value of an alias; nil for anything else.
+func (s *Scope) list(e syntax.Expr) *syntax.List {
+	if path, ok := e.(*syntax.Path); ok && len(path.Segments) == 0 && s.User == nil {
+		e = s.aliased(path.Root)
+	}
+	list, _ := e.(*syntax.List)
+	return list
 }
 
 func mismatch(e *syntax.Binary, x, y plan.Expr) error {

@@ -51,20 +51,28 @@ func (s *Scope) alias(e *syntax.Path) (plan.Expr, error) {
 	if len(e.Segments) > 0 {
 		return nil, plan.Errorf(plan.NotImplemented, e.Segments[0].Pos, "a path behind a parameter alias is not supported")
 	}
+	value := s.aliased(e.Root)
+	if value == nil {
+		return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
+	}
+	if s.b.open[e.Root] {
+		return nil, plan.Errorf(plan.Malformed, value.Pos(), "%s is defined by itself", e.Root)
+	}
+	s.b.open[e.Root] = true
+	defer delete(s.b.open, e.Root)
+	return s.Bind(value)
+}
+
+// aliased is the value of a parameter alias, the innermost one; nil when it has none.
+func (s *Scope) aliased(name string) syntax.Expr {
 	for i := len(s.b.Aliases) - 1; i >= 0; i-- {
 		for _, a := range s.b.Aliases[i] {
-			if a.Name != e.Root {
-				continue
+			if a.Name == name {
+				return a.Value
 			}
-			if s.b.open[a.Name] {
-				return nil, plan.Errorf(plan.Malformed, a.Pos, "%s is defined by itself", a.Name)
-			}
-			s.b.open[a.Name] = true
-			defer delete(s.b.open, a.Name)
-			return s.Bind(a.Value)
 		}
 	}
-	return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
+	return nil
 }
 
 // members follows a path from an entity.
