@@ -15,6 +15,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/host/frontend"
 	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/host/telemetry"
 
 	"github.com/gorilla/mux"
 	"github.com/hashicorp/go-hclog"
@@ -36,7 +37,7 @@ type Host struct {
 	plugins   *pluginproc.Manager
 	mail      *mail.Worker
 	odata     *odata.Service
-	metrics   *metrics
+	metrics   *telemetry.Metrics
 	app       atomic.Pointer[frontend.App]
 	public    fs.FS
 	guard     crossOrigin
@@ -55,7 +56,7 @@ func New(o Options) (*Host, error) {
 	}
 	o = o.withDefaults()
 	o.Store.Now = o.Now
-	h := &Host{o: o, site: newSite(o), metrics: newMetrics()}
+	h := &Host{o: o, site: newSite(o), metrics: telemetry.New()}
 	h.guard = newCrossOrigin(h.site)
 	h.sessions = session.New(o.Store.Sessions(), session.Options{
 		Secure: h.secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
@@ -73,7 +74,7 @@ func New(o Options) (*Host, error) {
 	}
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
-		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: o.Version, Metrics: h.metrics.plugins(),
+		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: o.Version, Metrics: h.metrics.Plugins(),
 	}); err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (h *Host) pipelineOptions() auth.Options {
 		Mailer: db.Outbox(), Sessions: signInSessions{h.sessions, db.Sessions()}, Site: h.site,
 		Dispenser: h.dispenser, OrgSetup: h.orgSetup,
 		RedirectOrigins: h.o.Auth.RedirectOrigins, Secure: h.secure(),
-		Logger: h.o.Logger.Named("auth"), Now: h.o.Now, Audit: h.metrics.audit,
+		Logger: h.o.Logger.Named("auth"), Now: h.o.Now, Audit: h.metrics.Audit,
 		PasswordReset: h.passwordReset,
 	}
 }

@@ -28,7 +28,7 @@ func (h *Host) mailOptions() mail.Options {
 	return mail.Options{
 		Config: h.o.Mail, Outbox: h.o.Store.Outbox(), Resolve: h.letter,
 		App: h.o.UI.AppName, Host: host,
-		Log: h.o.Logger.Named("mail"), Now: h.o.Now, Observe: h.metrics.mail,
+		Log: h.o.Logger.Named("mail"), Now: h.o.Now, Observe: h.metrics.Mail,
 	}
 }
 

@@ -105,7 +105,7 @@ func (h *Host) recovered(rec *route.Recorder, r *http.Request, cause any) (abort
 
 func (h *Host) logRequest(name string, r *http.Request, rec *route.Recorder, took time.Duration) {
 	client, _ := h.site.Client(r)
-	h.metrics.request(name, rec.Status(), took)
+	h.metrics.Request(name, rec.Status(), took)
 	h.o.Logger.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", auth.LogPath(r),
 		"status", rec.Status(), "bytes", rec.Bytes(), "ms", fmt.Sprintf("%.2f", float64(took.Microseconds())/1000), "client", client)
 }

@@ -166,7 +166,7 @@ func (h *Host) listenAdmin() (*adminServer, error) {
 		return nil, fmt.Errorf("listen on the admin address %s: %w", h.o.Server.AdminAddress, err)
 	}
 	routes := http.NewServeMux()
-	routes.Handle("GET /metrics", h.metrics.handler())
+	routes.Handle("GET /metrics", h.metrics.Handler())
 	routes.HandleFunc("/debug/pprof/", pprof.Index)
 	routes.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	routes.HandleFunc("/debug/pprof/symbol", pprof.Symbol)

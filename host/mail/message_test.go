@@ -1,8 +1,8 @@
 package mail_test
 
 import (
-	"errors"
 	"bytes"
+	"errors"
 	"flag"
 	"io"
 	"mime"

@@ -1,4 +1,4 @@
-package host
+package telemetry
 
 import (
 	"net/http"
@@ -12,9 +12,9 @@ import (
 	"github.com/vestibule-dev/vestibule/host/pluginproc"
 )
 
-// metrics are what the admin address shows under /metrics, in a registry of the
-// host's own.
-type metrics struct {
+// Metrics are what the admin address shows under /metrics, in a registry of the
+// host's own. They are safe for concurrent use.
+type Metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.HistogramVec
 	audits      *prometheus.CounterVec
@@ -24,8 +24,9 @@ type metrics struct {
 	pluginOther *prometheus.CounterVec
 }
 
-func newMetrics() *metrics {
-	m := &metrics{
+// New returns metrics that have counted nothing yet.
+func New() *Metrics {
+	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vestibule_request_seconds", Help: "Time to answer a request, by route and status.",
@@ -55,21 +56,26 @@ func newMetrics() *metrics {
 	return m
 }
 
-func (m *metrics) handler() http.Handler {
+// Handler shows the metrics in the Prometheus text format.
+func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *metrics) request(route string, status int, took time.Duration) {
+// Request counts an answered request.
+func (m *Metrics) Request(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-func (m *metrics) audit(event string) { m.audits.WithLabelValues(event).Inc() }
+// Audit counts a sign-in event.
+func (m *Metrics) Audit(event string) { m.audits.WithLabelValues(event).Inc() }
 
-func (m *metrics) mail(purpose string, outcome mail.Outcome) {
+// Mail counts an attempt to send a mail.
+func (m *Metrics) Mail(purpose string, outcome mail.Outcome) {
 	m.mails.WithLabelValues(purpose, string(outcome)).Inc()
 }
 
-func (m *metrics) plugins() pluginproc.Metrics {
+// Plugins are the hooks that count what plugins do.
+func (m *Metrics) Plugins() pluginproc.Metrics {
 	count := func(event string) func(string) {
 		return func(plugin string) { m.pluginOther.WithLabelValues(plugin, event).Inc() }
 	}
