@@ -46,19 +46,24 @@ type Setup struct {
 	Name string
 	// Roles are those that the block gives, a subset of the plugin's.
 	Roles []string
-	// UserRead, UserWrite and Headers are the grants.
+	// UserRead, UserWrite and Headers are the grants; "*" stands for all columns
+	// where there is no host, as in tests.
 	UserRead, UserWrite, Headers []string
 	// Config is the config block as a JSON object; nil means none.
 	Config json.RawMessage
-
-	byHand bool // there is no host, and so there are no grants
 }
 
 // CanRead tells whether the plugin may see a column of the user.
-func (s Setup) CanRead(column string) bool { return s.byHand || slices.Contains(s.UserRead, column) }
+func (s Setup) CanRead(column string) bool { return granted(s.UserRead, column) }
 
 // CanWrite tells whether the plugin may change a column of the user.
-func (s Setup) CanWrite(column string) bool { return s.byHand || slices.Contains(s.UserWrite, column) }
+func (s Setup) CanWrite(column string) bool { return granted(s.UserWrite, column) }
+
+// granted knows that tests, and calls by hand, grant everything by "*". A host
+// never does.
+func granted(columns []string, column string) bool {
+	return slices.Contains(columns, column) || slices.Contains(columns, "*")
+}
 
 // A Description is what a plugin says of itself.
 type Description struct {

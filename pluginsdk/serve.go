@@ -128,7 +128,8 @@ func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut 
 	defer stop()
 	log := newLogger(p.Name, errOut, false)
 	ctx = withLogger(ctx, log.With("request_id", c.Request.ID))
-	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, byHand: true}); err != nil {
+	all := []string{"*"}
+	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, UserRead: all, UserWrite: all}); err != nil {
 		return err
 	}
 	answer, err := c.Run(ctx, p.Dispenser, p.OrgSetup)

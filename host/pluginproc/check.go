@@ -95,6 +95,9 @@ func (s Spec) check(bad func(format string, args ...any)) {
 
 // checkGrants refuses what must never reach a plugin, or come from one.
 func (s Spec) checkGrants(bad func(format string, args ...any)) {
+	if slices.Contains(slices.Concat(s.UserRead, s.UserWrite), "*") {
+		bad(`"*" is no column: name each column that is granted`)
+	}
 	for _, column := range s.UserRead {
 		if isCredential(column) {
 			bad("user_read names %q: credentials cannot be granted", column)

@@ -109,6 +109,7 @@ func TestMistakesInSpecs(t *testing.T) {
 		{"builtin for a handler", func(s *pluginproc.Spec) { s.OnFailure, s.Roles = "builtin", []string{"org_setup"} }, "dispensers only"},
 		{"password", func(s *pluginproc.Spec) { s.UserRead = []string{"Password"} }, "credentials cannot be granted"},
 		{"remember token", func(s *pluginproc.Spec) { s.UserWrite = []string{"remember_token"} }, "cannot be granted"},
+		{"all columns", func(s *pluginproc.Spec) { s.UserRead = []string{"*"} }, "name each column"},
 		{"id", func(s *pluginproc.Spec) { s.UserWrite = []string{"id"} }, "cannot be granted"},
 		{"cookie", func(s *pluginproc.Spec) { s.Headers = []string{"Cookie"} }, "cannot be granted"},
 		{"env", func(s *pluginproc.Spec) { s.Env = map[string]string{"PLUGIN_CLIENT_CERT": "x"} }, "the host's"},

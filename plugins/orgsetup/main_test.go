@@ -27,7 +27,7 @@ func TestAsksUntilThereIsAnOrganisation(t *testing.T) {
 }
 
 func TestJudgesForms(t *testing.T) {
-	p := plugintest.Serve(t, newPlugin(), `{"reserved": ["Example  Inc."]}`)
+	p := plugintest.Serve(t, newPlugin(), plugintest.Config(`{"reserved": ["Example  Inc."]}`))
 	form := func(pairs ...any) map[string]pluginsdk.Value {
 		m := map[string]pluginsdk.Value{}
 		for i := 0; i < len(pairs); i += 2 {
@@ -66,7 +66,7 @@ func TestDirectoryFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"Analytical Engines": 9007199254740993}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := plugintest.Serve(t, newPlugin(), `{"directory": "`+path+`"}`)
+	p := plugintest.Serve(t, newPlugin(), plugintest.Config(`{"directory": "`+path+`"}`))
 	p.Handle(ada(nil), nil).Satisfied().With(pluginsdk.SetUser("partner_id", int64(9007199254740993)))
 	p.Handle(ada(nil), map[string]pluginsdk.Value{"org_name": "Nobody"}).Refuses("not in the directory")
 }
@@ -89,7 +89,7 @@ func TestDirectoryService(t *testing.T) {
 		}
 	}))
 	defer service.Close()
-	p := plugintest.Serve(t, newPlugin(), `{"directory_url": "`+service.URL+`"}`)
+	p := plugintest.Serve(t, newPlugin(), plugintest.Config(`{"directory_url": "`+service.URL+`"}`))
 	named := func(name string) map[string]pluginsdk.Value { return map[string]pluginsdk.Value{"org_name": name} }
 	p.Handle(ada(nil), nil).Satisfied().With(pluginsdk.SetUser("partner_id", int64(4711)))
 	p.Handle(ada(nil), named("Nobody")).Refuses("not in the directory")
@@ -114,7 +114,7 @@ func TestConfigMistakes(t *testing.T) {
 		{`{"directory_ulr": "https://x"}`, "directory_ulr", `did you mean "directory_url"?`},
 	}
 	for _, tt := range tests {
-		problems := plugintest.ConfigProblems(t, newPlugin(), tt.config)
+		problems := plugintest.ConfigProblems(t, newPlugin(), plugintest.Config(tt.config))
 		if len(problems) != 1 || problems[0].Path != tt.path || !strings.Contains(problems[0].Message, tt.message) {
 			t.Errorf("%s: got %+v, want %s: %s", tt.config, problems, tt.path, tt.message)
 		}

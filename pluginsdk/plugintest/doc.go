@@ -3,7 +3,7 @@
 // and not in production.
 //
 //	func TestAsksOnce(t *testing.T) {
-//		p := plugintest.Serve(t, newPlugin(), `{"column": "partner_id"}`)
+//		p := plugintest.Serve(t, newPlugin(), plugintest.Config(`{"column": "partner_id"}`))
 //		p.Dispense(pluginsdk.User{Name: "Ada"}).AsksForOrganisation("Ada")
 //	}
 //

@@ -1,6 +1,7 @@
 package plugintest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,34 +30,36 @@ type Plugin struct {
 	about pluginsdk.Description
 }
 
-// Serve serves p until the test ends, and configures it with a config block,
-// given as JSON, with all that it may read and write granted. Without a config
-// the block is empty. It fails the test when the plugin refuses the block.
-func Serve(t testing.TB, p pluginsdk.Plugin, config ...string) *Plugin {
+// Config is a setup with a config block, given as JSON, and all columns granted.
+func Config(block string) pluginsdk.Setup {
+	return pluginsdk.Setup{Config: json.RawMessage(block), UserRead: []string{"*"}, UserWrite: []string{"*"}}
+}
+
+// Serve serves p until the test ends, and configures it, by default with
+// Config("{}"). It fails the test when the plugin refuses the setup.
+func Serve(t testing.TB, p pluginsdk.Plugin, setup ...pluginsdk.Setup) *Plugin {
 	t.Helper()
 	s := connect(t, p)
-	if len(config) == 0 {
-		config = []string{"{}"}
+	if len(setup) == 0 {
+		setup = []pluginsdk.Setup{Config("{}")}
 	}
-	for _, block := range config {
-		if err := s.configure(block); err != nil {
-			t.Fatalf("the plugin refuses the config block %s: %v", block, err)
-		}
+	if err := s.configure(setup[0]); err != nil {
+		t.Fatalf("the plugin refuses the config block %s: %v", setup[0].Config, err)
 	}
 	return s
 }
 
-// ConfigProblems returns what p finds wrong with a config block, given as JSON:
-// none when it accepts the block. It fails the test on errors of another kind.
-func ConfigProblems(t testing.TB, p pluginsdk.Plugin, config string) []pluginsdk.ConfigProblem {
+// ConfigProblems returns what p finds wrong with a setup: none when it accepts
+// it. It fails the test on errors of another kind.
+func ConfigProblems(t testing.TB, p pluginsdk.Plugin, setup pluginsdk.Setup) []pluginsdk.ConfigProblem {
 	t.Helper()
-	err := connect(t, p).configure(config)
+	err := connect(t, p).configure(setup)
 	var problems *pluginsdk.ConfigError
 	switch {
 	case errors.As(err, &problems):
 		return problems.Problems
 	case err != nil:
-		t.Fatalf("the plugin cannot be configured with %s: %v", config, err)
+		t.Fatalf("the plugin cannot be configured with %s: %v", setup.Config, err)
 	}
 	return nil
 }
@@ -98,12 +101,14 @@ func connect(t testing.TB, p pluginsdk.Plugin) *Plugin {
 	return &Plugin{Client: pluginsdk.NewClient(conn), t: t, about: about}
 }
 
-func (p *Plugin) configure(config string) error {
+func (p *Plugin) configure(setup pluginsdk.Setup) error {
 	ctx, cancel := context.WithTimeout(p.t.Context(), callLimit)
 	defer cancel()
-	return p.Client.Configure(ctx, pluginsdk.Setup{
-		Name: p.about.Name, Roles: p.about.Roles, Config: json.RawMessage(config),
-	})
+	setup.Name = cmp.Or(setup.Name, p.about.Name)
+	if setup.Roles == nil {
+		setup.Roles = p.about.Roles
+	}
+	return p.Client.Configure(ctx, setup)
 }
 
 // Dispense asks the plugin for the next step of user, at sign-in. The request
