@@ -136,7 +136,7 @@ func (b *builder) node(n *plan.Node, q *syntax.Query, depth int) error {
 		if !r.Set.Searchable {
 			return plan.Errorf(plan.NotImplemented, q.Search.Pos, "%q cannot be searched", r.Set.Name)
 		}
-		n.Query.Search = bind.BindSearch(q.Search)
+		n.Query.Search = bind.Search(q.Search)
 	}
 	if q.Filter != nil {
 		f, err := l.Condition(q.Filter)

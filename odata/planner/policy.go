@@ -78,19 +78,19 @@ func (p *Planner) tryPolicy(set *edm.EntitySet) error {
 }
 
 // applyPolicy gives a range the policy of its set, as it reads for this caller.
-func (b *builder) applyPolicy(r *plan.Range) error {
+func (b *builder) applyPolicy(r *plan.Range) {
 	p, ok := b.planner.policies[r.Set]
 	if !ok {
 		if r.Set.Policy != "" {
 			r.Policy = bind.Boolean(false)
 		}
-		return nil
+		return
 	}
 	for _, column := range p.users {
 		b.plan.Private, b.plan.PerCaller = true, true
 		if !b.Caller.SignedIn || b.Caller.User[column] == nil {
 			r.Policy = bind.Boolean(false)
-			return nil
+			return
 		}
 	}
 	s := b.bind.Scope(r)
@@ -101,7 +101,6 @@ func (b *builder) applyPolicy(r *plan.Range) error {
 		expr = bind.Boolean(false)
 	}
 	r.Policy = expr
-	return nil
 }
 
 // user is the constant that @user_COLUMN stands for; its type adapts to what it is compared with.

@@ -94,8 +94,8 @@ type Finding struct {
 	Message string
 }
 
-// Error is the path and the message in one line.
-func (f Finding) Error() string {
+// String is the path and the message in one line.
+func (f Finding) String() string {
 	var b strings.Builder
 	for i, part := range f.Path {
 		switch _, err := strconv.Atoi(part); {
@@ -113,13 +113,13 @@ func (f Finding) Error() string {
 }
 
 // Invalid is the error of New for a Config that does not fit the database: all findings, one by line.
-type Invalid struct{ Findings []Finding }
+type Invalid struct{ Findings []Finding } //nolint:errname // it reads as what it is: errors.As(err, &invalid)
 
 // Error lists the findings.
 func (e *Invalid) Error() string {
 	lines := make([]string, len(e.Findings))
 	for i, f := range e.Findings {
-		lines[i] = f.Error()
+		lines[i] = f.String()
 	}
 	return strings.Join(lines, "\n")
 }

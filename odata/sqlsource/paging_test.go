@@ -30,7 +30,7 @@ func manyDDL(dialect string, rows int) string {
 		}
 		return fmt.Sprintf(format, args...)
 	}
-	for i := 0; i < rows; i++ {
+	for i := range rows {
 		if i%500 == 0 {
 			b.WriteString(";\nINSERT INTO things VALUES ")
 		} else {
@@ -39,7 +39,7 @@ func manyDDL(dialect string, rows int) string {
 		fmt.Fprintf(&b, "(%d, %s, %s, %s, %s)", i*7919%rows, null("%d", r.Intn(5)), null("'%c'", "aAbBäz"[r.Intn(6)]%128),
 			null("%d.%02d", r.Intn(3), r.Intn(100)), null("'2024-01-%02d 00:00:00{Z}'", 1+r.Intn(9)))
 	}
-	for i := 0; i < rows; i++ {
+	for i := range rows {
 		if i%500 == 0 {
 			b.WriteString(";\nINSERT INTO parts VALUES ")
 		} else {

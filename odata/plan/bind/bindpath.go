@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/odata/edm"
@@ -109,7 +110,8 @@ func (s *Scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error)
 
 // malformed is a fault of the path rules as a fault of an expression.
 func malformed(err error) error {
-	if e, ok := err.(*plan.Error); ok && e.Kind == plan.NotFound {
+	var e *plan.Error
+	if errors.As(err, &e) && e.Kind == plan.NotFound {
 		e.Kind = plan.Malformed
 	}
 	return err
@@ -302,7 +304,7 @@ func (s *Scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 			if !q.Range.Set.Searchable {
 				return nil, plan.Errorf(plan.NotImplemented, o.Search.Pos, "%q cannot be searched", q.Range.Set.Name)
 			}
-			q.Search = BindSearch(o.Search)
+			q.Search = Search(o.Search)
 		}
 		if o.Filter != nil {
 			f, err := s.over(q.Range, "").Condition(o.Filter)

@@ -24,8 +24,8 @@ func (b *Binder) IsComplex(name string, t *edm.ComplexType) bool {
 	return name == b.Model.Namespace+"."+t.Name
 }
 
-// BindSearch brings a $search expression into the form of a plan. OData-URL 5.1.7
-func BindSearch(in *syntax.Search) *plan.Search {
+// Search brings a $search expression into the form of a plan. OData-URL 5.1.7
+func Search(in *syntax.Search) *plan.Search {
 	out := &plan.Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
 	switch in.Op {
 	case "AND":
@@ -36,7 +36,7 @@ func BindSearch(in *syntax.Search) *plan.Search {
 		out = &plan.Search{Op: "not"}
 	}
 	for _, a := range in.Args {
-		out.Args = append(out.Args, BindSearch(a))
+		out.Args = append(out.Args, Search(a))
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func (tx *sqlTx) Query(query string, args []any) (Cursor, error) {
 		query = tx.bound(query, max(time.Until(deadline), time.Millisecond))
 	}
 	// The rows live as long as the cursor that is handed out; whoever has it closes them.
-	rows, err := tx.q.QueryContext(tx.ctx, query, args...)
+	rows, err := tx.q.QueryContext(tx.ctx, query, args...) //nolint:rowserrcheck // the cursor's Next asks for the fault
 	if err != nil {
 		return nil, err
 	}

@@ -157,13 +157,12 @@ type named struct {
 	by   map[[2]string]*Table
 }
 
-func (n *named) add(t *Table) *Table {
+func (n *named) add(t *Table) {
 	if n.by == nil {
 		n.by = map[[2]string]*Table{}
 	}
 	n.list = append(n.list, t)
 	n.by[[2]string{t.Schema, t.Name}] = t
-	return t
 }
 
 func (n *named) get(schema, name string) *Table { return n.by[[2]string{schema, name}] }

@@ -84,7 +84,7 @@ func identifier(quote, name string) string {
 func (g *Generator) finish(f frag) Statement {
 	var b strings.Builder
 	n := 0
-	for i := 0; i < len(f.sql); i++ {
+	for i := range len(f.sql) {
 		switch f.sql[i] {
 		case mark[0]:
 			n++

@@ -158,15 +158,14 @@ func isNull(e plan.Expr) bool {
 // compare has two values, true and false, unless loose. OData-URL 5.1.1.1.1 to 5.1.1.1.6
 func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 	equality := op == "eq" || op == "ne"
-	switch nx, ny := isNull(x), isNull(y); {
-	case nx && ny:
-		return truth(op == "eq")
-	case (nx || ny) && !equality:
-		return truth(false)
-	case nx:
-		x, y = y, x
-		fallthrough
-	case ny:
+	nx, ny := isNull(x), isNull(y)
+	if (nx || ny) && (nx && ny || !equality) {
+		return truth(nx && ny && op == "eq")
+	}
+	if nx || ny {
+		if nx {
+			x = y
+		}
 		if op == "eq" {
 			return fill("$1 IS NULL", g.value(x))
 		}
@@ -176,7 +175,7 @@ func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 	if !ok {
 		a, b = g.value(x), g.value(y)
 	}
-	nx, ny := g.nullable(x), g.nullable(y)
+	nx, ny = g.nullable(x), g.nullable(y)
 	switch {
 	case op == "eq" && nx && ny:
 		return g.d.same(a, b)
