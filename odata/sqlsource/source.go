@@ -26,6 +26,14 @@ type Database struct {
 	DSN string
 	// MaxConns bounds the connections to a SQLite database; twice the processors, and 4 at least, when zero.
 	MaxConns int
+	// Writer is the pool of one connection through which the host writes its own tables (users, sessions) to the same
+	// SQLite file; with it, sign-ins leave alone what is remembered about the data. nil is right too: then every commit
+	// makes it another. Statements that replace or empty whole tables of the model must not have been prepared on it
+	// before New.
+	Writer *sqlx.DB
+	// Forget switches off what is remembered about SQLite data while it stays the same: totals, places of deep pages.
+	// Answers are the same without; they take longer.
+	Forget bool
 }
 
 // Source has the rows of a model. It is safe for concurrent use.
@@ -34,6 +42,7 @@ type Source struct {
 	db      engine.DB
 	model   *edm.Model
 	gen     *sqltext.Generator
+	reader  *cursor.Reader
 }
 
 // New reads the catalogue of a database and checks the Config against it. A Config that does not fit is an *Invalid.
@@ -57,13 +66,13 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.load(ctx, cfg); err != nil {
+	if err := s.load(ctx, cfg, db); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil
 }
 
-func (s *Source) load(ctx context.Context, cfg Config) error {
+func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	found, err := introspect.Read(ctx, s.db, s.dialect)
 	if err != nil {
 		return err
@@ -73,8 +82,10 @@ func (s *Source) load(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.model, mapping.CaseCollation = model, found.CaseCollation
-	s.gen, err = sqltext.New(s.dialect, mapping)
-	return err
+	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
+		return err
+	}
+	return s.remember(ctx, db, found.Tables, mapping)
 }
 
 // Model is the model of what is exposed.
@@ -86,5 +97,5 @@ func (s *Source) Close() error { return s.db.Close() }
 // Open runs the statements of a plan up to the first row; see plan.Rows. Faults are *plan.Error where a client may know
 // them: NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first.
 func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
-	return cursor.Open(ctx, s.db, s.gen, p)
+	return s.reader.Open(ctx, p)
 }

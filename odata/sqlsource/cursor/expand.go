@@ -66,7 +66,7 @@ func (b *buffer) add(cells []engine.Cell) error {
 // fill reads the next chunk and the children of its rows.
 func (r *rows) fill() error {
 	b := &buffer{node: r.node}
-	at, _ := r.gen.Links(r.node)
+	at := r.page.Links
 	var links linkKeys
 	if r.cursor == nil {
 		if err := r.query(); err != nil {
@@ -79,6 +79,9 @@ func (r *rows) fill() error {
 			return err
 		}
 		links.add(r.cells, at)
+		if r.given+int64(b.rows) == r.node.Page.Rows {
+			r.mark()
+		}
 		if err := r.step(); err != nil {
 			return err
 		}

@@ -18,6 +18,10 @@ type rows struct {
 	tx   engine.Tx
 	node *plan.Node
 
+	reader  *Reader
+	page    *sqltext.Page
+	version string
+
 	cursor engine.Cursor
 	cells  []engine.Cell
 	values []plan.Value
@@ -34,34 +38,17 @@ type rows struct {
 	at    int
 }
 
-// Open runs the statements of a plan up to the first row. Faults are *plan.Error where a client may know them.
-func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Plan) (plan.Rows, error) {
-	if p.Top == nil {
-		return nil, errors.New("the plan has no rows")
-	}
-	tx, err := db.Begin(ctx, p.Top.Count || len(p.Top.Expand) > 0)
-	if err != nil {
-		return nil, known(ctx, fmt.Errorf("begin: %w", err))
-	}
-	r := &rows{ctx: ctx, gen: gen, tx: tx, node: p.Top}
-	if err := r.open(p); err != nil {
-		return nil, errors.Join(known(ctx, err), tx.Close())
-	}
-	return r, nil
-}
-
 // open runs the statements and reads the first row.
 func (r *rows) open(p *plan.Plan) error {
 	if r.node.Count || p.Kind == plan.RawCount {
-		n, err := r.one(r.gen.Count(r.node))
+		n, err := r.counted()
 		if err != nil {
-			return fmt.Errorf("count: %w", err)
+			return err
 		}
 		r.count = n
 	}
 	if p.Kind != plan.RawCount {
-		_, width := r.gen.Links(r.node)
-		r.cells = make([]engine.Cell, max(width, 1))
+		r.cells = make([]engine.Cell, max(r.page.Width, 1))
 		r.values = make([]plan.Value, len(r.node.Columns))
 		if err := r.query(); err != nil {
 			return err
@@ -77,7 +64,11 @@ func (r *rows) query() error {
 	if r.node.Many && r.node.Page.Read == 0 {
 		return nil
 	}
-	s := r.gen.Rows(r.node, r.read(), r.node.Page.Skip+r.given)
+	after, skip, err := r.seek(r.node.Page.Skip + r.given)
+	if err != nil {
+		return err
+	}
+	s := r.page.Rows(r.read(), skip, after)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
@@ -165,6 +156,7 @@ func (r *rows) Next() bool {
 	if r.given == r.node.Page.Rows && r.node.Page.Read > r.node.Page.Rows {
 		// The row after the page decides about the next link. The current one must stay, so it is copied.
 		r.dec.keep(r.values)
+		r.mark()
 		return !r.fail(r.step())
 	}
 	return true
@@ -210,10 +202,7 @@ func (r *rows) Count() int64 { return r.count }
 
 // Version names the state of the data.
 func (r *rows) Version() string {
-	if r.tx == nil {
-		return ""
-	}
-	return r.tx.Version()
+	return r.version
 }
 
 // Err is the fault that ended the rows.

@@ -14,17 +14,19 @@ import (
 
 // SQLite reads one database file through connections of its own.
 type SQLite struct {
-	dsn  string
-	free chan *conn
+	dsn string
+	// slots has room for each connection that is in use.
+	slots    chan struct{}
+	versions versions
+
 	mu   sync.Mutex
-	open int
-	max  int
+	idle []*conn // the last one is the warmest
 	done bool
 }
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with; parameters of other
-// drivers behind "?" are left out. At most max connections are kept, as many as there are processors when max is 0,
-// and 4 at least.
+// drivers behind "?" are left out. At most max connections are kept, twice as many as there are processors when max is
+// 0, and 4 at least.
 func OpenSQLite(dsn string, max int) (*SQLite, error) {
 	if max == 0 {
 		max = runtime.GOMAXPROCS(0) * 2
@@ -36,14 +38,22 @@ func OpenSQLite(dsn string, max int) (*SQLite, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
-	db := &SQLite{dsn: path, free: make(chan *conn, max), max: max}
+	db := &SQLite{dsn: path, slots: make(chan struct{}, max)}
 	conn, err := db.connect()
 	if err != nil {
 		return nil, err
 	}
-	db.open = 1
-	db.free <- conn
+	db.idle = append(db.idle, conn)
 	return db, nil
+}
+
+// NameVersions makes transactions with a snapshot, and Version, tell the state of the data. With a writer, what it does
+// to private tables is left out. Call it before the first use.
+func (db *SQLite) NameVersions(writer *Writer) error {
+	if writer != nil {
+		db.versions.own = &ownWrites{Writer: *writer}
+	}
+	return db.versions.open(db.dsn)
 }
 
 // conn is a connection and what its functions left behind.
@@ -55,6 +65,9 @@ type conn struct {
 	// cached are the statements that the connection keeps, oldest first.
 	cached []string
 	known  map[string]bool
+	// seen is the connection's number for the state that it last read, and name what the state is called.
+	seen int64
+	name string
 }
 
 // maxCached bounds the statements that a connection keeps: a client can make any number of different ones.
@@ -110,51 +123,48 @@ func exec(conn *sqlite.Conn, query string) error {
 	return stmt.Reset()
 }
 
-// acquire takes a free connection, opens one while there are fewer than max, or waits.
+// acquire takes the connection that was used last, or opens one while there are fewer than allowed, or waits.
 func (db *SQLite) acquire(ctx context.Context) (*conn, error) {
 	select {
-	case conn, ok := <-db.free:
-		if ok {
-			return conn, nil
-		}
-		return nil, errClosed
-	default:
-	}
-	db.mu.Lock()
-	grow := db.open < db.max && !db.done
-	if grow {
-		db.open++
-	}
-	db.mu.Unlock()
-	if grow {
-		conn, err := db.connect()
-		if err != nil {
-			db.mu.Lock()
-			db.open--
-			db.mu.Unlock()
-		}
-		return conn, err
-	}
-	select {
-	case conn, ok := <-db.free:
-		if ok {
-			return conn, nil
-		}
-		return nil, errClosed
+	case db.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	conn, err := db.take()
+	if conn == nil && err == nil {
+		conn, err = db.connect()
+	}
+	if err != nil {
+		<-db.slots
+	}
+	return conn, err
+}
+
+func (db *SQLite) take() (*conn, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	last := len(db.idle) - 1
+	if db.done {
+		return nil, errClosed
+	}
+	if last < 0 {
+		return nil, nil
+	}
+	conn := db.idle[last]
+	db.idle = db.idle[:last]
+	return conn, nil
 }
 
 var errClosed = errors.New("the database is closed")
 
 func (db *SQLite) release(conn *conn) error {
+	defer func() { <-db.slots }()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.done {
 		return conn.Close()
 	}
-	db.free <- conn
+	db.idle = append(db.idle, conn)
 	return nil
 }
 
@@ -166,9 +176,8 @@ func (db *SQLite) Close() error {
 		return nil
 	}
 	db.done = true
-	close(db.free)
-	var errs []error
-	for conn := range db.free {
+	errs := []error{db.versions.close()}
+	for _, conn := range db.idle {
 		errs = append(errs, conn.Close())
 	}
 	return errors.Join(errs...)
@@ -184,8 +193,8 @@ func (db *SQLite) Begin(ctx context.Context, snapshot bool) (Tx, error) {
 	conn.SetInterrupt(ctx.Done())
 	tx := &sqliteTx{db: db, conn: conn, ctx: ctx}
 	if snapshot {
-		if err := exec(conn.Conn, "BEGIN"); err != nil {
-			return nil, errors.Join(err, tx.Close())
+		if err := tx.snapshot(); err != nil {
+			return nil, errors.Join(cause(ctx, err), tx.Close())
 		}
 	}
 	return tx, nil
@@ -196,11 +205,12 @@ type sqliteTx struct {
 	conn    *conn
 	ctx     context.Context
 	cursors []*sqliteCursor
+	version string
 }
 
 func (tx *sqliteTx) Interleaves() bool { return true }
 
-func (tx *sqliteTx) Version() string { return "" }
+func (tx *sqliteTx) Version() string { return tx.version }
 
 func (tx *sqliteTx) Close() error {
 	if tx.conn == nil {

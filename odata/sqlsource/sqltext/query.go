@@ -7,19 +7,12 @@ import (
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
 
-// Rows is the statement for rows of a node at the top, at most read of them behind the first skip ones: its columns, and
-// behind them the columns that the expanded properties start from, in the order of Links.
-func (g *Generator) Rows(n *plan.Node, read, skip int64) Statement {
-	f := fill("SELECT $1 $2", plain(g.list(n, nil)), g.from(n.Query))
-	if len(n.Query.Order) > 0 {
-		f = fill("$1 ORDER BY $2", f, g.orders(n.Query.Order))
-	}
-	return g.finish(fill("$1 $2", f, g.d.limit(read, skip)))
-}
-
 // Count is the statement for the number of entities of a node, whatever its page.
 func (g *Generator) Count(n *plan.Node) Statement {
-	return g.finish(fill("SELECT COUNT(*) $1", g.from(n.Query)))
+	f := g.from(n.Query)
+	// Without a condition SQLite counts the entries of an index page by page.
+	f.sql = strings.TrimSuffix(f.sql, " WHERE 1 = 1")
+	return g.finish(fill("SELECT COUNT(*) $1", f))
 }
 
 // Exists is the statement that finds out whether the entity that a query starts from is there.

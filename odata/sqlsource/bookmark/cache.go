@@ -1,0 +1,172 @@
+package bookmark
+
+import (
+	"container/list"
+	"sort"
+	"sync"
+)
+
+// Cache holds what is remembered, at most so many bytes of it; what was not used for the longest time goes first. It is
+// safe for concurrent use, and a nil Cache remembers nothing.
+//
+// A shape is everything that decides on the rows of a query and their order: text and arguments, values of the caller
+// in row policies among them. What was noted for one version of the data is never given for another.
+type Cache struct {
+	mu    sync.Mutex
+	max   int
+	size  int
+	known map[string]*list.Element
+	used  *list.List // of *entry, the last used in front
+}
+
+// Mark is a place in the rows of a query: Key is the order key of the row before the one at Skip.
+type Mark struct {
+	Skip int64
+	Key  []any
+}
+
+// entry is what is known about a shape.
+type entry struct {
+	shape, version string
+	size           int
+	count          int64
+	counted        bool
+	marks          []Mark // by Skip
+}
+
+// New makes a Cache of at most so many bytes.
+func New(maxBytes int) *Cache {
+	return &Cache{max: maxBytes, known: map[string]*list.Element{}, used: list.New()}
+}
+
+// The sizes of what is kept, roughly.
+const (
+	entrySize = 300
+	markSize  = 64
+	valueSize = 32
+)
+
+// Count gives the number of rows.
+func (c *Cache) Count(shape, version string) (int64, bool) {
+	if c == nil || version == "" {
+		return 0, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.find(shape, version)
+	if e == nil || !e.counted {
+		return 0, false
+	}
+	return e.count, true
+}
+
+// SetCount notes the number of rows.
+func (c *Cache) SetCount(shape, version string, n int64) {
+	if c == nil || version == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.make(shape, version)
+	e.count, e.counted = n, true
+	c.shrink()
+}
+
+// Before gives the furthest place that is known and not behind skip. The Mark is shared: its Key must not be changed.
+func (c *Cache) Before(shape, version string, skip int64) (Mark, bool) {
+	if c == nil || version == "" {
+		return Mark{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.find(shape, version)
+	if e == nil {
+		return Mark{}, false
+	}
+	i := e.at(skip + 1)
+	if i == 0 {
+		return Mark{}, false
+	}
+	return e.marks[i-1], true
+}
+
+// Add notes a place. Its Key is kept.
+func (c *Cache) Add(shape, version string, m Mark) {
+	if c == nil || version == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.make(shape, version)
+	i := e.at(m.Skip)
+	size := m.size()
+	if i < len(e.marks) && e.marks[i].Skip == m.Skip || e.size+size > c.max/4 {
+		return
+	}
+	e.marks = append(e.marks, Mark{})
+	copy(e.marks[i+1:], e.marks[i:])
+	e.marks[i] = m
+	e.size += size
+	c.size += size
+	c.shrink()
+}
+
+func (m Mark) size() int {
+	n := markSize
+	for _, v := range m.Key {
+		n += valueSize
+		switch v := v.(type) {
+		case string:
+			n += len(v)
+		case []byte:
+			n += len(v)
+		}
+	}
+	return n
+}
+
+// at is the index of the first place at skip or behind it.
+func (e *entry) at(skip int64) int {
+	return sort.Search(len(e.marks), func(i int) bool { return e.marks[i].Skip >= skip })
+}
+
+// find gives the entry of a shape when it is of this version.
+func (c *Cache) find(shape, version string) *entry {
+	el := c.known[shape]
+	if el == nil {
+		return nil
+	}
+	e := el.Value.(*entry)
+	if e.version != version {
+		return nil
+	}
+	c.used.MoveToFront(el)
+	return e
+}
+
+// make gives the entry of a shape, a new one when it was of another version.
+func (c *Cache) make(shape, version string) *entry {
+	if e := c.find(shape, version); e != nil {
+		return e
+	}
+	if el := c.known[shape]; el != nil {
+		c.drop(el)
+	}
+	e := &entry{shape: shape, version: version, size: entrySize + 2*len(shape)}
+	c.known[shape] = c.used.PushFront(e)
+	c.size += e.size
+	return e
+}
+
+func (c *Cache) drop(el *list.Element) {
+	e := el.Value.(*entry)
+	delete(c.known, e.shape)
+	c.used.Remove(el)
+	c.size -= e.size
+}
+
+func (c *Cache) shrink() {
+	for c.size > c.max && c.used.Len() > 0 {
+		c.drop(c.used.Back())
+	}
+}

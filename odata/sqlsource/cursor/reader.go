@@ -1,0 +1,232 @@
+package cursor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/bookmark"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+)
+
+// Reader opens the rows of plans. It is safe for concurrent use.
+type Reader struct {
+	DB  engine.DB
+	Gen *sqltext.Generator
+	// Marks is what is remembered about the rows of queries; nil for nothing. Without it statements are all there is.
+	Marks *bookmark.Cache
+	// Seekable tells whether the order of a set's rows is total, whatever it is that they are ordered by, because the
+	// key is unique. nil is never.
+	Seekable func(*edm.EntitySet) bool
+
+	mu    sync.Mutex
+	pages map[*plan.Plan]*sqltext.Page
+	// walks tells for a shape whether an index has its rows in their order.
+	walks map[string]bool
+}
+
+// Bounds of what a Reader keeps besides its Marks.
+const (
+	maxPages  = 512
+	maxShapes = 1024
+)
+
+// Open runs the statements of a plan up to the first row, without remembering anything. Faults are *plan.Error where a
+// client may know them.
+func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Plan) (plan.Rows, error) {
+	return (&Reader{DB: db, Gen: gen}).Open(ctx, p)
+}
+
+// Open is like the function, and uses what is remembered.
+func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	if p.Top == nil {
+		return nil, errors.New("the plan has no rows")
+	}
+	tx, err := o.DB.Begin(ctx, p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil)
+	if err != nil {
+		return nil, known(ctx, fmt.Errorf("begin: %w", err))
+	}
+	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: o.page(p), version: tx.Version()}
+	if err := r.open(p); err != nil {
+		return nil, errors.Join(known(ctx, err), tx.Close())
+	}
+	return r, nil
+}
+
+// page prepares the statements of a plan, or finds those that were made for it before.
+func (o *Reader) page(p *plan.Plan) *sqltext.Page {
+	if p.Volatile {
+		return o.Gen.Page(p.Top, false)
+	}
+	o.mu.Lock()
+	page := o.pages[p]
+	o.mu.Unlock()
+	if page != nil {
+		return page
+	}
+	n := p.Top
+	seek := o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0
+	page = o.Gen.Page(n, seek && o.Seekable(n.Set))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.pages == nil || len(o.pages) >= maxPages {
+		o.pages = map[*plan.Plan]*sqltext.Page{}
+	}
+	o.pages[p] = page
+	return page
+}
+
+// counted gives the number of rows of a node.
+func (r *rows) counted() (int64, error) {
+	shape := "count\x00" + r.page.Shape
+	if n, ok := r.reader.Marks.Count(shape, r.version); ok {
+		return n, nil
+	}
+	n, err := r.one(r.page.Count)
+	if err != nil {
+		return 0, fmt.Errorf("count: %w", err)
+	}
+	r.reader.Marks.SetCount(shape, r.version, n)
+	return n, nil
+}
+
+// stride is how far the places are apart that are noted on the way to a deep one.
+const stride = 1000
+
+// seek finds a place from which the rows at skip can be reached soon: the key to go on behind, and how many rows to pass
+// over from there. The rows are those of plain OFFSET, as nothing is committed between the places of one version.
+func (r *rows) seek(skip int64) (after []any, rest int64, err error) {
+	if r.version == "" || r.page.Key == nil || skip == 0 {
+		return nil, skip, nil
+	}
+	marks := r.reader.Marks
+	at, _ := marks.Before(r.page.Shape, r.version, skip)
+	if skip-at.Skip <= stride {
+		return at.Key, skip - at.Skip, nil
+	}
+	if walk, err := r.walks(); err != nil || !walk {
+		return at.Key, skip - at.Skip, err
+	}
+	for skip-at.Skip > stride {
+		key, err := r.keyBehind(stride-1, at.Key)
+		if err != nil || key == nil { // there are no so many rows, or none that can be told apart
+			return at.Key, skip - at.Skip, err
+		}
+		at.Skip, at.Key = at.Skip+stride, key
+		marks.Add(r.page.Shape, r.version, at)
+	}
+	return at.Key, skip - at.Skip, nil
+}
+
+// keyBehind reads the key of the row that comes n rows after the one behind a key; nil when there is no such row.
+func (r *rows) keyBehind(n int64, after []any) ([]any, error) {
+	s := r.page.Step(n, after)
+	cur, err := r.tx.Query(s.SQL, s.Args)
+	if err != nil {
+		return nil, fmt.Errorf("look for a place: %w", err)
+	}
+	cells := make([]engine.Cell, len(r.page.Key))
+	ok, err := cur.Next()
+	var key []any
+	if ok && err == nil {
+		if err = cur.Row(cells); err == nil {
+			key = r.keyOf(cells, nil)
+		}
+	}
+	return key, errors.Join(err, cur.Close())
+}
+
+// keyOf copies the order key out of a row; at says where it is. It is nil when a part of the set's key is null, which no
+// row can be found behind: SQLite lets several rows have it.
+func (r *rows) keyOf(cells []engine.Cell, at []int) []any {
+	key := make([]any, len(r.page.Key))
+	for i := range key {
+		c := &cells[i]
+		if at != nil {
+			c = &cells[at[i]]
+		}
+		switch c.Kind {
+		case engine.Int:
+			key[i] = c.Int
+		case engine.Float:
+			key[i] = c.Float
+		case engine.Text:
+			key[i] = string(c.Bytes)
+		case engine.Blob:
+			key[i] = append([]byte{}, c.Bytes...)
+		case engine.Null:
+			if r.ofKey(i) {
+				return nil
+			}
+		}
+	}
+	return key
+}
+
+// ofKey tells whether an item of the order is a property of the set's key.
+func (r *rows) ofKey(i int) bool {
+	ref, ok := r.node.Query.Order[i].Expr.(*plan.Ref)
+	if !ok || ref.Range != r.node.Query.Range || len(ref.Path) != 1 {
+		return false
+	}
+	for _, p := range r.node.Set.Type.Key {
+		if p == ref.Path[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// mark notes the place behind the last row of a page, which the cursor stands on.
+func (r *rows) mark() {
+	if r.version == "" || r.page.Key == nil || !r.node.Page.Next {
+		return
+	}
+	if key := r.keyOf(r.cells, r.page.Key); key != nil {
+		r.reader.Marks.Add(r.page.Shape, r.version, bookmark.Mark{Skip: r.node.Page.Skip + r.node.Page.Rows, Key: key})
+	}
+}
+
+// walks tells whether the rows come in their order without being sorted, so that each step to a deep place costs no more
+// than its rows.
+func (r *rows) walks() (bool, error) {
+	o := r.reader
+	o.mu.Lock()
+	walk, asked := o.walks[r.page.Shape]
+	o.mu.Unlock()
+	if asked {
+		return walk, nil
+	}
+	s := r.page.Step(stride, nil)
+	cur, err := r.tx.Query("EXPLAIN QUERY PLAN "+s.SQL, s.Args)
+	if err != nil {
+		return false, fmt.Errorf("ask for the query plan: %w", err)
+	}
+	walk = true
+	cells := make([]engine.Cell, 4)
+	for {
+		ok, err := cur.Next()
+		if err == nil && ok {
+			err = cur.Row(cells)
+		}
+		if err != nil {
+			return false, errors.Join(err, cur.Close())
+		}
+		if !ok {
+			break
+		}
+		walk = walk && !strings.Contains(string(cells[3].Bytes), "TEMP B-TREE")
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.walks == nil || len(o.walks) >= maxShapes {
+		o.walks = map[string]bool{}
+	}
+	o.walks[r.page.Shape] = walk
+	return walk, cur.Close()
+}

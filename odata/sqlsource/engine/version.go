@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// versions names the states of a SQLite database. PRAGMA data_version tells on each connection whether another one has
+// committed since it was last asked, but its numbers mean nothing to other connections. So one connection, the watch,
+// gives the names, and a reader finds out which of them its snapshot has by asking the watch before and after it was
+// opened: when both answers are the same, nothing was committed in between.
+type versions struct {
+	mu    sync.Mutex
+	watch *sqlite.Conn
+	stmt  *sqlite.Stmt
+	// seen is the watch's number when the state was last named, and name that name; unknown before the first.
+	seen int64
+	name string
+	// prefix sets the names of this process apart from those of others, n counts them.
+	prefix string
+	n      uint64
+	own    *ownWrites
+	// on tells that states are to be named at all.
+	on bool
+}
+
+// unknown is the name of a state that could not be told.
+const unknown = ""
+
+func (v *versions) open(dsn string) error {
+	c, err := sqlite.OpenConn(dsn, sqlite.OpenReadWrite, sqlite.OpenURI)
+	if err != nil {
+		return err
+	}
+	if v.stmt, err = c.Prepare(askVersion); err != nil {
+		return errors.Join(err, c.Close())
+	}
+	c.SetBusyTimeout(time.Second)
+	v.watch, v.on, v.prefix = c, true, rand.Text()[:12]+"."
+	return nil
+}
+
+const askVersion = "PRAGMA data_version"
+
+// now is the name of the state of this moment; unknown when it cannot be told right away.
+func (v *versions) now(ctx context.Context) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.watch == nil {
+		return unknown
+	}
+	n, err := single(v.stmt)
+	if err != nil {
+		return unknown
+	}
+	if n == v.seen && v.name != unknown {
+		return v.name
+	}
+	if v.own == nil {
+		v.seen = n
+		return v.next()
+	}
+	return v.ask(ctx)
+}
+
+// next makes up a name.
+func (v *versions) next() string {
+	v.n++
+	v.name = v.prefix + strconv.FormatUint(v.n, 36)
+	return v.name
+}
+
+// ask finds out, the writer being held, whether what was committed touches what readers see.
+func (v *versions) ask(ctx context.Context) string {
+	known := false
+	err := v.own.hold(ctx, func(state func() (writerState, error)) error {
+		before, err := state()
+		if err != nil {
+			return err
+		}
+		n, err := single(v.stmt)
+		if err != nil {
+			return err
+		}
+		after, err := state()
+		if err != nil || before != after {
+			return err
+		}
+		known, v.seen = true, n
+		if v.own.moved(after) || v.name == unknown {
+			v.next()
+		}
+		return nil
+	})
+	if err != nil || !known {
+		return unknown
+	}
+	return v.name
+}
+
+func (v *versions) close() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.watch == nil {
+		return nil
+	}
+	c := v.watch
+	v.watch = nil
+	return c.Close()
+}
+
+// single runs a statement that gives one number.
+func single(stmt *sqlite.Stmt) (int64, error) {
+	if _, err := stmt.Step(); err != nil {
+		return 0, err
+	}
+	n := stmt.ColumnInt64(0)
+	return n, stmt.Reset()
+}
+
+// Version names the state of the data at this moment; empty where that cannot be told. No other process gives the same
+// name.
+func (db *SQLite) Version(ctx context.Context) string { return db.versions.now(ctx) }
+
+// snapshot begins a read transaction on a connection and finds the name of what it reads.
+func (tx *sqliteTx) snapshot() error {
+	c := tx.conn
+	n, err := tx.restart(false)
+	if err != nil || !tx.db.versions.on {
+		return err
+	}
+	if n == c.seen && c.name != unknown {
+		tx.version = c.name
+		return nil
+	}
+	for range 3 {
+		before := tx.db.versions.now(tx.ctx)
+		if n, err = tx.restart(true); err != nil {
+			return err
+		}
+		if before != unknown && before == tx.db.versions.now(tx.ctx) {
+			c.seen, c.name, tx.version = n, before, before
+			return nil
+		}
+	}
+	c.name = unknown
+	return nil
+}
+
+// restart begins a read transaction, at this moment and not with the first statement, and returns the connection's own
+// number for the state.
+func (tx *sqliteTx) restart(again bool) (int64, error) {
+	c := tx.conn
+	if again {
+		if err := exec(c.Conn, "COMMIT"); err != nil {
+			return 0, err
+		}
+	}
+	if err := exec(c.Conn, "BEGIN"); err != nil {
+		return 0, err
+	}
+	stmt, err := c.Prepare(askVersion)
+	if err != nil {
+		return 0, err
+	}
+	return single(stmt)
+}

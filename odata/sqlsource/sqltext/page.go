@@ -1,0 +1,151 @@
+package sqltext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/odata/plan"
+)
+
+// Page has the statements for the rows of a node, made once for a plan. It is safe for concurrent use.
+type Page struct {
+	// Key tells for each item of the order which column of the rows holds its value; nil when the rows cannot be
+	// sought by it.
+	Key []int
+	// Width is the number of columns, Links those that expanded properties start from.
+	Width int
+	Links [][]int
+	// Shape names what decides on the rows and their order.
+	Shape string
+	// Count is the statement for the number of rows.
+	Count Statement
+
+	g           *Generator
+	list, from  frag
+	order, keys frag
+	items       []sortItem
+}
+
+// sortItem is one item of an order.
+type sortItem struct {
+	value          frag
+	desc, nullable bool
+}
+
+// Page prepares the statements for a node at the top. With seek the rows carry the values that they are ordered by.
+func (g *Generator) Page(n *plan.Node, seek bool) *Page {
+	p := &Page{g: g, from: g.from(n.Query), Count: g.Count(n)}
+	parts := g.list(n, nil)
+	p.Links, p.Width = g.Links(n)
+	var keys []frag
+	for _, o := range n.Query.Order {
+		x := g.d.sortKey(g, o.Expr)
+		keys = append(keys, x)
+		p.items = append(p.items, sortItem{x, o.Desc, g.nullable(o.Expr)})
+		if !seek {
+			continue
+		}
+		at := same(parts, x)
+		if at < 0 {
+			at, parts = len(parts), append(parts, x)
+			p.Width = len(parts)
+		}
+		p.Key = append(p.Key, at)
+	}
+	p.list, p.keys = plain(parts), join(", ", keys...)
+	if len(n.Query.Order) > 0 {
+		p.order = g.orders(n.Query.Order)
+	}
+	p.Shape = shape(p.from, p.order)
+	return p
+}
+
+// same finds a value among columns: a collation changes how it compares, not what it is.
+func same(parts []frag, x frag) int {
+	want := strings.TrimSuffix(x.sql, " COLLATE BINARY")
+	for i, p := range parts {
+		if len(x.args) == 0 && p.sql == want {
+			return i
+		}
+	}
+	return -1
+}
+
+// shape writes down fragments with the values and types of their arguments.
+func shape(list ...frag) string {
+	var b strings.Builder
+	for _, f := range list {
+		b.WriteString(f.sql)
+		for _, a := range f.args {
+			_, _ = fmt.Fprintf(&b, "\x00%T:%q", a, fmt.Sprint(a))
+		}
+		b.WriteByte(1)
+	}
+	return b.String()
+}
+
+// Rows reads at most read rows behind skip ones. After, when not nil, is the key of the row that these count from.
+func (p *Page) Rows(read, skip int64, after []any) Statement {
+	return p.statement(p.list, read, skip, after)
+}
+
+// Step reads only the key of the row behind skip ones.
+func (p *Page) Step(skip int64, after []any) Statement {
+	return p.statement(p.keys, 1, skip, after)
+}
+
+func (p *Page) statement(list frag, read, skip int64, after []any) Statement {
+	parts := []frag{text("SELECT"), list, p.from}
+	if after != nil {
+		parts = append(parts, text("AND"), p.behind(after))
+	}
+	if p.order.sql != "" {
+		parts = append(parts, text("ORDER BY"), p.order)
+	}
+	return p.g.finish(join(" ", append(parts, p.g.d.limit(read, skip))...))
+}
+
+// behind is the condition that a row comes after the one with these keys; nulls are the smallest values. A comparison
+// of row values lets an index go right there, where it says the same: it is null, and so not true, for rows with a null,
+// which come first in ascending order.
+func (p *Page) behind(after []any) frag {
+	plainAsc, plainDesc := true, true
+	values, args := make([]frag, len(after)), make([]frag, len(after))
+	for i, it := range p.items {
+		plainAsc = plainAsc && !it.desc && after[i] != nil
+		plainDesc = plainDesc && it.desc && !it.nullable && after[i] != nil
+		values[i], args[i] = it.value, param(after[i])
+	}
+	if plainAsc || plainDesc {
+		op := " > "
+		if plainDesc {
+			op = " < "
+		}
+		if len(values) == 1 {
+			return join(op, values[0], args[0])
+		}
+		return join(op, fill("($1)", join(", ", values...)), fill("($1)", join(", ", args...)))
+	}
+	f := text("0")
+	for i := len(after) - 1; i >= 0; i-- {
+		f = p.items[i].behind(after[i], f)
+	}
+	return fill("($1)", f)
+}
+
+// behind compares one item; rest decides where the values are the same.
+func (it sortItem) behind(key any, rest frag) frag {
+	x := it.value
+	switch {
+	case key == nil && it.desc:
+		return fill("$1 IS NULL AND ($2)", x, rest)
+	case key == nil:
+		return fill("($1 IS NOT NULL OR ($2))", x, rest)
+	case !it.desc:
+		return fill("$1 >= $2 AND ($1 > $2 OR ($3))", x, param(key), rest)
+	case it.nullable:
+		return fill("($1 < $2 OR $1 IS NULL OR $1 = $2 AND ($3))", x, param(key), rest)
+	default:
+		return fill("$1 <= $2 AND ($1 < $2 OR ($3))", x, param(key), rest)
+	}
+}
