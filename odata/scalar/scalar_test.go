@@ -1,0 +1,106 @@
+package scalar_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/scalar"
+)
+
+func TestAppendTime(t *testing.T) {
+	cases := []struct {
+		in   string
+		kind edm.Kind
+		want string
+	}{
+		{"2024-02-29", edm.Date, "2024-02-29"},
+		{"2024-02-29 10:00:00", edm.Date, "2024-02-29"},
+		{"29.2.2024", edm.Date, ""},
+		{"2024-02-29", edm.DateTimeOffset, "2024-02-29T00:00:00Z"},
+		{"2024-02-29 10:11", edm.DateTimeOffset, "2024-02-29T10:11:00Z"},
+		{"2024-02-29 10:11:12", edm.DateTimeOffset, "2024-02-29T10:11:12Z"},
+		{"2024-02-29T10:11:12.500", edm.DateTimeOffset, "2024-02-29T10:11:12.5Z"},
+		{"2024-02-29T10:11:12.000Z", edm.DateTimeOffset, "2024-02-29T10:11:12Z"},
+		{"2024-02-29 10:11:12+00", edm.DateTimeOffset, "2024-02-29T10:11:12Z"},
+		{"2024-02-29T10:11:12+02:00", edm.DateTimeOffset, "2024-02-29T08:11:12Z"},
+		{"2024-02-29 10:11:12.25 +0200 CEST m=+0.1", edm.DateTimeOffset, "2024-02-29T08:11:12.25Z"},
+		{"2024-02-29 10:11:12-0130", edm.DateTimeOffset, "2024-02-29T11:41:12Z"},
+		{"2024-02-29 10:11:12 later", edm.DateTimeOffset, ""},
+		{"yesterday", edm.DateTimeOffset, ""},
+		{"", edm.DateTimeOffset, ""},
+		{"10:11:12", edm.TimeOfDay, "10:11:12"},
+		{"10:11", edm.TimeOfDay, "10:11:00"},
+		{"10:11:12.340000", edm.TimeOfDay, "10:11:12.34"},
+		{"2024-02-29T10:11:12Z", edm.TimeOfDay, "10:11:12"},
+		{"noon", edm.TimeOfDay, ""},
+		{"2024-02-29", edm.String, ""},
+	}
+	for _, c := range cases {
+		got, ok := scalar.AppendTime([]byte("> "), []byte(c.in), c.kind)
+		if want := "> " + c.want; ok != (c.want != "") || ok && string(got) != want {
+			t.Errorf("%v %q: got %q, %v, want %q", c.kind, c.in, got, ok, want)
+		}
+	}
+}
+
+func FuzzAppendTime(f *testing.F) {
+	f.Add("2024-02-29 10:11:12.25 +0200 CEST m=+0.1")
+	f.Add("2024-02-29")
+	f.Add("10:11:12.5")
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, k := range []edm.Kind{edm.Date, edm.DateTimeOffset, edm.TimeOfDay} {
+			got, ok := scalar.AppendTime(nil, []byte(s), k)
+			if !ok {
+				continue
+			}
+			again, ok := scalar.AppendTime(nil, got, k)
+			if !ok || string(again) != string(got) {
+				t.Fatalf("%v %q: %q is read again as %q, %v", k, s, got, again, ok)
+			}
+		}
+	})
+}
+
+func TestDurations(t *testing.T) {
+	cases := map[string]float64{
+		"PT0S": 0, "PT1.5S": 1.5, "-PT1M": -60, "P1D": 86400, "P1DT2H3M4S": 93784, "PT36H": 129600,
+	}
+	for text, want := range cases {
+		if got := scalar.DurationSeconds(text); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+	for seconds, want := range map[float64]string{
+		0: "PT0S", 1.5: "PT1.5S", -60: "-PT1M", 86400: "P1D", 93784: "P1DT2H3M4S", 129600: "P1DT12H", 0.9999999: "PT1S",
+	} {
+		if got := scalar.FormatSeconds(seconds); got != want {
+			t.Errorf("%v: got %s, want %s", seconds, got, want)
+		}
+	}
+	if got := scalar.FormatDuration(true, 0, int64(time.Millisecond)); got != "-PT0.001S" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestExact(t *testing.T) {
+	cases := []struct{ op, x, y, want string }{
+		{"add", "0.1", "0.2", "0.3"},
+		{"sub", "0.3", "0.1", "0.2"},
+		{"mul", "9999999999999999.99", "100", "999999999999999999"},
+		{"div", "10", "3", "3.3333333333"},
+		{"div", "2", "3", "0.6666666667"},
+		{"div", "1", "8", "0.125"},
+		{"div", "1", "0", ""},
+		{"mod", "-1.5", "0.4", "-0.3"},
+		{"mod", "5", "0", ""},
+		{"add", "x", "1", ""},
+		{"mul", "0", "-5", "0"},
+	}
+	for _, c := range cases {
+		got, ok := scalar.Exact(c.op, c.x, c.y)
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("%s %s %s: got %q, %v, want %q", c.x, c.op, c.y, got, ok, c.want)
+		}
+	}
+}
