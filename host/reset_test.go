@@ -99,6 +99,12 @@ func TestReset(t *testing.T) {
 		mismatch := resetBody(token, newPassword)
 		mismatch["password_confirmation"] = newPassword + "x"
 		b.post("/auth/reset-password", mismatch).want(t, 422, "password_confirmation_mismatch")
+		s.clock.Advance(61 * time.Second)
+		for _, missing := range []string{"token", "email"} {
+			body := resetBody(token, newPassword)
+			delete(body, missing)
+			b.post("/auth/reset-password", body).want(t, 422, "reset_failed")
+		}
 		a := b.post("/auth/reset-password", resetBody(token, newPassword))
 		a.want(t, 200, "reset_success")
 		if got := a.json(t)["redirect"]; got != s.URL+"/login" {
@@ -224,7 +230,7 @@ func TestForgot(t *testing.T) {
 func TestForgotRefusals(t *testing.T) {
 	s := newSite(t, sqliteStore(t), func(o *host.Options) { o.Auth.ResetAttempts = 1000 })
 	for body, want := range map[string]string{
-		`{}`:                                "422 required",
+		`{}`:                                "422 email",
 		`{"email":"ada"}`:                   "422 email",
 		`{"email":"Ada <ada@b.example>"}`:   "422 email",
 		`{"email":"a@b.example,c@d.e"}`:     "422 email",

@@ -27,7 +27,7 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var email string
-	if err := f.Texts(form.Field{Name: "email", Into: &email}); err != nil {
+	if err := f.Texts(form.Field{Name: "email", Into: &email, Optional: true}); err != nil {
 		return err
 	}
 	if !form.IsAddress(email) {

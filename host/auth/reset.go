@@ -116,11 +116,12 @@ func readReset(r *http.Request) (resetForm, error) {
 		return resetForm{}, err
 	}
 	var in resetForm
+	// An empty field is a fault like any other of its kind, and says no more.
 	err = f.Texts(
-		form.Field{Name: "token", Into: &in.token},
-		form.Field{Name: "email", Into: &in.email},
-		form.Field{Name: "password", Into: &in.password, Secret: true},
-		form.Field{Name: "password_confirmation", Into: &in.confirmation, Secret: true},
+		form.Field{Name: "token", Into: &in.token, Optional: true},
+		form.Field{Name: "email", Into: &in.email, Optional: true},
+		form.Field{Name: "password", Into: &in.password, Secret: true, Optional: true},
+		form.Field{Name: "password_confirmation", Into: &in.confirmation, Secret: true, Optional: true},
 	)
 	return in, err
 }

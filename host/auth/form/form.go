@@ -220,7 +220,7 @@ func (f Form) Texts(fields ...Field) error {
 		if !x.Secret {
 			v = strings.TrimSpace(v)
 		}
-		if v == "" {
+		if v == "" && !x.Optional {
 			missing = append(missing, fault.Field{Field: x.Name, Code: "required"})
 		}
 		*x.Into = v
@@ -237,4 +237,6 @@ type Field struct {
 	Name   string
 	Into   *string
 	Secret bool
+	// Optional fields may be empty.
+	Optional bool
 }
