@@ -97,7 +97,7 @@ func testSearch(t *testing.T, s *shop) {
 		{"Products?$select=id&$search=ham heavy", "[1]"},
 		{"Products?$select=id&$search=heavy OR clef", "[1][6]"},
 		{"Products?$select=id&$search=ham AND NOT heavy", "[2][5]"},
-		{"Products?$select=id&$search=\"100%25\"", "[3]"},
+		{"Products?$select=id&$search=\"100%\"", "[3]"},
 		{"Products?$select=id&$search=ÄPFEL", "[3]"},
 		{"Products?$select=id&$search=a1", ""},
 		{"Products/$count?$search=ham", "3"},
@@ -105,7 +105,6 @@ func testSearch(t *testing.T, s *shop) {
 		{"Categories?$select=id&$expand=products($search=ham;$select=id)", "[1 {}][2 {[1][2]}][3 {[5]}][4 {}]"},
 		{"Categories?$search=x", "501"},
 	}
-	cases[5][0] = "Products?$select=id&$search=\"100%\""
 	check(t, s, cases)
 }
 

@@ -20,10 +20,8 @@ func testExplain(t *testing.T, s *shop) {
 		{"Categories(1)/products", 1, "(category_id)"},
 		{"Categories?$expand=products($orderby=price)", 2, "(category_id, price)"},
 		{"Products?$filter=sku eq 'x'", 1, ""},
-		{"Products/$count?$filter=category_id eq 1", 1, "(category_id)"},
+		{"Products/$count?$filter=stock in (1,2)", 1, "(stock)"},
 	}
-	cases[8].target = "Products/$count?$filter=stock in (1,2)"
-	cases[8].advice = "(stock)"
 	for _, c := range cases {
 		p, err := s.plan(c.target, 0)
 		if err != nil {
