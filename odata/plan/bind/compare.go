@@ -1,0 +1,118 @@
+package bind
+
+import (
+	"math"
+
+	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/odata/syntax"
+)
+
+// list is a list of values, as it stands or as the value of an alias; nil for anything else.
+func (s *Scope) list(e syntax.Expr) *syntax.List {
+	if path, ok := e.(*syntax.Path); ok && len(path.Segments) == 0 && s.User == nil {
+		e = s.aliased(path.Root)
+	}
+	list, _ := e.(*syntax.List)
+	return list
+}
+
+func mismatch(e *syntax.Binary, x, y plan.Expr) error {
+	return plan.Errorf(plan.Malformed, e.At, "%s does not work on %s and %s", e.Op, typeName(x.Type()), typeName(y.Type()))
+}
+
+func (s *Scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+	x, y, ok := unify(x, y)
+	k := x.Type().Kind
+	if k == edm.Null {
+		k = y.Type().Kind
+	}
+	equality := e.Op == "eq" || e.Op == "ne"
+	switch {
+	case !ok || k == edm.Stream || x.Type().Collection || y.Type().Collection:
+		ok = false
+	case k == edm.Entity || k == edm.Complex:
+		return s.compareStructured(e, x, y)
+	case k == edm.Binary:
+		ok = equality
+	}
+	if !ok {
+		return nil, mismatch(e, x, y)
+	}
+	if isNaN(x) || isNaN(y) {
+		return Boolean(e.Op == "ne"), nil // databases do not agree on it
+	}
+	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
+}
+
+func isNaN(e plan.Expr) bool {
+	l, ok := e.(*plan.Literal)
+	return ok && math.IsNaN(l.Value.Float)
+}
+
+// compareStructured compares an entity, or a complex value, with null, or entities of one set with each other.
+func (s *Scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+	if e.Op != "eq" && e.Op != "ne" {
+		return nil, mismatch(e, x, y)
+	}
+	if x.Type().Kind == edm.Null {
+		x, y = y, x
+	}
+	rx, ok := x.(*plan.Ref)
+	if !ok {
+		return nil, plan.Errorf(plan.NotImplemented, e.At, "this comparison is not supported")
+	}
+	if y.Type().Kind == edm.Null {
+		if len(rx.Path) > 0 || len(rx.Range.Set.Type.Key) == 0 {
+			return Boolean(e.Op == "ne"), nil // a complex value is never null here
+		}
+		return &plan.Call{Name: e.Op, Args: []plan.Expr{keyRef(rx, 0), y}, T: edm.Of(edm.Boolean)}, nil
+	}
+	ry, ok := y.(*plan.Ref)
+	if !ok || len(rx.Path) > 0 || len(ry.Path) > 0 || rx.Range.Set != ry.Range.Set {
+		return nil, plan.Errorf(plan.NotImplemented, e.At, "this comparison is not supported")
+	}
+	var cond plan.Expr
+	for i := range rx.Range.Set.Type.Key {
+		cond = And(cond, Equal(keyRef(rx, i), keyRef(ry, i)))
+	}
+	if e.Op == "ne" {
+		cond = &plan.Call{Name: "not", Args: []plan.Expr{cond}, T: edm.Of(edm.Boolean)}
+	}
+	return cond, nil
+}
+
+func keyRef(r *plan.Ref, i int) *plan.Ref {
+	p := r.Range.Set.Type.Key[i]
+	return &plan.Ref{Range: r.Range, Path: []*edm.Property{p}, T: p.Type}
+}
+
+func (s *Scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+	x, y, ok := unify(x, y)
+	if !ok || (x.Type().Kind != edm.Enum && x.Type().Kind != edm.Null) {
+		return nil, mismatch(e, x, y)
+	}
+	if _, fixed := y.(*plan.Literal); !fixed {
+		return nil, plan.Errorf(plan.Malformed, e.Y.Pos(), "has needs a constant on its right")
+	}
+	return &plan.Call{Name: "has", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
+}
+
+func (s *Scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr, error) {
+	call := &plan.Call{Name: "in", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}
+	for _, item := range list.Items {
+		y, err := s.Bind(item)
+		if err != nil {
+			return nil, err
+		}
+		tx, y, ok := unify(x, y)
+		if k := tx.Type().Kind; !ok || k == edm.Entity || k == edm.Complex || k == edm.Stream || tx.Type().Collection {
+			return nil, mismatch(e, x, y)
+		}
+		if _, fixed := x.(*plan.Literal); fixed {
+			call.Args[0] = tx
+		}
+		call.Args = append(call.Args, y)
+	}
+	return call, nil
+}
