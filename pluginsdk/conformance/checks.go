@@ -57,7 +57,7 @@ func (s *subject) describes() error {
 	}
 	ctx, cancel := s.call()
 	defer cancel()
-	again, err := s.instance.client.Describe(ctx, "conformance")
+	again, err := s.instance.Client.Describe(ctx, "conformance")
 	if err != nil {
 		return fmt.Errorf("Describe must work more than once: %w", err)
 	}
@@ -135,7 +135,7 @@ func (s *subject) dispenses() error {
 			req := sample(pluginsdk.RoleDispenser)
 			req.Intended = intended
 			ctx, cancel := s.call()
-			_, err := s.instance.client.Dispense(ctx, user, req)
+			_, err := s.instance.Client.Dispense(ctx, user, req)
 			cancel()
 			if err := acceptable(err); err != nil {
 				return fmt.Errorf("for %s: %w", name, err)
@@ -152,7 +152,7 @@ func (s *subject) dispensesInParallel() error {
 		all.Go(func() {
 			ctx, cancel := s.call()
 			defer cancel()
-			_, err := s.instance.client.Dispense(ctx, people()["a person with null columns"], sample(pluginsdk.RoleDispenser))
+			_, err := s.instance.Client.Dispense(ctx, people()["a person with null columns"], sample(pluginsdk.RoleDispenser))
 			errs[i] = acceptable(err)
 		})
 	}
@@ -185,7 +185,7 @@ func (s *subject) handles() error {
 			req := sample(pluginsdk.RoleOrgSetup)
 			req.Form, req.Locale = form, locale
 			ctx, cancel := s.call()
-			_, err := s.instance.client.Handle(ctx, people()["a person with null columns"], req)
+			_, err := s.instance.Client.Handle(ctx, people()["a person with null columns"], req)
 			cancel()
 			if err := acceptable(err); err != nil {
 				return fmt.Errorf("for %s, locale %q: %w", name, locale, err)
@@ -201,9 +201,9 @@ func (s *subject) keepsToItsRoles() error {
 	var err error
 	switch user := people()["a person without columns"]; {
 	case !contains(s.about.Roles, pluginsdk.RoleDispenser):
-		_, err = s.instance.client.Dispense(ctx, user, sample(pluginsdk.RoleDispenser))
+		_, err = s.instance.Client.Dispense(ctx, user, sample(pluginsdk.RoleDispenser))
 	case !contains(s.about.Roles, pluginsdk.RoleOrgSetup):
-		_, err = s.instance.client.Handle(ctx, user, sample(pluginsdk.RoleOrgSetup))
+		_, err = s.instance.Client.Handle(ctx, user, sample(pluginsdk.RoleOrgSetup))
 	default:
 		return nil
 	}
@@ -216,8 +216,8 @@ func (s *subject) keepsToItsRoles() error {
 func (s *subject) bearsCancelling() error {
 	for range 5 {
 		ctx, cancel := context.WithTimeout(s.ctx, time.Millisecond)
-		_, _ = s.instance.client.Dispense(ctx, people()["a person without columns"], sample(pluginsdk.RoleDispenser))
-		_, _ = s.instance.client.Handle(ctx, people()["a person without columns"], sample(pluginsdk.RoleOrgSetup))
+		_, _ = s.instance.Client.Dispense(ctx, people()["a person without columns"], sample(pluginsdk.RoleDispenser))
+		_, _ = s.instance.Client.Handle(ctx, people()["a person without columns"], sample(pluginsdk.RoleOrgSetup))
 		cancel()
 	}
 	return s.healthy()
@@ -251,11 +251,11 @@ func (s *subject) stops() error {
 
 // endsWithHost starts the program anew and lets go of the lifeline.
 func (s *subject) endsWithHost() error {
-	in, err := start(s.ctx, s.program)
+	in, err := Start(s.ctx, s.program)
 	if err != nil {
 		return err
 	}
-	defer in.kill()
+	defer in.Stop()
 	if err := in.lifeline.Close(); err != nil {
 		return err
 	}

@@ -66,12 +66,12 @@ func Run(ctx context.Context, p Program) (Report, error) {
 		p.Timeout = 3 * time.Second
 	}
 	var r Report
-	in, err := start(ctx, p)
+	in, err := Start(ctx, p)
 	if err != nil {
 		return r, err
 	}
-	defer in.kill()
-	about, err := in.client.Describe(ctx, "conformance")
+	defer in.Stop()
+	about, err := in.Client.Describe(ctx, "conformance")
 	if err != nil {
 		return r, fmt.Errorf("describe: %w", err)
 	}
@@ -82,7 +82,7 @@ func Run(ctx context.Context, p Program) (Report, error) {
 	if p.Setup.Name == "" {
 		p.Setup.Name = "conformance"
 	}
-	if err := in.client.Configure(ctx, p.Setup); err != nil {
+	if err := in.Client.Configure(ctx, p.Setup); err != nil {
 		return r, fmt.Errorf("configure: %w", err)
 	}
 	for _, c := range checks() {
@@ -109,7 +109,7 @@ type check struct {
 type subject struct {
 	ctx      context.Context
 	program  Program
-	instance *instance
+	instance *Instance
 	about    pluginsdk.Description
 }
 

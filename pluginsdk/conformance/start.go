@@ -31,9 +31,11 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// An instance is the program, running and connected.
-type instance struct {
-	client *pluginsdk.Client
+// An Instance is a program that is running and connected, but not configured.
+type Instance struct {
+	// Client talks to it.
+	Client *pluginsdk.Client
+
 	conn   *grpc.ClientConn
 	socket string
 
@@ -47,13 +49,14 @@ type instance struct {
 	stderr tail
 }
 
-// start starts the program and connects to it.
-func start(ctx context.Context, p Program) (*instance, error) {
+// Start starts the program and connects to it, as a host does. The caller must
+// call Stop.
+func Start(ctx context.Context, p Program) (*Instance, error) {
 	dir, err := os.MkdirTemp("/tmp", "vc") // short, as a socket's path must be
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{dir: dir, exited: make(chan struct{})}
+	in := &Instance{dir: dir, exited: make(chan struct{})}
 	config, certificate, err := identity()
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -81,7 +84,7 @@ func start(ctx context.Context, p Program) (*instance, error) {
 		err = ctx.Err()
 	}
 	if err != nil {
-		in.kill()
+		in.Stop()
 		return nil, fmt.Errorf("%w%s", err, in.printed())
 	}
 	return in, nil
@@ -89,7 +92,7 @@ func start(ctx context.Context, p Program) (*instance, error) {
 
 // execute starts the process. The channel gives the handshake line, or is closed
 // when there is none.
-func (in *instance) execute(p Program, env []string) (<-chan string, error) {
+func (in *Instance) execute(p Program, env []string) (<-chan string, error) {
 	if len(p.Command) == 0 {
 		return nil, errors.New("there is no command")
 	}
@@ -116,7 +119,7 @@ func (in *instance) execute(p Program, env []string) (<-chan string, error) {
 	return lines, nil
 }
 
-func (in *instance) read(stdout io.Reader, handshake chan<- string) {
+func (in *Instance) read(stdout io.Reader, handshake chan<- string) {
 	defer close(handshake)
 	r, found := bufio.NewReader(stdout), false
 	for {
@@ -137,7 +140,7 @@ func (in *instance) read(stdout io.Reader, handshake chan<- string) {
 }
 
 // connect checks the handshake, part by part, and dials.
-func (in *instance) connect(line string, config *tls.Config) error {
+func (in *Instance) connect(line string, config *tls.Config) error {
 	parts := strings.Split(line, "|")
 	if len(parts) < 6 {
 		return fmt.Errorf("the handshake %q has %d parts, not 6", line, len(parts))
@@ -172,7 +175,7 @@ func (in *instance) connect(line string, config *tls.Config) error {
 	if err != nil {
 		return err
 	}
-	in.client = pluginsdk.NewClient(in.conn)
+	in.Client = pluginsdk.NewClient(in.conn)
 	return nil
 }
 
@@ -187,7 +190,7 @@ func dial(socket string, config *tls.Config) (*grpc.ClientConn, error) {
 }
 
 // ended waits for the end of the process.
-func (in *instance) ended(limit time.Duration) bool {
+func (in *Instance) ended(limit time.Duration) bool {
 	select {
 	case <-in.exited:
 		return true
@@ -196,8 +199,8 @@ func (in *instance) ended(limit time.Duration) bool {
 	}
 }
 
-// kill ends the process and removes what it left. It may be called twice.
-func (in *instance) kill() {
+// Stop ends the process at once and removes what it left. It may be called twice.
+func (in *Instance) Stop() {
 	if in.conn != nil {
 		_ = in.conn.Close()
 	}
@@ -208,7 +211,7 @@ func (in *instance) kill() {
 }
 
 // printed is the end of what the process wrote on standard error.
-func (in *instance) printed() string {
+func (in *Instance) printed() string {
 	text := strings.TrimSpace(in.stderr.String())
 	if text == "" {
 		return ""

@@ -1,10 +1,12 @@
 package plugintest
 
 import (
+	"context"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/pluginsdk"
 	"github.com/vestibule-dev/vestibule/pluginsdk/conformance"
 )
 
@@ -31,6 +33,26 @@ func ConformanceOf(t *testing.T, p conformance.Program) {
 			}
 		})
 	}
+}
+
+// Run starts a program and configures it, by default with Config("{}"), for tests
+// of plugins in other languages by the same means as those in Go. It fails the
+// test when the plugin refuses the setup.
+func Run(t testing.TB, p conformance.Program, setup ...pluginsdk.Setup) *Plugin {
+	t.Helper()
+	running, err := conformance.Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(running.Stop)
+	s := &Plugin{Client: running.Client, t: t}
+	ctx, cancel := context.WithTimeout(t.Context(), callLimit)
+	defer cancel()
+	if s.about, err = s.Client.Describe(ctx, "test"); err != nil {
+		t.Fatal(err)
+	}
+	s.mustConfigure(setup)
+	return s
 }
 
 // Build builds the Go program in a directory, such as ".", and returns its path.

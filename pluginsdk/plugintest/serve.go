@@ -40,13 +40,18 @@ func Config(block string) pluginsdk.Setup {
 func Serve(t testing.TB, p pluginsdk.Plugin, setup ...pluginsdk.Setup) *Plugin {
 	t.Helper()
 	s := connect(t, p)
+	s.mustConfigure(setup)
+	return s
+}
+
+func (p *Plugin) mustConfigure(setup []pluginsdk.Setup) {
+	p.t.Helper()
 	if len(setup) == 0 {
 		setup = []pluginsdk.Setup{Config("{}")}
 	}
-	if err := s.configure(setup[0]); err != nil {
-		t.Fatalf("the plugin refuses the config block %s: %v", setup[0].Config, err)
+	if err := p.configure(setup[0]); err != nil {
+		p.t.Fatalf("the plugin refuses the config block %s: %v", setup[0].Config, err)
 	}
-	return s
 }
 
 // ConfigProblems returns what p finds wrong with a setup: none when it accepts

@@ -1,0 +1,214 @@
+package sdktest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/pluginsdk/conformance"
+	"github.com/vestibule-dev/vestibule/pluginsdk/plugintest"
+)
+
+// Need skips the test unless the command, which shows that a language and its
+// gRPC are there, works. With the variable set to 1 it fails the test instead.
+func Need(t *testing.T, variable, what string, command ...string) {
+	t.Helper()
+	out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+	if err == nil {
+		return
+	}
+	if os.Getenv(variable) == "1" {
+		t.Fatalf("%s is missing: %v\n%s", what, err, out)
+	}
+	t.Skipf("%s is missing", what)
+}
+
+// Suite runs the suite against the plugin echo of an SDK.
+func Suite(t *testing.T, command ...string) {
+	program := conformance.Program{Command: command}
+	good := plugintest.Config(`{"must": "x"}`)
+	t.Run("conformance", func(t *testing.T) {
+		program := program
+		program.Setup = good
+		plugintest.ConformanceOf(t, program)
+	})
+	p := plugintest.Run(t, program, good)
+	t.Run("description", func(t *testing.T) { description(t, p) })
+	t.Run("values", func(t *testing.T) { values(t, p) })
+	t.Run("request", func(t *testing.T) { request(t, p) })
+	t.Run("answers", func(t *testing.T) { answers(t, p) })
+	t.Run("errors", func(t *testing.T) { failures(t, p) })
+	t.Run("config", func(t *testing.T) { config(t, program) })
+	t.Run("start", func(t *testing.T) { start(t, program) })
+}
+
+func person(name string, columns map[string]pluginsdk.Value) pluginsdk.User {
+	return pluginsdk.User{ID: "7", Name: name, Email: "ada@example.com", Columns: columns}
+}
+
+func description(t *testing.T, p *plugintest.Plugin) {
+	d, err := p.Client.Describe(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
+		t.Errorf("got %+v", d)
+	}
+	if diff := cmp.Diff([]string{"dispenser", "org_setup"}, d.Roles); diff != "" {
+		t.Error(diff)
+	}
+	want := []pluginsdk.ConfigKey{
+		{Path: "must", Type: "string", Required: true},
+		{Path: "number", Type: "int", Default: "3"},
+		{Path: "list", Type: "list", Default: "[]"},
+	}
+	if diff := cmp.Diff(want, d.Config); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// values go there and back unchanged, whatever the language makes of them.
+func values(t *testing.T, p *plugintest.Plugin) {
+	columns := map[string]pluginsdk.Value{
+		"null": nil, "true": true, "false": false, "zero": int64(0), "one": int64(1), "minus": int64(-1),
+		"max": int64(math.MaxInt64), "min": int64(math.MinInt64), "beyond": int64(1<<53 + 1), "below": -int64(1<<53 + 1),
+		"half": 0.5, "huge": 1e300, "tiny": -5e-324, "text": "ü\x00👩‍🚀", "empty": "",
+		"bytes": []byte{0, 1, 255}, "none": []byte{}, "__proto__": "x", "constructor": int64(5),
+	}
+	a := p.Dispense(person("Ada", columns))
+	got := map[string]pluginsdk.Value{}
+	for _, e := range a.Intent.Effects() {
+		if e.Kind() == pluginsdk.EffectSetUser {
+			got[e.Name()] = e.Value()
+		}
+	}
+	if diff := cmp.Diff(columns, got); diff != "" {
+		t.Error(diff)
+	}
+	a.With(pluginsdk.ConsumeIntended()).With(pluginsdk.SetSession("n", int64(1)))
+}
+
+// request holds every field under the name that the protocol gives it.
+func request(t *testing.T, p *plugintest.Plugin) {
+	a := p.Dispense(person("Ada", nil), func(r *pluginsdk.Request) {
+		*r = pluginsdk.Request{
+			ID: "r", IntentID: "i", Method: "POST", Path: "/p", Query: "q=1", Headers: map[string]string{"h": "v"},
+			RemoteAddr: "::1", Locale: "de", Intended: "/x", Routes: map[string]string{"home": "/"},
+			Session: map[string]pluginsdk.Value{"s": int64(1)},
+		}
+	})
+	var told struct{ User, Request map[string]any }
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(a.Intent.Target(), "/")), &told); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"id": "r", "intent_id": "i", "method": "POST", "path": "/p", "query": "q=1", "headers": map[string]any{"h": "v"},
+		"remote_addr": "::1", "locale": "de", "intended": "/x", "routes": map[string]any{"home": "/"},
+		"session": map[string]any{"s": 1.0}, "form": map[string]any{},
+	}
+	if diff := cmp.Diff(want, told.Request); diff != "" {
+		t.Error(diff)
+	}
+	want = map[string]any{"id": "7", "name": "Ada", "email": "ada@example.com", "columns": map[string]any{}}
+	if diff := cmp.Diff(want, told.User); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func answers(t *testing.T, p *plugintest.Plugin) {
+	p.Dispense(person("done", nil)).IsDone()
+	p.Dispense(person("setup", nil)).AsksForOrganisation("Ada 👩‍🚀")
+	p.Dispense(person("log", nil)).IsDone()
+	named := func(name string) map[string]pluginsdk.Value { return map[string]pluginsdk.Value{"org_name": name} }
+	p.Handle(person("Ada", nil), nil).Satisfied().With(pluginsdk.SetUser("partner_id", int64(math.MaxInt64)))
+	p.Handle(person("Ada", nil), named("no")).Refuses("ü")
+	j := p.Handle(person("Ada", nil), named("more")).NeedsMoreInput("billing_email")
+	if j.Result.NextStep()["message"] != "ü" {
+		t.Errorf("got %v", j.Result.NextStep())
+	}
+}
+
+func failures(t *testing.T, p *plugintest.Plugin) {
+	tests := map[string]error{
+		"throw":   pluginsdk.ErrUnavailable,
+		"type":    nil, // which of the two does not matter, but it must be one
+		"range":   nil,
+		"nothing": pluginsdk.ErrContract,
+		"wrong":   pluginsdk.ErrContract,
+	}
+	for name, want := range tests {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		_, err := p.Client.Dispense(ctx, person(name, nil), &pluginsdk.Request{})
+		cancel()
+		if err == nil || want != nil && !errors.Is(err, want) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: got %v, want %v", name, err, want)
+		}
+	}
+	p.Dispense(person("done", nil)).IsDone()
+}
+
+func config(t *testing.T, program conformance.Program) {
+	tests := []struct{ block, path, message string }{
+		{`{}`, "must", "required"},
+		{`{"must": 1}`, "must", "wanted here"},
+		{`{"must": "x", "number": "1"}`, "number", "wanted here"},
+		{`{"must": "x", "number": true}`, "number", "wanted here"},
+		{`{"must": "x", "numbr": 1}`, "numbr", "unknown"},
+		{`{"must": "x", "list": [1, 2]}`, "list[1]", "one is enough"},
+	}
+	for _, tt := range tests {
+		err := configure(t, program, tt.block)
+		var mistakes *pluginsdk.ConfigError
+		if !errors.As(err, &mistakes) || mistakes.Problems[0].Path != tt.path || !strings.Contains(mistakes.Problems[0].Message, tt.message) {
+			t.Errorf("%s: got %v, want %s: %s", tt.block, err, tt.path, tt.message)
+		}
+	}
+	if err := configure(t, program, `{"must": "fail"}`); err == nil || !strings.Contains(err.Error(), "the database does not answer") {
+		t.Errorf("a failing configure: %v", err)
+	}
+	if err := configure(t, program, `{"must": "x", "number": null}`); err != nil {
+		t.Errorf("null is absent: %v", err)
+	}
+}
+
+func configure(t *testing.T, program conformance.Program, block string) error {
+	t.Helper()
+	running, err := conformance.Start(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer running.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	return running.Client.Configure(ctx, plugintest.Config(block))
+}
+
+// start makes sure that the certificate, which is made anew each time from random
+// numbers, is a good one each time.
+func start(t *testing.T, program conformance.Program) {
+	for range 5 {
+		if err := configure(t, program, `{"must": "x"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Python returns a Python that has gRPC: Debian's, or the first in PATH.
+func Python(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{"/usr/bin/python3", "python3"} {
+		if exec.Command(python, "-c", "import grpc").Run() == nil {
+			return python
+		}
+	}
+	Need(t, "REQUIRE_PYTHON", "Python with the package grpcio (python3-grpcio in Debian)", "python3", "-c", "import grpc")
+	return ""
+}

@@ -1,0 +1,43 @@
+// Answers with what it was told, for the tests of vestibule.js.
+const v = require('../vestibule')
+
+const text = (value) => JSON.stringify(value, (_, x) => typeof x === 'bigint' ? `${x}n` : x)
+
+function dispense(user, request) {
+  switch (user.name) {
+    case 'throw': throw new Error('no decision')
+    case 'reject': return Promise.reject(new Error('no decision'))
+    case 'nothing': return undefined
+    case 'wrong': return v.satisfied()
+    case 'type': return v.done().with(v.setSession('x', {}))
+    case 'range': return v.done().with(v.setSession('x', 2n ** 64n))
+    case 'background':
+      setTimeout(() => { Promise.reject(new Error('late')) }, 10)
+      return new Promise((resolve) => setTimeout(() => resolve(v.done()), 100))
+    case 'log':
+      console.log('printed')
+      v.log.warn('logged', { key: 1n })
+      return v.done()
+    case 'done': return v.done()
+    case 'setup': return v.orgSetup('Ada 👩‍🚀')
+  }
+  const effects = Object.entries(user.columns).map(([name, value]) => v.setUser(name, value))
+  return v.redirect('/' + text({ user, request })).with(v.consumeIntended(), v.setSession('n', 1), ...effects)
+}
+
+function handle(user, request) {
+  switch (request.form.org_name) {
+    case 'more': return v.needsMoreInput({ fields: { billing_email: ['required'] }, message: 'ü' })
+    case 'no': return v.failed('no', 'ü')
+  }
+  return v.satisfied().with(v.setUser('partner_id', 9223372036854775807n))
+}
+
+v.serve({
+  name: 'echo', version: '3', description: 'Echoes.', dispense, handle,
+  config: { must: ['string'], number: ['int', 3], list: ['list', []] },
+  configure: (config) => {
+    if (config.list.length > 1) throw new v.BadConfig('list[1]', 'one is enough')
+    if (config.must === 'fail') throw new Error('the database does not answer')
+  },
+})

@@ -1,0 +1,521 @@
+'use strict'
+/**
+ * All that the author of a Vestibule plugin in Node needs, in one file.
+ *
+ *     const vestibule = require('./vestibule')
+ *
+ *     vestibule.serve({
+ *       name: 'hello',
+ *       dispense: (user) => user.columns.partner_id == null ? vestibule.orgSetup(user.name) : vestibule.done(),
+ *     })
+ *
+ * It needs Node 18 and the package @grpc/grpc-js, nothing else: the few messages of
+ * the protocol are encoded here, by the table MESSAGES, which says what
+ * pluginsdk/proto says. docs/plugins.md explains the protocol.
+ *
+ * A dispenser returns redirect(target), orgSetup(personName) or done(); a handler
+ * returns satisfied(), needsMoreInput(payload) or failed(message, …); either may
+ * return a promise of it, and ask for changes by .with(effect, …), where an effect is
+ * setUser(column, value), setSession(name, value) or consumeIntended(). Values are
+ * null, booleans, numbers, BigInts, strings and Uint8Arrays. Whole numbers are sent
+ * as integers of 64 bits; those beyond Number.MAX_SAFE_INTEGER arrive as BigInt. An
+ * exception means that no decision was made.
+ *
+ * log.info(message, {key: value}) reaches the host's log, joined to the request;
+ * console.log does too.
+ */
+
+const { AsyncLocalStorage } = require('node:async_hooks')
+const crypto = require('node:crypto')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const util = require('node:util')
+
+const VERSION = '2.0.0'
+const PROTOCOL = 1
+const COOKIE = ['VESTIBULE_PLUGIN', 'vestibule.plugin.v1']
+
+// What authors answer.
+
+class Answer {
+  constructor(message, fields, effects = []) {
+    Object.assign(this, { message, fields, effects })
+  }
+
+  /** A copy that asks for further effects. */
+  with(...effects) {
+    return new Answer(this.message, this.fields, [...this.effects, ...effects])
+  }
+}
+
+const intent = (fields) => new Answer('DispenseResponse', { intent: fields })
+const result = (fields) => new Answer('HandleResponse', fields)
+
+/** The person is done and goes to target. */
+const redirect = (target) => intent({ kind: 'redirect', target })
+/** The details of the organisation come first. */
+const orgSetup = (personName) => intent({ kind: 'org_setup', person_name: personName })
+/** What the host's built-in dispenser would answer. */
+const done = () => intent({ kind: 'done' })
+/** The step is complete. */
+const satisfied = () => result({ status: 'satisfied' })
+/** The person stays; payload is {fields: {"<field>": ["<code or text>"]}, message: "…"}. */
+const needsMoreInput = (payload) => result({ status: 'needs_more_input', next_step: Buffer.from(JSON.stringify(payload)) })
+/** The person stays and reads the messages above the form. */
+const failed = (...messages) => result({ status: 'error', errors: messages })
+
+/** Sets a column that user_write grants. */
+const setUser = (column, value) => ({ set_user: { name: column, value } })
+/** Sets a session value of the plugin's own; null removes it. */
+const setSession = (name, value) => ({ set_session: { name, value } })
+/** Forgets the page that the person had asked for. */
+const consumeIntended = () => ({ consume_intended: {} })
+
+/**
+ * A mistake in the config block, reported at its place in config.hcl. The path is
+ * names joined by dots, list elements by index: rules[1].target.
+ */
+class BadConfig extends Error {
+  constructor(path, message) {
+    super(`config.${path}: ${message}`)
+    this.problems = [{ path, message }]
+  }
+}
+
+// The messages of pluginsdk/proto: by field number the name and the type, where *
+// stands before what is repeated and % before the values of a map by text.
+
+const MESSAGES = {
+  Empty: {},
+  HealthResponse: { 1: ['status', 'int64'] },
+  DescribeRequest: { 1: ['host_version', 'string'] },
+  DescribeResponse: {
+    1: ['name', 'string'], 2: ['version', 'string'], 3: ['roles', '*string'],
+    4: ['sdk', 'string'], 5: ['config', '*ConfigKey'], 6: ['description', 'string'],
+  },
+  ConfigKey: {
+    1: ['path', 'string'], 2: ['type', 'string'], 3: ['required', 'bool'],
+    4: ['default', 'string'], 5: ['description', 'string'],
+  },
+  ConfigureRequest: {
+    1: ['config', 'bytes'], 2: ['name', 'string'], 3: ['roles', '*string'],
+    4: ['user_read', '*string'], 5: ['user_write', '*string'], 6: ['headers', '*string'],
+  },
+  ConfigureResponse: { 1: ['problems', '*Problem'] },
+  Problem: { 1: ['path', 'string'], 2: ['message', 'string'] },
+  User: { 1: ['id', 'string'], 2: ['name', 'string'], 3: ['email', 'string'], 4: ['columns', '%Value'] },
+  Request: {
+    1: ['id', 'string'], 2: ['intent_id', 'string'], 3: ['method', 'string'], 4: ['path', 'string'],
+    5: ['query', 'string'], 6: ['headers', '%string'], 7: ['remote_addr', 'string'], 8: ['locale', 'string'],
+    9: ['intended', 'string'], 10: ['routes', '%string'], 11: ['session', '%Value'],
+  },
+  DispenseRequest: { 1: ['user', 'User'], 2: ['request', 'Request'] },
+  DispenseResponse: { 1: ['intent', 'Intent'], 2: ['effects', '*Effect'] },
+  Intent: { 1: ['kind', 'string'], 2: ['target', 'string'], 3: ['person_name', 'string'] },
+  Effect: { 1: ['consume_intended', 'Empty'], 2: ['set_session', 'Assignment'], 3: ['set_user', 'Assignment'] },
+  Assignment: { 1: ['name', 'string'], 2: ['value', 'Value'] },
+  HandleRequest: { 1: ['user', 'User'], 2: ['request', 'Request'], 3: ['form', '%Value'] },
+  HandleResponse: { 1: ['status', 'string'], 2: ['next_step', 'bytes'], 3: ['errors', '*string'], 4: ['effects', '*Effect'] },
+}
+
+function varint(n) {
+  n = BigInt.asUintN(64, BigInt(n)) // negative numbers in two's complement
+  const out = []
+  for (; n > 0x7fn; n >>= 7n) out.push(Number(n & 0x7fn) | 0x80)
+  out.push(Number(n))
+  return Buffer.from(out)
+}
+
+function field(number, wire, data) {
+  return Buffer.concat([varint(number << 3 | wire), wire === 2 ? varint(data.length) : Buffer.alloc(0), data])
+}
+
+/** The wire type and the bytes of one value. */
+function encodeOne(kind, value) {
+  switch (kind) {
+    case 'int64':
+    case 'bool':
+      return [0, varint(value)]
+    case 'string':
+      if (typeof value !== 'string') throw new TypeError(`${util.inspect(value)} is no string`)
+      return [2, Buffer.from(value)]
+    case 'bytes':
+      return [2, Buffer.from(value)]
+    case 'Value':
+      return [2, encodeValue(value)]
+  }
+  return [2, encode(kind, value)]
+}
+
+function encodeValue(value) {
+  if (value === null || value === undefined) return Buffer.alloc(0)
+  if (typeof value === 'boolean') return field(1, 0, varint(value))
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) {
+    if (BigInt.asIntN(64, BigInt(value)) !== BigInt(value)) throw new RangeError(`${value} does not fit into 64 bits`)
+    return field(2, 0, varint(value))
+  }
+  if (typeof value === 'number') {
+    const data = Buffer.alloc(8)
+    data.writeDoubleLE(value)
+    return field(3, 1, data)
+  }
+  if (typeof value === 'string') return field(4, 2, Buffer.from(value))
+  if (value instanceof Uint8Array) return field(5, 2, Buffer.from(value))
+  throw new TypeError(`${util.inspect(value)} is not null, a boolean, number, BigInt, string or Uint8Array`)
+}
+
+/** Encodes an object as one of MESSAGES. */
+function encode(message, fields) {
+  const out = []
+  for (const [number, [name, kind]] of Object.entries(MESSAGES[message])) {
+    const value = fields[name]
+    if (value === undefined || value === null) continue
+    if (kind[0] === '%') {
+      for (const [key, item] of Object.entries(value)) {
+        const [wire, data] = encodeOne(kind.slice(1), item)
+        out.push(field(number, 2, Buffer.concat([field(1, 2, Buffer.from(key)), field(2, wire, data)])))
+      }
+      continue
+    }
+    for (const item of kind[0] === '*' ? value : [value]) out.push(field(number, ...encodeOne(kind.replace('*', ''), item)))
+  }
+  return Buffer.concat(out)
+}
+
+/** The fields of a message: number and raw value. */
+function * split(data) {
+  let at = 0
+  const next = () => {
+    let n = 0n
+    for (let shift = 0n; ; shift += 7n) {
+      if (at >= data.length) throw new RangeError('the message is cut off')
+      const byte = data[at++]
+      n |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return BigInt.asUintN(64, n)
+    }
+  }
+  while (at < data.length) {
+    const key = Number(next())
+    const wire = key & 7
+    if (wire === 0) {
+      yield [key >> 3, next()]
+      continue
+    }
+    const size = wire === 2 ? Number(next()) : { 1: 8, 5: 4 }[wire]
+    if (!(at + size <= data.length)) throw new RangeError('the message is cut off')
+    yield [key >> 3, data.subarray(at, at += size)]
+  }
+}
+
+function decodeOne(kind, raw) {
+  switch (kind) {
+    case 'int64': {
+      const n = BigInt.asIntN(64, raw)
+      return Number.isSafeInteger(Number(n)) ? Number(n) : n
+    }
+    case 'bool':
+      return raw !== 0n
+    case 'double':
+      return raw.readDoubleLE()
+    case 'string':
+      return raw.toString()
+    case 'bytes':
+      return raw
+    case 'Value': {
+      const kinds = { 1: 'bool', 2: 'int64', 3: 'double', 4: 'string', 5: 'bytes' }
+      let value = null
+      for (const [number, part] of split(raw)) if (kinds[number]) value = decodeOne(kinds[number], part)
+      return value
+    }
+  }
+  return decode(kind, raw)
+}
+
+/** Decodes one of MESSAGES into an object in which every field is set. */
+function decode(message, data) {
+  const out = {}
+  for (const [name, kind] of Object.values(MESSAGES[message])) {
+    const empty = { '*': [], '%': {} }[kind[0]]
+    out[name] = empty || { string: '', bytes: Buffer.alloc(0), int64: 0, bool: false }[kind] || {}
+  }
+  for (const [number, raw] of split(data)) {
+    const [name, kind] = MESSAGES[message][number] || []
+    if (!name) continue // of a later version
+    if (kind[0] === '*') {
+      out[name].push(decodeOne(kind.slice(1), raw))
+    } else if (kind[0] === '%') {
+      const entry = Object.fromEntries(split(raw))
+      const key = (entry[1] || '').toString()
+      Object.defineProperty(out[name], key, { // also when it is called __proto__
+        value: decodeOne(kind.slice(1), entry[2] || Buffer.alloc(0)), enumerable: true, writable: true, configurable: true,
+      })
+    } else {
+      out[name] = decodeOne(kind, raw)
+    }
+  }
+  return out
+}
+
+// A certificate of our own, as go-plugin's AutoMTLS wants it: P-256, self-signed. It
+// lives as long as the process and guards a socket that only the host can reach.
+
+function der(tag, ...parts) {
+  const body = Buffer.concat(parts)
+  const size = body.length
+  const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff]
+  return Buffer.concat([Buffer.from([tag, ...length]), body])
+}
+
+function oid(text) {
+  const [first, second, ...rest] = text.split('.').map(Number)
+  const out = [first * 40 + second]
+  for (let n of rest) {
+    const part = [n & 0x7f]
+    while (n > 0x7f) part.unshift((n = Math.floor(n / 128)) & 0x7f | 0x80)
+    out.push(...part)
+  }
+  return der(0x06, Buffer.from(out))
+}
+
+/** A private key and a certificate as PEM, and the certificate as DER. */
+function identity() {
+  const { privateKey, publicKey } = crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const ecdsa = der(0x30, oid('1.2.840.10045.4.3.2'))
+  const name = der(0x30, der(0x31, der(0x30, oid('2.5.4.3'), der(0x0c, Buffer.from('localhost')))))
+  const since = new Date(Date.now() - 60000).toISOString().replace(/[-:T]|\..*/g, '').slice(2) + 'Z'
+  const extensions = [
+    ['2.5.29.19', der(0x30, Buffer.from([1, 1, 0xff]))], // a CA, as it signs itself
+    ['2.5.29.15', Buffer.from([3, 2, 2, 0x84])], // digitalSignature, keyCertSign
+    ['2.5.29.37', der(0x30, oid('1.3.6.1.5.5.7.3.1'), oid('1.3.6.1.5.5.7.3.2'))],
+    ['2.5.29.17', der(0x30, der(0x82, Buffer.from('localhost')))],
+  ].map(([id, value]) => der(0x30, oid(id), der(0x04, value)))
+  const signed = der(0x30,
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.concat([Buffer.from([1]), crypto.randomBytes(15)])),
+    ecdsa, name,
+    der(0x30, der(0x17, Buffer.from(since)), der(0x18, Buffer.from('20991231235959Z'))),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, der(0x30, ...extensions)))
+  const signature = crypto.sign('sha256', signed, privateKey)
+  const certificate = der(0x30, signed, ecdsa, der(0x03, Buffer.from([0]), signature))
+  const text = certificate.toString('base64').match(/.{1,64}/g).join('\n')
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    pem: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`,
+    certificate,
+  }
+}
+
+// Log lines as the host reads them, JSON on standard error.
+
+const current = new AsyncLocalStorage()
+
+function write(level, message, values) {
+  const line = { '@level': level, '@timestamp': new Date().toISOString().replace('Z', '000Z'), '@message': message }
+  const text = JSON.stringify({ ...values, ...current.getStore(), ...line }, (_, v) => typeof v === 'bigint' ? v.toString() : v)
+  try {
+    fs.writeSync(2, text + '\n')
+  } catch {} // the host is gone or slow; a log line is not worth failing for
+}
+
+const log = Object.fromEntries(['trace', 'debug', 'info', 'warn', 'error'].map((level) =>
+  [level, (message, values) => write(level, String(message), values)]))
+
+// Serving.
+
+class Broken extends Error {}
+
+class Plugin {
+  constructor({ name, version = '', description = '', dispense, handle, configure, config = {} }) {
+    const roles = [['dispenser', dispense], ['org_setup', handle]].filter(([, f]) => f).map(([role]) => role)
+    if (!name || roles.length === 0) {
+      console.error('mistake in the plugin: serve() needs a name, and dispense or handle')
+      process.exit(2)
+    }
+    Object.assign(this, { author: { dispense, handle, configure }, schema: config })
+    const keys = Object.entries(config).map(([path, [type, preset]]) => ({
+      path, type, required: preset === undefined, default: preset === undefined ? '' : JSON.stringify(preset),
+    }))
+    this.about = { name, version, roles, sdk: `node/${VERSION}`, config: keys, description }
+  }
+
+  async configure(message) {
+    try {
+      const config = this.checked(JSON.parse(message.config.toString() || '{}'))
+      if (this.author.configure) await this.author.configure(config, message)
+      return {}
+    } catch (err) {
+      if (err instanceof BadConfig) return { problems: err.problems }
+      throw err
+    }
+  }
+
+  /** The config block with its defaults, or every mistake in it at once. */
+  checked(config) {
+    const problems = []
+    const known = Object.keys(this.schema)
+    for (const path of Object.keys(config)) {
+      if (!known.includes(path)) problems.push({ path, message: `this key is unknown; known are: ${known.join(', ') || 'none'}` })
+    }
+    const out = {}
+    for (const [path, [type, preset]] of Object.entries(this.schema)) {
+      out[path] = config[path] ?? preset
+      const is = Array.isArray(out[path]) ? 'list' : Number.isInteger(out[path]) && type === 'int' ? 'int' : typeof out[path]
+      const wanted = { float: 'number', bool: 'boolean', map: 'object' }[type] || type
+      if (out[path] === undefined) problems.push({ path, message: 'this key is required' })
+      else if (is !== wanted && type !== 'any') problems.push({ path, message: `${type} is wanted here, not ${is}` })
+    }
+    if (problems.length > 0) throw Object.assign(new BadConfig('', ''), { problems })
+    return out
+  }
+
+  dispense(message) {
+    return this.answer('dispense', 'DispenseResponse', message)
+  }
+
+  handle(message) {
+    return this.answer('handle', 'HandleResponse', message)
+  }
+
+  answer(role, wanted, { user, request, form = {} }) {
+    return current.run({ request_id: request.id, intent_id: request.intent_id }, async () => {
+      const answer = await this.author[role](user, { ...request, form })
+      if (!(answer instanceof Answer) || answer.message !== wanted) {
+        throw new Broken(`${role} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
+      }
+      return { ...answer.fields, effects: answer.effects }
+    })
+  }
+}
+
+/** What the plugin does when a person starts it. */
+async function byHand(plugin) {
+  const [flag, file] = process.argv.slice(2)
+  const print = (value) => console.log(JSON.stringify(value, (_, v) => typeof v === 'bigint' ? v.toString() : v, 2))
+  if (/^--?describe$/.test(flag)) return print(plugin.about) ?? 0
+  if (/^--?call$/.test(flag) && file) {
+    const call = JSON.parse(fs.readFileSync(file === '-' ? 0 : file, 'utf8'))
+    const { name, roles } = plugin.about
+    const config = Buffer.from(JSON.stringify(call.config || {}))
+    const { problems } = await plugin.configure({ name, roles, user_read: ['*'], user_write: ['*'], headers: [], config })
+    if (problems) return print({ problems }) ?? 1
+    const user = { id: '1', name: 'Ada Lovelace', email: 'ada@example.com', columns: {}, ...call.user }
+    const routes = { home: '/', dashboard: '/dashboard', login: '/login' }
+    const request = { ...decode('Request', Buffer.alloc(0)), id: 'call', intent_id: 'call', locale: 'en', routes, ...call.request }
+    const handle = (call.role || (call.form ? 'org_setup' : 'dispenser')) === 'org_setup'
+    const answer = await plugin[handle ? 'handle' : 'dispense']({ user: { ...user, id: String(user.id) }, request, form: call.form })
+    const { intent = {}, next_step: step, effects, ...rest } = answer
+    const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value }]) =>
+      name === undefined ? [[kind, true]] : [[kind, name], ['value', value]])))
+    return print({ ...intent, ...rest, ...(step && { next_step: JSON.parse(step) }), effects: changes }) ?? 0
+  }
+  console.error(`This is "${plugin.about.name}", a plugin of Vestibule. The host starts it; by itself it does nothing.
+To use it, put this into config.hcl and run "vestibule plugin check":
+
+plugin "${plugin.about.name}" {
+  command = ["node", "${process.argv[1]}"]
+  roles   = ${JSON.stringify(plugin.about.roles)}
+}
+
+To look at it without a host: -describe, or -call FILE.json ("-" reads standard input).`)
+  return 1
+}
+
+/** Ends the process, with all that it started, when the lifeline ends: a pipe that the host holds open. */
+function endWithHost() {
+  const end = () => {
+    const group = fs.existsSync('/proc/self/stat') ? Number(fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ')[2]) : 0
+    if (group === process.pid) process.kill(-process.pid, 'SIGKILL')
+    process.exit(0)
+  }
+  process.stdin.on('data', () => {}).on('end', end).on('error', end)
+}
+
+/**
+ * Serves the plugin to the host that started the process.
+ *
+ * dispense(user, request) and handle(user, request) are the roles; request.form is
+ * for the latter. config names the keys of the config block: ['string'] for one that
+ * is required, ['int', 3] for one with a default; types are string, bool, int, float,
+ * list, map and any. configure(config, setup) is called once, before any other call,
+ * and may throw BadConfig.
+ */
+function serve(author) {
+  const plugin = new Plugin(author)
+  if (process.env[COOKIE[0]] !== COOKIE[1]) {
+    byHand(plugin).catch((err) => {
+      console.error(err)
+      return 1
+    }).then((code) => { process.exitCode = code })
+    return
+  }
+  for (const level of ['log', 'info', 'debug', 'warn', 'error']) {
+    console[level] = (...args) => write(level === 'log' ? 'info' : level, util.format(...args))
+  }
+  process.on('unhandledRejection', (err) => write('error', 'a promise was rejected and nobody cared', { stack: String(err?.stack ?? err) }))
+  if (process.env.VESTIBULE_LIFELINE === 'stdin') endWithHost()
+  listen(plugin).catch((err) => {
+    write('error', `cannot serve: ${err.message.split('\n')[0]}`)
+    process.exit(1)
+  })
+}
+
+async function listen(plugin) {
+  // Here, so that a plugin can be looked at by hand without it; and from where the
+  // program is, as this file may be elsewhere.
+  const grpc = require(require.resolve('@grpc/grpc-js', { paths: [path.dirname(process.argv[1]), __dirname] }))
+  const server = new grpc.Server()
+  const unary = (path, run, request, response) => ({
+    definition: {
+      path, requestStream: false, responseStream: false,
+      requestDeserialize: (data) => decode(request, data),
+      requestSerialize: (fields) => encode(request, fields),
+      responseDeserialize: (data) => decode(response, data),
+      responseSerialize: (data) => data,
+    },
+    handler: async ({ request: message }, callback) => {
+      try {
+        callback(null, encode(response, await run(message)))
+      } catch (err) {
+        const broken = err instanceof Broken || err instanceof TypeError && /BigInt, string or|is no string/.test(err.message)
+        write('error', broken ? 'the answer breaks the contract' : 'no decision', { error: err.message, stack: err.stack })
+        callback({ code: broken ? grpc.status.FAILED_PRECONDITION : grpc.status.ABORTED, details: String(err.message).slice(0, 300) })
+      }
+    },
+  })
+  const service = (name, methods) => server.addService(
+    Object.fromEntries(Object.entries(methods).map(([method, [run, request, response]]) =>
+      [method, unary(`/${name}/${method}`, run, request, response).definition])),
+    Object.fromEntries(Object.entries(methods).map(([method, [run, request, response]]) =>
+      [method, unary(`/${name}/${method}`, run, request, response).handler])))
+  const { author: { dispense, handle } } = plugin
+  service('vestibule.plugin.v1.Plugin', {
+    Describe: [() => plugin.about, 'DescribeRequest', 'DescribeResponse'],
+    Configure: [(message) => plugin.configure(message), 'ConfigureRequest', 'ConfigureResponse'],
+    ...(dispense && { Dispense: [(message) => plugin.dispense(message), 'DispenseRequest', 'DispenseResponse'] }),
+    ...(handle && { Handle: [(message) => plugin.handle(message), 'HandleRequest', 'HandleResponse'] }),
+  })
+  service('grpc.health.v1.Health', { Check: [() => ({ status: 1 }), 'Empty', 'HealthResponse'] })
+  service('plugin.GRPCController', {
+    Shutdown: [() => {
+      setImmediate(() => server.tryShutdown(() => process.exit(0)))
+      setTimeout(() => process.exit(0), 500)
+      return {}
+    }, 'Empty', 'Empty'],
+  })
+  const { key, pem, certificate } = identity()
+  const directory = process.env.PLUGIN_UNIX_SOCKET_DIR || fs.mkdtempSync(path.join(os.tmpdir(), 'vestibule'))
+  const socket = path.join(directory, 'plugin.sock')
+  process.on('exit', () => fs.rmSync(socket, { force: true }))
+  const credentials = grpc.ServerCredentials.createSsl(
+    Buffer.from(process.env.PLUGIN_CLIENT_CERT), [{ private_key: Buffer.from(key), cert_chain: Buffer.from(pem) }], true)
+  await util.promisify(server.bindAsync.bind(server))(`unix:${socket}`, credentials)
+  fs.writeSync(1, `1|${PROTOCOL}|unix|${socket}|grpc|${certificate.toString('base64').replace(/=+$/, '')}\n`)
+}
+
+module.exports = {
+  BadConfig, consumeIntended, decode, done, encode, failed, log, needsMoreInput, orgSetup, redirect, satisfied, serve,
+  setSession, setUser, VERSION,
+}

@@ -1,0 +1,12 @@
+package python_test
+
+import (
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk/internal/sdktest"
+)
+
+func TestPythonSDK(t *testing.T) {
+	python := sdktest.Python(t)
+	sdktest.Suite(t, python, "testdata/echo.py")
+}

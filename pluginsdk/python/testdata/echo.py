@@ -1,0 +1,59 @@
+"""Answers with what it was told, for the tests of vestibule.py."""
+
+import dataclasses
+import json
+import logging
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(__file__), ".."))
+import vestibule as v
+
+
+def text(value):
+    return json.dumps(value, default=list)
+
+
+def dispense(user, request):
+    if user.name == "throw":
+        raise RuntimeError("no decision")
+    if user.name == "nothing":
+        return None
+    if user.name == "wrong":
+        return v.satisfied()
+    if user.name == "type":
+        return v.done().with_(v.set_session("x", {}))
+    if user.name == "range":
+        return v.done().with_(v.set_session("x", 2**64))
+    if user.name == "log":
+        print("printed")
+        logging.warning("logged")
+        return v.done()
+    if user.name == "done":
+        return v.done()
+    if user.name == "setup":
+        return v.org_setup("Ada 👩‍🚀")
+    told = {"user": dataclasses.asdict(user), "request": dataclasses.asdict(request)}
+    effects = [v.set_user(name, value) for name, value in user.columns.items()]
+    return v.redirect("/" + text(told)).with_(v.consume_intended(), v.set_session("n", 1), *effects)
+
+
+def handle(user, request):
+    if request.form["org_name"] == "more":
+        return v.needs_more_input({"fields": {"billing_email": ["required"]}, "message": "ü"})
+    if request.form["org_name"] == "no":
+        return v.failed("no", "ü")
+    return v.satisfied().with_(v.set_user("partner_id", 9223372036854775807))
+
+
+def configure(config, setup):
+    if len(config["list"]) > 1:
+        raise v.BadConfig("list[1]", "one is enough")
+    if config["must"] == "fail":
+        raise RuntimeError("the database does not answer")
+
+
+v.serve(
+    name="echo", version="3", description="Echoes.", dispense=dispense, handle=handle, configure=configure,
+    config={"must": str, "number": (int, 3), "list": (list, [])},
+)

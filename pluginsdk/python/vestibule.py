@@ -1,0 +1,656 @@
+"""All that the author of a Vestibule plugin in Python needs, in one file.
+
+    import vestibule
+
+    def dispense(user, request):
+        if user.column("partner_id") is None:
+            return vestibule.org_setup(user.name)
+        return vestibule.done()
+
+    vestibule.serve(name="hello", dispense=dispense)
+
+It needs Python 3.9 and the package grpcio (python3-grpcio in Debian), nothing
+else: the few messages of the protocol are encoded here, by the table MESSAGES,
+which says what pluginsdk/proto says. docs/plugins.md explains the protocol.
+
+A dispenser returns redirect(target), org_setup(person_name) or done(); a handler
+returns satisfied(), needs_more_input(payload) or failed(message, ...). Either can
+ask for changes by .with_(effect, ...), where an effect is set_user(column, value),
+set_session(name, value) or consume_intended(). Values are None, bool, int (64
+bits), float, str or bytes. An exception means that no decision was made.
+
+Log with the standard package logging: lines reach the host's log, joined to the
+request. print() does too.
+"""
+
+import base64
+import concurrent.futures
+import contextvars
+import dataclasses
+import datetime
+import difflib
+import hashlib
+import json
+import logging
+import os
+import secrets
+import signal
+import struct
+import sys
+import tempfile
+import threading
+import traceback
+
+VERSION = "2.0.0"
+PROTOCOL = 1
+COOKIE = ("VESTIBULE_PLUGIN", "vestibule.plugin.v1")
+
+
+# What authors see of a call, and what they answer.
+
+
+@dataclasses.dataclass
+class User:
+    """The person who signs in, as far as user_read grants."""
+
+    id: str = ""
+    name: str = ""
+    email: str = ""
+    columns: dict = dataclasses.field(default_factory=dict)
+
+    def column(self, name):
+        """A granted column, None when it is null or not granted."""
+        return self.columns.get(name)
+
+
+@dataclasses.dataclass
+class Request:
+    """The request that the decision is about. form is for handlers only."""
+
+    id: str = ""
+    intent_id: str = ""
+    method: str = ""
+    path: str = ""
+    query: str = ""
+    headers: dict = dataclasses.field(default_factory=dict)
+    remote_addr: str = ""
+    locale: str = ""
+    intended: str = ""
+    routes: dict = dataclasses.field(default_factory=dict)
+    session: dict = dataclasses.field(default_factory=dict)
+    form: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Setup:
+    """What config.hcl says about the plugin."""
+
+    name: str = ""
+    roles: list = dataclasses.field(default_factory=list)
+    user_read: list = dataclasses.field(default_factory=list)
+    user_write: list = dataclasses.field(default_factory=list)
+    headers: list = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Answer:
+    message: str
+    fields: dict
+    effects: tuple = ()
+
+    def with_(self, *effects):
+        """A copy that asks for further effects."""
+        return dataclasses.replace(self, effects=self.effects + effects)
+
+
+def redirect(target):
+    """The person is done and goes to target."""
+    return _Answer("DispenseResponse", {"intent": {"kind": "redirect", "target": target}})
+
+
+def org_setup(person_name):
+    """The details of the organisation come first."""
+    return _Answer("DispenseResponse", {"intent": {"kind": "org_setup", "person_name": person_name}})
+
+
+def done():
+    """What the host's built-in dispenser would answer."""
+    return _Answer("DispenseResponse", {"intent": {"kind": "done"}})
+
+
+def satisfied():
+    """The step is complete."""
+    return _Answer("HandleResponse", {"status": "satisfied"})
+
+
+def needs_more_input(payload):
+    """The person stays; payload is {"fields": {"<field>": ["<code or text>"]}, "message": "…"}."""
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
+    return _Answer("HandleResponse", {"status": "needs_more_input", "next_step": text.encode()})
+
+
+def failed(*messages):
+    """The person stays and reads the messages above the form."""
+    return _Answer("HandleResponse", {"status": "error", "errors": list(messages)})
+
+
+def set_user(column, value):
+    """Sets a column that user_write grants."""
+    return {"set_user": {"name": column, "value": value}}
+
+
+def set_session(name, value):
+    """Sets a session value of the plugin's own; None removes it."""
+    return {"set_session": {"name": name, "value": value}}
+
+
+def consume_intended():
+    """Forgets the page that the person had asked for."""
+    return {"consume_intended": {}}
+
+
+class BadConfig(Exception):
+    """A mistake in the config block, reported at its place in config.hcl.
+
+    The path is names joined by dots, list elements by index: rules[1].target.
+    """
+
+    def __init__(self, path, message):
+        super().__init__(f"config.{path}: {message}".replace("config.:", "config:"))
+        self.problems = [{"path": path, "message": message}]
+
+
+# The messages of pluginsdk/proto: by field number the name and the type, where *
+# stands before what is repeated and % before the values of a map by text.
+
+MESSAGES = {
+    "Empty": {},
+    "HealthResponse": {1: ("status", "int64")},
+    "DescribeRequest": {1: ("host_version", "string")},
+    "DescribeResponse": {
+        1: ("name", "string"), 2: ("version", "string"), 3: ("roles", "*string"),
+        4: ("sdk", "string"), 5: ("config", "*ConfigKey"), 6: ("description", "string"),
+    },
+    "ConfigKey": {
+        1: ("path", "string"), 2: ("type", "string"), 3: ("required", "bool"),
+        4: ("default", "string"), 5: ("description", "string"),
+    },
+    "ConfigureRequest": {
+        1: ("config", "bytes"), 2: ("name", "string"), 3: ("roles", "*string"),
+        4: ("user_read", "*string"), 5: ("user_write", "*string"), 6: ("headers", "*string"),
+    },
+    "ConfigureResponse": {1: ("problems", "*Problem")},
+    "Problem": {1: ("path", "string"), 2: ("message", "string")},
+    "User": {1: ("id", "string"), 2: ("name", "string"), 3: ("email", "string"), 4: ("columns", "%Value")},
+    "Request": {
+        1: ("id", "string"), 2: ("intent_id", "string"), 3: ("method", "string"), 4: ("path", "string"),
+        5: ("query", "string"), 6: ("headers", "%string"), 7: ("remote_addr", "string"), 8: ("locale", "string"),
+        9: ("intended", "string"), 10: ("routes", "%string"), 11: ("session", "%Value"),
+    },
+    "DispenseRequest": {1: ("user", "User"), 2: ("request", "Request")},
+    "DispenseResponse": {1: ("intent", "Intent"), 2: ("effects", "*Effect")},
+    "Intent": {1: ("kind", "string"), 2: ("target", "string"), 3: ("person_name", "string")},
+    "Effect": {
+        1: ("consume_intended", "Empty"), 2: ("set_session", "Assignment"), 3: ("set_user", "Assignment"),
+    },
+    "Assignment": {1: ("name", "string"), 2: ("value", "Value")},
+    "HandleRequest": {1: ("user", "User"), 2: ("request", "Request"), 3: ("form", "%Value")},
+    "HandleResponse": {
+        1: ("status", "string"), 2: ("next_step", "bytes"), 3: ("errors", "*string"), 4: ("effects", "*Effect"),
+    },
+}
+
+
+def _varint(n):
+    n &= (1 << 64) - 1  # negative numbers in two's complement
+    out = bytearray()
+    while n > 0x7F:
+        out.append(n & 0x7F | 0x80)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def _field(number, wire, data):
+    return _varint(number << 3 | wire) + (_varint(len(data)) if wire == 2 else b"") + data
+
+
+def _encode_one(kind, value):
+    """The wire type and the bytes of one value."""
+    if kind in ("int64", "bool"):
+        return 0, _varint(int(value))
+    if kind == "string":
+        return 2, value.encode()
+    if kind == "bytes":
+        return 2, bytes(value)
+    return 2, _encode_value(value) if kind == "Value" else encode(kind, value)
+
+
+def _encode_value(value):
+    if value is None:
+        return b""
+    if isinstance(value, bool):
+        return _field(1, 0, _varint(value))
+    if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 63:
+            raise ValueError(f"{value} does not fit into 64 bits")
+        return _field(2, 0, _varint(value))
+    if isinstance(value, float):
+        return _field(3, 1, struct.pack("<d", value))
+    if isinstance(value, str):
+        return _field(4, 2, value.encode())
+    if isinstance(value, (bytes, bytearray)):
+        return _field(5, 2, bytes(value))
+    raise TypeError(f"a value of type {type(value).__name__}, not None, bool, int, float, str or bytes")
+
+
+def encode(message, fields):
+    """Encodes a dict as one of MESSAGES."""
+    known = {name: (number, kind) for number, (name, kind) in MESSAGES[message].items()}
+    out = b""
+    for name, value in fields.items():
+        number, kind = known[name]
+        if kind[0] == "%":
+            for key, item in value.items():
+                wire, data = _encode_one(kind[1:], item)
+                out += _field(number, 2, _field(1, 2, key.encode()) + _field(2, wire, data))
+        else:
+            for item in value if kind[0] == "*" else [value]:
+                out += _field(number, *_encode_one(kind.lstrip("*"), item))
+    return out
+
+
+def _split(data):
+    """The fields of a message: number and raw value."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        n = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            n |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return n & (1 << 64) - 1
+
+    while at < len(data):
+        key = varint()
+        wire = key & 7
+        if wire == 0:
+            yield key >> 3, varint()
+            continue
+        size = varint() if wire == 2 else {1: 8, 5: 4}[wire]
+        if at + size > len(data):
+            raise ValueError("the message is cut off")
+        yield key >> 3, data[at : at + size]
+        at += size
+
+
+def _decode_one(kind, raw):
+    if kind == "int64":
+        return raw - (1 << 64) if raw >> 63 else raw
+    if kind == "bool":
+        return bool(raw)
+    if kind == "string":
+        return raw.decode()
+    if kind == "bytes":
+        return raw
+    if kind == "Value":
+        kinds = {1: "bool", 2: "int64", 3: "double", 4: "string", 5: "bytes"}
+        value = None
+        for number, part in _split(raw):
+            if number in kinds:
+                value = _decode_one(kinds[number], part)
+        return value
+    if kind == "double":
+        return struct.unpack("<d", raw)[0]
+    return decode(kind, raw)
+
+
+def decode(message, data):
+    """Decodes one of MESSAGES into a dict in which every field is set."""
+    out = {}
+    for name, kind in MESSAGES[message].values():
+        empty = {"string": "", "bytes": b"", "int64": 0, "bool": False}
+        out[name] = [] if kind[0] == "*" else {} if kind[0] == "%" else empty.get(kind)
+    for number, raw in _split(data):
+        if number not in MESSAGES[message]:
+            continue  # of a later version
+        name, kind = MESSAGES[message][number]
+        if kind[0] == "*":
+            out[name].append(_decode_one(kind[1:], raw))
+        elif kind[0] == "%":
+            entry = dict(_split(raw))
+            out[name][entry.get(1, b"").decode()] = _decode_one(kind[1:], entry.get(2, b""))
+        else:
+            out[name] = _decode_one(kind, raw)
+    return out
+
+
+# A certificate of our own, as go-plugin's AutoMTLS wants it: P-256, self-signed.
+# It lives as long as the process and guards a socket that only the host can reach.
+
+_P = 2**256 - 2**224 + 2**192 + 2**96 - 1
+_N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+_G = (
+    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+)
+
+
+def _add(a, b):
+    if a is None or b is None:
+        return a or b
+    if a[0] == b[0] and (a[1] + b[1]) % _P == 0:
+        return None
+    if a == b:
+        slope = (3 * a[0] * a[0] - 3) * pow(2 * a[1], -1, _P)
+    else:
+        slope = (b[1] - a[1]) * pow(b[0] - a[0], -1, _P)
+    x = (slope * slope - a[0] - b[0]) % _P
+    return x, (slope * (a[0] - x) - a[1]) % _P
+
+
+def _multiply(k, point):
+    out = None
+    while k:
+        if k & 1:
+            out = _add(out, point)
+        point = _add(point, point)
+        k >>= 1
+    return out
+
+
+def _der(tag, *parts):
+    body = b"".join(parts)
+    size = len(body)
+    if size < 0x80:
+        return bytes([tag, size]) + body
+    length = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes([tag, 0x80 | len(length)]) + length + body
+
+
+def _integer(n):
+    return _der(0x02, n.to_bytes(n.bit_length() // 8 + 1, "big"))
+
+
+def _oid(text):
+    first, second, *rest = map(int, text.split("."))
+    out = bytes([first * 40 + second])
+    for n in rest:
+        part = bytes([n & 0x7F])
+        while n > 0x7F:
+            n >>= 7
+            part = bytes([n & 0x7F | 0x80]) + part
+        out += part
+    return _der(0x06, out)
+
+
+def _pem(kind, der):
+    text = base64.encodebytes(der).decode()
+    return f"-----BEGIN {kind}-----\n{text}-----END {kind}-----\n".encode()
+
+
+def _identity():
+    """A private key and a certificate as PEM, and the certificate as DER."""
+    secret = secrets.randbelow(_N - 1) + 1
+    x, y = _multiply(secret, _G)
+    point = b"\x04" + x.to_bytes(32, "big") + y.to_bytes(32, "big")
+    curve = _oid("1.2.840.10045.3.1.7")
+    ecdsa = _der(0x30, _oid("1.2.840.10045.4.3.2"))
+    name = _der(0x30, _der(0x31, _der(0x30, _oid("2.5.4.3"), _der(0x0C, b"localhost"))))
+    since = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=1)
+    extensions = (
+        ("2.5.29.19", _der(0x30, b"\x01\x01\xff")),  # a CA, as it signs itself
+        ("2.5.29.15", b"\x03\x02\x02\x84"),  # digitalSignature, keyCertSign
+        ("2.5.29.37", _der(0x30, _oid("1.3.6.1.5.5.7.3.1"), _oid("1.3.6.1.5.5.7.3.2"))),
+        ("2.5.29.17", _der(0x30, _der(0x82, b"localhost"))),
+    )
+    signed = _der(
+        0x30,
+        _der(0xA0, _integer(2)),
+        _integer(secrets.randbits(120)),
+        ecdsa,
+        name,
+        _der(0x30, _der(0x17, since.strftime("%y%m%d%H%M%SZ").encode()), _der(0x18, b"20991231235959Z")),
+        name,
+        _der(0x30, _der(0x30, _oid("1.2.840.10045.2.1"), curve), _der(0x03, b"\0", point)),
+        _der(0xA3, _der(0x30, *(_der(0x30, _oid(o), _der(0x04, v)) for o, v in extensions))),
+    )
+    digest = int.from_bytes(hashlib.sha256(signed).digest(), "big")
+    once = secrets.randbelow(_N - 1) + 1
+    r = _multiply(once, _G)[0] % _N
+    s = pow(once, -1, _N) * (digest + r * secret) % _N
+    certificate = _der(0x30, signed, ecdsa, _der(0x03, b"\0", _der(0x30, _integer(r), _integer(s))))
+    key = _der(
+        0x30, _integer(1), _der(0x04, secret.to_bytes(32, "big")), _der(0xA0, curve), _der(0xA1, _der(0x03, b"\0", point))
+    )
+    return _pem("EC PRIVATE KEY", key), _pem("CERTIFICATE", certificate), certificate
+
+
+# Log lines as the host reads them, JSON on standard error.
+
+_call = contextvars.ContextVar("call", default={})
+
+
+class _Lines(logging.Handler):
+    def emit(self, record):
+        level = {"CRITICAL": "error", "WARNING": "warn"}.get(record.levelname, record.levelname.lower())
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        line = {"@level": level, "@timestamp": now, "@message": record.getMessage(), **_call.get()}
+        if record.exc_info:
+            line["stack"] = "".join(traceback.format_exception(*record.exc_info))
+        os.write(2, (json.dumps(line) + "\n").encode())
+
+
+# Serving.
+
+
+class _Broken(Exception):
+    """An answer that the contract forbids."""
+
+
+class _Plugin:
+    def __init__(self, name, version, description, dispense, handle, configure, config):
+        self.dispense_, self.handle_, self.configure_, self.schema = dispense, handle, configure, config or {}
+        roles = [role for role, f in (("dispenser", dispense), ("org_setup", handle)) if f]
+        if not name or not roles:
+            sys.exit("mistake in the plugin: serve() needs a name, and dispense or handle")
+        keys = []
+        for key, kind in self.schema.items():
+            kind, *default = kind if isinstance(kind, tuple) else (kind,)
+            names = {str: "string", bool: "bool", int: "int", float: "float", list: "list", dict: "map"}
+            keys.append({"path": key, "type": names.get(kind, "any"), "required": not default,
+                         "default": json.dumps(default[0]) if default else ""})
+        self.about = {"name": name, "version": version, "roles": roles, "sdk": "python/" + VERSION,
+                      "config": keys, "description": description}
+
+    def describe(self, _):
+        return self.about
+
+    def configure(self, message):
+        setup = Setup(**{key: value for key, value in message.items() if key != "config"})
+        try:
+            config = self.checked(json.loads(message["config"] or b"{}"))
+            if self.configure_:
+                self.configure_(config, setup)
+        except BadConfig as err:
+            return {"problems": err.problems}
+        return {}
+
+    def checked(self, config):
+        """The config block with its defaults, or every mistake in it at once."""
+        bad = BadConfig("", "")
+        bad.problems = []
+        for key in config.keys() - self.schema.keys():
+            near = difflib.get_close_matches(key, self.schema, 1)
+            hint = f'; did you mean "{near[0]}"?' if near else f"; known are: {', '.join(self.schema) or 'none'}"
+            bad.problems.append({"path": key, "message": "this key is unknown" + hint})
+        out = {}
+        for key, kind in self.schema.items():
+            kind, *default = kind if isinstance(kind, tuple) else (kind,)
+            value = config.get(key)
+            if value is None and default:
+                value = default[0]
+            elif value is None:
+                bad.problems.append({"path": key, "message": "this key is required"})
+            elif kind is float and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)
+            elif not isinstance(value, kind) or isinstance(value, bool) and kind is not bool:
+                got = type(value).__name__
+                bad.problems.append({"path": key, "message": f"{kind.__name__} is wanted here, not {got}"})
+            out[key] = value
+        if bad.problems:
+            raise bad
+        return out
+
+    def dispense(self, message):
+        return self.answer(self.dispense_, "DispenseResponse", message)
+
+    def handle(self, message):
+        return self.answer(self.handle_, "HandleResponse", message)
+
+    def answer(self, function, wanted, message):
+        user, request = User(**message["user"] or {}), Request(**message["request"] or {})
+        request.form = message.get("form", {})
+        _call.set({"request_id": request.id, "intent_id": request.intent_id})
+        answer = function(user, request)
+        if not isinstance(answer, _Answer) or answer.message != wanted:
+            raise _Broken(f"{function.__name__} returned {answer!r}, which is not what one of {__name__}'s functions made")
+        return {**answer.fields, "effects": list(answer.effects)}
+
+
+def _by_hand(plugin):
+    """What the plugin does when a person starts it."""
+    about, args = plugin.about, sys.argv[1:]
+    if args and args[0] in ("-describe", "--describe"):
+        print(json.dumps(about, indent=2))
+        return 0
+    if len(args) > 1 and args[0] in ("-call", "--call"):
+        with open(args[1]) if args[1] != "-" else sys.stdin as file:
+            call = json.load(file)
+        everything = {"name": about["name"], "roles": about["roles"], "user_read": ["*"], "user_write": ["*"]}
+        problems = plugin.configure({**everything, "config": json.dumps(call.get("config") or {}).encode()})
+        if problems:
+            print(json.dumps(problems, indent=2))
+            return 1
+        user = {"id": "1", "name": "Ada Lovelace", "email": "ada@example.com", **call.get("user", {})}
+        routes = {"home": "/", "dashboard": "/dashboard", "login": "/login"}
+        request = {"id": "call", "intent_id": "call", "locale": "en", "routes": routes, **call.get("request", {})}
+        message = {"user": {**user, "id": str(user["id"])}, "request": request, "form": call.get("form", {})}
+        handle = call.get("role", "org_setup" if "form" in call else "dispenser") == "org_setup"
+        answer = (plugin.handle if handle else plugin.dispense)(message)
+        if "next_step" in answer:
+            answer["next_step"] = json.loads(answer["next_step"])
+        for effect in answer["effects"]:
+            for kind in ("set_user", "set_session"):
+                if kind in effect:
+                    effect["value"] = effect[kind]["value"]
+                    effect[kind] = effect[kind]["name"]
+        print(json.dumps({**answer.pop("intent", {}), **answer}, indent=2, ensure_ascii=False, default=str))
+        return 0
+    program = os.path.abspath(sys.argv[0])
+    print(f"""This is "{about['name']}", a plugin of Vestibule. The host starts it; by itself it does nothing.
+To use it, put this into config.hcl and run "vestibule plugin check":
+
+plugin "{about['name']}" {{
+  command = ["{os.path.basename(sys.executable)}", "{program}"]
+  roles   = {json.dumps(about['roles'])}
+}}
+
+To look at it without a host: -describe, or -call FILE.json ("-" reads standard input).""", file=sys.stderr)
+    return 1
+
+
+def _end_with_host():
+    """Waits for the end of the lifeline: a pipe that the host holds open and never writes to."""
+    while os.read(0, 4096):
+        pass
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)  # with all that we started
+    os._exit(0)
+
+
+def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None):
+    """Serves the plugin to the host that started the process. It does not return.
+
+    dispense(user, request) and handle(user, request) are the roles. config names
+    the keys of the config block: a type, or a type and a default for a key that is
+    not required, as in {"url": str, "limit": (int, 3)}. configure(config, setup) is
+    called once, before any other call, and may raise BadConfig.
+    """
+    plugin = _Plugin(name, version, description, dispense, handle, configure, config)
+    if os.environ.get(COOKIE[0]) != COOKIE[1]:
+        sys.exit(_by_hand(plugin))
+    handshake = os.dup(1)
+    os.dup2(2, 1)  # what is printed goes to the log
+    sys.stdout.reconfigure(line_buffering=True)
+    logging.basicConfig(level=logging.INFO, handlers=[_Lines()])
+    if os.environ.get("VESTIBULE_LIFELINE") == "stdin":
+        threading.Thread(target=_end_with_host, daemon=True).start()
+    server, socket, certificate, ended = _server(plugin)
+    server.start()
+    line = f"1|{PROTOCOL}|unix|{socket}|grpc|{base64.b64encode(certificate).decode().rstrip('=')}\n"
+    os.write(handshake, line.encode())
+    os.close(handshake)
+    ended.wait()
+    server.stop(0.5).wait()
+    if os.path.exists(socket):
+        os.remove(socket)
+    logging.shutdown()
+    os._exit(0)  # whatever threads the author left running
+
+
+def _server(plugin):
+    """The gRPC server, its socket, its certificate, and an event that is set when it is to end."""
+    import grpc  # here, so that a plugin can be looked at by hand without it
+
+    ended = threading.Event()
+
+    def method(function, request, response):
+        def behaviour(message, context):
+            try:
+                return function(message)
+            except _Broken as err:
+                logging.error("the answer breaks the contract: %s", err)
+                context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(err))
+            except Exception as err:  # whatever the author's code raises
+                logging.exception("no decision")
+                context.abort(grpc.StatusCode.ABORTED, f"{type(err).__name__}: {err}"[:300])
+
+        return grpc.unary_unary_rpc_method_handler(
+            behaviour,
+            request_deserializer=lambda data: decode(request, data),
+            response_serializer=lambda fields: encode(response, fields),
+        )
+
+    def shutdown(_):
+        ended.set()
+        return {}
+
+    methods = {
+        "/vestibule.plugin.v1.Plugin/Describe": method(plugin.describe, "DescribeRequest", "DescribeResponse"),
+        "/vestibule.plugin.v1.Plugin/Configure": method(plugin.configure, "ConfigureRequest", "ConfigureResponse"),
+        "/grpc.health.v1.Health/Check": method(lambda _: {"status": 1}, "Empty", "HealthResponse"),
+        "/plugin.GRPCController/Shutdown": method(shutdown, "Empty", "Empty"),
+    }
+    if plugin.dispense_:
+        methods["/vestibule.plugin.v1.Plugin/Dispense"] = method(plugin.dispense, "DispenseRequest", "DispenseResponse")
+    if plugin.handle_:
+        methods["/vestibule.plugin.v1.Plugin/Handle"] = method(plugin.handle, "HandleRequest", "HandleResponse")
+
+    class Router(grpc.GenericRpcHandler):
+        def service(self, details):
+            return methods.get(details.method)
+
+    key, pem, certificate = _identity()
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=64), handlers=[Router()])
+    directory = os.environ.get("PLUGIN_UNIX_SOCKET_DIR") or tempfile.mkdtemp(prefix="vestibule")
+    socket = os.path.join(directory, "plugin.sock")
+    credentials = grpc.ssl_server_credentials(
+        [(key, pem)], root_certificates=os.environ["PLUGIN_CLIENT_CERT"].encode(), require_client_auth=True
+    )
+    server.add_secure_port("unix:" + socket, credentials)
+    return server, socket, certificate, ended
