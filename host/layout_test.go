@@ -46,9 +46,10 @@ func layout() map[string][]string {
 
 		"pluginsdk":                   {},
 		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/*": {},
-		"pluginsdk/conformance": {"pluginsdk"},
-		"pluginsdk/plugintest":  {"pluginsdk", "pluginsdk/conformance"},
-		"plugins/*":             {"pluginsdk"},
+		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/plugintest"},
+		"pluginsdk/conformance":      {"pluginsdk"},
+		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance"},
+		"plugins/*":                  {"pluginsdk"},
 
 		"odata": {
 			"odata/batch", "odata/csdl", "odata/edm", "odata/header", "odata/payload", "odata/plan", "odata/planner", "odata/syntax",
@@ -74,7 +75,7 @@ func libraries() map[string][]string {
 	sql := []string{"host/store", "host/store/*", "odata/sqlsource", "odata/sqlsource/*", "odata/odatatest", "odata/odatatest/*", "examples/*"}
 	settings := []string{"host/config", "host/config/*"}
 	plugins := []string{"host/pluginproc", "pluginsdk", "pluginsdk/*"}
-	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "odata/odatatest", "odata/odatatest/*"}
+	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "pluginsdk/internal/sdktest", "odata/odatatest", "odata/odatatest/*"}
 	return map[string][]string{
 		"github.com/gorilla/mux":              {"host", "examples/*"},
 		"github.com/gorilla/sessions":         {"host", "host/session"},

@@ -21,15 +21,20 @@ type event struct {
 
 func main() {
 	skipped := flag.String("skipped", "", "file to write the skipped tests to")
+	total := flag.String("total", "", "file to write the numbers to")
 	flag.Parse()
 	s := &summary{output: map[string][]string{}, skips: map[string][]string{}}
 	if err := s.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "summary:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%d tests passed, %d failed, %d skipped, in %d packages\n", s.passed, s.failed, s.skipped, s.packages)
-	if *skipped != "" {
-		if err := os.WriteFile(*skipped, []byte(s.reasons()), 0o644); err != nil {
+	numbers := fmt.Sprintf("%d tests passed, %d failed, %d skipped, in %d packages", s.passed, s.failed, s.skipped, s.packages)
+	fmt.Println(numbers)
+	for name, text := range map[string]string{*skipped: s.reasons(), *total: numbers + "\n"} {
+		if name == "" {
+			continue
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "summary:", err)
 			os.Exit(1)
 		}
