@@ -84,7 +84,7 @@ func vestibule(ctx context.Context, file string) (http.Handler, error) {
 		return nil, err
 	}
 	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
-	source, err := sqlsource.New(ctx, sqlsource.Database{Dialect: "sqlite", DSN: file}, sqlsource.Config{
+	source, err := sqlsource.New(ctx, sqlsource.Database{Dialect: "sqlite", DSN: file, Writer: db.Writer()}, sqlsource.Config{
 		Guard: edm.GuardNone,
 		EntitySets: []sqlsource.EntitySet{
 			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},

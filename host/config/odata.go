@@ -95,7 +95,7 @@ func (c *Config) odataDatabase(ctx context.Context, db *store.DB) (from sqlsourc
 		dsn, _ := c.dsn()
 		from = sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn}
 		if db != nil {
-			from.DB = db.Reader()
+			from.DB, from.Writer = db.Reader(), db.Writer()
 		}
 		return from, nil, nil
 	}

@@ -18,7 +18,12 @@ import (
 type decoder struct {
 	arena []byte
 	last  []plan.Value
+	// own is the block that pinned texts go to, as long as it has room for them.
+	own []byte
 }
+
+// ownBlock is the size of such blocks.
+const ownBlock = 16 << 10
 
 // reset forgets the texts of the row before.
 func (d *decoder) reset() { d.arena = d.arena[:0] }
@@ -38,12 +43,14 @@ func (d *decoder) pin() {
 	for i := range d.last {
 		need += len(d.last[i].Bytes)
 	}
-	own := make([]byte, 0, need)
+	if need > cap(d.own)-len(d.own) {
+		d.own = make([]byte, 0, max(need, ownBlock))
+	}
 	for i := range d.last {
 		if b := d.last[i].Bytes; b != nil {
-			from := len(own)
-			own = append(own, b...)
-			d.last[i].Bytes = own[from:len(own):len(own)]
+			from := len(d.own)
+			d.own = append(d.own, b...)
+			d.last[i].Bytes = d.own[from:len(d.own):len(d.own)]
 		}
 	}
 	d.arena = d.arena[:0]

@@ -20,6 +20,8 @@ type buffer struct {
 	// children holds, for each expanded property, the rows of all parents.
 	children []*children
 	rows     int
+	// expect is how many rows there may well be.
+	expect int
 }
 
 // children are the rows of one expanded property for all parents of a buffer.
@@ -52,10 +54,12 @@ func (b *buffer) expand(i, parent int) plan.Rows {
 // add decodes a row into the buffer.
 func (b *buffer) add(cells []engine.Cell) error {
 	n := len(b.node.Columns)
-	for range n {
-		b.values = append(b.values, plan.Value{})
+	from := len(b.values)
+	if from+n > cap(b.values) {
+		b.values = append(make([]plan.Value, 0, max(2*(from+n), b.expect*n)), b.values...)
 	}
-	if err := b.dec.row(b.values[len(b.values)-n:], cells, b.node.Columns); err != nil {
+	b.values = b.values[:from+n]
+	if err := b.dec.row(b.values[from:], cells, b.node.Columns); err != nil {
 		return err
 	}
 	b.dec.pin()
@@ -65,7 +69,7 @@ func (b *buffer) add(cells []engine.Cell) error {
 
 // fill reads the next chunk and the children of its rows.
 func (r *rows) fill() error {
-	b := &buffer{node: r.node}
+	b := &buffer{node: r.node, expect: int(min(r.node.Page.Rows-r.given, chunkRows))}
 	at := r.page.Links
 	var links linkKeys
 	if r.cursor == nil {
@@ -125,37 +129,54 @@ func (l *linkKeys) add(cells []engine.Cell, at [][]int) {
 
 // keyOf reads a key from cells; the name is empty when a part is null.
 func keyOf(cells []engine.Cell, at []int) (name string, key []any) {
-	var b []byte
+	b := appendName(nil, cells, at)
+	if len(b) == 0 {
+		return "", nil
+	}
 	for _, p := range at {
 		switch c := cells[p]; c.Kind {
+		case engine.Int:
+			key = append(key, c.Int)
+		case engine.Float:
+			key = append(key, c.Float)
+		case engine.Blob:
+			key = append(key, append([]byte(nil), c.Bytes...))
+		case engine.Text:
+			key = append(key, string(c.Bytes))
+		}
+	}
+	return string(b), key
+}
+
+// appendName appends a key in text form; nothing when a part is null.
+func appendName(dst []byte, cells []engine.Cell, at []int) []byte {
+	b := dst
+	for _, p := range at {
+		switch c := &cells[p]; c.Kind {
 		case engine.Null:
-			return "", nil
+			return dst
 		case engine.Int:
 			b = strconv.AppendInt(append(b, 'n'), c.Int, 10)
-			key = append(key, c.Int)
 		case engine.Float:
 			if c.Float == float64(int64(c.Float)) {
 				b = strconv.AppendInt(append(b, 'n'), int64(c.Float), 10)
 			} else {
 				b = strconv.AppendFloat(append(b, 'f'), c.Float, 'g', -1, 64)
 			}
-			key = append(key, c.Float)
 		case engine.Blob:
 			b = append(append(b, 'b'), c.Bytes...)
-			key = append(key, append([]byte(nil), c.Bytes...))
 		case engine.Text:
 			b = append(append(b, 't'), c.Bytes...)
-			key = append(key, string(c.Bytes))
 		}
 		b = append(b, 0)
 	}
-	return string(b), key
+	return b
 }
 
 // expandAll reads the children of a buffer's rows, level by level.
 func (r *rows) expandAll(b *buffer, links *linkKeys) error {
 	for i, n := range b.node.Expand {
-		c := &children{buffer: buffer{node: n}, groups: map[string]*group{}}
+		c := &children{buffer: buffer{node: n, expect: b.rows}, groups: map[string]*group{}}
 		b.children = append(b.children, c)
 		if b.rows > 0 && len(links.keys[i]) > 0 {
 			if err := r.readChildren(c, links.keys[i]); err != nil {
@@ -175,6 +196,11 @@ func (r *rows) expandAll(b *buffer, links *linkKeys) error {
 
 func (r *rows) readChildren(c *children, keys [][]any) error {
 	n := c.node
+	if n.Many && !n.CountOnly && r.tx.Interleaves() {
+		if done, err := r.readSiblings(c, keys); done || err != nil {
+			return err
+		}
+	}
 	s := r.gen.Children(n, keys)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {

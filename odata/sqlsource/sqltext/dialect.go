@@ -77,6 +77,9 @@ type Statement struct {
 
 // identifier puts a name between quotes, in the form that fragments need.
 func identifier(quote, name string) string {
+	if !strings.ContainsAny(name, quote) && !strings.Contains(name, "$") {
+		return quote + name + quote
+	}
 	return quote + strings.NewReplacer(quote, quote+quote, "$", dollar).Replace(name) + quote
 }
 

@@ -149,3 +149,15 @@ func (it sortItem) behind(key any, rest frag) frag {
 		return fill("$1 <= $2 AND ($1 < $2 OR ($3))", x, param(key), rest)
 	}
 }
+
+// Siblings is like Children, for children that are few: the columns are the same without the rank and the total, every
+// row of every parent is there, parent by parent and in order, but no more than limit of them all.
+func (g *Generator) Siblings(n *plan.Node, keys [][]any, limit int64) Statement {
+	from, parent := g.childrenFrom(n, keys)
+	order := append(append([]frag(nil), parent...), g.orders(n.Query.Order))
+	if len(n.Query.Order) == 0 {
+		order = parent
+	}
+	f := fill("SELECT $1 $2 ORDER BY $3", plain(g.list(n, parent)), from, join(", ", order...))
+	return g.finish(fill("$1 $2", f, g.d.limit(limit, 0)))
+}

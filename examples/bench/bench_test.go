@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+)
+
+// sink takes an answer and keeps nothing but its status.
+type sink struct {
+	header http.Header
+	status int
+}
+
+func (s *sink) Header() http.Header         { return s.header }
+func (s *sink) WriteHeader(status int)      { s.status = status }
+func (s *sink) Write(b []byte) (int, error) { return len(b), nil }
+
+// BenchmarkHandlers compares what `make bench` measures over HTTP without the network in between: the whole host, and
+// the handler that was written by hand.
+func BenchmarkHandlers(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "bench.db")
+	if err := makeData(b.Context(), file, 20_000); err != nil {
+		b.Fatal(err)
+	}
+	ours, err := vestibule(b.Context(), file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	byHand, err := baseline(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	same := func(target string) func(int) string { return func(int) string { return target } }
+	fresh := func(target string) func(int) string {
+		return func(i int) string { return fmt.Sprintf("%sfresh=%d", target, i) }
+	}
+	cases := []struct {
+		name           string
+		ours, baseline func(i int) string
+	}{
+		{"Page", fresh("/odata/Products?"), same("/page")},
+		{
+			"Filtered", func(i int) string {
+				return fmt.Sprintf("/odata/Products?$filter=category_id%%20eq%%20%d%%20and%%20price%%20gt%%2010&$orderby=price", i%500+1)
+			},
+			func(i int) string { return fmt.Sprintf("/filtered?category=%d", i%500+1) },
+		},
+		{"Counted", fresh("/odata/Products?$count=true&"), same("/counted")},
+		{"Expanded", fresh("/odata/Products?$expand=reviews&"), same("/expanded")},
+		{"DeepSkip", func(i int) string { return fmt.Sprintf("/odata/Products?$orderby=price&$skip=%d", i*37%95*200) }, nil},
+		{"Unchanged", same("/odata/Products"), nil},
+	}
+	for _, c := range cases {
+		run := func(h http.Handler, target func(int) string) func(*testing.B) {
+			return func(b *testing.B) {
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+target(i), nil)
+					w := &sink{header: http.Header{}}
+					if h.ServeHTTP(w, r); w.status >= 300 {
+						b.Fatalf("%s: %d", r.URL, w.status)
+					}
+				}
+			}
+		}
+		b.Run(c.name+"/vestibule", run(ours, c.ours))
+		if c.baseline != nil {
+			b.Run(c.name+"/baseline", run(byHand, c.baseline))
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package cursor
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+)
+
+// fewPerParent bounds how many rows are read in the hope that no parent has too many children.
+const fewPerParent = 20
+
+// readSiblings reads all children of all parents, which costs less than numbering them in the database as long as they
+// are few. It is false when they are not; then nothing is left of it.
+func (r *rows) readSiblings(c *children, keys [][]any) (done bool, err error) {
+	n := c.node
+	limit := int64(chunkRows + fewPerParent*len(keys))
+	s := r.gen.Siblings(n, keys, limit+1)
+	cur, err := r.tx.Query(s.SQL, s.Args)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	at, width := r.gen.Links(n)
+	var parent []int
+	for range keys[0] {
+		parent = append(parent, width)
+		width++
+	}
+	cells := make([]engine.Cell, width)
+	var links linkKeys
+	var name, next []byte
+	var g *group
+	for total := int64(0); ; total++ {
+		ok, err := cur.Next()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			break
+		}
+		if total == limit {
+			*c = children{buffer: buffer{node: n}, groups: map[string]*group{}}
+			return false, nil
+		}
+		if err := cur.Row(cells); err != nil {
+			return false, err
+		}
+		if next = appendName(next[:0], cells, parent); g == nil || !bytes.Equal(next, name) {
+			name = append(name[:0], next...)
+			if g = c.groups[string(name)]; g == nil {
+				g = &group{}
+				c.groups[string(name)] = g
+			}
+		}
+		if g.count++; g.count <= n.Page.Skip {
+			continue
+		}
+		if int64(len(g.rows)) == n.Page.Rows {
+			g.more = n.Page.Next
+			continue
+		}
+		g.rows = append(g.rows, c.rows)
+		if err := c.add(cells); err != nil {
+			return false, err
+		}
+		links.add(cells, at)
+	}
+	return true, r.expandAll(&c.buffer, &links)
+}
