@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/host"
 	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/host/auth/password"
 	"github.com/vestibule-dev/vestibule/host/store"
 	"github.com/vestibule-dev/vestibule/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/host/store/postgres"
@@ -118,6 +119,15 @@ const (
 	adaPassword = "engine-of-analysis-1843"
 )
 
+// adaHash is the hash of Ada's password, made once: hashing is slow on purpose.
+var adaHash = sync.OnceValue(func() string {
+	hash, err := password.New().Hash(context.Background(), adaPassword)
+	if err != nil {
+		panic(err)
+	}
+	return hash
+})
+
 func testApp() fstest.MapFS {
 	page := `<!doctype html><html lang="en" dir="ltr"><head><title>t</title></head><body>` +
 		`<script type="application/json" id="bootstrap">{}</script></body></html>`
@@ -170,7 +180,7 @@ func newSite(t testing.TB, db *store.DB, change func(*host.Options)) *testSite {
 	t.Cleanup(s.Close)
 	s.user, err = s.admin.FindUser(t.Context(), adaEmail)
 	if err != nil {
-		s.user, err = s.admin.AddUser(t.Context(), adaEmail, "Ada", adaPassword)
+		s.user, err = db.AddUser(t.Context(), adaEmail, "Ada", adaHash())
 	}
 	if err != nil {
 		t.Fatal(err)

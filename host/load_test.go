@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/auth/password"
 )
 
 // A crowd of 100 people, each with an own login name, signs in at the same time
@@ -70,12 +69,8 @@ func crowd(t testing.TB, s *testSite) (answers map[int]int, health []time.Durati
 // crowded is a site that knows the crowd.
 func crowded(t testing.TB, s *testSite) *testSite {
 	t.Helper()
-	hash, err := password.New().Hash(context.Background(), adaPassword)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i := range 100 {
-		if _, err := s.db.AddUser(context.Background(), fmt.Sprintf("crowd%d@example.com", i), "C", hash); err != nil {
+		if _, err := s.db.AddUser(context.Background(), fmt.Sprintf("crowd%d@example.com", i), "C", adaHash()); err != nil {
 			t.Fatal(err)
 		}
 	}
