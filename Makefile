@@ -1,7 +1,6 @@
 # `make help` lists what there is. Tools are pinned here and run by Go itself.
 GOLANGCI    := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
-STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
@@ -49,9 +48,8 @@ bench-go: ## run the Go benchmarks beside the code
 bench-timing: ## print how long failed sign-ins of each kind take
 	go test -run '^$$' -bench '^BenchmarkFailedSignIn' -benchtime 40x ./host/...
 
-lint: ## golangci-lint and staticcheck
+lint: ## golangci-lint, which has staticcheck in it
 	$(GOLANGCI) run ./...
-	$(STATICCHECK) ./...
 
 vuln: ## look for known vulnerabilities in what is linked
 	$(GOVULNCHECK) ./...
