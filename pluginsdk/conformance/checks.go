@@ -45,24 +45,24 @@ func (s *subject) byHand() error {
 
 func (s *subject) describes() error {
 	if s.about.Name == "" {
-		return errors.New("Describe must name the plugin")
+		return errors.New("it must name itself in Describe")
 	}
 	if len(s.about.Roles) == 0 {
-		return errors.New("Describe must name a role")
+		return errors.New("it must name a role in Describe")
 	}
 	for _, role := range s.about.Roles {
 		if role != pluginsdk.RoleDispenser && role != pluginsdk.RoleOrgSetup {
-			return fmt.Errorf("Describe names the role %q, which does not exist", role)
+			return fmt.Errorf("it names the role %q in Describe, which does not exist", role)
 		}
 	}
 	ctx, cancel := s.call()
 	defer cancel()
 	again, err := s.instance.Client.Describe(ctx, "conformance")
 	if err != nil {
-		return fmt.Errorf("Describe must work more than once: %w", err)
+		return fmt.Errorf("a second Describe: %w", err)
 	}
 	if again.Name != s.about.Name || again.Version != s.about.Version || !slices.Equal(again.Roles, s.about.Roles) {
-		return errors.New("Describe answers differently each time")
+		return errors.New("it describes itself differently each time")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -28,6 +29,9 @@ func Decode(config []byte, into any) error {
 	var tree any
 	if err := d.Decode(&tree); err != nil {
 		return Bad("", "it is not JSON: %v", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return Bad("", "it is not JSON: something follows the object")
 	}
 	fresh := reflect.New(target.Elem().Type())
 	dec := &configDecoder{}

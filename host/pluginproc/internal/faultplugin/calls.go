@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
@@ -103,8 +104,8 @@ func intents() map[string]pluginsdk.Intent {
 func acts() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"error":           func(context.Context) error { return errors.New("secret detail of the plugin") },
-		"panic":           func(context.Context) error { panic("in a call") },
-		"panic-goroutine": func(context.Context) error { go panic("in a goroutine"); time.Sleep(time.Second); return nil },
+		"panic":           func(context.Context) error { boom("in a call"); return nil },
+		"panic-goroutine": func(context.Context) error { go boom("in a goroutine"); time.Sleep(time.Second); return nil },
 		"exit":            func(context.Context) error { os.Exit(7); return nil },
 		"kill":            func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) },
 		"freeze":          func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGSTOP) },
@@ -122,10 +123,10 @@ func acts() map[string]func(context.Context) error {
 // once dies in the first call that any process gets: the file ONCE remembers.
 func once(context.Context) error {
 	f, err := os.OpenFile(os.Getenv("ONCE"), os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	return errors.Join(f.Close(), syscall.Kill(os.Getpid(), syscall.SIGKILL))
+	return errors.Join(err, f.Close(), syscall.Kill(os.Getpid(), syscall.SIGKILL))
 }
 
 // raws are answers as bytes that the SDK would not send.

@@ -29,7 +29,7 @@ func starts() map[string]func(*fault) {
 		"configure-mistake": func(*fault) {},
 		"configure-hangs":   func(*fault) {},
 		"exit":              func(*fault) { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
-		"panic":             func(*fault) { panic("the stars are wrong") },
+		"panic":             func(*fault) { boom("the stars are wrong") },
 		"hang":              func(*fault) { select {} },
 		"freeze":            func(*fault) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) },
 		"slow":              func(*fault) { time.Sleep(1500 * time.Millisecond) },
@@ -61,6 +61,14 @@ func lifeline() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
+}
+
+func boom(text string) { panic(text) }
+
+// fail ends a plugin whose test is set up wrongly.
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(2)
 }
 
 func flood(w io.Writer) {
@@ -110,7 +118,7 @@ func announce(network, address string) {
 func foreign() string {
 	dir, err := os.MkdirTemp("", "foreign")
 	if err != nil {
-		panic(err)
+		fail(err)
 	}
 	return listen(filepath.Join(dir, "s"))
 }
@@ -119,7 +127,7 @@ func foreign() string {
 func link() string {
 	path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "link")
 	if err := os.Symlink(foreign(), path); err != nil {
-		panic(err)
+		fail(err)
 	}
 	return path
 }
@@ -130,7 +138,7 @@ func silent() string { return listen(filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET
 func listen(path string) string {
 	l, err := net.Listen("unix", path)
 	if err != nil {
-		panic(err)
+		fail(err)
 	}
 	go func() {
 		for {
@@ -152,7 +160,7 @@ func forkChild(away bool) {
 	cmd.Stdout, cmd.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: away}
 	if err := cmd.Start(); err != nil {
-		panic(err)
+		fail(err)
 	}
 	if dir := os.Getenv("PIDS"); dir != "" {
 		_ = os.WriteFile(filepath.Join(dir, fmt.Sprint(cmd.Process.Pid)), nil, 0o600)
