@@ -24,11 +24,12 @@ func (s *Source) remember(ctx context.Context, db Database, tables []*introspect
 	if !ok || db.Forget {
 		return nil
 	}
-	writer, err := s.writer(ctx, db, m)
-	if err != nil {
+	seen := used(m)
+	indirect, restless, err := s.indirect(ctx, seen)
+	if err != nil || restless {
 		return err
 	}
-	if err := lite.NameVersions(writer); err != nil {
+	if err := lite.NameVersions(writer(db, seen, indirect)); err != nil {
 		return err
 	}
 	total := map[*edm.EntitySet]bool{}
@@ -78,12 +79,8 @@ func totalOrder(t *introspect.Table, set *edm.EntitySet, stored *sqltext.Table) 
 	return false
 }
 
-// writer says which tables the host writes without anybody seeing it through the model. As soon as something that is no
-// plain table is part of the model there are none: a view may show anything.
-func (s *Source) writer(ctx context.Context, db Database, m *sqltext.Mapping) (*engine.Writer, error) {
-	if db.Writer == nil {
-		return nil, nil
-	}
+// used are the names of all tables that the model reads, in lower case.
+func used(m *sqltext.Mapping) map[string]bool {
 	seen := map[string]bool{}
 	for _, t := range m.Tables {
 		seen[strings.ToLower(t.Name[len(t.Name)-1])] = true
@@ -93,37 +90,51 @@ func (s *Source) writer(ctx context.Context, db Database, m *sqltext.Mapping) (*
 			seen[strings.ToLower(l.Via[len(l.Via)-1])] = true
 		}
 	}
-	indirect, err := s.indirect(ctx, seen)
-	if err != nil {
-		return nil, err
+	return seen
+}
+
+// writer says which tables the host writes without anybody seeing it through the model. As soon as something that is no
+// plain table is part of the model there are none: a view may show anything.
+func writer(db Database, seen map[string]bool, indirect bool) *engine.Writer {
+	if db.Writer == nil {
+		return nil
 	}
 	return &engine.Writer{DB: db.Writer.DB, Private: func(table string) bool {
 		table = strings.ToLower(table)
 		return !indirect && !seen[table] && (strings.HasPrefix(table, "vestibule_") || table == "users" || table == "password_reset_tokens")
-	}}, nil
+	}}
 }
 
-// indirect tells whether one of the tables is a view or a virtual table.
-func (s *Source) indirect(ctx context.Context, tables map[string]bool) (found bool, err error) {
+// clocks are words in the definition of a view that let it change by itself.
+func clocks() []string {
+	return []string{"now", "current_", "random", "date", "time", "julianday", "unixepoch", "changes", "last_insert_rowid"}
+}
+
+// indirect tells whether one of the tables is a view or a virtual table, and whether such a view may show something else
+// though nobody wrote: then nothing can be remembered.
+func (s *Source) indirect(ctx context.Context, tables map[string]bool) (found, restless bool, err error) {
 	tx, err := s.db.Begin(ctx, false)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer func() { err = errors.Join(err, tx.Close()) }()
-	cur, err := tx.Query(`SELECT name FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'create virtual%'`, nil)
+	cur, err := tx.Query(`SELECT name, lower(sql) FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'create virtual%'`, nil)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer func() { err = errors.Join(err, cur.Close()) }()
-	cells := make([]engine.Cell, 1)
+	cells := make([]engine.Cell, 2)
 	for {
 		ok, err := cur.Next()
 		if err != nil || !ok {
-			return found, err
+			return found, found && restless, err
 		}
 		if err := cur.Row(cells); err != nil {
-			return false, err
+			return false, false, err
 		}
 		found = found || tables[strings.ToLower(string(cells[0].Bytes))]
+		for _, word := range clocks() {
+			restless = restless || strings.Contains(string(cells[1].Bytes), word)
+		}
 	}
 }

@@ -30,9 +30,9 @@ type Reader struct {
 	walks map[string]bool
 }
 
-// Bounds of what a Reader keeps besides its Marks.
+// Bounds of what a Reader keeps besides its Marks; package odata keeps fewer plans than maxPages.
 const (
-	maxPages  = 512
+	maxPages  = 2048
 	maxShapes = 1024
 )
 
