@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -86,7 +87,7 @@ func (o *output) plainLevel(line string) hclog.Level {
 }
 
 func (o *output) emit(level hclog.Level, message string, entry map[string]any) {
-	message = Clean(message, maxText)
+	message = cmp.Or(Clean(message, maxText), "(no message)")
 	o.remember(message, entry)
 	if level < hclog.Trace || level > hclog.Error {
 		level = hclog.Info
