@@ -225,7 +225,7 @@ func TestFiles(t *testing.T) {
 		"/one": "200 hello", "/gone": "404", "/hello.txt": "200 hello", "/docs/hello.txt": "200 hello",
 		"/docs": "301", "/docs/sub/": "200 sub", "/docs/sub": "301", "/docs/": "404",
 		"/.secret": "404", "/sub/.git/x": "404", "/docs/.secret": "404", "/link": "404", "/docs/link": "404",
-		"/docs/%2e%2e/x": "301", "/inner/hello.txt": "302", "/missing": "404",
+		"/docs/%2e%2e/x": "301", "//hello.txt": "301", "/sub/../hello.txt": "301", "/inner/hello.txt": "302", "/missing": "404",
 	} {
 		a := s.browser(t).get(path)
 		got := a.Status[:3]

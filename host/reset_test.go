@@ -89,7 +89,7 @@ func TestReset(t *testing.T) {
 		path, token := s.link(t, b, 1)
 		for range 2 { // a mail scanner's look consumes nothing
 			a := b.get(path)
-			want := "/login#/set-password/" + token + "/ada@example.com"
+			want := "/login#/set-password/" + token + "/ada%40example.com"
 			if got := a.Header.Get("Location"); a.StatusCode != 302 || got != want || a.Header.Get("Referrer-Policy") != "no-referrer" {
 				t.Fatalf("%d to %q, want %q", a.StatusCode, got, want)
 			}

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/url"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,7 +23,8 @@ import (
 // Handler returns everything as one handler, for a program that listens by
 // itself and has no router of its own. Call Start before the first request.
 func (h *Host) Handler() (http.Handler, error) {
-	router := mux.NewRouter()
+	// Not cleaned by the router, whose redirects would lack our headers.
+	router := mux.NewRouter().SkipClean(true)
 	if err := h.register(router); err != nil {
 		return nil, err
 	}
@@ -29,19 +32,40 @@ func (h *Host) Handler() (http.Handler, error) {
 		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound})
 	})
 	router.NotFoundHandler = h.wrap("not-found", missing)
-	if h.odata == nil {
-		return router, nil
-	}
 	// The router cleans paths before it matches them, and OData keys may hold
 	// slashes: its requests never reach the router.
-	service := h.wrap("odata", h.odataHandler())
+	service := router.NotFoundHandler
+	if h.odata != nil {
+		service = h.wrap("odata", h.odataHandler())
+	}
+	tidy := h.wrap("tidy", h.only("GET", http.HandlerFunc(tidyPath)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/odata/") {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/odata/"):
 			service.ServeHTTP(w, r)
-			return
+		case r.URL.Path != cleanPath(r.URL.Path):
+			tidy.ServeHTTP(w, r)
+		default:
+			router.ServeHTTP(w, r)
 		}
-		router.ServeHTTP(w, r)
 	}), nil
+}
+
+// tidyPath redirects from a path with dots or empty segments to the one that it
+// means, so that no guard and no file is asked for by two names.
+func tidyPath(w http.ResponseWriter, r *http.Request) {
+	u := url.URL{Path: cleanPath(r.URL.Path), RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, u.String(), http.StatusMovedPermanently)
+}
+
+// cleanPath returns the shortest path that means the same, with a final slash
+// where there was one.
+func cleanPath(p string) string {
+	clean := path.Clean("/" + p)
+	if strings.HasSuffix(p, "/") && clean != "/" {
+		clean += "/"
+	}
+	return clean
 }
 
 // Run starts the host, listens, and serves until ctx ends; then it lets requests

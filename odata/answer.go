@@ -125,7 +125,8 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 	p := from.plan
 	format, ok := accept.JSON()
 	raw := p.Kind == plan.RawValue || p.Kind == plan.RawCount
-	if !ok && (!raw || accept.Best(rawType(p)) == "") {
+	media, _, _ := strings.Cut(rawType(p), ";") // a parameter more is no other type
+	if !ok && (!raw || accept.Best(media) == "") {
 		return notAcceptable(rawType(p))
 	}
 	out := &response{s: s, w: w, q: q}

@@ -111,7 +111,7 @@ func (s *Service) resolve(q *request, raw string) (string, *fault) {
 	}
 	u, err := url.Parse(path)
 	if err != nil || !strings.EqualFold(u.Scheme+"://"+u.Host, q.origin) {
-		return "", badRequest("malformed", "a part of a batch names another service: %.80q", raw)
+		return "", badRequest("malformed", "this address is of another service: %.80q", raw)
 	}
 	return raw, nil
 }
@@ -140,6 +140,8 @@ func batchFault(err error) error {
 	switch {
 	case errors.Is(err, batch.ErrMediaType):
 		f.status, f.code = http.StatusUnsupportedMediaType, "unsupported_media_type"
+	case errors.Is(err, batch.ErrNotImplemented):
+		f.status, f.code = http.StatusNotImplemented, "not_implemented"
 	case errors.Is(err, batch.ErrTooLarge):
 		f.status, f.code = http.StatusRequestEntityTooLarge, "request_too_large"
 	}

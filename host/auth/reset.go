@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
@@ -26,7 +27,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err == nil:
 		http.SetCookie(w, p.screenCookie(time.Minute))
-		target += "#/set-password/" + url.PathEscape(secret) + "/" + url.PathEscape(email)
+		target += "#/set-password/" + component(secret) + "/" + component(email)
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
@@ -35,6 +36,10 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(http.StatusFound)
 	return nil
 }
+
+// component encodes a part of a fragment as encodeURIComponent does, which is how
+// the front end decodes it.
+func component(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // findReset returns the usable token that a link or form names, and its user.
 func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, User, error) {

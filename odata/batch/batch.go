@@ -37,6 +37,9 @@ var (
 	// ErrMediaType tells that the content type is neither multipart/mixed nor
 	// application/json.
 	ErrMediaType = errors.New("a batch is multipart/mixed with a boundary, or application/json")
+	// ErrNotImplemented tells that a request asks for what the format has and we
+	// do not.
+	ErrNotImplemented = errors.New("not implemented")
 	// ErrTooLarge tells that a limit was passed.
 	ErrTooLarge = errors.New("the batch is too large")
 )

@@ -18,6 +18,7 @@ type jsonRequest struct {
 	Body           json.RawMessage   `json:"body"`
 	AtomicityGroup string            `json:"atomicityGroup"`
 	DependsOn      []string          `json:"dependsOn"`
+	If             *string           `json:"if"`
 }
 
 func readJSON(r io.Reader, limit int) ([]Request, error) {
@@ -26,7 +27,7 @@ func readJSON(r io.Reader, limit int) ([]Request, error) {
 		Requests *[]jsonRequest `json:"requests"`
 	}
 	if err := dec.Decode(&doc); err != nil {
-		return nil, err
+		return nil, explain(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("data after the batch object")
@@ -49,10 +50,30 @@ func readJSON(r io.Reader, limit int) ([]Request, error) {
 	return out, nil
 }
 
+// explain says in the words of the format what is wrong with a body; the
+// parser's own words are for programmers.
+func explain(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the body ends too early")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("the body is not JSON at byte %d", syntax.Offset)
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Errorf("%s cannot be a JSON %s", kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("the body is a JSON %s: expected an object with requests", kind.Value)
+	}
+	return errors.New("the body cannot be read")
+}
+
 // request checks a request object; known holds the names that came before it
 // and gets its own (OData-JSON 19.1: ids are unique, dependsOn looks back).
 func (j jsonRequest) request(known map[string]bool) (Request, error) {
 	switch {
+	case j.If != nil:
+		return Request{}, fmt.Errorf("%w: conditions (if)", ErrNotImplemented)
 	case j.ID == nil || *j.ID == "":
 		return Request{}, errors.New("id is missing")
 	case known[*j.ID] || *j.ID == j.AtomicityGroup:

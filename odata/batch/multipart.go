@@ -20,6 +20,9 @@ type parts struct {
 	max int
 }
 
+// errTruncated is the fault of a body whose boundary is missing or malformed.
+var errTruncated = errors.New("the body ends before its closing boundary")
+
 func readMultipart(r io.Reader, boundary string, limit int) ([]Request, error) {
 	p := &parts{max: limit}
 	mr := multipart.NewReader(r, boundary)
@@ -29,7 +32,7 @@ func readMultipart(r io.Reader, boundary string, limit int) ([]Request, error) {
 			return p.out, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("part %d: %w", group, err)
+			return nil, fmt.Errorf("part %d: %w", group, errTruncated)
 		}
 		if err := p.add(part, group); err != nil {
 			return nil, fmt.Errorf("part %d: %w", group, err)
@@ -41,7 +44,7 @@ func readMultipart(r io.Reader, boundary string, limit int) ([]Request, error) {
 func (p *parts) add(part *multipart.Part, group int) error {
 	media, params, err := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	if err != nil {
-		return fmt.Errorf("content type: %w", err)
+		return errors.New("the content type is missing or malformed")
 	}
 	switch media {
 	case "application/http":
@@ -65,7 +68,7 @@ func (p *parts) changeSet(r io.Reader, boundary, group string) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("change set: %w", err)
+			return fmt.Errorf("change set: %w", errTruncated)
 		}
 		if media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type")); media != "application/http" {
 			return errors.New("change set: a part is not application/http")
@@ -108,7 +111,7 @@ func parseRequest(raw []byte) (Request, error) {
 	tp := textproto.NewReader(br)
 	line, err := tp.ReadLine()
 	if err != nil {
-		return Request{}, fmt.Errorf("request line: %w", err)
+		return Request{}, errors.New("the request line is missing")
 	}
 	method, rest, _ := strings.Cut(line, " ")
 	target, proto, ok := strings.Cut(rest, " ")
@@ -117,7 +120,7 @@ func parseRequest(raw []byte) (Request, error) {
 	}
 	header, err := tp.ReadMIMEHeader()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Request{}, fmt.Errorf("headers: %w", err)
+		return Request{}, errors.New("a header is malformed")
 	}
 	body, err := io.ReadAll(br)
 	if err != nil {

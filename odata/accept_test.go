@@ -1,0 +1,50 @@
+package odata_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A raw value is text whatever parameters the type that is asked for lacks.
+func TestTextIsAcceptable(t *testing.T) {
+	t.Parallel()
+	s := service(t, &numbers{total: 3, padding: 2}, nil)
+	for _, accept := range []string{"text/plain", "text/*", "*/*", "text/plain;charset=utf-8"} {
+		r := httptest.NewRequest("GET", "/odata/Numbers(2)/Text/$value", nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != 200 || w.Body.String() != "xx" {
+			t.Errorf("%s gives %d %s", accept, w.Code, w.Body)
+		}
+	}
+}
+
+// What is wrong with a batch is said in the words of the format, never in those
+// of a parser.
+func TestMalformedBatches(t *testing.T) {
+	t.Parallel()
+	s := service(t, &numbers{total: 3}, nil)
+	tests := []struct {
+		name, kind, body string
+		status           int
+		words            string
+	}{
+		{"list", "application/json", `[]`, 400, "expected an object with requests"},
+		{"text for the list", "application/json", `{"requests":"x"}`, 400, "requests cannot be a JSON string"},
+		{"cut off", "application/json", `{"requests":[`, 400, "ends too early"},
+		{"no JSON", "application/json", `{x}`, 400, "not JSON at byte 2"},
+		{"empty multipart", "multipart/mixed;boundary=b", ``, 400, "ends before its closing boundary"},
+		{"condition", "application/json", `{"requests":[{"id":"1","method":"GET","url":"Numbers","if":"$1 eq 1"}]}`, 501, "conditions (if)"},
+	}
+	for _, tt := range tests {
+		r := httptest.NewRequest("POST", "/odata/$batch", strings.NewReader(tt.body))
+		r.Header.Set("Content-Type", tt.kind)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.words) || strings.Contains(w.Body.String(), "Go ") {
+			t.Errorf("%s gives %d %s", tt.name, w.Code, w.Body)
+		}
+	}
+}
