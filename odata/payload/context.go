@@ -1,6 +1,8 @@
 package payload
 
 import (
+	"slices"
+
 	"github.com/vestibule-dev/vestibule/odata/edm"
 	"github.com/vestibule-dev/vestibule/odata/plan"
 )
@@ -62,18 +64,26 @@ func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
 			dst = appendSelected(dst, "", f)
 		}
 	}
+	for _, nav := range n.Links {
+		if !slices.ContainsFunc(n.Expand, func(x *plan.Node) bool { return x.Nav == nav && e.listed(x) }) {
+			dst = AppendEscaped(comma(dst), nav.Name)
+		}
+	}
 	for _, x := range n.Expand {
-		if x.Ref || x.CountOnly {
+		if !e.listed(x) {
 			continue
 		}
 		list := e.selectList(nil, x)
-		if len(list) == 0 && !e.V401 {
-			continue
-		}
 		dst = AppendEscaped(comma(dst), x.Nav.Name)
 		dst = append(append(append(dst, '('), list...), ')')
 	}
 	return dst
+}
+
+// listed tells whether an expanded property stands in the list with what was
+// selected of it.
+func (e *Encoder) listed(x *plan.Node) bool {
+	return !x.Ref && !x.CountOnly && (e.V401 || len(e.selectList(nil, x)) > 0)
 }
 
 // complete tells whether all properties of the type were chosen, and no other.
