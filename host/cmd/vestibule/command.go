@@ -36,8 +36,17 @@ type invocation struct {
 // settings collects the values of --set.
 type settings struct{ list *[]string }
 
-func (s settings) String() string     { return "" }
-func (s settings) Set(v string) error { *s.list = append(*s.list, v); return nil }
+func (s settings) String() string { return "" }
+
+// Set takes one setting. What is no setting at all is a mistake of usage; what the
+// configuration makes of it comes later.
+func (s settings) Set(v string) error {
+	if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
+		return errors.New("write it as block.key=value")
+	}
+	*s.list = append(*s.list, v)
+	return nil
+}
 
 // dispatch finds the command that the first argument names and runs it.
 func dispatch(ctx context.Context, c console, list []command, path string, args []string) error {
