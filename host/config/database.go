@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -170,6 +171,20 @@ func (c *Config) verifyDatabases(ctx context.Context) Findings {
 	return append(f, c.verifyOData(ctx, db)...)
 }
 
+// policyColumns returns the columns of the user that a row policy names.
+func policyColumns(filter *string) []string {
+	if filter == nil {
+		return nil
+	}
+	var names []string
+	for _, m := range regexp.MustCompile(`@user_(\w+)`).FindAllStringSubmatch(*filter, -1) {
+		if !slices.Contains(names, m[1]) && !slices.Contains([]string{"password", "remember_token"}, strings.ToLower(m[1])) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
 // checkColumns looks for the columns of users that settings name, when there is
 // such a table already.
 func (c *Config) checkColumns(ctx context.Context, db *store.DB, f *Findings) {
@@ -179,7 +194,9 @@ func (c *Config) checkColumns(ctx context.Context, db *store.DB, f *Findings) {
 	}
 	var names []string
 	for _, column := range columns {
-		names = append(names, column.Name)
+		if column.Name != "password" && column.Name != "remember_token" { // never to be granted or compared
+			names = append(names, column.Name)
+		}
 	}
 	check := func(name string, path ...string) {
 		if !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
@@ -187,6 +204,13 @@ func (c *Config) checkColumns(ctx context.Context, db *store.DB, f *Findings) {
 		}
 	}
 	check(c.Auth.LoginField, "auth", "login_field", "")
+	for kind, sets := range map[string]map[string]EntitySet{"entity_set": c.OData.EntitySets, "singleton": c.OData.Singletons} {
+		for label, set := range sets {
+			for _, name := range policyColumns(set.Filter) {
+				check(name, "odata", kind, label, "filter", "")
+			}
+		}
+	}
 	for _, plugin := range c.PluginNames() {
 		for i, name := range c.Plugins[plugin].UserRead {
 			check(name, "plugin", plugin, "user_read", fmt.Sprint(i))
