@@ -48,6 +48,12 @@ func BenchmarkHandlers(b *testing.B) {
 			},
 			func(i int) string { return fmt.Sprintf("/filtered?category=%d", i%500+1) },
 		},
+		{
+			"Unseen", func(i int) string { // neither the plan nor the rows are known
+				return fmt.Sprintf("/odata/Products?$filter=category_id%%20eq%%20%d%%20and%%20price%%20gt%%20%d.5&$orderby=price", i%500+1, 10+i/500)
+			},
+			func(i int) string { return fmt.Sprintf("/filtered?category=%d", i%500+1) },
+		},
 		{"Counted", fresh("/odata/Products?$count=true&"), same("/counted")},
 		{"Expanded", fresh("/odata/Products?$expand=reviews&"), same("/expanded")},
 		{"DeepSkip", func(i int) string { return fmt.Sprintf("/odata/Products?$orderby=price&$skip=%d", i*37%95*200) }, nil},

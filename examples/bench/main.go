@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 func main() {
@@ -14,8 +16,9 @@ func main() {
 	dir := flag.String("dir", ".cache/bench", "where the database is kept between runs")
 	rounds := flag.Int("rounds", 7, "how often the contestants take turns")
 	role := flag.String("role", "", "what a contestant's process serves: vestibule, baseline or static")
+	only := flag.String("only", "", "measure only what has this in its name")
 	flag.Parse()
-	if err := run(*role, *dir, *rows, *rounds); err != nil {
+	if err := run(*role, *dir, *only, *rows, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -24,7 +27,7 @@ func main() {
 // errShort says that a row of the table fell short of its target.
 var errShort = errors.New("some rows fell short of their targets")
 
-func run(role, dir string, rows, rounds int) error {
+func run(role, dir, only string, rows, rounds int) error {
 	ctx := context.Background()
 	file, err := filepath.Abs(filepath.Join(dir, fmt.Sprintf("bench-%d.db", rows)))
 	if err != nil {
@@ -42,7 +45,7 @@ func run(role, dir string, rows, rounds int) error {
 	}
 	defer b.stop()
 	within := 0
-	tests := b.tests()
+	tests := slices.DeleteFunc(b.tests(), func(t test) bool { return !strings.Contains(t.name, only) })
 	for _, test := range tests {
 		ratio, err := test.measure()
 		if err != nil {

@@ -87,7 +87,7 @@ func (r *rows) counted() (int64, error) {
 	if n, ok := r.reader.Marks.Count(shape, r.version); ok {
 		return n, nil
 	}
-	n, err := r.one(r.page.Count)
+	n, err := r.one(r.gen.Count(r.node))
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", err)
 	}

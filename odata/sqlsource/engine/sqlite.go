@@ -317,8 +317,10 @@ func (c *sqliteCursor) Next() (bool, error) {
 	return ok, nil
 }
 
+// Row copies texts to an arena. Each call into SQLite costs as much as copying a short text, so the length is asked for
+// only where the copy filled the room that there was.
 func (c *sqliteCursor) Row(cells []Cell) error {
-	need := 0
+	arena := c.arena[:0]
 	for i := range cells {
 		cell := &cells[i]
 		*cell = Cell{}
@@ -329,26 +331,27 @@ func (c *sqliteCursor) Row(cells []Cell) error {
 			cell.Kind, cell.Float = Float, c.stmt.ColumnFloat(i)
 		case sqlite.TypeText:
 			cell.Kind = Text
-			cell.Int = int64(c.stmt.ColumnLen(i))
-			need += int(cell.Int)
+			cell.Bytes, arena = c.text(i, arena)
 		case sqlite.TypeBlob:
 			cell.Kind = Blob
-			cell.Int = int64(c.stmt.ColumnLen(i))
-			need += int(cell.Int)
+			cell.Bytes, arena = c.text(i, arena)
 		}
 	}
-	if cap(c.arena) < need {
-		c.arena = make([]byte, need*2)
-	}
-	used := 0
-	for i := range cells {
-		if cell := &cells[i]; cell.Kind >= Text {
-			n := int(cell.Int)
-			cell.Bytes = c.arena[used : used+n : used+n]
-			used += c.stmt.ColumnBytes(i, cell.Bytes)
-		}
-	}
+	c.arena = arena
 	return nil
+}
+
+// text appends a cell's bytes to an arena, a new one where there is no room.
+func (c *sqliteCursor) text(i int, arena []byte) (text, grown []byte) {
+	from := len(arena)
+	n := c.stmt.ColumnBytes(i, arena[from:cap(arena)])
+	if from+n == cap(arena) { // perhaps there is more
+		n = c.stmt.ColumnLen(i)
+		arena, from = make([]byte, 0, max(2*(from+n), 1024)), 0
+		n = c.stmt.ColumnBytes(i, arena[:cap(arena)])
+	}
+	arena = arena[:from+n]
+	return arena[from : from+n : from+n], arena
 }
 
 func (c *sqliteCursor) Close() error {

@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/odata/plan"
@@ -16,10 +17,7 @@ type Page struct {
 	Width int
 	Links [][]int
 	// Shape names what decides on the rows and their order.
-	Shape string
-	// Count is the statement for the number of rows.
-	Count Statement
-
+	Shape       string
 	g           *Generator
 	list, from  frag
 	order, keys frag
@@ -34,7 +32,7 @@ type sortItem struct {
 
 // Page prepares the statements for a node at the top. With seek the rows carry the values that they are ordered by.
 func (g *Generator) Page(n *plan.Node, seek bool) *Page {
-	p := &Page{g: g, from: g.from(n.Query), Count: g.Count(n)}
+	p := &Page{g: g, from: g.from(n.Query)}
 	parts := g.list(n, nil)
 	p.Links, p.Width = g.Links(n)
 	var keys []frag
@@ -77,7 +75,14 @@ func shape(list ...frag) string {
 	for _, f := range list {
 		b.WriteString(f.sql)
 		for _, a := range f.args {
-			_, _ = fmt.Fprintf(&b, "\x00%T:%q", a, fmt.Sprint(a))
+			switch a := a.(type) {
+			case int64:
+				b.WriteString("\x00i" + strconv.FormatInt(a, 36))
+			case string:
+				b.WriteString("\x00s" + strconv.Itoa(len(a)) + ":" + a)
+			default:
+				_, _ = fmt.Fprintf(&b, "\x00%T:%q", a, fmt.Sprint(a))
+			}
 		}
 		b.WriteByte(1)
 	}
