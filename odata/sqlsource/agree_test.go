@@ -94,7 +94,7 @@ func TestRandomQueriesAgree(t *testing.T) {
 	for _, d := range dialects() {
 		shops[d] = openShop(t, d)
 	}
-	rounds := 500
+	rounds := 300
 	if testing.Short() {
 		rounds = 50
 	}
