@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,8 +82,7 @@ func ownPage(target string) bool {
 	if err != nil || u.Host != "" {
 		return false
 	}
-	clean := path.Clean(u.Path)
-	return clean == "/login" || clean == "/logout"
+	return slices.Contains([]string{"/login", "/logout"}, path.Clean(u.Path))
 }
 
 // KeepIntended keeps the page that was asked for in the session, beginning one for a

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/host/auth/form"
 )
 
 // grace is how long after a rotation the verifier before it still works, for
@@ -70,7 +72,7 @@ func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s 
 	address, _ := p.Site.Client(r)
 	err = p.Devices.Create(ctx, RememberToken{
 		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(bound)),
-		Intent: openIntent(s), Device: clip(r.UserAgent()), Address: address,
+		Intent: openIntent(s), Device: form.Clip(r.UserAgent()), Address: address,
 		Created: now, Rotated: now, Expires: now.Add(p.Remember),
 	})
 	if err != nil {
@@ -119,9 +121,7 @@ func (p *Pipeline) revive(r *http.Request, guest Session, t deviceToken) (Sessio
 	if err != nil {
 		return Session{}, gone, ignoreNotFound(err)
 	}
-	var s Session
-	var cookies []*http.Cookie
-	event := ""
+	s, cookies, event := Session{}, gone, ""
 	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
 		s, cookies, event = Session{}, gone, ""
 		family, err := p.family(ctx, t)
@@ -196,7 +196,7 @@ func (p *Pipeline) rotate(ctx context.Context, r *http.Request, family RememberT
 	successor := derive(t.verifier, next.Nonce)
 	next.Previous, next.Verifier = old, digest(successor)
 	next.Rotated, next.Expires = now, now.Add(p.Remember)
-	next.Device = clip(r.UserAgent())
+	next.Device = form.Clip(r.UserAgent())
 	next.Address, _ = p.Site.Client(r)
 	won, err := p.Devices.Rotate(ctx, next, old)
 	if err == nil && !won {
