@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func answer(t testing.TB, s *shop, target string) (rows, version string) {
 
 // request makes a page at a random depth.
 func request(r *rand.Rand, rows int) string {
-	orders := []string{"", "a", "a desc", "b,a desc", "c desc,b", "d", "d desc,c", "b desc,id desc", "a,id", "length(b)", "parts/$count desc", "a mul 2 desc,b"}
+	orders := []string{"", "a", "a desc", "b,a desc", "c desc,b", "d", "d desc,c", "b desc,id desc", "a,id", "length(b)", "a mul 2 desc,b"}
 	filters := []string{"", "&$filter=a gt 1", "&$filter=b eq 'a'", "&$filter=a eq null", "&$count=true", "&$filter=a ne 2&$count=true"}
 	skip := r.Intn(rows)
 	if r.Intn(2) == 0 {
@@ -86,10 +87,11 @@ func request(r *rand.Rand, rows int) string {
 // TestMemoryChangesNoAnswer holds that what is remembered shows nowhere: under writers of all kinds, every page is the
 // one that plain OFFSET gives for the same state of the data.
 func TestMemoryChangesNoAnswer(t *testing.T) {
-	const rows = 2500
+	const rows = 2200
 	p := openPair(t, rows)
 	stop := make(chan struct{})
 	var writers, readers sync.WaitGroup
+	var reads atomic.Int64
 	other, err := sqlx.Open("sqlite", p.path(t)+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
@@ -98,21 +100,25 @@ func TestMemoryChangesNoAnswer(t *testing.T) {
 	for i, db := range []*sqlx.DB{p.db, other} {
 		writers.Go(func() {
 			r := rand.New(rand.NewSource(int64(i)))
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for {
 				write(t, db, r, rows)
+				// Some pages are read before the next write, however slow the machine is.
+				for until := reads.Load() + 8; reads.Load() < until; time.Sleep(time.Millisecond) {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+				}
 			}
 		})
 	}
-	var compared, remembered sync.Map
+	var compared, remembered atomic.Int64
 	for i := range 3 {
 		readers.Go(func() {
 			r := rand.New(rand.NewSource(int64(100 + i)))
-			for n := range 60 {
+			for range 40 {
+				reads.Add(1)
 				target := request(r, rows)
 				before := p.remember.Version(context.Background())
 				got, version := answer(t, p.remember, target)
@@ -121,9 +127,9 @@ func TestMemoryChangesNoAnswer(t *testing.T) {
 				if before == "" || before != after {
 					continue // somebody wrote
 				}
-				compared.Store([2]int{i, n}, true)
+				compared.Add(1)
 				if version == before {
-					remembered.Store([2]int{i, n}, true)
+					remembered.Add(1)
 				}
 				if got != want {
 					t.Errorf("%s at version %s (%q): differs from plain OFFSET", target, before, version)
@@ -134,14 +140,9 @@ func TestMemoryChangesNoAnswer(t *testing.T) {
 	readers.Wait()
 	close(stop)
 	writers.Wait()
-	if size(&compared) < 10 || size(&remembered) < 10 {
-		t.Errorf("only %d answers could be compared, %d of them of a known version", size(&compared), size(&remembered))
+	if compared.Load() < 10 || remembered.Load() < 10 {
+		t.Errorf("only %d answers could be compared, %d of them of a known version", compared.Load(), remembered.Load())
 	}
-}
-
-func size(m *sync.Map) (n int) {
-	m.Range(func(any, any) bool { n++; return true })
-	return n
 }
 
 func (p *pair) path(t testing.TB) (file string) {
@@ -168,15 +169,14 @@ func write(t testing.TB, db *sqlx.DB, r *rand.Rand, rows int) {
 	if err != nil {
 		t.Error(err)
 	}
-	time.Sleep(time.Duration(r.Intn(60)) * time.Millisecond)
 }
 
 // TestLinksAfterWrites follows the next links to the end, compares each page, and writes in between.
 func TestLinksAfterWrites(t *testing.T) {
-	const rows = 2500
+	const rows = 2200
 	p := openPair(t, rows)
 	r := rand.New(rand.NewSource(7))
-	for _, order := range []string{"", "&$orderby=a", "&$orderby=a desc,b", "&$orderby=b desc,c"} {
+	for _, order := range []string{"", "&$orderby=a desc,b"} {
 		for skip := 0; skip < rows; skip += 200 {
 			target := fmt.Sprintf("things?$skip=%d%s", skip, order)
 			got, version := answer(t, p.remember, target)

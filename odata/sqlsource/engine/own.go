@@ -40,7 +40,11 @@ type writerState struct{ data, schema int64 }
 
 // hold calls f while nobody can write through the writer.
 func (o *ownWrites) hold(ctx context.Context, f func(state func() (writerState, error)) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	wait := patience
+	if o.DB.Stats().InUse == 0 { // it will be here at once, unless this machine is slow
+		wait = time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	c, err := o.DB.Conn(ctx)
 	if err != nil {
