@@ -58,3 +58,17 @@ func (h *Host) orNotFound(serve func(http.ResponseWriter, *http.Request) error) 
 		}
 	})
 }
+
+// publicFile serves the public files. A path without one is not found whatever
+// the method.
+func (h *Host) publicFile() http.Handler {
+	serve := h.dirHandler(h.public, "/")
+	only := h.only("GET", serve)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := fs.Stat(h.public, strings.Trim(r.URL.Path, "/")); err != nil {
+			serve.ServeHTTP(w, r)
+			return
+		}
+		only.ServeHTTP(w, r)
+	})
+}

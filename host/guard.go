@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/route"
 )
 
 type sessionKey struct{}
@@ -54,7 +54,7 @@ func (h *Host) guarded(g Guard, next http.Handler) http.Handler {
 // turnAway sends a browser to the login, which resumes, and tells a program that
 // nobody is signed in.
 func (h *Host) turnAway(w http.ResponseWriter, r *http.Request, s auth.Session) {
-	if !wantsPage(r) {
+	if !route.WantsPage(r) {
 		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.Unauthenticated})
 		return
 	}
@@ -64,19 +64,6 @@ func (h *Host) turnAway(w http.ResponseWriter, r *http.Request, s auth.Session) 
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, "/login", http.StatusFound)
-}
-
-// wantsPage reports whether a request is a browser's going to a page, rather than
-// a script's call.
-func wantsPage(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return false
-	}
-	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
-		return mode == "navigate"
-	}
-	accept := r.Header.Get("Accept")
-	return accept == "" || strings.Contains(accept, "text/html") || strings.Contains(accept, "*/*")
 }
 
 // crossOrigin refuses what another site makes a browser send.

@@ -237,6 +237,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	s.browser(t).do("POST", "/hello.txt", "", "").want(t, 405, "method_not_allowed")
+	s.browser(t).do("POST", "/nothing.txt", "", "").want(t, 404, "not_found")
 }
 
 // An application that answers with what it was sent.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func (h *Host) odataHandler() http.Handler {
 		caller := odata.Caller{SignedIn: s.SignedIn(), Settled: s.Settled()}
 		if policies && s.SignedIn() {
 			user, err := h.o.Store.Users().FindByID(r.Context(), s.UserID)
-			if err != nil && !isNotFound(err) {
+			if err != nil && !errors.Is(err, auth.ErrNotFound) {
 				h.pipeline.Fail(w, r, err)
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/host/frontend"
+	"github.com/vestibule-dev/vestibule/host/route"
 )
 
 // An endpoint is a row of the table of our own routes.
@@ -49,7 +50,7 @@ func (h *Host) register(r *mux.Router) error {
 	r.PathPrefix(frontend.Prefix).Handler(h.wrap("ui", h.only("GET", http.HandlerFunc(h.appFile))))
 	if h.odata != nil {
 		r.PathPrefix("/odata/").Handler(h.wrap("odata", h.odataHandler()))
-		r.Path("/odata").Handler(h.wrap("odata", http.RedirectHandler("/odata/", http.StatusPermanentRedirect)))
+		r.Path("/odata").Handler(h.wrap("odata", http.HandlerFunc(route.WithSlash)))
 	}
 	routes := slices.Clone(h.o.Routes)
 	slices.SortStableFunc(routes, func(a, b Route) int { return len(b.Path) - len(a.Path) })
@@ -59,7 +60,7 @@ func (h *Host) register(r *mux.Router) error {
 		}
 	}
 	if h.public != nil {
-		r.PathPrefix("/").Handler(h.wrap("public", h.only("GET", h.dirHandler(h.public, "/"))))
+		r.PathPrefix("/").Handler(h.wrap("public", h.publicFile()))
 	}
 	return nil
 }

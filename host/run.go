@@ -9,15 +9,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"net/url"
-	"path"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/mux"
-	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/route"
 )
 
 // Handler returns everything as one handler, for a program that listens by
@@ -38,34 +36,17 @@ func (h *Host) Handler() (http.Handler, error) {
 	if h.odata != nil {
 		service = h.wrap("odata", h.odataHandler())
 	}
-	tidy := h.wrap("tidy", h.only("GET", http.HandlerFunc(tidyPath)))
+	tidy := h.wrap("tidy", h.only("GET", http.HandlerFunc(route.Tidy)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/odata/"):
 			service.ServeHTTP(w, r)
-		case r.URL.Path != cleanPath(r.URL.Path):
+		case r.URL.Path != route.Clean(r.URL.Path):
 			tidy.ServeHTTP(w, r)
 		default:
 			router.ServeHTTP(w, r)
 		}
 	}), nil
-}
-
-// tidyPath redirects from a path with dots or empty segments to the one that it
-// means, so that no guard and no file is asked for by two names.
-func tidyPath(w http.ResponseWriter, r *http.Request) {
-	u := url.URL{Path: cleanPath(r.URL.Path), RawQuery: r.URL.RawQuery}
-	http.Redirect(w, r, u.String(), http.StatusMovedPermanently)
-}
-
-// cleanPath returns the shortest path that means the same, with a final slash
-// where there was one.
-func cleanPath(p string) string {
-	clean := path.Clean("/" + p)
-	if strings.HasSuffix(p, "/") && clean != "/" {
-		clean += "/"
-	}
-	return clean
 }
 
 // Run starts the host, listens, and serves until ctx ends; then it lets requests
@@ -218,5 +199,3 @@ func (c *certificate) load(load func() (*tls.Certificate, error)) error {
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current.Load(), nil
 }
-
-func isNotFound(err error) bool { return errors.Is(err, auth.ErrNotFound) }

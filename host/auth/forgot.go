@@ -73,7 +73,7 @@ func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error
 // admitReset counts a request of the reset flow by address and by client.
 func (p *Pipeline) admitReset(r *http.Request, kind, email string) error {
 	_, network := p.Site.Client(r)
-	for _, c := range []Counter{{Kind: kind, Client: network}, {Kind: kind, Login: clip(strings.ToLower(email))}} {
+	for _, c := range []Counter{{Kind: kind, Client: network}, {Kind: kind, Login: form.Clip(strings.ToLower(email))}} {
 		if err := p.admit(r, c, p.ResetAttempts, "email"); err != nil {
 			return err
 		}

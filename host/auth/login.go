@@ -117,13 +117,13 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 		return User{}, err
 	}
 	p.pace.Wait(ctx, start)
-	p.audit(r, "login_failed", "login", strings.ToLower(clip(in.login)), "known", known, "disabled", user.Disabled)
+	p.audit(r, "login_failed", "login", strings.ToLower(form.Clip(in.login)), "known", known, "disabled", user.Disabled)
 	return User{}, fault.Invalid("login", "credentials_do_not_match")
 }
 
 // findUser looks a person up by what was typed, which may be anything.
 func (p *Pipeline) findUser(ctx context.Context, column, value string) (User, error) {
-	if len(value) > maxLogin || value != clip(value) {
+	if len(value) > form.MaxName || value != form.Clip(value) {
 		return User{}, ErrNotFound // no stored name looks like this, and a database may refuse to compare it
 	}
 	return p.Users.FindByLogin(ctx, column, value)

@@ -5,29 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/host/auth/form"
 )
-
-// maxLogin is how much of a login name counts and is logged.
-const maxLogin = 255
-
-// clip makes a login name fit to be stored and logged: short, UTF-8, and without
-// the control characters that a database may refuse.
-func clip(s string) string {
-	s = strings.ToValidUTF8(s[:min(len(s), maxLogin)], "")
-	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
-			return -1
-		}
-		return c
-	}, s)
-}
 
 func (p *Pipeline) loginCounter(r *http.Request, login string) Counter {
 	_, network := p.Site.Client(r)
-	return Counter{Kind: "login", Login: clip(strings.ToLower(login)), Client: network}
+	return Counter{Kind: "login", Login: form.Clip(strings.ToLower(login)), Client: network}
 }
 
 // admit counts an attempt before its work begins, so that attempts in flight

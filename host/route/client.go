@@ -1,6 +1,7 @@
 package route
 
 import (
+	"net/http"
 	"net/netip"
 	"strings"
 )
@@ -45,4 +46,17 @@ func contains(prefixes []netip.Prefix, a netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// WantsPage reports whether a request is a browser's going to a page, rather than
+// a script's call.
+func WantsPage(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		return mode == "navigate"
+	}
+	accept := r.Header.Get("Accept")
+	return accept == "" || strings.Contains(accept, "text/html") || strings.Contains(accept, "*/*")
 }

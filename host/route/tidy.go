@@ -1,0 +1,31 @@
+package route
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Tidy redirects from a path with dots or empty segments to the one that it
+// means, so that no guard and no file is asked for by two names.
+func Tidy(w http.ResponseWriter, r *http.Request) {
+	u := url.URL{Path: Clean(r.URL.Path), RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, u.String(), http.StatusMovedPermanently)
+}
+
+// Clean returns the shortest path that means the same, with a final slash
+// where there was one.
+func Clean(p string) string {
+	clean := path.Clean("/" + p)
+	if strings.HasSuffix(p, "/") && clean != "/" {
+		clean += "/"
+	}
+	return clean
+}
+
+// WithSlash redirects those who left out a path's final slash.
+func WithSlash(w http.ResponseWriter, r *http.Request) {
+	target := url.URL{Path: r.URL.Path + "/", RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, target.String(), http.StatusPermanentRedirect)
+}
