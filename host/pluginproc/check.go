@@ -104,7 +104,7 @@ func (s Spec) checkGrants(bad func(format string, args ...any)) {
 		}
 	}
 	for _, column := range s.UserWrite {
-		if isCredential(column) || strings.EqualFold(column, "id") {
+		if isCredential(column) || strings.EqualFold(column, "id") || strings.EqualFold(column, "email") {
 			bad("user_write names %q: it cannot be granted", column)
 		}
 	}

@@ -79,6 +79,7 @@ func TestOddStartIsBorne(t *testing.T) {
 }
 
 func TestProgramThatCannotRun(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
@@ -110,6 +111,7 @@ func TestProgramThatCannotRun(t *testing.T) {
 }
 
 func TestChecksum(t *testing.T) {
+	t.Parallel()
 	good, err := pluginproc.Sum(program(t, "faultplugin"))
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +153,7 @@ func TestChecksum(t *testing.T) {
 // What a checksum was taken of is what runs, also when the file is overwritten in
 // place or exchanged afterwards, and also in a restart.
 func TestReplacedProgramDoesNotRun(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plugin")
 	copyFile(t, program(t, "faultplugin"), path)
 	sum, err := pluginproc.Sum(path)
@@ -245,6 +248,7 @@ func TestFaultyCall(t *testing.T) {
 }
 
 func TestFaultyHandle(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 	tests := []struct {
 		way, text string
@@ -269,6 +273,7 @@ func TestFaultyHandle(t *testing.T) {
 
 // A dispense whose process dies is repeated on a fresh one; a form is not.
 func TestOnlyDispenseIsRepeated(t *testing.T) {
+	t.Parallel()
 	t.Run("dispense", func(t *testing.T) {
 		h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 		before := h.pid()
@@ -304,6 +309,7 @@ func TestOnlyDispenseIsRepeated(t *testing.T) {
 }
 
 func TestForgedLogLinesStayThePluginsOwn(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "forges"))
 	if !within(3*time.Second, func() bool { return strings.Contains(h.log.String(), "odd keys") }) {
 		t.Fatal("the lines did not arrive")
@@ -319,6 +325,7 @@ func TestForgedLogLinesStayThePluginsOwn(t *testing.T) {
 }
 
 func TestFloodIsCounted(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "floods-stderr"))
 	for range 20 {
 		if _, err := h.dispense(t, "any"); err != nil {
@@ -337,6 +344,7 @@ func TestFloodIsCounted(t *testing.T) {
 }
 
 func TestLoopIsWarnedAboutAndCounted(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 	for range 4 {
 		if _, err := h.dispense(t, "loop"); err != nil {
@@ -360,6 +368,7 @@ func TestLoopIsWarnedAboutAndCounted(t *testing.T) {
 }
 
 func TestBuiltinAnswersInItsPlace(t *testing.T) {
+	t.Parallel()
 	spec := faulty(t, "ok")
 	spec.OnFailure, spec.Timeout = pluginproc.OnFailureBuiltin, 500*time.Millisecond
 	h := started(t, pluginproc.Options{}, spec)

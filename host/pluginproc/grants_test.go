@@ -13,6 +13,7 @@ import (
 
 // What the pipeline knows and a plugin may not, does not reach it.
 func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
+	t.Parallel()
 	spec := faulty(t, "ok")
 	spec.UserRead = []string{"partner_id", "big", "small", "text", "missing", "none", "raw", "ratio"}
 	spec.Headers = []string{"Accept-Language"}
@@ -59,6 +60,7 @@ func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
 
 // Session values come back under the plugin's own prefix.
 func TestEffectsArePrefixed(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 	intent, err := h.dispense(t, "any")
 	if err != nil {
@@ -75,6 +77,7 @@ func TestEffectsArePrefixed(t *testing.T) {
 
 // A handler's payload reaches the front end as it is.
 func TestPayloadKeepsNumbers(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 	result, err := h.handle(t, "any", map[string]pluginsdk.Value{"org_name": "more"})
 	if err != nil {

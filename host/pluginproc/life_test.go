@@ -17,6 +17,7 @@ import (
 )
 
 func TestReload(t *testing.T) {
+	t.Parallel()
 	spec := faulty(t, "ok", "1")
 	path := filepath.Join(t.TempDir(), "plugin")
 	copyFile(t, spec.Command[0], path)
@@ -61,6 +62,7 @@ func TestReload(t *testing.T) {
 }
 
 func TestReloadSwapsAChangedProgram(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "plugin")
 	copyFile(t, program(t, "faultplugin"), path)
@@ -88,6 +90,7 @@ func TestReloadSwapsAChangedProgram(t *testing.T) {
 
 // A script is swapped when it changes, although the program is the interpreter.
 func TestReloadSwapsAChangedScript(t *testing.T) {
+	t.Parallel()
 	script := filepath.Join(t.TempDir(), "plugin.sh")
 	write := func(version string) {
 		text := "exec " + program(t, "faultplugin") + " ok " + version + "\n"
@@ -109,6 +112,7 @@ func TestReloadSwapsAChangedScript(t *testing.T) {
 }
 
 func TestReloadMovesRoles(t *testing.T) {
+	t.Parallel()
 	one := faulty(t, "ok", "one")
 	h := started(t, pluginproc.Options{}, one)
 	first := h.pid()
@@ -143,6 +147,7 @@ func TestReloadMovesRoles(t *testing.T) {
 
 // One plugin that cannot be started keeps all from starting, and is named.
 func TestStartIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	good, bad := faulty(t, "ok"), faulty(t, "exit")
 	good.Roles, bad.Roles, bad.Name = []string{"dispenser"}, []string{"org_setup"}, "bad"
 	h := newHost(t, pluginproc.Options{}, good, bad)
@@ -161,6 +166,7 @@ func TestStartIsAllOrNothing(t *testing.T) {
 }
 
 func TestStartCanBeGivenUp(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, pluginproc.Options{}, faulty(t, "hang"))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -171,6 +177,7 @@ func TestStartCanBeGivenUp(t *testing.T) {
 }
 
 func TestCallsBeyondTheBoundAreRefused(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{MaxCalls: 4}, faulty(t, "ok"))
 	var all sync.WaitGroup
 	for range 8 {
@@ -190,6 +197,7 @@ func TestCallsBeyondTheBoundAreRefused(t *testing.T) {
 
 // A frozen process is found by the health watch alone, without any call.
 func TestFrozenProcessIsReplaced(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{HealthInterval: 400 * time.Millisecond}, faulty(t, "ok"))
 	frozen := h.pid()
 	if err := syscall.Kill(frozen, syscall.SIGSTOP); err != nil {
@@ -209,6 +217,7 @@ func TestFrozenProcessIsReplaced(t *testing.T) {
 // The defaults must find a frozen process, and have another one, within 40 s:
 // the wait for a check, two checks that time out, the pause between, the start.
 func TestFrozenProcessIsReplacedInTime(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("LONG") == "" {
 		t.Skip("LONG is not set: it takes half a minute")
 	}
@@ -225,6 +234,7 @@ func TestFrozenProcessIsReplacedInTime(t *testing.T) {
 // A plugin that cannot be started again is tried less and less often, says so,
 // and comes back by itself.
 func TestRestartsArePutOff(t *testing.T) {
+	t.Parallel()
 	spec := faulty(t, "ok")
 	path := filepath.Join(t.TempDir(), "plugin")
 	copyFile(t, spec.Command[0], path)
@@ -258,6 +268,7 @@ func TestRestartsArePutOff(t *testing.T) {
 
 // While a process is started again, calls wait for it as long as they may.
 func TestCallsWaitForARestart(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 	for range 3 {
 		if err := syscall.Kill(h.pid(), syscall.SIGKILL); err != nil {
@@ -270,6 +281,7 @@ func TestCallsWaitForARestart(t *testing.T) {
 }
 
 func TestStopLetsCallsFinish(t *testing.T) {
+	t.Parallel()
 	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 	outcome := make(chan error, 1)
 	go func() {
@@ -327,6 +339,7 @@ func TestZeroValueHost(t *testing.T) {
 }
 
 func TestCall(t *testing.T) {
+	t.Parallel()
 	spec := faulty(t, "ok", "5")
 	spec.Roles = nil
 	answer, err := pluginproc.Call(t.Context(), spec, pluginproc.Options{}, []byte(`{"user":{"id":7,"email":"done@example.com"}}`))

@@ -17,9 +17,15 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// way says how a call goes.
-func (f *fault) way(user pluginsdk.User) string {
+// way says how a call goes. What begins with "handle-" is for the handler: the
+// dispenser asks for the organisation then.
+func (f *fault) way(user pluginsdk.User, handler bool) string {
 	way, _, _ := strings.Cut(user.Email, "@")
+	if later, ok := strings.CutPrefix(way, "handle-"); ok {
+		if way = later; !handler {
+			return "setup"
+		}
+	}
 	_, known := intents()[way]
 	if known || acts()[way] != nil || raws()[way] != nil || way == "not-a-result" || way == "setup" || way == "echo" {
 		return way
@@ -30,7 +36,7 @@ func (f *fault) way(user pluginsdk.User) string {
 // Dispense does what it is told.
 func (f *fault) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
 	f.served.Add(1)
-	way := f.way(user)
+	way := f.way(user, false)
 	if act := acts()[way]; act != nil {
 		if err := act(ctx); err != nil {
 			return pluginsdk.Intent{}, err
@@ -57,7 +63,7 @@ func (f *fault) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsd
 // Handle does what it is told.
 func (f *fault) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
 	f.served.Add(1)
-	way := f.way(user)
+	way := f.way(user, true)
 	if act := acts()[way]; act != nil {
 		if err := act(ctx); err != nil {
 			return pluginsdk.Result{}, err
