@@ -63,7 +63,7 @@ func New(o Options) (*Host, error) {
 		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
 		Alive: func(ctx context.Context, id string) (bool, error) {
 			user, err := o.Store.Users().FindByID(ctx, id)
-			if isNotFound(err) {
+			if errors.Is(err, auth.ErrNotFound) {
 				return false, nil
 			}
 			return !user.Disabled, err
