@@ -304,6 +304,8 @@ func TestLimits(t *testing.T) {
 		{"nodes", "Books?$filter=Id%20eq%201%20or%20Id%20eq%202", plan.Limits{FilterNodes: 6}, false},
 		{"nodes allowed", "Books?$filter=Id%20eq%201%20or%20Id%20eq%202", plan.Limits{FilterNodes: 7}, true},
 		{"nodes by aliases", "Books?$filter=@a%20or%20@a%20or%20@a&@a=Id%20eq%201", plan.Limits{FilterNodes: 12}, false},
+		{"lambdas", "Books?$filter=Sequels/any(a:a/Sequels/any(b:b/Sequels/any(c:c/Sequels/any(d:d/Id%20eq%201))))", plan.Limits{}, false},
+		{"lambdas allowed", "Books?$filter=Sequels/any(a:a/Sequels/any(b:b/Sequels/any(c:c/Id%20eq%201)))", plan.Limits{}, true},
 		{"alias in a circle", "Books?$filter=@a&@a=not%20@a", plan.Limits{}, false},
 	}
 	for _, c := range cases {

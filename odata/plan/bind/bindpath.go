@@ -269,11 +269,18 @@ func (s *Scope) over(r *plan.Range, name string) *Scope {
 	return &in
 }
 
+// maxLambdas bounds how deep any and all nest: each level multiplies the rows that
+// a database looks at, and nobody asks for more in earnest.
+const maxLambdas = 3
+
 // lambda binds any and all. OData-URL 5.1.1.13
 func (s *Scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 	sub := &plan.Sub{Op: seg.Name, Query: q, T: edm.Of(edm.Boolean)}
 	if seg.Lambda.Pred == nil {
 		return sub, nil
+	}
+	if len(s.vars) >= maxLambdas {
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "any and all may nest %d deep at most", maxLambdas)
 	}
 	if _, taken := s.vars[seg.Lambda.Var]; taken {
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "the variable %q is taken", seg.Lambda.Var)
