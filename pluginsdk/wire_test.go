@@ -128,7 +128,9 @@ func TestOutcomes(t *testing.T) {
 
 func TestResultsCrossTheWire(t *testing.T) {
 	var result pluginsdk.Result
-	p := handles(t, func(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Result, error) { return result, nil })
+	p := handles(t, func(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Result, error) {
+		return result, nil
+	})
 	result = pluginsdk.Satisfied().With(pluginsdk.SetUser("a", int64(1)))
 	p.Handle(pluginsdk.User{}, nil).Satisfied().With(pluginsdk.SetUser("a", int64(1)))
 	result = pluginsdk.Failed("one", "two")

@@ -1,0 +1,94 @@
+package conformance_test
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/pluginsdk/conformance"
+)
+
+// faulty builds the plugin that misbehaves on demand.
+func faulty(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "faultplugin")
+	cmd := exec.Command("go", "build", "-o", path, "../../host/pluginproc/internal/faultplugin")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// Each check fails for a plugin that is wrong in that respect, and only then.
+func TestChecksFindWhatIsWrong(t *testing.T) {
+	path := faulty(t)
+	tests := []struct {
+		name, start, config string
+		failed              []string
+	}{
+		{"a good plugin", "ok", `{"call": "done"}`, nil},
+		{"errors are answers too", "ok", `{"call": "error"}`, nil},
+		{"no intent", "ok", `{"call": "no-intent"}`, []string{"dispenses for all kinds of people", "dispenses for many at once"}},
+		{"an unknown kind", "ok", `{"call": "unknown-kind"}`, []string{"dispenses for all", "dispenses for many", "judges all"}},
+		{"bytes that are no message", "ok", `{"call": "not-protobuf"}`, []string{"dispenses for all", "dispenses for many", "judges all"}},
+		{"no result", "ok", `{"call": "not-a-result"}`, []string{"judges all kinds of forms"}},
+		{"prints", "prints", `{"call": "done"}`, []string{"prints nothing on standard output", "ends when the host is gone"}},
+		{"ignores its end", "ignores-stop", `{"call": "done"}`, []string{"ends when it is told to", "ends when the host is gone"}},
+		{"one role", "lacks-role", `{}`, []string{"ends when the host is gone"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			setup := pluginsdk.Setup{Config: []byte(tt.config)}
+			r, err := conformance.Run(t.Context(), conformance.Program{
+				Command: []string{path, tt.start}, Setup: setup, Timeout: time.Second,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var failed []string
+			for _, f := range r.Findings {
+				if f.Err != nil {
+					failed = append(failed, f.Check+": "+f.Err.Error())
+				}
+			}
+			if r.Failed() != (len(tt.failed) > 0) || len(failed) != len(tt.failed) {
+				t.Fatalf("failed: %q, want %q", failed, tt.failed)
+			}
+			for i, want := range tt.failed {
+				if !strings.HasPrefix(failed[i], want) {
+					t.Errorf("failed: %q, want %q", failed[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestProgramThatCannotBeChecked(t *testing.T) {
+	path := faulty(t)
+	for start, want := range map[string]string{
+		"exit": "no licence found", "address-tcp": "not unix", "address-missing": "is no socket", "address-foreign": "not in PLUGIN_UNIX_SOCKET_DIR",
+		"wrong-protocol": `protocol is "99"`, "net-rpc": "not grpc", "configure-fails": "does not answer",
+	} {
+		t.Run(start, func(t *testing.T) {
+			_, err := conformance.Run(t.Context(), conformance.Program{Command: []string{path, start}, Env: map[string]string{"TMPDIR": t.TempDir()}})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
+	}
+	var mistakes *pluginsdk.ConfigError
+	_, err := conformance.Run(t.Context(), conformance.Program{Command: []string{path, "configure-mistake"}})
+	if !errors.As(err, &mistakes) || mistakes.Problems[0].Path != "rules[1].target" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := conformance.Run(t.Context(), conformance.Program{Command: []string{path + ".none"}}); err == nil {
+		t.Error("a program that does not exist was checked")
+	}
+	if _, err := conformance.Run(t.Context(), conformance.Program{}); err == nil {
+		t.Error("no program was checked")
+	}
+}
