@@ -2,6 +2,7 @@ package pluginsdk_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/vestibule-dev/vestibule/pluginsdk"
@@ -61,8 +62,11 @@ func ExampleDecodeConfig() {
 		} `config:"rules"`
 	}
 	err := pluginsdk.DecodeConfig([]byte(`{"pgae": "/", "mood": "soft", "rules": [{"target": "/a"}, {}]}`), &config)
-	for _, p := range err.(*pluginsdk.ConfigError).Problems {
-		fmt.Printf("%s: %s\n", p.Path, p.Message)
+	var mistakes *pluginsdk.ConfigError
+	if errors.As(err, &mistakes) {
+		for _, p := range mistakes.Problems {
+			fmt.Printf("%s: %s\n", p.Path, p.Message)
+		}
 	}
 	// Output:
 	// page: this key is required: Where the others go

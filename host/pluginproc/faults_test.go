@@ -65,7 +65,7 @@ func TestFaultyStartIsRefused(t *testing.T) {
 // A start that is odd, but not a fault, is borne.
 func TestOddStartIsBorne(t *testing.T) {
 	for _, start := range []string{
-		"ok", "slow", "prints", "prints-long-line", "floods-stderr", "floods-line", "floods-stdout",
+		"ok", "slow", "prints", "prints-long-line", "floods-stderr", "floods-line", "floods-stdout", "floods-print",
 		"forges", "ignores-stop", "forks", "leaks", "spins",
 	} {
 		t.Run(start, func(t *testing.T) {

@@ -235,6 +235,8 @@ func (s *slot) restart(ctx context.Context) {
 	s.mu.Unlock()
 	defer im.Release()
 	s.options.Metrics.Restart(spec.Name)
+	ctx, cancel := s.whileVersion(ctx, version)
+	defer cancel()
 	p, err := s.relaunch(ctx, spec, im)
 	if ctx.Err() != nil && err != nil {
 		return
@@ -253,6 +255,28 @@ func (s *slot) restart(ctx context.Context) {
 		delay := s.postpone(err.Error())
 		s.log.Error("cannot be started again", "error", err, "in", delay.Round(time.Millisecond).String())
 	}
+}
+
+// whileVersion returns a context that ends when the slot goes over to another
+// version, so that an old one does not keep the supervisor from the new one.
+func (s *slot) whileVersion(ctx context.Context, version int) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		for {
+			s.mu.Lock()
+			changed, same := s.changed, s.version == version
+			s.mu.Unlock()
+			if !same {
+				cancel()
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-changed:
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 // relaunch starts the program once more. One that is executed in place is

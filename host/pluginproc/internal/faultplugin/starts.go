@@ -40,6 +40,7 @@ func starts() map[string]func(*fault) {
 		"floods-stderr":     func(*fault) { go flood(os.Stderr) },
 		"floods-line":       func(*fault) { go floodLine(os.Stderr) },
 		"floods-stdout":     func(*fault) { go flood(os.NewFile(1, "stdout")) },
+		"floods-print":      func(*fault) { go floodPrint() },
 		"forges":            func(*fault) { forge() },
 		"wrong-cookie":      func(*fault) { _ = os.Setenv("VESTIBULE_PLUGIN", "another") },
 		"net-rpc":           func(*fault) { netRPC() },
@@ -76,6 +77,13 @@ func flood(w io.Writer) {
 	for {
 		_, _ = w.Write(line)
 	}
+}
+
+// floodPrint prints through the stream that go-plugin puts in place of standard
+// output.
+func floodPrint() {
+	time.Sleep(50 * time.Millisecond)
+	flood(os.Stdout)
 }
 
 func floodLine(w io.Writer) {

@@ -46,26 +46,40 @@ type guard struct {
 	dir string
 
 	mu     sync.Mutex
+	groups map[int]string // the marks of process groups that are alive
 	in     io.WriteCloser
+	pid    int
 	exited chan struct{}
 }
 
-// add tells the guard of a process group, and starts it the first time.
+// add tells the guard of a process group. It starts the guard the first time, and
+// again when somebody has ended it.
 func (g *guard) add(pgid int, instance string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.in == nil {
-		if err := g.start(); err != nil {
-			return fmt.Errorf("start the process that ends plugins when this host is killed: %w", err)
+	if g.groups == nil {
+		g.groups = map[int]string{}
+	}
+	g.groups[pgid] = instance
+	if g.in != nil && g.tell("add", pgid, instance) == nil {
+		return nil
+	}
+	if err := g.start(); err != nil {
+		return fmt.Errorf("start the process that ends plugins when this host is killed: %w", err)
+	}
+	for id, mark := range g.groups {
+		if err := g.tell("add", id, mark); err != nil {
+			return err
 		}
 	}
-	return g.tell("add", pgid, instance)
+	return nil
 }
 
 // remove tells the guard that a process group has ended.
 func (g *guard) remove(pgid int, instance string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	delete(g.groups, pgid)
 	if g.in != nil {
 		_ = g.tell("del", pgid, instance) // a guard that is gone needs not know
 	}
@@ -89,7 +103,7 @@ func (g *guard) start() error {
 		return errors.Join(err, in.Close())
 	}
 	exited := make(chan struct{})
-	g.in, g.exited = in, exited
+	g.in, g.pid, g.exited = in, cmd.Process.Pid, exited
 	go func() {
 		_ = cmd.Wait() // how it ended does not matter
 		close(exited)

@@ -134,8 +134,8 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 		TLSConfig:        identity,
 		StartTimeout:     l.options.StartTimeout,
 		Logger:           hclog.NewNullLogger(), // ours says it better
-		SyncStdout:       &lineWriter{line: out.stdout},
-		SyncStderr:       &lineWriter{line: out.stderr},
+		SyncStdout:       &pacedWriter{to: &lineWriter{line: out.stdout}},
+		SyncStderr:       &pacedWriter{to: &lineWriter{line: out.stderr}},
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.dir},
 		GRPCDialOptions: []grpc.DialOption{
 			r.dialer(),

@@ -68,20 +68,33 @@ func (w *lineWriter) flush() {
 func drain(r io.Reader, w *lineWriter) {
 	defer func() { _ = w.Close() }()
 	buf := make([]byte, 64<<10)
-	begin, read := time.Now(), 0
+	paced := pacedWriter{to: w}
 	for {
 		n, err := r.Read(buf)
-		_, _ = w.Write(buf[:n]) // never fails
+		_, _ = paced.Write(buf[:n]) // never fails
 		if err != nil {
 			return
 		}
-		read += n
-		spent := time.Since(begin)
-		if due := time.Duration(read) * time.Second / drainRate; due > spent+10*time.Millisecond {
-			time.Sleep(due - spent)
-		}
-		if spent > time.Second {
-			begin, read = time.Now(), 0
-		}
 	}
+}
+
+// A pacedWriter passes on what is written to it, not faster than drainRate. It is
+// for one goroutine.
+type pacedWriter struct {
+	to    *lineWriter
+	begin time.Time
+	bytes int
+}
+
+// Write never fails, but may take its time.
+func (w *pacedWriter) Write(p []byte) (int, error) {
+	now := time.Now()
+	if now.Sub(w.begin) > time.Second {
+		w.begin, w.bytes = now, 0
+	}
+	w.bytes += len(p)
+	if ahead := time.Duration(w.bytes)*time.Second/drainRate - now.Sub(w.begin); ahead > 10*time.Millisecond {
+		time.Sleep(ahead)
+	}
+	return w.to.Write(p)
 }
