@@ -26,7 +26,7 @@ sap.ui.define([
 					full: event.getParameter("name") === "productAlone"
 				});
 			});
-			faults.watch(this.getModel(), this.getModel("i18n").getResourceBundle());
+			faults.watch(this.getModel("i18n").getResourceBundle());
 			router.initialize();
 		}
 	});

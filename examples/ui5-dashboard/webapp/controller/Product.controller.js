@@ -35,13 +35,19 @@ sap.ui.define([
 				this.missing();
 				return;
 			}
+			const path = `/Products(${id})`;
+			if (this.getView().getBindingContext()?.getPath() === path) {
+				return; // only the layout has changed
+			}
 			this.getView().bindElement({
-				path: `/Products(${id})`,
+				path,
 				events: {
 					dataRequested: () => this.getView().setBusy(true),
 					dataReceived: (answer) => {
 						this.getView().setBusy(false);
-						if (answer.getParameter("error")?.status === 404) {
+						// In a batch the fault may be that of the request before.
+						const error = answer.getParameter("error");
+						if ((error?.cause ?? error)?.status === 404) {
 							this.missing();
 						}
 					}

@@ -44,15 +44,19 @@ sap.ui.define([
 		},
 
 		onSearch() {
-			// A binding parameter that is undefined is taken away again.
-			const words = this.byId("search").getValue().trim();
-			this.rows().changeParameters({ $search: words === "" ? undefined : this.phrase(words) });
+			const $search = this.phrases(this.byId("search").getValue());
+			// A parameter that is undefined is taken away again.
+			this.rows().changeParameters({ $search: $search === "" ? undefined : $search });
 		},
 
-		/** Every word as a phrase of its own, so that AND, NOT and brackets are words too. */
-		phrase(words) {
-			return words.split(/\s+/)
-				.map((word) => `"${word.replace(/["\\]/g, "\\$&")}"`)
+		/**
+		 * Every word as a phrase, so that AND, NOT and brackets are words too. A
+		 * double quote cannot be searched for: $search has no escape for it.
+		 */
+		phrases(text) {
+			return text.split(/[\s"]+/)
+				.filter((word) => word !== "")
+				.map((word) => `"${word}"`)
 				.join(" ");
 		},
 

@@ -9,13 +9,14 @@ sap.ui.define([
 		location.assign(`/login?redirect=${encodeURIComponent(location.pathname)}${location.hash}`);
 	}
 
-	function show(message, bundle) {
+	function show(message, bundle, closed) {
 		MessageBox.error(bundle.getText("fault.text"), {
 			title: bundle.getText("fault.title"),
 			details: message.getMessage(),
 			actions: [MessageBox.Action.RETRY, MessageBox.Action.CLOSE],
 			emphasizedAction: MessageBox.Action.RETRY,
 			onClose(action) {
+				closed();
 				if (action === MessageBox.Action.RETRY) {
 					location.reload();
 				}
@@ -26,27 +27,35 @@ sap.ui.define([
 	return {
 		/**
 		 * Tells the user about requests that failed, in one box however many
-		 * there are. A session that has ended leads to the sign-in.
+		 * there are. A session that has ended leads to the sign-in; that
+		 * something does not exist is told by the page that asked for it.
 		 */
-		watch(model, bundle) {
+		watch(bundle) {
 			const messages = Messaging.getMessageModel().bindList("/");
-			let open = false;
+			let removing = false;
+			let box = false;
 			messages.attachChange(() => {
 				const technical = messages.getCurrentContexts()
 					.map((context) => context.getObject())
 					.filter((message) => message.getTechnical());
-				const gone = technical.some((message) => message.getTechnicalDetails()?.httpStatus === 401);
-				if (technical.length === 0 || open) {
+				if (technical.length === 0 || removing) {
 					return;
 				}
-				open = true;
+				removing = true;
 				Messaging.removeMessages(technical);
-				if (gone) {
+				removing = false;
+				const status = (message) => message.getTechnicalDetails()?.httpStatus;
+				if (technical.some((message) => status(message) === 401)) {
 					signIn();
 					return;
 				}
-				show(technical[0], bundle);
-				open = false;
+				const fault = technical.find((message) => status(message) !== 404);
+				if (fault && !box) {
+					box = true;
+					show(fault, bundle, () => {
+						box = false;
+					});
+				}
 			});
 		}
 	};
