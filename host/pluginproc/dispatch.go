@@ -76,8 +76,10 @@ func (s *slot) release(p *tenant, answered bool) {
 
 // suspect has the process examined soon if the outcome of a call casts a doubt
 // on it, and tells whether the connection to it broke.
-func (s *slot) suspect(err error) bool {
-	broke := status.Code(err) == codes.Unavailable
+func (s *slot) suspect(ctx context.Context, err error) bool {
+	// Canceled, with a caller who still waits, is a connection that was closed
+	// under the call because its process is gone.
+	broke := status.Code(err) == codes.Unavailable || errors.Is(err, context.Canceled) && ctx.Err() == nil
 	if broke || errors.Is(err, context.DeadlineExceeded) {
 		select {
 		case s.check <- struct{}{}:
@@ -107,7 +109,7 @@ func (s *slot) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk
 		var intent pluginsdk.Intent
 		intent, err = p.dispense(ctx, user, req)
 		s.release(p, err == nil)
-		if err == nil || !s.suspect(err) || ctx.Err() != nil {
+		if err == nil || !s.suspect(ctx, err) || ctx.Err() != nil {
 			return intent, err
 		}
 		last = p
@@ -133,7 +135,7 @@ func (s *slot) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.R
 	result, err := p.handle(ctx, user, req)
 	s.release(p, err == nil)
 	if err != nil {
-		s.suspect(err)
+		s.suspect(ctx, err)
 	}
 	return result, err
 }
