@@ -48,3 +48,23 @@ func TestMalformedBatches(t *testing.T) {
 		}
 	}
 }
+
+// A part of a batch has no entity tag, with which OpenUI5 cannot cope.
+func TestPartsHaveNoEntityTag(t *testing.T) {
+	t.Parallel()
+	s := service(t, &numbers{total: 3}, nil)
+	for range 2 { // the second answer may be a remembered one
+		body := `{"requests":[{"id":"1","method":"GET","url":"Numbers/$count"},{"id":"2","method":"GET","url":"Numbers"}]}`
+		r := httptest.NewRequest("POST", "/odata/$batch", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != 200 || strings.Contains(strings.ToLower(w.Body.String()), "etag") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		page := get(t, s, "/odata/Numbers")
+		if page.Header().Get("ETag") == "" {
+			t.Error("a page outside of a batch lost its tag")
+		}
+	}
+}

@@ -138,7 +138,10 @@ func (r *response) start(block []byte, last bool) error {
 	if r.etag == "" && last {
 		r.etag = etagOf(block)
 	}
-	if r.etag != "" {
+	// A part of a batch has no tag: OpenUI5 writes it into whatever the part holds,
+	// and gives up on the whole batch where that is a number or nothing.
+	tagged := r.etag != "" && !r.q.inBatch
+	if tagged {
 		h.Set("ETag", r.etag)
 	}
 	if r.keep != nil && last {
@@ -149,7 +152,7 @@ func (r *response) start(block []byte, last bool) error {
 	if !r.q.inBatch {
 		h.Set("Server-Timing", r.q.timing.header(r.s.opts.Now()))
 	}
-	if r.etag != "" && header.MatchesETag(r.q.header["If-None-Match"], r.etag) {
+	if tagged && header.MatchesETag(r.q.header["If-None-Match"], r.etag) {
 		h.Del("Content-Type")
 		r.w.WriteHeader(http.StatusNotModified)
 		return errHead
