@@ -90,7 +90,7 @@ type look struct {
 	width, height int64
 }
 
-func open(t *testing.T, browser context.Context, s *site, l look) *tab {
+func open(t *testing.T, browser context.Context, s *site, l look) *tab { //nolint:revive // a test names itself first
 	t.Helper()
 	ctx, stop := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx, site: s}
@@ -225,7 +225,7 @@ func (b *tab) wait(expression string) {
 	b.t.Helper()
 	var ok bool
 	var err error
-	ctx, cancel := context.WithTimeout(b.ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, 60*time.Second)
 	defer cancel()
 	for ctx.Err() == nil {
 		ok, err = chromedp.Run(ctx, chromedp.Evaluate[bool](`Boolean(`+expression+`)`))

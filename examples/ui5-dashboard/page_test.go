@@ -67,12 +67,6 @@ func (b *tab) fill(selector, value string) {
 	b.do(chromedp.SendKeys(chromedp.CSS(selector), value))
 }
 
-// seen returns the text of an element.
-func (b *tab) seen(selector string) string {
-	b.t.Helper()
-	return eval[string](b, fmt.Sprintf(`seen(document.querySelector(%q)) ?? 'no such element'`, selector))
-}
-
 // await waits until an element says something.
 func (b *tab) await(selector, text string) {
 	b.t.Helper()
@@ -134,6 +128,7 @@ func (b *tab) sort(column, item, order string) {
 	button := fmt.Sprintf(`[...document.querySelectorAll('.sapMTCMenuPopup .sapMILI')]
 		.find((row) => seen(row.querySelector('.sapMILILabel')) === %q && row.checkVisibility())?.querySelector('[title=%q]')`, item, order)
 	b.wait(button)
+	b.picture("menu." + column)
 	eval[any](b, button+`.setAttribute('data-test', 'choose'); null`)
 	b.click(`[data-test=choose]`)
 	eval[any](b, `document.querySelector('[data-test=choose]')?.removeAttribute('data-test'); null`)
@@ -146,6 +141,7 @@ func (b *tab) pick(control, entry string) {
 	b.click(list + control + `-arrow`)
 	item := fmt.Sprintf(`[...document.querySelectorAll('.sapMPopover li')].find((item) => seen(item).startsWith(%q))`, entry)
 	b.wait(item)
+	b.picture("drop-down." + control)
 	eval[any](b, item+`.setAttribute('data-test', 'pick'); null`)
 	b.click(`[data-test=pick]`)
 	eval[any](b, `document.querySelector('[data-test=pick]')?.removeAttribute('data-test'); null`)
