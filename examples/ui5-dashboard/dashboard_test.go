@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -67,11 +68,19 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// The whole way of a reader: sign in, scroll, sort, filter, search, look closer,
-// sign out. What is on the screen is what is in the database.
+// One host and one browser serve all that is tried; a tab has cookies of its own.
 func TestDashboard(t *testing.T) {
 	s := serve(t)
-	b := open(t, browser(t), s, desk)
+	ctx := browser(t)
+	t.Run("reader", func(t *testing.T) { reader(t, ctx, s) })
+	t.Run("looks", func(t *testing.T) { looks(t, ctx, s) })
+	t.Run("way back", func(t *testing.T) { wayBack(t, ctx, s) })
+}
+
+// reader goes the whole way: sign in, scroll, sort, filter, search, look closer,
+// sign out. What is on the screen is what is in the database.
+func reader(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a test names itself first
+	b := open(t, ctx, s, desk)
 	b.visit("")
 	for _, step := range []struct {
 		name string

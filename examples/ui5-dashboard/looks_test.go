@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -14,11 +15,9 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// Both languages, and the theme that the system asks for, also when the system
-// changes its mind.
-func TestLanguagesAndThemes(t *testing.T) {
-	s := serve(t)
-	ctx := browser(t)
+// looks sees both languages, and the theme that the system asks for, also when
+// the system changes its mind.
+func looks(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a test names itself first
 	heading := map[string]string{"en-US": "Products (20,000)", "de-DE": "Artikel (20.000)"}
 	price := s.one(t, `SELECT printf('%.2f', price) FROM products ORDER BY name, id LIMIT 1`)
 	prices := map[string]string{"en-US": price + " EUR", "de-DE": strings.Replace(price, ".", ",", 1) + " EUR"}
@@ -88,11 +87,11 @@ func (b *tab) still() {
 	})()`)
 }
 
-// A link to a product leads through the sign-in to that product, and so it does
-// when the session has ended meanwhile. What does not exist is said.
-func TestWayBack(t *testing.T) {
-	s := serve(t)
-	b := open(t, browser(t), s, desk)
+// wayBack holds that a link to a product leads through the sign-in to that
+// product, also when the session has ended meanwhile, and that what does not
+// exist is said.
+func wayBack(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a test names itself first
+	b := open(t, ctx, s, desk)
 	b.visit("#/products/77")
 	b.shows("77")
 	b.quiet()
