@@ -22,9 +22,9 @@ import (
 // Sign-ins go on while the plugin is killed six times and exchanged five times.
 // LONG=1 makes ten thousand of them, and otherwise it is one in ten.
 func TestNoSignInFailsUnderKillsAndSwaps(t *testing.T) {
-	calls := 1_000
+	calls, pause := 1_000, 10*time.Millisecond // so that kills do not follow each other too closely
 	if os.Getenv("LONG") != "" {
-		calls = 10_000
+		calls, pause = 10_000, 0
 	}
 	spec := faulty(t, "ok", "0")
 	h := started(t, pluginproc.Options{}, spec)
@@ -32,7 +32,7 @@ func TestNoSignInFailsUnderKillsAndSwaps(t *testing.T) {
 	var disturb sync.WaitGroup
 	disturb.Go(func() {
 		for i := range 11 {
-			for done.Load() < int64(calls*(i+1)/12) {
+			for done.Load() < int64(calls*(i+1)/12) && !t.Failed() {
 				time.Sleep(time.Millisecond)
 			}
 			if i%2 == 0 {
@@ -54,6 +54,7 @@ func TestNoSignInFailsUnderKillsAndSwaps(t *testing.T) {
 				if _, err := h.Dispenser().Dispense(t.Context(), person("any"), request()); err != nil {
 					t.Error("a sign-in failed:", err)
 				}
+				time.Sleep(pause)
 			}
 		})
 	}

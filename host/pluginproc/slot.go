@@ -17,6 +17,7 @@ type tenant struct {
 	spec     Spec
 	calls    int
 	answered bool          // it worked once
+	broken   bool          // the connection broke: it gets no calls until it answers a health check
 	draining bool          // it gets no further calls
 	idle     chan struct{} // closed when draining and without calls
 }
@@ -163,7 +164,11 @@ func (s *slot) examine(ctx context.Context, p *tenant) {
 		ping, cancel := context.WithTimeout(ctx, limit)
 		err = p.Ping(ping)
 		cancel()
-		if err == nil || ctx.Err() != nil {
+		if err == nil {
+			s.trust(p)
+			return
+		}
+		if ctx.Err() != nil {
 			return
 		}
 	}
@@ -172,6 +177,16 @@ func (s *slot) examine(ctx context.Context, p *tenant) {
 		s.lose(p, p.Obituary())
 	default:
 		s.lose(p, "it does not answer health checks: "+proc.Clean(err.Error(), 200))
+	}
+}
+
+// trust gives calls to a process again.
+func (s *slot) trust(p *tenant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.broken {
+		p.broken = false
+		s.notify()
 	}
 }
 

@@ -26,7 +26,7 @@ func (f *fault) way(user pluginsdk.User, handler bool) string {
 			return "setup"
 		}
 	}
-	_, known := intents()[way]
+	_, known := intents(way)
 	if known || acts()[way] != nil || raws()[way] != nil || way == "not-a-result" || way == "setup" || way == "echo" {
 		return way
 	}
@@ -46,7 +46,7 @@ func (f *fault) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsd
 		setRaw(ctx, raw())
 		return pluginsdk.Done(), nil
 	}
-	if intent, ok := intents()[way]; ok {
+	if intent, ok := intents(way); ok {
 		return intent, nil
 	}
 	if way == "echo" {
@@ -87,23 +87,38 @@ func (f *fault) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.
 }
 
 // intents are answers that the SDK lets pass.
-func intents() map[string]pluginsdk.Intent {
-	return map[string]pluginsdk.Intent{
-		"no-intent":      {},
-		"script-target":  pluginsdk.Redirect("javascript:alert(1)"),
-		"foreign-target": pluginsdk.Redirect("https://evil.example.net/"),
-		"control-target": pluginsdk.Redirect("/a\r\nSet-Cookie: x=1"),
-		"long-target":    pluginsdk.Redirect("/" + strings.Repeat("a", 9<<10)),
-		"no-target":      pluginsdk.Redirect(""),
-		"ungranted":      pluginsdk.Done().With(pluginsdk.SetUser("is_admin", true)),
-		"credential":     pluginsdk.Done().With(pluginsdk.SetUser("password", "x")),
-		"not-a-number":   pluginsdk.Done().With(pluginsdk.SetSession("x", math.NaN())),
-		"big-value":      pluginsdk.Done().With(pluginsdk.SetSession("x", strings.Repeat("x", 64<<10))),
-		"bad-utf8":       pluginsdk.Redirect("/\xff\xfe"),
-		"oversized":      pluginsdk.Redirect("/" + strings.Repeat("a", 2<<20)),
-		"loop":           pluginsdk.OrgSetup("again"),
-		"done":           pluginsdk.Done(),
+func intents(way string) (pluginsdk.Intent, bool) {
+	switch way {
+	case "no-intent":
+		return pluginsdk.Intent{}, true
+	case "script-target":
+		return pluginsdk.Redirect("javascript:alert(1)"), true
+	case "foreign-target":
+		return pluginsdk.Redirect("https://evil.example.net/"), true
+	case "control-target":
+		return pluginsdk.Redirect("/a\r\nSet-Cookie: x=1"), true
+	case "long-target":
+		return pluginsdk.Redirect("/" + strings.Repeat("a", 9<<10)), true
+	case "no-target":
+		return pluginsdk.Redirect(""), true
+	case "ungranted":
+		return pluginsdk.Done().With(pluginsdk.SetUser("is_admin", true)), true
+	case "credential":
+		return pluginsdk.Done().With(pluginsdk.SetUser("password", "x")), true
+	case "not-a-number":
+		return pluginsdk.Done().With(pluginsdk.SetSession("x", math.NaN())), true
+	case "big-value":
+		return pluginsdk.Done().With(pluginsdk.SetSession("x", strings.Repeat("x", 64<<10))), true
+	case "bad-utf8":
+		return pluginsdk.Redirect("/\xff\xfe"), true
+	case "oversized":
+		return pluginsdk.Redirect("/" + strings.Repeat("a", 2<<20)), true
+	case "loop":
+		return pluginsdk.OrgSetup("again"), true
+	case "done":
+		return pluginsdk.Done(), true
 	}
+	return pluginsdk.Intent{}, false
 }
 
 // acts are what happens in a call before there is an answer.
@@ -113,8 +128,8 @@ func acts() map[string]func(context.Context) error {
 		"panic":           func(context.Context) error { boom("in a call"); return nil },
 		"panic-goroutine": func(context.Context) error { go boom("in a goroutine"); time.Sleep(time.Second); return nil },
 		"exit":            func(context.Context) error { os.Exit(7); return nil },
-		"kill":            func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) },
-		"freeze":          func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGSTOP) },
+		"kill":            func(context.Context) error { return raise(syscall.SIGKILL) },
+		"freeze":          func(context.Context) error { return raise(syscall.SIGSTOP) },
 		"hang":            func(context.Context) error { select {} },
 		"slow":            func(context.Context) error { time.Sleep(300 * time.Millisecond); return nil },
 		"fork":            func(context.Context) error { forkChild(true); return nil },
@@ -126,13 +141,22 @@ func acts() map[string]func(context.Context) error {
 	}
 }
 
+// raise sends a signal to the process. It takes a moment to arrive, in which there
+// must be no answer.
+func raise(s syscall.Signal) error {
+	if err := syscall.Kill(os.Getpid(), s); err != nil {
+		return err
+	}
+	select {}
+}
+
 // once dies in the first call that any process gets: the file ONCE remembers.
 func once(context.Context) error {
 	f, err := os.OpenFile(os.Getenv("ONCE"), os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	return errors.Join(err, f.Close(), syscall.Kill(os.Getpid(), syscall.SIGKILL))
+	return errors.Join(err, f.Close(), raise(syscall.SIGKILL))
 }
 
 // raws are answers as bytes that the SDK would not send.
