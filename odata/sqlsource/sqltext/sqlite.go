@@ -177,9 +177,9 @@ func (sqlite) order(x frag, desc, _ bool) frag {
 
 func (sqlite) limit(read, skip int64) frag {
 	if skip == 0 {
-		return fill("LIMIT $1", param(read))
+		return fill("LIMIT " + strconv.FormatInt(read, 10))
 	}
-	return fill("LIMIT $1 OFFSET $2", param(read), param(skip))
+	return fill("LIMIT "+strconv.FormatInt(read, 10)+" OFFSET $1", param(skip))
 }
 
 func (sqlite) key(v any, _ *Column) frag { return param(v) }
