@@ -26,7 +26,7 @@ type Record struct {
 	// ends at the latest. Milliseconds are kept.
 	Created, Seen, Expires time.Time
 	// UserAgent and Address describe the browser, for `vestibule session list`;
-	// at most 255 and 64 characters.
+	// at most 255 and 64 characters. FindSession leaves them empty.
 	UserAgent, Address string
 }
 
@@ -34,7 +34,8 @@ type Record struct {
 // transaction that ctx carries, if any. Only Create inserts: a save that comes
 // late must never revive a deleted session.
 type Backend interface {
-	// FindSession returns the record, or ErrNotFound. It may return expired ones.
+	// FindSession returns the record but for UserAgent and Address, or ErrNotFound.
+	// It may return expired ones.
 	FindSession(ctx context.Context, hash []byte) (Record, error)
 	// CreateSession inserts a record with Version 1.
 	CreateSession(ctx context.Context, r Record) error
