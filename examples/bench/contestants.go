@@ -56,8 +56,8 @@ func serve(ctx context.Context, role, file string) error {
 	return http.Serve(listener, mux) //nolint:gosec // loopback, ends with its parent
 }
 
-// usage tells the processor time in µs that this process has used, and its resident
-// memory in KiB.
+// usage tells the processor time in µs that this process has used, and the most resident
+// memory in KiB that it has had since it last told.
 func usage(w http.ResponseWriter, _ *http.Request) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -65,13 +65,11 @@ func usage(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	status, _ := os.ReadFile("/proc/self/status")
-	_, _ = fmt.Fprintf(w, "%d %d", (u.Utime.Nano()+u.Stime.Nano())/1000, kib(status, "VmRSS:"))
-}
-
-func kib(status []byte, name string) (n int) {
-	_, rest, _ := strings.Cut(string(status), name)
-	_, _ = fmt.Sscan(rest, &n)
-	return n
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	peak := 0
+	_, _ = fmt.Sscan(rest, &peak)
+	_, _ = fmt.Fprintf(w, "%d %d", (u.Utime.Nano()+u.Stime.Nano())/1000, peak)
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // forgets the peak
 }
 
 // vestibule is the whole host, with one set open and one behind the sign-in.

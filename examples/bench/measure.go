@@ -29,12 +29,13 @@ type bench struct {
 	vestibule, baseline, static *contestant
 	client                      *http.Client
 	cookie                      string
+	file                        string
 	rows, rounds                int
 	fresh                       int // makes an address that no cache has seen
 }
 
 func start(file string, rows, rounds int) (*bench, error) {
-	b := &bench{rows: rows, rounds: rounds, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}}}
+	b := &bench{file: file, rows: rows, rounds: rounds, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}}}
 	for _, c := range []struct {
 		role string
 		into **contestant
@@ -74,10 +75,15 @@ func startContestant(role, file string, rows int) (*contestant, error) {
 func (b *bench) stop() {
 	for _, c := range []*contestant{b.vestibule, b.baseline, b.static} {
 		if c != nil {
-			_ = c.stdin.Close()
-			_ = c.cmd.Wait()
+			c.stop()
 		}
 	}
+}
+
+// stop ends the process, which ends by itself when its input does.
+func (c *contestant) stop() {
+	_ = c.stdin.Close()
+	_ = c.cmd.Wait()
 }
 
 // signIn begins a session, and gives the static contestant the bytes of a page.
@@ -133,7 +139,8 @@ func (b *bench) get(c *contestant, path string, first *time.Duration) ([]byte, e
 	return nil, errors.Join(err, copied)
 }
 
-// usage returns the contestant's processor time in µs, and its memory in KiB.
+// usage returns the contestant's processor time in µs, and the most memory that it
+// has had so far in KiB.
 func (b *bench) usage(c *contestant) (cpu, rss int, err error) {
 	text, err := b.get(c, "/usage", nil)
 	if err != nil {

@@ -66,31 +66,27 @@ func (b *bench) depth() (float64, error) {
 	return last / first, err
 }
 
-// memory returns by how many MiB the process grows while it sends all rows.
+// memory returns by how many MiB a process that has served pages grows while it sends
+// all rows. It is a fresh one: others have had their peak.
 func (b *bench) memory() (float64, error) {
-	_, before, err := b.usage(b.vestibule)
+	c, err := startContestant("vestibule", b.file, b.rows)
 	if err != nil {
 		return 0, err
 	}
-	done := make(chan error, 1)
-	go func() {
-		var first time.Duration
-		_, err := b.get(b.vestibule, fmt.Sprintf("/odata/Products?$top=%d", b.rows), &first)
-		done <- err
-	}()
-	peak := before
-	for {
-		select {
-		case err := <-done:
-			return float64(peak-before) / 1024, err
-		case <-time.After(20 * time.Millisecond):
-			_, rss, err := b.usage(b.vestibule)
-			if err != nil {
-				return 0, err
-			}
-			peak = max(peak, rss)
-		}
+	defer c.stop()
+	if _, err := b.cost(c, turn, b.anew("/odata/Products")); err != nil {
+		return 0, err
 	}
+	_, before, err := b.usage(c)
+	if err != nil {
+		return 0, err
+	}
+	var first time.Duration
+	if _, err := b.get(c, fmt.Sprintf("/odata/Products?$top=%d", b.rows), &first); err != nil {
+		return 0, err
+	}
+	_, peak, err := b.usage(c)
+	return float64(peak-before) / 1024, err
 }
 
 func (b *bench) firstByte() (float64, error) {

@@ -54,7 +54,7 @@ func (s *Source) queryPlan(ctx context.Context, st *recorded) (lines []string, e
 	case "mysql":
 		prefix = "EXPLAIN FORMAT=JSON "
 	}
-	tx, err := s.db.Begin(ctx, false)
+	tx, err := s.db.Begin(ctx, engine.Need{})
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ type recorded struct {
 	start, end time.Time
 }
 
-func (r *recorder) Begin(ctx context.Context, snapshot bool) (engine.Tx, error) {
-	tx, err := r.DB.Begin(ctx, snapshot)
+func (r *recorder) Begin(ctx context.Context, need engine.Need) (engine.Tx, error) {
+	tx, err := r.DB.Begin(ctx, need)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func clocks() []string {
 // indirect tells whether one of the tables is a view or a virtual table, and whether such a view may show something else
 // though nobody wrote: then nothing can be remembered.
 func (s *Source) indirect(ctx context.Context, tables map[string]bool) (found, restless bool, err error) {
-	tx, err := s.db.Begin(ctx, false)
+	tx, err := s.db.Begin(ctx, engine.Need{})
 	if err != nil {
 		return false, false, err
 	}

@@ -47,7 +47,10 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
-	tx, err := o.DB.Begin(ctx, p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil)
+	tx, err := o.DB.Begin(ctx, engine.Need{
+		Snapshot: p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil,
+		Sweep:    sweeps(p.Top),
+	})
 	if err != nil {
 		return nil, known(ctx, fmt.Errorf("begin: %w", err))
 	}
@@ -56,6 +59,14 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		return nil, errors.Join(known(ctx, err), tx.Close())
 	}
 	return r, nil
+}
+
+// manyRows is more than any page has.
+const manyRows = 20_000
+
+// sweeps tells whether a node's rows are a large part of their table in the order of its key.
+func sweeps(n *plan.Node) bool {
+	return n.Many && n.Page.Read > manyRows && len(n.Query.Order) <= len(n.Key) && len(n.Query.Joins)+len(n.Expand) == 0
 }
 
 // page prepares the statements of a plan, or finds those that were made for it before.

@@ -24,10 +24,18 @@ type Cell struct {
 
 // DB runs the statements of requests. It is safe for concurrent use.
 type DB interface {
-	// Begin takes a connection for a request. With snapshot, all its statements see one state of the data. ctx ends
-	// it early.
-	Begin(ctx context.Context, snapshot bool) (Tx, error)
+	// Begin takes a connection for a request. ctx ends it early.
+	Begin(ctx context.Context, need Need) (Tx, error)
 	Close() error
+}
+
+// Need is what a request asks of its connection.
+type Need struct {
+	// Snapshot makes all statements see one state of the data.
+	Snapshot bool
+	// Sweep announces that a large part of a table will be read in its own order: then SQLite reads the file rather
+	// than mapping it, which is as fast there and leaves nothing in memory.
+	Sweep bool
 }
 
 // Tx is a read transaction, for one goroutine. Close gives its connection back; it may be called twice.

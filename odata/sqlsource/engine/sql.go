@@ -39,9 +39,9 @@ func NewMySQL(ctx context.Context, db *sql.DB) (*SQL, error) {
 // Close does nothing: the handle is the caller's.
 func (db *SQL) Close() error { return nil }
 
-// Begin takes a connection, and with snapshot starts a repeatable read transaction on it.
-func (db *SQL) Begin(ctx context.Context, snapshot bool) (Tx, error) {
-	if !snapshot {
+// Begin takes a connection, and for a snapshot starts a repeatable read transaction on it.
+func (db *SQL) Begin(ctx context.Context, need Need) (Tx, error) {
+	if !need.Snapshot {
 		conn, err := db.db.Conn(ctx)
 		if err != nil {
 			return nil, err

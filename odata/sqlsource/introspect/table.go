@@ -79,7 +79,7 @@ type Catalogue struct {
 
 // Read lists the tables and views that a database has. Dialects are "sqlite", "postgres", and "mysql".
 func Read(ctx context.Context, db engine.DB, dialect string) (_ *Catalogue, err error) {
-	tx, err := db.Begin(ctx, true)
+	tx, err := db.Begin(ctx, engine.Need{Snapshot: true})
 	if err != nil {
 		return nil, fmt.Errorf("read tables: %w", err)
 	}
