@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,7 @@ func BenchmarkHandlers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	cookie := signedIn(b, ours)
 	same := func(target string) func(int) string { return func(int) string { return target } }
 	fresh := func(target string) func(int) string {
 		return func(i int) string { return fmt.Sprintf("%sfresh=%d", target, i) }
@@ -42,6 +44,7 @@ func BenchmarkHandlers(b *testing.B) {
 		ours, baseline func(i int) string
 	}{
 		{"Page", fresh("/odata/Products?"), same("/page")},
+		{"Guarded", fresh("/odata/Guarded?"), nil},
 		{
 			"Filtered", func(i int) string {
 				return fmt.Sprintf("/odata/Products?$filter=category_id%%20eq%%20%d%%20and%%20price%%20gt%%2010&$orderby=price", i%500+1)
@@ -65,6 +68,9 @@ func BenchmarkHandlers(b *testing.B) {
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+target(i), nil)
+					if c.name == "Guarded" {
+						r.AddCookie(cookie)
+					}
 					w := &sink{header: http.Header{}}
 					if h.ServeHTTP(w, r); w.status >= 300 {
 						b.Fatalf("%s: %d", r.URL, w.status)
@@ -77,4 +83,16 @@ func BenchmarkHandlers(b *testing.B) {
 			b.Run(c.name+"/baseline", run(byHand, c.baseline))
 		}
 	}
+}
+
+func signedIn(b *testing.B, h http.Handler) *http.Cookie {
+	body := strings.NewReader(fmt.Sprintf(`{"login":%q,"password":%q}`, login, secret))
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/auth/login", body)
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if len(w.Result().Cookies()) == 0 {
+		b.Fatalf("sign in: %s", w.Body)
+	}
+	return w.Result().Cookies()[0]
 }
