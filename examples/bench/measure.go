@@ -173,9 +173,11 @@ type side struct {
 }
 
 // ratio lets two sides take turns and returns the median of the rounds' ratios.
-func (b *bench) ratio(one, other side) (float64, error) {
+func (b *bench) ratio(one, other side) (float64, error) { return b.ratioOf(b.rounds, one, other) }
+
+func (b *bench) ratioOf(rounds int, one, other side) (float64, error) {
 	var ratios []float64
-	for round := range b.rounds + 1 {
+	for round := range rounds + 1 {
 		x, err := b.cost(one.c, one.n, one.path)
 		if err != nil {
 			return 0, err

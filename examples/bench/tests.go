@@ -51,7 +51,9 @@ func (b *bench) tests() []test {
 		{"all rows in one answer, ms to the first byte", 50, false, b.firstByte},
 		{"$expand on a page / two queries by hand", 1.3, false, compare(
 			side{b.vestibule, turn, b.anew("/odata/Products?$expand=reviews")}, side{b.baseline, turn, always("/expanded")})},
-		{"guarded page / open page", 1.1, false, compare(side{b.vestibule, longTurn, b.anew("/odata/Guarded")}, side{b.vestibule, longTurn, page})},
+		{"guarded page / open page", 1.1, false, func() (float64, error) { // a small difference, so many short turns
+			return b.ratioOf(6*b.rounds, side{b.vestibule, turn, b.anew("/odata/Guarded")}, open)
+		}},
 		{"throughput of 16 clients / 1 client", 1.6, true, b.clients},
 	}
 }

@@ -73,12 +73,13 @@ func appendBytes[T string | []byte](b []byte, v T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
 }
 
-// decode reads what encode wrote into a new map.
+// decode reads what encode wrote into a new map. Its texts are parts of one copy
+// of data.
 func decode(data []byte) (map[any]any, error) {
-	values := map[any]any{}
-	r := reader{data}
+	values := make(map[any]any, 8)
+	r := reader{data, string(data)}
 	for len(r.rest) > 0 {
-		key, ok := r.bytes()
+		_, key, ok := r.sized()
 		if !ok {
 			return nil, errCorrupt
 		}
@@ -86,21 +87,29 @@ func decode(data []byte) (map[any]any, error) {
 		if !ok {
 			return nil, errCorrupt
 		}
-		values[string(key)] = v
+		values[key] = v
 	}
 	return values, nil
 }
 
-type reader struct{ rest []byte }
+// reader goes through data, and through the same as a text.
+type reader struct {
+	rest []byte
+	text string
+}
 
-func (r *reader) bytes() ([]byte, bool) {
+func (r *reader) skip(n int) { r.rest, r.text = r.rest[n:], r.text[n:] }
+
+// sized reads bytes behind their length, which are also a text.
+func (r *reader) sized() ([]byte, string, bool) {
 	n, size := binary.Uvarint(r.rest)
 	if size <= 0 || n > uint64(len(r.rest)-size) {
-		return nil, false
+		return nil, "", false
 	}
-	v := r.rest[size : size+int(n)]
-	r.rest = r.rest[size+int(n):]
-	return v, true
+	end := size + int(n)
+	b, text := r.rest[size:end], r.text[size:end]
+	r.skip(end)
+	return b, text, true
 }
 
 func (r *reader) value() (any, bool) {
@@ -108,7 +117,7 @@ func (r *reader) value() (any, bool) {
 		return nil, false
 	}
 	kind := r.rest[0]
-	r.rest = r.rest[1:]
+	r.skip(1)
 	switch kind {
 	case typeNil:
 		return nil, true
@@ -119,20 +128,20 @@ func (r *reader) value() (any, bool) {
 		if size <= 0 {
 			return nil, false
 		}
-		r.rest = r.rest[size:]
+		r.skip(size)
 		return v, true
 	case typeFloat:
 		if len(r.rest) < 8 {
 			return nil, false
 		}
 		v := math.Float64frombits(binary.BigEndian.Uint64(r.rest))
-		r.rest = r.rest[8:]
+		r.skip(8)
 		return v, true
 	case typeString:
-		v, ok := r.bytes()
-		return string(v), ok
+		_, v, ok := r.sized()
+		return v, ok
 	case typeBytes:
-		v, ok := r.bytes()
+		v, _, ok := r.sized()
 		return slices.Clone(v), ok
 	}
 	return nil, false

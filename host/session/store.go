@@ -98,36 +98,40 @@ func (s *Store) Get(r *http.Request, _ string) (*sessions.Session, error) {
 // session's touch, when the last is older than a minute or a twentieth of the
 // idle limit, whichever is less.
 func (s *Store) New(r *http.Request, _ string) (*sessions.Session, error) {
+	stored, err := s.load(r)
+	if stored != nil && err == nil {
+		return stored, nil
+	}
 	out := sessions.NewSession(s, s.o.Name)
 	out.IsNew = true
+	return out, err
+}
+
+// load returns the session of the request's cookie; nil when there is none.
+func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 	hash, ok := s.cookieHash(r)
 	if !ok {
-		return out, nil
+		return nil, nil
 	}
 	rec, err := s.backend.FindSession(r.Context(), hash)
 	if errors.Is(err, ErrNotFound) {
-		return out, nil
+		return nil, nil
 	}
 	if err != nil {
-		return out, fmt.Errorf("load session: %w", err)
+		return nil, fmt.Errorf("load session: %w", err)
 	}
 	now := s.o.Now()
 	if !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle {
-		return out, nil
-	}
-	restored, err := s.Restore(rec)
-	if err != nil {
-		return out, err
+		return nil, nil
 	}
 	if now.Sub(rec.Seen) >= min(time.Minute, s.o.Idle/20) {
 		alive, err := s.touch(r.Context(), rec, now)
 		if err != nil || !alive {
-			return out, err
+			return nil, err
 		}
 		rec.Seen = now
 	}
-	restored.Values[recordKey{}] = rec
-	return restored, nil
+	return s.Restore(rec)
 }
 
 // touch notes the visit, or ends the session of a user who may have none.

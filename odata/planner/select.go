@@ -49,6 +49,10 @@ func (l *level) fields(q *syntax.Query) error {
 		// Only navigation properties were chosen: their links are no data, and nothing else is wanted.
 		sel.names[""] = nil
 	}
+	if !n.Explicit {
+		n.Fields = make([]plan.Field, 0, len(t.Properties)+len(q.Compute))
+		n.Columns = slices.Grow(n.Columns, len(t.Properties)+len(q.Compute))
+	}
 	for _, p := range t.Properties {
 		if below, ok := sel.has(p.Name); ok {
 			n.Fields = append(n.Fields, topField(n, p, below))

@@ -92,6 +92,8 @@ type conn struct {
 	// overflow is set when a sum or product of integers left the 64 bits. Functions cannot fail by themselves: the
 	// error of one reaches SQLite as its result.
 	overflow bool
+	// arena is what the last cursor copied texts to, for the next one.
+	arena []byte
 	// cached are the statements that the connection keeps, oldest first.
 	cached []string
 	known  map[string]bool
@@ -280,7 +282,8 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 	if err := tx.ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn}
+	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn, arena: tx.conn.arena}
+	tx.conn.arena = nil
 	var err error
 	for _, open := range tx.cursors {
 		if open.stmt != nil && open.query == query {
@@ -339,6 +342,9 @@ func cause(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// maxArena is the largest arena, in bytes, that a connection keeps.
+const maxArena = 64 << 10
 
 type sqliteCursor struct {
 	ctx       context.Context
@@ -406,6 +412,9 @@ func (c *sqliteCursor) Close() error {
 	}
 	stmt := c.stmt
 	c.stmt = nil
+	if cap(c.arena) <= maxArena {
+		c.conn.arena = c.arena
+	}
 	if c.transient {
 		return stmt.Finalize()
 	}

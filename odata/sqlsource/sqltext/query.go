@@ -37,7 +37,7 @@ func (g *Generator) Links(n *plan.Node) (at [][]int, width int) {
 
 // list is the select list: the columns, those that expanded properties start from, and extra ones.
 func (g *Generator) list(n *plan.Node, extra []frag) []frag {
-	var parts []frag
+	parts := make([]frag, 0, len(n.Columns)+len(extra))
 	for _, c := range n.Columns {
 		if ref, ok := c.Expr.(*plan.Ref); ok {
 			parts = append(parts, g.d.fetch(g.raw(ref), g.columnOf(ref), ref.T))
