@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/host/auth"
 	"github.com/vestibule-dev/vestibule/host/session"
+	"github.com/vestibule-dev/vestibule/host/store/internal/prepared"
 )
 
 // ErrTaken is returned by [DB.AddUser] when somebody has the address already, in
@@ -30,21 +30,23 @@ type DB struct {
 	writer, reader *sqlx.DB
 	path           string
 	users          atomic.Pointer[userTable]
-	prepared       sync.Map // query -> *sqlx.Stmt of the reader
+	writes, reads  *prepared.Statements // nil where the engine does not want them
 }
 
 // New makes a DB of open pools. Only the engine packages need it. Reader and
 // writer may be the same pool; path is the database's file, empty for servers.
 func New(d Dialect, writer, reader *sqlx.DB, path string) *DB {
-	return &DB{Now: time.Now, dialect: d, writer: writer, reader: reader, path: path}
+	db := &DB{Now: time.Now, dialect: d, writer: writer, reader: reader, path: path}
+	if d.Prepare {
+		db.writes, db.reads = prepared.New(writer), prepared.New(reader)
+	}
+	return db
 }
 
 // Close closes all connections. It waits for statements that are running.
 func (db *DB) Close() error {
-	db.prepared.Range(func(_, stmt any) bool {
-		_ = stmt.(*sqlx.Stmt).Close()
-		return true
-	})
+	db.writes.Close()
+	db.reads.Close()
 	if db.reader == db.writer {
 		return db.writer.Close()
 	}

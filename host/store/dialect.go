@@ -40,7 +40,7 @@ type Dialect struct {
 	// hosts for as long as the connection lives; empty where the transaction of a
 	// migration is guard enough.
 	Lock, Unlock string
-	// Prepare keeps statements that read one row prepared.
+	// Prepare keeps the statements of writes, and of reads of one row, prepared.
 	Prepare bool
 	// Time converts a moment to what the engine stores in a column of a time type.
 	Time func(time.Time) any

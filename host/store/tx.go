@@ -42,6 +42,7 @@ func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error
 }
 
 func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
+	db.writes.Prepare(ctx) // a transaction may hold the only connection
 	tx, err := db.writer.BeginTxx(ctx, &sql.TxOptions{Isolation: db.dialect.Isolation})
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
@@ -74,9 +75,10 @@ func (db *DB) retry(ctx context.Context, f func() error) error {
 // write runs f on the transaction of ctx or, with retries, on the writer.
 func (db *DB) write(ctx context.Context, f func(sqlx.ExtContext) error) error {
 	if tx := db.tx(ctx); tx != nil {
-		return f(tx)
+		return f(db.writes.On(nil, tx))
 	}
-	return db.retry(ctx, func() error { return f(db.writer) })
+	db.writes.Prepare(ctx)
+	return db.retry(ctx, func() error { return f(db.writes.On(db.writer, nil)) })
 }
 
 // exec runs a statement and returns how many rows matched it. Like those below
@@ -114,12 +116,14 @@ func (db *DB) list(ctx context.Context, what string, dest any, query string, arg
 	return failed(what, sqlx.SelectContext(ctx, db.read(ctx), dest, db.rebind(query), args...))
 }
 
-// read is where to read: in the transaction of ctx or with the reader.
+// read is where to read: in the transaction of ctx or with the reader. Statements are
+// kept, so there must be a bounded number of texts.
 func (db *DB) read(ctx context.Context) sqlx.QueryerContext {
 	if tx := db.tx(ctx); tx != nil {
-		return tx
+		return db.writes.On(nil, tx)
 	}
-	return db.reader
+	db.reads.Prepare(ctx)
+	return db.reads.On(db.reader, nil)
 }
 
 func failed(what string, err error) error {
@@ -134,32 +138,14 @@ func failed(what string, err error) error {
 // not watched for the end of ctx, which would take longer than reading.
 func (db *DB) row(ctx context.Context, query string, args ...any) *sqlx.Row {
 	if tx := db.tx(ctx); tx != nil {
-		return tx.QueryRowxContext(ctx, db.rebind(query), args...)
+		return db.writes.On(nil, tx).QueryRowxContext(ctx, db.rebind(query), args...)
 	}
-	if stmt := db.stmt(ctx, query); stmt != nil { //nolint:sqlclosecheck // kept until Close
+	query = db.rebind(query)
+	db.reads.Prepare(ctx)
+	if stmt := db.reads.Find(query); stmt != nil { //nolint:sqlclosecheck // kept
 		return stmt.QueryRowxContext(context.WithoutCancel(ctx), args...)
 	}
-	return db.reader.QueryRowxContext(ctx, db.rebind(query), args...)
-}
-
-// stmt returns the prepared query, nil when it is not to be prepared or cannot
-// be; running it tells why.
-func (db *DB) stmt(ctx context.Context, query string) *sqlx.Stmt {
-	if !db.dialect.Prepare {
-		return nil
-	}
-	if stmt, ok := db.prepared.Load(query); ok {
-		return stmt.(*sqlx.Stmt)
-	}
-	stmt, err := db.reader.PreparexContext(ctx, db.rebind(query))
-	if err != nil {
-		return nil
-	}
-	if first, lost := db.prepared.LoadOrStore(query, stmt); lost {
-		_ = stmt.Close() //nolint:sqlclosecheck // the other one is kept
-		return first.(*sqlx.Stmt)
-	}
-	return stmt
+	return db.reader.QueryRowxContext(ctx, query, args...)
 }
 
 func (db *DB) rebind(query string) string { return sqlx.Rebind(db.dialect.Bind, query) }
