@@ -61,7 +61,7 @@ generate: ## make the generated files again: protocol, configuration reference
 	go generate ./...
 	UPDATE=1 go test -count=1 -run '^TestGenerated' ./host/config
 
-verify: ## what must hold before a commit: format, lint, nothing generated left behind, go.mod tidy, layout
+verify: ui/node_modules/.package-lock.json ## what must hold before a commit: format, lint, nothing generated left behind, go.mod tidy, layout
 	@test -z "$$($(GOFUMPT) -l $(GO_DIRS) | tee /dev/stderr)" || { echo "make fmt would change these"; exit 1; }
 	@$(MAKE) --no-print-directory lint generate
 	cd ui && npm run --silent verify
@@ -72,16 +72,16 @@ verify: ## what must hold before a commit: format, lint, nothing generated left 
 setup: ## install what the tests need, where this user may
 	@.ci/setup /tmp/vestibule-missing.$$$$ && sed 's/^/missing: /' /tmp/vestibule-missing.$$$$; rm -f /tmp/vestibule-missing.$$$$
 
-ui: ui/node_modules ## build the front-end app into ui/dist
+ui: ui/node_modules/.package-lock.json ## build the front-end app into ui/dist
 	cd ui && npm run --silent build
 
-ui-dev: ui/node_modules ## serve the front-end sources with a proxy to a running host
+ui-dev: ui/node_modules/.package-lock.json ## serve the front-end sources with a proxy to a running host
 	cd ui && npm run --silent dev
 
-ui-size: ui/node_modules ## print how much the first screen weighs
+ui-size: ui/node_modules/.package-lock.json ## print how much the first screen weighs
 	cd ui && npm run --silent size
 
-ui/node_modules: ui/package-lock.json
+ui/node_modules/.package-lock.json: ui/package-lock.json
 	cd ui && npm ci --no-audit --no-fund
 	@touch $@
 
