@@ -9,10 +9,10 @@ GO_DIRS := examples host odata plugins pluginsdk ui .ci
 FUZZTIME ?= 20s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz bench bench-go bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln clean
+.PHONY: help build run demo test race fuzz bench bench-go bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln clean ui5 ui5-run ui5-test
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the host and the first-party plugins into bin/, without cgo
 	@mkdir -p bin
@@ -84,6 +84,20 @@ ui-size: ui/node_modules/.package-lock.json ## print how much the first screen w
 ui/node_modules/.package-lock.json: ui/package-lock.json
 	cd ui && npm ci --no-audit --no-fund
 	@touch $@
+
+UI5 := examples/ui5-dashboard
+ui5: $(UI5)/dist/resources/sap-ui-custom.js ## build the OpenUI5 dashboard into its dist, which takes about a minute
+
+$(UI5)/dist/resources/sap-ui-custom.js: $(UI5)/package-lock.json $(shell find $(UI5)/webapp -type f)
+	cd $(UI5) && npm ci --no-audit --no-fund && npm run --silent build
+	@touch $@
+
+ui5-run: build ui5 ## serve the OpenUI5 dashboard over the demo's data
+	@go run ./examples/shop -db shop.db
+	@exec bin/vestibule serve -c $(UI5)/config.hcl
+
+ui5-test: ui5 ## look at the OpenUI5 dashboard through a real browser
+	REQUIRE_UI5=1 go test -count=1 ./$(UI5)
 
 screens: ## take a picture of every screen into screens/
 	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^TestScreens' ./ui/uitest
