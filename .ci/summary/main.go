@@ -108,11 +108,22 @@ func (s *summary) pkg(e event, key string) {
 		s.packages++
 		s.failed++
 		fmt.Printf("FAIL  %-50s %6.1f s\n%s", short(e.Package), e.Elapsed, strings.Join(s.output[key], ""))
+		s.unfinished(key)
 	case "pass":
 		s.packages++
 		fmt.Printf("ok    %-50s %6.1f s\n", short(e.Package), e.Elapsed)
 	}
 	delete(s.output, key)
+}
+
+// unfinished prints what tests said that the end of their process cut short.
+func (s *summary) unfinished(key string) {
+	for name, lines := range s.output {
+		if name != key && strings.HasPrefix(name, key) {
+			fmt.Printf("--- unfinished%s\n%s", strings.TrimPrefix(name, strings.TrimSuffix(key, " ")), strings.Join(lines, ""))
+			delete(s.output, name)
+		}
+	}
 }
 
 func short(pkg string) string {

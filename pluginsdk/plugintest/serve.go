@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,7 +87,7 @@ func connect(t testing.TB, p pluginsdk.Plugin) *Plugin {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer()
-	if err := p.Set(t.Output())[pluginsdk.PluginName].(plugin.GRPCPlugin).GRPCServer(nil, server); err != nil {
+	if err := p.Set(outputOf(t))[pluginsdk.PluginName].(plugin.GRPCPlugin).GRPCServer(nil, server); err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
@@ -157,4 +159,32 @@ func request(path string, edit []func(*pluginsdk.Request)) *pluginsdk.Request {
 		f(req)
 	}
 	return req
+}
+
+// output is that of a test. What a goroutine of the plugin says after its end is
+// dropped: package testing panics for it.
+type output struct {
+	mu   sync.Mutex
+	to   io.Writer
+	over bool
+}
+
+func outputOf(t testing.TB) io.Writer {
+	o := &output{to: t.Output()}
+	t.Cleanup(func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.over = true
+	})
+	return o
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return len(p), nil
+	}
+	return o.to.Write(p)
 }
