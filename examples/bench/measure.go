@@ -139,8 +139,8 @@ func (b *bench) get(c *contestant, path string, first *time.Duration) ([]byte, e
 	return nil, errors.Join(err, copied)
 }
 
-// usage returns the contestant's processor time in µs, and the most memory that it
-// has had so far in KiB.
+// usage returns the contestant's processor time in µs, and the most memory
+// in KiB that it has had since it was last asked.
 func (b *bench) usage(c *contestant) (cpu, rss int, err error) {
 	text, err := b.get(c, "/usage", nil)
 	if err != nil {
