@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/auth/password"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"golang.org/x/crypto/bcrypt"
 )
 

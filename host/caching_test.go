@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 // An application may let caches keep its public pages. The one answer that

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/host/store/mysql"
-	"github.com/vestibule-dev/vestibule/host/store/postgres"
-	"github.com/vestibule-dev/vestibule/host/store/sqlite"
-	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
 // An application is a database as somebody else made it.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/route"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/route"
 )
 
 // routeHandler returns what answers a configured route.

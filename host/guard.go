@@ -5,9 +5,9 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/route"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/route"
 )
 
 type sessionKey struct{}

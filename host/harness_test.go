@@ -18,14 +18,14 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/auth/password"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/host/store/mysql"
-	"github.com/vestibule-dev/vestibule/host/store/postgres"
-	"github.com/vestibule-dev/vestibule/host/store/sqlite"
-	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"golang.org/x/crypto/bcrypt"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 )
 
 // healthz says that the process answers.

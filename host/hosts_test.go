@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 // on sends the browser to another host, with the cookies that it has.

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // orgs is both roles in this process: it dispenses org_setup until the session

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-const module = "github.com/vestibule-dev/vestibule"
+const module = "github.com/vestibule-dev/vestibule/v2"
 
 // layout is the import table of the house: for each package the packages of ours
 // that it may import, beside those of its own internal folder. A pattern may end

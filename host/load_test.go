@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 // A crowd of 100 people, each with an own login name, signs in at the same time

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 )
 
 // thenMail wakes the mail worker after a request that may have queued mail, once

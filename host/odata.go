@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/odata"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/odata"
 )
 
 // odataOptions completes the endpoint's options with what only the host knows.

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/mail"
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // Options is everything that a host is made of. Store is required; for the rest

@@ -6,9 +6,9 @@ import (
 	"errors"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // What the commands show of plugins.

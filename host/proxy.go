@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/route"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/route"
 )
 
 // proxy hands requests on to an application with the identity of who is signed

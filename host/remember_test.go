@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 const sessionName, deviceName = "vestibule_session", "vestibule_remember"

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 const newPassword = "a-brand-new-passphrase"

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/gorilla/sessions"
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/session"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // The names under which sign-in keeps its values in the stored session. Plugins'

@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/header"
-	"github.com/vestibule-dev/vestibule/odata/payload"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/planner"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 const readMethods = "GET, HEAD"

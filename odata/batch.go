@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/batch"
-	"github.com/vestibule-dev/vestibule/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/batch"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 // batch answers the requests of a $batch one after the other (OData-Protocol

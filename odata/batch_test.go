@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/odata/batch"
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/batch"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // multipartBody makes a batch of requests, each with the headers of UI5. A part

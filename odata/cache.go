@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vestibule-dev/vestibule/odata/header"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // Versioned is a Source that can name the state of its data without reading

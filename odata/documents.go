@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/csdl"
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/header"
-	"github.com/vestibule-dev/vestibule/odata/payload"
+	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 )
 
 // Media types of documents.

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/payload"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // fault is an answer that says what went wrong. Everything but cause is for the

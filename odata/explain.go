@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // Explanation tells how a request is answered. It shows statements and is meant

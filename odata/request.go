@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 // request is one request as the service sees it: the HTTP request itself, or a

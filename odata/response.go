@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 // errHead ends the writing of an answer of which only the headers are wanted.

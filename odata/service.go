@@ -8,9 +8,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/payload"
-	"github.com/vestibule-dev/vestibule/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 )
 
 // Service answers OData requests. It is an http.Handler, safe for concurrent

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 func TestSlowDatabase(t *testing.T) {

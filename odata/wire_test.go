@@ -11,8 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 func TestServiceDocument(t *testing.T) {

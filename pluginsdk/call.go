@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 )
 
 // A Call is one call of a plugin, written down as JSON: what the flag -call of a

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"

@@ -1,6 +1,6 @@
 package pluginsdk
 
-import "github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
+import "github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 
 type (
 	// A ConfigKey documents one key of a plugin's config block: its path, with []

@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
 )
 
 // toValue converts what Go programs hold into a wire value. Narrower integers

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 )
 
 // An OrgForm is the organisation form as the host has validated it. Fill one

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
 	"google.golang.org/grpc"
 )
 

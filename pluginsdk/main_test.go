@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // TestMain is the plugin "sample" when the variable says so, so that tests can run

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 )
 
 // The roles that a plugin may have.

@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
-	"github.com/vestibule-dev/vestibule/pluginsdk/plugintest"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
 // dispenses serves a function as a plugin.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/ui"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 )
 
 // codes are what the host can answer with on each screen: the contract's

@@ -127,7 +127,7 @@ func (s *summary) unfinished(key string) {
 }
 
 func short(pkg string) string {
-	return strings.TrimPrefix(pkg, "github.com/vestibule-dev/vestibule/")
+	return strings.TrimPrefix(pkg, "github.com/vestibule-dev/vestibule/v2/")
 }
 
 // reason finds what a skipped test said.

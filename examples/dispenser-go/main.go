@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 type trial struct {

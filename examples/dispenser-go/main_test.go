@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
-	"github.com/vestibule-dev/vestibule/pluginsdk/plugintest"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
 func user(ends pluginsdk.Value) pluginsdk.User {

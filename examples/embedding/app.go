@@ -9,9 +9,9 @@ import (
 
 	"github.com/gorilla/mux"
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/host"
-	"github.com/vestibule-dev/vestibule/host/store/sqlite"
-	"github.com/vestibule-dev/vestibule/ui"
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 )
 
 // An app is the application: its pages, and the sign-in that it embeds.

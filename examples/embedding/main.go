@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 // The account that the program adds to an empty database.

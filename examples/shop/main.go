@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/examples/shop/seed"
+	"github.com/vestibule-dev/vestibule/v2/examples/shop/seed"
 )
 
 func main() {

@@ -35,7 +35,7 @@ func needDist(t *testing.T) {
 	}
 }
 
-const module = "github.com/vestibule-dev/vestibule"
+const module = "github.com/vestibule-dev/vestibule/v2"
 
 func run(t *testing.T, args ...string) {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
-	"github.com/vestibule-dev/vestibule/examples/shop/seed"
+	"github.com/vestibule-dev/vestibule/v2/examples/shop/seed"
 )
 
 // The ids that UI5 gives to what the views name.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/host/auth/form"
-	"github.com/vestibule-dev/vestibule/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
 // NewUser judges the address and the password of a person who is to be added, and

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // ErrNotFound is returned by the stores below when nothing matches.

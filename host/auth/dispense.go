@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/auth/target"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // maxValues bounds what plugins keep in one session, in encoded bytes, roughly.

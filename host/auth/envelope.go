@@ -1,6 +1,6 @@
 package auth
 
-import "github.com/vestibule-dev/vestibule/pluginsdk"
+import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
 
 // Version is the version of every intent envelope's payload.
 const Version = "1"

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // CurrentIntent answers GET /auth/intents/current with the intent last dispensed

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/auth/form"
-	"github.com/vestibule-dev/vestibule/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
 // Login answers POST /auth/login: it checks the password, asks the dispenser for

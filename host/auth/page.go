@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth/target"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
 )
 
 // screenCookie makes the next GET /login answer with the page even to somebody

@@ -13,7 +13,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 )
 
 // grace is how long after a rotation the verifier before it still works, for

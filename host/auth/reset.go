@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/auth/form"
-	"github.com/vestibule-dev/vestibule/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
 // ShowReset answers GET /password/reset/{token}?email=: it looks whether the

@@ -9,8 +9,8 @@ import (
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // A Config is the whole configuration, checked and with absolute paths. It is

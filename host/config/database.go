@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/host/store/mysql"
-	"github.com/vestibule-dev/vestibule/host/store/postgres"
-	"github.com/vestibule-dev/vestibule/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 )
 
 // dsn is the main database's, with an absolute file; file is empty for servers.

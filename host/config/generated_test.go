@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/host/config"
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 const documentation = "../../docs/configuration.md"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/config"
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
 // write makes the files in a fresh directory, goes there, and returns it. Names

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata"
 )
 
 // Metadata writes the model as $metadata does, as XML or as JSON.

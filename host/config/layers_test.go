@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/host/config"
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
 // The example of the contract, section 2, but for what must exist on disk.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // Options opens the databases, brings the main one up to date, and builds what

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // plugins are the processes to start, in the order in which they were written.

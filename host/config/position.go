@@ -1,6 +1,6 @@
 package config
 
-import "github.com/vestibule-dev/vestibule/host/config/internal/layer"
+import "github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 
 type (
 	// Position says where a setting was written: in a file, or in a variable or flag.

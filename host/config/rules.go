@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // checkRules checks what concerns several keys at once.

@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/vestibule-dev/vestibule/ui"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // coreVersion is what the manifest of a front-end app must name.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

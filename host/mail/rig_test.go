@@ -13,7 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 )
 
 // outbox keeps mail in memory by the contract of mail.Outbox. The real one is

@@ -23,7 +23,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 )
 
 // sink is an SMTP server that keeps what it is given.

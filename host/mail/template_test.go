@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 )
 
 func builtin(t *testing.T) *mail.Templates {

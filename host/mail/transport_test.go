@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 )
 
 func TestFileTransport(t *testing.T) {

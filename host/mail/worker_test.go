@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 )
 
 func reset(user string) mail.Item {

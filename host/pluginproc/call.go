@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
-	"github.com/vestibule-dev/vestibule/pluginsdk/conformance"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/conformance"
 )
 
 // Call starts the plugin that spec describes, makes the one call that the JSON

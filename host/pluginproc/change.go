@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // The limits of an answer, in bytes where it is a size.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A Problem is a mistake in a plugin's config block, found by the plugin.

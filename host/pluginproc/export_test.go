@@ -1,6 +1,6 @@
 package pluginproc
 
-import "github.com/vestibule-dev/vestibule/pluginsdk"
+import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
 
 // Bare returns the connection to the dispenser without anything of ours around
 // it, as the baseline of benchmarks.

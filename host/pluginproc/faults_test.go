@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // Every class of fault at the start, each with what the operator reads. A start

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // built is where the programs that the tests run were built.

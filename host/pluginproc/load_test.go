@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 )
 
 // Sign-ins go on while the plugin is killed six times and exchanged five times.

@@ -3,7 +3,7 @@ package pluginproc
 import (
 	"sync"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 const (

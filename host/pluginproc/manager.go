@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A Manager runs the plugins of one host. Its methods may be called from

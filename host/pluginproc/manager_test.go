@@ -3,8 +3,8 @@ package pluginproc_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 func TestPluginAnswers(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A role is what a plugin plays, as the pipeline sees it: whichever process

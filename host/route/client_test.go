@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/route"
+	"github.com/vestibule-dev/vestibule/v2/host/route"
 )
 
 // Whatever the header says, the address is that of the socket or one that the

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/sessions"
-	"github.com/vestibule-dev/vestibule/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
 )
 
 // memory is a Backend in a map, and counts writes.

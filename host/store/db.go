@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/session"
-	"github.com/vestibule-dev/vestibule/host/store/internal/prepared"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
 )
 
 // ErrTaken is returned by [DB.AddUser] when somebody has the address already, in

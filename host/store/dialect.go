@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/vestibule-dev/vestibule/host/store/internal/column"
+	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
 )
 
 // A Dialect is what one engine does differently. The engine packages fill it in.

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
 // Lock is FindByID within a transaction, and nobody else changes the row or

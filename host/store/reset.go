@@ -8,7 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
 // resetTokens is the auth.ResetTokens. The stock table says which token of an

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
 )
 
 // sessions is the session.Backend.

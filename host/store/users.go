@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/store/internal/column"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
 )
 
 // users is the auth.Users.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
 // The stock tables, and the columns of users that have a meaning here.

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/vestibule-dev/vestibule/host/mail"
-	"github.com/vestibule-dev/vestibule/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 )
 
 // Metrics are what the admin address shows under /metrics, in a registry of the

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/odata/batch"
+	"github.com/vestibule-dev/vestibule/v2/odata/batch"
 )
 
 const mixed = "multipart/mixed;boundary=b"

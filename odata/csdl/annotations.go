@@ -1,6 +1,6 @@
 package csdl
 
-import "github.com/vestibule-dev/vestibule/odata/edm"
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Options say what the document tells beside the model.
 type Options struct {

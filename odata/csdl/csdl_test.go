@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/odata/csdl"
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // model is small and has one of everything.

@@ -5,7 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // XML gives the $metadata document as XML.

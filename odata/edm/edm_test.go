@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 func shop() *edm.Model {

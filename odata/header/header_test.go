@@ -3,7 +3,7 @@ package header_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 func TestParsePrefer(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/odata/odatatest"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 // TestAnswersFollowTheData changes a database under a service that remembers

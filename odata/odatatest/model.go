@@ -1,8 +1,8 @@
 package odatatest
 
 import (
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 // Mapping exposes the data: everything that a mapping can say occurs in it.

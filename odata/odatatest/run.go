@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // Subject is what the suite tests: a source with the data of Tables, and the

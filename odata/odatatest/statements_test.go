@@ -11,10 +11,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/vestibule-dev/vestibule/odata"
-	"github.com/vestibule-dev/vestibule/odata/odatatest"
-	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 // counted is a connector whose connections count the queries they are sent.

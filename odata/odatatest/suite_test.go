@@ -7,9 +7,9 @@ import (
 	"github.com/jmoiron/sqlx"
 	_ "modernc.org/sqlite" // driver "sqlite", to fill the database
 
-	"github.com/vestibule-dev/vestibule/odata/odatatest"
-	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 func TestSQLite(t *testing.T) {

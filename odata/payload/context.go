@@ -3,8 +3,8 @@ package payload
 import (
 	"slices"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // appendContext appends the context URL of an answer (OData-Protocol 10); row

@@ -3,8 +3,8 @@ package payload
 import (
 	"strconv"
 
-	"github.com/vestibule-dev/vestibule/odata/header"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // Encoder says how answers look. It is a value for one request and holds no

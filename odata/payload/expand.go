@@ -3,7 +3,7 @@ package payload
 import (
 	"strconv"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // expanded writes the i-th expanded property of the current row, its count and

@@ -3,8 +3,8 @@ package payload
 import (
 	"encoding/base64"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // AppendEscaped appends s percent-encoded for a path segment of a URL: all but

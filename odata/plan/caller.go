@@ -1,6 +1,6 @@
 package plan
 
-import "github.com/vestibule-dev/vestibule/odata/edm"
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Caller is who asks, as far as guards and row policies need to know.
 type Caller struct {

@@ -1,6 +1,6 @@
 package plan
 
-import "github.com/vestibule-dev/vestibule/odata/edm"
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Expr is a typed expression: one of *Literal, *Ref, *Call, *Sub.
 //

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 func TestPagingRules(t *testing.T) {

@@ -1,6 +1,6 @@
 package plan
 
-import "github.com/vestibule-dev/vestibule/odata/edm"
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Kind is what a request asks for.
 type Kind uint8

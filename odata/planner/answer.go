@@ -3,10 +3,10 @@ package planner
 import (
 	"slices"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/bind"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // fits refuses query options that do not apply to the resource.

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // expand binds $expand of one level. OData-URL 5.1.2

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/planner"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // FuzzBuild holds for every request that parses: no panic; a fault is one that clients may see; and in a plan every set

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/planner"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // library is a fixed model: open books by guarded authors, and loans that only their borrower sees.

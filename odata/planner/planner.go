@@ -4,10 +4,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/plan/bind"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // Planner binds requests to one model. It is safe for concurrent use.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 func TestAppendTime(t *testing.T) {

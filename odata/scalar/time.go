@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // AppendTime reads a date, an instant or a time of day from text as databases write it, and appends it as it stands in

@@ -7,10 +7,10 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/planner"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // builder makes model and mapping from a Config and the tables that there are.

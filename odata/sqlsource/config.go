@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // Config says what of a database is exposed. The zero value exposes nothing. Names of tables and columns are those of

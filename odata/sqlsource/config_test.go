@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 func TestFindingsNamePlaceAndRemedy(t *testing.T) {

@@ -3,7 +3,7 @@ package sqlsource_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 func testExpand(t *testing.T, s *shop) {

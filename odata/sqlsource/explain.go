@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/cursor"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 )
 
 // Explain runs a plan to its end, and tells which statements that took, how the database went about them, and which

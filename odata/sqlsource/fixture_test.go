@@ -13,12 +13,12 @@ import (
 	"github.com/jmoiron/sqlx"
 	_ "modernc.org/sqlite" // driver "sqlite", to fill the databases
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/planner"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // dialects are the databases that every answer must be the same on.

@@ -3,8 +3,8 @@ package sqlsource_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 // TestNamesThatAreNoIdentifiers holds that tables and columns may be named as they like.

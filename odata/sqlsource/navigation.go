@@ -4,9 +4,9 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // relationship is one way from set to set, with the columns that it compares.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 // manyDDL is a table with few different values in its columns, so that orders are full of ties and nulls, and as many

@@ -1,8 +1,8 @@
 package sqlsource
 
 import (
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 )
 
 // PolicyColumn is a column of the user that a row policy names, with the path of the policy inside the Config.

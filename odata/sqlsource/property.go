@@ -3,9 +3,9 @@ package sqlsource
 import (
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // properties makes the properties of a set from the columns of its table.

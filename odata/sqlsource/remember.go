@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/bookmark"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/cursor"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/bookmark"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // memory bounds what is remembered about the rows of queries.

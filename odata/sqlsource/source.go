@@ -7,12 +7,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/cursor"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // Database is where the rows are.

@@ -3,8 +3,8 @@ package sqlsource
 import (
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 )
 
 // edmType is the type of a column as declared.

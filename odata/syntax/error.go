@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
 // Error is what every function of this package returns when it fails: always a

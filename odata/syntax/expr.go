@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
 // Precedence of operators, loosest first (OData-URL 5.1.1.17). "has" and "in" are

@@ -3,7 +3,7 @@ package syntax_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 func TestLiterals(t *testing.T) {

@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
 // memberPath consumes a path that starts with a name (ABNF firstMemberExpr): a

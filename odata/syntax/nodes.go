@@ -1,6 +1,6 @@
 package syntax
 
-import "github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+import "github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 
 // Expr is a node of an expression: *Literal, *Path, *Binary, *Unary, *Call,
 // *Cast, *IsOf, *Case, *List or *Object.

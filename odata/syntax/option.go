@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
 // option is a set of system query options, most often of one.

@@ -3,7 +3,7 @@ package syntax
 import (
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
 // System segments (ABNF resourcePath and what it refers to). They are

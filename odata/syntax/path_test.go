@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // showPath prints segments, with <text> for those that can only be keys.

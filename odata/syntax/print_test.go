@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // tree prints an expression with a pair of parentheses around every operator, so

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // showQuery prints the parsed options in a fixed order.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
 // count reads a non-negative integer (ABNF top, skip). No sign, no blanks.

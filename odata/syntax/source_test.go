@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // Split first, decode once, then parse (OData-URL 2.2).

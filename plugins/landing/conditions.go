@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // conditions are what a rule wants of a user, by column.

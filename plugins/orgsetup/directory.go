@@ -14,7 +14,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // errUnknown says that a directory does not have an organisation.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 func main() { pluginsdk.Serve(newPlugin()) }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A Program is the plugin to check.

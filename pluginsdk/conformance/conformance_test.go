@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
-	"github.com/vestibule-dev/vestibule/pluginsdk/conformance"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/conformance"
 )
 
 // faulty builds the plugin that misbehaves on demand.

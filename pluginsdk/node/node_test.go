@@ -4,7 +4,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/sdktest"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/sdktest"
 )
 
 func TestNodeSDK(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
-	"github.com/vestibule-dev/vestibule/pluginsdk/plugintest"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
 // A recorder is a test that is meant to fail.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 )

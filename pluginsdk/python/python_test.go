@@ -3,7 +3,7 @@ package python_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/sdktest"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/sdktest"
 )
 
 func TestPythonSDK(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/ui"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 )
 
 // policy is what the host sends with the page; docs/frontend.md has it.

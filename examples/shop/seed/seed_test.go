@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/vestibule-dev/vestibule/examples/shop/seed"
+	"github.com/vestibule-dev/vestibule/v2/examples/shop/seed"
 )
 
 // build makes the shop once for the tests that read it.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 )
 
 func TestIsAddress(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
 // maxBody is the largest request body, 64 KiB.

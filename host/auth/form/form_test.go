@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 )
 
 // Whatever is accepted as JSON means the same to the standard parser, and faults

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/auth/target"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
 )
 
 func TestLocalPath(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/term"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 // create says whether a command may make the database.

@@ -23,7 +23,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/emersion/go-smtp"
 
-	"github.com/vestibule-dev/vestibule/examples/shop/seed"
+	"github.com/vestibule-dev/vestibule/v2/examples/shop/seed"
 )
 
 // A person at the demo: signs in with a browser, is asked for the organisation,

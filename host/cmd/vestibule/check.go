@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/host/config"
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
 func checkCommand() command {

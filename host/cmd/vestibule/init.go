@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/vestibule-dev/vestibule/host/config"
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
 func initCommand() command {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/host/config"
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
 // The exit codes.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 // listLimit bounds how many lines a list has.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/vestibule-dev/vestibule/host"
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 func userCommands() []command {

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/host/store/mysql"
-	"github.com/vestibule-dev/vestibule/host/store/storetest"
-	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
 func fixture(t testing.TB) func(context.Context) (*store.DB, error) {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )

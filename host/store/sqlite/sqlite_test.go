@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/store"
-	"github.com/vestibule-dev/vestibule/host/store/sqlite"
-	"github.com/vestibule-dev/vestibule/host/store/storetest"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
 )
 
 func fixture(t testing.TB) func(context.Context) (*store.DB, error) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/session"
-	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 func adminRules() []rule {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
 // Bench measures what every guarded request and every sign-in pays. The baseline

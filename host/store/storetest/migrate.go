@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 func migrateRules() []bareRule {

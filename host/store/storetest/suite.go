@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/host/auth"
-	"github.com/vestibule-dev/vestibule/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 // A Fixture makes an empty database and returns a function that opens a pool on

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
 func engines() map[string]func(testing.TB) string {

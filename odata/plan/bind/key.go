@@ -1,9 +1,9 @@
 package bind
 
 import (
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // Key binds the key predicate of a range: one value alone, or the names of the key or of an alternate key with their values.

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/scalar"
-	"github.com/vestibule-dev/vestibule/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // FormatTime writes an instant as it stands in JSON, in UTC.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/bookmark"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/bookmark"
 )
 
 func TestCache(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"net"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 )
 
 // known makes a fault that a client may know of an end of the context, of a database that is away or busy, and of

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/bookmark"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/bookmark"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // Reader opens the rows of plans. It is safe for concurrent use.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // rows is the cursor over a node at the top. Without expanded properties it streams; with them it goes from chunk to

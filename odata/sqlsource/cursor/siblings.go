@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 )
 
 // fewPerParent bounds how many rows are read in the hope that no parent has too many children.

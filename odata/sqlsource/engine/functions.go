@@ -10,8 +10,8 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // canonical is how instants are compared: all digits, so that text orders like time.

@@ -1,6 +1,6 @@
 package sqlfunc
 
-import "github.com/vestibule-dev/vestibule/odata/edm"
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // bounds are the smallest and the largest value of an integer kind.
 func bounds(k edm.Kind) (lo, hi string) {

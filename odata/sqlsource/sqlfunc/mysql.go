@@ -1,8 +1,8 @@
 package sqlfunc
 
 import (
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // MySQL gives the template of a call; empty when the function is unknown.

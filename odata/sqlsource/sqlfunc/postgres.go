@@ -1,8 +1,8 @@
 package sqlfunc
 
 import (
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // Postgres gives the template of a call; empty when the function is unknown. caseMap is the quoted collation to map upper and lower case by, or empty.

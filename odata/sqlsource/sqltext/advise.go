@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // Advise lists the indexes that a plan would use and that are not there: for each level the columns that are compared

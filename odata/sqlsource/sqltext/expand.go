@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // Children is the statement for the rows of an expanded property, for all parents at once. Keys holds the values of

@@ -3,8 +3,8 @@ package sqltext
 import (
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // nullable tells whether an expression can be null.

@@ -1,6 +1,6 @@
 package sqltext
 
-import "github.com/vestibule-dev/vestibule/odata/edm"
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Mapping says where the parts of a model are stored. It is filled once and then only read.
 type Mapping struct {

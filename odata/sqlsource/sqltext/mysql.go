@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/scalar"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqlfunc"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlfunc"
 )
 
 // mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // Page has the statements for the rows of a node, made once for a plan. It is safe for concurrent use.

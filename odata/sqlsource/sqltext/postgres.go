@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/scalar"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqlfunc"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlfunc"
 )
 
 // postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; seconds as

@@ -3,8 +3,8 @@ package sqltext
 import (
 	"unicode"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // search is $search: each term by the table's full-text index where that can answer it, otherwise as a part of one of

@@ -7,10 +7,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/vestibule-dev/vestibule/odata/edm"
-	"github.com/vestibule-dev/vestibule/odata/plan"
-	"github.com/vestibule-dev/vestibule/odata/scalar"
-	"github.com/vestibule-dev/vestibule/odata/sqlsource/sqlfunc"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlfunc"
 )
 
 // sqlite computes with: integers for Boolean, integers and enumerations; integers or reals for Decimal; reals for

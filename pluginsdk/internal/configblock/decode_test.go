@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/pluginsdk/internal/configblock"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 )
 
 type sample struct {

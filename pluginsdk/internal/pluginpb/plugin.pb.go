@@ -1374,7 +1374,7 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\bDescribe\x12$.vestibule.plugin.v1.DescribeRequest\x1a%.vestibule.plugin.v1.DescribeResponse\x12Z\n" +
 	"\tConfigure\x12%.vestibule.plugin.v1.ConfigureRequest\x1a&.vestibule.plugin.v1.ConfigureResponse\x12W\n" +
 	"\bDispense\x12$.vestibule.plugin.v1.DispenseRequest\x1a%.vestibule.plugin.v1.DispenseResponse\x12Q\n" +
-	"\x06Handle\x12\".vestibule.plugin.v1.HandleRequest\x1a#.vestibule.plugin.v1.HandleResponseB@Z>github.com/vestibule-dev/vestibule/pluginsdk/internal/pluginpbb\x06proto3"
+	"\x06Handle\x12\".vestibule.plugin.v1.HandleRequest\x1a#.vestibule.plugin.v1.HandleResponseBCZAgithub.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpbb\x06proto3"
 
 var (
 	file_vestibule_plugin_v1_plugin_proto_rawDescOnce sync.Once

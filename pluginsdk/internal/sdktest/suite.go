@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
-	"github.com/vestibule-dev/vestibule/pluginsdk/conformance"
-	"github.com/vestibule-dev/vestibule/pluginsdk/plugintest"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/conformance"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
 // Need skips the test unless the command, which shows that a language and its

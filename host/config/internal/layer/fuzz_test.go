@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/layer"
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // Whatever is written, the parser neither panics nor lets a value through that

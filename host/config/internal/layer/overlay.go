@@ -11,7 +11,7 @@ import (
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // prefix is what the names of environment variables with settings begin with.

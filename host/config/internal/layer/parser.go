@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/vestibule-dev/vestibule/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // A Parser is the koanf.Parser for one file of HCL 2. It checks names and values

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc"
 )
 

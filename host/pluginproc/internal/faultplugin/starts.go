@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // starts are the ways to start: each runs before the plugin is served, and may

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 func newTestLauncher(t *testing.T) *Launcher {

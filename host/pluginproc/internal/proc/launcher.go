@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	pluginrunner "github.com/hashicorp/go-plugin/runner"
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 )

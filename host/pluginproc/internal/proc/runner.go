@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc"
 )
 

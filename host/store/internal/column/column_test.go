@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/host/store/internal/column"
+	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
 )
 
 func TestKind(t *testing.T) {

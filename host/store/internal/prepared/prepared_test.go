@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/vestibule-dev/vestibule/host/store/internal/prepared"
+	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
 	_ "modernc.org/sqlite"
 )
 

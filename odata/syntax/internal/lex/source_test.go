@@ -3,7 +3,7 @@ package lex_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/odata/syntax/internal/lex"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
 // FuzzDecode checks that every decoded byte is found again in the raw text, and
