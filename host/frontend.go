@@ -45,8 +45,8 @@ func (h *Host) showPage(w http.ResponseWriter, r *http.Request, s auth.Session) 
 		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound, Cause: errors.New("no front-end app: set Options.UI.App")})
 		return
 	}
-	data := h.bootstrap(r, s)
-	page, err := app.Page(data.Locale, data)
+	boot := h.bootstrap(r, s)
+	html, err := app.Page(boot.Locale, boot)
 	if err != nil {
 		h.pipeline.Fail(w, r, err)
 		return
@@ -57,7 +57,7 @@ func (h *Host) showPage(w http.ResponseWriter, r *http.Request, s auth.Session) 
 	header.Set("Content-Security-Policy", frontend.Policy)
 	// no-referrer would make the sign-out form send "Origin: null".
 	header.Set("Referrer-Policy", "same-origin")
-	_, _ = w.Write(page)
+	_, _ = w.Write(html)
 }
 
 // A bootstrap is what the app needs to know before its first screen.

@@ -22,7 +22,7 @@ func identity(ctx context.Context) (auth.Session, bool) {
 // guest who asks for a page goes to /login and comes back afterwards, and who
 // asks for data gets 401.
 func (h *Host) Guard(g Guard, next http.Handler) http.Handler {
-	return h.wrap("", h.guarded(g, next))
+	return h.wrap("", page, h.guarded(g, next))
 }
 
 // UserID returns who is signed in, "" for a guest, in a handler behind Guard.

@@ -16,6 +16,17 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/route"
 )
 
+// An answerKind says what a route answers with, which decides on its security
+// headers.
+type answerKind bool
+
+const (
+	// page is something that a browser shows, or a file of a page.
+	page answerKind = false
+	// data is for programs; a browser that shows it all the same loads nothing.
+	data answerKind = true
+)
+
 // basePolicy is the Content-Security-Policy of answers that are the application's
 // own pages: where scripts come from is the application's business.
 const basePolicy = "base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
@@ -25,8 +36,8 @@ const dataPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; fra
 
 // wrap is what every answer goes through: a request id, the security headers, the
 // host check, a line in the log and counts, and a fault instead of a panic. name
-// is that of the route, for the log and the counts.
-func (h *Host) wrap(name string, next http.Handler) http.Handler {
+// is that of the route, for the counts.
+func (h *Host) wrap(name string, kind answerKind, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if requestID(r.Context()) != "" {
 			next.ServeHTTP(w, r) // wrapped already, by Guard around a mounted route
@@ -36,7 +47,7 @@ func (h *Host) wrap(name string, next http.Handler) http.Handler {
 		id := newRequestID()
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
 		rec := &route.Recorder{ResponseWriter: w}
-		h.setHeaders(rec.Header(), name, id)
+		h.setHeaders(rec.Header(), kind, id)
 		defer func() {
 			aborted := h.recovered(rec, r, recover())
 			h.logRequest(name, r, rec, time.Since(start))
@@ -64,26 +75,17 @@ func (h *Host) unacceptable(r *http.Request) error {
 	return nil
 }
 
-func (h *Host) setHeaders(header http.Header, name, id string) {
+func (h *Host) setHeaders(header http.Header, kind answerKind, id string) {
 	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
 	header.Set("Content-Security-Policy", basePolicy)
-	if dataRoute(name) {
+	if kind == data {
 		header.Set("Content-Security-Policy", dataPolicy)
 	}
 	if h.secure() {
 		header.Set("Strict-Transport-Security", "max-age=31536000")
 	}
-}
-
-// dataRoute reports whether a route of ours answers with data rather than pages.
-func dataRoute(name string) bool {
-	switch name {
-	case "odata", "healthz", "readyz", "ui.modules", "not-found":
-		return true
-	}
-	return strings.HasPrefix(name, "auth.") || strings.HasPrefix(name, "login.") || strings.HasPrefix(name, "password.")
 }
 
 // recovered answers a handler's panic with an internal error, or reports that the

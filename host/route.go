@@ -15,25 +15,26 @@ import (
 // An endpoint is a row of the table of our own routes.
 type endpoint struct {
 	name, path, method string
+	kind               answerKind
 	handler            http.Handler
 }
 
-// endpoints is the one table of the sign-in routes.
+// endpoints is the one table of the routes that the host itself answers.
 func (h *Host) endpoints() []endpoint {
 	p := h.pipeline
 	return []endpoint{
-		{"login", "/login", "GET", http.HandlerFunc(h.loginPage)},
-		{"login.submit", "/auth/login", "POST", p.Login()},
-		{"password.email", "/auth/forgot-password", "POST", h.thenMail(p.Forgot())},
-		{"password.reset", "/password/reset/{token}", "GET", p.ShowReset()},
-		{"password.update", "/auth/reset-password", "POST", h.thenMail(p.Reset())},
-		{"logout", "/logout", "POST", p.Logout()},
-		{"auth.intents.current", "/auth/intents/current", "GET", p.CurrentIntent()},
-		{"auth.intents", "/auth/intents/{kind}", "POST", p.Intent()},
-		{"auth.bootstrap", "/auth/bootstrap", "GET", http.HandlerFunc(h.bootstrapJSON)},
-		{"ui.modules", "/ui/modules.json", "GET", http.HandlerFunc(h.modules)},
-		{"healthz", "/healthz", "GET", http.HandlerFunc(h.healthz)},
-		{"readyz", "/readyz", "GET", http.HandlerFunc(h.readyz)},
+		{"login", "/login", "GET", page, http.HandlerFunc(h.loginPage)},
+		{"login.submit", "/auth/login", "POST", data, p.Login()},
+		{"password.email", "/auth/forgot-password", "POST", data, h.thenMail(p.Forgot())},
+		{"password.reset", "/password/reset/{token}", "GET", data, p.ShowReset()},
+		{"password.update", "/auth/reset-password", "POST", data, h.thenMail(p.Reset())},
+		{"logout", "/logout", "POST", page, p.Logout()},
+		{"auth.intents.current", "/auth/intents/current", "GET", data, p.CurrentIntent()},
+		{"auth.intents", "/auth/intents/{kind}", "POST", data, p.Intent()},
+		{"auth.bootstrap", "/auth/bootstrap", "GET", data, http.HandlerFunc(h.bootstrapJSON)},
+		{"ui.modules", "/ui/modules.json", "GET", data, http.HandlerFunc(h.modules)},
+		{"healthz", "/healthz", "GET", data, http.HandlerFunc(h.healthz)},
+		{"readyz", "/readyz", "GET", data, http.HandlerFunc(h.readyz)},
 	}
 }
 
@@ -45,12 +46,12 @@ func (h *Host) register(r *mux.Router) error {
 		if e.method == http.MethodPost {
 			handler = h.sameOrigin(handler)
 		}
-		r.Path(e.path).Name(e.name).Handler(h.wrap(e.name, handler))
+		r.Path(e.path).Name(e.name).Handler(h.wrap(e.name, e.kind, handler))
 	}
-	r.PathPrefix(frontend.Prefix).Handler(h.wrap("ui", h.only("GET", http.HandlerFunc(h.appFile))))
+	r.PathPrefix(frontend.Prefix).Handler(h.wrap("ui", page, h.only("GET", http.HandlerFunc(h.appFile))))
 	if h.odata != nil {
-		r.PathPrefix("/odata/").Handler(h.wrap("odata", h.odataHandler()))
-		r.Path("/odata").Handler(h.wrap("odata", http.HandlerFunc(route.WithSlash)))
+		r.PathPrefix("/odata/").Handler(h.wrap("odata", data, h.odataHandler()))
+		r.Path("/odata").Handler(h.wrap("odata", data, http.HandlerFunc(route.WithSlash)))
 	}
 	routes := slices.Clone(h.o.Routes)
 	slices.SortStableFunc(routes, func(a, b Route) int { return len(b.Path) - len(a.Path) })
@@ -60,7 +61,7 @@ func (h *Host) register(r *mux.Router) error {
 		}
 	}
 	if h.public != nil {
-		r.PathPrefix("/").Handler(h.wrap("public", h.publicFile()))
+		r.PathPrefix("/").Handler(h.wrap("public", page, h.publicFile()))
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func (h *Host) registerRoute(r *mux.Router, route Route) error {
 	if err != nil {
 		return err
 	}
-	handler = h.wrap(route.Name, h.guarded(route.Guard.or(GuardSession), handler))
+	handler = h.wrap(route.Name, page, h.guarded(route.Guard.or(GuardSession), handler))
 	r.Path(route.Path).Name(route.Name).Handler(handler)
 	if route.Dir != "" || route.Proxy != nil {
 		prefix := strings.TrimSuffix(route.Path, "/") + "/"

@@ -29,14 +29,14 @@ func (h *Host) Handler() (http.Handler, error) {
 	missing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound})
 	})
-	router.NotFoundHandler = h.wrap("not-found", missing)
+	router.NotFoundHandler = h.wrap("not-found", data, missing)
 	// The router cleans paths before it matches them, and OData keys may hold
 	// slashes: its requests never reach the router.
 	service := router.NotFoundHandler
 	if h.odata != nil {
-		service = h.wrap("odata", h.odataHandler())
+		service = h.wrap("odata", data, h.odataHandler())
 	}
-	tidy := h.wrap("tidy", h.only("GET", http.HandlerFunc(route.Tidy)))
+	tidy := h.wrap("tidy", page, h.only("GET", http.HandlerFunc(route.Tidy)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/odata/"):
