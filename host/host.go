@@ -74,7 +74,7 @@ func New(o Options) (*Host, error) {
 	}
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
-		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: o.Version, Metrics: h.metrics.Plugins(),
+		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: o.Version, Metrics: pluginMetrics(h.metrics),
 	}); err != nil {
 		return nil, err
 	}

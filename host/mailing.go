@@ -28,7 +28,8 @@ func (h *Host) mailOptions() mail.Options {
 	return mail.Options{
 		Config: h.o.Mail, Outbox: h.o.Store.Outbox(), Resolve: h.letter,
 		App: h.o.UI.AppName, Host: host,
-		Log: h.o.Logger.Named("mail"), Now: h.o.Now, Observe: h.metrics.Mail,
+		Log: h.o.Logger.Named("mail"), Now: h.o.Now,
+		Observe: func(purpose string, o mail.Outcome) { h.metrics.Mail(purpose, string(o)) },
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -26,6 +27,15 @@ const (
 	// IntentVersion is the version in every intent envelope.
 	IntentVersion = auth.Version
 )
+
+// pluginMetrics are the hooks that count what plugins do.
+func pluginMetrics(m *telemetry.Metrics) pluginproc.Metrics {
+	return pluginproc.Metrics{
+		Call: m.PluginCall, Up: m.PluginUp,
+		Restart: m.PluginEvent("restart"), Builtin: m.PluginEvent("builtin"), Loop: m.PluginEvent("loop"),
+		LogDropped: func(plugin string, lines int) { m.PluginEvents(plugin, "log_dropped", lines) },
+	}
+}
 
 // CheckPlugin starts a plugin, runs the conformance checks against it, and stops
 // it. The error is about a plugin that cannot be started.

@@ -8,8 +8,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/vestibule-dev/vestibule/v2/host/mail"
-	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 )
 
 // Metrics are what the admin address shows under /metrics, in a registry of the
@@ -70,29 +68,31 @@ func (m *Metrics) Request(route string, status int, took time.Duration) {
 func (m *Metrics) Audit(event string) { m.audits.WithLabelValues(event).Inc() }
 
 // Mail counts an attempt to send a mail.
-func (m *Metrics) Mail(purpose string, outcome mail.Outcome) {
-	m.mails.WithLabelValues(purpose, string(outcome)).Inc()
+func (m *Metrics) Mail(purpose, outcome string) {
+	m.mails.WithLabelValues(purpose, outcome).Inc()
 }
 
-// Plugins are the hooks that count what plugins do.
-func (m *Metrics) Plugins() pluginproc.Metrics {
-	count := func(event string) func(string) {
-		return func(plugin string) { m.pluginOther.WithLabelValues(plugin, event).Inc() }
+// PluginCall observes a call of a plugin's method.
+func (m *Metrics) PluginCall(plugin, method, outcome string, took time.Duration) {
+	m.pluginCalls.WithLabelValues(plugin, method, outcome).Observe(took.Seconds())
+}
+
+// PluginUp notes whether a plugin is ready.
+func (m *Metrics) PluginUp(plugin string, up bool) {
+	value := 0.0
+	if up {
+		value = 1
 	}
-	return pluginproc.Metrics{
-		Call: func(plugin, method, outcome string, took time.Duration) {
-			m.pluginCalls.WithLabelValues(plugin, method, outcome).Observe(took.Seconds())
-		},
-		Up: func(plugin string, up bool) {
-			value := 0.0
-			if up {
-				value = 1
-			}
-			m.pluginUp.WithLabelValues(plugin).Set(value)
-		},
-		Restart: count("restart"), Builtin: count("builtin"), Loop: count("loop"),
-		LogDropped: func(plugin string, lines int) {
-			m.pluginOther.WithLabelValues(plugin, "log_dropped").Add(float64(lines))
-		},
-	}
+	m.pluginUp.WithLabelValues(plugin).Set(value)
+}
+
+// PluginEvent returns a function that counts an event, such as "restart", of a
+// plugin.
+func (m *Metrics) PluginEvent(event string) func(plugin string) {
+	return func(plugin string) { m.PluginEvents(plugin, event, 1) }
+}
+
+// PluginEvents counts n events of a plugin.
+func (m *Metrics) PluginEvents(plugin, event string, n int) {
+	m.pluginOther.WithLabelValues(plugin, event).Add(float64(n))
 }
