@@ -29,6 +29,7 @@ const kept = { fragment: history.state?.kept ?? '' }; // not ours: goes on to th
 let boot = JSON.parse($('#bootstrap').textContent);
 let intent = null;
 let reset = null;
+let login = ''; // who signed in on this page
 
 if (!boot.routes) boot = await (await fetch('/auth/bootstrap')).json();
 intent = boot.next;
@@ -149,6 +150,9 @@ function values(form) {
 function done(form, data) {
   switch (form.dataset.post) {
     case '/auth/login':
+      // What was typed into the other form is for the one who typed it.
+      if (login !== values(form).login) $('#org-setup form').reset();
+      login = values(form).login;
       return follow(data.next);
     case '/auth/forgot-password':
       return say('If we know that address, a link is on its way.');

@@ -1,36 +1,21 @@
 // The app: what it knows, which screen is shown, where the browser goes next.
 
-import type { Child } from './dom.ts';
+import { Draft } from './draft.ts';
 import { explain, problem, type Problem } from './faults.ts';
-import type { Form, Values } from './form.ts';
+import type { Values } from './form.ts';
 import { get, type Outcome } from './http.ts';
 import { Words, type Bundles } from './i18n.ts';
 import { frame, type Frame } from './frame.ts';
+import type { Page } from './page.ts';
 import { parseRoute, paths, type Route, type Screen } from './route.ts';
-import { forgotPassword } from './screens/forgot-password.ts';
-import { orgSetup } from './screens/org-setup.ts';
-import { setPassword } from './screens/set-password.ts';
-import { signIn } from './screens/sign-in.ts';
-import { signOut } from './screens/sign-out.ts';
-import { trouble } from './screens/trouble.ts';
 import { Announcer } from './strip.ts';
 import { safeTarget, withFragment } from './target.ts';
 import { readIntent, type Bootstrap, type Intent } from './wire.ts';
 
-/** What a screen hands over to be shown. */
-export interface Page {
-  title: string;
-  intro?: string;
-  body: Child[];
-  form?: Form;
-  /** Takes the focus on the first page; later the heading does, or the link that led away. */
-  focus?: HTMLElement | undefined;
-  wide?: boolean;
+/** Makes the screens, and the page that ends the way where there is no screen to go back to. */
+export interface Screens extends Record<Screen, (app: App, route: Route) => Page> {
+  trouble(app: App, problem: Problem): Page;
 }
-
-type ScreenMaker = (app: App, route: Route) => Page;
-
-const screens: Record<Screen, ScreenMaker> = { signIn, forgotPassword, setPassword, orgSetup, signOut };
 
 export class App {
   readonly announcer = new Announcer();
@@ -41,8 +26,7 @@ export class App {
   intent: Intent | null;
   /** Said once on the next screen. */
   notice: Problem | undefined;
-  /** What was typed into the organisation form when the session ended. */
-  draft: Values | undefined;
+  readonly draft = new Draft(() => sessionStorage);
   /** The login to start with: after a reset, the address that it was for. */
   login = '';
   /** A reset link that was read and scrubbed; it lives as long as the page. */
@@ -56,11 +40,12 @@ export class App {
   constructor(
     readonly boot: Bootstrap,
     private bundles: Bundles,
+    private readonly screens: Screens,
     root: HTMLElement,
   ) {
     this.words = new Words(bundles, boot.locale);
     this.intent = boot.next;
-    this.frame = frame(this, root);
+    this.frame = frame(boot, this.announcer, root);
   }
 
   start(): void {
@@ -109,11 +94,18 @@ export class App {
     this.fail(intent === null ? this.explain('orgSetup', outcome) : this.follow(intent));
   }
 
-  /** Back to sign-in; the work goes on there. */
-  sessionEnded(draft?: Values): void {
+  /** The name in the open intent, or nothing. */
+  get person(): string {
+    const name = this.intent?.payload.personName;
+    return typeof name === 'string' ? name : '';
+  }
+
+  /** Back to sign-in. What was typed into a step is kept for the same person. */
+  sessionEnded(typed?: Values): void {
+    if (typed === undefined) this.draft.drop();
+    else this.draft.keep(this.person, typed);
     this.intent = null;
-    this.draft = draft;
-    const key = draft === undefined ? 'common.unauthenticated' : 'login.sessionEnded';
+    const key = typed === undefined ? 'common.unauthenticated' : 'login.sessionEnded';
     this.go('signIn', problem([this.words.text(key)], { tone: 'information' }));
   }
 
@@ -123,7 +115,7 @@ export class App {
 
   /** Shows a problem that ends the way, if there is one: there is no form to go back to. */
   private fail(p: Problem | undefined): void {
-    if (p !== undefined) this.show(trouble(this, p));
+    if (p !== undefined) this.show(this.screens.trouble(this, p));
   }
 
   /** Takes new words while the page is open, for those who write them. What was typed stays. */
@@ -138,6 +130,7 @@ export class App {
   private redirect(target: unknown): Problem | undefined {
     const safe = safeTarget(target);
     if (safe === undefined) return problem([this.words.text('common.unsafeTarget')]);
+    this.draft.forget();
     this.announcer.say(this.words.text('login.login_success'));
     location.assign(withFragment(safe, this.kept));
     return undefined;
@@ -150,7 +143,7 @@ export class App {
       this.fail(this.follow(this.intent));
       return;
     }
-    const page = screens[route.screen](this, route);
+    const page = this.screens[route.screen](this, route);
     const back = this.shown !== undefined && this.shown !== route.screen ? this.left.get(route.screen) : undefined;
     this.left.delete(route.screen);
     this.shown = route.screen;
@@ -171,7 +164,7 @@ export class App {
     const first = this.page === undefined;
     this.page?.form?.dispose();
     this.page = page;
-    this.frame.show(page);
+    this.frame.show(page, this.words);
     const link = back === undefined ? null : document.getElementById(back);
     const target = link ?? (first ? page.focus : undefined) ?? this.frame.heading;
     target.focus();

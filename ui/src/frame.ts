@@ -1,35 +1,37 @@
 // The frame around every screen: logo, card, heading, footer links.
 
-import type { App, Page } from './app.ts';
 import { h } from './dom.ts';
 import type { Problem } from './faults.ts';
-import { strip } from './strip.ts';
+import type { Words } from './i18n.ts';
+import type { Page } from './page.ts';
+import { strip, type Announcer } from './strip.ts';
 import { safeTarget } from './target.ts';
+import type { Bootstrap } from './wire.ts';
 
 export interface Frame {
   heading: HTMLElement;
-  show(page: Page): void;
+  show(page: Page, words: Words): void;
   banner(tone: Problem['tone'], text: string): void;
 }
 
 /** Builds the frame in root, in place of what the page held before. */
-export function frame(app: App, root: HTMLElement): Frame {
+export function frame(boot: Bootstrap, announcer: Announcer, root: HTMLElement): Frame {
   const heading = h('h1', { tabindex: '-1' });
   const card = h('div', { class: 'card' });
   const banners = h('div', { class: 'banners' });
   const main = h('main', {}, banners, card);
   const footer = h('footer', {});
-  root.replaceChildren(h('div', { class: 'stage' }, h('header', {}, logo(app)), main, footer), ...app.announcer.nodes);
+  root.replaceChildren(h('div', { class: 'stage' }, h('header', {}, logo(boot)), main, footer), ...announcer.nodes);
   return {
     heading,
-    show(page) {
-      document.documentElement.lang = app.words.lang;
-      document.documentElement.dir = app.words.text('common.dir');
-      document.title = [page.title, app.boot.appName].filter(Boolean).join(' · ');
+    show(page, words) {
+      document.documentElement.lang = words.lang;
+      document.documentElement.dir = words.text('common.dir');
+      document.title = [page.title, boot.appName].filter(Boolean).join(' · ');
       heading.textContent = page.title;
       card.classList.toggle('wide', page.wide === true);
       card.replaceChildren(heading, ...(page.intro ? [h('p', { class: 'intro' }, page.intro)] : []), ...page.body.filter(isContent));
-      footer.replaceChildren(...footerLinks(app));
+      footer.replaceChildren(...footerLinks(boot, words));
       window.scrollTo(0, 0);
     },
     banner(tone, text) {
@@ -42,23 +44,23 @@ export function frame(app: App, root: HTMLElement): Frame {
 const isContent = (c: unknown): c is Node | string => c instanceof Node || (typeof c === 'string' && c !== '');
 
 /** The host's logo, or the name of the application where there is none. */
-function logo(app: App): HTMLElement {
-  const name = h('p', { class: 'app-name' }, app.boot.appName);
-  const src = safeTarget(app.boot.logo);
+function logo(boot: Bootstrap): HTMLElement {
+  const name = h('p', { class: 'app-name' }, boot.appName);
+  const src = safeTarget(boot.logo);
   if (src === undefined) return name;
-  const image = h('img', { class: 'logo', src, alt: app.boot.appName, onerror: () => image.replaceWith(name) });
+  const image = h('img', { class: 'logo', src, alt: boot.appName, onerror: () => image.replaceWith(name) });
   return image;
 }
 
 /** A link for each optional route that the host has. */
-function footerLinks(app: App): Node[] {
-  const { terms, privacy, cookies } = app.boot.routes;
+function footerLinks(boot: Bootstrap, words: Words): Node[] {
+  const { terms, privacy, cookies } = boot.routes;
   const links = [
     { key: 'common.terms', target: safeTarget(terms) },
     { key: 'common.privacy', target: safeTarget(privacy) },
     { key: 'common.cookies', target: safeTarget(cookies) },
   ].filter((l) => l.target !== undefined);
   if (links.length === 0) return [];
-  const items = links.map((l) => h('li', {}, h('a', { href: l.target }, app.words.text(l.key))));
-  return [h('nav', { 'aria-label': app.words.text('common.legal') }, h('ul', {}, ...items))];
+  const items = links.map((l) => h('li', {}, h('a', { href: l.target }, words.text(l.key))));
+  return [h('nav', { 'aria-label': words.text('common.legal') }, h('ul', {}, ...items))];
 }

@@ -6,6 +6,7 @@ import en from '../i18n/messagebundle_en.properties';
 import { App } from './app.ts';
 import { get } from './http.ts';
 import type { Bundles } from './i18n.ts';
+import { screens } from './screens/index.ts';
 import './styles/index.css';
 import { readBootstrap, type Bootstrap } from './wire.ts';
 
@@ -35,7 +36,7 @@ function unknownHost(): Bootstrap {
 
 const root = document.getElementById('app');
 if (root !== null) {
-  const app = new App(await bootstrap(), bundles, root);
+  const app = new App(await bootstrap(), bundles, screens, root);
   app.start();
   if (DEV) {
     const events = new EventSource('/ui/auth/dev-events');

@@ -138,29 +138,56 @@ func TestOptionalFieldsAreLeftOut(t *testing.T) {
 	}
 }
 
-// A session that ends on the organisation screen: sign-in, then the same
-// screen with what was typed, then the target with the fragment.
-func TestSessionExpiryResumes(t *testing.T) {
-	const path = "POST /auth/intents/org-setup"
+// fields reads what the organisation screen holds.
+func fields(b *tab) string {
+	b.t.Helper()
+	return eval[string](b, `['legal_form-2', 'marketing_consent'].map((id) => document.getElementById(id).checked).join() + ' ' +
+		['org_name', 'company_size', 'function', 'billing_email'].map((id) => document.getElementById(id).value).join()`)
+}
+
+// ended signs in, fills in the organisation after a reload, and loses the session.
+func ended(t *testing.T) (*host, *tab) {
+	t.Helper()
 	h := newHost(t)
-	h.set("next", orgSetup())
-	h.answer(path, says(401, fault("unauthenticated", "")))
+	h.answer("POST /auth/intents/org-setup", says(401, fault("unauthenticated", "")))
 	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
 	b := open(t)
+	b.visit(h.URL + "/login")
+	b.ready("#login")
+	credentials(b)
+	b.ready("#org_name")
+	h.set("next", orgSetup())
 	b.visit(h.URL + "/login#/orders/17")
 	b.ready("#org_name")
 	organisation(b)
 	b.see("Your session has ended")
+	return h, b
+}
+
+// A session that ends on the organisation screen: sign-in, then the same
+// screen with what was typed, then the target with the fragment.
+func TestSessionExpiryResumes(t *testing.T) {
+	h, b := ended(t)
 	credentials(b)
 	b.ready("#org_name")
-	got := eval[string](b, `['legal_form-2', 'marketing_consent'].map((id) => document.getElementById(id).checked).join() + ' ' +
-		['org_name', 'company_size', 'function', 'billing_email'].map((id) => document.getElementById(id).value).join()`)
-	if want := "true,true Analytical Engines Ltd,small,architect,bills@example.com"; got != want {
+	if got, want := fields(b), "true,true Analytical Engines Ltd,small,architect,bills@example.com"; got != want {
 		t.Errorf("the form holds %q, want %q", got, want)
 	}
-	h.answer(path, says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
+	h.answer("POST /auth/intents/org-setup", says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
 	submit(b)
 	b.at(h.URL + "/dashboard#/orders/17")
+}
+
+// What one person typed is not shown to the next who signs in on that page.
+func TestNobodyElseSeesWhatWasTyped(t *testing.T) {
+	_, b := ended(t)
+	b.fill("#login", "grace@example.com")
+	b.fill("#password", "correct horse")
+	submit(b)
+	b.ready("#org_name")
+	if got := fields(b); got != "false,false ,,," {
+		t.Errorf("the form holds %q of somebody else", got)
+	}
 }
 
 // A step that was done in another tab: the host is asked what is due.

@@ -76,6 +76,33 @@ func TestOwnLoginKeepsTheContract(t *testing.T) {
 	}
 }
 
+// What one person typed is not shown to the next who signs in on that page.
+func TestOwnLoginShowsNobodyElseWhatWasTyped(t *testing.T) {
+	h := newOwnHost(t)
+	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
+	h.answer("POST /auth/intents/org-setup", says(401, fault("unauthenticated", "")))
+	b := open(t)
+	b.visit(h.URL + "/login")
+	signIn := func(login string) {
+		b.see("Good to see you.")
+		b.fill("#login", login)
+		b.fill("#password", "correct horse")
+		b.click("#sign-in button")
+		b.see("One thing, Ada Lovelace.")
+	}
+	signIn("ada@example.com")
+	b.choose("#legal_form", "2")
+	b.fill("#org_name", "Analytical Engines")
+	b.choose("#company_size", "small")
+	b.choose("#function", "architect")
+	b.click("#org-setup button")
+	b.see("You have been away")
+	signIn("grace@example.com")
+	if got := eval[string](b, `document.querySelector('#org_name').value`); got != "" {
+		t.Errorf("the form holds %q of somebody else", got)
+	}
+}
+
 func TestOwnLoginPasswords(t *testing.T) {
 	h := newOwnHost(t)
 	h.answer("POST /auth/forgot-password", says(200, obj{"message": "reset_link_sent"}))

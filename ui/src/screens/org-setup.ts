@@ -1,9 +1,10 @@
-import type { App, Page } from '../app.ts';
+import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { codeText, mapValues, problem, type Problem } from '../faults.ts';
 import { checkbox, radios, select, textField, type Choices, type Field } from '../fields.ts';
 import { Form, type Values } from '../form.ts';
 import { post, type Outcome } from '../http.ts';
+import type { Page } from '../page.ts';
 import { paths } from '../route.ts';
 import { readAnswer, type IntentAnswer } from '../wire.ts';
 
@@ -28,9 +29,9 @@ export function orgSetup(app: App): Page {
     aside: signOut,
     send: (values) => send(app, values),
   });
-  if (app.draft) form.fill(app.draft);
-  const person = app.intent.payload.personName;
-  const title = typeof person === 'string' && person !== '' ? words.text('orgSetup.greeting', person) : words.text('orgSetup.title');
+  const typed = app.draft.of(app.person);
+  if (typed) form.fill(typed);
+  const title = app.person ? words.text('orgSetup.greeting', app.person) : words.text('orgSetup.title');
   return { title, intro: words.text('orgSetup.intro'), body: [form.node], form, wide: true };
 }
 
@@ -65,7 +66,7 @@ async function send(app: App, values: Values): Promise<Problem | undefined> {
   const answer = readAnswer(outcome.data);
   if (answer.status !== 'satisfied') return unsatisfied(app, answer);
   app.intent = null;
-  app.draft = undefined;
+  app.draft.drop();
   app.announcer.say(app.words.text('orgSetup.satisfied'));
   return app.follow(answer.next);
 }

@@ -1,9 +1,10 @@
-import type { App, Page } from '../app.ts';
+import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { problem, type Problem } from '../faults.ts';
 import { textField } from '../fields.ts';
 import { Form, type Values } from '../form.ts';
 import { post } from '../http.ts';
+import type { Page } from '../page.ts';
 import { paths } from '../route.ts';
 import { safeTarget } from '../target.ts';
 import { backLink } from './forgot-password.ts';

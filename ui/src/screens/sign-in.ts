@@ -1,9 +1,10 @@
-import type { App, Page } from '../app.ts';
+import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { problem, type Problem } from '../faults.ts';
 import { checkbox, textField } from '../fields.ts';
 import { Form, type Values } from '../form.ts';
 import { post } from '../http.ts';
+import type { Page } from '../page.ts';
 import { paths, type Route } from '../route.ts';
 import { readIntent } from '../wire.ts';
 
@@ -48,5 +49,6 @@ async function send(app: App, values: Values): Promise<Problem | undefined> {
   app.login = String(values.login);
   const outcome = await post('/auth/login', values);
   if (outcome.kind !== 'ok') return app.explain('login', outcome);
+  app.draft.signedIn(app.login);
   return app.follow(readIntent((outcome.data as { next?: unknown } | null)?.next));
 }

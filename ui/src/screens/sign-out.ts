@@ -1,5 +1,6 @@
-import type { App, Page } from '../app.ts';
+import type { App } from '../app.ts';
 import { h } from '../dom.ts';
+import type { Page } from '../page.ts';
 import { safeTarget } from '../target.ts';
 
 /** A real form: the host answers with a redirect, and the browser follows it. */
@@ -13,6 +14,7 @@ export function signOut(app: App): Page {
     button.setAttribute('aria-disabled', 'true');
     button.classList.add('busy');
     label.textContent = words.text('signOut.busy');
+    app.draft.forget();
     app.announcer.say(words.text('signOut.busy'));
   };
   const dashboard = safeTarget(boot.routes.dashboard);

@@ -1,6 +1,7 @@
-import type { App, Page } from '../app.ts';
+import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import type { Problem } from '../faults.ts';
+import type { Page } from '../page.ts';
 import { paths } from '../route.ts';
 import { strip } from '../strip.ts';
 
