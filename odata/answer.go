@@ -1,140 +1,83 @@
 package odata
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
-	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-const readMethods = "GET, HEAD"
+// answering is the stage that carries out a plan.
+type answering struct {
+	source    Source
+	documents documents
+	opts      *Options
+	cache     *cache
+	buffers   payload.Pool
+	gzips     *sync.Pool
+}
 
-// answer gives a *fault for what can still be answered with a status, any
-// other error once bytes are out.
-func (s *Service) answer(w http.ResponseWriter, q *request) error {
-	if before, ok := q.segment("$batch"); ok && before == "" {
-		return s.batch(w, q)
-	}
-	if before, ok := q.segment("$query"); ok {
-		if q.method != http.MethodPost {
-			return notAllowed(q.method, http.MethodPost)
-		}
-		if err := q.postedQuery(before); err != nil {
-			return err
-		}
-	}
-	if q.method != http.MethodGet && q.method != http.MethodHead {
-		return notAllowed(q.method, readMethods)
-	}
-	p, accept, err := s.plan(q)
-	if err != nil {
-		return err
-	}
-	q.timing.planned = s.opts.Now()
+// answer sends what a plan asks for.
+func (s *answering) answer(w http.ResponseWriter, q *request, p *planned, accept header.Accept) error {
+	out := &response{stream: stream{w: w, pool: s.gzips}, q: q, now: s.opts.Now}
 	switch p.plan.Kind {
 	case plan.ServiceDocument:
-		return s.serviceDocument(w, q, accept, p.plan.Private)
+		return s.serviceDocument(out, accept, p.plan.Private)
 	case plan.Metadata:
-		return s.metadata(w, q, accept, p.plan.Private)
+		return s.metadata(out, accept, p.plan.Private)
 	default:
-		return s.data(w, q, accept, p)
+		return s.data(out, accept, p)
 	}
 }
 
-// plan resolves the target of a request, or remembers how it did before.
-func (s *Service) plan(q *request) (*planned, header.Accept, error) {
-	accept := header.ParseAccept(q.header["Accept"])
-	key := q.planKey()
-	p := s.cache.plan(key)
-	if p == nil {
-		var err error
-		if p, err = s.build(q); err != nil {
-			return nil, accept, err
-		}
-		if sharable(p.plan) {
-			s.cache.addPlan(key, p)
-		}
-	} else {
-		q.timing.parsed = s.opts.Now()
+// serviceDocument lists the sets, for browsers as a page of links.
+func (s *answering) serviceDocument(out *response, accept header.Accept, private bool) error {
+	if accept.Best(typeJSON, typeHTML) == typeHTML {
+		return s.document(out, typeHTML+";charset=utf-8", s.documents.page(out.q.root), private)
 	}
-	if p.format != "" {
-		accept = header.ParseFormat(p.format)
+	format, ok := accept.JSON()
+	if !ok {
+		return notAcceptable(typeJSON + ", " + typeHTML)
 	}
-	return p, accept, nil
+	return s.document(out, format.ContentType(), s.documents.service(out.q.root, format), private)
 }
 
-// build parses the target of a request and binds it to the model.
-func (s *Service) build(q *request) (*planned, error) {
-	parsed, err := syntax.Parse(q.target, syntax.Options{V401: q.v401})
-	if err != nil {
-		return nil, faultOf(q.ctx, err)
+// metadata gives the model: as XML unless JSON is asked for.
+func (s *answering) metadata(out *response, accept header.Accept, private bool) error {
+	media := accept.Best(typeXML, typeJSON)
+	if media == "" {
+		return notAcceptable(typeXML + ", " + typeJSON)
 	}
-	format := parsed.Format
-	byID := len(parsed.Segments) > 0 && parsed.Segments[0].Name == "$entity"
-	if byID {
-		if parsed, err = s.dereference(q, parsed); err != nil {
-			return nil, err
-		}
-	}
-	q.timing.parsed = s.opts.Now()
-	p, err := s.planner.Build(parsed, planner.Options{
-		Limits: s.opts.Limits, Prefer: q.prefer.MaxPageSize, Caller: q.caller, Now: q.timing.start,
-	})
-	switch {
-	case err != nil:
-		return nil, faultOf(q.ctx, err)
-	case byID && p.Kind != plan.Entity:
-		return nil, notFound("$id does not name an entity")
-	}
-	return &planned{plan: p, format: format}, nil
+	return s.document(out, media, s.documents.metadata[out.q.version()+media], private)
 }
 
-// dereference makes the request that $entity?$id=… stands for (OData-URL 4.3.4).
-func (s *Service) dereference(q *request, parsed *syntax.Request) (*syntax.Request, error) {
-	target, f := s.resolve(q, parsed.ID)
-	if f != nil {
-		return nil, f
-	}
-	id := &request{}
-	if f := s.locate(id, target); f != nil {
-		return nil, f
-	}
-	below, _, _ := strings.Cut(id.target, "?")
-	below += strings.TrimPrefix(parsed.RawPath, "$entity")
-	var rest []string
-	for _, o := range parsed.Options {
-		if o.Name != "$id" {
-			rest = append(rest, o.Raw)
-		}
-	}
-	again, err := syntax.Parse(below+"?"+strings.Join(rest, "&"), syntax.Options{V401: q.v401})
-	if err != nil {
-		return nil, faultOf(q.ctx, err)
-	}
-	return again, nil
+func (s *answering) document(out *response, contentType string, b []byte, private bool) error {
+	setSuccess(out.w.Header(), out.q, contentType, private)
+	out.q.timing.opened = out.q.timing.planned
+	return out.Send(b, true)
 }
 
-// data answers with what a source has.
-func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, from *planned) error {
-	p := from.plan
+// data answers with rows of the source, or with the answer that was given for
+// the same state of the data.
+func (s *answering) data(out *response, accept header.Accept, from *planned) error {
+	q, p := out.q, from.plan
 	format, ok := accept.JSON()
 	raw := p.Kind == plan.RawValue || p.Kind == plan.RawCount
 	media, _, _ := strings.Cut(rawType(p), ";") // a parameter more is no other type
 	if !ok && (!raw || accept.Best(media) == "") {
 		return notAcceptable(rawType(p))
 	}
-	out := &response{s: s, w: w, q: q}
 	key := answerKey{url: q.origin + q.path, format: format}
 	if a := s.unchanged(q, from, key); a != nil {
-		return out.again(a, p.Private)
+		return s.repeat(out, a, p.Private)
 	}
-	ctx, clock := work(q.ctx, s.opts.Timeout)
+	ctx, clock := limitWork(q.ctx, s.opts.Timeout)
 	defer clock.stop()
 	rows, err := s.source.Open(ctx, p)
 	if err != nil {
@@ -146,18 +89,10 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 		if err := rows.Err(); err != nil {
 			return faultOf(ctx, err)
 		}
-		return s.absent(w, q, p)
+		return absent(out, p)
 	}
 	out.clock = clock
-	if version := rows.Version(); version != "" && sharable(p) {
-		out.etag = s.etag(q, key, version)
-		if s.cache.wants(from) {
-			out.keep = func(a *kept) {
-				a.version = version
-				s.cache.addAnswer(from, key, a)
-			}
-		}
-	}
+	s.name(out, from, key, rows.Version())
 	err = s.write(out, p, rows, format)
 	if err != nil && !out.sent {
 		return faultOf(ctx, err)
@@ -167,7 +102,7 @@ func (s *Service) data(w http.ResponseWriter, q *request, accept header.Accept, 
 
 // unchanged gives the answer that was given before, if the data has not
 // changed since.
-func (s *Service) unchanged(q *request, p *planned, k answerKey) *kept {
+func (s *answering) unchanged(q *request, p *planned, k answerKey) *kept {
 	source, ok := s.source.(Versioned)
 	if !ok || !sharable(p.plan) || !s.cache.wants(p) {
 		return nil
@@ -179,12 +114,45 @@ func (s *Service) unchanged(q *request, p *planned, k answerKey) *kept {
 	return s.cache.answer(p, k, version)
 }
 
-// write encodes rows into the response.
-func (s *Service) write(out *response, p *plan.Plan, rows plan.Rows, format header.JSON) error {
-	q := out.q
+// repeat sends an answer that was given before.
+func (s *answering) repeat(out *response, a *kept, private bool) error {
 	h := out.w.Header()
-	q.prepare(h, format.ContentType(), p.Private)
-	e := &payload.Encoder{Root: q.root, Namespace: s.model.Namespace, Format: format, V401: q.v401}
+	setSuccess(h, out.q, a.contentType, private)
+	if a.applied != "" {
+		h.Set("Preference-Applied", a.applied)
+	}
+	out.q.timing.opened = out.q.timing.planned
+	out.etag = a.etag
+	return out.Send(a.body, true)
+}
+
+// name gives an answer an entity tag of what it depends on, which costs less
+// than a hash of its bytes, and sees to it that it is kept if it is asked for
+// again. Answers that depend on the caller or the time are neither named so nor
+// kept: the same version of the data gives others than this one.
+func (s *answering) name(out *response, from *planned, k answerKey, version string) {
+	if version == "" || !sharable(from.plan) {
+		return
+	}
+	q := out.q
+	page := strconv.FormatInt(q.prefer.MaxPageSize, 10)
+	out.etag = etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()))
+	if !s.cache.wants(from) {
+		return
+	}
+	out.keep = func(block []byte) {
+		h := out.w.Header()
+		s.cache.addAnswer(from, k, &kept{
+			version: version, contentType: h.Get("Content-Type"), applied: h.Get("Preference-Applied"), etag: out.etag, body: bytes.Clone(block),
+		})
+	}
+}
+
+// write encodes rows into the response.
+func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format header.JSON) error {
+	q, h := out.q, out.w.Header()
+	setSuccess(h, q, format.ContentType(), p.Private)
+	e := &payload.Encoder{Root: q.root, Namespace: s.documents.model.Namespace, Format: format, V401: q.v401}
 	buffer := s.buffers.Get(out)
 	defer s.buffers.Put(buffer)
 	switch p.Kind {
@@ -196,13 +164,14 @@ func (s *Service) write(out *response, p *plan.Plan, rows plan.Rows, format head
 	case plan.Entity:
 		return e.Entity(buffer, p, rows)
 	case plan.RawCount:
-		h.Set("Content-Type", "text/plain;charset=utf-8")
+		h.Set("Content-Type", rawType(p)+";charset=utf-8")
 		buffer.Raw(strconv.FormatInt(rows.Count(), 10))
 		return buffer.End()
 	}
 	f := p.Top.Fields[0]
 	if f.Column >= 0 && rows.Row()[f.Column].Null {
-		return s.noContent(out.w)
+		out.noContent()
+		return nil
 	}
 	if p.Kind == plan.Property {
 		return e.Property(buffer, p, rows)
@@ -214,17 +183,12 @@ func (s *Service) write(out *response, p *plan.Plan, rows plan.Rows, format head
 
 // absent answers for an entity that is not there: 204 where a to-one
 // navigation leads nowhere (OData-Protocol 11.2.6), else 404.
-func (s *Service) absent(w http.ResponseWriter, q *request, p *plan.Plan) error {
+func absent(out *response, p *plan.Plan) error {
 	if !p.Optional {
 		return notFound("there is no such entity")
 	}
-	q.prepare(w.Header(), "", p.Private)
-	return s.noContent(w)
-}
-
-func (s *Service) noContent(w http.ResponseWriter) error {
-	w.Header().Del("Content-Type")
-	w.WriteHeader(http.StatusNoContent)
+	setSuccess(out.w.Header(), out.q, "", p.Private)
+	out.noContent()
 	return nil
 }
 
@@ -239,14 +203,6 @@ func rawType(p *plan.Plan) string {
 		}
 		return "text/plain;charset=utf-8"
 	default:
-		return "application/json"
+		return typeJSON
 	}
-}
-
-// segment tells whether the last segment of the target's path is name, and
-// gives the path before it.
-func (q *request) segment(name string) (string, bool) {
-	below, _, _ := strings.Cut(q.target, "?")
-	before, ok := strings.CutSuffix(below, name)
-	return strings.TrimSuffix(before, "/"), ok && (before == "" || strings.HasSuffix(before, "/"))
 }

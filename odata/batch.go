@@ -2,39 +2,59 @@ package odata
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
-// batch answers the requests of a $batch one after the other (OData-Protocol
-// 11.7). The guard of the service holds for the batch as a whole, those of the
-// sets for each part.
-func (s *Service) batch(w http.ResponseWriter, q *request) error {
+// batches answers $batch requests; the parts go through the pipeline one after
+// the other (OData-Protocol 11.7).
+type batches struct {
+	guard  edm.Guard
+	opts   *Options
+	gzips  *sync.Pool
+	report reporter
+	read   *pipeline
+}
+
+// isBatch tells whether a request is for the batches of the service.
+func (q *request) isBatch() bool {
+	before, ok := q.segment("$batch")
+	return ok && before == ""
+}
+
+func (s *batches) serve(w http.ResponseWriter, q *request) {
+	s.report.report(w, q, s.answer(w, q))
+}
+
+// answer answers a batch. The guard of the service holds for the batch as a
+// whole, those of the sets for each part.
+func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	if q.method != http.MethodPost {
 		return notAllowed(q.method, http.MethodPost)
 	}
-	if q.inBatch {
-		return badRequest("malformed", "a batch holds no batch")
-	}
-	if err := q.caller.Pass(s.model.Guard); err != nil {
+	if err := q.caller.Pass(s.guard); err != nil {
 		return faultOf(q.ctx, err)
 	}
 	b, err := batch.Read(q.header.Get("Content-Type"), q.body, s.opts.Batch)
 	if err != nil {
 		return batchFault(err)
 	}
-	out := &response{s: s, w: w, q: q}
+	out := &batchBody{stream{w: w, pool: s.gzips}}
 	answers := b.Writer(out)
-	q.prepare(w.Header(), answers.ContentType(), true)
-	w.Header().Set("Cache-Control", "no-store")
-	out.begin()
+	h := w.Header()
+	setSuccess(h, q, answers.ContentType(), true)
+	h.Set("Cache-Control", "no-store")
+	if q.acceptsGzip() {
+		h.Set("Content-Encoding", "gzip")
+		out.compress()
+	}
+	w.WriteHeader(http.StatusOK)
 	s.parts(q, b, answers)
 	if err := answers.Close(); err != nil {
 		return err
@@ -42,9 +62,21 @@ func (s *Service) batch(w http.ResponseWriter, q *request) error {
 	return out.end()
 }
 
+// batchBody is the body that the answers of all parts are written to.
+type batchBody struct{ stream }
+
+// Write implements io.Writer.
+func (b *batchBody) Write(p []byte) (int, error) {
+	b.extendWriteDeadline(stall)
+	if err := b.write(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // parts answers requests until the end or, unless the client prefers to
 // continue, the first fault (OData-Protocol 8.2.8.3, 11.7.2).
-func (s *Service) parts(q *request, b batch.Batch, answers *batch.Writer) {
+func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 	done := map[string]bool{} // by id or group: whether it succeeded
 	urls := map[string]string{}
 	for _, r := range b.Requests {
@@ -68,7 +100,7 @@ func (s *Service) parts(q *request, b batch.Batch, answers *batch.Writer) {
 }
 
 // part answers one request of a batch.
-func (s *Service) part(q *request, r batch.Request, w *batch.Part, done map[string]bool, urls map[string]string) {
+func (s *batches) part(q *request, r batch.Request, w *batch.Part, done map[string]bool, urls map[string]string) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id,
@@ -76,44 +108,33 @@ func (s *Service) part(q *request, r batch.Request, w *batch.Part, done map[stri
 	}
 	p.timing.start = s.opts.Now()
 	if slices.ContainsFunc(r.DependsOn, func(id string) bool { return !done[id] }) {
-		s.fail(w, p, &fault{status: http.StatusFailedDependency, code: "failed_dependency", message: "a request that this one depends on has failed", pos: -1})
+		s.report.fail(w, p, &fault{status: http.StatusFailedDependency, code: "failed_dependency", message: "a request that this one depends on has failed", pos: -1})
 		return
 	}
 	if lines := r.Header["Odata-Maxversion"]; lines != nil {
 		version, ok := header.Version(lines)
 		if !ok {
-			s.fail(w, p, unsupportedVersion())
+			s.report.fail(w, p, unsupportedVersion())
 			return
 		}
 		p.v401 = version == "4.01"
 	}
-	target, f := s.resolve(q, referenced(r.URL, urls))
+	target, f := q.resolve(s.opts.Root, referenced(r.URL, urls))
 	if f == nil {
-		f = s.locate(p, target)
+		f = p.locate(s.opts.Root, target)
 	}
 	if f != nil {
-		s.fail(w, p, f)
+		s.report.fail(w, p, f)
 		return
 	}
-	s.serve(w, p)
-}
-
-// resolve makes the URL of a part a target from the origin on. It is relative
-// to the service root, an absolute path, or an absolute URL (OData-Protocol
-// 11.7.2.1); the last must be one of this service.
-func (s *Service) resolve(q *request, raw string) (string, *fault) {
-	if strings.HasPrefix(raw, "/") {
-		return raw, nil
+	switch {
+	case !p.isBatch():
+		s.read.serve(w, p)
+	case p.method != http.MethodPost:
+		s.report.fail(w, p, notAllowed(p.method, http.MethodPost))
+	default:
+		s.report.fail(w, p, badRequest("malformed", "a batch holds no batch"))
 	}
-	path, _, _ := strings.Cut(raw, "?")
-	if !strings.Contains(path, "://") || strings.ContainsAny(path[:strings.Index(path, "://")], "/(") {
-		return s.opts.Root + raw, nil
-	}
-	u, err := url.Parse(path)
-	if err != nil || !strings.EqualFold(u.Scheme+"://"+u.Host, q.origin) {
-		return "", badRequest("malformed", "this address is of another service: %.80q", raw)
-	}
-	return raw, nil
 }
 
 // referenced replaces $id at the start of a URL by the URL of the request that
@@ -146,34 +167,4 @@ func batchFault(err error) error {
 		f.status, f.code = http.StatusRequestEntityTooLarge, "request_too_large"
 	}
 	return f
-}
-
-// postedQuery makes a GET of what was posted to /$query, which stands for a GET
-// whose query options are too long for a URL (OData-URL 4.17).
-func (q *request) postedQuery(before string) error {
-	media, _, _ := strings.Cut(q.header.Get("Content-Type"), ";")
-	if !strings.EqualFold(strings.TrimSpace(media), "text/plain") {
-		return &fault{
-			status: http.StatusUnsupportedMediaType, code: "unsupported_media_type", pos: -1,
-			message: "the body of a request to $query is text/plain",
-		}
-	}
-	const most = 64 << 10
-	body, err := io.ReadAll(io.LimitReader(q.body, most+1))
-	switch {
-	case err != nil:
-		return fmt.Errorf("read body: %w", err)
-	case len(body) > most:
-		return &fault{status: http.StatusRequestEntityTooLarge, code: "request_too_large", message: "the query options are too long", pos: -1}
-	}
-	options := strings.TrimSpace(string(body))
-	if q.query != "" && options != "" {
-		options = q.query + "&" + options
-	} else {
-		options = q.query + options
-	}
-	q.method, q.query = http.MethodGet, options
-	q.path = strings.TrimSuffix(strings.TrimSuffix(q.path, "$query"), "/")
-	q.setTarget(before)
-	return nil
 }

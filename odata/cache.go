@@ -1,23 +1,12 @@
 package odata
 
 import (
-	"context"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
-
-// Versioned is a Source that can name the state of its data without reading
-// any. An answer that was given for the same version is given again.
-type Versioned interface {
-	Source
-	// Version is what Rows.Version would be if the rows were opened now; empty
-	// where it cannot be told. It is asked for before every answer.
-	Version(ctx context.Context) string
-}
 
 // Bounds of the cache: how many plans, of targets up to which length, and how
 // many bytes of answers.
@@ -63,17 +52,6 @@ type answerKey struct {
 type kept struct {
 	version, contentType, applied, etag string
 	body                                []byte
-}
-
-// etag names an answer by what it depends on, which costs less than a hash of
-// its bytes.
-func (s *Service) etag(q *request, k answerKey, version string) string {
-	page := strconv.FormatInt(q.prefer.MaxPageSize, 10)
-	return etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()))
-}
-
-func (q *request) planKey() planKey {
-	return planKey{target: q.target, prefer: q.prefer.MaxPageSize, v401: q.v401, signedIn: q.caller.SignedIn, settled: q.caller.Settled}
 }
 
 func (c *cache) plan(k planKey) *planned {

@@ -1,13 +1,15 @@
 // Package odata serves a data model over HTTP as OData 4.0 and 4.01 allow it to
 // be read: service document, metadata, entity sets, entities, navigation,
 // properties, counts and batches. A Service is an http.Handler that needs
-// nothing but a model, a source of rows, and a place in some router.
+// nothing but a model, a Source of rows, and a place in some router.
 //
-// A request goes one way: request.go finds out what was sent, package syntax
-// reads the target, package plan binds it to the model and checks who may see
-// what, the Source opens rows, package payload writes them, and response.go
-// decides on headers and sends. Faults of every stage become an answer in
-// errors.go. Batches (batch.go) send their parts the same way.
+// A request goes one way, through a file for each stage: request.go takes apart
+// what was sent, plan.go has it parsed (package syntax) and bound to the model
+// (package planner, which also checks guards), answer.go opens the rows and has
+// them encoded (package payload), and response.go decides on status and headers
+// and sends. pipeline.go is these stages in a row; cache.go keeps plans and
+// answers beside them. Errors of every stage become a fault in fault.go, which
+// report.go sends. batch.go puts the parts of a batch through the pipeline.
 //
 // What lives elsewhere: headers (package header), batch formats (package
 // batch), $metadata (package csdl), the model (package edm), SQL (package

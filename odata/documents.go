@@ -3,7 +3,6 @@ package odata
 import (
 	"fmt"
 	"html"
-	"net/http"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
@@ -21,6 +20,7 @@ const (
 
 // documents are the answers that depend on nothing but the model.
 type documents struct {
+	model *edm.Model
 	// metadata by version and media type.
 	metadata map[string][]byte
 	// entries is the inside of the service document's array.
@@ -30,7 +30,7 @@ type documents struct {
 }
 
 func newDocuments(m *edm.Model, limits Limits) documents {
-	d := documents{metadata: map[string][]byte{}}
+	d := documents{model: m, metadata: map[string][]byte{}}
 	for _, version := range []string{"4.0", "4.01"} {
 		o := csdl.Options{Version: version, ExpandDepth: limits.ExpandDepth, FilterFunctions: filterFunctions()}
 		d.metadata[version+typeXML] = csdl.XML(m, o)
@@ -66,55 +66,31 @@ func appendEntry(dst []byte, s *edm.EntitySet, kind string) []byte {
 	return append(payload.AppendEscaped(dst, s.Name), `"}`...)
 }
 
-// serviceDocument lists the sets, for browsers as a page of links.
-func (s *Service) serviceDocument(w http.ResponseWriter, q *request, accept header.Accept, private bool) error {
-	if accept.Best(typeJSON, typeHTML) == typeHTML {
-		return s.send(w, q, typeHTML+";charset=utf-8", s.page(q.root), private)
-	}
-	format, ok := accept.JSON()
-	if !ok {
-		return notAcceptable(typeJSON + ", " + typeHTML)
-	}
+// service is the service document (OData-JSON 5) of a service at root.
+func (d *documents) service(root string, format header.JSON) []byte {
 	b := []byte("{")
 	if format.Metadata != header.None {
-		b = payload.AppendString(append(b, `"@odata.context":`...), q.root+"$metadata")
+		b = payload.AppendString(append(b, `"@odata.context":`...), root+"$metadata")
 		b = append(b, ',')
 	}
-	b = append(append(append(b, `"value":[`...), s.documents.entries...), "]}"...)
-	return s.send(w, q, format.ContentType(), b, private)
-}
-
-// metadata gives the model: as XML unless JSON is asked for.
-func (s *Service) metadata(w http.ResponseWriter, q *request, accept header.Accept, private bool) error {
-	media := accept.Best(typeXML, typeJSON)
-	if media == "" {
-		return notAcceptable(typeXML + ", " + typeJSON)
-	}
-	return s.send(w, q, media, s.documents.metadata[q.version()+media], private)
-}
-
-func (s *Service) send(w http.ResponseWriter, q *request, contentType string, b []byte, private bool) error {
-	q.prepare(w.Header(), contentType, private)
-	q.timing.opened = q.timing.planned
-	out := &response{s: s, w: w, q: q}
-	return out.Send(b, true)
+	return append(append(append(b, `"value":[`...), d.entries...), "]}"...)
 }
 
 // page is the service document for people: plain markup without style or
 // script, so that no policy of the host stands in its way.
-func (s *Service) page(root string) []byte {
+func (d *documents) page(root string) []byte {
 	var b strings.Builder
 	link := func(path, text string) {
 		fmt.Fprintf(&b, "<a href=\"%s\">%s</a>", html.EscapeString(root+path), html.EscapeString(text))
 	}
 	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
 		"<meta name=\"color-scheme\" content=\"light dark\"><title>%[1]s</title></head>\n<body>\n<main>\n<h1>%[1]s</h1>\n<p>An OData 4 service. Its model: ",
-		html.EscapeString(s.model.Namespace))
+		html.EscapeString(d.model.Namespace))
 	link("$metadata", "XML")
 	b.WriteString(", ")
 	link("$metadata?$format=json", "JSON")
 	b.WriteString(".</p>\n<ul>\n")
-	for _, set := range s.model.Sets {
+	for _, set := range d.model.Sets {
 		path := string(payload.AppendEscaped(nil, set.Name))
 		b.WriteString("<li>")
 		link(path+"?$count=true", set.Name)
@@ -123,7 +99,7 @@ func (s *Service) page(root string) []byte {
 		}
 		b.WriteString("</li>\n")
 	}
-	for _, one := range s.model.Singletons {
+	for _, one := range d.model.Singletons {
 		b.WriteString("<li>")
 		link(string(payload.AppendEscaped(nil, one.Name)), one.Name)
 		b.WriteString("</li>\n")

@@ -25,12 +25,6 @@ func (e Explanation) String() string {
 	return fmt.Sprintf("%v\nparse %v, plan %v\n%v", e.Plan, e.Parsing, e.Planning, e.Reading)
 }
 
-// Explainer is a Source that can tell how it would read a plan.
-type Explainer interface {
-	Source
-	Explain(ctx context.Context, p *plan.Plan) (plan.Explanation, error)
-}
-
 // ErrNotExplained tells that there is nothing to explain: the target is no
 // data, or the source cannot.
 var ErrNotExplained = errors.New("there is nothing to explain")
@@ -39,7 +33,7 @@ var ErrNotExplained = errors.New("there is nothing to explain")
 // whole URL or path, is answered to somebody whom every guard lets in. The
 // request is run.
 func (s *Service) Explain(ctx context.Context, target string) (Explanation, error) {
-	source, ok := s.source.(Explainer)
+	source, ok := s.read.answers.source.(Explainer)
 	if !ok {
 		return Explanation{}, ErrNotExplained
 	}
@@ -49,10 +43,10 @@ func (s *Service) Explain(ctx context.Context, target string) (Explanation, erro
 	if !strings.HasPrefix(path, "/") && !strings.Contains(path, "://") {
 		target = s.opts.Root + target
 	}
-	if f := s.locate(q, target); f != nil {
+	if f := q.locate(s.opts.Root, target); f != nil {
 		return Explanation{}, fmt.Errorf("explain %s: %w", target, f)
 	}
-	p, err := s.build(q)
+	p, err := s.read.plans.build(q)
 	switch {
 	case err != nil:
 		return Explanation{}, fmt.Errorf("explain %s: %w", target, err)

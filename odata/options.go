@@ -1,7 +1,6 @@
 package odata
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -22,12 +21,6 @@ type Limits = plan.Limits
 
 // Caller is who asks, as far as guards and row policies need to know.
 type Caller = plan.Caller
-
-// Source opens the rows of a plan. It is called by many goroutines at once.
-type Source interface {
-	// Open reads up to the first row; see plan.Rows for what it must do.
-	Open(ctx context.Context, p *plan.Plan) (plan.Rows, error)
-}
 
 // Options are what a Service needs beside model and source. The zero value
 // works: it serves at "/" to nobody in particular.

@@ -6,9 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
@@ -36,21 +34,18 @@ type request struct {
 	timing  timing
 }
 
-// timing is when the stages of an answer ended.
-type timing struct{ start, parsed, planned, opened time.Time }
-
-// read takes an HTTP request apart. It goes by the request line and not by
+// readRequest takes an HTTP request apart. It goes by the request line and not by
 // r.URL, which is decoded and cleaned (contract, section 7).
-func (s *Service) read(r *http.Request) (*request, *fault) {
+func readRequest(r *http.Request, opts *Options) (*request, *fault) {
 	q := &request{
 		ctx: r.Context(), method: r.Method, header: r.Header, body: r.Body,
-		origin: strings.TrimSuffix(s.opts.Base(r), "/"), caller: s.opts.Caller(r),
+		origin: strings.TrimSuffix(opts.Base(r), "/"), caller: opts.Caller(r),
 		prefer: header.ParsePrefer(r.Header["Prefer"]),
 	}
-	q.timing.start = s.opts.Now()
-	q.root = q.origin + s.opts.Root
-	if s.opts.RequestID != nil {
-		q.id = s.opts.RequestID(r)
+	q.timing.start = opts.Now()
+	q.root = q.origin + opts.Root
+	if opts.RequestID != nil {
+		q.id = opts.RequestID(r)
 	}
 	if q.id == "" {
 		q.id = rand.Text()
@@ -61,7 +56,7 @@ func (s *Service) read(r *http.Request) (*request, *fault) {
 	if raw == "" { // a request made in the process
 		raw = r.URL.RequestURI()
 	}
-	if f := s.locate(q, raw); f != nil {
+	if f := q.locate(opts.Root, raw); f != nil {
 		return q, f
 	}
 	if !ok {
@@ -76,7 +71,7 @@ func unsupportedVersion() *fault {
 
 // locate splits a request target, which may be in absolute form (RFC 9112,
 // 3.2.2), and finds what stands below the service root.
-func (s *Service) locate(q *request, raw string) *fault {
+func (q *request) locate(root, raw string) *fault {
 	if i := strings.Index(raw, "://"); i >= 0 && !strings.HasPrefix(raw, "/") {
 		raw = raw[i+len("://"):]
 		if i = strings.IndexAny(raw, "/?"); i < 0 {
@@ -86,7 +81,7 @@ func (s *Service) locate(q *request, raw string) *fault {
 		}
 	}
 	q.path, q.query, _ = strings.Cut(raw, "?")
-	below, ok := cutRoot(q.path, s.opts.Root)
+	below, ok := cutRoot(q.path, root)
 	if !ok {
 		return notFound("there is nothing at this path")
 	}
@@ -123,32 +118,33 @@ func cutRoot(path, root string) (string, bool) {
 	return rest, true
 }
 
-// nextLink is the request itself with another $skip: path and query as sent,
-// byte for byte and in order, but for the pairs that set $skip (spec 4.2.6).
-func (q *request) nextLink(skip int64) string {
-	var b strings.Builder
-	b.WriteString(q.origin + q.path + "?")
-	for rest, pair := q.query, ""; rest != ""; {
-		pair, rest, _ = strings.Cut(rest, "&")
-		if !q.setsSkip(pair) {
-			b.WriteString(pair + "&")
-		}
-	}
-	return b.String() + "$skip=" + strconv.FormatInt(skip, 10)
-}
-
-func (q *request) setsSkip(pair string) bool {
-	name, _, _ := strings.Cut(pair, "=")
-	name, err := url.QueryUnescape(name)
-	if err != nil {
-		return false
-	}
-	return name == "$skip" || q.v401 && strings.EqualFold(strings.TrimPrefix(name, "$"), "skip")
-}
-
 func (q *request) version() string {
 	if q.v401 {
 		return "4.01"
 	}
 	return "4.0"
+}
+
+// acceptsGzip tells whether the body of the answer may be compressed. Parts of
+// a batch are compressed with the batch.
+func (q *request) acceptsGzip() bool {
+	return !q.inBatch && header.AcceptsGzip(q.header["Accept-Encoding"])
+}
+
+// resolve makes the URL of a part of a batch, or that of $id, a target from the
+// origin on. It is relative to the service root, an absolute path, or an absolute
+// URL (OData-Protocol 11.7.2.1); the last must be one of this service.
+func (q *request) resolve(root, raw string) (string, *fault) {
+	if strings.HasPrefix(raw, "/") {
+		return raw, nil
+	}
+	path, _, _ := strings.Cut(raw, "?")
+	if !strings.Contains(path, "://") || strings.ContainsAny(path[:strings.Index(path, "://")], "/(") {
+		return root + raw, nil
+	}
+	u, err := url.Parse(path)
+	if err != nil || !strings.EqualFold(u.Scheme+"://"+u.Host, q.origin) {
+		return "", badRequest("malformed", "this address is of another service: %.80q", raw)
+	}
+	return raw, nil
 }

@@ -1,15 +1,11 @@
 package odata
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 )
 
@@ -17,14 +13,9 @@ import (
 // use. Between requests it keeps plans, and short answers of sources that are
 // Versioned, within fixed bounds.
 type Service struct {
-	model     *edm.Model
-	source    Source
-	planner   *planner.Planner
-	opts      Options
-	documents documents
-	cache     cache
-	buffers   payload.Pool
-	gzips     sync.Pool
+	opts  Options
+	batch batches
+	read  *pipeline
 }
 
 // New makes a Service for a model and the source that has its rows. It fails
@@ -37,45 +28,40 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare plans: %w", err)
 	}
-	opts = opts.withDefaults()
-	return &Service{
-		model: model, source: source, planner: binder, opts: opts,
-		documents: newDocuments(model, opts.Limits),
-	}, nil
+	s := &Service{opts: opts.withDefaults()}
+	report, gzips, kept := reporter{log: s.opts.Logger}, &sync.Pool{}, &cache{}
+	s.read = &pipeline{
+		report: report,
+		plans:  planning{planner: binder, opts: &s.opts, cache: kept},
+		answers: answering{
+			source: source, documents: newDocuments(model, s.opts.Limits), opts: &s.opts, cache: kept, gzips: gzips,
+		},
+	}
+	s.batch = batches{guard: model.Guard, opts: &s.opts, report: report, gzips: gzips, read: s.read}
+	return s, nil
 }
 
 // ServeHTTP answers a request below Options.Root. When an answer fails after
 // its first byte the connection is broken with http.ErrAbortHandler, because
 // JSON that ends well would look complete.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q, f := s.read(r)
-	if f != nil {
-		s.fail(w, q, f)
-		return
-	}
-	s.serve(w, q)
-}
-
-// serve answers a request or a part of a batch.
-func (s *Service) serve(w http.ResponseWriter, q *request) {
-	err := s.answer(w, q)
-	var f *fault
+	q, f := readRequest(r, &s.opts)
 	switch {
-	case err == nil, errors.Is(err, errHead):
-	case errors.As(err, &f):
-		s.fail(w, q, f)
+	case f != nil:
+		s.read.report.fail(w, q, f)
+	case q.isBatch():
+		s.batch.serve(w, q)
 	default:
-		level := hclog.Error
-		if q.ctx.Err() != nil { // the client left
-			level = hclog.Debug
-		}
-		s.opts.Logger.Log(level, "odata answer broken off", "request_id", q.id, "error", err)
-		panic(http.ErrAbortHandler)
+		s.read.serve(w, q)
 	}
 }
 
-// Error makes a fault an error, so that every stage can end a request with it.
-func (f *fault) Error() string { return f.message }
-
-// Unwrap gives the cause.
-func (f *fault) Unwrap() error { return f.cause }
+// Metadata is the model as $metadata gives it to a client of OData 4.0, as XML or
+// as JSON. It needs no caller, and must not be changed.
+func (s *Service) Metadata(asJSON bool) []byte {
+	media := typeXML
+	if asJSON {
+		media = typeJSON
+	}
+	return s.read.answers.documents.metadata["4.0"+media]
+}

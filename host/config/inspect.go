@@ -1,13 +1,11 @@
 package config
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -21,21 +19,7 @@ func (c *Config) Metadata(ctx context.Context, out io.Writer, asJSON bool) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, closer()) }()
-	target := "/odata/$metadata"
-	if asJSON {
-		target += "?$format=application/json"
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
-	if err != nil {
-		return err
-	}
-	r.RequestURI, r.Host = target, "localhost"
-	answer := &answer{header: http.Header{}}
-	service.ServeHTTP(answer, r)
-	if answer.status >= http.StatusBadRequest {
-		return fmt.Errorf("%d: %s", answer.status, strings.TrimSpace(answer.body.String()))
-	}
-	if _, err := answer.body.WriteTo(out); err != nil {
+	if _, err := out.Write(service.Metadata(asJSON)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(out)
@@ -79,14 +63,3 @@ func (c *Config) service(ctx context.Context) (*odata.Service, func() error, err
 	}
 	return service, closer, nil
 }
-
-// An answer collects what a handler writes.
-type answer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (a *answer) Header() http.Header         { return a.header }
-func (a *answer) WriteHeader(status int)      { a.status = status }
-func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
@@ -26,8 +24,11 @@ type fault struct {
 	cause error
 }
 
-// errSlow ends the work of a database that takes too long.
-var errSlow = errors.New("the database was too slow")
+// Error makes a fault an error, so that every stage can end a request with it.
+func (f *fault) Error() string { return f.message }
+
+// Unwrap gives the cause.
+func (f *fault) Unwrap() error { return f.cause }
 
 func badRequest(code, format string, args ...any) *fault {
 	return &fault{status: http.StatusBadRequest, code: code, message: fmt.Sprintf(format, args...), pos: -1}
@@ -88,48 +89,4 @@ func statusOf(k plan.ErrorKind) (int, string) {
 	default:
 		return http.StatusBadRequest, "bad_request"
 	}
-}
-
-// fail answers with a fault (OData-JSON 21.1, OData-Protocol 9.4).
-func (s *Service) fail(w http.ResponseWriter, q *request, f *fault) {
-	if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented {
-		s.opts.Logger.Error("odata request failed", "request_id", q.id, "status", f.status, "code", f.code, "error", f.cause)
-	}
-	b := append([]byte(`{"error":{"code":`), payload.AppendString(nil, f.code)...)
-	b = payload.AppendString(append(b, `,"message":`...), f.message)
-	if target := optionAt(q.target, f.pos); target != "" {
-		b = payload.AppendString(append(b, `,"target":`...), target)
-	}
-	b = payload.AppendString(append(b, `,"innererror":{"request_id":`...), q.id)
-	b = append(b, "}}}"...)
-
-	h := w.Header()
-	q.common(h)
-	h.Set("Content-Type", "application/json;odata.metadata=minimal")
-	h.Set("Cache-Control", "no-store")
-	h.Del("Preference-Applied") // set for the answer that failed before its first byte
-	if f.allow != "" {
-		h.Set("Allow", f.allow)
-	}
-	if !q.inBatch && h.Get("X-Request-Id") == "" {
-		h.Set("X-Request-Id", q.id)
-	}
-	w.WriteHeader(f.status)
-	if q.method != http.MethodHead {
-		_, _ = w.Write(b) // a client that is gone needs no answer
-	}
-}
-
-// optionAt names the query option at a place in the request target.
-func optionAt(target string, pos int) string {
-	start := strings.IndexByte(target, '?')
-	if start < 0 || pos <= start || pos > len(target) {
-		return ""
-	}
-	if i := strings.LastIndexByte(target[:pos], '&'); i > start {
-		start = i
-	}
-	pair, _, _ := strings.Cut(target[start+1:], "&")
-	name, _, _ := strings.Cut(pair, "=")
-	return name
 }

@@ -1,0 +1,28 @@
+package odata
+
+import "net/http"
+
+// pipeline answers one request that reads, be it an HTTP request or a part of a
+// batch: plan, answer, response.
+type pipeline struct {
+	plans   planning
+	answers answering
+	report  reporter
+}
+
+func (p *pipeline) serve(w http.ResponseWriter, q *request) {
+	p.report.report(w, q, p.answer(w, q))
+}
+
+// answer gives a *fault for what can still be answered with a status, any
+// other error once bytes are out.
+func (p *pipeline) answer(w http.ResponseWriter, q *request) error {
+	if err := q.asRead(); err != nil {
+		return err
+	}
+	found, accept, err := p.plans.plan(q)
+	if err != nil {
+		return err
+	}
+	return p.answers.answer(w, q, found, accept)
+}

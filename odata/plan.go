@@ -1,0 +1,97 @@
+package odata
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// planning is the stage that makes a plan of a request.
+type planning struct {
+	planner *planner.Planner
+	opts    *Options
+	cache   *cache
+}
+
+// plan gives the plan of a request, from the cache where one is there, and the
+// format that the client asked for.
+func (s *planning) plan(q *request) (*planned, header.Accept, error) {
+	accept := header.ParseAccept(q.header["Accept"])
+	key := planKeyOf(q)
+	p := s.cache.plan(key)
+	if p == nil {
+		var err error
+		if p, err = s.build(q); err != nil {
+			return nil, accept, err
+		}
+		if sharable(p.plan) {
+			s.cache.addPlan(key, p)
+		}
+	} else {
+		q.timing.parsed = s.opts.Now()
+	}
+	q.timing.planned = s.opts.Now()
+	if p.format != "" {
+		accept = header.ParseFormat(p.format)
+	}
+	return p, accept, nil
+}
+
+// build parses the target of a request and binds it to the model.
+func (s *planning) build(q *request) (*planned, error) {
+	parsed, err := syntax.Parse(q.target, syntax.Options{V401: q.v401})
+	if err != nil {
+		return nil, faultOf(q.ctx, err)
+	}
+	format := parsed.Format
+	byID := len(parsed.Segments) > 0 && parsed.Segments[0].Name == "$entity"
+	if byID {
+		if parsed, err = s.dereference(q, parsed); err != nil {
+			return nil, err
+		}
+	}
+	q.timing.parsed = s.opts.Now()
+	p, err := s.planner.Build(parsed, planner.Options{
+		Limits: s.opts.Limits, Prefer: q.prefer.MaxPageSize, Caller: q.caller, Now: q.timing.start,
+	})
+	switch {
+	case err != nil:
+		return nil, faultOf(q.ctx, err)
+	case byID && p.Kind != plan.Entity:
+		return nil, notFound("$id does not name an entity")
+	}
+	return &planned{plan: p, format: format}, nil
+}
+
+// dereference makes the request that $entity?$id=… stands for (OData-URL 4.3.4).
+func (s *planning) dereference(q *request, parsed *syntax.Request) (*syntax.Request, error) {
+	target, f := q.resolve(s.opts.Root, parsed.ID)
+	if f != nil {
+		return nil, f
+	}
+	id := &request{}
+	if f := id.locate(s.opts.Root, target); f != nil {
+		return nil, f
+	}
+	below, _, _ := strings.Cut(id.target, "?")
+	below += strings.TrimPrefix(parsed.RawPath, "$entity")
+	var rest []string
+	for _, o := range parsed.Options {
+		if o.Name != "$id" {
+			rest = append(rest, o.Raw)
+		}
+	}
+	again, err := syntax.Parse(below+"?"+strings.Join(rest, "&"), syntax.Options{V401: q.v401})
+	if err != nil {
+		return nil, faultOf(q.ctx, err)
+	}
+	return again, nil
+}
+
+// planKeyOf is what the plan of a request depends on, as long as it is sharable.
+func planKeyOf(q *request) planKey {
+	return planKey{target: q.target, prefer: q.prefer.MaxPageSize, v401: q.v401, signedIn: q.caller.SignedIn, settled: q.caller.Settled}
+}

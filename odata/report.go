@@ -1,0 +1,79 @@
+package odata
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
+)
+
+// reporter ends requests that failed.
+type reporter struct{ log hclog.Logger }
+
+// report ends a request with its error: a *fault is an answer. After any other
+// error bytes are out already, so the connection is broken with
+// http.ErrAbortHandler; JSON that ends well would look complete.
+func (e reporter) report(w http.ResponseWriter, q *request, err error) {
+	var f *fault
+	switch {
+	case err == nil, errors.Is(err, errHead):
+	case errors.As(err, &f):
+		e.fail(w, q, f)
+	default:
+		level := hclog.Error
+		if q.ctx.Err() != nil { // the client left
+			level = hclog.Debug
+		}
+		e.log.Log(level, "odata answer broken off", "request_id", q.id, "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// fail answers with a fault (OData-JSON 21.1, OData-Protocol 9.4).
+func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
+	if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented {
+		e.log.Error("odata request failed", "request_id", q.id, "status", f.status, "code", f.code, "error", f.cause)
+	}
+	h := w.Header()
+	setCommon(h, q)
+	h.Set("Content-Type", "application/json;odata.metadata=minimal")
+	h.Set("Cache-Control", "no-store")
+	h.Del("Preference-Applied") // set for the answer that failed before its first byte
+	if f.allow != "" {
+		h.Set("Allow", f.allow)
+	}
+	if !q.inBatch && h.Get("X-Request-Id") == "" {
+		h.Set("X-Request-Id", q.id)
+	}
+	w.WriteHeader(f.status)
+	if q.method != http.MethodHead {
+		_, _ = w.Write(faultBody(q, f)) // a client that is gone needs no answer
+	}
+}
+
+func faultBody(q *request, f *fault) []byte {
+	b := append([]byte(`{"error":{"code":`), payload.AppendString(nil, f.code)...)
+	b = payload.AppendString(append(b, `,"message":`...), f.message)
+	if target := optionAt(q.target, f.pos); target != "" {
+		b = payload.AppendString(append(b, `,"target":`...), target)
+	}
+	b = payload.AppendString(append(b, `,"innererror":{"request_id":`...), q.id)
+	return append(b, "}}}"...)
+}
+
+// optionAt names the query option at a place in the request target.
+func optionAt(target string, pos int) string {
+	start := strings.IndexByte(target, '?')
+	if start < 0 || pos <= start || pos > len(target) {
+		return ""
+	}
+	if i := strings.LastIndexByte(target[:pos], '&'); i > start {
+		start = i
+	}
+	pair, _, _ := strings.Cut(target[start+1:], "&")
+	name, _, _ := strings.Cut(pair, "=")
+	return name
+}

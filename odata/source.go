@@ -1,0 +1,30 @@
+package odata
+
+import (
+	"context"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Source reads the rows of a model. It is called by many goroutines at once.
+// What a source can do beyond reading, it tells by implementing one of the
+// small interfaces below; a Service finds out by itself.
+type Source interface {
+	// Open reads up to the first row; see plan.Rows for what it must do.
+	Open(ctx context.Context, p *plan.Plan) (plan.Rows, error)
+}
+
+// Versioned is what a Source can implement to name the state of its data
+// without reading any. An answer that was given for a version is given again
+// while the source names that version.
+type Versioned interface {
+	// Version is what Rows.Version would be if the rows were opened now; empty
+	// where it cannot be told. It is called before every answer.
+	Version(ctx context.Context) string
+}
+
+// Explainer is what a Source can implement to tell how it reads a plan.
+type Explainer interface {
+	// Explain reads the rows of a plan to their end and tells how that was done.
+	Explain(ctx context.Context, p *plan.Plan) (plan.Explanation, error)
+}
