@@ -39,9 +39,9 @@ type (
 var ErrTaken = store.ErrTaken
 
 // AddUser adds a person. The password must satisfy the rules; the error is an
-// *password.WeakError otherwise.
+// *password.PolicyError otherwise.
 func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User, error) {
-	hash, err := a.h.pipeline.NewUser(ctx, email, name, password)
+	hash, err := a.h.pipeline.HashForNewUser(ctx, email, name, password)
 	if err != nil {
 		return User{}, err
 	}
@@ -150,7 +150,7 @@ func (a *Admin) RevokeUser(ctx context.Context, email string) error {
 	}
 	db := a.h.o.Store
 	return db.InTx(ctx, func(ctx context.Context) error {
-		return errors.Join(db.Sessions().DeleteUserSessions(ctx, user.ID), db.RememberTokens().DeleteUser(ctx, user.ID))
+		return errors.Join(db.Sessions().DeleteUserSessions(ctx, user.ID), db.Devices().DeleteUser(ctx, user.ID))
 	})
 }
 

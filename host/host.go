@@ -172,8 +172,8 @@ func (h *Host) pipelineOptions() auth.Options {
 	db := h.o.Store
 	return auth.Options{
 		Rules: h.o.Auth.Rules,
-		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.RememberTokens(),
-		Mailer: db.Outbox(), Sessions: signInSessions{h.sessions, db.Sessions()}, Site: h.site,
+		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
+		Mailer: queue{db.Outbox()}, Sessions: signInSessions{h.sessions, db.Sessions()}, Site: h.site,
 		Dispenser: h.dispenser, OrgSetup: h.orgSetup,
 		RedirectOrigins: h.o.Auth.RedirectOrigins, Secure: h.secure(),
 		Logger: h.o.Logger.Named("auth"), Now: h.o.Now, Audit: h.metrics.Audit,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 // thenMail wakes the mail worker after a request that may have queued mail, once
@@ -18,6 +19,20 @@ func (h *Host) thenMail(next http.Handler) http.Handler {
 		defer h.mail.Kick()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// queue is the pipeline's auth.Mailer: it queues mail in the outbox under the
+// purposes that package mail has templates for.
+type queue struct{ outbox store.Outbox }
+
+// QueueReset queues the mail with the link to set a new password.
+func (q queue) QueueReset(ctx context.Context, userID, locale string) error {
+	return q.outbox.Enqueue(ctx, userID, mail.PasswordReset, locale)
+}
+
+// QueueChanged queues the notice that the password was changed.
+func (q queue) QueueChanged(ctx context.Context, userID, locale string) error {
+	return q.outbox.Enqueue(ctx, userID, mail.PasswordChanged, locale)
 }
 
 func (h *Host) mailOptions() mail.Options {
@@ -35,7 +50,7 @@ func (h *Host) mailOptions() mail.Options {
 
 // letter turns an item of the outbox into a letter at the moment of sending.
 func (h *Host) letter(ctx context.Context, item mail.Item) (mail.Letter, error) {
-	if item.Purpose == auth.PurposeReset {
+	if item.Purpose == mail.PasswordReset {
 		user, token, err := h.pipeline.MintReset(ctx, item.UserID)
 		if err != nil {
 			return mail.Letter{}, notWanted(err)

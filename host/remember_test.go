@@ -37,7 +37,7 @@ func TestKeepMeSignedIn(t *testing.T) {
 				}
 			}
 		})
-		t.Run("a replay after the grace ends the family", func(t *testing.T) {
+		t.Run("a replay after the grace ends the device", func(t *testing.T) {
 			s.clock.Advance(11 * time.Second)
 			s.browser(t).get("/auth/intents/current", "Cookie", deviceName+"="+first).want(t, 401, "")
 			b.get("/auth/intents/current").want(t, 401, "")

@@ -8,20 +8,21 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
-// NewUser judges the address and the password of a person who is to be added, and
-// returns the hash.
-func (p *Pipeline) NewUser(ctx context.Context, email, name, plain string) (string, error) {
+// HashForNewUser checks the address and the password of a person who is to be
+// added and returns the password's hash. A password that is refused is a
+// *password.PolicyError.
+func (p *Pipeline) HashForNewUser(ctx context.Context, email, name, plain string) (string, error) {
 	if !form.IsAddress(email) {
 		return "", fmt.Errorf("%q is no mail address: write it like ada@example.com", email)
 	}
 	return p.hashNew(ctx, plain, email, name)
 }
 
-// hashNew judges a new password for a person as a reset does and hashes it. The
-// error's text is the code.
+// hashNew checks a new password by the rules of a reset and hashes it. The error
+// is a *password.PolicyError; its message begins with the fault code.
 func (p *Pipeline) hashNew(ctx context.Context, plain string, known ...string) (string, error) {
 	if code := password.Check(plain, p.MinLength, known...); code != "" {
-		return "", &password.WeakError{Code: code, MinLength: p.MinLength}
+		return "", &password.PolicyError{Code: code, MinLength: p.MinLength}
 	}
 	return p.hasher.Hash(ctx, plain)
 }

@@ -33,8 +33,9 @@ type User struct {
 	Name, Email string
 	// Password is the stored hash, of any format; empty when null.
 	Password string
-	// RememberToken is the secret that every device token is bound to.
-	RememberToken string
+	// DeviceSecret is the column remember_token: every device is bound to it, so
+	// that another value ends them all.
+	DeviceSecret string
 	// Disabled users cannot sign in; the mark is ours, not the host's.
 	Disabled bool
 	// Columns holds every other column by name, never a credential: nil, bool,
@@ -55,14 +56,15 @@ type Users interface {
 	Lock(ctx context.Context, id string) (User, error)
 	// SetColumns writes host columns. A column that does not exist is an error.
 	SetColumns(ctx context.Context, id string, values map[string]pluginsdk.Value) error
-	// SetPassword writes the password hash and the remember token.
-	SetPassword(ctx context.Context, id, hash, rememberToken string) error
+	// SetPassword writes the password hash and the device secret.
+	SetPassword(ctx context.Context, id, hash, deviceSecret string) error
 	// Rehash replaces the hash old by another of the same password, unless the
 	// password changed in between; open reset tokens stay valid.
 	Rehash(ctx context.Context, id, old, hash string) error
-	// SetRememberToken writes the remember token where it is still null or empty
-	// and returns the one that then stands.
-	SetRememberToken(ctx context.Context, id, token string) (string, error)
+	// EnsureDeviceSecret writes the device secret where it is still null or empty
+	// and returns the one that is stored then. It returns ErrNotFound where the
+	// table has no column for it.
+	EnsureDeviceSecret(ctx context.Context, id, secret string) (string, error)
 	// HashFormats returns one stored hash of each format and cost in use.
 	HashFormats(ctx context.Context) ([]string, error)
 }
@@ -115,58 +117,56 @@ type ResetTokens interface {
 	Claim(ctx context.Context, t ResetToken, by string, now time.Time) (bool, error)
 }
 
-// A RememberToken is one device's right to sign in again without a password: a
-// family of verifiers of which only the newest is valid.
-type RememberToken struct {
-	// Selector finds the family; 16 random bytes, constant for its life.
+// A Device is a browser that may sign in again without a password. Its cookie
+// holds the device token: the selector, which finds the device, and a verifier,
+// which is replaced with every use.
+type Device struct {
+	// Selector identifies the device; 16 random bytes, constant for its life.
 	Selector []byte
-	// UserID is whose family it is.
+	// UserID is who signs in.
 	UserID string
 	// Verifier and Previous are SHA-256 hashes of the newest verifier and of the
 	// one before it; Previous is nil before the first rotation.
 	Verifier, Previous []byte
 	// Nonce is what the newest verifier was derived from, beside the one before.
 	Nonce []byte
-	// Binding is the SHA-256 of the user's remember token when the family began.
+	// Binding is the SHA-256 of the user's device secret when the device was made.
 	Binding []byte
-	// Intent is the open intent of the family's sessions, nil when settled.
+	// Intent is the open intent of the device's sessions, nil when settled.
 	Intent []byte
-	// Device and Address describe where the family was last used.
-	Device, Address string
-	// Created, Rotated and Expires are when the family began, last changed its
-	// verifier, and ends.
+	// UserAgent and Address describe where the device was last used.
+	UserAgent, Address string
+	// Created, Rotated and Expires are when the device was made, when its verifier
+	// last changed, and when it ends.
 	Created, Rotated, Expires time.Time
 }
 
-// RememberTokens keeps the device tokens.
-type RememberTokens interface {
-	// Create stores a new family.
-	Create(ctx context.Context, t RememberToken) error
-	// Find returns the family, or ErrNotFound.
-	Find(ctx context.Context, selector []byte) (RememberToken, error)
-	// Rotate replaces the family's verifier old by t.Verifier, with Previous,
-	// Nonce, Rotated, Expires, Device and Address as in t, and reports whether
-	// old was still the newest.
-	Rotate(ctx context.Context, t RememberToken, old []byte) (bool, error)
-	// SetIntent keeps the open intent with the family.
+// Devices keeps the devices that stay signed in.
+type Devices interface {
+	// Create stores a new device.
+	Create(ctx context.Context, d Device) error
+	// Find returns the device, or ErrNotFound.
+	Find(ctx context.Context, selector []byte) (Device, error)
+	// Rotate replaces the verifier old by d.Verifier, with Previous, Nonce,
+	// Rotated, Expires, UserAgent and Address as in d, and reports whether old was
+	// still the newest.
+	Rotate(ctx context.Context, d Device, old []byte) (bool, error)
+	// SetIntent keeps the open intent with the device.
 	SetIntent(ctx context.Context, selector, intent []byte) error
-	// Delete ends the family; that there is none is no error.
+	// Delete ends the device; that there is none is no error.
 	Delete(ctx context.Context, selector []byte) error
-	// DeleteUser ends all families of the user.
+	// DeleteUser ends all devices of the user.
 	DeleteUser(ctx context.Context, userID string) error
 }
 
-// Purposes of a mail in the outbox.
-const (
-	PurposeReset   = "password_reset"
-	PurposeChanged = "password_changed"
-)
-
-// Mailer takes mail for sending outside the request.
+// Mailer queues mail, which is sent outside the request. What it writes is part
+// of the transaction of ctx.
 type Mailer interface {
-	// Enqueue writes down that the user is owed a mail. An empty userID costs the
-	// same and sends nothing, so that time does not tell who is known.
-	Enqueue(ctx context.Context, userID, purpose, locale string) error
+	// QueueReset queues the mail with a link to set a new password. An empty userID
+	// costs the same and sends nothing, so that time does not tell who is known.
+	QueueReset(ctx context.Context, userID, locale string) error
+	// QueueChanged queues the notice that the password was changed.
+	QueueChanged(ctx context.Context, userID, locale string) error
 }
 
 // A Session is what the server remembers of one browser.
@@ -183,7 +183,7 @@ type Session struct {
 	Intent *OpenIntent
 	// Values holds the plugins' session values under "<plugin>/<name>".
 	Values map[string]pluginsdk.Value
-	// Device is the selector of the device token that the session belongs to.
+	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
 }
 
@@ -217,6 +217,6 @@ type Sessions interface {
 	End(ctx context.Context, s Session) (*http.Cookie, error)
 	// EndUser deletes all sessions of the user.
 	EndUser(ctx context.Context, userID string) error
-	// EndDevice deletes all sessions that belong to the device token.
+	// EndDevice deletes all sessions that belong to the device.
 	EndDevice(ctx context.Context, selector []byte) error
 }

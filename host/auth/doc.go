@@ -1,7 +1,7 @@
 // Package auth is the sign-in pipeline: login, logout, forgotten passwords,
-// device tokens, and the intent loop that follows a login.
+// devices that stay signed in, and the intent loop that follows a login.
 //
-// Each flow is a file: login.go, logout.go, forgot.go, reset.go, remember.go,
+// Each flow is a file: login.go, logout.go, forgot.go, reset.go, device.go,
 // intents.go. [Pipeline] holds what they share and exposes a handler for each
 // route. What the pipeline needs from outside it declares itself, in
 // contracts.go, and host/store and host/session provide it.

@@ -17,8 +17,8 @@ import (
 // sent later, elsewhere.
 func (p *Pipeline) Forgot() http.Handler { return p.serve(p.forgot) }
 
-// forgotStep is what the time of an answer is a multiple of, so that reading one
-// row more for an address that is known does not show.
+// Answers take a multiple of forgotStep, so that their time does not tell whether
+// an address is known.
 const forgotStep = 20 * time.Millisecond
 
 func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
@@ -33,21 +33,21 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 	if !form.IsAddress(email) {
 		return fault.Invalid("email", "email")
 	}
-	if err := p.admitReset(r, "forgot", email); err != nil {
+	if err := p.takeResetAttempts(r, "forgot", email); err != nil {
 		return err
 	}
 	start := time.Now()
 	if err := p.requestReset(r.Context(), email, p.Site.Locale(r)); err != nil {
 		return err
 	}
-	password.Even(r.Context(), start, forgotStep)
+	password.PadTo(r.Context(), start, forgotStep)
 	p.audit(r, "reset_requested", "email", strings.ToLower(email))
 	fault.WriteJSON(w, http.StatusOK, map[string]string{"message": "reset_link_sent"})
 	return nil
 }
 
-// requestReset owes the user of an address a link, unless one is under way. It
-// counts and writes as much for an address that nobody has.
+// requestReset queues a reset mail for the address, unless one was queued within
+// ResetResend. Unknown addresses cost the same writes.
 func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error {
 	user, err := p.findUser(ctx, "email", email)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -66,15 +66,16 @@ func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error
 		if count > 1 {
 			return nil
 		}
-		return p.Mailer.Enqueue(ctx, id, PurposeReset, locale)
+		return p.Mailer.QueueReset(ctx, id, locale)
 	})
 }
 
-// admitReset counts a request of the reset flow by address and by client.
-func (p *Pipeline) admitReset(r *http.Request, kind, email string) error {
+// takeResetAttempts counts a request of the reset flow by client and by address,
+// and fails beyond the limit of either.
+func (p *Pipeline) takeResetAttempts(r *http.Request, kind, email string) error {
 	_, network := p.Site.Client(r)
 	for _, c := range []Counter{{Kind: kind, Client: network}, {Kind: kind, Login: form.Clip(strings.ToLower(email))}} {
-		if err := p.admit(r, c, p.ResetAttempts, "email"); err != nil {
+		if err := p.takeAttempt(r, c, p.ResetAttempts, "email"); err != nil {
 			return err
 		}
 	}

@@ -27,14 +27,14 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	counter := p.loginCounter(r, in.login)
-	if err := p.admit(r, counter, p.Attempts, "login"); err != nil {
+	if err := p.takeAttempt(r, counter, p.Attempts, "login"); err != nil {
 		return err
 	}
-	user, step, cookies, err := p.enter(r, in, counter)
+	user, step, cookies, err := p.signIn(r, in, counter)
 	if errors.Is(err, errChanged) {
 		// The hash that the password was compared with is no longer the user's:
 		// another sign-in has renewed it, or the password was changed. Look again.
-		user, step, cookies, err = p.enter(r, in, counter)
+		user, step, cookies, err = p.signIn(r, in, counter)
 	}
 	if errors.Is(err, errChanged) {
 		return fault.Invalid("login", "credentials_do_not_match")
@@ -52,8 +52,8 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 // compared, so that the comparison says nothing any more.
 var errChanged = errors.New("the user was changed in the meantime")
 
-// enter checks the password, asks for the first intent and starts the session.
-func (p *Pipeline) enter(r *http.Request, in credentials, counter Counter) (User, step, []*http.Cookie, error) {
+// signIn checks the password, asks for the first intent and starts the session.
+func (p *Pipeline) signIn(r *http.Request, in credentials, counter Counter) (User, step, []*http.Cookie, error) {
 	user, err := p.authenticate(r, in)
 	if err != nil {
 		return user, step{}, nil, err
@@ -68,12 +68,12 @@ func (p *Pipeline) enter(r *http.Request, in credentials, counter Counter) (User
 	}
 	first, err := p.dispense(r, user, next, nil)
 	if err != nil {
-		return user, first, nil, p.uncount(r, counter, err)
+		return user, first, nil, p.refundAttempt(r, counter, err)
 	}
 	next.Intent = &first.intent
 	cookies, err := p.start(r, in.remember, user, guest, next, first, counter)
 	if err != nil && !errors.Is(err, errChanged) {
-		err = p.uncount(r, counter, err)
+		err = p.refundAttempt(r, counter, err)
 	}
 	return user, first, cookies, err
 }
@@ -91,8 +91,8 @@ func readCredentials(r *http.Request) (credentials, error) {
 	return in, err
 }
 
-// authenticate returns the user whose password was given. All failures look and
-// take the same.
+// authenticate returns the user whose password was given. All failures give the
+// same answer, cost one hash, and end at the same moments.
 func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 	ctx, start := r.Context(), time.Now()
 	user, err := p.findUser(ctx, p.LoginField, in.login)
@@ -130,7 +130,7 @@ func (p *Pipeline) findUser(ctx context.Context, column, value string) (User, er
 }
 
 // rehash replaces a weak hash now that the password is at hand, and returns the
-// user with it. Failing to is no reason to keep somebody out.
+// user with it. If that fails, the sign-in still succeeds.
 func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 	if stale, err := password.Stale(user.Password); err != nil || !stale {
 		return user
@@ -154,13 +154,13 @@ func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 // start commits a login: the effects of the step, the new session in place of the
 // guest's, and the device token.
 func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next Session, step step, counter Counter) ([]*http.Cookie, error) {
-	old := p.presented(r)
+	old := p.readDeviceCookie(r)
 	var cookies []*http.Cookie
 	err := p.Tx.InTx(r.Context(), func(ctx context.Context) error {
 		cookies = nil
 		next := step.applyTo(next)
-		// A reset, or disabling the user, ends the sessions that there are. Whoever
-		// was on the way in with the old password must not come after it.
+		// A reset, or disabling the user, ends the sessions that there are. A sign-in
+		// that compared the old password before must not add one afterwards.
 		switch now, err := p.Users.Lock(ctx, user.ID); {
 		case errors.Is(err, ErrNotFound), err == nil && (now.Disabled || now.Password != user.Password):
 			return errChanged

@@ -19,7 +19,7 @@ func (p *Pipeline) logout(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	device := p.presented(r)
+	device := p.readDeviceCookie(r)
 	var cookies []*http.Cookie
 	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
 		for _, selector := range [][]byte{device.selector, s.Device} {

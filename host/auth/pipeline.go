@@ -24,7 +24,7 @@ type Options struct {
 	Users    Users
 	Throttle Throttle
 	Resets   ResetTokens
-	Devices  RememberTokens
+	Devices  Devices
 	Mailer   Mailer
 	Sessions Sessions
 	Site     Site

@@ -13,9 +13,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
-// ShowReset answers GET /password/reset/{token}?email=: it looks whether the
-// token would do, and sends the browser to the screen or back to the login. It
-// consumes nothing, since mail scanners open links too.
+// ShowReset answers GET /password/reset/{token}?email=: it sends the browser to
+// the screen for a new password if the token is valid, and to the login
+// otherwise. It consumes nothing, since mail scanners open links too.
 func (p *Pipeline) ShowReset() http.Handler { return p.serve(p.showReset) }
 
 func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
@@ -41,7 +41,8 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 // the front end decodes it.
 func component(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// findReset returns the usable token that a link or form names, and its user.
+// findReset returns the valid token that a link or form names, and its user, or
+// ErrNotFound.
 func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, User, error) {
 	if !form.IsAddress(email) || len(secret) > 256 {
 		return ResetToken{}, User{}, ErrNotFound
@@ -88,7 +89,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.admitReset(r, "reset", in.email); err != nil {
+	if err := p.takeResetAttempts(r, "reset", in.email); err != nil {
 		return err
 	}
 	refused := fault.Invalid("email", "reset_failed")
@@ -99,7 +100,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if code := p.judge(in, user); code != "" {
+	if code := p.checkPassword(in, user); code != "" {
 		return fault.Invalid("password", code)
 	}
 	won, err := p.setPassword(r, t, user, in.password)
@@ -121,7 +122,7 @@ func readReset(r *http.Request) (resetForm, error) {
 		return resetForm{}, err
 	}
 	var in resetForm
-	// An empty field is a fault like any other of its kind, and says no more.
+	// An empty token or address gets the same error as a wrong one.
 	err = f.Texts(
 		form.Field{Name: "token", Into: &in.token, Optional: true},
 		form.Field{Name: "email", Into: &in.email, Optional: true},
@@ -131,8 +132,8 @@ func readReset(r *http.Request) (resetForm, error) {
 	return in, err
 }
 
-// judge returns the code of what is wrong with the new password, or "".
-func (p *Pipeline) judge(in resetForm, user User) string {
+// checkPassword returns the code of what is wrong with the new password, or "".
+func (p *Pipeline) checkPassword(in resetForm, user User) string {
 	if in.password != in.confirmation {
 		return "password_confirmation_mismatch"
 	}
@@ -140,8 +141,9 @@ func (p *Pipeline) judge(in resetForm, user User) string {
 	return password.Check(in.password, p.MinLength, user.Email, user.Name, login)
 }
 
-// setPassword uses the token, writes the password, ends all that the old one had
-// opened, and owes the user a notice, in one transaction.
+// setPassword claims the token, writes the password, ends all sessions and devices
+// of the user, and queues the notice, in one transaction. It reports whether the
+// claim was won.
 func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (bool, error) {
 	hash, err := p.hasher.Hash(r.Context(), plain)
 	if err != nil {
@@ -174,5 +176,5 @@ func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale str
 	if err := p.Devices.DeleteUser(ctx, userID); err != nil {
 		return err
 	}
-	return p.Mailer.Enqueue(ctx, userID, PurposeChanged, locale)
+	return p.Mailer.QueueChanged(ctx, userID, locale)
 }

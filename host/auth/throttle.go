@@ -15,9 +15,9 @@ func (p *Pipeline) loginCounter(r *http.Request, login string) Counter {
 	return Counter{Kind: "login", Login: form.Clip(strings.ToLower(login)), Client: network}
 }
 
-// admit counts an attempt before its work begins, so that attempts in flight
-// count as well, and refuses it beyond limit.
-func (p *Pipeline) admit(r *http.Request, c Counter, limit int, field string) error {
+// takeAttempt counts an attempt before its work begins, so that attempts in
+// flight count as well, and fails beyond limit.
+func (p *Pipeline) takeAttempt(r *http.Request, c Counter, limit int, field string) error {
 	now := p.Now()
 	count, ends, err := p.Throttle.Hit(r.Context(), c, now, p.Window)
 	if err != nil {
@@ -30,9 +30,9 @@ func (p *Pipeline) admit(r *http.Request, c Counter, limit int, field string) er
 	return fault.Throttled(field, ends.Sub(now))
 }
 
-// uncount takes an attempt back that failed through no fault of the person, and
-// returns err.
-func (p *Pipeline) uncount(r *http.Request, c Counter, err error) error {
+// refundAttempt takes an attempt back that failed for no fault of the person's,
+// and returns err.
+func (p *Pipeline) refundAttempt(r *http.Request, c Counter, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 	defer cancel()
 	if undo := p.Throttle.Undo(ctx, c); undo != nil {

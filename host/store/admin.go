@@ -173,12 +173,12 @@ func newKey(c Column) (any, error) {
 		c.Name, c.Type, usersTable)
 }
 
-// SetDisabled disables the user, which ends all sessions and device tokens, or
+// SetDisabled disables the user, which ends all sessions and devices, or
 // enables one again. The mark is kept in a table of ours.
 func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 	const what = "disable or enable user"
 	return db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := (users{db}).findLocked(ctx, id); err != nil {
+		if _, err := (users{db}).Lock(ctx, id); err != nil {
 			return failed(what, err)
 		}
 		err := db.run(ctx, what, `DELETE FROM vestibule_disabled_users WHERE user_id = ?`, id)
@@ -192,6 +192,6 @@ func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 		if err := db.Sessions().DeleteUserSessions(ctx, id); err != nil {
 			return err
 		}
-		return db.RememberTokens().DeleteUser(ctx, id)
+		return db.Devices().DeleteUser(ctx, id)
 	})
 }

@@ -76,13 +76,13 @@ func (db *DB) Throttle() auth.Throttle { return throttle{db} }
 // ResetTokens returns the rights to set a new password.
 func (db *DB) ResetTokens() auth.ResetTokens { return resetTokens{db} }
 
-// RememberTokens returns the device tokens.
-func (db *DB) RememberTokens() auth.RememberTokens { return rememberTokens{db} }
+// Devices returns the devices that stay signed in.
+func (db *DB) Devices() auth.Devices { return devices{db} }
 
 // Sessions returns the sessions.
 func (db *DB) Sessions() session.Backend { return sessions{db} }
 
-// Outbox returns the mail to send; it is an auth.Mailer and a mail.Outbox.
+// Outbox returns the mail to send; it is a mail.Outbox.
 func (db *DB) Outbox() Outbox { return Outbox{db} }
 
 // Ready reports why the database cannot serve: it does not answer, or

@@ -1,5 +1,5 @@
 // Package store keeps everything that hosts share in one SQL database: people,
-// sessions, counters, device tokens, reset tokens and the outbox.
+// sessions, counters, devices, reset tokens and the outbox.
 //
 // [DB] is that database on any engine. The statements are neutral SQL with "?"
 // for parameters; what engines disagree about stands in [Dialect]. The tables

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Outbox is the queue of mail that people are owed. It satisfies auth.Mailer and
-// mail.Outbox, which say what its methods do.
+// Outbox is the queue of mail to send. It implements mail.Outbox, which says what
+// its methods do.
 type Outbox struct{ db *DB }
 
 // Mail is one mail in the outbox, the same type as mail.Item. UserID is empty
@@ -21,8 +21,8 @@ type Mail = struct {
 	Attempt int
 }
 
-// Enqueue writes down that the user is owed a mail, due at once. An empty userID
-// costs the same and sends nothing.
+// Enqueue queues a mail to the user, due at once. An empty userID queues a decoy,
+// which costs the same and is never sent.
 func (o Outbox) Enqueue(ctx context.Context, userID, purpose, locale string) error {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
@@ -52,7 +52,8 @@ func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, erro
 	return Mail{}, nil
 }
 
-// lease also tells when others were faster with every candidate.
+// lease also reports whether other hosts took every candidate, so that another
+// read may find more.
 func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool, err error) {
 	var rows []struct {
 		ID, Purpose, Locale string

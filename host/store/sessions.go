@@ -13,7 +13,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 )
 
-// sessions is the session.Backend.
+// sessions implements session.Backend.
 type sessions struct{ *DB }
 
 type sessionRow struct {
@@ -88,7 +88,7 @@ func (s sessions) DeleteUserSessions(ctx context.Context, userID string) error {
 	return s.run(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE user_id = ?`, userID)
 }
 
-// DeleteDeviceSessions removes all records of the device token.
+// DeleteDeviceSessions removes all records of the device.
 func (s sessions) DeleteDeviceSessions(ctx context.Context, device []byte) error {
 	return s.run(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE device = ?`, device)
 }
@@ -105,8 +105,8 @@ type SessionInfo struct {
 	ID string
 	// UserID is empty for a guest.
 	UserID string
-	// Device is the browser's User-Agent, Address where it came from.
-	Device, Address string
+	// UserAgent describes the browser, Address where it came from.
+	UserAgent, Address string
 	// Remembered tells that the device is kept signed in.
 	Remembered bool
 	// Created, Seen and Expires are when the session began, was last seen, and
@@ -131,7 +131,7 @@ func (db *DB) ListSessions(ctx context.Context, userID string, limit int) ([]Ses
 	infos := make([]SessionInfo, len(rows))
 	for i, r := range rows {
 		infos[i] = SessionInfo{
-			ID: hex.EncodeToString(r.Hash)[:16], UserID: r.UserID, Device: r.UserAgent, Address: r.Address,
+			ID: hex.EncodeToString(r.Hash)[:16], UserID: r.UserID, UserAgent: r.UserAgent, Address: r.Address,
 			Remembered: r.Device != nil, Created: fromMS(r.Created), Seen: fromMS(r.Seen), Expires: fromMS(r.Expires),
 		}
 	}
@@ -139,7 +139,7 @@ func (db *DB) ListSessions(ctx context.Context, userID string, limit int) ([]Ses
 }
 
 // RevokeSession ends the session whose ID begins with prefix, of at least 8 hex
-// digits, and the device token that would bring it back. It returns
+// digits, and the device that would bring it back. It returns
 // auth.ErrNotFound when there is none, and another error for a prefix that is
 // malformed or fits several.
 func (db *DB) RevokeSession(ctx context.Context, prefix string) error {
@@ -168,10 +168,10 @@ func (db *DB) endSession(ctx context.Context, row sessionRow) error {
 	if row.Device == nil {
 		return sessions{db}.DeleteSession(ctx, row.Hash)
 	}
-	// The token first: a device that is being brought back rotates it before it
-	// gets a session, and must find it gone or wait.
+	// The device first: a request that resumes from it rotates its token before it
+	// gets a session, and so finds the device gone or waits.
 	return errors.Join(
-		rememberTokens{db}.Delete(ctx, row.Device),
+		devices{db}.Delete(ctx, row.Device),
 		sessions{db}.DeleteDeviceSessions(ctx, row.Device),
 		sessions{db}.DeleteSession(ctx, row.Hash))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
-// throttle is the auth.Throttle.
+// throttle implements auth.Throttle.
 type throttle struct{ *DB }
 
 // The two ways to count in one statement. A counter without hits left, after

@@ -14,7 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
 )
 
-// users is the auth.Users.
+// users implements auth.Users.
 type users struct{ *DB }
 
 // FindByLogin returns the one user whose column holds value.
@@ -25,19 +25,20 @@ func (u users) FindByLogin(ctx context.Context, column, value string) (auth.User
 	}
 	if id == "" {
 		// As many statements as for somebody, so that time does not tell.
-		return auth.User{}, u.findNobody(ctx)
+		return auth.User{}, u.readNoRow(ctx)
 	}
 	return u.FindByID(ctx, id)
 }
 
-// findNobody reads the row of no key, and returns [auth.ErrNotFound].
-func (u users) findNobody(ctx context.Context) error {
+// readNoRow runs the statement of FindByID for a key that nobody has, and returns
+// [auth.ErrNotFound].
+func (u users) readNoRow(ctx context.Context) error {
 	t, err := u.userTable(ctx)
 	if err != nil {
 		return fmt.Errorf("find user: %w", err)
 	}
 	if _, err := u.row(ctx, t.readOne, "", nil).SliceScan(); !errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("find nobody: %w", err)
+		return fmt.Errorf("find user: %w", err)
 	}
 	return auth.ErrNotFound
 }
@@ -118,9 +119,9 @@ func (u users) FindByID(ctx context.Context, id string) (auth.User, error) {
 	return u.findOne(ctx, id, "")
 }
 
-// findLocked is FindByID in a transaction, and nobody else changes the row
-// before it ends.
-func (u users) findLocked(ctx context.Context, id string) (auth.User, error) {
+// Lock is FindByID in a transaction: others that change the row or disable the
+// user wait until it ends.
+func (u users) Lock(ctx context.Context, id string) (auth.User, error) {
 	return u.findOne(ctx, id, u.dialect.ForUpdate)
 }
 
@@ -149,7 +150,7 @@ func (u users) findOne(ctx context.Context, id, lock string) (auth.User, error) 
 	return user, nil
 }
 
-// SetColumns writes host columns, and never the key or a credential.
+// SetColumns writes host columns. The key and the credentials are refused.
 func (u users) SetColumns(ctx context.Context, id string, values map[string]any) error {
 	if len(values) == 0 {
 		return nil
@@ -157,7 +158,7 @@ func (u users) SetColumns(ctx context.Context, id string, values map[string]any)
 	params := make(map[string]any, len(values))
 	for name, v := range values {
 		if name == colID || name == colPassword || name == colRemember {
-			return fmt.Errorf("set user columns: column %q is not the host's to set", name)
+			return fmt.Errorf("set user columns: column %q cannot be set", name)
 		}
 		col, err := u.hostColumn(ctx, name)
 		if err != nil {
@@ -171,14 +172,14 @@ func (u users) SetColumns(ctx context.Context, id string, values map[string]any)
 }
 
 // SetPassword writes the password hash and, where there is such a column, the
-// remember token.
-func (u users) SetPassword(ctx context.Context, id, hash, rememberToken string) error {
+// device secret.
+func (u users) SetPassword(ctx context.Context, id, hash, deviceSecret string) error {
 	values := map[string]any{colPassword: hash}
-	switch ok, err := u.hasRemember(ctx); {
+	switch ok, err := u.hasDeviceSecret(ctx); {
 	case err != nil:
 		return err
 	case ok:
-		values[colRemember] = rememberToken
+		values[colRemember] = deviceSecret
 	}
 	return u.update(ctx, id, values)
 }
@@ -222,7 +223,7 @@ func (u users) Rehash(ctx context.Context, id, old, hash string) error {
 		return nil
 	}
 	return u.InTx(ctx, func(ctx context.Context) error {
-		user, err := u.findLocked(ctx, id)
+		user, err := u.Lock(ctx, id)
 		if err != nil || user.Password != old {
 			return err
 		}
@@ -235,33 +236,33 @@ func (u users) Rehash(ctx context.Context, id, old, hash string) error {
 	})
 }
 
-// SetRememberToken writes the remember token where there is none yet, and
-// returns the one that stands. A table without such a column has none: the error
-// says so, and is auth.ErrNotFound.
-func (u users) SetRememberToken(ctx context.Context, id, token string) (string, error) {
-	switch ok, err := u.hasRemember(ctx); {
+// EnsureDeviceSecret writes the device secret where there is none yet, and returns
+// the one that is stored then. Without a column for it the error says so, and is
+// auth.ErrNotFound.
+func (u users) EnsureDeviceSecret(ctx context.Context, id, secret string) (string, error) {
+	switch ok, err := u.hasDeviceSecret(ctx); {
 	case err != nil:
 		return "", err
 	case !ok:
 		return "", fmt.Errorf("table %s has no column %q, so nobody can be kept signed in: %w",
 			usersTable, colRemember, auth.ErrNotFound)
 	}
-	var stands string
+	stored := ""
 	err := u.InTx(ctx, func(ctx context.Context) error {
-		user, err := u.findLocked(ctx, id)
+		user, err := u.Lock(ctx, id)
 		if err != nil {
 			return err
 		}
-		if stands = user.RememberToken; stands != "" {
+		if stored = user.DeviceSecret; stored != "" {
 			return nil
 		}
-		stands = token
-		return u.update(ctx, id, map[string]any{colRemember: token})
+		stored = secret
+		return u.update(ctx, id, map[string]any{colRemember: secret})
 	})
-	return stands, err
+	return stored, err
 }
 
-func (u users) hasRemember(ctx context.Context) (bool, error) {
+func (u users) hasDeviceSecret(ctx context.Context) (bool, error) {
 	t, err := u.userTable(ctx)
 	if err != nil {
 		return false, err

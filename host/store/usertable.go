@@ -92,7 +92,7 @@ func (t *userTable) user(row []any) auth.User {
 		case colPassword:
 			u.Password = k.Text(row[i])
 		case colRemember:
-			u.RememberToken = k.Text(row[i])
+			u.DeviceSecret = k.Text(row[i])
 		default:
 			u.Columns[c.Name] = k.Value(row[i])
 		}

@@ -1,5 +1,5 @@
-// Package password hashes and verifies passwords, judges new ones, and keeps the
-// time of failures the same for all.
+// Package password hashes and verifies passwords, checks new ones against the
+// policy, and makes failed logins take the same time for all.
 //
 // What lives elsewhere: who a password belongs to and what a failure means is
 // host/auth. Start reading at [Hasher].

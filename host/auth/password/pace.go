@@ -81,11 +81,11 @@ func (p *Pace) Wait(ctx context.Context, start time.Time) {
 	p.mu.Lock()
 	step := p.step
 	p.mu.Unlock()
-	Even(ctx, start, step)
+	PadTo(ctx, start, step)
 }
 
-// Even returns at the next multiple of step after start, or when ctx ends.
-func Even(ctx context.Context, start time.Time, step time.Duration) {
+// PadTo returns at the next multiple of step after start, or when ctx ends.
+func PadTo(ctx context.Context, start time.Time, step time.Duration) {
 	if step <= 0 {
 		return
 	}

@@ -32,8 +32,8 @@ func Check(password string, minLength int, known ...string) string {
 	return ""
 }
 
-// A WeakError is the error of a password that the rules refuse.
-type WeakError struct {
+// A PolicyError is the error of a password that the rules refuse.
+type PolicyError struct {
 	// Code is password_too_short or password_too_common.
 	Code string
 	// MinLength is what the rules demand.
@@ -41,7 +41,7 @@ type WeakError struct {
 }
 
 // Error says what to do.
-func (e *WeakError) Error() string {
+func (e *PolicyError) Error() string {
 	if e.Code == "password_too_short" {
 		return fmt.Sprintf("password_too_short: use at least %d characters", e.MinLength)
 	}

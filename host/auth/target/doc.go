@@ -1,4 +1,4 @@
-// Package target judges where a browser may be sent: the page that a guest asked
+// Package target checks where a browser may be sent: the page that a guest asked
 // for, and the target of a redirect intent.
 //
 // What lives elsewhere: keeping and using them is host/auth.

@@ -37,7 +37,7 @@ func sessionList() command {
 					if s.Remembered {
 						kept = "kept"
 					}
-					fmt.Fprintf(table, "%s\tuser %s\t%s\tseen %s\t%s\t%s\n", s.ID, printable(s.UserID), printable(s.Address), moment(s.Seen), kept, printable(s.Device))
+					fmt.Fprintf(table, "%s\tuser %s\t%s\tseen %s\t%s\t%s\n", s.ID, printable(s.UserID), printable(s.Address), moment(s.Seen), kept, printable(s.UserAgent))
 				}
 				return table.Flush()
 			})

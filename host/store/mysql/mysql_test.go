@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -87,7 +86,7 @@ func TestInterruptedMigration(t *testing.T) {
 	if done, err := db.Migrate(t.Context()); err != nil || len(done) != 1 {
 		t.Fatalf("%q, %v", done, err)
 	}
-	if err := db.Outbox().Enqueue(t.Context(), "1", auth.PurposeReset, "en"); err != nil {
+	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
 		t.Fatal(err)
 	}
 }

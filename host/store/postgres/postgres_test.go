@@ -57,7 +57,7 @@ func TestSerializationFailureIsRetried(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Outbox().Enqueue(t.Context(), "1", auth.PurposeReset, "en"); err != nil {
+	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Writer().Exec(`ALTER SEQUENCE tries RESTART`); err != nil {
@@ -66,7 +66,7 @@ func TestSerializationFailureIsRetried(t *testing.T) {
 	calls := 0
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
 		calls++
-		return db.Outbox().Enqueue(ctx, "2", auth.PurposeReset, "en")
+		return db.Outbox().Enqueue(ctx, "2", "password_reset", "en")
 	})
 	if err != nil || calls != 4 {
 		t.Fatalf("%v after %d calls, want 4", err, calls)

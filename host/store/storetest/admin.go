@@ -16,7 +16,7 @@ func adminRules() []rule {
 		{"an address is taken in any case", addressIsTaken},
 		{"of parallel additions of one address one succeeds", oneAddition},
 		{"users are listed in pages", usersInPages},
-		{"disabling ends sessions and device tokens and is undone by enabling", disabling},
+		{"disabling ends sessions and devices and is undone by enabling", disabling},
 		{"disabling nobody is not found", disablingNobody},
 		{"every table that grows is swept", everythingSwept},
 		{"a backup is made, or the error names the tool that does", backsUp},
@@ -77,14 +77,14 @@ func usersInPages(t *testing.T, e *env, db *store.DB) {
 func disabling(t *testing.T, e *env, db *store.DB) {
 	u, other := e.user(db, "ada@example.com"), e.user(db, "bob@example.com")
 	mine, others := e.session(db, e.record(1, u.ID)), e.session(db, e.record(2, other.ID))
-	token := e.family(db, 9, u.ID)
+	d := e.device(db, 9, u.ID)
 	for range 2 {
 		e.must(db.SetDisabled(e.ctx, u.ID, true))
 	}
 	if e.lives(db, mine) || !e.lives(db, others) {
 		t.Error("wrong sessions ended")
 	}
-	e.notFound(errOf(db.RememberTokens().Find(e.ctx, token.Selector)))
+	e.notFound(errOf(db.Devices().Find(e.ctx, d.Selector)))
 	for _, disabled := range []bool{true, false} {
 		e.must(db.SetDisabled(e.ctx, u.ID, disabled))
 		got, err := db.Users().FindByLogin(e.ctx, "email", u.Email)
@@ -110,7 +110,7 @@ func everythingSwept(t *testing.T, e *env, db *store.DB) {
 		first := byte(e.now.Unix())
 		e.session(db, session.Record{Hash: hash(first), Created: e.now, Seen: e.now, Expires: e.now.Add(time.Hour)})
 		e.hit(db, login, e.now, 1, e.now.Add(window))
-		e.family(db, first, u.ID)
+		e.device(db, first, u.ID)
 		e.issue(db, u, hash(first))
 		e.enqueue(db, u.ID)
 		m := e.lease(db, e.now)
@@ -126,7 +126,7 @@ func everythingSwept(t *testing.T, e *env, db *store.DB) {
 		t.Errorf("swept %d rows that were still needed, %v", n, err)
 	}
 	if n, err := db.Sweep(e.ctx, e.now, store.Retention{Idle: 2 * time.Hour}); err != nil || n != 4 {
-		t.Errorf("swept %d, %v; want one of session, device token, claim and mail", n, err)
+		t.Errorf("swept %d, %v; want one of session, device, claim and mail", n, err)
 	}
 	for _, table := range []string{"sessions", "counters", "remember_tokens", "reset_claims", "outbox"} {
 		e.counts(db, 1, `SELECT COUNT(*) FROM vestibule_`+table)

@@ -23,7 +23,7 @@ func existingRules() []bareRule {
 		{"host columns are read as plain values", hostColumnsRead},
 		{"host columns are written in their types", hostColumnsWritten},
 		{"a value that does not fit a host column is an error", hostColumnsRefuse},
-		{"without a remember token nobody can be kept signed in", noRememberColumn},
+		{"without a column remember_token nobody can be kept signed in", noDeviceSecret},
 		{"without a name or times sign-in works", leanTable},
 		{"a table without a required column is an error that names it", missingRequired},
 		{"a password column that is too short keeps its hash", shortPasswordColumn},
@@ -83,10 +83,10 @@ func (e *env) worksFor(db *store.DB, id, email string) {
 	}
 	e.must(db.Users().Rehash(e.ctx, id, bcryptHash, "$argon2id$"))
 	e.must(db.Users().SetColumns(e.ctx, id, map[string]any{"partner_id": int64(42)}))
-	_, err = db.Users().SetRememberToken(e.ctx, id, "token")
+	_, err = db.Users().EnsureDeviceSecret(e.ctx, id, "token")
 	e.must(err)
 	u = e.find(db, id)
-	if u.Password != "$argon2id$" || u.RememberToken != "token" || u.Columns["partner_id"] != int64(42) {
+	if u.Password != "$argon2id$" || u.DeviceSecret != "token" || u.Columns["partner_id"] != int64(42) {
 		e.Errorf("after the changes: %+v", u)
 	}
 	token := e.issue(db, u, hash(1))
@@ -195,13 +195,13 @@ func hostColumnsRefuse(t *testing.T, e *env) {
 	}
 }
 
-func noRememberColumn(t *testing.T, e *env) {
+func noDeviceSecret(t *testing.T, e *env) {
 	db := twoSpellings(e)
-	if _, err := db.Users().SetRememberToken(e.ctx, "1", "t"); !errors.Is(err, auth.ErrNotFound) || !strings.Contains(err.Error(), `"remember_token"`) {
+	if _, err := db.Users().EnsureDeviceSecret(e.ctx, "1", "t"); !errors.Is(err, auth.ErrNotFound) || !strings.Contains(err.Error(), `"remember_token"`) {
 		t.Fatalf("%v", err)
 	}
 	e.must(db.Users().SetPassword(e.ctx, "1", "new", "t"))
-	if u, err := db.Users().FindByID(e.ctx, "1"); err != nil || u.Password != "new" || u.RememberToken != "" {
+	if u, err := db.Users().FindByID(e.ctx, "1"); err != nil || u.Password != "new" || u.DeviceSecret != "" {
 		t.Fatalf("%+v, %v", u, err)
 	}
 }

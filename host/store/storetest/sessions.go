@@ -19,7 +19,7 @@ func sessionRules() []rule {
 		{"the sessions of a user or a device end together", endTogether},
 		{"expired and idle sessions are swept in batches", expiredSwept},
 		{"the operator sees who is signed in where", sessionsListed},
-		{"revoking takes the device token along", revokeTakesDevice},
+		{"revoking a session ends its device", revokeTakesDevice},
 		{"a prefix that fits several or none is refused", revokeAmbiguous},
 	}
 }
@@ -163,11 +163,11 @@ func sessionsListed(t *testing.T, e *env, db *store.DB) {
 	e.must(err)
 	want := []store.SessionInfo{
 		{
-			ID: "ab00000000000000", UserID: "7", Device: "Firefox", Address: "192.0.2.1", Remembered: true,
+			ID: "ab00000000000000", UserID: "7", UserAgent: "Firefox", Address: "192.0.2.1", Remembered: true,
 			Created: e.now, Seen: recent.Seen, Expires: recent.Expires,
 		},
 		{
-			ID: "0200000000000000", UserID: "7", Device: "Firefox", Address: "192.0.2.1",
+			ID: "0200000000000000", UserID: "7", UserAgent: "Firefox", Address: "192.0.2.1",
 			Created: e.now, Seen: e.now, Expires: old.Expires,
 		},
 	}
@@ -181,9 +181,9 @@ func sessionsListed(t *testing.T, e *env, db *store.DB) {
 }
 
 func revokeTakesDevice(t *testing.T, e *env, db *store.DB) {
-	token := e.family(db, 9, "7")
+	d := e.device(db, 9, "7")
 	one, same, other := e.record(0xab, "7"), e.record(2, "7"), e.record(3, "7")
-	one.Device, same.Device = token.Selector, token.Selector
+	one.Device, same.Device = d.Selector, d.Selector
 	for _, r := range []session.Record{one, same, other} {
 		e.session(db, r)
 	}
@@ -191,7 +191,7 @@ func revokeTakesDevice(t *testing.T, e *env, db *store.DB) {
 	if e.lives(db, one) || e.lives(db, same) || !e.lives(db, other) {
 		t.Error("wrong sessions revoked")
 	}
-	e.notFound(errOf(db.RememberTokens().Find(e.ctx, token.Selector)))
+	e.notFound(errOf(db.Devices().Find(e.ctx, d.Selector)))
 }
 
 func revokeAmbiguous(t *testing.T, e *env, db *store.DB) {

@@ -44,7 +44,7 @@ func Run(t *testing.T, fixture Fixture) {
 		{name: "existing", bare: existingRules()},
 		{name: "throttle", rules: throttleRules()},
 		{name: "reset", rules: resetRules()},
-		{name: "remember", rules: rememberRules()},
+		{name: "remember", rules: deviceRules()},
 		{name: "sessions", rules: sessionRules()},
 		{name: "outbox", rules: outboxRules()},
 		{name: "admin", rules: adminRules()},

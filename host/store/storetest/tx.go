@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -42,7 +41,7 @@ func errorRollsBack(t *testing.T, e *env, db *store.DB) {
 	e.rollBack(db, func(ctx context.Context) {
 		calls++
 		e.must(db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Grace"}))
-		e.must(db.Outbox().Enqueue(ctx, u.ID, auth.PurposeReset, "en"))
+		e.must(db.Outbox().Enqueue(ctx, u.ID, purpose, "en"))
 	})
 	e.equal(1, calls)
 	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
@@ -52,7 +51,7 @@ func errorRollsBack(t *testing.T, e *env, db *store.DB) {
 func nestedJoins(t *testing.T, e *env, db *store.DB) {
 	e.rollBack(db, func(ctx context.Context) {
 		e.must(db.InTx(ctx, func(ctx context.Context) error {
-			return db.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en")
+			return db.Outbox().Enqueue(ctx, "1", purpose, "en")
 		}))
 	})
 	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
@@ -77,12 +76,12 @@ func panicRollsBack(t *testing.T, e *env, db *store.DB) {
 	func() {
 		defer func() { _ = recover() }()
 		_ = db.InTx(e.ctx, func(ctx context.Context) error {
-			e.must(db.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en"))
+			e.must(db.Outbox().Enqueue(ctx, "1", purpose, "en"))
 			panic("in the middle")
 		})
 	}()
 	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
-	e.must(db.Outbox().Enqueue(e.ctx, "1", auth.PurposeReset, "en")) // the connection is free again
+	e.must(db.Outbox().Enqueue(e.ctx, "1", purpose, "en")) // the connection is free again
 }
 
 // Two transactions change two rows in opposite order. Where locks are of rows
@@ -118,7 +117,7 @@ func deadlockIsRetried(t *testing.T, e *env, db *store.DB) {
 
 // appendName writes before it reads, so that the row is locked.
 func appendName(ctx context.Context, db *store.DB, id string) error {
-	token, err := db.Users().SetRememberToken(ctx, id, "token") // locks
+	token, err := db.Users().EnsureDeviceSecret(ctx, id, "token") // locks
 	if err != nil || token == "" {
 		return err
 	}
@@ -132,7 +131,7 @@ func appendName(ctx context.Context, db *store.DB, id string) error {
 func otherDatabase(t *testing.T, e *env, db *store.DB) {
 	other := newEnv(e.TB, e.fixture).migrated()
 	e.rollBack(db, func(ctx context.Context) {
-		e.must(other.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en"))
+		e.must(other.Outbox().Enqueue(ctx, "1", purpose, "en"))
 	})
 	e.counts(other, 1, `SELECT COUNT(*) FROM vestibule_outbox`)
 }
@@ -140,7 +139,7 @@ func otherDatabase(t *testing.T, e *env, db *store.DB) {
 func contextEnds(t *testing.T, e *env, db *store.DB) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		e.must(db.Outbox().Enqueue(ctx, "1", auth.PurposeReset, "en"))
+		e.must(db.Outbox().Enqueue(ctx, "1", purpose, "en"))
 		cancel()
 		return nil
 	})

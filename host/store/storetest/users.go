@@ -21,10 +21,10 @@ func userRules() []rule {
 		{"a column that was dropped is missed once at most", droppedColumn},
 		{"the key and the credentials cannot be set as columns", setCredential},
 		{"setting columns of a missing user is not found", setMissingUser},
-		{"a password is set with the remember token, and neither is among the columns", setPassword},
+		{"a password is set with the device secret, and neither is among the columns", setPassword},
 		{"a rehash does not overwrite a new password", rehashKeepsNewPassword},
-		{"the first remember token stands", firstRememberTokenStands},
-		{"parallel first remember tokens agree", parallelRememberTokens},
+		{"the first device secret stands", firstDeviceSecretStands},
+		{"parallel first device secrets agree", parallelDeviceSecrets},
 	}
 }
 
@@ -191,7 +191,7 @@ func setPassword(t *testing.T, e *env, db *store.DB) {
 		"updated_at":        "2026-03-04T05:06:07Z",
 	}
 	e.equal(want, u.Columns)
-	e.equal("secret-hash secret-token", u.Password+" "+u.RememberToken)
+	e.equal("secret-hash secret-token", u.Password+" "+u.DeviceSecret)
 }
 
 func rehashKeepsNewPassword(t *testing.T, e *env, db *store.DB) {
@@ -202,23 +202,23 @@ func rehashKeepsNewPassword(t *testing.T, e *env, db *store.DB) {
 	e.equal("another", e.find(db, u.ID).Password)
 }
 
-func firstRememberTokenStands(t *testing.T, e *env, db *store.DB) {
+func firstDeviceSecretStands(t *testing.T, e *env, db *store.DB) {
 	u := e.user(db, "ada@example.com")
 	for _, empty := range []string{`UPDATE users SET remember_token = NULL`, `UPDATE users SET remember_token = ''`} {
 		e.sql(db, empty)
 		for _, token := range []string{"first", "second"} {
-			if got, err := db.Users().SetRememberToken(e.ctx, u.ID, token); err != nil || got != "first" {
+			if got, err := db.Users().EnsureDeviceSecret(e.ctx, u.ID, token); err != nil || got != "first" {
 				t.Fatalf("after %s: %q, %v", empty, got, err)
 			}
 		}
 	}
 }
 
-func parallelRememberTokens(t *testing.T, e *env, db *store.DB) {
+func parallelDeviceSecrets(t *testing.T, e *env, db *store.DB) {
 	u := e.user(db, "ada@example.com")
 	got := make([]string, 20)
 	e.together(len(got), []*store.DB{db, e.pool()}, func(i int, db *store.DB) (err error) {
-		got[i], err = db.Users().SetRememberToken(e.ctx, u.ID, numbered("token-%d", i))
+		got[i], err = db.Users().EnsureDeviceSecret(e.ctx, u.ID, numbered("token-%d", i))
 		return err
 	})
 	slices.Sort(got)

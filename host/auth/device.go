@@ -22,12 +22,12 @@ const grace = 30 * time.Second
 
 const selectorSize, verifierSize = 16, 32
 
-// A deviceToken is the pair that a browser presents.
+// A deviceToken is what a device's cookie holds.
 type deviceToken struct{ selector, verifier []byte }
 
-// presented returns the device token in the request's cookie; its selector is nil
+// readDeviceCookie returns the device token of the request; its selector is nil
 // when there is none.
-func (p *Pipeline) presented(r *http.Request) deviceToken {
+func (p *Pipeline) readDeviceCookie(r *http.Request) deviceToken {
 	c, err := r.Cookie(p.deviceCookieName())
 	if err != nil {
 		return deviceToken{}
@@ -61,27 +61,28 @@ func (p *Pipeline) deviceCookie(value string, maxAge int) *http.Cookie {
 	}
 }
 
-// newDevice begins a family for the browser and returns its selector and cookie.
+// newDevice keeps the browser signed in and returns the device's selector and
+// cookie.
 func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s Session) ([]byte, *http.Cookie, error) {
-	bound, err := p.Users.SetRememberToken(ctx, user.ID, token())
+	secret, err := p.Users.EnsureDeviceSecret(ctx, user.ID, token())
 	if err != nil {
 		return nil, nil, fmt.Errorf("bind the device: %w", err)
 	}
 	t := deviceToken{random(selectorSize), random(verifierSize)}
 	now := p.Now()
 	address, _ := p.Site.Client(r)
-	err = p.Devices.Create(ctx, RememberToken{
-		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(bound)),
-		Intent: openIntent(s), Device: form.Clip(r.UserAgent()), Address: address,
+	err = p.Devices.Create(ctx, Device{
+		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(secret)),
+		Intent: openIntent(s), UserAgent: form.Clip(r.UserAgent()), Address: address,
 		Created: now, Rotated: now, Expires: now.Add(p.Remember),
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("remember the device: %w", err)
+		return nil, nil, fmt.Errorf("keep the device: %w", err)
 	}
 	return t.selector, p.deviceCookie(t.String(), int(p.Remember.Seconds())), nil
 }
 
-// endDevice ends a family and the sessions that belong to it.
+// endDevice ends a device and the sessions that belong to it.
 func (p *Pipeline) endDevice(ctx context.Context, selector []byte) error {
 	if err := p.Devices.Delete(ctx, selector); err != nil {
 		return err
@@ -89,57 +90,57 @@ func (p *Pipeline) endDevice(ctx context.Context, selector []byte) error {
 	return p.Sessions.EndDevice(ctx, selector)
 }
 
-// Identify returns the request's session. One that is over is begun anew where
-// the browser presents a valid device token; the new cookies are set on w.
+// Identify returns the request's session. A browser without a live session gets a
+// new one when its device token is valid; the new cookies are set on w.
 func (p *Pipeline) Identify(w http.ResponseWriter, r *http.Request) (Session, error) {
 	s, err := p.Sessions.Load(r)
 	if err != nil || s.SignedIn() {
 		return s, err
 	}
-	t := p.presented(r)
+	t := p.readDeviceCookie(r)
 	if t.selector == nil {
 		return s, nil
 	}
-	revived, cookies, err := p.revive(r, s, t)
+	resumed, cookies, err := p.resumeFromDevice(r, s, t)
 	if err != nil {
 		return s, fmt.Errorf("sign in by device token: %w", err)
 	}
 	setCookies(w, cookies)
-	if !revived.SignedIn() {
+	if !resumed.SignedIn() {
 		return s, nil
 	}
-	return revived, nil
+	return resumed, nil
 }
 
-// revive exchanges a device token for a session and the next token. A token that
-// is not valid costs the browser its cookie; one that was valid once costs the
-// device its family, since somebody else may have used it.
-func (p *Pipeline) revive(r *http.Request, guest Session, t deviceToken) (Session, []*http.Cookie, error) {
-	gone := []*http.Cookie{p.deviceCookie("", -1)}
+// resumeFromDevice exchanges a device token for a session and the next token. A
+// token that is not valid costs the browser its cookie. One that was valid before
+// the last rotation ends the device, since somebody else may have used it.
+func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToken) (Session, []*http.Cookie, error) {
+	expired := []*http.Cookie{p.deviceCookie("", -1)}
 	// Made-up tokens do not get as far as a transaction.
-	known, err := p.Devices.Find(r.Context(), t.selector)
+	named, err := p.Devices.Find(r.Context(), t.selector)
 	if err != nil {
-		return Session{}, gone, ignoreNotFound(err)
+		return Session{}, expired, ignoreNotFound(err)
 	}
-	s, cookies, event := Session{}, gone, ""
+	s, cookies, event := Session{}, expired, ""
 	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
-		s, cookies, event = Session{}, gone, ""
-		family, err := p.family(ctx, t)
+		s, cookies, event = Session{}, expired, ""
+		device, err := p.lockDevice(ctx, t)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
-		next, ok, err := p.rotate(ctx, r, family, t)
+		next, valid, err := p.rotate(ctx, r, device, t)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
-		if !ok {
+		if !valid {
 			event = "replay"
 			return p.endDevice(ctx, t.selector)
 		}
-		s = Session{UserID: family.UserID, Intended: guest.Intended, Device: family.Selector}
-		if family.Intent != nil {
+		s = Session{UserID: device.UserID, Intended: guest.Intended, Device: device.Selector}
+		if device.Intent != nil {
 			s.Intent = new(OpenIntent)
-			if err := json.Unmarshal(family.Intent, s.Intent); err != nil {
+			if err := json.Unmarshal(device.Intent, s.Intent); err != nil {
 				return fmt.Errorf("read the device's open intent: %w", err)
 			}
 		}
@@ -152,55 +153,55 @@ func (p *Pipeline) revive(r *http.Request, guest Session, t deviceToken) (Sessio
 		return Session{}, nil, err
 	}
 	if event != "" {
-		p.audit(r, event, "user", known.UserID)
+		p.audit(r, event, "user", named.UserID)
 	}
 	return s, cookies, nil
 }
 
-// family returns the living family that a token names. Its user's row stays
-// locked, so that a reset or a disabling waits for the session that may follow,
-// and ends it.
-func (p *Pipeline) family(ctx context.Context, t deviceToken) (RememberToken, error) {
-	family, err := p.Devices.Find(ctx, t.selector)
+// lockDevice returns the live device that a token names, or ErrNotFound. The
+// user's row stays locked, so that a reset or a disabling waits for the session
+// that may follow, and ends it.
+func (p *Pipeline) lockDevice(ctx context.Context, t deviceToken) (Device, error) {
+	device, err := p.Devices.Find(ctx, t.selector)
 	if err != nil {
-		return RememberToken{}, err
+		return Device{}, err
 	}
-	user, err := p.Users.Lock(ctx, family.UserID)
+	user, err := p.Users.Lock(ctx, device.UserID)
 	if err != nil {
-		return RememberToken{}, err
+		return Device{}, err
 	}
-	// Another tab, or a reset, may have come first and changed it.
-	if family, err = p.Devices.Find(ctx, t.selector); err != nil {
-		return RememberToken{}, err
+	// Another tab or a reset may have changed the device before the lock was ours.
+	if device, err = p.Devices.Find(ctx, t.selector); err != nil {
+		return Device{}, err
 	}
-	over := !p.Now().Before(family.Expires) || family.UserID != user.ID
-	if over || user.Disabled || user.RememberToken == "" || !equal(family.Binding, digest([]byte(user.RememberToken))) {
-		return RememberToken{}, ErrNotFound
+	over := !p.Now().Before(device.Expires) || device.UserID != user.ID
+	if over || user.Disabled || user.DeviceSecret == "" || !equal(device.Binding, digest([]byte(user.DeviceSecret))) {
+		return Device{}, ErrNotFound
 	}
-	return family, nil
+	return device, nil
 }
 
-// rotate replaces the verifier that was presented, and reports whether it was
-// valid. Requests with the same verifier get the same successor, which therefore
-// is derived from it and from a nonce that only the server knows.
-func (p *Pipeline) rotate(ctx context.Context, r *http.Request, family RememberToken, t deviceToken) (deviceToken, bool, error) {
+// rotate replaces the verifier that the token holds, and reports whether it was
+// valid. Parallel requests with the same verifier get the same successor, which
+// therefore is derived from it and from a nonce that only the server knows.
+func (p *Pipeline) rotate(ctx context.Context, r *http.Request, device Device, t deviceToken) (deviceToken, bool, error) {
 	old, now := digest(t.verifier), p.Now()
-	if family.Previous != nil && equal(old, family.Previous) && now.Sub(family.Rotated) <= grace {
-		return deviceToken{t.selector, derive(t.verifier, family.Nonce)}, true, nil
+	if device.Previous != nil && equal(old, device.Previous) && now.Sub(device.Rotated) <= grace {
+		return deviceToken{t.selector, derive(t.verifier, device.Nonce)}, true, nil
 	}
-	if !equal(old, family.Verifier) {
+	if !equal(old, device.Verifier) {
 		return deviceToken{}, false, nil
 	}
-	next := family
+	next := device
 	next.Nonce = random(16)
 	successor := derive(t.verifier, next.Nonce)
 	next.Previous, next.Verifier = old, digest(successor)
 	next.Rotated, next.Expires = now, now.Add(p.Remember)
-	next.Device = form.Clip(r.UserAgent())
+	next.UserAgent = form.Clip(r.UserAgent())
 	next.Address, _ = p.Site.Client(r)
-	won, err := p.Devices.Rotate(ctx, next, old)
-	if err == nil && !won {
-		err = ErrNotFound // signed out this very moment
+	rotated, err := p.Devices.Rotate(ctx, next, old)
+	if err == nil && !rotated {
+		err = ErrNotFound // the device ended meanwhile
 	}
 	return deviceToken{t.selector, successor}, true, err
 }

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+)
+
+// devices implements auth.Devices on the table vestibule_remember_tokens.
+type devices struct{ *DB }
+
+type deviceRow struct {
+	Selector, Verifier, Previous, Nonce, Binding, Intent []byte
+
+	UserID                    string `db:"user_id"`
+	UserAgent                 string `db:"device"`
+	Address                   string
+	Created, Rotated, Expires int64
+}
+
+// Create stores a new device.
+func (s devices) Create(ctx context.Context, d auth.Device) error {
+	return s.run(ctx, "create device", `INSERT INTO vestibule_remember_tokens
+		(selector, user_id, verifier, previous, nonce, binding, intent, device, address, created, rotated, expires)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		d.Selector, d.UserID, d.Verifier, orNull(d.Previous), orNull(d.Nonce), d.Binding, orNull(d.Intent),
+		clip(d.UserAgent, 255), clip(d.Address, 64), ms(d.Created), ms(d.Rotated), ms(d.Expires))
+}
+
+// Find returns the device.
+func (s devices) Find(ctx context.Context, selector []byte) (auth.Device, error) {
+	var row deviceRow
+	err := s.get(ctx, auth.ErrNotFound, "find device", &row, `SELECT selector, user_id, verifier, previous, nonce, binding, intent,
+		device, address, created, rotated, expires FROM vestibule_remember_tokens WHERE selector = ?`, selector)
+	if err != nil {
+		return auth.Device{}, err
+	}
+	return auth.Device{
+		Selector: row.Selector, UserID: row.UserID, Verifier: row.Verifier, Previous: row.Previous,
+		Nonce: row.Nonce, Binding: row.Binding, Intent: row.Intent, UserAgent: row.UserAgent, Address: row.Address,
+		Created: fromMS(row.Created), Rotated: fromMS(row.Rotated), Expires: fromMS(row.Expires),
+	}, nil
+}
+
+// Rotate replaces the verifier old.
+func (s devices) Rotate(ctx context.Context, d auth.Device, old []byte) (bool, error) {
+	n, err := s.exec(ctx, "rotate device token", `UPDATE vestibule_remember_tokens
+		SET verifier = ?, previous = ?, nonce = ?, rotated = ?, expires = ?, device = ?, address = ?
+		WHERE selector = ? AND verifier = ?`,
+		d.Verifier, orNull(d.Previous), orNull(d.Nonce), ms(d.Rotated), ms(d.Expires),
+		clip(d.UserAgent, 255), clip(d.Address, 64), d.Selector, old)
+	return n == 1, err
+}
+
+// SetIntent keeps the open intent with the device.
+func (s devices) SetIntent(ctx context.Context, selector, intent []byte) error {
+	return s.run(ctx, "keep intent with device",
+		`UPDATE vestibule_remember_tokens SET intent = ? WHERE selector = ?`, orNull(intent), selector)
+}
+
+// Delete ends the device.
+func (s devices) Delete(ctx context.Context, selector []byte) error {
+	return s.run(ctx, "delete device", `DELETE FROM vestibule_remember_tokens WHERE selector = ?`, selector)
+}
+
+// DeleteUser ends all devices of the user.
+func (s devices) DeleteUser(ctx context.Context, userID string) error {
+	return s.run(ctx, "delete devices", `DELETE FROM vestibule_remember_tokens WHERE user_id = ?`, userID)
+}
