@@ -58,6 +58,7 @@ func layout() map[string][]string {
 		"odata/syntax": {}, "odata/syntax/internal/*": {}, "odata/scalar": {"odata/edm"},
 		"odata/payload":          {"odata/edm", "odata/header", "odata/plan"},
 		"odata/plan":             {"odata/edm"},
+		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar"},
 		"odata/plan/bind":        {"odata/edm", "odata/plan", "odata/scalar", "odata/syntax"},
 		"odata/planner":          {"odata/edm", "odata/plan", "odata/plan/bind", "odata/syntax"},
 		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/planner", "odata/scalar", "odata/sqlsource/*"},

@@ -1,0 +1,173 @@
+package function
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// The operators of numbers. Integers stay within 64 bits, decimals keep 10 digits of a quotient, one double makes the
+// result a double; a division by zero is null. Div of integers cuts the fraction off, mod has the sign of its first
+// argument. With points in time and durations see shift.go. OData-URL 5.1.1.2
+var (
+	_ = add(Function{
+		Name: "add", Group: Arithmetic, Range: Fails, Signatures: append(numbers(), sums()...),
+		SQL: operator(sqliteSum, "+", "+"),
+	})
+	_ = add(Function{
+		Name: "sub", Group: Arithmetic, Range: Fails, Signatures: append(numbers(), differences()...),
+		SQL: operator(sqliteSum, "-", "-"),
+	})
+	_ = add(Function{
+		Name: "mul", Group: Arithmetic, Range: Fails, Signatures: append(numbers(), multiples()...),
+		SQL: operator(sqliteProduct, "*", "*"),
+	})
+	_ = add(Function{
+		Name: "div", Group: Arithmetic, Null: OrUndefined, Range: Fails, Signatures: append(numbers(), parts()...),
+		SQL: operator(sqliteQuotient, "/", "/"),
+	})
+	_ = add(Function{
+		Name: "divby", Group: Arithmetic, Null: OrUndefined, Range: Fails, Signatures: append(fractions(), parts()...),
+		SQL: operator(sqliteQuotient, "/", "/"),
+	})
+	_ = add(Function{
+		Name: "mod", Group: Arithmetic, Null: OrUndefined, Range: Fails, Signatures: numbers(),
+		SQL: operator(sqliteRemainder, "%", "%"),
+	})
+	// Negate is the minus sign before an expression.
+	_ = add(Function{
+		Name: "negate", Group: Arithmetic, Range: Fails,
+		Signatures: []Signature{
+			{Params: []Param{Integer}, Result: edm.Int64},
+			{Params: []Param{{edm.Decimal, edm.Double, edm.Single, edm.Duration}}, Result: SameKind},
+		},
+		SQL: SQL{
+			SQLite:   byCall(sqliteNegated),
+			Postgres: byCall(postgresNegated),
+			MySQL:    always("(-$1)"),
+		},
+	})
+)
+
+// numbers are the promotions of operands: integers, decimals, doubles. OData-URL 5.1.1.15
+func numbers() []Signature {
+	return append([]Signature{{Params: []Param{Integer, Integer}, Result: edm.Int64}}, fractions()...)
+}
+
+// fractions are the same of an operator whose result has a fraction.
+func fractions() []Signature {
+	return []Signature{
+		{Params: []Param{Exact, Exact}, Result: edm.Decimal},
+		{Params: []Param{Number, Number}, Result: edm.Double},
+	}
+}
+
+func operator(sqlite func(*plan.Call) string, postgres, mysql string) SQL {
+	return SQL{
+		SQLite:   byCall(sqlite),
+		Postgres: byCall(func(c *plan.Call) string { return postgresOperator(c, postgres) }),
+		MySQL:    byCall(func(c *plan.Call) string { return mysqlOperator(c, mysql) }),
+	}
+}
+
+func sqliteNegated(c *plan.Call) string {
+	if c.T.Kind == edm.Int64 {
+		return "ves_whole(-$1)"
+	}
+	return "(-$1)"
+}
+
+func sqliteSum(c *plan.Call) string {
+	sign := " + "
+	if c.Name == "sub" {
+		sign = " - "
+	}
+	switch c.T.Kind {
+	case edm.Decimal:
+		return "ves_exact('" + c.Name + "', $1, $2)"
+	case edm.Int64:
+		return "ves_whole($1" + sign + "$2)"
+	case edm.Double:
+		return "($1" + sign + "$2)"
+	}
+	return sqliteShift(c, sign)
+}
+
+func sqliteProduct(c *plan.Call) string {
+	switch c.T.Kind {
+	case edm.Decimal:
+		return "ves_exact('mul', $1, $2)"
+	case edm.Int64:
+		return "ves_whole($1 * $2)"
+	}
+	return "($1 * $2)"
+}
+
+func sqliteQuotient(c *plan.Call) string {
+	switch c.T.Kind {
+	case edm.Int64:
+		return "($1 / $2)"
+	case edm.Decimal:
+		return "ves_exact('div', $1, $2)"
+	}
+	return "(CAST($1 AS REAL) / $2)"
+}
+
+func sqliteRemainder(c *plan.Call) string {
+	switch c.T.Kind {
+	case edm.Int64:
+		return "($1 % $2)"
+	case edm.Decimal:
+		return "ves_exact('mod', $1, $2)"
+	}
+	return "mod($1, $2)"
+}
+
+func postgresNegated(c *plan.Call) string {
+	if c.T.Kind == edm.Int64 {
+		return "(-$1::bigint)"
+	}
+	return "(-$1)"
+}
+
+func postgresOperator(c *plan.Call, op string) string {
+	switch c.T.Kind {
+	case edm.Int64:
+		if c.Name == "div" || c.Name == "mod" {
+			return "($1::bigint " + op + " NULLIF($2, 0)::bigint)"
+		}
+		return "($1::bigint " + op + " $2::bigint)"
+	case edm.Decimal:
+		switch c.Name {
+		case "div", "divby":
+			return "round(($1::numeric * 1.00000000000000000000) / NULLIF($2, 0)::numeric, 10)"
+		case "mod":
+			return "($1::numeric % NULLIF($2, 0)::numeric)"
+		}
+		return "($1::numeric " + op + " $2::numeric)"
+	case edm.Double:
+		switch c.Name {
+		case "div", "divby":
+			return "($1::double precision / NULLIF($2, 0)::double precision)"
+		case "mod":
+			return "($1::numeric % NULLIF($2, 0)::numeric)::double precision"
+		}
+		return "($1::double precision " + op + " $2::double precision)"
+	}
+	return postgresShift(c, op)
+}
+
+func mysqlOperator(c *plan.Call, op string) string {
+	switch {
+	case c.T.Kind == edm.Int64 && c.Name == "div":
+		return "($1 DIV NULLIF($2, 0))"
+	case c.T.Kind == edm.Decimal && op == "/":
+		return "ROUND(CAST($1 AS DECIMAL(65, 30)) / NULLIF($2, 0), 10)"
+	case c.T.Kind == edm.Double && op == "/":
+		return "(($1 + 0e0) / NULLIF($2, 0))"
+	case c.Name == "mod":
+		return "(MOD($1, NULLIF($2, 0)) + 0)" // the sum turns -0.00, which is not 0 there, into 0
+	case c.T.Kind.Numeric():
+		return "($1 " + op + " $2)"
+	}
+	return mysqlShift(c, op)
+}

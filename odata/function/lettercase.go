@@ -1,0 +1,31 @@
+package function
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Tolower and toupper map letter by letter. OData-URL 5.1.1.7.1, 5.1.1.7.2
+var (
+	_ = add(Function{
+		Name: "tolower", Group: Text,
+		Signatures: one(edm.String, String),
+		SQL:        SQL{SQLite: always("ves_lower($1)"), Postgres: mapped("lower"), MySQL: always("LOWER($1)")},
+	})
+	_ = add(Function{
+		Name: "toupper", Group: Text,
+		Signatures: one(edm.String, String),
+		SQL:        SQL{SQLite: always("ves_upper($1)"), Postgres: mapped("upper"), MySQL: always("UPPER($1)")},
+	})
+)
+
+// mapped changes case by the collation of the database. The result has the collation that comparisons use, because two
+// collations in one expression are a fault.
+func mapped(function string) Template {
+	return func(_ *plan.Call, d Database) string {
+		if d.CaseCollation == "" {
+			return function + "($1)"
+		}
+		return "(" + function + "($1 COLLATE " + d.CaseCollation + `) COLLATE "C")`
+	}
+}

@@ -1,0 +1,30 @@
+package function
+
+import (
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Now is the time of the request; mindatetime and maxdatetime are the ends of what databases keep. OData-URL 5.1.1.8.6,
+// 5.1.1.8.9, 5.1.1.8.3
+var (
+	_ = add(Function{
+		Name: "now", Group: Time, Volatile: true,
+		Signatures: one(edm.DateTimeOffset),
+		Constant: func(now time.Time) plan.Value {
+			return plan.Value{Bytes: []byte(now.UTC().Format(time.RFC3339Nano))}
+		},
+	})
+	_ = add(Function{
+		Name: "mindatetime", Group: Time,
+		Signatures: one(edm.DateTimeOffset),
+		Constant:   func(time.Time) plan.Value { return plan.Value{Bytes: []byte("0001-01-01T00:00:00Z")} },
+	})
+	_ = add(Function{
+		Name: "maxdatetime", Group: Time,
+		Signatures: one(edm.DateTimeOffset),
+		Constant:   func(time.Time) plan.Value { return plan.Value{Bytes: []byte("9999-12-31T23:59:59.999999Z")} },
+	})
+)

@@ -1,0 +1,37 @@
+package function
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Round takes halves away from zero, of doubles as well. OData-URL 5.1.1.9
+var (
+	_ = add(rounding("round", "round", "round", "(sign($1) * floor(abs($1) + 0.5))", "(SIGN($1) * FLOOR(ABS($1) + 0.5))"))
+	_ = add(rounding("floor", "floor", "floor", "floor($1)", "floor($1)"))
+	_ = add(rounding("ceiling", "ceil", "ceil", "ceil($1)", "ceiling($1)"))
+)
+
+// rounding has the names in SQLite and PostgreSQL, and what PostgreSQL and MySQL do with doubles.
+func rounding(name, sqlite, postgres, postgresDouble, mysqlDouble string) Function {
+	pick := func(decimal, double string) Template {
+		return byCall(func(c *plan.Call) string {
+			switch k := kind(c, 0); {
+			case k.Integer():
+				return "$1"
+			case k == edm.Decimal:
+				return decimal
+			}
+			return double
+		})
+	}
+	return Function{
+		Name: name, Group: Rounding,
+		Signatures: one(SameKind, Number),
+		SQL: SQL{
+			SQLite:   pick(sqlite+"($1)", sqlite+"($1)"),
+			Postgres: pick(postgres+"($1)", postgresDouble),
+			MySQL:    pick(name+"($1)", mysqlDouble),
+		},
+	}
+}

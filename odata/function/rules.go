@@ -1,0 +1,86 @@
+package function
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// NullRule says when a result is null.
+type NullRule uint8
+
+// The rules. Those but IfAny and OrUndefined leave nulls to the function itself.
+const (
+	// IfAny: when an argument is null, and only then.
+	IfAny NullRule = iota
+	// OrUndefined: when an argument is null, and when there is no result (division by zero).
+	OrUndefined
+	// Never: comparisons are true or false, also of null. OData-URL 5.1.1.1
+	Never
+	// Threefold: three-valued logic; never null without a null argument. OData-URL 5.1.1.1.7 to 5.1.1.1.9
+	Threefold
+	// Chosen: when no condition of case is true, or the chosen result is null. OData-URL 5.1.1.12
+	Chosen
+)
+
+// Nullable tells whether a result can be null, given whether an argument can be.
+func (n NullRule) Nullable(argument bool) bool {
+	switch n {
+	case Never:
+		return false
+	case OrUndefined, Chosen:
+		return true
+	}
+	return argument
+}
+
+// RangeRule says what happens when a result does not fit its type: an integer beyond 64 bits, a year after 9999.
+type RangeRule uint8
+
+// The rules.
+const (
+	// Fits: it always fits.
+	Fits RangeRule = iota
+	// Fails: the request is refused as malformed, "a result is out of range".
+	Fails
+	// ToNull: the result is null, as that of a cast. OData-URL 5.1.1.10.1
+	ToNull
+)
+
+// ErrRange tells that a result does not fit its type. A caller of Compile's result answers with a fault of the client.
+var ErrRange = errors.New("the result is out of range")
+
+// Undefined is the result of a function that has none for its arguments.
+func Undefined() (plan.Value, error) { return plan.Value{Null: true}, nil }
+
+// Compile makes a call ready to be computed: its result takes one value for each argument of c, applies the null rule
+// and the range rule, and fails with ErrRange where the rule is Fails. It may be used by several goroutines. Compile
+// itself fails for functions without an implementation.
+func (f *Function) Compile(c *plan.Call) (Eval, error) {
+	eval := func(args []plan.Value) (plan.Value, error) { return f.Eval(c, args) }
+	switch {
+	case f.Prepare != nil:
+		var err error
+		if eval, err = f.Prepare(c); err != nil {
+			return nil, fmt.Errorf("prepare %s: %w", f.Name, err)
+		}
+	case f.Eval == nil:
+		return nil, fmt.Errorf("the function %s has no implementation in Go", f.Name)
+	}
+	skipNull := f.Null == IfAny || f.Null == OrUndefined
+	return func(args []plan.Value) (plan.Value, error) {
+		if skipNull {
+			for i := range args {
+				if args[i].Null {
+					return plan.Value{Null: true}, nil
+				}
+			}
+		}
+		v, err := eval(args)
+		if f.Range == ToNull && errors.Is(err, ErrRange) {
+			return plan.Value{Null: true}, nil
+		}
+		return v, err
+	}, nil
+}

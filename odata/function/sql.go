@@ -1,0 +1,44 @@
+package function
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// SQL spells a call in the SQL of each database.
+type SQL struct {
+	SQLite, Postgres, MySQL Template
+}
+
+// Template gives the text of a call, with $1, $2, $3 in place of the arguments.
+type Template func(c *plan.Call, d Database) string
+
+// Database is what a template needs to know of the database at hand.
+type Database struct {
+	// CaseCollation is the quoted collation by which PostgreSQL maps upper and lower case letter for letter; empty for
+	// the default.
+	CaseCollation string
+}
+
+// always is a template that does not depend on the call.
+func always(text string) Template { return func(*plan.Call, Database) string { return text } }
+
+// named is a template with the name of the function in place of NAME.
+func named(text string) Template {
+	return func(c *plan.Call, _ Database) string { return strings.ReplaceAll(text, "NAME", c.Name) }
+}
+
+// byCall is a template that depends on the call alone.
+func byCall(f func(c *plan.Call) string) Template {
+	return func(c *plan.Call, _ Database) string { return f(c) }
+}
+
+// kind is the kind of an argument; edm.Invalid when there is none.
+func kind(c *plan.Call, i int) edm.Kind {
+	if i >= len(c.Args) {
+		return edm.Invalid
+	}
+	return c.Args[i].Type().Kind
+}

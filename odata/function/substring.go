@@ -1,0 +1,38 @@
+package function
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Substring counts characters from 0. A negative position is 0, a negative length is 0, and what lies behind the end is
+// empty. OData-URL 5.1.1.5.6
+var _ = add(Function{
+	Name: "substring", Group: Text, Null: OrUndefined,
+	Signatures: []Signature{{Params: []Param{String, Integer, Integer}, Optional: 1, Result: edm.String}},
+	SQL: SQL{
+		SQLite: byCall(func(c *plan.Call) string {
+			if len(c.Args) == 3 {
+				return "substr($1, max($2, 0) + 1, max($3, 0))"
+			}
+			return "substr($1, max($2, 0) + 1)"
+		}),
+		Postgres: byCall(func(c *plan.Call) string {
+			if len(c.Args) == 3 {
+				return "substr($1, " + place("$2") + " + 1, " + place("$3") + ")"
+			}
+			return "substr($1, " + place("$2") + " + 1)"
+		}),
+		MySQL: byCall(func(c *plan.Call) string {
+			if len(c.Args) == 3 {
+				return "SUBSTRING($1, GREATEST($2, 0) + 1, GREATEST($3, 0))"
+			}
+			return "SUBSTRING($1, GREATEST($2, 0) + 1)"
+		}),
+	},
+})
+
+// place limits a position in a text to what the functions of PostgreSQL take; null stays null.
+func place(arg string) string {
+	return "(CASE WHEN " + arg + " < 0 THEN 0 WHEN " + arg + " > 2000000000 THEN 2000000000 ELSE " + arg + " END)::int"
+}
