@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -62,7 +62,7 @@ func (builtin) Dispense(context.Context, pluginsdk.User, *pluginsdk.Request) (pl
 // effects that are laid over the user and committed with the step.
 func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []pluginsdk.Effect) (step, error) {
 	out := step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}}
-	if err := out.collect(before); err != nil {
+	if err := out.collect(before, p.LoginField); err != nil {
 		return step{}, contractFault(err)
 	}
 	var d pluginsdk.Dispenser = builtin{}
@@ -75,7 +75,7 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []plug
 	if err != nil {
 		return step{}, dispenserFault(err)
 	}
-	if err := out.collect(intent.Effects()); err != nil {
+	if err := out.collect(intent.Effects(), p.LoginField); err != nil {
 		return step{}, contractFault(err)
 	}
 	out.intent.Envelope, err = p.envelope(r, intent, seen, &out)
@@ -147,10 +147,8 @@ func (p *Pipeline) request(r *http.Request, s Session, intentID string) *plugins
 func pluginHeaders(h http.Header) map[string]string {
 	out := make(map[string]string, len(h))
 	for name, values := range h {
-		switch name = strings.ToLower(name); name {
-		case "cookie", "authorization", "proxy-authorization", "x-csrf-token":
-		default:
-			out[name] = strings.Join(values, ", ")
+		if !reserved.Header(name) {
+			out[strings.ToLower(name)] = strings.Join(values, ", ")
 		}
 	}
 	return out
@@ -167,10 +165,11 @@ func pluginUser(u User, columns map[string]pluginsdk.Value) pluginsdk.User {
 	return out
 }
 
-// collect adds effects, in order.
-func (s *step) collect(effects []pluginsdk.Effect) error {
+// collect adds effects, in order. loginField is the column that people sign in
+// with, which no effect may change.
+func (s *step) collect(effects []pluginsdk.Effect, loginField string) error {
 	for _, e := range effects {
-		if err := checkEffect(e); err != nil {
+		if err := checkEffect(e, loginField); err != nil {
 			return err
 		}
 		switch e.Kind() {
@@ -194,7 +193,7 @@ func set(m *map[string]pluginsdk.Value, name string, v pluginsdk.Value) {
 
 // checkEffect refuses what no grant can allow. Grants themselves are checked by
 // whoever knows them, host/pluginproc.
-func checkEffect(e pluginsdk.Effect) error {
+func checkEffect(e pluginsdk.Effect, loginField string) error {
 	switch e.Value().(type) {
 	case nil, bool, int64, float64, string, []byte:
 	default:
@@ -210,7 +209,7 @@ func checkEffect(e pluginsdk.Effect) error {
 	default:
 		return fmt.Errorf("unknown effect %d", e.Kind())
 	}
-	if e.Kind() == pluginsdk.EffectSetUser && slices.Contains([]string{"id", "email", "password", "remember_token"}, strings.ToLower(e.Name())) {
+	if e.Kind() == pluginsdk.EffectSetUser && !reserved.Writable(e.Name(), loginField) {
 		return fmt.Errorf("effect on the column %q, which no plugin may change", e.Name())
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
@@ -178,7 +179,7 @@ func policyColumns(filter *string) []string {
 	}
 	var names []string
 	for _, m := range regexp.MustCompile(`@user_(\w+)`).FindAllStringSubmatch(*filter, -1) {
-		if !slices.Contains(names, m[1]) && !slices.Contains([]string{"password", "remember_token"}, strings.ToLower(m[1])) {
+		if !slices.Contains(names, m[1]) && !reserved.Credential(m[1]) {
 			names = append(names, m[1])
 		}
 	}
@@ -194,7 +195,7 @@ func (c *Config) checkColumns(ctx context.Context, db *store.DB, f *Findings) {
 	}
 	var names []string
 	for _, column := range columns {
-		if column.Name != "password" && column.Name != "remember_token" { // never to be granted or compared
+		if !reserved.Credential(column.Name) { // never to be granted or compared
 			names = append(names, column.Name)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // Message is one mail, ready to be sent.
@@ -53,7 +55,7 @@ func (m Message) compose(encoding gomail.Encoding) (*gomail.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sender: %w", err)
 	}
-	to, err := parseAddress(m.To)
+	to, err := reserved.Address(m.To)
 	if err != nil {
 		return nil, fmt.Errorf("recipient: %w", err)
 	}

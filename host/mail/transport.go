@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // Sender takes one message to where it belongs. It is safe for concurrent use.
@@ -74,13 +76,9 @@ func (c Config) Check() error {
 // sender returns the bare address of From, strictly checked.
 func (c Config) sender() (string, error) {
 	const remedy = `write it like "Vestibule <no-reply@example.com>"`
-	a, err := netmail.ParseAddress(c.From)
+	_, bare, err := reserved.Sender(c.From)
 	if err != nil {
 		return "", fmt.Errorf("mail.from: %q is no sender: %s", c.From, remedy)
-	}
-	bare, err := parseAddress(a.Address)
-	if err != nil {
-		return "", fmt.Errorf("mail.from: %q: %w: %s", c.From, err, remedy)
 	}
 	return bare, nil
 }

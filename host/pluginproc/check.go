@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // checkSpecs returns the specs with defaults filled in, or all their mistakes.
@@ -55,8 +57,8 @@ func (s Spec) withDefaults() Spec {
 }
 
 func (s Spec) check(bad func(format string, args ...any)) {
-	if ok, _ := regexp.MatchString(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`, s.Name); !ok {
-		bad("its name must be letters, digits, _ and -, at most 64")
+	if !reserved.PluginName(s.Name) {
+		bad("this is no name for a plugin: %s", reserved.PluginNameRule)
 	}
 	if len(s.Command) == 0 || !filepath.IsAbs(s.Command[0]) {
 		bad("command must begin with the path of a program")
@@ -99,22 +101,22 @@ func (s Spec) checkGrants(bad func(format string, args ...any)) {
 		bad(`"*" is no column: name each column that is granted`)
 	}
 	for _, column := range s.UserRead {
-		if isCredential(column) {
+		if reserved.Credential(column) {
 			bad("user_read names %q: credentials cannot be granted", column)
 		}
 	}
 	for _, column := range s.UserWrite {
-		if isCredential(column) || strings.EqualFold(column, "id") || strings.EqualFold(column, "email") {
+		if !reserved.Writable(column, "") {
 			bad("user_write names %q: it cannot be granted", column)
 		}
 	}
 	for _, name := range s.Headers {
-		if isSecretHeader(name) {
+		if reserved.Header(name) {
 			bad("headers names %q: cookies and authorization cannot be granted", name)
 		}
 	}
 	for key := range s.Env {
-		if strings.HasPrefix(key, "PLUGIN_") || strings.HasPrefix(key, "VESTIBULE_") || key == "" || strings.ContainsAny(key, "=\x00") {
+		if reserved.Env(key) || key == "" || strings.ContainsAny(key, "=\x00") {
 			bad("env names %q: names beginning with PLUGIN_ or VESTIBULE_ are the host's", key)
 		}
 	}
@@ -123,14 +125,4 @@ func (s Spec) checkGrants(bad func(format string, args ...any)) {
 func isSum(s string) bool {
 	ok, _ := regexp.MatchString(`^[0-9A-Fa-f]{64}$`, s)
 	return ok
-}
-
-func isCredential(column string) bool {
-	return slices.Contains([]string{"password", "remember_token"}, strings.ToLower(column))
-}
-
-func isSecretHeader(name string) bool {
-	return slices.Contains([]string{
-		"cookie", "set-cookie", "authorization", "proxy-authorization", "x-csrf-token", "x-xsrf-token",
-	}, name)
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -34,7 +35,7 @@ func (s Spec) narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Use
 	user.Name, user.Email = mend(user.Name), mend(user.Email)
 	columns := make(map[string]pluginsdk.Value, len(s.UserRead))
 	for _, name := range s.UserRead {
-		if v, ok := user.Columns[name]; ok && !isCredential(name) {
+		if v, ok := user.Columns[name]; ok && !reserved.Credential(name) {
 			columns[name] = mendValue(v)
 		}
 	}
@@ -63,7 +64,7 @@ func (s Spec) narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Use
 func (s Spec) narrowHeaders(headers map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, value := range headers {
-		if lower := strings.ToLower(name); slices.Contains(s.Headers, lower) && !isSecretHeader(lower) {
+		if lower := strings.ToLower(name); slices.Contains(s.Headers, lower) && !reserved.Header(lower) {
 			out[lower] = mend(value)
 		}
 	}
@@ -169,7 +170,7 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		}
 	case pluginsdk.EffectSetUser:
 		limit = maxUserValue
-		if !slices.Contains(s.UserWrite, e.Name()) || isCredential(e.Name()) {
+		if !slices.Contains(s.UserWrite, e.Name()) || reserved.Credential(e.Name()) {
 			return broken("it sets the user column %q, which is not granted: add it to user_write in config.hcl if it may",
 				proc.Clean(e.Name(), 64))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
 )
 
@@ -157,7 +158,7 @@ func (u users) SetColumns(ctx context.Context, id string, values map[string]any)
 	}
 	params := make(map[string]any, len(values))
 	for name, v := range values {
-		if name == colID || name == colPassword || name == colRemember {
+		if reserved.Fold(name) == colID || reserved.Credential(name) {
 			return fmt.Errorf("set user columns: column %q cannot be set", name)
 		}
 		col, err := u.hostColumn(ctx, name)

@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // The stock tables, and the columns of users that have a meaning here.
 const (
-	usersTable = "users"
-	resetTable = "password_reset_tokens"
+	usersTable = reserved.UsersTable
+	resetTable = reserved.ResetsTable
 
 	colID       = "id"
 	colName     = "name"
 	colEmail    = "email"
-	colPassword = "password"
-	colRemember = "remember_token"
+	colPassword = reserved.PasswordColumn
+	colRemember = reserved.RememberColumn
 	colCreated  = "created_at"
 	colUpdated  = "updated_at"
 )
@@ -94,7 +95,9 @@ func (t *userTable) user(row []any) auth.User {
 		case colRemember:
 			u.DeviceSecret = k.Text(row[i])
 		default:
-			u.Columns[c.Name] = k.Value(row[i])
+			if !reserved.Credential(c.Name) { // in another case, beside the one that counts
+				u.Columns[c.Name] = k.Value(row[i])
+			}
 		}
 	}
 	return u

@@ -13,7 +13,7 @@ func TestIsAddress(t *testing.T) {
 		"ü@example.com": true, "ada@bücher.example": true,
 		"": false, "ada": false, "@a.b": false, "a@": false, "a@b@c": false, "a b@c.d": false, "a@b c": false,
 		`"a"@b.c`: false, "<a@b.c>": false, "Ada <a@b.c>": false, "a@b.c,d@e.f": false, "a@b.c\r\nBcc: x@y.z": false,
-		"a@[127.0.0.1]": false, ".a@b.c": false, "a.@b.c": false, "a..b@c.d": false, "a@.b": false, "a@b..c": false,
+		"a@[127.0.0.1]": false, ".a@b.c": false, "a.@b.c": false, "a..b@c.d": false, "😀@example.com": false, "ab\u200B@example.com": false, "a@xn--a.com": false, "a@١.com": false, "a@.b": false, "a@b..c": false,
 		"a@-b.c": false, "a@b-.c": false, "a(x)@b.c": false, "a@b_c.d": false,
 		strings.Repeat("a", 65) + "@b.c": false, "a@" + strings.Repeat("b", 64) + ".c": false, "a@b\x00.c": false,
 	} {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
-	"net/mail"
 	"net/netip"
 	"net/url"
 	"path"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // The checks of single values. Each gets a value of its key's kind, or one
@@ -141,8 +142,8 @@ func RedirectOrigin(host string) string {
 	return strings.TrimSuffix(host, "/")
 }
 
-func checkMailAddress(v any) (string, string) {
-	if _, err := mail.ParseAddress(v.(string)); err != nil {
+func checkSender(v any) (string, string) {
+	if _, _, err := reserved.Sender(v.(string)); err != nil {
 		return fmt.Sprintf("%q is no mail address", v), `write "Name <name@example.com>"`
 	}
 	return "", ""
@@ -160,18 +161,15 @@ func checkIdentifier(v any) (string, string) {
 	return "", ""
 }
 
-// credentialColumns are the columns of users that never leave the host.
-func credentialColumns() []string { return []string{"password", "remember_token"} }
-
 func checkUserColumn(v any) (string, string) {
-	if slices.Contains(credentialColumns(), strings.ToLower(v.(string))) {
+	if reserved.Credential(v.(string)) {
 		return fmt.Sprintf("%q is a credential", v), "take it out: no plugin ever sees or sets it"
 	}
 	return checkFilled(v)
 }
 
 func checkLoginField(v any) (string, string) {
-	if slices.Contains(credentialColumns(), strings.ToLower(v.(string))) {
+	if reserved.Credential(v.(string)) {
 		return fmt.Sprintf("%q is a credential", v), `name the column that people sign in with, such as "email"`
 	}
 	return checkFilled(v)
@@ -180,9 +178,7 @@ func checkLoginField(v any) (string, string) {
 // CheckExposable refuses the tables that no client may ever reach, whatever
 // schema they are in.
 func CheckExposable(v any) (string, string) {
-	name := strings.ToLower(v.(string))
-	name = strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "\"`[] ")
-	if slices.Contains([]string{"users", "password_reset_tokens"}, name) || strings.HasPrefix(name, "vestibule_") {
+	if reserved.Table(v.(string)) {
 		return fmt.Sprintf("the table %q can never be exposed", v), "name another table, or a view of your own that leaves the credentials out"
 	}
 	return checkFilled(v)
@@ -197,8 +193,7 @@ func checkSHA256(v any) (string, string) {
 
 func checkHeader(v any) (string, string) {
 	name := strings.ToLower(v.(string))
-	switch name {
-	case "cookie", "set-cookie", "authorization", "proxy-authorization":
+	if reserved.Header(name) {
 		return fmt.Sprintf("%q holds credentials", v), "take it out: no plugin ever sees it"
 	}
 	if !regexp.MustCompile("^[a-z0-9!#$%&'*+.^_`|~-]+$").MatchString(name) {
@@ -225,25 +220,22 @@ func checkRoutePath(v any) (string, string) {
 	if clean := path.Clean(p); clean != strings.TrimSuffix(p, "/") && p != "/" {
 		return fmt.Sprintf("%q is not clean", p), fmt.Sprintf("write %q", clean)
 	}
-	for _, own := range []string{"/login", "/logout", "/auth", "/password", "/odata", "/ui", "/healthz", "/readyz"} {
-		if p == own || strings.HasPrefix(p, own+"/") {
-			return fmt.Sprintf("%q belongs to the host itself", p), "choose another path"
-		}
+	if reserved.RoutePath(p) {
+		return fmt.Sprintf("%q belongs to the host itself", p), "choose another path"
 	}
 	return "", ""
 }
 
 func checkRouteName(v any) (string, string) {
-	switch name := v.(string); {
-	case name == "login" || name == "logout" || strings.HasPrefix(name, "login.") || strings.HasPrefix(name, "password."):
-		return fmt.Sprintf("the route %q is the host's own", name), "choose another name"
+	if reserved.RouteName(v.(string)) {
+		return fmt.Sprintf("the route %q is the host's own", v), "choose another name"
 	}
 	return checkFilled(v)
 }
 
 func checkPluginName(v any) (string, string) {
-	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`).MatchString(v.(string)) {
-		return fmt.Sprintf("%q is no name for a plugin", v), "use letters, digits, - and _, at most 63"
+	if !reserved.PluginName(v.(string)) {
+		return fmt.Sprintf("%q is no name for a plugin", v), reserved.PluginNameRule
 	}
 	return "", ""
 }

@@ -100,7 +100,7 @@ func mailBlock() Block {
 		Keys: []Key{
 			{Name: "transport", Def: `"file"`, OneOf: []string{"file", "log", "smtp"}, Doc: "file: .eml files in dir; log: recipient and subject only; smtp"},
 			{Name: "dir", Def: `"mail"`, Path: true, Check: checkFilled, Doc: "directory of transport file"},
-			{Name: "from", Def: `"Vestibule <no-reply@localhost>"`, Check: checkMailAddress, Doc: "the sender"},
+			{Name: "from", Def: `"Vestibule <no-reply@localhost>"`, Check: checkSender, Doc: "the sender"},
 			{Name: "templates", Null: true, Def: "null", Path: true, Sample: `"templates"`, Doc: "directory that replaces the built-in templates file by file"},
 		},
 		Blocks: []Block{{

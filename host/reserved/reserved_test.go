@@ -1,0 +1,84 @@
+package reserved_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+)
+
+// each runs a predicate over names that it must accept and names that it must not.
+func each(t *testing.T, holds func(string) bool, yes, no []string) {
+	t.Helper()
+	for _, name := range yes {
+		if !holds(name) {
+			t.Errorf("%q: false, want true", name)
+		}
+	}
+	for _, name := range no {
+		if holds(name) {
+			t.Errorf("%q: true, want false", name)
+		}
+	}
+}
+
+func TestCredential(t *testing.T) {
+	each(t, reserved.Credential,
+		[]string{"password", "Password", "REMEMBER_TOKEN", "paſſword"},
+		[]string{"", "passwords", "password_hint", "email"})
+}
+
+func TestWritable(t *testing.T) {
+	each(t, func(column string) bool { return reserved.Writable(column, "user_Name") },
+		[]string{"partner_id", "name"},
+		[]string{"id", "ID", "email", "EMAIL", "password", "Remember_Token", "user_name", "USER_NAME"})
+}
+
+func TestTable(t *testing.T) {
+	each(t, reserved.Table,
+		[]string{"users", "USERS", "public.users", `main."Users"`, "[password_reset_tokens]", "Vestibule_Sessions", "veſtibule_x", "`users`"},
+		[]string{"", "products", "users_view", "vestibule", "sessions"})
+}
+
+func TestSessionTable(t *testing.T) {
+	each(t, reserved.SessionTable,
+		[]string{"sessions", "Sessions", "public.sessions", "personal_access_tokens", "django_session", "AspNetUserTokens"},
+		[]string{"", "training_sessions", "session_plans", "products", "cache"})
+}
+
+func TestHeader(t *testing.T) {
+	each(t, reserved.Header,
+		[]string{"cookie", "Cookie", "SET-COOKIE", "Authorization", "proxy-authorization", "X-CSRF-Token", "x-xsrf-token"},
+		[]string{"accept-language", "cookies", "x-token"})
+}
+
+func TestRouteName(t *testing.T) {
+	each(t, reserved.RouteName,
+		[]string{"login", "login.submit", "logout", "password.reset", "auth.docs", "auth.bootstrap", "ui.modules", "odata", "healthz", "readyz"},
+		[]string{"home", "dashboard", "password", "authors", "health", "docs.auth", "odata-docs"})
+}
+
+func TestRoutePath(t *testing.T) {
+	each(t, reserved.RoutePath,
+		[]string{"/login", "/login/x", "/odata/Products", "/healthz"},
+		[]string{"/", "/loginx", "/docs/login", "/dashboard"})
+}
+
+func TestPluginName(t *testing.T) {
+	each(t, reserved.PluginName,
+		[]string{"a", "orgs", "9-a_B", strings.Repeat("a", 63), strings.Repeat("a", 64)},
+		[]string{"", "-a", "_a", "a b", "a/b", "ä", "a\n", strings.Repeat("a", 65)})
+}
+
+func TestResolve(t *testing.T) {
+	names := []string{"id", "Email", "tenant", "TENANT"}
+	for written, want := range map[string]string{
+		"id": "id", "ID": "id", "EMAIL": "Email", "Email": "Email", "tenant": "tenant", "TENANT": "TENANT",
+		"Tenant": "", // two columns: which one is meant cannot be told
+		"emails": "", "": "",
+	} {
+		if got, ok := reserved.Resolve(written, names); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", written, got, ok, want)
+		}
+	}
+}
