@@ -86,7 +86,8 @@ func (h *Host) bootstrap(r *http.Request, s auth.Session) bootstrap {
 		}
 	}
 	if s.SignedIn() && !s.Settled() {
-		b.Next = &s.Intent.Envelope
+		next := s.Intent.Envelope()
+		b.Next = &next
 	}
 	return b
 }

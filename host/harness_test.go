@@ -299,10 +299,19 @@ func (a answer) want(t *testing.T, status int, message string) {
 	}
 }
 
+// envelope is an intent as a front end receives it.
+type envelope struct {
+	Kind, Version string
+	Payload       map[string]string
+}
+
+// Target is where a redirect leads.
+func (e envelope) Target() string { return e.Payload["target"] }
+
 // next returns the intent in an answer.
-func (a answer) next(t *testing.T) auth.Envelope {
+func (a answer) next(t *testing.T) envelope {
 	t.Helper()
-	var v struct{ Next auth.Envelope }
+	var v struct{ Next envelope }
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
 		t.Fatalf("%v: %s", err, a.body)
 	}

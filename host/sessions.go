@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,10 +18,7 @@ import (
 // values stand under pluginPrefix.
 const (
 	intendedKey  = "auth.intended"
-	intentID     = "auth.intent.id"
-	intentKind   = "auth.intent.kind"
-	intentDetail = "auth.intent.detail" // the target of a redirect, the name in an org_setup
-	intentRound  = "auth.intent.round"
+	intentKey    = "auth.intent" // an auth.OpenIntent in JSON
 	pluginPrefix = "plugin."
 )
 
@@ -39,6 +37,9 @@ func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
 	return fromStored(s), nil
 }
 
+// fromStored returns what sign-in keeps in a stored session. A session whose intent
+// this version cannot read, as after a return to an older one, counts as none: the
+// person signs in again, and is not taken for settled.
 func fromStored(s *sessions.Session) auth.Session {
 	out := auth.Session{Values: map[string]pluginsdk.Value{}}
 	if rec, ok := session.RecordOf(s); ok {
@@ -54,11 +55,11 @@ func fromStored(s *sessions.Session) auth.Session {
 		}
 	}
 	out.Intended, _ = s.Values[intendedKey].(string)
-	if id, ok := s.Values[intentID].(string); ok {
-		kind, _ := s.Values[intentKind].(string)
-		detail, _ := s.Values[intentDetail].(string)
-		round, _ := s.Values[intentRound].(int64)
-		out.Intent = &auth.OpenIntent{ID: id, Envelope: auth.NewEnvelope(kind, detail), Round: int(round)}
+	if text, ok := s.Values[intentKey].(string); ok {
+		out.Intent = new(auth.OpenIntent)
+		if err := json.Unmarshal([]byte(text), out.Intent); err != nil {
+			return auth.Session{}
+		}
 	}
 	return out
 }
@@ -78,12 +79,10 @@ func toValues(s auth.Session, values map[any]any) {
 	if s.Intended != "" {
 		values[intendedKey] = s.Intended
 	}
-	for _, name := range []string{intentID, intentKind, intentDetail, intentRound} {
-		delete(values, name)
-	}
-	if i := s.Intent; i != nil {
-		values[intentID], values[intentKind], values[intentDetail] = i.ID, i.Envelope.Kind, i.Envelope.Detail()
-		values[intentRound] = int64(i.Round)
+	delete(values, intentKey)
+	if s.Intent != nil {
+		text, _ := json.Marshal(s.Intent) // an intent of the catalogue cannot fail
+		values[intentKey] = string(text)
 	}
 }
 

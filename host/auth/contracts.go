@@ -192,15 +192,7 @@ func (s Session) SignedIn() bool { return s.UserID != "" }
 
 // Settled reports whether the intent loop has ended.
 func (s Session) Settled() bool {
-	return s.UserID != "" && (s.Intent == nil || s.Intent.Envelope.Kind == string(pluginsdk.KindRedirect))
-}
-
-// An OpenIntent is a dispensed intent with the id that all attempts at it share.
-type OpenIntent struct {
-	ID       string   `json:"id"`
-	Envelope Envelope `json:"envelope"`
-	// Round counts how often in a row the kind was dispensed before.
-	Round int `json:"round,omitempty"`
+	return s.UserID != "" && (s.Intent == nil || s.Intent.Ends())
 }
 
 // Sessions is how the pipeline reads and writes the caller's session.

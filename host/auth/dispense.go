@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -19,9 +18,9 @@ import (
 // maxValues bounds what plugins keep in one session, in encoded bytes, roughly.
 const maxValues = 32 << 10
 
-// loopWarning is the round of one kind of intent in a row at which a dispenser
-// that never ends is suspected.
-const loopWarning = 5
+// loopWarning is how often in a row the same kind of intent may follow itself
+// before a warning says that the dispenser never ends.
+const loopWarning = 3
 
 // A step is a validated answer: an intent and what it changes.
 type step struct {
@@ -78,8 +77,11 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []plug
 	if err := out.collect(intent.Effects(), p.LoginField); err != nil {
 		return step{}, contractFault(err)
 	}
-	out.intent.Envelope, err = p.envelope(r, intent, seen, &out)
-	if err != nil {
+	k, ok := kindNamed(intent.Kind())
+	if !ok {
+		return step{}, contractFault(fmt.Errorf("the dispenser returned the kind %q, which is none of the catalogue", intent.Kind()))
+	}
+	if out.intent.Intent, err = k.accept(p, r, seen, intent, &out); err != nil {
 		return step{}, err
 	}
 	if size(out.applyTo(s).Values) > maxValues {
@@ -89,38 +91,11 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []plug
 	return out, nil
 }
 
-// envelope turns an intent into what the front end receives.
-func (p *Pipeline) envelope(r *http.Request, intent pluginsdk.Intent, s Session, out *step) (Envelope, error) {
-	switch intent.Kind() {
-	case pluginsdk.KindDone:
-		out.consume = true
-		if s.Intended != "" {
-			return NewEnvelope(string(pluginsdk.KindRedirect), s.Intended), nil
-		}
-		dashboard, err := p.routePath("dashboard")
-		return NewEnvelope(string(pluginsdk.KindRedirect), dashboard), err
-	case pluginsdk.KindRedirect:
-		if err := target.Check(intent.Target(), p.origins(r)); err != nil {
-			return Envelope{}, contractFault(err)
-		}
-		return NewEnvelope(string(pluginsdk.KindRedirect), intent.Target()), nil
-	case pluginsdk.KindOrgSetup:
-		return NewEnvelope(string(pluginsdk.KindOrgSetup), intent.PersonName()), nil
-	case pluginsdk.KindNone:
-		return Envelope{}, contractFault(errors.New("the dispenser returned no intent"))
-	}
-	return Envelope{}, contractFault(fmt.Errorf("the dispenser returned the unknown kind %q", intent.Kind()))
-}
-
-// origins are those that a redirect may name: this site's and the configured.
-func (p *Pipeline) origins(r *http.Request) []string {
-	return append([]string{p.Site.Base(r)}, p.RedirectOrigins...)
-}
-
-// watchLoop counts how often in a row the same kind was dispensed, and warns
-// about a dispenser whose step does not change what it tests.
+// watchLoop counts how often in a row the same kind was dispensed, and warns about
+// a dispenser whose step does not change what it tests. The count is kept with the
+// session, so that it is right for any number of hosts.
 func (p *Pipeline) watchLoop(r *http.Request, s Session, out *step) {
-	if s.Intent == nil || s.Intent.Envelope.Kind != out.intent.Envelope.Kind || out.intent.Envelope.Kind == string(pluginsdk.KindRedirect) {
+	if s.Intent == nil || s.Intent.Kind() != out.intent.Kind() || out.intent.Ends() {
 		return
 	}
 	out.intent.Round = s.Intent.Round + 1
@@ -129,7 +104,7 @@ func (p *Pipeline) watchLoop(r *http.Request, s Session, out *step) {
 	}
 	p.Audit("loop")
 	p.Logger.Warn("the dispenser returns the same intent again and again: its step must change the state that it tests",
-		"request_id", p.Site.RequestID(r), "user", s.UserID, "kind", out.intent.Envelope.Kind, "round", out.intent.Round)
+		"request_id", p.Site.RequestID(r), "user", s.UserID, "kind", string(out.intent.Kind()), "round", out.intent.Round)
 }
 
 // request is what a plugin learns about r; pluginproc narrows it to the grants.

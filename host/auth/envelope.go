@@ -1,34 +1,77 @@
 package auth
 
-import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
 
 // Version is the version of every intent envelope's payload.
 const Version = "1"
 
-// An Envelope is an intent as the front end receives it.
+// An OpenIntent is the intent last dispensed in a session, without effects. It has
+// one encoding in JSON, which the stored session and the device keep; its
+// [OpenIntent.Envelope] is the part that the front end receives.
+type OpenIntent struct {
+	pluginsdk.Intent
+	// ID is shared by all attempts at the intent.
+	ID string
+	// Round counts how often in a row the kind was dispensed before.
+	Round int
+}
+
+// An Envelope is an intent as the front end receives it, in JSON.
 type Envelope struct {
-	Kind    string            `json:"kind"`
-	Version string            `json:"version"`
-	Payload map[string]string `json:"payload"`
+	Kind    pluginsdk.Kind `json:"kind"`
+	Version string         `json:"version"`
+	Payload any            `json:"payload"`
 }
 
-// NewEnvelope returns the envelope of a kind with its one detail: the target of a
-// redirect, the person's name in an org_setup.
-func NewEnvelope(kind, detail string) Envelope {
-	field := "target"
-	if kind == string(pluginsdk.KindOrgSetup) {
-		field = "personName"
+// Envelope returns what the front end receives.
+func (o OpenIntent) Envelope() Envelope {
+	e := Envelope{Kind: o.Kind(), Version: Version}
+	if k, ok := kindNamed(o.Kind()); ok && k.payload != nil {
+		e.Payload = k.payload(o.Intent)
 	}
-	return Envelope{Kind: kind, Version: Version, Payload: map[string]string{field: detail}}
+	return e
 }
 
-// Detail returns the payload's one field.
-func (e Envelope) Detail() string {
-	if e.Kind == string(pluginsdk.KindOrgSetup) {
-		return e.Payload["personName"]
+// Ends reports whether the intent ends the loop.
+func (o OpenIntent) Ends() bool { return o.Kind() == pluginsdk.KindRedirect }
+
+// storedIntent is the encoding of an [OpenIntent]. E is its envelope, with the
+// payload as a value when it is written and undecoded when it is read.
+type storedIntent[E any] struct {
+	ID       string `json:"id"`
+	Envelope E      `json:"envelope"`
+	Round    int    `json:"round,omitempty"`
+}
+
+// MarshalJSON encodes the intent for the session and the device.
+func (o OpenIntent) MarshalJSON() ([]byte, error) {
+	return json.Marshal(storedIntent[Envelope]{o.ID, o.Envelope(), o.Round})
+}
+
+// UnmarshalJSON decodes what MarshalJSON wrote. A kind or a version that this host
+// does not know is an error.
+func (o *OpenIntent) UnmarshalJSON(data []byte) error {
+	var in storedIntent[struct {
+		Kind    pluginsdk.Kind
+		Version string
+		Payload json.RawMessage
+	}]
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
 	}
-	return e.Payload["target"]
+	k, ok := kindNamed(in.Envelope.Kind)
+	if !ok || k.restore == nil || in.Envelope.Version != Version {
+		return fmt.Errorf("an intent of the kind %q, version %q, which this version does not know", in.Envelope.Kind, in.Envelope.Version)
+	}
+	intent, err := k.restore(in.Envelope.Payload)
+	if err != nil {
+		return fmt.Errorf("the payload of an intent of the kind %q: %w", in.Envelope.Kind, err)
+	}
+	*o = OpenIntent{Intent: intent, ID: in.ID, Round: in.Round}
+	return nil
 }
-
-// Target returns where a redirect leads; it is empty for other kinds.
-func (e Envelope) Target() string { return e.Payload["target"] }

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -21,7 +20,7 @@ func (p *Pipeline) currentIntent(w http.ResponseWriter, r *http.Request) error {
 	}
 	body := map[string]any{"next": nil}
 	if s.Intent != nil {
-		body["next"] = s.Intent.Envelope
+		body["next"] = s.Intent.Envelope()
 	}
 	fault.WriteJSON(w, http.StatusOK, body)
 	return nil
@@ -35,7 +34,7 @@ func (p *Pipeline) signedIn(w http.ResponseWriter, r *http.Request) (Session, er
 	return s, err
 }
 
-// Intent answers POST /auth/intents/{kind}, where the only kind is org-setup.
+// Intent answers POST /auth/intents/{kind} for every kind that takes a form.
 func (p *Pipeline) Intent() http.Handler { return p.serve(p.intent) }
 
 // satisfaction is the answer's body; all four keys are always there.
@@ -51,17 +50,17 @@ func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if r.PathValue("kind") != "org-setup" {
+	k, ok := kindAt(r.PathValue("kind"))
+	if !ok {
 		return &fault.Fault{Code: fault.UnknownIntent}
 	}
-	if s.Intent == nil || s.Intent.Envelope.Kind != string(pluginsdk.KindOrgSetup) {
+	if s.Intent == nil || s.Intent.Kind() != k.name {
 		return &fault.Fault{Code: fault.IntentNotCurrent}
 	}
-	handler := p.OrgSetup()
-	if handler == nil {
-		return &fault.Fault{Code: fault.HandlerMissing, Cause: errors.New("an org_setup intent was dispensed, but no plugin has the role org_setup")}
+	if err := k.available(p); err != nil {
+		return err
 	}
-	fields, err := readOrgSetup(r)
+	fields, err := k.form(r)
 	if err != nil {
 		return err
 	}
@@ -72,13 +71,13 @@ func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := p.handle(r, handler, user, s, fields)
+	result, next, err := k.answer(p, r, attempt{user, s, fields})
 	if err != nil {
 		return err
 	}
 	body := satisfaction{Status: result.Status(), NextStep: result.NextStep(), Errors: result.Errors()}
-	if result.Status() == pluginsdk.StatusSatisfied {
-		if body.Next, err = p.advance(r, user, s, result); err != nil {
+	if next != nil {
+		if body.Next, err = p.advance(r, user, s, *next); err != nil {
 			return err
 		}
 	}
@@ -86,39 +85,11 @@ func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// handle asks the handler and refuses answers that the contract forbids.
-func (p *Pipeline) handle(r *http.Request, h pluginsdk.OrgSetupHandler, user User, s Session, fields map[string]pluginsdk.Value) (pluginsdk.Result, error) {
-	req := p.request(r, s, s.Intent.ID)
-	req.Form = fields
-	result, err := h.Handle(r.Context(), pluginUser(user, nil), req)
-	if errors.Is(err, pluginsdk.ErrContract) {
-		return result, contractFault(err)
-	}
-	if err != nil {
-		return result, &fault.Fault{Code: fault.HandlerUnavailable, RetryAfter: retryAfter, Cause: err}
-	}
-	switch result.Status() {
-	case pluginsdk.StatusSatisfied:
-	case pluginsdk.StatusNeedsMoreInput:
-		if _, err := json.Marshal(result.NextStep()); err != nil {
-			return result, contractFault(err)
-		}
-	case pluginsdk.StatusError:
-	default:
-		return result, contractFault(errors.New("the handler returned no result"))
-	}
-	return result, nil
-}
-
-// advance asks the dispenser again and commits the handler's effects, the
-// dispenser's and the next intent together.
-func (p *Pipeline) advance(r *http.Request, user User, s Session, result pluginsdk.Result) (*Envelope, error) {
-	step, err := p.dispense(r, user, s, result.Effects())
-	if err != nil {
-		return nil, err
-	}
+// advance commits a step that follows a satisfied intent: the effects and the next
+// intent together.
+func (p *Pipeline) advance(r *http.Request, user User, s Session, step step) (*Envelope, error) {
 	next := step.applyTo(s)
-	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+	err := p.Tx.InTx(r.Context(), func(ctx context.Context) error {
 		if err := p.writeColumns(ctx, user.ID, step.columns); err != nil {
 			return err
 		}
@@ -136,6 +107,7 @@ func (p *Pipeline) advance(r *http.Request, user User, s Session, result plugins
 	if err != nil {
 		return nil, err
 	}
-	p.Logger.Info("intent satisfied", "request_id", p.Site.RequestID(r), "user", user.ID, "next", next.Intent.Envelope.Kind)
-	return &next.Intent.Envelope, nil
+	envelope := next.Intent.Envelope()
+	p.Logger.Info("intent satisfied", "request_id", p.Site.RequestID(r), "user", user.ID, "next", string(envelope.Kind))
+	return &envelope, nil
 }

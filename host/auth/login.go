@@ -43,8 +43,8 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	setCookies(w, cookies)
-	p.audit(r, "login", "user", user.ID, "intent", step.intent.Envelope.Kind)
-	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope})
+	p.audit(r, "login", "user", user.ID, "intent", string(step.intent.Kind()))
+	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope()})
 	return nil
 }
 

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,81 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
+
+// orgSetupPayload is the payload of an org_setup's envelope.
+type orgSetupPayload struct {
+	PersonName string `json:"personName"`
+}
+
+// orgSetupKind asks for the details of the organisation, which the plugin with the
+// role org_setup judges.
+func orgSetupKind() kind {
+	return kind{
+		name: pluginsdk.KindOrgSetup,
+		accept: func(_ *Pipeline, _ *http.Request, _ Session, i pluginsdk.Intent, _ *step) (pluginsdk.Intent, error) {
+			return pluginsdk.OrgSetup(i.PersonName()), nil
+		},
+		payload: func(i pluginsdk.Intent) any { return orgSetupPayload{i.PersonName()} },
+		restore: func(data json.RawMessage) (pluginsdk.Intent, error) {
+			var p orgSetupPayload
+			err := json.Unmarshal(data, &p)
+			return pluginsdk.OrgSetup(p.PersonName), err
+		},
+		path:      "org-setup",
+		available: (*Pipeline).orgSetupAvailable,
+		form:      readOrgSetup,
+		answer:    (*Pipeline).answerOrgSetup,
+	}
+}
+
+func (p *Pipeline) orgSetupAvailable() error {
+	if p.OrgSetup() == nil {
+		return orgSetupMissing()
+	}
+	return nil
+}
+
+func orgSetupMissing() error {
+	return &fault.Fault{Code: fault.HandlerMissing, Cause: errors.New("an org_setup intent was dispensed, but no plugin has the role org_setup")}
+}
+
+// answerOrgSetup asks the handler and, when it is satisfied, the dispenser, which
+// sees the handler's effects.
+func (p *Pipeline) answerOrgSetup(r *http.Request, a attempt) (pluginsdk.Result, *step, error) {
+	result, err := p.handleOrgSetup(r, a)
+	if err != nil || result.Status() != pluginsdk.StatusSatisfied {
+		return result, nil, err
+	}
+	next, err := p.dispense(r, a.user, a.session, result.Effects())
+	return result, &next, err
+}
+
+// handleOrgSetup asks the handler and refuses answers that the contract forbids.
+func (p *Pipeline) handleOrgSetup(r *http.Request, a attempt) (pluginsdk.Result, error) {
+	handler := p.OrgSetup()
+	if handler == nil { // a reload took the role away since
+		return pluginsdk.Result{}, orgSetupMissing()
+	}
+	req := p.request(r, a.session, a.session.Intent.ID)
+	req.Form = a.form
+	result, err := handler.Handle(r.Context(), pluginUser(a.user, nil), req)
+	if errors.Is(err, pluginsdk.ErrContract) {
+		return result, contractFault(err)
+	}
+	if err != nil {
+		return result, &fault.Fault{Code: fault.HandlerUnavailable, RetryAfter: retryAfter, Cause: err}
+	}
+	switch result.Status() {
+	case pluginsdk.StatusSatisfied, pluginsdk.StatusError:
+	case pluginsdk.StatusNeedsMoreInput:
+		if _, err := json.Marshal(result.NextStep()); err != nil {
+			return result, contractFault(err)
+		}
+	default:
+		return result, contractFault(errors.New("the handler returned no result"))
+	}
+	return result, nil
+}
 
 // readOrgSetup decodes and validates the organisation form, all fields at once,
 // before any handler sees it.

@@ -67,7 +67,7 @@ func (p *Pipeline) landing(r *http.Request, s Session, wanted string) (string, e
 		return wanted, nil
 	}
 	if s.Intent != nil {
-		target := s.Intent.Envelope.Target()
+		target := s.Intent.Target()
 		if target != "" && !ownPage(strings.TrimPrefix(target, p.Site.Base(r))) {
 			return target, nil
 		}

@@ -1,0 +1,54 @@
+package auth
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// redirectPayload is the payload of a redirect's envelope.
+type redirectPayload struct {
+	Target string `json:"target"`
+}
+
+// redirectKind ends the loop: the person is done and goes to the target.
+func redirectKind() kind {
+	return kind{
+		name: pluginsdk.KindRedirect,
+		accept: func(p *Pipeline, r *http.Request, _ Session, i pluginsdk.Intent, _ *step) (pluginsdk.Intent, error) {
+			if err := target.Check(i.Target(), p.origins(r)); err != nil {
+				return i, contractFault(err)
+			}
+			return pluginsdk.Redirect(i.Target()), nil
+		},
+		payload: func(i pluginsdk.Intent) any { return redirectPayload{i.Target()} },
+		restore: func(data json.RawMessage) (pluginsdk.Intent, error) {
+			var p redirectPayload
+			err := json.Unmarshal(data, &p)
+			return pluginsdk.Redirect(p.Target), err
+		},
+	}
+}
+
+// doneKind is what the built-in dispenser answers: a redirect to the page that the
+// person asked for, or else to the dashboard. Browsers never see the kind itself.
+func doneKind() kind {
+	return kind{
+		name: pluginsdk.KindDone,
+		accept: func(p *Pipeline, _ *http.Request, s Session, _ pluginsdk.Intent, out *step) (pluginsdk.Intent, error) {
+			out.consume = true
+			if s.Intended != "" {
+				return pluginsdk.Redirect(s.Intended), nil
+			}
+			dashboard, err := p.routePath("dashboard")
+			return pluginsdk.Redirect(dashboard), err
+		},
+	}
+}
+
+// origins are those that a redirect may name: this site's and the configured.
+func (p *Pipeline) origins(r *http.Request) []string {
+	return append([]string{p.Site.Base(r)}, p.RedirectOrigins...)
+}
