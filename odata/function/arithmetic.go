@@ -11,31 +11,37 @@ import (
 var (
 	_ = add(Function{
 		Name: "add", Group: Arithmetic, Range: Fails, Signatures: append(numbers(), sums()...),
-		SQL: operator(sqliteSum, "+", "+"),
+		Eval: evalArithmetic,
+		SQL:  operator(sqliteSum, "+", "+"),
 	})
 	_ = add(Function{
 		Name: "sub", Group: Arithmetic, Range: Fails, Signatures: append(numbers(), differences()...),
-		SQL: operator(sqliteSum, "-", "-"),
+		Eval: evalArithmetic,
+		SQL:  operator(sqliteSum, "-", "-"),
 	})
 	_ = add(Function{
 		Name: "mul", Group: Arithmetic, Range: Fails, Signatures: append(numbers(), multiples()...),
-		SQL: operator(sqliteProduct, "*", "*"),
+		Eval: evalArithmetic,
+		SQL:  operator(sqliteProduct, "*", "*"),
 	})
 	_ = add(Function{
 		Name: "div", Group: Arithmetic, Null: OrUndefined, Range: Fails, Signatures: append(numbers(), parts()...),
-		SQL: operator(sqliteQuotient, "/", "/"),
+		Eval: evalArithmetic,
+		SQL:  operator(sqliteQuotient, "/", "/"),
 	})
 	_ = add(Function{
 		Name: "divby", Group: Arithmetic, Null: OrUndefined, Range: Fails, Signatures: append(fractions(), parts()...),
-		SQL: operator(sqliteQuotient, "/", "/"),
+		Eval: evalArithmetic,
+		SQL:  operator(sqliteQuotient, "/", "/"),
 	})
 	_ = add(Function{
 		Name: "mod", Group: Arithmetic, Null: OrUndefined, Range: Fails, Signatures: numbers(),
-		SQL: operator(sqliteRemainder, "%", "%"),
+		Eval: evalArithmetic,
+		SQL:  operator(sqliteRemainder, "%", "%"),
 	})
 	// Negate is the minus sign before an expression.
 	_ = add(Function{
-		Name: "negate", Group: Arithmetic, Range: Fails,
+		Name: "negate", Group: Arithmetic, Range: Fails, Eval: evalNegate,
 		Signatures: []Signature{
 			{Params: []Param{Integer}, Result: edm.Int64},
 			{Params: []Param{{edm.Decimal, edm.Double, edm.Single, edm.Duration}}, Result: SameKind},

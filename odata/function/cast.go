@@ -9,8 +9,8 @@ import (
 // to the same type. OData-URL 5.1.1.10.1
 var _ = add(Function{
 	Name: "cast", Group: TypeTest, Null: OrUndefined, Range: ToNull,
-	Signatures: casts(),
-	SQL:        SQL{SQLite: byCall(sqliteCast), Postgres: byCall(postgresCast), MySQL: byCall(mysqlCast)},
+	Signatures: casts(), Eval: evalCast,
+	SQL: SQL{SQLite: byCall(sqliteCast), Postgres: byCall(postgresCast), MySQL: byCall(mysqlCast)},
 })
 
 // Isof is the comparison with null when it is bound: types are static. OData-URL 5.1.1.10.2

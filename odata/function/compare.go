@@ -7,21 +7,21 @@ import (
 // Comparisons are between two values of one kind, or two numbers. Package sqltext writes their SQL. Two nulls are equal,
 // null is not equal to anything else, and neither less nor greater. OData-URL 5.1.1.1.1 to 5.1.1.1.6
 var (
-	_ = add(Function{Name: "eq", Group: Comparison, Null: Never, Signatures: pairs(true)})
-	_ = add(Function{Name: "ne", Group: Comparison, Null: Never, Signatures: pairs(true)})
-	_ = add(Function{Name: "gt", Group: Comparison, Null: Never, Signatures: pairs(false)})
-	_ = add(Function{Name: "ge", Group: Comparison, Null: Never, Signatures: pairs(false)})
-	_ = add(Function{Name: "lt", Group: Comparison, Null: Never, Signatures: pairs(false)})
-	_ = add(Function{Name: "le", Group: Comparison, Null: Never, Signatures: pairs(false)})
+	_ = add(Function{Name: "eq", Group: Comparison, Null: Never, Signatures: pairs(true), Eval: evalCompare})
+	_ = add(Function{Name: "ne", Group: Comparison, Null: Never, Signatures: pairs(true), Eval: evalCompare})
+	_ = add(Function{Name: "gt", Group: Comparison, Null: Never, Signatures: pairs(false), Eval: evalCompare})
+	_ = add(Function{Name: "ge", Group: Comparison, Null: Never, Signatures: pairs(false), Eval: evalCompare})
+	_ = add(Function{Name: "lt", Group: Comparison, Null: Never, Signatures: pairs(false), Eval: evalCompare})
+	_ = add(Function{Name: "le", Group: Comparison, Null: Never, Signatures: pairs(false), Eval: evalCompare})
 )
 
 // In has the tested value first and the list behind it, whatever its length: true when one of them is equal. Its
 // signature has the first item of the list. OData-URL 5.1.1.1.12
-var _ = add(Function{Name: "in", Group: Comparison, Null: Never, Signatures: pairs(true)})
+var _ = add(Function{Name: "in", Group: Comparison, Null: Never, Signatures: pairs(true), Eval: evalIn})
 
 // Has tells whether all flags of the second value, a constant, are set in the first. OData-URL 5.1.1.1.11
 var _ = add(Function{
-	Name: "has", Group: Comparison,
+	Name: "has", Group: Comparison, Eval: evalHas,
 	Signatures: one(edm.Boolean, Param{edm.Enum}, Param{edm.Enum}),
 	SQL: SQL{
 		SQLite:   always("(($1 & $2) = $2)"),

@@ -6,7 +6,7 @@ import (
 
 // Concat puts two texts together. OData-URL 5.1.1.5.1
 var _ = add(Function{
-	Name: "concat", Group: Text,
+	Name: "concat", Group: Text, Eval: evalConcat,
 	Signatures: one(edm.String, String, String),
 	SQL: SQL{
 		SQLite:   always("($1 || $2)"),

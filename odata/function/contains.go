@@ -7,7 +7,7 @@ import (
 // Contains, startswith, endswith and indexof compare by code point. OData-URL 5.1.1.5.2 to 5.1.1.5.4, 5.1.1.5.7
 var (
 	_ = add(Function{
-		Name: "contains", Group: Text,
+		Name: "contains", Group: Text, Eval: evalContains,
 		Signatures: one(edm.Boolean, String, String),
 		SQL: SQL{
 			SQLite:   always("(instr($1, $2) > 0)"),
@@ -16,7 +16,7 @@ var (
 		},
 	})
 	_ = add(Function{
-		Name: "startswith", Group: Text,
+		Name: "startswith", Group: Text, Eval: evalContains,
 		Signatures: one(edm.Boolean, String, String),
 		SQL: SQL{
 			SQLite:   always("(substr($1, 1, length($2)) = $2)"),
@@ -25,7 +25,7 @@ var (
 		},
 	})
 	_ = add(Function{
-		Name: "endswith", Group: Text,
+		Name: "endswith", Group: Text, Eval: evalContains,
 		Signatures: one(edm.Boolean, String, String),
 		SQL: SQL{
 			SQLite:   always("(length($2) = 0 AND $1 IS NOT NULL OR substr($1, -length($2)) = $2 AND length($1) >= length($2))"),
@@ -35,7 +35,7 @@ var (
 	})
 	// The position counts characters from 0; it is -1 when there is none.
 	_ = add(Function{
-		Name: "indexof", Group: Text,
+		Name: "indexof", Group: Text, Eval: evalIndexOf,
 		Signatures: one(edm.Int64, String, String),
 		SQL: SQL{
 			SQLite:   always("(instr($1, $2) - 1)"),

@@ -7,7 +7,7 @@ import (
 // The date and the time of an instant in UTC. OData-URL 5.1.1.8.1, 5.1.1.8.11
 var (
 	_ = add(Function{
-		Name: "date", Group: Time,
+		Name: "date", Group: Time, Eval: evalInstantPart,
 		Signatures: one(edm.Date, Instant),
 		SQL: SQL{
 			SQLite:   always("substr($1, 1, 10)"),
@@ -16,7 +16,7 @@ var (
 		},
 	})
 	_ = add(Function{
-		Name: "time", Group: Time,
+		Name: "time", Group: Time, Eval: evalInstantPart,
 		Signatures: one(edm.TimeOfDay, Instant),
 		SQL: SQL{
 			SQLite:   always("substr($1, 12)"),
@@ -28,7 +28,7 @@ var (
 
 // Totaloffsetminutes is 0: instants are kept in UTC. OData-URL 5.1.1.8.12
 var _ = add(Function{
-	Name: "totaloffsetminutes", Group: Time,
+	Name: "totaloffsetminutes", Group: Time, Eval: evalTimePart,
 	Signatures: one(edm.Int64, Instant),
 	SQL: SQL{
 		SQLite:   always("CASE WHEN $1 IS NOT NULL THEN 0 END"),
@@ -39,7 +39,7 @@ var _ = add(Function{
 
 // Totalseconds is a duration as a number of seconds, with its fraction. OData-URL 5.1.1.8.13
 var _ = add(Function{
-	Name: "totalseconds", Group: Time,
+	Name: "totalseconds", Group: Time, Eval: evalTotalSeconds,
 	Signatures: one(edm.Decimal, Duration),
 	SQL: SQL{
 		SQLite:   always("$1"),

@@ -6,7 +6,7 @@ import (
 
 // Length counts characters. OData-URL 5.1.1.5.5
 var _ = add(Function{
-	Name: "length", Group: Text,
+	Name: "length", Group: Text, Eval: evalLength,
 	Signatures: one(edm.Int64, String),
 	SQL: SQL{
 		SQLite:   always("length($1)"),

@@ -8,12 +8,12 @@ import (
 // Tolower and toupper map letter by letter. OData-URL 5.1.1.7.1, 5.1.1.7.2
 var (
 	_ = add(Function{
-		Name: "tolower", Group: Text,
+		Name: "tolower", Group: Text, Eval: evalLetterCase,
 		Signatures: one(edm.String, String),
 		SQL:        SQL{SQLite: always("ves_lower($1)"), Postgres: mapped("lower"), MySQL: always("LOWER($1)")},
 	})
 	_ = add(Function{
-		Name: "toupper", Group: Text,
+		Name: "toupper", Group: Text, Eval: evalLetterCase,
 		Signatures: one(edm.String, String),
 		SQL:        SQL{SQLite: always("ves_upper($1)"), Postgres: mapped("upper"), MySQL: always("UPPER($1)")},
 	})

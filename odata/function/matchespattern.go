@@ -9,7 +9,7 @@ import (
 
 // MatchesPattern finds a regular expression anywhere in a text. OData-URL 5.1.1.7.4
 var _ = add(Function{
-	Name: "matchesPattern", Group: Text,
+	Name: "matchesPattern", Group: Text, Prepare: prepareMatches,
 	Signatures: one(edm.Boolean, String, String),
 	Check:      checkPattern,
 	SQL: SQL{

@@ -26,7 +26,7 @@ func rounding(name, sqlite, postgres, postgresDouble, mysqlDouble string) Functi
 		})
 	}
 	return Function{
-		Name: name, Group: Rounding,
+		Name: name, Group: Rounding, Eval: evalRound,
 		Signatures: one(SameKind, Number),
 		SQL: SQL{
 			SQLite:   pick(sqlite+"($1)", sqlite+"($1)"),

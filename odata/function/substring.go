@@ -8,7 +8,7 @@ import (
 // Substring counts characters from 0. A negative position is 0, a negative length is 0, and what lies behind the end is
 // empty. OData-URL 5.1.1.5.6
 var _ = add(Function{
-	Name: "substring", Group: Text, Null: OrUndefined,
+	Name: "substring", Group: Text, Null: OrUndefined, Eval: evalSubstring,
 	Signatures: []Signature{{Params: []Param{String, Integer, Integer}, Optional: 1, Result: edm.String}},
 	SQL: SQL{
 		SQLite: byCall(func(c *plan.Call) string {

@@ -14,7 +14,7 @@ var (
 
 func datePart(name, sqlite string) Function {
 	return Function{
-		Name: name, Group: Time,
+		Name: name, Group: Time, Eval: evalTimePart,
 		Signatures: one(edm.Int64, Dated),
 		SQL: SQL{
 			SQLite: always(sqlite),
@@ -41,7 +41,7 @@ var (
 	_ = add(timePart("minute", "15, 2", "4, 2"))
 	_ = add(timePart("second", "18, 2", "7, 2"))
 	_ = add(Function{
-		Name: "fractionalseconds", Group: Time,
+		Name: "fractionalseconds", Group: Time, Eval: evalFraction,
 		Signatures: one(edm.Decimal, Timed),
 		SQL: SQL{
 			SQLite: byCall(func(c *plan.Call) string {
@@ -62,7 +62,7 @@ var (
 // timePart has the place in the text of SQLite, for an instant and for a time of day.
 func timePart(name, ofInstant, ofClock string) Function {
 	return Function{
-		Name: name, Group: Time,
+		Name: name, Group: Time, Eval: evalTimePart,
 		Signatures: one(edm.Int64, Timed),
 		SQL: SQL{
 			SQLite: byCall(func(c *plan.Call) string {

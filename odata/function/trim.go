@@ -7,7 +7,7 @@ import (
 // Trim removes blanks, tabs, line feeds, vertical tabs, form feeds and carriage returns at both ends, no other space.
 // OData-URL 5.1.1.7.3
 var _ = add(Function{
-	Name: "trim", Group: Text,
+	Name: "trim", Group: Text, Eval: evalTrim,
 	Signatures: one(edm.String, String),
 	SQL: SQL{
 		SQLite:   always("trim($1, char(32, 9, 10, 11, 12, 13))"),

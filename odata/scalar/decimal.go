@@ -40,11 +40,16 @@ func Exact(op, x, y string) (string, bool) {
 	if err != nil || out.Form != apd.Finite {
 		return "", false
 	}
-	if out.IsZero() {
-		return "0", true
+	return Plain(out), true
+}
+
+// Plain writes a finite decimal without an exponent and without needless zeros; zero has no sign.
+func Plain(d *apd.Decimal) string {
+	if d.IsZero() {
+		return "0"
 	}
-	out.Reduce(out)
-	return out.Text('f'), true
+	short, _ := new(apd.Decimal).Reduce(d)
+	return short.Text('f')
 }
 
 // Float is the shortest plain notation of a float.

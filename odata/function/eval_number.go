@@ -1,0 +1,239 @@
+package function
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+)
+
+// Limits of Edm.Decimal: digits in all, and behind the point. Results with more digits behind the point are rounded.
+const (
+	maxDigits = 65
+	maxScale  = 30
+)
+
+// exact is the context in which decimals are computed: enough digits for the product of two of them.
+func exact() *apd.Context {
+	c := apd.BaseContext.WithPrecision(4 * maxDigits)
+	c.Rounding = apd.RoundHalfUp
+	return c
+}
+
+// asDecimal is a number as a decimal; false for what is none (NaN and the infinities).
+func asDecimal(k edm.Kind, v plan.Value) (*apd.Decimal, bool) {
+	switch {
+	case k.Integer() || k == edm.Enum:
+		return apd.New(v.Int, 0), true
+	case k == edm.Single || k == edm.Double:
+		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
+			return nil, false
+		}
+		d, _, err := apd.NewFromString(strconv.FormatFloat(v.Float, 'g', -1, floatBits(k)))
+		return d, err == nil
+	}
+	d, _, err := apd.NewFromString(string(v.Bytes))
+	return d, err == nil
+}
+
+func floatBits(k edm.Kind) int {
+	if k == edm.Single {
+		return 32
+	}
+	return 64
+}
+
+// asFloat is a number as a double, the nearest one.
+func asFloat(k edm.Kind, v plan.Value) float64 {
+	switch {
+	case k.Integer():
+		return float64(v.Int)
+	case k == edm.Single || k == edm.Double:
+		return v.Float
+	}
+	f, _ := strconv.ParseFloat(string(v.Bytes), 64) // a decimal beyond the range of doubles is infinite
+	return f
+}
+
+// decimalValue is a result as a Decimal.
+func decimalValue(d *apd.Decimal) (plan.Value, error) {
+	if d.Exponent < -maxScale {
+		if _, err := exact().Quantize(d, d, -maxScale); err != nil {
+			return plan.Value{}, ErrRange
+		}
+	}
+	text := scalar.Plain(d)
+	if digitsOf(text) > maxDigits {
+		return plan.Value{}, ErrRange
+	}
+	return plan.Value{Bytes: []byte(text)}, nil
+}
+
+// digitsOf counts the digits of a plain number, without leading zeros.
+func digitsOf(text string) int {
+	n := 0
+	for _, c := range text {
+		if c >= '1' && c <= '9' || c == '0' && n > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func intValue(n int64) (plan.Value, error) { return plan.Value{Int: n}, nil }
+
+func boolValue(b bool) (plan.Value, error) {
+	if b {
+		return plan.Value{Int: 1}, nil
+	}
+	return plan.Value{}, nil
+}
+
+// evalArithmetic is add, sub, mul, div, divby and mod of numbers, dates, times and durations. OData-URL 5.1.1.2
+func evalArithmetic(c *plan.Call, args []plan.Value) (plan.Value, error) {
+	a, b := kind(c, 0), kind(c, 1)
+	switch {
+	case c.T.Kind == edm.Int64:
+		return evalWhole(c.Name, args[0].Int, args[1].Int)
+	case c.T.Kind == edm.Decimal:
+		return evalDecimal(c.Name, a, b, args)
+	case c.T.Kind == edm.Double || c.T.Kind == edm.Single:
+		return evalFloat(c.Name, asFloat(a, args[0]), asFloat(b, args[1]))
+	}
+	return evalShift(c, args)
+}
+
+// evalWhole computes with integers of 64 bits; the quotient loses its fraction.
+func evalWhole(op string, x, y int64) (plan.Value, error) {
+	switch op {
+	case "add":
+		if y > 0 && x > math.MaxInt64-y || y < 0 && x < math.MinInt64-y {
+			return plan.Value{}, ErrRange
+		}
+		return intValue(x + y)
+	case "sub":
+		if y < 0 && x > math.MaxInt64+y || y > 0 && x < math.MinInt64+y {
+			return plan.Value{}, ErrRange
+		}
+		return intValue(x - y)
+	case "mul":
+		p := x * y
+		if x != 0 && (p/x != y || x == -1 && y == math.MinInt64) {
+			return plan.Value{}, ErrRange
+		}
+		return intValue(p)
+	}
+	switch {
+	case y == 0:
+		return Undefined()
+	case op == "mod" && y == -1:
+		return intValue(0)
+	case op == "mod":
+		return intValue(x % y)
+	case x == math.MinInt64 && y == -1:
+		return plan.Value{}, ErrRange
+	}
+	return intValue(x / y)
+}
+
+// evalDecimal computes with decimals. A quotient has scalar.DivisionDigits digits behind the point.
+func evalDecimal(op string, a, b edm.Kind, args []plan.Value) (plan.Value, error) {
+	x, okX := asDecimal(a, args[0])
+	y, okY := asDecimal(b, args[1])
+	if !okX || !okY {
+		return plan.Value{}, ErrRange
+	}
+	ctx, out := exact(), new(apd.Decimal)
+	var err error
+	switch op {
+	case "add":
+		_, err = ctx.Add(out, x, y)
+	case "sub":
+		_, err = ctx.Sub(out, x, y)
+	case "mul":
+		_, err = ctx.Mul(out, x, y)
+	default:
+		if y.IsZero() {
+			return Undefined()
+		}
+		if op == "mod" {
+			_, err = ctx.Rem(out, x, y)
+			break
+		}
+		if _, err = ctx.Quo(out, x, y); err == nil && out.Exponent < -scalar.DivisionDigits {
+			_, err = ctx.Quantize(out, out, -scalar.DivisionDigits)
+		}
+	}
+	if err != nil {
+		return plan.Value{}, ErrRange
+	}
+	return decimalValue(out)
+}
+
+// evalFloat computes with doubles as IEEE 754 has it, but for the remainder by zero, which is undefined.
+func evalFloat(op string, x, y float64) (plan.Value, error) {
+	switch op {
+	case "add":
+		return plan.Value{Float: x + y}, nil
+	case "sub":
+		return plan.Value{Float: x - y}, nil
+	case "mul":
+		return plan.Value{Float: x * y}, nil
+	case "mod":
+		if y == 0 {
+			return Undefined()
+		}
+		return plan.Value{Float: math.Mod(x, y)}, nil
+	}
+	return plan.Value{Float: x / y}, nil
+}
+
+// evalNegate is the unary minus. OData-URL 5.1.1.2.6
+func evalNegate(c *plan.Call, args []plan.Value) (plan.Value, error) {
+	switch c.T.Kind {
+	case edm.Int64:
+		return evalWhole("sub", 0, args[0].Int)
+	case edm.Double, edm.Single:
+		return plan.Value{Float: -args[0].Float}, nil
+	case edm.Duration:
+		s := seconds(args[0])
+		s.Neg(s)
+		return spanValue(s)
+	}
+	d, ok := asDecimal(kind(c, 0), args[0])
+	if !ok {
+		return plan.Value{}, ErrRange
+	}
+	d.Neg(d)
+	return decimalValue(d)
+}
+
+// evalRound is round, floor and ceiling; halves go away from zero. OData-URL 5.1.1.9
+func evalRound(c *plan.Call, args []plan.Value) (plan.Value, error) {
+	switch k := kind(c, 0); {
+	case k.Integer():
+		return args[0], nil
+	case k == edm.Decimal:
+		d, _ := asDecimal(k, args[0])
+		ctx := exact()
+		var err error
+		switch c.Name {
+		case "floor":
+			_, err = ctx.Floor(d, d)
+		case "ceiling":
+			_, err = ctx.Ceil(d, d)
+		default:
+			_, err = ctx.Quantize(d, d, 0)
+		}
+		if err != nil {
+			return plan.Value{}, ErrRange
+		}
+		return decimalValue(d)
+	}
+	round := map[string]func(float64) float64{"floor": math.Floor, "ceiling": math.Ceil, "round": math.Round}[c.Name]
+	return plan.Value{Float: round(args[0].Float)}, nil
+}
