@@ -63,11 +63,12 @@ func layout() map[string][]string {
 		"odata/planner":          {"odata/edm", "odata/plan", "odata/plan/bind", "odata/syntax"},
 		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/planner", "odata/scalar", "odata/sqlsource/*"},
 		"odata/sqlsource/*":      {"odata/edm", "odata/plan", "odata/scalar", "odata/sqlsource/*"},
-		"odata/odatatest":        {"odata", "odata/edm", "odata/plan", "odata/planner", "odata/sqlsource", "odata/syntax"},
+		"odata/memory":           {"odata/edm", "odata/function", "odata/plan", "odata/planner", "odata/scalar"},
+		"odata/odatatest":        {"odata", "odata/edm", "odata/memory", "odata/plan", "odata/planner", "odata/sqlsource", "odata/syntax"},
 		"odata/odatatest/dbtest": {},
 
 		"ui": {}, "ui/uitest": {},
-		"examples/*": {"host", "pluginsdk", "odata", "odata/edm", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
+		"examples/*": {"host", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
 	}
 }
 

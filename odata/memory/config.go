@@ -1,0 +1,72 @@
+package memory
+
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
+
+// Config says what is served. The zero value serves nothing.
+type Config struct {
+	// Namespace of the types; "Vestibule" when empty.
+	Namespace string
+	// Guard of the service, and of the sets that have none of their own. The zero value demands a signed-in caller;
+	// edm.GuardNone lets everybody in.
+	Guard edm.Guard
+	Sets  []Set
+	// Singletons are sets of one row, without a key in their URL.
+	Singletons []Set
+	Enums      []Enum
+}
+
+// Set is an entity set, or a singleton, with its rows.
+//
+// The fields of the rows' struct type are the properties. A tag `odata:"name,option,..."` names a property and says
+// more about it; without a name it is that of the json tag, and without one the name of the field. A field tagged
+// `odata:"-"`, or `json:"-"` alone, is left out. The options are
+//
+//	key              part of the key; without any, the property "id" in any case is the key
+//	search           $search looks here
+//	hide             exists for row policies and navigation only, never for clients
+//	type=NAME        an Enum of the Config, or Decimal, Guid, Date, TimeOfDay, Duration for text, Date and TimeOfDay for
+//	                 time.Time, or the name of a complex type
+//	precision=N      of a Decimal: its significant digits
+//	scale=N          of a Decimal: its digits behind the point
+//
+// The types are bool, the integers (uint64 becomes a Decimal), float32 and float64, string, []byte (Binary), [16]byte
+// (Guid), time.Time (DateTimeOffset), time.Duration, and apd.Decimal. A pointer, or a struct like sql.NullString whose
+// second field is Valid, may be null. Another struct is a complex property; an embedded one lends its fields.
+type Set struct {
+	Name string
+	// Rows is a slice of structs, or of pointers to structs. New copies every value.
+	Rows any
+	// Type is the name of the entity type; Name when empty.
+	Type string
+	// Guard is "session", "settled" or "none"; that of the Config when empty.
+	Guard string
+	// Filter is a row policy in $filter syntax; hidden properties and @user_COLUMN may stand in it.
+	Filter      string
+	Description string
+	Navigations []Navigation
+}
+
+// Navigation is a navigation property: a way from the rows of its set to those of another.
+type Navigation struct {
+	Name string
+	// To is the name of the set that it leads to.
+	To string
+	// Many makes it a collection.
+	Many bool
+	// On says which property of the own set equals which property of the target. Null equals nothing.
+	On map[string]string
+	// Via is a slice of structs between the two sets, whose property FromKey holds the key of the own set and ToKey
+	// that of the target. On is empty then, and Many is true. New copies every value.
+	Via            any
+	FromKey, ToKey string
+	// Partner is the name of the way back; empty for none.
+	Partner string
+}
+
+// Enum is an enumeration type over an integer field.
+type Enum struct {
+	Name string
+	// Flags allows several members in one value.
+	Flags   bool
+	Members map[string]int64
+}

@@ -1,0 +1,214 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// value computes an expression for the rows that the ranges stand on.
+type value func(*env) plan.Value
+
+// compiler makes functions of the expressions and queries of a plan, once for each request.
+type compiler struct {
+	source *Source
+	// ranges is more than the largest number of a range.
+	ranges int
+	err    error
+}
+
+func (c *compiler) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func null(*env) plan.Value { return plan.Value{Null: true} }
+
+// expr compiles an expression. Its constant parts are computed here; a fault in one ends the request.
+func (c *compiler) expr(e plan.Expr) value {
+	switch e := e.(type) {
+	case *plan.Literal:
+		v := e.Value
+		return func(*env) plan.Value { return v }
+	case *plan.Ref:
+		return c.ref(e)
+	case *plan.Call:
+		if e.Name == "case" {
+			return c.choice(e)
+		}
+		return c.call(e)
+	case *plan.Sub:
+		return c.sub(e)
+	}
+	c.fail(fmt.Errorf("there is no expression %T", e))
+	return null
+}
+
+// ref is a property of the row that a range stands on; null where the row is missing.
+func (c *compiler) ref(e *plan.Ref) value {
+	id := e.Range.ID
+	c.ranges = max(c.ranges, id+1)
+	col := c.source.bySet[e.Range.Set].columns[e.Path[0]]
+	for _, p := range e.Path[1:] {
+		col = col.members[p]
+	}
+	at := col.at
+	return func(env *env) plan.Value {
+		r := env.rows[id]
+		if r == nil {
+			return plan.Value{Null: true}
+		}
+		return r[at]
+	}
+}
+
+// call computes a function. What leaves its type's range is a fault among constants and null within a row.
+func (c *compiler) call(e *plan.Call) value {
+	f := function.Lookup(e.Name)
+	if f == nil {
+		c.fail(fmt.Errorf("there is no function %q", e.Name))
+		return null
+	}
+	eval, err := f.Compile(e)
+	if err != nil {
+		c.fail(err)
+		return null
+	}
+	args := make([]value, len(e.Args))
+	fixed := true
+	for i, a := range e.Args {
+		args[i] = c.expr(a)
+		fixed = fixed && constant(a)
+	}
+	if fixed {
+		return c.fold(e, eval, args)
+	}
+	return func(env *env) plan.Value {
+		list := make([]plan.Value, len(args))
+		for i, a := range args {
+			list[i] = a(env)
+		}
+		v, err := eval(list)
+		if err != nil {
+			return plan.Value{Null: true}
+		}
+		return v
+	}
+}
+
+// constant tells whether an expression depends on no row.
+func constant(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Literal:
+		return true
+	case *plan.Call:
+		for _, a := range e.Args {
+			if !constant(a) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (c *compiler) fold(e *plan.Call, eval function.Eval, args []value) value {
+	list := make([]plan.Value, len(args))
+	for i, a := range args {
+		list[i] = a(nil)
+	}
+	v, err := eval(list)
+	switch {
+	case errors.Is(err, function.ErrRange):
+		c.fail(&plan.Error{Kind: plan.Malformed, Pos: -1, Message: "the result of a computation is out of range", Cause: fmt.Errorf("%s: %w", e.Name, err)})
+	case err != nil:
+		c.fail(fmt.Errorf("compute %s: %w", e.Name, err))
+	}
+	return func(*env) plan.Value { return v }
+}
+
+// choice computes the result of the first condition that is true, and no other.
+func (c *compiler) choice(e *plan.Call) value {
+	parts := make([]value, len(e.Args))
+	for i, a := range e.Args {
+		parts[i] = c.expr(a)
+		if i%2 == 1 && e.T.Kind != a.Type().Kind {
+			parts[i] = c.promoted(parts[i], a, e.T)
+		}
+	}
+	return func(env *env) plan.Value {
+		for i := 0; i < len(parts); i += 2 {
+			if isTrue(parts[i](env)) {
+				return parts[i+1](env)
+			}
+		}
+		return plan.Value{Null: true}
+	}
+}
+
+// promoted brings a number to the type that the results of a case have in common.
+func (c *compiler) promoted(v value, from plan.Expr, to edm.Type) value {
+	if !from.Type().Kind.Numeric() || !to.Kind.Numeric() {
+		return v
+	}
+	cast, err := function.Lookup("cast").Compile(&plan.Call{Name: "cast", Args: []plan.Expr{from}, T: to})
+	if err != nil {
+		c.fail(err)
+		return null
+	}
+	return func(env *env) plan.Value {
+		out, err := cast([]plan.Value{v(env)})
+		if err != nil {
+			return plan.Value{Null: true}
+		}
+		return out
+	}
+}
+
+func isTrue(v plan.Value) bool { return !v.Null && v.Int != 0 }
+
+// sub computes what an expression says of other rows. For all, the predicate must be true and not merely not false.
+// OData-URL 5.1.1.13
+func (c *compiler) sub(e *plan.Sub) value {
+	q := *e.Query
+	var pred value
+	if e.Op == "all" {
+		q.Filter = nil
+		if e.Query.Filter != nil {
+			pred = c.expr(e.Query.Filter)
+		}
+	}
+	inner := c.query(&q)
+	var result value
+	if e.Op == "value" {
+		result = c.expr(e.Value)
+	}
+	return func(env *env) plan.Value {
+		var n int64
+		out := plan.Value{Null: true}
+		inner.each(env, func() bool {
+			switch {
+			case e.Op == "value":
+				out = result(env)
+				return false
+			case e.Op == "all" && (pred == nil || isTrue(pred(env))):
+				return true
+			}
+			n++
+			return e.Op == "count"
+		})
+		switch e.Op {
+		case "value":
+			return out
+		case "count":
+			return plan.Value{Int: n}
+		case "all":
+			n = 1 - n
+		}
+		return plan.Value{Int: n}
+	}
+}

@@ -1,0 +1,264 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/planner"
+)
+
+// builder makes a model of a Config, and the tables that go with it.
+type builder struct {
+	cfg       Config
+	model     *edm.Model
+	enums     map[string]*edm.EnumType
+	complexes map[string]reflect.Type
+	sets      []*set
+	links     map[*edm.Navigation]*link
+	faults    []error
+}
+
+// set is where the rows of an entity set are read from and kept.
+type set struct {
+	cfg  Set
+	edm  *edm.EntitySet
+	goes reflect.Type
+	// cells are the single values of a row, in the order of its fields.
+	cells []cell
+	// columns finds the place of a property's value, byName that of a property by its name.
+	columns map[*edm.Property]*column
+	byName  map[string]int
+	// search are the places of what $search looks at.
+	search []int
+	at     int
+}
+
+// cell is one value of a row.
+type cell struct {
+	// outer leads to the complex property that has the field; nil when there is none.
+	outer, index []int
+	name         string
+	typ          edm.Type
+	nullable     bool
+	read         reader
+}
+
+// column is the place of a value, or those of a complex property's members.
+type column struct {
+	at      int
+	members map[*edm.Property]*column
+}
+
+func (b *builder) fault(place, format string, args ...any) {
+	b.faults = append(b.faults, fmt.Errorf("%s: %w", place, fmt.Errorf(format, args...))) //nolint:err113 // they are for people
+}
+
+// build makes model, sets and links; later steps need the sets of the earlier ones.
+func build(cfg Config) (*builder, error) {
+	if cfg.Namespace == "" {
+		cfg.Namespace = "Vestibule"
+	}
+	b := &builder{
+		cfg: cfg, enums: map[string]*edm.EnumType{}, complexes: map[string]reflect.Type{}, links: map[*edm.Navigation]*link{},
+		model: &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard},
+	}
+	b.addEnums()
+	for _, s := range cfg.Sets {
+		b.addSet(s, false)
+	}
+	for _, s := range cfg.Singletons {
+		b.addSet(s, true)
+	}
+	for _, s := range b.sets {
+		b.navigations(s)
+	}
+	if len(b.faults) == 0 {
+		if err := b.model.Check(); err != nil {
+			return nil, fmt.Errorf("check model: %w", err)
+		}
+		if _, err := planner.New(b.model); err != nil {
+			return nil, fmt.Errorf("check row policies: %w", err)
+		}
+	}
+	return b, errors.Join(b.faults...)
+}
+
+func (b *builder) addEnums() {
+	for _, e := range b.cfg.Enums {
+		place := fmt.Sprintf("enum %q", e.Name)
+		if !identifier(e.Name) || b.enums[e.Name] != nil {
+			b.fault(place, "the name must be a new identifier")
+		}
+		t := &edm.EnumType{Name: e.Name, Flags: e.Flags, Underlying: edm.Int64}
+		for name, v := range e.Members {
+			if !identifier(name) {
+				b.fault(place, "the member %q is no identifier", name)
+			}
+			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v})
+		}
+		if len(t.Members) == 0 {
+			b.fault(place, "an enumeration needs members")
+		}
+		sort.Slice(t.Members, func(i, j int) bool {
+			a, b := t.Members[i], t.Members[j]
+			return a.Value < b.Value || a.Value == b.Value && a.Name < b.Name
+		})
+		b.enums[e.Name] = t
+		b.model.Enums = append(b.model.Enums, t)
+	}
+}
+
+func (b *builder) addSet(cfg Set, isSingle bool) {
+	place := fmt.Sprintf("set %q", cfg.Name)
+	if !identifier(cfg.Name) {
+		b.fault(place, "the name must be an identifier: letters, digits and underscores")
+	}
+	goes, err := rowType(cfg.Rows)
+	if err != nil {
+		b.fault(place, "%w", err)
+		return
+	}
+	fields, err := fieldsOf(goes)
+	if err != nil {
+		b.fault(place, "%w", err)
+		return
+	}
+	guard := b.cfg.Guard
+	if cfg.Guard != "" {
+		var ok bool
+		if guard, ok = edm.ParseGuard(cfg.Guard); !ok {
+			b.fault(place, "there is no guard %q; there are session, settled, none", cfg.Guard)
+		}
+	}
+	t := &edm.EntityType{Name: cfg.Type, Description: cfg.Description}
+	if t.Name == "" {
+		t.Name = cfg.Name
+	}
+	s := &set{cfg: cfg, goes: goes, columns: map[*edm.Property]*column{}, byName: map[string]int{}, at: len(b.sets)}
+	es := edm.EntitySet{Name: cfg.Name, Type: t, Guard: guard, Policy: cfg.Filter, Description: cfg.Description}
+	for _, f := range fields {
+		b.property(place, s, t, f)
+	}
+	b.keys(place, t, fields, isSingle)
+	es.Searchable = len(s.search) > 0 && !isSingle
+	b.model.Types = append(b.model.Types, t)
+	if isSingle {
+		one := edm.NewSingleton(es)
+		b.model.Singletons = append(b.model.Singletons, one)
+		s.edm = one.Set
+	} else {
+		s.edm = &es
+		b.model.Sets = append(b.model.Sets, s.edm)
+	}
+	b.sets = append(b.sets, s)
+}
+
+// property makes a property of a field.
+func (b *builder) property(place string, s *set, t *edm.EntityType, f field) {
+	p := &edm.Property{Name: f.name}
+	switch {
+	case f.members != nil:
+		ct := b.complexType(place, f)
+		p.Type = edm.Type{Kind: edm.Complex, Complex: ct}
+		s.columns[p] = &column{members: map[*edm.Property]*column{}}
+		for i, m := range f.members {
+			at, _ := b.cell(place, s, m, f.index)
+			s.columns[p].members[ct.Properties[i]] = &column{at: at}
+		}
+	default:
+		at, ok := b.cell(place, s, f, nil)
+		if !ok {
+			return
+		}
+		p.Type, p.Nullable = s.cells[at].typ, s.cells[at].nullable
+		s.columns[p], s.byName[f.name] = &column{at: at}, at
+		if f.tag.search {
+			if p.Type.Kind != edm.String {
+				b.fault(place, "property %q: only text can be searched", f.name)
+			}
+			s.search = append(s.search, at)
+		}
+	}
+	if f.tag.hide {
+		t.Hidden = append(t.Hidden, p)
+	} else {
+		t.Properties = append(t.Properties, p)
+	}
+}
+
+// cell adds a single value to the rows of a set.
+func (b *builder) cell(place string, s *set, f field, outer []int) (int, bool) {
+	t, nullable, read, err := typeOf(f, b.enums)
+	if err != nil {
+		b.fault(place, "property %q: %w", f.name, err)
+		return 0, false
+	}
+	nullable = nullable || t.Kind == edm.Binary
+	s.cells = append(s.cells, cell{outer: outer, index: f.index, name: f.name, typ: t, nullable: nullable, read: read})
+	return len(s.cells) - 1, true
+}
+
+// complexType finds or makes the complex type of a field. Its members may be null where the structure may be missing.
+func (b *builder) complexType(place string, f field) *edm.ComplexType {
+	goes, pointer := f.typ, f.typ.Kind() == reflect.Pointer
+	if pointer {
+		goes = goes.Elem()
+	}
+	name := f.tag.typ
+	if name == "" {
+		name = goes.Name()
+	}
+	if name == "" {
+		name = f.name
+	}
+	if known := b.model.Complex(name); known != nil {
+		if b.complexes[name] != goes {
+			b.fault(place, "property %q: the type name %q is taken: name another with type=NAME in its odata tag", f.name, name)
+			known = &edm.ComplexType{Name: name}
+			for _, m := range f.members {
+				known.Properties = append(known.Properties, &edm.Property{Name: m.name})
+			}
+		}
+		for _, p := range known.Properties {
+			p.Nullable = p.Nullable || pointer
+		}
+		return known
+	}
+	ct := &edm.ComplexType{Name: name}
+	for _, m := range f.members {
+		t, nullable, _, err := typeOf(m, b.enums)
+		if err != nil {
+			t = edm.Of(edm.String) // the fault is told where the cell is made
+		}
+		ct.Properties = append(ct.Properties, &edm.Property{Name: m.name, Type: t, Nullable: nullable || pointer})
+	}
+	b.complexes[name] = goes
+	b.model.Complexes = append(b.model.Complexes, ct)
+	return ct
+}
+
+// keys finds the key: the properties that are tagged so, or else the one called id.
+func (b *builder) keys(place string, t *edm.EntityType, fields []field, isSingle bool) {
+	for _, f := range fields {
+		if p := t.Property(f.name); f.tag.key && p != nil {
+			t.Key = append(t.Key, p)
+		}
+	}
+	for _, p := range t.Properties {
+		if len(t.Key) == 0 && strings.EqualFold(p.Name, "id") && p.Type.Kind != edm.Complex {
+			t.Key = []*edm.Property{p}
+		}
+	}
+	if len(t.Key) == 0 && !isSingle {
+		b.fault(place, "it has no key: tag a field with `odata:\",key\"`")
+	}
+	for _, p := range t.Key {
+		if p.Nullable {
+			b.fault(place, "property %q: a key cannot be null, so its field can be no pointer", p.Name)
+		}
+	}
+}

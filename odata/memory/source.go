@@ -1,0 +1,112 @@
+package memory
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Source has the rows of a model. It is safe for concurrent use.
+type Source struct {
+	model *edm.Model
+	sets  []*set
+	bySet map[*edm.EntitySet]*set
+	links map[*edm.Navigation]*link
+
+	// writing is held by Replace.
+	writing sync.Mutex
+	state   atomic.Pointer[state]
+}
+
+// state is the rows of all sets at one moment. It does not change.
+type state struct {
+	version string
+	tables  []*table
+}
+
+// New makes a model of the struct types in a Config and copies the rows. Its errors, one for each fault, name the set
+// and the property, and say what to do about it.
+func New(cfg Config) (*Source, error) {
+	b, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{model: b.model, sets: b.sets, links: b.links, bySet: map[*edm.EntitySet]*set{}}
+	first := &state{version: rand.Text()[:12] + ".0"}
+	var faults []error
+	for _, set := range b.sets {
+		s.bySet[set.edm] = set
+		t, err := set.table(set.cfg.Rows)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("set %q: %w", set.cfg.Name, err))
+		}
+		first.tables = append(first.tables, t)
+	}
+	s.state.Store(first)
+	return s, errors.Join(faults...)
+}
+
+// Model is the model of the sets.
+func (s *Source) Model() *edm.Model { return s.model }
+
+// Replace copies new rows into a set or singleton, in place of all that it had; rows is a slice of the same struct type
+// as before, or of pointers to it. Requests see either the old rows or the new ones, and one that is under way goes on
+// with the old ones. After an error nothing has changed.
+func (s *Source) Replace(set string, rows any) error {
+	for _, known := range s.sets {
+		if known.edm.Name != set {
+			continue
+		}
+		if goes, err := rowType(rows); err != nil || goes != known.goes {
+			return fmt.Errorf("replace set %q: %T is no slice of %v", set, rows, known.goes)
+		}
+		t, err := known.table(rows)
+		if err != nil {
+			return fmt.Errorf("replace set %q: %w", set, err)
+		}
+		s.swap(known.at, t)
+		return nil
+	}
+	return fmt.Errorf("replace: there is no set %q", set)
+}
+
+func (s *Source) swap(at int, t *table) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	old := s.state.Load()
+	next := &state{version: old.version[:13], tables: slices.Clone(old.tables)}
+	n, _ := strconv.ParseUint(old.version[13:], 36, 64)
+	next.version += strconv.FormatUint(n+1, 36)
+	next.tables[at] = t
+	s.state.Store(next)
+}
+
+// Version names the state of the rows: it changes with every Replace, and from run to run. See odata.Versioned.
+func (s *Source) Version(context.Context) string { return s.state.Load().version }
+
+// Open finds the rows of a plan; see plan.Rows. Faults are *plan.Error: NotFound when an entity that the path goes
+// through is not there, Unavailable when ctx ended first, Malformed when a constant is out of the range of its type.
+func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	if p.Top == nil {
+		return nil, errors.New("the plan has no rows")
+	}
+	c := &compiler{source: s}
+	top := c.node(p.Top)
+	if c.err != nil {
+		return nil, c.err
+	}
+	e := &env{ctx: ctx, state: s.state.Load(), rows: make([]row, c.ranges)}
+	r := &rows{env: e, node: top}
+	if err := r.open(p.Kind == plan.RawCount); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
