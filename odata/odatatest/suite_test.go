@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	_ "modernc.org/sqlite" // driver "sqlite", to fill the database
 
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
@@ -25,6 +26,15 @@ func TestPostgreSQL(t *testing.T) {
 func TestMariaDB(t *testing.T) {
 	t.Parallel()
 	suite(t, "mysql", "mysql", dbtest.MySQL(t))
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	source, err := memory.New(odatatest.Memory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	odatatest.Run(t, odatatest.Subject{Model: source.Model(), Source: source})
 }
 
 func suite(t *testing.T, dialect, driver, dsn string) {
