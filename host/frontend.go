@@ -19,8 +19,7 @@ func openApp(o Options) (*frontend.App, error) {
 	if o.UI.App == nil {
 		return nil, nil
 	}
-	core, _, _ := strings.Cut(o.Version, ".")
-	return frontend.Open(o.UI.App, o.UI.Live, core)
+	return frontend.Open(o.UI.App, o.UI.Live, CoreVersion())
 }
 
 // loginPage answers GET /login.
@@ -75,7 +74,7 @@ type bootstrap struct {
 
 func (h *Host) bootstrap(r *http.Request, s auth.Session) bootstrap {
 	b := bootstrap{
-		Core: h.o.Version, AppName: h.o.UI.AppName, Locale: h.site.Locale(r),
+		Core: Version(), AppName: h.o.UI.AppName, Locale: h.site.Locale(r),
 		Logo: h.logo(), Routes: map[string]*string{},
 	}
 	b.Password.MinLength = h.pipeline.MinLength

@@ -74,7 +74,7 @@ func New(o Options) (*Host, error) {
 	}
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
-		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: o.Version, Metrics: pluginMetrics(h.metrics),
+		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics),
 	}); err != nil {
 		return nil, err
 	}
@@ -116,9 +116,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Version == "" {
-		o.Version = "2.0.0"
 	}
 	if o.Server.Address == "" {
 		o.Server.Address = "127.0.0.1:8080"

@@ -28,9 +28,6 @@ type Options struct {
 	// Store is the shared database, already migrated. The host closes it when Run
 	// returns.
 	Store *store.DB
-	// Version is the product's version, "2.0.0" when empty; its first number is
-	// the core version that front-end modules name.
-	Version string
 
 	Server  ServerOptions
 	Session SessionOptions

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/ui"
 )
 
@@ -98,7 +100,7 @@ func TestManifest(t *testing.T) {
 	if err := json.Unmarshal([]byte(read(t, "manifest.json")), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"name": "auth", "version": "2.0.0", "core": "2", "entry": "index.html"}
+	want := map[string]string{"name": "auth", "version": pluginsdk.Version, "core": host.CoreVersion(), "entry": "index.html"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -65,7 +65,7 @@ func (c *Config) Reloaded(old host.Options) (host.Options, error) {
 	if err := findings.Err(); err != nil {
 		return host.Options{}, err
 	}
-	opts.Store, opts.OData, opts.Version, opts.Now = old.Store, old.OData, old.Version, old.Now
+	opts.Store, opts.OData, opts.Now = old.Store, old.OData, old.Now
 	opts.Server.OnReady = old.Server.OnReady
 	return opts, nil
 }

@@ -10,14 +10,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/ui"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
-
-// coreVersion is what the manifest of a front-end app must name.
-const coreVersion = "2"
 
 // maxManifest bounds what is read of it, in bytes.
 const maxManifest = 1 << 20
@@ -65,7 +63,7 @@ func checkApp(app fs.FS, dir string, at Position, f *Findings) {
 	}
 	src, err := readSmall(app, "manifest.json")
 	if err != nil {
-		f.Add(at, dir+" has no manifest.json", fmt.Sprintf(`add one with {"name": "…", "version": "1.0.0", "core": %q}`, coreVersion))
+		f.Add(at, dir+" has no manifest.json", fmt.Sprintf(`add one with {"name": "…", "version": "1.0.0", "core": %q}`, host.CoreVersion()))
 		return
 	}
 	var manifest struct {
@@ -75,9 +73,9 @@ func checkApp(app fs.FS, dir string, at Position, f *Findings) {
 		f.Add(at, filepath.Join(dir, "manifest.json")+" is no JSON", err.Error())
 		return
 	}
-	if manifest.Core != coreVersion {
+	if core := host.CoreVersion(); manifest.Core != core {
 		f.Add(at, fmt.Sprintf("%s names core %v", filepath.Join(dir, "manifest.json"), manifest.Core),
-			fmt.Sprintf(`this host is core %s: write "core": %q in an app that is made for it`, coreVersion, coreVersion))
+			fmt.Sprintf(`this host is core %s: write "core": %q in an app that is made for it`, core, core))
 	}
 }
 

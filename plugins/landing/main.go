@@ -18,7 +18,7 @@ func newPlugin() pluginsdk.Plugin {
 	l := &landing{}
 	return pluginsdk.Plugin{
 		Name:        "landing",
-		Version:     "2.0.0",
+		Version:     pluginsdk.Version,
 		Description: "Chooses where people land after signing in, by rules over their columns.",
 		Dispenser:   l,
 		Config:      &l.config,

@@ -18,7 +18,7 @@ func newPlugin() pluginsdk.Plugin {
 	s := &setup{}
 	return pluginsdk.Plugin{
 		Name:        "orgsetup",
-		Version:     "2.0.0",
+		Version:     pluginsdk.Version,
 		Description: "Asks for the organisation until the user's partner_id is set.",
 		Dispenser:   s,
 		OrgSetup:    s,

@@ -1,7 +1,7 @@
 // Builds dist: hashed assets, the page, the manifest, the bundles, and what is compressed ahead. The same sources give
 // the same bytes on any machine: the compressors are the pinned packages, not those of the Node at hand.
 
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
@@ -29,7 +29,9 @@ export async function buildInto(dist) {
     write(dist, name + '.gz', gzip(file.contents, { level: 9 }));
   }
   write(dist, 'index.html', page(names.js, names.css));
-  write(dist, 'manifest.json', JSON.stringify({ name: 'auth', version: '2.0.0', core: '2', entry: 'index.html' }) + '\n');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [core] = version.split('.');
+  write(dist, 'manifest.json', JSON.stringify({ name: 'auth', version, core, entry: 'index.html' }) + '\n');
   for (const file of bundleFiles) cpSync(join(root, 'i18n', file), join(dist, 'i18n', file));
 }
 

@@ -28,7 +28,6 @@ func (in *invocation) withAdmin(ctx context.Context, may create, work func(*host
 	if err != nil {
 		return err
 	}
-	opts.Version = coreVersion
 	admin, err := host.NewAdmin(opts)
 	if err != nil {
 		return errors.Join(err, opts.Store.Close())

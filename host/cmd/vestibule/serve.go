@@ -70,8 +70,7 @@ func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog
 	if err != nil {
 		return nil, opts, err
 	}
-	opts.Version = coreVersion
-	opts.Server.OnReady = func(base string) { fmt.Fprintf(in.out, "vestibule %s is ready at %s\n", coreVersion, base) }
+	opts.Server.OnReady = func(base string) { fmt.Fprintf(in.out, "vestibule %s is ready at %s\n", host.Version(), base) }
 	h, err := host.New(opts)
 	if err != nil {
 		return nil, opts, errors.Join(err, opts.Store.Close())

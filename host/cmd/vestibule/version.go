@@ -10,9 +10,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
-// coreVersion is the version of this product.
-const coreVersion = "2.0.0"
-
 // commit is set by the Makefile; a build by the go command alone knows it too
 // where it may ask the repository.
 var commit string
@@ -25,7 +22,7 @@ func versionCommand() command {
 				return err
 			}
 			fmt.Fprintf(in.out, "vestibule %s\ncommit %s\ngo %s %s/%s\nplugin protocol %d\nintent version %s\nOData 4.0, 4.01\n",
-				coreVersion, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, host.PluginProtocol, host.IntentVersion)
+				host.Version(), revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH, host.PluginProtocol, host.IntentVersion)
 			return nil
 		},
 	}
