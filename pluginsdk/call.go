@@ -16,7 +16,7 @@ import (
 // A Call is one call of a plugin, written down as JSON: what the flag -call of a
 // plugin and the command "vestibule plugin call" read.
 type Call struct {
-	// Role is RoleDispenser or RoleOrgSetup.
+	// Role is one of [Roles].
 	Role string
 	// Config is the config block; nil means that of config.hcl.
 	Config json.RawMessage
@@ -63,8 +63,9 @@ type callRequest struct {
 //	 "request": {"locale": "de", "intended": "/orders", "session": {"visits": 3}},
 //	 "form":    {"org_name": "Analytical Engines"}}
 //
-// Every key may be left out; a form without a role is for RoleOrgSetup. Integers
-// become int64. Unknown keys are an error, which names them.
+// Every key may be left out; a call with a form and without a role is for the role
+// that takes forms. Integers become int64. Unknown keys are an error, which names
+// them.
 func ParseCall(data []byte) (Call, error) {
 	f := callFile{
 		User: callUser{ID: "1", Name: "Ada Lovelace", Email: "ada@example.com"},
@@ -82,47 +83,40 @@ func ParseCall(data []byte) (Call, error) {
 	if d.More() {
 		return Call{}, errors.New("read the call: something follows the JSON object")
 	}
-	c := f.call()
-	if c.Role != RoleDispenser && c.Role != RoleOrgSetup {
-		return Call{}, fmt.Errorf("read the call: role is %q, not %q or %q", c.Role, RoleDispenser, RoleOrgSetup)
+	for _, role := range roles() {
+		if f.Role == role.name || f.Role == "" && role.takesForm == (f.Form != nil) {
+			return f.call(role), nil
+		}
 	}
-	return c, nil
+	return Call{}, fmt.Errorf("read the call: role is %q, not one of %s", f.Role, strings.Join(Roles(), ", "))
 }
 
-func (f callFile) call() Call {
-	role, path := RoleDispenser, "/auth/login"
-	if f.Form != nil || f.Role == RoleOrgSetup {
-		role, path = RoleOrgSetup, "/auth/intents/org-setup"
-	}
+func (f callFile) call(role role) Call {
 	r := f.Request
 	return Call{
-		Role:   cmp.Or(f.Role, role),
+		Role:   role.name,
 		Config: f.Config,
 		User:   User{ID: fmt.Sprint(f.User.ID), Name: f.User.Name, Email: f.User.Email, Columns: plainMap(f.User.Columns)},
 		Request: &Request{
-			ID: r.ID, IntentID: r.IntentID, Method: r.Method, Path: cmp.Or(r.Path, path), Query: r.Query,
+			ID: r.ID, IntentID: r.IntentID, Method: r.Method, Path: cmp.Or(r.Path, role.path), Query: r.Query,
 			Headers: r.Headers, RemoteAddr: r.RemoteAddr, Locale: r.Locale, Intended: r.Intended,
 			Routes: r.Routes, Session: plainMap(r.Session), Form: plainMap(f.Form),
 		},
 	}
 }
 
-// Run makes the call and returns the answer as indented JSON. d or h may be nil
-// when the other role is called.
-func (c Call) Run(ctx context.Context, d Dispenser, h OrgSetupHandler) (json.RawMessage, error) {
-	switch {
-	case c.Role == RoleDispenser && d != nil:
-		intent, err := d.Dispense(ctx, c.User, c.Request)
+// Run makes the call of the functions that p has for the roles, and returns the
+// answer as indented JSON.
+func (c Call) Run(ctx context.Context, p Plugin) (json.RawMessage, error) {
+	for _, role := range roles() {
+		if role.name != c.Role || !role.has(p) {
+			continue
+		}
+		answer, err := role.run(ctx, p, c.User, c.Request)
 		if err != nil {
 			return nil, err
 		}
-		return indent(intentAnswer{intent.kind, intent.target, intent.personName, effectsJSON(intent.effects)})
-	case c.Role == RoleOrgSetup && h != nil:
-		result, err := h.Handle(ctx, c.User, c.Request)
-		if err != nil {
-			return nil, err
-		}
-		return indent(resultAnswer{result.status, result.nextStep, result.errors, effectsJSON(result.effects)})
+		return indent(answer)
 	}
 	return nil, fmt.Errorf("the plugin does not have the role %q", c.Role)
 }
@@ -135,22 +129,7 @@ func indent(v any) (json.RawMessage, error) {
 	return out, nil
 }
 
-// The answers as JSON.
-type (
-	intentAnswer struct {
-		Kind       Kind             `json:"kind"`
-		Target     string           `json:"target,omitempty"`
-		PersonName string           `json:"person_name,omitempty"`
-		Effects    []map[string]any `json:"effects"`
-	}
-	resultAnswer struct {
-		Status   Status           `json:"status"`
-		NextStep map[string]any   `json:"next_step,omitempty"`
-		Errors   []string         `json:"errors,omitempty"`
-		Effects  []map[string]any `json:"effects"`
-	}
-)
-
+// effectsJSON is the part that the answers of roles have in common.
 func effectsJSON(effects []Effect) []map[string]any {
 	out := make([]map[string]any, 0, len(effects))
 	for _, e := range effects {

@@ -2,6 +2,7 @@ package pluginsdk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,8 +15,17 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// A Client is a host's view of a running plugin. It satisfies [Dispenser] and
-// [OrgSetupHandler]; errors wrap [ErrUnavailable] or [ErrContract]. It does not
+// ErrUnavailable says that a plugin is down, late, restarting, or over its
+// concurrency: no decision was made and the caller may try again.
+var ErrUnavailable = errors.New("plugin unavailable")
+
+// ErrContract says that a plugin answered with something that the contract
+// forbids, such as no intent, an unknown kind, or an effect that is not granted.
+var ErrContract = errors.New("plugin broke the contract")
+
+// A Client is a host's view of a running plugin. It satisfies the interface of
+// every role; errors wrap [ErrUnavailable] or [ErrContract], and have a method
+// NotSent() bool that tells whether the plugin cannot have seen the call. It does not
 // know grants: it sends what it is given and returns what it gets. Its methods
 // may be called from several goroutines at once.
 type Client struct {
@@ -29,86 +39,27 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 
 // Describe asks the plugin what it is.
 func (c *Client) Describe(ctx context.Context, hostVersion string) (Description, error) {
-	call := newAnswerCodec()
-	r, err := c.rpc.Describe(ctx, &pluginpb.DescribeRequest{HostVersion: hostVersion}, call.option())
-	if err := call.failure(err); err != nil {
-		return Description{}, err
-	}
-	d := Description{
-		Name:        r.GetName(),
-		Version:     r.GetVersion(),
-		Description: r.GetDescription(),
-		Roles:       r.GetRoles(),
-		SDK:         r.GetSdk(),
-	}
-	for _, k := range r.GetConfig() {
-		d.Config = append(d.Config, ConfigKey{
-			Path: k.GetPath(), Type: k.GetType(), Required: k.GetRequired(),
-			Default: k.GetDefault(), Doc: k.GetDescription(),
-		})
-	}
-	return d, nil
+	return callPlugin(ctx, c.rpc.Describe, &pluginpb.DescribeRequest{HostVersion: hostVersion}, fromDescription)
 }
 
 // Configure hands the plugin its setup. Mistakes in the config block are a
 // [*ConfigError].
 func (c *Client) Configure(ctx context.Context, s Setup) error {
-	config := []byte(s.Config)
-	if len(config) == 0 {
-		config = []byte("{}")
-	}
-	call := newAnswerCodec()
-	r, err := c.rpc.Configure(ctx, &pluginpb.ConfigureRequest{
-		Name: s.Name, Config: config, Roles: s.Roles,
-		UserRead: s.UserRead, UserWrite: s.UserWrite, Headers: s.Headers,
-	}, call.option())
-	if err := call.failure(err); err != nil {
-		return err
-	}
-	if len(r.GetProblems()) == 0 {
-		return nil
-	}
-	problems := &ConfigError{}
-	for _, p := range r.GetProblems() {
-		problems.Problems = append(problems.Problems, ConfigProblem{
-			Path: shorten(p.GetPath(), 200), Message: shorten(p.GetMessage(), 500),
-		})
-	}
-	return problems
+	_, err := callPlugin(ctx, c.rpc.Configure, toSetup(s), fromProblems)
+	return err
 }
 
-// Dispense asks the plugin for the next step.
-func (c *Client) Dispense(ctx context.Context, user User, req *Request) (Intent, error) {
-	u, r, err := toSubject(user, req)
-	if err != nil {
-		return Intent{}, err
+// callPlugin makes one call of a plugin and decodes its answer.
+func callPlugin[Q, R, A any](
+	ctx context.Context, rpc func(context.Context, *Q, ...grpc.CallOption) (*R, error), in *Q, decode func(*R) (A, error),
+) (A, error) {
+	codec := &answerCodec{CodecV2: encoding.GetCodecV2(proto.Name)}
+	answer, err := rpc(ctx, in, grpc.ForceCodecV2(codec))
+	if err := codec.failure(err); err != nil {
+		var none A
+		return none, err
 	}
-	call := newAnswerCodec()
-	answer, err := c.rpc.Dispense(ctx, &pluginpb.DispenseRequest{User: u, Request: r}, call.option())
-	if err := call.failure(err); err != nil {
-		return Intent{}, err
-	}
-	return fromIntent(answer)
-}
-
-// Handle asks the plugin to judge the form in req.
-func (c *Client) Handle(ctx context.Context, user User, req *Request) (Result, error) {
-	u, r, err := toSubject(user, req)
-	if err != nil {
-		return Result{}, err
-	}
-	in := &pluginpb.HandleRequest{User: u, Request: r}
-	if req != nil {
-		if in.Form, err = toValues(req.Form); err != nil {
-			return Result{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
-		}
-	}
-	call := newAnswerCodec()
-	answer, err := c.rpc.Handle(ctx, in, call.option())
-	if err := call.failure(err); err != nil {
-		return Result{}, err
-	}
-	return fromResult(answer)
+	return decode(answer)
 }
 
 func toSubject(user User, req *Request) (*pluginpb.User, *pluginpb.Request, error) {
@@ -123,18 +74,18 @@ func toSubject(user User, req *Request) (*pluginpb.User, *pluginpb.Request, erro
 	return u, r, nil
 }
 
-// An answerCodec decodes the answer of one call and remembers that it could
-// not, because gRPC reports that with the same status as a plugin's own error.
+// An answerCodec encodes and decodes one call and remembers what gRPC's status does
+// not tell: whether the call was sent, and whether its answer could be decoded.
 type answerCodec struct {
 	encoding.CodecV2
-	err error
+	sent bool // gRPC encodes a call once it has a connection for it
+	err  error
 }
 
-func newAnswerCodec() *answerCodec {
-	return &answerCodec{CodecV2: encoding.GetCodecV2(proto.Name)}
+func (c *answerCodec) Marshal(v any) (mem.BufferSlice, error) {
+	c.sent = true
+	return c.CodecV2.Marshal(v)
 }
-
-func (c *answerCodec) option() grpc.CallOption { return grpc.ForceCodecV2(c) }
 
 func (c *answerCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	c.err = c.CodecV2.Unmarshal(data, v)
@@ -149,7 +100,7 @@ func (c *answerCodec) failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	f := &failure{kind: ErrUnavailable, text: shorten(status.Convert(err).Message(), 300), cause: err}
+	f := &failure{kind: ErrUnavailable, text: shorten(status.Convert(err).Message(), 300), cause: err, unsent: !c.sent}
 	switch status.Code(err) {
 	case codes.FailedPrecondition:
 		f.kind = ErrContract
@@ -160,6 +111,7 @@ func (c *answerCodec) failure(err error) error {
 	case codes.Unimplemented:
 		f.text = "it does not implement the call: " + f.text
 	case codes.ResourceExhausted:
+		// gRPC gives its own refusal no other mark than these words.
 		if strings.Contains(f.text, "received message larger than max") {
 			f.kind, f.text = ErrContract, fmt.Sprintf("its answer is larger than %d bytes", MaxAnswer)
 		}
@@ -168,16 +120,21 @@ func (c *answerCodec) failure(err error) error {
 }
 
 // A failure is a call without a usable answer. The kind is one of the two errors
-// of this package; the cause, of which [status.Code] knows the code, is not part
-// of the text.
+// of this package; the cause, of which [status.Code] knows the code, is not part of
+// the text.
 type failure struct {
-	kind  error
-	text  string
-	cause error
+	kind   error
+	text   string
+	cause  error
+	unsent bool
 }
 
 // Error says what went wrong.
 func (f *failure) Error() string { return f.kind.Error() + ": " + f.text }
 
-// Unwrap gives both the kind and the cause.
+// Unwrap gives the kind and the cause.
 func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
+
+// NotSent tells whether there was no connection to send the call on, so that the
+// plugin has not seen it.
+func (f *failure) NotSent() bool { return f.unsent }

@@ -1,8 +1,6 @@
 package pluginsdk
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -202,101 +200,67 @@ func fromEffects(effects []*pluginpb.Effect) ([]Effect, error) {
 	return out, nil
 }
 
-func toIntent(i Intent) (*pluginpb.DispenseResponse, error) {
-	effects, err := toEffects(i.effects)
-	if err != nil {
-		return nil, err
+func toDescription(d Description) *pluginpb.DescribeResponse {
+	r := &pluginpb.DescribeResponse{
+		Name: d.Name, Version: d.Version, Description: d.Description, Roles: d.Roles, Sdk: d.SDK,
 	}
-	r := &pluginpb.DispenseResponse{Effects: effects}
-	if i.kind != KindNone {
-		r.Intent = &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName}
+	for _, k := range d.Config {
+		r.Config = append(r.Config, &pluginpb.ConfigKey{
+			Path: k.Path, Type: k.Type, Required: k.Required, Default: k.Default, Description: k.Doc,
+		})
 	}
-	if !utf8.ValidString(i.target) || !utf8.ValidString(i.personName) {
-		return nil, fmt.Errorf("a text is not valid UTF-8")
-	}
-	return r, nil
+	return r
 }
 
-// fromIntent refuses kinds that the catalogue does not have: an unknown kind
-// cannot be carried in an [Intent] at all.
-func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
-	effects, err := fromEffects(r.GetEffects())
-	if err != nil {
-		return Intent{}, err
+func fromDescription(r *pluginpb.DescribeResponse) (Description, error) {
+	d := Description{
+		Name: r.GetName(), Version: r.GetVersion(), Description: r.GetDescription(), Roles: r.GetRoles(), SDK: r.GetSdk(),
 	}
-	in := r.GetIntent()
-	switch kind := Kind(in.GetKind()); kind {
-	case KindDone:
-		return Done().With(effects...), nil
-	case KindRedirect:
-		return Redirect(in.GetTarget()).With(effects...), nil
-	case KindOrgSetup:
-		return OrgSetup(in.GetPersonName()).With(effects...), nil
-	case KindNone:
-		return Intent{}, fmt.Errorf("%w: it returned no intent", ErrContract)
-	default:
-		return Intent{}, fmt.Errorf("%w: it returned an intent of unknown kind %q", ErrContract, shorten(string(kind), 64))
+	for _, k := range r.GetConfig() {
+		d.Config = append(d.Config, ConfigKey{
+			Path: k.GetPath(), Type: k.GetType(), Required: k.GetRequired(), Default: k.GetDefault(), Doc: k.GetDescription(),
+		})
+	}
+	return d, nil
+}
+
+func toSetup(s Setup) *pluginpb.ConfigureRequest {
+	config := []byte(s.Config)
+	if len(config) == 0 {
+		config = []byte("{}")
+	}
+	return &pluginpb.ConfigureRequest{
+		Name: s.Name, Config: config, Roles: s.Roles, UserRead: s.UserRead, UserWrite: s.UserWrite, Headers: s.Headers,
 	}
 }
 
-func toResult(r Result) (*pluginpb.HandleResponse, error) {
-	effects, err := toEffects(r.effects)
-	if err != nil {
-		return nil, err
-	}
-	out := &pluginpb.HandleResponse{Status: string(r.status), Errors: r.errors, Effects: effects}
-	for _, text := range r.errors {
-		if !utf8.ValidString(text) {
-			return nil, fmt.Errorf("a text is not valid UTF-8")
-		}
-	}
-	if r.nextStep != nil {
-		if out.NextStep, err = json.Marshal(r.nextStep); err != nil {
-			return nil, fmt.Errorf("the payload of NeedsMoreInput: %w", err)
-		}
-	}
-	return out, nil
-}
-
-func fromResult(r *pluginpb.HandleResponse) (Result, error) {
-	effects, err := fromEffects(r.GetEffects())
-	if err != nil {
-		return Result{}, err
-	}
-	switch status := Status(r.GetStatus()); status {
-	case StatusSatisfied:
-		return Satisfied().With(effects...), nil
-	case StatusError:
-		return Failed(r.GetErrors()...).With(effects...), nil
-	case StatusNeedsMoreInput:
-		payload, err := fromPayload(r.GetNextStep())
-		if err != nil {
-			return Result{}, err
-		}
-		return NeedsMoreInput(payload).With(effects...), nil
-	case "":
-		return Result{}, fmt.Errorf("%w: it returned no result", ErrContract)
-	default:
-		return Result{}, fmt.Errorf("%w: it returned a result of unknown status %q", ErrContract, shorten(string(status), 64))
+func fromSetup(in *pluginpb.ConfigureRequest) Setup {
+	return Setup{
+		Name: in.GetName(), Config: in.GetConfig(), Roles: in.GetRoles(),
+		UserRead: in.GetUserRead(), UserWrite: in.GetUserWrite(), Headers: in.GetHeaders(),
 	}
 }
 
-// fromPayload keeps numbers as they were written, so that the payload reaches
-// the front end as it is.
-func fromPayload(data []byte) (map[string]any, error) {
-	payload := map[string]any{}
-	if len(data) == 0 {
-		return payload, nil
+func toProblems(problems []ConfigProblem) *pluginpb.ConfigureResponse {
+	r := &pluginpb.ConfigureResponse{}
+	for _, p := range problems {
+		r.Problems = append(r.Problems, &pluginpb.Problem{Path: p.Path, Message: p.Message})
 	}
-	if !utf8.Valid(data) {
-		return nil, fmt.Errorf("%w: its next_step is not valid UTF-8", ErrContract)
+	return r
+}
+
+// fromProblems returns the mistakes in a config block as the error, and nothing.
+func fromProblems(r *pluginpb.ConfigureResponse) (struct{}, error) {
+	if len(r.GetProblems()) == 0 {
+		return struct{}{}, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(&payload); err != nil || d.More() || payload == nil {
-		return nil, fmt.Errorf("%w: its next_step is not a JSON object", ErrContract)
+	problems := &ConfigError{}
+	for _, p := range r.GetProblems() {
+		problems.Problems = append(problems.Problems, ConfigProblem{
+			Path: shorten(p.GetPath(), 200), Message: shorten(p.GetMessage(), 500),
+		})
 	}
-	return payload, nil
+	return struct{}{}, problems
 }
 
 // shorten cuts a text that ends up in an error or a log line.

@@ -1,9 +1,10 @@
 // Package pluginsdk is all that the author of a Vestibule plugin imports.
 //
 // A plugin is a program of its own, in any language, that the host starts and
-// talks to over gRPC. It plays one role or both: a [Dispenser] decides which
+// talks to over gRPC. It has one role or several: a [Dispenser] decides which
 // step a person must complete after the password was right, and an
-// [OrgSetupHandler] receives the organisation form.
+// [OrgSetupHandler] receives the organisation form. Each role is one file, with
+// its types, both ends of its call, and its encoding.
 //
 // A plugin decides, and never acts: what it wants to change, it says as
 // [Effect] values beside its answer, and the host validates and applies them

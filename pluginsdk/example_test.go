@@ -84,7 +84,7 @@ func ExampleParseCall() {
 	dispenser := pluginsdk.DispenserFunc(func(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
 		return pluginsdk.Redirect("/" + user.Column("plan").(string)), nil
 	})
-	answer, err := call.Run(context.Background(), dispenser, nil)
+	answer, err := call.Run(context.Background(), pluginsdk.Plugin{Dispenser: dispenser})
 	fmt.Println(string(answer), err)
 	// Output:
 	// {

@@ -8,23 +8,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 )
 
-// An OrgForm is the organisation form as the host has validated it. Fill one
-// with [Request.Bind].
-type OrgForm struct {
-	// LegalForm is 1 or 2.
-	LegalForm int `form:"legal_form"`
-	// OrgName has up to 255 characters.
-	OrgName string `form:"org_name"`
-	// CompanySize is solo, small, growing, mid_market or enterprise.
-	CompanySize string `form:"company_size"`
-	// Function is developer, tech_lead, architect, executive or other.
-	Function string `form:"function"`
-	// BillingEmail is optional, empty when absent.
-	BillingEmail string `form:"billing_email"`
-	// MarketingConsent is true when the person agreed.
-	MarketingConsent bool `form:"marketing_consent"`
-}
-
 // Bind fills the struct that into points to from the form: each field from the
 // form field that its tag form:"…" names, or from the field's name in
 // snake_case. Fields may be of type string, bool, any integer, float64, any, or

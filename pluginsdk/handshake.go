@@ -21,12 +21,14 @@ const (
 	MaxAnswer = 1 << 20
 )
 
-// LifelineKey is the environment variable by which a host says that the standard
-// input of a plugin, when it is LifelineStdin, is a pipe that ends when the host
-// does, in whatever way. The plugin must end then too.
+// Lifeline is the environment entry by which a host says that the standard input of
+// a plugin is a pipe that ends when the host does, in whatever way. The plugin must
+// end then too.
+const Lifeline = lifelineKey + "=" + lifelineStdin
+
 const (
-	LifelineKey   = "VESTIBULE_LIFELINE"
-	LifelineStdin = "stdin"
+	lifelineKey   = "VESTIBULE_LIFELINE"
+	lifelineStdin = "stdin"
 )
 
 // The environment variable, and its value, by which a plugin sees that a host

@@ -6,18 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 )
 
-// The roles that a plugin may have.
-const (
-	RoleDispenser = "dispenser"
-	RoleOrgSetup  = "org_setup"
-)
-
-// A Plugin is what an author hands to [Serve]. Name and one of Dispenser and
-// OrgSetup are required.
+// A Plugin is what an author hands to [Serve]. Name and the field of one role,
+// such as Dispenser, are required.
 type Plugin struct {
 	// Name says what the plugin is, such as "orgsetup".
 	Name string
@@ -46,8 +41,8 @@ type Setup struct {
 	Name string
 	// Roles are those that the block gives, a subset of the plugin's.
 	Roles []string
-	// UserRead, UserWrite and Headers are the grants; "*" stands for all columns
-	// where there is no host, as in tests.
+	// UserRead, UserWrite and Headers are the grants. "*" grants all columns; a
+	// host never sends it, plugintest and calls by hand do.
 	UserRead, UserWrite, Headers []string
 	// Config is the config block as a JSON object; nil means none.
 	Config json.RawMessage
@@ -59,8 +54,6 @@ func (s Setup) CanRead(column string) bool { return granted(s.UserRead, column) 
 // CanWrite tells whether the plugin may change a column of the user.
 func (s Setup) CanWrite(column string) bool { return granted(s.UserWrite, column) }
 
-// granted knows that tests, and calls by hand, grant everything by "*". A host
-// never does.
 func granted(columns []string, column string) bool {
 	return slices.Contains(columns, column) || slices.Contains(columns, "*")
 }
@@ -87,14 +80,15 @@ func (p Plugin) Describe() (Description, error) {
 	if p.Name == "" {
 		return d, errors.New("the plugin has no Name")
 	}
-	if p.Dispenser != nil {
-		d.Roles = append(d.Roles, RoleDispenser)
-	}
-	if p.OrgSetup != nil {
-		d.Roles = append(d.Roles, RoleOrgSetup)
+	var fields []string
+	for _, r := range roles() {
+		fields = append(fields, r.field)
+		if r.has(p) {
+			d.Roles = append(d.Roles, r.name)
+		}
 	}
 	if len(d.Roles) == 0 {
-		return d, fmt.Errorf("the plugin %q has neither a Dispenser nor an OrgSetup handler", p.Name)
+		return d, fmt.Errorf("the plugin %q has no role: set %s", p.Name, strings.Join(fields, " or "))
 	}
 	keys, err := configblock.KeysOf(p.Config)
 	if err != nil {

@@ -1,51 +1,30 @@
 package pluginsdk
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
-// A Dispenser decides which step a person must complete. It is asked once after
-// the credentials were right, and again after every satisfied step.
-//
-// It must terminate: the step that it dispenses must change the state that it
-// tests. Dispense may be called from several goroutines at once, and a second
-// time for the same request when the first process died; only one answer is
-// used. An error means that no decision could be made: the sign-in fails with
-// 503 and nothing is changed.
-type Dispenser interface {
-	Dispense(ctx context.Context, user User, req *Request) (Intent, error)
+// A role is what the SDK knows of one role beyond its Go types. Each role has a
+// file of its own, with its name, its types, and both ends of its call, and a line
+// in the table.
+type role struct {
+	// name is the role in config.hcl and in Describe; field is that of [Plugin].
+	name, field string
+	// path is the path of a request that a person makes up for a call by hand;
+	// takesForm tells that such a call has a form.
+	path      string
+	takesForm bool
+	// has tells whether a plugin has the role.
+	has func(Plugin) bool
+	// run makes a call by hand and returns the answer for JSON.
+	run func(context.Context, Plugin, User, *Request) (any, error)
 }
 
-// An OrgSetupHandler receives the organisation form, which the host has already
-// validated. Handle may be called from several goroutines at once. The host
-// never repeats a call by itself, but a person may submit the same step again:
-// [Request.IntentID] is the same then. An error means that the form could not
-// be judged: the answer is 503 and the loop stays where it is.
-type OrgSetupHandler interface {
-	Handle(ctx context.Context, user User, req *Request) (Result, error)
+func roles() []role { return []role{dispenserRole(), orgSetupRole()} }
+
+// Roles returns the names of the roles that a plugin may have.
+func Roles() []string {
+	var names []string
+	for _, r := range roles() {
+		names = append(names, r.name)
+	}
+	return names
 }
-
-// DispenserFunc lets an ordinary function be a [Dispenser].
-type DispenserFunc func(ctx context.Context, user User, req *Request) (Intent, error)
-
-// Dispense calls f.
-func (f DispenserFunc) Dispense(ctx context.Context, user User, req *Request) (Intent, error) {
-	return f(ctx, user, req)
-}
-
-// OrgSetupFunc lets an ordinary function be an [OrgSetupHandler].
-type OrgSetupFunc func(ctx context.Context, user User, req *Request) (Result, error)
-
-// Handle calls f.
-func (f OrgSetupFunc) Handle(ctx context.Context, user User, req *Request) (Result, error) {
-	return f(ctx, user, req)
-}
-
-// ErrUnavailable says that a plugin is down, late, restarting, or over its
-// concurrency: no decision was made and the caller may try again.
-var ErrUnavailable = errors.New("plugin unavailable")
-
-// ErrContract says that a plugin answered with something that the contract
-// forbids, such as no intent, an unknown kind, or an effect that is not granted.
-var ErrContract = errors.New("plugin broke the contract")

@@ -28,7 +28,7 @@ func Serve(p Plugin) {
 		_, _ = fmt.Fprintln(os.Stderr, "mistake in the plugin:", err)
 		os.Exit(2)
 	}
-	if os.Getenv(LifelineKey) == LifelineStdin {
+	if os.Getenv(lifelineKey) == lifelineStdin {
 		go endWithHost(os.Stdin)
 	}
 	stderr := os.Stderr // go-plugin replaces it below
@@ -132,7 +132,7 @@ func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut 
 	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, UserRead: all, UserWrite: all}); err != nil {
 		return err
 	}
-	answer, err := c.Run(ctx, p.Dispenser, p.OrgSetup)
+	answer, err := c.Run(ctx, p)
 	if err != nil {
 		return err
 	}

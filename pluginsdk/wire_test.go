@@ -257,7 +257,7 @@ func FuzzParseCall(f *testing.F) {
 			return
 		}
 		s := &sample{Page: "/"}
-		if out, err := c.Run(t.Context(), s, s); err == nil && !json.Valid(out) {
+		if out, err := c.Run(t.Context(), pluginsdk.Plugin{Dispenser: s, OrgSetup: s}); err == nil && !json.Valid(out) {
 			t.Errorf("the answer is no JSON: %s", out)
 		}
 	})

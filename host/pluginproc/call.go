@@ -32,7 +32,9 @@ func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawM
 			own[t.spec.Name+"/"+name] = value
 		}
 		call.Request.Session = own
-		answer, err = call.Run(ctx, pluginsdk.DispenserFunc(t.dispense), pluginsdk.OrgSetupFunc(t.handle))
+		answer, err = call.Run(ctx, pluginsdk.Plugin{
+			Dispenser: pluginsdk.DispenserFunc(t.dispense), OrgSetup: pluginsdk.OrgSetupFunc(t.handle),
+		})
 		return err
 	})
 	return answer, err

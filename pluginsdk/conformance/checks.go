@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -51,7 +50,7 @@ func (s *subject) describes() error {
 		return errors.New("it must name a role in Describe")
 	}
 	for _, role := range s.about.Roles {
-		if role != pluginsdk.RoleDispenser && role != pluginsdk.RoleOrgSetup {
+		if !slices.Contains(pluginsdk.Roles(), role) {
 			return fmt.Errorf("it names the role %q in Describe, which does not exist", role)
 		}
 	}
@@ -116,108 +115,39 @@ func people() map[string]pluginsdk.User {
 	}
 }
 
-func sample(role string) *pluginsdk.Request {
-	req := &pluginsdk.Request{
-		ID: "conformance", IntentID: "conformance", Method: "POST", Path: "/auth/login", RemoteAddr: "127.0.0.1",
+// sample is a request to a path as a host may send it.
+func sample(path string) *pluginsdk.Request {
+	return &pluginsdk.Request{
+		ID: "conformance", IntentID: "conformance", Method: "POST", Path: path, RemoteAddr: "127.0.0.1",
 		Locale: "en", Intended: "/orders?id=1", Headers: map[string]string{"accept-language": "en"},
 		Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
 		Session: map[string]pluginsdk.Value{"visits": int64(3)},
 	}
-	if role == pluginsdk.RoleOrgSetup {
-		req.Path = "/auth/intents/org-setup"
-	}
-	return req
 }
 
-func (s *subject) dispenses() error {
-	for name, user := range people() {
-		for _, intended := range []string{"", "/orders?id=1"} {
-			req := sample(pluginsdk.RoleDispenser)
-			req.Intended = intended
-			ctx, cancel := s.call()
-			_, err := s.instance.Client.Dispense(ctx, user, req)
-			cancel()
-			if err := acceptable(err); err != nil {
-				return fmt.Errorf("for %s: %w", name, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (s *subject) dispensesInParallel() error {
-	errs := make([]error, 32)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() {
-			ctx, cancel := s.call()
-			defer cancel()
-			_, err := s.instance.Client.Dispense(ctx, people()["a person with null columns"], sample(pluginsdk.RoleDispenser))
-			errs[i] = acceptable(err)
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
-}
-
-// forms are organisation forms as a host may send them.
-func forms() map[string]map[string]pluginsdk.Value {
-	form := func(name, size string, billing pluginsdk.Value) map[string]pluginsdk.Value {
-		return map[string]pluginsdk.Value{
-			"legal_form": int64(2), "org_name": name, "company_size": size, "function": "developer",
-			"billing_email": billing, "marketing_consent": false,
-		}
-	}
-	return map[string]map[string]pluginsdk.Value{
-		"a small organisation":              form("Analytical Engines", "small", nil),
-		"an enterprise without an address":  form("Analytical Engines", "enterprise", nil),
-		"an enterprise with an address":     form("Analytical Engines", "enterprise", "bills@example.com"),
-		"a name of 255 characters":          form(strings.Repeat("ü", 255), "solo", nil),
-		"a name in another script":          form("株式会社 👩‍🚀", "growing", "ünï@example.com"),
-		"a name that looks like markup":     form(`<script>alert("1")</script> %s ${x}`, "mid_market", "a@example.com"),
-		"a form with a field of the future": {"legal_form": int64(1), "org_name": "x", "company_size": "solo", "function": "other", "billing_email": nil, "marketing_consent": true, "later": 1.5},
-	}
-}
-
-func (s *subject) handles() error {
-	for name, form := range forms() {
-		for _, locale := range []string{"en", "de", "pt-BR", ""} {
-			req := sample(pluginsdk.RoleOrgSetup)
-			req.Form, req.Locale = form, locale
-			ctx, cancel := s.call()
-			_, err := s.instance.Client.Handle(ctx, people()["a person with null columns"], req)
-			cancel()
-			if err := acceptable(err); err != nil {
-				return fmt.Errorf("for %s, locale %q: %w", name, locale, err)
-			}
-		}
-	}
-	return nil
-}
-
+// keepsToItsRoles makes a call of each role that the plugin does not have.
 func (s *subject) keepsToItsRoles() error {
-	ctx, cancel := s.call()
-	defer cancel()
-	var err error
-	switch user := people()["a person without columns"]; {
-	case !contains(s.about.Roles, pluginsdk.RoleDispenser):
-		_, err = s.instance.Client.Dispense(ctx, user, sample(pluginsdk.RoleDispenser))
-	case !contains(s.about.Roles, pluginsdk.RoleOrgSetup):
-		_, err = s.instance.Client.Handle(ctx, user, sample(pluginsdk.RoleOrgSetup))
-	default:
-		return nil
-	}
-	if err == nil || errors.Is(err, pluginsdk.ErrContract) {
-		return errors.New("a call of a role that it does not have must fail with the status UNIMPLEMENTED")
+	for _, role := range roles() {
+		if slices.Contains(s.about.Roles, role.name) {
+			continue
+		}
+		ctx, cancel := s.call()
+		err := role.try(ctx, s.instance.Client, people()["a person without columns"])
+		cancel()
+		if err == nil || errors.Is(err, pluginsdk.ErrContract) {
+			return errors.New("a call of a role that it does not have must fail with the status UNIMPLEMENTED")
+		}
 	}
 	return s.healthy()
 }
 
-func (s *subject) bearsCancelling() error {
+// survivesCancelling gives up calls of every role before they can be answered.
+func (s *subject) survivesCancelling() error {
 	for range 5 {
 		ctx, cancel := context.WithTimeout(s.ctx, time.Millisecond)
-		_, _ = s.instance.Client.Dispense(ctx, people()["a person without columns"], sample(pluginsdk.RoleDispenser))
-		_, _ = s.instance.Client.Handle(ctx, people()["a person without columns"], sample(pluginsdk.RoleOrgSetup))
+		for _, role := range roles() {
+			_ = role.try(ctx, s.instance.Client, people()["a person without columns"]) // it has no time to succeed
+		}
 		cancel()
 	}
 	return s.healthy()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -85,10 +86,7 @@ func Run(ctx context.Context, p Program) (Report, error) {
 	if err := in.Client.Configure(ctx, p.Setup); err != nil {
 		return r, fmt.Errorf("configure: %w", err)
 	}
-	for _, c := range checks() {
-		if c.role != "" && !contains(p.Setup.Roles, c.role) {
-			continue
-		}
+	for _, c := range checksOf(p.Setup.Roles) {
 		err := c.run(&subject{ctx: ctx, program: p, instance: in, about: about})
 		r.Findings = append(r.Findings, Finding{Check: c.name, Err: err})
 		if ctx.Err() != nil {
@@ -98,12 +96,22 @@ func Run(ctx context.Context, p Program) (Report, error) {
 	return r, nil
 }
 
-// A check looks at one thing. Those that end the program come last.
+// A check looks at one thing.
 type check struct {
 	name string
-	role string // the role that it is for; empty means any
 	run  func(*subject) error
 }
+
+// A role is what is checked of one role. Each has a file of its own, and a line in
+// roles.
+type role struct {
+	name string
+	// try makes one ordinary call for a user.
+	try    func(context.Context, *pluginsdk.Client, pluginsdk.User) error
+	checks []check
+}
+
+func roles() []role { return []role{dispenser(), orgSetup()} }
 
 // A subject is the plugin under check.
 type subject struct {
@@ -118,21 +126,26 @@ func (s *subject) call() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.ctx, s.program.Timeout)
 }
 
-func checks() []check {
-	return []check{
-		{"explains itself when a person runs it", "", (*subject).byHand},
-		{"says what it is", "", (*subject).describes},
-		{"answers health checks", "", (*subject).healthy},
-		{"refuses a client without the host's certificate", "", (*subject).guarded},
-		{"dispenses for all kinds of people", pluginsdk.RoleDispenser, (*subject).dispenses},
-		{"dispenses for many at once", pluginsdk.RoleDispenser, (*subject).dispensesInParallel},
-		{"judges all kinds of forms", pluginsdk.RoleOrgSetup, (*subject).handles},
-		{"refuses calls of a role that it does not have", "", (*subject).keepsToItsRoles},
-		{"bears calls that are given up", "", (*subject).bearsCancelling},
-		{"prints nothing on standard output", "", (*subject).quiet},
-		{"ends when it is told to, and takes its socket with it", "", (*subject).stops},
-		{"ends when the host is gone", "", (*subject).endsWithHost},
+// checksOf returns the checks of a plugin in some roles, in their order. Those that
+// end the program come last.
+func checksOf(names []string) []check {
+	list := []check{
+		{"explains itself when a person runs it", (*subject).byHand},
+		{"says what it is", (*subject).describes},
+		{"answers health checks", (*subject).healthy},
+		{"refuses a client without the host's certificate", (*subject).guarded},
 	}
+	for _, role := range roles() {
+		if slices.Contains(names, role.name) {
+			list = append(list, role.checks...)
+		}
+	}
+	return append(list,
+		check{"refuses calls of a role that it does not have", (*subject).keepsToItsRoles},
+		check{"bears calls that are given up", (*subject).survivesCancelling},
+		check{"prints nothing on standard output", (*subject).quiet},
+		check{"ends when it is told to, and takes its socket with it", (*subject).stops},
+		check{"ends when the host is gone", (*subject).endsWithHost})
 }
 
 // acceptable tells whether the outcome of a call is one that a host can work
@@ -142,13 +155,4 @@ func acceptable(err error) error {
 		return nil
 	}
 	return err
-}
-
-func contains(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
 }

@@ -63,7 +63,7 @@ func Start(ctx context.Context, p Program) (*Instance, error) {
 	}
 	handshake, err := in.execute(p, append(environment(p),
 		pluginsdk.Handshake().MagicCookieKey+"="+pluginsdk.Handshake().MagicCookieValue,
-		pluginsdk.LifelineKey+"="+pluginsdk.LifelineStdin,
+		pluginsdk.Lifeline,
 		"PLUGIN_PROTOCOL_VERSIONS="+strconv.Itoa(pluginsdk.ProtocolVersion),
 		"PLUGIN_UNIX_SOCKET_DIR="+dir,
 		"PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000",

@@ -327,14 +327,21 @@ const log = Object.fromEntries(['trace', 'debug', 'info', 'warn', 'error'].map((
 
 class Broken extends Error {}
 
+// The roles: the author's function, the method of the protocol with its messages, and
+// whether a call by hand has a form.
+const ROLES = {
+  dispenser: { run: 'dispense', method: 'Dispense', request: 'DispenseRequest', response: 'DispenseResponse' },
+  org_setup: { run: 'handle', method: 'Handle', request: 'HandleRequest', response: 'HandleResponse', form: true },
+}
+
 class Plugin {
-  constructor({ name, version = '', description = '', dispense, handle, configure, config = {} }) {
-    const roles = [['dispenser', dispense], ['org_setup', handle]].filter(([, f]) => f).map(([role]) => role)
+  constructor({ name, version = '', description = '', configure, config = {}, ...functions }) {
+    const roles = Object.keys(ROLES).filter((role) => functions[ROLES[role].run])
     if (!name || roles.length === 0) {
-      console.error('mistake in the plugin: serve() needs a name, and dispense or handle')
+      console.error(`mistake in the plugin: serve() needs a name, and ${Object.values(ROLES).map(({ run }) => run).join(' or ')}`)
       process.exit(2)
     }
-    Object.assign(this, { author: { dispense, handle, configure }, schema: config })
+    Object.assign(this, { author: { ...functions, configure }, schema: config })
     const keys = Object.entries(config).map(([path, [type, preset]]) => ({
       path, type, required: preset === undefined, default: preset === undefined ? '' : JSON.stringify(preset),
     }))
@@ -371,19 +378,12 @@ class Plugin {
     return out
   }
 
-  dispense(message) {
-    return this.answer('dispense', 'DispenseResponse', message)
-  }
-
-  handle(message) {
-    return this.answer('handle', 'HandleResponse', message)
-  }
-
-  answer(role, wanted, { user, request, form = {} }) {
+  answer(role, { user, request, form = {} }) {
+    const { run, response } = ROLES[role]
     return current.run({ request_id: request.id, intent_id: request.intent_id }, async () => {
-      const answer = await this.author[role](user, { ...request, form })
-      if (!(answer instanceof Answer) || answer.message !== wanted) {
-        throw new Broken(`${role} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
+      const answer = await this.author[run](user, { ...request, form })
+      if (!(answer instanceof Answer) || answer.message !== response) {
+        throw new Broken(`${run} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
       }
       return { ...answer.fields, effects: answer.effects }
     })
@@ -404,8 +404,9 @@ async function byHand(plugin) {
     const user = { id: '1', name: 'Ada Lovelace', email: 'ada@example.com', columns: {}, ...call.user }
     const routes = { home: '/', dashboard: '/dashboard', login: '/login' }
     const request = { ...decode('Request', Buffer.alloc(0)), id: 'call', intent_id: 'call', locale: 'en', routes, ...call.request }
-    const handle = (call.role || (call.form ? 'org_setup' : 'dispenser')) === 'org_setup'
-    const answer = await plugin[handle ? 'handle' : 'dispense']({ user: { ...user, id: String(user.id) }, request, form: call.form })
+    const role = call.role || Object.keys(ROLES).find((name) => !ROLES[name].form === !call.form)
+    if (!roles.includes(role)) return console.error(`the plugin does not have the role ${role}`) ?? 1
+    const answer = await plugin.answer(role, { user: { ...user, id: String(user.id) }, request, form: call.form })
     const { intent = {}, next_step: step, effects, ...rest } = answer
     const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value }]) =>
       name === undefined ? [[kind, true]] : [[kind, name], ['value', value]])))
@@ -490,12 +491,13 @@ async function listen(plugin) {
       [method, unary(`/${name}/${method}`, run, request, response).definition])),
     Object.fromEntries(Object.entries(methods).map(([method, [run, request, response]]) =>
       [method, unary(`/${name}/${method}`, run, request, response).handler])))
-  const { author: { dispense, handle } } = plugin
   service('vestibule.plugin.v1.Plugin', {
     Describe: [() => plugin.about, 'DescribeRequest', 'DescribeResponse'],
     Configure: [(message) => plugin.configure(message), 'ConfigureRequest', 'ConfigureResponse'],
-    ...(dispense && { Dispense: [(message) => plugin.dispense(message), 'DispenseRequest', 'DispenseResponse'] }),
-    ...(handle && { Handle: [(message) => plugin.handle(message), 'HandleRequest', 'HandleResponse'] }),
+    ...Object.fromEntries(plugin.about.roles.map((role) => {
+      const { method, request, response } = ROLES[role]
+      return [method, [(message) => plugin.answer(role, message), request, response]]
+    })),
   })
   service('grpc.health.v1.Health', { Check: [() => ({ status: 1 }), 'Empty', 'HealthResponse'] })
   service('plugin.GRPCController', {

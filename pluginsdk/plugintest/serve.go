@@ -118,38 +118,6 @@ func (p *Plugin) configure(setup pluginsdk.Setup) error {
 	return p.Client.Configure(ctx, setup)
 }
 
-// Dispense asks the plugin for the next step of user, at sign-in. The request
-// can be edited: its language is English, and the routes home, dashboard and
-// login exist.
-func (p *Plugin) Dispense(user pluginsdk.User, edit ...func(*pluginsdk.Request)) Answer {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), callLimit)
-	defer cancel()
-	intent, err := p.Client.Dispense(ctx, user, request("/auth/login", edit))
-	return Answer{outcome: outcome{p.t, err, intent.Effects()}, Intent: intent}
-}
-
-// Handle has the plugin judge a form. Fields that are left out get the values of
-// a small organisation.
-func (p *Plugin) Handle(user pluginsdk.User, form map[string]pluginsdk.Value, edit ...func(*pluginsdk.Request)) Judgement {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), callLimit)
-	defer cancel()
-	req := request("/auth/intents/org-setup", nil)
-	req.Form = map[string]pluginsdk.Value{
-		"legal_form": int64(2), "org_name": "Analytical Engines", "company_size": "small",
-		"function": "developer", "billing_email": nil, "marketing_consent": false,
-	}
-	for name, value := range form {
-		req.Form[name] = value
-	}
-	for _, f := range edit {
-		f(req)
-	}
-	result, err := p.Client.Handle(ctx, user, req)
-	return Judgement{outcome: outcome{p.t, err, result.Effects()}, Result: result}
-}
-
 func request(path string, edit []func(*pluginsdk.Request)) *pluginsdk.Request {
 	req := &pluginsdk.Request{
 		ID: "test", IntentID: "test", Method: "POST", Path: path, RemoteAddr: "127.0.0.1", Locale: "en",

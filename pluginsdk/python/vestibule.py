@@ -24,11 +24,13 @@ request. print() does too.
 """
 
 import base64
+import collections
 import concurrent.futures
 import contextvars
 import dataclasses
 import datetime
 import difflib
+import functools
 import hashlib
 import json
 import logging
@@ -452,12 +454,22 @@ class _Broken(Exception):
     """An answer that the contract forbids."""
 
 
+# The roles: the author's function, the method of the protocol with its messages, and
+# whether a call by hand has a form.
+_Role = collections.namedtuple("_Role", "run method request response form")
+_ROLES = {
+    "dispenser": _Role("dispense", "Dispense", "DispenseRequest", "DispenseResponse", False),
+    "org_setup": _Role("handle", "Handle", "HandleRequest", "HandleResponse", True),
+}
+
+
 class _Plugin:
-    def __init__(self, name, version, description, dispense, handle, configure, config):
-        self.dispense_, self.handle_, self.configure_, self.schema = dispense, handle, configure, config or {}
-        roles = [role for role, f in (("dispenser", dispense), ("org_setup", handle)) if f]
+    def __init__(self, name, version, description, configure, config, **functions):
+        self.functions, self.configure_, self.schema = functions, configure, config or {}
+        roles = [role for role in _ROLES if functions.get(_ROLES[role].run)]
         if not name or not roles:
-            sys.exit("mistake in the plugin: serve() needs a name, and dispense or handle")
+            needed = " or ".join(role.run for role in _ROLES.values())
+            sys.exit(f"mistake in the plugin: serve() needs a name, and {needed}")
         keys = []
         for key, kind in self.schema.items():
             kind, *default = kind if isinstance(kind, tuple) else (kind,)
@@ -506,13 +518,8 @@ class _Plugin:
             raise bad
         return out
 
-    def dispense(self, message):
-        return self.answer(self.dispense_, "DispenseResponse", message)
-
-    def handle(self, message):
-        return self.answer(self.handle_, "HandleResponse", message)
-
-    def answer(self, function, wanted, message):
+    def answer(self, role, message):
+        function, wanted = self.functions[_ROLES[role].run], _ROLES[role].response
         user, request = User(**message["user"] or {}), Request(**message["request"] or {})
         request.form = message.get("form", {})
         _call.set({"request_id": request.id, "intent_id": request.intent_id})
@@ -540,8 +547,10 @@ def _by_hand(plugin):
         routes = {"home": "/", "dashboard": "/dashboard", "login": "/login"}
         request = {"id": "call", "intent_id": "call", "locale": "en", "routes": routes, **call.get("request", {})}
         message = {"user": {**user, "id": str(user["id"])}, "request": request, "form": call.get("form", {})}
-        handle = call.get("role", "org_setup" if "form" in call else "dispenser") == "org_setup"
-        answer = (plugin.handle if handle else plugin.dispense)(message)
+        role = call.get("role") or next(name for name in _ROLES if _ROLES[name].form == ("form" in call))
+        if role not in about["roles"]:
+            sys.exit(f"the plugin does not have the role {role}")
+        answer = plugin.answer(role, message)
         if "next_step" in answer:
             answer["next_step"] = json.loads(answer["next_step"])
         for effect in answer["effects"]:
@@ -581,7 +590,7 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     not required, as in {"url": str, "limit": (int, 3)}. configure(config, setup) is
     called once, before any other call, and may raise BadConfig.
     """
-    plugin = _Plugin(name, version, description, dispense, handle, configure, config)
+    plugin = _Plugin(name, version, description, configure, config, dispense=dispense, handle=handle)
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
         sys.exit(_by_hand(plugin))
     handshake = os.dup(1)
@@ -636,10 +645,9 @@ def _server(plugin):
         "/grpc.health.v1.Health/Check": method(lambda _: {"status": 1}, "Empty", "HealthResponse"),
         "/plugin.GRPCController/Shutdown": method(shutdown, "Empty", "Empty"),
     }
-    if plugin.dispense_:
-        methods["/vestibule.plugin.v1.Plugin/Dispense"] = method(plugin.dispense, "DispenseRequest", "DispenseResponse")
-    if plugin.handle_:
-        methods["/vestibule.plugin.v1.Plugin/Handle"] = method(plugin.handle, "HandleRequest", "HandleResponse")
+    for name in plugin.about["roles"]:
+        role, call = _ROLES[name], functools.partial(plugin.answer, name)
+        methods[f"/vestibule.plugin.v1.Plugin/{role.method}"] = method(call, role.request, role.response)
 
     class Router(grpc.GenericRpcHandler):
         def service(self, details):

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -58,7 +59,7 @@ func starts() map[string]func(*fault) {
 
 // lifeline ends the plugin with the host, as an SDK does.
 func lifeline() {
-	if os.Getenv(pluginsdk.LifelineKey) == pluginsdk.LifelineStdin {
+	if slices.Contains(os.Environ(), pluginsdk.Lifeline) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}

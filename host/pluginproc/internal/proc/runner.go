@@ -237,5 +237,5 @@ func environment(prog Program, instance string) []string {
 	}
 	return append(env,
 		instanceKey+"="+instance,
-		pluginsdk.LifelineKey+"="+pluginsdk.LifelineStdin)
+		pluginsdk.Lifeline)
 }

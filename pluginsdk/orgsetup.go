@@ -1,0 +1,210 @@
+package pluginsdk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
+)
+
+// RoleOrgSetup is the role of an [OrgSetupHandler].
+const RoleOrgSetup = "org_setup"
+
+// An OrgSetupHandler receives the organisation form, which the host has already
+// validated. Handle may be called from several goroutines at once. The host
+// never repeats a call by itself, but a person may submit the same step again:
+// [Request.IntentID] is the same then. An error means that the form could not
+// be judged: the answer is 503 and the loop stays where it is.
+type OrgSetupHandler interface {
+	Handle(ctx context.Context, user User, req *Request) (Result, error)
+}
+
+// OrgSetupFunc lets an ordinary function be an [OrgSetupHandler].
+type OrgSetupFunc func(ctx context.Context, user User, req *Request) (Result, error)
+
+// Handle calls f.
+func (f OrgSetupFunc) Handle(ctx context.Context, user User, req *Request) (Result, error) {
+	return f(ctx, user, req)
+}
+
+// An OrgForm is the organisation form as the host has validated it. Fill one
+// with [Request.Bind].
+type OrgForm struct {
+	// LegalForm is 1 or 2.
+	LegalForm int `form:"legal_form"`
+	// OrgName has up to 255 characters.
+	OrgName string `form:"org_name"`
+	// CompanySize is solo, small, growing, mid_market or enterprise.
+	CompanySize string `form:"company_size"`
+	// Function is developer, tech_lead, architect, executive or other.
+	Function string `form:"function"`
+	// BillingEmail is optional, empty when absent.
+	BillingEmail string `form:"billing_email"`
+	// MarketingConsent is true when the person agreed.
+	MarketingConsent bool `form:"marketing_consent"`
+}
+
+// Status is how an [OrgSetupHandler] judges a form.
+type Status string
+
+// The statuses of a result. Only StatusSatisfied advances the loop.
+const (
+	StatusSatisfied      Status = "satisfied"
+	StatusNeedsMoreInput Status = "needs_more_input"
+	StatusError          Status = "error"
+)
+
+// A Result is what an [OrgSetupHandler] answers. Make one with [Satisfied],
+// [NeedsMoreInput] or [Failed]; the zero value breaks the contract. A Result is
+// a value: methods return copies and it may be shared between goroutines.
+type Result struct {
+	status   Status
+	nextStep map[string]any
+	errors   []string
+	effects  []Effect
+}
+
+// Satisfied says that the step is complete. The host then asks the dispenser
+// again, which sees the effects already laid over the user.
+func Satisfied() Result { return Result{status: StatusSatisfied} }
+
+// NeedsMoreInput keeps the person on the step. payload reaches the front end as
+// it is, as JSON; by convention {"fields": {"<field>": ["<code or text>"]},
+// "message": "…"}, which is shown at the fields. It must be encodable as JSON.
+func NeedsMoreInput(payload map[string]any) Result {
+	return Result{status: StatusNeedsMoreInput, nextStep: payload}
+}
+
+// Failed keeps the person on the step and shows the messages above the form. A
+// message is one of the front end's codes or a text in the request's locale.
+func Failed(messages ...string) Result {
+	return Result{status: StatusError, errors: slices.Clone(messages)}
+}
+
+// With returns a copy of the result that asks for effects. The host applies
+// them only when the status is [StatusSatisfied].
+func (r Result) With(effects ...Effect) Result {
+	r.effects = append(slices.Clip(r.effects), effects...)
+	return r
+}
+
+// Status returns the judgement; it is empty for the zero Result.
+func (r Result) Status() Status { return r.status }
+
+// NextStep returns the payload of [NeedsMoreInput], nil otherwise. The map is
+// shared, not copied.
+func (r Result) NextStep() map[string]any { return r.nextStep }
+
+// Errors returns the messages of [Failed], nil otherwise.
+func (r Result) Errors() []string { return slices.Clone(r.errors) }
+
+// Effects returns what the handler asks the host to change, in order.
+func (r Result) Effects() []Effect { return slices.Clone(r.effects) }
+
+// orgSetupRole is what the rest of the SDK knows of the role.
+func orgSetupRole() role {
+	return role{
+		name: RoleOrgSetup, field: "OrgSetup", path: "/auth/intents/org-setup", takesForm: true,
+		has: func(p Plugin) bool { return p.OrgSetup != nil },
+		run: func(ctx context.Context, p Plugin, user User, req *Request) (any, error) {
+			r, err := p.OrgSetup.Handle(ctx, user, req)
+			return struct {
+				Status   Status           `json:"status"`
+				NextStep map[string]any   `json:"next_step,omitempty"`
+				Errors   []string         `json:"errors,omitempty"`
+				Effects  []map[string]any `json:"effects"`
+			}{r.status, r.nextStep, r.errors, effectsJSON(r.effects)}, err
+		},
+	}
+}
+
+// Handle asks the plugin to judge the form in req.
+func (c *Client) Handle(ctx context.Context, user User, req *Request) (Result, error) {
+	u, r, err := toSubject(user, req)
+	if err != nil {
+		return Result{}, err
+	}
+	in := &pluginpb.HandleRequest{User: u, Request: r}
+	if req != nil {
+		if in.Form, err = toValues(req.Form); err != nil {
+			return Result{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
+		}
+	}
+	return callPlugin(ctx, c.rpc.Handle, in, fromResult)
+}
+
+// Handle answers a host's call with the author's handler.
+func (s *server) Handle(ctx context.Context, in *pluginpb.HandleRequest) (*pluginpb.HandleResponse, error) {
+	h := s.plugin.OrgSetup
+	if h == nil {
+		return nil, lacksRole(RoleOrgSetup)
+	}
+	req := fromRequest(in.GetRequest(), in.GetForm())
+	return answerCall(s.call(ctx, "handle", req.ID, req.IntentID), func(ctx context.Context) (Result, error) {
+		return h.Handle(ctx, fromUser(in.GetUser()), req)
+	}, toResult)
+}
+
+func toResult(r Result) (*pluginpb.HandleResponse, error) {
+	effects, err := toEffects(r.effects)
+	if err != nil {
+		return nil, err
+	}
+	out := &pluginpb.HandleResponse{Status: string(r.status), Errors: r.errors, Effects: effects}
+	for _, text := range r.errors {
+		if !utf8.ValidString(text) {
+			return nil, fmt.Errorf("a text is not valid UTF-8")
+		}
+	}
+	if r.nextStep != nil {
+		if out.NextStep, err = json.Marshal(r.nextStep); err != nil {
+			return nil, fmt.Errorf("the payload of NeedsMoreInput: %w", err)
+		}
+	}
+	return out, nil
+}
+
+func fromResult(r *pluginpb.HandleResponse) (Result, error) {
+	effects, err := fromEffects(r.GetEffects())
+	if err != nil {
+		return Result{}, err
+	}
+	switch status := Status(r.GetStatus()); status {
+	case StatusSatisfied:
+		return Satisfied().With(effects...), nil
+	case StatusError:
+		return Failed(r.GetErrors()...).With(effects...), nil
+	case StatusNeedsMoreInput:
+		payload, err := fromPayload(r.GetNextStep())
+		if err != nil {
+			return Result{}, err
+		}
+		return NeedsMoreInput(payload).With(effects...), nil
+	case "":
+		return Result{}, fmt.Errorf("%w: it returned no result", ErrContract)
+	default:
+		return Result{}, fmt.Errorf("%w: it returned a result of unknown status %q", ErrContract, shorten(string(status), 64))
+	}
+}
+
+// fromPayload keeps numbers as they were written, so that the payload reaches
+// the front end as it is.
+func fromPayload(data []byte) (map[string]any, error) {
+	payload := map[string]any{}
+	if len(data) == 0 {
+		return payload, nil
+	}
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("%w: its next_step is not valid UTF-8", ErrContract)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&payload); err != nil || d.More() || payload == nil {
+		return nil, fmt.Errorf("%w: its next_step is not a JSON object", ErrContract)
+	}
+	return payload, nil
+}
