@@ -25,33 +25,33 @@ type Request struct {
 	DependsOn []string
 }
 
-// Limits bound what is accepted of a batch. Zero values stand for 1000 parts
-// and 1 MiB.
+// Limits bound a batch: the number of its requests and the bytes of its body. Zero
+// values stand for 1000 requests and 1 MiB.
 type Limits struct {
 	Parts int
 	Bytes int64
 }
 
-// Faults of a batch as a whole.
+// Errors of a batch as a whole; errors.Is tells them.
 var (
 	// ErrMediaType tells that the content type is neither multipart/mixed nor
 	// application/json.
 	ErrMediaType = errors.New("a batch is multipart/mixed with a boundary, or application/json")
-	// ErrNotImplemented tells that a request asks for what the format has and we
-	// do not.
+	// ErrNotImplemented tells that a request uses a part of the format that is not
+	// implemented.
 	ErrNotImplemented = errors.New("not implemented")
-	// ErrTooLarge tells that a limit was passed.
+	// ErrTooLarge tells that a batch exceeds its Limits.
 	ErrTooLarge = errors.New("the batch is too large")
 )
 
-// Batch is a batch that was taken apart.
+// Batch is the requests of a batch and the format that they came in.
 type Batch struct {
 	Requests []Request
 	json     bool
 }
 
-// Read takes the body of a batch request apart. Errors are ErrMediaType,
-// ErrTooLarge, or say what is malformed; nothing may be executed then.
+// Read reads the body of a batch request. Errors are ErrMediaType,
+// ErrNotImplemented, ErrTooLarge, or say what is malformed, for the client.
 func Read(contentType string, body io.Reader, limits Limits) (Batch, error) {
 	if limits.Parts == 0 {
 		limits.Parts = 1000
@@ -95,8 +95,8 @@ func (b Batch) Writer(w io.Writer) *Writer {
 	return &Writer{w: w, format: newMultipartFormat()}
 }
 
-// limited is a reader that fails once more than left bytes came; left is then
-// negative, whatever the reader above makes of the error.
+// limited is a reader that fails once more than left bytes were read; left is then
+// negative, even where the reader above replaces the error.
 type limited struct {
 	r    io.Reader
 	left int64

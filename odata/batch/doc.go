@@ -1,7 +1,7 @@
-// Package batch knows the two formats in which several requests travel as one:
-// multipart (OData-Protocol 11.7) and JSON (OData-JSON 19). It takes a batch
-// apart into Requests and puts their answers together again.
+// Package batch reads and writes the two formats of a $batch: multipart
+// (OData-Protocol 11.7) and JSON (OData-JSON 19). Read gives the requests of a
+// batch; a Writer writes their answers.
 //
-// It answers nothing itself: which URL is served, what a fault is and when to
-// stop is decided in package odata. Start reading in batch.go.
+// Package odata answers the requests, and decides whether to go on after one that
+// failed. Start reading in batch.go.
 package batch

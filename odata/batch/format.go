@@ -13,7 +13,7 @@ import (
 )
 
 // multipartFormat writes a multipart/mixed answer (OData-Protocol 11.7.7.5).
-// Its boundary is random, so that no row of data can hold it on purpose.
+// Its boundary is random, so that nobody can store data that contains it.
 type multipartFormat struct{ boundary string }
 
 func newMultipartFormat() *multipartFormat {

@@ -50,8 +50,8 @@ func readJSON(r io.Reader, limit int) ([]Request, error) {
 	return out, nil
 }
 
-// explain says in the words of the format what is wrong with a body; the
-// parser's own words are for programmers.
+// explain tells a client what is wrong with a body; the messages of encoding/json
+// are about Go types.
 func explain(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -68,8 +68,8 @@ func explain(err error) error {
 	return errors.New("the body cannot be read")
 }
 
-// request checks a request object; known holds the names that came before it
-// and gets its own (OData-JSON 19.1: ids are unique, dependsOn looks back).
+// request checks a request object. known holds the ids and groups before it, and
+// gets its own (OData-JSON 19.1: ids are unique, dependsOn names earlier ones).
 func (j jsonRequest) request(known map[string]bool) (Request, error) {
 	switch {
 	case j.If != nil:

@@ -2,7 +2,7 @@ package csdl
 
 import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
-// Options say what the document tells beside the model.
+// Options are what the document tells besides the model.
 type Options struct {
 	// Version is the protocol version of the document: "4.0", which is also what
 	// the empty string stands for, or "4.01".
@@ -57,7 +57,7 @@ func vocabularies() []vocabulary {
 	}
 }
 
-// ofContainer says what the service as a whole can do.
+// ofContainer gives the annotations of the service as a whole.
 func ofContainer(o Options) []annotation {
 	list := func(items ...string) []any {
 		out := make([]any, len(items))
@@ -96,7 +96,8 @@ func ofContainer(o Options) []annotation {
 	}
 }
 
-// ofSet says what a set does differently from the defaults of the vocabulary.
+// ofSet gives the annotations of a set where it differs from the defaults of the
+// vocabularies.
 func ofSet(s *edm.EntitySet, o Options) []annotation {
 	out := describe(s.Description)
 	out = append(out, readOnly()...)

@@ -2,6 +2,6 @@
 // 4.0 and 4.01) and in JSON (OData-CSDLJSON 4.01), with Core and Capabilities
 // annotations that tell a client what the service does and does not do.
 //
-// The model itself is package edm. What the annotations say stands once, in
-// annotations.go, for both formats. Start reading there, then in xml.go.
+// The model itself is package edm. annotations.go decides on the annotations, for
+// both formats. Start reading there, then in xml.go.
 package csdl

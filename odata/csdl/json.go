@@ -117,16 +117,16 @@ func (w *jsonWriter) container(m *edm.Model, o Options) {
 	w.member("$Kind", "EntityContainer")
 	w.annotations(ofContainer(o))
 	for _, s := range m.Sets {
-		w.source(s, o)
+		w.entitySet(s, o)
 	}
 	for _, s := range m.Singletons {
-		w.source(s.Set, o)
+		w.entitySet(s.Set, o)
 	}
 	w.close()
 }
 
-// source writes an entity set or a singleton.
-func (w *jsonWriter) source(s *edm.EntitySet, o Options) {
+// entitySet writes an entity set or a singleton.
+func (w *jsonWriter) entitySet(s *edm.EntitySet, o Options) {
 	w.open(s.Name)
 	w.flag("$Collection", !s.Single())
 	w.member("$Type", w.namespace+"."+s.Type.Name)

@@ -116,16 +116,16 @@ func (w *xmlWriter) container(m *edm.Model, o Options) {
 	w.open("EntityContainer", "Name", m.Container)
 	w.annotations(ofContainer(o))
 	for _, s := range m.Sets {
-		w.source("EntitySet", "EntityType", s, o)
+		w.entitySet("EntitySet", "EntityType", s, o)
 	}
 	for _, s := range m.Singletons {
-		w.source("Singleton", "Type", s.Set, o)
+		w.entitySet("Singleton", "Type", s.Set, o)
 	}
 	w.close("EntityContainer")
 }
 
-// source writes an entity set or a singleton.
-func (w *xmlWriter) source(element, typeAttr string, s *edm.EntitySet, o Options) {
+// entitySet writes an entity set or a singleton.
+func (w *xmlWriter) entitySet(element, typeAttr string, s *edm.EntitySet, o Options) {
 	w.open(element, "Name", s.Name, typeAttr, w.namespace+"."+s.Type.Name)
 	for _, b := range bindings(s) {
 		w.leaf("NavigationPropertyBinding", "Path", b[0], "Target", b[1])

@@ -1,6 +1,6 @@
 package edm
 
-// Guard says who may reach a set. The zero value is the strictest that needs no further question: GuardSession.
+// Guard says who may reach a set. The zero value is GuardSession, so that a set without a guard is not public.
 type Guard uint8
 
 // The guards of configuration: "session", "settled", "none".
@@ -13,7 +13,7 @@ const (
 	GuardNone
 )
 
-// String is the word of configuration.
+// String is the name of the guard in the configuration.
 func (g Guard) String() string {
 	switch g {
 	case GuardSettled:
@@ -24,7 +24,7 @@ func (g Guard) String() string {
 	return "session"
 }
 
-// ParseGuard reads the word of configuration.
+// ParseGuard reads the name of a guard in the configuration; false when there is no such guard.
 func ParseGuard(word string) (Guard, bool) {
 	for _, g := range []Guard{GuardSession, GuardSettled, GuardNone} {
 		if g.String() == word {
@@ -55,10 +55,10 @@ type Model struct {
 type EntitySet struct {
 	Name string
 	Type *EntityType
-	// Guard holds on every way into the set.
+	// Guard holds wherever the set is reached: by its name, by navigation, in $expand and in $filter.
 	Guard Guard
-	// Policy is a row policy in $filter syntax, or empty. It holds on every way into the set, may use hidden
-	// properties, and may name @user_COLUMN. It is for package plan alone and never reaches a client.
+	// Policy is a row policy in $filter syntax, or empty. It holds wherever the set is reached, may use hidden
+	// properties, and may name @user_COLUMN. Only package planner reads it, and it never reaches a client.
 	Policy string
 	// Searchable tells whether $search works on the set.
 	Searchable  bool
@@ -130,7 +130,7 @@ type Navigation struct {
 	Collection bool
 	// Nullable tells for to-one whether there may be no target.
 	Nullable bool
-	// Partner is the name of the way back in the target's type; empty where there is none.
+	// Partner is the name of the inverse navigation property of the target's type; empty where there is none.
 	Partner string
 	// Constraints are the pairs of properties that the navigation compares; empty where a column is hidden, or
 	// where another table lies between.

@@ -78,7 +78,7 @@ func ParseAccept(lines []string) Accept {
 		return specificity(y.value) - specificity(x.value)
 	})
 	if len(a.ranges) == 0 && len(all) > 0 {
-		a.ranges = []mediaRange{} // something was sent, and nothing is acceptable
+		a.ranges = []mediaRange{} // nothing that was sent is acceptable; nil would accept all
 	}
 	return a
 }
@@ -102,8 +102,8 @@ func ParseFormat(value string) Accept {
 	return a
 }
 
-// JSON gives the JSON representation that the client likes best among those
-// it accepts, and false when it accepts none.
+// JSON gives the JSON representation that the client prefers, and false when it
+// accepts none.
 func (a Accept) JSON() (JSON, bool) {
 	if a.ranges == nil {
 		return JSON{}, true
@@ -119,8 +119,8 @@ func (a Accept) JSON() (JSON, bool) {
 	return JSON{}, false
 }
 
-// Best gives the first of the offered media types that no other offer beats
-// in the client's eyes, or "" when none is acceptable.
+// Best gives the offered media type that the client prefers, the first of several
+// equal ones, or "" when none is acceptable.
 func (a Accept) Best(offers ...string) string {
 	if a.ranges == nil && len(offers) > 0 {
 		return offers[0]

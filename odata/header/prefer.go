@@ -6,9 +6,9 @@ import (
 )
 
 // Preferences are what a client would like (RFC 7240, OData-Protocol 8.2.8).
-// None of them can make a request fail: what cannot be read is as if absent.
+// None of them can make a request fail: a value that cannot be read is ignored.
 type Preferences struct {
-	// MaxPageSize is the page size asked for, in rows; 0 when none was.
+	// MaxPageSize is the page size that is asked for, in rows; 0 for none.
 	MaxPageSize int64
 	// ContinueOnError asks a batch to go on after a fault.
 	ContinueOnError bool
@@ -16,7 +16,7 @@ type Preferences struct {
 
 // ParsePrefer reads the Prefer lines of a request. The names with and without
 // the odata. prefix mean the same; where both are sent and can be read, the
-// one without wins. Of a preference sent twice, the first counts (RFC 7240, 2).
+// one without wins. Duplicate preferences: the first wins (RFC 7240, 2).
 func ParsePrefer(lines []string) Preferences {
 	var p Preferences
 	seen := map[string]bool{}
@@ -43,7 +43,7 @@ func ParsePrefer(lines []string) Preferences {
 	return p
 }
 
-// pageSize reads oneToNine *DIGIT within an int64 and gives 0 for the rest.
+// pageSize reads oneToNine *DIGIT within an int64; 0 for anything else.
 func pageSize(s string) int64 {
 	if s == "" || s[0] < '1' || s[0] > '9' {
 		return 0

@@ -34,8 +34,9 @@ func (e *Encoder) appendContext(dst []byte, p *plan.Plan, row []plan.Value) []by
 	return dst
 }
 
-// propertyPath gives the way from the entity to the property that was asked
-// for. Only the cells tell it; those of a complex value are further down.
+// propertyPath gives the path from the entity to the property that was asked
+// for. The plan has it in its columns only; those of a complex value lie below
+// the property.
 func propertyPath(n *plan.Node) []*edm.Property {
 	f, below := n.Fields[0], 0
 	for f.Column < 0 && len(f.Fields) > 0 {
@@ -52,9 +53,9 @@ func propertyPath(n *plan.Node) []*edm.Property {
 	return ref.Path[:len(ref.Path)-below]
 }
 
-// selectList appends the selected and expanded properties, where they are not
-// all (OData-Protocol 10.8 to 10.10). An expanded property whose own properties
-// are all there is named by 4.01 alone.
+// selectList appends the selected and expanded properties, unless all are
+// selected (OData-Protocol 10.8 to 10.10). An expanded property of which
+// everything is selected is listed in 4.01 only.
 func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
 	switch {
 	case n.Explicit && complete(n):

@@ -3,10 +3,10 @@
 // information that the client asked for, context URLs and links.
 //
 // Everything is appended to one buffer that goes to a Sink in blocks of 64 KiB,
-// so that memory does not grow with the number of rows. Nothing is reflected
-// upon, and a cell allocates nothing.
+// so that memory does not grow with the number of rows. Reflection is not used,
+// and a cell allocates nothing.
 //
-// What is read and which fields are written is decided in package plan; status,
-// headers and compression in package odata. Start reading at Encoder in
+// The plan says what is read and which fields are written; package odata decides
+// on status, headers and compression. Start reading at Encoder in
 // encoder.go, then in node.go.
 package payload

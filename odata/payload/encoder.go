@@ -7,8 +7,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Encoder says how answers look. It is a value for one request and holds no
-// state.
+// Encoder holds how the answer to one request is written. Its methods change
+// nothing in it.
 type Encoder struct {
 	// Root is the URL of the service, with a slash at its end.
 	Root string
@@ -20,8 +20,8 @@ type Encoder struct {
 }
 
 // Collection writes a collection of entities or references. next gives the URL
-// of the page that starts after so many rows. The rows are read to their end
-// and not closed.
+// of the page that starts after skip rows. The rows are read to their end and
+// not closed.
 func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64) string) error {
 	n := e.compile(p.Top)
 	w.Raw("{")
@@ -57,8 +57,9 @@ func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
 	return w.End()
 }
 
-// Property writes the one field of p of the row that rows stands on. A value
-// that is null has no body (OData-Protocol 11.2.4); see IsNull.
+// Property writes the one field of p of the row that rows stands on. The value
+// must not be null: null is answered by 204 without a body (OData-Protocol
+// 11.2.4).
 func (e *Encoder) Property(w *Writer, p *plan.Plan, rows plan.Rows) error {
 	n := e.compile(p.Top)
 	f := &n.fields[0]

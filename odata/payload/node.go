@@ -8,8 +8,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// node is a plan.Node made ready for writing: names are quoted once, not once
-// per row.
+// node is a plan.Node prepared for writing: names are quoted once, not once per
+// row.
 type node struct {
 	encoder *Encoder
 	root    string // the service root, escaped for the inside of a JSON string
@@ -22,7 +22,7 @@ type node struct {
 // field is a member of an object.
 type field struct {
 	name       string // with quotes and colon
-	annotation string // the type, where a reader could not guess it; "" otherwise
+	annotation string // the @odata.type of the value; "" for none
 	typ        edm.Type
 	column     int
 	quoted     bool
@@ -74,8 +74,8 @@ func (e *Encoder) fields(list []plan.Field) []field {
 	return out
 }
 
-// annotation names the type of a value that its JSON form does not tell
-// (OData-JSON 4.6.3).
+// annotation is the @odata.type of a value whose JSON form does not show its type
+// (OData-JSON 4.6.3); empty where it does.
 func (e *Encoder) annotation(t edm.Type) string {
 	switch t.Kind {
 	case edm.String, edm.Boolean, edm.Double:
@@ -105,7 +105,7 @@ func (n *node) array(w *Writer, rows plan.Rows) error {
 			return err
 		}
 		w.buf = append(w.buf, '}')
-		if err := w.breathe(); err != nil {
+		if err := w.flushIfDue(); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (n *node) members(w *Writer, rows plan.Rows) error {
 			return err
 		}
 	}
-	// Blocks are sent right after a row only, so that the last comma is here.
+	// Blocks are sent between rows only, so the last comma is still in the buffer.
 	w.buf = trimComma(w.buf)
 	return nil
 }

@@ -16,7 +16,8 @@ func (p *Pool) Get(sink Sink) *Writer {
 	return w
 }
 
-// Put takes a Writer back, whatever state it is in.
+// Put takes a Writer back, also one whose answer broke off. It must not be used
+// afterwards.
 func (p *Pool) Put(w *Writer) {
 	if cap(w.buf) > keepSize {
 		return

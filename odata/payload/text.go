@@ -22,7 +22,7 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
-// clean gives the length of the prefix that needs no look: printable ASCII
+// clean gives the length of the prefix that needs no escaping: printable ASCII
 // without quote and backslash. It reads eight bytes at a time.
 func clean[T string | []byte](s T) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
@@ -93,8 +93,8 @@ func decode[T string | []byte](s T, i int) (rune, int) {
 	return utf8.DecodeRune(b[:n])
 }
 
-// appendNumber appends a floating-point number of so many bits. What JSON has
-// no number for has a name (OData-JSON 7.1).
+// appendNumber appends a floating-point number of bitSize bits. NaN and the
+// infinities, which JSON has no number for, are words (OData-JSON 7.1).
 func appendNumber(dst []byte, f float64, bitSize int) []byte {
 	switch {
 	case math.IsNaN(f):

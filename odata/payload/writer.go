@@ -33,8 +33,8 @@ func (w *Writer) End() error {
 	return w.err
 }
 
-// breathe sends a full block; it is called between rows.
-func (w *Writer) breathe() error {
+// flushIfDue sends the block when it is full. Call it between rows.
+func (w *Writer) flushIfDue() error {
 	if len(w.buf) < blockSize {
 		return nil
 	}

@@ -37,8 +37,9 @@ type set struct {
 	hidden map[string]bool
 }
 
-func (b *builder) find(p []string, format string) {
-	b.findings = append(b.findings, Finding{p, format})
+// report adds a finding about the part of the Config that path leads to.
+func (b *builder) report(path []string, message string) {
+	b.findings = append(b.findings, Finding{path, message})
 }
 
 func (s *set) at(more ...string) []string { return append(append([]string(nil), s.path...), more...) }
@@ -74,19 +75,19 @@ func (b *builder) enums() {
 	for _, e := range b.cfg.Enums {
 		at := []string{"enum", e.Name}
 		if !identifier(e.Name) || seen[e.Name] {
-			b.find(at, "the name must be a new identifier")
+			b.report(at, "the name must be a new identifier")
 			continue
 		}
 		seen[e.Name] = true
 		t := &edm.EnumType{Name: e.Name, Flags: e.Flags, Underlying: edm.Int64}
 		for name, v := range e.Members {
 			if !identifier(name) {
-				b.find(append(at, "members"), "the member "+quoted(name)+" is no identifier")
+				b.report(append(at, "members"), "the member "+quoted(name)+" is no identifier")
 			}
 			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v})
 		}
 		if len(t.Members) == 0 {
-			b.find(append(at, "members"), "an enumeration needs members")
+			b.report(append(at, "members"), "an enumeration needs members")
 		}
 		sort.Slice(t.Members, func(i, j int) bool {
 			if t.Members[i].Value != t.Members[j].Value {
@@ -111,18 +112,18 @@ func (b *builder) named() {
 func (b *builder) add(c EntitySet, kind string, single bool) {
 	s := &set{cfg: c, path: []string{kind, c.Name}}
 	if !identifier(c.Name) {
-		b.find(s.path, "the name must be an identifier: letters, digits and underscores")
+		b.report(s.path, "the name must be an identifier: letters, digits and underscores")
 		return
 	}
 	if c.Table == "" {
 		c.Table = c.Name
 	}
 	if reserved(c.Table) {
-		b.find(s.at("table"), quoted(c.Table)+" holds credentials and cannot be exposed; expose a view that you have made for it")
+		b.report(s.at("table"), quoted(c.Table)+" holds credentials and cannot be exposed; expose a view that you have made for it")
 		return
 	}
 	if s.table = b.table(c.Table); s.table == nil {
-		b.find(s.at("table"), "there is no table or view "+quoted(c.Table)+didYouMean(c.Table, b.tableNames()))
+		b.report(s.at("table"), "there is no table or view "+quoted(c.Table)+didYouMean(c.Table, b.tableNames()))
 		return
 	}
 	b.attach(s, single)
@@ -137,17 +138,17 @@ func (b *builder) attach(s *set, single bool) {
 	}
 	switch {
 	case !identifier(typeName):
-		b.find(s.at("type"), "the name must be an identifier: letters, digits and underscores")
+		b.report(s.at("type"), "the name must be an identifier: letters, digits and underscores")
 	case b.model.EntityType(typeName) != nil || b.model.Enum(typeName) != nil:
-		b.find(s.at("type"), "the type name "+quoted(typeName)+" is taken")
+		b.report(s.at("type"), "the type name "+quoted(typeName)+" is taken")
 	case b.model.Set(c.Name) != nil || b.model.Singleton(c.Name) != nil:
-		b.find(s.path, "the name is taken")
+		b.report(s.path, "the name is taken")
 	}
 	guard := b.cfg.Guard
 	if c.Guard != "" {
 		g, ok := edm.ParseGuard(c.Guard)
 		if !ok {
-			b.find(s.at("guard"), "there is no guard "+quoted(c.Guard)+"; there are session, settled, none")
+			b.report(s.at("guard"), "there is no guard "+quoted(c.Guard)+"; there are session, settled, none")
 		}
 		guard = g
 	}
@@ -199,7 +200,7 @@ func (b *builder) discovered() {
 			}
 			if len(t.Key) == 0 && len(t.Unique) == 0 {
 				if !strings.Contains(pattern, "*") {
-					b.find(at, quoted(pattern)+" has no primary key; name its key in an entity_set")
+					b.report(at, quoted(pattern)+" has no primary key; name its key in an entity_set")
 				}
 				continue
 			}
@@ -208,7 +209,7 @@ func (b *builder) discovered() {
 			b.attach(&set{cfg: EntitySet{Name: name}, path: []string{"discover", t.Name}, table: t}, false)
 		}
 		if !found && !strings.Contains(pattern, "*") && !reserved(pattern) {
-			b.find(at, "there is no table or view "+quoted(pattern)+didYouMean(pattern, b.tableNames()))
+			b.report(at, "there is no table or view "+quoted(pattern)+didYouMean(pattern, b.tableNames()))
 		}
 	}
 }
@@ -258,13 +259,13 @@ func (b *builder) tableNames() []string {
 // verify asks the model itself, and the row policies.
 func (b *builder) verify() {
 	if err := b.model.Check(); err != nil {
-		b.find([]string{"odata"}, err.Error())
+		b.report([]string{"odata"}, err.Error())
 		return
 	}
 	_, err := planner.New(b.model)
 	for _, s := range b.sets {
 		if fault := policyFault(err, s.edm); fault != nil {
-			b.find(s.at("filter"), fault.Error())
+			b.report(s.at("filter"), fault.Error())
 		}
 	}
 }

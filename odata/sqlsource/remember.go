@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/bookmark"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/seekcache"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
@@ -36,7 +36,7 @@ func (s *Source) remember(ctx context.Context, db Database, tables []*introspect
 	for set, stored := range m.Tables {
 		total[set] = totalOrder(find(tables, stored.Name), set, stored)
 	}
-	s.reader.Marks = bookmark.New(memory)
+	s.reader.Marks = seekcache.New(memory)
 	s.reader.Seekable = func(set *edm.EntitySet) bool { return total[set] }
 	return nil
 }

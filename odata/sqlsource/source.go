@@ -27,12 +27,11 @@ type Database struct {
 	// MaxConns bounds the connections to a SQLite database; twice the processors, and 4 at least, when zero.
 	MaxConns int
 	// Writer is the pool of one connection through which the host writes its own tables (users, sessions) to the same
-	// SQLite file; with it, sign-ins leave alone what is remembered about the data. nil is right too: then every commit
-	// makes it another. Statements that replace or empty whole tables of the model must not have been prepared on it
-	// before New.
+	// SQLite file. With it, sign-ins do not invalidate the cache; without it every commit does. Statements that replace
+	// or empty whole tables of the model must not have been prepared on it before New.
 	Writer *sqlx.DB
-	// Forget switches off what is remembered about SQLite data while it stays the same: totals, places of deep pages.
-	// Answers are the same without; they take longer.
+	// Forget switches off the cache of totals and page keys of SQLite data. Answers are the same without it; they take
+	// longer.
 	Forget bool
 }
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/bookmark"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/seekcache"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
@@ -19,7 +19,7 @@ type Reader struct {
 	DB  engine.DB
 	Gen *sqltext.Generator
 	// Marks is what is remembered about the rows of queries; nil for nothing. Without it statements are all there is.
-	Marks *bookmark.Cache
+	Marks *seekcache.Cache
 	// Seekable tells whether the order of a set's rows is total, whatever it is that they are ordered by, because the
 	// key is unique. nil is never.
 	Seekable func(*edm.EntitySet) bool
@@ -52,11 +52,11 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		Sweep:    sweeps(p.Top),
 	})
 	if err != nil {
-		return nil, known(ctx, fmt.Errorf("begin: %w", err))
+		return nil, clientFault(ctx, fmt.Errorf("begin: %w", err))
 	}
 	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: o.page(p), version: tx.Version()}
 	if err := r.open(p); err != nil {
-		return nil, errors.Join(known(ctx, err), tx.Close())
+		return nil, errors.Join(clientFault(ctx, err), tx.Close())
 	}
 	return r, nil
 }
@@ -199,7 +199,7 @@ func (r *rows) mark() {
 		return
 	}
 	if key := r.keyOf(r.cells, r.page.Key); key != nil {
-		r.reader.Marks.Add(r.page.Shape, r.version, bookmark.Mark{Skip: r.node.Page.Skip + r.node.Page.Rows, Key: key})
+		r.reader.Marks.Add(r.page.Shape, r.version, seekcache.Mark{Skip: r.node.Page.Skip + r.node.Page.Rows, Key: key})
 	}
 }
 

@@ -165,7 +165,7 @@ func (r *rows) Next() bool {
 // fail remembers a fault.
 func (r *rows) fail(err error) bool {
 	if err != nil && r.err == nil {
-		r.err = known(r.ctx, err)
+		r.err = clientFault(r.ctx, err)
 	}
 	return err != nil
 }

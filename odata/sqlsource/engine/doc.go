@@ -2,7 +2,8 @@
 // interpreting them. There are two engines behind one small interface: SQLite below database/sql (its own connections,
 // cached statements), and everything that database/sql drives.
 //
-// What the statements say is decided in package sqltext, what cells mean in package sqlsource. Start reading at DB.
+// Package sqltext writes the statements; package cursor gives cells their meaning. errors.go is the one place that knows
+// the error codes of the databases. Start reading at DB.
 //
 // SQLite is driven by zombiezen.com/go/sqlite and not by the C-level API of modernc.org/sqlite, which would save about
 // another third of a page's time: the wrapper owns the memory that passes between the two, resets and finalizes

@@ -29,12 +29,12 @@ type DB interface {
 	Close() error
 }
 
-// Need is what a request asks of its connection.
+// Need is what a request needs of its transaction.
 type Need struct {
 	// Snapshot makes all statements see one state of the data.
 	Snapshot bool
-	// Sweep announces that a large part of a table will be read in its own order: then SQLite reads the file rather
-	// than mapping it, which is as fast there and leaves nothing in memory.
+	// Sweep announces that a large part of a table will be read in key order. SQLite then reads the file instead of
+	// mapping it, which is as fast and does not fill the memory with the table.
 	Sweep bool
 }
 

@@ -60,9 +60,8 @@ func register(conn *conn) error {
 	return nil
 }
 
-// OutOfRange is the message of a sum or product of integers beyond 64 bits, which SQLite makes a real of.
-const OutOfRange = "ves: integer out of range"
-
+// registerWhole adds ves_whole, which gives its argument back. Results of integer arithmetic pass through it: SQLite makes
+// a real of one that leaves the 64 bits, and then the connection is marked.
 func registerWhole(conn *conn) error {
 	return conn.CreateFunction("ves_whole", &sqlite.FunctionImpl{
 		NArgs: 1, Deterministic: true,

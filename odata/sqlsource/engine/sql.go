@@ -20,7 +20,7 @@ type SQL struct {
 func NewSQL(db *sql.DB) *SQL { return &SQL{db: db} }
 
 // NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver leaves a server alone with a statement whose
-// context ended, so the statement itself says how long it may run, in the words of the one or the other.
+// context ended, so the statement itself says how long it may run, in the syntax of the one or the other.
 func NewMySQL(ctx context.Context, db *sql.DB) (*SQL, error) {
 	var version string
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {

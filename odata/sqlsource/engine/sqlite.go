@@ -24,16 +24,16 @@ type SQLite struct {
 	versions versions
 
 	mu   sync.Mutex
-	idle []*conn // the last one is the warmest
+	idle []*conn // the last one was used last, so that its caches are warm
 	done bool
 }
 
-// defaultMapped makes reading here and there about twice as fast.
+// defaultMapped is in bytes. Mapping makes reads of scattered rows about twice as fast.
 const defaultMapped = 256 << 20
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Of the parameters behind
-// "?" only _pragma=mmap_size(BYTES) counts, 256 MiB when it is missing; the others are for other drivers. At most max connections are kept, twice as many as there are processors when max is
-// 0, and 4 at least.
+// "?" only _pragma=mmap_size(BYTES) counts, 256 MiB when it is missing; the others are for other drivers. At most max
+// connections are open, twice as many as there are processors when max is 0, and 4 at least.
 func OpenSQLite(dsn string, max int) (*SQLite, error) {
 	if max == 0 {
 		max = runtime.GOMAXPROCS(0) * 2
@@ -77,8 +77,8 @@ func mapSize(parameters string) (int64, error) {
 	return size, nil
 }
 
-// NameVersions makes transactions with a snapshot, and Version, tell the state of the data. With a writer, what it does
-// to private tables is left out. Call it before the first use.
+// NameVersions makes Version, and transactions with a snapshot, name the state of the data. With a writer, its changes to
+// private tables do not count. Call it before the first use.
 func (db *SQLite) NameVersions(writer *Writer) error {
 	if writer != nil {
 		db.versions.own = &ownWrites{Writer: *writer}
@@ -86,11 +86,11 @@ func (db *SQLite) NameVersions(writer *Writer) error {
 	return db.versions.open(db.dsn)
 }
 
-// conn is a connection and what its functions left behind.
+// conn is a connection with its caches and the marks that its functions set.
 type conn struct {
 	*sqlite.Conn
-	// overflow is set when a sum or product of integers left the 64 bits. Functions cannot fail by themselves: the
-	// error of one reaches SQLite as its result.
+	// overflow is set when a sum or product of integers left the 64 bits. It is a mark on the connection because the
+	// driver cannot hand the error of a function to whoever steps the statement.
 	overflow bool
 	// arena is what the last cursor copied texts to, for the next one.
 	arena []byte
@@ -335,7 +335,7 @@ func bind(stmt *sqlite.Stmt, i int, arg any) error {
 	return nil
 }
 
-// cause makes the context's error of an interruption.
+// cause gives the context's error when that ended the statement.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -361,7 +361,7 @@ func (c *sqliteCursor) Next() (bool, error) {
 	}
 	ok, err := c.stmt.Step()
 	if err == nil && c.conn.overflow {
-		err = errors.New(OutOfRange)
+		err = ErrOutOfRange
 	}
 	if err != nil {
 		return false, cause(c.ctx, err)
@@ -418,9 +418,6 @@ func (c *sqliteCursor) Close() error {
 	if c.transient {
 		return stmt.Finalize()
 	}
-	if err := stmt.Reset(); err != nil && sqlite.ErrCode(err) != sqlite.ResultInterrupt {
-		// The fault of the last step was reported by Next; reset repeats it.
-		return nil
-	}
+	_ = stmt.Reset() // its error is that of the last step, which Next has returned
 	return nil
 }

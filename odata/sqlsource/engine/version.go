@@ -11,10 +11,10 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// versions names the states of a SQLite database. PRAGMA data_version tells on each connection whether another one has
-// committed since it was last asked, but its numbers mean nothing to other connections. So one connection, the watch,
-// gives the names, and a reader finds out which of them its snapshot has by asking the watch before and after it was
-// opened: when both answers are the same, nothing was committed in between.
+// versions names the states of a SQLite database. PRAGMA data_version changes on a connection when another connection has
+// committed, but its numbers cannot be compared between connections. So one connection, the watch, gives the names. A
+// reader asks the watch before and after it opens its snapshot: when both answers are the same, nothing was committed in
+// between, and the snapshot has that name.
 type versions struct {
 	mu    sync.Mutex
 	watch *sqlite.Conn
@@ -26,7 +26,7 @@ type versions struct {
 	prefix string
 	n      uint64
 	own    *ownWrites
-	// on tells that states are to be named at all.
+	// on tells that NameVersions was called.
 	on bool
 }
 
@@ -48,7 +48,7 @@ func (v *versions) open(dsn string) error {
 
 const askVersion = "PRAGMA data_version"
 
-// now is the name of the state of this moment; unknown when it cannot be told right away.
+// now is the name of the state at this moment; unknown when the writer stays busy for maxWriterWait.
 func (v *versions) now(ctx context.Context) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -69,14 +69,14 @@ func (v *versions) now(ctx context.Context) string {
 	return v.ask(ctx)
 }
 
-// next makes up a name.
+// next gives a name that no state had before.
 func (v *versions) next() string {
 	v.n++
 	v.name = v.prefix + strconv.FormatUint(v.n, 36)
 	return v.name
 }
 
-// ask finds out, the writer being held, whether what was committed touches what readers see.
+// ask holds the writer, and gives a new name if a commit since the last call changed what readers see.
 func (v *versions) ask(ctx context.Context) string {
 	known := false
 	err := v.own.hold(ctx, func(state func() (writerState, error)) error {

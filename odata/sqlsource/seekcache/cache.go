@@ -1,4 +1,4 @@
-package bookmark
+package seekcache
 
 import (
 	"container/list"
@@ -6,17 +6,18 @@ import (
 	"sync"
 )
 
-// Cache holds what is remembered, at most so many bytes of it; what was not used for the longest time goes first. It is
-// safe for concurrent use, and a nil Cache remembers nothing.
+// Cache is bounded by its size in bytes and drops the shape that was not used for the longest time. It is safe for
+// concurrent use; a nil Cache is empty and stays so.
 //
-// A shape is everything that decides on the rows of a query and their order: text and arguments, values of the caller
-// in row policies among them. What was noted for one version of the data is never given for another.
+// A shape is the cache key: SQL text, arguments, and with them the values of the caller in row policies. What was added
+// for one version of the data is never given for another.
 type Cache struct {
-	mu    sync.Mutex
-	max   int
-	size  int
-	known map[string]*list.Element
-	used  *list.List // of *entry, the last used in front
+	mu   sync.Mutex
+	max  int
+	size int
+	// entries is by shape; used holds the same entries, the last used in front.
+	entries map[string]*list.Element
+	used    *list.List
 }
 
 // Mark is a place in the rows of a query: Key is the order key of the row before the one at Skip.
@@ -25,7 +26,7 @@ type Mark struct {
 	Key  []any
 }
 
-// entry is what is known about a shape.
+// entry is what is cached for a shape.
 type entry struct {
 	shape, version string
 	size           int
@@ -34,19 +35,19 @@ type entry struct {
 	marks          []Mark // by Skip
 }
 
-// New makes a Cache of at most so many bytes.
+// New makes a Cache of at most maxBytes.
 func New(maxBytes int) *Cache {
-	return &Cache{max: maxBytes, known: map[string]*list.Element{}, used: list.New()}
+	return &Cache{max: maxBytes, entries: map[string]*list.Element{}, used: list.New()}
 }
 
-// The sizes of what is kept, roughly.
+// Estimated sizes of the parts of an entry, in bytes.
 const (
 	entrySize = 300
 	markSize  = 64
 	valueSize = 32
 )
 
-// Count gives the number of rows.
+// Count gives the total number of rows of a shape; false when it is not known.
 func (c *Cache) Count(shape, version string) (int64, bool) {
 	if c == nil || version == "" {
 		return 0, false
@@ -60,7 +61,7 @@ func (c *Cache) Count(shape, version string) (int64, bool) {
 	return e.count, true
 }
 
-// SetCount notes the number of rows.
+// SetCount sets the total number of rows of a shape.
 func (c *Cache) SetCount(shape, version string, n int64) {
 	if c == nil || version == "" {
 		return
@@ -72,7 +73,8 @@ func (c *Cache) SetCount(shape, version string, n int64) {
 	c.shrink()
 }
 
-// Before gives the furthest place that is known and not behind skip. The Mark is shared: its Key must not be changed.
+// Before gives the Mark with the largest Skip that is not larger than skip; false when there is none. The Mark is shared:
+// its Key must not be changed.
 func (c *Cache) Before(shape, version string, skip int64) (Mark, bool) {
 	if c == nil || version == "" {
 		return Mark{}, false
@@ -90,7 +92,7 @@ func (c *Cache) Before(shape, version string, skip int64) (Mark, bool) {
 	return e.marks[i-1], true
 }
 
-// Add notes a place. Its Key is kept.
+// Add adds a Mark and keeps its Key. A shape that has a quarter of the Cache gets no more.
 func (c *Cache) Add(shape, version string, m Mark) {
 	if c == nil || version == "" {
 		return
@@ -125,14 +127,14 @@ func (m Mark) size() int {
 	return n
 }
 
-// at is the index of the first place at skip or behind it.
+// at is the index of the first Mark at skip or behind it.
 func (e *entry) at(skip int64) int {
 	return sort.Search(len(e.marks), func(i int) bool { return e.marks[i].Skip >= skip })
 }
 
 // find gives the entry of a shape when it is of this version.
 func (c *Cache) find(shape, version string) *entry {
-	el := c.known[shape]
+	el := c.entries[shape]
 	if el == nil {
 		return nil
 	}
@@ -149,18 +151,18 @@ func (c *Cache) make(shape, version string) *entry {
 	if e := c.find(shape, version); e != nil {
 		return e
 	}
-	if el := c.known[shape]; el != nil {
+	if el := c.entries[shape]; el != nil {
 		c.drop(el)
 	}
 	e := &entry{shape: shape, version: version, size: entrySize + 2*len(shape)}
-	c.known[shape] = c.used.PushFront(e)
+	c.entries[shape] = c.used.PushFront(e)
 	c.size += e.size
 	return e
 }
 
 func (c *Cache) drop(el *list.Element) {
 	e := el.Value.(*entry)
-	delete(c.known, e.shape)
+	delete(c.entries, e.shape)
 	c.used.Remove(el)
 	c.size -= e.size
 }

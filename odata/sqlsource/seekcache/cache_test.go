@@ -1,17 +1,17 @@
-package bookmark_test
+package seekcache_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/bookmark"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/seekcache"
 )
 
 func TestCache(t *testing.T) {
-	c := bookmark.New(1 << 20)
+	c := seekcache.New(1 << 20)
 	c.SetCount("all", "v1", 7)
 	for _, skip := range []int64{400, 200, 600, 400} {
-		c.Add("all", "v1", bookmark.Mark{Skip: skip, Key: []any{skip}})
+		c.Add("all", "v1", seekcache.Mark{Skip: skip, Key: []any{skip}})
 	}
 	cases := []struct {
 		name, shape, version string
@@ -46,7 +46,7 @@ func TestCache(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	c := bookmark.New(100_000)
+	c := seekcache.New(100_000)
 	for i := range 10_000 {
 		c.SetCount(fmt.Sprint("shape ", i), "v", 1)
 	}
@@ -57,12 +57,12 @@ func TestCacheIsBounded(t *testing.T) {
 		t.Error("the newest is gone")
 	}
 	for i := range int64(10_000) {
-		c.Add("long", "v", bookmark.Mark{Skip: i + 1, Key: []any{i}})
+		c.Add("long", "v", seekcache.Mark{Skip: i + 1, Key: []any{i}})
 	}
 	if m, _ := c.Before("long", "v", 1<<40); m.Skip == 0 || m.Skip > 1000 {
 		t.Errorf("one query has places up to %d", m.Skip)
 	}
-	var none *bookmark.Cache
+	var none *seekcache.Cache
 	none.SetCount("x", "v", 1)
 	if _, ok := none.Count("x", "v"); ok {
 		t.Error("nothing remembered something")

@@ -1,0 +1,27 @@
+package cursor
+
+import (
+	"context"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+)
+
+// clientFault makes a *plan.Error of the failures that a client may be told about: the end of the context, a database
+// that is away or busy, and a computation that left the range of its type. Other errors stay as they are.
+func clientFault(ctx context.Context, err error) error {
+	fault := &plan.Error{Kind: plan.Unavailable, Pos: -1, Cause: err}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil || engine.IsTimeout(err):
+		fault.Message = "the database took too long"
+	case engine.IsUnreachable(err):
+		fault.Message = "the database is not available"
+	case engine.IsOutOfRange(err):
+		fault.Kind, fault.Message = plan.Malformed, "the result of a computation is out of range"
+	default:
+		return err
+	}
+	return fault
+}
