@@ -28,6 +28,9 @@ func IsTimeout(err error) bool {
 
 // IsUnreachable tells whether the database was away, or too busy to take the statement.
 func IsUnreachable(err error) bool {
+	if IsTimeout(err) { // context.DeadlineExceeded is a net.Error, too
+		return false
+	}
 	var network net.Error
 	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
 		hasSQLState(err,

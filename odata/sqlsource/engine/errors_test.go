@@ -1,0 +1,69 @@
+package engine_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+	"zombiezen.com/go/sqlite"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+)
+
+func TestErrorKinds(t *testing.T) {
+	t.Parallel()
+	const timeout, unreachable, outOfRange = "timeout", "unreachable", "out of range"
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"no error", nil, ""},
+		{"deadline", context.DeadlineExceeded, timeout},
+		{"PostgreSQL canceled", &pgconn.PgError{Code: "57014"}, timeout},
+		{"MariaDB statement time", &mysql.MySQLError{Number: 1969}, timeout},
+		{"MySQL execution time", &mysql.MySQLError{Number: 3024}, timeout},
+		{"network", &net.OpError{Op: "dial", Err: errors.New("refused")}, unreachable},
+		{"bad connection", driver.ErrBadConn, unreachable},
+		{"PostgreSQL connection failure", &pgconn.PgError{Code: "08006"}, unreachable},
+		{"PostgreSQL too many connections", &pgconn.PgError{Code: "53300"}, unreachable},
+		{"PostgreSQL shutting down", &pgconn.PgError{Code: "57P01"}, unreachable},
+		{"MariaDB connection lost", mysql.ErrInvalidConn, unreachable},
+		{"MariaDB too many connections", &mysql.MySQLError{Number: 1040}, unreachable},
+		{"MariaDB shutting down", &mysql.MySQLError{Number: 1053}, unreachable},
+		{"SQLite busy", sqlite.ResultBusy.ToError(), unreachable},
+		{"SQLite busy snapshot", sqlite.ResultBusySnapshot.ToError(), unreachable},
+		{"SQLite locked", sqlite.ResultLocked.ToError(), unreachable},
+		{"PostgreSQL number", &pgconn.PgError{Code: "22003"}, outOfRange},
+		{"PostgreSQL date", &pgconn.PgError{Code: "22008"}, outOfRange},
+		{"MariaDB number", &mysql.MySQLError{Number: 1690}, outOfRange},
+		{"MariaDB date", &mysql.MySQLError{Number: 1441}, outOfRange},
+		{"SQLite number", engine.ErrOutOfRange, outOfRange},
+		{"PostgreSQL syntax", &pgconn.PgError{Code: "42601"}, ""},
+		{"MariaDB syntax", &mysql.MySQLError{Number: 1064}, ""},
+		{"SQLite corrupt", sqlite.ResultCorrupt.ToError(), ""},
+		{"text of a row that reads like a code", &pgconn.PgError{Code: "23505", Message: "Error 1040: database is locked"}, ""},
+		{"text without a code", errors.New("Error 1690: SQLITE_BUSY invalid connection"), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			err := tt.err
+			if err != nil {
+				err = fmt.Errorf("query: %w", err)
+			}
+			for kind, is := range map[string]func(error) bool{
+				timeout: engine.IsTimeout, unreachable: engine.IsUnreachable, outOfRange: engine.IsOutOfRange,
+			} {
+				if got := is(err); got != (kind == tt.want) {
+					t.Errorf("%v: %s is %t", err, kind, got)
+				}
+			}
+		})
+	}
+}
