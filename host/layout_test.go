@@ -61,14 +61,16 @@ func layout() map[string][]string {
 		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar"},
 		"odata/plan/bind":        {"odata/edm", "odata/plan", "odata/scalar", "odata/syntax"},
 		"odata/planner":          {"odata/edm", "odata/plan", "odata/plan/bind", "odata/syntax"},
-		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/planner", "odata/scalar", "odata/sqlsource/*"},
+		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/planner", "odata/scalar", "odata/sqlsource/*", "internal/finding", "internal/words"},
 		"odata/sqlsource/*":      {"odata/edm", "odata/plan", "odata/scalar", "odata/sqlsource/*"},
 		"odata/memory":           {"odata/edm", "odata/function", "odata/plan", "odata/planner", "odata/scalar"},
 		"odata/odatatest":        {"odata", "odata/edm", "odata/memory", "odata/plan", "odata/planner", "odata/sqlsource", "odata/syntax"},
 		"odata/odatatest/dbtest": {},
 
+		"internal/finding": {}, "internal/words": {},
+
 		"ui": {}, "ui/uitest": {},
-		"examples/*": {"host", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
+		"examples/*": {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
@@ -83,7 +84,7 @@ func vestibule(ctx context.Context, file string) (http.Handler, error) {
 	}
 	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
 	source, err := sqlsource.New(ctx, sqlsource.Database{Dialect: "sqlite", DSN: file, Writer: db.Writer()}, sqlsource.Config{
-		Guard: edm.GuardNone,
+		Guard: edm.GuardNone, Protected: reserved.Table,
 		EntitySets: []sqlsource.EntitySet{
 			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},
 			{Name: "Guarded", Table: "products", Type: "GuardedProduct", Guard: "session"},

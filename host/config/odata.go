@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
@@ -71,21 +71,13 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB) (endpoint, Find
 	}
 	var findings Findings
 	for _, f := range invalid.Findings {
-		at := c.at(append([]string{"odata"}, f.Path...)...)
-		what, remedy, ok := strings.Cut(f.Message, "; ")
-		if !ok {
-			remedy = "correct " + f.Path[len(f.Path)-1]
+		what := f.What
+		if len(f.Path) > 1 {
+			what = fmt.Sprintf("%s %q: %s", f.Path[0], f.Path[1], what)
 		}
-		findings.Add(at, describeFinding(f, what), remedy)
+		findings.Add(c.at(append([]string{"odata"}, f.Path...)...), what, f.Remedy)
 	}
 	return endpoint{}, findings.Sorted()
-}
-
-func describeFinding(f sqlsource.Finding, what string) string {
-	if len(f.Path) < 2 {
-		return what
-	}
-	return fmt.Sprintf("%s %q: %s", f.Path[0], f.Path[1], what)
 }
 
 // odataDatabase is the database to read, and the handle to close after it where
@@ -134,7 +126,7 @@ func (c *Config) verifyOData(ctx context.Context, db *store.DB) Findings {
 func (c *Config) mapping() sqlsource.Config {
 	guard, _ := edm.ParseGuard(c.OData.Guard)
 	m := sqlsource.Config{
-		Guard: guard, Discover: c.OData.Discover,
+		Guard: guard, Discover: c.OData.Discover, Protected: reserved.Table, PassOver: reserved.SessionTable,
 		EntitySets: c.sets(c.OData.EntitySets, "entity_set"), Singletons: c.sets(c.OData.Singletons, "singleton"),
 	}
 	for _, name := range labels(c, c.OData.Enums, "odata", "enum") {

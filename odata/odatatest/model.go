@@ -1,6 +1,9 @@
 package odatatest
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
@@ -13,7 +16,7 @@ func Mapping() sqlsource.Config {
 	}
 	children := map[string]string{"id": "parent_id"}
 	return sqlsource.Config{
-		Namespace: "Test", Guard: edm.GuardNone,
+		Namespace: "Test", Guard: edm.GuardNone, Protected: protected,
 		Discover: []string{"thing_tags", "Odd Names", "users", "vestibule_*"},
 		EntitySets: []sqlsource.EntitySet{
 			{
@@ -49,4 +52,9 @@ func Mapping() sqlsource.Config {
 		Enums:      []sqlsource.Enum{{Name: "Status", Flags: true, Members: map[string]int64{"None": 0, "New": 1, "Sale": 2}}},
 		Singletons: []sqlsource.EntitySet{{Name: "Company", Table: "company"}},
 	}
+}
+
+// protected is what a host says of the tables that nothing may expose.
+func protected(table string) bool {
+	return slices.ContainsFunc(secrets(), func(t Table) bool { return strings.EqualFold(t.Name, table) })
 }

@@ -2,10 +2,11 @@ package sqlsource
 
 import (
 	"errors"
-	"path"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/planner"
@@ -37,9 +38,9 @@ type set struct {
 	hidden map[string]bool
 }
 
-// report adds a finding about the part of the Config that path leads to.
-func (b *builder) report(path []string, message string) {
-	b.findings = append(b.findings, Finding{path, message})
+// report adds a finding.
+func (b *builder) report(path []string, what, remedy string) {
+	b.findings = append(b.findings, Finding{Path: path, What: what, Remedy: remedy})
 }
 
 func (s *set) at(more ...string) []string { return append(append([]string(nil), s.path...), more...) }
@@ -75,19 +76,19 @@ func (b *builder) enums() {
 	for _, e := range b.cfg.Enums {
 		at := []string{"enum", e.Name}
 		if !identifier(e.Name) || seen[e.Name] {
-			b.report(at, "the name must be a new identifier")
+			b.report(at, "the name is taken, or no identifier", "use letters, digits and underscores, and another name for each enum")
 			continue
 		}
 		seen[e.Name] = true
 		t := &edm.EnumType{Name: e.Name, Flags: e.Flags, Underlying: edm.Int64}
 		for name, v := range e.Members {
 			if !identifier(name) {
-				b.report(append(at, "members"), "the member "+quoted(name)+" is no identifier")
+				b.report(append(at, "members"), "the member "+quoted(name)+" is no identifier", "use letters, digits and underscores, not starting with a digit")
 			}
 			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v})
 		}
 		if len(t.Members) == 0 {
-			b.report(append(at, "members"), "an enumeration needs members")
+			b.report(append(at, "members"), "an enumeration needs members", "write members = { None = 0 }")
 		}
 		sort.Slice(t.Members, func(i, j int) bool {
 			if t.Members[i].Value != t.Members[j].Value {
@@ -112,18 +113,19 @@ func (b *builder) named() {
 func (b *builder) add(c EntitySet, kind string, single bool) {
 	s := &set{cfg: c, path: []string{kind, c.Name}}
 	if !identifier(c.Name) {
-		b.report(s.path, "the name must be an identifier: letters, digits and underscores")
+		b.report(s.path, "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 		return
 	}
 	if c.Table == "" {
 		c.Table = c.Name
 	}
-	if reserved(c.Table) {
-		b.report(s.at("table"), quoted(c.Table)+" holds credentials and cannot be exposed; expose a view that you have made for it")
+	s.table = b.table(c.Table)
+	switch {
+	case b.protected(c.Table, s.table, c.Hide...):
+		b.report(s.at("table"), quoted(c.Table)+" holds credentials and cannot be exposed", "expose a view that you have made for it")
 		return
-	}
-	if s.table = b.table(c.Table); s.table == nil {
-		b.report(s.at("table"), "there is no table or view "+quoted(c.Table)+didYouMean(c.Table, b.tableNames()))
+	case s.table == nil:
+		b.report(s.at("table"), "there is no table or view "+quoted(c.Table), didYouMean(c.Table, b.tableNames()))
 		return
 	}
 	b.attach(s, single)
@@ -138,17 +140,17 @@ func (b *builder) attach(s *set, single bool) {
 	}
 	switch {
 	case !identifier(typeName):
-		b.report(s.at("type"), "the name must be an identifier: letters, digits and underscores")
+		b.report(s.at("type"), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 	case b.model.EntityType(typeName) != nil || b.model.Enum(typeName) != nil:
-		b.report(s.at("type"), "the type name "+quoted(typeName)+" is taken")
+		b.report(s.at("type"), "the type name "+quoted(typeName)+" is taken", "choose another name")
 	case b.model.Set(c.Name) != nil || b.model.Singleton(c.Name) != nil:
-		b.report(s.path, "the name is taken")
+		b.report(s.path, "the name is taken", "choose another name")
 	}
 	guard := b.cfg.Guard
 	if c.Guard != "" {
 		g, ok := edm.ParseGuard(c.Guard)
 		if !ok {
-			b.report(s.at("guard"), "there is no guard "+quoted(c.Guard)+"; there are session, settled, none")
+			b.report(s.at("guard"), "there is no guard "+quoted(c.Guard), "use session, settled or none")
 		}
 		guard = g
 	}
@@ -195,12 +197,12 @@ func (b *builder) discovered() {
 				continue
 			}
 			found = true
-			if taken[t] || reserved(t.Name) {
+			if taken[t] || b.protected(t.Name, t) || strings.Contains(pattern, "*") && b.passedOver(t) {
 				continue
 			}
 			if len(t.Key) == 0 && len(t.Unique) == 0 {
 				if !strings.Contains(pattern, "*") {
-					b.report(at, quoted(pattern)+" has no primary key; name its key in an entity_set")
+					b.report(at, quoted(pattern)+" has no primary key", "name its key in an entity_set")
 				}
 				continue
 			}
@@ -208,27 +210,40 @@ func (b *builder) discovered() {
 			name := b.freeName(t.Name)
 			b.attach(&set{cfg: EntitySet{Name: name}, path: []string{"discover", t.Name}, table: t}, false)
 		}
-		if !found && !strings.Contains(pattern, "*") && !reserved(pattern) {
-			b.report(at, "there is no table or view "+quoted(pattern)+didYouMean(pattern, b.tableNames()))
+		if !found && !strings.Contains(pattern, "*") && !b.protected(pattern, nil) {
+			b.report(at, "there is no table or view "+quoted(pattern), didYouMean(pattern, b.tableNames()))
 		}
 	}
 }
 
+// matches reports whether a name of Discover means the table; "*" stands for any characters, also none.
 func matches(pattern string, t *introspect.Table) bool {
 	name := strings.Join(tableName(t), ".")
-	if strings.Contains(pattern, "*") {
-		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(name))
-		return ok && err == nil
+	if !strings.Contains(pattern, "*") {
+		return strings.EqualFold(pattern, name)
 	}
-	return pattern == name || strings.EqualFold(pattern, name)
+	first, rest, _ := strings.Cut(strings.ToLower(pattern), "*")
+	name, ok := strings.CutPrefix(strings.ToLower(name), first)
+	if !ok {
+		return false
+	}
+	parts := strings.Split(rest, "*")
+	for _, part := range parts[:len(parts)-1] {
+		if _, name, ok = strings.Cut(name, part); !ok {
+			return false
+		}
+	}
+	return strings.HasSuffix(name, parts[len(parts)-1])
 }
 
-// freeName makes an identifier that no set has.
+// freeName makes an identifier that no set has: the name itself, or with the first
+// free number behind it.
 func (b *builder) freeName(name string) string {
 	id := makeIdentifier(name)
 	free := id
 	for n := 2; b.model.Set(free) != nil || b.model.Singleton(free) != nil || b.model.EntityType(free) != nil || b.model.Enum(free) != nil; n++ {
-		free = id + "_" + string(rune('0'+n%10))
+		suffix := "_" + strconv.Itoa(n)
+		free = string([]rune(id)[:min(utf8.RuneCountInString(id), maxIdentifier-len(suffix))]) + suffix
 	}
 	return free
 }
@@ -249,7 +264,7 @@ func (b *builder) table(name string) *introspect.Table {
 func (b *builder) tableNames() []string {
 	var names []string
 	for _, t := range b.tables {
-		if !reserved(t.Name) {
+		if !b.protected(t.Name, t) {
 			names = append(names, strings.Join(tableName(t), "."))
 		}
 	}
@@ -259,13 +274,13 @@ func (b *builder) tableNames() []string {
 // verify asks the model itself, and the row policies.
 func (b *builder) verify() {
 	if err := b.model.Check(); err != nil {
-		b.report([]string{"odata"}, err.Error())
+		b.report(nil, err.Error(), "")
 		return
 	}
 	_, err := planner.New(b.model)
 	for _, s := range b.sets {
 		if fault := policyFault(err, s.edm); fault != nil {
-			b.report(s.at("filter"), fault.Error())
+			b.report(s.at("filter"), fault.Error(), "correct the row policy")
 		}
 	}
 }

@@ -1,21 +1,28 @@
 package sqlsource
 
 import (
-	"strconv"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // Config says what of a database is exposed. The zero value exposes nothing. Names of tables and columns are those of
 // the database; "schema.table" names a table outside of the default schema.
 type Config struct {
+	// Protected reports whether a table must never be exposed, by whatever name it is asked for: with schema, quotes, in
+	// any case. A host gives reserved.Table. When nil, a table is protected that has a column whose name holds
+	// "password", "secret" or "token", unless an entity set hides it.
+	Protected func(table string) bool
+	// PassOver reports whether a pattern in Discover leaves a table out, which may still be named. A host gives
+	// reserved.SessionTable. When nil, tables are left out whose name holds "session".
+	PassOver func(table string) bool
 	// Namespace of the types; "Vestibule" when empty.
 	Namespace string
 	// Guard of the service, and of the sets that have none of their own.
 	Guard edm.Guard
-	// Discover lists tables and views to expose as found; "*" in a name stands for any characters. The tables of
-	// credentials are passed over.
+	// Discover lists tables and views to expose as found; "*" in a name stands for any characters. Protected tables are
+	// passed over.
 	Discover []string
 	// EntitySets come on top of what is discovered; one over a discovered table replaces what was found.
 	EntitySets []EntitySet
@@ -85,32 +92,9 @@ type Enum struct {
 	Members map[string]int64
 }
 
-// Finding is one fault of a Config.
-type Finding struct {
-	// Path leads to the fault: block, label, and attribute, such as "entity_set", "Products", "hide", "0" for the
-	// first item of a list.
-	Path []string
-	// Message says what is wrong and, where there is one, the remedy.
-	Message string
-}
-
-// String is the path and the message in one line.
-func (f Finding) String() string {
-	var b strings.Builder
-	for i, part := range f.Path {
-		switch _, err := strconv.Atoi(part); {
-		case i > 0 && err == nil:
-			continue // the place in a list says less than the message
-		case i%2 == 1:
-			b.WriteString(" " + strconv.Quote(part))
-		case i > 0:
-			b.WriteString(": " + part)
-		default:
-			b.WriteString(part)
-		}
-	}
-	return b.String() + ": " + f.Message
-}
+// Finding is one fault of a Config. Its path leads through blocks, labels and attributes, such as "entity_set",
+// "Products", "hide", "0" for the first item of a list.
+type Finding = finding.Finding
 
 // Invalid is the error of New for a Config that does not fit the database: all findings, one by line.
 type Invalid struct{ Findings []Finding } //nolint:errname // it reads as what it is: errors.As(err, &invalid)
@@ -119,18 +103,7 @@ type Invalid struct{ Findings []Finding } //nolint:errname // it reads as what i
 func (e *Invalid) Error() string {
 	lines := make([]string, len(e.Findings))
 	for i, f := range e.Findings {
-		lines[i] = f.String()
+		lines[i] = f.Error()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// reserved tells whether a table holds credentials or belongs to Vestibule: such tables are never exposed, however
-// their names are written.
-func reserved(table string) bool {
-	name := strings.ToLower(table)
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		name = name[i+1:]
-	}
-	name = strings.Trim(name, "\"'`[] \t")
-	return name == "users" || name == "password_reset_tokens" || strings.HasPrefix(name, "vestibule_")
 }

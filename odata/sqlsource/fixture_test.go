@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	_ "modernc.org/sqlite" // driver "sqlite", to fill the databases
 
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -111,7 +112,7 @@ func database(t testing.TB, dialect, script string) sqlsource.Database {
 func shopConfig() sqlsource.Config {
 	ten := 10
 	return sqlsource.Config{
-		Namespace: "Shop", Guard: edm.GuardNone, Discover: []string{"tags", "users", "Order Details"},
+		Namespace: "Shop", Protected: reserved.Table, Guard: edm.GuardNone, Discover: []string{"tags", "users", "Order Details"},
 		EntitySets: []sqlsource.EntitySet{
 			{Name: "Categories", Table: "categories", Hide: []string{"owner"}, Navigations: []sqlsource.Navigation{
 				{Name: "products", To: "Products", Many: true, On: map[string]string{"id": "category_id"}},

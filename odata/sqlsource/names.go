@@ -5,6 +5,9 @@ import (
 	"unicode"
 )
 
+// maxIdentifier is how many characters a name may have. ABNF odataIdentifier
+const maxIdentifier = 128
+
 // identifier tells whether a name can stand in a URL. ABNF odataIdentifier
 func identifier(s string) bool {
 	n := 0
@@ -14,7 +17,7 @@ func identifier(s string) bool {
 		}
 		n++
 	}
-	return n > 0 && n <= 128
+	return n > 0 && n <= maxIdentifier
 }
 
 // makeIdentifier replaces what cannot stand in an identifier by "_".
@@ -28,8 +31,8 @@ func makeIdentifier(s string) string {
 	if id == "" || unicode.IsDigit([]rune(id)[0]) {
 		id = "_" + id
 	}
-	if r := []rune(id); len(r) > 128 {
-		id = string(r[:128])
+	if r := []rune(id); len(r) > maxIdentifier {
+		id = string(r[:maxIdentifier])
 	}
 	return id
 }

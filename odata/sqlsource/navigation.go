@@ -131,7 +131,7 @@ func countTo(t *introspect.Table, f introspect.ForeignKey) int {
 func (b *builder) configured(s *set, n Navigation, all []*relationship) *relationship {
 	at := func(more ...string) []string { return s.at(append([]string{"navigation", n.Name}, more...)...) }
 	if !identifier(n.Name) {
-		b.report(at(), "the name must be an identifier: letters, digits and underscores")
+		b.report(at(), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 		return nil
 	}
 	var target *set
@@ -145,7 +145,7 @@ func (b *builder) configured(s *set, n Navigation, all []*relationship) *relatio
 		}
 	}
 	if target == nil {
-		b.report(at("to"), "there is no entity set "+quoted(n.To)+didYouMean(n.To, names))
+		b.report(at("to"), "there is no entity set "+quoted(n.To), didYouMean(n.To, names))
 		return nil
 	}
 	r := &relationship{from: s, to: target, name: n.Name, many: n.Many, configured: true}
@@ -156,7 +156,7 @@ func (b *builder) configured(s *set, n Navigation, all []*relationship) *relatio
 		return nil
 	}
 	if len(n.On) == 0 {
-		b.report(at("on"), "it needs on = { column = \"column of the target\" }, or via")
+		b.report(at("on"), "it says neither on nor via", "write on = { column = \"column of the target\" }, or name the table between in via")
 		return nil
 	}
 	for _, column := range sortedKeys(n.On) {
@@ -168,7 +168,7 @@ func (b *builder) configured(s *set, n Navigation, all []*relationship) *relatio
 		r.columns, r.targets = append(r.columns, own[0]), append(r.targets, other[0])
 	}
 	if !n.Many && !identifies(target, r.targets) {
-		b.report(at("on"), "the columns "+quoted(strings.Join(r.targets, ", "))+" do not identify one row of "+quoted(n.To)+"; add many = true")
+		b.report(at("on"), "the columns "+quoted(strings.Join(r.targets, ", "))+" do not identify one row of "+quoted(n.To), "add many = true")
 		return nil
 	}
 	for _, old := range all {
@@ -230,17 +230,17 @@ func identifies(s *set, columns []string) bool {
 func (b *builder) via(r *relationship, n Navigation, at func(...string) []string) bool {
 	between := b.table(n.Via)
 	switch {
-	case reserved(n.Via):
-		b.report(at("via"), quoted(n.Via)+" holds credentials and cannot be used")
+	case b.protected(n.Via, between):
+		b.report(at("via"), quoted(n.Via)+" holds credentials and cannot be used", "go through another table")
 		return false
 	case between == nil:
-		b.report(at("via"), "there is no table "+quoted(n.Via)+didYouMean(n.Via, b.tableNames()))
+		b.report(at("via"), "there is no table "+quoted(n.Via), didYouMean(n.Via, b.tableNames()))
 		return false
 	case len(r.from.edm.Type.Key) != 1 || len(r.to.edm.Type.Key) != 1:
-		b.report(at("via"), "via needs keys of one column at both ends")
+		b.report(at("via"), "via needs keys of one column at both ends", "write on instead")
 		return false
 	case !n.Many:
-		b.report(at("many"), "a way through a table in between needs many = true")
+		b.report(at("many"), "a way through a table in between leads to many", "add many = true")
 		return false
 	}
 	link := &sqltext.Link{
@@ -253,7 +253,7 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 		into        *[]string
 	}{{n.FromKey, "from_key", &link.ViaFrom}, {n.ToKey, "to_key", &link.ViaTo}} {
 		if between.Column(end.name) == nil {
-			b.report(at(end.where), "no column "+quoted(end.name)+" in "+quoted(n.Via)+didYouMean(end.name, columnNames(between)))
+			b.report(at(end.where), "no column "+quoted(end.name)+" in "+quoted(n.Via), didYouMean(end.name, columnNames(between)))
 			return false
 		}
 		*end.into = []string{end.name}
@@ -267,7 +267,7 @@ func (b *builder) addNavigation(r *relationship) {
 	t := r.from.edm.Type
 	if t.Property(r.name) != nil || t.Nav(r.name) != nil {
 		if r.configured {
-			b.report(r.from.at("navigation", r.name), "the name is taken")
+			b.report(r.from.at("navigation", r.name), "the name is taken", "choose another name")
 			return
 		}
 		r.name += "_" + r.to.edm.Name

@@ -36,7 +36,7 @@ func (b *builder) properties(s *set) {
 		default:
 			s.prop[c.Name] = p
 			if p.Name = unique(taken, p.Name); renamed[c.Name].Name != "" && p.Name != renamed[c.Name].Name {
-				b.report(s.at("property", c.Name, "name"), "the name "+quoted(renamed[c.Name].Name)+" is taken")
+				b.report(s.at("property", c.Name, "name"), "the name "+quoted(renamed[c.Name].Name)+" is taken", "choose another name")
 			}
 			s.edm.Type.Properties = append(s.edm.Type.Properties, p)
 			s.stored.Columns[p] = s.column[c.Name]
@@ -73,7 +73,7 @@ func (b *builder) columns(s *set, names []string, where ...string) []string {
 			}
 		}
 		if c == nil {
-			b.report(s.at(where...), "no column "+quoted(name)+didYouMean(name, columnNames(s.table)))
+			b.report(s.at(where...), "no column "+quoted(name), didYouMean(name, columnNames(s.table)))
 			continue
 		}
 		out = append(out, c.Name)
@@ -97,7 +97,7 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 	}
 	if p.Name != "" {
 		if out.Name = p.Name; !identifier(p.Name) {
-			b.report(s.at("property", c.Name, "name"), "the name must be an identifier: letters, digits and underscores")
+			b.report(s.at("property", c.Name, "name"), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 		}
 	}
 	if p.Type != "" {
@@ -106,7 +106,7 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 		} else if k := edm.PrimitiveKind(strings.TrimPrefix(p.Type, "Edm.")); k != edm.Invalid && k != edm.Stream {
 			out.Type = edm.Of(k)
 		} else {
-			b.report(s.at("property", c.Name, "type"), "there is no type "+quoted(p.Type)+didYouMean(p.Type, b.typeNames()))
+			b.report(s.at("property", c.Name, "type"), "there is no type "+quoted(p.Type), didYouMean(p.Type, b.typeNames()))
 		}
 	}
 	if p.Precision != nil {
@@ -139,7 +139,7 @@ func (b *builder) complexes(s *set) map[string]*edm.Property {
 			name = c.Type
 		}
 		if !identifier(c.Type) || !identifier(name) || c.Prefix == "" {
-			b.report(s.at(at...), "it needs a type name and a property name that are identifiers, and a prefix")
+			b.report(s.at(at...), "a name is no identifier, or the prefix is empty", "use letters, digits and underscores for the names of type and property")
 			continue
 		}
 		p := &edm.Property{Name: name, Type: edm.Type{Kind: edm.Complex, Complex: &edm.ComplexType{Name: c.Type}}}
@@ -151,7 +151,7 @@ func (b *builder) complexes(s *set) map[string]*edm.Property {
 			}
 		}
 		if n == 0 {
-			b.report(s.at(append(at, "prefix")...), "no column begins with "+quoted(c.Prefix))
+			b.report(s.at(append(at, "prefix")...), "no column begins with "+quoted(c.Prefix), "name what the columns begin with")
 			continue
 		}
 		s.stored.Columns[p] = &sqltext.Column{Sub: map[*edm.Property]*sqltext.Column{}}
@@ -186,7 +186,7 @@ func (b *builder) finishComplex(s *set, c Complex, taken map[string]bool) {
 		return
 	}
 	if taken[p.Name] {
-		b.report(s.at("complex", c.Type, "name"), "the name "+quoted(p.Name)+" is taken")
+		b.report(s.at("complex", c.Type, "name"), "the name "+quoted(p.Name)+" is taken", "choose another name")
 	}
 	taken[p.Name] = true
 	s.edm.Type.Properties = append(s.edm.Type.Properties, p)
@@ -196,7 +196,7 @@ func (b *builder) finishComplex(s *set, c Complex, taken map[string]bool) {
 		return
 	}
 	if !sameMembers(old, p.Type.Complex) {
-		b.report(s.at("complex", c.Type), "another complex type of this name has other members")
+		b.report(s.at("complex", c.Type), "another complex type of this name has other members", "give it another label")
 		return
 	}
 	sub := map[*edm.Property]*sqltext.Column{}
@@ -232,17 +232,17 @@ func (b *builder) keys(s *set) {
 		key = s.table.Unique[0]
 	}
 	if len(key) == 0 && !s.edm.Single() {
-		b.report(s.at("key"), quoted(s.table.Name)+" has no primary key; name the columns that identify a row")
+		b.report(s.at("key"), quoted(s.table.Name)+" has no primary key", "name the columns that identify a row")
 		return
 	}
 	for _, name := range key {
 		p := s.prop[name]
 		switch {
 		case s.hidden[name]:
-			b.report(s.at("hide"), "the column "+quoted(name)+" belongs to the key and cannot be hidden")
+			b.report(s.at("hide"), "the column "+quoted(name)+" belongs to the key and cannot be hidden", "take it out of hide")
 			return
 		case p == nil:
-			b.report(s.at("key"), "the column "+quoted(name)+" is part of a complex property and cannot be a key")
+			b.report(s.at("key"), "the column "+quoted(name)+" is part of a complex property and cannot be a key", "name another key, or take it out of the complex property")
 			return
 		}
 		p.Nullable, s.column[name].Nullable = false, false
@@ -272,7 +272,7 @@ func (b *builder) search(s *set) {
 	var names []string
 	for _, name := range b.columns(s, s.cfg.Search, "search") {
 		if s.hidden[name] {
-			b.report(s.at("search"), "the column "+quoted(name)+" is hidden and cannot be searched")
+			b.report(s.at("search"), "the column "+quoted(name)+" is hidden and cannot be searched", "take it out of hide or of search")
 			continue
 		}
 		names = append(names, name)

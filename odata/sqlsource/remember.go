@@ -18,7 +18,7 @@ import (
 const memory = 16 << 20
 
 // remember prepares reading, and for SQLite what is kept while the data stays the same.
-func (s *Source) remember(ctx context.Context, db Database, tables []*introspect.Table, m *sqltext.Mapping) error {
+func (s *Source) remember(ctx context.Context, db Database, protected func(string) bool, tables []*introspect.Table, m *sqltext.Mapping) error {
 	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen}
 	lite, ok := s.db.(*engine.SQLite)
 	if !ok || db.Forget {
@@ -29,7 +29,7 @@ func (s *Source) remember(ctx context.Context, db Database, tables []*introspect
 	if err != nil || restless {
 		return err
 	}
-	if err := lite.NameVersions(writer(db, seen, indirect)); err != nil {
+	if err := lite.NameVersions(writer(db, protected, seen, indirect)); err != nil {
 		return err
 	}
 	total := map[*edm.EntitySet]bool{}
@@ -93,15 +93,14 @@ func used(m *sqltext.Mapping) map[string]bool {
 	return seen
 }
 
-// writer says which tables the host writes without anybody seeing it through the model. As soon as something that is no
+// writer says which tables the host writes without anybody seeing it through the model: those that are protected. As soon as something that is no
 // plain table is part of the model there are none: a view may show anything.
-func writer(db Database, seen map[string]bool, indirect bool) *engine.Writer {
-	if db.Writer == nil {
+func writer(db Database, protected func(string) bool, seen map[string]bool, indirect bool) *engine.Writer {
+	if db.Writer == nil || protected == nil {
 		return nil
 	}
 	return &engine.Writer{DB: db.Writer.DB, Private: func(table string) bool {
-		table = strings.ToLower(table)
-		return !indirect && !seen[table] && (strings.HasPrefix(table, "vestibule_") || table == "users" || table == "password_reset_tokens")
+		return !indirect && !seen[strings.ToLower(table)] && protected(table)
 	}}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
@@ -32,7 +33,7 @@ func openPair(t testing.TB, rows int) *pair {
 	t.Cleanup(func() { _ = db.Close() })
 	db.SetMaxOpenConns(1)
 	mustExec(t, db, `CREATE TABLE vestibule_visits (id INTEGER PRIMARY KEY)`)
-	cfg := sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"things", "parts"}}
+	cfg := sqlsource.Config{Guard: edm.GuardNone, Protected: reserved.Table, Discover: []string{"things", "parts"}}
 	forget := file
 	forget.Forget = true
 	file.Writer = db

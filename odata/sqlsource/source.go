@@ -27,7 +27,7 @@ type Database struct {
 	// MaxConns bounds the connections to a SQLite database; twice the processors, and 4 at least, when zero.
 	MaxConns int
 	// Writer is the pool of one connection through which the host writes its own tables (users, sessions) to the same
-	// SQLite file. With it, sign-ins do not invalidate the cache; without it every commit does. Statements that replace
+	// SQLite file. With it and Config.Protected, sign-ins do not invalidate the cache; without it every commit does. Statements that replace
 	// or empty whole tables of the model must not have been prepared on it before New.
 	Writer *sqlx.DB
 	// Forget switches off the cache of totals and page keys of SQLite data. Answers are the same without it; they take
@@ -84,7 +84,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
 		return err
 	}
-	return s.remember(ctx, db, found.Tables, mapping)
+	return s.remember(ctx, db, cfg.Protected, found.Tables, mapping)
 }
 
 // Model is the model of what is exposed.

@@ -1,0 +1,75 @@
+// Package finding is the one form in which packages say what is wrong with their
+// settings: the place, what is wrong there, and the remedy. A Finding is an error,
+// so it travels in joined and wrapped errors; [In] takes them out again.
+//
+// Who knows where a setting was written, as host/config does, turns a Path into a
+// line and column.
+package finding
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Finding is one thing that is wrong.
+type Finding struct {
+	// Path leads to the setting from the block of the package that found it: blocks,
+	// labels, the key, and the index of an element, such as "entity_set", "Products",
+	// "hide", "0". Empty means the whole.
+	Path []string
+	// What is wrong, and the Remedy for it, which is empty where none is known.
+	// Neither holds a secret.
+	What, Remedy string
+}
+
+// Error gives `path: what: remedy`. The path leaves out indexes, since What names
+// the element.
+func (f Finding) Error() string {
+	var path strings.Builder
+	for _, step := range f.Path {
+		if _, err := strconv.Atoi(step); err == nil {
+			continue
+		}
+		if path.Len() > 0 {
+			path.WriteByte('.')
+		}
+		if strings.ContainsFunc(step, func(r rune) bool { return r == '.' || unicode.IsSpace(r) }) {
+			step = strconv.Quote(step)
+		}
+		path.WriteString(step)
+	}
+	var parts []string
+	for _, part := range []string{path.String(), f.What, f.Remedy} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+// In returns the findings in the tree of err, in order, and the errors of the tree
+// that neither are nor hold a finding.
+func In(err error) (findings []Finding, others []error) {
+	if err == nil {
+		return nil, nil
+	}
+	if f, ok := err.(Finding); ok {
+		return []Finding{f}, nil
+	}
+	var below []error
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		below = e.Unwrap()
+		for _, one := range below {
+			more, rest := In(one)
+			findings, others = append(findings, more...), append(others, rest...)
+		}
+		return findings, others
+	case interface{ Unwrap() error }:
+		if findings, _ = In(e.Unwrap()); findings != nil {
+			return findings, nil
+		}
+	}
+	return nil, []error{err}
+}

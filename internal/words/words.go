@@ -1,0 +1,57 @@
+// Package words has what messages of several packages need: the known name that is
+// nearest to a misspelt one, and texts cut to a length.
+package words
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Nearest returns the one of names that was probably meant, or "" when none is near:
+// at most a third of the letters of name are put in, taken out, replaced or swapped
+// with their neighbour. Case does not count.
+func Nearest(name string, names []string) string {
+	best, distance := "", 2+len(name)/3
+	for _, candidate := range names {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(candidate)); d < distance {
+			best, distance = candidate, d
+		}
+	}
+	return best
+}
+
+// editDistance is the Damerau-Levenshtein distance in bytes, with adjacent
+// transpositions.
+func editDistance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+// Cut returns the longest beginning of s that has at most n bytes and ends between
+// two characters.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:max(n, 0)]
+}

@@ -1,0 +1,36 @@
+package words_test
+
+import (
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
+)
+
+func TestNearest(t *testing.T) {
+	names := []string{"address", "public_url", "cost", "Products"}
+	for name, want := range map[string]string{
+		"adress": "address", "pbulic_url": "public_url", "cots": "cost", "product": "Products", "PRODUCTS": "Products",
+		"zzzzzzzz": "", "": "",
+	} {
+		if got := words.Nearest(name, names); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+	if got := words.Nearest("x", nil); got != "" {
+		t.Errorf("of no names: %q", got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"aü", 2, "a"}, {"ü", 1, ""}, {"😀x", 4, "😀"}, {"😀", 3, ""}, {"abc", 0, ""}, {"", 0, ""},
+	} {
+		if got := words.Cut(tt.s, tt.n); got != tt.want {
+			t.Errorf("Cut(%q, %d): %q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+}
