@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
@@ -84,19 +83,15 @@ func (db *DB) markDisabled(ctx context.Context, list []auth.User) error {
 func (db *DB) AddUser(ctx context.Context, email, name, hash string) (auth.User, error) {
 	var user auth.User
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		// Two hosts that add one address in two spellings wait for each other here;
-		// the unique key of the table may take them for different.
-		guard := auth.Counter{Kind: "add_user", Login: fold(email)}
-		if _, _, err := db.Throttle().Hit(ctx, guard, db.Now(), time.Minute); err != nil {
+		// The unique key of the table may take two spellings of one address for
+		// different, so only one host at a time looks and inserts.
+		if err := db.lock(ctx, addUserLock); err != nil {
 			return err
 		}
 		if err := db.checkFree(ctx, email); err != nil {
 			return err
 		}
 		if err := db.insertUser(ctx, email, name, hash); err != nil {
-			return err
-		}
-		if err := db.Throttle().Clear(ctx, guard); err != nil {
 			return err
 		}
 		var err error

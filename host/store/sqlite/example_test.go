@@ -41,7 +41,7 @@ func ExampleOpen() {
 	users, err := db.ListUsers(ctx, "", 10)
 	fmt.Println(len(users), err)
 	// Output:
-	// 3 <nil>
+	// 4 <nil>
 	// true
 	// 0 <nil>
 }

@@ -19,6 +19,7 @@ func adminRules() []rule {
 		{"disabling ends sessions and devices and is undone by enabling", disabling},
 		{"disabling nobody is not found", disablingNobody},
 		{"every table that grows is swept", everythingSwept},
+		{"mail that waits to be sent is never swept", unsentMailStays},
 		{"a backup is made, or the error names the tool that does", backsUp},
 	}
 }
@@ -34,21 +35,37 @@ func addressIsTaken(t *testing.T, e *env, db *store.DB) {
 	e.user(db, "ada@example.org")
 }
 
-func oneAddition(t *testing.T, e *env, db *store.DB) {
-	n := e.wins([]*store.DB{db, e.pool(), e.pool()}, func(i int, db *store.DB) (bool, error) {
-		name := []byte("adalovelace")
-		name[i%len(name)] -= 'a' - 'A'
-		_, err := db.AddUser(e.ctx, string(name)+"@example.com", "", "x")
-		if errors.Is(err, store.ErrTaken) {
-			return false, nil
+func oneAddition(_ *testing.T, e *env, db *store.DB) { e.oneAddition(db) }
+
+// The table of the application has no key that would refuse a second spelling.
+func oneAdditionWithoutKey(_ *testing.T, e *env) {
+	db := e.pool()
+	e.sql(db, `CREATE TABLE users (id `+typesOf(db).counted+`, email VARCHAR(80), password VARCHAR(60))`)
+	e.migrate(db)
+	e.oneAddition(db)
+}
+
+// oneAddition adds each of several addresses from several hosts at once, in
+// different cases.
+func (e *env) oneAddition(db *store.DB) {
+	e.Helper()
+	pools := []*store.DB{db, e.pool(), e.pool()}
+	const addresses = 5 // the first finds pools without connections, where calls come one after another
+	for round := range addresses {
+		n := e.wins(pools, func(i int, db *store.DB) (bool, error) {
+			name := []byte("adalovelace")
+			name[i%len(name)] -= 'a' - 'A'
+			_, err := db.AddUser(e.ctx, string(name)+numbered("@%d.example.com", round), "", "x")
+			if errors.Is(err, store.ErrTaken) {
+				return false, nil
+			}
+			return true, err
+		})
+		if n != 1 {
+			e.Errorf("%d additions succeeded, want 1", n)
 		}
-		return true, err
-	})
-	if n != 1 {
-		t.Errorf("%d additions succeeded, want 1", n)
 	}
-	e.counts(db, 1, `SELECT COUNT(*) FROM users`)
-	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_counters`)
+	e.counts(db, addresses, `SELECT COUNT(*) FROM users`)
 }
 
 func usersInPages(t *testing.T, e *env, db *store.DB) {
@@ -135,6 +152,19 @@ func everythingSwept(t *testing.T, e *env, db *store.DB) {
 	if n, err := db.Sweep(e.ctx, e.now.Add(window), store.Retention{}); err != nil || n != 1 {
 		t.Errorf("swept %d, %v; want the counter", n, err)
 	}
+}
+
+// However long the mail server is away, what it has not taken is kept: mail that
+// was never tried, mail to be repeated, and mail that a host is sending.
+func unsentMailStays(_ *testing.T, e *env, db *store.DB) {
+	for range 3 {
+		e.enqueue(db, "7")
+	}
+	m := e.lease(db, e.now)
+	e.must(db.Outbox().RetryMail(e.ctx, m.ID, m.Attempt, e.now.Add(time.Minute), "no answer"))
+	e.lease(db, e.now)
+	e.must(errOf(db.Sweep(e.ctx, e.now.Add(365*24*time.Hour), store.Retention{})))
+	e.counts(db, 3, `SELECT COUNT(*) FROM vestibule_outbox`)
 }
 
 func backsUp(t *testing.T, e *env, db *store.DB) {

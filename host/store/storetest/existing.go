@@ -28,6 +28,7 @@ func existingRules() []bareRule {
 		{"a table without a required column is an error that names it", missingRequired},
 		{"a password column that is too short keeps its hash", shortPasswordColumn},
 		{"a key without a default is made where it can be", madeKeys},
+		{"of parallel additions one succeeds, whatever keys the table has", oneAdditionWithoutKey},
 	}
 }
 
