@@ -5,7 +5,7 @@
 //
 // A request goes one way, through a file for each stage: request.go takes apart
 // what was sent, plan.go has it parsed (package syntax) and bound to the model
-// (package planner, which also checks guards), answer.go opens the rows and has
+// (package bind, which also checks guards), answer.go opens the rows and has
 // them encoded (package payload), and response.go decides on status and headers
 // and sends. pipeline.go is these stages in a row; cache.go keeps plans and
 // answers beside them. Errors of every stage become a fault in fault.go, which

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 )
@@ -32,7 +33,7 @@ type documents struct {
 func newDocuments(m *edm.Model, limits Limits) documents {
 	d := documents{model: m, metadata: map[string][]byte{}}
 	for _, version := range []string{"4.0", "4.01"} {
-		o := csdl.Options{Version: version, ExpandDepth: limits.ExpandDepth, FilterFunctions: filterFunctions()}
+		o := csdl.Options{Version: version, ExpandDepth: limits.ExpandDepth, FilterFunctions: function.FilterFunctions()}
 		d.metadata[version+typeXML] = csdl.XML(m, o)
 		d.metadata[version+typeJSON] = csdl.JSON(m, o)
 	}
@@ -44,16 +45,6 @@ func newDocuments(m *edm.Model, limits Limits) documents {
 		d.entries = appendEntry(d.entries, s.Set, "Singleton")
 	}
 	return d
-}
-
-// filterFunctions are the functions of $filter that plans know (OData-URL
-// 5.1.1.5 to 5.1.1.11).
-func filterFunctions() []string {
-	return []string{
-		"concat", "contains", "endswith", "indexof", "length", "matchesPattern", "startswith", "substring", "tolower", "toupper", "trim",
-		"date", "day", "fractionalseconds", "hour", "maxdatetime", "mindatetime", "minute", "month", "now", "second", "time",
-		"totaloffsetminutes", "totalseconds", "year", "ceiling", "floor", "round", "cast", "isof",
-	}
 }
 
 // appendEntry appends an element of the service document (OData-JSON 5).

@@ -3,17 +3,18 @@ package odata
 import (
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // planning is the stage that makes a plan of a request.
 type planning struct {
-	planner *planner.Planner
-	opts    *Options
-	cache   *cache
+	binder *bind.Binder
+	opts   *Options
+	cache  *cache
 }
 
 // plan gives the plan of a request, from the cache where one is there, and the
@@ -42,7 +43,7 @@ func (s *planning) plan(q *request) (*planned, header.Accept, error) {
 
 // build parses the target of a request and binds it to the model.
 func (s *planning) build(q *request) (*planned, error) {
-	parsed, err := syntax.Parse(q.target, syntax.Options{V401: q.v401})
+	parsed, err := syntax.Parse(q.target, syntax.Options{V401: q.v401, Functions: function.Arity})
 	if err != nil {
 		return nil, faultOf(q.ctx, err)
 	}
@@ -54,7 +55,7 @@ func (s *planning) build(q *request) (*planned, error) {
 		}
 	}
 	q.timing.parsed = s.opts.Now()
-	p, err := s.planner.Build(parsed, planner.Options{
+	p, err := s.binder.Plan(parsed, bind.Options{
 		Limits: s.opts.Limits, Prefer: q.prefer.MaxPageSize, Caller: q.caller, Now: q.timing.start,
 	})
 	switch {
@@ -84,7 +85,7 @@ func (s *planning) dereference(q *request, parsed *syntax.Request) (*syntax.Requ
 			rest = append(rest, o.Raw)
 		}
 	}
-	again, err := syntax.Parse(below+"?"+strings.Join(rest, "&"), syntax.Options{V401: q.v401})
+	again, err := syntax.Parse(below+"?"+strings.Join(rest, "&"), syntax.Options{V401: q.v401, Functions: function.Arity})
 	if err != nil {
 		return nil, faultOf(q.ctx, err)
 	}

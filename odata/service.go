@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 )
 
 // Service answers OData requests. It is an http.Handler, safe for concurrent
@@ -24,7 +24,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	if err := model.Check(); err != nil {
 		return nil, fmt.Errorf("check model: %w", err)
 	}
-	plans, err := planner.New(model)
+	binder, err := bind.New(model)
 	if err != nil {
 		return nil, fmt.Errorf("prepare plans: %w", err)
 	}
@@ -32,7 +32,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	report, gzips, kept := reporter{log: s.opts.Logger}, &sync.Pool{}, &cache{}
 	s.read = &pipeline{
 		report: report,
-		plans:  planning{planner: plans, opts: &s.opts, cache: kept},
+		plans:  planning{binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
 			source: source, documents: newDocuments(model, s.opts.Limits), opts: &s.opts, cache: kept, gzips: gzips,
 		},

@@ -2,7 +2,7 @@
 // navigation, and the rules of access that hold on every set.
 //
 // The model is pure. It knows nothing of tables, requests or HTTP: package sqlsource builds one from a database and
-// keeps the mapping to columns to itself, keyed by the pointers of this model; package planner binds requests to it;
+// keeps the mapping to columns to itself, keyed by the pointers of this model; package bind binds requests to it;
 // package csdl writes it as $metadata. Two things in it are never shown to a client: EntityType.Hidden, properties that
 // only row policies may use, and EntitySet.Policy, the text of such a policy.
 //

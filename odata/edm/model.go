@@ -58,7 +58,7 @@ type EntitySet struct {
 	// Guard holds wherever the set is reached: by its name, by navigation, in $expand and in $filter.
 	Guard Guard
 	// Policy is a row policy in $filter syntax, or empty. It holds wherever the set is reached, may use hidden
-	// properties, and may name @user_COLUMN. Only package planner reads it, and it never reaches a client.
+	// properties, and may name @user_COLUMN. Only package bind reads it, and it never reaches a client.
 	Policy string
 	// Searchable tells whether $search works on the set.
 	Searchable  bool

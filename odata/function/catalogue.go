@@ -119,3 +119,13 @@ func (f *Function) Match(args []edm.Kind) (s Signature, result edm.Kind, ok bool
 	}
 	return Signature{}, edm.Invalid, false
 }
+
+// Takes tells whether one of the signatures has a parameter i for the kind k.
+func (f *Function) Takes(i int, k edm.Kind) bool {
+	return slices.ContainsFunc(f.Signatures, func(s Signature) bool { return i < len(s.Params) && s.Params[i].Takes(k) })
+}
+
+// Gives tells whether the kinds of arguments can have a result of that kind, where the request names it (cast).
+func (f *Function) Gives(result edm.Kind, args ...edm.Kind) bool {
+	return slices.ContainsFunc(f.Signatures, func(s Signature) bool { return s.fits(args) && s.result(args) == result })
+}

@@ -24,15 +24,15 @@ const (
 	Chosen
 )
 
-// Nullable tells whether a result can be null, given whether an argument can be.
-func (n NullRule) Nullable(argument bool) bool {
+// Nullable tells whether a result can be null; argument tells whether one of the arguments can be.
+func (n NullRule) Nullable(argument func() bool) bool {
 	switch n {
 	case Never:
 		return false
 	case OrUndefined, Chosen:
 		return true
 	}
-	return argument
+	return argument()
 }
 
 // RangeRule says what happens when a result does not fit its type: an integer beyond 64 bits, a year after 9999.

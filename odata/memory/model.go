@@ -7,8 +7,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 )
 
 // builder makes a model of a Config, and the tables that go with it.
@@ -80,7 +80,7 @@ func build(cfg Config) (*builder, error) {
 		if err := b.model.Check(); err != nil {
 			return nil, fmt.Errorf("check model: %w", err)
 		}
-		if _, err := planner.New(b.model); err != nil {
+		if _, err := bind.New(b.model); err != nil {
 			return nil, fmt.Errorf("check row policies: %w", err)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package plan is the contract between the rooms of an OData service: what a request means for a model, in plain
-// structures (Plan, Node, Query, Expr), and how its rows are read (Rows, Value). Package planner makes plans, a source
+// structures (Plan, Node, Query, Expr), and how its rows are read (Rows, Value). Package bind makes plans, a source
 // such as package sqlsource opens their rows, and package odata writes them. It knows no syntax, no SQL and no HTTP.
 //
 // A Plan is a tree of Nodes: one for the rows of the answer and one for every expanded navigation property. A Node

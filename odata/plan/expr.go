@@ -30,9 +30,7 @@ type Ref struct {
 // Call is an operator or a canonical function over arguments of the types it demands (operands are promoted by
 // inserted "cast" calls where a source must know about it).
 type Call struct {
-	// Name is the OData name: eq ne gt ge lt le and or not add sub mul div divby mod negate has in cast isof
-	// concat contains endswith indexof length startswith substring tolower toupper trim matchespattern year month day
-	// hour minute second fractionalseconds totalseconds date time totaloffsetminutes round floor ceiling case.
+	// Name is the name in lower case of an entry of the catalogue in package function.
 	// "in" has the tested operand first and the list behind it; "case" has conditions and results in turn.
 	Name string
 	Args []Expr

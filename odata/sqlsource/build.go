@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
@@ -277,7 +277,7 @@ func (b *builder) verify() {
 		b.report(nil, err.Error(), "")
 		return
 	}
-	_, err := planner.New(b.model)
+	_, err := bind.New(b.model)
 	for _, s := range b.sets {
 		if fault := policyFault(err, s.edm); fault != nil {
 			b.report(s.at("filter"), fault.Error(), "correct the row policy")
@@ -292,7 +292,7 @@ func policyFault(err error, set *edm.EntitySet) error {
 		return nil
 	}
 	for _, e := range joined.Unwrap() {
-		var fault *planner.PolicyError
+		var fault *bind.PolicyError
 		if errors.As(e, &fault) && fault.Set == set {
 			return fault.Err
 		}

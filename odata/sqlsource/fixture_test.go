@@ -14,10 +14,11 @@ import (
 	_ "modernc.org/sqlite" // driver "sqlite", to fill the databases
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
@@ -145,7 +146,7 @@ func shopConfig() sqlsource.Config {
 // shop is a source with what plans need.
 type shop struct {
 	*sqlsource.Source
-	planner *planner.Planner
+	binder  *bind.Binder
 	caller  plan.Caller
 	limits  plan.Limits
 	dialect string
@@ -162,11 +163,11 @@ func open(t testing.TB, db sqlsource.Database, cfg sqlsource.Config) *shop {
 			t.Error(err)
 		}
 	})
-	p, err := planner.New(src.Model())
+	p, err := bind.New(src.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shop{Source: src, planner: p, dialect: db.Dialect}
+	return &shop{Source: src, binder: p, dialect: db.Dialect}
 }
 
 func openShop(t testing.TB, dialect string) *shop {
@@ -182,11 +183,11 @@ func (s *shop) plan(target string, prefer int64) (*plan.Plan, error) {
 	if query != "" {
 		target += "?" + escape.Replace(query)
 	}
-	req, err := syntax.Parse(target, syntax.Options{})
+	req, err := syntax.Parse(target, syntax.Options{Functions: function.Arity})
 	if err != nil {
 		return nil, err
 	}
-	return s.planner.Build(req, planner.Options{
+	return s.binder.Plan(req, bind.Options{
 		Limits: s.limits, Prefer: prefer, Caller: s.caller, Now: time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC),
 	})
 }

@@ -1,8 +1,8 @@
 package sqlsource
 
 import (
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 )
 
 // PolicyColumn is a column of the user that a row policy names, with the path of the policy inside the Config.
@@ -13,7 +13,7 @@ type PolicyColumn struct {
 
 // PolicyColumns lists the columns of the user that row policies name, so that whoever knows the users can check them.
 func (s *Source) PolicyColumns() ([]PolicyColumn, error) {
-	p, err := planner.New(s.model)
+	p, err := bind.New(s.model)
 	if err != nil {
 		return nil, err
 	}

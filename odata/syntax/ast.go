@@ -7,6 +7,10 @@ type Options struct {
 	// like operators and function names, in any case (OData-URL 5.1). In 4.0 such
 	// an option is a custom one. Everything else of 4.01 is understood in both.
 	V401 bool
+	// Functions tells, for a name in lower case, how a canonical function is spelt
+	// and how many arguments it takes at least and at most; canonical is empty for
+	// other names, which are paths. Nil knows no function but cast, isof and case.
+	Functions func(name string) (canonical string, least, most int)
 	// MaxLength is the longest input in bytes; 0 stands for 65,536.
 	MaxLength int
 	// MaxDepth limits how deep parentheses, arguments, lambdas and nested options

@@ -5,7 +5,7 @@
 //
 // The package knows no model: whether Products(1) is an entity or a function
 // call, whether Sub.Type is a cast, or a segment a key, is decided in
-// odata/plan, as are types and names. It also knows no HTTP: negotiation, the
+// odata/bind, as are types and names. It also knows no HTTP: negotiation, the
 // choice between 4.0 and 4.01, and error bodies live in package odata.
 //
 // Percent-encoding is undone here and nowhere else, exactly once, after the

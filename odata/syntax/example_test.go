@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 func ExampleParse() {
-	r, err := syntax.Parse("Products(1)/Reviews?$filter=Stars%20ge%203&$top=10", syntax.Options{})
+	r, err := syntax.Parse("Products(1)/Reviews?$filter=Stars%20ge%203&$top=10", syntax.Options{Functions: function.Arity})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -24,7 +25,7 @@ func ExampleParse() {
 }
 
 func ExampleError() {
-	_, err := syntax.Parse("Products?$filter=substringof('chair',Name)", syntax.Options{})
+	_, err := syntax.Parse("Products?$filter=substringof('chair',Name)", syntax.Options{Functions: function.Arity})
 	var e *syntax.Error
 	if errors.As(err, &e) {
 		fmt.Println(e.Pos, e.Code, e.NotImplemented())
@@ -36,7 +37,7 @@ func ExampleError() {
 }
 
 func ExampleParseFilter() {
-	e, err := syntax.ParseFilter("tenant_id eq @user_partner_id", syntax.Options{})
+	e, err := syntax.ParseFilter("tenant_id eq @user_partner_id", syntax.Options{Functions: function.Arity})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 var (
-	v40  = syntax.Options{}
-	v401 = syntax.Options{V401: true}
+	v40  = syntax.Options{Functions: function.Arity}
+	v401 = syntax.Options{V401: true, Functions: function.Arity}
 )
 
 func TestExpressions(t *testing.T) {

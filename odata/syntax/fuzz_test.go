@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -29,45 +30,11 @@ func checkError(t *testing.T, in string, err error) {
 // checkPositions visits the expression and everything in it.
 func checkPositions(t *testing.T, in string, e syntax.Expr) {
 	t.Helper()
-	if e.Pos() < 0 || e.Pos() >= len(in) {
-		t.Fatalf("a %T at position %d of %d", e, e.Pos(), len(in))
-	}
-	for _, child := range children(e) {
-		checkPositions(t, in, child)
-	}
-}
-
-func children(e syntax.Expr) (out []syntax.Expr) {
-	switch e := e.(type) {
-	case *syntax.Binary:
-		out = append(out, e.X, e.Y)
-	case *syntax.Unary:
-		out = append(out, e.X)
-	case *syntax.Call:
-		out = append(out, e.Args...)
-	case *syntax.List:
-		out = append(out, e.Items...)
-	case *syntax.Case:
-		for _, w := range e.When {
-			out = append(out, w.Cond, w.Value)
+	syntax.Walk(e, func(e syntax.Expr) {
+		if e.Pos() < 0 || e.Pos() >= len(in) {
+			t.Fatalf("a %T at position %d of %d", e, e.Pos(), len(in))
 		}
-	case *syntax.Object:
-		for _, m := range e.Members {
-			out = append(out, m.Value)
-		}
-	case *syntax.Path:
-		for _, s := range e.Segments {
-			if s.Lambda != nil && s.Lambda.Pred != nil {
-				out = append(out, s.Lambda.Pred)
-			}
-			if s.Args != nil {
-				for _, a := range s.Args.Args {
-					out = append(out, a.Value)
-				}
-			}
-		}
-	}
-	return out
+	})
 }
 
 func FuzzParse(f *testing.F) {
@@ -86,7 +53,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed, true)
 	}
 	f.Fuzz(func(t *testing.T, in string, v401 bool) {
-		r, err := syntax.Parse(in, syntax.Options{V401: v401})
+		r, err := syntax.Parse(in, syntax.Options{V401: v401, Functions: function.Arity})
 		if err != nil {
 			checkError(t, in, err)
 			return
@@ -129,7 +96,7 @@ func FuzzParseFilter(f *testing.F) {
 		f.Add(seed, true)
 	}
 	f.Fuzz(func(t *testing.T, in string, v401 bool) {
-		o := syntax.Options{V401: v401}
+		o := syntax.Options{V401: v401, Functions: function.Arity}
 		e, err := syntax.ParseFilter(in, o)
 		if err != nil {
 			checkError(t, in, err)
@@ -140,7 +107,7 @@ func FuzzParseFilter(f *testing.F) {
 		if strings.ContainsAny(in, `\;`) || len(printed) > 60000 {
 			return // text that can only be written with an escape; a print over the limit
 		}
-		again, err := syntax.ParseFilter(printed, syntax.Options{V401: v401, MaxDepth: 1000, MaxNodes: 5000})
+		again, err := syntax.ParseFilter(printed, syntax.Options{V401: v401, Functions: function.Arity, MaxDepth: 1000, MaxNodes: 5000})
 		if err != nil {
 			t.Fatalf("%q was printed as %q: %v", in, printed, err)
 		}

@@ -286,12 +286,12 @@ func (p *parser) notALiteral(named int, of, name string) error {
 	case p.inPath || of == "":
 		return p.Malformed(p.I, "expected a key: a literal, with text in single quotes, or name=value pairs")
 	}
-	return p.Fail(named, lex.CodeUnknownFunction, "%s is no canonical function%s", of, functionHint(of))
+	return p.Fail(named, lex.CodeUnknownFunction, "%s is no canonical function%s", of, p.functionHint(of))
 }
 
-func functionHint(name string) string {
+func (p *parser) functionHint(name string) string {
 	lower := strings.ToLower(name)
-	if canonical, _, _ := method(lower); canonical != "" {
+	if canonical, _, _ := p.function(lower); canonical != "" {
 		return "; write " + canonical
 	}
 	if lower == "substringof" {

@@ -2,28 +2,6 @@ package syntax
 
 import "strings"
 
-// method describes a canonical function: its spelling and how many arguments it
-// takes at least and at most (OData-URL 5.1.1.5 to 5.1.1.11).
-func method(name string) (canonical string, least, most int) {
-	switch name {
-	case "now", "mindatetime", "maxdatetime":
-		return name, 0, 0
-	case "length", "tolower", "toupper", "trim",
-		"year", "month", "day", "hour", "minute", "second", "fractionalseconds",
-		"totalseconds", "date", "time", "totaloffsetminutes",
-		"round", "floor", "ceiling", "geo.length":
-		return name, 1, 1
-	case "concat", "contains", "endswith", "indexof", "startswith",
-		"hassubset", "hassubsequence", "geo.distance", "geo.intersects":
-		return name, 2, 2
-	case "matchesPattern", "matchespattern":
-		return "matchesPattern", 2, 2
-	case "substring":
-		return name, 2, 3
-	}
-	return "", 0, 0
-}
-
 // nameOrCall consumes what starts with a name: a canonical function, cast, isof,
 // case, or a path.
 func (p *parser) nameOrCall() (Expr, error) {
@@ -55,8 +33,8 @@ func (p *parser) call(at int, name string) (Expr, error) {
 	case "case":
 		return p.caseExpr(at)
 	}
-	canonical, least, most := method(key)
-	if canonical == "" || !p.AnyCase && key == "matchespattern" {
+	canonical, least, most := p.function(strings.ToLower(name))
+	if canonical == "" || canonical != name && !p.AnyCase {
 		return nil, nil
 	}
 	if err := p.Node(at); err != nil {

@@ -76,6 +76,8 @@ type parser struct {
 	lex.Cursor
 	inPath bool     // arguments in the resource path are literals or aliases only
 	vars   []string // range variables in scope, innermost last
+	// function is Options.Functions.
+	function func(name string) (canonical string, least, most int)
 }
 
 // notEncoded in place of the start of the query: there is no percent-encoding.
@@ -87,7 +89,10 @@ func newParser(raw string, query int, o Options) (*parser, error) {
 		AnyCase:  o.V401,
 		MaxDepth: orDefault(o.MaxDepth, 50),
 		MaxNodes: orDefault(o.MaxNodes, 1000),
-	}}
+	}, function: o.Functions}
+	if p.function == nil {
+		p.function = func(string) (string, int, int) { return "", 0, 0 }
+	}
 	var err error
 	if limit := orDefault(o.MaxLength, 65536); len(raw) > limit {
 		p.Source = &lex.Source{Raw: raw}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -29,7 +30,7 @@ type dialect interface {
 	// same and distinct compare so that null equals null.
 	same(x, y frag) frag
 	distinct(x, y frag) frag
-	// call is the template of a function or an arithmetic operator, with $1, $2 for the arguments.
+	// call is the template of a function or an operator from the catalogue, with $1, $2 for the arguments.
 	call(e *plan.Call) string
 	// sortKey is a value in the form that orders right.
 	sortKey(g *Generator, e plan.Expr) frag
@@ -62,7 +63,7 @@ func New(dialectName string, m *Mapping) (*Generator, error) {
 	case "sqlite":
 		return &Generator{d: sqlite{}, m: m}, nil
 	case "postgres":
-		return &Generator{d: postgres{caseMap: quotedOrEmpty(m.CaseCollation)}, m: m}, nil
+		return &Generator{d: postgres{db: function.Database{CaseCollation: quotedOrEmpty(m.CaseCollation)}}, m: m}, nil
 	case "mysql":
 		return &Generator{d: mysql{}, m: m}, nil
 	}

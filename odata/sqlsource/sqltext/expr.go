@@ -2,8 +2,10 @@ package sqltext
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -22,17 +24,7 @@ func (g *Generator) nullable(e plan.Expr) bool {
 	case *plan.Sub:
 		return e.Op == "value"
 	case *plan.Call:
-		switch e.Name {
-		case "eq", "ne", "gt", "ge", "lt", "le", "in":
-			return false
-		case "div", "divby", "mod", "case", "cast", "substring":
-			return true
-		}
-		for _, a := range e.Args {
-			if g.nullable(a) {
-				return true
-			}
-		}
+		return function.Lookup(e.Name).Null.Nullable(func() bool { return slices.ContainsFunc(e.Args, g.nullable) })
 	}
 	return false
 }
@@ -86,7 +78,7 @@ func (g *Generator) values(list []plan.Expr) []frag {
 	return out
 }
 
-// call spells a function. Every one that plan knows is known to every dialect; the test over all of them holds this.
+// call spells a function or an operator. The test over the catalogue holds that every one has SQL for every database.
 func (g *Generator) call(e *plan.Call) frag { return fill(g.d.call(e), g.values(e.Args)...) }
 
 func (g *Generator) choice(e *plan.Call) frag {

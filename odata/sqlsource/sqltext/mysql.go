@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlfunc"
 )
 
 // mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing
@@ -19,7 +19,9 @@ type mysql struct{}
 
 func (mysql) quote(name string) string { return identifier("`", name) }
 
-func (mysql) call(e *plan.Call) string { return sqlfunc.MySQL(e) }
+func (mysql) call(e *plan.Call) string {
+	return function.Lookup(e.Name).SQL.MySQL(e, function.Database{})
+}
 
 func (mysql) placeholder(int) string { return "?" }
 

@@ -6,21 +6,20 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlfunc"
 )
 
 // postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; seconds as
 // double precision for Duration; bytea. Every parameter has a cast, so that its type never depends on its place.
 type postgres struct {
-	// caseMap is the quoted collation for upper and lower; empty for the default.
-	caseMap string
+	db function.Database
 }
 
 func (postgres) quote(name string) string { return identifier(`"`, name) }
 
-func (d postgres) call(e *plan.Call) string { return sqlfunc.Postgres(e, d.caseMap) }
+func (d postgres) call(e *plan.Call) string { return function.Lookup(e.Name).SQL.Postgres(e, d.db) }
 
 func (postgres) placeholder(n int) string { return "$" + strconv.Itoa(n) }
 
@@ -238,7 +237,8 @@ func (postgres) among(column frag, c *Column, values []any) frag {
 }
 
 func (d postgres) contains(column, term frag) frag {
-	return fill("(strpos("+sqlfunc.Mapped("lower", "$1", d.caseMap)+", "+sqlfunc.Mapped("lower", "$2", d.caseMap)+") > 0)", column, term)
+	lower := d.call(&plan.Call{Name: "tolower"})
+	return fill("(strpos($1, $2) > 0)", fill(lower, column), fill(lower, term))
 }
 
 // fullText asks a tsvector column; a word finds what begins with it.

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlfunc"
 )
 
 // sqlite computes with: integers for Boolean, integers and enumerations; integers or reals for Decimal; reals for
@@ -20,7 +20,9 @@ type sqlite struct{}
 
 func (sqlite) quote(name string) string { return identifier(`"`, name) }
 
-func (sqlite) call(e *plan.Call) string { return sqlfunc.SQLite(e) }
+func (sqlite) call(e *plan.Call) string {
+	return function.Lookup(e.Name).SQL.SQLite(e, function.Database{})
+}
 
 func (sqlite) placeholder(int) string { return "?" }
 

@@ -1,11 +1,10 @@
-package planner
+package bind
 
 import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/plan/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -28,7 +27,7 @@ func (t *target) set() *edm.EntitySet { return t.query.Range.Set }
 func (t *target) end() bool { return t.count || t.ref || t.value }
 
 // path resolves a resource path. OData-URL 4
-func (b *builder) path(segs []syntax.Segment) (*target, error) {
+func (b *binding) path(segs []syntax.Segment) (*target, error) {
 	t, err := b.start(segs[0])
 	if err != nil {
 		return nil, err
@@ -43,41 +42,41 @@ func (b *builder) path(segs []syntax.Segment) (*target, error) {
 	return t, nil
 }
 
-func (b *builder) start(seg syntax.Segment) (*target, error) {
+func (b *binding) start(seg syntax.Segment) (*target, error) {
 	switch seg.Name {
 	case "$all", "$crossjoin":
 		return nil, plan.Errorf(plan.NotImplemented, seg.Pos, "%s is not supported", seg.Name)
 	}
-	if s := b.planner.model.Singleton(seg.Name); s != nil {
-		r, err := b.enter(s.Set, seg.Pos)
+	if s := b.binder.model.Singleton(seg.Name); s != nil {
+		r, err := b.enter(s.Set)
 		if err != nil {
 			return nil, err
 		}
-		t := &target{query: b.bind.Query(r)}
-		return t, bind.NoArgs(seg)
+		t := &target{query: b.query(r)}
+		return t, noArgs(seg)
 	}
-	set := b.planner.model.Set(seg.Name)
+	set := b.binder.model.Set(seg.Name)
 	if set == nil {
 		return nil, plan.Errorf(plan.NotFound, seg.Pos, "there is no resource %q", seg.Text)
 	}
-	r, err := b.enter(set, seg.Pos)
+	r, err := b.enter(set)
 	if err != nil {
 		return nil, err
 	}
-	t := &target{query: b.bind.Query(r), many: true}
+	t := &target{query: b.query(r), many: true}
 	return t, b.byKey(t, seg)
 }
 
 // byKey narrows a collection to one entity, if the segment has a key. Empty parentheses are a collection's, too.
-func (b *builder) byKey(t *target, seg syntax.Segment) error {
+func (b *binding) byKey(t *target, seg syntax.Segment) error {
 	if seg.Key != nil {
 		return plan.Errorf(plan.NotFound, seg.Pos, "there is no function %q", seg.Name)
 	}
 	if seg.Args == nil {
 		return nil
 	}
-	s := b.bind.Scope(t.query.Range)
-	key, err := s.Key(seg.Args, t.query.Range)
+	s := b.scope(t.query.Range)
+	key, err := s.key(seg.Args, t.query.Range)
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (b *builder) byKey(t *target, seg syntax.Segment) error {
 }
 
 // step resolves the next segment (or several, for a key in segments) and tells how many it took.
-func (b *builder) step(t *target, segs []syntax.Segment) (int, error) {
+func (b *binding) step(t *target, segs []syntax.Segment) (int, error) {
 	seg := segs[0]
 	if t.end() {
 		return 0, plan.Errorf(plan.NotFound, seg.Pos, "nothing follows $count, $ref and $value")
@@ -95,7 +94,7 @@ func (b *builder) step(t *target, segs []syntax.Segment) (int, error) {
 		return 1, b.systemSegment(t, seg)
 	}
 	if strings.Contains(seg.Name, ".") && len(t.props) == 0 {
-		if b.bind.IsType(seg.Name, t.set().Type) && bind.NoArgs(seg) == nil {
+		if b.isType(seg.Name, t.set().Type) && noArgs(seg) == nil {
 			return 1, nil
 		}
 		if !t.many {
@@ -111,18 +110,18 @@ func (b *builder) step(t *target, segs []syntax.Segment) (int, error) {
 	return 1, b.member(t, seg)
 }
 
-func (b *builder) systemSegment(t *target, seg syntax.Segment) error {
+func (b *binding) systemSegment(t *target, seg syntax.Segment) error {
 	switch {
-	case seg.Name == "$count" && t.many && bind.NoArgs(seg) == nil:
+	case seg.Name == "$count" && t.many && noArgs(seg) == nil:
 		t.count = true
-	case seg.Name == "$ref" && len(t.props) == 0 && bind.NoArgs(seg) == nil:
+	case seg.Name == "$ref" && len(t.props) == 0 && noArgs(seg) == nil:
 		t.ref = true
 	case seg.Name == "$value" && len(t.props) > 0 && primitive(t.property().Type.Kind),
 		seg.Name == "$value" && len(t.props) > 0 && t.property().Type.Kind == edm.Enum:
 		t.value = true
 	case seg.Name == "$filter" && t.many && seg.Lambda != nil:
-		s := b.bind.Scope(t.query.Range)
-		f, err := s.Condition(seg.Lambda.Pred)
+		s := b.scope(t.query.Range)
+		f, err := s.condition(seg.Lambda.Pred)
 		if err != nil {
 			return err
 		}
@@ -137,49 +136,49 @@ func (b *builder) systemSegment(t *target, seg syntax.Segment) error {
 
 func (t *target) property() *edm.Property { return t.props[len(t.props)-1] }
 
-func (b *builder) subProperty(t *target, seg syntax.Segment) error {
+func (b *binding) subProperty(t *target, seg syntax.Segment) error {
 	last := t.property()
 	if last.Type.Kind != edm.Complex {
 		return plan.Errorf(plan.NotFound, seg.Pos, "there is no resource %q below %q", seg.Text, last.Name)
 	}
-	if b.bind.IsComplex(seg.Name, last.Type.Complex) {
-		return bind.NoArgs(seg)
+	if b.isComplex(seg.Name, last.Type.Complex) {
+		return noArgs(seg)
 	}
 	p := last.Type.Complex.Property(seg.Name)
 	if p == nil {
 		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
 	}
 	t.props = append(t.props, p)
-	return bind.NoArgs(seg)
+	return noArgs(seg)
 }
 
 // member goes from an entity to one of its properties.
-func (b *builder) member(t *target, seg syntax.Segment) error {
+func (b *binding) member(t *target, seg syntax.Segment) error {
 	typ := t.set().Type
 	if p := typ.Property(seg.Name); p != nil {
 		t.props = []*edm.Property{p}
-		return bind.NoArgs(seg)
+		return noArgs(seg)
 	}
 	nav := typ.Nav(seg.Name)
 	if nav == nil {
 		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
 	}
-	r, err := b.enter(nav.Target, seg.Pos)
+	r, err := b.enter(nav.Target)
 	if err != nil {
 		return err
 	}
 	r.Nav, r.Outer = nav, t.query.Range
-	q := b.bind.Query(r)
+	q := b.query(r)
 	q.From = t.query
 	t.query, t.many, t.optional = q, nav.Collection, !nav.Collection
 	if !nav.Collection {
-		return bind.NoArgs(seg)
+		return noArgs(seg)
 	}
 	return b.byKey(t, seg)
 }
 
 // keySegments reads a key that stands in segments of its own. OData-URL 4.3.6
-func (b *builder) keySegments(t *target, segs []syntax.Segment) (int, error) {
+func (b *binding) keySegments(t *target, segs []syntax.Segment) (int, error) {
 	key := t.set().Type.Key
 	if len(segs) < len(key) || len(key) == 0 {
 		return 0, plan.Errorf(plan.NotFound, segs[0].Pos, "there is no resource %q", segs[0].Text)
@@ -190,7 +189,7 @@ func (b *builder) keySegments(t *target, segs []syntax.Segment) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		cond = bind.And(cond, bind.Equal(&plan.Ref{Range: t.query.Range, Path: []*edm.Property{p}, T: p.Type}, lit))
+		cond = and(cond, equal(&plan.Ref{Range: t.query.Range, Path: []*edm.Property{p}, T: p.Type}, lit))
 	}
 	t.query.Key, t.many = cond, false
 	return len(key), nil
@@ -202,7 +201,7 @@ func segmentKey(seg syntax.Segment, p *edm.Property) (plan.Expr, error) {
 		return &plan.Literal{T: p.Type, Value: plan.Value{Bytes: []byte(seg.Text)}}, nil
 	}
 	if p.Type.Kind == edm.Enum {
-		if l, ok := bind.Convert(&plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Bytes: []byte(seg.Text)}}, p.Type); ok {
+		if l, ok := convert(&plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Bytes: []byte(seg.Text)}}, p.Type); ok {
 			return l, nil
 		}
 		return nil, unknown
@@ -211,11 +210,11 @@ func segmentKey(seg syntax.Segment, p *edm.Property) (plan.Expr, error) {
 	if err != nil {
 		return nil, unknown
 	}
-	l, err := bind.Of(parsed)
+	l, err := constant(parsed)
 	if err != nil {
 		return nil, unknown
 	}
-	if l, ok := bind.Convert(l, p.Type); ok {
+	if l, ok := convert(l, p.Type); ok {
 		return l, nil
 	}
 	return nil, unknown

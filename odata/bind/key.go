@@ -8,7 +8,7 @@ import (
 
 // Key binds the key predicate of a range: one value alone, or the names of the key or of an alternate key with their values.
 // OData-URL 4.3.1, 4.3.5
-func (s *Scope) Key(args *syntax.ArgList, r *plan.Range) (plan.Expr, error) {
+func (s *scope) key(args *syntax.ArgList, r *plan.Range) (plan.Expr, error) {
 	t := r.Set.Type
 	list := args.Args
 	if len(list) == 1 && list[0].Name == "" {
@@ -27,7 +27,7 @@ func (s *Scope) Key(args *syntax.ArgList, r *plan.Range) (plan.Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			cond = And(cond, part)
+			cond = and(cond, part)
 		}
 		return cond, nil
 	}
@@ -48,8 +48,8 @@ func sameNames(key []*edm.Property, args []syntax.Arg) bool {
 	return true
 }
 
-func (s *Scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr, error) {
-	value, err := s.Bind(a.Value)
+func (s *scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr, error) {
+	value, err := s.bind(a.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -57,21 +57,21 @@ func (s *Scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr
 	if !ok {
 		return nil, plan.Errorf(plan.Malformed, a.Pos, "a key needs a constant")
 	}
-	typed, ok := Convert(lit, p.Type)
+	typed, ok := convert(lit, p.Type)
 	if !ok || lit.Value.Null {
 		return nil, plan.Errorf(plan.Malformed, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
 	}
 	ref := &plan.Ref{Range: r, Path: []*edm.Property{p}, T: p.Type}
-	return Equal(ref, typed), nil
+	return equal(ref, typed), nil
 }
 
 // Equal compares two expressions of one type.
-func Equal(x, y plan.Expr) plan.Expr {
+func equal(x, y plan.Expr) plan.Expr {
 	return &plan.Call{Name: "eq", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
 }
 
 // And joins conditions; nil is no condition.
-func And(x, y plan.Expr) plan.Expr {
+func and(x, y plan.Expr) plan.Expr {
 	switch {
 	case x == nil:
 		return y

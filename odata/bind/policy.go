@@ -1,4 +1,4 @@
-package planner
+package bind
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/plan/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -25,7 +25,7 @@ func (e *PolicyError) Error() string {
 	return fmt.Sprintf("row policy of %q: %v", e.Set.Name, e.Err)
 }
 
-// Unwrap gives the fault itself: a *syntax.Error or an *Error, whose Pos counts in the policy's text.
+// Unwrap gives the fault itself: a *syntax.Error or a *plan.Error, whose Pos is an offset in the policy's text.
 func (e *PolicyError) Unwrap() error { return e.Err }
 
 // policy is a parsed row policy.
@@ -36,13 +36,14 @@ type policy struct {
 }
 
 func parsePolicy(set *edm.EntitySet) (policy, error) {
-	expr, err := syntax.ParseFilter(set.Policy, syntax.Options{})
+	expr, err := syntax.ParseFilter(set.Policy, syntax.Options{Functions: function.Arity})
 	if err != nil {
 		return policy{}, err
 	}
 	p := policy{expr: expr}
-	walk(expr, func(path *syntax.Path) {
-		if !strings.HasPrefix(path.Root, "@") || err != nil {
+	syntax.Walk(expr, func(e syntax.Expr) {
+		path, ok := e.(*syntax.Path)
+		if !ok || !strings.HasPrefix(path.Root, "@") || err != nil {
 			return
 		}
 		column, ok := strings.CutPrefix(path.Root, userPrefix)
@@ -61,50 +62,50 @@ func parsePolicy(set *edm.EntitySet) (policy, error) {
 }
 
 // UserColumns lists the columns of the user that the row policy of a set names.
-func (p *Planner) UserColumns(set *edm.EntitySet) []string {
-	return slices.Compact(slices.Sorted(slices.Values(p.policies[set].users)))
+func (binder *Binder) UserColumns(set *edm.EntitySet) []string {
+	return slices.Compact(slices.Sorted(slices.Values(binder.policies[set].users)))
 }
 
 // tryPolicy binds a policy with a user whose columns are all null, so that every fault shows at the start.
-func (p *Planner) tryPolicy(set *edm.EntitySet) error {
-	b := newBuilder(p, Options{})
-	r := b.bind.NewRange(set)
-	s := b.bind.Scope(r)
-	s.User = func(*syntax.Path) (plan.Expr, error) {
+func (binder *Binder) tryPolicy(set *edm.EntitySet) error {
+	b := newBinding(binder, Options{})
+	r := b.newRange(set)
+	s := b.scope(r)
+	s.user = func(*syntax.Path) (plan.Expr, error) {
 		return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
 	}
-	_, err := s.Condition(p.policies[set].expr)
+	_, err := s.condition(binder.policies[set].expr)
 	return err
 }
 
 // applyPolicy gives a range the policy of its set, as it reads for this caller.
-func (b *builder) applyPolicy(r *plan.Range) {
-	p, ok := b.planner.policies[r.Set]
+func (b *binding) applyPolicy(r *plan.Range) {
+	p, ok := b.binder.policies[r.Set]
 	if !ok {
 		if r.Set.Policy != "" {
-			r.Policy = bind.Boolean(false)
+			r.Policy = boolean(false)
 		}
 		return
 	}
 	for _, column := range p.users {
 		b.plan.Private, b.plan.PerCaller = true, true
 		if !b.Caller.SignedIn || b.Caller.User[column] == nil {
-			r.Policy = bind.Boolean(false)
+			r.Policy = boolean(false)
 			return
 		}
 	}
-	s := b.bind.Scope(r)
-	s.User = b.user
-	expr, err := s.Condition(p.expr)
+	s := b.scope(r)
+	s.user = b.user
+	expr, err := s.condition(p.expr)
 	if err != nil {
 		// The policy itself held up in New; what does not fit is this user's value, which matches no row.
-		expr = bind.Boolean(false)
+		expr = boolean(false)
 	}
 	r.Policy = expr
 }
 
 // user is the constant that @user_COLUMN stands for; its type adapts to what it is compared with.
-func (b *builder) user(alias *syntax.Path) (plan.Expr, error) {
+func (b *binding) user(alias *syntax.Path) (plan.Expr, error) {
 	column := strings.TrimPrefix(alias.Root, userPrefix)
 	text := func(k edm.Kind, s string) plan.Expr {
 		return &plan.Literal{T: edm.Of(k), Value: plan.Value{Bytes: []byte(s)}, Adapts: true}
@@ -114,7 +115,7 @@ func (b *builder) user(alias *syntax.Path) (plan.Expr, error) {
 	}
 	switch v := b.Caller.User[column].(type) {
 	case bool:
-		l := bind.Boolean(v)
+		l := boolean(v)
 		l.Adapts = true
 		return l, nil
 	case int:
@@ -132,60 +133,7 @@ func (b *builder) user(alias *syntax.Path) (plan.Expr, error) {
 	case []byte:
 		return text(edm.String, string(v)), nil
 	case time.Time:
-		return text(edm.DateTimeOffset, bind.FormatTime(v)), nil
+		return text(edm.DateTimeOffset, formatTime(v)), nil
 	}
 	return nil, plan.Errorf(plan.Malformed, -1, "the user's column %q has no type that a policy can compare", column)
-}
-
-// walk visits the paths of an expression.
-func walk(e syntax.Expr, visit func(*syntax.Path)) {
-	all := func(list ...syntax.Expr) {
-		for _, e := range list {
-			if e != nil {
-				walk(e, visit)
-			}
-		}
-	}
-	switch e := e.(type) {
-	case *syntax.Path:
-		visit(e)
-		for _, seg := range e.Segments {
-			walkSegment(seg, visit)
-		}
-	case *syntax.Binary:
-		all(e.X, e.Y)
-	case *syntax.Unary:
-		all(e.X)
-	case *syntax.Call:
-		all(e.Args...)
-	case *syntax.Cast:
-		all(e.X)
-	case *syntax.IsOf:
-		all(e.X)
-	case *syntax.Case:
-		for _, w := range e.When {
-			all(w.Cond, w.Value)
-		}
-	case *syntax.List:
-		all(e.Items...)
-	}
-}
-
-func walkSegment(seg syntax.Segment, visit func(*syntax.Path)) {
-	for _, list := range []*syntax.ArgList{seg.Args, seg.Key} {
-		if list == nil {
-			continue
-		}
-		for _, a := range list.Args {
-			if a.Value != nil {
-				walk(a.Value, visit)
-			}
-		}
-	}
-	if seg.Lambda != nil && seg.Lambda.Pred != nil {
-		walk(seg.Lambda.Pred, visit)
-	}
-	if seg.Options != nil && seg.Options.Filter != nil {
-		walk(seg.Options.Filter, visit)
-	}
 }

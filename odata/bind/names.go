@@ -7,7 +7,7 @@ import (
 )
 
 // NoArgs finds fault with a segment that has a key or arguments.
-func NoArgs(seg syntax.Segment) error {
+func noArgs(seg syntax.Segment) error {
 	if seg.Args != nil || seg.Key != nil {
 		return plan.Errorf(plan.NotFound, seg.Pos, "%q takes no key and no arguments", seg.Name)
 	}
@@ -15,17 +15,17 @@ func NoArgs(seg syntax.Segment) error {
 }
 
 // IsType tells whether a segment is a cast to the very type, qualified or not.
-func (b *Binder) IsType(name string, t *edm.EntityType) bool {
-	return name == b.Model.Namespace+"."+t.Name
+func (b *binding) isType(name string, t *edm.EntityType) bool {
+	return name == b.binder.model.Namespace+"."+t.Name
 }
 
 // IsComplex tells the same of a complex type.
-func (b *Binder) IsComplex(name string, t *edm.ComplexType) bool {
-	return name == b.Model.Namespace+"."+t.Name
+func (b *binding) isComplex(name string, t *edm.ComplexType) bool {
+	return name == b.binder.model.Namespace+"."+t.Name
 }
 
 // Search brings a $search expression into the form of a plan. OData-URL 5.1.7
-func Search(in *syntax.Search) *plan.Search {
+func search(in *syntax.Search) *plan.Search {
 	out := &plan.Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
 	switch in.Op {
 	case "AND":
@@ -36,7 +36,7 @@ func Search(in *syntax.Search) *plan.Search {
 		out = &plan.Search{Op: "not"}
 	}
 	for _, a := range in.Args {
-		out.Args = append(out.Args, Search(a))
+		out.Args = append(out.Args, search(a))
 	}
 	return out
 }

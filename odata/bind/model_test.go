@@ -1,12 +1,13 @@
-package planner_test
+package bind_test
 
 import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -54,13 +55,13 @@ func library() *edm.Model {
 	}
 }
 
-func newPlanner(t testing.TB) *planner.Planner {
+func newBinder(t testing.TB) *bind.Binder {
 	t.Helper()
 	m := library()
 	if err := m.Check(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := planner.New(m)
+	p, err := bind.New(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,19 +73,19 @@ func reader() plan.Caller {
 	return plan.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": int64(7)}}
 }
 
-func build(t testing.TB, target string, o planner.Options) (*plan.Plan, error) {
+func build(t testing.TB, target string, o bind.Options) (*plan.Plan, error) {
 	t.Helper()
-	req, err := syntax.Parse(target, syntax.Options{})
+	req, err := syntax.Parse(target, syntax.Options{Functions: function.Arity})
 	if err != nil {
 		t.Fatalf("%s: %v", target, err)
 	}
 	o.Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	return newPlanner(t).Build(req, o)
+	return newBinder(t).Plan(req, o)
 }
 
 func mustBuild(t testing.TB, target string) *plan.Plan {
 	t.Helper()
-	p, err := build(t, target, planner.Options{Caller: reader()})
+	p, err := build(t, target, bind.Options{Caller: reader()})
 	if err != nil {
 		t.Fatalf("%s: %v", target, err)
 	}

@@ -1,4 +1,4 @@
-package planner
+package bind
 
 import (
 	"strconv"
@@ -10,7 +10,7 @@ import (
 )
 
 // expand binds $expand of one level. OData-URL 5.1.2
-func (b *builder) expand(n *plan.Node, q *syntax.Query, depth int) error {
+func (b *binding) expand(n *plan.Node, q *syntax.Query, depth int) error {
 	if len(q.Expand) == 0 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (b *builder) expand(n *plan.Node, q *syntax.Query, depth int) error {
 		if !item.Star {
 			continue
 		}
-		if len(item.Path) > 0 && (len(item.Path) > 1 || !b.bind.IsType(item.Path[0].Name, n.Set.Type)) {
+		if len(item.Path) > 0 && (len(item.Path) > 1 || !b.isType(item.Path[0].Name, n.Set.Type)) {
 			return plan.Errorf(plan.Malformed, item.Pos, "there is nothing to expand below %q", item.Path[0].Name)
 		}
 		for _, nav := range n.Set.Type.Navigation {
@@ -56,12 +56,12 @@ func (b *builder) expand(n *plan.Node, q *syntax.Query, depth int) error {
 	return nil
 }
 
-func (b *builder) expandPath(item *syntax.ExpandItem, t *edm.EntityType) (*edm.Navigation, error) {
+func (b *binding) expandPath(item *syntax.ExpandItem, t *edm.EntityType) (*edm.Navigation, error) {
 	if item.Value {
 		return nil, plan.Errorf(plan.NotImplemented, item.Pos, "there are no media streams to expand")
 	}
 	path := item.Path
-	if len(path) > 1 && b.bind.IsType(path[0].Name, t) {
+	if len(path) > 1 && b.isType(path[0].Name, t) {
 		path = path[1:]
 	}
 	nav := t.Nav(path[0].Name)
@@ -69,7 +69,7 @@ func (b *builder) expandPath(item *syntax.ExpandItem, t *edm.EntityType) (*edm.N
 		return nil, plan.Errorf(plan.Malformed, path[0].Pos, "there is no navigation property %q", path[0].Name)
 	}
 	for _, id := range path[1:] {
-		if !b.bind.IsType(id.Name, nav.Target.Type) {
+		if !b.isType(id.Name, nav.Target.Type) {
 			return nil, plan.Errorf(plan.Malformed, id.Pos, "there is no type %q here", id.Name)
 		}
 	}
@@ -79,11 +79,11 @@ func (b *builder) expandPath(item *syntax.ExpandItem, t *edm.EntityType) (*edm.N
 // maxExpands bounds the nodes of one plan, each of which is a statement: * with $levels multiplies.
 const maxExpands = 64
 
-func (b *builder) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandItem, depth int) error {
+func (b *binding) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandItem, depth int) error {
 	if b.expands++; b.expands > maxExpands {
 		return plan.Errorf(plan.Malformed, item.Pos, "$expand may name %d navigation properties at most, nested ones included", maxExpands)
 	}
-	r, err := b.enter(nav.Target, item.Pos)
+	r, err := b.enter(nav.Target)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (b *builder) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.Exp
 		return plan.Errorf(plan.Malformed, item.Pos, "%q is no collection to count", nav.Name)
 	}
 	child := &plan.Node{
-		Nav: nav, Set: nav.Target, Many: nav.Collection, Query: b.bind.Query(r),
+		Nav: nav, Set: nav.Target, Many: nav.Collection, Query: b.query(r),
 		Ref: item.Ref, CountOnly: item.Count, Count: item.Count,
 	}
 	q := &syntax.Query{}
@@ -107,8 +107,8 @@ func (b *builder) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.Exp
 			}
 		}
 	}
-	b.bind.Aliases = append(b.bind.Aliases, q.Aliases)
-	defer func() { b.bind.Aliases = b.bind.Aliases[:len(b.bind.Aliases)-1] }()
+	b.aliases = append(b.aliases, q.Aliases)
+	defer func() { b.aliases = b.aliases[:len(b.aliases)-1] }()
 	inner, err := b.levels(n, nav, item, q, depth)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (b *builder) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.Exp
 }
 
 // levels turns $levels into one more level of the same item. OData-URL 5.1.2.1
-func (b *builder) levels(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandItem, q *syntax.Query, depth int) (*syntax.Query, error) {
+func (b *binding) levels(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandItem, q *syntax.Query, depth int) (*syntax.Query, error) {
 	if q.Levels == 0 {
 		return q, nil
 	}
@@ -195,7 +195,7 @@ func expandText(q *syntax.Query, item *syntax.ExpandItem, nav *edm.Navigation, l
 }
 
 // linkOptions are the options that the next link of an expanded collection repeats; aliases of the request go along.
-func (b *builder) linkOptions(q *syntax.Query) string {
+func (b *binding) linkOptions(q *syntax.Query) string {
 	var parts []string
 	for _, o := range q.Options {
 		if o.Name != "$skip" {

@@ -1,13 +1,13 @@
-package planner_test
+package bind_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 )
 
 func TestKinds(t *testing.T) {
@@ -160,7 +160,7 @@ func TestWhoMayReachWhat(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.target, func(t *testing.T) {
-			_, err := build(t, c.target, planner.Options{Caller: c.caller})
+			_, err := build(t, c.target, bind.Options{Caller: c.caller})
 			var fault *plan.Error
 			if c.ok && err != nil || !c.ok && (!errors.As(err, &fault) || fault.Kind != c.want) {
 				t.Errorf("got %v, want kind %d, ok %v", err, c.want, c.ok)
@@ -208,7 +208,7 @@ func TestLinksOfExpandedCollections(t *testing.T) {
 			if n.Options != want {
 				t.Errorf("got %q, want %q", n.Options, want)
 			}
-			if _, err := build(t, "Books(1)/Sequels?"+n.Options, planner.Options{Caller: reader()}); n.Options != "" && err != nil {
+			if _, err := build(t, "Books(1)/Sequels?"+n.Options, bind.Options{Caller: reader()}); n.Options != "" && err != nil {
 				t.Errorf("the link does not work: %v", err)
 			}
 		})
@@ -236,11 +236,11 @@ func TestPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := library()
 			m.Sets[0].Policy, m.Sets[0].Guard = c.policy, c.guard
-			_, err := planner.New(m)
+			_, err := bind.New(m)
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
-			var fault *planner.PolicyError
+			var fault *bind.PolicyError
 			if err != nil && (!errors.As(err, &fault) || fault.Set != m.Sets[0]) {
 				t.Errorf("the fault is not that of a policy: %v", err)
 			}
@@ -251,7 +251,7 @@ func TestPolicies(t *testing.T) {
 func TestUserColumns(t *testing.T) {
 	m := library()
 	m.Sets[0].Policy, m.Sets[0].Guard = "Shelf eq @user_b or Sequels/any(s:s/Id in [@user_a,@user_b])", edm.GuardSession
-	p, err := planner.New(m)
+	p, err := bind.New(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestFaultsNameThePlace(t *testing.T) {
 		"Books(1)?$top=1":                               `$top does not apply to this resource (at position 9)`,
 	}
 	for target, want := range cases {
-		_, err := build(t, target, planner.Options{Caller: reader()})
+		_, err := build(t, target, bind.Options{Caller: reader()})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", target, err, want)
 		}
@@ -310,7 +310,7 @@ func TestLimits(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := build(t, c.target, planner.Options{Caller: reader(), Limits: c.limits})
+			_, err := build(t, c.target, bind.Options{Caller: reader(), Limits: c.limits})
 			var fault *plan.Error
 			if c.ok != (err == nil) || err != nil && (!errors.As(err, &fault) || fault.Kind != plan.Malformed) {
 				t.Errorf("got %v, want ok %v", err, c.ok)

@@ -10,26 +10,26 @@ import (
 )
 
 // path binds a path in an expression: where it starts, then member by member. OData-URL 5.1.1.14
-func (s *Scope) path(e *syntax.Path) (plan.Expr, error) {
+func (s *scope) path(e *syntax.Path) (plan.Expr, error) {
 	segs := e.Segments
 	switch {
 	case e.Root == "":
-		if x, ok := s.Computed[segs[0].Name]; ok && len(segs) == 1 && segs[0].Args == nil {
+		if x, ok := s.computed[segs[0].Name]; ok && len(segs) == 1 && segs[0].Args == nil {
 			return x, nil
 		}
-		return s.members(s.This, segs)
+		return s.members(s.this, segs)
 	case e.Root == "$this":
-		return s.instance(s.This, e)
+		return s.instance(s.this, e)
 	case e.Root == "$it":
-		if s.It == nil || s.It != s.This && s.b.owner[s.It] == nil {
+		if s.it == nil || s.it != s.this && s.b.owner[s.it] == nil {
 			return nil, plan.Errorf(plan.NotImplemented, e.At, "$it is not supported here")
 		}
-		return s.instance(s.It, e)
+		return s.instance(s.it, e)
 	case e.Root == "$root":
 		return s.root(e)
 	case strings.HasPrefix(e.Root, "@"):
-		if s.User != nil {
-			return s.User(e)
+		if s.user != nil {
+			return s.user(e)
 		}
 		return s.alias(e)
 	}
@@ -40,7 +40,7 @@ func (s *Scope) path(e *syntax.Path) (plan.Expr, error) {
 	return s.instance(r, e)
 }
 
-func (s *Scope) instance(r *plan.Range, e *syntax.Path) (plan.Expr, error) {
+func (s *scope) instance(r *plan.Range, e *syntax.Path) (plan.Expr, error) {
 	if len(e.Segments) == 0 {
 		return &plan.Ref{Range: r, T: edm.Type{Kind: edm.Entity, Entity: r.Set.Type}}, nil
 	}
@@ -48,7 +48,7 @@ func (s *Scope) instance(r *plan.Range, e *syntax.Path) (plan.Expr, error) {
 }
 
 // alias binds the value of a parameter alias; one without a value is null. OData-URL 5.3
-func (s *Scope) alias(e *syntax.Path) (plan.Expr, error) {
+func (s *scope) alias(e *syntax.Path) (plan.Expr, error) {
 	if len(e.Segments) > 0 {
 		return nil, plan.Errorf(plan.NotImplemented, e.Segments[0].Pos, "a path behind a parameter alias is not supported")
 	}
@@ -56,18 +56,18 @@ func (s *Scope) alias(e *syntax.Path) (plan.Expr, error) {
 	if value == nil {
 		return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
 	}
-	if s.b.open[e.Root] {
+	if s.b.resolving[e.Root] {
 		return nil, plan.Errorf(plan.Malformed, value.Pos(), "%s is defined by itself", e.Root)
 	}
-	s.b.open[e.Root] = true
-	defer delete(s.b.open, e.Root)
-	return s.Bind(value)
+	s.b.resolving[e.Root] = true
+	defer delete(s.b.resolving, e.Root)
+	return s.bind(value)
 }
 
 // aliased is the value of a parameter alias, the innermost one; nil when it has none.
-func (s *Scope) aliased(name string) syntax.Expr {
-	for i := len(s.b.Aliases) - 1; i >= 0; i-- {
-		for _, a := range s.b.Aliases[i] {
+func (s *scope) aliased(name string) syntax.Expr {
+	for i := len(s.b.aliases) - 1; i >= 0; i-- {
+		for _, a := range s.b.aliases[i] {
 			if a.Name == name {
 				return a.Value
 			}
@@ -77,17 +77,17 @@ func (s *Scope) aliased(name string) syntax.Expr {
 }
 
 // members follows a path from an entity.
-func (s *Scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error) {
+func (s *scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error) {
 	t := r.Set.Type
 	seg := segs[0]
-	if s.b.IsType(seg.Name, t) && seg.Args == nil {
+	if s.b.isType(seg.Name, t) && seg.Args == nil {
 		if len(segs) == 1 {
 			return &plan.Ref{Range: r, T: edm.Type{Kind: edm.Entity, Entity: t}}, nil
 		}
 		return s.members(r, segs[1:])
 	}
 	p := t.Property(seg.Name)
-	if p == nil && s.User != nil {
+	if p == nil && s.user != nil {
 		p = property(t.Hidden, seg.Name)
 	}
 	if p != nil {
@@ -102,7 +102,7 @@ func (s *Scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error)
 	case nav.Collection:
 		return s.collection(r, nav, segs)
 	}
-	if err := NoArgs(seg); err != nil {
+	if err := noArgs(seg); err != nil {
 		return nil, malformed(err)
 	}
 	return s.toOne(r, nav, seg.Pos, segs[1:])
@@ -117,7 +117,7 @@ func malformed(err error) error {
 	return err
 }
 
-func (s *Scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Segment) (plan.Expr, error) {
+func (s *scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Segment) (plan.Expr, error) {
 	last := path[len(path)-1]
 	seg := segs[0]
 	if seg.Args != nil || seg.Lambda != nil {
@@ -130,7 +130,7 @@ func (s *Scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Se
 	if last.Type.Kind != edm.Complex {
 		return nil, plan.Errorf(plan.Malformed, next.Pos, "%q has no member %q", last.Name, next.Name)
 	}
-	if s.b.IsComplex(next.Name, last.Type.Complex) {
+	if s.b.isComplex(next.Name, last.Type.Complex) {
 		segs = segs[1:]
 		if len(segs) == 1 {
 			return &plan.Ref{Range: r, Path: path, T: last.Type}, nil
@@ -145,8 +145,8 @@ func (s *Scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Se
 }
 
 // toOne goes through a to-one navigation: a join of the query that the range belongs to, or a Sub in a policy.
-func (s *Scope) toOne(r *plan.Range, nav *edm.Navigation, pos int, rest []syntax.Segment) (plan.Expr, error) {
-	if s.User != nil {
+func (s *scope) toOne(r *plan.Range, nav *edm.Navigation, pos int, rest []syntax.Segment) (plan.Expr, error) {
+	if s.user != nil {
 		return s.toOneSub(r, nav, rest)
 	}
 	q := s.b.owner[r]
@@ -158,7 +158,7 @@ func (s *Scope) toOne(r *plan.Range, nav *edm.Navigation, pos int, rest []syntax
 	}
 	if join == nil {
 		var err error
-		if join, err = s.b.Enter(nav.Target, pos); err != nil {
+		if join, err = s.b.enter(nav.Target); err != nil {
 			return nil, err
 		}
 		join.Outer, join.Nav = r, nav
@@ -171,10 +171,10 @@ func (s *Scope) toOne(r *plan.Range, nav *edm.Navigation, pos int, rest []syntax
 	return s.members(join, rest)
 }
 
-func (s *Scope) toOneSub(r *plan.Range, nav *edm.Navigation, rest []syntax.Segment) (plan.Expr, error) {
-	target := s.b.NewRange(nav.Target)
+func (s *scope) toOneSub(r *plan.Range, nav *edm.Navigation, rest []syntax.Segment) (plan.Expr, error) {
+	target := s.b.newRange(nav.Target)
 	target.Outer, target.Nav = r, nav
-	q := s.b.Query(target)
+	q := s.b.query(target)
 	var value plan.Expr
 	var err error
 	if len(rest) > 0 {
@@ -189,27 +189,27 @@ func (s *Scope) toOneSub(r *plan.Range, nav *edm.Navigation, rest []syntax.Segme
 }
 
 // collection binds what can be said of a collection: $count, any, all, behind any number of $filter.
-func (s *Scope) collection(outer *plan.Range, nav *edm.Navigation, segs []syntax.Segment) (plan.Expr, error) {
+func (s *scope) collection(outer *plan.Range, nav *edm.Navigation, segs []syntax.Segment) (plan.Expr, error) {
 	r, err := s.inner(nav.Target, segs[0].Pos)
 	if err != nil {
 		return nil, err
 	}
 	r.Outer, r.Nav = outer, nav
-	return s.overCollection(s.b.Query(r), segs)
+	return s.overCollection(s.b.query(r), segs)
 }
 
 // inner makes a range inside an expression.
-func (s *Scope) inner(set *edm.EntitySet, pos int) (*plan.Range, error) {
-	if s.User != nil {
-		return s.b.NewRange(set), nil
+func (s *scope) inner(set *edm.EntitySet, pos int) (*plan.Range, error) {
+	if s.user != nil {
+		return s.b.newRange(set), nil
 	}
-	return s.b.Enter(set, pos)
+	return s.b.enter(set)
 }
 
-func (s *Scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr, error) {
+func (s *scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr, error) {
 	r := q.Range
 	if segs[0].Args != nil {
-		key, err := s.Key(segs[0].Args, r)
+		key, err := s.key(segs[0].Args, r)
 		if err != nil {
 			return nil, malformed(err)
 		}
@@ -222,13 +222,13 @@ func (s *Scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr,
 		seg := segs[i]
 		switch {
 		case seg.Name == "$filter" && seg.Lambda != nil:
-			f, err := s.over(r, "").Condition(seg.Lambda.Pred)
+			f, err := s.over(r, "").condition(seg.Lambda.Pred)
 			if err != nil {
 				return nil, err
 			}
-			q.Filter = And(q.Filter, f)
+			q.Filter = and(q.Filter, f)
 			continue
-		case s.b.IsType(seg.Name, r.Set.Type) && seg.Args == nil:
+		case s.b.isType(seg.Name, r.Set.Type) && seg.Args == nil:
 			continue
 		case i+1 < len(segs):
 		case seg.Name == "$count" && seg.Args == nil:
@@ -242,7 +242,7 @@ func (s *Scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr,
 }
 
 // single gives a value of an entity that a key picks.
-func (s *Scope) single(q *plan.Query, rest []syntax.Segment) (plan.Expr, error) {
+func (s *scope) single(q *plan.Query, rest []syntax.Segment) (plan.Expr, error) {
 	value, err := s.members(q.Range, rest)
 	if err != nil {
 		return nil, err
@@ -254,11 +254,11 @@ func (s *Scope) single(q *plan.Query, rest []syntax.Segment) (plan.Expr, error) 
 }
 
 // over is the scope inside of a lambda or a $filter segment.
-func (s *Scope) over(r *plan.Range, name string) *Scope {
+func (s *scope) over(r *plan.Range, name string) *scope {
 	in := *s
-	in.Computed = nil
+	in.computed = nil
 	if name == "" {
-		in.This = r
+		in.this = r
 		return &in
 	}
 	in.vars = map[string]*plan.Range{}
@@ -274,7 +274,7 @@ func (s *Scope) over(r *plan.Range, name string) *Scope {
 const maxLambdas = 3
 
 // lambda binds any and all. OData-URL 5.1.1.13
-func (s *Scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
+func (s *scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 	sub := &plan.Sub{Op: seg.Name, Query: q, T: edm.Of(edm.Boolean)}
 	if seg.Lambda.Pred == nil {
 		return sub, nil
@@ -285,7 +285,7 @@ func (s *Scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 	if _, taken := s.vars[seg.Lambda.Var]; taken {
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "the variable %q is taken", seg.Lambda.Var)
 	}
-	pred, err := s.over(q.Range, seg.Lambda.Var).Condition(seg.Lambda.Pred)
+	pred, err := s.over(q.Range, seg.Lambda.Var).condition(seg.Lambda.Pred)
 	if err != nil {
 		return nil, err
 	}
@@ -296,45 +296,45 @@ func (s *Scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 		}}
 		q.Filter = nil
 	}
-	q.Filter = And(q.Filter, pred)
+	q.Filter = and(q.Filter, pred)
 	return sub, nil
 }
 
 // isTrue makes a two-valued condition of a three-valued one.
 func isTrue(e plan.Expr) plan.Expr {
-	return &plan.Call{Name: "eq", Args: []plan.Expr{e, Boolean(true)}, T: edm.Of(edm.Boolean)}
+	return &plan.Call{Name: "eq", Args: []plan.Expr{e, boolean(true)}, T: edm.Of(edm.Boolean)}
 }
 
-func (s *Scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
+func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 	if o := seg.Options; o != nil {
 		if o.Search != nil {
 			if !q.Range.Set.Searchable {
 				return nil, plan.Errorf(plan.NotImplemented, o.Search.Pos, "%q cannot be searched", q.Range.Set.Name)
 			}
-			q.Search = Search(o.Search)
+			q.Search = search(o.Search)
 		}
 		if o.Filter != nil {
-			f, err := s.over(q.Range, "").Condition(o.Filter)
+			f, err := s.over(q.Range, "").condition(o.Filter)
 			if err != nil {
 				return nil, err
 			}
-			q.Filter = And(q.Filter, f)
+			q.Filter = and(q.Filter, f)
 		}
 	}
 	return &plan.Sub{Op: "count", Query: q, T: edm.Of(edm.Int64)}, nil
 }
 
 // root binds $root/Set(key)/path, $root/Singleton/path, and any, all, $count over a set. OData-URL 5.1.1.14.3
-func (s *Scope) root(e *syntax.Path) (plan.Expr, error) {
+func (s *scope) root(e *syntax.Path) (plan.Expr, error) {
 	seg := e.Segments[0]
-	if one := s.b.Model.Singleton(seg.Name); one != nil && len(e.Segments) > 1 && seg.Args == nil {
+	if one := s.b.binder.model.Singleton(seg.Name); one != nil && len(e.Segments) > 1 && seg.Args == nil {
 		r, err := s.inner(one.Set, seg.Pos)
 		if err != nil {
 			return nil, err
 		}
-		return s.single(s.b.Query(r), e.Segments[1:])
+		return s.single(s.b.query(r), e.Segments[1:])
 	}
-	set := s.b.Model.Set(seg.Name)
+	set := s.b.binder.model.Set(seg.Name)
 	if set == nil {
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no resource %q", seg.Name)
 	}
@@ -342,5 +342,5 @@ func (s *Scope) root(e *syntax.Path) (plan.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.overCollection(s.b.Query(r), e.Segments)
+	return s.overCollection(s.b.query(r), e.Segments)
 }

@@ -1,19 +1,20 @@
-package planner_test
+package bind_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/planner"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// FuzzBuild holds for every request that parses: no panic; a fault is one that clients may see; and in a plan every set
+// FuzzPlan holds for every request that parses: no panic; a fault is one that clients may see; and in a plan every set
 // with a row policy is reached through that policy, every collection has a total order, and nothing hidden is named.
-func FuzzBuild(f *testing.F) {
+func FuzzPlan(f *testing.F) {
 	for _, seed := range []string{
 		"", "$metadata", "Books", "Books(1)/Loans?$expand=Book", "Authors(Country='a',No=1)/Books/2/Title/$value",
 		"Books?$filter=Loans/any(l:l/Due lt 2024-01-01 and l/Book/Id eq $it/Id)&$orderby=Author/Name desc&$count=true",
@@ -24,14 +25,14 @@ func FuzzBuild(f *testing.F) {
 	} {
 		f.Add(strings.ReplaceAll(seed, " ", "%20"))
 	}
-	p := newPlanner(f)
+	p := newBinder(f)
 	f.Fuzz(func(t *testing.T, target string) {
-		req, err := syntax.Parse(target, syntax.Options{})
+		req, err := syntax.Parse(target, syntax.Options{Functions: function.Arity})
 		if err != nil {
 			return
 		}
 		for _, caller := range []plan.Caller{reader(), {}} {
-			got, err := p.Build(req, planner.Options{Caller: caller})
+			got, err := p.Plan(req, bind.Options{Caller: caller})
 			if err != nil {
 				var fault *plan.Error
 				var malformed *syntax.Error

@@ -1,4 +1,4 @@
-package planner
+package bind
 
 import (
 	"slices"
@@ -60,7 +60,7 @@ func (l *level) fields(q *syntax.Query) error {
 	}
 	for _, item := range q.Compute {
 		if _, ok := sel.has(item.As); ok {
-			e := l.Computed[item.As]
+			e := l.computed[item.As]
 			n.Fields = append(n.Fields, plan.Field{Name: item.As, T: e.Type(), Column: column(n, e), Computed: true})
 		}
 	}
@@ -77,10 +77,10 @@ func keyColumns(n *plan.Node) {
 // selectEntity adds one item of $select; true when it names a navigation property.
 func (l *level) selectEntity(sel *selection, item *syntax.SelectItem) (bool, error) {
 	t, path := l.node.Set.Type, item.Path
-	if item.Star && len(path) == 1 && path[0].Name == l.planner.model.Namespace {
+	if item.Star && len(path) == 1 && path[0].Name == l.binder.model.Namespace {
 		return true, nil // all operations of the schema, of which there are none
 	}
-	if len(path) > 1 && l.bind.IsType(path[0].Name, t) {
+	if len(path) > 1 && l.isType(path[0].Name, t) {
 		path = path[1:]
 	}
 	if !item.Star && len(path) == 1 && item.Options == nil {
@@ -90,7 +90,7 @@ func (l *level) selectEntity(sel *selection, item *syntax.SelectItem) (bool, err
 			}
 			return true, nil
 		}
-		if l.Computed[path[0].Name] != nil {
+		if l.computed[path[0].Name] != nil {
 			sel.names[path[0].Name] = newSelection()
 			return false, nil
 		}
@@ -99,7 +99,7 @@ func (l *level) selectEntity(sel *selection, item *syntax.SelectItem) (bool, err
 }
 
 // selectItem adds one item of $select over properties. path replaces the item's own when it is not nil. OData-URL 5.1.3
-func (b *builder) selectItem(sel *selection, item *syntax.SelectItem, props []*edm.Property, path []syntax.Ident) error {
+func (b *binding) selectItem(sel *selection, item *syntax.SelectItem, props []*edm.Property, path []syntax.Ident) error {
 	if path == nil {
 		path = item.Path
 	}
@@ -135,7 +135,7 @@ func (b *builder) selectItem(sel *selection, item *syntax.SelectItem, props []*e
 	return nil
 }
 
-func (b *builder) selectOptions(sel *selection, item *syntax.SelectItem, p *edm.Property) error {
+func (b *binding) selectOptions(sel *selection, item *syntax.SelectItem, p *edm.Property) error {
 	if item.Options == nil {
 		sel.all = true
 		return nil
@@ -151,15 +151,6 @@ func (b *builder) selectOptions(sel *selection, item *syntax.SelectItem, p *edm.
 	for i := range item.Options.Select {
 		if err := b.selectItem(sel, &item.Options.Select[i], p.Type.Complex.Properties, nil); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-func property(list []*edm.Property, name string) *edm.Property {
-	for _, p := range list {
-		if p.Name == name {
-			return p
 		}
 	}
 	return nil

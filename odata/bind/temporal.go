@@ -12,7 +12,7 @@ import (
 )
 
 // FormatTime writes an instant as it stands in JSON, in UTC.
-func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z07:00") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z07:00") }
 
 // temporal gives date and time literals their canonical text. Years beyond four digits are part of the standard, but
 // no database here keeps them.
@@ -49,7 +49,7 @@ func temporal(e *syntax.Literal) (*plan.Literal, error) {
 	if !ok {
 		return nil, bad
 	}
-	return lit(edm.DateTimeOffset, FormatTime(t))
+	return lit(edm.DateTimeOffset, formatTime(t))
 }
 
 // instant reads a DateTimeOffset: seconds may be missing, and may be 60.

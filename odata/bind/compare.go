@@ -9,8 +9,8 @@ import (
 )
 
 // list is a list of values, as it stands or as the value of an alias; nil for anything else.
-func (s *Scope) list(e syntax.Expr) *syntax.List {
-	if path, ok := e.(*syntax.Path); ok && len(path.Segments) == 0 && s.User == nil {
+func (s *scope) list(e syntax.Expr) *syntax.List {
+	if path, ok := e.(*syntax.Path); ok && len(path.Segments) == 0 && s.user == nil {
 		e = s.aliased(path.Root)
 	}
 	list, _ := e.(*syntax.List)
@@ -21,7 +21,7 @@ func mismatch(e *syntax.Binary, x, y plan.Expr) error {
 	return plan.Errorf(plan.Malformed, e.At, "%s does not work on %s and %s", e.Op, typeName(x.Type()), typeName(y.Type()))
 }
 
-func (s *Scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+func (s *scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	x, y, ok := unify(x, y)
 	k := x.Type().Kind
 	if k == edm.Null {
@@ -40,7 +40,7 @@ func (s *Scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 		return nil, mismatch(e, x, y)
 	}
 	if isNaN(x) || isNaN(y) {
-		return Boolean(e.Op == "ne"), nil // databases do not agree on it
+		return boolean(e.Op == "ne"), nil // databases do not agree on it
 	}
 	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
 }
@@ -51,7 +51,7 @@ func isNaN(e plan.Expr) bool {
 }
 
 // compareStructured compares an entity, or a complex value, with null, or entities of one set with each other.
-func (s *Scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+func (s *scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	if e.Op != "eq" && e.Op != "ne" {
 		return nil, mismatch(e, x, y)
 	}
@@ -64,7 +64,7 @@ func (s *Scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, 
 	}
 	if y.Type().Kind == edm.Null {
 		if len(rx.Path) > 0 || len(rx.Range.Set.Type.Key) == 0 {
-			return Boolean(e.Op == "ne"), nil // a complex value is never null here
+			return boolean(e.Op == "ne"), nil // a complex value is never null here
 		}
 		return &plan.Call{Name: e.Op, Args: []plan.Expr{keyRef(rx, 0), y}, T: edm.Of(edm.Boolean)}, nil
 	}
@@ -74,7 +74,7 @@ func (s *Scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, 
 	}
 	var cond plan.Expr
 	for i := range rx.Range.Set.Type.Key {
-		cond = And(cond, Equal(keyRef(rx, i), keyRef(ry, i)))
+		cond = and(cond, equal(keyRef(rx, i), keyRef(ry, i)))
 	}
 	if e.Op == "ne" {
 		cond = &plan.Call{Name: "not", Args: []plan.Expr{cond}, T: edm.Of(edm.Boolean)}
@@ -87,7 +87,7 @@ func keyRef(r *plan.Ref, i int) *plan.Ref {
 	return &plan.Ref{Range: r.Range, Path: []*edm.Property{p}, T: p.Type}
 }
 
-func (s *Scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+func (s *scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	x, y, ok := unify(x, y)
 	if !ok || (x.Type().Kind != edm.Enum && x.Type().Kind != edm.Null) {
 		return nil, mismatch(e, x, y)
@@ -98,10 +98,10 @@ func (s *Scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	return &plan.Call{Name: "has", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
 }
 
-func (s *Scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr, error) {
+func (s *scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr, error) {
 	call := &plan.Call{Name: "in", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}
 	for _, item := range list.Items {
-		y, err := s.Bind(item)
+		y, err := s.bind(item)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // Of gives a parsed literal its value. OData-URL 5.1.1.11.1
-func Of(e *syntax.Literal) (*plan.Literal, error) {
+func constant(e *syntax.Literal) (*plan.Literal, error) {
 	text := func(k edm.Kind, v string) *plan.Literal {
 		return &plan.Literal{T: edm.Of(k), Value: plan.Value{Bytes: []byte(v)}}
 	}
@@ -22,7 +22,7 @@ func Of(e *syntax.Literal) (*plan.Literal, error) {
 	case syntax.Null:
 		return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
 	case syntax.Boolean:
-		return Boolean(e.Text == "true"), nil
+		return boolean(e.Text == "true"), nil
 	case syntax.Integer:
 		n, err := strconv.ParseInt(strings.TrimPrefix(e.Text, "+"), 10, 64)
 		if err != nil {
@@ -87,14 +87,14 @@ func plainDecimal(s string) (string, bool) {
 }
 
 // Convert gives a constant another type, when it has the same value there.
-func Convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
+func convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 	from := l.T
 	switch {
 	case to.Collection:
 		return nil, false
 	case l.Value.Null:
 		return &plan.Literal{T: to, Value: plan.Value{Null: true}}, true
-	case SameType(from, to):
+	case sameType(from, to):
 		return l, true
 	case from.Kind.Integer() && to.Kind.Integer():
 		lo, hi := integerBounds(to.Kind)
@@ -177,11 +177,11 @@ func fromString(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 	if err != nil {
 		return nil, false
 	}
-	typed, err := Of(parsed)
+	typed, err := constant(parsed)
 	if err != nil || typed.T.Kind == edm.String {
 		return nil, false
 	}
-	return Convert(typed, to)
+	return convert(typed, to)
 }
 
 // enumValue reads "Name", "A,B" for flags, or a number.
@@ -208,7 +208,7 @@ func enumValue(t *edm.EnumType, text string) (int64, bool) {
 }
 
 // Negated is the constant with the other sign; false when there is none.
-func Negated(l *plan.Literal) (*plan.Literal, bool) {
+func negated(l *plan.Literal) (*plan.Literal, bool) {
 	n := *l
 	switch {
 	case l.Value.Null:
@@ -230,7 +230,7 @@ func Negated(l *plan.Literal) (*plan.Literal, bool) {
 }
 
 // IsZero tells whether a number is zero.
-func IsZero(l *plan.Literal) bool {
+func isZero(l *plan.Literal) bool {
 	switch {
 	case l.Value.Null:
 		return false
@@ -243,7 +243,7 @@ func IsZero(l *plan.Literal) bool {
 }
 
 // Boolean is true or false as a
-func Boolean(v bool) *plan.Literal {
+func boolean(v bool) *plan.Literal {
 	l := &plan.Literal{T: edm.Of(edm.Boolean)}
 	if v {
 		l.Value.Int = 1
@@ -252,6 +252,6 @@ func Boolean(v bool) *plan.Literal {
 }
 
 // SameType tells whether two types are the same, facets aside.
-func SameType(a, b edm.Type) bool {
+func sameType(a, b edm.Type) bool {
 	return a.Kind == b.Kind && a.Enum == b.Enum && a.Complex == b.Complex && a.Entity == b.Entity
 }

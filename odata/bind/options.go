@@ -1,16 +1,15 @@
-package planner
+package bind
 
 import (
 	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/plan/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// fits refuses query options that do not apply to the resource.
-func (b *builder) fits(t *target, q *syntax.Query) error {
+// applicable refuses query options that do not apply to the resource.
+func (b *binding) applicable(t *target, q *syntax.Query) error {
 	allowed := []string{"$format", "$schemaversion"}
 	switch {
 	case t.count:
@@ -30,7 +29,7 @@ func (b *builder) fits(t *target, q *syntax.Query) error {
 }
 
 // only refuses every system query option but the named ones.
-func (b *builder) only(q *syntax.Query, allowed ...string) error {
+func (b *binding) only(q *syntax.Query, allowed ...string) error {
 	for _, o := range q.Options {
 		switch {
 		case len(o.Name) == 0 || o.Name[0] != '$' || slices.Contains(allowed, o.Name):
@@ -45,10 +44,10 @@ func (b *builder) only(q *syntax.Query, allowed ...string) error {
 	return nil
 }
 
-// answer makes the plan for a resource.
-func (b *builder) answer(t *target, q *syntax.Query) (*plan.Plan, error) {
+// resource makes the plan for a resource.
+func (b *binding) resource(t *target, q *syntax.Query) (*plan.Plan, error) {
 	for _, f := range t.filters {
-		t.query.Filter = bind.And(t.query.Filter, f)
+		t.query.Filter = and(t.query.Filter, f)
 	}
 	n := &plan.Node{Set: t.set(), Many: t.many, Query: t.query, Ref: t.ref, CountOnly: t.count}
 	b.plan.Top, b.plan.Optional = n, t.optional
@@ -73,12 +72,11 @@ func (b *builder) answer(t *target, q *syntax.Query) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.plan.Volatile = b.bind.Volatile
 	return b.plan, nil
 }
 
 // counted binds what a $count depends on, and checks the rest.
-func (b *builder) counted(n *plan.Node, q *syntax.Query) error {
+func (b *binding) counted(n *plan.Node, q *syntax.Query) error {
 	if err := b.node(n, q, 0); err != nil {
 		return err
 	}
@@ -88,7 +86,7 @@ func (b *builder) counted(n *plan.Node, q *syntax.Query) error {
 }
 
 // property plans a single property, or a part of one.
-func (b *builder) property(n *plan.Node, path []*edm.Property, q *syntax.Query) error {
+func (b *binding) property(n *plan.Node, path []*edm.Property, q *syntax.Query) error {
 	n.Page = single()
 	keyColumns(n)
 	last := path[len(path)-1]
@@ -117,17 +115,17 @@ func single() plan.Page { return plan.Page{Limit: 1, Read: 1, Rows: 1} }
 
 // level is a node whose query options are being bound.
 type level struct {
-	*builder
-	*bind.Scope
+	*binding
+	*scope
 	node *plan.Node
 }
 
 // node binds the query options of one level, in the order of OData-Protocol 11.2.1.
-func (b *builder) node(n *plan.Node, q *syntax.Query, depth int) error {
-	l := &level{b, b.bind.Scope(n.Query.Range), n}
+func (b *binding) node(n *plan.Node, q *syntax.Query, depth int) error {
+	l := &level{b, b.scope(n.Query.Range), n}
 	r := n.Query.Range
 	if depth == 0 {
-		l.It = r // $it is the instance of the resource path, not of an expanded one
+		l.it = r // $it is the instance of the resource path, not of an expanded one
 	}
 	if err := l.computeItems(q.Compute); err != nil {
 		return err
@@ -136,14 +134,14 @@ func (b *builder) node(n *plan.Node, q *syntax.Query, depth int) error {
 		if !r.Set.Searchable {
 			return plan.Errorf(plan.NotImplemented, q.Search.Pos, "%q cannot be searched", r.Set.Name)
 		}
-		n.Query.Search = bind.Search(q.Search)
+		n.Query.Search = search(q.Search)
 	}
 	if q.Filter != nil {
-		f, err := l.Condition(q.Filter)
+		f, err := l.condition(q.Filter)
 		if err != nil {
 			return err
 		}
-		n.Query.Filter = bind.And(n.Query.Filter, f)
+		n.Query.Filter = and(n.Query.Filter, f)
 	}
 	n.Count = q.Count != nil && *q.Count
 	if n.Many {
@@ -162,7 +160,7 @@ func (b *builder) node(n *plan.Node, q *syntax.Query, depth int) error {
 	return l.fields(q)
 }
 
-func (b *builder) window(n *plan.Node, q *syntax.Query) error {
+func (b *binding) window(n *plan.Node, q *syntax.Query) error {
 	if top := b.Limits.MaxTop; top > 0 && q.Top != nil && *q.Top > top {
 		return plan.Errorf(plan.Malformed, optionPos(q, "$top"), "$top may be %d at most", top)
 	}
@@ -184,7 +182,7 @@ func (l *level) order(items []syntax.OrderItem) error {
 	q := l.node.Query
 	seen := map[*edm.Property]bool{}
 	for _, item := range items {
-		e, err := l.Bind(item.Expr)
+		e, err := l.bind(item.Expr)
 		if err != nil {
 			return err
 		}
@@ -214,10 +212,10 @@ func (l *level) order(items []syntax.OrderItem) error {
 func (l *level) computeItems(items []syntax.ComputeItem) error {
 	t := l.node.Set.Type
 	for _, item := range items {
-		if t.Property(item.As) != nil || t.Nav(item.As) != nil || l.Computed[item.As] != nil {
+		if t.Property(item.As) != nil || t.Nav(item.As) != nil || l.computed[item.As] != nil {
 			return plan.Errorf(plan.Malformed, item.AsPos, "the name %q is taken", item.As)
 		}
-		e, err := l.Bind(item.Expr)
+		e, err := l.bind(item.Expr)
 		if err != nil {
 			return err
 		}
@@ -227,7 +225,7 @@ func (l *level) computeItems(items []syntax.ComputeItem) error {
 		if e.Type().Kind == edm.Null {
 			e = &plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Null: true}}
 		}
-		l.Computed[item.As] = e
+		l.computed[item.As] = e
 	}
 	return nil
 }

@@ -1,0 +1,102 @@
+package bind
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+func integer(k edm.Kind) bool { return k.Integer() }
+func numeric(k edm.Kind) bool { return k.Numeric() }
+
+// rank orders the numeric kinds for promotion: integers, Decimal, Single, Double. OData-URL 5.1.1.15
+func rank(k edm.Kind) int {
+	switch {
+	case integer(k):
+		return 1
+	case k == edm.Decimal:
+		return 2
+	case k == edm.Single:
+		return 3
+	case k == edm.Double:
+		return 4
+	}
+	return 0
+}
+
+// unify brings two operands to one type where promotion allows that. Null takes any type; a constant takes the type
+// of the other operand when it fits; a column of the user takes it always or becomes null.
+func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
+	lx, cx := x.(*plan.Literal)
+	ly, cy := y.(*plan.Literal)
+	tx, ty := x.Type(), y.Type()
+	switch {
+	case tx.Collection || ty.Collection:
+		return x, y, false
+	case cx && tx.Kind == edm.Null || cy && ty.Kind == edm.Null:
+		if cx && ty.Kind != edm.Entity && ty.Kind != edm.Complex && tx.Kind == edm.Null {
+			x = nullOf(ty)
+		} else if cy && tx.Kind != edm.Entity && tx.Kind != edm.Complex {
+			y = nullOf(tx)
+		}
+		return x, y, true
+	case sameType(tx, ty):
+		return x, y, true
+	}
+	if cy && (!cx || ly.Adapts) {
+		if l, ok := fitConstant(ly, tx); ok {
+			return x, l, true
+		}
+	}
+	if cx {
+		if l, ok := fitConstant(lx, ty); ok {
+			return l, y, true
+		}
+	}
+	return x, y, numeric(tx.Kind) && numeric(ty.Kind)
+}
+
+// fitConstant converts a constant for a comparison, without losing what makes it different: 1.5 stays a decimal
+// beside an integer.
+func fitConstant(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
+	if numeric(l.T.Kind) && numeric(to.Kind) && !l.Adapts {
+		if rank(l.T.Kind) > rank(to.Kind) && (to.Kind != edm.Decimal || l.T.Kind == edm.Decimal) {
+			return nil, false
+		}
+	}
+	return convert(l, to)
+}
+
+// arithmetic binds add, sub, mul, div, divby, mod. OData-URL 5.1.1.2
+func (s *scope) arithmetic(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
+	if x.Type().Kind == edm.Null {
+		x = nullOf(y.Type())
+	}
+	if y.Type().Kind == edm.Null {
+		y = nullOf(x.Type())
+	}
+	_, result, ok := function.Lookup(e.Op).Match([]edm.Kind{x.Type().Kind, y.Type().Kind})
+	if !ok || x.Type().Kind == edm.Null || x.Type().Collection || y.Type().Collection {
+		return nil, mismatch(e, x, y)
+	}
+	if e.Op == "div" || e.Op == "divby" || e.Op == "mod" {
+		if l, fixed := y.(*plan.Literal); fixed && isZero(l) {
+			return nil, plan.Errorf(plan.Malformed, e.Y.Pos(), "division by zero")
+		}
+	}
+	if result == edm.Double {
+		x, y = constantAs(x, edm.Of(result)), constantAs(y, edm.Of(result))
+	}
+	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(result)}, nil
+}
+
+// constantAs converts a constant, where that loses nothing; everything else stays as it is.
+func constantAs(x plan.Expr, t edm.Type) plan.Expr {
+	if l, ok := x.(*plan.Literal); ok {
+		if converted, ok := convert(l, t); ok {
+			return converted
+		}
+	}
+	return x
+}

@@ -1,0 +1,80 @@
+package bind
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// binding is the state of one request while it is bound. It is for one goroutine.
+type binding struct {
+	binder *Binder
+	Options
+	plan *plan.Plan
+	// options are those of the request; aliases the parameter aliases in force, inner ones last.
+	options []syntax.Option
+	aliases [][]syntax.Alias
+	// resolving are the aliases that are being bound, against circles.
+	resolving map[string]bool
+	// owner is the query whose joins a range may add to.
+	owner map[*plan.Range]*plan.Query
+	// ranges, nodes and expands count what was made so far: ranges for their IDs, the others against the limits.
+	ranges, nodes, expands int
+}
+
+func newBinding(binder *Binder, o Options) *binding {
+	if o.Limits.ExpandDepth == 0 {
+		o.Limits.ExpandDepth = 4
+	}
+	if o.Limits.FilterNodes == 0 {
+		o.Limits.FilterNodes = 200
+	}
+	return &binding{
+		binder: binder, Options: o, plan: &plan.Plan{},
+		resolving: map[string]bool{}, owner: map[*plan.Range]*plan.Query{},
+	}
+}
+
+// enter is the one gate of a set: every way in makes its range here, so that guard and policy hold on all of them.
+func (b *binding) enter(set *edm.EntitySet) (*plan.Range, error) {
+	if err := b.Caller.Pass(set.Guard); err != nil {
+		return nil, err
+	}
+	if set.Guard != edm.GuardNone {
+		b.plan.Private = true
+	}
+	r := b.newRange(set)
+	b.applyPolicy(r)
+	return r, nil
+}
+
+// newRange makes a range over a set, without guard and policy.
+func (b *binding) newRange(set *edm.EntitySet) *plan.Range {
+	r := &plan.Range{ID: b.ranges, Set: set}
+	b.ranges++
+	return r
+}
+
+// query makes a query over a range; to-one navigation from the range will add to its joins.
+func (b *binding) query(r *plan.Range) *plan.Query {
+	q := &plan.Query{Range: r}
+	b.owner[r] = q
+	return q
+}
+
+// scope is where the expressions of a range are bound.
+func (b *binding) scope(this *plan.Range) *scope {
+	return &scope{b: b, this: this, computed: map[string]plan.Expr{}}
+}
+
+// system answers for what is not data; the service's own guard holds there.
+func (b *binding) system(k plan.Kind, req *syntax.Request) (*plan.Plan, error) {
+	if err := b.Caller.Pass(b.binder.model.Guard); err != nil {
+		return nil, err
+	}
+	if err := b.only(&req.Query, "$format", "$schemaversion"); err != nil {
+		return nil, err
+	}
+	b.plan.Kind, b.plan.Private = k, b.binder.model.Guard != edm.GuardNone
+	return b.plan, nil
+}
