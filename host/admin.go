@@ -13,7 +13,11 @@ import (
 
 // An Admin is what the commands do to users, sessions and counters. It works on
 // the database, so it makes no difference whether a host is running.
-type Admin struct{ h *Host }
+type Admin struct {
+	db      *store.DB
+	signIn  *auth.Pipeline
+	letters letters
+}
 
 // NewAdmin returns an Admin for the options that a host would have. It starts
 // nothing.
@@ -22,7 +26,7 @@ func NewAdmin(o Options) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{h}, nil
+	return &Admin{h.o.Store, h.pipeline, letters{h.pipeline, h.site}}, nil
 }
 
 // What the commands show of a user, a session and a counter.
@@ -41,11 +45,11 @@ var ErrTaken = store.ErrTaken
 // AddUser adds a person. The password must satisfy the rules; the error is an
 // *password.PolicyError otherwise.
 func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User, error) {
-	hash, err := a.h.pipeline.HashForNewUser(ctx, email, name, password)
+	hash, err := a.signIn.HashForNewUser(ctx, email, name, password)
 	if err != nil {
 		return User{}, err
 	}
-	user, err := a.h.o.Store.AddUser(ctx, email, name, hash)
+	user, err := a.db.AddUser(ctx, email, name, hash)
 	if errors.Is(err, ErrTaken) {
 		return User{}, fmt.Errorf("%s: %w: use `user passwd` to give that person another password", email, err)
 	}
@@ -57,7 +61,7 @@ func (a *Admin) Users(ctx context.Context, f func(User) error) error {
 	const page = 500
 	after := ""
 	for {
-		list, err := a.h.o.Store.ListUsers(ctx, after, page)
+		list, err := a.db.ListUsers(ctx, after, page)
 		if err != nil {
 			return err
 		}
@@ -75,7 +79,7 @@ func (a *Admin) Users(ctx context.Context, f func(User) error) error {
 
 // FindUser returns the user with the address, in any case.
 func (a *Admin) FindUser(ctx context.Context, email string) (User, error) {
-	user, err := a.h.o.Store.Users().FindByLogin(ctx, "email", strings.TrimSpace(email))
+	user, err := a.db.Users().FindByLogin(ctx, "email", strings.TrimSpace(email))
 	if errors.Is(err, auth.ErrNotFound) {
 		return user, fmt.Errorf("no user has the address %s: `user list` shows them all", email)
 	}
@@ -89,7 +93,7 @@ func (a *Admin) SetDisabled(ctx context.Context, email string, disabled bool) er
 	if err != nil {
 		return err
 	}
-	return a.h.o.Store.SetDisabled(ctx, user.ID, disabled)
+	return a.db.SetDisabled(ctx, user.ID, disabled)
 }
 
 // SetPassword gives a user another password, which ends all sessions and devices.
@@ -98,7 +102,7 @@ func (a *Admin) SetPassword(ctx context.Context, email, password string) error {
 	if err != nil {
 		return err
 	}
-	return a.h.pipeline.SetPassword(ctx, user, password, "en")
+	return a.signIn.SetPassword(ctx, user, password, "en")
 }
 
 // ResetLink issues a reset token for a user and returns the link and how long it
@@ -108,14 +112,14 @@ func (a *Admin) ResetLink(ctx context.Context, email string) (string, time.Durat
 	if err != nil {
 		return "", 0, err
 	}
-	user, token, err := a.h.pipeline.MintReset(ctx, user.ID)
+	_, link, err := a.letters.resetLink(ctx, user.ID)
 	if errors.Is(err, auth.ErrNotFound) {
 		return "", 0, fmt.Errorf("%s is disabled: `user enable` first", email)
 	}
 	if err != nil {
 		return "", 0, err
 	}
-	return resetLink(a.h.linkBase(), token, user.Email), a.h.pipeline.ResetLifetime, nil
+	return link, a.signIn.ResetLifetime, nil
 }
 
 // Sessions returns up to limit sessions, of the user with the address or, when it
@@ -129,13 +133,13 @@ func (a *Admin) Sessions(ctx context.Context, email string, limit int) ([]Sessio
 		}
 		id = user.ID
 	}
-	return a.h.o.Store.ListSessions(ctx, id, limit)
+	return a.db.ListSessions(ctx, id, limit)
 }
 
 // RevokeSession ends the session whose id begins with prefix, and the device
 // token that would bring it back.
 func (a *Admin) RevokeSession(ctx context.Context, prefix string) error {
-	err := a.h.o.Store.RevokeSession(ctx, prefix)
+	err := a.db.RevokeSession(ctx, prefix)
 	if errors.Is(err, auth.ErrNotFound) {
 		return fmt.Errorf("no session has an id that begins with %s: `session list` shows them", prefix)
 	}
@@ -148,7 +152,7 @@ func (a *Admin) RevokeUser(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	db := a.h.o.Store
+	db := a.db
 	return db.InTx(ctx, func(ctx context.Context) error {
 		return errors.Join(db.Sessions().DeleteUserSessions(ctx, user.ID), db.Devices().DeleteUser(ctx, user.ID))
 	})
@@ -156,19 +160,19 @@ func (a *Admin) RevokeUser(ctx context.Context, email string) error {
 
 // Counters returns up to limit counters whose windows are open.
 func (a *Admin) Counters(ctx context.Context, limit int) ([]CounterInfo, error) {
-	return a.h.o.Store.ListCounters(ctx, limit)
+	return a.db.ListCounters(ctx, limit)
 }
 
 // ClearCounters forgets the counters of a login name, or all when it is empty,
 // and returns how many there were.
 func (a *Admin) ClearCounters(ctx context.Context, login string) (int, error) {
-	return a.h.o.Store.ClearCounters(ctx, login)
+	return a.db.ClearCounters(ctx, login)
 }
 
 // Backup writes a consistent copy of a SQLite database into a new file.
 func (a *Admin) Backup(ctx context.Context, file string) error {
-	return a.h.o.Store.Backup(ctx, file)
+	return a.db.Backup(ctx, file)
 }
 
 // Close closes the database.
-func (a *Admin) Close() error { return a.h.o.Store.Close() }
+func (a *Admin) Close() error { return a.db.Close() }

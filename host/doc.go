@@ -6,8 +6,9 @@
 // what may change while serving. [Admin] is what the commands do to users,
 // sessions, counters and plugins, host running or not.
 //
-// What lives elsewhere: the sign-in flows are host/auth, reading config.hcl is
-// host/config, the command is host/cmd/vestibule. A program that embeds this
+// It only assembles: the sign-in flows are host/auth; addresses, guards, files and
+// proxies are host/web; reading config.hcl is host/config, the command is
+// host/cmd/vestibule. A program that embeds this
 // package links neither the configuration nor the front end. Start reading at
-// host.go.
+// host.go, and at routes.go for the one table of routes.
 package host

@@ -8,41 +8,40 @@ import (
 	"net/http"
 	netmail "net/mail"
 	"os"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/frontend"
-	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
-
 	"github.com/gorilla/mux"
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/frontend"
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/odata"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A Host is sign-in, routes, plugins and OData behind one handler. It is safe for
 // concurrent use.
 type Host struct {
-	o         Options
-	site      *site
-	sessions  *session.Store
-	pipeline  *auth.Pipeline
-	plugins   *pluginproc.Manager
-	mail      *mail.Worker
-	odata     *odata.Service
-	metrics   *telemetry.Metrics
-	app       atomic.Pointer[frontend.App]
-	public    fs.FS
-	guard     crossOrigin
-	tls       certificate
-	listening atomic.Pointer[string]
+	o          Options
+	site       *web.Site
+	metrics    *telemetry.Metrics
+	plugins    *pluginproc.Manager
+	pipeline   *auth.Pipeline
+	mail       *mail.Worker
+	sweeper    sweeper
+	screens    *frontend.Screens
+	public     fs.FS          // nil for none
+	odata      *odata.Service // nil for none
+	gate       *web.Gate
+	middleware *web.Middleware
+	tls        certificate
+	mounted    atomic.Pointer[mux.Router] // the embedding program's, which may name routes as well
 
 	stopWorkers context.CancelFunc
 	workers     sync.WaitGroup
@@ -56,50 +55,63 @@ func New(o Options) (*Host, error) {
 	}
 	o = o.withDefaults()
 	o.Store.Now = o.Now
-	h := &Host{o: o, site: newSite(o), metrics: telemetry.New()}
-	h.guard = newCrossOrigin(h.site)
-	h.sessions = session.New(o.Store.Sessions(), session.Options{
-		Secure: h.secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
-		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
-		Alive: func(ctx context.Context, id string) (bool, error) {
-			user, err := o.Store.Users().FindByID(ctx, id)
-			if errors.Is(err, auth.ErrNotFound) {
-				return false, nil
-			}
-			return !user.Disabled, err
-		},
-	})
-	if err := h.openFiles(); err != nil {
-		return nil, err
-	}
+	h := &Host{o: o, metrics: telemetry.New()}
+	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
 		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics),
 	}); err != nil {
 		return nil, err
 	}
-	if err := h.checkRoles(); err != nil {
+	if err := h.openSignIn(); err != nil {
 		return nil, err
 	}
-	h.pipeline = auth.New(h.pipelineOptions())
-	if h.mail, err = mail.NewWorker(h.mailOptions()); err != nil {
+	if err := h.openScreens(); err != nil {
 		return nil, err
 	}
+	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
+	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics.Request)
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, h.odataOptions()); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}
 	return h, nil
 }
 
-// openFiles reads the front-end app and opens the public directory.
-func (h *Host) openFiles() error {
+// openSignIn makes the pipeline with its sessions, and what works behind it.
+func (h *Host) openSignIn() error {
+	o, db := h.o, h.o.Store
+	sessions := session.New(db.Sessions(), session.Options{
+		Secure: h.site.Secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
+		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
+		Alive:   enabled(db.Users()),
+	})
+	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
+	if err := r.check(); err != nil {
+		return err
+	}
+	h.pipeline = auth.New(auth.Options{
+		Rules: o.Auth.Rules,
+		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
+		Mailer: queue{db.Outbox()}, Sessions: signInSessions{sessions, db.Sessions()}, Site: h.site,
+		Dispenser: r.dispenser, OrgSetup: r.orgSetup,
+		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
+		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit,
+		PasswordReset: subscribers{o.OnPasswordReset, o.Logger}.passwordReset,
+	})
+	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, o.Now, o.Logger}
+	var err error
+	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site}, h.metrics))
+	return err
+}
+
+// openScreens reads the front-end app and opens the public directory.
+func (h *Host) openScreens() error {
 	app, err := openApp(h.o)
 	if err != nil {
 		return err
 	}
-	h.app.Store(app)
 	if dir := h.o.Server.PublicDir; dir != "" {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -107,7 +119,20 @@ func (h *Host) openFiles() error {
 		}
 		h.public = root.FS()
 	}
+	h.screens = frontend.NewScreens(frontend.ScreensOptions{
+		SignIn: h.pipeline, Core: Version(), AppName: h.o.UI.AppName,
+		Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules,
+	})
+	h.screens.SetApp(app)
 	return nil
+}
+
+// openApp reads the front-end app of o, nil when there is none.
+func openApp(o Options) (*frontend.App, error) {
+	if o.UI.App == nil {
+		return nil, nil
+	}
+	return frontend.Open(o.UI.App, o.UI.Live, CoreVersion())
 }
 
 func (o Options) withDefaults() Options {
@@ -147,64 +172,33 @@ func senderName(from string) string {
 	return "Vestibule"
 }
 
-// secure reports whether people reach the host over https.
-func (h *Host) secure() bool {
-	if u := h.o.Server.PublicURL; u != nil {
-		return u.Scheme == "https"
+func (o Options) siteOptions(named func(string) (string, bool)) web.SiteOptions {
+	s := web.SiteOptions{
+		PublicURL: o.Server.PublicURL, Address: o.Server.Address, TLS: o.Server.LoadTLS != nil,
+		TrustedProxies: o.Server.TrustedProxies, Routes: map[string]string{}, Named: named,
 	}
-	return h.o.Server.LoadTLS != nil
+	for _, r := range o.Routes {
+		s.Routes[r.Name] = r.Path
+	}
+	return s
 }
 
-func (h *Host) checkRoles() error {
-	if h.o.Dispenser != nil && h.plugins.Dispenser() != nil {
-		return errors.New("host: a plugin has the role dispenser, and Options.Dispenser is set too: remove one")
+// mountedPath returns the path of a route by that name which the embedding program
+// registered.
+func (h *Host) mountedPath(name string) (string, bool) {
+	router := h.mounted.Load()
+	if router == nil {
+		return "", false
 	}
-	if h.o.OrgSetup != nil && h.plugins.OrgSetup() != nil {
-		return errors.New("host: a plugin has the role org_setup, and Options.OrgSetup is set too: remove one")
+	route := router.Get(name)
+	if route == nil {
+		return "", false
 	}
-	return nil
-}
-
-func (h *Host) pipelineOptions() auth.Options {
-	db := h.o.Store
-	return auth.Options{
-		Rules: h.o.Auth.Rules,
-		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
-		Mailer: queue{db.Outbox()}, Sessions: signInSessions{h.sessions, db.Sessions()}, Site: h.site,
-		Dispenser: h.dispenser, OrgSetup: h.orgSetup,
-		RedirectOrigins: h.o.Auth.RedirectOrigins, Secure: h.secure(),
-		Logger: h.o.Logger.Named("auth"), Now: h.o.Now, Audit: h.metrics.Audit,
-		PasswordReset: h.passwordReset,
+	u, err := route.URLPath()
+	if err != nil {
+		return "", false
 	}
-}
-
-func (h *Host) dispenser() pluginsdk.Dispenser {
-	if h.o.Dispenser != nil {
-		return h.o.Dispenser
-	}
-	return h.plugins.Dispenser()
-}
-
-func (h *Host) orgSetup() pluginsdk.OrgSetupHandler {
-	if h.o.OrgSetup != nil {
-		return h.o.OrgSetup
-	}
-	return h.plugins.OrgSetup()
-}
-
-// passwordReset hands the event to each subscriber in turn. The password is
-// changed by then, so that a subscriber's panic must not look like a failure.
-func (h *Host) passwordReset(ctx context.Context, e auth.PasswordReset) {
-	for _, f := range h.o.OnPasswordReset {
-		func() {
-			defer func() {
-				if cause := recover(); cause != nil {
-					h.o.Logger.Error("a subscriber of PasswordReset panicked", "user", e.UserID, "cause", cause, "stack", string(debug.Stack()))
-				}
-			}()
-			f(ctx, e)
-		}()
-	}
+	return u.Path, true
 }
 
 // Start starts the plugins and the workers behind the handlers. A program that
@@ -230,7 +224,7 @@ func (h *Host) Start(ctx context.Context) error {
 			h.o.Logger.Error("mail worker ended", "error", err)
 		}
 	})
-	h.workers.Go(func() { h.sweep(ctx) })
+	h.workers.Go(func() { h.sweeper.run(ctx) })
 	return nil
 }
 
@@ -244,45 +238,9 @@ func (h *Host) Stop(ctx context.Context) error {
 	return err
 }
 
-// retention is how long rows are kept that nobody needs any more.
-func (h *Host) retention() store.Retention {
-	return store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime}
-}
-
-// sweepEvery is how often expired rows are looked for, and sweepPause how long
-// requests have the database to themselves while there are more.
-const (
-	sweepEvery = 5 * time.Minute
-	sweepPause = 50 * time.Millisecond
-)
-
-// sweep removes what is over, a limited number of rows at a time and as often as
-// there are more: whoever tries many logins must not fill the database.
-func (h *Host) sweep(ctx context.Context) {
-	for {
-		n, err := h.o.Store.Sweep(ctx, h.o.Now(), h.retention())
-		if err != nil && ctx.Err() == nil {
-			h.o.Logger.Warn("expired rows not removed; the next try is in 5 minutes", "error", err)
-		}
-		wait := sweepEvery
-		if n > 0 && err == nil {
-			wait = sweepPause
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// Mount registers everything on a router of the caller's, which may have routes
-// of its own under the names home, dashboard, terms, privacy and cookies. Call
-// Start before the first request.
-//
-// gorilla/mux cleans paths before it matches them, which changes OData keys that
-// hold a slash: give such a router SkipClean(true).
-func (h *Host) Mount(r *mux.Router) error {
-	h.site.router = r
-	return h.register(r)
+// Guard lets pass only who the guard admits, as for the configured routes, and
+// tells next who that is: a guest who asks for a page goes to /login and comes
+// back afterwards, and who asks for data gets 401. GuardNone admits guests.
+func (h *Host) Guard(g Guard, next func(http.ResponseWriter, *http.Request, Principal)) http.Handler {
+	return h.middleware.Wrap(web.Route{Kind: web.Page}, h.gate.Guard(g, next))
 }

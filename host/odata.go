@@ -1,69 +1,39 @@
 package host
 
 import (
-	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 )
 
+// odataRoot is the path of the query endpoint.
+const odataRoot = "/odata/"
+
 // odataOptions completes the endpoint's options with what only the host knows.
-func (h *Host) odataOptions() odata.Options {
-	o := h.o.OData.Options
-	o.Root = "/odata/"
-	o.Base = h.site.Base
-	o.RequestID = h.site.RequestID
-	o.Caller = func(r *http.Request) odata.Caller {
-		caller, _ := r.Context().Value(callerKey{}).(odata.Caller)
-		return caller
+func (o Options) odataOptions(site *web.Site, who auth.Authenticator) odata.Options {
+	out := o.OData.Options
+	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
+	if open, policies := odataNeeds(o.OData.Model); !open {
+		out.Caller = odataCaller{who, policies}.caller
 	}
-	if o.Logger == nil {
-		o.Logger = h.o.Logger.Named("odata")
+	if out.Logger == nil {
+		out.Logger = o.Logger.Named("odata")
 	}
-	if o.Now == nil {
-		o.Now = h.o.Now
+	if out.Now == nil {
+		out.Now = o.Now
 	}
-	return o
+	return out
 }
 
-type callerKey struct{}
-
-// odataHandler finds out who asks, which the guards of the model decide on, and
-// hands the request to the service as it came. A service without guards needs no
-// session and reads none.
-func (h *Host) odataHandler() http.Handler {
-	open, policies := h.odataNeeds()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if open {
-			h.odata.ServeHTTP(w, r)
-			return
-		}
-		s, err := h.pipeline.Identify(w, r)
-		if err != nil {
-			h.pipeline.Fail(w, r, err)
-			return
-		}
-		caller := odata.Caller{SignedIn: s.SignedIn(), Settled: s.Settled()}
-		if policies && s.SignedIn() {
-			user, err := h.o.Store.Users().FindByID(r.Context(), s.UserID)
-			if err != nil && !errors.Is(err, auth.ErrNotFound) {
-				h.pipeline.Fail(w, r, err)
-				return
-			}
-			caller.User = userColumns(user)
-		}
-		h.odata.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
-	})
-}
-
-// odataNeeds reports whether the whole service is open, and whether a row policy
-// asks for columns of the user.
-func (h *Host) odataNeeds() (open, policies bool) {
-	model := h.o.OData.Model
+// odataNeeds reports whether the whole service is open, so that it needs no
+// session, and whether a row policy asks for columns of the user.
+func odataNeeds(model *odata.Model) (open, policies bool) {
 	open = model.Guard.String() == string(GuardNone)
 	sets := slices.Clone(model.Sets)
 	for _, single := range model.Singletons {
@@ -76,14 +46,34 @@ func (h *Host) odataNeeds() (open, policies bool) {
 	return open, policies
 }
 
+// An odataCaller tells the query endpoint who asks.
+type odataCaller struct {
+	who     auth.Authenticator
+	columns bool // row policies ask for them
+}
+
+// caller returns who asks. A user whom the application has deleted is nobody.
+func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Caller, error) {
+	who, err := c.who.Authenticate(w, r)
+	if err != nil || !who.SignedIn() {
+		return odata.Caller{}, err
+	}
+	out := odata.Caller{SignedIn: true, Settled: who.Settled}
+	if !c.columns {
+		return out, nil
+	}
+	user, err := who.User(r.Context())
+	if errors.Is(err, auth.ErrNotFound) {
+		return odata.Caller{}, nil
+	}
+	out.User = userColumns(user)
+	return out, err
+}
+
 // userColumns are the values that row policies may name.
 func userColumns(u auth.User) map[string]any {
 	out := map[string]any{}
-	for name, v := range u.Columns {
-		out[name] = v
-	}
-	if u.ID != "" {
-		out["id"], out["name"], out["email"] = u.ID, u.Name, u.Email
-	}
+	maps.Copy(out, u.Columns)
+	out["id"], out["name"], out["email"] = u.ID, u.Name, u.Email
 	return out
 }

@@ -10,9 +10,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/frontend"
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -90,8 +92,7 @@ type AuthOptions struct {
 	RedirectOrigins []string
 }
 
-// What configuration needs of the packages behind the host, under names of its
-// own, so that it imports the host alone.
+// Aliases, so that configuration and embedding programs import only host.
 type (
 	// Plugin is one plugin process.
 	Plugin = pluginproc.Spec
@@ -103,6 +104,19 @@ type (
 	SMTPOptions = mail.SMTP
 	// Rules are the numbers of sign-in.
 	Rules = auth.Rules
+	// Module is a front-end module that the core runtime can load.
+	Module = frontend.Module
+	// Principal is who makes a request.
+	Principal = auth.Principal
+	// Guard says who may pass a route or an entity set.
+	Guard = web.Guard
+)
+
+// The guards. GuardSettled also demands that the intent loop has ended.
+const (
+	GuardSession = web.GuardSession
+	GuardSettled = web.GuardSettled
+	GuardNone    = web.GuardNone
 )
 
 // UIOptions is the front-end app.
@@ -129,16 +143,6 @@ type Route struct {
 	// Guard is who may pass; the zero value is GuardSession.
 	Guard Guard
 }
-
-// Guard says who may pass a route or an entity set.
-type Guard string
-
-// The guards. GuardSettled also demands that the intent loop has ended.
-const (
-	GuardSession Guard = "session"
-	GuardSettled Guard = "settled"
-	GuardNone    Guard = "none"
-)
 
 // ODataOptions is the query endpoint. The host fills in who is asking, the
 // public address, the logger and the request id; the model holds the guards.

@@ -8,46 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/pprof"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/gorilla/mux"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/route"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
-
-// Handler returns everything as one handler, for a program that listens by
-// itself and has no router of its own. Call Start before the first request.
-func (h *Host) Handler() (http.Handler, error) {
-	// Not cleaned by the router, whose redirects would lack our headers.
-	router := mux.NewRouter().SkipClean(true)
-	if err := h.register(router); err != nil {
-		return nil, err
-	}
-	missing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.pipeline.Fail(w, r, &fault.Fault{Code: fault.NotFound})
-	})
-	router.NotFoundHandler = h.wrap("not-found", data, missing)
-	// The router cleans paths before it matches them, and OData keys may hold
-	// slashes: its requests never reach the router.
-	service := router.NotFoundHandler
-	if h.odata != nil {
-		service = h.wrap("odata", data, h.odataHandler())
-	}
-	tidy := h.wrap("tidy", page, h.only("GET", http.HandlerFunc(route.Tidy)))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasPrefix(r.URL.Path, "/odata/"):
-			service.ServeHTTP(w, r)
-		case r.URL.Path != route.Clean(r.URL.Path):
-			tidy.ServeHTTP(w, r)
-		default:
-			router.ServeHTTP(w, r)
-		}
-	}), nil
-}
 
 // Run starts the host, listens, and serves until ctx ends; then it lets requests
 // under way finish, stops the plugins and closes the store.
@@ -61,23 +26,22 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w: is another program using the port?", h.o.Server.Address, err)
 	}
-	address := listener.Addr().String()
-	h.listening.Store(&address)
-	admin, err := h.listenAdmin()
+	h.site.SetListening(listener.Addr().String())
+	admin, err := h.metrics.Listen(h.o.Server.AdminAddress)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if err := h.Start(ctx); err != nil {
-		return errors.Join(err, listener.Close(), admin.close())
+		return errors.Join(err, listener.Close(), admin.Close())
 	}
 	server := h.server(handler)
 	failed := make(chan error, 2)
 	go func() { failed <- h.serve(server, listener) }()
 	if admin != nil {
-		go func() { failed <- admin.server.Serve(admin.listener) }()
+		go func() { failed <- admin.Serve() }()
 	}
 	if h.o.Server.OnReady != nil {
-		h.o.Server.OnReady(h.linkBase())
+		h.o.Server.OnReady(h.site.LinkBase())
 	}
 	select {
 	case err = <-failed:
@@ -116,7 +80,7 @@ func (h *Host) serve(server *http.Server, listener net.Listener) error {
 }
 
 // drain ends the servers and then what stands behind them.
-func (h *Host) drain(server *http.Server, admin *adminServer) error {
+func (h *Host) drain(server *http.Server, admin *telemetry.Admin) error {
 	ctx, cancel := context.WithTimeout(context.Background(), h.o.Server.DrainTimeout)
 	defer cancel()
 	err := server.Shutdown(ctx)
@@ -124,7 +88,7 @@ func (h *Host) drain(server *http.Server, admin *adminServer) error {
 		h.o.Logger.Warn("requests were still under way when the time to drain was over", "limit", h.o.Server.DrainTimeout)
 		err = server.Close()
 	}
-	return errors.Join(err, admin.close(), h.Stop(ctx))
+	return errors.Join(err, admin.Close(), h.Stop(ctx))
 }
 
 // Reload replaces what may change while serving: plugins, the front-end app and
@@ -136,47 +100,10 @@ func (h *Host) Reload(ctx context.Context, o Options) error {
 	if app, err := openApp(o); err != nil {
 		errs = append(errs, err)
 	} else {
-		h.app.Store(app)
+		h.screens.SetApp(app)
 	}
 	errs = append(errs, h.tls.load(o.Server.LoadTLS), h.plugins.Reload(ctx, o.Plugins))
 	return errors.Join(errs...)
-}
-
-// An adminServer is the operator's address: never public.
-type adminServer struct {
-	server   *http.Server
-	listener net.Listener
-}
-
-func (a *adminServer) close() error {
-	if a == nil {
-		return nil
-	}
-	return errors.Join(a.server.Close(), ignoreClosed(a.listener.Close()))
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
-}
-
-func (h *Host) listenAdmin() (*adminServer, error) {
-	if h.o.Server.AdminAddress == "" {
-		return nil, nil
-	}
-	listener, err := net.Listen("tcp", h.o.Server.AdminAddress)
-	if err != nil {
-		return nil, fmt.Errorf("listen on the admin address %s: %w", h.o.Server.AdminAddress, err)
-	}
-	routes := http.NewServeMux()
-	routes.Handle("GET /metrics", h.metrics.Handler())
-	routes.HandleFunc("/debug/pprof/", pprof.Index)
-	routes.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	routes.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	routes.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return &adminServer{&http.Server{Handler: routes, ReadHeaderTimeout: 10 * time.Second}, listener}, nil
 }
 
 // A certificate can be replaced while connections use it.

@@ -22,6 +22,18 @@ const (
 	pluginPrefix = "plugin."
 )
 
+// enabled reports whether a user is there and not disabled, and may therefore have
+// sessions.
+func enabled(users auth.Users) func(context.Context, string) (bool, error) {
+	return func(ctx context.Context, id string) (bool, error) {
+		user, err := users.FindByID(ctx, id)
+		if errors.Is(err, auth.ErrNotFound) {
+			return false, nil
+		}
+		return !user.Disabled, err
+	}
+}
+
 // signInSessions lets the pipeline work on gorilla sessions.
 type signInSessions struct {
 	store   *session.Store

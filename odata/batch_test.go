@@ -191,7 +191,10 @@ func TestBatchGuards(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	open := service(t, &numbers{total: 3}, func(o *odata.Options, _ *edm.Model) {
-		o.Caller = func(*http.Request) odata.Caller { asked++; return odata.Caller{SignedIn: true} }
+		o.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+			asked++
+			return odata.Caller{SignedIn: true}, nil
+		}
 	})
 	body := multipartBody("GET Guarded", "GET Settled", "GET Numbers")
 	if diff := cmp.Diff([]int{200, 403, 200}, statuses(postBatch(t, open, body, "Prefer", "continue-on-error"))); diff != "" {

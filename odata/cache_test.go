@@ -70,7 +70,7 @@ func TestPlansOfDifferentCallers(t *testing.T) {
 	t.Parallel()
 	var who odata.Caller
 	s := service(t, &versioned{numbers: numbers{total: 3, version: "a"}}, func(o *odata.Options, m *edm.Model) {
-		o.Caller = func(*http.Request) odata.Caller { return who }
+		o.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) { return who, nil }
 	})
 	for range 3 {
 		for _, c := range []struct {

@@ -39,8 +39,10 @@ type Options struct {
 	// Timeout is how long the database may work for one request, the time that a
 	// client takes to read left out; 30 s when zero.
 	Timeout time.Duration
-	// Caller tells who asks; nil is nobody.
-	Caller func(*http.Request) Caller
+	// Caller tells who asks; nil is nobody. It may set headers of the answer, such
+	// as a cookie that it renews. An error is answered with 503: a request whose
+	// caller cannot be told is never answered as nobody's.
+	Caller func(http.ResponseWriter, *http.Request) (Caller, error)
 	// RequestID gives the id that faults are reported with; nil makes one up.
 	RequestID func(*http.Request) string
 	// Logger gets what clients must not see; nil drops it.
@@ -64,7 +66,7 @@ func (o Options) withDefaults() Options {
 		o.Timeout = 30 * time.Second
 	}
 	if o.Caller == nil {
-		o.Caller = func(*http.Request) Caller { return Caller{} }
+		o.Caller = func(http.ResponseWriter, *http.Request) (Caller, error) { return Caller{}, nil }
 	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()

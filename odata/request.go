@@ -39,7 +39,7 @@ type request struct {
 func readRequest(r *http.Request, opts *Options) (*request, *fault) {
 	q := &request{
 		ctx: r.Context(), method: r.Method, header: r.Header, body: r.Body,
-		origin: strings.TrimSuffix(opts.Base(r), "/"), caller: opts.Caller(r),
+		origin: strings.TrimSuffix(opts.Base(r), "/"),
 		prefer: header.ParsePrefer(r.Header["Prefer"]),
 	}
 	q.timing.start = opts.Now()

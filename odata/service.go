@@ -46,6 +46,9 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 // JSON that ends well would look complete.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, f := readRequest(r, &s.opts)
+	if f == nil {
+		q.caller, f = s.caller(w, r)
+	}
 	switch {
 	case f != nil:
 		s.read.report.fail(w, q, f)

@@ -222,7 +222,7 @@ func TestGuards(t *testing.T) {
 	}
 	for name, caller := range callers {
 		s := service(t, &numbers{total: 3, padding: 1}, func(o *odata.Options, _ *edm.Model) {
-			o.Caller = func(*http.Request) odata.Caller { return caller }
+			o.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) { return caller, nil }
 		})
 		for _, tt := range tests {
 			w := get(t, s, tt.target)

@@ -58,7 +58,7 @@ func openApp(ctx context.Context, file, mails string, log hclog.Logger) (*app, e
 func (a *app) routes() (http.Handler, error) {
 	r := mux.NewRouter()
 	r.Path("/").Name("home").HandlerFunc(a.home)
-	r.Path("/dashboard").Name("dashboard").Handler(a.host.Guard(host.GuardSettled, http.HandlerFunc(a.dashboard)))
+	r.Path("/dashboard").Name("dashboard").Handler(a.host.Guard(host.GuardSettled, a.dashboard))
 	r.Path("/terms").Name("terms").HandlerFunc(a.terms) // the login screen links to it, since it has the name
 	if err := a.host.Mount(r); err != nil {
 		return nil, fmt.Errorf("mount the sign-in: %w", err)
@@ -76,8 +76,8 @@ func (a *app) home(w http.ResponseWriter, _ *http.Request) { a.page(w, "home", n
 func (a *app) terms(w http.ResponseWriter, _ *http.Request) { a.page(w, "terms", nil) }
 
 // dashboard is behind the guard, so there is somebody.
-func (a *app) dashboard(w http.ResponseWriter, r *http.Request) {
-	a.page(w, "dashboard", map[string]string{"User": host.UserID(r)})
+func (a *app) dashboard(w http.ResponseWriter, _ *http.Request, who host.Principal) {
+	a.page(w, "dashboard", map[string]string{"User": who.UserID})
 }
 
 func (a *app) page(w http.ResponseWriter, name string, data any) {

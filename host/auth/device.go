@@ -90,26 +90,20 @@ func (p *Pipeline) endDevice(ctx context.Context, selector []byte) error {
 	return p.Sessions.EndDevice(ctx, selector)
 }
 
-// Identify returns the request's session. A browser without a live session gets a
-// new one when its device token is valid; the new cookies are set on w.
-func (p *Pipeline) Identify(w http.ResponseWriter, r *http.Request) (Session, error) {
-	s, err := p.Sessions.Load(r)
-	if err != nil || s.SignedIn() {
-		return s, err
-	}
+// resumeSession begins a new session for a guest whose browser presents a valid
+// device token; the new cookies are set on w. It returns the zero Session
+// otherwise.
+func (p *Pipeline) resumeSession(w http.ResponseWriter, r *http.Request, guest Session) (Session, error) {
 	t := p.readDeviceCookie(r)
 	if t.selector == nil {
-		return s, nil
+		return Session{}, nil
 	}
-	resumed, cookies, err := p.resumeFromDevice(r, s, t)
+	s, cookies, err := p.resumeFromDevice(r, guest, t)
 	if err != nil {
-		return s, fmt.Errorf("sign in by device token: %w", err)
+		return Session{}, err
 	}
 	setCookies(w, cookies)
-	if !resumed.SignedIn() {
-		return s, nil
-	}
-	return resumed, nil
+	return s, nil
 }
 
 // resumeFromDevice exchanges a device token for a session and the next token. A

@@ -27,11 +27,11 @@ func (p *Pipeline) currentIntent(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pipeline) signedIn(w http.ResponseWriter, r *http.Request) (Session, error) {
-	s, err := p.Identify(w, r)
-	if err == nil && !s.SignedIn() {
+	who, err := p.Authenticate(w, r)
+	if err == nil && !who.SignedIn() {
 		err = &fault.Fault{Code: fault.Unauthenticated}
 	}
-	return s, err
+	return who.Session, err
 }
 
 // Intent answers POST /auth/intents/{kind} for every kind that takes a form.

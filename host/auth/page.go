@@ -31,7 +31,8 @@ func (p *Pipeline) screenCookie(maxAge time.Duration) *http.Cookie {
 // signed in and settled, and the page, "", for everybody else. It keeps the
 // query's redirect for after the sign-in.
 func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, string, error) {
-	s, err := p.Identify(w, r)
+	who, err := p.Authenticate(w, r)
+	s := who.Session
 	if err != nil {
 		return s, "", err
 	}

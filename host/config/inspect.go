@@ -56,7 +56,9 @@ func (c *Config) service(ctx context.Context) (*odata.Service, func() error, err
 	closer := func() error { return errors.Join(e.Close(), db.Close()) }
 	opts := c.odataOptions(hclog.NewNullLogger())
 	opts.Root = "/odata/"
-	opts.Caller = func(*http.Request) odata.Caller { return odata.Caller{SignedIn: true, Settled: true} }
+	opts.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+		return odata.Caller{SignedIn: true, Settled: true}, nil
+	}
 	service, err := odata.New(e.source.Model(), e.source, opts)
 	if err != nil {
 		return nil, nil, errors.Join(err, closer())

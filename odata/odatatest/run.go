@@ -65,7 +65,9 @@ func handler(t testing.TB, s Subject, o odata.Options) http.Handler {
 	o.Root = "/odata/"
 	o.Base = func(*http.Request) string { return base }
 	o.RequestID = func(*http.Request) string { return "id" }
-	o.Caller = func(r *http.Request) odata.Caller { return caller(r.Header.Get("X-Test-User")) }
+	o.Caller = func(_ http.ResponseWriter, r *http.Request) (odata.Caller, error) {
+		return caller(r.Header.Get("X-Test-User")), nil
+	}
 	svc, err := odata.New(s.Model, s.Source, o)
 	if err != nil {
 		t.Fatal(err)

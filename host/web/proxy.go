@@ -1,110 +1,112 @@
-package route
+package web
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
 // identityPrefix begins the headers that tell an application who is signed in.
 // None of them is ever passed on from outside.
 const identityPrefix = "X-Vestibule-"
 
-// A Visit is what the application learns about a request beside the request.
-type Visit struct {
-	// UserID, Email and Name are of who is signed in; UserID is empty for nobody.
-	UserID, Email, Name string
-	// Client is the browser's address, Scheme "http" or "https" as people see it,
-	// and RequestID what joins the logs.
-	Client, Scheme, RequestID string
-}
-
 // A Proxy hands requests on to an application: streamed, WebSocket upgrades
 // included, with the identity of who is signed in. It is safe for concurrent use.
-type Proxy struct{ reverse *httputil.ReverseProxy }
+type Proxy struct {
+	target *url.URL
+	site   *Site
+	fail   Fail
+}
 
 // NewProxy returns a proxy to the application at target. fail answers where the
 // application does not.
-func NewProxy(target *url.URL, fail func(http.ResponseWriter, *http.Request, error)) *Proxy {
-	return &Proxy{&httputil.ReverseProxy{
+func NewProxy(target *url.URL, site *Site, fail Fail) *Proxy { return &Proxy{target, site, fail} }
+
+// Serve passes the request on as that of who has passed the guard. Headers that
+// are set on w already are sent unless the application sets them itself.
+func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal) {
+	var user auth.User
+	if who.SignedIn() {
+		var err error
+		if user, err = who.User(r.Context()); errors.Is(err, auth.ErrNotFound) {
+			err = &fault.Fault{Code: fault.Unauthenticated, Cause: err}
+		}
+		if err != nil {
+			p.fail(w, r, err)
+			return
+		}
+	}
+	reverse := httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.SetURL(target)
+			pr.SetURL(p.target)
 			// The application's query is not ours to tidy up: no guard reads it.
 			pr.Out.URL.RawQuery = pr.In.URL.RawQuery
 			pr.Out.Host = pr.In.Host
-			v := pr.In.Context().Value(visitKey{}).(visit)
-			forward(pr, v.Visit)
-			identify(pr.Out.Header, v.Visit)
+			p.forward(pr)
+			identify(pr.Out.Header, user)
 			stripCookies(pr.Out)
 		},
-		ModifyResponse: yieldHeaders,
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			fail(w, r, fmt.Errorf("upstream %s: %w", target.Redacted(), err))
+		ModifyResponse: func(resp *http.Response) error {
+			yieldHeaders(w.Header(), resp.Header)
+			return nil
 		},
-	}}
-}
-
-type visitKey struct{}
-
-type visit struct {
-	Visit
-	ours http.Header
-}
-
-// ServeHTTP passes the request on as that of the visit. Headers that are set on w
-// already are sent unless the application sets them itself.
-func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request, v Visit) {
-	ctx := context.WithValue(r.Context(), visitKey{}, visit{v, w.Header()})
-	p.reverse.ServeHTTP(w, r.WithContext(ctx))
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			p.fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: fmt.Errorf("upstream %s: %w", p.target.Redacted(), err)})
+		},
+	}
+	reverse.ServeHTTP(w, r)
 }
 
 // yieldHeaders takes back those headers of ours that the application sets
 // itself: its own policy wins. The request id is ours alone, and so is a new
 // cookie: no cache may keep an answer that carries one.
-func yieldHeaders(resp *http.Response) error {
-	resp.Header.Del("X-Request-Id")
-	v, _ := resp.Request.Context().Value(visitKey{}).(visit)
-	if v.ours.Get("Set-Cookie") != "" {
-		resp.Header.Set("Cache-Control", "private, no-store")
+func yieldHeaders(ours, theirs http.Header) {
+	theirs.Del("X-Request-Id")
+	if ours.Get("Set-Cookie") != "" {
+		theirs.Set("Cache-Control", "private, no-store")
 	}
-	for name := range resp.Header {
+	for name := range theirs {
 		if name != "Set-Cookie" {
-			v.ours.Del(name)
+			ours.Del(name)
 		}
 	}
-	return nil
 }
 
 // forward tells the application where the request came from. What a client says
 // about that itself is dropped.
-func forward(pr *httputil.ProxyRequest, v Visit) {
+func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		pr.Out.Header.Del(name)
 	}
-	pr.Out.Header.Set("X-Forwarded-For", v.Client)
+	client, _ := p.site.Client(pr.In)
+	scheme, _, _ := strings.Cut(p.site.Base(pr.In), "://")
+	pr.Out.Header.Set("X-Forwarded-For", client)
 	pr.Out.Header.Set("X-Forwarded-Host", pr.In.Host)
-	pr.Out.Header.Set("X-Forwarded-Proto", v.Scheme)
-	pr.Out.Header.Set("X-Request-Id", v.RequestID)
+	pr.Out.Header.Set("X-Forwarded-Proto", scheme)
+	pr.Out.Header.Set("X-Request-Id", p.site.RequestID(pr.In))
 }
 
 // identify replaces the identity headers. Some applications read an underscore in
 // a header's name as a dash, so those are taken away as well.
-func identify(h http.Header, v Visit) {
+func identify(h http.Header, user auth.User) {
 	for name := range h {
 		if strings.HasPrefix(http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-")), identityPrefix) {
 			delete(h, name)
 		}
 	}
-	if v.UserID == "" {
+	if user.ID == "" {
 		return
 	}
-	h.Set(identityPrefix+"User", headerText(v.UserID))
-	h.Set(identityPrefix+"Email", headerText(v.Email))
-	h.Set(identityPrefix+"Name", headerText(v.Name))
+	h.Set(identityPrefix+"User", headerText(user.ID))
+	h.Set(identityPrefix+"Email", headerText(user.Email))
+	h.Set(identityPrefix+"Name", headerText(user.Name))
 }
 
 // stripCookies takes our cookies away: an application has no use for them, and

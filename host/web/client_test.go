@@ -1,11 +1,11 @@
-package route_test
+package web_test
 
 import (
 	"net/netip"
 	"strings"
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/v2/host/route"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
 // Whatever the header says, the address is that of the socket or one that the
@@ -17,11 +17,11 @@ func FuzzClient(f *testing.F) {
 	}
 	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	f.Fuzz(func(t *testing.T, remote, header string) {
-		direct, _ := route.ClientOf(remote, nil, nil)
-		if got, _ := route.ClientOf(remote, []string{header}, nil); got != direct {
+		direct, _ := web.ClientOf(remote, nil, nil)
+		if got, _ := web.ClientOf(remote, []string{header}, nil); got != direct {
 			t.Errorf("an untrusted header made %q of %q", got, direct)
 		}
-		address, network := route.ClientOf(remote, []string{header}, trusted)
+		address, network := web.ClientOf(remote, []string{header}, trusted)
 		if address == direct {
 			return
 		}

@@ -1,0 +1,78 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// A Way is how somebody came in.
+type Way string
+
+// The ways in. WayDevice is that of somebody whose session was over, and whom the
+// device that was kept signed in has brought back; their further requests come in
+// by the new session.
+const (
+	WaySession Way = "session"
+	WayDevice  Way = "device"
+)
+
+// A Principal is who makes a request. The zero value is a guest.
+type Principal struct {
+	// UserID is the user's primary key as text; empty for a guest.
+	UserID string
+	// Way is how they came in; empty for a guest.
+	Way Way
+	// Settled reports whether the intent loop has ended.
+	Settled bool
+	// Session is that of the browser, which a guest may have as well.
+	Session Session
+
+	users Users
+}
+
+// SignedIn reports whether somebody has signed in.
+func (p Principal) SignedIn() bool { return p.UserID != "" }
+
+// User reads the row of who is signed in, with its columns. It is [ErrNotFound]
+// for a guest, and where the application has deleted its user.
+func (p Principal) User(ctx context.Context) (User, error) {
+	if !p.SignedIn() {
+		return User{}, ErrNotFound
+	}
+	return p.users.FindByID(ctx, p.UserID)
+}
+
+// An Authenticator tells who makes a request.
+type Authenticator interface {
+	// Authenticate returns who makes the request, and may set cookies on w. An error
+	// means that it cannot be told: the request must then fail and must not be
+	// answered as a guest's.
+	Authenticate(w http.ResponseWriter, r *http.Request) (Principal, error)
+}
+
+var _ Authenticator = (*Pipeline)(nil)
+
+// Authenticate tells who makes the request by its session cookie and, where that
+// session is over, by its device cookie, for which a new session begins.
+func (p *Pipeline) Authenticate(w http.ResponseWriter, r *http.Request) (Principal, error) {
+	s, err := p.Sessions.Load(r)
+	if err != nil {
+		return Principal{}, fmt.Errorf("authenticate by session: %w", err)
+	}
+	if s.SignedIn() {
+		return p.principal(s, WaySession), nil
+	}
+	resumed, err := p.resumeSession(w, r, s)
+	if err != nil {
+		return Principal{}, fmt.Errorf("authenticate by device: %w", err)
+	}
+	if resumed.SignedIn() {
+		return p.principal(resumed, WayDevice), nil
+	}
+	return Principal{Session: s}, nil
+}
+
+func (p *Pipeline) principal(s Session, way Way) Principal {
+	return Principal{UserID: s.UserID, Way: way, Settled: s.Settled(), Session: s, users: p.Users}
+}

@@ -1,0 +1,65 @@
+package frontend
+
+import (
+	"io/fs"
+	"net/http"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+)
+
+// bootstrap is what the app needs to know before its first screen.
+type bootstrap struct {
+	Core     string             `json:"core"`
+	AppName  string             `json:"app_name"`
+	Locale   string             `json:"locale"`
+	Logo     string             `json:"logo"`
+	Routes   map[string]*string `json:"routes"`
+	Password struct {
+		MinLength int `json:"min_length"`
+	} `json:"password"`
+	Next *auth.Envelope `json:"next"`
+}
+
+func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
+	b := bootstrap{
+		Core: s.o.Core, AppName: s.o.AppName, Locale: s.o.SignIn.Site.Locale(r),
+		Logo: s.logo(), Routes: map[string]*string{},
+	}
+	b.Password.MinLength = s.o.SignIn.MinLength
+	for _, name := range s.o.Pages {
+		b.Routes[name] = nil
+		if path, ok := s.o.SignIn.Site.Path(name); ok {
+			b.Routes[name] = &path
+		}
+	}
+	if session.SignedIn() && !session.Settled() {
+		next := session.Intent.Envelope()
+		b.Next = &next
+	}
+	return b
+}
+
+// Bootstrap answers GET /auth/bootstrap.
+func (s *Screens) Bootstrap(w http.ResponseWriter, r *http.Request) {
+	who, err := s.o.SignIn.Authenticate(w, r)
+	if err != nil {
+		s.o.SignIn.Fail(w, r, err)
+		return
+	}
+	fault.WriteJSON(w, http.StatusOK, s.bootstrap(r, who.Session))
+}
+
+// hostLogo is the application's own logo among its public files.
+const hostLogo = "assets/ci/logo-full.svg"
+
+// logo returns the host's logo when there is one, and otherwise an address that
+// is not published: the screen then shows the application's name.
+func (s *Screens) logo() string {
+	if s.o.Public != nil {
+		if info, err := fs.Stat(s.o.Public, hostLogo); err == nil && !info.IsDir() {
+			return "/" + hostLogo
+		}
+	}
+	return "/vendor/vestibule/auth/logo-full.svg"
+}

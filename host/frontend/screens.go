@@ -1,0 +1,118 @@
+package frontend
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+)
+
+// ScreensOptions are what the screens need to know of the host around them.
+type ScreensOptions struct {
+	// SignIn tells who is there, and where they go.
+	SignIn *auth.Pipeline
+	// Core is the version that the bootstrap data name, and AppName what people
+	// know the application by.
+	Core, AppName string
+	// Pages are the names of the routes that the screens link to.
+	Pages []string
+	// Public holds the host's own files, where its logo may be; nil for none.
+	Public fs.FS
+	// Modules are further front-end modules to be listed for a shell.
+	Modules []Module
+}
+
+// Screens answer the requests for the screens of the sign-in and for what they
+// need. They are safe for concurrent use.
+type Screens struct {
+	o   ScreensOptions
+	app atomic.Pointer[App]
+}
+
+// NewScreens returns screens without an app, which [Screens.SetApp] gives them.
+func NewScreens(o ScreensOptions) *Screens { return &Screens{o: o} }
+
+// SetApp replaces the app; nil answers the data but no screen.
+func (s *Screens) SetApp(app *App) { s.app.Store(app) }
+
+// Login answers GET /login: with the app's page, or with a redirect for somebody
+// who is signed in and settled.
+func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
+	session, target, err := s.o.SignIn.Resume(w, r)
+	if err != nil {
+		s.o.SignIn.Fail(w, r, err)
+		return
+	}
+	if target != "" {
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, target, http.StatusFound)
+		return
+	}
+	s.showPage(w, r, session)
+}
+
+// showPage sends the app's page with the bootstrap data and the language in it.
+func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, session auth.Session) {
+	app := s.app.Load()
+	if app == nil {
+		s.notFound(w, r, errors.New("no front-end app: set Options.UI.App"))
+		return
+	}
+	data := s.bootstrap(r, session)
+	page, err := app.Page(data.Locale, data)
+	if err != nil {
+		s.o.SignIn.Fail(w, r, err)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Security-Policy", Policy)
+	// no-referrer would make the sign-out form send "Origin: null".
+	header.Set("Referrer-Policy", "same-origin")
+	_, _ = w.Write(page)
+}
+
+// Files serves the app's files. The bare prefix is the page itself, which unlike
+// /login never sends on those who are signed in, so that they can reach its
+// sign-out screen.
+func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, Prefix)
+	app := s.app.Load()
+	switch {
+	case name == "" || name == "index.html":
+		who, err := s.o.SignIn.Authenticate(w, r)
+		if err != nil {
+			s.o.SignIn.Fail(w, r, err)
+			return
+		}
+		s.showPage(w, r, who.Session)
+	case app == nil:
+		s.notFound(w, r, nil)
+	default:
+		if err := app.ServeFile(w, r, name); err != nil {
+			s.notFound(w, r, err)
+		}
+	}
+}
+
+func (s *Screens) notFound(w http.ResponseWriter, r *http.Request, cause error) {
+	s.o.SignIn.Fail(w, r, &fault.Fault{Code: fault.NotFound, Cause: cause})
+}
+
+// ModuleList lists the front-end modules that the host has collected, for a
+// shell.
+func (s *Screens) ModuleList(w http.ResponseWriter, _ *http.Request) {
+	list := []Module{}
+	if app := s.app.Load(); app != nil {
+		list = append(list, app.Module())
+	}
+	fault.WriteJSON(w, http.StatusOK, map[string]any{
+		"modules": append(list, s.o.Modules...),
+		"infra":   map[string]any{"auth": map[string]string{"login": "/login", "logout": "/logout"}},
+	})
+}

@@ -1,0 +1,210 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gorilla/mux"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/frontend"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
+)
+
+// A row is a row of the table of all routes.
+type row struct {
+	web.Route
+	path string
+	// find says which paths the row is for.
+	find    finding
+	handler http.Handler
+}
+
+// A finding says which paths a row of the table is for.
+type finding int
+
+const (
+	at     finding = iota // the path alone, which may have variables
+	below                 // everything that begins with the path
+	asSent                // the same, of paths as they were sent: neither cleaned nor redirected
+)
+
+// table returns all routes in the order in which they are tried: those of the
+// host, the application's from the longest path to the shortest, and its public
+// files.
+func (h *Host) table() ([]row, error) {
+	rows := slices.Concat(h.signInRows(), h.ownRows(), h.odataRows())
+	routes := slices.Clone(h.o.Routes)
+	slices.SortStableFunc(routes, func(a, b Route) int { return len(b.Path) - len(a.Path) })
+	for _, r := range routes {
+		handler, err := h.application(r)
+		if err != nil {
+			return nil, fmt.Errorf("route %q: %w", r.Name, err)
+		}
+		as := web.Route{Name: r.Name, Kind: web.Page}
+		rows = append(rows, row{as, r.Path, at, handler})
+		if r.Dir != "" || r.Proxy != nil {
+			rows = append(rows, row{as, strings.TrimSuffix(r.Path, "/") + "/", below, handler})
+		}
+	}
+	if h.public != nil {
+		rows = append(rows, row{web.Route{Name: "public", Kind: web.Page}, "/", below, web.Public(h.public, h.pipeline.Fail)})
+	}
+	return rows, nil
+}
+
+// signInRows are the routes of the sign-in.
+func (h *Host) signInRows() []row {
+	p, s := h.pipeline, h.screens
+	own := func(name, path, method string, kind web.Kind, handler http.Handler) row {
+		return row{web.Route{Name: name, Method: method, Kind: kind}, path, at, handler}
+	}
+	return []row{
+		own("login", "/login", "GET", web.Page, http.HandlerFunc(s.Login)),
+		own("login.submit", "/auth/login", "POST", web.Data, p.Login()),
+		own("password.email", "/auth/forgot-password", "POST", web.Data, then(h.mail.Kick, p.Forgot())),
+		own("password.reset", "/password/reset/{token}", "GET", web.Data, p.ShowReset()),
+		own("password.update", "/auth/reset-password", "POST", web.Data, then(h.mail.Kick, p.Reset())),
+		own("logout", "/logout", "POST", web.Page, p.Logout()),
+		own("auth.intents.current", "/auth/intents/current", "GET", web.Data, p.CurrentIntent()),
+		own("auth.intents", "/auth/intents/{kind}", "POST", web.Data, p.Intent()),
+		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
+	}
+}
+
+// ownRows are the other routes of the host itself.
+func (h *Host) ownRows() []row {
+	own := func(name, path string, kind web.Kind, find finding, handler http.Handler) row {
+		return row{web.Route{Name: name, Method: "GET", Kind: kind}, path, find, handler}
+	}
+	ready := telemetry.Ready(readiness{h.o.Store, h.plugins, h.o.Logger}.checks)
+	return []row{
+		own("healthz", "/healthz", web.Data, at, http.HandlerFunc(telemetry.Alive)),
+		own("readyz", "/readyz", web.Data, at, ready),
+		own("ui.modules", "/ui/modules.json", web.Data, at, http.HandlerFunc(h.screens.ModuleList)),
+		own("ui", frontend.Prefix, web.Asset, below, http.HandlerFunc(h.screens.Files)),
+	}
+}
+
+// odataRows are those of the query endpoint, none without one.
+func (h *Host) odataRows() []row {
+	if h.odata == nil {
+		return nil
+	}
+	as := web.Route{Name: "odata", Kind: web.Data}
+	return []row{
+		{as, odataRoot, asSent, h.odata},
+		{as, strings.TrimSuffix(odataRoot, "/"), at, http.HandlerFunc(web.WithSlash)},
+	}
+}
+
+// application returns what answers a configured route, behind its guard.
+func (h *Host) application(to Route) (http.Handler, error) {
+	var files http.Handler
+	switch {
+	case to.File != "":
+		files = web.File(to.File, h.pipeline.Fail)
+	case to.Dir != "":
+		// A root cannot be left through a symbolic link.
+		root, err := os.OpenRoot(to.Dir)
+		if err != nil {
+			return nil, err
+		}
+		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
+	case to.Proxy != nil:
+		return h.gate.Guard(to.Guard, web.NewProxy(to.Proxy, h.site, h.pipeline.Fail).Serve), nil
+	case to.Redirect != "":
+		files = http.RedirectHandler(to.Redirect, http.StatusFound)
+	default:
+		return nil, errors.New("has none of file, dir, proxy and redirect")
+	}
+	if to.Guard == GuardNone {
+		return files, nil // who asks makes no difference, so that nobody looks
+	}
+	return h.gate.Guard(to.Guard, func(w http.ResponseWriter, r *http.Request, _ auth.Principal) { files.ServeHTTP(w, r) }), nil
+}
+
+// register puts rows on a router.
+func register(r *mux.Router, rows []row, m *web.Middleware) {
+	for _, row := range rows {
+		handler := row.handler
+		if strings.Contains(row.path, "{") {
+			handler = withPathValues(handler)
+		}
+		handler = m.Wrap(row.Route, handler)
+		if row.find != at {
+			r.PathPrefix(row.path).Handler(handler)
+			continue
+		}
+		r.Path(row.path).Name(row.Name).Handler(handler)
+	}
+}
+
+// withPathValues hands mux's variables to handlers that do not know mux.
+func withPathValues(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, v := range mux.Vars(r) {
+			r.SetPathValue(name, v)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// then calls f after each request, such as to wake the mail worker once the
+// transaction that may have queued mail is over.
+func then(f func(), next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer f()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Mount registers everything on a router of the caller's, which may have routes
+// of its own under the names home, dashboard, terms, privacy and cookies. Call
+// Start before the first request.
+//
+// gorilla/mux cleans paths before it matches them, which changes OData keys that
+// hold a slash: give such a router SkipClean(true).
+func (h *Host) Mount(r *mux.Router) error {
+	rows, err := h.table()
+	if err != nil {
+		return err
+	}
+	h.mounted.Store(r)
+	register(r, rows, h.middleware)
+	return nil
+}
+
+// Handler returns everything as one handler, for a program that listens by
+// itself and has no router of its own. Call Start before the first request.
+func (h *Host) Handler() (http.Handler, error) {
+	rows, err := h.table()
+	if err != nil {
+		return nil, err
+	}
+	// Not cleaned by the router, whose redirects would lack our headers.
+	router := mux.NewRouter().SkipClean(true)
+	router.NotFoundHandler = h.middleware.Wrap(web.Route{Name: "not-found", Kind: web.Data}, web.NotFound(h.pipeline.Fail))
+	register(router, rows, h.middleware)
+	service := router.NotFoundHandler // without the endpoint nothing answers below it
+	for _, row := range rows {
+		if row.find == asSent {
+			service = h.middleware.Wrap(row.Route, row.handler)
+		}
+	}
+	tidy := h.middleware.Wrap(web.Route{Name: "tidy", Method: "GET", Kind: web.Page}, http.HandlerFunc(web.Tidy))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, odataRoot):
+			service.ServeHTTP(w, r)
+		case r.URL.Path != web.Clean(r.URL.Path):
+			tidy.ServeHTTP(w, r)
+		default:
+			router.ServeHTTP(w, r)
+		}
+	}), nil
+}

@@ -1,0 +1,44 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+)
+
+// A sweeper removes the rows that nobody needs any more.
+type sweeper struct {
+	db   *store.DB
+	keep store.Retention
+	now  func() time.Time
+	log  hclog.Logger
+}
+
+// sweepEvery is how often expired rows are looked for, and sweepPause how long
+// requests have the database to themselves while there are more.
+const (
+	sweepEvery = 5 * time.Minute
+	sweepPause = 50 * time.Millisecond
+)
+
+// run removes a limited number of rows at a time, as often as there are more,
+// until ctx ends: whoever tries many logins must not fill the database.
+func (s sweeper) run(ctx context.Context) {
+	for {
+		n, err := s.db.Sweep(ctx, s.now(), s.keep)
+		if err != nil && ctx.Err() == nil {
+			s.log.Warn("expired rows not removed; the next try is in 5 minutes", "error", err)
+		}
+		wait := sweepEvery
+		if n > 0 && err == nil {
+			wait = sweepPause
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+)
+
+// Guard says who may pass a route or an entity set.
+type Guard string
+
+// The guards. GuardSettled also demands that the intent loop has ended.
+const (
+	GuardSession Guard = "session"
+	GuardSettled Guard = "settled"
+	GuardNone    Guard = "none"
+)
+
+// admits reports whether the guard lets somebody pass; the zero value is
+// GuardSession.
+func (g Guard) admits(who auth.Principal) bool {
+	switch g {
+	case GuardNone:
+		return true
+	case GuardSettled:
+		return who.Settled
+	}
+	return who.SignedIn()
+}
+
+// Fail answers a request with the fault that err is, or with an internal error.
+type Fail func(w http.ResponseWriter, r *http.Request, err error)
+
+// A Handler answers the request of somebody who has passed a guard.
+type Handler func(w http.ResponseWriter, r *http.Request, who auth.Principal)
+
+// A Gate holds what a guard needs to turn people away. It is safe for concurrent
+// use.
+type Gate struct {
+	authenticator auth.Authenticator
+	keep          KeepIntended
+	origins       crossOrigin
+	fail          Fail
+}
+
+// KeepIntended keeps the page that a guest asked for until after the sign-in.
+type KeepIntended func(w http.ResponseWriter, r *http.Request, s auth.Session, page string) error
+
+// NewGate returns a gate that asks the authenticator who makes a request.
+func NewGate(site *Site, authenticator auth.Authenticator, keep KeepIntended, fail Fail) *Gate {
+	return &Gate{authenticator, keep, newCrossOrigin(site), fail}
+}
+
+// Guard lets pass only who the guard admits, and no request that another site
+// makes a browser send. A guest who asks for a page goes to /login and comes back
+// afterwards, and who asks for data gets 401. GuardNone lets everybody pass, and
+// tells who they are.
+func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if guard != GuardNone {
+			if err := g.origins.check(r); err != nil {
+				g.fail(w, r, err)
+				return
+			}
+		}
+		who, err := g.authenticator.Authenticate(w, r)
+		if err != nil {
+			g.fail(w, r, err)
+			return
+		}
+		if !guard.admits(who) {
+			g.turnAway(w, r, who)
+			return
+		}
+		if guard != GuardNone {
+			w.Header().Set("Cache-Control", "private, no-cache")
+		}
+		next(w, r, who)
+	})
+}
+
+// turnAway sends a browser to the login, which resumes, and tells a program that
+// nobody is signed in.
+func (g *Gate) turnAway(w http.ResponseWriter, r *http.Request, who auth.Principal) {
+	if !WantsPage(r) {
+		g.fail(w, r, &fault.Fault{Code: fault.Unauthenticated})
+		return
+	}
+	if err := g.keep(w, r, who.Session, r.URL.RequestURI()); err != nil {
+		g.fail(w, r, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, "/login", http.StatusFound)
+}

@@ -1,0 +1,181 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+)
+
+// Kind says what a route answers with, which decides on its security headers.
+type Kind int
+
+// The kinds of answers.
+const (
+	// Page is something that a browser shows.
+	Page Kind = iota
+	// Asset is a file that a page loads.
+	Asset
+	// Data is for programs; a browser that shows it all the same loads nothing.
+	Data
+)
+
+// The Content-Security-Policy of answers that set none themselves. Where the
+// scripts of a page come from is the application's business.
+const (
+	pagePolicy = "base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
+	dataPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+// A Route is what the middleware must know of a route.
+type Route struct {
+	// Name is for the counts.
+	Name string
+	// Method is the one that is answered, HEAD beside GET; all when empty. POST is
+	// refused when another site makes a browser send it.
+	Method string
+	Kind   Kind
+}
+
+// A Middleware is what every answer goes through: a request id, the security
+// headers, the check of host and method, a line in the log and counts, and a
+// fault instead of a panic. It is safe for concurrent use.
+type Middleware struct {
+	site    *Site
+	origins crossOrigin
+	fail    Fail
+	log     hclog.Logger
+	count   Count
+}
+
+// Count is told of every answer.
+type Count func(route string, status int, took time.Duration)
+
+// NewMiddleware returns a middleware.
+func NewMiddleware(site *Site, fail Fail, log hclog.Logger, count Count) *Middleware {
+	return &Middleware{site, newCrossOrigin(site), fail, log, count}
+}
+
+type requestIDKey struct{}
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// Wrap returns a handler that answers as route says.
+func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requestID(r.Context()) != "" {
+			next.ServeHTTP(w, r) // wrapped already, by a guard around a mounted route
+			return
+		}
+		start := time.Now()
+		id := newRequestID()
+		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		rec := &Recorder{ResponseWriter: w}
+		m.setHeaders(rec.Header(), route.Kind, id)
+		defer func() {
+			aborted := m.recovered(rec, r, recover())
+			m.logRequest(route.Name, r, rec, time.Since(start))
+			if aborted {
+				panic(http.ErrAbortHandler) // net/http's own way to break a connection
+			}
+		}()
+		if err := m.refuse(rec.Header(), route, r); err != nil {
+			m.fail(rec, r, err)
+			return
+		}
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// refuse returns why a request gets no further: it is for another host, has a NUL
+// in its path, which reaches files and upstreams as something else, was sent by
+// another site, or has another method.
+func (m *Middleware) refuse(header http.Header, route Route, r *http.Request) error {
+	if !m.site.knownHost(r) {
+		return &fault.Fault{Code: fault.Misdirected, Cause: fmt.Errorf("host %q: set server.public_url to serve other names", r.Host)}
+	}
+	if strings.ContainsRune(r.URL.Path, 0) {
+		return &fault.Fault{Code: fault.Malformed, Cause: errors.New("NUL in the path")}
+	}
+	if route.Method == http.MethodPost {
+		if err := m.origins.check(r); err != nil {
+			return err
+		}
+	}
+	return checkMethod(header, route.Method, r)
+}
+
+// checkMethod returns a fault for another method than the one that is answered,
+// and sets Allow.
+func checkMethod(header http.Header, method string, r *http.Request) error {
+	if method == "" || r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
+		return nil
+	}
+	allow := method
+	if method == http.MethodGet {
+		allow = "GET, HEAD"
+	}
+	header.Set("Allow", allow)
+	return &fault.Fault{Code: fault.MethodNotAllowed}
+}
+
+func (m *Middleware) setHeaders(header http.Header, kind Kind, id string) {
+	header.Set("X-Request-Id", id)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "strict-origin-when-cross-origin")
+	header.Set("Content-Security-Policy", kind.policy())
+	if m.site.Secure() {
+		header.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// policy of an asset is that of a page, since a worker's script is held to its
+// own policy and not to that of the page.
+func (k Kind) policy() string {
+	if k == Data {
+		return dataPolicy
+	}
+	return pagePolicy
+}
+
+// recovered answers a handler's panic with an internal error, or reports that the
+// connection must break because the answer has begun.
+func (m *Middleware) recovered(rec *Recorder, r *http.Request, cause any) (abort bool) {
+	if cause == nil {
+		return false
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		return true
+	}
+	m.log.Error("panic", "request_id", requestID(r.Context()), "path", auth.LogPath(r), "cause", cause, "stack", string(debug.Stack()))
+	if rec.Begun() {
+		return true
+	}
+	m.fail(rec, r, &fault.Fault{Code: fault.Internal, Cause: fmt.Errorf("panic: %v", cause)})
+	return false
+}
+
+func (m *Middleware) logRequest(name string, r *http.Request, rec *Recorder, took time.Duration) {
+	client, _ := m.site.Client(r)
+	m.count(name, rec.Status(), took)
+	m.log.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", auth.LogPath(r),
+		"status", rec.Status(), "bytes", rec.Bytes(), "ms", fmt.Sprintf("%.2f", float64(took.Microseconds())/1000), "client", client)
+}
+
+func newRequestID() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,164 @@
+package web
+
+import (
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"golang.org/x/text/language"
+)
+
+// SiteOptions are what a site is known by.
+type SiteOptions struct {
+	// PublicURL is the origin that people see; nil is allowed on loopback addresses
+	// only.
+	PublicURL *url.URL
+	// Address is host:port to listen on, and TLS is set when that speaks https.
+	Address string
+	TLS     bool
+	// TrustedProxies are believed when they send X-Forwarded-For.
+	TrustedProxies []netip.Prefix
+	// Routes are the paths of the configured routes by name. Named finds the path
+	// of a route that somebody else has registered; nil finds none.
+	Routes map[string]string
+	Named  func(name string) (path string, ok bool)
+}
+
+// A Site knows the addresses of the web site: its own, those of its routes, and
+// that of the client. It is safe for concurrent use.
+type Site struct {
+	o         SiteOptions
+	listening atomic.Pointer[string]
+	languages language.Matcher
+}
+
+var _ auth.Site = (*Site)(nil)
+
+// NewSite returns a site.
+func NewSite(o SiteOptions) *Site {
+	if o.Named == nil {
+		o.Named = func(string) (string, bool) { return "", false }
+	}
+	return &Site{o: o, languages: language.NewMatcher([]language.Tag{language.English, language.German})}
+}
+
+// Path returns the path of a route of the configuration, or of a route by that
+// name which the embedding program registered.
+func (s *Site) Path(name string) (string, bool) {
+	if path, ok := s.o.Routes[name]; ok {
+		return path, true
+	}
+	return s.o.Named(name)
+}
+
+// PageNames are the names of the application's pages that the sign-in leads to.
+func PageNames() []string { return []string{"home", "dashboard", "terms", "privacy", "cookies"} }
+
+// Routes returns all named routes.
+func (s *Site) Routes() map[string]string {
+	out := maps.Clone(s.o.Routes)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, name := range PageNames() {
+		if path, ok := s.Path(name); ok {
+			out[name] = path
+		}
+	}
+	return out
+}
+
+// Secure reports whether people reach the site over https.
+func (s *Site) Secure() bool {
+	if u := s.o.PublicURL; u != nil {
+		return u.Scheme == "https"
+	}
+	return s.o.TLS
+}
+
+// Base returns the origin that links begin with: never what a forwarding header
+// says, and what Host says only on loopback, where it has been checked.
+func (s *Site) Base(r *http.Request) string {
+	if u := s.o.PublicURL; u != nil {
+		return auth.Origin(u)
+	}
+	if r.TLS != nil {
+		return "https://" + strings.ToLower(r.Host)
+	}
+	return "http://" + strings.ToLower(r.Host)
+}
+
+// SetListening notes the address that is listened on, which differs from that of
+// the options when their port is 0.
+func (s *Site) SetListening(address string) { s.listening.Store(&address) }
+
+// LinkBase returns the origin of links outside requests, such as those in mails:
+// without a public URL the address that is listened on, a loopback one then.
+func (s *Site) LinkBase() string {
+	if u := s.o.PublicURL; u != nil {
+		return auth.Origin(u)
+	}
+	scheme := "http://"
+	if s.o.TLS {
+		scheme = "https://"
+	}
+	if address := s.listening.Load(); address != nil {
+		return scheme + *address
+	}
+	return scheme + s.o.Address
+}
+
+// knownHost reports whether a request may be answered at all: without a public
+// URL, only under the loopback names and the port that took it, so that a page
+// elsewhere cannot reach the host through a name that it makes resolve here.
+func (s *Site) knownHost(r *http.Request) bool {
+	if s.o.PublicURL != nil {
+		return true
+	}
+	name, port := r.Host, ""
+	if h, p, err := net.SplitHostPort(r.Host); err == nil {
+		name, port = h, p
+	}
+	switch strings.ToLower(name) {
+	case "localhost", "127.0.0.1", "[::1]", "::1":
+	default:
+		return false
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return true
+	}
+	_, listening, err := net.SplitHostPort(local.String())
+	return err == nil && (port == listening || port == "" && (listening == "80" || listening == "443"))
+}
+
+// RequestID returns the id that [Middleware] gave the request; empty outside of
+// it.
+func (s *Site) RequestID(r *http.Request) string { return requestID(r.Context()) }
+
+// Client returns the client's address and what of it is throttled as one.
+func (s *Site) Client(r *http.Request) (address, network string) {
+	return ClientOf(r.RemoteAddr, r.Header.Values("X-Forwarded-For"), s.o.TrustedProxies)
+}
+
+// Locale returns "en" or "de": the query's lang, then Accept-Language, then
+// English.
+func (s *Site) Locale(r *http.Request) string {
+	var wanted []language.Tag
+	if lang := r.URL.Query().Get("lang"); lang != "" {
+		if tag, err := language.Parse(lang); err == nil {
+			wanted = append(wanted, tag)
+		}
+	}
+	accepted, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
+	if err == nil {
+		wanted = append(wanted, accepted...)
+	}
+	_, i, _ := s.languages.Match(wanted...)
+	return [...]string{"en", "de"}[i]
+}
