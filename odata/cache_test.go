@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -74,15 +75,96 @@ func TestPlansOfDifferentCallers(t *testing.T) {
 	})
 	for range 3 {
 		for _, c := range []struct {
+			set    string
 			caller odata.Caller
 			want   int
-		}{{odata.Caller{}, 401}, {odata.Caller{SignedIn: true}, 403}, {odata.Caller{SignedIn: true, Settled: true}, 200}} {
+		}{
+			{"Guarded", odata.Caller{}, 401},
+			{"Guarded", odata.Caller{SignedIn: true}, 200},
+			{"Settled", odata.Caller{}, 401},
+			{"Settled", odata.Caller{SignedIn: true}, 403},
+			{"Settled", odata.Caller{SignedIn: true, Settled: true}, 200},
+		} {
 			who = c.caller
-			if w := get(t, s, "/odata/Settled"); w.Code != c.want {
-				t.Errorf("%+v gets %d, want %d", c.caller, w.Code, c.want)
+			if w := get(t, s, "/odata/"+c.set); w.Code != c.want {
+				t.Errorf("%s: %+v gets %d, want %d", c.set, c.caller, w.Code, c.want)
 			}
 		}
 	}
+}
+
+// owned is a source in which each caller sees as many numbers as the row policy
+// says, and whose data never changes.
+type owned struct{ numbers }
+
+func (o *owned) Version(context.Context) string { return "a" }
+
+func (o *owned) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	mine := &numbers{total: literal(p.Top.Query.Range.Policy).Value.Int, version: "a"}
+	return mine.Open(ctx, p)
+}
+
+// TestAnswersUnderARowPolicy asks for one target as two people. Neither plan nor
+// answer nor entity tag of one may reach the other, although target, guard and
+// state of the data are the same.
+func TestAnswersUnderARowPolicy(t *testing.T) {
+	t.Parallel()
+	var who odata.Caller
+	s := service(t, &owned{}, func(o *odata.Options, m *edm.Model) {
+		o.Caller = func(*http.Request) odata.Caller { return who }
+		m.Sets[1].Policy = "ID le @user_id"
+	})
+	tags := map[int64]string{}
+	for range 3 { // the second and third time might come out of the cache
+		for _, id := range []int64{2, 3} {
+			who = odata.Caller{SignedIn: true, User: map[string]any{"id": id}}
+			w := get(t, s, "/odata/Guarded", "If-None-Match", tags[5-id])
+			if w.Code != http.StatusOK {
+				t.Fatalf("user %d, who has the tag of the other, gets %d", id, w.Code)
+			}
+			if n := len(pageOf(t, w.Body.String()).Value); int64(n) != id {
+				t.Errorf("user %d sees %d rows", id, n)
+			}
+			tags[id] = w.Header().Get("ETag")
+			if tags[id] == tags[5-id] {
+				t.Errorf("both users have the tag %s", tags[id])
+			}
+			if c := w.Header().Get("Cache-Control"); c != "private, no-cache" {
+				t.Errorf("Cache-Control: %s", c)
+			}
+			if w := get(t, s, "/odata/Guarded", "If-None-Match", tags[id]); w.Code != http.StatusNotModified {
+				t.Errorf("user %d, who has the own tag, gets %d", id, w.Code)
+			}
+		}
+	}
+}
+
+// TestAnswersOfTheirTime asks for what depends on the time of the request.
+func TestAnswersOfTheirTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC)
+	source := &clocked{}
+	s := service(t, source, func(o *odata.Options, _ *edm.Model) { o.Now = func() time.Time { return now } })
+	for range 3 {
+		now = now.Add(time.Hour)
+		get(t, s, "/odata/Numbers?$filter=now()%20gt%202024-01-01T00:00:00Z")
+		if want := now.Format(time.RFC3339); source.asked != want {
+			t.Errorf("at %s the source was asked about %s", want, source.asked)
+		}
+	}
+}
+
+// clocked is a source that notes the time in the filter, and whose data never changes.
+type clocked struct {
+	numbers
+	asked string
+}
+
+func (c *clocked) Version(context.Context) string { return "a" }
+
+func (c *clocked) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	c.asked = string(literal(p.Top.Query.Filter).Value.Bytes)
+	return (&numbers{total: 1, version: "a"}).Open(ctx, p)
 }
 
 func TestManyTargets(t *testing.T) {
@@ -137,5 +219,16 @@ func TestExplain(t *testing.T) {
 	}
 	if _, err := service(t, &numbers{}, nil).Explain(t.Context(), "Numbers"); !errors.Is(err, odata.ErrNotExplained) {
 		t.Errorf("a source that cannot: %v", err)
+	}
+}
+
+// TestMetadataWithoutARequest holds that the document without a request is that of one.
+func TestMetadataWithoutARequest(t *testing.T) {
+	t.Parallel()
+	s := service(t, &numbers{}, nil)
+	for target, asJSON := range map[string]bool{"/odata/$metadata": false, "/odata/$metadata?$format=json": true} {
+		if got, want := string(s.Metadata(asJSON)), get(t, s, target).Body.String(); got != want {
+			t.Errorf("%s gives\n%s\nand without a request\n%s", target, want, got)
+		}
 	}
 }
