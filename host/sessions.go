@@ -15,7 +15,7 @@ import (
 )
 
 // The names under which sign-in keeps its values in the stored session. Plugins'
-// values stand under pluginPrefix.
+// values stand under pluginPrefix; all others are the application's.
 const (
 	intendedKey  = "auth.intended"
 	intentKey    = "auth.intent" // an auth.OpenIntent in JSON
@@ -64,6 +64,15 @@ func fromStored(s *sessions.Session) auth.Session {
 		}
 		if plugin, ok := strings.CutPrefix(name, pluginPrefix); ok {
 			out.Values[plugin] = v
+			continue
+		}
+		switch name {
+		case intendedKey, intentKey:
+		default:
+			if out.Others == nil {
+				out.Others = map[string]any{}
+			}
+			out.Others[name] = v
 		}
 	}
 	out.Intended, _ = s.Values[intendedKey].(string)
@@ -76,46 +85,38 @@ func fromStored(s *sessions.Session) auth.Session {
 	return out
 }
 
-// toValues writes sign-in's values over those in values and leaves the
-// application's alone.
-func toValues(s auth.Session, values map[any]any) {
-	for k := range values {
-		if name, ok := k.(string); ok && strings.HasPrefix(name, pluginPrefix) {
-			delete(values, k)
-		}
+// newStored makes a gorilla session with the values of s.
+func (a signInSessions) newStored(s auth.Session) *sessions.Session {
+	out := sessions.NewSession(a.store, a.store.Name())
+	for name, v := range s.Others {
+		out.Values[name] = v
 	}
 	for name, v := range s.Values {
-		values[pluginPrefix+name] = v
+		out.Values[pluginPrefix+name] = v
 	}
-	delete(values, intendedKey)
 	if s.Intended != "" {
-		values[intendedKey] = s.Intended
+		out.Values[intendedKey] = s.Intended
 	}
-	delete(values, intentKey)
 	if s.Intent != nil {
 		text, _ := json.Marshal(s.Intent) // an intent of the catalogue cannot fail
-		values[intentKey] = string(text)
+		out.Values[intentKey] = string(text)
 	}
+	return out
 }
 
 // Renew starts a session under a new id in place of old, with what the
 // application keeps in it, unless that was another person's.
 func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, *http.Cookie, error) {
-	s := sessions.NewSession(a.store, a.store.Name())
-	own := old.UserID == "" || old.UserID == next.UserID
-	if loaded, err := a.store.Get(r, a.store.Name()); err == nil && old.Key != nil && own {
-		for k, v := range loaded.Values {
-			if name, ok := k.(string); ok {
-				s.Values[name] = v
-			}
-		}
+	next.Others = nil
+	if old.UserID == "" || old.UserID == next.UserID {
+		next.Others = old.Others
 	}
-	toValues(next, s.Values)
 	if old.Key != nil {
 		if err := a.backend.DeleteSession(ctx, old.Key); err != nil {
 			return next, nil, fmt.Errorf("end old session: %w", err)
 		}
 	}
+	s := a.newStored(next)
 	cookie, err := a.store.Renew(ctx, r, s, session.Record{UserID: next.UserID, Device: next.Device})
 	if err != nil {
 		return next, nil, err
@@ -127,17 +128,9 @@ func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next au
 
 // Update writes s over the row that it was loaded from.
 func (a signInSessions) Update(ctx context.Context, s auth.Session) error {
-	rec, err := a.backend.FindSession(ctx, s.Key)
-	if err == nil {
-		stored, derr := a.store.Restore(rec)
-		if derr != nil {
-			return derr
-		}
-		toValues(s, stored.Values)
-		rec.Version, rec.UserID, rec.Device = s.Version, s.UserID, s.Device
-		err = a.store.Update(ctx, stored, rec)
-	}
-	if errors.Is(err, session.ErrNotFound) {
+	rec := session.Record{Hash: s.Key, Version: s.Version, UserID: s.UserID, Device: s.Device}
+	err := a.store.Update(ctx, a.newStored(s), rec)
+	if errors.Is(err, session.ErrGone) {
 		return auth.ErrSessionGone
 	}
 	return err

@@ -183,6 +183,9 @@ type Session struct {
 	Intent *OpenIntent
 	// Values holds the plugins' session values under "<plugin>/<name>".
 	Values map[string]pluginsdk.Value
+	// Others holds what the application keeps in the same session; the pipeline
+	// carries it along.
+	Others map[string]any
 	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
 }
@@ -200,8 +203,9 @@ type Sessions interface {
 	// Load returns the session of the request; the zero Session when it has none
 	// or an expired one. It writes nothing but the session's touch.
 	Load(r *http.Request) (Session, error)
-	// Renew ends old, if it has a row, and stores next under a new random id. The
-	// cookie is to be set after the transaction of ctx has committed.
+	// Renew ends old, if it has a row, and stores next under a new random id, with
+	// the Others of old unless old was another person's. The cookie is to be set
+	// after the transaction of ctx has committed.
 	Renew(ctx context.Context, r *http.Request, old, next Session) (Session, *http.Cookie, error)
 	// Update writes s over the row it was loaded from, or ErrSessionGone.
 	Update(ctx context.Context, s Session) error

@@ -70,17 +70,6 @@ func New(backend Backend, o Options) *Store {
 	return &Store{backend: backend, o: o.withDefaults()}
 }
 
-// recordKey is where a loaded record stands among a session's values. Its type
-// keeps it apart from every name and out of the encoding.
-type recordKey struct{}
-
-// RecordOf returns the stored record that s was loaded from or saved as. It
-// reports false for a session without a row.
-func RecordOf(s *sessions.Session) (Record, bool) {
-	r, ok := s.Values[recordKey{}].(Record)
-	return r, ok
-}
-
 // Name returns the name of the cookie.
 func (s *Store) Name() string { return s.o.Name }
 
@@ -114,7 +103,7 @@ func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 		return nil, nil
 	}
 	rec, err := s.backend.FindSession(r.Context(), hash)
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrGone) {
 		return nil, nil
 	}
 	if err != nil {
@@ -160,8 +149,8 @@ func (s *Store) Restore(rec Record) (*sessions.Session, error) {
 		return nil, fmt.Errorf("load session: %w", err)
 	}
 	out := sessions.NewSession(s, s.o.Name)
-	values[recordKey{}] = rec
 	out.Values = values
+	setRecord(out, rec)
 	return out, nil
 }
 
@@ -170,7 +159,7 @@ func (s *Store) Expired() *http.Cookie { return s.cookie("", -1) }
 
 // Save writes the session's values. A session without a row gets one, and its
 // cookie, only when it has values; one whose row was deleted meanwhile gives
-// [ErrNotFound] and stays deleted. A negative Options.MaxAge deletes it.
+// [ErrGone] and stays deleted. A negative Options.MaxAge deletes it.
 func (s *Store) Save(r *http.Request, w http.ResponseWriter, sess *sessions.Session) error {
 	rec, stored := RecordOf(sess)
 	if sess.Options != nil && sess.Options.MaxAge < 0 {
@@ -195,10 +184,11 @@ func (s *Store) Save(r *http.Request, w http.ResponseWriter, sess *sessions.Sess
 	return nil
 }
 
-// Update writes the values and, from rec, the user and the device over the row
-// that the session was loaded from. It never inserts.
+// Update writes the values of sess and the user and the device of rec over the row
+// that rec names, if it still has the version of rec; otherwise it fails with
+// [ErrGone]. It never inserts.
 func (s *Store) Update(ctx context.Context, sess *sessions.Session, rec Record) error {
-	data, err := encodeSession(sess)
+	data, err := encode(ownValues(sess))
 	if err != nil {
 		return err
 	}
@@ -207,7 +197,7 @@ func (s *Store) Update(ctx context.Context, sess *sessions.Session, rec Record) 
 		return fmt.Errorf("save session: %w", err)
 	}
 	rec.Version++
-	sess.Values[recordKey{}] = rec
+	setRecord(sess, rec)
 	return nil
 }
 
@@ -215,7 +205,7 @@ func (s *Store) Update(ctx context.Context, sess *sessions.Session, rec Record) 
 // rec, and deletes the row that it had. The caller sets the returned cookie once
 // the transaction of ctx has committed.
 func (s *Store) Renew(ctx context.Context, r *http.Request, sess *sessions.Session, rec Record) (*http.Cookie, error) {
-	data, err := encodeSession(sess)
+	data, err := encode(ownValues(sess))
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +226,7 @@ func (s *Store) Renew(ctx context.Context, r *http.Request, sess *sessions.Sessi
 	if err := s.backend.CreateSession(ctx, rec); err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
-	sess.Values[recordKey{}] = rec
+	setRecord(sess, rec)
 	sess.IsNew = false
 	return s.cookie(base64.RawURLEncoding.EncodeToString(id), 0), nil
 }
@@ -282,16 +272,6 @@ func HashID(value string) ([]byte, bool) {
 	}
 	sum := sha256.Sum256(id)
 	return sum[:], true
-}
-
-func encodeSession(sess *sessions.Session) ([]byte, error) {
-	rec, ok := sess.Values[recordKey{}]
-	delete(sess.Values, recordKey{})
-	data, err := encode(sess.Values)
-	if ok {
-		sess.Values[recordKey{}] = rec
-	}
-	return data, err
 }
 
 // Clip shortens s to at most n bytes without cutting a character in half, and

@@ -25,7 +25,7 @@ type memory struct {
 func (m *memory) FindSession(_ context.Context, hash []byte) (session.Record, error) {
 	r, ok := m.rows[string(hash)]
 	if !ok {
-		return r, session.ErrNotFound
+		return r, session.ErrGone
 	}
 	return r, nil
 }
@@ -39,7 +39,7 @@ func (m *memory) CreateSession(_ context.Context, r session.Record) error {
 func (m *memory) UpdateSession(_ context.Context, r session.Record) error {
 	old, ok := m.rows[string(r.Hash)]
 	if !ok || old.Version != r.Version {
-		return session.ErrNotFound
+		return session.ErrGone
 	}
 	m.writes++
 	r.Version++
@@ -141,8 +141,8 @@ func TestLateSaveRevivesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	slow.Values["a"] = "c"
-	if err := s.Save(slowRequest, httptest.NewRecorder(), slow); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("error %v, want ErrNotFound", err)
+	if err := s.Save(slowRequest, httptest.NewRecorder(), slow); !errors.Is(err, session.ErrGone) {
+		t.Errorf("error %v, want ErrGone", err)
 	}
 	if len(m.rows) != 0 {
 		t.Error("the session is back")
@@ -237,6 +237,143 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		if _, err := s.New(r, s.Name()); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// A session that is renewed keeps its values under a new id, and the row of the
+// old id is gone.
+func TestRenewEndsTheOldRow(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	s, m := newStore(&now)
+	sess, r := visit(t, s, "")
+	sess.Values["a"] = "b"
+	old := save(t, s, sess, r)
+	sess, r = visit(t, s, old)
+	cookie, err := s.Renew(t.Context(), r, sess, session.Record{UserID: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := visit(t, s, old); !again.IsNew || len(m.rows) != 1 {
+		t.Errorf("the old id still has a session, %d rows", len(m.rows))
+	}
+	again, _ := visit(t, s, cookie.Value)
+	rec, ok := session.RecordOf(again)
+	if !ok || rec.UserID != "7" || again.Values["a"] != "b" {
+		t.Errorf("renewed as %+v with %v", rec, again.Values)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for name, test := range map[string]struct {
+		after []time.Duration
+		lives bool
+	}{
+		"just before the idle limit":     {[]time.Duration{2*time.Hour - time.Second}, true},
+		"at the idle limit":              {[]time.Duration{2 * time.Hour}, false},
+		"just before the absolute limit": {append(repeat(time.Hour, 23), time.Hour-time.Second), true},
+		"at the absolute limit":          {repeat(time.Hour, 24), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Unix(1e9, 0)
+			s, _ := newStore(&now)
+			sess, r := visit(t, s, "")
+			sess.Values["a"] = "b"
+			cookie := save(t, s, sess, r)
+			for _, d := range test.after {
+				now = now.Add(d)
+				sess, _ = visit(t, s, cookie)
+			}
+			if sess.IsNew == test.lives {
+				t.Errorf("lives: %v, want %v", !sess.IsNew, test.lives)
+			}
+		})
+	}
+}
+
+func repeat(d time.Duration, n int) []time.Duration {
+	out := make([]time.Duration, n)
+	for i := range out {
+		out[i] = d
+	}
+	return out
+}
+
+// Of two requests that loaded the same session, the second to save is told, and
+// the first's values stay.
+func TestSecondSaveIsRefused(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	s, _ := newStore(&now)
+	sess, r := visit(t, s, "")
+	sess.Values["a"] = "b"
+	cookie := save(t, s, sess, r)
+	first, firstRequest := visit(t, s, cookie)
+	second, secondRequest := visit(t, s, cookie)
+	first.Values["a"], second.Values["a"] = "first", "second"
+	save(t, s, first, firstRequest)
+	if err := s.Save(secondRequest, httptest.NewRecorder(), second); !errors.Is(err, session.ErrGone) {
+		t.Errorf("error %v, want ErrGone", err)
+	}
+	if again, _ := visit(t, s, cookie); again.Values["a"] != "first" {
+		t.Errorf("kept %v", again.Values["a"])
+	}
+	save(t, s, first, firstRequest) // its own next save is no conflict
+}
+
+// A person who may have no sessions any more loses the row at the next touch, and
+// not before: reading the session alone asks nobody.
+func TestAlive(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	m := &memory{rows: map[string]session.Record{}}
+	asked, alive := 0, true
+	s := session.New(m, session.Options{
+		Now: func() time.Time { return now },
+		Alive: func(_ context.Context, id string) (bool, error) {
+			asked++
+			return alive && id == "7", nil
+		},
+	})
+	fresh, r := visit(t, s, "")
+	cookie, err := s.Renew(t.Context(), r, fresh, session.Record{UserID: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		alive, lives bool
+		asked, rows  int
+	}{{true, true, 1, 1}, {false, false, 2, 0}} {
+		alive = step.alive
+		now = now.Add(2 * time.Minute)
+		sess, _ := visit(t, s, cookie.Value)
+		if sess.IsNew == step.lives || asked != step.asked || len(m.rows) != step.rows {
+			t.Errorf("alive %v: new %v, asked %d times, %d rows", alive, sess.IsNew, asked, len(m.rows))
+		}
+	}
+}
+
+func TestCookie(t *testing.T) {
+	for name, secure := range map[string]bool{"vestibule_session": false, "__Host-vestibule_session": true} {
+		s := session.New(&memory{rows: map[string]session.Record{}}, session.Options{Secure: secure})
+		sess, r := visit(t, s, "")
+		sess.Values["a"] = "b"
+		w := httptest.NewRecorder()
+		if err := s.Save(r, w, sess); err != nil {
+			t.Fatal(err)
+		}
+		c := w.Result().Cookies()[0]
+		if c.Name != name || c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 {
+			t.Errorf("cookie %+v", c)
+		}
+		if gone := s.Expired(); gone.Name != name || gone.MaxAge >= 0 || gone.Value != "" {
+			t.Errorf("expired cookie %+v", gone)
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	for in, want := range map[string]string{"abcdef": "abcd", "abé": "abé", "abcé": "abc", "a\x00b\n": "ab", "a\xffb": "ab", "": ""} {
+		if got := session.Clip(in, 4); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record,
 		FROM vestibule_sessions WHERE hash = ?`, hash).
 		Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return session.Record{}, session.ErrNotFound
+		return session.Record{}, session.ErrGone
 	}
 	if err != nil {
 		return session.Record{}, failed("find session", err)
@@ -63,11 +63,11 @@ func (s sessions) CreateSession(ctx context.Context, r session.Record) error {
 // UpdateSession writes over the version that r was read from.
 func (s sessions) UpdateSession(ctx context.Context, r session.Record) error {
 	n, err := s.exec(ctx, "update session", `UPDATE vestibule_sessions
-		SET user_id = ?, device = ?, data = ?, seen = ?, version = version + 1
+		SET user_id = ?, device = ?, data = ?, version = version + 1
 		WHERE hash = ? AND version = ?`,
-		r.UserID, orNull(r.Device), notNull(r.Data), ms(r.Seen), r.Hash, r.Version)
+		r.UserID, orNull(r.Device), notNull(r.Data), r.Hash, r.Version)
 	if err == nil && n == 0 {
-		return session.ErrNotFound
+		return session.ErrGone
 	}
 	return err
 }

@@ -51,7 +51,7 @@ func (e *env) stored(db *store.DB, want session.Record) {
 func (e *env) lives(db *store.DB, r session.Record) bool {
 	e.Helper()
 	_, err := db.Sessions().FindSession(e.ctx, r.Hash)
-	if err != nil && !errors.Is(err, session.ErrNotFound) {
+	if err != nil && !errors.Is(err, session.ErrGone) {
 		e.Fatal(err)
 	}
 	return err == nil
@@ -76,7 +76,7 @@ func sessionIsFound(t *testing.T, e *env, db *store.DB) {
 
 func updateAddsVersion(t *testing.T, e *env, db *store.DB) {
 	r := e.session(db, e.record(1, ""))
-	r.UserID, r.Device, r.Data, r.Seen = "7", hash(3)[:16], []byte("new"), e.now.Add(time.Minute)
+	r.UserID, r.Device, r.Data = "7", hash(3)[:16], []byte("new")
 	e.must(db.Sessions().UpdateSession(e.ctx, r))
 	r.Version = 2
 	e.stored(db, r)
@@ -90,7 +90,7 @@ func lostUpdate(t *testing.T, e *env, db *store.DB) {
 	first, second := e.session(db, e.record(1, "7")), e.record(1, "7")
 	first.Data, second.Data = []byte("first"), []byte("second")
 	e.must(db.Sessions().UpdateSession(e.ctx, first))
-	if err := e.pool().Sessions().UpdateSession(e.ctx, second); !errors.Is(err, session.ErrNotFound) {
+	if err := e.pool().Sessions().UpdateSession(e.ctx, second); !errors.Is(err, session.ErrGone) {
 		t.Fatalf("update of an old version: %v", err)
 	}
 	first.Version = 2
@@ -102,7 +102,7 @@ func noRevival(t *testing.T, e *env, db *store.DB) {
 	for range 2 { // that there is none is no error
 		e.must(db.Sessions().DeleteSession(e.ctx, r.Hash))
 	}
-	if err := db.Sessions().UpdateSession(e.ctx, r); !errors.Is(err, session.ErrNotFound) {
+	if err := db.Sessions().UpdateSession(e.ctx, r); !errors.Is(err, session.ErrGone) {
 		t.Errorf("update of a deleted session: %v", err)
 	}
 	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, e.now.Add(time.Hour)))
