@@ -93,52 +93,6 @@ func TestPlansOfDifferentCallers(t *testing.T) {
 	}
 }
 
-// owned is a source in which each caller sees as many numbers as the row policy
-// says, and whose data never changes.
-type owned struct{ numbers }
-
-func (o *owned) Version(context.Context) string { return "a" }
-
-func (o *owned) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
-	mine := &numbers{total: literal(p.Top.Query.Range.Policy).Value.Int, version: "a"}
-	return mine.Open(ctx, p)
-}
-
-// TestAnswersUnderARowPolicy asks for one target as two people. Neither plan nor
-// answer nor entity tag of one may reach the other, although target, guard and
-// state of the data are the same.
-func TestAnswersUnderARowPolicy(t *testing.T) {
-	t.Parallel()
-	var who odata.Caller
-	s := service(t, &owned{}, func(o *odata.Options, m *edm.Model) {
-		o.Caller = func(*http.Request) odata.Caller { return who }
-		m.Sets[1].Policy = "ID le @user_id"
-	})
-	tags := map[int64]string{}
-	for range 3 { // the second and third time might come out of the cache
-		for _, id := range []int64{2, 3} {
-			who = odata.Caller{SignedIn: true, User: map[string]any{"id": id}}
-			w := get(t, s, "/odata/Guarded", "If-None-Match", tags[5-id])
-			if w.Code != http.StatusOK {
-				t.Fatalf("user %d, who has the tag of the other, gets %d", id, w.Code)
-			}
-			if n := len(pageOf(t, w.Body.String()).Value); int64(n) != id {
-				t.Errorf("user %d sees %d rows", id, n)
-			}
-			tags[id] = w.Header().Get("ETag")
-			if tags[id] == tags[5-id] {
-				t.Errorf("both users have the tag %s", tags[id])
-			}
-			if c := w.Header().Get("Cache-Control"); c != "private, no-cache" {
-				t.Errorf("Cache-Control: %s", c)
-			}
-			if w := get(t, s, "/odata/Guarded", "If-None-Match", tags[id]); w.Code != http.StatusNotModified {
-				t.Errorf("user %d, who has the own tag, gets %d", id, w.Code)
-			}
-		}
-	}
-}
-
 // TestAnswersOfTheirTime asks for what depends on the time of the request.
 func TestAnswersOfTheirTime(t *testing.T) {
 	t.Parallel()
