@@ -32,7 +32,7 @@ const (
 func pluginMetrics(m *telemetry.Metrics) pluginproc.Metrics {
 	return pluginproc.Metrics{
 		Call: m.PluginCall, Up: m.PluginUp,
-		Restart: m.PluginEvent("restart"), Builtin: m.PluginEvent("builtin"), Loop: m.PluginEvent("loop"),
+		Restart: m.PluginEvent("restart"), Builtin: m.PluginEvent("builtin"),
 		LogDropped: func(plugin string, lines int) { m.PluginEvents(plugin, "log_dropped", lines) },
 	}
 }

@@ -23,7 +23,7 @@ func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawM
 		spec.Config = call.Config
 	}
 	var answer json.RawMessage
-	err = withProcess(ctx, spec, o, func(t *tenant) error {
+	err = withProcess(ctx, spec, o, func(t *instance) error {
 		ctx, cancel := context.WithTimeout(ctx, t.spec.Timeout)
 		defer cancel()
 		// Session values in the document are the plugin's own, without a prefix.
@@ -48,7 +48,7 @@ type Report = conformance.Report
 // a plugin that cannot be started. A spec without roles has those that the
 // plugin declares.
 func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
-	if err := withProcess(ctx, spec, o, func(*tenant) error { return nil }); err != nil {
+	if err := withProcess(ctx, spec, o, func(*instance) error { return nil }); err != nil {
 		return Report{}, err
 	}
 	spec = spec.withDefaults()
@@ -61,10 +61,10 @@ func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
 func Sum(path string) (string, error) { return proc.Sum(path) }
 
 // withProcess starts a process for one use.
-func withProcess(ctx context.Context, spec Spec, o Options, use func(*tenant) error) error {
+func withProcess(ctx context.Context, spec Spec, o Options, use func(*instance) error) error {
 	noRoles := len(spec.Roles) == 0
 	if noRoles {
-		spec.Roles = []string{RoleDispenser, RoleOrgSetup} // for the check only
+		spec.Roles = pluginsdk.Roles() // for the check only
 	}
 	checked, err := checkSpecs([]Spec{spec})
 	if err != nil {
@@ -80,9 +80,9 @@ func withProcess(ctx context.Context, spec Spec, o Options, use func(*tenant) er
 	}
 	one, err := m.launch(ctx, spec)
 	if err != nil {
-		return errors.Join(gather(checked, []error{err}), m.launcher.Close())
+		return errors.Join(labelErrors(checked, []error{err}), m.launcher.Close())
 	}
-	err = use(newTenant(spec, one.process))
+	err = use(newInstance(spec, one.process))
 	one.process.Stop(stopGrace)
 	one.image.Release()
 	return errors.Join(err, m.launcher.Close())

@@ -17,8 +17,8 @@ const (
 	stopGrace  = 3 * time.Second // how long a process may take to end by itself
 )
 
-// A supervision is a running supervisor.
-type supervision struct {
+// A supervisor is the goroutine that runs a slot.
+type supervisor struct {
 	end  context.CancelFunc
 	done chan struct{}
 }
@@ -29,9 +29,9 @@ type launched struct {
 	process *proc.Process
 }
 
-// goOver starts the processes that the specs need and are not there, and makes
+// apply starts the processes that the specs need and are not there, and makes
 // the specs those in use, or changes nothing. It is called with life held.
-func (m *Manager) goOver(ctx context.Context, specs []Spec) error {
+func (m *Manager) apply(ctx context.Context, specs []Spec) error {
 	created := m.launcher == nil
 	if created && len(specs) > 0 {
 		if err := m.open(); err != nil {
@@ -52,7 +52,7 @@ func (m *Manager) goOver(ctx context.Context, specs []Spec) error {
 		}
 		return err
 	}
-	m.dismiss(ctx, m.adopt(specs, fresh))
+	m.retire(ctx, m.publish(specs, fresh))
 	return nil
 }
 
@@ -78,7 +78,7 @@ func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]launc
 		all.Go(func() { started[i], errs[i] = m.launch(ctx, spec) })
 	}
 	all.Wait()
-	if err := gather(specs, errs); err != nil {
+	if err := labelErrors(specs, errs); err != nil {
 		for _, one := range started {
 			if one.process != nil {
 				all.Go(func() { one.process.Stop(stopGrace); one.image.Release() })
@@ -107,9 +107,9 @@ func (m *Manager) launch(ctx context.Context, spec Spec) (launched, error) {
 	return launched{im, p}, nil
 }
 
-// gather joins the errors of several starts, and all mistakes in config blocks
+// labelErrors joins the errors of several starts, and all mistakes in config blocks
 // into one [*ConfigError].
-func gather(specs []Spec, errs []error) error {
+func labelErrors(specs []Spec, errs []error) error {
 	var out []error
 	mistakes := &ConfigError{}
 	for i, err := range errs {
@@ -127,13 +127,13 @@ func gather(specs []Spec, errs []error) error {
 	return errors.Join(out...)
 }
 
-// adopt makes the specs those in use: plugins with a fresh process get it, the
+// publish makes the specs those in use: plugins with a fresh process get it, the
 // others keep theirs. It returns the slots that no spec names any more.
-func (m *Manager) adopt(specs []Spec, fresh map[string]launched) map[string]*slot {
+func (m *Manager) publish(specs []Spec, fresh map[string]launched) map[string]*slot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	gone := maps.Clone(m.slots)
-	slots, roles := map[string]*slot{}, map[string]*slot{}
+	slots := map[string]*slot{}
 	for _, spec := range specs {
 		s := m.slots[spec.Name]
 		one, isFresh := fresh[spec.Name]
@@ -142,35 +142,32 @@ func (m *Manager) adopt(specs []Spec, fresh map[string]launched) map[string]*slo
 			s.swap(spec, one)
 		case isFresh:
 			s = m.newSlot(spec, one.image)
-			s.install(newTenant(spec, one.process), 0)
-			m.supervise(s)
+			s.install(newInstance(spec, one.process), 0)
+			m.start(s)
 		}
 		delete(gone, spec.Name)
 		slots[spec.Name] = s
-		for _, role := range spec.Roles {
-			roles[role] = s
-		}
 	}
-	m.specs, m.slots, m.roles = specs, slots, roles
+	m.specs, m.slots = specs, slots
 	return gone
 }
 
-// supervise watches a slot until dismiss.
-func (m *Manager) supervise(s *slot) {
+// start watches a slot until retire.
+func (m *Manager) start(s *slot) {
 	ctx, end := context.WithCancel(context.Background())
-	one := supervision{end: end, done: make(chan struct{})}
+	one := supervisor{end: end, done: make(chan struct{})}
 	if m.watched == nil {
-		m.watched = map[*slot]supervision{}
+		m.watched = map[*slot]supervisor{}
 	}
 	m.watched[s] = one
 	go func() {
 		defer close(one.done)
-		s.supervise(ctx)
+		s.run(ctx)
 	}()
 }
 
-// dismiss ends slots, at once.
-func (m *Manager) dismiss(ctx context.Context, gone map[string]*slot) {
+// retire ends slots, at once.
+func (m *Manager) retire(ctx context.Context, gone map[string]*slot) {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
 	var all sync.WaitGroup

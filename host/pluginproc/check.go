@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // checkSpecs returns the specs with defaults filled in, or all their mistakes.
@@ -49,6 +50,7 @@ func (s Spec) withDefaults() Spec {
 	if text := string(bytes.TrimSpace(s.Config)); text == "" || text == "null" {
 		s.Config = json.RawMessage("{}")
 	}
+	s.SHA256 = strings.ToLower(s.SHA256)
 	s.Headers = slices.Clone(s.Headers)
 	for i, name := range s.Headers {
 		s.Headers[i] = strings.ToLower(name)
@@ -64,11 +66,11 @@ func (s Spec) check(bad func(format string, args ...any)) {
 		bad("command must begin with the path of a program")
 	}
 	if len(s.Roles) == 0 {
-		bad("it has no roles: set roles to %q, %q or both", RoleDispenser, RoleOrgSetup)
+		bad("it has no roles: set roles to some of %q", pluginsdk.Roles())
 	}
 	for _, role := range s.Roles {
-		if role != RoleDispenser && role != RoleOrgSetup {
-			bad("the role %q is unknown: use %q or %q", role, RoleDispenser, RoleOrgSetup)
+		if !slices.Contains(pluginsdk.Roles(), role) {
+			bad("the role %q is unknown: use some of %q", role, pluginsdk.Roles())
 		}
 	}
 	if s.SHA256 != "" && !isSum(s.SHA256) {
@@ -82,12 +84,7 @@ func (s Spec) check(bad func(format string, args ...any)) {
 	if s.Timeout < 0 {
 		bad("timeout is negative")
 	}
-	switch {
-	case s.OnFailure != OnFailureDeny && s.OnFailure != OnFailureBuiltin:
-		bad("on_failure %q is unknown: use %q or %q", s.OnFailure, OnFailureDeny, OnFailureBuiltin)
-	case s.OnFailure == OnFailureBuiltin && !slices.Contains(s.Roles, RoleDispenser):
-		bad("on_failure = %q is for dispensers only: remove it", OnFailureBuiltin)
-	}
+	s.checkOnFailure(bad)
 	s.checkGrants(bad)
 	var config map[string]any
 	if !bytes.HasPrefix(bytes.TrimSpace(s.Config), []byte("{")) || json.Unmarshal(s.Config, &config) != nil {

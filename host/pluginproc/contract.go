@@ -1,9 +1,7 @@
 package pluginproc
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -78,66 +76,6 @@ func mendValue(v pluginsdk.Value) pluginsdk.Value {
 		return mend(s)
 	}
 	return v
-}
-
-// checkIntent holds an answer of a dispenser against the contract and the
-// grants, and returns it as the pipeline wants it.
-func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
-	effects, err := s.checkEffects(i.Effects())
-	if err != nil {
-		return pluginsdk.Intent{}, err
-	}
-	switch i.Kind() {
-	case pluginsdk.KindDone:
-		return pluginsdk.Done().With(effects...), nil
-	case pluginsdk.KindRedirect:
-		if err := checkText("the target", i.Target(), maxTarget); err != nil {
-			return pluginsdk.Intent{}, err
-		}
-		if i.Target() == "" {
-			return pluginsdk.Intent{}, broken("the redirect has no target")
-		}
-		return pluginsdk.Redirect(i.Target()).With(effects...), nil
-	case pluginsdk.KindOrgSetup:
-		if err := checkText("the person's name", i.PersonName(), maxPersonName); err != nil {
-			return pluginsdk.Intent{}, err
-		}
-		return pluginsdk.OrgSetup(i.PersonName()).With(effects...), nil
-	}
-	return pluginsdk.Intent{}, broken("there is no intent of kind %q", proc.Clean(string(i.Kind()), 64))
-}
-
-// checkResult does the same for an answer of a handler.
-func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
-	effects, err := s.checkEffects(r.Effects())
-	if err != nil {
-		return pluginsdk.Result{}, err
-	}
-	switch r.Status() {
-	case pluginsdk.StatusSatisfied:
-		return pluginsdk.Satisfied().With(effects...), nil
-	case pluginsdk.StatusNeedsMoreInput:
-		payload := r.NextStep()
-		if payload == nil {
-			payload = map[string]any{}
-		}
-		text, err := json.Marshal(payload)
-		if err != nil || len(text) > maxNextStep {
-			return pluginsdk.Result{}, broken("next_step is no JSON, or larger than %d bytes", maxNextStep)
-		}
-		return pluginsdk.NeedsMoreInput(payload).With(effects...), nil
-	case pluginsdk.StatusError:
-		if len(r.Errors()) == 0 || len(r.Errors()) > maxErrors {
-			return pluginsdk.Result{}, broken("an error needs 1 to %d messages, not %d", maxErrors, len(r.Errors()))
-		}
-		for _, text := range r.Errors() {
-			if err := checkText("a message", text, maxError); err != nil {
-				return pluginsdk.Result{}, err
-			}
-		}
-		return pluginsdk.Failed(r.Errors()...).With(effects...), nil
-	}
-	return pluginsdk.Result{}, broken("there is no status %q", proc.Clean(string(r.Status()), 64))
 }
 
 // checkEffects checks effects and puts session values under the plugin's prefix.
@@ -222,14 +160,4 @@ func printable(s string) bool {
 
 func broken(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", pluginsdk.ErrContract, fmt.Sprintf(format, args...))
-}
-
-// same tells whether two specs lead to the same process.
-func (s Spec) same(other Spec) bool {
-	return s.Name == other.Name && s.Dir == other.Dir && strings.EqualFold(s.SHA256, other.SHA256) &&
-		slices.Equal(s.Command, other.Command) && slices.Equal(s.Roles, other.Roles) &&
-		maps.Equal(s.Checksums, other.Checksums) && maps.Equal(s.Env, other.Env) &&
-		slices.Equal(s.UserRead, other.UserRead) && slices.Equal(s.UserWrite, other.UserWrite) &&
-		slices.Equal(s.Headers, other.Headers) && s.Timeout == other.Timeout && s.OnFailure == other.OnFailure &&
-		string(s.Config) == string(other.Config)
 }

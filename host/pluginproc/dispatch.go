@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
-// enter admits a call, or refuses it when too many are under way. It returns
+// enter counts a call that begins, or refuses it when too many are under way. It returns
 // the time that the call has.
 func (s *slot) enter() (time.Duration, error) {
 	s.mu.Lock()
@@ -39,7 +39,7 @@ func (s *slot) unavailable(format string, args ...any) error {
 
 // acquire returns the process that answers calls, waiting for one that is about
 // to start. With except it waits for another process than that one.
-func (s *slot) acquire(ctx context.Context, except *tenant) (*tenant, error) {
+func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error) {
 	for {
 		s.mu.Lock()
 		p, changed, next := s.current, s.changed, s.next
@@ -64,10 +64,10 @@ func (s *slot) acquire(ctx context.Context, except *tenant) (*tenant, error) {
 	}
 }
 
-// release gives a process back after a call that ended with err, and has it
-// examined when that casts a doubt on it. A process whose connection broke gets
+// release ends a call on a process, and asks for a health check when the call's
+// error may mean that the process is broken. A process whose connection broke gets
 // no further calls until it has passed.
-func (s *slot) release(ctx context.Context, p *tenant, err error) {
+func (s *slot) release(ctx context.Context, p *instance, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.calls--
@@ -100,49 +100,48 @@ const (
 	attemptCut                   // the plugin died, maybe after it had seen it
 )
 
-const (
-	maxDispenses = 2 // attempts of a dispense that a plugin may have seen
-	maxUnsent    = 8 // attempts that no plugin has seen
-)
+// maxUnsent bounds the attempts that no plugin has seen.
+const maxUnsent = 8
 
-// judge tells what became of a call. gRPC writes these words when there was no
-// connection to send the call on; without them the plugin may have seen it.
-func judge(ctx context.Context, err error) attempt {
+// classify tells what became of a call.
+func classify(ctx context.Context, err error) attempt {
+	var sending interface{ NotSent() bool }
 	switch {
 	case !broke(ctx, err) || ctx.Err() != nil:
 		return attemptOver
-	case strings.Contains(err.Error(), "transport: Error while dialing"):
+	case errors.As(err, &sending) && sending.NotSent():
 		return attemptUnsent
 	}
 	return attemptCut
 }
 
-// dispense asks the plugin for the next step. A call whose process dies is
-// repeated once on a fresh one: only one answer is used, and a dispenser decides
-// without acting.
-func (s *slot) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
-	var intent pluginsdk.Intent
-	err := s.call(ctx, req, maxDispenses, func(ctx context.Context, p *tenant) (err error) {
-		intent, err = p.dispense(ctx, user, req)
-		return err
-	})
-	return intent, err
+// A call is one call of a role, on whichever process answers.
+type call[A any] struct {
+	slot      *slot
+	method    string // in logs and metrics
+	requestID string
+	limit     int // processes that may see it
 }
 
-// handle asks the plugin to judge a form. It is never repeated once the plugin may
-// have seen it, because it may have acted before its process died.
-func (s *slot) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
-	var result pluginsdk.Result
-	err := s.call(ctx, req, 1, func(ctx context.Context, p *tenant) (err error) {
-		result, err = p.handle(ctx, user, req)
+// run makes the call and counts it. It returns the plugin's spec as it was then.
+func (c call[A]) run(ctx context.Context, do func(context.Context, *instance) (A, error)) (A, Spec, error) {
+	var answer A
+	begin := time.Now()
+	err := c.slot.call(ctx, c.requestID, c.limit, func(ctx context.Context, p *instance) (err error) {
+		answer, err = do(ctx, p)
 		return err
 	})
-	return result, err
+	spec := c.slot.done(c.method, begin, c.requestID, err)
+	if err != nil {
+		var none A
+		return none, spec, fmt.Errorf("plugin %q: %w", spec.Name, err)
+	}
+	return answer, spec, nil
 }
 
 // call makes a call on the process of the moment, and on the next one when that
 // dies, as long as there is time and the plugin has seen it less than limit times.
-func (s *slot) call(ctx context.Context, req *pluginsdk.Request, limit int, do func(context.Context, *tenant) error) error {
+func (s *slot) call(ctx context.Context, requestID string, limit int, do func(context.Context, *instance) error) error {
 	timeout, err := s.enter()
 	if err != nil {
 		return err
@@ -150,7 +149,7 @@ func (s *slot) call(ctx context.Context, req *pluginsdk.Request, limit int, do f
 	defer s.leave()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var last *tenant
+	var last *instance
 	for seen, unsent := 0, 0; ; {
 		p, err := s.acquire(ctx, last)
 		if err != nil {
@@ -158,7 +157,7 @@ func (s *slot) call(ctx context.Context, req *pluginsdk.Request, limit int, do f
 		}
 		err = do(ctx, p)
 		s.release(ctx, p, err)
-		switch judge(ctx, err) {
+		switch classify(ctx, err) {
 		case attemptOver:
 			return err
 		case attemptUnsent:
@@ -170,26 +169,28 @@ func (s *slot) call(ctx context.Context, req *pluginsdk.Request, limit int, do f
 			return err
 		}
 		last = p
-		s.log.Warn("the call is made again on a fresh process", "request_id", requestID(req), "error", err)
+		s.log.Warn("the call is made again on a fresh process", "request_id", requestID, "error", err)
 	}
 }
 
-func (p *tenant) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
-	u, r := p.spec.narrow(user, req)
-	intent, err := p.Client.Dispense(ctx, u, r)
-	if err != nil {
-		return pluginsdk.Intent{}, err
+// done counts a call and logs its failure.
+func (s *slot) done(method string, begin time.Time, requestID string, err error) Spec {
+	s.mu.Lock()
+	spec := s.spec
+	s.mu.Unlock()
+	took, outcome := time.Since(begin), "ok"
+	switch {
+	case errors.Is(err, pluginsdk.ErrContract):
+		outcome = "contract"
+	case err != nil:
+		outcome = "unavailable"
 	}
-	return p.spec.checkIntent(intent)
-}
-
-func (p *tenant) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
-	u, r := p.spec.narrow(user, req)
-	result, err := p.Client.Handle(ctx, u, r)
+	s.options.Metrics.Call(spec.Name, method, outcome, took)
 	if err != nil {
-		return pluginsdk.Result{}, err
+		s.log.Error("the call failed", "call", method, "outcome", outcome, "request_id", requestID,
+			"took", took.Round(time.Microsecond).String(), "error", proc.Clean(err.Error(), 2<<10))
 	}
-	return p.spec.checkResult(result)
+	return spec
 }
 
 func requestID(req *pluginsdk.Request) string {

@@ -1,14 +1,72 @@
 package pluginproc
 
-import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
+import (
+	"context"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
 
 // Bare returns the connection to the dispenser without anything of ours around
 // it, as the baseline of benchmarks.
 func (m *Manager) Bare() *pluginsdk.Client {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	s := m.roles[RoleDispenser]
+	s, err := m.slotOf(pluginsdk.RoleDispenser)
+	if err != nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current.Client
 }
+
+// Narrow is what a plugin gets to know.
+func (s Spec) Narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
+	return s.narrow(user, req)
+}
+
+// CheckIntent and CheckResult are what the pipeline gets of an answer.
+func (s Spec) CheckIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) { return s.checkIntent(i) }
+
+// CheckResult see [Spec.CheckIntent].
+func (s Spec) CheckResult(r pluginsdk.Result) (pluginsdk.Result, error) { return s.checkResult(r) }
+
+// Same tells whether two specs lead to the same process.
+func (s Spec) Same(other Spec) bool { return s.same(other) }
+
+// A TestSlot is a slot whose processes are made up.
+type TestSlot struct{ slot *slot }
+
+// NewTestSlot returns a slot with a process.
+func NewTestSlot(timeout time.Duration, maxCalls int) *TestSlot {
+	s := &slot{
+		options: Options{MaxCalls: maxCalls}.withDefaults(), log: hclog.NewNullLogger(), spec: Spec{Name: "test", Timeout: timeout},
+		changed: make(chan struct{}), check: make(chan struct{}, 1),
+	}
+	s.current = newInstance(s.spec, nil)
+	return &TestSlot{s}
+}
+
+// Replace puts another process into the slot.
+func (t *TestSlot) Replace() {
+	t.slot.mu.Lock()
+	defer t.slot.mu.Unlock()
+	t.slot.current, t.slot.next = newInstance(t.slot.spec, nil), time.Time{}
+	t.slot.notify()
+}
+
+// Lose takes the process away until the next start, in a while.
+func (t *TestSlot) Lose(while time.Duration) {
+	t.slot.mu.Lock()
+	defer t.slot.mu.Unlock()
+	t.slot.current, t.slot.next = nil, time.Now().Add(while)
+	t.slot.notify()
+}
+
+// Call makes a call that at most limit processes may see.
+func (t *TestSlot) Call(ctx context.Context, limit int, do func(context.Context) error) error {
+	return t.slot.call(ctx, "r", limit, func(ctx context.Context, _ *instance) error { return do(ctx) })
+}
+
+// WantsCheck tells whether a call has asked for a health check.
+func (t *TestSlot) WantsCheck() bool { return len(t.slot.check) > 0 }

@@ -343,30 +343,6 @@ func TestFloodIsCounted(t *testing.T) {
 	}
 }
 
-func TestLoopIsWarnedAboutAndCounted(t *testing.T) {
-	t.Parallel()
-	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
-	for range 4 {
-		if _, err := h.dispense(t, "loop"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := h.handle(t, "loop", map[string]pluginsdk.Value{"org_name": "x"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if h.counts.get("loop") != 1 || !strings.Contains(h.log.String(), "must change what the dispenser tests") {
-		t.Errorf("counted %d loops", h.counts.get("loop"))
-	}
-	for range 5 { // reloads of the page are no loop
-		if _, err := h.dispense(t, "loop"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if h.counts.get("loop") > 2 {
-		t.Errorf("asking again without a satisfied step was counted: %d", h.counts.get("loop"))
-	}
-}
-
 func TestBuiltinAnswersInItsPlace(t *testing.T) {
 	t.Parallel()
 	spec := faulty(t, "ok")

@@ -93,7 +93,7 @@ func TestPayloadKeepsNumbers(t *testing.T) {
 }
 
 func TestMistakesInSpecs(t *testing.T) {
-	good := pluginproc.Spec{Name: "a", Command: []string{"/bin/a"}, Roles: []string{pluginproc.RoleDispenser}}
+	good := pluginproc.Spec{Name: "a", Command: []string{"/bin/a"}, Roles: []string{pluginsdk.RoleDispenser}}
 	tests := []struct {
 		name string
 		edit func(*pluginproc.Spec)

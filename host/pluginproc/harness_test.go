@@ -64,7 +64,7 @@ func faulty(t testing.TB, start string, args ...string) pluginproc.Spec {
 	return pluginproc.Spec{
 		Name:      "fault",
 		Command:   append([]string{program(t, "faultplugin"), start}, args...),
-		Roles:     []string{pluginproc.RoleDispenser, pluginproc.RoleOrgSetup},
+		Roles:     []string{pluginsdk.RoleDispenser, pluginsdk.RoleOrgSetup},
 		UserRead:  []string{"partner_id"},
 		UserWrite: []string{"partner_id"},
 		Env:       map[string]string{"PIDS": t.TempDir(), "ONCE": filepath.Join(t.TempDir(), "once")},
@@ -116,7 +116,6 @@ func (c *counts) metrics() pluginproc.Metrics {
 		Up:         func(_ string, up bool) { c.add("up "+strconv.FormatBool(up), 1) },
 		Restart:    func(string) { c.add("restart", 1) },
 		Builtin:    func(string) { c.add("builtin", 1) },
-		Loop:       func(string) { c.add("loop", 1) },
 		LogDropped: func(_ string, lines int) { c.add("dropped", lines) },
 	}
 }

@@ -116,9 +116,9 @@ func TestReloadMovesRoles(t *testing.T) {
 	one := faulty(t, "ok", "one")
 	h := started(t, pluginproc.Options{}, one)
 	first := h.pid()
-	one.Roles = []string{pluginproc.RoleDispenser}
+	one.Roles = []string{pluginsdk.RoleDispenser}
 	two := faulty(t, "ok", "two")
-	two.Name, two.Roles = "second", []string{pluginproc.RoleOrgSetup}
+	two.Name, two.Roles = "second", []string{pluginsdk.RoleOrgSetup}
 	if err := h.Reload(t.Context(), []pluginproc.Spec{one, two}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,16 +17,14 @@ import (
 type Manager struct {
 	options Options
 	log     hclog.Logger
-	loops   loops
 
 	life     sync.Mutex // serialises Start, Reload and Stop, and guards the next two
 	launcher *proc.Launcher
-	watched  map[*slot]supervision
+	watched  map[*slot]supervisor
 
 	mu    sync.RWMutex // guards what follows
 	specs []Spec
 	slots map[string]*slot
-	roles map[string]*slot
 }
 
 // New checks the specs and returns a Manager that runs none of them yet.
@@ -50,10 +48,10 @@ func (m *Manager) Start(ctx context.Context) error {
 	if m.launcher != nil {
 		return errors.New("the plugins have been started before")
 	}
-	return m.goOver(ctx, m.specs)
+	return m.apply(ctx, m.specs)
 }
 
-// Reload goes over to new specs: plugins whose block, program or checked files
+// Reload replaces the specs: plugins whose block, program or checked files
 // changed get a new process, which takes over once it is ready while the old
 // one finishes its calls; the others are left alone. When any new process
 // cannot be started, everything stays as it was, and the error says why.
@@ -64,32 +62,25 @@ func (m *Manager) Reload(ctx context.Context, specs []Spec) error {
 	if err != nil {
 		return err
 	}
-	return m.goOver(ctx, checked)
-}
-
-// Dispenser returns the dispenser that the specs name, nil when none does. It
-// finds the process at call time, so it stays good over restarts; after a
-// Reload that gives or takes the role, ask again.
-func (m *Manager) Dispenser() pluginsdk.Dispenser {
-	if !m.has(RoleDispenser) {
-		return nil
-	}
-	return role{m, RoleDispenser}
-}
-
-// OrgSetup returns the handler that the specs name, nil when none does. What is
-// said of [Manager.Dispenser] holds here too.
-func (m *Manager) OrgSetup() pluginsdk.OrgSetupHandler {
-	if !m.has(RoleOrgSetup) {
-		return nil
-	}
-	return role{m, RoleOrgSetup}
+	return m.apply(ctx, checked)
 }
 
 func (m *Manager) has(role string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return slices.ContainsFunc(m.specs, func(s Spec) bool { return slices.Contains(s.Roles, role) })
+}
+
+// slotOf returns the slot of the plugin that has a role.
+func (m *Manager) slotOf(role string) (*slot, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, spec := range m.specs {
+		if s := m.slots[spec.Name]; s != nil && slices.Contains(spec.Roles, role) {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: no plugin with the role %q is running", pluginsdk.ErrUnavailable, role)
 }
 
 // Status tells how each plugin fares, in the order of the specs.
@@ -134,9 +125,9 @@ func (m *Manager) Stop(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	slots := m.slots
-	m.slots, m.roles = nil, nil
+	m.slots = nil
 	m.mu.Unlock()
-	m.dismiss(ctx, slots)
+	m.retire(ctx, slots)
 	err := m.launcher.Close()
 	m.launcher = nil
 	return err

@@ -35,7 +35,7 @@ type Options struct {
 // Metrics is told what to count. Any of the functions may be nil. They are
 // called from several goroutines at once and must not block.
 type Metrics struct {
-	// Call is one call: method is "dispense" or "handle", outcome "ok",
+	// Call is one call: method is such as "dispense", outcome "ok",
 	// "unavailable" or "contract".
 	Call func(plugin, method, outcome string, took time.Duration)
 	// Up tells that a plugin became ready, or ceased to be.
@@ -45,8 +45,6 @@ type Metrics struct {
 	// Builtin is an answer of the built-in dispenser in a plugin's place, as
 	// on_failure = "builtin" asks for.
 	Builtin func(plugin string)
-	// Loop is a step dispensed again although it was satisfied before.
-	Loop func(plugin string)
 	// LogDropped is lines that a plugin logged faster than is kept.
 	LogDropped func(plugin string, lines int)
 }
@@ -86,9 +84,6 @@ func (m Metrics) withDefaults() Metrics {
 	}
 	if m.Builtin == nil {
 		m.Builtin = func(string) {}
-	}
-	if m.Loop == nil {
-		m.Loop = func(string) {}
 	}
 	if m.LogDropped == nil {
 		m.LogDropped = func(string, int) {}

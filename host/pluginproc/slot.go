@@ -11,8 +11,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// A tenant is a process that has, or had, a slot. The slot's lock guards it.
-type tenant struct {
+// A instance is a process that has, or had, a slot. The slot's lock guards it.
+type instance struct {
 	*proc.Process
 	spec     Spec
 	calls    int
@@ -22,12 +22,12 @@ type tenant struct {
 	idle     chan struct{} // closed when draining and without calls
 }
 
-func newTenant(spec Spec, p *proc.Process) *tenant {
-	return &tenant{Process: p, spec: spec, idle: make(chan struct{})}
+func newInstance(spec Spec, p *proc.Process) *instance {
+	return &instance{Process: p, spec: spec, idle: make(chan struct{})}
 }
 
 // drain is called with the slot's lock held.
-func (t *tenant) drain() {
+func (t *instance) drain() {
 	if !t.draining {
 		t.draining = true
 		if t.calls == 0 {
@@ -46,7 +46,7 @@ type slot struct {
 	mu       sync.Mutex
 	spec     Spec
 	image    *proc.Image
-	current  *tenant
+	current  *instance
 	changed  chan struct{} // closed and renewed when current, next or stopping change
 	version  int           // counts reloads, so that a late start of an old spec is seen
 	calls    int           // under way or waiting
@@ -75,9 +75,9 @@ func (s *slot) notify() {
 	s.changed = make(chan struct{})
 }
 
-// install makes p the process that answers calls, unless the slot has gone over
-// to another version or is stopping. The old process finishes its calls.
-func (s *slot) install(p *tenant, version int) bool {
+// install makes p the process that answers calls, unless the slot has another
+// version by now or is stopping. The old process finishes its calls.
+func (s *slot) install(p *instance, version int) bool {
 	s.mu.Lock()
 	if s.stopping || s.version != version {
 		s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *slot) install(p *tenant, version int) bool {
 	}
 	old := s.current
 	s.current, s.state, s.about, s.next = p, StateReady, p.About, time.Time{}
-	s.retire(old)
+	s.finish(old)
 	s.notify()
 	s.mu.Unlock()
 	s.log.Info("ready", "pid", p.PID(), "version", proc.Clean(p.About.Version, 64), "sha256", p.Sum()[:12])
@@ -94,7 +94,7 @@ func (s *slot) install(p *tenant, version int) bool {
 	return true
 }
 
-// swap goes over to another spec, with a process that is ready.
+// swap replaces the spec, with a process that is ready.
 func (s *slot) swap(spec Spec, one launched) bool {
 	s.mu.Lock()
 	old := s.image
@@ -103,12 +103,12 @@ func (s *slot) swap(spec Spec, one launched) bool {
 	version := s.version
 	s.mu.Unlock()
 	old.Release()
-	return s.install(newTenant(spec, one.process), version)
+	return s.install(newInstance(spec, one.process), version)
 }
 
-// retire lets a process finish its calls and stops it. It is called with the
+// finish lets a process finish its calls and stops it. It is called with the
 // lock held.
-func (s *slot) retire(p *tenant) {
+func (s *slot) finish(p *instance) {
 	if p == nil {
 		return
 	}
@@ -124,8 +124,8 @@ func (s *slot) retire(p *tenant) {
 	})
 }
 
-// supervise keeps one process running until ctx ends.
-func (s *slot) supervise(ctx context.Context) {
+// run keeps one process running until ctx ends.
+func (s *slot) run(ctx context.Context) {
 	ticker := time.NewTicker(s.options.HealthInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
@@ -140,7 +140,7 @@ func (s *slot) supervise(ctx context.Context) {
 		case <-ctx.Done():
 		case <-changed:
 		case <-p.Exited():
-			s.lose(p, p.Obituary())
+			s.markFailed(p, p.ExitSummary())
 		case <-ticker.C:
 			s.examine(ctx, p)
 		case <-s.check:
@@ -150,7 +150,7 @@ func (s *slot) supervise(ctx context.Context) {
 }
 
 // examine gives up a process that fails two health checks in a row.
-func (s *slot) examine(ctx context.Context, p *tenant) {
+func (s *slot) examine(ctx context.Context, p *instance) {
 	limit := s.options.HealthInterval / 2
 	var err error
 	for attempt := range 2 {
@@ -165,7 +165,7 @@ func (s *slot) examine(ctx context.Context, p *tenant) {
 		err = p.Ping(ping)
 		cancel()
 		if err == nil {
-			s.trust(p)
+			s.markHealthy(p)
 			return
 		}
 		if ctx.Err() != nil {
@@ -174,14 +174,14 @@ func (s *slot) examine(ctx context.Context, p *tenant) {
 	}
 	select {
 	case <-p.Exited():
-		s.lose(p, p.Obituary())
+		s.markFailed(p, p.ExitSummary())
 	default:
-		s.lose(p, "it does not answer health checks: "+proc.Clean(err.Error(), 200))
+		s.markFailed(p, "it does not answer health checks: "+proc.Clean(err.Error(), 200))
 	}
 }
 
-// trust gives calls to a process again.
-func (s *slot) trust(p *tenant) {
+// markHealthy gives calls to a process again.
+func (s *slot) markHealthy(p *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.broken {
@@ -190,8 +190,8 @@ func (s *slot) trust(p *tenant) {
 	}
 }
 
-// lose takes a process that is dead, or as good as dead, out of service.
-func (s *slot) lose(p *tenant, reason string) {
+// markFailed takes a process that is dead, or as good as dead, out of service.
+func (s *slot) markFailed(p *instance, reason string) {
 	s.mu.Lock()
 	if s.current != p {
 		s.mu.Unlock()
@@ -260,7 +260,7 @@ func (s *slot) restart(ctx context.Context) {
 		s.mu.Lock()
 		s.restarts++
 		s.mu.Unlock()
-		s.install(newTenant(spec, p), version)
+		s.install(newInstance(spec, p), version)
 		return
 	}
 	s.mu.Lock()
@@ -272,7 +272,7 @@ func (s *slot) restart(ctx context.Context) {
 	}
 }
 
-// whileVersion returns a context that ends when the slot goes over to another
+// whileVersion returns a context that ends when the slot gets another
 // version, so that an old one does not keep the supervisor from the new one.
 func (s *slot) whileVersion(ctx context.Context, version int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)

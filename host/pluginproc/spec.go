@@ -2,22 +2,11 @@ package pluginproc
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
-)
-
-// The roles that a plugin may have.
-const (
-	RoleDispenser = pluginsdk.RoleDispenser
-	RoleOrgSetup  = pluginsdk.RoleOrgSetup
-)
-
-// What a dispenser that is unavailable leads to.
-const (
-	OnFailureDeny    = "deny"
-	OnFailureBuiltin = "builtin"
 )
 
 // A Spec is the plugin block of config.hcl, resolved.
@@ -28,8 +17,7 @@ type Spec struct {
 	Command []string
 	// Dir is the working directory of the process; empty means the host's.
 	Dir string
-	// Roles are RoleDispenser, RoleOrgSetup or both. The plugin must declare
-	// each of them.
+	// Roles are some of [pluginsdk.Roles]. The plugin must declare each of them.
 	Roles []string
 	// SHA256 is the hexadecimal checksum of Command[0]; empty means unchecked.
 	SHA256 string
@@ -66,3 +54,7 @@ func (s Spec) setup() pluginsdk.Setup {
 		Name: s.Name, Roles: s.Roles, UserRead: s.UserRead, UserWrite: s.UserWrite, Headers: s.Headers, Config: s.Config,
 	}
 }
+
+// same tells whether two specs, with their defaults filled in, lead to the same
+// process.
+func (s Spec) same(other Spec) bool { return reflect.DeepEqual(s, other) }

@@ -44,7 +44,7 @@ func New() *Metrics {
 			Name: "vestibule_plugin_up", Help: "1 while the plugin is ready.",
 		}, []string{"plugin"}),
 		pluginOther: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_plugin_events_total", Help: "Restarts, answers of the built-in dispenser in a plugin's place, loops, dropped log lines.",
+			Name: "vestibule_plugin_events_total", Help: "Restarts, answers of the built-in dispenser in a plugin's place, dropped log lines.",
 		}, []string{"plugin", "event"}),
 	}
 	m.registry.MustRegister(

@@ -9,10 +9,27 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"github.com/hashicorp/go-plugin"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// errTooSlow says that the time for a start was over.
-var errTooSlow = errors.New("the start took too long")
+// Why a process that was executed did not get ready, each with what to do.
+var (
+	errTooSlow     = errors.New("it was not ready in time: make it start faster, or find out what it waits for")
+	errEnded       = errors.New("it ended before it was ready: run its command by hand to see why")
+	errNoHandshake = errors.New("it printed no handshake: it must call pluginsdk.Serve, and leave standard output open")
+	errNetRPC      = errors.New("it speaks net/rpc and not gRPC: build it with pluginsdk, or see docs/plugins.md")
+)
+
+// A protocolError is a handshake of a protocol that this host does not speak.
+type protocolError struct{ core, protocol string }
+
+// Error names both versions and the remedy.
+func (e *protocolError) Error() string {
+	return fmt.Sprintf("it speaks another version of the protocol than this host: rebuild it with an SDK that fits (it has %s of core %s, the host %d of core %d)",
+		Clean(e.protocol, 20), Clean(e.core, 20), pluginsdk.ProtocolVersion, plugin.CoreProtocolVersion)
+}
 
 // explainExec says why a program cannot be executed, and what to do.
 func explainExec(path string, err error) error {
@@ -46,30 +63,23 @@ func builtFor(path string) string {
 	return ""
 }
 
-// explainStart says why a process that was executed did not get ready. tail is
-// the last that it wrote on standard error.
-func explainStart(err error, tail string) error {
+// withTail adds what a process wrote last to the reason why it did not get ready.
+func withTail(err error, tail string) error {
+	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n") // go-plugin's errors have several
 	if tail != "" {
-		tail = "; it printed: " + tail
+		line += "; it printed: " + tail
 	}
-	text := err.Error()
-	switch {
-	case errors.Is(err, errTooSlow):
-		return fmt.Errorf("it was not ready in time: make it start faster, or find out what it waits for%s", tail)
-	case strings.Contains(text, "exited before we could connect"), strings.Contains(text, "Unrecognized remote plugin message"):
-		return fmt.Errorf("it ended before it was ready: run its command by hand to see why%s", tail)
-	case strings.Contains(text, "timeout while waiting"):
-		return fmt.Errorf("it printed no handshake in time: it must call pluginsdk.Serve, and start faster%s", tail)
-	case strings.Contains(text, "incompatible API version"), strings.Contains(text, "incompatible core API"):
-		return fmt.Errorf("it speaks another version of the protocol than this host: rebuild it with an SDK that fits (%s)%s",
-			firstLine(text), tail)
-	case strings.Contains(text, "unsupported plugin protocol"):
-		return fmt.Errorf("it speaks net/rpc and not gRPC: build it with pluginsdk, or see docs/plugins.md%s", tail)
-	}
-	return fmt.Errorf("%s%s", firstLine(text), tail)
+	return &startError{line, err}
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
+// A startError is a start that failed, in one line.
+type startError struct {
+	text  string
+	cause error
 }
+
+// Error says why, and what to do.
+func (e *startError) Error() string { return e.text }
+
+// Unwrap returns the reason.
+func (e *startError) Unwrap() error { return e.cause }

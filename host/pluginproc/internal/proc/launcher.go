@@ -104,7 +104,7 @@ func (l *Launcher) Launch(ctx context.Context, prog Program, im *Image, setup pl
 	if errors.As(err, &config) {
 		return nil, err
 	}
-	return nil, explainStart(err, tail)
+	return nil, withTail(err, tail)
 }
 
 // cause replaces the error that a given up start ends with by the reason for
@@ -132,8 +132,8 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
 		TLSConfig:        identity,
-		StartTimeout:     l.options.StartTimeout,
-		Logger:           hclog.NewNullLogger(), // ours says it better
+		StartTimeout:     l.options.StartTimeout + time.Second, // the context ends first, and says why
+		Logger:           hclog.NewNullLogger(),                // ours says it better
 		SyncStdout:       &pacedWriter{to: &lineWriter{line: out.stdout}},
 		SyncStderr:       &pacedWriter{to: &lineWriter{line: out.stderr}},
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.dir},

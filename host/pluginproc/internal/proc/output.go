@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/time/rate"
 )
 
 const (
@@ -33,18 +34,17 @@ type output struct {
 	log     hclog.Logger
 	now     func() time.Time
 	dropped func(lines int)
+	limit   *rate.Limiter
 
 	mu       sync.Mutex
 	tail     []string
-	tokens   float64
-	filled   time.Time
 	lost     int
 	reported time.Time
 	panicked bool
 }
 
 func newOutput(log hclog.Logger, now func() time.Time, dropped func(int)) *output {
-	return &output{log: log, now: now, dropped: dropped, tokens: logBurst, filled: now(), reported: now()}
+	return &output{log: log, now: now, dropped: dropped, limit: rate.NewLimiter(logRate, logBurst), reported: now()}
 }
 
 // stderr takes one line of standard error: hclog's JSON, or anything else.
@@ -154,18 +154,14 @@ func clean(s string, limit int, lines bool) string {
 	return b.String()
 }
 
-// allowed is a token bucket. Lines beyond it are counted, and the count logged
-// now and then.
+// allowed tells whether a line is within the rate. Lines beyond it are counted, and
+// the count is logged every dropReport.
 func (o *output) allowed() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.now()
-	o.tokens = min(logBurst, o.tokens+now.Sub(o.filled).Seconds()*logRate)
-	o.filled = now
-	ok := o.tokens >= 1
-	if ok {
-		o.tokens--
-	} else {
+	ok := o.limit.AllowN(now, 1)
+	if !ok {
 		o.lost++
 	}
 	if o.lost > 0 && now.Sub(o.reported) >= dropReport {

@@ -40,8 +40,8 @@ func (p *Process) Sum() string { return p.image.Sum }
 // Exited is closed when the process has ended and its output is read.
 func (p *Process) Exited() <-chan struct{} { return p.runner.exited }
 
-// Obituary says, once the process has ended, how, and what it printed last.
-func (p *Process) Obituary() string {
+// ExitSummary says, once the process has ended, how, and what it printed last.
+func (p *Process) ExitSummary() string {
 	text := "it ended by itself"
 	if p.runner.reason != nil {
 		text = "it ended: " + p.runner.reason.Error()
@@ -68,7 +68,7 @@ func (p *Process) giveUp(connected <-chan error) error {
 // It ends when the process does.
 func (p *Process) connect(ctx context.Context, setup pluginsdk.Setup, hostVersion string) error {
 	if _, err := p.client.Start(); err != nil {
-		return err
+		return p.runner.startFailure(err)
 	}
 	if err := p.image.Recheck(p.program); err != nil {
 		return err

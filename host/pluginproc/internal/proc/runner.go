@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc"
 )
@@ -39,16 +40,18 @@ type runner struct {
 	lifeline  *os.File // the end that we hold; it ends with us
 	handshake *io.PipeReader
 	exited    chan struct{} // closed when the process and its output are done with
+	silent    chan struct{} // closed when standard output has ended
 	reason    error         // how the process ended; to be read after exited
 
-	mu     sync.Mutex
-	killed bool
+	mu      sync.Mutex
+	killed  bool
+	refused error // what is wrong with the handshake
 }
 
 func newRunner(prog Program, im *Image, instance string, out *output) *runner {
 	return &runner{
 		program: prog, image: im, env: environment(prog, instance), instance: instance, out: out,
-		exited: make(chan struct{}),
+		exited: make(chan struct{}), silent: make(chan struct{}),
 	}
 }
 
@@ -106,11 +109,12 @@ func (r *runner) watch(stdout, stderr *os.File) {
 			r.out.stdout(text, cut)
 		default:
 			found = true
+			r.refuse(checkHandshake(text))
 			_, _ = io.WriteString(fromScan, text+"\n") // go-plugin may have given up
 		}
 	}}
 	var drained sync.WaitGroup
-	drained.Go(func() { drain(stdout, lines); _ = fromScan.Close() })
+	drained.Go(func() { drain(stdout, lines); close(r.silent); _ = fromScan.Close() })
 	drained.Go(func() { drain(stderr, &lineWriter{line: r.out.stderr}) })
 	go func() {
 		r.reason = r.reap()
@@ -134,6 +138,53 @@ func isHandshake(line string) bool {
 	_, err := strconv.Atoi(parts[0])
 	_, err2 := strconv.Atoi(parts[1])
 	return err == nil && err2 == nil
+}
+
+// checkHandshake finds what go-plugin would refuse about a handshake, with an error
+// that can be told from others.
+func checkHandshake(line string) error {
+	parts := strings.Split(line, "|")
+	switch {
+	case parts[0] != strconv.Itoa(plugin.CoreProtocolVersion), parts[1] != strconv.Itoa(pluginsdk.ProtocolVersion):
+		return &protocolError{core: parts[0], protocol: parts[1]}
+	case len(parts) < 5 || parts[4] != string(plugin.ProtocolGRPC):
+		return errNetRPC // which is what go-plugin takes a handshake without a protocol for
+	}
+	return nil
+}
+
+func (r *runner) refuse(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == nil {
+		r.refused = err
+	}
+}
+
+// startFailure returns why go-plugin could not connect: what is wrong with the
+// handshake or the address, or else that the process ended, or that it has closed
+// its standard output. err is go-plugin's own error, for anything else.
+func (r *runner) startFailure(err error) error {
+	r.mu.Lock()
+	refused := r.refused
+	r.mu.Unlock()
+	if refused != nil {
+		return refused
+	}
+	select {
+	case <-r.exited:
+		return errEnded
+	case <-r.silent:
+	default:
+		return err
+	}
+	// Its output ends a moment before the process is known to have ended.
+	select {
+	case <-r.exited:
+		return errEnded
+	case <-time.After(time.Second):
+		return errNoHandshake
+	}
 }
 
 func (r *runner) killGroup() {
@@ -208,6 +259,7 @@ func (r *runner) PluginToHost(network, address string) (string, string, error) {
 	default:
 		r.address = address
 	}
+	r.refuse(err)
 	return network, address, err
 }
 

@@ -1,0 +1,98 @@
+package pluginproc
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// maxDispenses is how many plugins may see one call. A call whose process dies is
+// repeated once on a fresh one: only one answer is used, and a dispenser decides
+// without acting.
+const maxDispenses = 2
+
+// What a dispenser that is unavailable leads to.
+const (
+	OnFailureDeny    = "deny"
+	OnFailureBuiltin = "builtin"
+)
+
+// Dispenser returns the dispenser that the specs name, nil when none does. It
+// finds the process at call time, so it stays good over restarts; after a
+// Reload that gives or takes the role, ask again.
+func (m *Manager) Dispenser() pluginsdk.Dispenser {
+	if !m.has(pluginsdk.RoleDispenser) {
+		return nil
+	}
+	return dispenser{m}
+}
+
+// dispenser lets the pipeline ask the plugin that has the role.
+type dispenser struct{ manager *Manager }
+
+// Dispense asks the process that the plugin has at this moment.
+func (d dispenser) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+	s, err := d.manager.slotOf(pluginsdk.RoleDispenser)
+	if err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	asking := call[pluginsdk.Intent]{slot: s, method: "dispense", requestID: requestID(req), limit: maxDispenses}
+	intent, spec, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) {
+		return p.dispense(ctx, user, req)
+	})
+	if errors.Is(err, pluginsdk.ErrUnavailable) && spec.OnFailure == OnFailureBuiltin {
+		s.log.Warn(`the built-in dispenser answers in its place, as on_failure = "builtin" says`, "request_id", requestID(req))
+		s.options.Metrics.Builtin(spec.Name)
+		return pluginsdk.Done(), nil
+	}
+	return intent, err
+}
+
+func (p *instance) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+	u, r := p.spec.narrow(user, req)
+	intent, err := p.Client.Dispense(ctx, u, r)
+	if err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	return p.spec.checkIntent(intent)
+}
+
+// checkIntent holds an answer of a dispenser against the contract and the
+// grants, and returns it as the pipeline wants it.
+func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
+	effects, err := s.checkEffects(i.Effects())
+	if err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	switch i.Kind() {
+	case pluginsdk.KindDone:
+		return pluginsdk.Done().With(effects...), nil
+	case pluginsdk.KindRedirect:
+		if err := checkText("the target", i.Target(), maxTarget); err != nil {
+			return pluginsdk.Intent{}, err
+		}
+		if i.Target() == "" {
+			return pluginsdk.Intent{}, broken("the redirect has no target")
+		}
+		return pluginsdk.Redirect(i.Target()).With(effects...), nil
+	case pluginsdk.KindOrgSetup:
+		if err := checkText("the person's name", i.PersonName(), maxPersonName); err != nil {
+			return pluginsdk.Intent{}, err
+		}
+		return pluginsdk.OrgSetup(i.PersonName()).With(effects...), nil
+	}
+	return pluginsdk.Intent{}, broken("there is no intent of kind %q", proc.Clean(string(i.Kind()), 64))
+}
+
+// checkOnFailure refuses what on_failure cannot mean.
+func (s Spec) checkOnFailure(bad func(format string, args ...any)) {
+	switch {
+	case s.OnFailure != OnFailureDeny && s.OnFailure != OnFailureBuiltin:
+		bad("on_failure %q is unknown: use %q or %q", s.OnFailure, OnFailureDeny, OnFailureBuiltin)
+	case s.OnFailure == OnFailureBuiltin && !slices.Contains(s.Roles, pluginsdk.RoleDispenser):
+		bad("on_failure = %q is for dispensers only: remove it", OnFailureBuiltin)
+	}
+}

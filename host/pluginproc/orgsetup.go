@@ -1,0 +1,81 @@
+package pluginproc
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// maxHandles is how many plugins may see one form: it is never sent again, because
+// a handler may have acted before its process died.
+const maxHandles = 1
+
+// OrgSetup returns the handler that the specs name, nil when none does. What is
+// said of [Manager.Dispenser] holds here too.
+func (m *Manager) OrgSetup() pluginsdk.OrgSetupHandler {
+	if !m.has(pluginsdk.RoleOrgSetup) {
+		return nil
+	}
+	return orgSetup{m}
+}
+
+// orgSetup lets the pipeline ask the plugin that has the role.
+type orgSetup struct{ manager *Manager }
+
+// Handle asks the process that the plugin has at this moment.
+func (o orgSetup) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
+	s, err := o.manager.slotOf(pluginsdk.RoleOrgSetup)
+	if err != nil {
+		return pluginsdk.Result{}, err
+	}
+	asking := call[pluginsdk.Result]{slot: s, method: "handle", requestID: requestID(req), limit: maxHandles}
+	result, _, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Result, error) {
+		return p.handle(ctx, user, req)
+	})
+	return result, err
+}
+
+func (p *instance) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
+	u, r := p.spec.narrow(user, req)
+	result, err := p.Client.Handle(ctx, u, r)
+	if err != nil {
+		return pluginsdk.Result{}, err
+	}
+	return p.spec.checkResult(result)
+}
+
+// checkResult holds an answer of a handler against the contract and the grants, and
+// returns it as the pipeline wants it.
+func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
+	effects, err := s.checkEffects(r.Effects())
+	if err != nil {
+		return pluginsdk.Result{}, err
+	}
+	switch r.Status() {
+	case pluginsdk.StatusSatisfied:
+		return pluginsdk.Satisfied().With(effects...), nil
+	case pluginsdk.StatusNeedsMoreInput:
+		payload := r.NextStep()
+		if payload == nil {
+			payload = map[string]any{}
+		}
+		text, err := json.Marshal(payload)
+		if err != nil || len(text) > maxNextStep {
+			return pluginsdk.Result{}, broken("next_step is no JSON, or larger than %d bytes", maxNextStep)
+		}
+		return pluginsdk.NeedsMoreInput(payload).With(effects...), nil
+	case pluginsdk.StatusError:
+		if len(r.Errors()) == 0 || len(r.Errors()) > maxErrors {
+			return pluginsdk.Result{}, broken("an error needs 1 to %d messages, not %d", maxErrors, len(r.Errors()))
+		}
+		for _, text := range r.Errors() {
+			if err := checkText("a message", text, maxError); err != nil {
+				return pluginsdk.Result{}, err
+			}
+		}
+		return pluginsdk.Failed(r.Errors()...).With(effects...), nil
+	}
+	return pluginsdk.Result{}, broken("there is no status %q", proc.Clean(string(r.Status()), 64))
+}
