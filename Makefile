@@ -97,7 +97,7 @@ ui5-run: build ui5 ## serve the OpenUI5 dashboard over the demo's data
 	@exec bin/vestibule serve -c $(UI5)/config.hcl
 
 ui5-test: ui5 ## look at the OpenUI5 dashboard through a real browser
-	REQUIRE_UI5=1 go test -count=1 ./$(UI5)
+	REQUIRE_BROWSER=1 REQUIRE_UI5=1 go test -count=1 ./$(UI5)
 
 screens: ## take a picture of every screen into screens/
 	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^TestScreens' ./ui/uitest

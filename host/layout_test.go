@@ -69,7 +69,7 @@ func layout() map[string][]string {
 
 		"internal/finding": {}, "internal/words": {},
 
-		"ui": {}, "ui/uitest": {},
+		"ui": {}, "ui/browsertest": {}, "ui/uitest": {},
 		"examples/*": {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
 	}
 }
@@ -79,7 +79,7 @@ func libraries() map[string][]string {
 	sql := []string{"host/store", "host/store/*", "odata/sqlsource", "odata/sqlsource/*", "odata/odatatest", "odata/odatatest/*", "examples/*"}
 	settings := []string{"host/config", "host/config/*"}
 	plugins := []string{"host/pluginproc", "pluginsdk", "pluginsdk/*"}
-	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "pluginsdk/internal/sdktest", "odata/odatatest", "odata/odatatest/*"}
+	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "pluginsdk/internal/sdktest", "odata/odatatest", "odata/odatatest/*", "ui/browsertest"}
 	return map[string][]string{
 		"github.com/gorilla/mux":              {"host", "examples/*"},
 		"github.com/gorilla/sessions":         {"host", "host/session"},
@@ -106,7 +106,7 @@ func libraries() map[string][]string {
 		"testing":                         kits,
 		"github.com/google/go-cmp":        kits,
 		"github.com/rogpeppe/go-internal": {},
-		"github.com/chromedp":             {},
+		"github.com/chromedp":             {"ui/browsertest"},
 	}
 }
 

@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // columns is what the table shows of a product.
@@ -18,7 +19,7 @@ const columns = `SELECT p.name || ' ' || p.sku, c.name, s.name, p.released_on, p
 var desk = look{name: "en.light", language: "en-US", scheme: "light", width: 1440, height: 900}
 
 // products returns rows of the database as the table shows them in English.
-func (s *site) products(t *testing.T, rest string, args ...any) [][]string {
+func (s *site) products(t testing.TB, rest string, args ...any) [][]string {
 	t.Helper()
 	rows := s.rows(t, columns+rest, args...)
 	for _, r := range rows {
@@ -31,7 +32,7 @@ func (s *site) products(t *testing.T, rest string, args ...any) [][]string {
 	return rows
 }
 
-func (s *site) count(t *testing.T, rest string, args ...any) int {
+func (s *site) count(t testing.TB, rest string, args ...any) int {
 	t.Helper()
 	n, err := strconv.Atoi(s.one(t, `SELECT count(*) FROM products p `+rest, args...))
 	if err != nil {
@@ -41,12 +42,12 @@ func (s *site) count(t *testing.T, rest string, args ...any) int {
 }
 
 // heading is what stands above the table.
-func (s *site) heading(t *testing.T, rest string, args ...any) string {
+func (s *site) heading(t testing.TB, rest string, args ...any) string {
 	t.Helper()
 	return fmt.Sprintf("Products (%s)", grouped(s.count(t, rest, args...), ","))
 }
 
-func day(t *testing.T, text string) string {
+func day(t testing.TB, text string) string {
 	t.Helper()
 	d, err := time.Parse(time.DateOnly, text[:len(time.DateOnly)])
 	if err != nil {
@@ -61,7 +62,7 @@ func money(amount string) string {
 	return grouped(n, ",") + "." + cents + " EUR"
 }
 
-func same(t *testing.T, what string, got, want any) {
+func same(t testing.TB, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s: the database (-) and the screen (+):\n%s", what, diff)
@@ -71,16 +72,15 @@ func same(t *testing.T, what string, got, want any) {
 // One host and one browser serve all that is tried; a tab has cookies of its own.
 func TestDashboard(t *testing.T) {
 	s := serve(t)
-	ctx := browser(t)
-	t.Run("reader", func(t *testing.T) { reader(t, ctx, s) })
-	t.Run("looks", func(t *testing.T) { looks(t, ctx, s) })
-	t.Run("way back", func(t *testing.T) { wayBack(t, ctx, s) })
+	t.Run("reader", func(t *testing.T) { reader(t, s) })
+	t.Run("looks", func(t *testing.T) { looks(t, s) })
+	t.Run("way back", func(t *testing.T) { wayBack(t, s) })
 }
 
 // reader goes the whole way: sign in, scroll, sort, filter, search, look closer,
 // sign out. What is on the screen is what is in the database.
-func reader(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a test names itself first
-	b := open(t, ctx, s, desk)
+func reader(t *testing.T, s *site) {
+	b := open(t, s, desk)
 	b.visit("")
 	for _, step := range []struct {
 		name string
@@ -101,15 +101,15 @@ func reader(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a t
 		{"sign out", signOut},
 	} {
 		if !t.Run(step.name, func(t *testing.T) {
-			b.t = t
+			b.T = t
 			step.do(t, b)
-			b.picture(strings.ReplaceAll(step.name, " ", "-"))
-			b.quiet()
+			b.Picture(strings.ReplaceAll(step.name, " ", "-"))
+			b.Quiet()
 		}) {
 			break // the steps after it build upon it
 		}
 	}
-	b.t = t
+	b.T = t
 }
 
 func figures(t *testing.T, b *tab) {
@@ -140,7 +140,7 @@ func grow(t *testing.T, b *tab) {
 
 func sortRows(t *testing.T, b *tab) {
 	b.sort("columnPrice", "Price", "Descending")
-	b.wait(`document.querySelector('` + list + `columnPrice').ariaSort === 'descending'`)
+	b.Wait(`document.querySelector('` + list + `columnPrice').ariaSort === 'descending'`)
 	want := b.site.products(t, `ORDER BY p.price DESC, p.id LIMIT 60`)
 	b.await(list+"table tr.sapMLIB td.sapMListTblCell", want[0][0])
 	same(t, "price, descending", b.rows(list+"table", 30), want[:30])
@@ -186,9 +186,9 @@ func filterRows(t *testing.T, b *tab) {
 const found = ` (p.name LIKE '%light%' OR p.description LIKE '%light%') AND (p.name LIKE '%tent%' OR p.description LIKE '%tent%') `
 
 func searchRows(t *testing.T, b *tab) {
-	b.click(list + "reset")
+	b.Click(list + "reset")
 	b.await(list+"heading", b.site.heading(t, ""))
-	b.fill(list+"search-I", "light tent\r")
+	b.Fill(list+"search-I", "light tent\r")
 	b.await(list+"heading", b.site.heading(t, `WHERE`+found))
 	same(t, "found", b.rows(list+"table", 30), b.site.products(t, `WHERE`+found+`ORDER BY c.name DESC, p.id LIMIT 30`))
 
@@ -201,14 +201,14 @@ func searchRows(t *testing.T, b *tab) {
 
 // Words that mean something to $search are only words here.
 func noHit(_ *testing.T, b *tab) {
-	b.fill(list+"search-I", `NOT "(\ & OR`+"\r")
+	b.Fill(list+"search-I", `NOT "(\ & OR`+"\r")
 	b.await(list+"heading", "Products (0)")
 	b.rows(list+"table", 0)
 	b.await(list+"table-nodata-text", "No product fits.")
 }
 
 func reset(t *testing.T, b *tab) {
-	b.click(list + "reset")
+	b.Click(list + "reset")
 	b.sort("columnName", "Name", "Ascending")
 	want := b.site.products(t, `ORDER BY p.name, p.id LIMIT 30`)
 	b.await(list+"table tr.sapMLIB td.sapMListTblCell", want[0][0])
@@ -217,7 +217,7 @@ func reset(t *testing.T, b *tab) {
 
 // shows compares the detail with a product of the database.
 func (b *tab) shows(id string) {
-	t := b.t
+	t := b.T
 	t.Helper()
 	p := b.site.rows(t, `SELECT p.name, p.sku, parent.name || ' › ' || c.name, s.name || ' (' || s.country || ')', printf('%.2f', p.price)
 		FROM products p JOIN categories c ON c.id = p.category_id JOIN categories parent ON parent.id = c.parent_id
@@ -239,15 +239,15 @@ func (b *tab) shows(id string) {
 	b.await(detail+"salesHeading", fmt.Sprintf("Orders (%d)", n))
 	b.sales(id, min(n, 8))
 	if n > 8 {
-		b.click(detail + "sales-trigger")
+		b.Click(detail + "sales-trigger")
 		b.sales(id, min(n, 16))
 	}
 }
 
 // sales compares the first n orders of a product with the database.
 func (b *tab) sales(id string, n int) {
-	b.t.Helper()
-	want := b.site.rows(b.t, `SELECT o.id, c.name || ' ' || c.shipping_city, CASE o.status WHEN 0 THEN 'Placed' WHEN 1 THEN 'Paid'
+	b.T.Helper()
+	want := b.site.rows(b.T, `SELECT o.id, c.name || ' ' || c.shipping_city, CASE o.status WHEN 0 THEN 'Placed' WHEN 1 THEN 'Paid'
 			WHEN 2 THEN 'Shipped' WHEN 3 THEN 'Returned' ELSE 'Cancelled' END, i.quantity, printf('%.2f', i.unit_price)
 		FROM order_items i JOIN orders o ON o.id = i.order_id JOIN customers c ON c.id = o.customer_id
 		WHERE i.product_id = ? ORDER BY o.ordered_at DESC, i.line_no, o.id LIMIT ?`, id, n)
@@ -258,31 +258,31 @@ func (b *tab) sales(id string, n int) {
 	for _, r := range want {
 		r[4] = money(r[4])
 	}
-	same(b.t, "orders", got, want)
+	same(b.T, "orders", got, want)
 }
 
 func openDetail(t *testing.T, b *tab) {
 	id := b.site.one(t, `SELECT id FROM products p ORDER BY p.name, p.id LIMIT 1 OFFSET 2`)
-	b.click(list + "table tr.sapMLIB:nth-child(3)")
-	b.wait(`location.hash === '#/products/` + id + `'`)
+	b.Click(list + "table tr.sapMLIB:nth-child(3)")
+	b.Wait(`location.hash === '#/products/` + id + `'`)
 	b.shows(id)
-	b.wait(`document.querySelector('` + list + `table tr.sapMLIB:nth-child(3) .sapMLIBNavigated')`)
+	b.Wait(`document.querySelector('` + list + `table tr.sapMLIB:nth-child(3) .sapMLIBNavigated')`)
 }
 
 func openRelated(t *testing.T, b *tab) {
 	id := b.site.one(t, `SELECT id FROM products p ORDER BY p.name, p.id LIMIT 1 OFFSET 2`)
 	next := b.site.one(t, `SELECT min(related_id) FROM related_products WHERE product_id = ?`, id)
-	b.click(detail + "related tr.sapMLIB:nth-child(1)")
-	b.wait(`location.hash === '#/products/` + next + `'`)
+	b.Click(detail + "related tr.sapMLIB:nth-child(1)")
+	b.Wait(`location.hash === '#/products/` + next + `'`)
 	b.shows(next)
 }
 
 func fullScreen(_ *testing.T, b *tab) {
-	b.click(detail + "full")
-	b.wait(`location.hash.endsWith('/full')`)
-	b.click(detail + "close")
-	b.wait(`location.hash.length < 3`)
-	b.wait(`document.querySelector('` + list + `figureProducts').checkVisibility()`)
+	b.Click(detail + "full")
+	b.Wait(`location.hash.endsWith('/full')`)
+	b.Click(detail + "close")
+	b.Wait(`location.hash.length < 3`)
+	b.Wait(`document.querySelector('` + list + `figureProducts').checkVisibility()`)
 }
 
 // All data came in batches of the default kind: parts with relative addresses.
@@ -304,9 +304,9 @@ func onlyBatches(t *testing.T, b *tab) {
 }
 
 func signOut(t *testing.T, b *tab) {
-	b.click(frame + "signOut")
-	b.wait(`location.pathname === '/'`)
-	if cookie := eval[string](b, `document.cookie`); cookie != "" {
+	b.Click(frame + "signOut")
+	b.Wait(`location.pathname === '/'`)
+	if cookie := browsertest.Eval[string](b.Tab, `document.cookie`); cookie != "" {
 		t.Errorf("a script can read the cookie %q", cookie)
 	}
 	b.visitGuest()
@@ -314,7 +314,7 @@ func signOut(t *testing.T, b *tab) {
 
 // visitGuest makes sure that the pages are closed again.
 func (b *tab) visitGuest() {
-	b.t.Helper()
-	eval[any](b, `location.assign('/dashboard/'); null`)
-	b.wait(`location.pathname === '/login' && document.querySelector('input[name=password]')`)
+	b.T.Helper()
+	browsertest.Eval[any](b.Tab, `location.assign('/dashboard/'); null`)
+	b.Wait(`location.pathname === '/login' && document.querySelector('input[name=password]')`)
 }

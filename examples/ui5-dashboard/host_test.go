@@ -121,7 +121,7 @@ func openDatabase(t *testing.T, path string) *sql.DB {
 }
 
 // rows returns what a query finds, every column as text.
-func (s *site) rows(t *testing.T, query string, args ...any) [][]string {
+func (s *site) rows(t testing.TB, query string, args ...any) [][]string {
 	t.Helper()
 	found, err := s.db.QueryContext(context.Background(), query, args...)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *site) rows(t *testing.T, query string, args ...any) [][]string {
 }
 
 // one returns the single value that a query finds.
-func (s *site) one(t *testing.T, query string, args ...any) string {
+func (s *site) one(t testing.TB, query string, args ...any) string {
 	t.Helper()
 	found := s.rows(t, query, args...)
 	if len(found) != 1 || len(found[0]) != 1 {

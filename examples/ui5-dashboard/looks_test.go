@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -13,11 +12,13 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // looks sees both languages, and the theme that the system asks for, also when
 // the system changes its mind.
-func looks(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a test names itself first
+func looks(t *testing.T, s *site) {
 	heading := map[string]string{"en-US": "Products (20,000)", "de-DE": "Artikel (20.000)"}
 	price := s.one(t, `SELECT printf('%.2f', price) FROM products ORDER BY name, id LIMIT 1`)
 	prices := map[string]string{"en-US": price + " EUR", "de-DE": strings.Replace(price, ".", ",", 1) + " EUR"}
@@ -28,30 +29,30 @@ func looks(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a te
 		{name: "de.contrast", language: "de-DE", scheme: "light", more: "prefers-contrast: more", width: 1024, height: 768},
 	} {
 		t.Run(l.name, func(t *testing.T) {
-			b := open(t, ctx, s, l)
+			b := open(t, s, l)
 			b.visit("")
 			b.rows(list+"table", 30)
 			b.await(list+"heading", heading[l.language])
 			b.await(list+"table tr.sapMLIB > td:last-of-type", "") // the arrow
-			if got := eval[[][]string](b, `rows('`+list+`table')`)[0]; !slices.Contains(got, prices[l.language]) {
+			if got := browsertest.Eval[[][]string](b.Tab, `rows('`+list+`table')`)[0]; !slices.Contains(got, prices[l.language]) {
 				t.Errorf("no price %q in %q", prices[l.language], got)
 			}
-			if got := eval[string](b, `document.documentElement.lang`); got != l.language {
+			if got := browsertest.Eval[string](b.Tab, `document.documentElement.lang`); got != l.language {
 				t.Errorf("the language of the page is %q", got)
 			}
 			b.theme(l)
-			b.picture("list." + l.name)
-			b.click(list + "table tr.sapMLIB:nth-child(1)")
+			b.Picture("list." + l.name)
+			b.Click(list + "table tr.sapMLIB:nth-child(1)")
 			b.await(detail+"heading", s.one(t, `SELECT name FROM products ORDER BY name, id LIMIT 1`))
-			b.wait(`idle('` + detail + `sales') && rows('` + detail + `sales').length > 0`)
+			b.Wait(`idle('` + detail + `sales') && rows('` + detail + `sales').length > 0`)
 			b.still()
-			b.picture("detail." + l.name)
-			if wide := eval[float64](b, `document.documentElement.scrollWidth`); wide > float64(l.width) {
+			b.Picture("detail." + l.name)
+			if wide := browsertest.Eval[float64](b.Tab, `document.documentElement.scrollWidth`); wide > float64(l.width) {
 				t.Errorf("scrolls sideways: %v", wide)
 			}
 
 			l.scheme = map[string]string{"light": "dark", "dark": "light"}[l.scheme]
-			b.see(l)
+			b.look(l)
 			b.theme(l)
 		})
 	}
@@ -59,7 +60,7 @@ func looks(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a te
 
 // theme waits for the theme that fits, and for its colours.
 func (b *tab) theme(l look) {
-	b.t.Helper()
+	b.T.Helper()
 	name := "sap_horizon"
 	switch {
 	case l.more != "" && l.scheme == "dark":
@@ -69,8 +70,8 @@ func (b *tab) theme(l look) {
 	case l.scheme == "dark":
 		name += "_dark"
 	}
-	b.wait(`document.documentElement.classList.contains('sapUiTheme-` + name + `')`)
-	b.wait(fmt.Sprintf(`(() => {
+	b.Wait(`document.documentElement.classList.contains('sapUiTheme-` + name + `')`)
+	b.Wait(fmt.Sprintf(`(() => {
 		const light = getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).every((part) => part > 127);
 		return light === %t;
 	})()`, l.scheme == "light"))
@@ -78,8 +79,8 @@ func (b *tab) theme(l look) {
 
 // still waits until nothing moves any more.
 func (b *tab) still() {
-	b.t.Helper()
-	b.wait(`(() => {
+	b.T.Helper()
+	b.Wait(`(() => {
 		const now = JSON.stringify([...document.querySelectorAll('.sapFFCLColumn, .sapFDynamicPage')].map((e) => e.getBoundingClientRect()));
 		const since = window.stillSince?.[0] === now ? window.stillSince[1] : performance.now();
 		window.stillSince = [now, since];
@@ -90,32 +91,32 @@ func (b *tab) still() {
 // wayBack holds that a link to a product leads through the sign-in to that
 // product, also when the session has ended meanwhile, and that what does not
 // exist is said.
-func wayBack(t *testing.T, ctx context.Context, s *site) { //nolint:revive // a test names itself first
-	b := open(t, ctx, s, desk)
+func wayBack(t *testing.T, s *site) {
+	b := open(t, s, desk)
 	b.visit("#/products/77")
 	b.shows("77")
-	b.quiet()
+	b.Quiet()
 
-	call(b, network.ClearBrowserCookies, cdp.Empty{})
-	b.click(detail + "related tr.sapMLIB:nth-child(1)")
-	b.wait(`location.pathname === '/login'`)
-	if complaints := strings.Join(b.forgive(), "\n"); !strings.Contains(complaints, "401") {
+	browsertest.Call(b.Tab, network.ClearBrowserCookies, cdp.Empty{})
+	b.Click(detail + "related tr.sapMLIB:nth-child(1)")
+	b.Wait(`location.pathname === '/login'`)
+	if complaints := strings.Join(b.Forgive(), "\n"); !strings.Contains(complaints, "401") {
 		t.Errorf("the session had ended, and nothing was refused: %s", complaints)
 	}
 	b.signIn()
-	b.forgive() // of the page that was left
+	b.Forgive() // of the page that was left
 	next := s.one(t, `SELECT min(related_id) FROM related_products WHERE product_id = 77`)
-	b.wait(`location.hash === '#/products/` + next + `'`)
+	b.Wait(`location.hash === '#/products/` + next + `'`)
 	b.shows(next)
-	b.quiet()
+	b.Quiet()
 
 	for _, missing := range []string{"999999999", "x'y"} {
-		eval[any](b, `location.hash = '#/products/`+strings.ReplaceAll(missing, "'", "%27")+`'; null`)
-		b.wait(`document.querySelector('.sapMMessageToast')?.textContent === 'There is no such product.'`)
-		b.wait(`location.hash.length < 3`)
-		b.wait(`document.querySelector('.sapMMessageToast') === null`)
+		browsertest.Eval[any](b.Tab, `location.hash = '#/products/`+strings.ReplaceAll(missing, "'", "%27")+`'; null`)
+		b.Wait(`document.querySelector('.sapMMessageToast')?.textContent === 'There is no such product.'`)
+		b.Wait(`location.hash.length < 3`)
+		b.Wait(`document.querySelector('.sapMMessageToast') === null`)
 	}
-	b.forgive() // a 404 is an error to UI5
+	b.Forgive() // a 404 is an error to UI5
 }
 
 // The browser test proves the application; this one proves that no word of it is

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/vestibule-dev/vestibule/v2/examples/shop/seed"
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // The ids that UI5 gives to what the views name.
@@ -39,69 +40,57 @@ null`
 
 // signIn fills in the sign-in, which is where a guest is.
 func (b *tab) signIn() {
-	b.t.Helper()
-	b.wait(`document.querySelector('input[name=password]')`)
-	b.fill(`input[name=login]`, seed.Email)
-	b.fill(`input[name=password]`, seed.Password)
-	b.click(`button[type=submit]`)
-	b.wait(`location.pathname === '/dashboard/'`)
-	b.wait(`window.rows`)
+	b.T.Helper()
+	b.Wait(`document.querySelector('input[name=password]')`)
+	b.Fill(`input[name=login]`, seed.Email)
+	b.Fill(`input[name=password]`, seed.Password)
+	b.Click(`button[type=submit]`)
+	b.Wait(`location.pathname === '/dashboard/'`)
+	b.Wait(`window.rows`)
 }
 
 // visit goes to a page of the application as a guest.
 func (b *tab) visit(fragment string) {
-	b.t.Helper()
-	b.do(chromedp.Navigate(b.site.url + "/dashboard/" + fragment))
+	b.T.Helper()
+	b.Do(chromedp.Navigate(b.site.url + "/dashboard/" + fragment))
 	b.signIn()
-}
-
-func (b *tab) click(selector string) {
-	b.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector)))
-}
-
-// fill types a value over what a field holds.
-func (b *tab) fill(selector, value string) {
-	b.t.Helper()
-	eval[any](b, fmt.Sprintf(`document.querySelector(%q).select(); null`, selector))
-	b.do(chromedp.SendKeys(chromedp.CSS(selector), value))
 }
 
 // await waits until an element says something.
 func (b *tab) await(selector, text string) {
-	b.t.Helper()
-	b.wait(fmt.Sprintf(`seen(document.querySelector(%q)) === %q`, selector, text))
+	b.T.Helper()
+	b.Wait(fmt.Sprintf(`seen(document.querySelector(%q)) === %q`, selector, text))
 }
 
 // rows waits until a table has n rows and is at rest, and returns its cells.
 func (b *tab) rows(table string, n int) [][]string {
-	b.t.Helper()
-	b.wait(fmt.Sprintf(`rows(%q).length === %d && idle(%q)`, table, n, table))
-	return eval[[][]string](b, fmt.Sprintf(`rows(%q)`, table))
+	b.T.Helper()
+	b.Wait(fmt.Sprintf(`rows(%q).length === %d && idle(%q)`, table, n, table))
+	return browsertest.Eval[[][]string](b.Tab, fmt.Sprintf(`rows(%q)`, table))
 }
 
 // scroll turns the wheel over a table until it has n rows, and returns them. Who
 // is at the end already goes back a little first, as a reader would.
 func (b *tab) scroll(table string, n int) [][]string {
-	b.t.Helper()
+	b.T.Helper()
 	for turn := range 40 {
-		if eval[int](b, fmt.Sprintf(`rows(%q).length`, table)) >= n {
+		if browsertest.Eval[int](b.Tab, fmt.Sprintf(`rows(%q).length`, table)) >= n {
 			break
 		}
 		if turn%10 == 0 {
 			b.wheel(table, -400)
 			b.wheel(table, 8000)
 		}
-		b.do(chromedp.Sleep(100 * time.Millisecond))
+		b.Do(chromedp.Sleep(100 * time.Millisecond))
 	}
 	return b.rows(table, n)
 }
 
 // top goes back to where the filters are, and waits until they stand still.
 func (b *tab) top() {
-	b.t.Helper()
+	b.T.Helper()
 	b.wheel(list+"table", -100_000)
-	b.wait(`(() => {
+	b.Wait(`(() => {
 		const y = document.querySelector('` + list + `search').getBoundingClientRect().y;
 		const still = document.querySelector('` + list + `page-contentWrapper').scrollTop === 0 && y === window.lastY && y > 0;
 		window.lastY = y;
@@ -110,12 +99,12 @@ func (b *tab) top() {
 }
 
 func (b *tab) wheel(selector string, by float64) {
-	b.t.Helper()
-	at := eval[[]float64](b, fmt.Sprintf(`(() => {
+	b.T.Helper()
+	at := browsertest.Eval[[]float64](b.Tab, fmt.Sprintf(`(() => {
 		const box = document.querySelector(%q).getBoundingClientRect();
 		return [box.x + box.width / 2, innerHeight - 60];
 	})()`, selector))
-	call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{
+	browsertest.Call(b.Tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{
 		Type: input.DispatchMouseEventTypeMouseWheel, X: at[0], Y: at[1],
 		DeltaX: 0.001, DeltaY: by, // 0 would be left out of the message, and is wanted in it
 	})
@@ -123,29 +112,29 @@ func (b *tab) wheel(selector string, by float64) {
 
 // sort opens the menu of a column and chooses an order in it.
 func (b *tab) sort(column, item, order string) {
-	b.t.Helper()
-	b.click(list + column)
+	b.T.Helper()
+	b.Click(list + column)
 	button := fmt.Sprintf(`[...document.querySelectorAll('.sapMTCMenuPopup .sapMILI')]
 		.find((row) => seen(row.querySelector('.sapMILILabel')) === %q && row.checkVisibility())?.querySelector('[title=%q]')`, item, order)
-	b.wait(button)
-	b.picture("menu." + column)
-	eval[any](b, button+`.setAttribute('data-test', 'choose'); null`)
-	b.click(`[data-test=choose]`)
-	eval[any](b, `document.querySelector('[data-test=choose]')?.removeAttribute('data-test'); null`)
-	b.wait(`![...document.querySelectorAll('.sapMTCMenuPopup')].some((menu) => menu.checkVisibility())`)
+	b.Wait(button)
+	b.Picture("menu." + column)
+	browsertest.Eval[any](b.Tab, button+`.setAttribute('data-test', 'choose'); null`)
+	b.Click(`[data-test=choose]`)
+	browsertest.Eval[any](b.Tab, `document.querySelector('[data-test=choose]')?.removeAttribute('data-test'); null`)
+	b.Wait(`![...document.querySelectorAll('.sapMTCMenuPopup')].some((menu) => menu.checkVisibility())`)
 }
 
 // pick opens a drop-down list and clicks an entry of it.
 func (b *tab) pick(control, entry string) {
-	b.t.Helper()
-	b.click(list + control + `-arrow`)
+	b.T.Helper()
+	b.Click(list + control + `-arrow`)
 	item := fmt.Sprintf(`[...document.querySelectorAll('.sapMPopover li')].find((item) => seen(item).startsWith(%q))`, entry)
-	b.wait(item)
-	b.picture("drop-down." + control)
-	eval[any](b, item+`.setAttribute('data-test', 'pick'); null`)
-	b.click(`[data-test=pick]`)
-	eval[any](b, `document.querySelector('[data-test=pick]')?.removeAttribute('data-test'); null`)
-	b.wait(`![...document.querySelectorAll('.sapMPopover')].some((list) => list.checkVisibility())`)
+	b.Wait(item)
+	b.Picture("drop-down." + control)
+	browsertest.Eval[any](b.Tab, item+`.setAttribute('data-test', 'pick'); null`)
+	b.Click(`[data-test=pick]`)
+	browsertest.Eval[any](b.Tab, `document.querySelector('[data-test=pick]')?.removeAttribute('data-test'); null`)
+	b.Wait(`![...document.querySelectorAll('.sapMPopover')].some((list) => list.checkVisibility())`)
 }
 
 // batched returns the requests within all batches so far, and whether a batch

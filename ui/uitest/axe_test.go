@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // tally is what the run of the tests ends with.
@@ -39,12 +41,12 @@ type violation struct {
 // axe fails the test for every violation of WCAG 2.2 AA and of the best
 // practices that axe knows.
 func (b *tab) axe(source, state string) {
-	b.t.Helper()
+	b.T.Helper()
 	axeTally.runs.Add(1)
-	if !eval[bool](b, `typeof window.axe === 'object'`) {
-		eval[any](b, source+`;null`)
+	if !browsertest.Eval[bool](b.Tab, `typeof window.axe === 'object'`) {
+		browsertest.Eval[any](b.Tab, source+`;null`)
 	}
-	found := eval[[]violation](b, `(async () => {
+	found := browsertest.Eval[[]violation](b.Tab, `(async () => {
 		const result = await axe.run(document, {
 			runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 			rules: { 'target-size': { enabled: true } },
@@ -55,15 +57,15 @@ func (b *tab) axe(source, state string) {
 	})()`)
 	axeTally.violations.Add(int64(len(found)))
 	for _, v := range found {
-		b.t.Errorf("%s: axe: %s (%s)\n%v", state, v.ID, v.Help, v.Nodes)
+		b.T.Errorf("%s: axe: %s (%s)\n%v", state, v.ID, v.Help, v.Nodes)
 	}
 }
 
 // checks holds what axe does not measure: one heading, a title, the language,
 // targets of 44 pixels, nothing wider than the page.
 func (b *tab) checks(lang, state string) {
-	b.t.Helper()
-	faults := eval[[]string](b, fmt.Sprintf(`(() => {
+	b.T.Helper()
+	faults := browsertest.Eval[[]string](b.Tab, fmt.Sprintf(`(() => {
 		const out = [];
 		const root = document.documentElement;
 		if (root.lang !== %q) out.push('lang is ' + root.lang);
@@ -83,6 +85,6 @@ func (b *tab) checks(lang, state string) {
 		return out;
 	})()`, lang))
 	for _, f := range faults {
-		b.t.Errorf("%s: %s", state, f)
+		b.T.Errorf("%s: %s", state, f)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // startDev runs the development server before h and returns its address.
@@ -57,10 +59,10 @@ func TestDevelopmentServer(t *testing.T) {
 	})
 	b := open(t)
 	base := startDev(t, h, i18n)
-	b.visit(base + "/login?lang=de")
-	b.ready("#login")
-	b.fill("#login", "ada@example.com")
-	b.fill("#password", "correct horse")
+	b.Visit(base + "/login?lang=de")
+	b.Ready("#login")
+	b.Fill("#login", "ada@example.com")
+	b.Fill("#password", "correct horse")
 	name := filepath.Join(i18n, "messagebundle_de.properties")
 	words, err := os.ReadFile(name)
 	if err != nil {
@@ -70,12 +72,12 @@ func TestDevelopmentServer(t *testing.T) {
 	if err := os.WriteFile(name, []byte(changed), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b.see("Herein!")
-	if got := eval[string](b, `document.querySelector('#login').value + ' ' + document.querySelector('#password').value`); got != "ada@example.com correct horse" {
+	b.See("Herein!")
+	if got := browsertest.Eval[string](b.Tab, `document.querySelector('#login').value + ' ' + document.querySelector('#password').value`); got != "ada@example.com correct horse" {
 		t.Errorf("the form holds %q after the change", got)
 	}
 	submit(b)
-	b.at(base + "/dashboard")
+	b.At(base + "/dashboard")
 	if got := <-origins; got != h.URL {
 		t.Errorf("the host sees the origin %q, want its own, %q", got, h.URL)
 	}

@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // signIn fills in the sign-in screen.
 func (b *tab) signIn(secret string) {
-	b.t.Helper()
-	b.ready("#login")
-	b.fill("#login", person)
-	b.fill("#password", secret)
+	b.T.Helper()
+	b.Ready("#login")
+	b.Fill("#login", person)
+	b.Fill("#password", secret)
 	submit(b)
 }
 
@@ -23,115 +25,115 @@ func (b *tab) signIn(secret string) {
 func TestRealOrganisation(t *testing.T) {
 	b := open(t)
 	r := newReal(t, "")
-	b.visit(r.base + "/dashboard#/orders/17")
-	b.at(r.base + "/login#/orders/17")
+	b.Visit(r.base + "/dashboard#/orders/17")
+	b.At(r.base + "/login#/orders/17")
 	b.signIn(password)
-	b.see("Welcome, Ada Lovelace")
-	b.visit(r.base + "/dashboard") // not done yet: back to the step
-	b.see("Welcome, Ada Lovelace")
+	b.See("Welcome, Ada Lovelace")
+	b.Visit(r.base + "/dashboard") // not done yet: back to the step
+	b.See("Welcome, Ada Lovelace")
 
-	b.visit(r.base + "/login#/orders/17")
-	b.ready("#org_name")
+	b.Visit(r.base + "/login#/orders/17")
+	b.Ready("#org_name")
 	organisationNamed(b, "123")
-	b.see("must have at least one letter")
-	b.choose("#company_size", "enterprise")
-	b.fill("#org_name", "Analytical Engines Ltd")
-	b.fill("#billing_email", " ")
+	b.See("must have at least one letter")
+	b.Choose("#company_size", "enterprise")
+	b.Fill("#org_name", "Analytical Engines Ltd")
+	b.Fill("#billing_email", " ")
 	submit(b)
-	b.see("we need an address for invoices")
-	b.focused("#billing_email[aria-invalid=true]")
-	b.fill("#billing_email", "bills@example.com")
+	b.See("we need an address for invoices")
+	b.Focused("#billing_email[aria-invalid=true]")
+	b.Fill("#billing_email", "bills@example.com")
 
 	r.command("", "session", "revoke", "--email", person)
 	submit(b)
-	b.see("Your session has ended")
+	b.See("Your session has ended")
 	b.signIn(password)
-	b.ready("#org_name")
-	if got := eval[string](b, `document.querySelector('#org_name').value`); got != "Analytical Engines Ltd" {
+	b.Ready("#org_name")
+	if got := browsertest.Eval[string](b.Tab, `document.querySelector('#org_name').value`); got != "Analytical Engines Ltd" {
 		t.Errorf("what was typed is lost: %q", got)
 	}
 	submit(b)
-	b.at(r.base + "/dashboard#/orders/17")
+	b.At(r.base + "/dashboard#/orders/17")
 
-	b.visit(r.base + "/login")
-	b.at(r.base + "/dashboard") // signed in and settled
-	b.visit(r.base + "/ui/auth/#/sign-out")
-	b.ready(`form[action="/logout"]`)
+	b.Visit(r.base + "/login")
+	b.At(r.base + "/dashboard") // signed in and settled
+	b.Visit(r.base + "/ui/auth/#/sign-out")
+	b.Ready(`form[action="/logout"]`)
 	submit(b)
-	b.at(r.base + "/")
-	b.visit(r.base + "/dashboard")
-	b.ready("#login")
+	b.At(r.base + "/")
+	b.Visit(r.base + "/dashboard")
+	b.Ready("#login")
 }
 
 func TestRealPasswordReset(t *testing.T) {
 	b := open(t)
 	r := newReal(t, "")
-	b.visit(r.base + "/login?lang=de")
-	b.ready("#login")
-	b.click("#forgot")
-	b.ready("#email")
-	b.fill("#email", person)
+	b.Visit(r.base + "/login?lang=de")
+	b.Ready("#login")
+	b.Click("#forgot")
+	b.Ready("#email")
+	b.Fill("#email", person)
 	submit(b)
-	b.see("Wenn es ein Konto für " + person + " gibt")
+	b.See("Wenn es ein Konto für " + person + " gibt")
 	link := r.sink.link(t)
 
-	b.visit(r.base + "/login")
+	b.Visit(r.base + "/login")
 	b.signIn(password) // the link works while signed in, too
-	b.ready("#org_name")
-	b.visit(link)
-	b.ready("#password_confirmation")
-	b.at(r.base + "/login#/set-password")
+	b.Ready("#org_name")
+	b.Visit(link)
+	b.Ready("#password_confirmation")
+	b.At(r.base + "/login#/set-password")
 	passwords("password1234", "password1234")(b)
-	b.see("easy to guess")
+	b.See("easy to guess")
 	passwords("a brand new sentence", "a brand new sentence")(b)
-	b.see("Your password is changed")
+	b.See("Your password is changed")
 	b.signIn(password)
-	b.see("do not match")
+	b.See("do not match")
 	b.signIn("a brand new sentence")
-	b.ready("#org_name")
+	b.Ready("#org_name")
 
-	b.visit(link) // spent
-	b.ready("#org_name, #login")
+	b.Visit(link) // spent
+	b.Ready("#org_name, #login")
 }
 
 // The whole way by keyboard, in German, in the dark, on 320 pixels.
 func TestRealKeyboard(t *testing.T) {
 	b := open(t)
 	r := newReal(t, "")
-	b.size(320, 640)
-	b.media("dark")
-	b.visit(r.base + "/login?lang=de#/orders/17")
-	b.focused("#login")
-	b.press(person, kb.Tab, "wrong", kb.Enter)
-	b.see("passen nicht zusammen")
-	b.focused("#login")
-	b.press(kb.Tab)
-	b.focused("#password")
+	b.Size(320, 640)
+	b.Media("dark")
+	b.Visit(r.base + "/login?lang=de#/orders/17")
+	b.Focused("#login")
+	b.Press(person, kb.Tab, "wrong", kb.Enter)
+	b.See("passen nicht zusammen")
+	b.Focused("#login")
+	b.Press(kb.Tab)
+	b.Focused("#password")
 	for range "wrong" {
-		b.press(kb.Backspace)
+		b.Press(kb.Backspace)
 	}
-	b.press(password, kb.Enter)
-	b.focused("h1")
-	b.see("Willkommen, Ada Lovelace")
-	b.press(kb.Tab, " ", kb.Tab, "Analytische Maschinen", kb.Tab, "K", kb.Tab, "A", kb.Tab, kb.Tab, " ")
+	b.Press(password, kb.Enter)
+	b.Focused("h1")
+	b.See("Willkommen, Ada Lovelace")
+	b.Press(kb.Tab, " ", kb.Tab, "Analytische Maschinen", kb.Tab, "K", kb.Tab, "A", kb.Tab, kb.Tab, " ")
 	b.checks("de", "org setup by keyboard")
-	b.press(kb.Enter)
-	b.at(r.base + "/dashboard#/orders/17")
+	b.Press(kb.Enter)
+	b.At(r.base + "/dashboard#/orders/17")
 }
 
 func TestRealThrottle(t *testing.T) {
 	b := open(t)
 	r := newReal(t, "")
-	b.visit(r.base + "/login")
+	b.Visit(r.base + "/login")
 	for range 5 {
 		b.signIn("wrong")
-		b.wait(`document.querySelector('#login-error').checkVisibility()`)
+		b.Wait(`document.querySelector('#login-error').checkVisibility()`)
 	}
 	b.signIn("wrong")
-	b.ready(".countdown")
-	b.wait(`!document.querySelector('.countdown')`)
+	b.Ready(".countdown")
+	b.Wait(`!document.querySelector('.countdown')`)
 	b.signIn(password)
-	b.ready("#org_name")
+	b.Ready("#org_name")
 }
 
 // Two lines of .ui5-sources.hcl, and nothing else.
@@ -145,16 +147,16 @@ func TestRealReplacement(t *testing.T) {
 	if out := r.command("", "check"); strings.Contains(out, "error") {
 		t.Errorf("check says:\n%s", out)
 	}
-	b.visit(r.base + "/dashboard#/orders/17")
-	b.see("Good to see you.")
-	b.fill("#login", person)
-	b.fill("#password", password)
-	b.click("#sign-in button")
-	b.see("One thing, Ada Lovelace.")
-	b.choose("#legal_form", "2")
-	b.fill("#org_name", "Analytical Engines")
-	b.choose("#company_size", "small")
-	b.choose("#function", "architect")
-	b.click("#org-setup button")
-	b.at(r.base + "/dashboard#/orders/17")
+	b.Visit(r.base + "/dashboard#/orders/17")
+	b.See("Good to see you.")
+	b.Fill("#login", person)
+	b.Fill("#password", password)
+	b.Click("#sign-in button")
+	b.See("One thing, Ada Lovelace.")
+	b.Choose("#legal_form", "2")
+	b.Fill("#org_name", "Analytical Engines")
+	b.Choose("#company_size", "small")
+	b.Choose("#function", "architect")
+	b.Click("#org-setup button")
+	b.At(r.base + "/dashboard#/orders/17")
 }

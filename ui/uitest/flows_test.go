@@ -1,7 +1,6 @@
 package uitest
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,25 +8,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
-
-// at waits for an address, fragment included.
-func (b *tab) at(url string) {
-	b.t.Helper()
-	b.wait(fmt.Sprintf(`location.href === %q`, url))
-}
-
-// ready waits for a screen by an element of it.
-func (b *tab) ready(selector string) {
-	b.t.Helper()
-	b.wait(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility()`, selector))
-}
-
-// focused waits until an element has the focus.
-func (b *tab) focused(selector string) {
-	b.t.Helper()
-	b.wait(fmt.Sprintf(`document.activeElement?.matches(%q)`, selector))
-}
 
 func TestSignInGoesToTheTarget(t *testing.T) {
 	cases := []struct{ name, fragment, target, want string }{
@@ -42,11 +25,11 @@ func TestSignInGoesToTheTarget(t *testing.T) {
 			h := newHost(t)
 			h.answer("POST /auth/login", says(200, loggedIn(redirectTo(strings.Replace(c.target, "BASE", h.URL, 1)))))
 			b := open(t)
-			b.visit(h.URL + "/login" + c.fragment)
-			b.ready("#login")
-			b.click(".tick")
+			b.Visit(h.URL + "/login" + c.fragment)
+			b.Ready("#login")
+			b.Click(".tick")
 			credentials(b)
-			b.at(h.URL + c.want)
+			b.At(h.URL + c.want)
 			want := []map[string]any{{"login": "ada@example.com", "password": "correct horse", "remember": true}}
 			if d := cmp.Diff(want, h.posted("/auth/login")); d != "" {
 				t.Errorf("posted (-want +got):\n%s", d)
@@ -60,11 +43,11 @@ func TestUnsafeTargetsAreRefused(t *testing.T) {
 	b := open(t)
 	for _, target := range []string{"javascript:alert(1)", "//evil.example/x", `/\evil.example`, "data:text/html,x", "dashboard"} {
 		h.answer("POST /auth/login", says(200, loggedIn(redirectTo(target))))
-		b.visit(h.URL + "/login")
-		b.ready("#login")
+		b.Visit(h.URL + "/login")
+		b.Ready("#login")
 		credentials(b)
-		b.see("not safe to open")
-		b.at(h.URL + "/login")
+		b.See("not safe to open")
+		b.At(h.URL + "/login")
 	}
 }
 
@@ -72,9 +55,9 @@ func TestAnotherStepIsClearlyRefused(t *testing.T) {
 	h := newHost(t)
 	h.set("next", obj{"kind": "quiz", "version": "1", "payload": obj{}})
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.see("quiz")
-	b.ready(`a[href="#/sign-out"]`)
+	b.Visit(h.URL + "/login")
+	b.See("quiz")
+	b.Ready(`a[href="#/sign-out"]`)
 }
 
 // The organisation loop: more input, an error, then on; the fragment outlives
@@ -89,25 +72,25 @@ func TestOrganisationLoop(t *testing.T) {
 	step := obj{"fields": obj{"org_name": []string{"Taken."}, "vat_id": []string{"Please send us your VAT number."}}, "message": "Nearly."}
 	h.answer("POST "+path, says(200, satisfaction("needs_more_input", step, nil, nil)))
 	b := open(t)
-	b.visit(h.URL + "/login#/orders/17")
-	b.ready("#login")
+	b.Visit(h.URL + "/login#/orders/17")
+	b.Ready("#login")
 	credentials(b)
-	b.see("Welcome, Ada Lovelace")
-	b.at(h.URL + "/login#/org-setup")
-	b.do(chromedp.Navigate("about:blank"), chromedp.NavigateBack())
-	b.see("Welcome, Ada Lovelace")
+	b.See("Welcome, Ada Lovelace")
+	b.At(h.URL + "/login#/org-setup")
+	b.Do(chromedp.Navigate("about:blank"), chromedp.NavigateBack())
+	b.See("Welcome, Ada Lovelace")
 
 	organisation(b)
-	b.see("Nearly.")
-	b.see("Please send us your VAT number.")
-	b.focused("#org_name[aria-invalid=true][aria-describedby~=org_name-error]")
+	b.See("Nearly.")
+	b.See("Please send us your VAT number.")
+	b.Focused("#org_name[aria-invalid=true][aria-describedby~=org_name-error]")
 
 	h.answer("POST "+path, says(200, satisfaction("error", nil, []string{"The directory said no."}, nil)))
 	submit(b)
-	b.see("The directory said no.")
+	b.See("The directory said no.")
 	h.answer("POST "+path, says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
 	submit(b)
-	b.at(h.URL + "/dashboard#/orders/17")
+	b.At(h.URL + "/dashboard#/orders/17")
 	sent := h.posted(path)
 	want := map[string]any{
 		"legal_form": 2.0, "org_name": "Analytical Engines Ltd", "company_size": "small",
@@ -124,14 +107,14 @@ func TestOptionalFieldsAreLeftOut(t *testing.T) {
 	h.set("next", orgSetup())
 	h.answer("POST "+path, says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready("#org_name")
-	b.click("label:has(#legal_form-1)")
-	b.fill("#org_name", "Ada")
-	b.choose("#company_size", "solo")
-	b.choose("#function", "other")
+	b.Visit(h.URL + "/login")
+	b.Ready("#org_name")
+	b.Click("label:has(#legal_form-1)")
+	b.Fill("#org_name", "Ada")
+	b.Choose("#company_size", "solo")
+	b.Choose("#function", "other")
 	submit(b)
-	b.at(h.URL + "/dashboard")
+	b.At(h.URL + "/dashboard")
 	want := []map[string]any{{"legal_form": 1.0, "org_name": "Ada", "company_size": "solo", "function": "other", "marketing_consent": false}}
 	if d := cmp.Diff(want, h.posted(path)); d != "" {
 		t.Errorf("posted (-want +got):\n%s", d)
@@ -140,8 +123,8 @@ func TestOptionalFieldsAreLeftOut(t *testing.T) {
 
 // fields reads what the organisation screen holds.
 func fields(b *tab) string {
-	b.t.Helper()
-	return eval[string](b, `['legal_form-2', 'marketing_consent'].map((id) => document.getElementById(id).checked).join() + ' ' +
+	b.T.Helper()
+	return browsertest.Eval[string](b.Tab, `['legal_form-2', 'marketing_consent'].map((id) => document.getElementById(id).checked).join() + ' ' +
 		['org_name', 'company_size', 'function', 'billing_email'].map((id) => document.getElementById(id).value).join()`)
 }
 
@@ -152,15 +135,15 @@ func ended(t *testing.T) (*host, *tab) {
 	h.answer("POST /auth/intents/org-setup", says(401, fault("unauthenticated", "")))
 	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready("#login")
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
 	credentials(b)
-	b.ready("#org_name")
+	b.Ready("#org_name")
 	h.set("next", orgSetup())
-	b.visit(h.URL + "/login#/orders/17")
-	b.ready("#org_name")
+	b.Visit(h.URL + "/login#/orders/17")
+	b.Ready("#org_name")
 	organisation(b)
-	b.see("Your session has ended")
+	b.See("Your session has ended")
 	return h, b
 }
 
@@ -169,22 +152,22 @@ func ended(t *testing.T) (*host, *tab) {
 func TestSessionExpiryResumes(t *testing.T) {
 	h, b := ended(t)
 	credentials(b)
-	b.ready("#org_name")
+	b.Ready("#org_name")
 	if got, want := fields(b), "true,true Analytical Engines Ltd,small,architect,bills@example.com"; got != want {
 		t.Errorf("the form holds %q, want %q", got, want)
 	}
 	h.answer("POST /auth/intents/org-setup", says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
 	submit(b)
-	b.at(h.URL + "/dashboard#/orders/17")
+	b.At(h.URL + "/dashboard#/orders/17")
 }
 
 // What one person typed is not shown to the next who signs in on that page.
 func TestNobodyElseSeesWhatWasTyped(t *testing.T) {
 	_, b := ended(t)
-	b.fill("#login", "grace@example.com")
-	b.fill("#password", "correct horse")
+	b.Fill("#login", "grace@example.com")
+	b.Fill("#password", "correct horse")
 	submit(b)
-	b.ready("#org_name")
+	b.Ready("#org_name")
 	if got := fields(b); got != "false,false ,,," {
 		t.Errorf("the form holds %q of somebody else", got)
 	}
@@ -197,40 +180,40 @@ func TestStepThatIsNotCurrent(t *testing.T) {
 	h.answer("POST /auth/intents/org-setup", says(409, fault("intent_not_current", "")))
 	h.answer("GET /auth/intents/current", says(200, obj{"next": redirectTo("/dashboard")}))
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready("#org_name")
+	b.Visit(h.URL + "/login")
+	b.Ready("#org_name")
 	organisation(b)
-	b.at(h.URL + "/dashboard")
+	b.At(h.URL + "/dashboard")
 }
 
 func TestOrganisationScreenForGuests(t *testing.T) {
 	h := newHost(t)
 	h.answer("GET /auth/intents/current", says(401, fault("unauthenticated", "")))
 	b := open(t)
-	b.visit(h.URL + "/login#/org-setup")
-	b.ready("#login")
-	b.see("Your session has ended")
+	b.Visit(h.URL + "/login#/org-setup")
+	b.Ready("#login")
+	b.See("Your session has ended")
 }
 
 func TestThrottleCountsDown(t *testing.T) {
 	h := newHost(t)
 	h.answer("POST /auth/login", says(429, fault("auth_throttle|2|1", "login"), "Retry-After", "2"))
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready("#login")
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
 	credentials(b)
-	b.ready(".countdown")
-	b.wait(`document.querySelector('[role=alert]').textContent.includes('Too many attempts. You can try again in')`)
+	b.Ready(".countdown")
+	b.Wait(`document.querySelector('[role=alert]').textContent.includes('Too many attempts. You can try again in')`)
 	submit(b) // does nothing: the button is locked, and keeps the focus
-	b.focused(`button[aria-disabled=true]`)
-	b.wait(`!document.querySelector('.countdown')`)
-	b.wait(`document.querySelector('[role=status]').textContent === 'You can try again now.'`)
+	b.Focused(`button[aria-disabled=true]`)
+	b.Wait(`!document.querySelector('.countdown')`)
+	b.Wait(`document.querySelector('[role=status]').textContent === 'You can try again now.'`)
 	if n := len(h.posted("/auth/login")); n != 1 {
 		t.Errorf("%d posts while locked, want 1", n)
 	}
 	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/dashboard"))))
 	submit(b)
-	b.at(h.URL + "/dashboard")
+	b.At(h.URL + "/dashboard")
 }
 
 // Signing out is a real form, sent with an Origin that the host can compare.
@@ -242,10 +225,10 @@ func TestSignOut(t *testing.T) {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	})
 	b := open(t)
-	b.visit(h.URL + "/login#/sign-out")
-	b.ready(`form[action="/logout"]`)
+	b.Visit(h.URL + "/login#/sign-out")
+	b.Ready(`form[action="/logout"]`)
 	submit(b)
-	b.at(h.URL + "/")
+	b.At(h.URL + "/")
 	select {
 	case got := <-origins:
 		if got != h.URL {
@@ -260,14 +243,14 @@ func TestOfflineAndBack(t *testing.T) {
 	h := newHost(t)
 	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/dashboard"))))
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready("#login")
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
 	b.offline(true)
-	b.see("You are offline.")
+	b.See("You are offline.")
 	credentials(b)
-	b.see("Not sent")
+	b.See("Not sent")
 	b.offline(false)
-	b.see("You are connected again.")
+	b.See("You are connected again.")
 	submit(b)
-	b.at(h.URL + "/dashboard")
+	b.At(h.URL + "/dashboard")
 }

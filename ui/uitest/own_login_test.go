@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // newOwnHost serves examples/own-login in place of the built-in app.
@@ -34,39 +36,39 @@ func TestOwnLoginKeepsTheContract(t *testing.T) {
 	h := newOwnHost(t)
 	h.answer("POST /auth/login", says(422, fault("credentials_do_not_match", "login")))
 	b := open(t)
-	b.visit(h.URL + "/login#/orders/17")
-	b.see("Good to see you.")
+	b.Visit(h.URL + "/login#/orders/17")
+	b.See("Good to see you.")
 	own := func() {
-		b.fill("#login", "ada@example.com")
-		b.fill("#password", "correct horse")
-		b.click("#sign-in button")
+		b.Fill("#login", "ada@example.com")
+		b.Fill("#password", "correct horse")
+		b.Click("#sign-in button")
 	}
 	own()
-	b.see("We do not know this pair")
-	b.focused("#login[aria-invalid]")
+	b.See("We do not know this pair")
+	b.Focused("#login[aria-invalid]")
 	h.answer("POST /auth/login", says(429, fault("auth_throttle|1|1", "login"), "Retry-After", "1"))
 	own()
-	b.see("Please wait 1 seconds.")
-	b.see("Now you can try again.")
+	b.See("Please wait 1 seconds.")
+	b.See("Now you can try again.")
 	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
 	own()
-	b.see("One thing, Ada Lovelace.")
-	b.at(h.URL + "/login#/org-setup")
-	b.choose("#legal_form", "2")
-	b.fill("#org_name", "Analytical Engines")
-	b.choose("#company_size", "small")
-	b.choose("#function", "architect")
+	b.See("One thing, Ada Lovelace.")
+	b.At(h.URL + "/login#/org-setup")
+	b.Choose("#legal_form", "2")
+	b.Fill("#org_name", "Analytical Engines")
+	b.Choose("#company_size", "small")
+	b.Choose("#function", "architect")
 	h.answer("POST "+org, says(200, satisfaction("needs_more_input", obj{"fields": obj{"org_name": []string{"Taken."}}}, nil, nil)))
-	b.click("#org-setup button")
-	b.see("Taken.")
+	b.Click("#org-setup button")
+	b.See("Taken.")
 	h.answer("POST "+org, says(401, fault("unauthenticated", "")))
-	b.click("#org-setup button")
-	b.see("You have been away")
+	b.Click("#org-setup button")
+	b.See("You have been away")
 	own()
-	b.see("One thing, Ada Lovelace.")
+	b.See("One thing, Ada Lovelace.")
 	h.answer("POST "+org, says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
-	b.click("#org-setup button")
-	b.at(h.URL + "/dashboard#/orders/17")
+	b.Click("#org-setup button")
+	b.At(h.URL + "/dashboard#/orders/17")
 	sent := h.posted(org)
 	want := map[string]any{
 		"legal_form": 2.0, "org_name": "Analytical Engines", "company_size": "small", "function": "architect", "marketing_consent": false,
@@ -82,23 +84,23 @@ func TestOwnLoginShowsNobodyElseWhatWasTyped(t *testing.T) {
 	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
 	h.answer("POST /auth/intents/org-setup", says(401, fault("unauthenticated", "")))
 	b := open(t)
-	b.visit(h.URL + "/login")
+	b.Visit(h.URL + "/login")
 	signIn := func(login string) {
-		b.see("Good to see you.")
-		b.fill("#login", login)
-		b.fill("#password", "correct horse")
-		b.click("#sign-in button")
-		b.see("One thing, Ada Lovelace.")
+		b.See("Good to see you.")
+		b.Fill("#login", login)
+		b.Fill("#password", "correct horse")
+		b.Click("#sign-in button")
+		b.See("One thing, Ada Lovelace.")
 	}
 	signIn("ada@example.com")
-	b.choose("#legal_form", "2")
-	b.fill("#org_name", "Analytical Engines")
-	b.choose("#company_size", "small")
-	b.choose("#function", "architect")
-	b.click("#org-setup button")
-	b.see("You have been away")
+	b.Choose("#legal_form", "2")
+	b.Fill("#org_name", "Analytical Engines")
+	b.Choose("#company_size", "small")
+	b.Choose("#function", "architect")
+	b.Click("#org-setup button")
+	b.See("You have been away")
 	signIn("grace@example.com")
-	if got := eval[string](b, `document.querySelector('#org_name').value`); got != "" {
+	if got := browsertest.Eval[string](b.Tab, `document.querySelector('#org_name').value`); got != "" {
 		t.Errorf("the form holds %q of somebody else", got)
 	}
 }
@@ -108,25 +110,25 @@ func TestOwnLoginPasswords(t *testing.T) {
 	h.answer("POST /auth/forgot-password", says(200, obj{"message": "reset_link_sent"}))
 	h.answer("POST /auth/reset-password", says(200, obj{"message": "reset_success", "redirect": h.URL + "/login"}))
 	b := open(t)
-	b.visit(h.URL + "/login#/forgot-password")
-	b.fill("#email", "ada@example.com")
-	b.click("#forgot-password button")
-	b.see("a link is on its way")
-	b.visit(h.URL + "/login#/set-password/t0k3n/ada%40example.com")
-	b.ready("#confirmation")
-	b.at(h.URL + "/login#/set-password")
-	b.fill("#new-password", "one two three four")
-	b.fill("#confirmation", "one two three four")
-	b.click("#set-password button")
-	b.see("The new password works")
+	b.Visit(h.URL + "/login#/forgot-password")
+	b.Fill("#email", "ada@example.com")
+	b.Click("#forgot-password button")
+	b.See("a link is on its way")
+	b.Visit(h.URL + "/login#/set-password/t0k3n/ada%40example.com")
+	b.Ready("#confirmation")
+	b.At(h.URL + "/login#/set-password")
+	b.Fill("#new-password", "one two three four")
+	b.Fill("#confirmation", "one two three four")
+	b.Click("#set-password button")
+	b.See("The new password works")
 	want := []map[string]any{{
 		"token": "t0k3n", "email": "ada@example.com", "password": "one two three four", "password_confirmation": "one two three four",
 	}}
 	if d := cmp.Diff(want, h.posted("/auth/reset-password")); d != "" {
 		t.Errorf("posted (-want +got):\n%s", d)
 	}
-	b.visit(h.URL + "/login#/sign-out")
-	b.ready(`form[action="/logout"] button`)
+	b.Visit(h.URL + "/login#/sign-out")
+	b.Ready(`form[action="/logout"] button`)
 }
 
 func TestOwnLoginScreens(t *testing.T) {
@@ -141,13 +143,13 @@ func TestOwnLoginScreens(t *testing.T) {
 				h.set("next", orgSetup())
 			}
 			b := open(t)
-			b.visit(h.URL + "/login" + hash)
-			b.wait(`document.querySelector('section:not([hidden])')`)
+			b.Visit(h.URL + "/login" + hash)
+			b.Wait(`document.querySelector('section:not([hidden])')`)
 			for _, l := range looks() {
-				b.size(l.width, l.height)
-				b.media(l.scheme)
+				b.Size(l.width, l.height)
+				b.Media(l.scheme)
 				b.axe(source, hash)
-				b.picture("own-login-" + name + "." + l.name)
+				b.PictureOfAll("own-login-" + name + "." + l.name)
 			}
 		})
 	}

@@ -6,61 +6,54 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
-)
 
-// press types keys wherever the focus is.
-func (b *tab) press(keys ...string) {
-	b.t.Helper()
-	for _, k := range keys {
-		b.do(chromedp.KeyEvent(k))
-	}
-}
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
+)
 
 func TestKeyboardAlone(t *testing.T) {
 	h := newHost(t)
 	h.answer("POST /auth/login", says(422, fault("credentials_do_not_match", "login")))
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.focused("#login")
-	b.press("ada@example.com", kb.Tab)
-	b.focused("#password")
-	b.press("wrong", kb.Tab)
-	b.focused(".reveal[aria-pressed=false]")
-	b.press(" ")
-	b.focused(".reveal[aria-pressed=true]")
-	b.press(kb.Tab)
-	b.focused("#remember")
-	b.press(" ", kb.Tab)
-	b.focused("#forgot")
-	b.press(kb.Tab)
-	b.focused("button[type=submit]")
-	b.press(kb.Enter)
-	b.focused("#login[aria-invalid=true]") // the first field at fault
-	b.wait(`document.querySelector('#password').type === 'password'`)
-	b.press(kb.Tab)
-	b.focused("#password")
+	b.Visit(h.URL + "/login")
+	b.Focused("#login")
+	b.Press("ada@example.com", kb.Tab)
+	b.Focused("#password")
+	b.Press("wrong", kb.Tab)
+	b.Focused(".reveal[aria-pressed=false]")
+	b.Press(" ")
+	b.Focused(".reveal[aria-pressed=true]")
+	b.Press(kb.Tab)
+	b.Focused("#remember")
+	b.Press(" ", kb.Tab)
+	b.Focused("#forgot")
+	b.Press(kb.Tab)
+	b.Focused("button[type=submit]")
+	b.Press(kb.Enter)
+	b.Focused("#login[aria-invalid=true]") // the first field at fault
+	b.Wait(`document.querySelector('#password').type === 'password'`)
+	b.Press(kb.Tab)
+	b.Focused("#password")
 
 	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
-	b.press(kb.Enter) // from within a field
-	b.focused("h1")
-	b.press(kb.Tab)
-	b.focused("input[type=radio]")
-	b.press(" ", kb.ArrowDown)
-	b.focused("#legal_form-2:checked")
-	b.press(kb.Tab, "Analytical Engines", kb.Tab)
-	b.focused("#company_size")
-	b.press("G", kb.Tab)
-	b.focused("#function")
-	b.press("A", kb.Tab)
-	b.focused("#billing_email")
-	b.press(kb.Tab)
-	b.focused("#marketing_consent")
+	b.Press(kb.Enter) // from within a field
+	b.Focused("h1")
+	b.Press(kb.Tab)
+	b.Focused("input[type=radio]")
+	b.Press(" ", kb.ArrowDown)
+	b.Focused("#legal_form-2:checked")
+	b.Press(kb.Tab, "Analytical Engines", kb.Tab)
+	b.Focused("#company_size")
+	b.Press("G", kb.Tab)
+	b.Focused("#function")
+	b.Press("A", kb.Tab)
+	b.Focused("#billing_email")
+	b.Press(kb.Tab)
+	b.Focused("#marketing_consent")
 	h.answer("POST /auth/intents/org-setup", says(200, satisfaction("satisfied", nil, nil, redirectTo("/dashboard"))))
-	b.press(kb.Tab, kb.Enter)
-	b.at(h.URL + "/dashboard")
+	b.Press(kb.Tab, kb.Enter)
+	b.At(h.URL + "/dashboard")
 	want := map[string]any{
 		"legal_form": 2.0, "org_name": "Analytical Engines", "company_size": "growing", "function": "architect", "marketing_consent": false,
 	}
@@ -75,14 +68,14 @@ func TestErrorsAreAnnounced(t *testing.T) {
 	h := newHost(t)
 	h.set("next", orgSetup())
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready("#org_name")
+	b.Visit(h.URL + "/login")
+	b.Ready("#org_name")
 	submit(b)
-	b.focused("#legal_form-1")
-	b.wait(`document.querySelector('[role=alert]').textContent.startsWith('Please check 4 entries: You act as: Please fill this in.')`)
-	b.click(`.strip a[href="#org_name"]`)
-	b.focused("#org_name")
-	b.at(h.URL + "/login#/org-setup")
+	b.Focused("#legal_form-1")
+	b.Wait(`document.querySelector('[role=alert]').textContent.startsWith('Please check 4 entries: You act as: Please fill this in.')`)
+	b.Click(`.strip a[href="#org_name"]`)
+	b.Focused("#org_name")
+	b.At(h.URL + "/login#/org-setup")
 	if n := len(h.posted("/auth/intents/org-setup")); n != 0 {
 		t.Errorf("an incomplete form was sent %d times", n)
 	}
@@ -106,14 +99,14 @@ func TestPasswordManagersAreServed(t *testing.T) {
 			h := newHost(t)
 			h.set("next", c.next)
 			b := open(t)
-			b.visit(h.URL + "/login" + c.hash)
-			b.ready("form")
-			got := eval[map[string]string](b, `Object.fromEntries([...document.querySelectorAll('input')]
+			b.Visit(h.URL + "/login" + c.hash)
+			b.Ready("form")
+			got := browsertest.Eval[map[string]string](b.Tab, `Object.fromEntries([...document.querySelectorAll('input')]
 				.filter((i) => !['radio', 'checkbox'].includes(i.type)).map((i) => [i.name, i.autocomplete]))`)
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("autocomplete (-want +got):\n%s", d)
 			}
-			prevented := eval[bool](b, `[...document.querySelectorAll('input')].some((i) =>
+			prevented := browsertest.Eval[bool](b.Tab, `[...document.querySelectorAll('input')].some((i) =>
 				!i.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true })))`)
 			if prevented {
 				t.Error("paste is kept from a field")
@@ -130,14 +123,14 @@ func TestSecondClickSendsOnce(t *testing.T) {
 		writeJSON(w, 200, loggedIn(redirectTo("/dashboard")))
 	})
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready("#login")
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
 	credentials(b)
-	b.ready(".busy")
+	b.Ready(".busy")
 	submit(b)
-	b.press(kb.Enter)
+	b.Press(kb.Enter)
 	close(release)
-	b.at(h.URL + "/dashboard")
+	b.At(h.URL + "/dashboard")
 	if n := len(h.posted("/auth/login")); n != 1 {
 		t.Errorf("%d posts, want 1", n)
 	}
@@ -149,12 +142,12 @@ func TestLogoAndFooter(t *testing.T) {
 	h.set("logo", "/vendor/vestibule/auth/logo-full.svg")
 	h.set("routes", obj{"home": "/", "dashboard": nil, "terms": "javascript:alert(1)", "privacy": "https://example.com/privacy", "cookies": nil})
 	b := open(t)
-	b.visit(h.URL + "/login")
-	b.ready(".app-name")
-	if got := b.text("header"); got != `<b>Acme & "Sons"</b>` {
+	b.Visit(h.URL + "/login")
+	b.Ready(".app-name")
+	if got := b.Text("header"); got != `<b>Acme & "Sons"</b>` {
 		t.Errorf("in place of the logo: %q", got)
 	}
-	got := eval[[]string](b, `[...document.querySelectorAll('footer a')].map((a) => a.textContent + ' ' + a.href)`)
+	got := browsertest.Eval[[]string](b.Tab, `[...document.querySelectorAll('footer a')].map((a) => a.textContent + ' ' + a.href)`)
 	if d := cmp.Diff([]string{"Privacy https://example.com/privacy"}, got); d != "" {
 		t.Errorf("footer (-want +got):\n%s", d)
 	}
@@ -167,9 +160,9 @@ func TestLanguages(t *testing.T) {
 				h := newHost(t)
 				h.inline = inline
 				b := open(t)
-				b.visit(h.URL + "/login?lang=" + locale)
-				b.ready("#login")
-				if got := eval[string](b, `document.documentElement.lang + ' ' + document.querySelector('h1').textContent`); got != want {
+				b.Visit(h.URL + "/login?lang=" + locale)
+				b.Ready("#login")
+				if got := browsertest.Eval[string](b.Tab, `document.documentElement.lang + ' ' + document.querySelector('h1').textContent`); got != want {
 					t.Errorf("got %q, want %q", got, want)
 				}
 			})
@@ -181,10 +174,10 @@ func TestLanguages(t *testing.T) {
 func TestFirstScreenRequests(t *testing.T) {
 	h := newHost(t)
 	b := open(t)
-	b.visit(h.URL + "/login?lang=de")
-	b.ready("#login")
-	b.wait(`document.readyState === 'complete' && document.querySelector('.logo').complete`)
-	other := eval[[]string](b, `performance.getEntriesByType('resource').map((e) => e.name).filter((n) => !n.startsWith(location.origin))`)
+	b.Visit(h.URL + "/login?lang=de")
+	b.Ready("#login")
+	b.Wait(`document.readyState === 'complete' && document.querySelector('.logo').complete`)
+	other := browsertest.Eval[[]string](b.Tab, `performance.getEntriesByType('resource').map((e) => e.name).filter((n) => !n.startsWith(location.origin))`)
 	requests := h.requested()
 	t.Logf("%d requests: %s", len(requests), strings.Join(requests, ", "))
 	if len(requests) > 5 || len(other) > 0 {

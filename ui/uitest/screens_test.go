@@ -3,6 +3,8 @@ package uitest
 import (
 	"fmt"
 	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // look is how a state is looked at: a theme of the system and a width.
@@ -71,14 +73,14 @@ func TestRightToLeft(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			b := s.reach(t, "en")
-			eval[any](b, `document.documentElement.dir = 'rtl'; null`)
+			browsertest.Eval[any](b.Tab, `document.documentElement.dir = 'rtl'; null`)
 			for _, l := range looks() {
-				b.size(l.width, l.height)
-				b.media(l.scheme)
+				b.Size(l.width, l.height)
+				b.Media(l.scheme)
 				b.checks("en", l.name)
-				b.picture(s.name + ".rtl." + l.name)
+				b.PictureOfAll(s.name + ".rtl." + l.name)
 			}
-			if !eval[bool](b, `(() => {
+			if !browsertest.Eval[bool](b.Tab, `(() => {
 				const field = document.querySelector('input.reveal, .box input').getBoundingClientRect();
 				const label = document.querySelector('.labels label').getBoundingClientRect();
 				return Math.abs(label.right - field.right) < 2;
@@ -97,21 +99,21 @@ func (s state) reach(t *testing.T, lang string) *tab {
 		s.setup(h)
 	}
 	b := open(t)
-	b.visit(fmt.Sprintf("%s/login?lang=%s%s", h.URL, lang, s.hash))
-	b.wait(`document.querySelector('h1')?.textContent`)
+	b.Visit(fmt.Sprintf("%s/login?lang=%s%s", h.URL, lang, s.hash))
+	b.Wait(`document.querySelector('h1')?.textContent`)
 	if s.act != nil {
 		s.act(b)
 	}
-	b.wait(s.until)
-	b.wait(`!document.querySelector('.logo') || document.querySelector('.logo').complete`)
+	b.Wait(s.until)
+	b.Wait(`!document.querySelector('.logo') || document.querySelector('.logo').complete`)
 	return b
 }
 
 func (b *tab) inspect(axe, lang, name string, l look) {
-	b.t.Helper()
-	b.size(l.width, l.height)
-	b.media(l.scheme, l.more...)
+	b.T.Helper()
+	b.Size(l.width, l.height)
+	b.Media(l.scheme, l.more...)
 	b.axe(axe, name)
 	b.checks(lang, name)
-	b.picture(name)
+	b.PictureOfAll(name)
 }

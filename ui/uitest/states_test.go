@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/chromedp/cdproto/network"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // A state is a screen in one of the conditions that people meet it in.
@@ -21,30 +23,30 @@ const (
 	pressed = `button[type=submit]`
 )
 
-func submit(b *tab) { b.click(pressed) }
+func submit(b *tab) { b.Click(pressed) }
 
 func credentials(b *tab) {
-	b.fill("#login", "ada@example.com")
-	b.fill("#password", "correct horse")
+	b.Fill("#login", "ada@example.com")
+	b.Fill("#password", "correct horse")
 	submit(b)
 }
 
 func organisation(b *tab) { organisationNamed(b, "Analytical Engines Ltd") }
 
 func organisationNamed(b *tab, name string) {
-	b.click("label:has(#legal_form-2)")
-	b.fill("#org_name", name)
-	b.choose("#company_size", "small")
-	b.choose("#function", "architect")
-	b.fill("#billing_email", "bills@example.com")
-	b.click(".tick:has(#marketing_consent)")
+	b.Click("label:has(#legal_form-2)")
+	b.Fill("#org_name", name)
+	b.Choose("#company_size", "small")
+	b.Choose("#function", "architect")
+	b.Fill("#billing_email", "bills@example.com")
+	b.Click(".tick:has(#marketing_consent)")
 	submit(b)
 }
 
 func passwords(first, second string) func(b *tab) {
 	return func(b *tab) {
-		b.fill("#password", first)
-		b.fill("#password_confirmation", second)
+		b.Fill("#password", first)
+		b.Fill("#password_confirmation", second)
 		submit(b)
 	}
 }
@@ -75,9 +77,9 @@ func hangUp(w http.ResponseWriter, _ *http.Request) {
 
 // offline cuts the network of the tab, or joins it again.
 func (b *tab) offline(on bool) {
-	b.t.Helper()
-	call(b, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: on, DownloadThroughput: -1, UploadThroughput: -1})
-	call(b, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+	b.T.Helper()
+	browsertest.Call(b.Tab, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: on, DownloadThroughput: -1, UploadThroughput: -1})
+	browsertest.Call(b.Tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
 		MatchedNetworkConditions: []*network.Conditions{{Offline: on, DownloadThroughput: -1, UploadThroughput: -1}},
 	})
 }
@@ -93,9 +95,9 @@ func signInStates() []state {
 	return []state{
 		{name: "signin", until: `document.activeElement.id === 'login'`},
 		{name: "signin-shown-password", act: func(b *tab) {
-			b.fill("#login", "ada@example.com")
-			b.fill("#password", "correct horse")
-			b.click(".reveal")
+			b.Fill("#login", "ada@example.com")
+			b.Fill("#password", "correct horse")
+			b.Click(".reveal")
 		}, until: `document.querySelector('#password').type === 'text'`},
 		{name: "signin-empty", act: submit, until: strip},
 		{
@@ -130,7 +132,7 @@ func signInStates() []state {
 		{name: "sign-out", hash: "#/sign-out", until: `document.querySelector('form[action="/logout"]')`},
 		{name: "sign-out-busy", hash: "#/sign-out", act: func(b *tab) {
 			// The browser would leave the page: kept here, to be looked at.
-			eval[any](b, `addEventListener('submit', (e) => e.preventDefault()); null`)
+			browsertest.Eval[any](b.Tab, `addEventListener('submit', (e) => e.preventDefault()); null`)
 			submit(b)
 		}, until: `document.querySelector('.busy')`},
 	}
@@ -140,7 +142,7 @@ func passwordStates() []state {
 	const forgot, reset = "POST /auth/forgot-password", "POST /auth/reset-password"
 	const link = "#/set-password/f00ba7/ada%40example.com"
 	ask := func(b *tab) {
-		b.fill("#email", "ada@example.com")
+		b.Fill("#email", "ada@example.com")
 		submit(b)
 	}
 	long := "one two three four"

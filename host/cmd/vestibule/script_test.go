@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
 // The stories in testdata/script run this very command, and these helpers, as
@@ -32,7 +34,10 @@ type cleaner struct{ m *testing.M }
 
 // Run runs the tests.
 func (c cleaner) Run() int {
-	defer func() { _ = os.RemoveAll(shopOnce.dir) }()
+	defer func() {
+		browsertest.Stop()
+		_ = os.RemoveAll(shopOnce.dir)
+	}()
 	return c.m.Run()
 }
 
