@@ -42,7 +42,7 @@ func layout() map[string][]string {
 			"host", "host/reserved", "host/store", "host/store/sqlite", "host/store/postgres",
 			"host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
 		},
-		"host/config/internal/layer": {"host/config/internal/schema"}, "host/config/internal/schema": {"host/reserved"},
+		"host/config/internal/layer": {"host/config/internal/schema"}, "host/config/internal/schema": {"host/reserved", "pluginsdk"},
 		"host/cmd/vestibule": {"host", "host/config"},
 
 		"pluginsdk":                   {},

@@ -82,7 +82,7 @@ func (c *Config) checkPlugins(f *Findings) {
 			f.Add(c.at("plugin", name, "command"), fmt.Sprintf("plugin %q has an empty command", name), `write command = ["bin/orgsetup"]`)
 		}
 		if len(p.Roles) == 0 && c.origins.Has("plugin", name, "roles") && !c.faulty("plugin", name, "roles") {
-			f.Add(c.at("plugin", name, "roles"), fmt.Sprintf("plugin %q has no role", name), `write roles = ["dispenser"], ["org_setup"] or both`)
+			f.Add(c.at("plugin", name, "roles"), fmt.Sprintf("plugin %q has no role", name), `write roles = ["dispenser"], or what else the plugin declares`)
 		}
 		for i, role := range p.Roles {
 			at := c.at("plugin", name, "roles", fmt.Sprint(i))

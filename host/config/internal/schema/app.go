@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
+
 func guards() []string { return []string{"session", "settled", "none"} }
 
 func routeBlock() Block {
@@ -60,7 +62,7 @@ func pluginBlock() Block {
 `,
 		Keys: []Key{
 			{Name: "command", Kind: Texts, Required: true, Check: checkFilled, Doc: "program and arguments; a bare name is looked up in PATH"},
-			{Name: "roles", Kind: Texts, Required: true, OneOf: []string{"dispenser", "org_setup"}, Doc: "what the plugin answers"},
+			{Name: "roles", Kind: Texts, Required: true, OneOf: pluginsdk.Roles(), Doc: "what the plugin answers"},
 			{Name: "sha256", Null: true, Def: "null", Check: checkSHA256, Doc: "checked over the bytes that then run; `vestibule plugin sum` prints it"},
 			{Name: "checksums", Kind: Table, Def: "{}", Check: checkSHA256, Doc: "sha256 of further files by path, such as a script argument"},
 			{Name: "user_read", Kind: Texts, Def: "[]", Check: checkUserColumn, Doc: "columns of users that the plugin may see"},
