@@ -2,7 +2,6 @@ package sqlsource
 
 import (
 	"errors"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -13,37 +12,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
-
-// builder makes model and mapping from a Config and the tables that there are.
-type builder struct {
-	cfg      Config
-	dialect  string
-	tables   []*introspect.Table
-	model    *edm.Model
-	mapping  *sqltext.Mapping
-	findings []Finding
-	sets     []*set
-}
-
-// set is an entity set in the making.
-type set struct {
-	cfg    EntitySet
-	path   []string
-	table  *introspect.Table
-	edm    *edm.EntitySet
-	stored *sqltext.Table
-	// column finds what a column became: the mapping of a visible or hidden column, and the property of a visible one.
-	column map[string]*sqltext.Column
-	prop   map[string]*edm.Property
-	hidden map[string]bool
-}
-
-// report adds a finding.
-func (b *builder) report(path []string, what, remedy string) {
-	b.findings = append(b.findings, Finding{Path: path, What: what, Remedy: remedy})
-}
-
-func (s *set) at(more ...string) []string { return append(append([]string(nil), s.path...), more...) }
 
 // build runs the steps; later ones need the sets of the earlier ones.
 func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, *sqltext.Mapping, error) {
@@ -176,13 +144,6 @@ func (b *builder) attach(s *set, single bool) {
 	b.sets = append(b.sets, s)
 }
 
-func tableName(t *introspect.Table) []string {
-	if t.Schema == "" {
-		return []string{t.Name}
-	}
-	return []string{t.Schema, t.Name}
-}
-
 // discovered adds the tables that discover asks for and no set is made of yet.
 func (b *builder) discovered() {
 	taken := map[*introspect.Table]bool{}
@@ -248,29 +209,6 @@ func (b *builder) freeName(name string) string {
 	return free
 }
 
-// table finds a table by its name, in its own case first.
-func (b *builder) table(name string) *introspect.Table {
-	clean := strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "").Replace(name)
-	for _, equal := range []func(string, string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
-		for _, t := range b.tables {
-			if full := strings.Join(tableName(t), "."); equal(full, name) || equal(full, clean) {
-				return t
-			}
-		}
-	}
-	return nil
-}
-
-func (b *builder) tableNames() []string {
-	var names []string
-	for _, t := range b.tables {
-		if !b.protected(t.Name, t) {
-			names = append(names, strings.Join(tableName(t), "."))
-		}
-	}
-	return names
-}
-
 // verify asks the model itself, and the row policies.
 func (b *builder) verify() {
 	if err := b.model.Check(); err != nil {
@@ -299,7 +237,3 @@ func policyFault(err error, set *edm.EntitySet) error {
 	}
 	return nil
 }
-
-func quoted(s string) string { return `"` + s + `"` }
-
-func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -62,33 +62,6 @@ func stored(c *introspect.Column) *sqltext.Column {
 	return &sqltext.Column{Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable}
 }
 
-// columns resolves names of columns, in their own case first, and finds fault with those that are not there.
-func (b *builder) columns(s *set, names []string, where ...string) []string {
-	var out []string
-	for _, name := range names {
-		c := s.table.Column(name)
-		for i := range s.table.Columns {
-			if c == nil && strings.EqualFold(s.table.Columns[i].Name, name) {
-				c = &s.table.Columns[i]
-			}
-		}
-		if c == nil {
-			b.report(s.at(where...), "no column "+quoted(name), didYouMean(name, columnNames(s.table)))
-			continue
-		}
-		out = append(out, c.Name)
-	}
-	return out
-}
-
-func columnNames(t *introspect.Table) []string {
-	names := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		names[i] = c.Name
-	}
-	return names
-}
-
 // property makes a property of a column, as found and as configured.
 func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Property {
 	out := &edm.Property{

@@ -31,3 +31,14 @@ func holds(name string, words ...string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
 }
+
+// tableNames are the tables that a message may suggest.
+func (b *builder) tableNames() []string {
+	var names []string
+	for _, t := range b.tables {
+		if !b.protected(t.Name, t) {
+			names = append(names, strings.Join(tableName(t), "."))
+		}
+	}
+	return names
+}

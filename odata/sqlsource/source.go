@@ -84,7 +84,13 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
 		return err
 	}
-	return s.remember(ctx, db, cfg.Protected, found.Tables, mapping)
+	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen}
+	lite, ok := s.db.(*engine.SQLite)
+	if !ok || db.Forget {
+		return nil
+	}
+	c := sqliteCache{lite: lite, writer: db.Writer, protected: cfg.Protected, tables: found.Tables, mapping: mapping}
+	return c.use(ctx, s.reader)
 }
 
 // Model is the model of what is exposed.
@@ -97,4 +103,13 @@ func (s *Source) Close() error { return s.db.Close() }
 // them: NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first.
 func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	return s.reader.Open(ctx, p)
+}
+
+// Version names the state of the data at this moment: while it stays the same, so do the answers to all plans that are
+// neither Private nor Volatile. It is empty where the database cannot tell. It reads no table.
+func (s *Source) Version(ctx context.Context) string {
+	if lite, ok := s.db.(*engine.SQLite); ok {
+		return lite.Version(ctx)
+	}
+	return ""
 }

@@ -1,0 +1,92 @@
+package sqlsource
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+)
+
+// builder makes model and mapping from a Config and the tables that there are.
+type builder struct {
+	cfg      Config
+	dialect  string
+	tables   []*introspect.Table
+	model    *edm.Model
+	mapping  *sqltext.Mapping
+	findings []Finding
+	sets     []*set
+}
+
+// set is an entity set in the making.
+type set struct {
+	cfg    EntitySet
+	path   []string
+	table  *introspect.Table
+	edm    *edm.EntitySet
+	stored *sqltext.Table
+	// column finds what a column became: the mapping of a visible or hidden column, and the property of a visible one.
+	column map[string]*sqltext.Column
+	prop   map[string]*edm.Property
+	hidden map[string]bool
+}
+
+// report adds a finding.
+func (b *builder) report(path []string, what, remedy string) {
+	b.findings = append(b.findings, Finding{Path: path, What: what, Remedy: remedy})
+}
+
+func (s *set) at(more ...string) []string { return append(append([]string(nil), s.path...), more...) }
+
+func tableName(t *introspect.Table) []string {
+	if t.Schema == "" {
+		return []string{t.Name}
+	}
+	return []string{t.Schema, t.Name}
+}
+
+// table finds a table by its name, in its own case first.
+func (b *builder) table(name string) *introspect.Table {
+	clean := strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "").Replace(name)
+	for _, equal := range []func(string, string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, t := range b.tables {
+			if full := strings.Join(tableName(t), "."); equal(full, name) || equal(full, clean) {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func quoted(s string) string { return `"` + s + `"` }
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+// columns resolves names of columns, in their own case first, and finds fault with those that are not there.
+func (b *builder) columns(s *set, names []string, where ...string) []string {
+	var out []string
+	for _, name := range names {
+		c := s.table.Column(name)
+		for i := range s.table.Columns {
+			if c == nil && strings.EqualFold(s.table.Columns[i].Name, name) {
+				c = &s.table.Columns[i]
+			}
+		}
+		if c == nil {
+			b.report(s.at(where...), "no column "+quoted(name), didYouMean(name, columnNames(s.table)))
+			continue
+		}
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func columnNames(t *introspect.Table) []string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return names
+}

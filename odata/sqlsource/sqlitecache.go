@@ -1,0 +1,137 @@
+package sqlsource
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/seekcache"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+)
+
+// cacheBytes bounds the cache of totals and page keys.
+const cacheBytes = 16 << 20
+
+// sqliteCache is what decides whether answers of a SQLite database can be cached, and until when.
+type sqliteCache struct {
+	lite *engine.SQLite
+	// writer is Database.Writer, protected Config.Protected.
+	writer    *sqlx.DB
+	protected func(table string) bool
+	tables    []*introspect.Table
+	mapping   *sqltext.Mapping
+}
+
+// use gives a reader the cache, unless a view of the model can change although nobody writes.
+func (c *sqliteCache) use(ctx context.Context, r *cursor.Reader) error {
+	exposed := c.exposed()
+	indirect, impure, err := c.views(ctx, exposed)
+	if err != nil || impure {
+		return err
+	}
+	if err := c.lite.NameVersions(c.ownWriter(exposed, indirect)); err != nil {
+		return err
+	}
+	total := map[*edm.EntitySet]bool{}
+	for set, stored := range c.mapping.Tables {
+		total[set] = totalOrder(find(c.tables, stored.Name), set, stored)
+	}
+	r.Marks = seekcache.New(cacheBytes)
+	r.Seekable = func(set *edm.EntitySet) bool { return total[set] }
+	return nil
+}
+
+func find(tables []*introspect.Table, name []string) *introspect.Table {
+	for _, t := range tables {
+		if t.Name == name[len(name)-1] {
+			return t
+		}
+	}
+	return nil
+}
+
+// totalOrder tells whether the database itself sees to it that no two rows of a set have one key.
+func totalOrder(t *introspect.Table, set *edm.EntitySet, stored *sqltext.Table) bool {
+	if t == nil || t.View || len(set.Type.Key) == 0 {
+		return false
+	}
+	var key []string
+	for _, p := range set.Type.Key {
+		key = append(key, stored.Columns[p].Name)
+	}
+	slices.Sort(key)
+	for _, u := range append([][]string{t.Key}, t.Unique...) {
+		u = slices.Clone(u)
+		slices.Sort(u)
+		if len(u) > 0 && slices.Equal(u, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// exposed are the names of all tables that the model reads, in lower case.
+func (c *sqliteCache) exposed() map[string]bool {
+	names := map[string]bool{}
+	for _, t := range c.mapping.Tables {
+		names[strings.ToLower(t.Name[len(t.Name)-1])] = true
+	}
+	for _, l := range c.mapping.Links {
+		if len(l.Via) > 0 {
+			names[strings.ToLower(l.Via[len(l.Via)-1])] = true
+		}
+	}
+	return names
+}
+
+// ownWriter says which tables the host writes without anybody seeing it through the model: the protected ones. There are
+// none as soon as a view or a virtual table is part of the model, which may show anything.
+func (c *sqliteCache) ownWriter(exposed map[string]bool, indirect bool) *engine.Writer {
+	if c.writer == nil || c.protected == nil {
+		return nil
+	}
+	return &engine.Writer{DB: c.writer.DB, Private: func(table string) bool {
+		return !indirect && !exposed[strings.ToLower(table)] && c.protected(table)
+	}}
+}
+
+// impureWords are words in the definition of a view that let it change although nobody writes.
+func impureWords() []string {
+	return []string{"now", "current_", "random", "date", "time", "julianday", "unixepoch", "changes", "last_insert_rowid"}
+}
+
+// views tells whether one of the tables is a view or a virtual table, and whether such a view may change although nobody
+// writes.
+func (c *sqliteCache) views(ctx context.Context, tables map[string]bool) (found, impure bool, err error) {
+	tx, err := c.lite.Begin(ctx, engine.Need{})
+	if err != nil {
+		return false, false, err
+	}
+	defer func() { err = errors.Join(err, tx.Close()) }()
+	cur, err := tx.Query(`SELECT name, lower(sql) FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'create virtual%'`, nil)
+	if err != nil {
+		return false, false, err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	cells := make([]engine.Cell, 2)
+	for {
+		ok, err := cur.Next()
+		if err != nil || !ok {
+			return found, found && impure, err
+		}
+		if err := cur.Row(cells); err != nil {
+			return false, false, err
+		}
+		found = found || tables[strings.ToLower(string(cells[0].Bytes))]
+		for _, word := range impureWords() {
+			impure = impure || strings.Contains(string(cells[1].Bytes), word)
+		}
+	}
+}
