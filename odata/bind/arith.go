@@ -7,13 +7,10 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-func integer(k edm.Kind) bool { return k.Integer() }
-func numeric(k edm.Kind) bool { return k.Numeric() }
-
 // rank orders the numeric kinds for promotion: integers, Decimal, Single, Double. OData-URL 5.1.1.15
 func rank(k edm.Kind) int {
 	switch {
-	case integer(k):
+	case k.Integer():
 		return 1
 	case k == edm.Decimal:
 		return 2
@@ -54,13 +51,13 @@ func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
 			return l, y, true
 		}
 	}
-	return x, y, numeric(tx.Kind) && numeric(ty.Kind)
+	return x, y, tx.Kind.Numeric() && ty.Kind.Numeric()
 }
 
 // fitConstant converts a constant for a comparison, without losing what makes it different: 1.5 stays a decimal
 // beside an integer.
 func fitConstant(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
-	if numeric(l.T.Kind) && numeric(to.Kind) && !l.Adapts {
+	if l.T.Kind.Numeric() && to.Kind.Numeric() && !l.Adapts {
 		if rank(l.T.Kind) > rank(to.Kind) && (to.Kind != edm.Decimal || l.T.Kind == edm.Decimal) {
 			return nil, false
 		}

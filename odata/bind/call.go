@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -45,7 +44,7 @@ func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 	if f.Check != nil {
 		if fault := f.Check(call); fault != nil {
 			arg := e.Args[fault.Pos]
-			fault.Pos, fault.Message = arg.Pos(), strings.ReplaceAll(fault.Message, "{arg}", fmt.Sprint(arg))
+			fault.Pos, fault.Message = arg.Pos(), strings.ReplaceAll(fault.Message, "{arg}", describe(arg))
 			return nil, fault
 		}
 	}
@@ -154,18 +153,4 @@ func (b *binding) typeNamed(name string, pos int) (edm.Type, error) {
 		return edm.Type{Kind: edm.Enum, Enum: t}, nil
 	}
 	return edm.Type{}, plan.Errorf(plan.Malformed, pos, "there is no type %q", name)
-}
-
-func typeName(t edm.Type) string {
-	switch t.Kind {
-	case edm.Null:
-		return "null"
-	case edm.Enum:
-		return t.Enum.Name
-	case edm.Complex:
-		return t.Complex.Name
-	case edm.Entity:
-		return t.Entity.Name
-	}
-	return "Edm." + t.Kind.String()
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
@@ -23,20 +24,13 @@ func mismatch(e *syntax.Binary, x, y plan.Expr) error {
 
 func (s *scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	x, y, ok := unify(x, y)
-	k := x.Type().Kind
-	if k == edm.Null {
-		k = y.Type().Kind
+	if !ok || x.Type().Collection || y.Type().Collection {
+		return nil, mismatch(e, x, y)
 	}
-	equality := e.Op == "eq" || e.Op == "ne"
-	switch {
-	case !ok || k == edm.Stream || x.Type().Collection || y.Type().Collection:
-		ok = false
-	case k == edm.Entity || k == edm.Complex:
+	if structured(x) || structured(y) {
 		return s.compareStructured(e, x, y)
-	case k == edm.Binary:
-		ok = equality
 	}
-	if !ok {
+	if _, _, ok := function.Lookup(e.Op).Match(kinds([]plan.Expr{x, y})); !ok {
 		return nil, mismatch(e, x, y)
 	}
 	if isNaN(x) || isNaN(y) {
@@ -44,6 +38,8 @@ func (s *scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	}
 	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
 }
+
+func structured(x plan.Expr) bool { return x.Type().Kind == edm.Entity || x.Type().Kind == edm.Complex }
 
 func isNaN(e plan.Expr) bool {
 	l, ok := e.(*plan.Literal)
@@ -89,7 +85,7 @@ func keyRef(r *plan.Ref, i int) *plan.Ref {
 
 func (s *scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	x, y, ok := unify(x, y)
-	if !ok || (x.Type().Kind != edm.Enum && x.Type().Kind != edm.Null) {
+	if _, _, fits := function.Lookup("has").Match(kinds([]plan.Expr{x, y})); !ok || !fits {
 		return nil, mismatch(e, x, y)
 	}
 	if _, fixed := y.(*plan.Literal); !fixed {
@@ -106,7 +102,7 @@ func (s *scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr,
 			return nil, err
 		}
 		tx, y, ok := unify(x, y)
-		if k := tx.Type().Kind; !ok || k == edm.Entity || k == edm.Complex || k == edm.Stream || tx.Type().Collection {
+		if _, _, fits := function.Lookup("in").Match(kinds([]plan.Expr{tx, y})); !ok || !fits || tx.Type().Collection {
 			return nil, mismatch(e, x, y)
 		}
 		if _, fixed := x.(*plan.Literal); fixed {

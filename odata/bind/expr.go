@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
@@ -33,7 +34,7 @@ func (s *scope) condition(e syntax.Expr) (plan.Expr, error) {
 
 func wantBoolean(x plan.Expr, e syntax.Expr) error {
 	if k := x.Type().Kind; (k != edm.Boolean && k != edm.Null) || x.Type().Collection {
-		return plan.Errorf(plan.Malformed, e.Pos(), "%s is not a condition", e)
+		return plan.Errorf(plan.Malformed, e.Pos(), "%s is not a condition", describe(e))
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (s *scope) bind(e syntax.Expr) (plan.Expr, error) {
 	case *syntax.List:
 		return nil, plan.Errorf(plan.Malformed, e.At, "a list can only stand on the right of in")
 	}
-	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "%s is not supported", e)
+	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "%s is not supported", describe(e))
 }
 
 func (s *scope) literal(e *syntax.Literal) (plan.Expr, error) {
@@ -106,18 +107,16 @@ func (s *scope) unary(e *syntax.Unary) (plan.Expr, error) {
 		return &plan.Call{Name: "not", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}, nil
 	}
 	t := x.Type()
-	if (!numeric(t.Kind) && t.Kind != edm.Duration && t.Kind != edm.Null) || t.Collection {
-		return nil, plan.Errorf(plan.Malformed, e.At, "%s cannot be negated", e.X)
+	_, result, ok := function.Lookup("negate").Match([]edm.Kind{t.Kind})
+	if !ok || t.Collection {
+		return nil, plan.Errorf(plan.Malformed, e.At, "%s cannot be negated", describe(e.X))
 	}
 	if l, ok := x.(*plan.Literal); ok {
 		if n, ok := negated(l); ok {
 			return n, nil
 		}
 	}
-	if integer(t.Kind) {
-		t = edm.Of(edm.Int64)
-	}
-	return &plan.Call{Name: "negate", Args: []plan.Expr{x}, T: t}, nil
+	return &plan.Call{Name: "negate", Args: []plan.Expr{x}, T: edm.Of(result)}, nil
 }
 
 func (s *scope) binary(e *syntax.Binary) (plan.Expr, error) {

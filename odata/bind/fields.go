@@ -158,27 +158,13 @@ func (b *binding) selectOptions(sel *selection, item *syntax.SelectItem, p *edm.
 
 // column gives the index of an expression's cell and adds it when it is new.
 func column(n *plan.Node, e plan.Expr) int {
-	if ref, ok := e.(*plan.Ref); ok {
-		for i, c := range n.Columns {
-			if old, ok := c.Expr.(*plan.Ref); ok && old.Range == ref.Range && samePath(old.Path, ref.Path) {
-				return i
-			}
+	if _, ok := e.(*plan.Ref); ok {
+		if i := slices.IndexFunc(n.Columns, func(c plan.Column) bool { return plan.Same(c.Expr, e) }); i >= 0 {
+			return i
 		}
 	}
 	n.Columns = append(n.Columns, plan.Column{Expr: e, T: e.Type()})
 	return len(n.Columns) - 1
-}
-
-func samePath(a, b []*edm.Property) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func topField(n *plan.Node, p *edm.Property, sel *selection) plan.Field {

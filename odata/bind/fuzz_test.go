@@ -89,20 +89,19 @@ func checkQuery(t *testing.T, q *plan.Query) {
 
 func checkExpr(t *testing.T, e plan.Expr) {
 	t.Helper()
-	switch e := e.(type) {
-	case nil:
-	case *plan.Call:
-		for _, a := range e.Args {
-			checkExpr(t, a)
+	plan.Walk(e, func(e plan.Expr) bool {
+		switch e := e.(type) {
+		case *plan.Sub:
+			checkQuery(t, e.Query)
+			checkExpr(t, e.Value)
+			return false
+		case *plan.Ref:
+			if len(e.Path) > 0 && hidden(e.Range.Set.Type, e.Path[0]) {
+				t.Fatalf("%s is hidden", e.Path[0].Name)
+			}
 		}
-	case *plan.Sub:
-		checkQuery(t, e.Query)
-		checkExpr(t, e.Value)
-	case *plan.Ref:
-		if len(e.Path) > 0 && hidden(e.Range.Set.Type, e.Path[0]) {
-			t.Fatalf("%s is hidden", e.Path[0].Name)
-		}
-	}
+		return true
+	})
 }
 
 func hidden(typ *edm.EntityType, p *edm.Property) bool {

@@ -6,7 +6,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// Key binds the key predicate of a range: one value alone, or the names of the key or of an alternate key with their values.
+// key binds the key predicate of a range: one value alone, or the names of the key or of an alternate key with their values.
 // OData-URL 4.3.1, 4.3.5
 func (s *scope) key(args *syntax.ArgList, r *plan.Range) (plan.Expr, error) {
 	t := r.Set.Type
@@ -65,12 +65,12 @@ func (s *scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr
 	return equal(ref, typed), nil
 }
 
-// Equal compares two expressions of one type.
+// equal compares two expressions of one type.
 func equal(x, y plan.Expr) plan.Expr {
 	return &plan.Call{Name: "eq", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
 }
 
-// And joins conditions; nil is no condition.
+// and joins conditions; nil is no condition.
 func and(x, y plan.Expr) plan.Expr {
 	switch {
 	case x == nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// Of gives a parsed literal its value. OData-URL 5.1.1.11.1
+// constant gives a parsed literal its value. OData-URL 5.1.1.11.1
 func constant(e *syntax.Literal) (*plan.Literal, error) {
 	text := func(k edm.Kind, v string) *plan.Literal {
 		return &plan.Literal{T: edm.Of(k), Value: plan.Value{Bytes: []byte(v)}}
@@ -86,7 +86,7 @@ func plainDecimal(s string) (string, bool) {
 	return d.Text('f'), true
 }
 
-// Convert gives a constant another type, when it has the same value there.
+// convert gives a constant another type, when it has the same value there.
 func convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 	from := l.T
 	switch {
@@ -207,7 +207,7 @@ func enumValue(t *edm.EnumType, text string) (int64, bool) {
 	return sum, true
 }
 
-// Negated is the constant with the other sign; false when there is none.
+// negated is the constant with the other sign; false when there is none.
 func negated(l *plan.Literal) (*plan.Literal, bool) {
 	n := *l
 	switch {
@@ -229,7 +229,7 @@ func negated(l *plan.Literal) (*plan.Literal, bool) {
 	return &n, true
 }
 
-// IsZero tells whether a number is zero.
+// isZero tells whether a number is zero.
 func isZero(l *plan.Literal) bool {
 	switch {
 	case l.Value.Null:
@@ -242,7 +242,7 @@ func isZero(l *plan.Literal) bool {
 	return l.Value.Float == 0
 }
 
-// Boolean is true or false as a
+// boolean gives v as a constant.
 func boolean(v bool) *plan.Literal {
 	l := &plan.Literal{T: edm.Of(edm.Boolean)}
 	if v {
@@ -251,7 +251,7 @@ func boolean(v bool) *plan.Literal {
 	return l
 }
 
-// SameType tells whether two types are the same, facets aside.
+// sameType tells whether two types are the same, facets aside.
 func sameType(a, b edm.Type) bool {
 	return a.Kind == b.Kind && a.Enum == b.Enum && a.Complex == b.Complex && a.Entity == b.Entity
 }

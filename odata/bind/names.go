@@ -6,7 +6,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// NoArgs finds fault with a segment that has a key or arguments.
+// noArgs refuses a segment that has a key or arguments.
 func noArgs(seg syntax.Segment) error {
 	if seg.Args != nil || seg.Key != nil {
 		return plan.Errorf(plan.NotFound, seg.Pos, "%q takes no key and no arguments", seg.Name)
@@ -14,17 +14,17 @@ func noArgs(seg syntax.Segment) error {
 	return nil
 }
 
-// IsType tells whether a segment is a cast to the very type, qualified or not.
+// isType tells whether a segment is a cast to the very type, qualified or not.
 func (b *binding) isType(name string, t *edm.EntityType) bool {
 	return name == b.binder.model.Namespace+"."+t.Name
 }
 
-// IsComplex tells the same of a complex type.
+// isComplex tells the same of a complex type.
 func (b *binding) isComplex(name string, t *edm.ComplexType) bool {
 	return name == b.binder.model.Namespace+"."+t.Name
 }
 
-// Search brings a $search expression into the form of a plan. OData-URL 5.1.7
+// search brings a $search expression into the form of a plan. OData-URL 5.1.7
 func search(in *syntax.Search) *plan.Search {
 	out := &plan.Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
 	switch in.Op {

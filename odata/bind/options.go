@@ -177,35 +177,32 @@ func optionPos(q *syntax.Query, name string) int {
 	return -1
 }
 
-// order binds $orderby and appends the key, so that the order is total.
+// order binds $orderby and appends the key, so that the order is total. What an earlier item has decided on is left out.
 func (l *level) order(items []syntax.OrderItem) error {
 	q := l.node.Query
-	seen := map[*edm.Property]bool{}
 	for _, item := range items {
 		e, err := l.bind(item.Expr)
 		if err != nil {
 			return err
 		}
 		if k := e.Type().Kind; k == edm.Complex || k == edm.Entity || k == edm.Stream || e.Type().Collection {
-			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", item.Expr)
+			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", describe(item.Expr))
 		}
-		if _, constant := e.(*plan.Literal); constant {
-			continue
+		if _, constant := e.(*plan.Literal); !constant {
+			q.Order = appendOrder(q.Order, plan.Order{Expr: e, Desc: item.Desc})
 		}
-		if ref, ok := e.(*plan.Ref); ok && ref.Range == q.Range && len(ref.Path) == 1 {
-			if seen[ref.Path[0]] {
-				continue
-			}
-			seen[ref.Path[0]] = true
-		}
-		q.Order = append(q.Order, plan.Order{Expr: e, Desc: item.Desc})
 	}
 	for _, p := range q.Range.Set.Type.Key {
-		if !seen[p] {
-			q.Order = append(q.Order, plan.Order{Expr: &plan.Ref{Range: q.Range, Path: []*edm.Property{p}, T: p.Type}})
-		}
+		q.Order = appendOrder(q.Order, plan.Order{Expr: &plan.Ref{Range: q.Range, Path: []*edm.Property{p}, T: p.Type}})
 	}
 	return nil
+}
+
+func appendOrder(list []plan.Order, item plan.Order) []plan.Order {
+	if slices.ContainsFunc(list, func(o plan.Order) bool { return plan.Same(o.Expr, item.Expr) }) {
+		return list
+	}
+	return append(list, item)
 }
 
 // computeItems binds $compute; later items may use earlier ones. OData-URL 5.1.10
@@ -220,7 +217,7 @@ func (l *level) computeItems(items []syntax.ComputeItem) error {
 			return err
 		}
 		if k := e.Type().Kind; k == edm.Entity || k == edm.Complex || e.Type().Collection {
-			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "%s is not a primitive value", item.Expr)
+			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "%s is not a primitive value", describe(item.Expr))
 		}
 		if e.Type().Kind == edm.Null {
 			e = &plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Null: true}}

@@ -74,27 +74,28 @@ func (g *Generator) wanted(n *plan.Node) (columns []string, ordered map[string]*
 
 // compared collects the columns of a conjunction that are compared with constants.
 func (g *Generator) compared(n *plan.Node, e plan.Expr, equal, other *[]string) {
-	call, ok := e.(*plan.Call)
-	if !ok {
-		return
-	}
-	switch call.Name {
-	case "and":
-		g.compared(n, call.Args[0], equal, other)
-		g.compared(n, call.Args[1], equal, other)
-	case "eq", "in", "gt", "ge", "lt", "le", "startswith":
-		ref, ok := call.Args[0].(*plan.Ref)
-		if !ok || len(ref.Path) == 0 || ref.Range != n.Query.Range || len(call.Args) > 1 && !isLiteral(call.Args[1]) {
-			return
+	plan.Walk(e, func(e plan.Expr) bool {
+		call, ok := e.(*plan.Call)
+		if !ok || call.Name == "and" {
+			return ok
 		}
 		into := other
-		if call.Name == "eq" || call.Name == "in" {
+		switch call.Name {
+		case "eq", "in":
 			into = equal
+		case "gt", "ge", "lt", "le", "startswith":
+		default:
+			return false
+		}
+		ref, ok := call.Args[0].(*plan.Ref)
+		if !ok || len(ref.Path) == 0 || ref.Range != n.Query.Range || len(call.Args) > 1 && !isLiteral(call.Args[1]) {
+			return false
 		}
 		if name := g.columnOf(ref).Name; !slices.Contains(*into, name) {
 			*into = append(*into, name)
 		}
-	}
+		return false
+	})
 }
 
 func isLiteral(e plan.Expr) bool {
