@@ -1,0 +1,251 @@
+package auth_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/sessions"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+)
+
+const (
+	adaEmail    = "ada@example.com"
+	adaPassword = "engine-of-analysis-1843"
+	newPassword = "note-g-of-the-translator-7"
+
+	sessionName, deviceName = "vestibule_session", "vestibule_remember"
+)
+
+// adaHash is made once: hashing is slow on purpose.
+var adaHash = sync.OnceValues(func() (string, error) {
+	return password.New().Hash(context.Background(), adaPassword)
+})
+
+// rig is a pipeline over a SQLite store with one person.
+type rig struct {
+	*testing.T
+	*auth.Pipeline
+	db  *store.DB
+	now time.Time
+	ada auth.User
+	// events are those that the pipeline reported.
+	events []string
+}
+
+// newRig lets change alter the options before the pipeline is made of them.
+func newRig(t *testing.T, change func(*auth.Options)) *rig {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "app.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	r := &rig{T: t, db: db, now: time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return r.now }
+	db.Now = clock
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := adaHash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.ada, err = db.AddUser(t.Context(), adaEmail, "Ada", hash); err != nil {
+		t.Fatal(err)
+	}
+	o := auth.Options{
+		Tx: db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
+		Mailer:   outbox{db.Outbox()},
+		Sessions: storedSessions{session.New(db.Sessions(), session.Options{Now: clock}), db.Sessions()},
+		Site:     site{}, Now: clock, Audit: func(event string) { r.events = append(r.events, event) },
+	}
+	if change != nil {
+		change(&o)
+	}
+	r.Pipeline = auth.New(o)
+	if err := r.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// post sends fields as JSON with the cookies.
+func (r *rig) post(h http.Handler, fields map[string]any, cookies ...*http.Cookie) answer {
+	r.Helper()
+	body, err := json.Marshal(fields)
+	if err != nil {
+		r.Fatal(err)
+	}
+	req := httptest.NewRequest("POST", "/", strings.NewReader(string(body)))
+	req.Header.Set("Content-Type", "application/json")
+	return r.serve(h, req, cookies...)
+}
+
+func (r *rig) serve(h http.Handler, req *http.Request, cookies ...*http.Cookie) answer {
+	r.Helper()
+	for _, c := range cookies {
+		req.AddCookie(c)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, req)
+	a := answer{T: r.T, status: w.Code, header: w.Header(), cookies: map[string]*http.Cookie{}}
+	var body struct{ Message string }
+	_ = json.Unmarshal(w.Body.Bytes(), &body) // a redirect has none
+	a.message = body.Message
+	for _, c := range w.Result().Cookies() {
+		a.cookies[c.Name] = c
+	}
+	return a
+}
+
+func (r *rig) login(plain string, remember bool, cookies ...*http.Cookie) answer {
+	r.Helper()
+	return r.post(r.Login(), map[string]any{"login": adaEmail, "password": plain, "remember": remember}, cookies...)
+}
+
+// visit asks who a browser with the cookies is.
+func (r *rig) visit(cookies ...*http.Cookie) (auth.Principal, answer) {
+	r.Helper()
+	var who auth.Principal
+	a := r.serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		var err error
+		if who, err = r.Authenticate(w, req); err != nil {
+			r.Error(err)
+		}
+	}), httptest.NewRequest("GET", "/", nil), cookies...)
+	return who, a
+}
+
+// count returns how many rows a table of ours has.
+func (r *rig) count(table string) int {
+	r.Helper()
+	var n int
+	if err := r.db.Reader().Get(&n, "SELECT COUNT(*) FROM vestibule_"+table); err != nil {
+		r.Fatal(err)
+	}
+	return n
+}
+
+// An answer is what a handler answered.
+type answer struct {
+	*testing.T
+	status  int
+	message string
+	header  http.Header
+	cookies map[string]*http.Cookie
+}
+
+func (a answer) want(status int, message string) {
+	a.Helper()
+	if a.status != status || a.message != message {
+		a.Errorf("answer %d %q, want %d %q", a.status, a.message, status, message)
+	}
+}
+
+// site is a web site at http://localhost whose clients all come from one address.
+type site struct{}
+
+func (site) Path(route string) (string, bool) {
+	path, ok := site{}.Routes()[route]
+	return path, ok
+}
+
+func (site) Routes() map[string]string {
+	return map[string]string{"home": "/", "dashboard": "/dashboard"}
+}
+func (site) Base(*http.Request) string                { return "http://localhost" }
+func (site) RequestID(*http.Request) string           { return "request" }
+func (site) Client(*http.Request) (addr, netw string) { return "192.0.2.1", "192.0.2.1" }
+func (site) Locale(*http.Request) string              { return "en" }
+
+// outbox queues mail under the pipeline's own words.
+type outbox struct{ store.Outbox }
+
+func (o outbox) QueueReset(ctx context.Context, userID, locale string) error {
+	return o.Enqueue(ctx, userID, "reset", locale)
+}
+
+func (o outbox) QueueChanged(ctx context.Context, userID, locale string) error {
+	return o.Enqueue(ctx, userID, "changed", locale)
+}
+
+// storedSessions keeps a session as JSON in one value of the stored one.
+type storedSessions struct {
+	store   *session.Store
+	backend session.Backend
+}
+
+func (s storedSessions) Load(r *http.Request) (auth.Session, error) {
+	var out auth.Session
+	stored, err := s.store.Get(r, s.store.Name())
+	if err != nil {
+		return out, err
+	}
+	if text, ok := stored.Values["session"].(string); ok {
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			return out, err
+		}
+	}
+	if rec, ok := session.RecordOf(stored); ok {
+		out.Key, out.Version = rec.Hash, rec.Version
+	}
+	return out, nil
+}
+
+func (s storedSessions) pack(sess auth.Session) (*sessions.Session, session.Record, error) {
+	text, err := json.Marshal(sess)
+	out := sessions.NewSession(s.store, s.store.Name())
+	out.Values["session"] = string(text)
+	return out, session.Record{Hash: sess.Key, Version: sess.Version, UserID: sess.UserID, Device: sess.Device}, err
+}
+
+func (s storedSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, *http.Cookie, error) {
+	if _, err := s.End(ctx, old); err != nil {
+		return next, nil, err
+	}
+	stored, rec, err := s.pack(next)
+	if err != nil {
+		return next, nil, err
+	}
+	cookie, err := s.store.Renew(ctx, r, stored, rec)
+	rec, _ = session.RecordOf(stored)
+	next.Key, next.Version = rec.Hash, rec.Version
+	return next, cookie, err
+}
+
+func (s storedSessions) Update(ctx context.Context, sess auth.Session) error {
+	stored, rec, err := s.pack(sess)
+	if err != nil {
+		return err
+	}
+	if s.store.Update(ctx, stored, rec) != nil {
+		return auth.ErrSessionGone
+	}
+	return nil
+}
+
+func (s storedSessions) End(ctx context.Context, sess auth.Session) (*http.Cookie, error) {
+	if sess.Key == nil {
+		return s.store.Expired(), nil
+	}
+	return s.store.Expired(), s.backend.DeleteSession(ctx, sess.Key)
+}
+
+func (s storedSessions) EndUser(ctx context.Context, userID string) error {
+	return s.backend.DeleteUserSessions(ctx, userID)
+}
+
+func (s storedSessions) EndDevice(ctx context.Context, selector []byte) error {
+	return s.backend.DeleteDeviceSessions(ctx, selector)
+}
