@@ -25,7 +25,7 @@ route "dashboard" {
 			{Name: "dir", Null: true, Path: true, Check: checkFilled, Doc: "a directory to serve"},
 			{Name: "proxy", Null: true, Check: checkProxy, Doc: "http:// or https:// URL to pass requests to, with X-Vestibule-User, -Email and -Name"},
 			{Name: "redirect", Null: true, Check: checkRedirect, Doc: "URL or path to send the browser to"},
-			{Name: "guard", OneOf: guards(), Doc: "who may pass: session (the default) is signed in, settled also demands that the intent loop has ended; home, terms, privacy and cookies default to none"},
+			{Name: "guard", OneOf: guards(), Doc: "who may pass: session is signed in, settled also demands that the intent loop has ended, none is everybody. Where it is absent, home, terms, privacy and cookies have none and all other routes have session"},
 		},
 	}
 }

@@ -131,6 +131,8 @@ func referenceKeys(b *strings.Builder, block Block) {
 			def = "`" + k.Def + "`"
 		case k.Required:
 			def = "required"
+		case len(k.OneOf) > 0:
+			def = "see right"
 		}
 		doc := k.Doc
 		if k.Sample != "" {
