@@ -8,7 +8,7 @@
 //
 // It only assembles: the sign-in flows are host/auth; addresses, guards, files and
 // proxies are host/web; reading config.hcl is host/config, the command is
-// host/cmd/vestibule. A program that embeds this
-// package links neither the configuration nor the front end. Start reading at
-// host.go, and at routes.go for the one table of routes.
+// host/cmd/vestibule. A program that embeds this package links neither the
+// configuration nor the front end. Start reading at host.go, and at routes.go for
+// the one table of routes.
 package host

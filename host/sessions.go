@@ -78,7 +78,7 @@ func fromStored(s *sessions.Session) auth.Session {
 	out.Intended, _ = s.Values[intendedKey].(string)
 	if text, ok := s.Values[intentKey].(string); ok {
 		out.Intent = new(auth.OpenIntent)
-		if err := json.Unmarshal([]byte(text), out.Intent); err != nil {
+		if err := out.Intent.UnmarshalJSON([]byte(text)); err != nil {
 			return auth.Session{}
 		}
 	}

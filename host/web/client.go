@@ -14,7 +14,10 @@ func ClientOf(remote string, forwarded []string, trusted []netip.Prefix) (addres
 	if !ok {
 		return remote, remote
 	}
-	hops := strings.Split(strings.Join(forwarded, ","), ",")
+	var hops []string
+	if contains(trusted, addr) {
+		hops = strings.Split(strings.Join(forwarded, ","), ",")
+	}
 	for i := len(hops) - 1; i >= 0 && contains(trusted, addr); i-- {
 		next, ok := parseAddr(strings.TrimSpace(hops[i]))
 		if !ok {
@@ -28,7 +31,8 @@ func ClientOf(remote string, forwarded []string, trusted []netip.Prefix) (addres
 			return addr.String(), prefix.String()
 		}
 	}
-	return addr.String(), addr.String()
+	address = addr.String()
+	return address, address
 }
 
 func parseAddr(s string) (netip.Addr, bool) {

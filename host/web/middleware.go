@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -171,7 +172,7 @@ func (m *Middleware) logRequest(name string, r *http.Request, rec *Recorder, too
 	client, _ := m.site.Client(r)
 	m.count(name, rec.Status(), took)
 	m.log.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", auth.LogPath(r),
-		"status", rec.Status(), "bytes", rec.Bytes(), "ms", fmt.Sprintf("%.2f", float64(took.Microseconds())/1000), "client", client)
+		"status", rec.Status(), "bytes", rec.Bytes(), "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64), "client", client)
 }
 
 func newRequestID() string {
