@@ -109,10 +109,7 @@ func TestAnswersOfTheirTime(t *testing.T) {
 }
 
 // clocked is a source that notes the time in the filter, and whose data never changes.
-type clocked struct {
-	numbers
-	asked string
-}
+type clocked struct{ asked string }
 
 func (c *clocked) Version(context.Context) string { return "a" }
 

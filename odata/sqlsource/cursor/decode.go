@@ -56,7 +56,8 @@ func (d *decoder) pin() {
 	d.arena = d.arena[:0]
 }
 
-// row decodes the cells of a row.
+// row decodes the cells of a row. A computed value that its type cannot hold is engine.ErrOutOfRange: not all databases
+// have the ranges of OData.
 func (d *decoder) row(values []plan.Value, cells []engine.Cell, columns []plan.Column) error {
 	d.last = values
 	for i := range columns {
@@ -65,9 +66,13 @@ func (d *decoder) row(values []plan.Value, cells []engine.Cell, columns []plan.C
 			values[i].Null = true
 			continue
 		}
-		if !d.value(&values[i], &cells[i], &columns[i].T) {
-			return fmt.Errorf("column %d: the stored value is no %s", i, columns[i].T.Kind)
+		if d.value(&values[i], &cells[i], &columns[i].T) {
+			continue
 		}
+		if _, stored := columns[i].Expr.(*plan.Ref); !stored {
+			return fmt.Errorf("column %d is no %s: %w", i, columns[i].T.Kind, engine.ErrOutOfRange)
+		}
+		return fmt.Errorf("column %d: the stored value is no %s", i, columns[i].T.Kind)
 	}
 	return nil
 }

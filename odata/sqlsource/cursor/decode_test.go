@@ -1,11 +1,13 @@
 package cursor_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 )
 
@@ -95,5 +97,30 @@ func TestDecodeNull(t *testing.T) {
 		if err := rows.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestDecodeFaults holds that a value that does not fit is the client's affair
+// where the client computed it, and a defect of the data where it is stored.
+func TestDecodeFaults(t *testing.T) {
+	t.Parallel()
+	for name, computed := range map[string]bool{"stored": false, "computed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newThings(t, edm.Of(edm.Date))
+			p := s.page(0, 9, 0)
+			if column := &p.Top.Columns[1]; computed {
+				column.Expr = &plan.Call{Name: "add", Args: []plan.Expr{column.Expr, column.Expr}, T: column.T}
+			}
+			rows, err := s.reader(&database{rows: [][]engine.Cell{{integer(1), text("12345-01-01")}}}).Open(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = rows.Close() }()
+			var fault *plan.Error
+			if rows.Next() || rows.Err() == nil || errors.As(rows.Err(), &fault) != computed || computed && fault.Kind != plan.Malformed {
+				t.Errorf("the error is %v", rows.Err())
+			}
+		})
 	}
 }

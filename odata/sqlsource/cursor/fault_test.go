@@ -46,7 +46,7 @@ func TestClientFaults(t *testing.T) {
 				s := newThings(t, edm.Of(edm.String))
 				rows, err := s.reader(d).Open(t.Context(), s.page(0, 3, 0))
 				if err == nil {
-					for rows.Next() { //nolint:revive // the error behind the rows is what counts
+					for rows.Next() { // the error behind the rows is what counts
 					}
 					err = errors.Join(rows.Err(), rows.Close())
 				}

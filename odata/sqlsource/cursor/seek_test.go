@@ -67,7 +67,7 @@ func read(t *testing.T, d *database, r *cursor.Reader, s *things, version string
 	if err != nil {
 		t.Fatal(err)
 	}
-	for rows.Next() { //nolint:revive // the mark behind the page is what counts
+	for rows.Next() { // the mark behind the page is what counts
 	}
 	if err := rows.Close(); err != nil || rows.Err() != nil {
 		t.Fatal(err, rows.Err())

@@ -12,8 +12,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// ErrOutOfRange is the error of a statement on SQLite in which a sum, difference or product of integers left the 64
-// bits. The other databases have errors of their own for that; see IsOutOfRange.
+// ErrOutOfRange is the error of a statement on SQLite in which integers left the 64 bits or dates the years 1 to 9999. The
+// other databases have errors of their own for that; see IsOutOfRange.
 var ErrOutOfRange = errors.New("integer out of range")
 
 // IsTimeout tells whether a statement ended because its time was up or somebody cancelled it.

@@ -48,7 +48,7 @@ func register(conn *conn) error {
 		{"ves_clock", 1, canonicalClock},
 		{"ves_guid", 1, guidText},
 		{"ves_seconds", 1, seconds},
-		{"ves_shift", 2, shift},
+		{"ves_shift", 2, shift(conn)},
 		{"ves_between", 2, between},
 		{"ves_exact", 3, exact},
 		{"ves_text", 2, asText},
@@ -148,27 +148,47 @@ func seconds(args []sqlite.Value) sqlite.Value {
 	return args[0]
 }
 
-// shift adds seconds to a date, an instant or a time of day in canonical form, and gives the same form back.
-func shift(args []sqlite.Value) sqlite.Value {
-	text := args[0].Text()
-	layout, day := canonical, false
+// shift adds seconds to a date, an instant or a time of day in canonical form, and gives the same form back. The
+// connection is marked when the sum leaves the years 1 to 9999, which is what the types of OData have.
+func shift(conn *conn) func([]sqlite.Value) sqlite.Value {
+	return func(args []sqlite.Value) sqlite.Value {
+		text, ok := shifted(args[0].Text(), args[1].Float())
+		conn.overflow = conn.overflow || !ok
+		return text
+	}
+}
+
+// maxShift is more seconds than there are in the years 1 to 9999.
+const maxShift = 1e12
+
+// shifted is false when the sum is out of range. A time of day goes round at midnight.
+func shifted(text string, d float64) (sqlite.Value, bool) {
+	layout, day, clock := canonical, false, false
 	switch {
 	case len(text) == 10:
 		layout, day = time.DateOnly, true
 	case len(text) > 2 && text[2] == ':':
-		layout = "15:04:05.000000000"
+		layout, clock = "15:04:05.000000000", true
 	}
 	t, err := time.Parse(layout, text)
 	if err != nil {
-		return sqlite.Value{}
+		return sqlite.Value{}, true
 	}
-	d := args[1].Float()
-	if day {
+	switch {
+	case day:
 		d = math.Floor(d/86400) * 86400
+	case clock:
+		d = math.Mod(d, 86400)
+	}
+	if math.Abs(d) > maxShift {
+		return sqlite.Value{}, false
 	}
 	whole, frac := math.Modf(d)
 	t = t.AddDate(0, 0, int(whole)/86400).Add(time.Duration(int64(whole)%86400)*time.Second + time.Duration(math.Round(frac*1e6))*time.Microsecond)
-	return sqlite.TextValue(t.Format(layout))
+	if !clock && (t.Year() < 1 || t.Year() > 9999) {
+		return sqlite.Value{}, false
+	}
+	return sqlite.TextValue(t.Format(layout)), true
 }
 
 // between is the number of seconds from the first to the second.

@@ -1,0 +1,65 @@
+package engine_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+)
+
+// TestOutOfRange computes on SQLite what leaves its range, and on the same
+// connection what does not.
+func TestOutOfRange(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "app.db")
+	created, err := sqlx.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	created.MustExec("CREATE TABLE things (id INTEGER PRIMARY KEY)")
+	if err := created.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := engine.OpenSQLite(file, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	tests := []struct{ name, query, want string }{
+		{"sum of integers", "SELECT ves_whole(9223372036854775807 + 1)", "!"},
+		{"integer", "SELECT ves_whole(9223372036854775806 + 1)", "9223372036854775807"},
+		{"date behind 9999", "SELECT ves_shift('9999-12-31', 86400)", "!"},
+		{"last date", "SELECT ves_shift('9999-12-30', 86400)", "9999-12-31"},
+		{"date before 1", "SELECT ves_shift('0001-01-01', -1)", "!"},
+		{"instant behind 9999", "SELECT ves_shift('9999-12-31 23:59:59.000000000', 1)", "!"},
+		{"instant by more than all years", "SELECT ves_shift('2024-01-15 00:00:00.000000000', 1e300)", "!"},
+		{"time of day goes round", "SELECT ves_shift('23:59:59.000000000', 2)", "00:00:01.000000000"},
+		{"time of day by many days", "SELECT ves_shift('00:00:00.000000000', 8.64e15)", "00:00:00.000000000"},
+		{"text that is no date", "SELECT ves_shift('soon', 1)", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tx, err := db.Begin(t.Context(), engine.Need{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = tx.Close() }()
+			cur, err := tx.Query("SELECT CAST(x AS TEXT) FROM ("+tt.query+" AS x)", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = cur.Next(); engine.IsOutOfRange(err) != (tt.want == "!") {
+				t.Fatalf("error %v", err)
+			}
+			if err != nil {
+				return
+			}
+			cells := make([]engine.Cell, 1)
+			if err := cur.Row(cells); err != nil || string(cells[0].Bytes) != tt.want {
+				t.Errorf("got %s, want %s; %v", cells[0].Bytes, tt.want, err)
+			}
+		})
+	}
+}
