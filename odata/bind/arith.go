@@ -51,6 +51,11 @@ func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
 			return l, y, true
 		}
 	}
+	if cx && cy {
+		if l, ok := fitConstant(ly, tx); ok {
+			return x, l, true
+		}
+	}
 	return x, y, tx.Kind.Numeric() && ty.Kind.Numeric()
 }
 

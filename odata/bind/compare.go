@@ -95,17 +95,25 @@ func (s *scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 }
 
 func (s *scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr, error) {
-	call := &plan.Call{Name: "in", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}
-	for _, item := range list.Items {
+	items := make([]plan.Expr, len(list.Items))
+	_, fixed := x.(*plan.Literal)
+	for i, item := range list.Items {
 		y, err := s.bind(item)
 		if err != nil {
 			return nil, err
 		}
-		tx, y, ok := unify(x, y)
+		items[i] = y
+		if tx, _, ok := unify(x, y); ok && fixed {
+			x = tx // a text may stand for a flag that only a later item names the type of
+		}
+	}
+	call := &plan.Call{Name: "in", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}
+	for _, item := range items {
+		tx, y, ok := unify(x, item)
 		if _, _, fits := function.Lookup("in").Match(kinds([]plan.Expr{tx, y})); !ok || !fits || tx.Type().Collection {
 			return nil, mismatch(e, x, y)
 		}
-		if _, fixed := x.(*plan.Literal); fixed {
+		if fixed {
 			call.Args[0] = tx
 		}
 		call.Args = append(call.Args, y)

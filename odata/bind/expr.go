@@ -176,6 +176,9 @@ func (s *scope) choice(e *syntax.Case) (plan.Expr, error) {
 			common = results[i]
 		}
 	}
+	if common.Type().Kind == edm.Null {
+		return common, nil // whatever the conditions are
+	}
 	for i, r := range results {
 		if _, y, ok := unify(common, r); ok {
 			call.Args[2*i+1] = y

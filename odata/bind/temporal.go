@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -99,44 +98,6 @@ func clock(s string) (string, bool) {
 
 // canonicalDuration reads a dayTimeDuration and writes it with as few parts as it needs: "PT36H" is "P1DT12H".
 func canonicalDuration(s string) (string, bool) {
-	neg := strings.HasPrefix(s, "-")
-	rest, ok := strings.CutPrefix(strings.TrimLeft(s, "+-"), "P")
-	if !ok || rest == "" || strings.HasSuffix(rest, "T") {
-		return "", false
-	}
-	day, clock, _ := strings.Cut(rest, "T")
-	var seconds, nanos int64
-	add := func(part string, units string, factors ...int64) bool {
-		last := -1
-		for part != "" {
-			i := strings.IndexAny(part, "DHMS")
-			if i < 1 {
-				return false
-			}
-			u := strings.IndexByte(units, part[i])
-			if u <= last {
-				return false
-			}
-			last = u
-			whole, frac, dotted := strings.Cut(part[:i], ".")
-			n, err := strconv.ParseInt(whole, 10, 64)
-			if err != nil || n > 1<<40/factors[u] || dotted && part[i] != 'S' {
-				return false
-			}
-			seconds += n * factors[u]
-			if dotted {
-				f, err := strconv.ParseUint((frac + "000000000")[:9], 10, 64)
-				if err != nil || frac == "" {
-					return false
-				}
-				nanos = int64(f)
-			}
-			part = part[i+1:]
-		}
-		return true
-	}
-	if !add(day, "D", 86400) || !add(clock, "HMS", 3600, 60, 1) {
-		return "", false
-	}
-	return scalar.FormatDuration(neg, seconds, nanos), true
+	d, ok := scalar.ParseDuration(s)
+	return d.String(), ok
 }
