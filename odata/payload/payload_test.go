@@ -268,6 +268,7 @@ func TestValues(t *testing.T) {
 		{"huge double", edm.Of(edm.Double), plan.Value{Float: 1e300}, `1e+300`, `1e+300`},
 		{"single", edm.Of(edm.Single), plan.Value{Float: float64(float32(0.1))}, `0.1`, `0.1`},
 		{"no number", edm.Of(edm.Double), plan.Value{Float: math.NaN()}, `"NaN"`, `"NaN"`},
+		{"negative zero", edm.Of(edm.Double), plan.Value{Float: math.Copysign(0, -1)}, `0`, `0`},
 		{"infinity", edm.Of(edm.Double), plan.Value{Float: math.Inf(-1)}, `"-INF"`, `"-INF"`},
 		{"guid", edm.Of(edm.Guid), text("01234567-89ab-cdef-0123-456789abcdef"), `"01234567-89ab-cdef-0123-456789abcdef"`, `"01234567-89ab-cdef-0123-456789abcdef"`},
 		{"binary", edm.Of(edm.Binary), text("\xff\xfe\x00"), `"__4A"`, `"__4A"`},

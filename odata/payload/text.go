@@ -97,6 +97,8 @@ func decode[T string | []byte](s T, i int) (rune, int) {
 // infinities, which JSON has no number for, are words (OData-JSON 7.1).
 func appendNumber(dst []byte, f float64, bitSize int) []byte {
 	switch {
+	case f == 0: // without a sign, which not every database keeps
+		return append(dst, '0')
 	case math.IsNaN(f):
 		return append(dst, "NaN"...)
 	case math.IsInf(f, 1):

@@ -41,6 +41,7 @@ func TestDecode(t *testing.T) {
 		{"decimal of variable scale", variable, text("10.500"), "10.5"},
 		{"decimal of variable scale, whole", variable, text("10.000"), "10"},
 		{"decimal as an exponent", cents, text("1e5"), "!"},
+		{"decimal as a negative zero", variable, real(math.Copysign(0, -1)), "0"},
 		{"decimal that is no number", cents, real(math.NaN()), "!"},
 		{"double", edm.Of(edm.Double), text("1.5e3"), "1500"},
 		{"double, infinite", edm.Of(edm.Double), real(math.Inf(-1)), "-INF"},
