@@ -89,6 +89,8 @@ func textOf(k edm.Kind, v plan.Value) plan.Value {
 // floatText writes a double as JSON has it. OData-JSON 7.1
 func floatText(f float64, bits int) string {
 	switch {
+	case f == 0:
+		return "0" // without a sign
 	case math.IsNaN(f):
 		return "NaN"
 	case math.IsInf(f, 1):

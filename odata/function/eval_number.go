@@ -14,7 +14,7 @@ import (
 // Limits of Edm.Decimal: digits in all, and behind the point. Results with more digits behind the point are rounded.
 const (
 	maxDigits = 65
-	maxScale  = 30
+	maxScale  = 38
 )
 
 // exact is the context in which decimals are computed: enough digits for the product of two of them.
@@ -219,20 +219,20 @@ func evalRound(c *plan.Call, args []plan.Value) (plan.Value, error) {
 		return args[0], nil
 	case k == edm.Decimal:
 		d, _ := asDecimal(k, args[0])
-		ctx := exact()
+		ctx, out := exact(), new(apd.Decimal)
 		var err error
 		switch c.Name {
 		case "floor":
-			_, err = ctx.Floor(d, d)
+			_, err = ctx.Floor(out, d)
 		case "ceiling":
-			_, err = ctx.Ceil(d, d)
+			_, err = ctx.Ceil(out, d)
 		default:
-			_, err = ctx.Quantize(d, d, 0)
+			_, err = ctx.Quantize(out, d, 0)
 		}
 		if err != nil {
 			return plan.Value{}, ErrRange
 		}
-		return decimalValue(d)
+		return decimalValue(out)
 	}
 	round := map[string]func(float64) float64{"floor": math.Floor, "ceiling": math.Ceil, "round": math.Round}[c.Name]
 	return plan.Value{Float: round(args[0].Float)}, nil

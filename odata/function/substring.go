@@ -25,12 +25,15 @@ var _ = add(Function{
 		}),
 		MySQL: byCall(func(c *plan.Call) string {
 			if len(c.Args) == 3 {
-				return "SUBSTRING($1, GREATEST($2, 0) + 1, GREATEST($3, 0))"
+				return "SUBSTRING($1, " + mysqlPlace + ", GREATEST($3, 0))"
 			}
-			return "SUBSTRING($1, GREATEST($2, 0) + 1)"
+			return "SUBSTRING($1, " + mysqlPlace + ")"
 		}),
 	},
 })
+
+// mysqlPlace is a position counted from 1, no further than the longest text of MySQL.
+const mysqlPlace = "LEAST(GREATEST($2, 0), 4294967295) + 1"
 
 // place limits a position in a text to what the functions of PostgreSQL take; null stays null.
 func place(arg string) string {
