@@ -32,12 +32,13 @@ test: ## run all tests, after installing what they need where this user may
 race: ## run the Go tests with the race detector, and nothing else
 	CGO_ENABLED=1 go test -race -count=1 ./...
 
-fuzz: ## fuzz every parser for FUZZTIME (20s) each
+fuzz: ## fuzz every parser, and the four OData engines against each other, for FUZZTIME (20s) each
 	@set -e; for pkg in $$(go list ./...); do \
 		for name in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "== $$pkg $$name"; go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) $$pkg; \
 		done; \
 	done
+	DIFFERENTIAL_TIME=$(FUZZTIME) go test -count=1 -timeout 0 -run '^TestFourEnginesAgree$$' -v ./odata/odatatest
 
 bench: ## compare pages with a hand-written handler and static bytes; exits 1 when a row falls short
 	go run ./examples/bench

@@ -105,7 +105,18 @@ func company() Table {
 // Fill makes the tables and a view in a database of a dialect: sqlite,
 // postgres or mysql.
 func Fill(db *sqlx.DB, dialect string) error {
-	for _, t := range Tables() {
+	if err := FillTables(db, dialect, Tables()); err != nil {
+		return err
+	}
+	if _, err := db.Exec("CREATE VIEW cheap AS SELECT id, name, price FROM things WHERE price < 1"); err != nil {
+		return fmt.Errorf("create view: %w", err)
+	}
+	return nil
+}
+
+// FillTables makes other tables in such a database.
+func FillTables(db *sqlx.DB, dialect string, tables []Table) error {
+	for _, t := range tables {
 		if _, err := db.Exec(t.create(dialect)); err != nil {
 			return fmt.Errorf("create %s: %w", t.Name, err)
 		}
@@ -115,9 +126,6 @@ func Fill(db *sqlx.DB, dialect string) error {
 				return fmt.Errorf("fill %s: %w", t.Name, err)
 			}
 		}
-	}
-	if _, err := db.Exec("CREATE VIEW cheap AS SELECT id, name, price FROM things WHERE price < 1"); err != nil {
-		return fmt.Errorf("create view: %w", err)
 	}
 	return nil
 }

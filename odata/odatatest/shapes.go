@@ -67,6 +67,10 @@ func searches() []check {
 func computes() []check {
 	return []check{
 		{name: "selected", target: "Things(1)?$compute=price mul 2 as double&$select=double", header: []string{"Accept", "application/json;odata.metadata=none"}, body: `{"double":21}`},
+		{
+			name: "zero has no sign", target: "Things(3)?$compute=ceiling(price) as c,-(weight sub weight) as z&$select=c,z",
+			header: []string{"Accept", "application/json;odata.metadata=none"}, body: `{"c":0,"z":0}`,
+		},
 		{name: "ordered by", target: "Things?$compute=length(name) as len&$orderby=len desc,id&$top=3", ids: "7 12 1"},
 		{name: "filtered by", target: "Things?$compute=length(name) as len&$filter=len eq 6", ids: "7 12"},
 		{name: "taken name", target: "Things?$compute=1 as name", status: 400},

@@ -1,0 +1,111 @@
+package odatatest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// knownDifference is one that "Exact on every database" will end. An engine in the list may differ from memory where a
+// request met one of the events, and nowhere else; the cases have the answers of today. Who mends one takes the case to
+// the suite, and the entry out of here.
+type knownDifference struct {
+	name    string
+	engines []string
+	when    event
+	cases   []knownCase
+}
+
+// knownCase is an expression over a row of Values, and its value on memory, SQLite, PostgreSQL and MariaDB: JSON, or a
+// status.
+type knownCase struct {
+	id, expr string
+	want     [4]string
+}
+
+func knownDifferences() []knownDifference {
+	all := []string{"sqlite", "postgres", "mysql"}
+	return []knownDifference{
+		{"what leaves its range within a row is a fault or another value, and not null", all, outOfRange, []knownCase{
+			{"2", "n add 1", [4]string{`null`, `400`, `400`, `400`}},
+			{"2", "n mul 2", [4]string{`null`, `400`, `400`, `400`}},
+			{"3", "-(n sub 1)", [4]string{`null`, `400`, `400`, `400`}},
+			{"10", "day add duration'P3000000D'", [4]string{`null`, `500`, `500`, `null`}},
+			{"10", "at sub duration'P800000D'", [4]string{`null`, `500`, `500`, `null`}},
+			{"2", "year((at sub then) add mindatetime())", [4]string{`null`, `0`, `-1`, `null`}},
+			{"1", "duration'P1D' mul 1e12", [4]string{`400`, `"P1000000000000D"`, `"P1000000000000D"`, `"P1000000000000D"`}},
+		}},
+		{"doubles divided by zero are null, and only SQLite has an infinity", all, notFinite, []knownCase{
+			{"1", "1e0 div f", [4]string{`"INF"`, `null`, `null`, `null`}},
+			{"1", "f div f", [4]string{`"NaN"`, `null`, `null`, `null`}},
+			{"10", "g mul g", [4]string{`"INF"`, `"INF"`, `400`, `400`}},
+		}},
+		{"decimals are doubles on SQLite", []string{"sqlite"}, manyDigits, []knownCase{
+			{"1", "12345678901234567890.5", [4]string{`12345678901234567890.5`, `12345678901234567000`, `12345678901234567890.5`, `12345678901234567890.5`}},
+			{"3", "d mul d mul d", [4]string{
+				`-999999999997000000000002.999999999999`, `-999999999997000000000000`, `-999999999997000000000002.999999999999`, `-999999999997000000000002.999999999999`,
+			}},
+		}},
+		{"durations are seconds in a double", all, spans, []knownCase{
+			{"1", "totalseconds(duration'PT1S' divby 3)", [4]string{`0.333333`, `0.3333333333333333`, `0.333333`, `0.333333`}},
+			{"1", "maxdatetime() sub then", [4]string{`"P2913173DT23H59M59.999999S"`, `"P2913174D"`, `"P2913174D"`, `"P2913174D"`}},
+			{"3", "day sub 2024-02-29", [4]string{`"-P738944D"`, `"-P738944D"`, `400`, `"-P738944D"`}},
+		}},
+		{"instants and times of day have six digits, and SQLite's durations, too", all, 0, []knownCase{
+			{"1", "at eq 2024-02-29T23:59:59.5000001Z", [4]string{`false`, `false`, `true`, `true`}},
+			{"1", "at gt 2024-02-29T23:59:59.4999999Z", [4]string{`true`, `true`, `false`, `true`}},
+			{"5", "clock add duration'PT0.0000005S'", [4]string{`"06:07:08.0000005"`, `"06:07:08.000001"`, `"06:07:08"`, `"06:07:08"`}},
+		}},
+		{"integers beyond 2^53 are compared with doubles digit by digit", []string{"sqlite", "mysql"}, wholeAsDouble, []knownCase{
+			{"2", "n eq 9223372036854775807e0", [4]string{`true`, `false`, `true`, `true`}},
+			{"6", "n gt 9007199254740992e0", [4]string{`false`, `true`, `false`, `true`}},
+		}},
+		{"the text of doubles is that of the database", all, doubleText, []knownCase{
+			{"3", "cast(f,Edm.String)", [4]string{`"100000000000000000000"`, `"100000000000000000000"`, `"1e+20"`, `"1e20"`}},
+			{"5", "cast(f,Edm.Decimal)", [4]string{`9007199254740992`, `9007199254740992`, `9007199254740990`, `9007199254740992`}},
+		}},
+		{"a cast to Edm.Single keeps the digits of a double", all, single, []knownCase{
+			{"2", "cast(f,Edm.Single) mul 1e0", [4]string{`0.10000000149011612`, `0.1`, `0.1`, `0.1`}},
+		}},
+		{"mod of doubles is computed with decimals on PostgreSQL", []string{"postgres"}, doubleRest, []knownCase{
+			{"2", "2e0 mod f", [4]string{`0.0999999999999999`, `0.0999999999999999`, `0`, `0.0999999999999999`}},
+		}},
+		{"a double just below a half is rounded up", all, 0, []knownCase{
+			{"1", "round(0.49999999999999994e0)", [4]string{`0`, `1`, `1`, `1`}},
+		}},
+		{"regular expressions are those of the database", []string{"postgres"}, 0, []knownCase{
+			{"4", `matchesPattern(s,'\bZ')`, [4]string{`true`, `true`, `false`, `true`}},
+			{"5", `matchesPattern(s,'\pL')`, [4]string{`true`, `true`, `500`, `true`}},
+			{"5", `matchesPattern(s,'^.{2,300}$')`, [4]string{`true`, `true`, `500`, `true`}},
+		}},
+	}
+}
+
+// excused tells whether an engine is known to differ after such events.
+func excused(engine string, met event) bool {
+	for _, k := range knownDifferences() {
+		if met&k.when != 0 && slices.Contains(k.engines, engine) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestKnownDifferences(t *testing.T) { //nolint:paralleltest // see TestFourEnginesAgree
+	all := engines(t)
+	for _, k := range knownDifferences() {
+		for _, c := range k.cases {
+			var got [4]string
+			for i, e := range all {
+				answer := e.ask("Values?$filter=id eq " + c.id + "&$select=z&$compute=" + c.expr + " as z")
+				if _, value, ok := strings.Cut(answer, `"z":`); ok {
+					answer = strings.TrimSuffix(value, "}]}")
+				}
+				got[i] = answer
+			}
+			if got != c.want {
+				t.Errorf("%s: %s of row %s is %v, was %v", k.name, c.expr, c.id, got, c.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package odatatest_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// TestMain puts an observer before the reference implementations, so that the differential test can tell what a request
+// met on its way. The observer changes no result.
+func TestMain(m *testing.M) {
+	for _, f := range function.All() {
+		if eval := f.Eval; eval != nil {
+			f.Eval = func(c *plan.Call, args []plan.Value) (plan.Value, error) {
+				v, err := eval(c, args)
+				observe(c, args, v, err)
+				return v, err
+			}
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// event is something that happens while an expression is computed, and that databases are known to do otherwise.
+type event uint
+
+const (
+	// outOfRange: a result does not fit its type.
+	outOfRange event = 1 << iota
+	// notFinite: a double is divided by zero, or a result is infinite.
+	notFinite
+	// manyDigits: a decimal has more digits than a double holds.
+	manyDigits
+	// wholeAsDouble: an integer that is no double is compared with one.
+	wholeAsDouble
+	// single: there is a value of Edm.Single.
+	single
+	// spans: a duration is computed, not only given.
+	spans
+	// doubleRest: mod of a double.
+	doubleRest
+	// doubleText: a double becomes text, or a decimal.
+	doubleText
+)
+
+// observed is what has happened since it was cleared. The differential test alone reads it, and runs while no other does.
+var observed event
+
+func observe(c *plan.Call, args []plan.Value, v plan.Value, err error) {
+	if errors.Is(err, function.ErrRange) {
+		observed |= outOfRange
+	}
+	see(c.T.Kind, v)
+	for i, a := range args {
+		k := c.Args[i].Type().Kind
+		see(k, a)
+		if (k == edm.Double || k == edm.Single) && c.Name == "cast" && (c.T.Kind == edm.String || c.T.Kind == edm.Decimal) {
+			observed |= doubleText
+		}
+		if c.T.Kind == edm.Double && c.Name == "mod" {
+			observed |= doubleRest
+		}
+	}
+	if len(args) > 1 && c.Args[0].Type().Kind != c.Args[1].Type().Kind && c.T.Kind == edm.Boolean && (wide(c, 0, args) || wide(c, 1, args)) {
+		observed |= wholeAsDouble
+	}
+	if c.T.Kind == edm.Duration && c.Name != "case" {
+		observed |= spans
+	}
+}
+
+// wide tells whether an argument is an integer with more bits than the digits of a double have.
+func wide(c *plan.Call, i int, args []plan.Value) bool {
+	return c.Args[i].Type().Kind.Integer() && (args[i].Int > 1<<53 || args[i].Int < -1<<53)
+}
+
+// see looks at a value.
+func see(k edm.Kind, v plan.Value) {
+	switch {
+	case v.Null:
+	case k == edm.Double || k == edm.Single:
+		if k == edm.Single {
+			observed |= single
+		}
+		if math.IsInf(v.Float, 0) || math.IsNaN(v.Float) {
+			observed |= notFinite
+		}
+	case k == edm.Decimal:
+		if len(strings.Trim(string(v.Bytes), "-0.")) > 16 {
+			observed |= manyDigits
+		}
+	}
+}
