@@ -35,14 +35,14 @@ func layout() map[string][]string {
 		"host/store/internal/*": {"pluginsdk"},
 		"host/store/sqlite":     {"host/store"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
 		"host/store/storetest":       {"host/auth", "host/session", "host/store", "pluginsdk"},
-		"host/pluginproc":            {"host/reserved", "pluginsdk", "pluginsdk/conformance"},
-		"host/pluginproc/internal/*": {"pluginsdk"},
-		"host/mail":                  {"host/reserved"},
+		"host/pluginproc":            {"host/reserved", "internal/finding", "pluginsdk", "pluginsdk/conformance"},
+		"host/pluginproc/internal/*": {"internal/finding", "pluginsdk"},
+		"host/mail":                  {"host/reserved", "internal/finding"},
 		"host/config": {
 			"host", "host/reserved", "host/store", "host/store/sqlite", "host/store/postgres",
 			"host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
 		},
-		"host/config/internal/layer": {"host/config/internal/schema"}, "host/config/internal/schema": {"host/reserved", "pluginsdk"},
+		"host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk"},
 		"host/cmd/vestibule": {"host", "host/config"},
 
 		"pluginsdk":                   {},

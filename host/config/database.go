@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
@@ -138,86 +135,65 @@ func (c *Config) databaseFinding(err error) Finding {
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// verifyDatabases opens the databases and looks at what the settings say of them.
-func (c *Config) verifyDatabases(ctx context.Context) Findings {
-	var f Findings
+// verifyDatabases opens the databases as serving would, changes nothing, and finds
+// what does not fit them. For a database that serving would make it looks at an
+// empty one elsewhere.
+func (c *Config) verifyDatabases(ctx context.Context, opts host.Options) Findings {
 	if c.faulty("database", "driver") || c.faulty("database", "dsn") {
-		return f
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	_, file := c.dsn()
 	missing, err := missingFile(file)
 	if err != nil {
-		return append(f, c.databaseFinding(err))
+		return Findings{c.databaseFinding(err)}
 	}
+	var found Findings
 	if missing {
-		if c.OData.Database.Driver != nil {
-			return append(f, c.verifyOData(ctx, nil)...)
+		err = withScratch(ctx, func(scratch *store.DB) error {
+			found = c.verifyIn(ctx, scratch, scratch.Path(), opts)
+			return nil
+		})
+		if err != nil {
+			found.Add(c.at("database", "dsn"), "no empty database could be made to look at: "+oneLine(err), "make room in the directory for temporary files")
 		}
-		if len(c.OData.Discover)+len(c.OData.EntitySets)+len(c.OData.Singletons) > 0 {
-			f.Warn(c.at("database", "dsn"), fmt.Sprintf("there is no database %s yet, so its tables could not be looked at", c.shown(file)), "run `vestibule migrate`, or start the host once")
-		}
-		return f
+		return found
 	}
 	db, err := c.openStore(ctx)
 	if err != nil {
-		return append(f, c.databaseFinding(err))
+		return Findings{c.databaseFinding(err)}
 	}
 	defer func() { _ = db.Close() }()
 	if _, err := db.Pending(ctx); err != nil {
-		return append(f, c.databaseFinding(err))
+		return Findings{c.databaseFinding(err)}
 	}
-	c.checkColumns(ctx, db, &f)
-	return append(f, c.verifyOData(ctx, db)...)
+	dsn, _ := c.dsn()
+	return c.verifyIn(ctx, db, dsn, opts)
 }
 
-// policyColumns returns the columns of the user that a row policy names.
-func policyColumns(filter *string) []string {
-	if filter == nil {
-		return nil
+// verifyIn is [Config.fit] for a caller that serves nothing.
+func (c *Config) verifyIn(ctx context.Context, db *store.DB, dsn string, opts host.Options) Findings {
+	e, found := c.fit(ctx, db, dsn, &opts)
+	if err := e.Close(); err != nil {
+		found.Add(c.at("odata", "database"), "the database of odata cannot be closed", oneLine(err))
 	}
-	var names []string
-	for _, m := range regexp.MustCompile(`@user_(\w+)`).FindAllStringSubmatch(*filter, -1) {
-		if !slices.Contains(names, m[1]) && !reserved.Credential(m[1]) {
-			names = append(names, m[1])
-		}
-	}
-	return names
+	return found
 }
 
-// checkColumns looks for the columns of users that settings name, when there is
-// such a table already.
-func (c *Config) checkColumns(ctx context.Context, db *store.DB, f *Findings) {
-	columns, err := db.UserColumns(ctx)
-	if err != nil || len(columns) == 0 {
-		return
+// fit is the verification that check and serve share: it resolves the columns of
+// users in opts, opens the query endpoint, and finds all that the databases do not
+// bear out. dsn is what db was opened with. The endpoint is the caller's to close, also with findings.
+func (c *Config) fit(ctx context.Context, db *store.DB, dsn string, opts *host.Options) (endpoint, Findings) {
+	columns, err := c.resolveColumns(ctx, db, opts)
+	if err != nil {
+		return endpoint{}, Findings{c.databaseFinding(err)}
 	}
-	var names []string
-	for _, column := range columns {
-		if !reserved.Credential(column.Name) { // never to be granted or compared
-			names = append(names, column.Name)
+	e, found := c.openEndpoint(ctx, db, dsn)
+	if found == nil {
+		if err := columns.policies(e); err != nil {
+			found.Add(c.at("odata"), oneLine(err), "correct the row policies")
 		}
 	}
-	check := func(name string, path ...string) {
-		if !slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) }) {
-			f.Add(c.at(path...), fmt.Sprintf("%s: the table users has no column %q", strings.Join(path[:len(path)-1], "."), name), schema.DidYouMean(name, names))
-		}
-	}
-	check(c.Auth.LoginField, "auth", "login_field", "")
-	for kind, sets := range map[string]map[string]EntitySet{"entity_set": c.OData.EntitySets, "singleton": c.OData.Singletons} {
-		for label, set := range sets {
-			for _, name := range policyColumns(set.Filter) {
-				check(name, "odata", kind, label, "filter", "")
-			}
-		}
-	}
-	for _, plugin := range c.PluginNames() {
-		for i, name := range c.Plugins[plugin].UserRead {
-			check(name, "plugin", plugin, "user_read", fmt.Sprint(i))
-		}
-		for i, name := range c.Plugins[plugin].UserWrite {
-			check(name, "plugin", plugin, "user_write", fmt.Sprint(i))
-		}
-	}
+	return e, found.With(columns.found)
 }

@@ -49,7 +49,8 @@ func (c *Config) service(ctx context.Context) (*odata.Service, func() error, err
 	if err != nil {
 		return nil, nil, Findings{c.databaseFinding(err)}.Err()
 	}
-	e, findings := c.openEndpoint(ctx, db)
+	dsn, _ := c.dsn()
+	e, findings := c.openEndpoint(ctx, db, dsn)
 	if err := findings.Err(); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}

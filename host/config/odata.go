@@ -7,7 +7,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
@@ -17,27 +16,22 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
-// An endpoint is the query endpoint's source and what is to be closed with it.
+// An endpoint is the query endpoint's source and what is to be closed with it. The
+// zero value is none.
 type endpoint struct {
 	source *sqlsource.Source
 	own    *store.DB // nil when it reads the main database
 }
 
 func (e endpoint) Close() error {
+	if e.source == nil {
+		return nil
+	}
 	err := e.source.Close()
 	if e.own != nil {
 		err = errors.Join(err, e.own.Close())
 	}
 	return err
-}
-
-// openOData opens the database of the query endpoint and makes the model.
-func (c *Config) openOData(ctx context.Context, db *store.DB, logger hclog.Logger) (*host.ODataOptions, Findings) {
-	e, findings := c.openEndpoint(ctx, db)
-	if findings != nil {
-		return nil, findings
-	}
-	return &host.ODataOptions{Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger)}, nil
 }
 
 func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
@@ -53,8 +47,8 @@ func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
 }
 
 // openEndpoint reads the tables and checks the mapping against them.
-func (c *Config) openEndpoint(ctx context.Context, db *store.DB) (endpoint, Findings) {
-	from, own, err := c.odataDatabase(ctx, db)
+func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (endpoint, Findings) {
+	from, own, err := c.odataDatabase(ctx, db, dsn)
 	if err != nil {
 		return endpoint{}, Findings{{At: c.at("odata", "database", "dsn"), What: "the database of odata cannot be opened: " + oneLine(err), Remedy: "correct odata.database"}}
 	}
@@ -82,16 +76,12 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB) (endpoint, Find
 
 // odataDatabase is the database to read, and the handle to close after it where
 // it is another than the main one.
-func (c *Config) odataDatabase(ctx context.Context, db *store.DB) (from sqlsource.Database, own *store.DB, err error) {
+func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (from sqlsource.Database, own *store.DB, err error) {
 	if c.OData.Database.Driver == nil || c.OData.Database.DSN == nil {
-		dsn, _ := c.dsn()
-		from = sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn}
-		if db != nil {
-			from.DB, from.Writer = db.Reader(), db.Writer()
-		}
-		return from, nil, nil
+		return sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, DB: db.Reader(), Writer: db.Writer()}, nil, nil
 	}
-	driver, dsn := *c.OData.Database.Driver, *c.OData.Database.DSN
+	driver := *c.OData.Database.Driver
+	dsn = *c.OData.Database.DSN
 	switch driver {
 	case "postgres":
 		own, err = postgres.Open(ctx, dsn)
@@ -108,18 +98,6 @@ func (c *Config) odataDatabase(ctx context.Context, db *store.DB) (from sqlsourc
 		return from, nil, err
 	}
 	return sqlsource.Database{Dialect: driver, DB: own.Reader()}, own, nil
-}
-
-// verifyOData opens the endpoint as serving would, and closes it again.
-func (c *Config) verifyOData(ctx context.Context, db *store.DB) Findings {
-	e, findings := c.openEndpoint(ctx, db)
-	if findings != nil {
-		return findings
-	}
-	if err := e.Close(); err != nil {
-		findings.Add(c.at("odata", "database"), "the database of odata cannot be closed", oneLine(err))
-	}
-	return findings
 }
 
 // mapping is what sqlsource needs to know, in the order in which it was written.

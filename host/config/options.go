@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"net/url"
 	"os"
@@ -31,12 +32,25 @@ func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options
 	if err != nil {
 		return host.Options{}, err
 	}
-	opts.Store = db
-	opts.OData, findings = c.openOData(ctx, db, logger)
+	dsn, _ := c.dsn()
+	e, findings := c.fit(ctx, db, dsn, &opts)
 	if err := findings.Err(); err != nil {
-		return host.Options{}, errors.Join(err, db.Close())
+		return host.Options{}, withClosed(err, e, db)
 	}
+	opts.Store = db
+	opts.OData = &host.ODataOptions{Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger)}
 	return opts, nil
+}
+
+// withClosed closes what was opened before err, and returns err alone unless that
+// fails, so that findings stay findings.
+func withClosed(err error, opened ...io.Closer) error {
+	for _, one := range opened {
+		if closeErr := one.Close(); closeErr != nil {
+			err = errors.Join(err, closeErr)
+		}
+	}
+	return err
 }
 
 // AdminOptions is what commands for operators need: rules, addresses and the
@@ -55,14 +69,29 @@ func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger, create b
 	} else {
 		opts.Store, err = c.openExisting(ctx)
 	}
-	return opts, err
+	if err != nil {
+		return opts, err
+	}
+	// A column that is not there is for check and serve to report: commands work
+	// while the configuration is broken.
+	if _, err := c.resolveColumns(ctx, opts.Store, &opts); err != nil {
+		return opts, withClosed(err, opts.Store)
+	}
+	return opts, nil
 }
 
 // Reloaded is what a running host goes over to: everything of c that can change
 // while serving, and the databases that old has open.
-func (c *Config) Reloaded(old host.Options) (host.Options, error) {
+func (c *Config) Reloaded(ctx context.Context, old host.Options) (host.Options, error) {
 	opts, findings := c.static(old.Logger)
 	if err := findings.Err(); err != nil {
+		return host.Options{}, err
+	}
+	columns, err := c.resolveColumns(ctx, old.Store, &opts)
+	if err != nil {
+		return host.Options{}, err
+	}
+	if err := columns.found.Err(); err != nil {
 		return host.Options{}, err
 	}
 	opts.Store, opts.OData, opts.Now = old.Store, old.OData, old.Now

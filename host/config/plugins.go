@@ -22,32 +22,39 @@ import (
 func (c *Config) plugins() ([]host.Plugin, Findings) {
 	var list []host.Plugin
 	var findings Findings
-	for _, name := range labels(c, c.Plugins, "plugin") {
-		p := c.Plugins[name]
-		spec := host.Plugin{
-			Name: name, Dir: c.origins.Dir("plugin", name, "command"), Roles: p.Roles, SHA256: value(p.SHA256),
-			UserRead: p.UserRead, UserWrite: p.UserWrite, Headers: p.Headers, Env: p.Env,
-			Timeout: p.Timeout, OnFailure: p.OnFailure,
-		}
-		spec.Command = append(spec.Command, p.Command...)
-		if len(spec.Command) > 0 {
-			program, what, remedy := findProgram(spec.Dir, spec.Command[0])
-			if what != "" {
-				findings.Add(c.at("plugin", name, "command", "0"), fmt.Sprintf("plugin %q: %s", name, what), remedy)
-			}
-			spec.Command[0] = program
-		}
-		spec.Checksums = c.checksums(name, p, &findings)
-		if p.Config != nil {
-			text, err := json.Marshal(p.Config)
-			if err != nil {
-				findings.Add(c.at("plugin", name, "config"), fmt.Sprintf("the config of plugin %q cannot be passed on", name), err.Error())
-			}
-			spec.Config = text
-		}
-		list = append(list, spec)
+	for _, name := range c.PluginNames() {
+		spec, found := c.plugin(name)
+		list, findings = append(list, spec), append(findings, found...)
 	}
 	return list, findings
+}
+
+// plugin is the process of one block, and what is wrong with its program.
+func (c *Config) plugin(name string) (host.Plugin, Findings) {
+	var findings Findings
+	p := c.Plugins[name]
+	spec := host.Plugin{
+		Name: name, Dir: c.origins.Dir("plugin", name, "command"), Roles: p.Roles, SHA256: value(p.SHA256),
+		UserRead: p.UserRead, UserWrite: p.UserWrite, Headers: p.Headers, Env: p.Env,
+		Timeout: p.Timeout, OnFailure: p.OnFailure,
+	}
+	spec.Command = append(spec.Command, p.Command...)
+	if len(spec.Command) > 0 {
+		program, what, remedy := findProgram(spec.Dir, spec.Command[0])
+		if what != "" {
+			findings.Add(c.at("plugin", name, "command", "0"), fmt.Sprintf("plugin %q: %s", name, what), remedy)
+		}
+		spec.Command[0] = program
+	}
+	spec.Checksums = c.checksums(name, p, &findings)
+	if p.Config != nil {
+		text, err := json.Marshal(p.Config)
+		if err != nil {
+			findings.Add(c.at("plugin", name, "config"), fmt.Sprintf("the config of plugin %q cannot be passed on", name), err.Error())
+		}
+		spec.Config = text
+	}
+	return spec, findings
 }
 
 // PluginNames are the labels of the plugin blocks, in the order of the file.
@@ -56,17 +63,20 @@ func (c *Config) PluginNames() []string { return labels(c, c.Plugins, "plugin") 
 // PluginsByName are the plugins of these names, or all when there are none. What
 // is wrong with one of them is the error.
 func (c *Config) PluginsByName(names ...string) ([]host.Plugin, error) {
-	list, findings := c.plugins()
+	known := c.PluginNames()
 	for _, name := range names {
-		if !slices.Contains(c.PluginNames(), name) {
-			return nil, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(c.PluginNames(), ", "))
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("no plugin %q in the configuration: there are %s", name, strings.Join(known, ", "))
 		}
 	}
-	if len(names) > 0 {
-		list = slices.DeleteFunc(list, func(p host.Plugin) bool { return !slices.Contains(names, p.Name) })
-		findings = slices.DeleteFunc(findings, func(f Finding) bool {
-			return !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(f.What, fmt.Sprintf("plugin %q", name)) })
-		})
+	var list []host.Plugin
+	var findings Findings
+	for _, name := range known {
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		spec, found := c.plugin(name)
+		list, findings = append(list, spec), append(findings, found...)
 	}
 	return list, findings.Err()
 }
@@ -127,23 +137,27 @@ func findProgram(dir, name string) (path, what, remedy string) {
 	return path, "", ""
 }
 
-// Locate gives what is wrong with plugins' config blocks the places where the
-// blocks were written, when that is what err is about.
-func (c *Config) Locate(err error) (Findings, bool) {
+// Locate gives the findings in err the places where their settings were written:
+// why plugins do not start, and the mistakes that they found in their config
+// blocks. ok is false when err is about something else as well.
+func (c *Config) Locate(err error) (found Findings, ok bool) {
 	var mistakes *host.PluginConfigError
-	if !errors.As(err, &mistakes) {
-		return nil, false
-	}
-	var findings Findings
-	for _, p := range mistakes.Problems {
-		what := fmt.Sprintf("plugin %q: config", p.Plugin)
-		if p.Path != "" {
-			what += "." + p.Path
+	if errors.As(err, &mistakes) {
+		for _, p := range mistakes.Problems {
+			what := fmt.Sprintf("plugin %q: config", p.Plugin)
+			if p.Path != "" {
+				what += "." + p.Path
+			}
+			at := c.at(append([]string{"plugin", p.Plugin, "config"}, steps(p.Path)...)...)
+			found.Add(at, what, p.Message)
 		}
-		at := c.at(append([]string{"plugin", p.Plugin, "config"}, steps(p.Path)...)...)
-		findings.Add(at, what, p.Message)
 	}
-	return findings.Sorted(), true
+	started, others := layer.FindingsIn(err)
+	for _, one := range started {
+		found.Add(c.at(one.Path...), one.What, one.Remedy)
+	}
+	others = slices.DeleteFunc(others, func(err error) bool { return errors.As(err, &mistakes) })
+	return found.Sorted(), found != nil && len(others) == 0
 }
 
 // steps takes a path such as rules[1].target apart.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // checkRules checks what concerns several keys at once.
@@ -97,8 +98,13 @@ func (c *Config) checkPlugins(f *Findings) {
 			f.Add(c.at("plugin", name, "on_failure"), fmt.Sprintf("plugin %q is no dispenser, so no built-in one can answer for it", name), `write on_failure = "deny"`)
 		}
 		for i, column := range p.UserWrite {
-			if strings.EqualFold(column, "id") {
-				f.Add(c.at("plugin", name, "user_write", fmt.Sprint(i)), "the key of a user cannot be changed", "take id out of user_write")
+			if !reserved.Credential(column) && !reserved.Writable(column, c.Auth.LoginField) {
+				f.Add(c.at("plugin", name, "user_write", fmt.Sprint(i)), fmt.Sprintf("plugin %q: the column %q identifies a person and cannot be changed", name, column), "take it out of user_write")
+			}
+		}
+		for key := range p.Env {
+			if reserved.Env(key) {
+				f.Add(c.at("plugin", name, "env", key), fmt.Sprintf("plugin %q: %s is the host's to set", name, key), "choose a name that begins with neither PLUGIN_ nor VESTIBULE_")
 			}
 		}
 	}

@@ -11,15 +11,16 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 )
 
 // Verify finds what only this machine can tell: missing files and programs,
 // databases that cannot be used, a mapping that the tables do not bear out. It
 // changes nothing: a SQLite file that does not exist yet is not created.
 func (c *Config) Verify(ctx context.Context) Findings {
-	_, findings := c.static(hclog.NewNullLogger())
+	opts, findings := c.static(hclog.NewNullLogger())
 	c.checkNames(&findings)
-	findings = append(findings, c.verifyDatabases(ctx)...)
+	findings = append(findings, c.verifyDatabases(ctx, opts)...)
 	return append(findings, c.verifyPlugins(ctx)...).Sorted()
 }
 
@@ -43,26 +44,13 @@ func (c *Config) verifyPlugins(ctx context.Context) Findings {
 		if err == nil {
 			continue
 		}
-		if found, ok := c.Locate(err); ok {
-			findings = append(findings, found...)
-			continue
+		found, ok := c.Locate(err)
+		if !ok {
+			found.Add(c.at("plugin", spec.Name), oneLine(err), "try it with `vestibule plugin check "+spec.Name+"`")
 		}
-		findings = append(findings, c.startFinding(spec.Name, oneLine(err)))
+		findings = append(findings, found...)
 	}
 	return findings
-}
-
-// startFinding makes a finding of why a plugin does not start, which ends with
-// the remedy.
-func (c *Config) startFinding(name, text string) Finding {
-	f := Finding{At: c.at("plugin", name), What: text, Remedy: "try it with `vestibule plugin check " + name + "`"}
-	if strings.Contains(text, "checksum") && c.origins.Has("plugin", name, "sha256") {
-		f.At = c.at("plugin", name, "sha256")
-	}
-	if i := strings.LastIndex(text, ": "); i > 0 {
-		f.What, f.Remedy = text[:i], text[i+2:]
-	}
-	return f
 }
 
 // checkFiles looks for the files and directories that settings name.
@@ -97,34 +85,17 @@ func (c *Config) checkDir(f *Findings, dir string, path ...string) {
 	}
 }
 
-// checkMail asks the mail package, whose faults begin with the setting's name.
+// checkMail asks the mail package.
 func (c *Config) checkMail() Findings {
 	var f Findings
-	for _, err := range flatten(c.mailOptions().Check()) {
-		path, what, ok := strings.Cut(err.Error(), ": ")
-		setting := strings.Split(path, ".")
-		if !ok || setting[0] != "mail" {
-			what, setting = err.Error(), []string{"mail", "templates"}
-		}
-		f.Add(c.at(setting...), strings.Join(setting, "."), what)
+	found, others := layer.FindingsIn(c.mailOptions().Check())
+	for _, one := range found {
+		f.Add(c.at(one.Path...), strings.Join(one.Path, ".")+": "+one.What, one.Remedy)
+	}
+	for _, err := range others {
+		f.Add(c.at("mail", "templates"), "mail.templates", err.Error())
 	}
 	return f
-}
-
-// flatten gives the errors that were joined.
-func flatten(err error) []error {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	var list []error
-	for _, one := range joined.Unwrap() {
-		list = append(list, flatten(one)...)
-	}
-	return list
 }
 
 // rootCause is the text of the innermost error.

@@ -2,6 +2,9 @@ package config_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -259,13 +262,13 @@ func TestDatabasesThatCannotBeOpened(t *testing.T) {
 
 func TestColumnsOfUsersThatAreNotThere(t *testing.T) {
 	cfg := mustLoad(t, "auth {\n  login_field = \"emial\"\n}\nplugin \"a\" {\n  command = [\"/bin/false\"]\n  roles = [\"dispenser\"]\n  user_read = [\"name\", \"partner_id\"]\n}\n", nil)
-	if found := lines(cfg.Verify(t.Context())); len(found) != 1 { // the plugin that does not start
-		t.Errorf("without a database: %q", found)
-	}
+	got := lines(cfg.Verify(t.Context()))
 	if _, err := cfg.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got := lines(cfg.Verify(t.Context()))
+	if diff := cmp.Diff(got, lines(cfg.Verify(t.Context()))); diff != "" {
+		t.Errorf("it says something else before the database is made: %s", diff)
+	}
 	want := []string{
 		`config.hcl:2:17: auth.login_field: the table users has no column "emial": did you mean "email"?`,
 		`config.hcl:4:8: plugin "a" cannot be started: `,
@@ -278,5 +281,71 @@ func TestColumnsOfUsersThatAreNotThere(t *testing.T) {
 		if !strings.HasPrefix(got[i], want[i]) {
 			t.Errorf("finding %d\n got %s\nwant %s…", i, got[i], want[i])
 		}
+	}
+}
+
+// What check refuses serve refuses, with the same findings, and a column in another
+// case becomes the real one wherever it is used.
+func TestColumnsOfUsers(t *testing.T) {
+	const users = `CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, email TEXT, password TEXT, remember_token TEXT, Partner_Id INTEGER, tenant INTEGER);
+CREATE TABLE products (id INTEGER PRIMARY KEY, tenant INTEGER)`
+	plugin := func(grants string) string {
+		return "plugin \"a\" {\n  command = [\"/bin/true\"]\n  roles = [\"dispenser\"]\n" + grants + "}\n"
+	}
+	policy := func(text string) string {
+		return "odata {\n  entity_set \"P\" {\n    table = \"products\"\n    filter = \"" + text + "\"\n  }\n}\n"
+	}
+	tests := map[string]struct{ text, want string }{
+		"login field in capitals":   {"auth {\n  login_field = \"EMAIL\"\n}\n", ""},
+		"grants in another case":    {plugin("  user_read = [\"PARTNER_ID\"]\n  user_write = [\"partner_id\"]\n"), ""},
+		"policy in another case":    {policy("tenant eq @user_TENANT"), ""},
+		"login field that is none":  {"auth {\n  login_field = \"login\"\n}\n", `config.hcl:2:17: auth.login_field: the table users has no column "login": `},
+		"grant that is none":        {plugin("  user_write = [\"partner\"]\n"), `config.hcl:4:17: plugin.a.user_write: the table users has no column "partner": `},
+		"policy of no column":       {policy("tenant eq @user_tenannt"), `config.hcl:4:14: odata.entity_set.P.filter: the table users has no column "tenannt": did you mean "tenant"?`},
+		"policy of a credential":    {policy("tenant eq @user_Remember_Token"), `config.hcl:4:14: odata.entity_set.P.filter: @user_Remember_Token is a credential: `},
+		"two mistakes in two parts": {"auth {\n  login_field = \"login\"\n}\n" + policy("tenannt eq 1"), `config.hcl:2:17: auth.login_field: `},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			cfg := mustLoad(t, tt.text, nil)
+			db, err := sql.Open("sqlite", "vestibule.db")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Exec(users); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var checked []string
+			for _, line := range lines(cfg.Verify(t.Context())) {
+				if !strings.Contains(line, "cannot be started") { // /bin/true is no plugin
+					checked = append(checked, line)
+				}
+			}
+			opts, err := cfg.Options(t.Context(), hclog.NewNullLogger())
+			if tt.want != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), tt.want) || err.Error() != strings.Join(checked, "\n") {
+					t.Errorf("check says %q\nserve says %v\nwant %s", checked, err, tt.want)
+				}
+				return
+			}
+			if err != nil || len(checked) > 0 {
+				t.Fatalf("check says %q, serve says %v", checked, err)
+			}
+			defer func() { _ = errors.Join(opts.OData.Source.(io.Closer).Close(), opts.Store.Close()) }()
+			if opts.Auth.LoginField != "email" {
+				t.Errorf("login field %q", opts.Auth.LoginField)
+			}
+			for _, p := range opts.Plugins {
+				if p.UserRead[0] != "Partner_Id" || p.UserWrite[0] != "Partner_Id" {
+					t.Errorf("grants %q, %q", p.UserRead, p.UserWrite)
+				}
+			}
+			if _, err := cfg.Reloaded(t.Context(), opts); err != nil {
+				t.Errorf("reload: %v", err)
+			}
+		})
 	}
 }

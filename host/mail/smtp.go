@@ -45,21 +45,21 @@ func newSMTPSender(c SMTP) (Sender, error) {
 		opts = append(opts, gomail.WithSSL())
 	case "none":
 		if c.Username != "" && !loopback(c.Host) {
-			return nil, errors.New("mail.smtp.tls: none would send the password over the network in clear: use starttls or implicit")
+			return nil, wrong("none would send the password over the network in clear", "use starttls or implicit", "smtp", "tls")
 		}
 		opts = append(opts, gomail.WithTLSPolicy(gomail.NoTLS))
 	default:
-		return nil, fmt.Errorf("mail.smtp.tls: %q is none: use starttls, implicit or none", c.TLS)
+		return nil, wrong(fmt.Sprintf("%q is none", c.TLS), "use starttls, implicit or none", "smtp", "tls")
 	}
 	if c.Username != "" {
 		// PLAIN first: it is what everybody has, and the connection is private.
 		opts = append(opts, gomail.WithUsername(c.Username), gomail.WithPassword(c.Password), gomail.WithOpportunisticSMTPAuth(
 			gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthSCRAMSHA1, gomail.SMTPAuthCramMD5))
 	} else if c.Password != "" {
-		return nil, errors.New("mail.smtp.username: null, but there is a password: set both or none")
+		return nil, wrong("null, but there is a password", "set both or none", "smtp", "username")
 	}
 	if _, err := gomail.NewClient(c.Host, opts...); err != nil {
-		return nil, fmt.Errorf("mail.smtp: %w: correct host and port", err)
+		return nil, wrong(err.Error(), "correct host and port", "smtp")
 	}
 	return &smtpSender{cfg: c, opts: opts}, nil
 }

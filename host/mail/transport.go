@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // Sender takes one message to where it belongs. It is safe for concurrent use.
@@ -73,12 +74,17 @@ func (c Config) Check() error {
 	return errors.Join(fromErr, sendErr, tmplErr)
 }
 
+// wrong is what is wrong with the setting of the block mail at path.
+func wrong(what, remedy string, path ...string) error {
+	return finding.Finding{Path: append([]string{"mail"}, path...), What: what, Remedy: remedy}
+}
+
 // sender returns the bare address of From, strictly checked.
 func (c Config) sender() (string, error) {
 	const remedy = `write it like "Vestibule <no-reply@example.com>"`
 	_, bare, err := reserved.Sender(c.From)
 	if err != nil {
-		return "", fmt.Errorf("mail.from: %q is no sender: %s", c.From, remedy)
+		return "", wrong(fmt.Sprintf("%q is no sender", c.From), remedy, "from")
 	}
 	return bare, nil
 }
@@ -101,7 +107,7 @@ func NewSender(c Config, log hclog.Logger) (Sender, error) {
 	case "smtp":
 		return newSMTPSender(c.SMTP)
 	}
-	return nil, fmt.Errorf("mail.transport: %q is none: use file, log or smtp", c.Transport)
+	return nil, wrong(fmt.Sprintf("%q is none", c.Transport), "use file, log or smtp", "transport")
 }
 
 // logSender tells the log that there would be a mail: recipient and subject
@@ -121,15 +127,15 @@ type fileSender struct{ dir string }
 
 func newFileSender(dir string) (Sender, error) {
 	if dir == "" {
-		return nil, errors.New("mail.dir: empty: name the directory for the .eml files")
+		return nil, wrong("empty", "name the directory for the .eml files", "dir")
 	}
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist): // made with the first mail
 	case err != nil:
-		return nil, fmt.Errorf("mail.dir: %w", err)
+		return nil, wrong(err.Error(), "name another directory", "dir")
 	case !info.IsDir():
-		return nil, fmt.Errorf("mail.dir: %s is no directory: name another", dir)
+		return nil, wrong(dir+" is no directory", "name another", "dir")
 	}
 	return fileSender{dir}, nil
 }

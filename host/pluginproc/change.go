@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -118,13 +119,24 @@ func labelErrors(specs []Spec, errs []error) error {
 		case errors.As(err, &config):
 			mistakes.Problems = append(mistakes.Problems, problemsOf(specs[i].Name, config)...)
 		case err != nil:
-			out = append(out, fmt.Errorf("plugin %q cannot be started: %w", specs[i].Name, err))
+			out = append(out, startFinding(specs[i].Name, err))
 		}
 	}
 	if len(mistakes.Problems) > 0 {
 		out = append(out, mistakes)
 	}
 	return errors.Join(out...)
+}
+
+// startFinding says of the block of a plugin why its process does not start.
+func startFinding(name string, err error) finding.Finding {
+	f := finding.Finding{What: err.Error(), Remedy: "try it with `vestibule plugin check " + name + "`"}
+	if found, others := finding.In(err); len(found) == 1 && others == nil {
+		f = found[0]
+	}
+	f.Path = append([]string{"plugin", name}, f.Path...)
+	f.What = fmt.Sprintf("plugin %q cannot be started: %s", name, f.What)
+	return f
 }
 
 // publish makes the specs those in use: plugins with a fresh process get it, the

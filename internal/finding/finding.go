@@ -48,14 +48,18 @@ func (f Finding) Error() string {
 	return strings.Join(parts, ": ")
 }
 
-// In returns the findings in the tree of err, in order, and the errors of the tree
+// In returns the findings in the tree of err, in order, those of errors with a method
+// Finding among them, and the errors of the tree
 // that neither are nor hold a finding.
 func In(err error) (findings []Finding, others []error) {
 	if err == nil {
 		return nil, nil
 	}
-	if f, ok := err.(Finding); ok {
-		return []Finding{f}, nil
+	switch e := err.(type) {
+	case Finding:
+		return []Finding{e}, nil
+	case interface{ Finding() Finding }:
+		return []Finding{e.Finding()}, nil
 	}
 	var below []error
 	switch e := err.(type) {

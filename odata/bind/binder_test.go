@@ -226,8 +226,6 @@ func TestPolicies(t *testing.T) {
 		"unknown property":      {"Self eq 1", edm.GuardNone, `there is no property "Self"`},
 		"no condition":          {"Shelf", edm.GuardNone, "not a condition"},
 		"does not parse":        {"Shelf eq", edm.GuardNone, "position"},
-		"credential":            {"Shelf eq @user_password", edm.GuardSession, "credential"},
-		"remember token":        {"Title eq @user_Remember_Token", edm.GuardSession, "credential"},
 		"unknown alias":         {"Shelf eq @you", edm.GuardSession, "@you is unknown"},
 		"user without a caller": {"Shelf eq @user_id", edm.GuardNone, "nobody"},
 		"user inside a lambda":  {"Sequels/any(s:s/Id eq @user_id)", edm.GuardNone, "nobody"},

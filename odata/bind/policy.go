@@ -48,11 +48,8 @@ func parsePolicy(set *edm.EntitySet) (policy, error) {
 		}
 		column, ok := strings.CutPrefix(path.Root, userPrefix)
 		p.users = append(p.users, column)
-		switch {
-		case !ok:
+		if !ok {
 			err = plan.Errorf(plan.Malformed, path.At, "%s is unknown; a column of the user is %sCOLUMN", path.Root, userPrefix)
-		case strings.EqualFold(column, "password"), strings.EqualFold(column, "remember_token"):
-			err = plan.Errorf(plan.Malformed, path.At, "%s is a credential, which no policy may use", path.Root)
 		}
 	})
 	if err == nil && len(p.users) > 0 && set.Guard == edm.GuardNone {
@@ -89,7 +86,7 @@ func (b *binding) applyPolicy(r *plan.Range) {
 	}
 	for _, column := range p.users {
 		b.plan.Private, b.plan.PerCaller = true, true
-		if !b.Caller.SignedIn || b.Caller.User[column] == nil {
+		if !b.Caller.SignedIn || b.Caller.Column(column) == nil {
 			r.Policy = boolean(false)
 			return
 		}
@@ -113,7 +110,7 @@ func (b *binding) user(alias *syntax.Path) (plan.Expr, error) {
 	number := func(n int64) plan.Expr {
 		return &plan.Literal{T: edm.Of(edm.Int64), Value: plan.Value{Int: n}, Adapts: true}
 	}
-	switch v := b.Caller.User[column].(type) {
+	switch v := b.Caller.Column(column).(type) {
 	case bool:
 		l := boolean(v)
 		l.Adapts = true

@@ -1,14 +1,37 @@
 package plan
 
-import "github.com/vestibule-dev/vestibule/v2/odata/edm"
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+)
 
 // Caller is who asks, as far as guards and row policies need to know.
 type Caller struct {
 	// SignedIn tells that there is a user; Settled that the user's intent loop has ended, too.
 	SignedIn, Settled bool
-	// User holds the columns of the user's record by name, for @user_COLUMN in row policies: nil, bool, integers,
+	// User holds the columns of the user's record by name, for @user_COLUMN in row policies, never credentials: nil, bool, integers,
 	// floats, string, []byte, or time.Time. A missing or nil column lets no row pass.
 	User map[string]any
+}
+
+// Column returns the value of a column of the user: of that name, or else of the only one that differs by case alone. It
+// is nil when there is none.
+func (c Caller) Column(name string) any {
+	if v, ok := c.User[name]; ok {
+		return v
+	}
+	var found any
+	alike := 0
+	for candidate, v := range c.User {
+		if strings.EqualFold(candidate, name) {
+			found, alike = v, alike+1
+		}
+	}
+	if alike != 1 {
+		return nil
+	}
+	return found
 }
 
 // Pass tells whether a guard lets the caller in: nil, or an *Error of kind Unauthenticated or Forbidden.

@@ -33,6 +33,7 @@ type console struct {
 func run(ctx context.Context, c console, args []string) int {
 	err := dispatch(ctx, c, commands(), "vestibule", args)
 	var wrong *usageError
+	var found config.Findings
 	switch {
 	case err == nil:
 		return exitOK
@@ -43,6 +44,10 @@ func run(ctx context.Context, c console, args []string) int {
 	case errors.As(err, &wrong):
 		fmt.Fprintf(c.err, "vestibule: %s\n%s\n", wrong.what, wrong.hint)
 		return exitUsage
+	}
+	if errors.As(err, &found) && err.Error() == found.Error() {
+		report(c.err, found)
+		return exitFailed
 	}
 	fmt.Fprintf(c.err, "vestibule: %s\n", oneLine(err))
 	return exitFailed

@@ -88,7 +88,7 @@ func reload(ctx context.Context, in *invocation, h *host.Host, opts host.Options
 		}
 		return
 	}
-	next, err := cfg.Reloaded(opts)
+	next, err := cfg.Reloaded(ctx, opts)
 	if err != nil {
 		logger.Error("reload: nothing was changed", "error", oneLine(err))
 		return

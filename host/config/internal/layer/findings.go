@@ -2,10 +2,11 @@ package layer
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // A Position says where a setting was written: in a file, or in the variable or
@@ -52,19 +53,23 @@ func (f Findings) Failed() bool {
 	return slices.ContainsFunc(f, func(one Finding) bool { return !one.Warning })
 }
 
-// Err returns the errors among the findings as one error, a line each; nil when
-// there are only warnings.
+// Err returns those that are more than warnings as one error, a line each; nil when
+// there are only warnings. Its type is [Findings].
 func (f Findings) Err() error {
-	var lines []string
-	for _, one := range f {
-		if !one.Warning {
-			lines = append(lines, one.String())
-		}
-	}
-	if lines == nil {
+	wrong := slices.DeleteFunc(slices.Clone(f), func(one Finding) bool { return one.Warning })
+	if len(wrong) == 0 {
 		return nil
 	}
-	return errors.New(strings.Join(lines, "\n"))
+	return wrong
+}
+
+// Error gives a line for each finding.
+func (f Findings) Error() string {
+	lines := make([]string, len(f))
+	for i, one := range f {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // With returns all findings of both, in order.
@@ -91,3 +96,7 @@ func (f *Findings) Add(at Position, what, remedy string) {
 func (f *Findings) Warn(at Position, what, remedy string) {
 	*f = append(*f, Finding{At: at, What: what, Remedy: remedy, Warning: true})
 }
+
+// FindingsIn returns the findings of other packages in the tree of err, whose
+// paths [Origins.At] turns into positions, and the other errors there.
+func FindingsIn(err error) (found []finding.Finding, others []error) { return finding.In(err) }

@@ -11,15 +11,22 @@ import (
 	"syscall"
 
 	"github.com/hashicorp/go-plugin"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// Why a process that was executed did not get ready, each with what to do.
+// A reason is why a process that was executed did not get ready, and what to do.
+type reason struct{ what, remedy string }
+
+// Error gives `what: remedy`.
+func (r *reason) Error() string { return r.what + ": " + r.remedy }
+
+// The reasons, apart from another protocol.
 var (
-	errTooSlow     = errors.New("it was not ready in time: make it start faster, or find out what it waits for")
-	errEnded       = errors.New("it ended before it was ready: run its command by hand to see why")
-	errNoHandshake = errors.New("it printed no handshake: it must call pluginsdk.Serve, and leave standard output open")
-	errNetRPC      = errors.New("it speaks net/rpc and not gRPC: build it with pluginsdk, or see docs/plugins.md")
+	errTooSlow     = &reason{"it was not ready in time", "make it start faster, or find out what it waits for"}
+	errEnded       = &reason{"it ended before it was ready", "run its command by hand to see why"}
+	errNoHandshake = &reason{"it printed no handshake", "it must call pluginsdk.Serve, and leave standard output open"}
+	errNetRPC      = &reason{"it speaks net/rpc and not gRPC", "build it with pluginsdk, or see docs/plugins.md"}
 )
 
 // A protocolError is a handshake of a protocol that this host does not speak.
@@ -36,16 +43,18 @@ func explainExec(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := Sum(path); statErr == nil {
-			return fmt.Errorf("%s names an interpreter or a loader that does not exist: install it, or correct its first line", path)
+			return finding.Finding{What: path + " names an interpreter or a loader that does not exist", Remedy: "install it, or correct its first line"}
 		}
-		return fmt.Errorf("%s does not exist: build it, or correct command", path)
+		return finding.Finding{What: path + " does not exist", Remedy: "build it, or correct command"}
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s may not be executed by this user: chmod +x it, and check the directories above it", path)
+		return finding.Finding{What: path + " may not be executed by this user", Remedy: "chmod +x it, and check the directories above it"}
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%s is no program for %s/%s%s: build it for this machine",
-			path, runtime.GOOS, runtime.GOARCH, builtFor(path))
+		return finding.Finding{
+			What:   fmt.Sprintf("%s is no program for %s/%s%s", path, runtime.GOOS, runtime.GOARCH, builtFor(path)),
+			Remedy: "build it for this machine",
+		}
 	case errors.Is(err, syscall.E2BIG):
-		return fmt.Errorf("the arguments and env of %s are too long: shorten them", path)
+		return finding.Finding{What: "the arguments and env of " + path + " are too long", Remedy: "shorten them"}
 	}
 	return fmt.Errorf("%s cannot be executed: %w", path, err)
 }
@@ -67,19 +76,27 @@ func builtFor(path string) string {
 func withTail(err error, tail string) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n") // go-plugin's errors have several
 	if tail != "" {
-		line += "; it printed: " + tail
+		tail = "; it printed: " + tail
 	}
-	return &startError{line, err}
+	found := finding.Finding{What: line + tail}
+	var why *reason
+	if errors.As(err, &why) {
+		found.What, found.Remedy = why.what, why.remedy+tail
+	}
+	return &startError{found, err}
 }
 
 // A startError is a start that failed, in one line.
 type startError struct {
-	text  string
+	found finding.Finding
 	cause error
 }
 
 // Error says why, and what to do.
-func (e *startError) Error() string { return e.text }
+func (e *startError) Error() string { return e.found.Error() }
+
+// Finding returns what is wrong apart from the remedy.
+func (e *startError) Finding() finding.Finding { return e.found }
 
 // Unwrap returns the reason.
 func (e *startError) Unwrap() error { return e.cause }

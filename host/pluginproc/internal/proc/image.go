@@ -15,6 +15,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // An Image is a program that was checked and is ready to be executed, maybe
@@ -38,7 +40,7 @@ func (l *Launcher) OpenImage(s Program) (*Image, error) {
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a file: correct command", path)
+		return nil, finding.Finding{What: path + " is not a file", Remedy: "correct command"}
 	}
 	if err := unix.Access(path, unix.X_OK); err != nil {
 		return nil, explainExec(path, err)
@@ -51,7 +53,7 @@ func (l *Launcher) OpenImage(s Program) (*Image, error) {
 		im.Sum, err = sumOf(f, io.Discard)
 	}
 	if err == nil {
-		err = sameSum(path, im.Sum, s.SHA256)
+		err = sameSum(path, im.Sum, s.SHA256, "sha256")
 	}
 	if err == nil {
 		im.files, err = sumFiles(s)
@@ -85,7 +87,7 @@ func (im *Image) Recheck(s Program) error {
 		if err != nil {
 			return err
 		}
-		if err := sameSum(im.path, sum, s.SHA256); err != nil {
+		if err := sameSum(im.path, sum, s.SHA256, "sha256"); err != nil {
 			return err
 		}
 	}
@@ -116,7 +118,7 @@ func sumFiles(s Program) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := sameSum(path, sum, s.Checksums[path]); err != nil {
+		if err := sameSum(path, sum, s.Checksums[path], "checksums", path); err != nil {
 			return nil, err
 		}
 		files[path] = sum
@@ -137,13 +139,16 @@ func sumFiles(s Program) (map[string]string, error) {
 	return files, nil
 }
 
-func sameSum(path, got, want string) error {
+// sameSum compares the checksum of the file at path; setting leads to the wanted one
+// in the block of the plugin.
+func sameSum(path, got, want string, setting ...string) error {
 	if want == "" || strings.EqualFold(got, want) {
 		return nil
 	}
-	return fmt.Errorf("%s has the checksum %s and not %s as config.hcl says: "+
-		"do not run it unless you know why; for a new build put the output of \"vestibule plugin sum\" into config.hcl",
-		path, got, strings.ToLower(want))
+	return finding.Finding{
+		Path: setting, What: fmt.Sprintf("%s has the checksum %s and not %s as config.hcl says", path, got, strings.ToLower(want)),
+		Remedy: `do not run it unless you know why; for a new build put the output of "vestibule plugin sum" into config.hcl`,
+	}
 }
 
 // copyOf copies the program into a directory of its own below base.
