@@ -17,7 +17,7 @@ import (
 // needs it. It is the package's only state.
 var shared struct {
 	once sync.Once
-	ctx  context.Context
+	open func() (context.Context, context.CancelFunc)
 	stop func()
 	err  error
 }
@@ -30,8 +30,9 @@ func Stop() {
 	}
 }
 
-// browser returns the context of the shared browser, or skips the test.
-func browser(t testing.TB) context.Context {
+// newPage opens a page with cookies of its own in the shared browser, or skips the
+// test.
+func newPage(t testing.TB) (context.Context, context.CancelFunc) {
 	t.Helper()
 	program, err := find()
 	if err != nil {
@@ -44,7 +45,7 @@ func browser(t testing.TB) context.Context {
 	if shared.err != nil {
 		t.Fatalf("start %s: %v", program, shared.err)
 	}
-	return shared.ctx
+	return shared.open()
 }
 
 // find returns $CHROMIUM, or the program under a name that distributions use.
@@ -73,7 +74,10 @@ func start(program string) {
 	)
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, stop := chromedp.NewContext(alloc)
-	shared.ctx, shared.err = ctx, chromedp.Do(ctx)
+	shared.err = chromedp.Do(ctx)
+	shared.open = func() (context.Context, context.CancelFunc) {
+		return chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	}
 	shared.stop = func() {
 		stop()
 		stopAlloc()

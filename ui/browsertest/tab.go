@@ -43,7 +43,7 @@ func Open(t testing.TB, hear func(event any) []string) *Tab {
 	if hear == nil {
 		hear = Complaints
 	}
-	ctx, stop := chromedp.NewContext(browser(t), chromedp.WithNewBrowserContext())
+	ctx, stop := newPage(t)
 	b := &Tab{T: t, Ctx: ctx}
 	t.Cleanup(func() {
 		b.Quiet()
