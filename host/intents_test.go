@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -292,5 +293,31 @@ func TestLoopWarning(t *testing.T) {
 	}
 	if !strings.Contains(s.log.String(), "again and again") {
 		t.Error("a dispenser that never ends was not warned about")
+	}
+}
+
+// A stored intent of a kind that this version does not know, as after a return to an
+// older one, must not count as settled: the person signs in again.
+func TestUnknownStoredIntentIsNotSettled(t *testing.T) {
+	o := &orgs{}
+	s := newSite(t, sqliteStore(t), func(opts *host.Options) { opts.Dispenser, opts.OrgSetup = o, o })
+	b := s.browser(t)
+	b.login(adaEmail, adaPassword, false).want(t, 200, "")
+	b.get("/auth/intents/current").want(t, 200, "")
+	var stored []byte
+	if err := s.db.Reader().Get(&stored, "SELECT data FROM vestibule_sessions"); err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Replace(stored, []byte("org_setup"), []byte("org_setuq"), 1)
+	if bytes.Equal(stored, other) {
+		t.Fatal("the session does not hold the intent")
+	}
+	if _, err := s.db.Writer().Exec("UPDATE vestibule_sessions SET data = ?", other); err != nil {
+		t.Fatal(err)
+	}
+	b.get("/auth/intents/current").want(t, 401, "unauthenticated")
+	b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+	if n := b.get("/auth/intents/current").next(t); n.Kind != "org_setup" {
+		t.Errorf("after signing in again: %+v", n)
 	}
 }
