@@ -23,7 +23,8 @@ func rank(k edm.Kind) int {
 }
 
 // unify brings two operands to one type where promotion allows that. Null takes any type; a constant takes the type
-// of the other operand when it fits; a column of the user takes it always or becomes null.
+// of the other operand when it has the same value there. A @user_ value is converted to the type of the other operand;
+// ok is false where that is impossible, so that the policy lets no row pass.
 func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
 	lx, cx := x.(*plan.Literal)
 	ly, cy := y.(*plan.Literal)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -168,8 +169,8 @@ func fromString(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 		n, ok := enumValue(to.Enum, text)
 		return &plan.Literal{T: to, Value: plan.Value{Int: n}}, ok
 	case to.Kind == edm.Duration:
-		d, ok := canonicalDuration(text)
-		return &plan.Literal{T: to, Value: plan.Value{Bytes: []byte(d)}}, ok
+		d, ok := scalar.ParseDuration(text)
+		return &plan.Literal{T: to, Value: plan.Value{Bytes: []byte(d.String())}}, ok
 	case !l.Adapts:
 		return nil, false
 	}

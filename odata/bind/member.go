@@ -105,7 +105,7 @@ func (s *scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error)
 	if err := noArgs(seg); err != nil {
 		return nil, malformed(err)
 	}
-	return s.toOne(r, nav, seg.Pos, segs[1:])
+	return s.toOne(r, nav, segs[1:])
 }
 
 // malformed is a fault of the path rules as a fault of an expression.
@@ -145,7 +145,7 @@ func (s *scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Se
 }
 
 // toOne goes through a to-one navigation: a join of the query that the range belongs to, or a Sub in a policy.
-func (s *scope) toOne(r *plan.Range, nav *edm.Navigation, pos int, rest []syntax.Segment) (plan.Expr, error) {
+func (s *scope) toOne(r *plan.Range, nav *edm.Navigation, rest []syntax.Segment) (plan.Expr, error) {
 	if s.user != nil {
 		return s.toOneSub(r, nav, rest)
 	}
@@ -190,7 +190,7 @@ func (s *scope) toOneSub(r *plan.Range, nav *edm.Navigation, rest []syntax.Segme
 
 // collection binds what can be said of a collection: $count, any, all, behind any number of $filter.
 func (s *scope) collection(outer *plan.Range, nav *edm.Navigation, segs []syntax.Segment) (plan.Expr, error) {
-	r, err := s.inner(nav.Target, segs[0].Pos)
+	r, err := s.inner(nav.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (s *scope) collection(outer *plan.Range, nav *edm.Navigation, segs []syntax
 }
 
 // inner makes a range inside an expression.
-func (s *scope) inner(set *edm.EntitySet, pos int) (*plan.Range, error) {
+func (s *scope) inner(set *edm.EntitySet) (*plan.Range, error) {
 	if s.user != nil {
 		return s.b.newRange(set), nil
 	}
@@ -328,7 +328,7 @@ func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 func (s *scope) root(e *syntax.Path) (plan.Expr, error) {
 	seg := e.Segments[0]
 	if one := s.b.binder.model.Singleton(seg.Name); one != nil && len(e.Segments) > 1 && seg.Args == nil {
-		r, err := s.inner(one.Set, seg.Pos)
+		r, err := s.inner(one.Set)
 		if err != nil {
 			return nil, err
 		}
@@ -338,7 +338,7 @@ func (s *scope) root(e *syntax.Path) (plan.Expr, error) {
 	if set == nil {
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no resource %q", seg.Name)
 	}
-	r, err := s.inner(set, seg.Pos)
+	r, err := s.inner(set)
 	if err != nil {
 		return nil, err
 	}

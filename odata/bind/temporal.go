@@ -22,11 +22,11 @@ func temporal(e *syntax.Literal) (*plan.Literal, error) {
 	bad := plan.Errorf(plan.Malformed, e.At, "%.40q is not a point in time", e.Text)
 	switch e.Kind {
 	case syntax.Duration:
-		d, ok := canonicalDuration(e.Text)
+		d, ok := scalar.ParseDuration(e.Text)
 		if !ok {
 			return nil, plan.Errorf(plan.Malformed, e.At, "%.40q is not a duration", e.Text)
 		}
-		return lit(edm.Duration, d)
+		return lit(edm.Duration, d.String())
 	case syntax.TimeOfDay:
 		t, ok := clock(e.Text)
 		if !ok {
@@ -94,10 +94,4 @@ func clock(s string) (string, bool) {
 		return "", false
 	}
 	return t.Format("15:04:05.999999999"), true
-}
-
-// canonicalDuration reads a dayTimeDuration and writes it with as few parts as it needs: "PT36H" is "P1DT12H".
-func canonicalDuration(s string) (string, bool) {
-	d, ok := scalar.ParseDuration(s)
-	return d.String(), ok
 }

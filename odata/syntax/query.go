@@ -48,7 +48,7 @@ func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) err
 // queryOption reads one option whose value is the window.
 func (p *parser) queryOption(q *Query, o *Option, at int, hasValue bool, allowed option, seen *option) error {
 	name := o.Name
-	kind, err := p.admit(o, at, allowed, seen)
+	kind, err := p.acceptOption(o, at, allowed, seen)
 	switch {
 	case err != nil:
 		return err
@@ -66,9 +66,9 @@ func (p *parser) queryOption(q *Query, o *Option, at int, hasValue bool, allowed
 	return p.atEnd()
 }
 
-// admit finds out which option o is, gives it its canonical name, and checks that
+// acceptOption finds out which option o is, gives it its canonical name, and checks that
 // it may stand here, once.
-func (p *parser) admit(o *Option, at int, allowed option, seen *option) (option, error) {
+func (p *parser) acceptOption(o *Option, at int, allowed option, seen *option) (option, error) {
 	name := o.Name
 	canonical, kind := p.classify(name)
 	switch {
@@ -146,7 +146,7 @@ func (p *parser) nestedOptions(allowed option) (*Query, error) {
 		if p.AnyCase && strings.EqualFold(o.Name, "levels") {
 			o.Name = "$levels"
 		}
-		kind, err := p.admit(&o, at, allowed, &seen)
+		kind, err := p.acceptOption(&o, at, allowed, &seen)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func (g *geo) word(w string) bool {
 	return true
 }
 
-// List consumes "(" item *("," item) ")".
+// list consumes "(" item *("," item) ")".
 func (g *geo) list(least int, item func() bool) bool {
 	if !g.word("(") {
 		return false
