@@ -1,7 +1,9 @@
 package prepared_test
 
 import (
+	"fmt"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -55,4 +57,31 @@ func TestNoStatements(t *testing.T) {
 		t.Error("nil keeps a statement")
 	}
 	s.Close()
+}
+
+// Many requests look for new statements at the same time, and each is kept once.
+// The race detector finds a lock that is missing.
+func TestStatementsInParallel(t *testing.T) {
+	pool, err := sqlx.Open("sqlite", filepath.Join(t.TempDir(), "app.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := prepared.New(pool)
+	t.Cleanup(func() { s.Close(); _ = pool.Close() })
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for i := range 100 {
+				s.Find(fmt.Sprintf("SELECT %d", i))
+				s.Prepare(t.Context())
+			}
+		})
+	}
+	all.Wait()
+	s.Prepare(t.Context())
+	for i := range 100 {
+		if s.Find(fmt.Sprintf("SELECT %d", i)) == nil {
+			t.Fatalf("statement %d is not kept", i)
+		}
+	}
 }
