@@ -26,7 +26,7 @@ func fingerprint(passwordHash, email string) []byte {
 func (r resetTokens) Issue(ctx context.Context, t auth.ResetToken) error {
 	const what = "issue reset token"
 	return r.InTx(ctx, func(ctx context.Context) error {
-		user, err := users{r.DB}.Lock(ctx, t.UserID)
+		user, err := r.Users().Lock(ctx, t.UserID)
 		if err != nil {
 			return failed(what, err)
 		}
@@ -67,7 +67,7 @@ func (r resetTokens) Find(ctx context.Context, email string, hash []byte, since 
 	if err != nil {
 		return auth.ResetToken{}, err
 	}
-	user, err := users{r.DB}.FindByID(ctx, row.UserID)
+	user, err := r.Users().FindByID(ctx, row.UserID)
 	if err != nil {
 		return auth.ResetToken{}, err
 	}
@@ -84,7 +84,7 @@ func (r resetTokens) Claim(ctx context.Context, t auth.ResetToken, by string, no
 	const what = "claim reset token"
 	won := false
 	err := r.InTx(ctx, func(ctx context.Context) error {
-		user, err := users{r.DB}.Lock(ctx, t.UserID)
+		user, err := r.Users().Lock(ctx, t.UserID)
 		if err != nil {
 			return failed(what, err)
 		}
