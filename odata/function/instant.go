@@ -42,7 +42,7 @@ var _ = add(Function{
 	Name: "totalseconds", Group: Time, Eval: evalTotalSeconds,
 	Signatures: one(edm.Decimal, Duration),
 	SQL: SQL{
-		SQLite:   always("$1"),
+		SQLite:   always("round($1, 6)"),
 		Postgres: always("round($1::numeric, 6)"),
 		MySQL:    always("CAST($1 AS DECIMAL(65, 6))"),
 	},

@@ -5,15 +5,18 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Round takes halves away from zero, of doubles as well. OData-URL 5.1.1.9
+// Round takes halves away from zero, of doubles as well. What is added to a double is the largest one below a half: with
+// a half itself the sum would reach the next whole number from below. OData-URL 5.1.1.9
 var (
-	_ = add(rounding("round", "round", "round", "(sign($1) * floor(abs($1) + 0.5))", "(SIGN($1) * FLOOR(ABS($1) + 0.5))"))
-	_ = add(rounding("floor", "floor", "floor", "floor($1)", "floor($1)"))
-	_ = add(rounding("ceiling", "ceil", "ceil", "ceil($1)", "ceiling($1)"))
+	_ = add(rounding("round", "round", "round", roundDouble, "(sign($1) * floor(abs($1) + 4.9999999999999994e-1::double precision))", roundDouble))
+	_ = add(rounding("floor", "floor", "floor", "floor($1)", "floor($1)", "floor($1)"))
+	_ = add(rounding("ceiling", "ceil", "ceil", "ceil($1)", "ceil($1)", "ceiling($1)"))
 )
 
-// rounding has the names in SQLite and PostgreSQL, and what PostgreSQL and MySQL do with doubles.
-func rounding(name, sqlite, postgres, postgresDouble, mysqlDouble string) Function {
+const roundDouble = "(sign($1) * floor(abs($1) + 4.9999999999999994e-1))"
+
+// rounding has the names in SQLite and PostgreSQL, and what each database does with doubles.
+func rounding(name, sqlite, postgres, sqliteDouble, postgresDouble, mysqlDouble string) Function {
 	pick := func(decimal, double string) Template {
 		return byCall(func(c *plan.Call) string {
 			switch k := kind(c, 0); {
@@ -29,7 +32,7 @@ func rounding(name, sqlite, postgres, postgresDouble, mysqlDouble string) Functi
 		Name: name, Group: Rounding, Eval: evalRound,
 		Signatures: one(SameKind, Number),
 		SQL: SQL{
-			SQLite:   pick(sqlite+"($1)", sqlite+"($1)"),
+			SQLite:   pick(sqlite+"($1)", sqliteDouble),
 			Postgres: pick(postgres+"($1)", postgresDouble),
 			MySQL:    pick(name+"($1)", mysqlDouble),
 		},
