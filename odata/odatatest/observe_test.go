@@ -41,7 +41,7 @@ const (
 	wholeAsDouble
 	// single: there is a value of Edm.Single.
 	single
-	// spans: a duration is computed, not only given.
+	// spans: a duration is computed, or becomes text.
 	spans
 	// doubleRest: mod of a double.
 	doubleRest
@@ -62,6 +62,9 @@ func observe(c *plan.Call, args []plan.Value, v plan.Value, err error) {
 		see(k, a)
 		if (k == edm.Double || k == edm.Single) && c.Name == "cast" && (c.T.Kind == edm.String || c.T.Kind == edm.Decimal) {
 			observed |= doubleText
+		}
+		if k == edm.Duration && c.Name == "cast" {
+			observed |= spans
 		}
 		if c.T.Kind == edm.Double && c.Name == "mod" {
 			observed |= doubleRest
