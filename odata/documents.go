@@ -3,6 +3,7 @@ package odata
 import (
 	"fmt"
 	"html"
+	"math"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
@@ -33,7 +34,7 @@ type documents struct {
 func newDocuments(m *edm.Model, limits Limits) documents {
 	d := documents{model: m, metadata: map[string][]byte{}}
 	for _, version := range []string{"4.0", "4.01"} {
-		o := csdl.Options{Version: version, ExpandDepth: limits.ExpandDepth, FilterFunctions: function.FilterFunctions()}
+		o := csdl.Options{Version: version, ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions()}
 		d.metadata[version+typeXML] = csdl.XML(m, o)
 		d.metadata[version+typeJSON] = csdl.JSON(m, o)
 	}
@@ -45,6 +46,14 @@ func newDocuments(m *edm.Model, limits Limits) documents {
 		d.entries = appendEntry(d.entries, s.Set, "Singleton")
 	}
 	return d
+}
+
+// toldDepth is what $metadata says of the depth of $expand; 0 is nothing.
+func toldDepth(limit int) int {
+	if limit == math.MaxInt {
+		return 0
+	}
+	return limit
 }
 
 // appendEntry appends an element of the service document (OData-JSON 5).

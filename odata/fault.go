@@ -84,6 +84,8 @@ func statusOf(k plan.ErrorKind) (int, string) {
 		return http.StatusForbidden, "forbidden"
 	case plan.NotImplemented:
 		return http.StatusNotImplemented, "not_implemented"
+	case plan.TooLarge:
+		return http.StatusBadRequest, "limit"
 	case plan.Unavailable:
 		return http.StatusServiceUnavailable, "unavailable"
 	default:

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -16,8 +17,12 @@ import (
 type Model = edm.Model
 
 // Limits bound what one request may ask for: page sizes, $top, the depth of
-// $expand, the size of expressions. The zero value has the documented defaults.
+// $expand, the size of expressions, the rows and bytes of the answer. The zero
+// value has the documented defaults.
 type Limits = plan.Limits
+
+// Unlimited as one of Limits, or as Options.Timeout, is no limit.
+const Unlimited = plan.Unlimited
 
 // Caller is who asks, as far as guards and row policies need to know.
 type Caller = plan.Caller
@@ -36,8 +41,9 @@ type Options struct {
 	Limits Limits
 	// Batch limits the parts and bytes of a $batch request.
 	Batch batch.Limits
-	// Timeout is how long the database may work for one request, the time that a
-	// client takes to read left out; 30 s when zero.
+	// Timeout is how long the database may work for one HTTP request, all parts of
+	// a batch together and the time that a client takes to read left out; 30 s when
+	// zero.
 	Timeout time.Duration
 	// Caller tells who asks; nil is nobody. It may set headers of the answer, such
 	// as a cookie that it renews. An error is answered with 503: a request whose
@@ -59,11 +65,12 @@ func (o Options) withDefaults() Options {
 	if o.Base == nil {
 		o.Base = baseOf
 	}
-	if o.Limits.ExpandDepth == 0 {
-		o.Limits.ExpandDepth = 4
-	}
-	if o.Timeout == 0 {
+	o.Limits = o.Limits.WithDefaults()
+	switch {
+	case o.Timeout == 0:
 		o.Timeout = 30 * time.Second
+	case o.Timeout < 0:
+		o.Timeout = math.MaxInt64
 	}
 	if o.Caller == nil {
 		o.Caller = func(http.ResponseWriter, *http.Request) (Caller, error) { return Caller{}, nil }

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"math"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
@@ -43,7 +44,7 @@ func (s *planning) plan(q *request) (*planned, header.Accept, error) {
 
 // build parses the target of a request and binds it to the model.
 func (s *planning) build(q *request) (*planned, error) {
-	parsed, err := syntax.Parse(q.target, syntax.Options{V401: q.v401, Functions: function.Arity})
+	parsed, err := syntax.Parse(q.target, syntaxOptions(q))
 	if err != nil {
 		return nil, faultOf(q.ctx, err)
 	}
@@ -67,6 +68,12 @@ func (s *planning) build(q *request) (*planned, error) {
 	return &planned{plan: p, format: format}, nil
 }
 
+// syntaxOptions leaves the number of nodes to the binder, which knows the limit of
+// configuration; here the length of the target bounds it.
+func syntaxOptions(q *request) syntax.Options {
+	return syntax.Options{V401: q.v401, Functions: function.Arity, MaxNodes: math.MaxInt}
+}
+
 // dereference makes the request that $entity?$id=… stands for (OData-URL 4.3.4).
 func (s *planning) dereference(q *request, parsed *syntax.Request) (*syntax.Request, error) {
 	target, f := q.resolve(s.opts.Root, parsed.ID)
@@ -85,7 +92,7 @@ func (s *planning) dereference(q *request, parsed *syntax.Request) (*syntax.Requ
 			rest = append(rest, o.Raw)
 		}
 	}
-	again, err := syntax.Parse(below+"?"+strings.Join(rest, "&"), syntax.Options{V401: q.v401, Functions: function.Arity})
+	again, err := syntax.Parse(below+"?"+strings.Join(rest, "&"), syntaxOptions(q))
 	if err != nil {
 		return nil, faultOf(q.ctx, err)
 	}

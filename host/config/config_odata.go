@@ -26,12 +26,14 @@ type ODataDatabase struct {
 	DSN    *string `koanf:"dsn"`
 }
 
-// Limits is the block odata.limits.
+// Limits is the block odata.limits; nil is no limit. Bytes is a size in bytes.
 type Limits struct {
-	MaxTop      *int64        `koanf:"max_top"`
-	ExpandDepth int           `koanf:"expand_depth"`
-	FilterNodes int           `koanf:"filter_nodes"`
-	Timeout     time.Duration `koanf:"timeout"`
+	MaxTop      *int64         `koanf:"max_top"`
+	ExpandDepth *int           `koanf:"expand_depth"`
+	FilterNodes *int           `koanf:"filter_nodes"`
+	Timeout     *time.Duration `koanf:"timeout"`
+	Rows        *int64         `koanf:"rows"`
+	Bytes       *int64         `koanf:"bytes"`
 }
 
 // EntitySet is a block entity_set or singleton.

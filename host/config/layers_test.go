@@ -107,8 +107,10 @@ odata {
   limits {
     max_top      = null
     expand_depth = 4
-    filter_nodes = 200
+    filter_nodes = 1000
     timeout      = "30s"
+    rows         = 5000000
+    bytes        = "4GiB"
   }
   entity_set "Products" {
     table  = "products"
@@ -200,7 +202,9 @@ func TestDefaults(t *testing.T) {
 		Routes: map[string]config.Route{}, Plugins: map[string]config.Plugin{},
 		OData: config.OData{
 			Guard: "session", Discover: []string{}, Pagination: config.Pagination{Default: 200},
-			Limits:     config.Limits{ExpandDepth: 4, FilterNodes: 200, Timeout: 30 * time.Second},
+			Limits: config.Limits{
+				ExpandDepth: new(4), FilterNodes: new(1000), Timeout: new(30 * time.Second), Rows: new(int64(5e6)), Bytes: new(int64(4 << 30)),
+			},
 			EntitySets: map[string]config.EntitySet{}, Singletons: map[string]config.EntitySet{}, Enums: map[string]config.Enum{},
 		},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -36,14 +37,25 @@ func (e endpoint) Close() error {
 
 func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
 	o := c.OData
-	limits := odata.Limits{PageSize: o.Pagination.Default, ExpandDepth: o.Limits.ExpandDepth, FilterNodes: o.Limits.FilterNodes}
+	limits := odata.Limits{
+		PageSize: o.Pagination.Default, ExpandDepth: orUnlimited(o.Limits.ExpandDepth), FilterNodes: orUnlimited(o.Limits.FilterNodes),
+		Rows: orUnlimited(o.Limits.Rows), Bytes: orUnlimited(o.Limits.Bytes),
+	}
 	if o.Pagination.Max != nil {
 		limits.MaxPageSize = *o.Pagination.Max
 	}
 	if o.Limits.MaxTop != nil {
 		limits.MaxTop = *o.Limits.MaxTop
 	}
-	return odata.Options{Limits: limits, Timeout: o.Limits.Timeout, Logger: logger.Named("odata")}
+	return odata.Options{Limits: limits, Timeout: orUnlimited(o.Limits.Timeout), Logger: logger.Named("odata")}
+}
+
+// orUnlimited gives what package odata takes for no limit where the setting is null.
+func orUnlimited[T int | int64 | time.Duration](limit *T) T {
+	if limit == nil {
+		return odata.Unlimited
+	}
+	return *limit
 }
 
 // openEndpoint reads the tables and checks the mapping against them.

@@ -310,7 +310,7 @@ func TestLimits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := build(t, c.target, bind.Options{Caller: reader(), Limits: c.limits})
 			var fault *plan.Error
-			if c.ok != (err == nil) || err != nil && (!errors.As(err, &fault) || fault.Kind != plan.Malformed) {
+			if c.ok != (err == nil) || err != nil && (!errors.As(err, &fault) || fault.Kind != plan.Malformed && fault.Kind != plan.TooLarge) {
 				t.Errorf("got %v, want ok %v", err, c.ok)
 			}
 		})

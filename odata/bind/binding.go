@@ -23,12 +23,7 @@ type binding struct {
 }
 
 func newBinding(binder *Binder, o Options) *binding {
-	if o.Limits.ExpandDepth == 0 {
-		o.Limits.ExpandDepth = 4
-	}
-	if o.Limits.FilterNodes == 0 {
-		o.Limits.FilterNodes = 200
-	}
+	o.Limits = o.Limits.WithDefaults()
 	return &binding{
 		binder: binder, Options: o, plan: &plan.Plan{},
 		resolving: map[string]bool{}, owner: map[*plan.Range]*plan.Query{},

@@ -15,7 +15,7 @@ func (b *binding) expand(n *plan.Node, q *syntax.Query, depth int) error {
 		return nil
 	}
 	if depth >= b.Limits.ExpandDepth {
-		return plan.Errorf(plan.Malformed, q.Expand[0].Pos, "$expand may nest %d deep at most", b.Limits.ExpandDepth)
+		return b.tooDeep(q.Expand[0].Pos, depth+1)
 	}
 	named := map[*edm.Navigation]bool{}
 	for i := range q.Expand {
@@ -81,7 +81,7 @@ const maxExpands = 64
 
 func (b *binding) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandItem, depth int) error {
 	if b.expands++; b.expands > maxExpands {
-		return plan.Errorf(plan.Malformed, item.Pos, "$expand may name %d navigation properties at most, nested ones included", maxExpands)
+		return plan.Errorf(plan.TooLarge, item.Pos, "$expand names more than %d navigation properties, nested ones and those of * and $levels included; this limit is fixed", maxExpands)
 	}
 	r, err := b.enter(nav.Target)
 	if err != nil {
@@ -125,6 +125,13 @@ func (b *binding) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.Exp
 	return nil
 }
 
+// maxLevels is how deep $levels=max goes where the depth has no limit.
+const maxLevels = 16
+
+func (b *binding) tooDeep(pos, asked int) error {
+	return plan.Exceeded(pos, "expand_depth", int64(b.Limits.ExpandDepth), "$expand nests "+strconv.Itoa(asked)+" levels deep")
+}
+
 // levels turns $levels into one more level of the same item. OData-URL 5.1.2.1
 func (b *binding) levels(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandItem, q *syntax.Query, depth int) (*syntax.Query, error) {
 	if q.Levels == 0 {
@@ -135,9 +142,9 @@ func (b *binding) levels(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandI
 	}
 	left := q.Levels - 1
 	if q.Levels == syntax.LevelsMax {
-		left = int64(b.Limits.ExpandDepth - depth - 1)
+		left = int64(min(b.Limits.ExpandDepth, maxLevels) - depth - 1)
 	} else if q.Levels > int64(b.Limits.ExpandDepth-depth) {
-		return nil, plan.Errorf(plan.Malformed, item.Pos, "$expand may nest %d deep at most", b.Limits.ExpandDepth)
+		return nil, b.tooDeep(item.Pos, depth+int(min(q.Levels, 1<<20)))
 	}
 	inner := *q
 	inner.Levels = 0

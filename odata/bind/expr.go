@@ -42,9 +42,8 @@ func wantBoolean(x plan.Expr, e syntax.Expr) error {
 // bind types an expression. OData-URL 5.1.1
 func (s *scope) bind(e syntax.Expr) (plan.Expr, error) {
 	if s.user == nil {
-		s.b.nodes++
-		if s.b.nodes > s.b.Limits.FilterNodes {
-			return nil, plan.Errorf(plan.Malformed, e.Pos(), "the expressions have more than %d parts", s.b.Limits.FilterNodes)
+		if err := s.b.count(e.Pos()); err != nil {
+			return nil, err
 		}
 	}
 	switch e := e.(type) {
@@ -120,6 +119,9 @@ func (s *scope) unary(e *syntax.Unary) (plan.Expr, error) {
 }
 
 func (s *scope) binary(e *syntax.Binary) (plan.Expr, error) {
+	if e.Op == "and" || e.Op == "or" {
+		return s.logical(e)
+	}
 	x, err := s.bind(e.X)
 	if err != nil {
 		return nil, err
@@ -132,14 +134,6 @@ func (s *scope) binary(e *syntax.Binary) (plan.Expr, error) {
 		return nil, err
 	}
 	switch e.Op {
-	case "and", "or":
-		if err := wantBoolean(x, e.X); err != nil {
-			return nil, err
-		}
-		if err := wantBoolean(y, e.Y); err != nil {
-			return nil, err
-		}
-		return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
 	case "eq", "ne", "gt", "ge", "lt", "le":
 		return s.compare(e, x, y)
 	case "has":

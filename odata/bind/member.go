@@ -157,6 +157,9 @@ func (s *scope) toOne(r *plan.Range, nav *edm.Navigation, rest []syntax.Segment)
 		}
 	}
 	if join == nil {
+		if len(q.Joins) == maxSteps {
+			return nil, tooManySteps(-1)
+		}
 		var err error
 		if join, err = s.b.enter(nav.Target); err != nil {
 			return nil, err
@@ -280,7 +283,7 @@ func (s *scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 		return sub, nil
 	}
 	if len(s.vars) >= maxLambdas {
-		return nil, plan.Errorf(plan.Malformed, seg.Pos, "any and all may nest %d deep at most", maxLambdas)
+		return nil, plan.Errorf(plan.TooLarge, seg.Pos, "any and all nest more than %d deep; this limit is fixed", maxLambdas)
 	}
 	if _, taken := s.vars[seg.Lambda.Var]; taken {
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "the variable %q is taken", seg.Lambda.Var)
@@ -310,6 +313,9 @@ func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 		if o.Search != nil {
 			if !q.Range.Set.Searchable {
 				return nil, plan.Errorf(plan.NotImplemented, o.Search.Pos, "%q cannot be searched", q.Range.Set.Name)
+			}
+			if err := s.b.countSearch(o.Search); err != nil {
+				return nil, err
 			}
 			q.Search = search(o.Search)
 		}

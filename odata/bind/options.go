@@ -2,6 +2,7 @@ package bind
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -134,6 +135,9 @@ func (b *binding) node(n *plan.Node, q *syntax.Query, depth int) error {
 		if !r.Set.Searchable {
 			return plan.Errorf(plan.NotImplemented, q.Search.Pos, "%q cannot be searched", r.Set.Name)
 		}
+		if err := b.countSearch(q.Search); err != nil {
+			return err
+		}
 		n.Query.Search = search(q.Search)
 	}
 	if q.Filter != nil {
@@ -162,7 +166,7 @@ func (b *binding) node(n *plan.Node, q *syntax.Query, depth int) error {
 
 func (b *binding) window(n *plan.Node, q *syntax.Query) error {
 	if top := b.Limits.MaxTop; top > 0 && q.Top != nil && *q.Top > top {
-		return plan.Errorf(plan.Malformed, optionPos(q, "$top"), "$top may be %d at most", top)
+		return plan.Exceeded(optionPos(q, "$top"), "max_top", top, "$top is "+strconv.FormatInt(*q.Top, 10))
 	}
 	n.Page = plan.Paginate(plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}, b.Limits)
 	return nil

@@ -18,6 +18,8 @@ type target struct {
 	props []*edm.Property
 	// count, ref, value are the final $count, $ref, $value.
 	count, ref, value bool
+	// steps counts the navigation properties of the path.
+	steps int
 	// filters are those of $filter(...) segments.
 	filters []plan.Expr
 }
@@ -162,6 +164,9 @@ func (b *binding) member(t *target, seg syntax.Segment) error {
 	nav := typ.Nav(seg.Name)
 	if nav == nil {
 		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
+	}
+	if t.steps++; t.steps > maxSteps {
+		return tooManySteps(seg.Pos)
 	}
 	r, err := b.enter(nav.Target)
 	if err != nil {

@@ -20,6 +20,8 @@ const (
 	Forbidden
 	// NotImplemented: the standard has it and we do not. 501
 	NotImplemented
+	// TooLarge: the request asks for more than a limit allows. 400
+	TooLarge
 	// Unavailable: the database was too slow or is away. 503
 	Unavailable
 )
@@ -45,6 +47,12 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// Exceeded is the fault of a request that asks for more than a limit allows. key is the name of the limit below
+// odata.limits; asked says what was asked for, as a sentence without its end.
+func Exceeded(pos int, key string, limit int64, asked string) *Error {
+	return Errorf(TooLarge, pos, "%s; the limit odata.limits.%s is %d", asked, key, limit)
+}
 
 // Errorf makes an Error at a byte offset of the request target, -1 when there is no place.
 func Errorf(k ErrorKind, pos int, format string, args ...any) *Error {

@@ -19,8 +19,36 @@ type Limits struct {
 	MaxTop int64
 	// ExpandDepth is how deep $expand may nest; 4 when zero.
 	ExpandDepth int
-	// FilterNodes bounds the size of all expressions of a request together, row policies left out; 200 when zero.
+	// FilterNodes bounds the literals, paths, operators and calls of all expressions of a request together, row policies
+	// left out; 1,000 when zero. Parameter aliases count each time that they are put in, a $compute expression counts
+	// once, and each use of its name as one.
 	FilterNodes int
+	// Rows bounds the rows of an answer, expanded ones included; 5,000,000 when zero.
+	Rows int64
+	// Bytes bounds an answer before it is compressed; 4 GiB when zero.
+	Bytes int64
+}
+
+// Unlimited as ExpandDepth, FilterNodes, Rows or Bytes is no limit.
+const Unlimited = -1
+
+// WithDefaults puts the defaults in place of zeros, and the largest number in place of no limit.
+func (l Limits) WithDefaults() Limits {
+	l.ExpandDepth = orDefault(l.ExpandDepth, 4, math.MaxInt)
+	l.FilterNodes = orDefault(l.FilterNodes, 1000, math.MaxInt)
+	l.Rows = orDefault(l.Rows, 5_000_000, math.MaxInt64)
+	l.Bytes = orDefault(l.Bytes, 4<<30, math.MaxInt64)
+	return l
+}
+
+func orDefault[T int | int64](limit, standard, none T) T {
+	switch {
+	case limit == 0:
+		return standard
+	case limit < 0:
+		return none
+	}
+	return limit
 }
 
 // Window is what a request says about the part of a collection that it wants.

@@ -144,8 +144,11 @@ func writeBlock(out *bytes.Buffer, b schema.Block, values map[string]any, indent
 func quote(s string) string { return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes()) }
 
 func writeAttribute(out *bytes.Buffer, name string, value any, indent string) error {
-	if d, ok := value.(time.Duration); ok {
-		value = shortDuration(d)
+	switch v := value.(type) {
+	case time.Duration:
+		value = shortDuration(v)
+	case schema.Bytes:
+		value = v.String()
 	}
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -34,6 +34,10 @@ func checkPositive(v any) (string, string) {
 		if v < 1 {
 			return fmt.Sprintf("is %d", v), "use an integer from 1 on"
 		}
+	case Bytes:
+		if v < 1 {
+			return fmt.Sprintf("is %s", v), `use a size greater than zero, such as "4GiB"`
+		}
 	case time.Duration:
 		if v <= 0 {
 			return fmt.Sprintf("is %s", v), `use a duration greater than zero, such as "60s"`

@@ -23,12 +23,14 @@ func odataBlock() Block {
 				},
 			},
 			{
-				Name: "limits", Doc: "What one request may ask for.",
+				Name: "limits", Doc: "What one request may ask for. null is no limit.",
 				Keys: []Key{
 					{Name: "max_top", Kind: Number, Null: true, Def: "null", Check: checkPositive, Sample: "10000", Doc: "a larger $top is answered with 400"},
-					{Name: "expand_depth", Kind: Number, Def: "4", Check: checkPositive, Doc: "levels of $expand"},
-					{Name: "filter_nodes", Kind: Number, Def: "200", Check: checkPositive, Doc: "size of a $filter"},
-					{Name: "timeout", Kind: Span, Def: `"30s"`, Check: checkPositive, Doc: "of the database's work for one request"},
+					{Name: "expand_depth", Kind: Number, Null: true, Def: "4", Check: checkPositive, Doc: "levels of $expand"},
+					{Name: "filter_nodes", Kind: Number, Null: true, Def: "1000", Check: checkPositive, Doc: "literals, paths, operators and calls of all expressions, after parameter aliases are put in; a $compute expression counts once, each use of its name as one"},
+					{Name: "timeout", Kind: Span, Null: true, Def: `"30s"`, Check: checkPositive, Doc: "of the database's work for one HTTP request, all parts of a batch together"},
+					{Name: "rows", Kind: Number, Null: true, Def: "5000000", Check: checkPositive, Doc: "in the answer to one HTTP request, expanded ones included; nested pages shrink so that they cannot multiply to more"},
+					{Name: "bytes", Kind: Size, Null: true, Def: `"4GiB"`, Check: checkPositive, Doc: "in the answer to one HTTP request, before it is compressed"},
 				},
 			},
 			setBlock(), singletonBlock(), enumBlock(),

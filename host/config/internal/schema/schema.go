@@ -9,6 +9,7 @@ const (
 	Number              // int64
 	Flag                // bool
 	Span                // time.Duration, written as "90s"
+	Size                // Bytes, written as "4GiB"
 	Texts               // []any of strings
 	Table               // Object of strings
 	Numbers             // Object of int64
@@ -16,7 +17,7 @@ const (
 
 // String names the kind as the documentation does.
 func (k Kind) String() string {
-	return [...]string{"string", "integer", "boolean", "duration", "list of strings", "map of strings", "map of integers"}[k]
+	return [...]string{"string", "integer", "boolean", "duration", "size", "list of strings", "map of strings", "map of integers"}[k]
 }
 
 // A Key is one setting: everything that is to be known about it.

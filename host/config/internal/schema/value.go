@@ -30,7 +30,7 @@ const (
 type Report func(path []string, f Fault)
 
 // Convert turns a value as HCL has it into what the key's kind is in Go: string,
-// int64, bool, time.Duration, []any of strings, Object, or nil. An element's
+// int64, bool, time.Duration, Bytes, []any of strings, Object, or nil. An element's
 // fault is told through report with the element's path below the key.
 func (k Key) Convert(v cty.Value, report Report) (any, bool) {
 	v, marks := v.UnmarkDeep()
@@ -64,6 +64,8 @@ func (k Kind) article() string {
 		return "an integer"
 	case Span:
 		return `a duration such as "60s"`
+	case Size:
+		return `a size such as "4GiB"`
 	}
 	return "a " + k.String()
 }
@@ -139,6 +141,13 @@ func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Re
 		}
 		value = d
 	}
+	if kind == Size {
+		b, ok := ParseBytes(value.(string))
+		if !ok {
+			return fail(Fault{fmt.Sprintf("%s: %q is no size", name, value), `write an integer with a unit: "4KiB", "16MiB", "4GiB"`})
+		}
+		value = b
+	}
 	what, remedy := checkOneOf(k, value)
 	if what == "" && k.Check != nil {
 		what, remedy = k.Check(value)
@@ -156,11 +165,11 @@ func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Re
 // for the other two; text in the file may not.
 func plainScalar(kind Kind, v cty.Value, loose bool) (any, bool) {
 	t := v.Type()
-	if loose && t == cty.String && kind != Text && kind != Span {
+	if loose && t == cty.String && kind != Text && kind != Span && kind != Size {
 		return parseScalar(kind, v.AsString())
 	}
 	switch {
-	case (kind == Text || kind == Span) && t == cty.String:
+	case (kind == Text || kind == Span || kind == Size) && t == cty.String:
 		return v.AsString(), true
 	case kind == Number && t == cty.Number:
 		n, accuracy := v.AsBigFloat().Int64()

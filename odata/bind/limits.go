@@ -1,0 +1,37 @@
+package bind
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// count counts a node of an expression each time that it is bound, so that the value of a parameter alias counts as
+// often as it is put in.
+func (b *binding) count(pos int) error {
+	if b.nodes++; b.nodes > b.Limits.FilterNodes {
+		return plan.Exceeded(pos, "filter_nodes", int64(b.Limits.FilterNodes),
+			"the expressions have more parts than they may: literals, paths, operators and calls, those of parameter aliases wherever they stand")
+	}
+	return nil
+}
+
+// countSearch counts the words and operators of a $search expression.
+func (b *binding) countSearch(s *syntax.Search) error {
+	if err := b.count(s.Pos); err != nil {
+		return err
+	}
+	for _, a := range s.Args {
+		if err := b.countSearch(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxSteps bounds the entities of navigation that one resource path goes through, and the to-one navigation properties
+// that the expressions of one query do: databases join about 60 tables at most.
+const maxSteps = 32
+
+func tooManySteps(pos int) error {
+	return plan.Errorf(plan.TooLarge, pos, "a request may go through %d navigation properties at most in its path, and as many in the expressions of one level; this limit is fixed", maxSteps)
+}

@@ -1,0 +1,60 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// longChain is how many conditions are joined as they are written. Longer chains become a balanced tree, which says the
+// same: databases limit how deep expressions nest, and a value help that selects all sends hundreds of conditions.
+const longChain = 16
+
+// logical binds a chain of and, or one of or. OData-URL 5.1.1.1.7, 5.1.1.1.8
+func (s *scope) logical(e *syntax.Binary) (plan.Expr, error) {
+	chain := []syntax.Expr{e.Y}
+	first := e.X
+	for {
+		left, ok := first.(*syntax.Binary)
+		if !ok || left.Op != e.Op {
+			break
+		}
+		if s.user == nil {
+			if err := s.b.count(left.At); err != nil {
+				return nil, err
+			}
+		}
+		chain, first = append(chain, left.Y), left.X
+	}
+	chain = append(chain, first)
+	slices.Reverse(chain)
+	operands := make([]plan.Expr, len(chain))
+	for i, x := range chain {
+		var err error
+		if operands[i], err = s.condition(x); err != nil {
+			return nil, err
+		}
+	}
+	if len(operands) > longChain {
+		return balanced(e.Op, operands), nil
+	}
+	out := operands[0]
+	for _, x := range operands[1:] {
+		out = joined(e.Op, out, x)
+	}
+	return out, nil
+}
+
+func balanced(op string, operands []plan.Expr) plan.Expr {
+	if len(operands) == 1 {
+		return operands[0]
+	}
+	half := len(operands) / 2
+	return joined(op, balanced(op, operands[:half]), balanced(op, operands[half:]))
+}
+
+func joined(op string, x, y plan.Expr) plan.Expr {
+	return &plan.Call{Name: op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
+}
