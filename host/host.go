@@ -97,7 +97,7 @@ func (h *Host) openSignIn() error {
 		Mailer: queue{db.Outbox()}, Sessions: signInSessions{sessions, db.Sessions()}, Site: h.site,
 		Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
-		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit,
+		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash,
 		PasswordReset: subscribers{o.OnPasswordReset, o.Logger}.passwordReset,
 	})
 	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, o.Now, o.Logger}

@@ -104,6 +104,8 @@ type (
 	SMTPOptions = mail.SMTP
 	// Rules are the numbers of sign-in.
 	Rules = auth.Rules
+	// PasswordFormat says how passwords are stored: "argon2id", "bcrypt" or "keep".
+	PasswordFormat = auth.PasswordFormat
 	// Module is a front-end module that the core runtime can load.
 	Module = frontend.Module
 	// Principal is who makes a request.

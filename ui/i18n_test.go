@@ -24,7 +24,7 @@ func codes() map[string][]string {
 		"login":          {"login_success", "credentials_do_not_match"},
 		"forgotPassword": {"reset_link_sent"},
 		"setPassword": {
-			"reset_success", "reset_failed", "password_too_short", "password_too_common", "password_confirmation_mismatch",
+			"reset_success", "reset_failed", "password_too_short", "password_too_long", "password_too_common", "password_confirmation_mismatch",
 		},
 		"orgSetup": {"unknown_intent", "intent_not_current", "org_setup_handler_missing", "handler_unavailable"},
 		"common": {

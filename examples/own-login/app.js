@@ -12,6 +12,7 @@ const words = {
   credentials_do_not_match: 'We do not know this pair of name and password.',
   reset_failed: 'This link is spent. Have a new one sent.',
   password_too_short: 'A longer one, please.',
+  password_too_long: 'A shorter one, please: 72 characters at most.',
   password_too_common: 'Too many people use that one.',
   password_confirmation_mismatch: 'These two differ.',
   unauthenticated: 'You have been away for a while. Please sign in again.',

@@ -15,23 +15,36 @@ func (p *Pipeline) HashForNewUser(ctx context.Context, email, name, plain string
 	if !form.IsAddress(email) {
 		return "", fmt.Errorf("%q is no mail address: write it like ada@example.com", email)
 	}
-	return p.hashNew(ctx, plain, email, name)
+	return p.hashNew(ctx, "", plain, email, name)
 }
 
-// hashNew checks a new password by the rules of a reset and hashes it. The error
-// is a *password.PolicyError; its message begins with the fault code.
-func (p *Pipeline) hashNew(ctx context.Context, plain string, known ...string) (string, error) {
-	if code := password.Check(plain, p.MinLength, known...); code != "" {
+// hashNew checks a new password by the rules of a reset and hashes it; old is the
+// hash that it replaces. The error is a *password.PolicyError; its message begins
+// with the fault code.
+func (p *Pipeline) hashNew(ctx context.Context, old, plain string, known ...string) (string, error) {
+	if code := p.checkPassword(old, plain, known...); code != "" {
 		return "", &password.PolicyError{Code: code, MinLength: p.MinLength}
 	}
-	return p.hasher.Hash(ctx, plain)
+	return p.hasher.Hash(ctx, old, plain)
+}
+
+// checkPassword returns the code of what is wrong with a new password, or "". old
+// is the hash that it replaces, known what everybody knows about the person.
+func (p *Pipeline) checkPassword(old, plain string, known ...string) string {
+	if code := password.Check(plain, p.MinLength, known...); code != "" {
+		return code
+	}
+	if p.hasher.TooLong(old, plain) {
+		return password.TooLong
+	}
+	return ""
 }
 
 // SetPassword gives a user a new password as an operator does: all sessions and
 // devices end, and a notice is queued, in one transaction.
 func (p *Pipeline) SetPassword(ctx context.Context, user User, plain, locale string) error {
 	login, _ := user.Columns[p.LoginField].(string)
-	hash, err := p.hashNew(ctx, plain, user.Email, user.Name, login)
+	hash, err := p.hashNew(ctx, user.Password, plain, user.Email, user.Name, login)
 	if err != nil {
 		return err
 	}

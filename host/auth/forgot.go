@@ -17,9 +17,9 @@ import (
 // sent later, elsewhere.
 func (p *Pipeline) Forgot() http.Handler { return p.serve(p.forgot) }
 
-// Answers take a multiple of forgotStep, so that their time does not tell whether
-// an address is known.
-const forgotStep = 20 * time.Millisecond
+// Answers that must not tell whether a name is known take a multiple of answerStep,
+// beside doing the same work for all.
+const answerStep = 20 * time.Millisecond
 
 func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 	f, err := form.Read(r)
@@ -40,7 +40,7 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 	if err := p.requestReset(r.Context(), email, p.Site.Locale(r)); err != nil {
 		return err
 	}
-	password.PadTo(r.Context(), start, forgotStep)
+	password.PadTo(r.Context(), start, answerStep)
 	p.audit(r, "reset_requested", "email", strings.ToLower(email))
 	fault.WriteJSON(w, http.StatusOK, map[string]string{"message": "reset_link_sent"})
 	return nil

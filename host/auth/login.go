@@ -92,7 +92,7 @@ func readCredentials(r *http.Request) (credentials, error) {
 }
 
 // authenticate returns the user whose password was given. All failures give the
-// same answer, cost one hash, and end at the same moments.
+// same answer and cost the same work.
 func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 	ctx, start := r.Context(), time.Now()
 	user, err := p.findUser(ctx, p.LoginField, in.login)
@@ -100,23 +100,14 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 		return User{}, err
 	}
 	known := err == nil
-	ok := false
-	if known {
-		ok, err = p.hasher.Verify(ctx, user.Password, in.password)
-	}
-	if !known || errors.Is(err, password.ErrUnusable) {
-		_, err = p.hasher.Verify(ctx, p.pace.Slowest(), in.password)
-	}
+	ok, err := p.hasher.Verify(ctx, password.Attempt{Stored: user.Password, Password: in.password, Refuse: user.Disabled})
 	if err != nil {
 		return User{}, err
 	}
-	if ok && !user.Disabled {
+	if ok {
 		return p.rehash(r, user, in.password), nil
 	}
-	if err := p.pace.Learn(ctx, user.Password); err != nil {
-		return User{}, err
-	}
-	p.pace.Wait(ctx, start)
+	password.PadTo(ctx, start, answerStep)
 	p.audit(r, "login_failed", "login", strings.ToLower(form.Clip(in.login)), "known", known, "disabled", user.Disabled)
 	return User{}, fault.Invalid("login", "credentials_do_not_match")
 }
@@ -129,13 +120,14 @@ func (p *Pipeline) findUser(ctx context.Context, column, value string) (User, er
 	return p.Users.FindByLogin(ctx, column, value)
 }
 
-// rehash replaces a weak hash now that the password is at hand, and returns the
-// user with it. If that fails, the sign-in still succeeds.
+// rehash replaces a hash that is weak, or of another format than asked for, now
+// that the password is at hand, and returns the user with it. If that fails, the
+// sign-in still succeeds.
 func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
-	if stale, err := password.Stale(user.Password); err != nil || !stale {
+	if !p.hasher.Stale(user.Password, plain) {
 		return user
 	}
-	hash, err := p.hasher.Hash(r.Context(), plain)
+	hash, err := p.hasher.Hash(r.Context(), user.Password, plain)
 	if err == nil {
 		err = p.Users.Rehash(r.Context(), user.ID, user.Password, hash)
 	}

@@ -46,6 +46,9 @@ type Options struct {
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "revived",
 	// "replay", "loop". nil counts nothing.
 	Audit func(event string)
+	// Hashed is told of each password hash that is computed, by its format and cost,
+	// such as "bcrypt/12"; nil counts nothing.
+	Hashed func(format string)
 	// PasswordReset is called once for each successful reset, after its commit.
 	PasswordReset func(context.Context, PasswordReset)
 }
@@ -77,7 +80,6 @@ type PasswordReset struct {
 type Pipeline struct {
 	Options
 	hasher *password.Hasher
-	pace   *password.Pace
 }
 
 // New returns a pipeline. Call Warm before the first login.
@@ -101,14 +103,13 @@ func New(o Options) *Pipeline {
 	if o.OrgSetup == nil {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
 	}
-	h := password.New()
-	return &Pipeline{Options: o, hasher: h, pace: password.NewPace(h)}
+	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed})}
 }
 
-// Warm measures the password formats in use, so that failed logins take as long
-// as the slowest of them from the first one on.
+// Warm looks which password formats are in use, so that failed sign-ins do the work
+// of all of them from the first one on.
 func (p *Pipeline) Warm(ctx context.Context) error {
-	ours, err := p.hasher.Hash(ctx, token())
+	ours, err := p.hasher.Hash(ctx, "", token())
 	if err != nil {
 		return err
 	}
@@ -117,9 +118,7 @@ func (p *Pipeline) Warm(ctx context.Context) error {
 		return fmt.Errorf("read the password formats in use: %w", err)
 	}
 	for _, hash := range append(stored, ours) {
-		if err := p.pace.Learn(ctx, hash); err != nil {
-			return fmt.Errorf("measure password hashing: %w", err)
-		}
+		p.hasher.Learn(hash)
 	}
 	return nil
 }

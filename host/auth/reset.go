@@ -10,7 +10,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
 // ShowReset answers GET /password/reset/{token}?email=: it sends the browser to
@@ -100,7 +99,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if code := p.checkPassword(in, user); code != "" {
+	if code := p.checkReset(in, user); code != "" {
 		return fault.Invalid("password", code)
 	}
 	won, err := p.setPassword(r, t, user, in.password)
@@ -132,20 +131,20 @@ func readReset(r *http.Request) (resetForm, error) {
 	return in, err
 }
 
-// checkPassword returns the code of what is wrong with the new password, or "".
-func (p *Pipeline) checkPassword(in resetForm, user User) string {
+// checkReset returns the code of what is wrong with the new password, or "".
+func (p *Pipeline) checkReset(in resetForm, user User) string {
 	if in.password != in.confirmation {
 		return "password_confirmation_mismatch"
 	}
 	login, _ := user.Columns[p.LoginField].(string)
-	return password.Check(in.password, p.MinLength, user.Email, user.Name, login)
+	return p.checkPassword(user.Password, in.password, user.Email, user.Name, login)
 }
 
 // setPassword claims the token, writes the password, ends all sessions and devices
 // of the user, and queues the notice, in one transaction. It reports whether the
 // claim was won.
 func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (bool, error) {
-	hash, err := p.hasher.Hash(r.Context(), plain)
+	hash, err := p.hasher.Hash(r.Context(), user.Password, plain)
 	if err != nil {
 		return false, err
 	}

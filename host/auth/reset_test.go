@@ -135,6 +135,19 @@ func TestResetIsRefused(t *testing.T) {
 	}
 }
 
+// What bcrypt would cut is no new password where bcrypt is what counts, and the
+// token can still be used.
+func TestResetWithBcrypt(t *testing.T) {
+	r := newRig(t, func(o *auth.Options) { o.PasswordHash = "bcrypt" })
+	token := r.mint()
+	r.reset(token, strings.Repeat("engine ", 11)).want(422, "password_too_long")
+	r.reset(token, newPassword).want(200, "reset_success")
+	if hash := r.stored().Password; !strings.HasPrefix(hash, "$2y$12$") {
+		t.Errorf("hash %q", hash)
+	}
+	r.login(newPassword, false).want(200, "login_success")
+}
+
 // The link leads to the screen for as long as its token is valid, and opening it
 // uses nothing up.
 func TestShowReset(t *testing.T) {

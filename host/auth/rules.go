@@ -3,7 +3,12 @@ package auth
 import (
 	"cmp"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
+
+// PasswordFormat says how passwords are stored: "argon2id", "bcrypt" or "keep".
+type PasswordFormat = password.Format
 
 // Rules are the numbers of sign-in. The zero value of a field means its default.
 type Rules struct {
@@ -21,6 +26,9 @@ type Rules struct {
 	// ResetAttempts forgot and reset requests are allowed in Window by address
 	// and by client, five by default.
 	ResetAttempts int
+	// PasswordHash is the format of new passwords, and what becomes of others at the
+	// next sign-in; argon2id by default.
+	PasswordHash PasswordFormat
 	// MinLength is of a new password, in characters, 12 by default.
 	MinLength int
 	// Remember is how long a device stays signed in without use, 720 h by default.
@@ -35,6 +43,7 @@ func (r Rules) withDefaults() Rules {
 	r.ResetLifetime = cmp.Or(r.ResetLifetime, time.Hour)
 	r.ResetResend = cmp.Or(r.ResetResend, time.Minute)
 	r.ResetAttempts = cmp.Or(r.ResetAttempts, 5)
+	r.PasswordHash = cmp.Or(r.PasswordHash, password.Argon2id)
 	r.MinLength = cmp.Or(r.MinLength, 12)
 	r.Remember = cmp.Or(r.Remember, 720*time.Hour)
 	return r

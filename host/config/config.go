@@ -91,7 +91,8 @@ type Reset struct {
 
 // Password is the block auth.password.
 type Password struct {
-	MinLength int `koanf:"min_length"`
+	MinLength int    `koanf:"min_length"`
+	Hash      string `koanf:"hash"`
 }
 
 // Mail is the block mail.

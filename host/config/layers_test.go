@@ -192,7 +192,7 @@ func TestDefaults(t *testing.T) {
 			LoginField: "email", RedirectHosts: []string{},
 			Throttle: config.Throttle{Attempts: 5, Window: time.Minute},
 			Reset:    config.Reset{Lifetime: time.Hour, Resend: time.Minute, Attempts: 5},
-			Password: config.Password{MinLength: 12},
+			Password: config.Password{MinLength: 12, Hash: "argon2id"},
 		},
 		Mail: config.Mail{
 			Transport: "file", Dir: filepath.Join(dir, "mail"), From: "Vestibule <no-reply@localhost>",

@@ -156,7 +156,7 @@ func (c *Config) authOptions() host.AuthOptions {
 	opts := host.AuthOptions{Rules: host.Rules{
 		LoginField: a.LoginField, Attempts: a.Throttle.Attempts, Window: a.Throttle.Window,
 		ResetLifetime: a.Reset.Lifetime, ResetResend: a.Reset.Resend, ResetAttempts: a.Reset.Attempts,
-		MinLength: a.Password.MinLength, Remember: c.Session.Remember,
+		MinLength: a.Password.MinLength, PasswordHash: host.PasswordFormat(a.Password.Hash), Remember: c.Session.Remember,
 	}}
 	for _, name := range a.RedirectHosts {
 		opts.RedirectOrigins = append(opts.RedirectOrigins, schema.RedirectOrigin(name))

@@ -13,6 +13,7 @@ import (
 // checkRules checks what concerns several keys at once.
 func (c *Config) checkRules(f *Findings) {
 	c.checkServer(f)
+	c.checkPassword(f)
 	c.checkRoutes(f)
 	c.checkPlugins(f)
 	c.checkOData(f)
@@ -32,6 +33,14 @@ func (c *Config) checkServer(f *Findings) {
 	c.checkPair(f, s.TLS.Cert == nil, s.TLS.Key == nil, "cert", "key", "server", "tls")
 	o := c.OData.Database
 	c.checkPair(f, o.Driver == nil, o.DSN == nil, "driver", "dsn", "odata", "database")
+}
+
+// checkPassword demands that some password is long enough and yet not too long.
+func (c *Config) checkPassword(f *Findings) {
+	if p := c.Auth.Password; p.Hash == "bcrypt" && p.MinLength > 72 {
+		f.Add(c.at("auth", "password", "min_length"), fmt.Sprintf("min_length = %d is more than the 72 bytes that bcrypt reads", p.MinLength),
+			`give at most 72, or take hash = "bcrypt" out`)
+	}
 }
 
 // checkPair demands both keys or none.

@@ -16,6 +16,7 @@ type Metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.HistogramVec
 	audits      *prometheus.CounterVec
+	hashes      *prometheus.CounterVec
 	mails       *prometheus.CounterVec
 	pluginCalls *prometheus.HistogramVec
 	pluginUp    *prometheus.GaugeVec
@@ -33,6 +34,9 @@ func New() *Metrics {
 		audits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vestibule_auth_events_total", Help: "Sign-in events, such as login, login_failed, lockout, logout, reset.",
 		}, []string{"event"}),
+		hashes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vestibule_password_hashes_total", Help: "Password hashes computed, by format and cost.",
+		}, []string{"format"}),
 		mails: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vestibule_mail_total", Help: "Attempts to send mail, by purpose and outcome.",
 		}, []string{"purpose", "outcome"}),
@@ -48,7 +52,7 @@ func New() *Metrics {
 		}, []string{"plugin", "event"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.audits, m.mails, m.pluginCalls, m.pluginUp, m.pluginOther,
+		m.requests, m.audits, m.hashes, m.mails, m.pluginCalls, m.pluginUp, m.pluginOther,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -66,6 +70,9 @@ func (m *Metrics) Request(route string, status int, took time.Duration) {
 
 // Audit counts a sign-in event.
 func (m *Metrics) Audit(event string) { m.audits.WithLabelValues(event).Inc() }
+
+// Hash counts a password hash that was computed.
+func (m *Metrics) Hash(format string) { m.hashes.WithLabelValues(format).Inc() }
 
 // Mail counts an attempt to send a mail.
 func (m *Metrics) Mail(purpose, outcome string) {

@@ -11,30 +11,48 @@ import (
 //go:embed common.txt
 var commonPasswords string
 
+// The codes of what is wrong with a new password. They are part of the public
+// contract.
+const (
+	TooShort  = "password_too_short"
+	TooLong   = "password_too_long"
+	TooCommon = "password_too_common"
+)
+
 // Check returns the code of what is wrong with a new password, or "": it
 // must have minLength characters, and be neither common nor made of what
-// everybody knows about the person, such as the address and the name.
+// everybody knows about the person, such as the address and the name. A common one
+// stays common when it is doubled or decorated.
 func Check(password string, minLength int, known ...string) string {
 	if utf8.RuneCountInString(password) < minLength {
-		return "password_too_short"
+		return TooShort
 	}
 	lower := strings.ToLower(password)
-	for _, word := range known {
-		word = strings.ToLower(strings.TrimSpace(word))
-		name, _, _ := strings.Cut(word, "@")
-		if word != "" && (lower == word || lower == name || core(word) != "" && core(lower) == core(word)) {
-			return "password_too_common"
-		}
+	guessable := func(word string) bool {
+		return common(word) || common(core(word)) || isKnown(word, known)
 	}
-	if common(lower) || common(core(lower)) || repeats(lower) || runs(lower) {
-		return "password_too_common"
+	if guessable(lower) || runs(lower) || repeats(lower, guessable) {
+		return TooCommon
 	}
 	return ""
 }
 
+// isKnown reports whether a password is one of the texts that everybody knows
+// about the person, an address also without its host, or one with decoration.
+func isKnown(lower string, known []string) bool {
+	for _, word := range known {
+		word = strings.ToLower(strings.TrimSpace(word))
+		name, _, _ := strings.Cut(word, "@")
+		if word != "" && (lower == word || lower == name || core(word) != "" && core(lower) == core(word)) {
+			return true
+		}
+	}
+	return false
+}
+
 // A PolicyError is the error of a password that the rules refuse.
 type PolicyError struct {
-	// Code is password_too_short or password_too_common.
+	// Code is one of the codes above.
 	Code string
 	// MinLength is what the rules demand.
 	MinLength int
@@ -42,8 +60,11 @@ type PolicyError struct {
 
 // Error says what to do.
 func (e *PolicyError) Error() string {
-	if e.Code == "password_too_short" {
-		return fmt.Sprintf("password_too_short: use at least %d characters", e.MinLength)
+	switch e.Code {
+	case TooShort:
+		return fmt.Sprintf("%s: use at least %d characters", e.Code, e.MinLength)
+	case TooLong:
+		return fmt.Sprintf("%s: use at most %d bytes, as bcrypt reads no more", e.Code, maxBcryptBytes)
 	}
 	return e.Code + ": choose one that is not in every list, and neither the name nor the address"
 }
@@ -64,20 +85,38 @@ func core(lower string) string {
 	return strings.Join(strings.FieldsFunc(plain, func(c rune) bool { return !unicode.IsLetter(c) }), "")
 }
 
-// repeats reports whether a password is one unit of up to four characters, over
-// and over.
-func repeats(lower string) bool {
-	s := []rune(lower)
-	for unit := 1; unit <= 4 && unit*2 <= len(s); unit++ {
-		same := true
-		for i := unit; i < len(s) && same; i++ {
-			same = s[i] == s[i-unit]
-		}
-		if same {
-			return true
+// repeats reports whether a password is up to four characters over and over, or
+// something guessable over and over with or without decoration: around it, or
+// between the units, as in "password-password1".
+func repeats(lower string, guessable func(string) bool) bool {
+	isLetter := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
+	not := func(is func(rune) bool) func(rune) bool { return func(c rune) bool { return !is(c) } }
+	for i, form := range []string{
+		lower,
+		strings.TrimFunc(lower, not(unicode.IsLetter)),
+		strings.Join(strings.FieldsFunc(lower, not(isLetter)), ""),
+		strings.Join(strings.FieldsFunc(lower, not(unicode.IsLetter)), ""),
+		core(lower),
+	} {
+		s := []rune(form)
+		for unit := 1; unit*2 <= len(s); unit++ {
+			bare := i == 0 && unit <= 4
+			if periodic(s, unit) && (bare || len(s)%unit == 0 && guessable(string(s[:unit]))) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// periodic reports whether s goes on as its first n characters.
+func periodic(s []rune, n int) bool {
+	for i := n; i < len(s); i++ {
+		if s[i] != s[i-n] {
+			return false
+		}
+	}
+	return true
 }
 
 // runs reports whether a password goes along the alphabet, the digits or a row of

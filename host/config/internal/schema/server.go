@@ -88,6 +88,7 @@ func authBlock() Block {
 				Name: "password", Doc: "Rules for new passwords.",
 				Keys: []Key{
 					{Name: "min_length", Kind: Number, Def: "12", Check: checkPositive, Doc: "characters"},
+					{Name: "hash", Def: `"argon2id"`, OneOf: []string{"argon2id", "bcrypt", "keep"}, Doc: "format of new hashes, and of others from the next sign-in on; for an application that checks passwords itself: bcrypt ($2y$, cost 12; at most 72 bytes), or keep (the format that the user has, argon2id without one)"},
 				},
 			},
 		},

@@ -2,9 +2,6 @@ package password_test
 
 import (
 	"context"
-	"fmt"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,24 +39,4 @@ func TestPadToEndsWithItsContext(t *testing.T) {
 			t.Errorf("waited %v, want the second that ctx gave", took)
 		}
 	})
-}
-
-// Many sign-ins may meet formats that are new at the same time. The race detector
-// finds a lock that is missing.
-func TestLearnInParallel(t *testing.T) {
-	p := password.NewPace(password.New())
-	var all sync.WaitGroup
-	for i := range 64 {
-		all.Go(func() {
-			// 64 formats that cost next to nothing
-			stored := fmt.Sprintf("$argon2id$v=19$m=%d,t=1,p=1$c2FsdHNhbHQ$%s", 8+i, strings.Repeat("a", 22))
-			if err := p.Learn(t.Context(), stored); err != nil {
-				t.Error(err)
-			}
-			if p.Slowest() == "" {
-				t.Error("nothing was learned")
-			}
-		})
-	}
-	all.Wait()
 }

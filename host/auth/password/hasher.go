@@ -1,0 +1,142 @@
+package password
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// ErrUnusable is returned for a stored hash that is garbage or absurd.
+var ErrUnusable = errors.New("unusable password hash")
+
+// Options are what a [Hasher] works by. The zero value works.
+type Options struct {
+	// Format is that of new hashes; empty means [Argon2id].
+	Format Format
+	// Observe is told of each hash that is computed, by its format and cost, such
+	// as "bcrypt/12"; nil for nobody.
+	Observe func(format string)
+}
+
+// A Hasher hashes and verifies passwords, a bounded number at a time. It is safe
+// for concurrent use.
+type Hasher struct {
+	o     Options
+	slots *semaphore.Weighted
+
+	mu sync.Mutex
+	// decoys are stored hashes, one of each format in use, under the formats' names.
+	decoys map[string]stored
+}
+
+// New returns a hasher that works on as many passwords at once as there are
+// processors, and at least two.
+func New(o Options) *Hasher {
+	if o.Observe == nil {
+		o.Observe = func(string) {}
+	}
+	return &Hasher{
+		o: o, slots: semaphore.NewWeighted(int64(max(2, runtime.GOMAXPROCS(0)))),
+		decoys: map[string]stored{},
+	}
+}
+
+// Learn notes the format of a stored hash, so that every failed attempt computes
+// one of it as well. Unusable hashes are passed over.
+func (h *Hasher) Learn(hash string) {
+	s, err := parse(hash)
+	if err != nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, known := h.decoys[s.format()]; !known {
+		h.decoys[s.format()] = s
+	}
+}
+
+// others returns a hash of each format in use but that of s, in a fixed order.
+func (h *Hasher) others(s stored) []stored {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []stored
+	for _, format := range slices.Sorted(maps.Keys(h.decoys)) {
+		if s.unusable() || format != s.format() {
+			list = append(list, h.decoys[format])
+		}
+	}
+	return list
+}
+
+// Hash makes a hash of a new password, in the format of the options. old is the
+// hash that it replaces, empty for none, whose format [Keep] keeps. A password
+// that the format cuts short is a *PolicyError.
+func (h *Hasher) Hash(ctx context.Context, old, password string) (string, error) {
+	p := h.o.Format.params(old)
+	if p.tooLong(password) {
+		return "", &PolicyError{Code: TooLong}
+	}
+	if err := h.slots.Acquire(ctx, 1); err != nil {
+		return "", fmt.Errorf("wait to hash: %w", err)
+	}
+	defer h.slots.Release(1)
+	h.o.Observe(p.format())
+	return p.hash(password)
+}
+
+// TooLong reports whether a new password that is to replace the hash old is longer
+// than its format reads: 72 bytes for bcrypt.
+func (h *Hasher) TooLong(old, password string) bool {
+	return h.o.Format.params(old).tooLong(password)
+}
+
+// Stale reports whether a stored hash is to be replaced by one of the same
+// password now that it is at hand: because it is weaker than, or of another format
+// than, the options ask for. An unusable hash is not stale, nor is one of a
+// password that the format asked for would cut short.
+func (h *Hasher) Stale(hash, password string) bool {
+	s, err := parse(hash)
+	return err == nil && h.o.Format.stale(s) && !h.TooLong(hash, password)
+}
+
+// An Attempt is a password that somebody has typed to sign in.
+type Attempt struct {
+	// Stored is the hash of the person named; empty for nobody.
+	Stored string
+	// Password is what was typed.
+	Password string
+	// Refuse makes a right password fail like a wrong one, as for disabled users.
+	Refuse bool
+}
+
+// Verify reports whether the password is right. Whatever makes an attempt fail, it
+// computes one hash of each format in use, in one go: neither time nor processor
+// tell whether there is such a person, and in which format the password is stored.
+func (h *Hasher) Verify(ctx context.Context, a Attempt) (bool, error) {
+	s, err := parse(a.Stored)
+	if err == nil {
+		h.Learn(a.Stored)
+	}
+	if err := h.slots.Acquire(ctx, 1); err != nil {
+		return false, fmt.Errorf("wait to verify: %w", err)
+	}
+	defer h.slots.Release(1)
+	if err == nil && h.compute(s, a.Password) && !a.Refuse {
+		return true, nil
+	}
+	for _, decoy := range h.others(s) {
+		h.compute(decoy, a.Password)
+	}
+	return false, nil
+}
+
+func (h *Hasher) compute(s stored, password string) bool {
+	h.o.Observe(s.format())
+	return s.matches(password)
+}
