@@ -7,11 +7,12 @@
 // front-end app. [Config.Options] opens the engines and builds what the host
 // runs on.
 //
-// The table of keys is in the schema_*.go files: one line for each key. The
-// defaults, the checks, the file that `vestibule init` writes and the table in
+// The table of keys is internal/schema: one line for each key. The defaults, the
+// checks, the file that `vestibule init` writes and the table in
 // docs/configuration.md all come from it; only rules that span several keys are
 // written out, in rules.go.
 //
-// What lives elsewhere: what the settings do is host and odata; the commands are
-// host/cmd/vestibule. Start reading at load.go, then schema.go.
+// What lives elsewhere: files, variables and flags are read by internal/layer;
+// what the settings do is host and odata; the commands are host/cmd/vestibule.
+// Start reading at [Load], then at [Config.Options].
 package config

@@ -4,14 +4,15 @@ package words
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // Nearest returns the one of names that was probably meant, or "" when none is near:
-// at most a third of the letters of name are put in, taken out, replaced or swapped
-// with their neighbour. Case does not count.
+// at most a third of the letters of name, but no more than three, are put in, taken
+// out, replaced or swapped with their neighbour; one always may be. Case does not count.
 func Nearest(name string, names []string) string {
-	best, distance := "", 2+len(name)/3
+	best, distance := "", 1+max(1, min(3, len(name)/3))
 	for _, candidate := range names {
 		if d := editDistance(strings.ToLower(name), strings.ToLower(candidate)); d < distance {
 			best, distance = candidate, d
@@ -54,4 +55,15 @@ func Cut(s string, n int) string {
 		n--
 	}
 	return s[:max(n, 0)]
+}
+
+// Printable is [Cut] of s without control characters and bytes that are not UTF-8,
+// which a database may refuse and a log must not hold.
+func Printable(s string, n int) string {
+	return Cut(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(s, "")), n)
 }

@@ -9,7 +9,7 @@ import (
 func TestNearest(t *testing.T) {
 	names := []string{"address", "public_url", "cost", "Products"}
 	for name, want := range map[string]string{
-		"adress": "address", "pbulic_url": "public_url", "cots": "cost", "product": "Products", "PRODUCTS": "Products",
+		"adress": "address", "pbulic_url": "public_url", "cots": "cost", "cst": "cost", "cs": "", "publicaturl": "public_url", "pub_lik_u": "", "product": "Products", "PRODUCTS": "Products",
 		"zzzzzzzz": "", "": "",
 	} {
 		if got := words.Nearest(name, names); got != want {
@@ -31,6 +31,16 @@ func TestCut(t *testing.T) {
 	} {
 		if got := words.Cut(tt.s, tt.n); got != tt.want {
 			t.Errorf("Cut(%q, %d): %q, want %q", tt.s, tt.n, got, tt.want)
+		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for s, want := range map[string]string{
+		"abcdef": "abcd", "abé": "abé", "abcé": "abc", "a\x00b\n": "ab", "a\xffb": "ab", "a\u0085b": "ab", "\xff\x00abcde": "abcd", "": "",
+	} {
+		if got := words.Printable(s, 4); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/vestibule-dev/vestibule/v2/internal/words"
+
 // A Kind is the type of a setting.
 type Kind int
 
@@ -111,17 +113,20 @@ func (b Block) Opening() string {
 // Remedy helps with a name that is not known in b: a slip of the pen, or a
 // setting that belongs elsewhere below root.
 func (b Block) Remedy(root Block, name string) string {
-	if near := closest(name, b.Names()); near != "" {
-		return `did you mean "` + near + `"?`
+	if near := words.Nearest(name, b.Names()); near != "" {
+		return didYouMean(near)
 	}
 	if holder, ok := b.holder(name); ok {
 		return "it belongs into the block " + holder
 	}
+	if _, ok := root.Block(name); ok {
+		return "it belongs to the top level of the file"
+	}
 	if holder, ok := root.holder(name); ok {
 		return "it belongs into the block " + holder
 	}
-	if _, ok := root.Block(name); ok {
-		return "it belongs to the top level of the file"
+	if inside := within(name, b.Names()); inside != "" {
+		return didYouMean(inside)
 	}
 	return "take it out; what can stand here: " + list(b.Names())
 }

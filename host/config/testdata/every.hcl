@@ -1,0 +1,191 @@
+# Sets each key of the schema to something other than its default, for TestEveryKey,
+# but for database.driver, whose other values TestDatabasesThatCannotBeOpened has.
+server {
+  address         = "127.0.0.1:1"
+  public_url      = "https://app.example.com/"
+  trusted_proxies = ["10.0.0.0/8"]
+  public_dir      = "files"
+  admin_address   = "127.0.0.1:2"
+  tls {
+    cert = "tls/a.crt"
+    key  = "tls/a.key"
+  }
+  log {
+    level  = "warn"
+    format = "json"
+  }
+}
+database {
+  driver = "sqlite"
+  dsn    = "people.db"
+}
+session {
+  idle     = "3h"
+  absolute = "4h"
+  remember = "5h"
+}
+auth {
+  login_field    = "name"
+  redirect_hosts = ["crm.example.com"]
+  throttle {
+    attempts = 6
+    window   = "7s"
+  }
+  reset {
+    lifetime = "8m"
+    resend   = "9s"
+    attempts = 10
+  }
+  password {
+    min_length = 11
+  }
+}
+mail {
+  transport = "smtp"
+  dir       = "letters"
+  from      = "Shop <shop@example.com>"
+  templates = "mails"
+  smtp {
+    host     = "mail.example.com"
+    port     = 2525
+    username = "shop"
+    password = "hush"
+    tls      = "implicit"
+  }
+}
+route "home" {
+  path = "/"
+  file = "home.html"
+}
+route "files" {
+  path  = "/files"
+  dir   = "files"
+  guard = "settled"
+}
+route "app" {
+  path  = "/app"
+  proxy = "http://127.0.0.1:3"
+  guard = "none"
+}
+route "old" {
+  path     = "/old"
+  redirect = "/app"
+  guard    = "session"
+}
+ui {
+  sources = "app.hcl"
+}
+plugin "a" {
+  command    = ["bin/a", "a.js"]
+  roles      = ["dispenser"]
+  sha256     = "1111111111111111111111111111111111111111111111111111111111111111"
+  checksums  = { "a.js" = "2222222222222222222222222222222222222222222222222222222222222222" }
+  user_read  = ["partner_id"]
+  user_write = ["tenant_id"]
+  headers    = ["accept-language"]
+  env        = { COLOUR = "red" }
+  timeout    = "12s"
+  on_failure = "builtin"
+  config {
+    fallback = "/x"
+  }
+}
+plugin "b" {
+  command = ["bin/a"]
+  roles   = ["org_setup"]
+}
+odata {
+  guard    = "settled"
+  discover = ["reviews"]
+  pagination {
+    default = 13
+    max     = 14
+  }
+  database {
+    driver = "sqlite"
+    dsn    = "shop.db"
+  }
+  limits {
+    max_top      = 15
+    expand_depth = 16
+    filter_nodes = 17
+    timeout      = "18s"
+  }
+  entity_set "Products" {
+    table  = "products"
+    type   = "Ware"
+    guard  = "session"
+    key    = ["number"]
+    hide   = ["cost"]
+    search = ["title"]
+    filter = "tenant eq @user_tenant_id"
+    property "price" {
+      name      = "Price"
+      type      = "Edm.Decimal"
+      precision = 12
+      scale     = 3
+    }
+    property "status" {
+      type = "Status"
+    }
+    complex "Address" {
+      name   = "From"
+      prefix = "from_"
+    }
+    navigation "comments" {
+      to   = "reviews"
+      many = true
+      on   = { number = "product" }
+    }
+    navigation "related" {
+      to       = "Plain"
+      many     = true
+      via      = "pairs"
+      from_key = "one"
+      to_key   = "other"
+    }
+  }
+  entity_set "Plain" {
+    table = "plain"
+  }
+  singleton "Company" {
+    table  = "companies"
+    type   = "Firm"
+    guard  = "none"
+    key    = ["code"]
+    hide   = ["secret"]
+    filter = "active eq 1"
+    property "name" {
+      name      = "Name"
+      type      = "Edm.Decimal"
+      precision = 19
+      scale     = 4
+    }
+    complex "Place" {
+      name   = "Seat"
+      prefix = "seat_"
+    }
+    navigation "wares" {
+      to   = "Products"
+      many = true
+      on   = { code = "company" }
+    }
+    navigation "bound" {
+      to       = "Plain"
+      many     = true
+      via      = "pairs"
+      from_key = "one"
+      to_key   = "other"
+    }
+  }
+  singleton "Other" {
+    table = "others"
+  }
+  enum "Status" {
+    flags   = true
+    members = { None = 0, InStock = 1 }
+  }
+  enum "Kind" {
+    members = { A = 1 }
+  }
+}
