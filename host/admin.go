@@ -169,10 +169,5 @@ func (a *Admin) ClearCounters(ctx context.Context, login string) (int, error) {
 	return a.db.ClearCounters(ctx, login)
 }
 
-// Backup writes a consistent copy of a SQLite database into a new file.
-func (a *Admin) Backup(ctx context.Context, file string) error {
-	return a.db.Backup(ctx, file)
-}
-
 // Close closes the database.
 func (a *Admin) Close() error { return a.db.Close() }

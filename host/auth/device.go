@@ -13,7 +13,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // grace is how long after a rotation the verifier before it still works, for
@@ -73,7 +74,7 @@ func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s 
 	address, _ := p.Site.Client(r)
 	err = p.Devices.Create(ctx, Device{
 		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(secret)),
-		Intent: openIntent(s), UserAgent: form.Clip(r.UserAgent()), Address: address,
+		Intent: openIntent(s), UserAgent: words.Printable(r.UserAgent(), reserved.MaxLogin), Address: address,
 		Created: now, Rotated: now, Expires: now.Add(p.Remember),
 	})
 	if err != nil {
@@ -191,7 +192,7 @@ func (p *Pipeline) rotate(ctx context.Context, r *http.Request, device Device, t
 	successor := derive(t.verifier, next.Nonce)
 	next.Previous, next.Verifier = old, digest(successor)
 	next.Rotated, next.Expires = now, now.Add(p.Remember)
-	next.UserAgent = form.Clip(r.UserAgent())
+	next.UserAgent = words.Printable(r.UserAgent(), reserved.MaxLogin)
 	next.Address, _ = p.Site.Client(r)
 	rotated, err := p.Devices.Rotate(ctx, next, old)
 	if err == nil && !rotated {

@@ -10,6 +10,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // Forgot answers POST /auth/forgot-password. The answer, and the work behind it,
@@ -30,7 +32,7 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 	if err := f.Texts(form.Field{Name: "email", Into: &email, Optional: true}); err != nil {
 		return err
 	}
-	if !form.IsAddress(email) {
+	if !reserved.IsAddress(email) {
 		return fault.Invalid("email", "email")
 	}
 	if err := p.takeResetAttempts(r, "forgot", email); err != nil {
@@ -74,7 +76,7 @@ func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error
 // and fails beyond the limit of either.
 func (p *Pipeline) takeResetAttempts(r *http.Request, kind, email string) error {
 	_, network := p.Site.Client(r)
-	for _, c := range []Counter{{Kind: kind, Client: network}, {Kind: kind, Login: form.Clip(strings.ToLower(email))}} {
+	for _, c := range []Counter{{Kind: kind, Client: network}, {Kind: kind, Login: words.Printable(strings.ToLower(email), reserved.MaxLogin)}} {
 		if err := p.takeAttempt(r, c, p.ResetAttempts, "email"); err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // Login answers POST /auth/login: it checks the password, asks the dispenser for
@@ -108,13 +110,13 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 		return p.rehash(r, user, in.password), nil
 	}
 	password.PadTo(ctx, start, answerStep)
-	p.audit(r, "login_failed", "login", strings.ToLower(form.Clip(in.login)), "known", known, "disabled", user.Disabled)
+	p.audit(r, "login_failed", "login", strings.ToLower(words.Printable(in.login, reserved.MaxLogin)), "known", known, "disabled", user.Disabled)
 	return User{}, fault.Invalid("login", "credentials_do_not_match")
 }
 
 // findUser looks a person up by what was typed, which may be anything.
 func (p *Pipeline) findUser(ctx context.Context, column, value string) (User, error) {
-	if len(value) > form.MaxName || value != form.Clip(value) {
+	if len(value) > reserved.MaxLogin || value != words.Printable(value, reserved.MaxLogin) {
 		return User{}, ErrNotFound // no stored name looks like this, and a database may refuse to compare it
 	}
 	return p.Users.FindByLogin(ctx, column, value)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -197,7 +198,7 @@ func (v *orgForm) billingEmail() error {
 	case err != nil:
 		return err
 	case email == "":
-	case !form.IsAddress(email):
+	case !reserved.IsAddress(email):
 		v.fault("billing_email", "email")
 	default:
 		v.out["billing_email"] = email

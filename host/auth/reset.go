@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // ShowReset answers GET /password/reset/{token}?email=: it sends the browser to
@@ -43,7 +44,7 @@ func component(s string) string { return strings.ReplaceAll(url.QueryEscape(s), 
 // findReset returns the valid token that a link or form names, and its user, or
 // ErrNotFound.
 func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, User, error) {
-	if !form.IsAddress(email) || len(secret) > 256 {
+	if !reserved.IsAddress(email) || len(secret) > 256 {
 		return ResetToken{}, User{}, ErrNotFound
 	}
 	t, err := p.Resets.Find(ctx, email, digest([]byte(secret)), p.Now().Add(-p.ResetLifetime))

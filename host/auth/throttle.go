@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 func (p *Pipeline) loginCounter(r *http.Request, login string) Counter {
 	_, network := p.Site.Client(r)
-	return Counter{Kind: "login", Login: form.Clip(strings.ToLower(login)), Client: network}
+	return Counter{Kind: "login", Login: words.Printable(strings.ToLower(login), reserved.MaxLogin), Client: network}
 }
 
 // takeAttempt counts an attempt before its work begins, so that attempts in

@@ -15,6 +15,8 @@ func TestAddress(t *testing.T) {
 		strings.Repeat("a", 64) + "@b.c": strings.Repeat("a", 64) + "@b.c",
 
 		"😀@example.com": "", "ab\u200B@example.com": "", "a@xn--a.com": "", "a@١.com": "", "a@b\u200B.com": "",
+		"o'hara@example.co.uk": "o'hara@example.co.uk",
+		"Ada <a@b.c>":          "", "a@b.c,d@e.f": "", ".a@b.c": "", "a.@b.c": "", "a@.b": "", "a@b..c": "", "a@b-.c": "", "a(x)@b.c": "",
 		"": "", "ada": "", "@a.b": "", "a@": "", "a@b@c": "", "a b@c.d": "", `"a"@b.c`: "", "<a@b.c>": "",
 		"a@b.c\r\nBcc: x@y.z": "", "a@[127.0.0.1]": "", "a..b@c.d": "", "a@-b.c": "", "a@b_c.d": "", "a@b\x00.c": "", "\xff@b.c": "",
 		strings.Repeat("a", 65) + "@b.c": "", "a@" + strings.Repeat("b", 64) + ".c": "", "a@" + strings.Repeat("b.", 130) + "c": "",
@@ -48,4 +50,15 @@ func TestSender(t *testing.T) {
 			t.Errorf("%q: %v", s, err)
 		}
 	}
+}
+
+func FuzzIsAddress(f *testing.F) {
+	for _, seed := range []string{"a@b.c", "a@b@c", "\"a\"@b", "a@b\n", "a,b@c"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if reserved.IsAddress(s) && (strings.Count(s, "@") != 1 || strings.ContainsAny(s, " \t\r\n\x00,;<>\"\\()")) {
+			t.Errorf("%q passed", s)
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gorilla/sessions"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // Options are the limits and the cookie of a [Store]. The zero value works.
@@ -222,7 +223,7 @@ func (s *Store) Renew(ctx context.Context, r *http.Request, sess *sessions.Sessi
 	now := s.o.Now()
 	rec.Hash, rec.Version, rec.Data = sum[:], 1, data
 	rec.Created, rec.Seen, rec.Expires = now, now, now.Add(s.o.Absolute)
-	rec.UserAgent, rec.Address = Clip(r.UserAgent(), 255), Clip(s.o.Address(r), 64)
+	rec.UserAgent, rec.Address = words.Printable(r.UserAgent(), 255), words.Printable(s.o.Address(r), 64)
 	if err := s.backend.CreateSession(ctx, rec); err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
@@ -272,22 +273,4 @@ func HashID(value string) ([]byte, bool) {
 	}
 	sum := sha256.Sum256(id)
 	return sum[:], true
-}
-
-// Clip shortens s to at most n bytes without cutting a character in half, and
-// drops what is not UTF-8.
-func Clip(s string, n int) string {
-	out := make([]rune, 0, min(len(s), n))
-	size := 0
-	for _, c := range s {
-		w := len(string(c))
-		if c == '\uFFFD' || c < ' ' {
-			continue
-		}
-		if size += w; size > n {
-			break
-		}
-		out = append(out, c)
-	}
-	return string(out)
 }

@@ -369,11 +369,3 @@ func TestCookie(t *testing.T) {
 		}
 	}
 }
-
-func TestClip(t *testing.T) {
-	for in, want := range map[string]string{"abcdef": "abcd", "abé": "abé", "abcé": "abc", "a\x00b\n": "ab", "a\xffb": "ab", "": ""} {
-		if got := session.Clip(in, 4); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}

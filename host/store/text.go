@@ -3,7 +3,8 @@ package store
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // ms is a moment as the tables keep it; the zero time is 0.
@@ -23,14 +24,7 @@ func fromMS(n int64) time.Time {
 
 // clip makes any text storable in a column of n bytes.
 func clip(s string, n int) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return words.Cut(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", ""), n)
 }
 
 // orNull keeps nil apart from empty on every driver.

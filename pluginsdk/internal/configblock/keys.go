@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // A Key documents one key of a plugin's config block.
@@ -220,37 +222,11 @@ func jsonKind(in any) string {
 
 // suggestion names the known key that is closest to a misspelt one.
 func suggestion(key string, names []string) string {
-	best, distance := "", len(key)/3+2
-	for _, name := range names {
-		if d := editDistance(key, name); d < distance {
-			best, distance = name, d
-		}
+	if near := words.Nearest(key, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	switch {
-	case best != "":
-		return fmt.Sprintf("; did you mean %q?", best)
-	case len(names) == 0:
+	if len(names) == 0 {
 		return "; the plugin takes no configuration"
 	}
 	return "; known are: " + strings.Join(names, ", ")
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

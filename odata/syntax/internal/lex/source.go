@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // Source is the input with its percent-encoding undone, and the way back from a
@@ -111,15 +113,12 @@ func (s *Source) FailRaw(pos int, code, format string, args ...any) error {
 	return &SyntaxError{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Near: clip(s.Raw[pos:], maxNear)}
 }
 
-// clip cuts text that is too long, between two characters.
+// clip cuts text that is too long, and shows that it did.
 func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
+	if short := words.Cut(s, limit); short != s {
+		return short + "…"
 	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
+	return s
 }
 
 // Splitter walks over Raw in order and tells the positions in Text.
