@@ -35,6 +35,7 @@ type Host struct {
 	pipeline   *auth.Pipeline
 	mail       *mail.Worker
 	sweeper    sweeper
+	database   *telemetry.Probe
 	screens    *frontend.Screens
 	public     fs.FS          // nil for none
 	odata      *odata.Service // nil for none
@@ -57,6 +58,7 @@ func New(o Options) (*Host, error) {
 	o.Store.Now = o.Now
 	h := &Host{o: o, metrics: telemetry.New()}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
+	h.database = telemetry.NewProbe("database", o.Store.Ready, o.Logger)
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
 		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics),
@@ -225,6 +227,7 @@ func (h *Host) Start(ctx context.Context) error {
 		}
 	})
 	h.workers.Go(func() { h.sweeper.run(ctx) })
+	h.workers.Go(func() { h.database.Run(ctx) })
 	return nil
 }
 

@@ -58,6 +58,8 @@ type Log struct {
 type Database struct {
 	Driver string `koanf:"driver"`
 	DSN    string `koanf:"dsn"`
+	// MaxConnections bounds the connections of sign-in.
+	MaxConnections int `koanf:"max_connections"`
 }
 
 // Session is the block session.

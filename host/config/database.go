@@ -31,13 +31,24 @@ func (c *Config) openStore(ctx context.Context) (*store.DB, error) {
 	if _, err := missingFile(file); err != nil {
 		return nil, err
 	}
-	switch c.Database.Driver {
+	return openPool(ctx, c.Database.Driver, dsn, c.Database.MaxConnections)
+}
+
+// open opens a database with a pool of so many connections.
+func openPool(ctx context.Context, driver, dsn string, connections int) (db *store.DB, err error) {
+	switch driver {
 	case "postgres":
-		return postgres.Open(ctx, dsn)
+		db, err = postgres.Open(ctx, dsn)
 	case "mysql":
-		return mysql.Open(ctx, dsn)
+		db, err = mysql.Open(ctx, dsn)
+	default:
+		db, err = sqlite.Open(ctx, dsn)
 	}
-	return sqlite.Open(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxConnections(connections)
+	return db, nil
 }
 
 // openMigrated opens the main database and brings it up to date.

@@ -24,6 +24,8 @@ type Pagination struct {
 type ODataDatabase struct {
 	Driver *string `koanf:"driver"`
 	DSN    *string `koanf:"dsn"`
+	// MaxConnections is that of the main database when nil.
+	MaxConnections *int `koanf:"max_connections"`
 }
 
 // Limits is the block odata.limits; nil is no limit. Bytes is a size in bytes.

@@ -186,7 +186,7 @@ func TestDefaults(t *testing.T) {
 	public := filepath.Join(dir, "public")
 	want := &config.Config{
 		Server:   config.Server{Address: "127.0.0.1:8080", TrustedProxies: []string{}, PublicDir: &public, Log: config.Log{Level: "info", Format: "text"}},
-		Database: config.Database{Driver: "sqlite", DSN: "vestibule.db"},
+		Database: config.Database{Driver: "sqlite", DSN: "vestibule.db", MaxConnections: 20},
 		Session:  config.Session{Idle: 2 * time.Hour, Absolute: 24 * time.Hour, Remember: 720 * time.Hour},
 		Auth: config.Auth{
 			LoginField: "email", RedirectHosts: []string{},
@@ -412,7 +412,7 @@ odata {
 	if strings.Contains(text, "secret-") {
 		t.Errorf("a secret is shown:\n%s", text)
 	}
-	for _, want := range []string{"shown-1", "shown-2", `dsn    = "***"`, `password = "***"`} {
+	for _, want := range []string{"shown-1", "shown-2", `dsn             = "***"`, `password = "***"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing in:\n%s", want, text)
 		}

@@ -10,29 +10,19 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
-	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
-// An endpoint is the query endpoint's source and what is to be closed with it. The
-// zero value is none.
-type endpoint struct {
-	source *sqlsource.Source
-	own    *store.DB // nil when it reads the main database
-}
+// An endpoint is the query endpoint's source. The zero value is none.
+type endpoint struct{ source *sqlsource.Source }
 
 func (e endpoint) Close() error {
 	if e.source == nil {
 		return nil
 	}
-	err := e.source.Close()
-	if e.own != nil {
-		err = errors.Join(err, e.own.Close())
-	}
-	return err
+	return e.source.Close()
 }
 
 func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
@@ -60,16 +50,13 @@ func orUnlimited[T int | int64 | time.Duration](limit *T) T {
 
 // openEndpoint reads the tables and checks the mapping against them.
 func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (endpoint, Findings) {
-	from, own, err := c.odataDatabase(ctx, db, dsn)
+	from, err := c.odataDatabase(ctx, db, dsn)
 	if err != nil {
 		return endpoint{}, Findings{{At: c.at("odata", "database", "dsn"), What: "the database of odata cannot be opened: " + oneLine(err), Remedy: "correct odata.database"}}
 	}
 	source, err := sqlsource.New(ctx, from, c.mapping())
 	if err == nil {
-		return endpoint{source, own}, nil
-	}
-	if own != nil {
-		err = errors.Join(err, own.Close())
+		return endpoint{source}, nil
 	}
 	var invalid *sqlsource.Invalid
 	if !errors.As(err, &invalid) {
@@ -86,30 +73,35 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	return endpoint{}, findings.Sorted()
 }
 
-// odataDatabase is the database to read, and the handle to close after it where
-// it is another than the main one.
-func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (from sqlsource.Database, own *store.DB, err error) {
-	if c.OData.Database.Driver == nil || c.OData.Database.DSN == nil {
-		return sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, DB: db.Reader(), Writer: db.Writer()}, nil, nil
+// odataDatabase is the database to read, with connections of its own: queries must
+// not keep sign-in waiting. dsn is what db was opened with.
+func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (sqlsource.Database, error) {
+	o := c.OData.Database
+	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.Database.MaxConnections}
+	if o.MaxConnections != nil {
+		from.MaxConns = *o.MaxConnections
 	}
-	driver := *c.OData.Database.Driver
-	dsn = *c.OData.Database.DSN
-	switch driver {
-	case "postgres":
-		own, err = postgres.Open(ctx, dsn)
-	case "mysql":
-		own, err = mysql.Open(ctx, dsn)
-	default:
-		file, dsn := sqliteFile(dsn, c.origins.Dir("odata", "database", "dsn"))
-		if missing, err := missingFile(file); err != nil || missing {
-			return from, nil, errors.Join(err, fmt.Errorf("there is no database %s", c.shown(file)))
+	other := o.Driver != nil && o.DSN != nil
+	if other {
+		from.Dialect, from.DSN = *o.Driver, *o.DSN
+	}
+	switch {
+	case from.Dialect != "sqlite":
+		own, err := openPool(ctx, from.Dialect, from.DSN, from.MaxConns)
+		if err != nil {
+			return from, err
 		}
-		return sqlsource.Database{Dialect: driver, DSN: dsn}, nil, nil
+		from.DB, from.Closer = own.Reader(), own
+	case other:
+		var file string
+		file, from.DSN = sqliteFile(from.DSN, c.origins.Dir("odata", "database", "dsn"))
+		if missing, err := missingFile(file); err != nil || missing {
+			return from, errors.Join(err, fmt.Errorf("there is no database %s", c.shown(file)))
+		}
+	default:
+		from.Writer = db.Writer()
 	}
-	if err != nil {
-		return from, nil, err
-	}
-	return sqlsource.Database{Dialect: driver, DB: own.Reader()}, own, nil
+	return from, nil
 }
 
 // mapping is what sqlsource needs to know, in the order in which it was written.

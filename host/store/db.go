@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,15 +27,18 @@ type DB struct {
 
 	dialect        Dialect
 	writer, reader *sqlx.DB
+	probe          *DB // on the one connection of Ready; nil in a probe
 	path           string
 	users          atomic.Pointer[userTable]
 	writes, reads  *prepared.Statements // nil where the engine does not want them
 }
 
 // New makes a DB of open pools. Only the engine packages need it. Reader and
-// writer may be the same pool; path is the database's file, empty for servers.
-func New(d Dialect, writer, reader *sqlx.DB, path string) *DB {
+// writer may be the same pool; probe is that of [DB.Ready], which needs one
+// connection; path is the database's file, empty for servers.
+func New(d Dialect, writer, reader, probe *sqlx.DB, path string) *DB {
 	db := &DB{Now: time.Now, dialect: d, writer: writer, reader: reader, path: path}
+	db.probe = &DB{dialect: d, writer: probe, reader: probe, path: path}
 	if d.Prepare {
 		db.writes, db.reads = prepared.New(writer), prepared.New(reader)
 	}
@@ -47,10 +49,19 @@ func New(d Dialect, writer, reader *sqlx.DB, path string) *DB {
 func (db *DB) Close() error {
 	db.writes.Close()
 	db.reads.Close()
+	err := errors.Join(db.probe.writer.Close(), db.writer.Close())
 	if db.reader == db.writer {
-		return db.writer.Close()
+		return err
 	}
-	return errors.Join(db.reader.Close(), db.writer.Close())
+	return errors.Join(err, db.reader.Close())
+}
+
+// SetMaxConnections bounds the connections to a server to n, and on SQLite those
+// that read; there one more writes. [DB.Ready] has one more in any case. Without
+// it there are up to 20, on SQLite as many as processors and 4 at least.
+func (db *DB) SetMaxConnections(n int) {
+	db.reader.SetMaxOpenConns(n)
+	db.reader.SetMaxIdleConns(n)
 }
 
 // Engine returns sqlite, postgres or mysql, the driver's name in config.hcl.
@@ -84,19 +95,6 @@ func (db *DB) Sessions() session.Backend { return sessions{db} }
 
 // Outbox returns the mail to send; it is a mail.Outbox.
 func (db *DB) Outbox() Outbox { return Outbox{db} }
-
-// Ready reports why the database cannot serve: it does not answer, or
-// migrations are pending. It does not wait for the writer.
-func (db *DB) Ready(ctx context.Context) error {
-	pending, err := db.Pending(ctx)
-	if err != nil {
-		return fmt.Errorf("database does not answer: %w", err)
-	}
-	if len(pending) > 0 {
-		return fmt.Errorf("migrations are pending: %s", strings.Join(pending, ", "))
-	}
-	return nil
-}
 
 // Backup writes a consistent copy of a SQLite database into file, which must not
 // exist, while the database is in use. Other engines have programs for that; the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/jmoiron/sqlx"
 
@@ -26,6 +27,8 @@ type Database struct {
 	DSN string
 	// MaxConns bounds the connections to a SQLite database; twice the processors, and 4 at least, when zero.
 	MaxConns int
+	// Closer is closed with the source, and when New fails; nil where DB outlives it.
+	Closer io.Closer
 	// Writer is the pool of one connection through which the host writes its own tables (users, sessions) to the same
 	// SQLite file. With it and Config.Protected, sign-ins do not invalidate the cache; without it every commit does. Statements that replace
 	// or empty whole tables of the model must not have been prepared on it before New.
@@ -39,6 +42,7 @@ type Database struct {
 type Source struct {
 	dialect string
 	db      engine.DB
+	closer  io.Closer // nil for none
 	model   *edm.Model
 	gen     *sqltext.Generator
 	reader  *cursor.Reader
@@ -46,29 +50,35 @@ type Source struct {
 
 // New reads the catalogue of a database and checks the Config against it. A Config that does not fit is an *Invalid.
 func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
-	s := &Source{dialect: db.Dialect}
-	var err error
-	switch db.Dialect {
-	case "sqlite":
-		s.db, err = engine.OpenSQLite(db.DSN, db.MaxConns)
-	case "postgres", "mysql":
-		if db.DB == nil {
-			return nil, fmt.Errorf("the dialect %s needs an open database", db.Dialect)
-		}
-		s.db = engine.NewSQL(db.DB.DB)
-		if db.Dialect == "mysql" {
-			s.db, err = engine.NewMySQL(ctx, db.DB.DB)
-		}
-	default:
-		err = fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", db.Dialect)
-	}
+	opened, err := open(ctx, db)
 	if err != nil {
+		if db.Closer != nil {
+			err = errors.Join(err, db.Closer.Close())
+		}
 		return nil, err
 	}
+	s := &Source{dialect: db.Dialect, db: opened, closer: db.Closer}
 	if err := s.load(ctx, cfg, db); err != nil {
-		return nil, errors.Join(err, s.db.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+func open(ctx context.Context, db Database) (engine.DB, error) {
+	switch db.Dialect {
+	case "sqlite":
+		return engine.OpenSQLite(db.DSN, db.MaxConns)
+	case "postgres", "mysql":
+	default:
+		return nil, fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", db.Dialect)
+	}
+	if db.DB == nil {
+		return nil, fmt.Errorf("the dialect %s needs an open database", db.Dialect)
+	}
+	if db.Dialect == "mysql" {
+		return engine.NewMySQL(ctx, db.DB.DB)
+	}
+	return engine.NewSQL(db.DB.DB), nil
 }
 
 func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
@@ -96,8 +106,14 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 // Model is the model of what is exposed.
 func (s *Source) Model() *edm.Model { return s.model }
 
-// Close closes the connections that the source opened itself.
-func (s *Source) Close() error { return s.db.Close() }
+// Close closes the connections that the source opened itself, and Database.Closer.
+func (s *Source) Close() error {
+	err := s.db.Close()
+	if s.closer != nil {
+		err = errors.Join(err, s.closer.Close())
+	}
+	return err
+}
 
 // Open runs the statements of a plan up to the first row; see plan.Rows. Faults are *plan.Error where a client may know
 // them: NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first.

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -51,14 +52,20 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := sqlx.NewDb(sql.OpenDB(connector), "mysql")
-	db.SetMaxOpenConns(maxConnections)
-	db.SetMaxIdleConns(maxConnections)
-	db.SetConnMaxLifetime(connectionLife)
+	db := pool(connector, maxConnections)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
 	}
-	return store.New(dialect(), db, db, ""), nil
+	return store.New(dialect(), db, db, pool(connector, 1), ""), nil
+}
+
+// pool connects when it is first used.
+func pool(connector driver.Connector, connections int) *sqlx.DB {
+	db := sqlx.NewDb(sql.OpenDB(connector), "mysql")
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxLifetime(connectionLife)
+	return db
 }
 
 func dialect() store.Dialect {

@@ -108,6 +108,21 @@ func TestSettingsWinOverTheDSN(t *testing.T) {
 	}
 }
 
+func TestNotReadyWhileReadOnly(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	if err := migrated(t, dsn).Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	reading, err := mysql.Open(t.Context(), dsn+"&tx_read_only=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reading.Close() })
+	if err := reading.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "takes no writes") {
+		t.Fatal("a server that only reads is ready:", err)
+	}
+}
+
 func TestOpenFailsWithoutThePassword(t *testing.T) {
 	for _, dsn := range []string{
 		"", "ada:s3cret@tcp(127.0.0.1:1)/", "ada:s3cret@tcp(127.0.0.1:1)/none", "ada:s3cret@tcp(127.0.0.1:1/none",

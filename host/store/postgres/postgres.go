@@ -39,14 +39,20 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "vestibule"
 	}
-	db := sqlx.NewDb(stdlib.OpenDB(*config), "pgx")
-	db.SetMaxOpenConns(maxConnections)
-	db.SetMaxIdleConns(maxConnections)
-	db.SetConnMaxIdleTime(5 * time.Minute)
+	db := pool(config, maxConnections)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
 	}
-	return store.New(dialect(), db, db, ""), nil
+	return store.New(dialect(), db, db, pool(config, 1), ""), nil
+}
+
+// pool connects when it is first used.
+func pool(config *pgx.ConnConfig, connections int) *sqlx.DB {
+	db := sqlx.NewDb(stdlib.OpenDB(*config), "pgx")
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return db
 }
 
 func severalHosts(config *pgx.ConnConfig) bool {

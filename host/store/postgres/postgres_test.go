@@ -101,7 +101,10 @@ func TestSeveralHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = replica.Close()
+	t.Cleanup(func() { _ = replica.Close() })
+	if err := replica.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "takes no writes") {
+		t.Fatal("a server that only reads is ready:", err)
+	}
 }
 
 func TestAnotherSchemaOnTheSearchPath(t *testing.T) {

@@ -48,7 +48,13 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, writer.Close()))
 	}
-	return store.New(dialect(), writer, reader, file), nil
+	// The probe opens its connection when it is first asked, and gives up early on a
+	// lock: it is asked again soon.
+	probe, err := pool(base+"?_busy_timeout=1000&"+query[1:]+"&_txlock=immediate", 1)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, reader.Close(), writer.Close()))
+	}
+	return store.New(dialect(), writer, reader, probe, file), nil
 }
 
 // locate returns dsn as a URI, and the absolute path of the file.
@@ -86,14 +92,23 @@ func create(uri, file string) error {
 	return f.Close()
 }
 
-func open(ctx context.Context, dsn string, connections int) (*sqlx.DB, error) {
-	pool, err := sql.Open("sqlite", dsn)
+// pool connects when it is first used.
+func pool(dsn string, connections int) (*sqlx.DB, error) {
+	opened, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, err
 	}
-	db := sqlx.NewDb(pool, "sqlite3") // the name by which sqlx knows the parameters
+	db := sqlx.NewDb(opened, "sqlite3") // the name by which sqlx knows the parameters
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+func open(ctx context.Context, dsn string, connections int) (*sqlx.DB, error) {
+	db, err := pool(dsn, connections)
+	if err != nil {
+		return nil, err
+	}
 	// The switch to WAL does not wait for other processes by itself.
 	for range 50 {
 		if err = db.PingContext(ctx); err == nil || !retryable(err) || ctx.Err() != nil {

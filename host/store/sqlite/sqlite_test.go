@@ -181,9 +181,31 @@ func TestLeaseOnlyReads(t *testing.T) {
 		if m, err := db.Outbox().LeaseMail(t.Context(), time.Now(), time.Now()); err != nil || m.ID != "" {
 			t.Errorf("%+v, %v", m, err)
 		}
-		return db.Ready(t.Context())
+		return nil
 	})
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNotReadyWhileLocked(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.db")
+	db, other := open(t, file), open(t, file)
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := other.InTx(t.Context(), func(context.Context) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := db.Ready(ctx); err == nil {
+			t.Error("ready, although somebody else holds the lock")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -32,14 +32,11 @@ type SQLite struct {
 const defaultMapped = 256 << 20
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Of the parameters behind
-// "?" only _pragma=mmap_size(BYTES) counts, 256 MiB when it is missing; the others are for other drivers. At most max
-// connections are open, twice as many as there are processors when max is 0, and 4 at least.
-func OpenSQLite(dsn string, max int) (*SQLite, error) {
-	if max == 0 {
-		max = runtime.GOMAXPROCS(0) * 2
-	}
-	if max < 4 {
-		max = 4
+// "?" only _pragma=mmap_size(BYTES) counts, 256 MiB when it is missing; the others are for other drivers. At most
+// maxConns connections are open; when it is 0, twice as many as there are processors, and 4 at least.
+func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
+	if maxConns == 0 {
+		maxConns = max(2*runtime.GOMAXPROCS(0), 4)
 	}
 	path, parameters, _ := strings.Cut(dsn, "?")
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
@@ -49,7 +46,7 @@ func OpenSQLite(dsn string, max int) (*SQLite, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &SQLite{dsn: path, mapped: mapped, slots: make(chan struct{}, max)}
+	db := &SQLite{dsn: path, mapped: mapped, slots: make(chan struct{}, maxConns)}
 	conn, err := db.connect()
 	if err != nil {
 		return nil, err
