@@ -2,6 +2,9 @@ package odata
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -77,7 +80,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	if a := s.unchanged(q, from, key); a != nil {
 		return s.repeat(out, a, p.Private)
 	}
-	ctx, clock := limitWork(q.ctx, s.opts.Timeout)
+	ctx, clock := q.left.start(q.ctx)
 	defer clock.stop()
 	rows, err := s.source.Open(ctx, p)
 	if err != nil {
@@ -94,8 +97,12 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	out.clock = clock
 	s.name(out, from, key, rows.Version())
 	err = s.write(out, p, rows, format)
-	if err != nil && !out.sent {
+	var slow *slowError
+	switch {
+	case err != nil && !out.sent:
 		return faultOf(ctx, err)
+	case err != nil && errors.As(context.Cause(ctx), &slow):
+		return fmt.Errorf("%w: %w", slow, err)
 	}
 	return err
 }
@@ -152,7 +159,7 @@ func (s *answering) name(out *response, from *planned, k answerKey, version stri
 func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format header.JSON) error {
 	q, h := out.q, out.w.Header()
 	setSuccess(h, q, format.ContentType(), p.Private)
-	e := &payload.Encoder{Root: q.root, Namespace: s.documents.model.Namespace, Format: format, V401: q.v401}
+	e := &payload.Encoder{Root: q.root, Namespace: s.documents.model.Namespace, Format: format, V401: q.v401, TakeRow: q.left.takeRow}
 	buffer := s.buffers.Get(out)
 	defer s.buffers.Put(buffer)
 	switch p.Kind {

@@ -103,7 +103,7 @@ func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 func (s *batches) part(q *request, r batch.Request, w *batch.Part, done map[string]bool, urls map[string]string) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
-		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id,
+		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id, left: q.left,
 		prefer: header.ParsePrefer(r.Header["Prefer"]),
 	}
 	p.timing.start = s.opts.Now()

@@ -57,6 +57,7 @@ func notAcceptable(offers string) *fault {
 func faultOf(ctx context.Context, err error) *fault {
 	var s *syntax.Error
 	var p *plan.Error
+	var slow *slowError
 	switch {
 	case errors.As(err, &s):
 		status := http.StatusBadRequest
@@ -64,8 +65,8 @@ func faultOf(ctx context.Context, err error) *fault {
 			status = http.StatusNotImplemented
 		}
 		return &fault{status: status, code: s.Code, message: s.Error(), pos: s.Pos}
-	case errors.Is(context.Cause(ctx), errSlow):
-		return &fault{status: http.StatusServiceUnavailable, code: "unavailable", message: "the database was too slow for this request", pos: -1, cause: err}
+	case errors.As(context.Cause(ctx), &slow):
+		return &fault{status: http.StatusServiceUnavailable, code: "unavailable", message: slow.Error(), pos: -1, cause: err}
 	case errors.As(err, &p):
 		status, code := statusOf(p.Kind)
 		return &fault{status: status, code: code, message: p.Error(), pos: p.Pos, cause: p.Cause}

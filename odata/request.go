@@ -32,6 +32,8 @@ type request struct {
 	id      string
 	prefer  header.Preferences
 	timing  timing
+	// left is shared by the parts of a batch.
+	left *allowance
 }
 
 // readRequest takes an HTTP request apart. It goes by the request line and not by
@@ -40,7 +42,7 @@ func readRequest(r *http.Request, opts *Options) (*request, *fault) {
 	q := &request{
 		ctx: r.Context(), method: r.Method, header: r.Header, body: r.Body,
 		origin: strings.TrimSuffix(opts.Base(r), "/"),
-		prefer: header.ParsePrefer(r.Header["Prefer"]),
+		prefer: header.ParsePrefer(r.Header["Prefer"]), left: newAllowance(opts),
 	}
 	q.timing.start = opts.Now()
 	q.root = q.origin + opts.Root

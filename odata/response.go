@@ -54,6 +54,9 @@ func setSuccess(h http.Header, q *request, contentType string, private bool) {
 
 // Send implements payload.Sink.
 func (r *response) Send(block []byte, last bool) error {
+	if err := r.q.left.takeBytes(len(block)); err != nil {
+		return err
+	}
 	if r.clock != nil {
 		r.clock.pause()
 		defer r.clock.resume()

@@ -17,6 +17,16 @@ type Encoder struct {
 	Format    header.JSON
 	// V401 tells that the answer is one of OData 4.01.
 	V401 bool
+	// TakeRow is asked before each entity and each reference; its error ends the
+	// answer. nil allows any number.
+	TakeRow func() error
+}
+
+func (e *Encoder) takeRow() error {
+	if e.TakeRow == nil {
+		return nil
+	}
+	return e.TakeRow()
 }
 
 // Collection writes a collection of entities or references. next gives the URL

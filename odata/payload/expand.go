@@ -41,6 +41,9 @@ func (x *expansion) single(w *Writer, rows plan.Rows) error {
 		w.Raw("null,")
 		return rows.Err()
 	}
+	if err := x.encoder.takeRow(); err != nil {
+		return err
+	}
 	w.buf = append(w.buf, '{')
 	if err := x.members(w, rows); err != nil {
 		return err

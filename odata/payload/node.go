@@ -96,6 +96,9 @@ func (n *node) array(w *Writer, rows plan.Rows) error {
 	w.buf = append(w.buf, '[')
 	first := true
 	for rows.Next() {
+		if err := n.encoder.takeRow(); err != nil {
+			return err
+		}
 		if !first {
 			w.buf = append(w.buf, ',')
 		}

@@ -20,10 +20,10 @@ const (
 	Forbidden
 	// NotImplemented: the standard has it and we do not. 501
 	NotImplemented
-	// TooLarge: the request asks for more than a limit allows. 400
-	TooLarge
 	// Unavailable: the database was too slow or is away. 503
 	Unavailable
+	// TooLarge: the request asks for more than a limit allows. 400
+	TooLarge
 )
 
 // Error is a fault that a client may see: the message is for people and names nothing but what the client sent or

@@ -219,7 +219,7 @@ func faultOf(err error) string {
 	var s *syntax.Error
 	switch {
 	case errors.As(err, &p):
-		return [...]string{"400", "404", "401", "403", "501", "503"}[p.Kind]
+		return [...]string{"400", "404", "401", "403", "501", "503", "400"}[p.Kind]
 	case errors.As(err, &s) && s.NotImplemented():
 		return "501"
 	case errors.As(err, &s):
