@@ -142,6 +142,12 @@ type Route struct {
 	File, Dir  string
 	Proxy      *url.URL
 	Redirect   string
+	// StripPrefix hides Path from the application behind Proxy, which sees "/" in its
+	// place.
+	StripPrefix bool
+	// Headers are further request headers for the application behind Proxy, with what
+	// they hold: "id", "name", "email" or another column of users.
+	Headers map[string]string
 	// Guard is who may pass; the zero value is GuardSession.
 	Guard Guard
 }

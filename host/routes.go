@@ -116,7 +116,11 @@ func (h *Host) application(to Route) (http.Handler, error) {
 		}
 		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
 	case to.Proxy != nil:
-		return h.gate.Guard(to.Guard, web.NewProxy(to.Proxy, h.site, h.pipeline.Fail).Serve), nil
+		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Alive: h.pipeline.Sessions.Alive}
+		if to.StripPrefix {
+			o.StripPrefix = strings.TrimSuffix(to.Path, "/")
+		}
+		return h.gate.Guard(to.Guard, web.NewProxy(o, h.site, h.pipeline.Fail).Serve), nil
 	case to.Redirect != "":
 		files = http.RedirectHandler(to.Redirect, http.StatusFound)
 	default:

@@ -49,6 +49,11 @@ func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
 	return fromStored(s), nil
 }
 
+// Alive reports whether the session is still there.
+func (a signInSessions) Alive(ctx context.Context, s auth.Session) (bool, error) {
+	return a.store.Alive(ctx, s.Key)
+}
+
 // fromStored returns what sign-in keeps in a stored session. A session whose intent
 // this version cannot read, as after a return to an older one, counts as none: the
 // person signs in again, and is not taken for settled.

@@ -203,6 +203,9 @@ type Sessions interface {
 	// Load returns the session of the request; the zero Session when it has none
 	// or an expired one. It writes nothing but the session's touch.
 	Load(r *http.Request) (Session, error)
+	// Alive reports whether the session is still there and its time is not over. It
+	// writes nothing, so that a connection which stays open keeps no session alive.
+	Alive(ctx context.Context, s Session) (bool, error)
 	// Renew ends old, if it has a row, and stores next under a new random id, with
 	// the Others of old unless old was another person's. The cookie is to be set
 	// after the transaction of ctx has committed.

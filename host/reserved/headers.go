@@ -12,3 +12,57 @@ func Header(name string) bool {
 		"cookie", "set-cookie", "authorization", "proxy-authorization", "x-csrf-token", "x-xsrf-token",
 	}, strings.ToLower(name))
 }
+
+// FoldHeader returns the form in which two header names are equal when an
+// application may take them for one: only letters and digits, in lower case. CGI
+// turns dashes into underscores, and PHP dots as well.
+func FoldHeader(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, name)
+}
+
+// IdentityHeader reports whether a header tells an application who is signed in:
+// one that begins with X-Vestibule-, in any spelling. Only the host sets them.
+func IdentityHeader(name string) bool { return strings.HasPrefix(FoldHeader(name), "xvestibule") }
+
+// ForwardingHeader reports whether a header says where a request came from or what
+// its address was before a proxy changed it, in any spelling. An application
+// believes its proxy, so none is ever passed on from outside.
+func ForwardingHeader(name string) bool {
+	name = FoldHeader(name)
+	return strings.HasPrefix(name, "xforwarded") || strings.HasPrefix(name, "xoriginal") || slices.Contains([]string{
+		"forwarded", "xrealip", "realip", "xclientip", "clientip", "trueclientip", "xtrueclientip", "remoteaddr", "xremoteaddr", "xremoteip",
+		"xclusterclientip", "cfconnectingip", "cfconnectingipv6", "fastlyclientip", "xazureclientip", "xenvoyexternaladdress", "wlproxyclientip",
+		"proxyclientip", "xrewriteurl", "xscheme", "xurlscheme", "frontendhttps", "xproxyhost", "xhost",
+	}, name)
+}
+
+// ProxyHeader returns why a request header to an application cannot be given the
+// name by configuration, and "" when it can.
+func ProxyHeader(name string) string {
+	folded := FoldHeader(name)
+	switch {
+	case folded == "":
+		return "is no header name"
+	case folded == "host":
+		return "names the site, which the host sets"
+	case folded == "cookie" || folded == "setcookie" || folded == "authorization":
+		return "holds credentials"
+	case IdentityHeader(name), folded == "xrequestid":
+		return "is set by the host itself"
+	case ForwardingHeader(name):
+		return "says where a request came from, which the host sets"
+	case strings.HasPrefix(folded, "proxy") || slices.Contains([]string{"connection", "keepalive", "te", "trailer", "upgrade", "http2settings"}, folded):
+		return "belongs to one connection (hop-by-hop)"
+	case slices.Contains([]string{"contentlength", "transferencoding", "expect"}, folded):
+		return "frames the request"
+	}
+	return ""
+}

@@ -82,3 +82,24 @@ func TestResolve(t *testing.T) {
 		}
 	}
 }
+
+func TestIdentityHeader(t *testing.T) {
+	each(t, reserved.IdentityHeader,
+		[]string{"X-Vestibule-User", "x_vestibule_user", "X.Vestibule.User", "XVESTIBULE-name", "X-Vestibule_Assertion"},
+		[]string{"", "X-User", "Vestibule-User", "X-Vestibul-User"})
+}
+
+func TestForwardingHeader(t *testing.T) {
+	each(t, reserved.ForwardingHeader,
+		[]string{"Forwarded", "X-Forwarded-For", "x_forwarded_host", "X.Forwarded.Proto", "X-Forwarded-Prefix", "X-Real-IP", "X_Real_Ip", "True-Client-IP", "X-Original-URL", "X-Rewrite-URL"},
+		[]string{"", "Forward", "X-Realm", "Accept", "Via", "X-Request-Id"})
+}
+
+func TestProxyHeader(t *testing.T) {
+	each(t, func(name string) bool { return reserved.ProxyHeader(name) != "" },
+		[]string{
+			"", "--", "Host", "cookie", "Cookie_", "Authorization", "Connection", "keep-alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
+			"Proxy-Authorization", "Content-Length", "Expect", "X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Vestibule-User", "x_vestibule_partner", "X-Request-Id",
+		},
+		[]string{"Remote-User", "X-WEBAUTH-USER", "X-Auth-Email", "Tenant"})
+}

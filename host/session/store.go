@@ -111,7 +111,7 @@ func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 		return nil, fmt.Errorf("load session: %w", err)
 	}
 	now := s.o.Now()
-	if !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle {
+	if s.over(rec, now) {
 		return nil, nil
 	}
 	if now.Sub(rec.Seen) >= min(time.Minute, s.o.Idle/20) {
@@ -122,6 +122,24 @@ func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 		rec.Seen = now
 	}
 	return s.Restore(rec)
+}
+
+// over reports whether a record's time is over.
+func (s *Store) over(rec Record, now time.Time) bool {
+	return !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle
+}
+
+// Alive reports whether the session with this key is still there and its time is
+// not over. It writes nothing.
+func (s *Store) Alive(ctx context.Context, hash []byte) (bool, error) {
+	rec, err := s.backend.FindSession(ctx, hash)
+	if errors.Is(err, ErrGone) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("find session: %w", err)
+	}
+	return !s.over(rec, s.o.Now()), nil
 }
 
 // touch notes the visit, or ends the session of a user who may have none.

@@ -8,7 +8,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
-// crossOrigin refuses what another site makes a browser send.
+// crossOrigin refuses what another site makes a browser send: requests that change
+// something, and WebSockets.
 type crossOrigin struct {
 	site *Site
 	std  *http.CrossOriginProtection
@@ -30,7 +31,13 @@ func newCrossOrigin(s *Site) crossOrigin {
 func (c crossOrigin) check(r *http.Request) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return nil
+		if !isWebSocket(r) {
+			return nil
+		}
+		// A page elsewhere may open a WebSocket and read what comes back.
+		as := *r
+		as.Method = http.MethodPost
+		r = &as
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && origin != c.site.Base(r) {
 		return &fault.Fault{Code: fault.CrossOrigin, Cause: errors.New("origin is not that of this site")}

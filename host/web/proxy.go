@@ -1,136 +1,212 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
-// identityPrefix begins the headers that tell an application who is signed in.
-// None of them is ever passed on from outside.
-const identityPrefix = "X-Vestibule-"
-
-// A Proxy hands requests on to an application: streamed, WebSocket upgrades
-// included, with the identity of who is signed in. It is safe for concurrent use.
-type Proxy struct {
-	target *url.URL
-	site   *Site
-	fail   Fail
+// ProxyOptions say what an application behind a proxy route gets.
+type ProxyOptions struct {
+	// Target is the application's address.
+	Target *url.URL
+	// StripPrefix is the path that the application does not see; empty for none.
+	StripPrefix string
+	// Headers are request headers with what they hold: "id", "name", "email" or
+	// another column of users. reserved.ProxyHeader says which names are refused.
+	Headers map[string]string
+	// Alive reports whether a session still lasts. WebSockets end with theirs.
+	Alive func(context.Context, auth.Session) (bool, error)
 }
 
-// NewProxy returns a proxy to the application at target. fail answers where the
-// application does not.
-func NewProxy(target *url.URL, site *Site, fail Fail) *Proxy { return &Proxy{target, site, fail} }
+// A Proxy hands requests on to an application: streamed, with the identity of who
+// is signed in. Of upgrades only that to a WebSocket passes, and ends with the
+// session. It is safe for concurrent use.
+type Proxy struct {
+	o         ProxyOptions
+	site      *Site
+	fail      Fail
+	transport http.RoundTripper
+}
+
+// NewProxy returns a proxy to an application. fail answers where the application
+// does not.
+func NewProxy(o ProxyOptions, site *Site, fail Fail) *Proxy {
+	// The environment's HTTP_PROXY is for addresses elsewhere, and would learn who is
+	// signed in. Bodies are not unpacked on the way.
+	transport := &http.Transport{
+		DialContext:       (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2: true, DisableCompression: true, MaxIdleConnsPerHost: 64,
+		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second,
+	}
+	return &Proxy{o, site, fail, transport}
+}
 
 // Serve passes the request on as that of who has passed the guard. Headers that
 // are set on w already are sent unless the application sets them itself.
 func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal) {
-	var user auth.User
-	if who.SignedIn() {
-		var err error
-		if user, err = who.User(r.Context()); errors.Is(err, auth.ErrNotFound) {
-			err = &fault.Fault{Code: fault.Unauthenticated, Cause: err}
-		}
-		if err != nil {
-			p.fail(w, r, err)
-			return
+	if r.Method == http.MethodConnect {
+		p.fail(w, r, &fault.Fault{Code: fault.Malformed, Cause: errors.New("CONNECT: a tunnel would lead past the guards")})
+		return
+	}
+	user, err := identityOf(r.Context(), who)
+	if err != nil {
+		p.fail(w, r, err)
+		return
+	}
+	if isWebSocket(r) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		r = r.WithContext(ctx)
+		if who.SignedIn() {
+			go endWith(ctx, cancel, func(ctx context.Context) (bool, error) { return p.o.Alive(ctx, who.Session) })
 		}
 	}
 	reverse := httputil.ReverseProxy{
+		Transport:     p.transport,
 		FlushInterval: -1,
-		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.SetURL(p.target)
-			// The application's query is not ours to tidy up: no guard reads it.
-			pr.Out.URL.RawQuery = pr.In.URL.RawQuery
-			pr.Out.Host = pr.In.Host
-			p.forward(pr)
-			identify(pr.Out.Header, user)
-			stripCookies(pr.Out)
-		},
+		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user) },
 		ModifyResponse: func(resp *http.Response) error {
-			yieldHeaders(w.Header(), resp.Header)
+			if resp.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
+				return errors.New("the application switches to another protocol unasked")
+			}
+			p.answer(r, resp)
+			mergeHeaders(w.Header(), resp.Header)
 			return nil
 		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			p.fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: fmt.Errorf("upstream %s: %w", p.target.Redacted(), err)})
+		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
+			p.fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: fmt.Errorf("upstream %s: %w", p.o.Target.Redacted(), err)})
 		},
 	}
-	reverse.ServeHTTP(w, r)
+	reverse.ServeHTTP(&upstreamWriter{ResponseWriter: w, header: http.Header{}}, r)
 }
 
-// yieldHeaders takes back those headers of ours that the application sets
+// identityOf returns the row of who is signed in, and the zero User for a guest.
+func identityOf(ctx context.Context, who auth.Principal) (auth.User, error) {
+	if !who.SignedIn() {
+		return auth.User{}, nil
+	}
+	user, err := who.User(ctx)
+	if errors.Is(err, auth.ErrNotFound) {
+		err = &fault.Fault{Code: fault.Unauthenticated, Cause: err}
+	}
+	return user, err
+}
+
+// rewrite makes the application's request of the client's. What is not named here
+// passes as it came.
+func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User) {
+	if !isWebSocket(pr.In) {
+		pr.Out.Header.Del("Connection")
+		pr.Out.Header.Del("Upgrade")
+	}
+	pr.Out.Header.Del("Http2-Settings")
+	pr.Out.Trailer = nil // could hold any header
+	p.address(pr)
+	p.forward(pr)
+	p.identify(pr.Out.Header, user)
+	stripCookies(pr.Out.Header)
+}
+
+// address sets where the request goes, with path and query as they were sent.
+func (p *Proxy) address(pr *httputil.ProxyRequest) {
+	path := SentPath(pr.In)
+	if rest, ok := cutPrefix(path, p.o.StripPrefix); ok {
+		path = rest
+	}
+	path = strings.TrimSuffix(p.o.Target.EscapedPath(), "/") + path
+	pr.Out.URL = &url.URL{
+		Scheme: p.o.Target.Scheme, Host: p.o.Target.Host,
+		// An opaque address is sent as it stands, where Path would be encoded anew.
+		Opaque: path, RawQuery: pr.In.URL.RawQuery, ForceQuery: pr.In.URL.ForceQuery,
+	}
+	if strings.HasPrefix(path, "//") { // which would be sent as an address with a host
+		pr.Out.URL.Opaque, pr.Out.URL.RawPath = "", path
+		pr.Out.URL.Path, _ = url.PathUnescape(path) // has been decoded before
+	}
+	_, pr.Out.Host, _ = strings.Cut(p.site.Base(pr.In), "://")
+}
+
+// answer adapts the application's answer: it cannot set cookies of ours, and what
+// it says about its own paths is made true outside.
+func (p *Proxy) answer(r *http.Request, resp *http.Response) {
+	h := resp.Header
+	guardCookies(h)
+	if p.o.StripPrefix != "" {
+		p.restorePrefix(r, h)
+	}
+}
+
+// mergeHeaders adds those headers of ours that the application does not set
 // itself: its own policy wins. The request id is ours alone, and so is a new
 // cookie: no cache may keep an answer that carries one.
-func yieldHeaders(ours, theirs http.Header) {
+func mergeHeaders(ours, theirs http.Header) {
 	theirs.Del("X-Request-Id")
 	if ours.Get("Set-Cookie") != "" {
 		theirs.Set("Cache-Control", "private, no-store")
 	}
-	for name := range theirs {
-		if name != "Set-Cookie" {
-			ours.Del(name)
+	for name, values := range ours {
+		if _, set := theirs[name]; !set || name == "Set-Cookie" {
+			theirs[name] = append(theirs[name], values...)
 		}
 	}
 }
 
-// forward tells the application where the request came from. What a client says
-// about that itself is dropped.
-func (p *Proxy) forward(pr *httputil.ProxyRequest) {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		pr.Out.Header.Del(name)
-	}
-	client, _ := p.site.Client(pr.In)
-	scheme, _, _ := strings.Cut(p.site.Base(pr.In), "://")
-	pr.Out.Header.Set("X-Forwarded-For", client)
-	pr.Out.Header.Set("X-Forwarded-Host", pr.In.Host)
-	pr.Out.Header.Set("X-Forwarded-Proto", scheme)
-	pr.Out.Header.Set("X-Request-Id", p.site.RequestID(pr.In))
+// An upstreamWriter keeps the headers of interim answers (1xx) apart from those of
+// the answer itself, which httputil.ReverseProxy would clear along with ours.
+type upstreamWriter struct {
+	http.ResponseWriter
+	header http.Header
+	begun  bool
 }
 
-// identify replaces the identity headers. Some applications read an underscore in
-// a header's name as a dash, so those are taken away as well.
-func identify(h http.Header, user auth.User) {
-	for name := range h {
-		if strings.HasPrefix(http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-")), identityPrefix) {
-			delete(h, name)
-		}
+// Header returns the headers of the answer; once it has begun those of the client's
+// answer, which take trailers.
+func (w *upstreamWriter) Header() http.Header {
+	if w.begun {
+		return w.ResponseWriter.Header()
 	}
-	if user.ID == "" {
+	return w.header
+}
+
+// WriteHeader begins the answer. Of interim answers only early hints are passed on,
+// and only their links.
+func (w *upstreamWriter) WriteHeader(status int) {
+	ours := w.ResponseWriter.Header()
+	if status == http.StatusEarlyHints {
+		kept := ours.Clone()
+		clear(ours)
+		if links := w.header["Link"]; links != nil {
+			ours["Link"] = links
+			w.ResponseWriter.WriteHeader(status)
+		}
+		clear(ours)
+		copyHeaders(ours, kept)
 		return
 	}
-	h.Set(identityPrefix+"User", headerText(user.ID))
-	h.Set(identityPrefix+"Email", headerText(user.Email))
-	h.Set(identityPrefix+"Name", headerText(user.Name))
+	if status < 200 && status != http.StatusSwitchingProtocols {
+		return
+	}
+	clear(ours)
+	copyHeaders(ours, w.header)
+	w.begun = true
+	w.ResponseWriter.WriteHeader(status)
 }
 
-// stripCookies takes our cookies away: an application has no use for them, and
-// its log might keep them.
-func stripCookies(r *http.Request) {
-	cookies := r.Cookies()
-	r.Header.Del("Cookie")
-	for _, c := range cookies {
-		if !strings.HasPrefix(strings.TrimPrefix(c.Name, "__Host-"), "vestibule_") {
-			r.AddCookie(c)
-		}
-	}
-}
+// Unwrap lets http.ResponseController find Flush and Hijack.
+func (w *upstreamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// headerText is a value as a header can carry it: bytes beyond printable ASCII
-// are percent-encoded (RFC 3986 2.1), and so is the percent sign itself.
-func headerText(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if c < ' ' || c > '~' || c == '%' {
-			fmt.Fprintf(&b, "%%%02X", c)
-			continue
-		}
-		b.WriteByte(c)
+func copyHeaders(to, from http.Header) {
+	for name, values := range from {
+		to[name] = values
 	}
-	return b.String()
 }

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+)
+
+// forward tells the application where the request came from, as the host knows
+// it. What a client says about that itself is dropped.
+func (p *Proxy) forward(pr *httputil.ProxyRequest) {
+	h := pr.Out.Header
+	for name := range h {
+		if reserved.ForwardingHeader(name) || reserved.FoldHeader(name) == "xrequestid" {
+			delete(h, name)
+		}
+	}
+	client, _ := p.site.Client(pr.In)
+	scheme, host, _ := strings.Cut(p.site.Base(pr.In), "://")
+	h.Set("X-Forwarded-For", client)
+	h.Set("X-Forwarded-Host", host)
+	h.Set("X-Forwarded-Proto", scheme)
+	if p.o.StripPrefix != "" {
+		h.Set("X-Forwarded-Prefix", p.o.StripPrefix)
+	}
+	h.Set("X-Request-Id", p.site.RequestID(pr.In))
+}
+
+// identify replaces the headers that tell who is signed in. Those from outside are
+// taken away in every spelling that an application might read as one of them.
+func (p *Proxy) identify(h http.Header, user auth.User) {
+	own := map[string]bool{}
+	for name := range p.o.Headers {
+		own[reserved.FoldHeader(name)] = true
+	}
+	for name := range h {
+		if reserved.IdentityHeader(name) || own[reserved.FoldHeader(name)] {
+			delete(h, name)
+		}
+	}
+	if user.ID == "" {
+		return
+	}
+	h.Set("X-Vestibule-User", headerText(user.ID))
+	h.Set("X-Vestibule-Email", headerText(user.Email))
+	h.Set("X-Vestibule-Name", headerText(user.Name))
+	for name, column := range p.o.Headers {
+		if value, ok := columnText(user, column); ok && !reserved.Credential(column) {
+			h.Set(name, headerText(value))
+		}
+	}
+}
+
+// columnText returns a column of the user as text; false when it is null or not
+// there.
+func columnText(user auth.User, column string) (string, bool) {
+	switch column {
+	case "id":
+		return user.ID, true
+	case "email":
+		return user.Email, true
+	case "name":
+		return user.Name, true
+	}
+	switch v := user.Columns[column].(type) {
+	case nil:
+		return "", false
+	case []byte:
+		return string(v), true
+	default:
+		return fmt.Sprint(v), true
+	}
+}
+
+// headerText is a value as a header can carry it: bytes beyond printable ASCII
+// are percent-encoded (RFC 3986 2.1), and so is the percent sign itself.
+func headerText(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' || c == '%' {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
