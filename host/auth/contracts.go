@@ -89,6 +89,9 @@ type Throttle interface {
 	Undo(ctx context.Context, c Counter) error
 	// Clear forgets the counter.
 	Clear(ctx context.Context, c Counter) error
+	// Space reports whether a mail may go now that the counter counts, and if so
+	// counts it. Of parallel calls one is granted, and a refusal changes nothing.
+	Space(ctx context.Context, c Counter, now time.Time, s Spacing) (bool, error)
 }
 
 // A ResetToken is the right to set a new password once.

@@ -48,8 +48,8 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// requestReset queues a reset mail for the address, unless one was queued within
-// ResetResend. Unknown addresses cost the same writes.
+// requestReset queues a reset mail for the address, unless the last one is too
+// recent. Unknown addresses cost the same writes.
 func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error {
 	user, err := p.findUser(ctx, "email", email)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -61,12 +61,9 @@ func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error
 	}
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
 		c := Counter{Kind: "resend", Login: strings.ToLower(email)}
-		count, _, err := p.Throttle.Hit(ctx, c, p.Now(), p.ResetResend)
-		if err != nil {
+		granted, err := p.Throttle.Space(ctx, c, p.Now(), p.resetSpacing())
+		if err != nil || !granted {
 			return err
-		}
-		if count > 1 {
-			return nil
 		}
 		return p.Mailer.QueueReset(ctx, id, locale)
 	})

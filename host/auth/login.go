@@ -28,15 +28,15 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	counter := p.loginCounter(r, in.login)
-	if err := p.takeAttempt(r, counter, p.Attempts, "login"); err != nil {
+	counters := p.loginCounters(r, in.login)
+	if err := p.takeLogin(r, counters); err != nil {
 		return err
 	}
-	user, step, cookies, err := p.signIn(r, in, counter)
+	user, step, cookies, err := p.signIn(r, in, counters)
 	if errors.Is(err, errChanged) {
 		// The hash that the password was compared with is no longer the user's:
 		// another sign-in has renewed it, or the password was changed. Look again.
-		user, step, cookies, err = p.signIn(r, in, counter)
+		user, step, cookies, err = p.signIn(r, in, counters)
 	}
 	if errors.Is(err, errChanged) {
 		return fault.Invalid("login", "credentials_do_not_match")
@@ -44,6 +44,7 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	p.refundAttempt(r, counters.client) // which counts failures
 	setCookies(w, cookies)
 	p.audit(r, "login", "user", user.ID, "intent", string(step.intent.Kind()))
 	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope()})
@@ -55,7 +56,7 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 var errChanged = errors.New("the user was changed in the meantime")
 
 // signIn checks the password, asks for the first intent and starts the session.
-func (p *Pipeline) signIn(r *http.Request, in credentials, counter Counter) (User, step, []*http.Cookie, error) {
+func (p *Pipeline) signIn(r *http.Request, in credentials, counters loginCounters) (User, step, []*http.Cookie, error) {
 	user, err := p.authenticate(r, in)
 	if err != nil {
 		return user, step{}, nil, err
@@ -70,12 +71,12 @@ func (p *Pipeline) signIn(r *http.Request, in credentials, counter Counter) (Use
 	}
 	first, err := p.dispense(r, user, next, nil)
 	if err != nil {
-		return user, first, nil, p.refundAttempt(r, counter, err)
+		return user, first, nil, p.refundLogin(r, counters, err)
 	}
 	next.Intent = &first.intent
-	cookies, err := p.start(r, in.remember, user, guest, next, first, counter)
+	cookies, err := p.start(r, in.remember, user, guest, next, first, counters.name)
 	if err != nil && !errors.Is(err, errChanged) {
-		err = p.refundAttempt(r, counter, err)
+		err = p.refundLogin(r, counters, err)
 	}
 	return user, first, cookies, err
 }

@@ -42,6 +42,11 @@ func (c counters) Hit(_ context.Context, k auth.Counter, now time.Time, window t
 	return 1, now.Add(window), nil
 }
 
+func (c counters) Space(_ context.Context, k auth.Counter, _ time.Time, _ auth.Spacing) (bool, error) {
+	c.hits[k.Kind]++
+	return true, nil
+}
+
 // Whoever is named and whatever is stored, a failed sign-in computes one hash of
 // each format in use and ends at the next step. In the bubble hashing takes no
 // time, so that all of them end after exactly one step.
@@ -107,9 +112,24 @@ func TestAttempts(t *testing.T) {
 	}
 	r.now = r.now.Add(51 * time.Second)
 	r.login(adaPassword, false).want(200, "login_success")
-	if n := r.count("counters"); n != 0 {
-		t.Errorf("%d counters after a sign-in, want none", n)
+	if open, err := r.db.ListCounters(t.Context(), 10); err != nil || len(open) != 0 {
+		t.Errorf("counters %v after a sign-in, want none: %v", open, err)
 	}
+}
+
+// A client has so many failures over all names, whatever it names next; its
+// successes do not count.
+func TestClientAttempts(t *testing.T) {
+	r := newRig(t, func(o *auth.Options) { o.ClientAttempts = 7 })
+	for range 9 {
+		r.login(adaPassword, false).want(200, "login_success")
+	}
+	for i := range 7 {
+		r.post(r.Login(), map[string]any{"login": fmt.Sprintf("nobody-%d", i), "password": "x"}).want(422, "credentials_do_not_match")
+	}
+	r.login(adaPassword, false).want(429, "auth_throttle|60|1")
+	r.now = r.now.Add(time.Minute)
+	r.login(adaPassword, false).want(200, "login_success")
 }
 
 // An attempt that fails because of the dispenser is not the person's.

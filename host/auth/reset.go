@@ -89,12 +89,14 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.takeResetAttempts(r, "reset", in.email); err != nil {
-		return err
-	}
 	refused := fault.Invalid("email", "reset_failed")
 	t, user, err := p.findReset(r.Context(), in.email, in.token)
 	if errors.Is(err, ErrNotFound) {
+		// Only what fails counts: strangers' attempts must not keep out the person who
+		// has the mail, and 256 random bits are guessed by nobody.
+		if err := p.takeResetAttempts(r, "reset", in.email); err != nil {
+			return err
+		}
 		return refused
 	}
 	if err != nil {

@@ -210,17 +210,50 @@ func TestForgotIsAlikeForAll(t *testing.T) {
 	}
 }
 
-// Further requests for an address within the minute send no further mail.
+// A further request sends a mail only when enough time has passed since the last,
+// twice as much after each, until there was none for a day.
 func TestForgotResend(t *testing.T) {
 	r := newRig(t, nil)
+	mails := 0
 	for _, step := range []struct {
 		after time.Duration
-		mails int
-	}{{0, 1}, {59 * time.Second, 1}, {time.Second, 2}} {
+		mail  bool
+	}{
+		{0, true}, {59 * time.Second, false}, {time.Second, true},
+		{time.Minute, false}, {time.Minute, true}, // two minutes
+		{3 * time.Minute, false}, {time.Minute, true},
+		{8 * time.Minute, true}, {16 * time.Minute, true}, {32 * time.Minute, true}, {59 * time.Minute, false}, {time.Minute, true}, {time.Hour, true},
+		{23 * time.Hour, true}, {30 * time.Minute, false}, {24 * time.Hour, true}, {time.Minute, true},
+	} {
 		r.now = r.now.Add(step.after)
-		r.post(r.Forgot(), map[string]any{"email": "ADA@example.com"}).want(200, "reset_link_sent")
-		if n := r.count("outbox"); n != step.mails {
-			t.Errorf("%d mails, want %d", n, step.mails)
+		if step.mail {
+			mails++
 		}
+		r.post(r.Forgot(), map[string]any{"email": "ADA@example.com"}).want(200, "reset_link_sent")
+		if n := r.count("outbox"); n != mails {
+			t.Fatalf("%v after the last request: %d mails, want %d", step.after, n, mails)
+		}
+	}
+}
+
+// A stranger who asks for links and tries tokens all day long: the owner's link
+// works, whatever the counters of the address say, and the day brings few mails.
+func TestStrangerCannotBlockRecovery(t *testing.T) {
+	r := newRig(t, nil)
+	token := r.mint()
+	for range 5 {
+		r.reset("bogus", newPassword).want(422, "reset_failed")
+	}
+	r.reset("bogus", newPassword).want(429, "auth_throttle|60|1")
+	r.reset(token, "short").want(422, "password_too_short")
+	r.reset(token, newPassword).want(200, "reset_success")
+
+	before := r.count("outbox")
+	for range 24 * 60 {
+		r.now = r.now.Add(time.Minute)
+		r.post(r.Forgot(), map[string]any{"email": adaEmail}).want(200, "reset_link_sent")
+	}
+	if n := r.count("outbox") - before; n > 30 {
+		t.Errorf("%d mails in a day", n)
 	}
 }

@@ -18,13 +18,17 @@ type Rules struct {
 	// five in 60 s by default.
 	Attempts int
 	Window   time.Duration
+	// ClientAttempts failed logins are allowed in Window for one client over all
+	// names, 100 by default.
+	ClientAttempts int
 	// ResetLifetime is how long a reset link works, 60 min by default.
 	ResetLifetime time.Duration
-	// ResetResend is how long a further request for the same address sends no
-	// mail, 60 s by default.
+	// ResetResend is the least time between two mails to one address, 60 s by
+	// default. It doubles after each mail, to one hour at most, and is itself again
+	// after a day without one.
 	ResetResend time.Duration
-	// ResetAttempts forgot and reset requests are allowed in Window by address
-	// and by client, five by default.
+	// ResetAttempts forgot requests, and resets with a token that is not valid, are
+	// allowed in Window by address and by client, five by default.
 	ResetAttempts int
 	// PasswordHash is the format of new passwords, and what becomes of others at the
 	// next sign-in; argon2id by default.
@@ -40,6 +44,7 @@ func (r Rules) withDefaults() Rules {
 	r.LoginField = cmp.Or(r.LoginField, "email")
 	r.Attempts = cmp.Or(r.Attempts, 5)
 	r.Window = cmp.Or(r.Window, time.Minute)
+	r.ClientAttempts = cmp.Or(r.ClientAttempts, 100)
 	r.ResetLifetime = cmp.Or(r.ResetLifetime, time.Hour)
 	r.ResetResend = cmp.Or(r.ResetResend, time.Minute)
 	r.ResetAttempts = cmp.Or(r.ResetAttempts, 5)

@@ -11,9 +11,34 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
-func (p *Pipeline) loginCounter(r *http.Request, login string) Counter {
+// loginCounters are what an attempt to sign in is counted by.
+type loginCounters struct {
+	// name is the login name at the client, client the client over all names.
+	name, client Counter
+}
+
+func (p *Pipeline) loginCounters(r *http.Request, login string) loginCounters {
 	_, network := p.Site.Client(r)
-	return Counter{Kind: "login", Login: words.Printable(strings.ToLower(login), reserved.MaxLogin), Client: network}
+	return loginCounters{
+		name:   Counter{Kind: "login", Login: words.Printable(strings.ToLower(login), reserved.MaxLogin), Client: network},
+		client: Counter{Kind: "client", Client: network},
+	}
+}
+
+// takeLogin counts an attempt to sign in, by the client first.
+func (p *Pipeline) takeLogin(r *http.Request, c loginCounters) error {
+	if err := p.takeAttempt(r, c.client, p.ClientAttempts, "login"); err != nil {
+		return err
+	}
+	return p.takeAttempt(r, c.name, p.Attempts, "login")
+}
+
+// refundLogin takes an attempt to sign in back that failed for no fault of the
+// person's, and returns err.
+func (p *Pipeline) refundLogin(r *http.Request, c loginCounters, err error) error {
+	p.refundAttempt(r, c.name)
+	p.refundAttempt(r, c.client)
+	return err
 }
 
 // takeAttempt counts an attempt before its work begins, so that attempts in
@@ -31,13 +56,12 @@ func (p *Pipeline) takeAttempt(r *http.Request, c Counter, limit int, field stri
 	return fault.Throttled(field, ends.Sub(now))
 }
 
-// refundAttempt takes an attempt back that failed for no fault of the person's,
-// and returns err.
-func (p *Pipeline) refundAttempt(r *http.Request, c Counter, err error) error {
+// refundAttempt takes an attempt back. That it cannot is logged and no more: one
+// attempt less is no harm.
+func (p *Pipeline) refundAttempt(r *http.Request, c Counter) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 	defer cancel()
-	if undo := p.Throttle.Undo(ctx, c); undo != nil {
-		p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", undo)
+	if err := p.Throttle.Undo(ctx, c); err != nil {
+		p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", err)
 	}
-	return err
 }

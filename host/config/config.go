@@ -80,8 +80,9 @@ type Auth struct {
 
 // Throttle is the block auth.throttle.
 type Throttle struct {
-	Attempts int           `koanf:"attempts"`
-	Window   time.Duration `koanf:"window"`
+	Attempts       int           `koanf:"attempts"`
+	ClientAttempts int           `koanf:"client_attempts"`
+	Window         time.Duration `koanf:"window"`
 }
 
 // Reset is the block auth.reset.

@@ -110,7 +110,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	same(t, "session", host.SessionOptions{Idle: 3 * time.Hour, Absolute: 4 * time.Hour, Remember: 5 * time.Hour}, opts.Session)
 	same(t, "auth", host.AuthOptions{
 		Rules: host.Rules{
-			LoginField: "name", Attempts: 6, Window: 7 * time.Second, Remember: 5 * time.Hour, MinLength: 11,
+			LoginField: "name", Attempts: 6, Window: 7 * time.Second, Remember: 5 * time.Hour, MinLength: 11, PasswordHash: "keep", ClientAttempts: 77,
 			ResetLifetime: 8 * time.Minute, ResetResend: 9 * time.Second, ResetAttempts: 10,
 		},
 		RedirectOrigins: []string{"https://crm.example.com"},

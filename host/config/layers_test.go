@@ -190,7 +190,7 @@ func TestDefaults(t *testing.T) {
 		Session:  config.Session{Idle: 2 * time.Hour, Absolute: 24 * time.Hour, Remember: 720 * time.Hour},
 		Auth: config.Auth{
 			LoginField: "email", RedirectHosts: []string{},
-			Throttle: config.Throttle{Attempts: 5, Window: time.Minute},
+			Throttle: config.Throttle{Attempts: 5, ClientAttempts: 100, Window: time.Minute},
 			Reset:    config.Reset{Lifetime: time.Hour, Resend: time.Minute, Attempts: 5},
 			Password: config.Password{MinLength: 12, Hash: "argon2id"},
 		},

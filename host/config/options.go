@@ -154,7 +154,7 @@ func (t TLS) load() (*tls.Certificate, error) {
 func (c *Config) authOptions() host.AuthOptions {
 	a := c.Auth
 	opts := host.AuthOptions{Rules: host.Rules{
-		LoginField: a.LoginField, Attempts: a.Throttle.Attempts, Window: a.Throttle.Window,
+		LoginField: a.LoginField, Attempts: a.Throttle.Attempts, Window: a.Throttle.Window, ClientAttempts: a.Throttle.ClientAttempts,
 		ResetLifetime: a.Reset.Lifetime, ResetResend: a.Reset.Resend, ResetAttempts: a.Reset.Attempts,
 		MinLength: a.Password.MinLength, PasswordHash: host.PasswordFormat(a.Password.Hash), Remember: c.Session.Remember,
 	}}

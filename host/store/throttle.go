@@ -67,6 +67,28 @@ func (t throttle) Hit(ctx context.Context, c auth.Counter, now time.Time, window
 	return int(row.Hits), fromMS(row.Ends), nil
 }
 
+// Space counts a mail if enough time has passed since the last, the counter's end
+// being when that is forgotten. Counting first locks the row, so that of parallel
+// calls one is granted; a refusal takes its count back.
+func (t throttle) Space(ctx context.Context, c auth.Counter, now time.Time, s auth.Spacing) (bool, error) {
+	granted := false
+	err := t.InTx(ctx, func(ctx context.Context) error {
+		count, ends, err := t.Hit(ctx, c, now, s.Forget)
+		if err != nil {
+			return err
+		}
+		if granted = count == 1; granted {
+			return nil
+		}
+		last := ends.Add(-s.Forget)
+		if granted = !now.Before(last.Add(s.After(count - 1))); !granted {
+			return t.Undo(ctx, c)
+		}
+		return t.run(ctx, "space mails", `UPDATE vestibule_counters SET ends = ? WHERE id = ?`, ms(now.Add(s.Forget)), counterID(c))
+	})
+	return granted && err == nil, err
+}
+
 // Undo takes one attempt back.
 func (t throttle) Undo(ctx context.Context, c auth.Counter) error {
 	return t.run(ctx, "take attempt back", `UPDATE vestibule_counters SET hits = hits - 1 WHERE id = ? AND hits > 0`, counterID(c))

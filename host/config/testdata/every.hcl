@@ -30,6 +30,7 @@ auth {
   throttle {
     attempts = 6
     window   = "7s"
+    client_attempts = 77
   }
   reset {
     lifetime = "8m"
@@ -38,6 +39,7 @@ auth {
   }
   password {
     min_length = 11
+    hash       = "keep"
   }
 }
 mail {

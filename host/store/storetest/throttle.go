@@ -17,6 +17,8 @@ func throttleRules() []rule {
 		{"an attempt taken back does not count", undoneAttempt},
 		{"a cleared counter starts again", clearedCounter},
 		{"of parallel attempts over several hosts exactly five are granted", exactlyFive},
+		{"mails are spaced further and further until one was long ago", mailsAreSpaced},
+		{"of parallel mails over several hosts one is granted", oneMail},
 		{"any login name can be counted", anyLoginName},
 		{"the operator sees open counters and clears them", operatorClears},
 	}
@@ -47,6 +49,39 @@ func windowStartsAgain(_ *testing.T, e *env, db *store.DB) {
 		start := e.now.Add(time.Duration(i) * window)
 		e.hit(db, login, start, 1, start.Add(window))
 		e.hit(db, login, start.Add(window-time.Millisecond), 2, start.Add(window))
+	}
+}
+
+var spacing = auth.Spacing{First: time.Minute, Longest: 4 * time.Minute, Forget: time.Hour}
+
+func mailsAreSpaced(_ *testing.T, e *env, db *store.DB) {
+	c, now := auth.Counter{Kind: "resend", Login: "ada@example.com"}, e.now
+	for i, step := range []struct {
+		after   time.Duration
+		granted bool
+	}{
+		{0, true}, {59 * time.Second, false}, {time.Second, true}, {time.Minute, false}, {time.Minute, true},
+		{4*time.Minute - 1*time.Millisecond, false}, {time.Millisecond, true}, {4 * time.Minute, true},
+		{time.Hour, true}, {time.Minute, true}, {time.Minute, false},
+	} {
+		now = now.Add(step.after)
+		granted, err := db.Throttle().Space(e.ctx, c, now, spacing)
+		if err != nil || granted != step.granted {
+			e.Errorf("step %d: granted %v, %v; want %v", i, granted, err, step.granted)
+		}
+	}
+}
+
+func oneMail(t *testing.T, e *env, db *store.DB) {
+	pools := []*store.DB{db, e.pool(), e.pool()}
+	for round := range rounds() {
+		now := e.now.Add(time.Duration(round) * 10 * time.Minute)
+		granted := e.wins(pools, func(_ int, db *store.DB) (bool, error) {
+			return db.Throttle().Space(e.ctx, auth.Counter{Kind: "resend"}, now, spacing)
+		})
+		if granted != 1 {
+			t.Fatalf("round %d: %d mails were granted, want 1", round, granted)
+		}
 	}
 }
 

@@ -71,9 +71,10 @@ func authBlock() Block {
 		},
 		Blocks: []Block{
 			{
-				Name: "throttle", Doc: "Failed attempts for a login name and client address.",
+				Name: "throttle", Doc: "Failed attempts to sign in.",
 				Keys: []Key{
-					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "failed attempts in the window; the next one gets 429"},
+					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "for a login name and client address, in the window; the next one gets 429"},
+					{Name: "client_attempts", Kind: Number, Def: "100", Check: checkPositive, Doc: "of one client address over all names, in the window"},
 					{Name: "window", Kind: Span, Def: `"60s"`, Check: checkPositive, Doc: "how long attempts count"},
 				},
 			},
@@ -81,8 +82,8 @@ func authBlock() Block {
 				Name: "reset", Doc: "Password reset by mail.",
 				Keys: []Key{
 					{Name: "lifetime", Kind: Span, Def: `"60m"`, Check: checkPositive, Doc: "how long a link works"},
-					{Name: "resend", Kind: Span, Def: `"60s"`, Check: checkPositive, Doc: "within it a further request gets the same 200 and no mail"},
-					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "forgot and reset requests, by address and by client, in the throttle window"},
+					{Name: "resend", Kind: Span, Def: `"60s"`, Check: checkPositive, Doc: "least time between two mails to one address: within it a further request gets the same 200 and no mail; doubles after each mail, to 1h at most, until a day without one"},
+					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "forgot requests, and resets with a token that is not valid, by address and by client, in the throttle window"},
 				},
 			},
 			{
