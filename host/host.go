@@ -54,6 +54,9 @@ func New(o Options) (*Host, error) {
 	if o.Store == nil {
 		return nil, errors.New("host: Options.Store is required")
 	}
+	if err := checkRoutes(o.Routes); err != nil {
+		return nil, err
+	}
 	o = o.withDefaults()
 	o.Store.Now = o.Now
 	h := &Host{o: o, metrics: telemetry.New()}

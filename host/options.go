@@ -35,7 +35,9 @@ type Options struct {
 	Session SessionOptions
 	Auth    AuthOptions
 	Mail    MailOptions
-	// Routes are the named routes of the application. Names are unique.
+	// Routes are the named routes of the application. Names are unique, and neither
+	// names nor paths are those under which the host itself answers, such as login or
+	// /odata.
 	Routes []Route
 	UI     UIOptions
 

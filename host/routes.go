@@ -57,6 +57,22 @@ func (h *Host) table() ([]row, error) {
 	return rows, nil
 }
 
+// checkRoutes returns an error for a route whose name or path is the host's own, or
+// whose name another route has.
+func checkRoutes(routes []Route) error {
+	names := map[string]bool{}
+	for _, r := range routes {
+		if err := web.CheckRoute(r.Name, r.Path); err != nil {
+			return fmt.Errorf("host: the route %q: %w", r.Name, err)
+		}
+		if names[r.Name] {
+			return fmt.Errorf("host: two routes are named %q: rename one of them", r.Name)
+		}
+		names[r.Name] = true
+	}
+	return nil
+}
+
 // signInRows are the routes of the sign-in.
 func (h *Host) signInRows() []row {
 	p, s := h.pipeline, h.screens

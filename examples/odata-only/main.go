@@ -2,7 +2,7 @@
 // odata in a main of its own.
 //
 //	go run ./examples/odata-only              # a small library, made on the spot
-//	go run ./examples/odata-only FILE.sqlite  # every table of a database of yours
+//	go run ./examples/odata-only FILE.sqlite  # the tables of a database of yours
 package main
 
 import (
@@ -25,7 +25,12 @@ func main() {
 	log.Fatal(http.ListenAndServe("127.0.0.1:8081", service))
 }
 
-// serve exposes all tables of the file that the arguments name.
+// serve exposes the tables of the file that the arguments name to everybody.
+//
+// Config.Protected and Config.PassOver are nil here, so that names decide: "*" leaves
+// out tables with a column whose name holds "password", "secret" or "token", and
+// tables whose own name holds "session". A program that knows its tables says so
+// instead: Protected: func(table string) bool { return table == "accounts" }.
 func serve(ctx context.Context, args []string) (http.Handler, error) {
 	file, err := database(args)
 	if err != nil {

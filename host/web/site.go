@@ -1,6 +1,8 @@
 package web
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"golang.org/x/text/language"
 )
 
@@ -161,4 +164,16 @@ func (s *Site) Locale(r *http.Request) string {
 	}
 	_, i, _ := s.languages.Match(wanted...)
 	return [...]string{"en", "de"}[i]
+}
+
+// CheckRoute returns an error when a route of the application has a name or a path
+// under which the host itself answers.
+func CheckRoute(name, path string) error {
+	switch {
+	case reserved.RouteName(name):
+		return errors.New("the name is the host's own: choose another")
+	case reserved.RoutePath(path):
+		return fmt.Errorf("the host itself answers at %s: choose another path", path)
+	}
+	return nil
 }
