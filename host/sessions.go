@@ -18,7 +18,8 @@ import (
 // values stand under pluginPrefix; all others are the application's.
 const (
 	intendedKey  = "auth.intended"
-	intentKey    = "auth.intent" // an auth.OpenIntent in JSON
+	intentKey    = "auth.intent" // an auth.OpenIntent in JSON, while the loop has not ended
+	targetKey    = "auth.target" // the target of the redirect that ended the loop, which is read at every request
 	pluginPrefix = "plugin."
 )
 
@@ -72,7 +73,7 @@ func fromStored(s *sessions.Session) auth.Session {
 			continue
 		}
 		switch name {
-		case intendedKey, intentKey:
+		case intendedKey, intentKey, targetKey:
 		default:
 			if out.Others == nil {
 				out.Others = map[string]any{}
@@ -81,6 +82,9 @@ func fromStored(s *sessions.Session) auth.Session {
 		}
 	}
 	out.Intended, _ = s.Values[intendedKey].(string)
+	if target, ok := s.Values[targetKey].(string); ok {
+		out.Intent = &auth.OpenIntent{Intent: pluginsdk.Redirect(target)}
+	}
 	if text, ok := s.Values[intentKey].(string); ok {
 		out.Intent = new(auth.OpenIntent)
 		if err := out.Intent.UnmarshalJSON([]byte(text)); err != nil {
@@ -102,7 +106,11 @@ func (a signInSessions) newStored(s auth.Session) *sessions.Session {
 	if s.Intended != "" {
 		out.Values[intendedKey] = s.Intended
 	}
-	if s.Intent != nil {
+	switch {
+	case s.Intent == nil:
+	case s.Intent.Ends():
+		out.Values[targetKey] = s.Intent.Target()
+	default:
 		text, _ := json.Marshal(s.Intent) // an intent of the catalogue cannot fail
 		out.Values[intentKey] = string(text)
 	}
