@@ -403,7 +403,7 @@ func TestIdentityOnSameOriginRequestsOnly(t *testing.T) {
 func TestProxyPassesPathAndQueryAsTheyCame(t *testing.T) {
 	s := withProxies(t, mirror(t), nil)
 	for _, target := range []string{
-		"/open", "/open/", "/open/a%2Fb", "/open/@scope%2fname", "/open/a|b^c", `/open/a"b`, "/open/%7Euser/~user", "/open/a;v=1/b", "/open/x?", "/open/x?a=1;b=%zz&c=|",
+		"/open", "/open/", "/open/a%2Fb", "/open/@scope%2fname", "/open/a|b^c", `/open/a"b`, "/open/%7Euser/~user", "/open/http%3A%2F%2Fexample.com%2Fx", "/open/http://example.com/x", "/open/a;v=1/b", "/open/a%5Cb", "/open/a/%2e/b", "/open/x?", "/open/x?a=1;b=%zz&c=|",
 		"/open/100%25", "/open/%F0%9F%98%80",
 	} {
 		_, body := s.raw(t, "GET "+target+" HTTP/1.1\nHost: $HOST\nConnection: close\n\n")

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,7 +23,17 @@ type row struct {
 	// find says which paths the row is for.
 	find    finding
 	handler http.Handler
+	// guard is that of a route of the configuration, and otherwise a word that is
+	// that of no guard. proxied is set for applications behind a proxy.
+	guard   string
+	proxied bool
 }
+
+// The guards of rows that have none of the configuration.
+const (
+	guardOwn   = "the host's own"
+	guardOData = "that of odata"
+)
 
 // A finding says which paths a row of the table is for.
 type finding int
@@ -45,14 +56,16 @@ func (h *Host) table() ([]row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %q: %w", r.Name, err)
 		}
-		as := web.Route{Name: r.Name, Kind: web.Page}
-		rows = append(rows, row{as, r.Path, at, handler})
+		one := row{web.Route{Name: r.Name, Kind: web.Page}, r.Path, at, handler, string(cmp.Or(r.Guard, GuardSession)), r.Proxy != nil}
+		rows = append(rows, one)
 		if r.Dir != "" || r.Proxy != nil {
-			rows = append(rows, row{as, strings.TrimSuffix(r.Path, "/") + "/", below, handler})
+			one.path, one.find = strings.TrimSuffix(r.Path, "/")+"/", below
+			rows = append(rows, one)
 		}
 	}
 	if h.public != nil {
-		rows = append(rows, row{web.Route{Name: "public", Kind: web.Page}, "/", below, web.Public(h.public, h.pipeline.Fail)})
+		as := web.Route{Name: "public", Kind: web.Page}
+		rows = append(rows, row{as, "/", below, web.Public(h.public, h.pipeline.Fail), string(GuardNone), false})
 	}
 	return rows, nil
 }
@@ -77,7 +90,7 @@ func checkRoutes(routes []Route) error {
 func (h *Host) signInRows() []row {
 	p, s := h.pipeline, h.screens
 	own := func(name, path, method string, kind web.Kind, handler http.Handler) row {
-		return row{web.Route{Name: name, Method: method, Kind: kind}, path, at, handler}
+		return row{web.Route{Name: name, Method: method, Kind: kind}, path, at, handler, guardOwn, false}
 	}
 	return []row{
 		own("login", "/login", "GET", web.Page, http.HandlerFunc(s.Login)),
@@ -95,7 +108,7 @@ func (h *Host) signInRows() []row {
 // ownRows are the other routes of the host itself.
 func (h *Host) ownRows() []row {
 	own := func(name, path string, kind web.Kind, find finding, handler http.Handler) row {
-		return row{web.Route{Name: name, Method: "GET", Kind: kind}, path, find, handler}
+		return row{web.Route{Name: name, Method: "GET", Kind: kind}, path, find, handler, guardOwn, false}
 	}
 	ready := telemetry.Ready(readiness{h.database, h.plugins}.checks)
 	return []row{
@@ -113,8 +126,8 @@ func (h *Host) odataRows() []row {
 	}
 	as := web.Route{Name: "odata", Kind: web.Data}
 	return []row{
-		{as, odataRoot, asSent, h.odata},
-		{as, strings.TrimSuffix(odataRoot, "/"), at, http.HandlerFunc(web.WithSlash)},
+		{as, odataRoot, asSent, h.odata, guardOData, false},
+		{as, strings.TrimSuffix(odataRoot, "/"), at, http.HandlerFunc(web.WithSlash), guardOData, false},
 	}
 }
 
@@ -148,20 +161,25 @@ func (h *Host) application(to Route) (http.Handler, error) {
 	return h.gate.Guard(to.Guard, func(w http.ResponseWriter, r *http.Request, _ auth.Principal) { files.ServeHTTP(w, r) }), nil
 }
 
-// register puts rows on a router.
-func register(r *mux.Router, rows []row, m *web.Middleware) {
+// register puts rows on a router, and returns what judges its paths.
+func register(r *mux.Router, rows []row, m *web.Middleware, fail web.Fail) *paths {
+	p := &paths{r, map[*mux.Route]row{}}
 	for _, row := range rows {
 		handler := row.handler
 		if strings.Contains(row.path, "{") {
 			handler = withPathValues(handler)
 		}
+		if row.find != asSent {
+			handler = p.unambiguous(fail, handler)
+		}
 		handler = m.Wrap(row.Route, handler)
 		if row.find != at {
-			r.PathPrefix(row.path).Handler(handler)
+			p.rows[r.PathPrefix(row.path).Handler(handler)] = row
 			continue
 		}
-		r.Path(row.path).Name(row.Name).Handler(handler)
+		p.rows[r.Path(row.path).Name(row.Name).Handler(handler)] = row
 	}
+	return p
 }
 
 // withPathValues hands mux's variables to handlers that do not know mux.
@@ -195,7 +213,7 @@ func (h *Host) Mount(r *mux.Router) error {
 		return err
 	}
 	h.mounted.Store(r)
-	register(r, rows, h.middleware)
+	register(r, rows, h.middleware, h.pipeline.Fail)
 	return nil
 }
 
@@ -209,7 +227,7 @@ func (h *Host) Handler() (http.Handler, error) {
 	// Not cleaned by the router, whose redirects would lack our headers.
 	router := mux.NewRouter().SkipClean(true)
 	router.NotFoundHandler = h.middleware.Wrap(web.Route{Name: "not-found", Kind: web.Data}, web.NotFound(h.pipeline.Fail))
-	register(router, rows, h.middleware)
+	known := register(router, rows, h.middleware, h.pipeline.Fail)
 	service := router.NotFoundHandler // without the endpoint nothing answers below it
 	for _, row := range rows {
 		if row.find == asSent {
@@ -217,11 +235,17 @@ func (h *Host) Handler() (http.Handler, error) {
 		}
 	}
 	tidy := h.middleware.Wrap(web.Route{Name: "tidy", Method: "GET", Kind: web.Page}, http.HandlerFunc(web.Tidy))
+	refused := h.middleware.Wrap(web.Route{Name: "ambiguous", Kind: web.Data}, known.unambiguous(h.pipeline.Fail, router))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasPrefix(r.URL.Path, odataRoot):
+		if strings.HasPrefix(r.URL.Path, odataRoot) {
 			service.ServeHTTP(w, r)
-		case r.URL.Path != web.Clean(r.URL.Path):
+			return
+		}
+		to, differs, err := known.check(r)
+		switch {
+		case err != nil:
+			refused.ServeHTTP(w, r)
+		case differs, to.name == "" && r.URL.Path != web.Clean(r.URL.Path):
 			tidy.ServeHTTP(w, r)
 		default:
 			router.ServeHTTP(w, r)

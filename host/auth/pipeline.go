@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -162,15 +161,6 @@ func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.Logger.Debug("request refused", args...)
 	}
 	f.Write(w, id)
-}
-
-// LogPath returns the path of a request as a log may have it: without the token
-// of a reset link, wherever in the path a mail program has put it.
-func LogPath(r *http.Request) string {
-	if strings.Contains(strings.ToLower(r.URL.Path), "/password/reset/") {
-		return "/password/reset/***"
-	}
-	return r.URL.Path
 }
 
 // audit logs and counts an event that an operator may want to look up.

@@ -36,9 +36,10 @@ const (
 // A Fault is an answer other than success. Its code is public; the cause is for
 // the log alone.
 type Fault struct { //nolint:errname // an answer first, and an error only on its way there
-	// Code is the fault's code; empty when fields are at fault.
+	// Code is the fault's code; empty when fields of a form are at fault.
 	Code string
-	// Fields are the fields at fault, in the order of the form.
+	// Fields are the fields at fault, in the order of the form; with a code they say
+	// what in the request is.
 	Fields []Field
 	// RetryAfter is when to come back, for throttled and unavailable.
 	RetryAfter time.Duration
@@ -62,7 +63,7 @@ func (f *Fault) Unwrap() error { return f.Cause }
 
 // Message returns the first code.
 func (f *Fault) Message() string {
-	if len(f.Fields) > 0 {
+	if f.Code == "" && len(f.Fields) > 0 {
 		return f.Fields[0].Code
 	}
 	return f.Code
