@@ -20,13 +20,16 @@ type binding struct {
 	owner map[*plan.Range]*plan.Query
 	// ranges, nodes and expands count what was made so far: ranges for their IDs, the others against the limits.
 	ranges, nodes, expands int
+	// costs are those of the $compute expressions; steps is what all expressions cost for one row.
+	costs map[*plan.Computed]cost
+	steps int64
 }
 
 func newBinding(binder *Binder, o Options) *binding {
 	o.Limits = o.Limits.WithDefaults()
 	return &binding{
 		binder: binder, Options: o, plan: &plan.Plan{},
-		resolving: map[string]bool{}, owner: map[*plan.Range]*plan.Query{},
+		costs: map[*plan.Computed]cost{}, resolving: map[string]bool{}, owner: map[*plan.Range]*plan.Query{},
 	}
 }
 

@@ -1,9 +1,13 @@
 package bind
 
 import (
+	"strconv"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 // count counts a node of an expression each time that it is bound, so that the value of a parameter alias counts as
 // often as it is put in.

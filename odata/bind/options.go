@@ -145,6 +145,9 @@ func (b *binding) node(n *plan.Node, q *syntax.Query, depth int) error {
 		if err != nil {
 			return err
 		}
+		if err := b.admit(f, q.Filter.Pos()); err != nil {
+			return err
+		}
 		n.Query.Filter = and(n.Query.Filter, f)
 	}
 	n.Count = q.Count != nil && *q.Count
@@ -161,7 +164,11 @@ func (b *binding) node(n *plan.Node, q *syntax.Query, depth int) error {
 	if err := b.expand(n, q, depth); err != nil {
 		return err
 	}
-	return l.fields(q)
+	if err := l.fields(q); err != nil {
+		return err
+	}
+	unshare(n)
+	return nil
 }
 
 func (b *binding) window(n *plan.Node, q *syntax.Query) error {
@@ -191,6 +198,9 @@ func (l *level) order(items []syntax.OrderItem) error {
 		}
 		if k := e.Type().Kind; k == edm.Complex || k == edm.Entity || k == edm.Stream || e.Type().Collection {
 			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", describe(item.Expr))
+		}
+		if err := l.admit(e, item.Expr.Pos()); err != nil {
+			return err
 		}
 		if _, constant := e.(*plan.Literal); !constant {
 			q.Order = appendOrder(q.Order, plan.Order{Expr: e, Desc: item.Desc})
@@ -226,7 +236,9 @@ func (l *level) computeItems(items []syntax.ComputeItem) error {
 		if e.Type().Kind == edm.Null {
 			e = &plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Null: true}}
 		}
-		l.computed[item.As] = e
+		if l.computed[item.As], err = l.compute(item, e); err != nil {
+			return err
+		}
 	}
 	return nil
 }

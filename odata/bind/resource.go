@@ -127,6 +127,9 @@ func (b *binding) systemSegment(t *target, seg syntax.Segment) error {
 		if err != nil {
 			return err
 		}
+		if err := b.admit(f, seg.Pos); err != nil {
+			return err
+		}
 		t.filters = append(t.filters, f)
 	case seg.Name == "$each", seg.Name == "$query":
 		return plan.Errorf(plan.NotImplemented, seg.Pos, "%s is not supported", seg.Name)

@@ -15,6 +15,10 @@ type value func(*env) plan.Value
 // compiler makes functions of the expressions and queries of a plan, once for each request.
 type compiler struct {
 	source *Source
+	// home is the range of the query that an expression of $compute belongs to.
+	home map[*plan.Computed]int
+	// computed are those that are compiled.
+	computed map[*plan.Computed]value
 	// ranges is more than the largest number of a range.
 	ranges int
 	err    error
@@ -41,11 +45,30 @@ func (c *compiler) expr(e plan.Expr) value {
 			return c.choice(e)
 		}
 		return c.call(e)
+	case *plan.Computed:
+		return c.once(e)
 	case *plan.Sub:
 		return c.sub(e)
 	}
 	c.fail(fmt.Errorf("there is no expression %T", e))
 	return null
+}
+
+// once computes an expression of $compute once for each row, however many others build on it.
+func (c *compiler) once(e *plan.Computed) value {
+	if v := c.computed[e]; v != nil {
+		return v
+	}
+	v := c.expr(e.Expr)
+	home, slot := c.home[e], len(c.computed)
+	c.computed[e] = func(env *env) plan.Value {
+		s := &env.slots[slot]
+		if turn := env.turns[home]; s.turn != turn {
+			s.turn, s.value = turn, v(env)
+		}
+		return s.value
+	}
+	return c.computed[e]
 }
 
 // ref is a property of the row that a range stands on; null where the row is missing.

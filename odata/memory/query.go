@@ -12,9 +12,24 @@ type env struct {
 	ctx   context.Context
 	state *state
 	// rows are by the number of their range; nil for a row that is missing.
-	rows  []row
+	rows []row
+	// turns counts, by the number of the range, how often it was put on a row.
+	turns []int
+	// slots hold what was computed for such a row.
+	slots []slot
 	steps int
 	err   error
+}
+
+// slot is a value that was computed in a turn of a range; the first turn is 1.
+type slot struct {
+	turn  int
+	value plan.Value
+}
+
+func (e *env) put(id int, r row) {
+	e.rows[id] = r
+	e.turns[id]++
 }
 
 // lookEvery is how many rows are looked at between two looks at the context.
@@ -59,6 +74,9 @@ func (c *compiler) query(q *plan.Query) *query {
 	r := q.Range
 	out := &query{id: r.ID, set: c.source.bySet[r.Set]}
 	c.ranges = max(c.ranges, r.ID+1)
+	for _, x := range q.Computed {
+		c.home[x] = r.ID
+	}
 	if r.Nav != nil {
 		out.link, out.outer = c.source.links[r.Nav], r.Outer.ID
 		if q.From != nil {
@@ -126,7 +144,7 @@ func (q *query) each(e *env, yield func() bool) {
 		if e.stopped() {
 			return
 		}
-		e.rows[q.id] = r
+		e.put(q.id, r)
 		if q.holds(e) && !yield() {
 			return
 		}
@@ -148,7 +166,7 @@ func (q *query) holds(e *env) bool {
 
 // stand puts the range back on a row that was selected before.
 func (q *query) stand(e *env, r row) {
-	e.rows[q.id] = r
+	e.put(q.id, r)
 	for _, j := range q.joins {
 		j.move(e)
 	}

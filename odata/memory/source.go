@@ -98,12 +98,12 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
-	c := &compiler{source: s}
+	c := &compiler{source: s, home: map[*plan.Computed]int{}, computed: map[*plan.Computed]value{}}
 	top := c.node(p.Top)
 	if c.err != nil {
 		return nil, c.err
 	}
-	e := &env{ctx: ctx, state: s.state.Load(), rows: make([]row, c.ranges)}
+	e := &env{ctx: ctx, state: s.state.Load(), rows: make([]row, c.ranges), turns: make([]int, c.ranges), slots: make([]slot, len(c.computed))}
 	r := &rows{env: e, node: top}
 	if err := r.open(p.Kind == plan.RawCount); err != nil {
 		return nil, err

@@ -1,5 +1,10 @@
 package odatatest
 
+import (
+	"fmt"
+	"strings"
+)
+
 // selects are projections (OData-URL 5.1.3).
 func selects() []check {
 	return []check{
@@ -65,6 +70,7 @@ func searches() []check {
 
 // computes are computed properties (OData-URL 5.1.10).
 func computes() []check {
+	none := []string{"Accept", "application/json;odata.metadata=none"}
 	return []check{
 		{name: "selected", target: "Things(1)?$compute=price mul 2 as double&$select=double", header: []string{"Accept", "application/json;odata.metadata=none"}, body: `{"double":21}`},
 		{
@@ -73,9 +79,35 @@ func computes() []check {
 		},
 		{name: "ordered by", target: "Things?$compute=length(name) as len&$orderby=len desc,id&$top=3", ids: "7 12 1"},
 		{name: "filtered by", target: "Things?$compute=length(name) as len&$filter=len eq 6", ids: "7 12"},
+		{name: "doubling 41 times", target: "Things(1)?" + doubling("id add id", "add", 41) + "&$select=a41", header: none, body: `{"a41":4398046511104}`},
+		{name: "doubling 41 times, page", target: "Things?" + doubling("id add id", "add", 41) + "&$select=id,a41&$orderby=name desc&$skip=1&$top=2", header: none, body: `{"value":[{"id":8,"a41":35184372088832},{"id":5,"a41":21990232555520}]}`},
+		{name: "doubling 41 times, in filter and order", target: "Things?" + doubling("id add id", "add", 41) + "&$filter=a41 gt 40000000000000 and id ne 12&$orderby=a41 desc,a40&$select=id,a41&$count=true", header: none, body: `{"@odata.count":3,"value":[{"id":13,"a41":57174604644352},{"id":11,"a41":48378511622144},{"id":10,"a41":43980465111040}]}`},
+		{name: "doubling 41 times, counted", target: "Things/$count?" + doubling("id add id", "add", 41) + "&$filter=a41 gt 40000000000000", body: "4"},
+		{name: "doubling 41 times, over a join", target: "Things?" + doubling("parent/id add parent/id", "add", 41) + "&$filter=a41 gt 5&$orderby=parent/name,a41,id&$select=a41", header: none, body: `{"value":[{"a41":4398046511104},{"a41":4398046511104},{"a41":8796093022208},{"a41":21990232555520}]}`},
+		{name: "doubling 41 times, expanded", target: "Things(1)?$select=id&$expand=lines(" + semicolons(doubling("qty add qty", "add", 41)) + ";$select=a41)", header: none, body: `{"id":1,"lines":[{"a41":21990232555520},{"a41":-13194139533312}]}`},
+		{name: "a shared text over a table between", target: "Things(1)?$select=id&$expand=tags($compute=concat(concat(label,tolower(label)),concat(label,concat(label,toupper(label)))) as x,concat(x,concat(x,concat(x,concat(x,x)))) as y,length(concat(y,y)) as z;$select=z;$filter=z gt 10)", header: none, body: `{"id":1,"tags":[{"z":250},{"z":250},{"z":250}]}`},
+		{name: "text that doubles 22 times", target: "Things?" + doubling("concat(name,name)", "concat", 22), status: 400},
+		{name: "text that doubles 41 times", target: "Things?" + doubling("concat(name,name)", "concat", 41), status: 400},
+		{name: "casts in casts", target: "Things?$filter=" + strings.Repeat("cast(", 20) + "id" + strings.Repeat(",Edm.Int32),Edm.Int16)", 10) + " eq 1", status: 400},
 		{name: "taken name", target: "Things?$compute=1 as name", status: 400},
 	}
 }
+
+// doubling is a $compute of which each expression uses the one before twice.
+func doubling(first, op string, n int) string {
+	var b strings.Builder
+	b.WriteString("$compute=" + first + " as a0")
+	for i := range n {
+		if op == "concat" {
+			_, _ = fmt.Fprintf(&b, ",concat(a%[1]d,a%[1]d) as a%[2]d", i, i+1)
+		} else {
+			_, _ = fmt.Fprintf(&b, ",a%[1]d %[3]s a%[1]d as a%[2]d", i, i+1, op)
+		}
+	}
+	return b.String()
+}
+
+func semicolons(options string) string { return strings.ReplaceAll(options, "&", ";") }
 
 // names are tables and columns whose names are no identifiers.
 func names() []check {

@@ -63,6 +63,9 @@ func (n *Node) describe(b *strings.Builder, indent string) {
 	if n.Query.Filter != nil {
 		line("filter: %s", exprText(n.Query.Filter))
 	}
+	for _, c := range n.Query.Computed {
+		line("compute %s: %s", c.Name, exprText(c.Expr))
+	}
 	if n.Query.Search != nil {
 		line("search")
 	}
@@ -101,6 +104,8 @@ func exprText(e Expr) string {
 			parts = append(parts, p.Name)
 		}
 		return strings.Join(parts, "/")
+	case *Computed:
+		return e.Name
 	case *Sub:
 		inner := ""
 		if e.Query.Filter != nil {

@@ -2,7 +2,7 @@ package plan
 
 import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
-// Expr is a typed expression: one of *Literal, *Ref, *Call, *Sub.
+// Expr is a typed expression: one of *Literal, *Ref, *Call, *Sub, *Computed.
 //
 // Null logic is that of OData-URL 5.1.1.1 and not that of SQL: comparisons with one null operand are false (ne: true),
 // two nulls are equal; and, or, not know three values; every other function of null is null.
@@ -46,6 +46,20 @@ type Sub struct {
 	T     edm.Type
 }
 
+// Computed is an expression of $compute wherever its name stands: one value for each row of the Query that has it in
+// Query.Computed. Expressions that others build on make a graph, which doubles with each of them when it is written out
+// as a tree; so a source computes a Shared one once for each row.
+type Computed struct {
+	Name string
+	Expr Expr
+	// ID is its place in Query.Computed, from 0.
+	ID int
+	// Shared tells that computing it wherever it stands would cost too much.
+	Shared bool
+	// Level is how many Shared ones build on each other up to here, this one included; 0 for those that are not Shared.
+	Level int
+}
+
 // Type is the literal's type.
 func (l *Literal) Type() edm.Type { return l.T }
 
@@ -57,6 +71,9 @@ func (c *Call) Type() edm.Type { return c.T }
 
 // Type is Boolean for any and all, Int64 for count.
 func (s *Sub) Type() edm.Type { return s.T }
+
+// Type is the type of the expression.
+func (c *Computed) Type() edm.Type { return c.Expr.Type() }
 
 // Range is a variable that goes over the entities of a set, as far as Policy lets the caller see them.
 type Range struct {
@@ -87,6 +104,9 @@ type Query struct {
 	Filter Expr
 	// Search is nil when there is none.
 	Search *Search
+	// Computed are the expressions of $compute, each behind those that it builds on. Constants and properties are not
+	// among them.
+	Computed []*Computed
 	// Order is total: the key is always at its end. Nil where order does not matter.
 	Order []Order
 }

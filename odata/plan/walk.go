@@ -7,7 +7,8 @@ import (
 )
 
 // Walk calls visit for an expression and, where visit returns true, for what is directly below it: the arguments of a
-// Call; the key, filter, order and value of a Sub. Row policies and joins of ranges are not below an expression.
+// Call; the key, filter, order and value of a Sub. Row policies and joins of ranges are not below an expression, nor is
+// what a Computed stands for.
 func Walk(e Expr, visit func(Expr) bool) {
 	if e == nil || !visit(e) {
 		return
@@ -27,10 +28,21 @@ func Walk(e Expr, visit func(Expr) bool) {
 	}
 }
 
-// Same tells whether two expressions are the same calculation on the same rows. Two Subs never are, unless they are one.
+// Same tells whether two expressions are the same calculation on the same rows. Two Subs never are, unless they are one,
+// and neither are two of Computed.
 func Same(a, b Expr) bool {
 	if a == b {
 		return true
+	}
+	ca, isA := a.(*Computed)
+	cb, isB := b.(*Computed)
+	switch {
+	case isA && isB:
+		return false
+	case isA:
+		return Same(ca.Expr, b)
+	case isB:
+		return Same(a, cb.Expr)
 	}
 	switch a := a.(type) {
 	case *Literal:

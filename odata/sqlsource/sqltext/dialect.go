@@ -36,6 +36,11 @@ type dialect interface {
 	sortKey(g *Generator, e plan.Expr) frag
 	// order is one item of ORDER BY: nulls first when ascending, last when descending.
 	order(x frag, desc, nullable bool) frag
+	// fence ends a derived table that the database must not merge into the query around it; "" where a lateral join is
+	// to be used instead.
+	fence() string
+	// stored is a computed value as a column of a derived table, which must not lose anything.
+	stored(x frag, t edm.Type) frag
 	// limit ends a statement; skip is 0 or more.
 	limit(read, skip int64) frag
 	// key is the value of a column that the database itself gave; among compares a column with many.

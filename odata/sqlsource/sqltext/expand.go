@@ -46,13 +46,13 @@ func (g *Generator) Children(n *plan.Node, keys [][]any) Statement {
 
 // childrenFrom ties the range to the parents' keys and gives the columns that tell them apart.
 func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent []frag) {
-	q, link := n.Query, g.m.Links[n.Nav]
+	q, link := sharesOf(n), g.m.Links[n.Nav]
 	r := q.Range
 	if link.Via == nil {
 		for _, c := range link.To {
 			parent = append(parent, text(g.col(r, c)))
 		}
-		return g.fromWhere(q, frag{}, []frag{g.oneOf(parent, link.To, keys)}), parent
+		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}}), parent
 	}
 	v := "v" + alias(r)
 	columns, inner := "", []frag{}
@@ -72,7 +72,11 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent 
 	// The table in between may hold a pair twice; the pair is one link all the same.
 	j := fill("JOIN (SELECT DISTINCT "+columns+" FROM "+g.table(link.Via)+" WHERE $1) AS "+v+" ON $2",
 		g.oneOf(inner, link.From, keys), joinFrags(on))
-	return g.fromWhere(q, j, nil), parent
+	s := source{join: j}
+	if len(q.Computed) > 0 {
+		s.within = g.within(r, link, g.oneOf(inner, link.From, keys))
+	}
+	return g.fromWhere(q, s), parent
 }
 
 // oneOf compares columns, which are of the types of others, with many keys.

@@ -21,6 +21,8 @@ func (g *Generator) nullable(e plan.Expr) bool {
 			}
 		}
 		return g.columnOf(e).Nullable
+	case *plan.Computed:
+		return true // or null, as far as anybody looks: what others build on is not looked at again for each of them
 	case *plan.Sub:
 		return e.Op == "value"
 	case *plan.Call:
@@ -54,6 +56,11 @@ func (g *Generator) value(e plan.Expr) frag {
 		return g.d.literal(e.T, e.Value)
 	case *plan.Ref:
 		return g.d.column(g.raw(e), g.columnOf(e), e.T)
+	case *plan.Computed:
+		if e.Shared {
+			return text(g.sharedName(e))
+		}
+		return g.value(e.Expr)
 	case *plan.Sub:
 		if e.Op == "value" || e.Op == "count" {
 			return g.scalar(e)

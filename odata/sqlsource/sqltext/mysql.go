@@ -171,6 +171,16 @@ func (mysql) order(x frag, desc, _ bool) frag {
 	return x
 }
 
+func (mysql) fence() string { return "LIMIT 18446744073709551615" }
+
+// stored keeps a double from becoming a column with as many digits as the function promises whose result it is.
+func (mysql) stored(x frag, t edm.Type) frag {
+	if t.Kind == edm.Double || t.Kind == edm.Single {
+		return fill("($1 + 0e0)", x)
+	}
+	return x
+}
+
 func (mysql) limit(read, skip int64) frag {
 	if skip == 0 {
 		return fill("LIMIT $1", param(read))

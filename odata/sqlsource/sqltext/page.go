@@ -22,6 +22,9 @@ type Page struct {
 	list, from  frag
 	order, keys frag
 	items       []sortItem
+	// derived is the query whose shared expressions are computed for the rows of the page alone: they decide neither on
+	// its rows nor on their order. nil where there are none, or where they do.
+	derived *plan.Query
 }
 
 // sortItem is one item of an order.
@@ -32,7 +35,11 @@ type sortItem struct {
 
 // Page prepares the statements for a node at the top. With seek the rows carry the values that they are ordered by.
 func (g *Generator) Page(n *plan.Node, seek bool) *Page {
-	p := &Page{g: g, from: g.from(n.Query)}
+	q := sharesOf(n)
+	p := &Page{g: g, from: g.from(q)}
+	if len(q.Computed) > 0 && g.d.fence() != "" && !usesShared(append(orderExprs(q.Order), q.Filter)...) {
+		p.derived, p.from = q, g.from(shares(q))
+	}
 	parts := g.list(n, nil)
 	p.Links, p.Width = g.Links(n)
 	var keys []frag
@@ -91,12 +98,32 @@ func shape(list ...frag) string {
 
 // Rows reads at most read rows behind skip ones. After, when not nil, is the key of the row that these count from.
 func (p *Page) Rows(read, skip int64, after []any) Statement {
-	return p.statement(p.list, read, skip, after)
+	if p.derived == nil {
+		return p.statement(p.list, read, skip, after)
+	}
+	var tail []frag
+	if after != nil {
+		tail = append(tail, text("AND"), p.behind(after))
+	}
+	if p.order.sql != "" {
+		tail = append(tail, text("ORDER BY"), p.order)
+	}
+	from := p.g.derivedPage(p.derived, join(" ", append(tail, p.g.d.limit(read, skip))...))
+	return p.g.finish(join(" ", p.ended(from)...))
 }
 
 // Step reads only the key of the row behind skip ones.
 func (p *Page) Step(skip int64, after []any) Statement {
 	return p.statement(p.keys, 1, skip, after)
+}
+
+// ended is the statement over the rows of a page, in their order once more: a derived table has none.
+func (p *Page) ended(from frag) []frag {
+	parts := []frag{text("SELECT"), p.list, from}
+	if p.order.sql != "" {
+		parts = append(parts, text("ORDER BY"), p.order)
+	}
+	return parts
 }
 
 func (p *Page) statement(list frag, read, skip int64, after []any) Statement {

@@ -183,6 +183,10 @@ func (postgres) order(x frag, desc, nullable bool) frag {
 	return x
 }
 
+func (postgres) fence() string { return "" }
+
+func (postgres) stored(x frag, _ edm.Type) frag { return x }
+
 func (d postgres) limit(read, skip int64) frag {
 	if skip == 0 {
 		return fill("LIMIT $1", d.number(read))

@@ -9,7 +9,7 @@ import (
 
 // Count is the statement for the number of entities of a node, whatever its page.
 func (g *Generator) Count(n *plan.Node) Statement {
-	f := g.from(n.Query)
+	f := g.from(shares(n.Query, n.Query.Filter))
 	// Without a condition SQLite counts the entries of an index page by page.
 	f.sql = strings.TrimSuffix(f.sql, " WHERE 1 = 1")
 	return g.finish(fill("SELECT COUNT(*) $1", f))
@@ -85,35 +85,64 @@ func (g *Generator) from(q *plan.Query) frag {
 	} else if r.Nav != nil {
 		conds = append(conds, g.joinCondition(r))
 	}
-	return g.fromWhere(q, frag{}, conds)
+	return g.fromWhere(q, source{conds: conds})
 }
 
-// fromWhere has the conditions that tie the range to where it comes from, and possibly a join for them.
-func (g *Generator) fromWhere(q *plan.Query, join frag, conds []frag) frag {
+// source is what a query reads besides its range.
+type source struct {
+	// join is a join with what the range is reached by, conds tie the range to where it comes from.
+	join  frag
+	conds []frag
+	// within says of the range alone what the join says; tail ends the derived table that the conditions stand in. Both
+	// count only where there is one.
+	within, tail frag
+}
+
+// fromWhere is FROM with its joins, and WHERE.
+func (g *Generator) fromWhere(q *plan.Query, s source) frag {
+	if len(q.Computed) > 0 && g.d.fence() != "" {
+		return g.derived(q, s)
+	}
 	r := q.Range
 	f := text("FROM " + g.table(g.m.Tables[r.Set].Name) + " AS " + alias(r))
-	if join.sql != "" {
-		f = fill("$1 $2", f, join)
+	if s.join.sql != "" {
+		f = fill("$1 $2", f, s.join)
 	}
-	for _, j := range q.Joins {
-		f = fill("$1 LEFT JOIN "+g.table(g.m.Tables[j.Set].Name)+" AS "+alias(j)+" ON $2", f, g.joined(j))
-	}
-	if q.Key != nil {
-		conds = append(conds, g.condition(q.Key, true))
-	}
-	if r.Policy != nil {
-		conds = append(conds, g.condition(r.Policy, true))
-	}
+	f = g.lateral(g.joins(f, q), q.Computed)
+	conds := g.conditions(q, s.conds)
 	if q.Filter != nil {
 		conds = append(conds, g.condition(q.Filter, true))
 	}
-	if q.Search != nil {
-		conds = append(conds, g.search(q))
-	}
+	return where(f, conds)
+}
+
+func where(f frag, conds []frag) frag {
 	if len(conds) == 0 {
 		return fill("$1 WHERE 1 = 1", f)
 	}
 	return fill("$1 WHERE $2", f, joinFrags(conds))
+}
+
+// joins adds the joins of a query to its FROM.
+func (g *Generator) joins(f frag, q *plan.Query) frag {
+	for _, j := range q.Joins {
+		f = fill("$1 LEFT JOIN "+g.table(g.m.Tables[j.Set].Name)+" AS "+alias(j)+" ON $2", f, g.joined(j))
+	}
+	return f
+}
+
+// conditions are those of a query without its filter.
+func (g *Generator) conditions(q *plan.Query, conds []frag) []frag {
+	if q.Key != nil {
+		conds = append(conds, g.condition(q.Key, true))
+	}
+	if q.Range.Policy != nil {
+		conds = append(conds, g.condition(q.Range.Policy, true))
+	}
+	if q.Search != nil {
+		conds = append(conds, g.search(q))
+	}
+	return conds
 }
 
 func joinFrags(conds []frag) frag { return join(" AND ", conds...) }
@@ -153,6 +182,12 @@ func (g *Generator) viaCondition(r *plan.Range, link *Link, from []frag) frag {
 	for i := range from {
 		parts[i] = fill(v+"."+g.d.quote(link.ViaFrom[i])+" = $1", from[i])
 	}
+	return g.within(r, link, joinFrags(parts))
+}
+
+// within says that a row of the table in between, of which cond is true, leads to the range's row.
+func (g *Generator) within(r *plan.Range, link *Link, cond frag) frag {
+	v := "v" + alias(r)
 	var to, viaTo []string
 	for i := range link.To {
 		to = append(to, g.col(r, link.To[i]))
@@ -162,8 +197,7 @@ func (g *Generator) viaCondition(r *plan.Range, link *Link, from []frag) frag {
 	if len(to) > 1 {
 		left = "(" + left + ")"
 	}
-	return fill(left+" IN (SELECT "+strings.Join(viaTo, ", ")+" FROM "+g.table(link.Via)+" AS "+v+" WHERE $1)",
-		join(" AND ", parts...))
+	return fill(left+" IN (SELECT "+strings.Join(viaTo, ", ")+" FROM "+g.table(link.Via)+" AS "+v+" WHERE $1)", cond)
 }
 
 // fromEntity compares the range with the single entity that the path came through, by scalar subqueries: the database

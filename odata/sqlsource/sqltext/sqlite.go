@@ -121,14 +121,14 @@ func (d sqlite) comparands(g *Generator, _ string, x, y plan.Expr) (a, b frag, o
 	}
 	if ref, isRef := x.(*plan.Ref); isRef {
 		if l, isLit := y.(*plan.Literal); isLit {
-			if stored, fits := d.stored(g.columnOf(ref), l); fits {
+			if stored, fits := d.inLayout(g.columnOf(ref), l); fits {
 				return g.raw(ref), param(stored), true
 			}
 		}
 	}
 	if ref, isRef := y.(*plan.Ref); isRef {
 		if l, isLit := x.(*plan.Literal); isLit {
-			if stored, fits := d.stored(g.columnOf(ref), l); fits {
+			if stored, fits := d.inLayout(g.columnOf(ref), l); fits {
 				return param(stored), g.raw(ref), true
 			}
 		}
@@ -136,8 +136,8 @@ func (d sqlite) comparands(g *Generator, _ string, x, y plan.Expr) (a, b frag, o
 	return a, b, false
 }
 
-// stored writes an instant in the layout of a column; false where that would lose something.
-func (sqlite) stored(c *Column, l *plan.Literal) (any, bool) {
+// inLayout writes an instant in the layout of a column; false where that would lose something.
+func (sqlite) inLayout(c *Column, l *plan.Literal) (any, bool) {
 	t := instant(string(l.Value.Bytes))
 	if t.Nanosecond() != 0 {
 		return nil, false
@@ -176,6 +176,10 @@ func (sqlite) order(x frag, desc, _ bool) frag {
 	}
 	return x
 }
+
+func (sqlite) fence() string { return "LIMIT -1" }
+
+func (sqlite) stored(x frag, _ edm.Type) frag { return x }
 
 func (sqlite) limit(read, skip int64) frag {
 	if skip == 0 {
