@@ -3,6 +3,7 @@ package host_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -105,7 +106,7 @@ func h2cApplication(t *testing.T) *url.URL {
 			return
 		}
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+r.Header.Get("Upgrade")+"\r\n\r\n")
-		new(http2.Server).ServeConn(conn, &http2.ServeConnOpts{Handler: answer})
+		new(http2.Server).ServeConn(conn, &http2.ServeConnOpts{Handler: answer}) //nolint:staticcheck // it serves a connection that was upgraded
 	}))
 }
 
@@ -237,7 +238,8 @@ func TestWebSocketEndsWithItsSession(t *testing.T) {
 				_ = conns[path].SetReadDeadline(deadline)
 				var text string
 				err := websocket.Message.Receive(conns[path], &text)
-				if timeout, ok := err.(net.Error); err == nil || ok && timeout.Timeout() {
+				var timeout net.Error
+				if err == nil || errors.As(err, &timeout) && timeout.Timeout() {
 					t.Errorf("%s is still open: %q, %v", path, text, err)
 				}
 			}

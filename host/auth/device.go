@@ -141,7 +141,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 		}
 		var cookie *http.Cookie
 		s, cookie, err = p.Sessions.Renew(ctx, r, guest, s)
-		cookies, event = []*http.Cookie{cookie, p.deviceCookie(next.String(), int(p.Remember.Seconds()))}, "revived"
+		cookies, event = []*http.Cookie{cookie, p.deviceCookie(next.String(), int(p.Remember.Seconds()))}, "resumed"
 		return err
 	})
 	if err != nil {

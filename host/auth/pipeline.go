@@ -42,7 +42,7 @@ type Options struct {
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Audit is told of each event that is worth counting: "login",
-	// "login_failed", "lockout", "logout", "reset_requested", "reset", "revived",
+	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
 	// "replay", "loop". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,

@@ -219,11 +219,23 @@ func TestForgotResend(t *testing.T) {
 		after time.Duration
 		mail  bool
 	}{
-		{0, true}, {59 * time.Second, false}, {time.Second, true},
-		{time.Minute, false}, {time.Minute, true}, // two minutes
-		{3 * time.Minute, false}, {time.Minute, true},
-		{8 * time.Minute, true}, {16 * time.Minute, true}, {32 * time.Minute, true}, {59 * time.Minute, false}, {time.Minute, true}, {time.Hour, true},
-		{23 * time.Hour, true}, {30 * time.Minute, false}, {24 * time.Hour, true}, {time.Minute, true},
+		{0, true},
+		{59 * time.Second, false},
+		{time.Second, true},
+		{time.Minute, false},
+		{time.Minute, true}, // two minutes
+		{3 * time.Minute, false},
+		{time.Minute, true},
+		{8 * time.Minute, true},
+		{16 * time.Minute, true},
+		{32 * time.Minute, true},
+		{59 * time.Minute, false},
+		{time.Minute, true},
+		{time.Hour, true},
+		{23 * time.Hour, true},
+		{30 * time.Minute, false},
+		{24 * time.Hour, true},
+		{time.Minute, true},
 	} {
 		r.now = r.now.Add(step.after)
 		if step.mail {

@@ -8,5 +8,5 @@ type (
 	// Finding is one thing that is wrong, or odd, in the configuration.
 	Finding = layer.Finding
 	// Findings are all that a check found, in the order of their positions.
-	Findings = layer.Findings
+	Findings = layer.Findings //nolint:errname // see there
 )

@@ -60,7 +60,7 @@ func (p *Probe) once(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // the host stops
 	}
-	before, begun := p.note(err)
+	begun, before := p.note(err)
 	switch {
 	case err != nil && (before == nil || before.Error() != err.Error()):
 		p.log.Warn("not ready", "check", p.name, "cause", err)
@@ -73,12 +73,12 @@ func (p *Probe) once(ctx context.Context) {
 }
 
 // note keeps a result and returns the one before.
-func (p *Probe) note(err error) (before error, begun bool) {
+func (p *Probe) note(err error) (begun bool, before error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before, begun = p.err, !p.looked.IsZero()
 	p.err, p.looked = err, time.Now()
-	return before, begun
+	return begun, before
 }
 
 // Err returns what the last look found, nil when all is well, and [ErrNoAnswer]

@@ -26,7 +26,7 @@ func cutPrefix(path, prefix string) (rest string, ok bool) {
 	}
 	// The path may encode the prefix as well: "/%64ash" is "/dash".
 	at := 0
-	for i := 0; i < len(prefix); i++ {
+	for i := range len(prefix) {
 		size := 1
 		if at < len(path) && path[at] == '%' {
 			size = 3

@@ -13,7 +13,7 @@ import (
 )
 
 // A Finding is one thing that is wrong.
-type Finding struct {
+type Finding struct { //nolint:errname // it is a finding first, which may be returned as an error
 	// Path leads to the setting from the block of the package that found it: blocks,
 	// labels, the key, and the index of an element, such as "entity_set", "Products",
 	// "hide", "0". Empty means the whole.
@@ -55,14 +55,14 @@ func In(err error) (findings []Finding, others []error) {
 	if err == nil {
 		return nil, nil
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // this walks the tree of wrapped errors itself
 	case Finding:
 		return []Finding{e}, nil
 	case interface{ Finding() Finding }:
 		return []Finding{e.Finding()}, nil
 	}
 	var below []error
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // this walks the tree of wrapped errors itself
 	case interface{ Unwrap() []error }:
 		below = e.Unwrap()
 		for _, one := range below {

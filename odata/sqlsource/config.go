@@ -94,7 +94,7 @@ type Enum struct {
 
 // Finding is one fault of a Config. Its path leads through blocks, labels and attributes, such as "entity_set",
 // "Products", "hide", "0" for the first item of a list.
-type Finding = finding.Finding
+type Finding = finding.Finding //nolint:errname // see there
 
 // Invalid is the error of New for a Config that does not fit the database: all findings, one by line.
 type Invalid struct{ Findings []Finding } //nolint:errname // it reads as what it is: errors.As(err, &invalid)

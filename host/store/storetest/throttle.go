@@ -60,9 +60,17 @@ func mailsAreSpaced(_ *testing.T, e *env, db *store.DB) {
 		after   time.Duration
 		granted bool
 	}{
-		{0, true}, {59 * time.Second, false}, {time.Second, true}, {time.Minute, false}, {time.Minute, true},
-		{4*time.Minute - 1*time.Millisecond, false}, {time.Millisecond, true}, {4 * time.Minute, true},
-		{time.Hour, true}, {time.Minute, true}, {time.Minute, false},
+		{0, true},
+		{59 * time.Second, false},
+		{time.Second, true},
+		{time.Minute, false},
+		{time.Minute, true},
+		{4*time.Minute - 1*time.Millisecond, false},
+		{time.Millisecond, true},
+		{4 * time.Minute, true},
+		{time.Hour, true},
+		{time.Minute, true},
+		{time.Minute, false},
 	} {
 		now = now.Add(step.after)
 		granted, err := db.Throttle().Space(e.ctx, c, now, spacing)

@@ -46,7 +46,7 @@ func (f Finding) String() string {
 }
 
 // Findings are all that a check found, in the order of their positions.
-type Findings []Finding
+type Findings []Finding //nolint:errname // several of them are one error, but they are findings first
 
 // Failed reports whether one of the findings is more than a warning.
 func (f Findings) Failed() bool {
