@@ -152,10 +152,7 @@ func (a *Admin) RevokeUser(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	db := a.db
-	return db.InTx(ctx, func(ctx context.Context) error {
-		return errors.Join(db.Sessions().DeleteUserSessions(ctx, user.ID), db.Devices().DeleteUser(ctx, user.ID))
-	})
+	return a.db.RevokeUser(ctx, user.ID)
 }
 
 // Counters returns up to limit counters whose windows are open.

@@ -150,6 +150,9 @@ type Devices interface {
 	Create(ctx context.Context, d Device) error
 	// Find returns the device, or ErrNotFound.
 	Find(ctx context.Context, selector []byte) (Device, error)
+	// Lock is Find within a transaction, and keeps others from ending the device
+	// before the transaction ends. Lock the user before.
+	Lock(ctx context.Context, selector []byte) (Device, error)
 	// Rotate replaces the verifier old by d.Verifier, with Previous, Nonce,
 	// Rotated, Expires, UserAgent and Address as in d, and reports whether old was
 	// still the newest.

@@ -120,7 +120,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 	s, cookies, event := Session{}, expired, ""
 	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
 		s, cookies, event = Session{}, expired, ""
-		device, err := p.lockDevice(ctx, t)
+		device, err := p.lockDevice(ctx, t, named.UserID)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
@@ -153,20 +153,18 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 	return s, cookies, nil
 }
 
-// lockDevice returns the live device that a token names, or ErrNotFound. The
-// user's row stays locked, so that a reset or a disabling waits for the session
-// that may follow, and ends it.
-func (p *Pipeline) lockDevice(ctx context.Context, t deviceToken) (Device, error) {
-	device, err := p.Devices.Find(ctx, t.selector)
+// lockDevice returns the live device of the user that a token names, or
+// ErrNotFound. The rows of the user and of the device stay locked, so that a
+// reset, a disabling or a sign-out waits for the session that may follow, and
+// ends it.
+func (p *Pipeline) lockDevice(ctx context.Context, t deviceToken, userID string) (Device, error) {
+	user, err := p.Users.Lock(ctx, userID)
 	if err != nil {
 		return Device{}, err
 	}
-	user, err := p.Users.Lock(ctx, device.UserID)
+	// Another tab or a reset may have changed the device before the locks were ours.
+	device, err := p.Devices.Lock(ctx, t.selector)
 	if err != nil {
-		return Device{}, err
-	}
-	// Another tab or a reset may have changed the device before the lock was ours.
-	if device, err = p.Devices.Find(ctx, t.selector); err != nil {
 		return Device{}, err
 	}
 	over := !p.Now().Before(device.Expires) || device.UserID != user.ID

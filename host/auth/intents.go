@@ -104,6 +104,10 @@ func (p *Pipeline) advance(r *http.Request, user User, s Session, step step) (*E
 		// Another request was faster, or ended the session: the step is not ours.
 		return nil, &fault.Fault{Code: fault.IntentNotCurrent, Cause: err}
 	}
+	if errors.Is(err, ErrNotFound) {
+		// The application has deleted the user meanwhile.
+		return nil, &fault.Fault{Code: fault.Unauthenticated, Cause: err}
+	}
 	if err != nil {
 		return nil, err
 	}

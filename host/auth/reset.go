@@ -172,10 +172,10 @@ func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale str
 	if err := p.Users.SetPassword(ctx, userID, hash, token()); err != nil {
 		return err
 	}
-	if err := p.Sessions.EndUser(ctx, userID); err != nil {
+	if err := p.Devices.DeleteUser(ctx, userID); err != nil {
 		return err
 	}
-	if err := p.Devices.DeleteUser(ctx, userID); err != nil {
+	if err := p.Sessions.EndUser(ctx, userID); err != nil {
 		return err
 	}
 	return p.Mailer.QueueChanged(ctx, userID, locale)

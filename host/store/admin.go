@@ -184,9 +184,24 @@ func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 		if err != nil {
 			return err
 		}
-		if err := db.Sessions().DeleteUserSessions(ctx, id); err != nil {
-			return err
-		}
-		return db.Devices().DeleteUser(ctx, id)
+		return db.endUser(ctx, id)
 	})
+}
+
+// RevokeUser ends all devices and sessions of the user.
+func (db *DB) RevokeUser(ctx context.Context, id string) error {
+	return db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := (users{db}).Lock(ctx, id); err != nil {
+			return failed("revoke the user's sessions", err)
+		}
+		return db.endUser(ctx, id)
+	})
+}
+
+// endUser ends all devices and sessions of a user whose row is locked.
+func (db *DB) endUser(ctx context.Context, id string) error {
+	if err := db.Devices().DeleteUser(ctx, id); err != nil {
+		return err
+	}
+	return db.Sessions().DeleteUserSessions(ctx, id)
 }

@@ -29,9 +29,18 @@ func (s devices) Create(ctx context.Context, d auth.Device) error {
 
 // Find returns the device.
 func (s devices) Find(ctx context.Context, selector []byte) (auth.Device, error) {
+	return s.find(ctx, selector, "")
+}
+
+// Lock is Find in a transaction: whoever ends the device waits until it ends.
+func (s devices) Lock(ctx context.Context, selector []byte) (auth.Device, error) {
+	return s.find(ctx, selector, s.dialect.ForUpdate)
+}
+
+func (s devices) find(ctx context.Context, selector []byte, lock string) (auth.Device, error) {
 	var row deviceRow
 	err := s.get(ctx, auth.ErrNotFound, "find device", &row, `SELECT selector, user_id, verifier, previous, nonce, binding, intent,
-		device, address, created, rotated, expires FROM vestibule_remember_tokens WHERE selector = ?`, selector)
+		device, address, created, rotated, expires FROM vestibule_remember_tokens WHERE selector = ?`+lock, selector)
 	if err != nil {
 		return auth.Device{}, err
 	}

@@ -160,20 +160,35 @@ func (db *DB) RevokeSession(ctx context.Context, prefix string) error {
 		case len(rows) > 1:
 			return fmt.Errorf("revoke session: %s fits several sessions: give more digits", prefix)
 		}
-		return db.endSession(ctx, rows[0])
+		return failed("revoke session "+prefix, db.endSession(ctx, rows[0].Hash, rows[0].UserID))
 	})
 }
 
-func (db *DB) endSession(ctx context.Context, row sessionRow) error {
-	if row.Device == nil {
-		return sessions{db}.DeleteSession(ctx, row.Hash)
+// endSession ends a session of the user, and its device, in the order in which locks
+// are taken. The session is read again under the user's lock, as it may have ended or
+// got a device before.
+func (db *DB) endSession(ctx context.Context, hash []byte, userID string) error {
+	// The application may have deleted the user and left the session.
+	if _, err := (users{db}).Lock(ctx, userID); err != nil && !errors.Is(err, auth.ErrNotFound) {
+		return err
 	}
-	// The device first: a request that resumes from it rotates its token before it
-	// gets a session, and so finds the device gone or waits.
-	return errors.Join(
-		devices{db}.Delete(ctx, row.Device),
-		sessions{db}.DeleteDeviceSessions(ctx, row.Device),
-		sessions{db}.DeleteSession(ctx, row.Hash))
+	s := sessions{db}
+	record, err := s.FindSession(ctx, hash)
+	switch {
+	case errors.Is(err, session.ErrGone):
+		return auth.ErrNotFound
+	case err != nil:
+		return err
+	}
+	if record.Device != nil {
+		if err := (devices{db}).Delete(ctx, record.Device); err != nil {
+			return err
+		}
+		if err := s.DeleteDeviceSessions(ctx, record.Device); err != nil {
+			return err
+		}
+	}
+	return s.DeleteSession(ctx, hash)
 }
 
 func pad(s, with string) string { return s + strings.Repeat(with, max(0, 64-len(s))) }

@@ -121,9 +121,16 @@ func (u users) FindByID(ctx context.Context, id string) (auth.User, error) {
 }
 
 // Lock is FindByID in a transaction: others that change the row or disable the
-// user wait until it ends.
+// user wait until it ends. The disabled mark is read in a statement of its own: one
+// that waits for the row reads other tables as they were before the wait.
 func (u users) Lock(ctx context.Context, id string) (auth.User, error) {
-	return u.findOne(ctx, id, u.dialect.ForUpdate)
+	user, err := u.findOne(ctx, id, u.dialect.ForUpdate)
+	if err != nil || u.dialect.ForUpdate == "" {
+		return user, err
+	}
+	list := []auth.User{user}
+	err = u.markDisabled(ctx, list)
+	return list[0], err
 }
 
 func (u users) findOne(ctx context.Context, id, lock string) (auth.User, error) {

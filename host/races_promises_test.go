@@ -1,0 +1,156 @@
+package host_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+)
+
+// An end is what a race has led to.
+type end struct {
+	results           [2]result
+	user, password    string
+	effect            string
+	sessions, devices []string
+}
+
+func (e end) String() string {
+	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v",
+		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices)
+}
+
+func (s *scene) observe(results [2]result) end {
+	s.Helper()
+	e := end{results: results, user: "deleted"}
+	ctx, db := s.Context(), s.ground
+	user, err := db.Users().FindByID(ctx, s.user)
+	switch {
+	case err == nil:
+		e.user, e.password = "enabled", "new"
+		if user.Disabled {
+			e.user = "disabled"
+		}
+		if user.Password == weakHash() {
+			e.password = "old"
+		}
+		e.effect, _ = user.Columns["effect"].(string)
+	case !errors.Is(err, auth.ErrNotFound):
+		s.Fatal(err)
+	}
+	var sessions []struct{ Hash, Device, Data []byte }
+	s.must(db.Reader().Select(&sessions, s.bind(`SELECT hash, device, data FROM vestibule_sessions WHERE user_id = ?`), s.user))
+	for _, row := range sessions {
+		name := s.nameOf(row.Hash, row.Device)
+		for _, effect := range []string{"effect-0", "effect-1"} {
+			if bytes.Contains(row.Data, []byte(effect)) {
+				name += " with " + effect
+			}
+		}
+		e.sessions = append(e.sessions, name)
+	}
+	var devices []struct{ Selector, Intent []byte }
+	s.must(db.Reader().Select(&devices, s.bind(`SELECT selector, intent FROM vestibule_remember_tokens WHERE user_id = ?`), s.user))
+	for _, row := range devices {
+		name := s.nameOf(nil, row.Selector)
+		if row.Intent == nil {
+			name += " settled"
+		}
+		e.devices = append(e.devices, name)
+	}
+	slices.Sort(e.sessions)
+	slices.Sort(e.devices)
+	return e
+}
+
+// nameOf names a session, or a device where hash is nil.
+func (s *scene) nameOf(hash, device []byte) string {
+	name := "new"
+	for of, k := range map[string]known{"laptop": s.laptop, "phone": s.phone} {
+		if hash == nil && bytes.Equal(device, k.selector) || hash != nil && bytes.Equal(hash, k.hash) {
+			return of
+		}
+		if hash != nil && bytes.Equal(device, k.selector) {
+			name = "new of " + of
+		}
+	}
+	return name
+}
+
+// judge compares an end with what is promised.
+func (p racingPair) judge(where string, s *scene, e end) {
+	p.t.Helper()
+	for _, broken := range p.promises(s, e) {
+		p.t.Errorf("%s: %s\n\t%s", where, broken, e)
+	}
+	if !p.serial[e.String()] {
+		p.t.Errorf("%s: neither order ends like this\n\t%s", where, e)
+	}
+}
+
+func (p racingPair) promises(s *scene, e end) (broken []string) {
+	must := func(ok bool, promise string) {
+		if !ok {
+			broken = append(broken, promise)
+		}
+	}
+	won := func(name string) bool {
+		return p.x.name == name && e.results[0] == done || p.y.name == name && e.results[1] == done
+	}
+	has := func(list []string, prefix string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(s, prefix) })
+	}
+	for _, r := range e.results {
+		must(!strings.HasPrefix(string(r), "failed"), "an operation failed")
+	}
+	must(e.user != "disabled" || len(e.sessions)+len(e.devices) == 0, "a disabled user has no session and no device")
+	if won("reset") {
+		must(e.user == "deleted" || len(e.sessions)+len(e.devices) == 0, "a reset ends all sessions and devices")
+	}
+	if won("revoke") || won("sign out") {
+		must(!has(e.sessions, "laptop") && !has(e.sessions, "new of laptop"), "the laptop's session is over and stays so")
+		must(!has(e.devices, "laptop"), "the laptop's device is over and stays so")
+	}
+	if won("revoke all") {
+		must(!slices.ContainsFunc(append(e.sessions, e.devices...), func(s string) bool { return s != "new" }), "all that was there is over")
+		must(len(e.sessions) == len(e.devices), "a sign-in is ended as a whole or not at all")
+	}
+	if p.x.name == "sign out" || p.y.name == "sign out" {
+		others := []string{"reset", "disable", "enable", "revoke all", "delete"}
+		if !slices.Contains(others, p.x.name) && !slices.Contains(others, p.y.name) {
+			must(has(e.sessions, "phone") && has(e.devices, "phone"), "signing out leaves other devices alone")
+		}
+	}
+	if e.user != "deleted" {
+		for _, name := range append(e.sessions, "") {
+			if _, effect, ok := strings.Cut(name, " with "); ok {
+				must(effect == e.effect, "effects are applied together")
+			}
+		}
+		applied := p.x.name == "effect" && e.results[0] == done || p.y.name == "effect" && e.results[1] == done
+		must(applied == (e.effect != ""), "effects are applied once or not at all")
+	}
+	if p.x.name == "effect" && p.y.name == "effect" {
+		must(e.results[0] != done || e.results[1] != done, "of two answers to one intent one counts")
+	}
+	if e.user != "enabled" {
+		must(!s.opens(), "nothing that a browser has opens anything")
+	}
+	return broken
+}
+
+// opens reports whether any session cookie that was ever handed out is of use after the
+// next touch.
+func (s *scene) opens() bool {
+	s.clock.Advance(61 * time.Second)
+	for _, cookie := range append(s.cookies, s.laptop.sessionCookie(), s.phone.sessionCookie()) {
+		if s.request(s.Context(), 0, "GET", "/auth/intents/current", "", cookie) == done {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,287 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"golang.org/x/crypto/argon2"
+)
+
+// A raceEngine is a database to race on.
+type raceEngine struct {
+	open func(ctx context.Context) (*store.DB, error)
+	// waits is a query for the number of statements that wait for a lock; empty where
+	// whoever writes waits for whoever is in a transaction.
+	waits string
+}
+
+func raceEngines() map[string]func(t *testing.T) raceEngine {
+	return map[string]func(t *testing.T) raceEngine{
+		"sqlite": func(t *testing.T) raceEngine {
+			dsn := "file:" + filepath.Join(t.TempDir(), "host.db") + "?_pragma=synchronous(OFF)"
+			return raceEngine{func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) }, ""}
+		},
+		"postgres": func(t *testing.T) raceEngine {
+			dsn := dbtest.Postgres(t) + "&deadlock_timeout=20ms"
+			return raceEngine{
+				func(ctx context.Context) (*store.DB, error) { return postgres.Open(ctx, dsn) },
+				`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+			}
+		},
+		"mysql": func(t *testing.T) raceEngine {
+			dsn := dbtest.MySQL(t)
+			return raceEngine{
+				func(ctx context.Context) (*store.DB, error) { return mysql.Open(ctx, dsn) },
+				`SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Innodb_row_lock_current_waits'`,
+			}
+		},
+	}
+}
+
+// A raceRig is two hosts on one database, each with the commands beside it, and a
+// pool of the test's own.
+type raceRig struct {
+	*testing.T
+	engine raceEngine
+	ground *store.DB
+	clock  *clock
+	hosts  [2]struct {
+		handler http.Handler
+		admin   *host.Admin
+		db      *store.DB
+	}
+	// What a session and a device keep while the intent org_setup is open.
+	data, intent []byte
+	scenes       int
+}
+
+func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
+	t.Helper()
+	r := &raceRig{T: t, engine: engine, clock: newClock()}
+	r.ground = r.open()
+	r.ground.Now = r.clock.Now
+	r.must(errOf(r.ground.Migrate(t.Context())))
+	r.must(errOf(r.ground.Writer().Exec(`ALTER TABLE users ADD effect VARCHAR(40)`)))
+	for i := range r.hosts {
+		db := stepped(t, r.open())
+		o := host.Options{
+			Store: db, Now: r.clock.Now, Dispenser: effects{}, OrgSetup: effects{},
+			Auth: host.AuthOptions{Rules: auth.Rules{PasswordHash: password.Keep}}, // hashing takes most of the time
+			Routes: []host.Route{
+				{Name: "home", Path: "/", Redirect: "/somewhere", Guard: host.GuardNone},
+				{Name: "dashboard", Path: "/dashboard", Redirect: "/dash-page"},
+			},
+		}
+		h, err := host.New(o)
+		r.must(err)
+		handler, err := h.Handler()
+		r.must(err)
+		admin, err := host.NewAdmin(o)
+		r.must(err)
+		r.hosts[i].handler, r.hosts[i].admin, r.hosts[i].db = handler, admin, db
+	}
+	r.learn()
+	return r
+}
+
+func (r *raceRig) open() *store.DB {
+	r.Helper()
+	db, err := r.engine.open(r.Context())
+	r.must(err)
+	r.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func (r *raceRig) must(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func errOf[T any](_ T, err error) error { return err }
+
+// learn signs somebody in, for what a session and a device keep then.
+func (r *raceRig) learn() {
+	r.Helper()
+	s := r.scene(false)
+	if got := s.signIn(r.Context(), 0); got != done {
+		r.Fatalf("sign in: %s", got)
+	}
+	r.must(r.ground.Reader().Get(&r.data, r.bind(`SELECT data FROM vestibule_sessions WHERE user_id = ? AND device NOT IN (?, ?)`),
+		s.user, s.laptop.selector, s.phone.selector))
+	r.must(r.ground.Reader().Get(&r.intent, r.bind(`SELECT intent FROM vestibule_remember_tokens WHERE user_id = ? AND selector NOT IN (?, ?)`),
+		s.user, s.laptop.selector, s.phone.selector))
+	for _, op := range operations() {
+		if got := op.run(r.scene(op.disabled), r.Context(), 0); got != done {
+			r.Fatalf("%s alone: %s", op.name, got)
+		}
+	}
+}
+
+func (r *raceRig) bind(query string) string { return r.ground.Reader().Rebind(query) }
+
+// effects is a plugin whose effects are a column of the user and a session value, both
+// the name that the form has.
+type effects struct{}
+
+func (effects) Dispense(_ context.Context, u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+	if r.Session["orgs/effect"] != nil {
+		return pluginsdk.Done(), nil
+	}
+	return pluginsdk.OrgSetup(u.Name), nil
+}
+
+func (effects) Handle(_ context.Context, _ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Result, error) {
+	name := r.Form["org_name"]
+	return pluginsdk.Satisfied().With(pluginsdk.SetUser("effect", name), pluginsdk.SetSession("orgs/effect", name)), nil
+}
+
+// A known browser has a session and a device.
+type known struct {
+	id, hash, selector, verifier []byte
+	// older is the verifier before, whose grace is not over.
+	older []byte
+}
+
+func (k known) sessionCookie() string {
+	return sessionName + "=" + base64.RawURLEncoding.EncodeToString(k.id)
+}
+
+func (k known) deviceCookie(verifier []byte) string {
+	return deviceName + "=" + base64.RawURLEncoding.EncodeToString(append(bytes.Clone(k.selector), verifier...))
+}
+
+// A scene is a person with a laptop and a phone, both signed in and kept so, and with a
+// link to set a new password. Each case has its own.
+type scene struct {
+	*raceRig
+	number        int
+	user, email   string
+	laptop, phone known
+	token         string
+
+	mu      sync.Mutex
+	cookies []string // session cookies that the actors were given
+}
+
+func (r *raceRig) scene(disabled bool) *scene {
+	r.Helper()
+	r.scenes++
+	s := &scene{raceRig: r, number: r.scenes, email: fmt.Sprintf("ada-%d@example.com", r.scenes)}
+	s.laptop, s.phone, s.token = s.browser("laptop"), s.browser("phone"), fmt.Sprintf("token-%d", r.scenes)
+	db := r.ground
+	r.must(db.InTx(r.Context(), func(ctx context.Context) error {
+		user, err := db.AddUser(ctx, s.email, "Ada", weakHash())
+		if err != nil {
+			return err
+		}
+		s.user = user.ID
+		if disabled {
+			return db.SetDisabled(ctx, s.user, true)
+		}
+		if _, err := db.Users().EnsureDeviceSecret(ctx, s.user, "secret"); err != nil {
+			return err
+		}
+		for _, k := range []known{s.laptop, s.phone} {
+			if err := s.signedIn(ctx, k); err != nil {
+				return err
+			}
+		}
+		return db.ResetTokens().Issue(ctx, auth.ResetToken{Hash: digest([]byte(s.token)), UserID: s.user, Email: s.email, Created: r.clock.Now()})
+	}))
+	return s
+}
+
+func (s *scene) browser(name string) known {
+	bytesOf := func(what string) []byte { return digest(fmt.Appendf(nil, "%s %s %d", name, what, s.number)) }
+	k := known{id: bytesOf("id"), selector: bytesOf("selector")[:16], older: bytesOf("verifier")}
+	k.hash = digest(k.id)
+	m := hmac.New(sha256.New, k.older)
+	m.Write([]byte("nonce"))
+	k.verifier = m.Sum(nil)
+	return k
+}
+
+// signedIn writes a browser's rows as a sign-in and a return a moment ago leave them.
+func (s *scene) signedIn(ctx context.Context, k known) error {
+	now := s.clock.Now()
+	err := s.ground.Devices().Create(ctx, auth.Device{
+		Selector: k.selector, UserID: s.user, Verifier: digest(k.verifier), Previous: digest(k.older), Nonce: []byte("nonce"),
+		Binding: digest([]byte("secret")), Intent: s.intent, Created: now, Rotated: now, Expires: now.Add(time.Hour),
+	})
+	if err != nil {
+		return err
+	}
+	return s.ground.Sessions().CreateSession(ctx, session.Record{
+		Hash: k.hash, UserID: s.user, Device: k.selector, Data: s.data, Created: now, Seen: now, Expires: now.Add(time.Hour),
+	})
+}
+
+// weakHash is a hash of Ada's password that is made in no time.
+func weakHash() string {
+	salt := []byte("salt of 16 bytes")
+	key := argon2.IDKey([]byte(adaPassword), salt, 1, 8, 1, 32)
+	text := base64.RawStdEncoding.EncodeToString
+	return "$argon2id$v=19$m=8,t=1,p=1$" + text(salt) + "$" + text(key)
+}
+
+func digest(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// request sends a request to a host and returns what became of it.
+func (s *scene) request(ctx context.Context, on int, method, path, body string, cookies ...string) result {
+	req := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+	req.Host = "127.0.0.1:8080"
+	req.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:4711", on, s.number/256, s.number%256)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, c := range cookies {
+		req.Header.Add("Cookie", c)
+	}
+	w := httptest.NewRecorder()
+	s.hosts[on].handler.ServeHTTP(w, req)
+	for _, c := range w.Result().Cookies() {
+		if c.Name == sessionName && c.MaxAge >= 0 {
+			s.given(c.Name + "=" + c.Value)
+		}
+	}
+	switch {
+	case w.Code < 400:
+		return done
+	case w.Code < 500:
+		return refused
+	}
+	return result(fmt.Sprintf("failed: %d %s", w.Code, w.Body))
+}
+
+// given notes a session cookie that a browser was sent.
+func (s *scene) given(cookie string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cookies = append(s.cookies, cookie)
+}
