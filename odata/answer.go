@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
@@ -23,12 +22,13 @@ type answering struct {
 	opts      *Options
 	cache     *cache
 	buffers   payload.Pool
-	gzips     *sync.Pool
+	spools    *spools
 }
 
 // answer sends what a plan asks for.
 func (s *answering) answer(w http.ResponseWriter, q *request, p *planned, accept header.Accept) error {
-	out := &response{stream: stream{w: w, pool: s.gzips}, q: q, now: s.opts.Now}
+	out := newResponse(w, q, s.opts, s.spools)
+	defer out.stop()
 	switch p.plan.Kind {
 	case plan.ServiceDocument:
 		return s.serviceDocument(out, accept, p.plan.Private)
@@ -81,12 +81,13 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		return s.repeat(out, a, p.Private)
 	}
 	ctx, clock := q.left.start(q.ctx)
-	defer clock.stop()
 	rows, err := s.source.Open(ctx, p)
 	if err != nil {
-		return faultOf(ctx, err)
+		f := faultOf(ctx, err)
+		clock.stop()
+		return f
 	}
-	defer func() { _ = rows.Close() }() // nothing was written that could be lost
+	out.hold(rows, clock)
 	q.timing.opened = s.opts.Now()
 	if p.Kind != plan.Collection && p.Kind != plan.RawCount && !rows.Next() {
 		if err := rows.Err(); err != nil {
@@ -94,7 +95,6 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		}
 		return absent(out, p)
 	}
-	out.clock = clock
 	s.name(out, from, key, rows.Version())
 	err = s.write(out, p, rows, format)
 	var slow *slowError

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -17,7 +16,7 @@ import (
 type batches struct {
 	guard  edm.Guard
 	opts   *Options
-	gzips  *sync.Pool
+	spools *spools
 	report reporter
 	read   *pipeline
 }
@@ -45,33 +44,24 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	if err != nil {
 		return batchFault(err)
 	}
-	out := &batchBody{stream{w: w, pool: s.gzips}}
-	answers := b.Writer(out)
+	body := &spool{}
+	body.open(w, s.spools, s.opts.SlowReader)
+	defer body.stop()
+	answers := b.Writer(body)
 	h := w.Header()
 	setSuccess(h, q, answers.ContentType(), true)
 	h.Set("Cache-Control", "no-store")
 	if q.acceptsGzip() {
 		h.Set("Content-Encoding", "gzip")
-		out.compress()
+		body.compress()
 	}
 	w.WriteHeader(http.StatusOK)
+	q.out = body
 	s.parts(q, b, answers)
 	if err := answers.Close(); err != nil {
 		return err
 	}
-	return out.end()
-}
-
-// batchBody is the body that the answers of all parts are written to.
-type batchBody struct{ stream }
-
-// Write implements io.Writer.
-func (b *batchBody) Write(p []byte) (int, error) {
-	b.extendWriteDeadline(stall)
-	if err := b.write(p); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return body.finish()
 }
 
 // parts answers requests until the end or, unless the client prefers to
@@ -103,7 +93,7 @@ func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 func (s *batches) part(q *request, r batch.Request, w *batch.Part, done map[string]bool, urls map[string]string) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
-		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id, left: q.left,
+		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id, left: q.left, out: q.out,
 		prefer: header.ParsePrefer(r.Header["Prefer"]),
 	}
 	p.timing.start = s.opts.Now()

@@ -21,7 +21,7 @@ type Model = edm.Model
 // value has the documented defaults.
 type Limits = plan.Limits
 
-// Unlimited as one of Limits, or as Options.Timeout, is no limit.
+// Unlimited as one of Limits, or as Options.Timeout or SlowReader, is no limit.
 const Unlimited = plan.Unlimited
 
 // Caller is who asks, as far as guards and row policies need to know.
@@ -45,6 +45,10 @@ type Options struct {
 	// a batch together and the time that a client takes to read left out; 30 s when
 	// zero.
 	Timeout time.Duration
+	// SlowReader is how many bytes a second a client must read, on average, while
+	// its answer holds a connection of the database; else the answer is broken off.
+	// 4 KiB when zero.
+	SlowReader int64
 	// Caller tells who asks; nil is nobody. It may set headers of the answer, such
 	// as a cookie that it renews. An error is answered with 503: a request whose
 	// caller cannot be told is never answered as nobody's.
@@ -71,6 +75,9 @@ func (o Options) withDefaults() Options {
 		o.Timeout = 30 * time.Second
 	case o.Timeout < 0:
 		o.Timeout = math.MaxInt64
+	}
+	if o.SlowReader == 0 {
+		o.SlowReader = 4 << 10
 	}
 	if o.Caller == nil {
 		o.Caller = func(http.ResponseWriter, *http.Request) (Caller, error) { return Caller{}, nil }

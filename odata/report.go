@@ -24,7 +24,10 @@ func (e reporter) report(w http.ResponseWriter, q *request, err error) {
 		e.fail(w, q, f)
 	default:
 		level := hclog.Error
-		if q.ctx.Err() != nil { // the client left
+		switch {
+		case errors.Is(err, errSlowReader):
+			level = hclog.Warn
+		case q.ctx.Err() != nil: // the client left
 			level = hclog.Debug
 		}
 		e.log.Log(level, "odata answer broken off", "request_id", q.id, "error", err)

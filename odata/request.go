@@ -34,6 +34,8 @@ type request struct {
 	timing  timing
 	// left is shared by the parts of a batch.
 	left *allowance
+	// out takes the answers to the parts of a batch; nil elsewhere.
+	out *spool
 }
 
 // readRequest takes an HTTP request apart. It goes by the request line and not by

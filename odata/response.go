@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // errHead ends the writing of an answer of which only the headers are wanted.
@@ -18,10 +19,16 @@ const minGzip = 1 << 10
 // response sends one successful answer. It is a payload.Sink: an answer that
 // fits into one block gets a length and an entity tag; a longer one is streamed.
 type response struct {
-	stream
-	q     *request
-	now   func() time.Time
-	clock *workClock // nil where no database works
+	w http.ResponseWriter
+	// body is what leads to the client; the parts of a batch share one.
+	body *spool
+	q    *request
+	now  func() time.Time
+	// own is body where the answer is no part of a batch.
+	own spool
+	// rows are open until giveBack, with the clock that bounds the source's work.
+	rows  plan.Rows
+	clock *workClock
 	// etag is set where it is known before the bytes are.
 	etag string
 	// keep gets an answer of one block, which must be copied, after etag is set;
@@ -52,30 +59,65 @@ func setSuccess(h http.Header, q *request, contentType string, private bool) {
 	}
 }
 
-// Send implements payload.Sink.
+// Send implements payload.Sink. The source is closed as soon as nothing more is
+// to be read, so that it never waits for the client to take the last blocks.
 func (r *response) Send(block []byte, last bool) error {
 	if err := r.q.left.takeBytes(len(block)); err != nil {
 		return err
 	}
-	if r.clock != nil {
-		r.clock.pause()
-		defer r.clock.resume()
+	if last {
+		r.giveBack()
 	}
-	if !last || r.sent {
-		r.extendWriteDeadline(stall)
+	if last && !r.sent && !r.q.inBatch {
+		if err := r.begin(block, last); err != nil {
+			return err
+		}
+		return errors.Join(r.body.write(block), r.body.end())
 	}
 	if !r.sent {
 		if err := r.begin(block, last); err != nil {
 			return err
 		}
 	}
-	if err := r.write(block); err != nil {
+	if r.q.inBatch {
+		_, err := r.w.Write(block)
 		return err
 	}
-	if !last {
-		return nil
+	if _, err := r.body.Write(block); err != nil || !last {
+		return err
 	}
-	return r.end()
+	return r.body.finish()
+}
+
+// newResponse makes the response to q. Call stop when the handler returns.
+func newResponse(w http.ResponseWriter, q *request, opts *Options, shared *spools) *response {
+	r := &response{w: w, q: q, now: opts.Now, body: q.out}
+	if r.body == nil {
+		r.own.open(w, shared, opts.SlowReader)
+		r.body = &r.own
+	}
+	return r
+}
+
+// stop closes the source and ends what an answer that broke off left running.
+func (r *response) stop() {
+	r.giveBack()
+	r.own.stop()
+}
+
+// hold takes over the rows that are open for the answer.
+func (r *response) hold(rows plan.Rows, clock *workClock) {
+	r.rows, r.clock, r.body.clock = rows, clock, clock
+}
+
+// giveBack closes the rows, and gives back with them what the source holds.
+func (r *response) giveBack() {
+	if r.rows == nil {
+		return
+	}
+	r.clock.stop()
+	_ = r.rows.Close() // nothing was written that could be lost
+	r.rows, r.body.clock = nil, nil
 }
 
 // begin decides on status and headers when the first block is there.
@@ -106,7 +148,7 @@ func (r *response) begin(block []byte, last bool) error {
 	if (!last || len(block) >= minGzip) && r.q.acceptsGzip() {
 		h.Set("Content-Encoding", "gzip")
 		if !head {
-			r.compress()
+			r.body.compress()
 		}
 	} else if last && !r.q.inBatch {
 		h.Set("Content-Length", strconv.Itoa(len(block)))

@@ -3,7 +3,6 @@ package odata
 import (
 	"fmt"
 	"net/http"
-	"sync"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -29,15 +28,15 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		return nil, fmt.Errorf("prepare plans: %w", err)
 	}
 	s := &Service{opts: opts.withDefaults()}
-	report, gzips, kept := reporter{log: s.opts.Logger}, &sync.Pool{}, &cache{}
+	report, shared, kept := reporter{log: s.opts.Logger}, &spools{}, &cache{}
 	s.read = &pipeline{
 		report: report,
 		plans:  planning{binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
-			source: source, documents: newDocuments(model, s.opts.Limits), opts: &s.opts, cache: kept, gzips: gzips,
+			source: source, documents: newDocuments(model, s.opts.Limits), opts: &s.opts, cache: kept, spools: shared,
 		},
 	}
-	s.batch = batches{guard: model.Guard, opts: &s.opts, report: report, gzips: gzips, read: s.read}
+	s.batch = batches{guard: model.Guard, opts: &s.opts, report: report, spools: shared, read: s.read}
 	return s, nil
 }
 

@@ -154,6 +154,7 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	t.Helper()
 	same(t, "odata.limits", odata.Limits{PageSize: 13, MaxPageSize: 14, MaxTop: 15, ExpandDepth: 16, FilterNodes: 17}, o.Options.Limits)
 	same(t, "odata.limits.timeout", 18*time.Second, o.Options.Timeout)
+	same(t, "odata.limits.slow_reader", int64(3<<10), o.Options.SlowReader)
 	m := o.Model
 	same(t, "odata.guard", edm.GuardSettled, m.Guard)
 	same(t, "sets", []string{

@@ -28,7 +28,7 @@ type ODataDatabase struct {
 	MaxConnections *int `koanf:"max_connections"`
 }
 
-// Limits is the block odata.limits; nil is no limit. Bytes is a size in bytes.
+// Limits is the block odata.limits; nil is no limit. Bytes and SlowReader are sizes in bytes.
 type Limits struct {
 	MaxTop      *int64         `koanf:"max_top"`
 	ExpandDepth *int           `koanf:"expand_depth"`
@@ -36,6 +36,7 @@ type Limits struct {
 	Timeout     *time.Duration `koanf:"timeout"`
 	Rows        *int64         `koanf:"rows"`
 	Bytes       *int64         `koanf:"bytes"`
+	SlowReader  *int64         `koanf:"slow_reader"`
 }
 
 // EntitySet is a block entity_set or singleton.

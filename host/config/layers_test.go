@@ -111,6 +111,7 @@ odata {
     timeout      = "30s"
     rows         = 5000000
     bytes        = "4GiB"
+    slow_reader  = "4KiB"
   }
   entity_set "Products" {
     table  = "products"
@@ -203,7 +204,7 @@ func TestDefaults(t *testing.T) {
 		OData: config.OData{
 			Guard: "session", Discover: []string{}, Pagination: config.Pagination{Default: 200},
 			Limits: config.Limits{
-				ExpandDepth: new(4), FilterNodes: new(1000), Timeout: new(30 * time.Second), Rows: new(int64(5e6)), Bytes: new(int64(4 << 30)),
+				ExpandDepth: new(4), FilterNodes: new(1000), Timeout: new(30 * time.Second), Rows: new(int64(5e6)), Bytes: new(int64(4 << 30)), SlowReader: new(int64(4 << 10)),
 			},
 			EntitySets: map[string]config.EntitySet{}, Singletons: map[string]config.EntitySet{}, Enums: map[string]config.Enum{},
 		},

@@ -112,6 +112,7 @@ odata {
     expand_depth = 16
     filter_nodes = 17
     timeout      = "18s"
+    slow_reader  = "3KiB"
   }
   entity_set "Products" {
     table  = "products"

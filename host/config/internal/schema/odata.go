@@ -32,6 +32,7 @@ func odataBlock() Block {
 					{Name: "timeout", Kind: Span, Null: true, Def: `"30s"`, Check: checkPositive, Doc: "of the database's work for one HTTP request, all parts of a batch together"},
 					{Name: "rows", Kind: Number, Null: true, Def: "5000000", Check: checkPositive, Doc: "in the answer to one HTTP request, expanded ones included; nested pages shrink so that they cannot multiply to more"},
 					{Name: "bytes", Kind: Size, Null: true, Def: `"4GiB"`, Check: checkPositive, Doc: "in the answer to one HTTP request, before it is compressed"},
+					{Name: "slow_reader", Kind: Size, Null: true, Def: `"4KiB"`, Check: checkPositive, Doc: "a second, on average; slower readers lose their connection, but only while their answer holds one of the database"},
 				},
 			},
 			setBlock(), singletonBlock(), enumBlock(),
