@@ -36,8 +36,8 @@ func userColumns(ctx context.Context, db *store.DB) ([]string, error) {
 	return names, nil
 }
 
-// withScratch runs do with a database as it is after the first migration, which is
-// gone afterwards.
+// withScratch runs do with a temporary database as the first migration leaves it,
+// and removes the database.
 func withScratch(ctx context.Context, do func(*store.DB) error) (err error) {
 	dir, err := os.MkdirTemp("", "vestibule-")
 	if err != nil {

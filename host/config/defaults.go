@@ -8,9 +8,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
-// defaultOf evaluates a key's default. That every default in the schema is
-// right is a test's business; one that looks into the environment may still be
-// at fault, and then the variable is.
+// defaultOf evaluates a key's default. TestDefaults holds the defaults; one that
+// reads the environment is a finding when the variable does not fit.
 func (l *loader) defaultOf(k schema.Key) any {
 	expr, diags := hclsyntax.ParseExpression([]byte(k.Def), k.Name, hcl.InitialPos)
 	if diags.HasErrors() {

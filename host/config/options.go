@@ -80,8 +80,8 @@ func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger, create b
 	return opts, nil
 }
 
-// Reloaded is what a running host goes over to: everything of c that can change
-// while serving, and the databases that old has open.
+// Reloaded returns the options for a reload of a running host: everything of c that
+// can change while serving, and the databases that old has open.
 func (c *Config) Reloaded(ctx context.Context, old host.Options) (host.Options, error) {
 	opts, findings := c.static(old.Logger)
 	if err := findings.Err(); err != nil {

@@ -49,8 +49,7 @@ func (f Finding) Error() string {
 }
 
 // In returns the findings in the tree of err, in order, those of errors with a method
-// Finding among them, and the errors of the tree
-// that neither are nor hold a finding.
+// Finding among them, and the errors of the tree that neither are nor hold a finding.
 func In(err error) (findings []Finding, others []error) {
 	if err == nil {
 		return nil, nil

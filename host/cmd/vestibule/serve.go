@@ -78,8 +78,8 @@ func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog
 	return h, opts, nil
 }
 
-// reload goes over to what the files say now; what is wrong is logged, and the
-// host goes on as it was.
+// reload reads the configuration again and applies it. After an error, which is
+// logged, the host keeps the old one.
 func reload(ctx context.Context, in *invocation, h *host.Host, opts host.Options, logger hclog.Logger) {
 	cfg, findings := config.Load(in.source)
 	if findings.Failed() {

@@ -124,8 +124,8 @@ func (r *reader) postgresIndexes(all *named) error {
 		ORDER BY c.oid, i.indexrelid`)
 }
 
-// caseCollation finds a collation whose upper and lower go letter by letter. ICU makes "SS" of "ß", and C knows ASCII
-// alone; where neither is the default, the default will do.
+// caseCollation finds a collation whose upper and lower map each letter to one letter. ICU maps "ß" to "SS", and C maps
+// only ASCII; where the default is neither, it is empty.
 func (r *reader) caseCollation() (string, error) {
 	name := ""
 	err := r.each(1, func(c row) { name = c.text(0) }, `SELECT c.collname FROM pg_collation c, pg_database d
