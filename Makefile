@@ -9,7 +9,7 @@ GO_DIRS := examples host internal odata plugins pluginsdk ui .ci
 FUZZTIME ?= 20s
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz bench bench-go bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz bench bench-go bench-neighbours bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench: ## compare pages with a hand-written handler and static bytes; exits 1 wh
 
 bench-go: ## run the Go benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-neighbours: ## attack a host over a million rows for NEIGHBOURS_TIME (1m) in each way, and print what an innocent client meets
+	NEIGHBOURS_TIME=$(or $(NEIGHBOURS_TIME),1m) REQUIRE_DB=1 go test -count=1 -timeout 60m -v -run '^TestNeighbours$$' ./examples/neighbours
 
 bench-timing: ## print how long failed sign-ins of each kind take
 	go test -run '^$$' -bench '^BenchmarkFailedSignIn' -benchtime 40x ./host/...
