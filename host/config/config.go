@@ -28,6 +28,7 @@ type Config struct {
 
 	values    map[string]any
 	origins   layer.Origins
+	refused   Findings // what reading the layers found
 	file, dir string
 }
 

@@ -201,7 +201,7 @@ func (c *Config) fit(ctx context.Context, db *store.DB, dsn string, opts *host.O
 		return endpoint{}, Findings{c.databaseFinding(err)}
 	}
 	e, found := c.openEndpoint(ctx, db, dsn)
-	if found == nil {
+	if e.source != nil {
 		if err := columns.policies(e); err != nil {
 			found.Add(c.at("odata"), oneLine(err), "correct the row policies")
 		}

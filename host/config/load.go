@@ -169,7 +169,8 @@ func (l *loader) finish(file string) (*Config, Findings) {
 		return nil, l.findings.Sorted()
 	}
 	cfg.checkRules(&l.findings)
-	return cfg, l.findings.Sorted()
+	cfg.refused = l.findings.Sorted()
+	return cfg, slices.Clone(cfg.refused)
 }
 
 // defaults are the values that stand where no layer says otherwise, in blocks

@@ -66,6 +66,9 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	for _, f := range invalid.Findings {
 		what := f.What
 		if len(f.Path) > 1 {
+			if c.wrong(c.refused, "odata", f.Path[0], f.Path[1]) {
+				continue
+			}
 			what = fmt.Sprintf("%s %q: %s", f.Path[0], f.Path[1], what)
 		}
 		findings.Add(c.at(append([]string{"odata"}, f.Path...)...), what, f.Remedy)

@@ -14,7 +14,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
-	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // plugins are the processes to start, in the order in which they were written.
@@ -86,16 +85,7 @@ func (c *Config) PluginsByName(names ...string) ([]host.Plugin, error) {
 func (c *Config) Startable() []host.Plugin {
 	list, findings := c.plugins()
 	return slices.DeleteFunc(list, func(p host.Plugin) bool {
-		block, _ := schema.Root().Block("plugin")
-		for _, k := range block.Keys {
-			if c.faulty("plugin", p.Name, k.Name) {
-				return true
-			}
-		}
-		if len(p.Command) == 0 || len(p.Roles) == 0 {
-			return true
-		}
-		return slices.ContainsFunc(findings, func(f Finding) bool { return f.At == c.at("plugin", p.Name, "command", "0") })
+		return len(p.Command) == 0 || len(p.Roles) == 0 || c.wrong(c.refused.With(findings), "plugin", p.Name)
 	})
 }
 

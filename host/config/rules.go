@@ -58,6 +58,12 @@ func (c *Config) checkPair(f *Findings, noFirst, noSecond bool, first, second st
 // faulty tells whether a layer set the value and had it refused.
 func (c *Config) faulty(path ...string) bool { return c.origins.Refused(path...) }
 
+// wrong tells whether an error was found at the block or at a setting inside it.
+// What is found there later follows from that, and says nothing new.
+func (c *Config) wrong(found Findings, block ...string) bool {
+	return slices.ContainsFunc(found, func(f Finding) bool { return !f.Warning && c.origins.Within(f.At, block...) })
+}
+
 func (c *Config) checkRoutes(f *Findings) {
 	paths := map[string]string{}
 	for _, name := range labels(c, c.Routes, "route") {

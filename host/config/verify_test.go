@@ -261,6 +261,46 @@ func TestDatabasesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
+// A setting that is refused as it is read is not refused again, in other words,
+// by the database or the plugin that would have had it.
+func TestVerifySaysNothingTwice(t *testing.T) {
+	set := func(name, keys string) string {
+		return "odata {\n  entity_set \"" + name + "\" {\n" + keys + "  }\n}\n"
+	}
+	plugin := func(name, keys string) string {
+		return "plugin \"" + name + "\" {\n  command = [\"/bin/true\"]\n" + keys + "}\n"
+	}
+	tests := map[string]string{
+		"protected table":      set("U", "    table = \"USERS\"\n"),
+		"name of a set":        set("$metadata", "    table = \"products\"\n"),
+		"policy of guests":     set("P", "    table = \"products\"\n    guard = \"none\"\n    filter = \"id eq @user_id\"\n"),
+		"searched and hidden":  set("P", "    table = \"products\"\n    hide = [\"name\"]\n    search = [\"name\"]\n"),
+		"role twice":           plugin("a", "  roles = [\"dispenser\", \"dispenser\"]\n"),
+		"name of a plugin":     plugin("ö", "  roles = [\"dispenser\"]\n"),
+		"login field granted":  plugin("a", "  roles = [\"dispenser\"]\n  user_write = [\"EMAIL\"]\n"),
+		"file that is missing": plugin("a", "  roles = [\"dispenser\"]\n  checksums = { \"a.js\" = \""+strings.Repeat("0", 64)+"\" }\n"),
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			write(t, map[string]string{"config.hcl": text})
+			db, err := sql.Open("sqlite", "vestibule.db")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Exec("CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT)"); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			cfg, found := load(t, nil)
+			if found = append(found, lines(cfg.Verify(t.Context()))...); len(found) != 1 {
+				t.Errorf("got %s", strings.Join(found, "\n"))
+			}
+		})
+	}
+}
+
 func TestColumnsOfUsersThatAreNotThere(t *testing.T) {
 	cfg := mustLoad(t, "auth {\n  login_field = \"emial\"\n}\nplugin \"a\" {\n  command = [\"/bin/false\"]\n  roles = [\"dispenser\"]\n  user_read = [\"name\", \"partner_id\"]\n}\n", nil)
 	got := lines(cfg.Verify(t.Context()))

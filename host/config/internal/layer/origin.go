@@ -45,6 +45,18 @@ func (o Origins) At(path ...string) Position {
 	return o[""].Position
 }
 
+// Within tells whether the block at path, or something inside it, was written at
+// that position.
+func (o Origins) Within(at Position, path ...string) bool {
+	block := Join(path...)
+	for inner, from := range o {
+		if from.Position == at && (inner == block || strings.HasPrefix(inner, block+Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Dir is what the paths in the value are relative to.
 func (o Origins) Dir(path ...string) string {
 	for n := len(path); n >= 0; n-- {
