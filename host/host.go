@@ -33,6 +33,7 @@ type Host struct {
 	metrics    *telemetry.Metrics
 	plugins    *pluginproc.Manager
 	pipeline   *auth.Pipeline
+	guests     *session.Guests
 	mail       *mail.Worker
 	sweeper    sweeper
 	database   *telemetry.Probe
@@ -92,6 +93,7 @@ func (h *Host) openSignIn() error {
 		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
 		Alive:   enabled(db.Users()),
 	})
+	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
 	if err := r.check(); err != nil {
 		return err
@@ -99,13 +101,13 @@ func (h *Host) openSignIn() error {
 	h.pipeline = auth.New(auth.Options{
 		Rules: o.Auth.Rules,
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
-		Mailer: queue{db.Outbox()}, Sessions: signInSessions{sessions, db.Sessions()}, Site: h.site,
+		Mailer: queue{db.Outbox()}, Sessions: signInSessions{h.guests, sessions, db.Sessions()}, Site: h.site,
 		Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
 		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash,
 		PasswordReset: subscribers{o.OnPasswordReset, o.Logger}.passwordReset,
 	})
-	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, o.Now, o.Logger}
+	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.guests.Refresh, o.Now, o.Logger}
 	var err error
 	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site}, h.metrics))
 	return err
@@ -218,6 +220,9 @@ func (h *Host) Start(ctx context.Context) error {
 		return err
 	}
 	if err := h.pipeline.Warm(ctx); err != nil {
+		return err
+	}
+	if err := h.guests.Refresh(ctx); err != nil {
 		return err
 	}
 	if err := h.plugins.Start(ctx); err != nil {

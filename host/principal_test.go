@@ -54,20 +54,18 @@ func TestPrincipal(t *testing.T) {
 // cart stores a value of the application in the browser's session, or reads it.
 func (b *browser) cart(s *testSite, value string) string {
 	b.t.Helper()
-	sessions := session.New(s.db.Sessions(), session.Options{Now: s.clock.Now})
+	store := session.New(s.db.Sessions(), session.Options{Now: s.clock.Now})
 	r := httptest.NewRequest("GET", b.base, nil)
 	for _, c := range b.Jar.Cookies(r.URL) {
 		r.AddCookie(c)
 	}
-	stored, err := sessions.Get(r, "")
+	stored, err := store.Get(r, "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	if value != "" {
 		stored.Values["cart"] = value
-		if err := sessions.Save(r, httptest.NewRecorder(), stored); err != nil {
-			b.t.Fatal(err)
-		}
+		b.save(r, store, stored)
 	}
 	got, _ := stored.Values["cart"].(string)
 	return got
@@ -88,7 +86,6 @@ func TestSignInEndsTheSessionBefore(t *testing.T) {
 		{"Bob in Ada's browser", "bob@example.com", ""},
 		{"Ada in Bob's browser", adaEmail, ""},
 	}
-	b.get("/dashboard") // begins the session of a guest
 	b.cart(s, "books")
 	for _, step := range steps {
 		before := b.cookie("vestibule_session")

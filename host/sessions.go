@@ -37,18 +37,27 @@ func enabled(users auth.Users) func(context.Context, string) (bool, error) {
 
 // signInSessions lets the pipeline work on gorilla sessions.
 type signInSessions struct {
+	guests  *session.Guests
 	store   *session.Store
 	backend session.Backend
 }
 
-// Load reads the request's session, once per request.
+// Load reads the request's session, once per request, and the page that a guest
+// asked for from its cookie.
 func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
 	s, err := a.store.Get(r, a.store.Name())
 	if err != nil {
 		return auth.Session{}, err
 	}
-	return fromStored(s), nil
+	out := fromStored(s)
+	if !out.SignedIn() {
+		out.Intended = a.guests.Page(r)
+	}
+	return out, nil
 }
+
+// KeepGuest keeps the page that a guest asked for in a cookie.
+func (a signInSessions) KeepGuest(page string) (*http.Cookie, error) { return a.guests.Keep(page) }
 
 // Alive reports whether the session is still there.
 func (a signInSessions) Alive(ctx context.Context, s auth.Session) (bool, error) {
@@ -119,7 +128,7 @@ func (a signInSessions) newStored(s auth.Session) *sessions.Session {
 
 // Renew starts a session under a new id in place of old, with what the
 // application keeps in it, unless that was another person's.
-func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, *http.Cookie, error) {
+func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, []*http.Cookie, error) {
 	next.Others = nil
 	if old.UserID == "" || old.UserID == next.UserID {
 		next.Others = old.Others
@@ -136,7 +145,11 @@ func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next au
 	}
 	rec, _ := session.RecordOf(s)
 	next.Key, next.Version = rec.Hash, rec.Version
-	return next, cookie, nil
+	cookies := []*http.Cookie{cookie}
+	if expired := a.guests.Expired(r); expired != nil {
+		cookies = append(cookies, expired)
+	}
+	return next, cookies, nil
 }
 
 // Update writes s over the row that it was loaded from.

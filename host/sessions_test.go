@@ -7,10 +7,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/sessions"
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
+
+// save writes the application's values, and hands the browser the cookie of a
+// session that begins with them.
+func (b *browser) save(r *http.Request, store *session.Store, s *sessions.Session) {
+	b.t.Helper()
+	w := httptest.NewRecorder()
+	if err := store.Save(r, w, s); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range w.Result().Cookies() {
+		b.setCookie(c.Name, c.Value)
+	}
+}
 
 // application returns what the application keeps in the browser's session, after
 // adding value under "cart" unless it is empty.
@@ -25,9 +39,7 @@ func (s *testSite) application(t *testing.T, b *browser, value string) map[strin
 	}
 	if value != "" {
 		stored.Values["cart"] = value
-		if err := store.Save(r, httptest.NewRecorder(), stored); err != nil {
-			t.Fatal(err)
-		}
+		b.save(r, store, stored)
 	}
 	got := map[string]any{}
 	for k, v := range stored.Values {
@@ -54,7 +66,7 @@ func TestSessionValuesStayWithThePerson(t *testing.T) {
 	b := s.browser(t)
 	b.get("/dashboard").want(t, 302, "")
 	s.application(t, b, "of the guest")
-	b.get("/dashboard?tab=2").want(t, 302, "") // keeps another page in the same row
+	b.get("/dashboard?tab=2").want(t, 302, "") // keeps another page
 	b.login(adaEmail, adaPassword, false).want(t, 200, "")
 	if diff := cmp.Diff(map[string]any{"cart": "of the guest"}, s.application(t, b, "")); diff != "" {
 		t.Error(diff)
@@ -75,7 +87,7 @@ func TestSessionValuesStayWithThePerson(t *testing.T) {
 func TestRenewalEndsTheOldRow(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
 	b := s.browser(t)
-	b.get("/dashboard").want(t, 302, "")
+	s.application(t, b, "of the guest")
 	for range 2 { // from a guest's session, then from one's own
 		old := b.cookie(sessionName)
 		b.login(adaEmail, adaPassword, false).want(t, 200, "")

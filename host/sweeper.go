@@ -8,12 +8,14 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
-// A sweeper removes the rows that nobody needs any more.
+// A sweeper removes the rows that nobody needs any more, and changes keys.
 type sweeper struct {
 	db   *store.DB
 	keep store.Retention
-	now  func() time.Time
-	log  hclog.Logger
+	// refresh reads again what hosts share and each keeps a copy of.
+	refresh func(context.Context) error
+	now     func() time.Time
+	log     hclog.Logger
 }
 
 // sweepEvery is how often expired rows are looked for, and sweepPause how long
@@ -34,6 +36,8 @@ func (s sweeper) run(ctx context.Context) {
 		wait := sweepEvery
 		if n > 0 && err == nil {
 			wait = sweepPause
+		} else if err := s.refresh(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("keys of guests not read; the last ones stay in use", "error", err)
 		}
 		select {
 		case <-time.After(wait):

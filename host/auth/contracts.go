@@ -183,7 +183,7 @@ type Session struct {
 	Version int64
 	// UserID is empty for a guest.
 	UserID string
-	// Intended is the rooted path that a guest asked for.
+	// Intended is the rooted path that was asked for before the sign-in.
 	Intended string
 	// Intent is the intent last dispensed, nil before the first.
 	Intent *OpenIntent
@@ -212,10 +212,14 @@ type Sessions interface {
 	// Alive reports whether the session is still there and its time is not over. It
 	// writes nothing, so that a connection which stays open keeps no session alive.
 	Alive(ctx context.Context, s Session) (bool, error)
+	// KeepGuest returns the cookie that keeps the page that a guest asked for. It
+	// writes nothing; [Sessions.Load] finds the page in it for an hour.
+	KeepGuest(page string) (*http.Cookie, error)
 	// Renew ends old, if it has a row, and stores next under a new random id, with
-	// the Others of old unless old was another person's. The cookie is to be set
-	// after the transaction of ctx has committed.
-	Renew(ctx context.Context, r *http.Request, old, next Session) (Session, *http.Cookie, error)
+	// the Others of old unless old was another person's. The cookies, among them one
+	// that ends what was kept of the guest, are to be set after the transaction of ctx
+	// has committed.
+	Renew(ctx context.Context, r *http.Request, old, next Session) (Session, []*http.Cookie, error)
 	// Update writes s over the row it was loaded from, or ErrSessionGone.
 	Update(ctx context.Context, s Session) error
 	// End deletes the row and returns a cookie that removes the browser's.

@@ -139,9 +139,9 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 				return fmt.Errorf("read the device's open intent: %w", err)
 			}
 		}
-		var cookie *http.Cookie
-		s, cookie, err = p.Sessions.Renew(ctx, r, guest, s)
-		cookies, event = []*http.Cookie{cookie, p.deviceCookie(next.String(), int(p.Remember.Seconds()))}, "resumed"
+		var renewed []*http.Cookie
+		s, renewed, err = p.Sessions.Renew(ctx, r, guest, s)
+		cookies, event = append(renewed, p.deviceCookie(next.String(), int(p.Remember.Seconds()))), "resumed"
 		return err
 	})
 	if err != nil {

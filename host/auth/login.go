@@ -186,8 +186,8 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 				cookies = append(cookies[:0], cookie)
 			}
 		}
-		_, cookie, err := p.Sessions.Renew(ctx, r, guest, next)
-		cookies = append(cookies, cookie)
+		_, renewed, err := p.Sessions.Renew(ctx, r, guest, next)
+		cookies = append(cookies, renewed...)
 		return err
 	})
 	return cookies, err

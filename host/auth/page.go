@@ -86,27 +86,31 @@ func ownPage(target string) bool {
 	return slices.Contains([]string{"/login", "/logout"}, path.Clean(u.Path))
 }
 
-// KeepIntended keeps the page that was asked for in the session, beginning one for a
-// guest. What is not a local path, or a page of the login itself, is not kept.
+// KeepIntended keeps the page that was asked for: a guest's in a cookie, so that
+// strangers write nothing, anybody else's in the session. What is not a local path,
+// or a page of the login itself, is not kept.
 func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, wanted string) error {
 	wanted = target.LocalPath(wanted)
-	if wanted == "" || len(wanted) > maxIntended || wanted == s.Intended || ownPage(wanted) {
+	if wanted == "" || len(wanted) > maxIntended || ownPage(wanted) {
+		return nil
+	}
+	if !s.SignedIn() {
+		cookie, err := p.Sessions.KeepGuest(wanted)
+		if err != nil {
+			return err
+		}
+		http.SetCookie(w, cookie)
+		return nil
+	}
+	if wanted == s.Intended {
 		return nil
 	}
 	s.Intended = wanted
-	if s.Key != nil {
-		return ignoreGone(p.Sessions.Update(r.Context(), s))
-	}
-	_, cookie, err := p.Sessions.Renew(r.Context(), r, s, s)
-	if err != nil {
-		return err
-	}
-	http.SetCookie(w, cookie)
-	return nil
+	return ignoreGone(p.Sessions.Update(r.Context(), s))
 }
 
-// maxIntended is the longest page address that a session keeps, 2 KiB: longer
-// ones would let a guest fill the database.
+// maxIntended is the longest page address that is kept, 2 KiB: with its signature
+// it fills a cookie.
 const maxIntended = 2 << 10
 
 // ignoreGone forgives that another tab was faster: what was to be remembered is

@@ -64,10 +64,14 @@ func newRig(t *testing.T, change func(*auth.Options)) *rig {
 	if r.ada, err = db.AddUser(t.Context(), adaEmail, "Ada", hash); err != nil {
 		t.Fatal(err)
 	}
+	guests := session.NewGuests(db.GuestKeys(), false, clock)
+	if err := guests.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	o := auth.Options{
 		Tx: db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
 		Mailer:   outbox{db.Outbox()},
-		Sessions: storedSessions{session.New(db.Sessions(), session.Options{Now: clock}), db.Sessions()},
+		Sessions: storedSessions{guests, session.New(db.Sessions(), session.Options{Now: clock}), db.Sessions()},
 		Site:     site{}, Now: clock, Audit: func(event string) { r.events = append(r.events, event) },
 	}
 	if change != nil {
@@ -182,6 +186,7 @@ func (o outbox) QueueChanged(ctx context.Context, userID, locale string) error {
 
 // storedSessions keeps a session as JSON in one value of the stored one.
 type storedSessions struct {
+	guests  *session.Guests
 	store   *session.Store
 	backend session.Backend
 }
@@ -200,8 +205,13 @@ func (s storedSessions) Load(r *http.Request) (auth.Session, error) {
 	if rec, ok := session.RecordOf(stored); ok {
 		out.Key, out.Version = rec.Hash, rec.Version
 	}
+	if !out.SignedIn() {
+		out.Intended = s.guests.Page(r)
+	}
 	return out, nil
 }
+
+func (s storedSessions) KeepGuest(page string) (*http.Cookie, error) { return s.guests.Keep(page) }
 
 func (s storedSessions) pack(sess auth.Session) (*sessions.Session, session.Record, error) {
 	text, err := json.Marshal(sess)
@@ -210,7 +220,7 @@ func (s storedSessions) pack(sess auth.Session) (*sessions.Session, session.Reco
 	return out, session.Record{Hash: sess.Key, Version: sess.Version, UserID: sess.UserID, Device: sess.Device}, err
 }
 
-func (s storedSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, *http.Cookie, error) {
+func (s storedSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, []*http.Cookie, error) {
 	if _, err := s.End(ctx, old); err != nil {
 		return next, nil, err
 	}
@@ -221,7 +231,11 @@ func (s storedSessions) Renew(ctx context.Context, r *http.Request, old, next au
 	cookie, err := s.store.Renew(ctx, r, stored, rec)
 	rec, _ = session.RecordOf(stored)
 	next.Key, next.Version = rec.Hash, rec.Version
-	return next, cookie, err
+	cookies := []*http.Cookie{cookie}
+	if expired := s.guests.Expired(r); expired != nil {
+		cookies = append(cookies, expired)
+	}
+	return next, cookies, err
 }
 
 func (s storedSessions) Update(ctx context.Context, sess auth.Session) error {

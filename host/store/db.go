@@ -93,6 +93,9 @@ func (db *DB) Devices() auth.Devices { return devices{db} }
 // Sessions returns the sessions.
 func (db *DB) Sessions() session.Backend { return sessions{db} }
 
+// GuestKeys returns the keys that sign the cookies of guests.
+func (db *DB) GuestKeys() session.Keys { return guestKeys{db} }
+
 // Outbox returns the mail to send; it is a mail.Outbox.
 func (db *DB) Outbox() Outbox { return Outbox{db} }
 

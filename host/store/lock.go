@@ -9,7 +9,7 @@ import (
 const addUserLock = "add_user"
 
 // errNoLock is returned when somebody emptied the table of locks.
-var errNoLock = errors.New("vestibule_locks has no such row: restore it from migrations/00002_locks.sql")
+var errNoLock = errors.New("vestibule_locks has no such row: restore it from the INSERT in migrations/*.sql")
 
 // lock waits until no other transaction holds the lock of this name, a row of
 // vestibule_locks, and holds it until the transaction of ctx ends. On SQLite the

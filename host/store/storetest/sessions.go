@@ -1,10 +1,12 @@
 package storetest
 
 import (
+	"bytes"
 	"errors"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
@@ -21,6 +23,37 @@ func sessionRules() []rule {
 		{"the operator sees who is signed in where", sessionsListed},
 		{"revoking a session ends its device", revokeTakesDevice},
 		{"a prefix that fits several or none is refused", revokeAmbiguous},
+		{"hosts agree on the keys of guests, and keep the last two", guestKeys},
+	}
+}
+
+// guestKeys has three hosts change the keys at the same moment, three times.
+func guestKeys(t *testing.T, e *env, db *store.DB) {
+	pools := []*store.DB{db, e.pool(), e.pool()}
+	var before session.Key
+	for round := range 3 {
+		created := e.now.Add(time.Duration(round) * 30 * 24 * time.Hour)
+		results := make([][]session.Key, callers)
+		e.wins(pools, func(i int, db *store.DB) (bool, error) {
+			var err error
+			fresh := session.Key{Created: created, Secret: hash(byte(round*callers + i))}
+			results[i], err = db.GuestKeys().CurrentKeys(e.ctx, fresh, 30*24*time.Hour)
+			return err == nil, err
+		})
+		for _, keys := range results {
+			if diff := cmp.Diff(results[0], keys); diff != "" {
+				t.Fatalf("round %d: hosts disagree: %s", round, diff)
+			}
+		}
+		if got := results[0]; len(got) != min(round+1, 2) || !got[0].Created.Equal(created) || round > 0 && !bytes.Equal(got[1].Secret, before.Secret) {
+			t.Fatalf("round %d: keys %v, want the new one and the last", round, got)
+		}
+		before = results[0][0]
+	}
+	var n int
+	e.must(db.Reader().Get(&n, "SELECT COUNT(*) FROM vestibule_guest_keys"))
+	if n != 2 {
+		t.Errorf("%d keys are kept, want 2", n)
 	}
 }
 
