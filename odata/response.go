@@ -115,8 +115,8 @@ func (r *response) giveBack() {
 	if r.rows == nil {
 		return
 	}
-	r.clock.stop()
 	_ = r.rows.Close() // nothing was written that could be lost
+	r.clock.stop()     // ends the context, at which drivers drop a connection that is in use
 	r.rows, r.body.clock = nil, nil
 }
 

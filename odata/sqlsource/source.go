@@ -23,7 +23,7 @@ type Database struct {
 	// DB is the open database; it stays the caller's to close. Not used for SQLite.
 	DB *sqlx.DB
 	// DSN is the data source name of a SQLite database: a path or file: URI, which the source opens by itself, for
-	// reading only. Of the parameters behind "?" only _pragma=mmap_size(BYTES) counts. Not used for the others.
+	// reading only. Parameters behind "?" do not count. Not used for the others.
 	DSN string
 	// MaxConns bounds the connections to a SQLite database; twice the processors, and 4 at least, when zero.
 	MaxConns int

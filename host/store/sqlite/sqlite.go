@@ -22,7 +22,11 @@ import (
 // settings are of every connection. The time to wait for a lock comes first: the
 // others may have to wait already.
 const settings = "_busy_timeout=5000&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
-	"&_pragma=foreign_keys(1)&_pragma=mmap_size(268435456)"
+	"&_pragma=foreign_keys(1)"
+
+// unmapped stands behind the operator's own settings. Who copies a shorter file over
+// one that is mapped into memory would end the process.
+const unmapped = "&_pragma=mmap_size(0)"
 
 // Open opens the database file that dsn names, creating it when it is missing: a
 // path, or a file: URI whose parameters override our settings, such as
@@ -38,7 +42,7 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	base, own, _ := strings.Cut(uri, "?")
-	query := "?" + settings + "&" + own
+	query := "?" + settings + "&" + own + unmapped
 	// The file is in WAL mode once the writer has opened it; only then may readers.
 	writer, err := open(ctx, base+query+"&_txlock=immediate", 1)
 	if err != nil {

@@ -57,24 +57,49 @@ func (d *decoder) pin() {
 }
 
 // row decodes the cells of a row. A computed value that its type cannot hold is engine.ErrOutOfRange: not all databases
-// have the ranges of OData.
-func (d *decoder) row(values []plan.Value, cells []engine.Cell, columns []plan.Column) error {
+// have the ranges of OData. A stored one is null where its property may be null, else it ends the answer.
+func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) error {
 	d.last = values
-	for i := range columns {
+	for i := range n.Columns {
+		column := &n.Columns[i]
 		values[i] = plan.Value{}
 		if cells[i].Kind == engine.Null {
 			values[i].Null = true
 			continue
 		}
-		if d.value(&values[i], &cells[i], &columns[i].T) {
+		if d.value(&values[i], &cells[i], &column.T) {
 			continue
 		}
-		if _, stored := columns[i].Expr.(*plan.Ref); !stored {
-			return fmt.Errorf("column %d is no %s: %w", i, columns[i].T.Kind, engine.ErrOutOfRange)
+		ref, stored := column.Expr.(*plan.Ref)
+		switch {
+		case !stored:
+			return fmt.Errorf("column %d is no %s: %w", i, column.T.Kind, engine.ErrOutOfRange)
+		case nullable(ref):
+			values[i] = plan.Value{Null: true}
+		default:
+			return d.misfit(cells, n, ref)
 		}
-		return fmt.Errorf("column %d: the stored value is no %s", i, columns[i].T.Kind)
 	}
 	return nil
+}
+
+// nullable tells whether the property itself may be null; a complex value has no column of its own.
+func nullable(ref *plan.Ref) bool { return len(ref.Path) > 0 && ref.Path[len(ref.Path)-1].Nullable }
+
+// misfit names the stored value that its type cannot hold.
+func (d *decoder) misfit(cells []engine.Cell, n *plan.Node, ref *plan.Ref) error {
+	var path, key []string
+	for _, p := range ref.Path {
+		path = append(path, p.Name)
+	}
+	for _, at := range n.Key {
+		key = append(key, string(d.text(&cells[at])))
+	}
+	set := "the result"
+	if n.Set != nil {
+		set = n.Set.Name
+	}
+	return fmt.Errorf("%s(%s)/%s: the stored value is no %s, and the column does not allow null", set, strings.Join(key, ","), strings.Join(path, "/"), ref.T.Kind)
 }
 
 // value decodes one cell; false when it does not hold what the type says.
@@ -84,7 +109,7 @@ func (d *decoder) value(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
 		v.Bytes = d.text(c)
 		return true
 	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64, edm.Enum:
-		return integer(v, c)
+		return integer(v, c) && inRange(v.Int, t.Kind)
 	case edm.Boolean:
 		return truth(v, c)
 	case edm.Decimal:
@@ -133,6 +158,21 @@ func integer(v *plan.Value, c *engine.Cell) bool {
 	n, err := strconv.ParseInt(string(c.Bytes), 10, 64)
 	v.Int = n
 	return err == nil
+}
+
+// inRange tells whether an integer type holds n.
+func inRange(n int64, k edm.Kind) bool {
+	switch k {
+	case edm.Byte:
+		return n >= 0 && n <= math.MaxUint8
+	case edm.SByte:
+		return n >= math.MinInt8 && n <= math.MaxInt8
+	case edm.Int16:
+		return n >= math.MinInt16 && n <= math.MaxInt16
+	case edm.Int32:
+		return n >= math.MinInt32 && n <= math.MaxInt32
+	}
+	return true
 }
 
 func truth(v *plan.Value, c *engine.Cell) bool {

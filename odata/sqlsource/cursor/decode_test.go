@@ -3,6 +3,7 @@ package cursor_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -21,7 +22,7 @@ func TestDecode(t *testing.T) {
 		name string
 		typ  edm.Type
 		cell engine.Cell
-		want string // "!" where the cell does not fit
+		want string // "!" where the cell does not fit, which makes it null
 	}{
 		{"text", edm.Of(edm.String), text("Äpfel"), "Äpfel"},
 		{"empty text", edm.Of(edm.String), engine.Cell{Kind: engine.Text}, ""},
@@ -30,6 +31,7 @@ func TestDecode(t *testing.T) {
 		{"integer as text", edm.Of(edm.Int64), text("-9223372036854775808"), "-9223372036854775808"},
 		{"integer as a whole real", edm.Of(edm.Int64), real(3), "3"},
 		{"integer as a broken real", edm.Of(edm.Int64), real(3.5), "!"},
+		{"integer beyond its type", edm.Of(edm.Int16), integer(40000), "!"},
 		{"integer as words", edm.Of(edm.Int64), text("three"), "!"},
 		{"boolean as an integer", edm.Of(edm.Boolean), integer(2), "true"},
 		{"boolean as text", edm.Of(edm.Boolean), text("F"), "false"},
@@ -67,10 +69,13 @@ func TestDecode(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = rows.Close() }()
-			if ok := rows.Next(); ok != (tt.want != "!") {
-				t.Fatalf("Next is %t, the error %v", ok, rows.Err())
+			if !rows.Next() {
+				t.Fatalf("the error is %v", rows.Err())
 			}
-			if rows.Err() != nil {
+			if rows.Row()[1].Null != (tt.want == "!") {
+				t.Fatalf("null is %t", rows.Row()[1].Null)
+			}
+			if tt.want == "!" {
 				return
 			}
 			if got := string(payload.AppendText(nil, &rows.Row()[1], &tt.typ)); got != tt.want {
@@ -109,6 +114,7 @@ func TestDecodeFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newThings(t, edm.Of(edm.Date))
+			s.value.Nullable = false
 			p := s.page(0, 9, 0)
 			if column := &p.Top.Columns[1]; computed {
 				column.Expr = &plan.Call{Name: "add", Args: []plan.Expr{column.Expr, column.Expr}, T: column.T}
@@ -121,6 +127,9 @@ func TestDecodeFaults(t *testing.T) {
 			var fault *plan.Error
 			if rows.Next() || rows.Err() == nil || errors.As(rows.Err(), &fault) != computed || computed && fault.Kind != plan.Malformed {
 				t.Errorf("the error is %v", rows.Err())
+			}
+			if where := "Things(1)/Value: the stored value is no Date"; !computed && !strings.Contains(rows.Err().Error(), where) {
+				t.Errorf("the error is %v, want %s", rows.Err(), where)
 			}
 		})
 	}

@@ -59,7 +59,7 @@ func (b *buffer) add(cells []engine.Cell) error {
 		b.values = append(make([]plan.Value, 0, max(2*(from+n), b.expect*n)), b.values...)
 	}
 	b.values = b.values[:from+n]
-	if err := b.dec.row(b.values[from:], cells, b.node.Columns); err != nil {
+	if err := b.dec.row(b.values[from:], cells, b.node); err != nil {
 		return err
 	}
 	b.dec.pin()

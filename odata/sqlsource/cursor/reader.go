@@ -49,7 +49,6 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	}
 	tx, err := o.DB.Begin(ctx, engine.Need{
 		Snapshot: p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil,
-		Sweep:    sweeps(p.Top),
 	})
 	if err != nil {
 		return nil, clientFault(ctx, fmt.Errorf("begin: %w", err))
@@ -59,14 +58,6 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		return nil, errors.Join(clientFault(ctx, err), tx.Close())
 	}
 	return r, nil
-}
-
-// manyRows is more than any page has.
-const manyRows = 20_000
-
-// sweeps tells whether a node's rows are a large part of their table in the order of its key.
-func sweeps(n *plan.Node) bool {
-	return n.Many && n.Page.Read > manyRows && len(n.Query.Order) <= len(n.Key) && len(n.Query.Joins)+len(n.Expand) == 0
 }
 
 // page prepares the statements of a plan, or finds those that were made for it before.

@@ -149,7 +149,7 @@ func (r *rows) Next() bool {
 		return false
 	}
 	r.dec.reset()
-	if r.fail(r.dec.row(r.values, r.cells, r.node.Columns)) {
+	if r.fail(r.dec.row(r.values, r.cells, r.node)) {
 		return false
 	}
 	r.given++

@@ -33,9 +33,6 @@ type DB interface {
 type Need struct {
 	// Snapshot makes all statements see one state of the data.
 	Snapshot bool
-	// Sweep announces that a large part of a table will be read in key order. SQLite then reads the file instead of
-	// mapping it, which is as fast and does not fill the memory with the table.
-	Sweep bool
 }
 
 // Tx is a read transaction, for one goroutine. Close gives its connection back; it may be called twice.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,8 +15,6 @@ import (
 // SQLite reads one database file through connections of its own.
 type SQLite struct {
 	dsn string
-	// mapped is how much of the file connections map into memory, in bytes.
-	mapped int64
 	// slots has room for each connection that is in use.
 	slots    chan struct{}
 	versions versions
@@ -28,50 +24,25 @@ type SQLite struct {
 	done bool
 }
 
-// defaultMapped is in bytes. Mapping makes reads of scattered rows about twice as fast.
-const defaultMapped = 256 << 20
-
-// OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Of the parameters behind
-// "?" only _pragma=mmap_size(BYTES) counts, 256 MiB when it is missing; the others are for other drivers. At most
-// maxConns connections are open; when it is 0, twice as many as there are processors, and 4 at least.
+// OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
+// parameters behind "?" are for other drivers. The file is never mapped into memory: who copies a shorter one over it
+// would end the process. At most maxConns connections are open; when it is 0, twice as many as there are processors,
+// and 4 at least.
 func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 	if maxConns == 0 {
 		maxConns = max(2*runtime.GOMAXPROCS(0), 4)
 	}
-	path, parameters, _ := strings.Cut(dsn, "?")
+	path, _, _ := strings.Cut(dsn, "?")
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
-	mapped, err := mapSize(parameters)
-	if err != nil {
-		return nil, err
-	}
-	db := &SQLite{dsn: path, mapped: mapped, slots: make(chan struct{}, maxConns)}
+	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns)}
 	conn, err := db.connect()
 	if err != nil {
 		return nil, err
 	}
 	db.idle = append(db.idle, conn)
 	return db, nil
-}
-
-// mapSize finds the memory map in the parameters of a data source name.
-func mapSize(parameters string) (int64, error) {
-	values, err := url.ParseQuery(parameters)
-	if err != nil {
-		return 0, fmt.Errorf("read the parameters of the SQLite database: %w", err)
-	}
-	size := int64(defaultMapped)
-	for _, pragma := range values["_pragma"] {
-		text, ok := strings.CutPrefix(strings.ToLower(pragma), "mmap_size")
-		if !ok {
-			continue
-		}
-		if size, err = strconv.ParseInt(strings.Trim(text, " =()"), 10, 64); err != nil {
-			return 0, fmt.Errorf("_pragma=%s is not mmap_size(BYTES)", pragma)
-		}
-	}
-	return size, nil
 }
 
 // NameVersions makes Version, and transactions with a snapshot, name the state of the data. With a writer, its changes to
@@ -127,13 +98,10 @@ func (db *SQLite) connect() (*conn, error) {
 	c := &conn{Conn: raw, known: map[string]bool{}}
 	c.SetBusyTimeout(5 * time.Second)
 	err = register(c)
-	for _, pragma := range []string{"query_only=1", "cache_size=-8192"} {
+	for _, pragma := range []string{"query_only=1", "cache_size=-8192", "mmap_size=0"} {
 		if err == nil {
 			err = exec(raw, "PRAGMA "+pragma)
 		}
-	}
-	if err == nil {
-		err = c.mapFile(db.mapped)
 	}
 	if err == nil {
 		err = exec(raw, "SELECT 1 FROM sqlite_schema")
@@ -142,11 +110,6 @@ func (db *SQLite) connect() (*conn, error) {
 		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), raw.Close())
 	}
 	return c, nil
-}
-
-// mapFile maps up to so many bytes of the file; nothing may be under way.
-func (c *conn) mapFile(size int64) error {
-	return exec(c.Conn, "PRAGMA mmap_size="+strconv.FormatInt(size, 10))
 }
 
 func exec(conn *sqlite.Conn, query string) error {
@@ -229,10 +192,7 @@ func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
 	conn.overflow = false
 	conn.SetInterrupt(ctx.Done())
 	tx := &sqliteTx{db: db, conn: conn, ctx: ctx}
-	if tx.sweep = need.Sweep && db.mapped > 0; tx.sweep {
-		err = conn.mapFile(0)
-	}
-	if err == nil && need.Snapshot {
+	if need.Snapshot {
 		err = tx.snapshot()
 	}
 	if err != nil {
@@ -247,7 +207,6 @@ type sqliteTx struct {
 	ctx     context.Context
 	cursors []*sqliteCursor
 	version string
-	sweep   bool
 }
 
 func (tx *sqliteTx) Interleaves() bool { return true }
@@ -267,9 +226,6 @@ func (tx *sqliteTx) Close() error {
 	conn.SetInterrupt(nil)
 	if !conn.AutocommitEnabled() {
 		errs = append(errs, exec(conn.Conn, "COMMIT"))
-	}
-	if tx.sweep {
-		errs = append(errs, conn.mapFile(tx.db.mapped))
 	}
 	return errors.Join(append(errs, conn.trim(), tx.db.release(conn))...)
 }

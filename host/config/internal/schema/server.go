@@ -40,7 +40,7 @@ func databaseBlock() Block {
 		Name: "database", Doc: "The database that holds users, sessions, counters and the outbox. Many hosts may share one.",
 		Keys: []Key{
 			{Name: "driver", Def: `"sqlite"`, OneOf: drivers(), Doc: "the engine; mysql is tested with MariaDB"},
-			{Name: "dsn", Def: `"vestibule.db"`, Secret: true, Check: checkFilled, Doc: "a file for sqlite (file:app.db?_pragma=mmap_size(BYTES) maps that much of it into memory instead of 256 MiB), a URL for postgres, user:password@tcp(host:port)/name for mysql"},
+			{Name: "dsn", Def: `"vestibule.db"`, Secret: true, Check: checkFilled, Doc: "a file for sqlite, a URL for postgres, user:password@tcp(host:port)/name for mysql"},
 			{Name: "max_connections", Kind: Number, Def: "20", Check: checkPositive, Doc: "connections of sign-in at once; readers for sqlite, beside one that writes"},
 		},
 	}
