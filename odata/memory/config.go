@@ -4,7 +4,7 @@ import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Config says what is served. The zero value serves nothing.
 type Config struct {
-	// Namespace of the types; "Vestibule" when empty.
+	// Namespace of the types, identifiers with dots between; "Vestibule" when empty.
 	Namespace string
 	// Guard of the service, and of the sets that have none of their own. The zero value demands a signed-in caller;
 	// edm.GuardNone lets everybody in.
@@ -32,9 +32,15 @@ type Config struct {
 // The types are bool, the integers (uint64 becomes a Decimal), float32 and float64, string, []byte (Binary), [16]byte
 // (Guid), time.Time (DateTimeOffset), time.Duration, and apd.Decimal. A pointer, or a struct like sql.NullString whose
 // second field is Valid, may be null. Another struct is a complex property; an embedded one lends its fields.
+//
+// Unexported fields are left out. Slices, maps, interfaces, functions and pointers to pointers have no type here: New
+// refuses them, and a set with a Navigation takes the place of a slice. Two fields of one name are an error, also where
+// Go would take the outer one. A pointer to a struct, embedded or not, is a complex property; where it is nil, all the
+// members are null. Text that is not UTF-8 is served with U+FFFD in place of what is wrong.
 type Set struct {
 	Name string
-	// Rows is a slice of structs, or of pointers to structs. New copies every value.
+	// Rows is a slice of structs, or of pointers to structs, none of them nil. New copies every value. No two rows have
+	// one key. A nil slice is a set without rows.
 	Rows any
 	// Type is the name of the entity type; Name when empty.
 	Type string
@@ -59,7 +65,7 @@ type Navigation struct {
 	// that of the target. On is empty then, and Many is true. New copies every value.
 	Via            any
 	FromKey, ToKey string
-	// Partner is the name of the way back; empty for none.
+	// Partner is the name of the way back, a Navigation of To that leads here; empty for none.
 	Partner string
 }
 

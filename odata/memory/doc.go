@@ -3,6 +3,12 @@
 // the reference that the databases are compared with, so it favours being right over being fast: a request looks at every
 // row of its set, unless it names a key or comes by a link, for which there are indexes.
 //
+// What New returns goes to odata.New, and that is the http.Handler:
+//
+//	service, err := odata.New(source.Model(), source, odata.Options{})
+//
+// It answers 401 to everybody unless Config.Guard is edm.GuardNone, or Options.Caller tells who asks.
+//
 // New copies the values of all rows. What the caller changes in the slices afterwards is not seen; Replace exchanges the
 // rows of a set at once. A Source is safe for concurrent use, needs no Close, and names the state of its rows, so that
 // the service answers unchanged requests with an ETag and from its cache.

@@ -44,6 +44,19 @@ func (b *builder) navigations(s *set) {
 	}
 }
 
+// partners checks that the ways back lead back. OData-CSDL 8.4
+func (b *builder) partners(s *set) {
+	for _, nav := range s.edm.Type.Navigation {
+		if nav.Partner == "" {
+			continue
+		}
+		if back := nav.Target.Type.Nav(nav.Partner); back == nil || back.Target != s.edm {
+			b.fault(fmt.Sprintf("set %q, navigation %q", s.cfg.Name, nav.Name),
+				"the partner %q is no navigation of %q that leads back: add it there, or leave Partner out", nav.Partner, nav.Target.Name)
+		}
+	}
+}
+
 func (b *builder) target(name string) *set {
 	for _, s := range b.sets {
 		if s.edm.Name == name && !s.edm.Single() {
@@ -57,6 +70,7 @@ func (b *builder) target(name string) *set {
 func (b *builder) on(place string, l *link, n Navigation, nav *edm.Navigation) {
 	if len(n.On) == 0 {
 		b.fault(place, "it needs On, the properties that are equal, or Via")
+		return
 	}
 	own := make([]string, 0, len(n.On))
 	for name := range n.On {

@@ -121,6 +121,8 @@ func TestFaultsNamePlaceAndRemedy(t *testing.T) {
 		cfg  memory.Config
 		want string
 	}{
+		"namespace":          {memory.Config{Namespace: "my shop"}, `namespace: "my shop" must be identifiers with dots between`},
+		"no partner":         {to(memory.Navigation{Name: "Other", To: "Things", Many: true, On: map[string]string{"ID": "ID"}, Partner: "Back"}), `the partner "Back" is no navigation of "Things" that leads back`},
 		"no rows":            {set(nil), `set "Things": there are no rows: give a slice`},
 		"no slice":           {set(twice{}), "is no slice of structs"},
 		"no key":             {set([]keyless{}), "tag a field with `odata:\",key\"`"},

@@ -66,6 +66,12 @@ func build(cfg Config) (*builder, error) {
 		cfg: cfg, enums: map[string]*edm.EnumType{}, complexes: map[string]reflect.Type{}, links: map[*edm.Navigation]*link{},
 		model: &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard},
 	}
+	for part := range strings.SplitSeq(cfg.Namespace, ".") {
+		if !identifier(part) {
+			b.fault("namespace", "%q must be identifiers with dots between, such as Example.Shop", cfg.Namespace)
+			break
+		}
+	}
 	b.addEnums()
 	for _, s := range cfg.Sets {
 		b.addSet(s, false)
@@ -75,6 +81,9 @@ func build(cfg Config) (*builder, error) {
 	}
 	for _, s := range b.sets {
 		b.navigations(s)
+	}
+	for _, s := range b.sets {
+		b.partners(s)
 	}
 	if len(b.faults) == 0 {
 		if err := b.model.Check(); err != nil {
