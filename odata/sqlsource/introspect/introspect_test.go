@@ -74,6 +74,21 @@ totals view
 	}
 }
 
+// SQLite keeps a view when its table goes, and can then read no column of it.
+func TestSQLiteNamesABrokenView(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "app.db")
+	fill(t, "sqlite", file, "CREATE TABLE old (a INTEGER); CREATE VIEW stale AS SELECT a FROM old; DROP TABLE old")
+	db, err := engine.OpenSQLite(file, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := introspect.Read(t.Context(), db, "sqlite"); err == nil || !strings.Contains(err.Error(), `columns of "stale"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Postgres(t)

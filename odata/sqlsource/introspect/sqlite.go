@@ -1,6 +1,7 @@
 package introspect
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -70,7 +71,10 @@ func (r *reader) sqliteColumns(t *Table) error {
 	for i := 1; i <= len(keys); i++ {
 		t.Key = append(t.Key, keys[i])
 	}
-	return err
+	if err != nil { // such as a view over a table that was dropped
+		return fmt.Errorf("columns of %q: %w", t.Name, err)
+	}
+	return nil
 }
 
 // splitType takes "DECIMAL(10, 2)" apart.
