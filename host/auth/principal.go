@@ -54,7 +54,8 @@ type Authenticator interface {
 var _ Authenticator = (*Pipeline)(nil)
 
 // Authenticate tells who makes the request by its session cookie and, where that
-// session is over, by its device cookie, for which a new session begins.
+// session is over, by its device cookie, for which a new session begins. With
+// neither it is a guest, a Principal without a user, and no error.
 func (p *Pipeline) Authenticate(w http.ResponseWriter, r *http.Request) (Principal, error) {
 	s, err := p.Sessions.Load(r)
 	if err != nil {

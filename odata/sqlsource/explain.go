@@ -45,7 +45,7 @@ func drain(rows plan.Rows, n *plan.Node) {
 	}
 }
 
-// queryPlan asks the database how it goes about a statement.
+// queryPlan asks the database how it executes a statement: EXPLAIN, a line for each row or line of its answer.
 func (s *Source) queryPlan(ctx context.Context, st *recorded) (lines []string, err error) {
 	prefix, width := "EXPLAIN ", 1
 	switch s.dialect {
@@ -77,7 +77,7 @@ func (s *Source) queryPlan(ctx context.Context, st *recorded) (lines []string, e
 	}
 }
 
-// recorder notes the statements that go to a database.
+// recorder is a database that remembers the statements that it ran, and how long they took.
 type recorder struct {
 	engine.DB
 	list []*recorded

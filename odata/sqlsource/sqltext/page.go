@@ -182,8 +182,9 @@ func (it sortItem) behind(key any, rest frag) frag {
 	}
 }
 
-// Siblings is like Children, for children that are few: the columns are the same without the rank and the total, every
-// row of every parent is there, parent by parent and in order, but no more than limit of them all.
+// Siblings is like Children for parents with few children: it pages nothing, so it needs no rank. It selects all children
+// of each parent, sorted by parent and then as the request orders them, and stops after limit rows in all. The columns
+// are those of Children without the rank and the total.
 func (g *Generator) Siblings(n *plan.Node, keys [][]any, limit int64) Statement {
 	from, parent := g.childrenFrom(n, keys)
 	order := append(append([]frag(nil), parent...), g.orders(n.Query.Order))

@@ -26,6 +26,8 @@ func (sqlite) call(e *plan.Call) string {
 
 func (sqlite) placeholder(int) string { return "?" }
 
+// column wraps the stored forms of a type in the function that gives the one form to compute with; package engine
+// defines those whose names begin with ves_.
 func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 	switch t.Kind {
 	case edm.String:

@@ -27,7 +27,7 @@ const (
 	Date
 )
 
-// Kind sorts the type names of all engines. What is unknown is [Text].
+// Kind is what a column of this declared type holds, on any of the three engines. An unknown type is [Text].
 func (c Column) Kind() Kind {
 	if c.Type == "tinyint(1)" || c.Type == "bit(1)" {
 		return Bool
