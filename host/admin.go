@@ -7,16 +7,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 // An Admin is what the commands do to users, sessions and counters. It works on
-// the database, so it makes no difference whether a host is running.
+// the database, so it makes no difference whether a host is running. What changes
+// something leaves a row in vestibule_audit and a line in the log, with the name of
+// the system user whose process this is.
 type Admin struct {
-	db      *store.DB
-	signIn  *auth.Pipeline
-	letters letters
+	db       *store.DB
+	signIn   *auth.Pipeline
+	letters  letters
+	operator string
+	log      hclog.Logger
 }
 
 // NewAdmin returns an Admin for the options that a host would have. It starts
@@ -26,7 +31,7 @@ func NewAdmin(o Options) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{h.o.Store, h.pipeline, letters{h.pipeline, h.site}}, nil
+	return &Admin{h.o.Store, h.pipeline, letters{h.pipeline, h.site}, systemUser(), h.o.Logger}, nil
 }
 
 // What the commands show of a user, a session and a counter.
@@ -49,7 +54,12 @@ func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User
 	if err != nil {
 		return User{}, err
 	}
-	user, err := a.db.AddUser(ctx, email, name, hash)
+	var user User
+	err = a.act(ctx, "user_add", email, func(ctx context.Context) error {
+		var err error
+		user, err = a.db.AddUser(ctx, email, name, hash)
+		return err
+	})
 	if errors.Is(err, ErrTaken) {
 		return User{}, fmt.Errorf("%s: %w: use `user passwd` to give that person another password", email, err)
 	}
@@ -93,7 +103,13 @@ func (a *Admin) SetDisabled(ctx context.Context, email string, disabled bool) er
 	if err != nil {
 		return err
 	}
-	return a.db.SetDisabled(ctx, user.ID, disabled)
+	name := "user_enable"
+	if disabled {
+		name = "user_disable"
+	}
+	return a.act(ctx, name, user.Email, func(ctx context.Context) error {
+		return a.db.SetDisabled(ctx, user.ID, disabled)
+	})
 }
 
 // SetPassword gives a user another password, which ends all sessions and devices.
@@ -102,7 +118,11 @@ func (a *Admin) SetPassword(ctx context.Context, email, password string) error {
 	if err != nil {
 		return err
 	}
-	return a.signIn.SetPassword(ctx, user, password, "en")
+	set, err := a.signIn.NewPassword(ctx, user, password, "en")
+	if err != nil {
+		return err
+	}
+	return a.act(ctx, "user_passwd", user.Email, set)
 }
 
 // ResetLink issues a reset token for a user and returns the link and how long it
@@ -112,7 +132,12 @@ func (a *Admin) ResetLink(ctx context.Context, email string) (string, time.Durat
 	if err != nil {
 		return "", 0, err
 	}
-	_, link, err := a.letters.resetLink(ctx, user.ID)
+	link := ""
+	err = a.act(ctx, "user_reset_link", user.Email, func(ctx context.Context) error {
+		var err error
+		_, link, err = a.letters.resetLink(ctx, user.ID)
+		return err
+	})
 	if errors.Is(err, auth.ErrNotFound) {
 		return "", 0, fmt.Errorf("%s is disabled: `user enable` first", email)
 	}
@@ -139,7 +164,9 @@ func (a *Admin) Sessions(ctx context.Context, email string, limit int) ([]Sessio
 // RevokeSession ends the session whose id begins with prefix, and the device
 // token that would bring it back.
 func (a *Admin) RevokeSession(ctx context.Context, prefix string) error {
-	err := a.db.RevokeSession(ctx, prefix)
+	err := a.act(ctx, "session_revoke", prefix, func(ctx context.Context) error {
+		return a.db.RevokeSession(ctx, prefix)
+	})
 	if errors.Is(err, auth.ErrNotFound) {
 		return fmt.Errorf("no session has an id that begins with %s: `session list` shows them", prefix)
 	}
@@ -152,7 +179,9 @@ func (a *Admin) RevokeUser(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	return a.db.RevokeUser(ctx, user.ID)
+	return a.act(ctx, "session_revoke", user.Email, func(ctx context.Context) error {
+		return a.db.RevokeUser(ctx, user.ID)
+	})
 }
 
 // Counters returns up to limit counters whose windows are open.
@@ -163,7 +192,17 @@ func (a *Admin) Counters(ctx context.Context, limit int) ([]CounterInfo, error) 
 // ClearCounters forgets the counters of a login name, or all when it is empty,
 // and returns how many there were.
 func (a *Admin) ClearCounters(ctx context.Context, login string) (int, error) {
-	return a.db.ClearCounters(ctx, login)
+	subject := login
+	if login == "" {
+		subject = "all"
+	}
+	n := 0
+	err := a.act(ctx, "throttle_clear", subject, func(ctx context.Context) error {
+		var err error
+		n, err = a.db.ClearCounters(ctx, login)
+		return err
+	})
+	return n, err
 }
 
 // Close closes the database.

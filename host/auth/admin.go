@@ -40,15 +40,18 @@ func (p *Pipeline) checkPassword(old, plain string, known ...string) string {
 	return ""
 }
 
-// SetPassword gives a user a new password as an operator does: all sessions and
-// devices end, and a notice is queued, in one transaction.
-func (p *Pipeline) SetPassword(ctx context.Context, user User, plain, locale string) error {
+// NewPassword checks and hashes a password that an operator gives to a user, and
+// returns what sets it: all sessions and devices end, and a notice is queued, in one
+// transaction, which may be that of its context.
+func (p *Pipeline) NewPassword(ctx context.Context, user User, plain, locale string) (set func(context.Context) error, err error) {
 	login, _ := user.Columns[p.LoginField].(string)
 	hash, err := p.hashNew(ctx, user.Password, plain, user.Email, user.Name, login)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return p.Tx.InTx(ctx, func(ctx context.Context) error {
-		return p.replacePassword(ctx, user.ID, hash, locale)
-	})
+	return func(ctx context.Context) error {
+		return p.Tx.InTx(ctx, func(ctx context.Context) error {
+			return p.replacePassword(ctx, user.ID, hash, locale)
+		})
+	}, nil
 }

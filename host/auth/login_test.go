@@ -155,8 +155,14 @@ func (broken) Dispense(context.Context, pluginsdk.User, *pluginsdk.Request) (plu
 // compared says nothing any more.
 func TestChangedDuringLogin(t *testing.T) {
 	for name, change := range map[string]func(r *rig) error{
-		"another password": func(r *rig) error { return r.SetPassword(r.Context(), r.ada, newPassword, "en") },
-		"disabled":         func(r *rig) error { return r.db.SetDisabled(r.Context(), r.ada.ID, true) },
+		"another password": func(r *rig) error {
+			set, err := r.NewPassword(r.Context(), r.ada, newPassword, "en")
+			if err != nil {
+				return err
+			}
+			return set(r.Context())
+		},
+		"disabled": func(r *rig) error { return r.db.SetDisabled(r.Context(), r.ada.ID, true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r *rig

@@ -23,7 +23,7 @@ func (in *invocation) withAdmin(ctx context.Context, may create, work func(*host
 	if err != nil {
 		return err
 	}
-	logger := hclog.New(&hclog.LoggerOptions{Name: "vestibule", Output: in.err, Level: hclog.Warn})
+	logger := hclog.New(&hclog.LoggerOptions{Name: "vestibule", Output: in.err, Level: hclog.Info})
 	opts, err := cfg.AdminOptions(ctx, logger, bool(may))
 	if err != nil {
 		return err
