@@ -20,6 +20,10 @@ type binding struct {
 	owner map[*plan.Range]*plan.Query
 	// ranges, nodes and expands count what was made so far: ranges for their IDs, the others against the limits.
 	ranges, nodes, expands int
+	// along is how many rows the pages from the top down to the collection around have, multiplied; tops are those of them
+	// that have a $top, explicit their number.
+	along, tops int64
+	explicit    int
 	// costs are those of the $compute expressions; steps is what all expressions cost for one row.
 	costs map[*plan.Computed]cost
 	steps int64
@@ -28,7 +32,7 @@ type binding struct {
 func newBinding(binder *Binder, o Options) *binding {
 	o.Limits = o.Limits.WithDefaults()
 	return &binding{
-		binder: binder, Options: o, plan: &plan.Plan{},
+		binder: binder, Options: o, plan: &plan.Plan{}, along: 1, tops: 1,
 		costs: map[*plan.Computed]cost{}, resolving: map[string]bool{}, owner: map[*plan.Range]*plan.Query{},
 	}
 }

@@ -113,7 +113,7 @@ func (b *binding) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.Exp
 	if err != nil {
 		return err
 	}
-	if err := b.node(child, inner, depth+1); err != nil {
+	if err := b.within(func() error { return b.node(child, inner, depth+1) }); err != nil {
 		return err
 	}
 	if item.Count {

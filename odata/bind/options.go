@@ -175,8 +175,11 @@ func (b *binding) window(n *plan.Node, q *syntax.Query) error {
 	if top := b.Limits.MaxTop; top > 0 && q.Top != nil && *q.Top > top {
 		return plan.Exceeded(optionPos(q, "$top"), "max_top", top, "$top is "+strconv.FormatInt(*q.Top, 10))
 	}
-	n.Page = plan.Paginate(plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}, b.Limits)
-	return nil
+	if n.CountOnly {
+		n.Page = plan.Paginate(plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}, b.Limits)
+		return nil
+	}
+	return b.page(n, q)
 }
 
 func optionPos(q *syntax.Query, name string) int {

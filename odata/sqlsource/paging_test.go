@@ -120,11 +120,11 @@ func TestChunksAreTheWhole(t *testing.T) {
 		t.Run(d, func(t *testing.T) {
 			s := openMany(t, d, 2500)
 			for _, query := range []string{
-				"things?$top=100000&$select=id&$expand=parts($select=id;$top=100000)&$count=true",
+				"things?$top=100000&$select=id&$expand=parts($select=id;$top=50)&$count=true",
 				"things?$top=2001&$skip=3&$select=id&$expand=parts($select=id)",
 			} {
 				got := s.get(query)
-				want := s.get(strings.Replace(query, "$expand=parts($select=id;$top=100000)", "$orderby=id", 1))
+				want := s.get(strings.Replace(query, "$expand=parts($select=id;$top=50)", "$orderby=id", 1))
 				if strings.Contains(query, "$count") && strings.Count(got, "[")-2500 != 2500 {
 					t.Errorf("%s: %d rows and children", query, strings.Count(got, "["))
 				}

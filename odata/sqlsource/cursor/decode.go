@@ -37,8 +37,8 @@ func (d *decoder) keep(values []plan.Value) {
 	}
 }
 
-// pin copies the texts of the row just decoded into memory of their own.
-func (d *decoder) pin() {
+// pin copies the texts of the row just decoded into memory of their own, and tells how many bytes they have.
+func (d *decoder) pin() int {
 	need := 0
 	for i := range d.last {
 		need += len(d.last[i].Bytes)
@@ -54,6 +54,7 @@ func (d *decoder) pin() {
 		}
 	}
 	d.arena = d.arena[:0]
+	return need
 }
 
 // row decodes the cells of a row. A computed value that its type cannot hold is engine.ErrOutOfRange: not all databases

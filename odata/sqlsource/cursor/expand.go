@@ -1,7 +1,6 @@
 package cursor
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -12,24 +11,26 @@ import (
 // statement for each expanded property.
 const chunkRows = 1000
 
+// Bounds of the children that are held at a time, for each level of $expand. Those of one parent are held in any case.
+const (
+	maxChildren = 20_000
+	maxBuffered = 8 << 20
+)
+
+// valueBytes is the memory of a value without its text.
+const valueBytes = 48
+
 // buffer holds rows and their children.
 type buffer struct {
 	node   *plan.Node
 	values []plan.Value
 	dec    decoder
-	// children holds, for each expanded property, the rows of all parents.
+	// children holds, for each expanded property, the rows of the parents that are read next.
 	children []*children
 	rows     int
+	bytes    int
 	// expect is how many rows there may well be.
 	expect int
-}
-
-// children are the rows of one expanded property for all parents of a buffer.
-type children struct {
-	buffer
-	// of tells for each parent which rows are its own.
-	of     []group
-	groups map[string]*group
 }
 
 // group is the rows of one parent.
@@ -48,7 +49,8 @@ func (b *buffer) row(i int) []plan.Value {
 
 func (b *buffer) expand(i, parent int) plan.Rows {
 	c := b.children[i]
-	return &childRows{c: c, g: c.of[parent], at: -1}
+	g, err := c.group(parent)
+	return &childRows{c: c, g: g, at: -1, err: err}
 }
 
 // add decodes a row into the buffer.
@@ -62,7 +64,7 @@ func (b *buffer) add(cells []engine.Cell) error {
 	if err := b.dec.row(b.values[from:], cells, b.node); err != nil {
 		return err
 	}
-	b.dec.pin()
+	b.bytes += b.dec.pin() + n*valueBytes
 	b.rows++
 	return nil
 }
@@ -78,7 +80,7 @@ func (r *rows) fill() error {
 		}
 	}
 	limit := r.node.Page.Rows - r.given
-	for r.ahead && int64(b.rows) < min(limit, chunkRows) {
+	for r.ahead && int64(b.rows) < min(limit, chunkRows) && b.bytes < maxBuffered {
 		if err := b.add(r.cells); err != nil {
 			return err
 		}
@@ -98,32 +100,24 @@ func (r *rows) fill() error {
 		}
 		r.cursor = nil
 	}
-	return r.expandAll(b, &links)
+	r.expandLater(b, &links)
+	return nil
 }
 
 // linkKeys are, for each expanded property, what each row's children are found by.
 type linkKeys struct {
-	// by holds the key of each row in text form; "" for a row without children.
-	by [][]string
-	// keys holds each key once.
+	// by holds the key of each row in text form; "" for a row without children. keys holds the keys themselves.
+	by   [][]string
 	keys [][][]any
-	seen []map[string]bool
 }
 
 func (l *linkKeys) add(cells []engine.Cell, at [][]int) {
 	if l.by == nil {
 		l.by, l.keys = make([][]string, len(at)), make([][][]any, len(at))
-		for range at {
-			l.seen = append(l.seen, map[string]bool{})
-		}
 	}
 	for i, positions := range at {
 		name, key := keyOf(cells, positions)
-		l.by[i] = append(l.by[i], name)
-		if name != "" && !l.seen[i][name] {
-			l.seen[i][name] = true
-			l.keys[i] = append(l.keys[i], key)
-		}
+		l.by[i], l.keys[i] = append(l.by[i], name), append(l.keys[i], key)
 	}
 }
 
@@ -172,117 +166,3 @@ func appendName(dst []byte, cells []engine.Cell, at []int) []byte {
 	}
 	return b
 }
-
-// expandAll reads the children of a buffer's rows, level by level.
-func (r *rows) expandAll(b *buffer, links *linkKeys) error {
-	for i, n := range b.node.Expand {
-		c := &children{buffer: buffer{node: n, expect: b.rows}, groups: map[string]*group{}}
-		b.children = append(b.children, c)
-		if b.rows > 0 && len(links.keys[i]) > 0 {
-			if err := r.readChildren(c, links.keys[i]); err != nil {
-				return fmt.Errorf("expand %s: %w", n.Nav.Name, err)
-			}
-		}
-		for row := range b.rows {
-			if g := c.groups[links.by[i][row]]; g != nil {
-				c.of = append(c.of, *g)
-			} else {
-				c.of = append(c.of, group{})
-			}
-		}
-	}
-	return nil
-}
-
-func (r *rows) readChildren(c *children, keys [][]any) error {
-	n := c.node
-	if n.Many && !n.CountOnly && r.tx.Interleaves() {
-		if done, err := r.readSiblings(c, keys); done || err != nil {
-			return err
-		}
-	}
-	s := r.gen.Children(n, keys)
-	cur, err := r.tx.Query(s.SQL, s.Args)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = cur.Close() }()
-	at, width := r.gen.Links(n)
-	if n.CountOnly {
-		width = 0
-	}
-	parent := make([]int, len(keys[0]))
-	for i := range parent {
-		parent[i] = width + i
-	}
-	width += len(parent)
-	rank, total := width, width
-	if n.CountOnly {
-		width++
-	} else if n.Many {
-		width++
-		total = width
-		if n.Count {
-			width++
-		}
-	}
-	cells := make([]engine.Cell, width)
-	var links linkKeys
-	for {
-		ok, err := cur.Next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if err := cur.Row(cells); err != nil {
-			return err
-		}
-		name, _ := keyOf(cells, parent)
-		g := c.groups[name]
-		if g == nil {
-			g = &group{}
-			c.groups[name] = g
-		}
-		if n.Count {
-			g.count = cells[total].Int
-		}
-		if n.CountOnly || n.Many && cells[rank].Int <= n.Page.Skip {
-			continue
-		}
-		if int64(len(g.rows)) == n.Page.Rows {
-			g.more = n.Page.Next
-			continue
-		}
-		g.rows = append(g.rows, c.rows)
-		if err := c.add(cells); err != nil {
-			return err
-		}
-		links.add(cells, at)
-	}
-	return r.expandAll(&c.buffer, &links)
-}
-
-// childRows is the cursor over one parent's children.
-type childRows struct {
-	c  *children
-	g  group
-	at int
-}
-
-func (r *childRows) Next() bool {
-	if r.at+1 >= len(r.g.rows) {
-		return false
-	}
-	r.at++
-	return true
-}
-
-func (r *childRows) Row() []plan.Value      { return r.c.row(r.g.rows[r.at]) }
-func (r *childRows) Expand(i int) plan.Rows { return r.c.expand(i, r.g.rows[r.at]) }
-func (r *childRows) More() bool             { return r.g.more }
-func (r *childRows) Count() int64           { return r.g.count }
-func (r *childRows) Version() string        { return "" }
-func (r *childRows) Err() error             { return nil }
-func (r *childRows) Close() error           { return nil }

@@ -11,10 +11,10 @@ import (
 const fewPerParent = 20
 
 // readSiblings reads all children of all parents, which costs less than numbering them in the database as long as they
-// are few. It is false when they are not; then nothing is left of it.
+// are few. It is false when they are not; then what it read is of no use.
 func (r *rows) readSiblings(c *children, keys [][]any) (done bool, err error) {
 	n := c.node
-	limit := int64(chunkRows + fewPerParent*len(keys))
+	limit := min(int64(chunkRows+fewPerParent*len(keys)), maxChildren)
 	s := r.gen.Siblings(n, keys, limit+1)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {
@@ -39,8 +39,7 @@ func (r *rows) readSiblings(c *children, keys [][]any) (done bool, err error) {
 		if !ok {
 			break
 		}
-		if total == limit {
-			*c = children{buffer: buffer{node: n}, groups: map[string]*group{}}
+		if total == limit || c.bytes > maxBuffered {
 			return false, nil
 		}
 		if err := cur.Row(cells); err != nil {
@@ -66,5 +65,6 @@ func (r *rows) readSiblings(c *children, keys [][]any) (done bool, err error) {
 		}
 		links.add(cells, at)
 	}
-	return true, r.expandAll(&c.buffer, &links)
+	r.expandLater(&c.buffer, &links)
+	return true, nil
 }

@@ -11,8 +11,8 @@ import (
 // the columns that the property starts from, one slice for each parent, without nulls and repetitions. The columns are
 // those of Rows; behind them those that tell the parent, in the order of Link.From; and behind them, when the node
 // has its total counted, that total. The rows of a parent come in their order, from Page.Skip on, at most Page.Read of
-// them; with a total there is also the first row of a parent whose page begins later, see Outside.
-func (g *Generator) Children(n *plan.Node, keys [][]any) Statement {
+// them and limit of them all, 0 being no limit; with a total there is also the first row of a parent whose page begins later, see Outside.
+func (g *Generator) Children(n *plan.Node, keys [][]any, limit int64) Statement {
 	from, parent := g.childrenFrom(n, keys)
 	if n.CountOnly {
 		return g.finish(fill("SELECT $1, COUNT(*) $2 GROUP BY $1", join(", ", parent...), from))
@@ -41,7 +41,11 @@ func (g *Generator) Children(n *plan.Node, keys [][]any) Statement {
 	if n.Count {
 		window = fill("$1 OR "+rank+" = 1", window)
 	}
-	return g.finish(fill("SELECT * FROM ($1) AS q WHERE $2 ORDER BY "+rank, inner, window))
+	f := fill("SELECT * FROM ($1) AS q WHERE $2 ORDER BY "+rank, inner, window)
+	if limit > 0 {
+		f = fill("$1 $2", f, g.d.limit(limit, 0))
+	}
+	return g.finish(f)
 }
 
 // childrenFrom ties the range to the parents' keys and gives the columns that tell them apart.
