@@ -253,5 +253,5 @@ func (h *Host) Stop(ctx context.Context) error {
 // tells next who that is: a guest who asks for a page goes to /login and comes
 // back afterwards, and who asks for data gets 401. GuardNone admits guests.
 func (h *Host) Guard(g Guard, next func(http.ResponseWriter, *http.Request, Principal)) http.Handler {
-	return h.middleware.Wrap(web.Route{Kind: web.Page}, h.gate.Guard(g, next))
+	return h.middleware.Wrap(web.Route{Kind: web.Page, Uploads: true}, h.gate.Guard(g, next))
 }

@@ -45,6 +45,9 @@ type Route struct {
 	// refused when another site makes a browser send it.
 	Method string
 	Kind   Kind
+	// Uploads tells that the body of a request may take its time, as applications
+	// behind a proxy have their own limits.
+	Uploads bool
 }
 
 // A Middleware is what every answer goes through: a request id, the security
@@ -83,6 +86,9 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		start := time.Now()
 		id := newRequestID()
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		if !route.Uploads {
+			paceBody(w, r)
+		}
 		rec := &Recorder{ResponseWriter: w}
 		m.setHeaders(rec.Header(), route.Kind, id)
 		defer func() {

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// A client has bodyGrace for the body of a request, and a second more for each
+// bodyRate bytes that have come.
+const (
+	bodyGrace = 5 * time.Second
+	bodyRate  = 4 << 10
+)
+
+// pacedBody is the body of a request whose client must not dawdle, even where
+// nobody reads it: the server passes over it before the next request.
+type pacedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	start   time.Time
+	read    int64
+}
+
+// paceBody puts deadlines on the body of a request, if it has one.
+func paceBody(w http.ResponseWriter, r *http.Request) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	b := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), start: time.Now()}
+	b.extend()
+	r.Body = b
+}
+
+// Read implements io.Reader. Behind the end the server itself waits for the
+// client, without a limit.
+func (b *pacedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	if err == nil {
+		b.extend()
+	} else if err == io.EOF { //nolint:errorlint // the reader of a body gives it bare
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+func (b *pacedBody) extend() {
+	// Not every ResponseWriter has deadlines; then its server has to bound reads.
+	_ = b.control.SetReadDeadline(b.start.Add(bodyGrace + time.Duration(b.read)*time.Second/bodyRate))
+}
