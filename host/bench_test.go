@@ -39,7 +39,7 @@ func benchHost(b *testing.B) http.Handler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	fresh, err := password.New(password.Options{}).Hash(b.Context(), "", adaPassword)
+	fresh, err := password.New(password.Options{}).Hash(b.Context(), "", "", adaPassword)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func cpu(b *testing.B) time.Duration {
 func BenchmarkSignIn(b *testing.B) {
 	handler := benchHost(b)
 	h := password.New(password.Options{})
-	stored, err := h.Hash(b.Context(), "", adaPassword)
+	stored, err := h.Hash(b.Context(), "", "", adaPassword)
 	if err != nil {
 		b.Fatal(err)
 	}

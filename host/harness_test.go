@@ -121,7 +121,7 @@ const (
 
 // adaHash is the hash of Ada's password, made once: hashing is slow on purpose.
 var adaHash = sync.OnceValue(func() string {
-	hash, err := password.New(password.Options{}).Hash(context.Background(), "", adaPassword)
+	hash, err := password.New(password.Options{}).Hash(context.Background(), "", "", adaPassword)
 	if err != nil {
 		panic(err)
 	}

@@ -22,6 +22,7 @@ const words = {
   handler_unavailable: 'The desk is not staffed right now.',
   dispenser_unavailable: 'We cannot tell where you should go next.',
   dispenser_contract: 'The application named a step that makes no sense.',
+  busy: 'There is a queue. Please try again in a moment.',
   route_not_found: 'The application has nowhere to send you.',
   cross_origin: 'That came from another site.',
 };

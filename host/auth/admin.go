@@ -18,6 +18,9 @@ func (p *Pipeline) HashForNewUser(ctx context.Context, email, name, plain string
 	return p.hashNew(ctx, "", plain, email, name)
 }
 
+// operator is whom an operator's commands count as where clients take turns.
+const operator = "operator"
+
 // hashNew checks a new password by the rules of a reset and hashes it; old is the
 // hash that it replaces. The error is a *password.PolicyError; its message begins
 // with the fault code.
@@ -25,7 +28,7 @@ func (p *Pipeline) hashNew(ctx context.Context, old, plain string, known ...stri
 	if code := p.checkPassword(old, plain, known...); code != "" {
 		return "", &password.PolicyError{Code: code, MinLength: p.MinLength}
 	}
-	return p.hasher.Hash(ctx, old, plain)
+	return p.hasher.Hash(ctx, operator, old, plain)
 }
 
 // checkPassword returns the code of what is wrong with a new password, or "". old

@@ -58,6 +58,9 @@ var errChanged = errors.New("the user was changed in the meantime")
 // signIn checks the password, asks for the first intent and starts the session.
 func (p *Pipeline) signIn(r *http.Request, in credentials, counters loginCounters) (User, step, []*http.Cookie, error) {
 	user, err := p.authenticate(r, in)
+	if isBusy(err) {
+		err = p.refundLogin(r, counters, err)
+	}
 	if err != nil {
 		return user, step{}, nil, err
 	}
@@ -98,14 +101,15 @@ func readCredentials(r *http.Request) (credentials, error) {
 // same answer and cost the same work.
 func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 	ctx, start := r.Context(), time.Now()
+	_, client := p.Site.Client(r)
 	user, err := p.findUser(ctx, p.LoginField, in.login)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return User{}, err
 	}
 	known := err == nil
-	ok, err := p.hasher.Verify(ctx, password.Attempt{Stored: user.Password, Password: in.password, Refuse: user.Disabled})
+	ok, err := p.hasher.Verify(ctx, password.Attempt{Client: client, Stored: user.Password, Password: in.password, Refuse: user.Disabled})
 	if err != nil {
-		return User{}, err
+		return User{}, busyFault(err)
 	}
 	if ok {
 		return p.rehash(r, user, in.password), nil
@@ -130,7 +134,8 @@ func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 	if !p.hasher.Stale(user.Password, plain) {
 		return user
 	}
-	hash, err := p.hasher.Hash(r.Context(), user.Password, plain)
+	_, client := p.Site.Client(r)
+	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
 	if err == nil {
 		err = p.Users.Rehash(r.Context(), user.ID, user.Password, hash)
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,6 +43,11 @@ type counters struct {
 func (c counters) Hit(_ context.Context, k auth.Counter, now time.Time, window time.Duration) (int, time.Time, error) {
 	c.hits[k.Kind]++
 	return 1, now.Add(window), nil
+}
+
+func (c counters) Undo(_ context.Context, k auth.Counter) error {
+	c.hits[k.Kind]--
+	return nil
 }
 
 func (c counters) Space(_ context.Context, k auth.Counter, _ time.Time, _ auth.Spacing) (bool, error) {
@@ -237,3 +245,42 @@ func TestRehash(t *testing.T) {
 type stubborn struct{ auth.Users }
 
 func (stubborn) Rehash(context.Context, string, string, string) error { return errors.New("disk full") }
+
+// Who finds no room in the queue of hashing is told when to come back, and has not
+// used up an attempt.
+func TestBusySignInIsNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hash, err := adaHash()
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempts, refused := counters{hits: map[string]int{}}, 0
+		var under atomic.Int64
+		p := auth.New(auth.Options{
+			Site: site{}, Throttle: attempts, Users: people{byLogin: map[string]auth.User{adaEmail: {ID: "1", Password: hash}}},
+			Hashed: func(string) { under.Add(1); time.Sleep(time.Minute) },
+			Audit: func(event string) {
+				if event == "busy" {
+					refused++
+				}
+			},
+		})
+		r := &rig{T: t, Pipeline: p}
+		var all sync.WaitGroup
+		ctx, cancel := context.WithCancel(t.Context())
+		for range runtime.GOMAXPROCS(0) {
+			all.Go(func() { _, _ = p.HashForNewUser(ctx, "bob@example.com", "Bob", newPassword) })
+		}
+		synctest.Wait()
+		a := r.login(adaPassword, false) // waits in vain
+		a.want(503, "busy")
+		if a.header.Get("Retry-After") == "" || refused != 1 {
+			t.Errorf("Retry-After %q, %d refusals were told", a.header.Get("Retry-After"), refused)
+		}
+		if attempts.hits["login"] != 0 || attempts.hits["client"] != 0 {
+			t.Errorf("attempts %v, want them taken back", attempts.hits)
+		}
+		cancel()
+		all.Wait()
+	})
+}

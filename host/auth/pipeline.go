@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -43,7 +44,7 @@ type Options struct {
 	Now func() time.Time
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
-	// "replay", "loop". nil counts nothing.
+	// "replay", "loop", "busy". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -102,13 +103,14 @@ func New(o Options) *Pipeline {
 	if o.OrgSetup == nil {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
 	}
-	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed})}
+	refusals := admission.NewLog(o.Logger, func(string) { o.Audit("busy") })
+	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Refused: refusals.Busy})}
 }
 
 // Warm looks which password formats are in use, so that failed sign-ins do the work
 // of all of them from the first one on.
 func (p *Pipeline) Warm(ctx context.Context) error {
-	ours, err := p.hasher.Hash(ctx, "", token())
+	ours, err := p.hasher.Hash(ctx, operator, "", token())
 	if err != nil {
 		return err
 	}

@@ -147,9 +147,10 @@ func (p *Pipeline) checkReset(in resetForm, user User) string {
 // of the user, and queues the notice, in one transaction. It reports whether the
 // claim was won.
 func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (bool, error) {
-	hash, err := p.hasher.Hash(r.Context(), user.Password, plain)
+	_, client := p.Site.Client(r)
+	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
 	if err != nil {
-		return false, err
+		return false, busyFault(err)
 	}
 	won := false
 	by, locale := p.Site.RequestID(r), p.Site.Locale(r)

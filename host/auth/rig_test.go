@@ -29,7 +29,7 @@ const (
 
 // adaHash is made once: hashing is slow on purpose.
 var adaHash = sync.OnceValues(func() (string, error) {
-	return password.New(password.Options{}).Hash(context.Background(), "", adaPassword)
+	return password.New(password.Options{}).Hash(context.Background(), "", "", adaPassword)
 })
 
 // rig is a pipeline over a SQLite store with one person.

@@ -2,10 +2,12 @@ package auth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
@@ -64,4 +66,18 @@ func (p *Pipeline) refundAttempt(r *http.Request, c Counter) {
 	if err := p.Throttle.Undo(ctx, c); err != nil {
 		p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", err)
 	}
+}
+
+// busyFault returns the fault of a password for which there was no room in the
+// queue: 503, whoever fills it. Other errors are returned as they are.
+func busyFault(err error) error {
+	if busy, ok := errors.AsType[*admission.Busy](err); ok {
+		return &fault.Fault{Code: fault.Busy, RetryAfter: busy.RetryAfter, Cause: err}
+	}
+	return err
+}
+
+func isBusy(err error) bool {
+	_, ok := errors.AsType[*admission.Busy](err)
+	return ok
 }

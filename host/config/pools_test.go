@@ -117,7 +117,7 @@ func serveHeld(t *testing.T, driver, dsn string) (base string, held holding) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, err := password.New(password.Options{}).Hash(t.Context(), "", "engine-of-analysis-1843")
+	hash, err := password.New(password.Options{}).Hash(t.Context(), "", "", "engine-of-analysis-1843")
 	if err != nil {
 		t.Fatal(err)
 	}

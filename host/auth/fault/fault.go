@@ -31,6 +31,7 @@ const (
 	DispenserUnavailable = "dispenser_unavailable"
 	HandlerUnavailable   = "handler_unavailable"
 	Unavailable          = "unavailable"
+	Busy                 = "busy"
 )
 
 // A Fault is an answer other than success. Its code is public; the cause is for
@@ -99,7 +100,7 @@ func (f *Fault) Status() int {
 		return http.StatusNotImplemented
 	case DispenserContract, UpstreamUnavailable:
 		return http.StatusBadGateway
-	case DispenserUnavailable, HandlerUnavailable, Unavailable:
+	case DispenserUnavailable, HandlerUnavailable, Unavailable, Busy:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

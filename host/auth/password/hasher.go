@@ -8,8 +8,9 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
-	"golang.org/x/sync/semaphore"
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
 )
 
 // ErrUnusable is returned for a stored hash that is garbage or absurd.
@@ -22,29 +23,40 @@ type Options struct {
 	// Observe is told of each hash that is computed, by its format and cost, such
 	// as "bcrypt/12"; nil for nobody.
 	Observe func(format string)
+	// Refused is told of each client that found the queue full; nil for nobody.
+	Refused func(*admission.Busy)
 }
 
-// A Hasher hashes and verifies passwords, a bounded number at a time. It is safe
-// for concurrent use.
+// A client may have as many passwords waiting as a crowd behind one address types
+// at the same moment, and each waits as long as a person would.
+const (
+	maxWaiting = 128
+	maxWait    = 10 * time.Second
+)
+
+// A Hasher hashes and verifies passwords, as many at a time as there are
+// processors. Clients that wait are served by the least time used so far, so that
+// one who guesses delays nobody else; beyond the bound the error is an
+// *admission.Busy. It is safe for concurrent use.
 type Hasher struct {
 	o     Options
-	slots *semaphore.Weighted
+	queue *admission.Queue
 
 	mu sync.Mutex
 	// decoys are stored hashes, one of each format in use, under the formats' names.
 	decoys map[string]stored
 }
 
-// New returns a hasher that works on as many passwords at once as there are
-// processors, and at least two.
+// New returns a hasher that has learned no format yet.
 func New(o Options) *Hasher {
 	if o.Observe == nil {
 		o.Observe = func(string) {}
 	}
-	return &Hasher{
-		o: o, slots: semaphore.NewWeighted(int64(max(2, runtime.GOMAXPROCS(0)))),
-		decoys: map[string]stored{},
-	}
+	const limit = "the number of processors"
+	queue := admission.New(admission.Options{
+		Slots: runtime.GOMAXPROCS(0), Limit: limit, ShareLimit: limit, Waiting: maxWaiting, Wait: maxWait, Refused: o.Refused,
+	})
+	return &Hasher{o: o, queue: queue, decoys: map[string]stored{}}
 }
 
 // Learn notes the format of a stored hash, so that every failed attempt computes
@@ -74,18 +86,19 @@ func (h *Hasher) others(s stored) []stored {
 	return list
 }
 
-// Hash makes a hash of a new password, in the format of the options. old is the
+// Hash makes a hash of a new password for a client, in the format of the options. old is the
 // hash that it replaces, empty for none, whose format [Keep] keeps. A password
 // that the format cuts short is a *PolicyError.
-func (h *Hasher) Hash(ctx context.Context, old, password string) (string, error) {
+func (h *Hasher) Hash(ctx context.Context, client, old, password string) (string, error) {
 	p := h.o.Format.params(old)
 	if p.tooLong(password) {
 		return "", &PolicyError{Code: TooLong}
 	}
-	if err := h.slots.Acquire(ctx, 1); err != nil {
+	leave, err := h.queue.Enter(ctx, client)
+	if err != nil {
 		return "", fmt.Errorf("wait to hash: %w", err)
 	}
-	defer h.slots.Release(1)
+	defer leave()
 	h.o.Observe(p.format())
 	return p.hash(password)
 }
@@ -107,6 +120,8 @@ func (h *Hasher) Stale(hash, password string) bool {
 
 // An Attempt is a password that somebody has typed to sign in.
 type Attempt struct {
+	// Client is who waits for a turn: clients with one name count as one.
+	Client string
 	// Stored is the hash of the person named; empty for nobody.
 	Stored string
 	// Password is what was typed.
@@ -123,10 +138,11 @@ func (h *Hasher) Verify(ctx context.Context, a Attempt) (bool, error) {
 	if err == nil {
 		h.Learn(a.Stored)
 	}
-	if err := h.slots.Acquire(ctx, 1); err != nil {
-		return false, fmt.Errorf("wait to verify: %w", err)
+	leave, busy := h.queue.Enter(ctx, a.Client)
+	if busy != nil {
+		return false, fmt.Errorf("wait to verify: %w", busy)
 	}
-	defer h.slots.Release(1)
+	defer leave()
 	if err == nil && h.compute(s, a.Password) && !a.Refuse {
 		return true, nil
 	}

@@ -16,7 +16,7 @@ import (
 // newHash makes a hash with the library's defaults.
 func newHash(t testing.TB, plain string) string {
 	t.Helper()
-	hash, err := password.New(password.Options{}).Hash(context.Background(), "", plain)
+	hash, err := password.New(password.Options{}).Hash(context.Background(), "", "", plain)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestFormats(t *testing.T) {
 			if got := h.Stale(test.old, "x"); got != test.stale {
 				t.Errorf("stale %v, want %v", got, test.stale)
 			}
-			made, err := h.Hash(t.Context(), test.old, "correct horse")
+			made, err := h.Hash(t.Context(), "", test.old, "correct horse")
 			if err != nil || !strings.HasPrefix(made, test.replacement) {
 				t.Fatalf("%s, %v; want %s…", made, err, test.replacement)
 			}
@@ -219,7 +219,7 @@ func TestTooLongForBcrypt(t *testing.T) {
 		{password.Argon2id, php, strings.Repeat("b", 73), false},
 	} {
 		h := password.New(password.Options{Format: test.format})
-		_, err := h.Hash(t.Context(), test.old, test.plain)
+		_, err := h.Hash(t.Context(), "", test.old, test.plain)
 		policy, refused := errors.AsType[*password.PolicyError](err)
 		if h.TooLong(test.old, test.plain) != test.tooLong || refused != test.tooLong || refused && policy.Code != "password_too_long" {
 			t.Errorf("%s, %.10s, %d bytes: %v, want too long: %v", test.format, test.old, len(test.plain), err, test.tooLong)

@@ -25,7 +25,7 @@ export function forgotPassword(app: App): Page {
     fields: [email],
     layout: [email.node],
     submit: words.text('forgotPassword.submit'),
-    busy: words.text('forgotPassword.busy'),
+    busy: words.text('forgotPassword.working'),
     aside: backLink(app),
     send: (values) => send(app, values),
   });

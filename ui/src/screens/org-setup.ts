@@ -25,7 +25,7 @@ export function orgSetup(app: App): Page {
     fields,
     layout: [h('div', { class: 'grid' }, ...fields.map((f) => f.node))],
     submit: words.text('orgSetup.submit'),
-    busy: words.text('orgSetup.busy'),
+    busy: words.text('orgSetup.working'),
     aside: signOut,
     send: (values) => send(app, values),
   });

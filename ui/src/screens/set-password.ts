@@ -40,7 +40,7 @@ export function setPassword(app: App): Page {
     fields: [password, confirmation],
     layout: [email.node, password.node, confirmation.node],
     submit: words.text('setPassword.submit'),
-    busy: words.text('setPassword.busy'),
+    busy: words.text('setPassword.working'),
     aside: backLink(app),
     check: (values) => check(app, values),
     send: (values) => send(app, values),

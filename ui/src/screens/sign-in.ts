@@ -34,7 +34,7 @@ export function signIn(app: App, route: Route): Page {
     fields: [login, password, remember],
     layout: [login.node, password.node, h('div', { class: 'row' }, remember.node, forgot)],
     submit: words.text('login.submit'),
-    busy: words.text('login.busy'),
+    busy: words.text('login.working'),
     send: (values) => send(app, values),
   });
   if (route.brokenLink) {

@@ -13,9 +13,9 @@ export function signOut(app: App): Page {
     button.setAttribute('data-locked', '');
     button.setAttribute('aria-disabled', 'true');
     button.classList.add('busy');
-    label.textContent = words.text('signOut.busy');
+    label.textContent = words.text('signOut.working');
     app.draft.forget();
-    app.announcer.say(words.text('signOut.busy'));
+    app.announcer.say(words.text('signOut.working'));
   };
   const dashboard = safeTarget(boot.routes.dashboard);
   const stay = dashboard && h('a', { href: app.intent ? '#/' : dashboard, class: 'back' }, words.text('signOut.stay'));
