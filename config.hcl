@@ -55,7 +55,7 @@ plugin "orgs" {
 # The query endpoint at /odata/. Names are as in the database unless they are
 # changed here; foreign keys become navigation by themselves.
 odata {
-  guard = "none" # everybody may read the demo; the default is "session"
+  guard = "none" # everybody may read the demo; the default is "settled"
 
   entity_set "Products" {
     table  = "products"

@@ -91,6 +91,16 @@ func TestGuards(t *testing.T) {
 			guest.get("/session", header...).want(t, 401, "unauthenticated")
 		}
 		guest.do("POST", "/session", "", "").want(t, 401, "unauthenticated")
+		for _, header := range [][]string{{"Sec-Fetch-Mode", "cors", "Accept", "text/html"}, {"Accept", "application/json"}, {"Accept", "*/*"}} {
+			a := half.do("GET", "/settled", "", "", header...)
+			a.want(t, 403, "unsettled")
+			if a.next(t).Kind != "org_setup" {
+				t.Errorf("next %s", a.body)
+			}
+		}
+		if a := guest.do("POST", "/settled", "", "", "Accept", "text/html"); a.StatusCode != 303 || a.Header.Get("Location") != "/login" {
+			t.Errorf("a form's post: %s to %q", a.Status, a.Header.Get("Location"))
+		}
 		if n := half.post("/auth/intents/org-setup", orgForm("Engines")).next(t); n.Target() != "/settled" {
 			t.Errorf("the loop ends at %+v, want the page that was asked for", n)
 		}

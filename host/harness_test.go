@@ -241,9 +241,10 @@ func (b *browser) do(method, path, contentType, body string, header ...string) a
 	return answer{resp, string(data)}
 }
 
+// get goes to a page as a browser does; headers may say otherwise.
 func (b *browser) get(path string, header ...string) answer {
 	b.t.Helper()
-	return b.do("GET", path, "", "", header...)
+	return b.do("GET", path, "", "", append([]string{"Accept", "text/html,*/*;q=0.8"}, header...)...)
 }
 
 func (b *browser) post(path string, body any, header ...string) answer {

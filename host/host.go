@@ -251,7 +251,9 @@ func (h *Host) Stop(ctx context.Context) error {
 
 // Guard lets pass only who the guard admits, as for the configured routes, and
 // tells next who that is: a guest who asks for a page goes to /login and comes
-// back afterwards, and who asks for data gets 401. GuardNone admits guests.
+// back afterwards, and who asks for data gets 401. One whose intent loop is open goes
+// there as well, or gets 403 with the step. GuardNone admits guests, and the zero
+// value is GuardSettled.
 func (h *Host) Guard(g Guard, next func(http.ResponseWriter, *http.Request, Principal)) http.Handler {
 	return h.middleware.Wrap(web.Route{Kind: web.Page, Uploads: true}, h.gate.Guard(g, next))
 }

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -19,6 +21,7 @@ const odataRoot = "/odata/"
 func (o Options) odataOptions(site *web.Site, who auth.Authenticator) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
+	out.Unsettled = resumeSignIn
 	if open, policies := odataNeeds(o.OData.Model); !open {
 		out.Caller = odataCaller{who, policies}.caller
 	}
@@ -46,6 +49,16 @@ func odataNeeds(model *odata.Model) (open, policies bool) {
 	return open, policies
 }
 
+// resumeSignIn leads a browser to the step that is open, and back afterwards.
+func resumeSignIn(w http.ResponseWriter, r *http.Request) bool {
+	if !web.IsNavigation(r) {
+		return false
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, "/login?redirect="+url.QueryEscape(r.URL.RequestURI()), http.StatusFound)
+	return true
+}
+
 // An odataCaller tells the query endpoint who asks.
 type odataCaller struct {
 	who     auth.Authenticator
@@ -59,6 +72,11 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 		return odata.Caller{}, err
 	}
 	out := odata.Caller{SignedIn: true, Settled: who.Settled}
+	if !who.Settled && who.Session.Intent != nil {
+		if out.Next, err = json.Marshal(who.Session.Intent.Envelope()); err != nil {
+			return odata.Caller{}, err
+		}
+	}
 	if !c.columns {
 		return out, nil
 	}

@@ -116,10 +116,11 @@ type (
 	Guard = web.Guard
 )
 
-// The guards. GuardSettled also demands that the intent loop has ended.
+// The guards. GuardSettled, which the zero value stands for, also demands that the
+// intent loop has ended.
 const (
-	GuardSession = web.GuardSession
 	GuardSettled = web.GuardSettled
+	GuardSession = web.GuardSession
 	GuardNone    = web.GuardNone
 )
 
@@ -150,7 +151,7 @@ type Route struct {
 	// Headers are further request headers for the application behind Proxy, with what
 	// they hold: "id", "name", "email" or another column of users.
 	Headers map[string]string
-	// Guard is who may pass; the zero value is GuardSession.
+	// Guard is who may pass; the zero value is GuardSettled.
 	Guard Guard
 }
 

@@ -56,7 +56,7 @@ func (h *Host) table() ([]row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %q: %w", r.Name, err)
 		}
-		one := row{web.Route{Name: r.Name, Kind: web.Page, Uploads: r.Proxy != nil}, r.Path, at, handler, string(cmp.Or(r.Guard, GuardSession)), r.Proxy != nil}
+		one := row{web.Route{Name: r.Name, Kind: web.Page, Uploads: r.Proxy != nil}, r.Path, at, handler, string(cmp.Or(r.Guard, GuardSettled)), r.Proxy != nil}
 		rows = append(rows, one)
 		if r.Dir != "" || r.Proxy != nil {
 			one.path, one.find = strings.TrimSuffix(r.Path, "/")+"/", below

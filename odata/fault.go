@@ -75,6 +75,9 @@ func faultOf(ctx context.Context, err error) *fault {
 	}
 }
 
+// codeUnsettled is the code of 403: somebody has signed in, and a step is open.
+const codeUnsettled = "unsettled"
+
 func statusOf(k plan.ErrorKind) (int, string) {
 	switch k {
 	case plan.NotFound:
@@ -82,7 +85,7 @@ func statusOf(k plan.ErrorKind) (int, string) {
 	case plan.Unauthenticated:
 		return http.StatusUnauthorized, "unauthenticated"
 	case plan.Forbidden:
-		return http.StatusForbidden, "forbidden"
+		return http.StatusForbidden, codeUnsettled
 	case plan.NotImplemented:
 		return http.StatusNotImplemented, "not_implemented"
 	case plan.TooLarge:

@@ -53,6 +53,10 @@ type Options struct {
 	// as a cookie that it renews. An error is answered with 503: a request whose
 	// caller cannot be told is never answered as nobody's.
 	Caller func(http.ResponseWriter, *http.Request) (Caller, error)
+	// Unsettled may answer a request that a guard refuses to a user whose intent loop
+	// is open, such as by leading a browser to the open step; where it returns false,
+	// and in batches, the answer is 403. nil answers nothing.
+	Unsettled func(http.ResponseWriter, *http.Request) bool
 	// RequestID gives the id that faults are reported with; nil makes one up.
 	RequestID func(*http.Request) string
 	// Logger gets what clients must not see; nil drops it.

@@ -40,6 +40,9 @@ func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
 	if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented {
 		e.log.Error("odata request failed", "request_id", q.id, "status", f.status, "code", f.code, "error", f.cause)
 	}
+	if f.code == codeUnsettled && !q.inBatch && q.unsettled != nil && q.unsettled(w) {
+		return
+	}
 	h := w.Header()
 	setCommon(h, q)
 	h.Set("Content-Type", "application/json;odata.metadata=minimal")
@@ -64,6 +67,9 @@ func faultBody(q *request, f *fault) []byte {
 		b = payload.AppendString(append(b, `,"target":`...), target)
 	}
 	b = payload.AppendString(append(b, `,"innererror":{"request_id":`...), q.id)
+	if f.code == codeUnsettled && q.caller.Next != nil {
+		b = append(append(b, `,"next":`...), q.caller.Next...)
+	}
 	return append(b, "}}}"...)
 }
 

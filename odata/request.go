@@ -25,6 +25,8 @@ type request struct {
 	// origin is the public base, root the URL of the service with a slash at its end.
 	origin, root string
 	caller       Caller
+	// unsettled is Options.Unsettled for this request; nil for none.
+	unsettled func(http.ResponseWriter) bool
 	// v401 tells that the client asked for OData 4.01.
 	v401 bool
 	// inBatch marks a part of a batch.

@@ -47,6 +47,9 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, f := readRequest(r, &s.opts)
 	if f == nil {
 		q.caller, f = s.caller(w, r)
+		if s.opts.Unsettled != nil {
+			q.unsettled = func(w http.ResponseWriter) bool { return s.opts.Unsettled(w, r) }
+		}
 	}
 	switch {
 	case f != nil:

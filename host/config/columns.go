@@ -105,7 +105,21 @@ func (c *Config) resolveColumns(ctx context.Context, db *store.DB, opts *host.Op
 		p.UserRead = r.grants(p.UserRead, p.Name, "user_read")
 		p.UserWrite = r.grants(p.UserWrite, p.Name, "user_write")
 	}
+	for _, route := range opts.Routes {
+		for header, column := range route.Headers {
+			route.Headers[header] = r.identity(column, route.Name, header)
+		}
+	}
 	return r, nil
+}
+
+// identity returns the real name of the column that a header for an application
+// holds. id, name and email are always there, empty where the table lacks them.
+func (r *columnResolver) identity(written, route, header string) string {
+	if slices.Contains([]string{"id", "name", "email"}, written) {
+		return written
+	}
+	return r.resolve(written, "route."+route+".headers."+header, "route", route, "headers", header)
 }
 
 func (r *columnResolver) grants(written []string, plugin, key string) []string {

@@ -125,6 +125,9 @@ type Route struct {
 	Proxy    *string `koanf:"proxy"`
 	Redirect *string `koanf:"redirect"`
 	Guard    string  `koanf:"guard"`
+
+	StripPrefix bool              `koanf:"strip_prefix"`
+	Headers     map[string]string `koanf:"headers"`
 }
 
 // UI is the block ui.

@@ -122,7 +122,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	same(t, "routes", []host.Route{
 		{Name: "home", Path: "/", File: in("home.html"), Guard: host.GuardNone},
 		{Name: "files", Path: "/files", Dir: in("files"), Guard: host.GuardSettled},
-		{Name: "app", Path: "/app", Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:3"}, Guard: host.GuardNone},
+		{Name: "app", Path: "/app", Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:3"}, Guard: host.GuardNone, StripPrefix: true, Headers: map[string]string{"Remote-User": "partner_id"}},
 		{Name: "old", Path: "/old", Redirect: "/app", Guard: host.GuardSession},
 	}, opts.Routes)
 	app, err := opts.UI.App.Open("index.html")
@@ -156,11 +156,11 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	same(t, "odata.limits.timeout", 18*time.Second, o.Options.Timeout)
 	same(t, "odata.limits.slow_reader", int64(3<<10), o.Options.SlowReader)
 	m := o.Model
-	same(t, "odata.guard", edm.GuardSettled, m.Guard)
+	same(t, "odata.guard", edm.GuardSession, m.Guard)
 	same(t, "sets", []string{
 		"Products Ware session key number, searchable, only tenant eq @user_tenant_id",
-		"Plain Plain settled key id",
-		"reviews reviews settled key id",
+		"Plain Plain session key id",
+		"reviews reviews session key id",
 	}, described(m.Sets))
 	var singles []*edm.EntitySet
 	for _, s := range m.Singletons {
@@ -168,7 +168,7 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	}
 	same(t, "singletons", []string{
 		"Company Firm none key code, only active eq 1",
-		"Other Other settled key id",
+		"Other Other session key id",
 	}, described(singles))
 	same(t, "shape of Products", []string{
 		"id Edm.Int64", "number Edm.Int64", "title Edm.String", "Price Edm.Decimal(12,3)", "status Status", "tenant Edm.Int64", "company Edm.Int64", "From Address",

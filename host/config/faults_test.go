@@ -55,7 +55,7 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"port":           {"server {\n  address = \"127.0.0.1:99999\"\n}", []string{`config.hcl:2:13: address: "99999" is no port: use an integer from 0 to 65535`}},
 		"SMTP port":      {"mail {\n  smtp {\n    port = 70000\n  }\n}", []string{`config.hcl:3:12: port: 70000 is no port`}},
 		"enum":           {"database {\n  driver = \"postgresql\"\n}", []string{`config.hcl:2:12: driver: "postgresql" is not allowed: did you mean "postgres"? allowed: sqlite, postgres, mysql`}},
-		"guard":          {"odata {\n  guard = \"public\"\n}", []string{`config.hcl:2:11: guard: "public" is not allowed: use one of session, settled, none`}},
+		"guard":          {"odata {\n  guard = \"public\"\n}", []string{`config.hcl:2:11: guard: "public" is not allowed: use one of settled, session, none`}},
 		"negative":       {"odata {\n  pagination {\n    default = -1\n  }\n}", []string{`config.hcl:3:15: default: is -1: use an integer from 1 on`}},
 		"admin address":  {"server {\n  admin_address = \"127.0.0.1:8080\"\n}", []string{`config.hcl:2:19: admin_address is the public address`}},
 		"half of TLS":    {"server {\n  tls {\n    cert = \"a.pem\"\n  }\n}", []string{`config.hcl:3:12: server.tls.cert stands without key: add key = …`}},
@@ -81,6 +81,21 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"credential table":        {"odata {\n  entity_set \"U\" {\n    table = \"Users\"\n  }\n}", []string{`config.hcl:3:13: table: the table "Users" can never be exposed`}},
 		"own table":               {"odata {\n  singleton \"U\" {\n    table = \"public.vestibule_sessions\"\n  }\n}", []string{`config.hcl:3:13: table: the table "public.vestibule_sessions" can never be exposed`}},
 		"policy without a user":   {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    guard = \"none\"\n    filter = \"a eq @user_id\"\n  }\n}", []string{`config.hcl:5:14: the row policy asks who is signed in, and guard = "none" lets in who is not`}},
+		"open proxy at the root":  {"route \"all\" {\n  path = \"/\"\n  proxy = \"http://127.0.0.1:3\"\n}", []string{`config.hcl:3:11: route "all" is a proxy without a guard, and would be open with all that is below it: add guard = "settled", or guard = "none"`}},
+		"open home":               {"route \"home\" {\n  path = \"/\"\n  proxy = \"http://127.0.0.1:3\"\n}", []string{`config.hcl:3:11: route "home" is a proxy without a guard`}},
+		"open directory of terms": {"route \"terms\" {\n  path = \"/terms\"\n  dir = \".\"\n}", []string{`config.hcl:3:9: route "terms" is a dir without a guard`}},
+		"header for a redirect":   {"route \"a\" {\n  path = \"/a\"\n  redirect = \"/b\"\n  headers = { \"Remote-User\" = \"email\" }\n}", []string{`config.hcl:4:13: route "a" has headers without a proxy`}},
+		"prefix for a file":       {"route \"a\" {\n  path = \"/a\"\n  redirect = \"/b\"\n  strip_prefix = true\n}", []string{`config.hcl:4:18: route "a" has strip_prefix without a proxy`}},
+		"header Host":             {headers("Host", "email"), []string{`config.hcl:4:24: route "a": the header "Host" names the site, which the host sets: choose a name`}},
+		"header Cookie":           {headers("cookie", "email"), []string{`config.hcl:4:26: route "a": the header "cookie" holds credentials`}},
+		"header Authorization":    {headers("Authorization", "email"), []string{`config.hcl:4:33: route "a": the header "Authorization" holds credentials`}},
+		"header of a hop":         {headers("Connection", "email"), []string{`config.hcl:4:30: route "a": the header "Connection" belongs to one connection`}},
+		"header of framing":       {headers("Content-Length", "email"), []string{`config.hcl:4:34: route "a": the header "Content-Length" frames the request`}},
+		"header of forwarding":    {headers("X_Forwarded_For", "email"), []string{`config.hcl:4:35: route "a": the header "X_Forwarded_For" says where a request came from`}},
+		"header of ours":          {headers("X-Vestibule-Partner", "id"), []string{`config.hcl:4:39: route "a": the header "X-Vestibule-Partner" is set by the host itself`}},
+		"header with a blank":     {headers("Remote User", "email"), []string{`config.hcl:4:31: route "a": "Remote User" is no header name`}},
+		"headers alike":           {headers("Remote-User", "email\", \"Remote_User\" = \"id"), []string{`config.hcl:4:56: route "a": an application may take the headers "Remote-User" and "Remote_User" for one`}},
+		"header with a password":  {headers("Remote-User", "Password"), []string{`config.hcl:4:31: headers.Remote-User: "Password" is a credential: take it out`}},
 		"policy under odata.guard": {
 			"odata {\n  guard = \"none\"\n  entity_set \"P\" {\n    table = \"p\"\n    filter = \"a eq @user_id\"\n  }\n}",
 			[]string{`config.hcl:5:14: the row policy asks who is signed in`},
@@ -153,4 +168,9 @@ func TestAFileThatIsNotThere(t *testing.T) {
 	if cfg != nil || len(found) != 1 || found[0] != "config.hcl:1:1: there is no such file: write one with `vestibule init`, or name another with -c" {
 		t.Errorf("got %v, %q", cfg, found)
 	}
+}
+
+// headers is a route to an application with one header of a name and a column.
+func headers(name, column string) string {
+	return "route \"a\" {\n  path = \"/a\"\n  proxy = \"http://127.0.0.1:3\"\n  headers = { \"" + name + "\" = \"" + column + "\" }\n}"
 }

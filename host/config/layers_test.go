@@ -202,7 +202,7 @@ func TestDefaults(t *testing.T) {
 		UI:     config.UI{Sources: filepath.Join(dir, ".ui5-sources.hcl")},
 		Routes: map[string]config.Route{}, Plugins: map[string]config.Plugin{},
 		OData: config.OData{
-			Guard: "session", Discover: []string{}, Pagination: config.Pagination{Default: 200},
+			Guard: "settled", Discover: []string{}, Pagination: config.Pagination{Default: 200},
 			Limits: config.Limits{
 				ExpandDepth: new(4), FilterNodes: new(1000), Timeout: new(30 * time.Second), Rows: new(int64(5e6)), Bytes: new(int64(4 << 30)), SlowReader: new(int64(4 << 10)),
 			},

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
@@ -184,7 +186,10 @@ func (c *Config) routes() []host.Route {
 		r := c.Routes[name]
 		route := host.Route{
 			Name: name, Path: r.Path, File: value(r.File), Dir: value(r.Dir), Redirect: value(r.Redirect),
-			Guard: host.Guard(r.Guard),
+			Guard: host.Guard(cmp.Or(r.Guard, string(host.GuardSettled))), StripPrefix: r.StripPrefix,
+		}
+		if len(r.Headers) > 0 {
+			route.Headers = maps.Clone(r.Headers)
 		}
 		if r.Guard == "" && slices.Contains(publicRoutes(), name) {
 			route.Guard = host.GuardNone

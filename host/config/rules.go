@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,6 +88,50 @@ func (c *Config) checkRoutes(f *Findings) {
 			f.Add(c.at("route", name, "path"), fmt.Sprintf("routes %q and %q have one path, %s", first, name, r.Path), "give each a path of its own")
 		}
 		paths[r.Path] = name
+		c.checkGuardNamed(f, name, r)
+		c.checkProxyKeys(f, name, r)
+	}
+}
+
+// checkGuardNamed demands a guard where the default would open a whole application.
+func (c *Config) checkGuardNamed(f *Findings, name string, r Route) {
+	many := "proxy"
+	if r.Dir != nil {
+		many = "dir"
+	}
+	if r.Guard != "" || c.faulty("route", name, "guard") || r.Proxy == nil && r.Dir == nil {
+		return
+	}
+	if r.Path != "/" && !slices.Contains(publicRoutes(), name) {
+		return
+	}
+	f.Add(c.at("route", name, many), fmt.Sprintf("route %q is a %s without a guard, and would be open with all that is below it", name, many),
+		`add guard = "settled", or guard = "none" to let everybody in`)
+}
+
+// checkProxyKeys checks the keys that only a proxy has.
+func (c *Config) checkProxyKeys(f *Findings, name string, r Route) {
+	if r.Proxy == nil && !c.faulty("route", name, "proxy") {
+		for key, set := range map[string]bool{"strip_prefix": r.StripPrefix, "headers": len(r.Headers) > 0} {
+			if set {
+				f.Add(c.at("route", name, key), fmt.Sprintf("route %q has %s without a proxy", name, key), "take it out: only a proxy has it")
+			}
+		}
+	}
+	spelled := map[string]string{}
+	for _, header := range slices.Sorted(maps.Keys(r.Headers)) {
+		at := c.at("route", name, "headers", header)
+		if why := reserved.ProxyHeader(header); why != "" {
+			f.Add(at, fmt.Sprintf("route %q: the header %q %s", name, header, why), `choose a name that the application reads, such as "Remote-User"`)
+			continue
+		}
+		if !regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$").MatchString(header) {
+			f.Add(at, fmt.Sprintf("route %q: %q is no header name", name, header), `write a name, such as "Remote-User"`)
+		}
+		if first, twice := spelled[reserved.FoldHeader(header)]; twice {
+			f.Add(at, fmt.Sprintf("route %q: an application may take the headers %q and %q for one", name, first, header), "keep one of them")
+		}
+		spelled[reserved.FoldHeader(header)] = header
 	}
 }
 

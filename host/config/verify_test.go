@@ -142,8 +142,8 @@ odata {
 	for _, r := range opts.Routes {
 		guards[r.Name] = r.Guard
 	}
-	if diff := cmp.Diff(map[string]host.Guard{"home": host.GuardNone, "app": "", "terms": host.GuardSettled}, guards); diff != "" {
-		t.Errorf("guards: the zero value is session, and home is open: %s", diff)
+	if diff := cmp.Diff(map[string]host.Guard{"home": host.GuardNone, "app": host.GuardSettled, "terms": host.GuardSettled}, guards); diff != "" {
+		t.Errorf("guards: the default is settled, and home is open: %s", diff)
 	}
 	p := opts.Plugins[0]
 	if diff := cmp.Diff([]string{filepath.Join(dir, "bin/run"), "x.js"}, p.Command); diff != "" || p.Dir != dir {

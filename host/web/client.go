@@ -52,15 +52,12 @@ func contains(prefixes []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// WantsPage reports whether a request is a browser's going to a page, rather than
-// a script's call.
-func WantsPage(r *http.Request) bool {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return false
-	}
+// IsNavigation reports whether a browser goes to a page, rather than a script or a
+// program asking: by Sec-Fetch-Mode, and without that header by an Accept that names
+// text/html.
+func IsNavigation(r *http.Request) bool {
 	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
 		return mode == "navigate"
 	}
-	accept := r.Header.Get("Accept")
-	return accept == "" || strings.Contains(accept, "text/html") || strings.Contains(accept, "*/*")
+	return strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), "text/html")
 }

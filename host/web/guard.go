@@ -10,23 +10,23 @@ import (
 // Guard says who may pass a route or an entity set.
 type Guard string
 
-// The guards. GuardSettled also demands that the intent loop has ended.
+// The guards. GuardSettled, which the zero value stands for, also demands that the
+// intent loop has ended.
 const (
-	GuardSession Guard = "session"
 	GuardSettled Guard = "settled"
+	GuardSession Guard = "session"
 	GuardNone    Guard = "none"
 )
 
-// admits reports whether the guard lets somebody pass; the zero value is
-// GuardSession.
+// admits reports whether the guard lets somebody pass.
 func (g Guard) admits(who auth.Principal) bool {
 	switch g {
 	case GuardNone:
 		return true
-	case GuardSettled:
-		return who.Settled
+	case GuardSession:
+		return who.SignedIn()
 	}
-	return who.SignedIn()
+	return who.Settled
 }
 
 // Fail answers a request with the fault that err is, or with an internal error.
@@ -54,7 +54,8 @@ func NewGate(site *Site, authenticator auth.Authenticator, keep KeepIntended, fa
 
 // Guard lets pass only who the guard admits, and no request that another site
 // makes a browser send. A guest who asks for a page goes to /login and comes back
-// afterwards, and who asks for data gets 401. GuardNone lets everybody pass, and
+// afterwards, and who asks for data gets 401. One whose intent loop is open goes
+// there as well, or gets 403 with the step. GuardNone lets everybody pass, and
 // tells who they are unless another site made the browser send the request.
 func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -83,16 +84,31 @@ func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 }
 
 // turnAway sends a browser to the login, which resumes, and tells a program that
-// nobody is signed in.
+// nobody is signed in, or which step is open.
 func (g *Gate) turnAway(w http.ResponseWriter, r *http.Request, who auth.Principal) {
-	if !WantsPage(r) {
-		g.fail(w, r, &fault.Fault{Code: fault.Unauthenticated})
+	if !IsNavigation(r) {
+		g.fail(w, r, refusal(who))
 		return
 	}
-	if err := g.keep(w, r, who.Session, r.URL.RequestURI()); err != nil {
-		g.fail(w, r, err)
-		return
+	status := http.StatusSeeOther
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		status = http.StatusFound
+		if err := g.keep(w, r, who.Session, r.URL.RequestURI()); err != nil {
+			g.fail(w, r, err)
+			return
+		}
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, "/login", http.StatusFound)
+	http.Redirect(w, r, "/login", status)
+}
+
+func refusal(who auth.Principal) *fault.Fault {
+	if !who.SignedIn() {
+		return &fault.Fault{Code: fault.Unauthenticated}
+	}
+	f := &fault.Fault{Code: fault.Unsettled}
+	if who.Session.Intent != nil {
+		f.Next = who.Session.Intent.Envelope()
+	}
+	return f
 }

@@ -64,7 +64,7 @@ func TestGuardAdmits(t *testing.T) {
 	}{
 		{web.GuardNone, [3]bool{true, true, true}},
 		{web.GuardSession, [3]bool{false, true, true}},
-		{"", [3]bool{false, true, true}},
+		{"", [3]bool{false, false, true}},
 		{web.GuardSettled, [3]bool{false, false, true}},
 	}
 	for _, test := range tests {

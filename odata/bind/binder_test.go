@@ -156,7 +156,8 @@ func TestWhoMayReachWhat(t *testing.T) {
 		{target: "Books?$compute=Author/Name%20as%20A", caller: busy, want: plan.Forbidden},
 		{target: "$metadata", caller: nobody, want: plan.Unauthenticated},
 		{target: "", caller: nobody, want: plan.Unauthenticated},
-		{target: "", caller: busy, ok: true},
+		{target: "", caller: busy, want: plan.Forbidden},
+		{target: "", caller: reader(), ok: true},
 	}
 	for _, c := range cases {
 		t.Run(c.target, func(t *testing.T) {

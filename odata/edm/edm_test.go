@@ -90,7 +90,7 @@ func TestGuardsAreTheWordsOfConfiguration(t *testing.T) {
 			t.Errorf("%q: got %v, %v", word, g, ok)
 		}
 	}
-	if g, ok := edm.ParseGuard("open"); ok || g != edm.GuardSession {
+	if g, ok := edm.ParseGuard("open"); ok || g != edm.GuardSettled {
 		t.Errorf("an unknown word gave %v, %v", g, ok)
 	}
 }

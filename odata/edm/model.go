@@ -1,14 +1,14 @@
 package edm
 
-// Guard says who may reach a set. The zero value is GuardSession, so that a set without a guard is not public.
+// Guard says who may reach a set. The zero value is GuardSettled, so that a set without a guard is not public.
 type Guard uint8
 
 // The guards of configuration: "session", "settled", "none".
 const (
+	// GuardSettled demands a signed-in user whose intent loop has ended.
+	GuardSettled Guard = iota
 	// GuardSession demands a signed-in user.
-	GuardSession Guard = iota
-	// GuardSettled also demands that the user's intent loop has ended.
-	GuardSettled
+	GuardSession
 	// GuardNone lets everybody in.
 	GuardNone
 )
@@ -31,7 +31,7 @@ func ParseGuard(word string) (Guard, bool) {
 			return g, true
 		}
 	}
-	return GuardSession, false
+	return GuardSettled, false
 }
 
 // Model is everything a service exposes: one schema with one entity container.

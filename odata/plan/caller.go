@@ -10,6 +10,8 @@ import (
 type Caller struct {
 	// SignedIn tells that there is a user; Settled that the user's intent loop has ended, too.
 	SignedIn, Settled bool
+	// Next is the step at which an unsettled user is, in JSON, for the answer 403; nil for none.
+	Next []byte
 	// User holds the columns of the user's record by name, for @user_COLUMN in row policies, never credentials: nil, bool, integers,
 	// floats, string, []byte, or time.Time. A missing or nil column lets no row pass.
 	User map[string]any

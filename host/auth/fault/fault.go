@@ -15,6 +15,7 @@ import (
 const (
 	Malformed            = "malformed_request"
 	Unauthenticated      = "unauthenticated"
+	Unsettled            = "unsettled"
 	CrossOrigin          = "cross_origin"
 	NotFound             = "not_found"
 	UnknownIntent        = "unknown_intent"
@@ -42,6 +43,8 @@ type Fault struct { //nolint:errname // an answer first, and an error only on it
 	// Fields are the fields at fault, in the order of the form; with a code they say
 	// what in the request is.
 	Fields []Field
+	// Next is the step that an unsettled person is at, in JSON; nil for none.
+	Next any
 	// RetryAfter is when to come back, for throttled and unavailable.
 	RetryAfter time.Duration
 	// Cause is the internal reason, never shown.
@@ -82,7 +85,7 @@ func (f *Fault) Status() int {
 		return http.StatusBadRequest
 	case Unauthenticated:
 		return http.StatusUnauthorized
-	case CrossOrigin:
+	case CrossOrigin, Unsettled:
 		return http.StatusForbidden
 	case NotFound, UnknownIntent:
 		return http.StatusNotFound
@@ -111,8 +114,9 @@ func (f *Fault) Write(w http.ResponseWriter, requestID string) {
 	body := struct {
 		Message   string              `json:"message"`
 		Errors    map[string][]string `json:"errors,omitempty"`
+		Next      any                 `json:"next,omitempty"`
 		RequestID string              `json:"request_id"`
-	}{Message: f.Message(), RequestID: requestID}
+	}{Message: f.Message(), Next: f.Next, RequestID: requestID}
 	for _, x := range f.Fields {
 		if body.Errors == nil {
 			body.Errors = map[string][]string{}

@@ -68,6 +68,9 @@ route "app" {
   path  = "/app"
   proxy = "http://127.0.0.1:3"
   guard = "none"
+
+  strip_prefix = true
+  headers      = { "Remote-User" = "PARTNER_ID" }
 }
 route "old" {
   path     = "/old"
@@ -97,7 +100,7 @@ plugin "b" {
   roles   = ["org_setup"]
 }
 odata {
-  guard    = "settled"
+  guard    = "session"
   discover = ["reviews"]
   pagination {
     default = 13

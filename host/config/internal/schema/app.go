@@ -2,7 +2,7 @@ package schema
 
 import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
 
-func guards() []string { return []string{"session", "settled", "none"} }
+func guards() []string { return []string{"settled", "session", "none"} }
 
 func routeBlock() Block {
 	return Block{
@@ -16,7 +16,7 @@ func routeBlock() Block {
 route "dashboard" {
   path     = "/dashboard"
   redirect = "/odata/"                # or proxy = "http://127.0.0.1:3000"
-  guard    = "session"
+  guard    = "settled"                # the default: signed in, and done with every step
 }
 `,
 		Keys: []Key{
@@ -25,7 +25,12 @@ route "dashboard" {
 			{Name: "dir", Null: true, Path: true, Check: checkFilled, Doc: "a directory to serve"},
 			{Name: "proxy", Null: true, Check: checkProxy, Doc: "http:// or https:// URL to pass requests to, with X-Vestibule-User, -Email and -Name"},
 			{Name: "redirect", Null: true, Check: checkRedirect, Doc: "URL or path to send the browser to"},
-			{Name: "guard", OneOf: guards(), Doc: "who may pass: session is signed in, settled also demands that the intent loop has ended, none is everybody. Where it is absent, home, terms, privacy and cookies have none and all other routes have session"},
+			{Name: "guard", OneOf: guards(), Doc: "who may pass: session is signed in, settled also demands that the intent loop has ended, none is everybody. Where it is absent, home, terms, privacy and cookies have none and all other routes have settled; a proxy or dir at /, or under one of those four names, must have it"},
+			{Name: "strip_prefix", Kind: Flag, Def: "false", Doc: "proxy only: the application does not see path, but /; it learns the prefix from X-Forwarded-Prefix, and gets it back in Location and the paths of cookies"},
+			{
+				Name: "headers", Kind: Table, Def: "{}", Check: checkIdentityColumn, Sample: `{ "Remote-User" = "email" }`,
+				Doc: "proxy only: further headers that tell the application who is signed in, with id, name, email or another column of users; taken away from outside in every spelling",
+			},
 		},
 	}
 }

@@ -172,6 +172,14 @@ func checkUserColumn(v any) (string, string) {
 	return checkFilled(v)
 }
 
+// checkIdentityColumn is the check of what a header for an application holds.
+func checkIdentityColumn(v any) (string, string) {
+	if reserved.Credential(v.(string)) {
+		return fmt.Sprintf("%q is a credential", v), "take it out: no application ever sees it"
+	}
+	return checkFilled(v)
+}
+
 func checkLoginField(v any) (string, string) {
 	if reserved.Credential(v.(string)) {
 		return fmt.Sprintf("%q is a credential", v), `name the column that people sign in with, such as "email"`

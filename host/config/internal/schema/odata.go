@@ -4,7 +4,7 @@ func odataBlock() Block {
 	return Block{
 		Name: "odata", Doc: "The query endpoint under /odata/.",
 		Keys: []Key{
-			{Name: "guard", Def: `"session"`, OneOf: guards(), Doc: "who may query; sets may differ"},
+			{Name: "guard", Def: `"settled"`, OneOf: guards(), Doc: "who may query; sets may differ"},
 			{Name: "discover", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["products", "categories"]`, Doc: "tables and views to expose as found; never the credential tables"},
 		},
 		Blocks: []Block{

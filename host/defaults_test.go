@@ -1,0 +1,73 @@
+package host_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+)
+
+// A route and a query endpoint without a guard are for settled people.
+func TestDefaultGuardIsSettled(t *testing.T) {
+	o := &orgs{}
+	s := newSite(t, sqliteStore(t), func(opts *host.Options) {
+		opts.Dispenser, opts.OrgSetup = o, o
+		opts.Routes = append(opts.Routes, host.Route{Name: "plain", Path: "/plain", Redirect: "/in"})
+		opts.OData = &host.ODataOptions{Model: &odata.Model{Namespace: "T", Container: "C"}, Source: noRows{}}
+	})
+	half := s.signedIn(t)
+	if got := half.get("/plain").Header.Get("Location"); got != "/login" {
+		t.Errorf("an unsettled person is led to %q", got)
+	}
+	half.do("GET", "/plain", "", "").want(t, 403, "unsettled")
+
+	if a := half.get("/odata/?a=1"); a.StatusCode != 302 || a.Header.Get("Location") != "/login?redirect=%2Fodata%2F%3Fa%3D1" {
+		t.Errorf("OData in a browser: %s to %q", a.Status, a.Header.Get("Location"))
+	}
+	for _, header := range [][]string{nil, {"Sec-Fetch-Mode", "cors", "Accept", "text/html,*/*"}} {
+		a := half.do("GET", "/odata/", "", "", header...)
+		var body struct {
+			Error struct {
+				Code       string
+				InnerError struct{ Next envelope }
+			}
+		}
+		if err := json.Unmarshal([]byte(a.body), &body); err != nil || a.StatusCode != 403 || body.Error.Code != "unsettled" || body.Error.InnerError.Next.Kind != "org_setup" {
+			t.Errorf("OData: %s %s, %v", a.Status, a.body, err)
+		}
+	}
+	if a := s.browser(t).get("/odata/"); a.StatusCode != 401 {
+		t.Errorf("OData, a guest: %s", a.Status)
+	}
+	half.post("/auth/intents/org-setup", orgForm("Engines")).want(t, 200, "")
+	half.do("GET", "/odata/", "", "").want(t, 200, "")
+}
+
+type noRows struct{ odata.Source }
+
+func TestIsNavigation(t *testing.T) {
+	for _, test := range []struct {
+		header []string
+		want   bool
+	}{
+		{nil, false},
+		{[]string{"Accept", "*/*"}, false},
+		{[]string{"Accept", "application/json"}, false},
+		{[]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, true},
+		{[]string{"Accept", "application/json, TEXT/HTML"}, true},
+		{[]string{"Sec-Fetch-Mode", "navigate", "Accept", "application/json"}, true},
+		{[]string{"Sec-Fetch-Mode", "cors", "Accept", "text/html"}, false},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		for i := 0; i+1 < len(test.header); i += 2 {
+			r.Header.Set(test.header[i], test.header[i+1])
+		}
+		if got := web.IsNavigation(r); got != test.want {
+			t.Errorf("%v: %v", test.header, got)
+		}
+	}
+}
