@@ -32,6 +32,7 @@ func httpMain() {
 	if body != "" {
 		r.Header.Set("Content-Type", kind)
 	}
+	r.Header.Set("Accept", "text/html,*/*;q=0.8") // as a browser that goes to a page
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if r.Header.Set(name, value); name == "Host" {
@@ -67,6 +68,7 @@ func walkMain() {
 			Next  string           `json:"@odata.nextLink"`
 			Count *int             `json:"@odata.count"`
 		}
+		r.Header.Set("Accept", "text/html,*/*;q=0.8")
 		must(json.NewDecoder(resp.Body).Decode(&page))
 		if resp.StatusCode != http.StatusOK {
 			must(fmt.Errorf("%s: %d", next, resp.StatusCode))
