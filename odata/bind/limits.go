@@ -32,10 +32,13 @@ func (b *binding) countSearch(s *syntax.Search) error {
 	return nil
 }
 
-// maxSteps bounds the entities of navigation that one resource path goes through, and the to-one navigation properties
-// that the expressions of one query do: databases join about 60 tables at most.
-const maxSteps = 32
+// maxSteps bounds the to-one navigation properties that the expressions of one query go through, maxPath those of a
+// resource path: databases join about 60 tables, and SQLite nests about 30 queries.
+const (
+	maxSteps = 32
+	maxPath  = 16
+)
 
-func tooManySteps(pos int) error {
-	return plan.Errorf(plan.TooLarge, pos, "a request may go through %d navigation properties at most in its path, and as many in the expressions of one level; this limit is fixed", maxSteps)
+func tooManySteps(pos, limit int) error {
+	return plan.Errorf(plan.TooLarge, pos, "a path, or the expressions of one level, go through more than %d navigation properties; this limit is fixed", limit)
 }

@@ -51,7 +51,7 @@ func TestRefusalsNameTheLimit(t *testing.T) {
 		{"depth", "Books?$expand=Prequel($expand=Prequel)", plan.Limits{ExpandDepth: 1}, "$expand nests 2 levels deep; the limit odata.limits.expand_depth is 1"},
 		{"levels", "Books?$expand=Prequel($levels=5)", plan.Limits{}, "$expand nests 5 levels deep; the limit odata.limits.expand_depth is 4"},
 		{"levels, no limit", "Books?$expand=Prequel($levels=max)", plan.Limits{ExpandDepth: plan.Unlimited}, ""},
-		{"steps of a path", "Books(1)" + strings.Repeat("/Prequel", 33), plan.Limits{}, "32 navigation properties"},
+		{"steps of a path", "Books(1)" + strings.Repeat("/Prequel", 17), plan.Limits{}, "16 navigation properties"},
 		{"steps of an expression", "Books?$filter=" + strings.Repeat("Prequel/", 33) + "Id eq 1", plan.Limits{}, "32 navigation properties"},
 	}
 	for _, c := range cases {

@@ -158,7 +158,7 @@ func (s *scope) toOne(r *plan.Range, nav *edm.Navigation, rest []syntax.Segment)
 	}
 	if join == nil {
 		if len(q.Joins) == maxSteps {
-			return nil, tooManySteps(-1)
+			return nil, tooManySteps(-1, maxSteps)
 		}
 		var err error
 		if join, err = s.b.enter(nav.Target); err != nil {

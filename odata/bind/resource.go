@@ -168,8 +168,8 @@ func (b *binding) member(t *target, seg syntax.Segment) error {
 	if nav == nil {
 		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
 	}
-	if t.steps++; t.steps > maxSteps {
-		return tooManySteps(seg.Pos)
+	if t.steps++; t.steps > maxPath {
+		return tooManySteps(seg.Pos, maxPath)
 	}
 	r, err := b.enter(nav.Target)
 	if err != nil {

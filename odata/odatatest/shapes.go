@@ -88,6 +88,13 @@ func computes() []check {
 		{name: "a shared text over a table between", target: "Things(1)?$select=id&$expand=tags($compute=concat(concat(label,tolower(label)),concat(label,concat(label,toupper(label)))) as x,concat(x,concat(x,concat(x,concat(x,x)))) as y,length(concat(y,y)) as z;$select=z;$filter=z gt 10)", header: none, body: `{"id":1,"tags":[{"z":250},{"z":250},{"z":250}]}`},
 		{name: "text that doubles 22 times", target: "Things?" + doubling("concat(name,name)", "concat", 22), status: 400},
 		{name: "text that doubles 41 times", target: "Things?" + doubling("concat(name,name)", "concat", 41), status: 400},
+		{name: "select all in a value help", target: "Things?$filter=" + strings.Repeat("name eq 'x' or ", 248) + "name eq 'anvil'", ids: "2"},
+		{name: "32 steps to one", target: "Things?$filter=" + strings.Repeat("parent/", 32) + "id eq 5", ids: "5"},
+		{name: "33 steps to one", target: "Things?$filter=" + strings.Repeat("parent/", 33) + "id eq 5", status: 400},
+		{name: "a path of 16 steps", target: "Things(5)" + strings.Repeat("/parent", 16) + "/id/$value", body: "5"},
+		{name: "a path of 17 steps", target: "Things(5)" + strings.Repeat("/parent", 17) + "/id/$value", status: 400},
+		{name: "operators 49 deep", target: "Things(1)?$compute=id" + strings.Repeat(" add 1", 49) + " as x&$select=x", header: none, body: `{"x":50}`},
+		{name: "operators 330 deep", target: "Things(1)?$compute=id" + strings.Repeat(" add 1", 330) + " as x&$select=x", status: 400},
 		{name: "casts in casts", target: "Things?$filter=" + strings.Repeat("cast(", 20) + "id" + strings.Repeat(",Edm.Int32),Edm.Int16)", 10) + " eq 1", status: 400},
 		{name: "taken name", target: "Things?$compute=1 as name", status: 400},
 	}
