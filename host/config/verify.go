@@ -59,6 +59,7 @@ func (c *Config) checkFiles() Findings {
 	if c.origins.Has("server", "public_dir") && c.Server.PublicDir != nil {
 		c.checkDir(&f, *c.Server.PublicDir, "server", "public_dir")
 	}
+	c.checkExposed(&f)
 	if t := c.Server.TLS; t.Cert != nil && t.Key != nil {
 		if _, err := t.load(); err != nil {
 			f.Add(c.at("server", "tls", "cert"), "certificate and key cannot be used", rootCause(err))

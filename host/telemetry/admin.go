@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -31,7 +33,29 @@ func (m *Metrics) Listen(address string) (*Admin, error) {
 	routes.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	routes.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	routes.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return &Admin{&http.Server{Handler: routes, ReadHeaderTimeout: 10 * time.Second}, listener}, nil
+	return &Admin{&http.Server{Handler: ownHost(address, listener.Addr(), routes), ReadHeaderTimeout: 10 * time.Second}, listener}, nil
+}
+
+// ownHost refuses requests for another Host than the listener's own address, with
+// 421: a page elsewhere could make a name of its own resolve to it.
+func ownHost(address string, listening net.Addr, next http.Handler) http.Handler {
+	name, _, _ := net.SplitHostPort(address) // listening has shown that it is one
+	ip, port, _ := net.SplitHostPort(listening.String())
+	own := []string{net.JoinHostPort(name, port), net.JoinHostPort(ip, port)}
+	if parsed := net.ParseIP(ip); parsed != nil && parsed.IsLoopback() {
+		own = append(own, net.JoinHostPort("localhost", port))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := strings.ToLower(r.Host)
+		if port == "80" && !strings.HasSuffix(host, ":80") {
+			host += ":80"
+		}
+		if !slices.ContainsFunc(own, func(one string) bool { return strings.EqualFold(one, host) }) {
+			http.Error(w, "the admin listener answers under its own address only", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Serve answers requests until Close.

@@ -42,8 +42,34 @@ func checkPositive(v any) (string, string) {
 		if v <= 0 {
 			return fmt.Sprintf("is %s", v), `use a duration greater than zero, such as "60s"`
 		}
+		if v < minSpan || v > maxSpan {
+			return fmt.Sprintf("%s is out of reason", v), fmt.Sprintf("use a duration from %s to %s", minSpan, maxSpan)
+		}
 	}
 	return "", ""
+}
+
+// The bounds of all durations: below it nobody could sign in, and above it sums with
+// the clock leave what databases hold.
+const (
+	minSpan = time.Millisecond
+	maxSpan = 10 * 365 * 24 * time.Hour
+)
+
+// checkLifetime is checkPositive for what people have to come back within.
+func checkLifetime(v any) (string, string) {
+	if d, ok := v.(time.Duration); ok && d > 0 && d < time.Minute {
+		return fmt.Sprintf("%s is out of reason", d), fmt.Sprintf("use a duration from %s to %s", time.Minute, maxSpan)
+	}
+	return checkPositive(v)
+}
+
+// checkWindow is checkPositive for the time in which attempts count.
+func checkWindow(v any) (string, string) {
+	if d, ok := v.(time.Duration); ok && d > 0 && (d < time.Second || d > 30*24*time.Hour) {
+		return fmt.Sprintf("%s is out of reason", d), fmt.Sprintf("use a duration from %s to %s", time.Second, 30*24*time.Hour)
+	}
+	return checkPositive(v)
 }
 
 func checkCount(v any) (string, string) {
@@ -71,6 +97,23 @@ func checkAddress(v any) (string, string) {
 	}
 	if host != "" && net.ParseIP(host) == nil && !hostName().MatchString(host) {
 		return fmt.Sprintf("%q is no host", host), remedy
+	}
+	return "", ""
+}
+
+// checkAdminAddress is checkAddress for what must not be reached from everywhere.
+func checkAdminAddress(v any) (string, string) {
+	if what, remedy := checkAddress(v); what != "" {
+		return what, remedy
+	}
+	const remedy = `name a loopback or private address, such as "127.0.0.1:9090": metrics and profiles hold secrets`
+	host, _, _ := net.SplitHostPort(v.(string)) // checked above
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host == "", err == nil && ip.IsUnspecified():
+		return fmt.Sprintf("%q listens on every address", v), remedy
+	case err == nil && !ip.IsLoopback() && !ip.IsPrivate() && !ip.IsLinkLocalUnicast() && !netip.MustParsePrefix("100.64.0.0/10").Contains(ip):
+		return fmt.Sprintf("%q is a public address", v), remedy
 	}
 	return "", ""
 }
@@ -121,7 +164,11 @@ func withoutUser(u *url.URL) string {
 }
 
 func checkCIDR(v any) (string, string) {
-	if _, err := netip.ParsePrefix(v.(string)); err == nil {
+	if prefix, err := netip.ParsePrefix(v.(string)); err == nil {
+		// 10.0.0.0/8 and fc00::/7 are the widest private networks there are.
+		if least := map[bool]int{true: 8, false: 7}[prefix.Addr().Is4()]; prefix.Bits() < least {
+			return fmt.Sprintf("%q trusts strangers", v), "name the networks of your own proxies, such as \"10.0.0.0/8\": whoever is in one chooses the address that is counted and logged"
+		}
 		return "", ""
 	}
 	if ip, err := netip.ParseAddr(v.(string)); err == nil {

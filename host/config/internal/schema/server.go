@@ -12,8 +12,8 @@ func serverBlock() Block {
 			{Name: "trusted_proxies", Kind: Texts, Def: "[]", Check: checkCIDR, Sample: `["10.0.0.0/8"]`, Doc: "CIDRs whose X-Forwarded-For is believed"},
 			{Name: "public_dir", Null: true, Def: `"public"`, Path: true, Doc: "the host's own files, served at /"},
 			{
-				Name: "admin_address", Null: true, Def: "null", Check: checkAddress, Sample: `"127.0.0.1:9090"`,
-				Doc: "host:port of /metrics and /debug/pprof; never on the public address",
+				Name: "admin_address", Null: true, Def: "null", Check: checkAdminAddress, Sample: `"127.0.0.1:9090"`,
+				Doc: "host:port of /metrics and /debug/pprof; a loopback or private one, which refuses any Host but its own with 421",
 			},
 		},
 		Blocks: []Block{
@@ -52,9 +52,9 @@ func sessionBlock() Block {
 	return Block{
 		Name: "session", Doc: "How long people stay signed in.",
 		Keys: []Key{
-			{Name: "idle", Kind: Span, Def: `"2h"`, Check: checkPositive, Doc: "a session ends after this time without a request"},
-			{Name: "absolute", Kind: Span, Def: `"24h"`, Check: checkPositive, Doc: "and after this time in any case"},
-			{Name: "remember", Kind: Span, Def: `"720h"`, Check: checkPositive, Doc: "a device that is kept signed in is forgotten after this time without a visit"},
+			{Name: "idle", Kind: Span, Def: `"2h"`, Check: checkLifetime, Doc: "a session ends after this time without a request"},
+			{Name: "absolute", Kind: Span, Def: `"24h"`, Check: checkLifetime, Doc: "and after this time in any case"},
+			{Name: "remember", Kind: Span, Def: `"720h"`, Check: checkLifetime, Doc: "a device that is kept signed in is forgotten after this time without a visit"},
 		},
 	}
 }
@@ -75,13 +75,13 @@ func authBlock() Block {
 				Keys: []Key{
 					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "for a login name and client address, in the window; the next one gets 429"},
 					{Name: "client_attempts", Kind: Number, Def: "100", Check: checkPositive, Doc: "of one client address over all names, in the window"},
-					{Name: "window", Kind: Span, Def: `"60s"`, Check: checkPositive, Doc: "how long attempts count"},
+					{Name: "window", Kind: Span, Def: `"60s"`, Check: checkWindow, Doc: "how long attempts count"},
 				},
 			},
 			{
 				Name: "reset", Doc: "Password reset by mail.",
 				Keys: []Key{
-					{Name: "lifetime", Kind: Span, Def: `"60m"`, Check: checkPositive, Doc: "how long a link works"},
+					{Name: "lifetime", Kind: Span, Def: `"60m"`, Check: checkLifetime, Doc: "how long a link works"},
 					{Name: "resend", Kind: Span, Def: `"60s"`, Check: checkPositive, Doc: "least time between two mails to one address: within it a further request gets the same 200 and no mail; doubles after each mail, to 1h at most, until a day without one"},
 					{Name: "attempts", Kind: Number, Def: "5", Check: checkPositive, Doc: "forgot requests, and resets with a token that is not valid, by address and by client, in the throttle window"},
 				},

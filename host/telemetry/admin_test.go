@@ -1,0 +1,48 @@
+package telemetry_test
+
+import (
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
+)
+
+// A page elsewhere cannot read metrics through a name that it makes resolve here.
+func TestAdminAnswersItsOwnHostOnly(t *testing.T) {
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := probe.Addr().String()
+	if err := probe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := telemetry.New().Listen(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = admin.Serve() }()
+	t.Cleanup(func() { _ = admin.Close() })
+	_, port, _ := net.SplitHostPort(address)
+	for host, want := range map[string]int{
+		address: 200, "localhost:" + port: 200, "LOCALHOST:" + port: 200,
+		"evil.example:" + port: 421, "evil.example": 421, "127.0.0.1": 421, "127.0.0.1:1": 421, "127.0.0.1.evil.example:" + port: 421,
+	} {
+		for _, path := range []string{"/metrics", "/debug/pprof/"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode != want {
+				t.Errorf("%s of %s: %d, want %d", path, host, resp.StatusCode, want)
+			}
+		}
+	}
+}
