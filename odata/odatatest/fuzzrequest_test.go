@@ -2,6 +2,7 @@ package odatatest_test
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,7 +62,8 @@ func FuzzRequest(f *testing.F) {
 // serves is false when the connection is broken on purpose.
 func serves(s http.Handler, w http.ResponseWriter, r *http.Request) (ended bool) {
 	defer func() {
-		if v := recover(); v != nil && v != http.ErrAbortHandler {
+		v := recover()
+		if err, ok := v.(error); v != nil && (!ok || !errors.Is(err, http.ErrAbortHandler)) {
 			panic(v)
 		}
 	}()

@@ -58,8 +58,7 @@ func shares(q *plan.Query, exprs ...plan.Expr) *plan.Query {
 // usesShared tells whether a shared expression is part of one of these.
 func usesShared(exprs ...plan.Expr) bool {
 	found := false
-	var look func(e plan.Expr) bool
-	look = func(e plan.Expr) bool {
+	look := func(e plan.Expr) bool {
 		if c, ok := e.(*plan.Computed); ok {
 			found = found || c.Shared || usesShared(c.Expr)
 		}
