@@ -198,12 +198,12 @@ func TestSecurityHeaders(t *testing.T) {
 // The name of a route of the application decides on no header.
 func TestHeadersDoNotFollowNames(t *testing.T) {
 	s := newSite(t, sqliteStore(t), func(o *host.Options) {
-		for _, name := range []string{"auth.docs", "password.help", "odata"} {
+		for _, name := range []string{"authority", "passwords", "odata-guide"} {
 			o.Routes = append(o.Routes, host.Route{Name: name, Path: "/at/" + name, Redirect: "/x", Guard: host.GuardNone})
 		}
 	})
 	for path, strict := range map[string]bool{
-		"/at/auth.docs": false, "/at/password.help": false, "/at/odata": false, "/login": true, "/auth/bootstrap": true, "/healthz": true, "/nothing": true,
+		"/at/authority": false, "/at/passwords": false, "/at/odata-guide": false, "/login": true, "/auth/bootstrap": true, "/healthz": true, "/nothing": true,
 	} {
 		csp := s.browser(t).get(path).Header.Get("Content-Security-Policy")
 		if strings.Contains(csp, "default-src 'none'") != strict {

@@ -32,7 +32,7 @@ func Readings(encoded string) (readings []string, ok bool) {
 		}
 	}
 	add(decode(encoded, `/\;%`))
-	for i := 0; i < len(readings); i++ {
+	for i := 0; i < len(readings); i++ { //nolint:intrange // add makes the list longer meanwhile
 		if len(readings) > maxReadings || len(readings)*len(encoded) > maxReadingBytes {
 			return readings, false
 		}
