@@ -39,7 +39,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	b.read += int64(n)
 	if err == nil {
 		b.extend()
-	} else if err == io.EOF { //nolint:errorlint // the reader of a body gives it bare
+	} else if err == io.EOF {
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	return n, err
