@@ -56,7 +56,7 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	}
 	source, err := sqlsource.New(ctx, from, c.mapping())
 	if err == nil {
-		return endpoint{source}, nil
+		return endpoint{source}, c.brokenViews(source)
 	}
 	var invalid *sqlsource.Invalid
 	if !errors.As(err, &invalid) {
@@ -74,6 +74,14 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 		findings.Add(c.at(append([]string{"odata"}, f.Path...)...), what, f.Remedy)
 	}
 	return endpoint{}, findings.Sorted()
+}
+
+// brokenViews warns of the views that nobody names and the database cannot read.
+func (c *Config) brokenViews(source *sqlsource.Source) (found Findings) {
+	for _, v := range source.Broken() {
+		found.Warn(c.at("odata"), fmt.Sprintf("the view %q is passed over: %s", v.Name, oneLine(v.Cause)), "correct or drop the view")
+	}
+	return found
 }
 
 // odataDatabase is the database to read, with connections of its own: queries must

@@ -39,6 +39,9 @@ func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options
 	if err := findings.Err(); err != nil {
 		return host.Options{}, withClosed(err, e, db)
 	}
+	for _, f := range findings { // the others are errors, which returned above
+		logger.Warn("configuration", "finding", f.String())
+	}
 	opts.Store = db
 	opts.OData = &host.ODataOptions{Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger)}
 	return opts, nil

@@ -95,6 +95,9 @@ func (b *builder) add(c EntitySet, kind string, single bool) {
 	case s.table == nil:
 		b.report(s.at("table"), "there is no table or view "+quoted(c.Table), didYouMean(c.Table, b.tableNames()))
 		return
+	case s.table.Broken != nil:
+		b.broken(s.at("table"), s.table)
+		return
 	}
 	b.attach(s, single)
 }
@@ -158,6 +161,12 @@ func (b *builder) discovered() {
 				continue
 			}
 			found = true
+			if t.Broken != nil {
+				if !strings.Contains(pattern, "*") {
+					b.broken(at, t)
+				}
+				continue
+			}
 			if taken[t] || b.protected(t.Name, t) || strings.Contains(pattern, "*") && b.passedOver(t) {
 				continue
 			}
@@ -175,6 +184,12 @@ func (b *builder) discovered() {
 			b.report(at, "there is no table or view "+quoted(pattern), didYouMean(pattern, b.tableNames()))
 		}
 	}
+}
+
+// broken reports a view that somebody names and the database cannot read.
+func (b *builder) broken(at []string, t *introspect.Table) {
+	b.report(at, "the database cannot read the view "+quoted(strings.Join(tableName(t), ".")),
+		"correct the view, such as one whose table or column was dropped or renamed, or take it out here")
 }
 
 // matches reports whether a name of Discover means the table; "*" stands for any characters, also none.

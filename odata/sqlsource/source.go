@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 
@@ -46,6 +47,15 @@ type Source struct {
 	model   *edm.Model
 	gen     *sqltext.Generator
 	reader  *cursor.Reader
+	broken  []BrokenView
+}
+
+// BrokenView is a view that the database cannot read, such as one over a table that was dropped.
+type BrokenView struct {
+	// Name is the view's, with its schema where that is not the default.
+	Name string
+	// Cause is what the database says, for the log.
+	Cause error
 }
 
 // New reads the catalogue of a database and checks the Config against it. A Config that does not fit is an *Invalid.
@@ -91,6 +101,11 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 		return err
 	}
 	s.model, mapping.CaseCollation = model, found.CaseCollation
+	for _, t := range found.Tables {
+		if t.Broken != nil {
+			s.broken = append(s.broken, BrokenView{strings.Join(tableName(t), "."), t.Broken})
+		}
+	}
 	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
 		return err
 	}
@@ -105,6 +120,9 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 
 // Model is the model of what is exposed.
 func (s *Source) Model() *edm.Model { return s.model }
+
+// Broken lists the views that were passed over. No set of the Config names one of them: New refuses that.
+func (s *Source) Broken() []BrokenView { return s.broken }
 
 // Close closes the connections that the source opened itself, and Database.Closer.
 func (s *Source) Close() error {

@@ -3,6 +3,7 @@ package introspect_test
 import (
 	"database/sql"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,18 +75,42 @@ totals view
 	}
 }
 
-// SQLite keeps a view when its table goes, and can then read no column of it.
-func TestSQLiteNamesABrokenView(t *testing.T) {
+// A view may outlive its table. It is marked, and the others are read.
+func TestABrokenViewIsMarked(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "app.db")
-	fill(t, "sqlite", file, "CREATE TABLE old (a INTEGER); CREATE VIEW stale AS SELECT a FROM old; DROP TABLE old")
-	db, err := engine.OpenSQLite(file, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	if _, err := introspect.Read(t.Context(), db, "sqlite"); err == nil || !strings.Contains(err.Error(), `columns of "stale"`) {
-		t.Errorf("got %v", err)
+	const script = `CREATE TABLE kept (id INTEGER PRIMARY KEY);
+CREATE TABLE old (a INTEGER);
+CREATE VIEW fine AS SELECT id FROM kept;
+CREATE VIEW stale AS SELECT a FROM old;
+DROP TABLE old`
+	for _, dialect := range []string{"sqlite", "mysql"} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			var db engine.DB
+			if dialect == "mysql" {
+				db = engine.NewSQL(fill(t, "mysql", dbtest.MySQL(t), script))
+			} else {
+				file := filepath.Join(t.TempDir(), "app.db")
+				fill(t, "sqlite", file, script)
+				lite, err := engine.OpenSQLite(file, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = lite.Close() })
+				db = lite
+			}
+			found, err := introspect.Read(t.Context(), db, dialect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			broken := map[string]bool{}
+			for _, table := range found.Tables {
+				broken[table.Name] = table.Broken != nil && strings.Contains(table.Broken.Error(), "stale")
+			}
+			if want := (map[string]bool{"kept": false, "fine": false, "stale": true}); !maps.Equal(broken, want) {
+				t.Errorf("got %v, want %v", broken, want)
+			}
+		})
 	}
 }
 

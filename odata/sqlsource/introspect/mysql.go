@@ -1,26 +1,52 @@
 package introspect
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
 
 func (r *reader) mysql() ([]*Table, error) {
 	var all named
 	err := r.each(3, func(c row) {
-		comment := c.text(2)
-		if c.text(1) == "VIEW" {
-			comment = "" // MariaDB writes the word VIEW there
+		t := &Table{Name: c.text(0), View: c.text(1) == "VIEW", Comment: c.text(2)}
+		if t.View {
+			t.Comment = "" // MariaDB writes the word VIEW there
 		}
-		all.add(&Table{Name: c.text(0), View: c.text(1) == "VIEW", Comment: comment})
+		all.add(t)
 	}, `SELECT table_name, table_type, table_comment FROM information_schema.tables
 		WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW') ORDER BY table_name`)
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*named) error{r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign} {
+	for _, read := range []func(*named) error{r.mysqlViews, r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign} {
 		if err := read(&all); err != nil {
 			return nil, err
 		}
 	}
 	return all.list, nil
+}
+
+// mysqlViews marks the views that the database refuses to read; it lists the columns of some of them all the same.
+func (r *reader) mysqlViews(all *named) error {
+	const invalid, noDefiner, noSelect, noColumn = 1356, 1449, 1142, 1143 // as in ER_VIEW_INVALID
+	for _, t := range all.list {
+		if !t.View {
+			continue
+		}
+		err := r.each(1, func(row) {}, "SELECT 1 FROM `"+strings.ReplaceAll(t.Name, "`", "``")+"` LIMIT 0")
+		var refused *mysql.MySQLError
+		if errors.As(err, &refused) && slices.Contains([]uint16{invalid, noDefiner, noSelect, noColumn}, refused.Number) {
+			t.Broken, err = err, nil
+		}
+		if err != nil {
+			return fmt.Errorf("view %q: %w", t.Name, err)
+		}
+	}
+	return nil
 }
 
 func (r *reader) mysqlColumns(all *named) error {

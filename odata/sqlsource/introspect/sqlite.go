@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"zombiezen.com/go/sqlite"
 )
 
 func (r *reader) sqlite() ([]*Table, error) {
@@ -17,7 +19,7 @@ func (r *reader) sqlite() ([]*Table, error) {
 	}
 	for _, read := range []func(*Table) error{r.sqliteColumns, r.sqliteIndexes, r.sqliteForeign} {
 		for _, t := range all.list {
-			if err := read(t); err != nil {
+			if err := t.passOver(read(t)); err != nil {
 				return nil, err
 			}
 		}
@@ -27,11 +29,26 @@ func (r *reader) sqlite() ([]*Table, error) {
 			f := &t.Foreign[i]
 			resolveSQLite(&all, f)
 		}
-		if err := r.sqliteLayouts(t); err != nil {
+		if t.Broken != nil {
+			continue
+		}
+		if err := t.passOver(r.sqliteLayouts(t)); err != nil {
 			return nil, err
 		}
 	}
 	return all.list, r.sqliteFTS(&all)
+}
+
+// passOver keeps what the database says of a view that it cannot read, such as one over a table that was dropped. It
+// returns every other error.
+func (t *Table) passOver(err error) error {
+	if err == nil || !t.View || sqlite.ErrCode(err).ToPrimary() != sqlite.ResultError {
+		return err
+	}
+	if t.Broken == nil {
+		t.Broken = err
+	}
+	return nil
 }
 
 // resolveSQLite finds the table by its real name, whose case may differ, and the key it means when no column is named.
