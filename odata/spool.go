@@ -66,6 +66,7 @@ type spool struct {
 	lag time.Duration
 
 	blocks chan spooled // nil until the pump runs
+	free   chan []byte  // blocks that the client has taken, for this answer again
 	queued atomic.Int64 // bytes that the client has still to take
 	moved  chan struct{}
 	failed chan struct{} // closed by the pump after it has set err
@@ -88,7 +89,7 @@ func (s *spool) open(w http.ResponseWriter, shared *spools, least int64) {
 // Write implements io.Writer. It keeps nothing of p.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.next == nil {
-		s.next = s.shared.block()
+		s.next = s.block()
 	}
 	s.next = append(s.next, p...)
 	if len(s.next) < spoolBlock {
@@ -97,10 +98,21 @@ func (s *spool) Write(p []byte) (int, error) {
 	return len(p), s.put()
 }
 
+// block gives an empty block, one of this answer's own if there is one: a long
+// answer then makes no more blocks than wait at once.
+func (s *spool) block() []byte {
+	select {
+	case b := <-s.free:
+		return b[:0]
+	default:
+		return s.shared.block()
+	}
+}
+
 // put hands the block to the pump.
 func (s *spool) put() error {
 	if s.blocks == nil {
-		s.blocks = make(chan spooled, spoolAnswer/spoolBlock+1)
+		s.blocks, s.free = make(chan spooled, spoolAnswer/spoolBlock+1), make(chan []byte, spoolAnswer/spoolBlock+1)
 		s.moved, s.failed, s.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 		go s.pump()
 	}
@@ -182,7 +194,11 @@ func (s *spool) pump() {
 		if b.shared {
 			s.shared.used.Add(-n)
 		}
-		s.shared.recycle(b.bytes)
+		select {
+		case s.free <- b.bytes:
+		default:
+			s.shared.recycle(b.bytes)
+		}
 		s.queued.Add(-n)
 		select {
 		case s.moved <- struct{}{}:
@@ -215,6 +231,11 @@ func (s *spool) join() {
 	close(s.blocks)
 	<-s.done
 	s.blocks = nil
+	close(s.free)
+	for b := range s.free {
+		s.shared.recycle(b)
+	}
+	s.free = nil
 }
 
 // stop ends the body of an answer that broke off; the client gets what is in the
