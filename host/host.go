@@ -37,6 +37,7 @@ type Host struct {
 	mail       *mail.Worker
 	sweeper    sweeper
 	database   *telemetry.Probe
+	limits     *web.Limits
 	screens    *frontend.Screens
 	public     fs.FS          // nil for none
 	odata      *odata.Service // nil for none
@@ -60,8 +61,9 @@ func New(o Options) (*Host, error) {
 	}
 	o = o.withDefaults()
 	o.Store.Now = o.Now
-	h := &Host{o: o, metrics: telemetry.New()}
+	h := &Host{o: o, metrics: telemetry.New(web.LimitKeys()...)}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
+	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
 	h.database = telemetry.NewProbe("database", o.Store.Ready, o.Logger)
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
@@ -76,9 +78,9 @@ func New(o Options) (*Host, error) {
 		return nil, err
 	}
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
-	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics.Request)
+	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics.Request, web.NewAdmission(h.site, h.limits, h.pipeline.Sessions.Load))
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline, h.limits)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}
@@ -255,5 +257,5 @@ func (h *Host) Stop(ctx context.Context) error {
 // there as well, or gets 403 with the step. GuardNone admits guests, and the zero
 // value is GuardSettled.
 func (h *Host) Guard(g Guard, next func(http.ResponseWriter, *http.Request, Principal)) http.Handler {
-	return h.middleware.Wrap(web.Route{Kind: web.Page, Uploads: true}, h.gate.Guard(g, next))
+	return h.middleware.Wrap(web.Route{Kind: web.Page, Uploads: true, Uncounted: true}, h.gate.Guard(g, next))
 }

@@ -18,12 +18,14 @@ import (
 const odataRoot = "/odata/"
 
 // odataOptions completes the endpoint's options with what only the host knows.
-func (o Options) odataOptions(site *web.Site, who auth.Authenticator) odata.Options {
+func (o Options) odataOptions(site *web.Site, who auth.Authenticator, limits *web.Limits) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
 	out.Unsettled = resumeSignIn
-	if open, policies := odataNeeds(o.OData.Model); !open {
-		out.Caller = odataCaller{who, policies}.caller
+	open, policies := odataNeeds(o.OData.Model)
+	out.Caller = odataCaller{site, who, open, policies}.caller
+	if admit := o.OData.admitQueries(limits); admit != nil {
+		out.Admit = admit
 	}
 	if out.Logger == nil {
 		out.Logger = o.Logger.Named("odata")
@@ -61,17 +63,23 @@ func resumeSignIn(w http.ResponseWriter, r *http.Request) bool {
 
 // An odataCaller tells the query endpoint who asks.
 type odataCaller struct {
+	site    *web.Site
 	who     auth.Authenticator
+	open    bool // for all, so that nobody looks who it is
 	columns bool // row policies ask for them
 }
 
 // caller returns who asks. A user whom the application has deleted is nobody.
 func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Caller, error) {
+	guest := odata.Caller{Client: c.site.ClientKey(r, "")}
+	if c.open {
+		return guest, nil
+	}
 	who, err := c.who.Authenticate(w, r)
 	if err != nil || !who.SignedIn() {
-		return odata.Caller{}, err
+		return guest, err
 	}
-	out := odata.Caller{SignedIn: true, Settled: who.Settled}
+	out := odata.Caller{SignedIn: true, Settled: who.Settled, Client: c.site.ClientKey(r, who.UserID)}
 	if !who.Settled && who.Session.Intent != nil {
 		if out.Next, err = json.Marshal(who.Session.Intent.Envelope()); err != nil {
 			return odata.Caller{}, err
@@ -82,7 +90,7 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 	}
 	user, err := who.User(r.Context())
 	if errors.Is(err, auth.ErrNotFound) {
-		return odata.Caller{}, nil
+		return guest, nil
 	}
 	out.User = userColumns(user)
 	return out, err

@@ -52,6 +52,9 @@ type Options struct {
 	// after its commit.
 	OnPasswordReset []func(context.Context, auth.PasswordReset)
 
+	// Limits are what one client may have at once.
+	Limits LimitOptions
+
 	// OData is the query endpoint under /odata/; nil for none.
 	OData *ODataOptions
 }
@@ -112,6 +115,8 @@ type (
 	Module = frontend.Module
 	// Principal is who makes a request.
 	Principal = auth.Principal
+	// LimitOptions are what one client may have at once.
+	LimitOptions = web.LimitOptions
 	// Guard says who may pass a route or an entity set.
 	Guard = web.Guard
 )
@@ -161,4 +166,8 @@ type ODataOptions struct {
 	Model   *odata.Model
 	Source  odata.Source
 	Options odata.Options
+	// Connections is how many requests the source can answer at once, and Concurrent
+	// how many of them one client may have there, a quarter when zero. The number is
+	// not bounded when Connections is zero.
+	Connections, Concurrent int
 }

@@ -56,7 +56,7 @@ func (h *Host) table() ([]row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %q: %w", r.Name, err)
 		}
-		one := row{web.Route{Name: r.Name, Kind: web.Page, Uploads: r.Proxy != nil}, r.Path, at, handler, string(cmp.Or(r.Guard, GuardSettled)), r.Proxy != nil}
+		one := row{web.Route{Name: r.Name, Kind: web.Page, Uploads: r.Proxy != nil, Uncounted: r.Proxy != nil}, r.Path, at, handler, string(cmp.Or(r.Guard, GuardSettled)), r.Proxy != nil}
 		rows = append(rows, one)
 		if r.Dir != "" || r.Proxy != nil {
 			one.path, one.find = strings.TrimSuffix(r.Path, "/")+"/", below
@@ -111,12 +111,14 @@ func (h *Host) ownRows() []row {
 		return row{web.Route{Name: name, Method: "GET", Kind: kind}, path, find, handler, guardOwn, false}
 	}
 	ready := telemetry.Ready(readiness{h.database, h.plugins}.checks)
-	return []row{
+	rows := []row{
 		own("healthz", "/healthz", web.Data, at, http.HandlerFunc(telemetry.Alive)),
 		own("readyz", "/readyz", web.Data, at, ready),
 		own("ui.modules", "/ui/modules.json", web.Data, at, http.HandlerFunc(h.screens.ModuleList)),
 		own("ui", frontend.Prefix, web.Asset, below, http.HandlerFunc(h.screens.Files)),
 	}
+	rows[0].Uncounted, rows[1].Uncounted = true, true // balancers ask, whatever is going on
+	return rows
 }
 
 // odataRows are those of the query endpoint, none without one.
@@ -145,7 +147,7 @@ func (h *Host) application(to Route) (http.Handler, error) {
 		}
 		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
 	case to.Proxy != nil:
-		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Alive: h.pipeline.Sessions.Alive}
+		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Alive: h.pipeline.Sessions.Alive, Limits: h.limits}
 		if to.StripPrefix {
 			o.StripPrefix = strings.TrimSuffix(to.Path, "/")
 		}

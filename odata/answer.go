@@ -80,14 +80,19 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	if a := s.unchanged(q, from, key); a != nil {
 		return s.repeat(out, a, p.Private)
 	}
+	leave, err := s.admit(q)
+	if err != nil {
+		return err
+	}
 	ctx, clock := q.left.start(q.ctx)
 	rows, err := s.source.Open(ctx, p)
 	if err != nil {
+		leave()
 		f := faultOf(ctx, err)
 		clock.stop()
 		return f
 	}
-	out.hold(rows, clock)
+	out.hold(admitted{rows, leave}, clock)
 	q.timing.opened = s.opts.Now()
 	if p.Kind != plan.Collection && p.Kind != plan.RawCount && !rows.Next() {
 		if err := rows.Err(); err != nil {

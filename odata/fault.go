@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
@@ -20,6 +21,8 @@ type fault struct {
 	pos int
 	// allow is the Allow header of a 405.
 	allow string
+	// retryAfter is when to come back; zero says nothing about it.
+	retryAfter time.Duration
 	// cause is for the log.
 	cause error
 }

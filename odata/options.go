@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strings"
@@ -57,6 +58,10 @@ type Options struct {
 	// is open, such as by leading a browser to the open step; where it returns false,
 	// and in batches, the answer is 403. nil answers nothing.
 	Unsettled func(http.ResponseWriter, *http.Request) bool
+	// Admit waits until the caller may use the database, for each part of a batch
+	// anew; leave is called when its connection is given back. The error is a *Busy,
+	// or that of ctx. nil admits everybody at once.
+	Admit func(ctx context.Context, c Caller) (leave func(), err error)
 	// RequestID gives the id that faults are reported with; nil makes one up.
 	RequestID func(*http.Request) string
 	// Logger gets what clients must not see; nil drops it.
@@ -85,6 +90,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Caller == nil {
 		o.Caller = func(http.ResponseWriter, *http.Request) (Caller, error) { return Caller{}, nil }
+	}
+	if o.Admit == nil {
+		o.Admit = admitAll
 	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()

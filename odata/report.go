@@ -2,7 +2,9 @@ package odata
 
 import (
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -37,7 +39,8 @@ func (e reporter) report(w http.ResponseWriter, q *request, err error) {
 
 // fail answers with a fault (OData-JSON 21.1, OData-Protocol 9.4).
 func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
-	if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented {
+	// Whoever told that it is busy has logged that.
+	if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented && f.code != "busy" {
 		e.log.Error("odata request failed", "request_id", q.id, "status", f.status, "code", f.code, "error", f.cause)
 	}
 	if f.code == codeUnsettled && !q.inBatch && q.unsettled != nil && q.unsettled(w) {
@@ -48,6 +51,9 @@ func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
 	h.Set("Content-Type", "application/json;odata.metadata=minimal")
 	h.Set("Cache-Control", "no-store")
 	h.Del("Preference-Applied") // set for the answer that failed before its first byte
+	if f.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
+	}
 	if f.allow != "" {
 		h.Set("Allow", f.allow)
 	}

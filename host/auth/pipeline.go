@@ -157,7 +157,7 @@ func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case r.Context().Err() != nil:
 		p.Logger.Debug("client went away", args...)
-	case f.Status() >= 500:
+	case f.Status() >= 500 && f.Code != fault.Busy: // which is logged once a minute
 		p.Logger.Error("request failed", args...)
 	case f.Cause != nil:
 		p.Logger.Debug("request refused", args...)

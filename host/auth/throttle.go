@@ -72,7 +72,7 @@ func (p *Pipeline) refundAttempt(r *http.Request, c Counter) {
 // queue: 503, whoever fills it. Other errors are returned as they are.
 func busyFault(err error) error {
 	if busy, ok := errors.AsType[*admission.Busy](err); ok {
-		return &fault.Fault{Code: fault.Busy, RetryAfter: busy.RetryAfter, Cause: err}
+		return &fault.Fault{Code: fault.Busy, ByHost: true, RetryAfter: busy.RetryAfter, Cause: err}
 	}
 	return err
 }

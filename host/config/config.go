@@ -17,6 +17,7 @@ import (
 // not changed once loaded and may be shared between goroutines.
 type Config struct {
 	Server   Server            `koanf:"server"`
+	Limits   ClientLimits      `koanf:"limits"`
 	Database Database          `koanf:"database"`
 	Session  Session           `koanf:"session"`
 	Auth     Auth              `koanf:"auth"`
@@ -43,6 +44,12 @@ type Server struct {
 	Log            Log      `koanf:"log"`
 }
 
+// ClientLimits is the block limits.
+type ClientLimits struct {
+	RequestsPerClient int `koanf:"requests_per_client"`
+	UpgradesPerClient int `koanf:"upgrades_per_client"`
+}
+
 // TLS is the block server.tls.
 type TLS struct {
 	Cert *string `koanf:"cert"`
@@ -60,7 +67,8 @@ type Database struct {
 	Driver string `koanf:"driver"`
 	DSN    string `koanf:"dsn"`
 	// MaxConnections bounds the connections of sign-in.
-	MaxConnections int `koanf:"max_connections"`
+	MaxConnections int           `koanf:"max_connections"`
+	Wait           time.Duration `koanf:"wait"`
 }
 
 // Session is the block session.

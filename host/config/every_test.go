@@ -107,6 +107,8 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 		t.Error("server.tls leads to another certificate")
 	}
 	same(t, "database", in("people.db"), opts.Store.Path())
+	same(t, "limits", host.LimitOptions{RequestsPerClient: 23, UpgradesPerClient: 24, Wait: 22 * time.Second}, opts.Limits)
+	same(t, "connections of sign-in", 21, opts.Store.Reader().Stats().MaxOpenConnections)
 	same(t, "session", host.SessionOptions{Idle: 3 * time.Hour, Absolute: 4 * time.Hour, Remember: 5 * time.Hour}, opts.Session)
 	same(t, "auth", host.AuthOptions{
 		Rules: host.Rules{
@@ -152,7 +154,8 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 // compareEndpoint holds the query endpoint against the block odata of every.hcl.
 func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	t.Helper()
-	same(t, "odata.limits", odata.Limits{PageSize: 13, MaxPageSize: 14, MaxTop: 15, ExpandDepth: 16, FilterNodes: 17}, o.Options.Limits)
+	same(t, "connections of queries", [2]int{25, 28}, [2]int{o.Connections, o.Concurrent})
+	same(t, "odata.limits", odata.Limits{PageSize: 13, MaxPageSize: 14, MaxTop: 15, ExpandDepth: 16, FilterNodes: 17, Rows: 26, Bytes: 27 << 10}, o.Options.Limits)
 	same(t, "odata.limits.timeout", 18*time.Second, o.Options.Timeout)
 	same(t, "odata.limits.slow_reader", int64(3<<10), o.Options.SlowReader)
 	m := o.Model

@@ -37,6 +37,8 @@ type Limits struct {
 	Rows        *int64         `koanf:"rows"`
 	Bytes       *int64         `koanf:"bytes"`
 	SlowReader  *int64         `koanf:"slow_reader"`
+	// Concurrent is a quarter of the connections when nil.
+	Concurrent *int `koanf:"concurrent"`
 }
 
 // EntitySet is a block entity_set or singleton.

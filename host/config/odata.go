@@ -84,14 +84,19 @@ func (c *Config) brokenViews(source *sqlsource.Source) (found Findings) {
 	return found
 }
 
+// odataConnections is how many connections queries have.
+func (c *Config) odataConnections() int {
+	if n := c.OData.Database.MaxConnections; n != nil {
+		return *n
+	}
+	return c.Database.MaxConnections
+}
+
 // odataDatabase is the database to read, with connections of its own: queries must
 // not keep sign-in waiting. dsn is what db was opened with.
 func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (sqlsource.Database, error) {
 	o := c.OData.Database
-	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.Database.MaxConnections}
-	if o.MaxConnections != nil {
-		from.MaxConns = *o.MaxConnections
-	}
+	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections()}
 	other := o.Driver != nil && o.DSN != nil
 	if other {
 		from.Dialect, from.DSN = *o.Driver, *o.DSN

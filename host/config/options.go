@@ -43,7 +43,10 @@ func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options
 		logger.Warn("configuration", "finding", f.String())
 	}
 	opts.Store = db
-	opts.OData = &host.ODataOptions{Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger)}
+	opts.OData = &host.ODataOptions{
+		Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger),
+		Connections: c.odataConnections(), Concurrent: value(c.OData.Limits.Concurrent),
+	}
 	return opts, nil
 }
 
@@ -112,8 +115,11 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 	app, own, faults := c.app()
 	findings = append(findings, faults...)
 	opts := host.Options{
-		Logger:  logger,
-		Server:  c.serverOptions(),
+		Logger: logger,
+		Server: c.serverOptions(),
+		Limits: host.LimitOptions{
+			RequestsPerClient: c.Limits.RequestsPerClient, UpgradesPerClient: c.Limits.UpgradesPerClient, Wait: c.Database.Wait,
+		},
 		Session: host.SessionOptions{Idle: c.Session.Idle, Absolute: c.Session.Absolute, Remember: c.Session.Remember},
 		Auth:    c.authOptions(),
 		Mail:    c.mailOptions(),

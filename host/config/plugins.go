@@ -170,9 +170,10 @@ func steps(path string) []string {
 	return list
 }
 
-func value(s *string) string {
-	if s == nil {
-		return ""
+func value[T any](v *T) T {
+	if v == nil {
+		var none T
+		return none
 	}
-	return *s
+	return *v
 }

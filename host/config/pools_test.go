@@ -56,6 +56,9 @@ route "dashboard" {
 odata {
   guard    = "none"
   discover = ["shelves"]
+  limits {
+    concurrent = 2
+  }
 }
 `, driver, dsn)})
 			base, held := serveHeld(t, driver, dsn)

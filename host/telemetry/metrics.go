@@ -18,13 +18,15 @@ type Metrics struct {
 	audits      *prometheus.CounterVec
 	hashes      *prometheus.CounterVec
 	mails       *prometheus.CounterVec
+	refusals    *prometheus.CounterVec
 	pluginCalls *prometheus.HistogramVec
 	pluginUp    *prometheus.GaugeVec
 	pluginOther *prometheus.CounterVec
 }
 
-// New returns metrics that have counted nothing yet.
-func New() *Metrics {
+// New returns metrics that have counted nothing yet. The limits are those that
+// requests may be refused by, under their configuration keys.
+func New(limits ...string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -40,6 +42,9 @@ func New() *Metrics {
 		mails: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vestibule_mail_total", Help: "Attempts to send mail, by purpose and outcome.",
 		}, []string{"purpose", "outcome"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vestibule_refused_total", Help: "Requests that were refused, by the configuration key of the limit.",
+		}, []string{"limit"}),
 		pluginCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vestibule_plugin_call_seconds", Help: "Time of a plugin call, by plugin, method and outcome.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10},
@@ -52,9 +57,12 @@ func New() *Metrics {
 		}, []string{"plugin", "event"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.audits, m.hashes, m.mails, m.pluginCalls, m.pluginUp, m.pluginOther,
+		m.requests, m.audits, m.hashes, m.mails, m.refusals, m.pluginCalls, m.pluginUp, m.pluginOther,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	for _, limit := range limits {
+		m.refusals.WithLabelValues(limit)
+	}
 	return m
 }
 
@@ -73,6 +81,9 @@ func (m *Metrics) Audit(event string) { m.audits.WithLabelValues(event).Inc() }
 
 // Hash counts a password hash that was computed.
 func (m *Metrics) Hash(format string) { m.hashes.WithLabelValues(format).Inc() }
+
+// Refused counts a request that was refused by the limit of this key.
+func (m *Metrics) Refused(limit string) { m.refusals.WithLabelValues(limit).Inc() }
 
 // Mail counts an attempt to send a mail.
 func (m *Metrics) Mail(purpose, outcome string) {

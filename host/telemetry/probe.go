@@ -43,7 +43,7 @@ func NewProbe(name string, look func(context.Context) error, log hclog.Logger) *
 func (p *Probe) Run(ctx context.Context) {
 	tick := time.NewTicker(probeEvery)
 	defer tick.Stop()
-	for {
+	for ctx.Err() == nil {
 		p.once(ctx)
 		select {
 		case <-ctx.Done():

@@ -70,7 +70,7 @@ func TestUploadsAreNotPaced(t *testing.T) {
 	t.Parallel()
 	for _, uploads := range []bool{false, true} {
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), func(string, int, time.Duration) {})
+		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), func(string, int, time.Duration) {}, nil)
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader("a"))
 		m.Wrap(web.Route{Uploads: uploads}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 		if (w.set == 0) != uploads {
@@ -92,7 +92,7 @@ func pacedServer(t *testing.T, route web.Route, handler http.HandlerFunc) *httpt
 	site := web.NewSite(web.SiteOptions{})
 	m := web.NewMiddleware(site, func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-	}, hclog.NewNullLogger(), func(string, int, time.Duration) {})
+	}, hclog.NewNullLogger(), func(string, int, time.Duration) {}, nil)
 	server := httptest.NewServer(m.Wrap(route, handler))
 	t.Cleanup(server.Close)
 	return server

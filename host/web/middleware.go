@@ -48,6 +48,9 @@ type Route struct {
 	// Uploads tells that the body of a request may take its time, as applications
 	// behind a proxy have their own limits.
 	Uploads bool
+	// Uncounted requests do not count among those that a client has under way: what
+	// an application behind a proxy answers, and what balancers ask for.
+	Uncounted bool
 }
 
 // A Middleware is what every answer goes through: a request id, the security
@@ -59,14 +62,15 @@ type Middleware struct {
 	fail    Fail
 	log     hclog.Logger
 	count   Count
+	admit   *Admission
 }
 
 // Count is told of every answer.
 type Count func(route string, status int, took time.Duration)
 
-// NewMiddleware returns a middleware.
-func NewMiddleware(site *Site, fail Fail, log hclog.Logger, count Count) *Middleware {
-	return &Middleware{site, newCrossOrigin(site), fail, log, count}
+// NewMiddleware returns a middleware. A nil admit bounds nobody.
+func NewMiddleware(site *Site, fail Fail, log hclog.Logger, count Count, admit *Admission) *Middleware {
+	return &Middleware{site, newCrossOrigin(site), fail, log, count, admit}
 }
 
 type requestIDKey struct{}
@@ -101,6 +105,15 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		if err := m.refuse(rec.Header(), route, r); err != nil {
 			m.fail(rec, r, err)
 			return
+		}
+		if !route.Uncounted {
+			admitted, leave, err := m.admit.enter(route.Kind, r)
+			if err != nil {
+				m.fail(rec, r, err)
+				return
+			}
+			defer leave()
+			r = admitted
 		}
 		next.ServeHTTP(rec, r)
 	})

@@ -26,6 +26,8 @@ type ProxyOptions struct {
 	Headers map[string]string
 	// Alive reports whether a session still lasts. WebSockets end with theirs.
 	Alive func(context.Context, auth.Session) (bool, error)
+	// Limits bound the WebSockets of one client; nil does not.
+	Limits *Limits
 }
 
 // A Proxy hands requests on to an application: streamed, with the identity of who
@@ -64,6 +66,12 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		return
 	}
 	if isWebSocket(r) {
+		leave, err := p.admitUpgrade(r, who)
+		if err != nil {
+			p.fail(w, r, err)
+			return
+		}
+		defer leave()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		r = r.WithContext(ctx)
@@ -88,6 +96,13 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		},
 	}
 	reverse.ServeHTTP(&upstreamWriter{ResponseWriter: w, header: http.Header{}}, r)
+}
+
+func (p *Proxy) admitUpgrade(r *http.Request, who auth.Principal) (leave func(), err error) {
+	if p.o.Limits == nil {
+		return func() {}, nil
+	}
+	return enter(r.Context(), p.o.Limits.upgrades, p.site.ClientKey(r, who.UserID))
 }
 
 // identityOf returns the row of who is signed in, and the zero User for a guest.

@@ -149,6 +149,16 @@ func (s *Site) Client(r *http.Request) (address, network string) {
 	return ClientOf(r.RemoteAddr, r.Header.Values("X-Forwarded-For"), s.o.TrustedProxies)
 }
 
+// ClientKey returns what counts as one client where clients have shares: the user,
+// or the client's network for a guest, whose userID is empty.
+func (s *Site) ClientKey(r *http.Request, userID string) string {
+	if userID != "" {
+		return "user:" + userID
+	}
+	_, network := s.Client(r)
+	return network
+}
+
 // Locale returns "en" or "de": the query's lang, then Accept-Language, then
 // English.
 func (s *Site) Locale(r *http.Request) string {

@@ -15,6 +15,8 @@ type Caller struct {
 	// User holds the columns of the user's record by name, for @user_COLUMN in row policies, never credentials: nil, bool, integers,
 	// floats, string, []byte, or time.Time. A missing or nil column lets no row pass.
 	User map[string]any
+	// Client is whom the request counts for where clients have shares, such as a user or an address; it opens nothing.
+	Client string
 }
 
 // Column returns the value of a column of the user: of that name, or else of the only one that differs by case alone. It

@@ -47,6 +47,9 @@ type Fault struct { //nolint:errname // an answer first, and an error only on it
 	Next any
 	// RetryAfter is when to come back, for throttled and unavailable.
 	RetryAfter time.Duration
+	// ByHost tells of a [Busy] that the host is at its limit (503), and not the client
+	// at its own (429).
+	ByHost bool
 	// Cause is the internal reason, never shown.
 	Cause error
 }
@@ -76,6 +79,11 @@ func (f *Fault) Message() string {
 // Status returns the HTTP status, here and nowhere else.
 func (f *Fault) Status() int {
 	switch f.Code {
+	case Busy:
+		if f.ByHost {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusTooManyRequests
 	case "":
 		if f.RetryAfter > 0 {
 			return http.StatusTooManyRequests
@@ -103,7 +111,7 @@ func (f *Fault) Status() int {
 		return http.StatusNotImplemented
 	case DispenserContract, UpstreamUnavailable:
 		return http.StatusBadGateway
-	case DispenserUnavailable, HandlerUnavailable, Unavailable, Busy:
+	case DispenserUnavailable, HandlerUnavailable, Unavailable:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -15,9 +15,15 @@ server {
     format = "json"
   }
 }
+limits {
+  requests_per_client = 23
+  upgrades_per_client = 24
+}
 database {
   driver = "sqlite"
   dsn    = "people.db"
+  max_connections = 21
+  wait            = "22s"
 }
 session {
   idle     = "3h"
@@ -109,6 +115,7 @@ odata {
   database {
     driver = "sqlite"
     dsn    = "shop.db"
+    max_connections = 25
   }
   limits {
     max_top      = 15
@@ -116,6 +123,9 @@ odata {
     filter_nodes = 17
     timeout      = "18s"
     slow_reader  = "3KiB"
+    rows         = 26
+    bytes        = "27KiB"
+    concurrent   = 28
   }
   entity_set "Products" {
     table  = "products"

@@ -33,6 +33,7 @@ func odataBlock() Block {
 					{Name: "rows", Kind: Number, Null: true, Def: "5000000", Check: checkPositive, Doc: "in the answer to one HTTP request, expanded ones included; nested pages shrink so that they cannot multiply to more"},
 					{Name: "bytes", Kind: Size, Null: true, Def: `"4GiB"`, Check: checkPositive, Doc: "in the answer to one HTTP request, before it is compressed"},
 					{Name: "slow_reader", Kind: Size, Null: true, Def: `"4KiB"`, Check: checkPositive, Doc: "a second, on average; slower readers lose their connection, but only while their answer holds one of the database"},
+					{Name: "concurrent", Kind: Number, Null: true, Def: "null", Check: checkPositive, Sample: "5", Doc: "requests of one client in the database at once; null: a quarter of odata.database.max_connections, at least one"},
 				},
 			},
 			setBlock(), singletonBlock(), enumBlock(),

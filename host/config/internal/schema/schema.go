@@ -65,7 +65,7 @@ type Block struct {
 // Root is the whole of config.hcl.
 func Root() Block {
 	return Block{Blocks: []Block{
-		serverBlock(), databaseBlock(), sessionBlock(), authBlock(), mailBlock(),
+		serverBlock(), limitsBlock(), databaseBlock(), sessionBlock(), authBlock(), mailBlock(),
 		routeBlock(), uiBlock(), pluginBlock(), odataBlock(),
 	}}
 }

@@ -35,6 +35,16 @@ func serverBlock() Block {
 	}
 }
 
+func limitsBlock() Block {
+	return Block{
+		Name: "limits", Doc: "What one client may have at once: requests of those who are signed in count by user, others by address, of IPv6 the /64. Beyond it a client waits, and then gets 429.",
+		Keys: []Key{
+			{Name: "requests_per_client", Kind: Number, Def: "64", Check: checkPositive, Doc: "requests that the host itself answers; proxied ones do not count"},
+			{Name: "upgrades_per_client", Kind: Number, Def: "256", Check: checkPositive, Doc: "WebSockets through proxies"},
+		},
+	}
+}
+
 func databaseBlock() Block {
 	return Block{
 		Name: "database", Doc: "The database that holds users, sessions, counters and the outbox. Many hosts may share one.",
@@ -42,6 +52,7 @@ func databaseBlock() Block {
 			{Name: "driver", Def: `"sqlite"`, OneOf: drivers(), Doc: "the engine; mysql is tested with MariaDB"},
 			{Name: "dsn", Def: `"vestibule.db"`, Secret: true, Check: checkFilled, Doc: "a file for sqlite, a URL for postgres, user:password@tcp(host:port)/name for mysql"},
 			{Name: "max_connections", Kind: Number, Def: "20", Check: checkPositive, Doc: "connections of sign-in at once; readers for sqlite, beside one that writes"},
+			{Name: "wait", Kind: Span, Def: `"10s"`, Check: checkPositive, Doc: "how long a request waits for its turn; then 429 or 503"},
 		},
 	}
 }

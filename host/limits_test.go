@@ -1,0 +1,116 @@
+package host_test
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// A sorting source works for ever on the sets "Slow" and "Mine", and answers others
+// at once.
+type sorting struct{ begun chan string }
+
+func (s sorting) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	if p.Top.Set.Name == "Numbers" {
+		return nil, plan.Errorf(plan.NotFound, -1, "answered")
+	}
+	s.begun <- p.Top.Set.Name
+	<-ctx.Done()
+	return nil, plan.Errorf(plan.Unavailable, -1, "gone")
+}
+
+// limited serves a site whose source sorts; addresses are those that a test sends.
+func limited(t *testing.T, change func(*host.Options)) (*testSite, sorting) {
+	t.Helper()
+	id := &edm.Property{Name: "ID", Type: edm.Of(edm.Int64)}
+	typ := &edm.EntityType{Name: "Number", Key: []*edm.Property{id}, Properties: []*edm.Property{id}}
+	model := &odata.Model{Namespace: "Demo", Container: "Container", Guard: edm.GuardNone, Types: []*edm.EntityType{typ}, Sets: []*edm.EntitySet{
+		{Name: "Slow", Type: typ, Guard: edm.GuardNone}, {Name: "Numbers", Type: typ, Guard: edm.GuardNone}, {Name: "Mine", Type: typ, Guard: edm.GuardSession},
+	}}
+	source := sorting{make(chan string)}
+	return newSite(t, sqliteStore(t), func(o *host.Options) {
+		o.Server.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+		o.OData = &host.ODataOptions{Model: model, Source: source}
+		change(o)
+	}), source
+}
+
+// occupy lets n requests for a set begin that do not end before the test.
+func occupy(t *testing.T, b *browser, source sorting, set, address string, n int) {
+	t.Helper()
+	for range n {
+		go func() {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", b.base+"/odata/"+set, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.Header.Set("X-Forwarded-For", address)
+			if res, err := b.Do(req); err == nil {
+				_ = res.Body.Close()
+			}
+		}()
+		<-source.begun
+	}
+}
+
+// Four clients with an unindexed sort kept a page of another one waiting for 29 s.
+func TestSortsOfOneClientLeaveRoomForOthers(t *testing.T) {
+	s, source := limited(t, func(o *host.Options) {
+		o.OData.Connections, o.OData.Concurrent, o.Limits.Wait = 4, 2, 10*time.Millisecond
+	})
+	b := s.browser(t)
+	occupy(t, b, source, "Slow", "192.0.2.1", 2)
+	page := func(address string) answer { return b.get("/odata/Numbers", "X-Forwarded-For", address) }
+	a := page("192.0.2.1")
+	if a.StatusCode != 429 || a.Header.Get("Retry-After") != "1" || !strings.Contains(a.body, `"code":"busy"`) ||
+		!strings.Contains(a.body, "odata.limits.concurrent is 2") {
+		t.Errorf("beyond its share: %d %v %s", a.StatusCode, a.Header, a.body)
+	}
+	part := b.do("POST", "/odata/$batch", "application/json", `{"requests":[{"id":"1","method":"GET","url":"Numbers"}]}`, "X-Forwarded-For", "192.0.2.1")
+	if part.StatusCode != 200 || !strings.Contains(part.body, `"status":429`) || !strings.Contains(strings.ToLower(part.body), `"retry-after":"1"`) {
+		t.Errorf("a part of a batch: %d %s", part.StatusCode, part.body)
+	}
+	if a := page("192.0.2.2"); a.StatusCode != 404 { // as the source says
+		t.Errorf("another client: %d %s", a.StatusCode, a.body)
+	}
+	occupy(t, b, source, "Slow", "2001:db8::1", 1)
+	occupy(t, b, source, "Slow", "2001:db8::2", 1) // one client: the same /64
+	if a := page("192.0.2.2"); a.StatusCode != 503 || a.Header.Get("Retry-After") != "1" ||
+		!strings.Contains(a.body, `"code":"busy"`) || !strings.Contains(a.body, "odata.database.max_connections is 4") {
+		t.Errorf("all connections in use: %d %s", a.StatusCode, a.body)
+	}
+	b.get("/readyz").want(t, 200, "")
+	if n := strings.Count(s.log.String(), "limit=odata.limits.concurrent"); n != 1 {
+		t.Errorf("%d lines of two refusals within a minute", n)
+	}
+}
+
+// What one client has under way is bounded: by address, or by user who is signed in.
+func TestRequestsPerClient(t *testing.T) {
+	s, source := limited(t, func(o *host.Options) { o.Limits.RequestsPerClient, o.Limits.Wait = 2, 10*time.Millisecond })
+	guest, ada := s.browser(t), s.browser(t)
+	ada.login(adaEmail, adaPassword, false).want(t, 200, "")
+	occupy(t, guest, source, "Slow", "192.0.2.1", 2)
+	a := guest.get("/auth/bootstrap", "X-Forwarded-For", "192.0.2.1")
+	a.want(t, 429, "busy")
+	if a.Header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
+	}
+	guest.get("/auth/bootstrap", "X-Forwarded-For", "192.0.2.2").want(t, 200, "")
+	ada.get("/auth/bootstrap", "X-Forwarded-For", "192.0.2.1").want(t, 200, "")
+	for _, path := range []string{"/readyz", "/healthz"} {
+		guest.get(path, "X-Forwarded-For", "192.0.2.1").want(t, 200, "")
+	}
+	occupy(t, ada, source, "Mine", "192.0.2.3", 1)
+	occupy(t, ada, source, "Mine", "192.0.2.4", 1)
+	ada.get("/auth/bootstrap", "X-Forwarded-For", "192.0.2.5").want(t, 429, "busy")
+}

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+)
+
+// Admission bounds what one client has under way. Nil admits everybody.
+type Admission struct {
+	site  *Site
+	queue *admission.Queue
+	load  func(*http.Request) (auth.Session, error)
+}
+
+// NewAdmission returns an admission within limits. load reads the session of a
+// request, by whose user the request counts.
+func NewAdmission(site *Site, limits *Limits, load func(*http.Request) (auth.Session, error)) *Admission {
+	return &Admission{site, limits.requests, load}
+}
+
+// enter waits for the turn of a request. It returns the request to go on with,
+// which knows its session already unless it had to wait: then that may have ended.
+//
+// An asset counts by its network, so that nobody looks for a session.
+func (a *Admission) enter(kind Kind, r *http.Request) (admitted *http.Request, leave func(), err error) {
+	if a == nil {
+		return r, func() {}, nil
+	}
+	loaded := r.WithContext(r.Context())
+	key := a.site.ClientKey(r, "")
+	if kind != Asset {
+		key = a.key(loaded)
+	}
+	if leave := a.queue.TryEnter(key); leave != nil {
+		return loaded, leave, nil
+	}
+	leave, err = enter(r.Context(), a.queue, key)
+	return r, leave, err
+}
+
+// key is the user's where there is a session, else the network's. A database that
+// does not answer is for the handler to report.
+func (a *Admission) key(r *http.Request) string {
+	s, err := a.load(r)
+	if err != nil {
+		return a.site.ClientKey(r, "")
+	}
+	return a.site.ClientKey(r, s.UserID)
+}
+
+// enter is that of the queue, with a fault for an error.
+func enter(ctx context.Context, queue *admission.Queue, key string) (leave func(), err error) {
+	leave, err = queue.Enter(ctx, key)
+	if busy := new(admission.Busy); errors.As(err, &busy) {
+		return nil, &fault.Fault{Code: fault.Busy, ByHost: busy.ByHost, RetryAfter: busy.RetryAfter, Cause: err}
+	}
+	if err != nil {
+		return nil, &fault.Fault{Code: fault.Unavailable, Cause: err}
+	}
+	return leave, nil
+}

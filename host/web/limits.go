@@ -1,0 +1,79 @@
+package web
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
+)
+
+// LimitOptions are what one client may have at once: requests of those who are
+// signed in count by user, others by address, of IPv6 the /64.
+type LimitOptions struct {
+	// RequestsPerClient bounds the requests that the host itself answers; proxied
+	// ones do not count. 64 when zero.
+	RequestsPerClient int
+	// UpgradesPerClient bounds the WebSockets through proxies, 256 when zero.
+	UpgradesPerClient int
+	// Wait is how long a request waits for its turn, 10 s when zero.
+	Wait time.Duration
+}
+
+func (o LimitOptions) withDefaults() LimitOptions {
+	if o.RequestsPerClient <= 0 {
+		o.RequestsPerClient = 64
+	}
+	if o.UpgradesPerClient <= 0 {
+		o.UpgradesPerClient = 256
+	}
+	if o.Wait <= 0 {
+		o.Wait = 10 * time.Second
+	}
+	return o
+}
+
+// The configuration keys of the limits, by which refusals are logged and counted.
+const (
+	requestsKey    = "limits.requests_per_client"
+	upgradesKey    = "limits.upgrades_per_client"
+	concurrentKey  = "odata.limits.concurrent"
+	connectionsKey = "odata.database.max_connections"
+)
+
+// LimitKeys are the configuration keys of all limits.
+func LimitKeys() []string { return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey} }
+
+// Busy is the refusal of a client.
+type Busy = admission.Busy
+
+// Limits are the queues in which clients wait for what they share. They are safe
+// for concurrent use.
+type Limits struct {
+	o                  LimitOptions
+	refusals           *admission.Log
+	requests, upgrades *admission.Queue
+}
+
+// NewLimits returns limits. count is told the key of the limit of each refusal.
+func NewLimits(o LimitOptions, log hclog.Logger, count func(limit string)) *Limits {
+	l := &Limits{o: o.withDefaults(), refusals: admission.NewLog(log, count)}
+	l.requests = l.perClient(l.o.RequestsPerClient, requestsKey)
+	l.upgrades = l.perClient(l.o.UpgradesPerClient, upgradesKey)
+	return l
+}
+
+func (l *Limits) perClient(share int, key string) *admission.Queue {
+	return admission.New(admission.Options{Share: share, ShareLimit: key, Wait: l.o.Wait, Refused: l.refusals.Busy})
+}
+
+// Queries returns the queue for a database of so many connections, of which one
+// client may have concurrent ones.
+func (l *Limits) Queries(connections, concurrent int) *admission.Queue {
+	return admission.New(admission.Options{
+		Slots: connections, Limit: connectionsKey, Share: concurrent, ShareLimit: concurrentKey,
+		// What the host has admitted is not turned away for having come at once.
+		Waiting: max(l.o.RequestsPerClient, 4*concurrent),
+		Wait:    l.o.Wait, Refused: l.refusals.Busy,
+	})
+}
