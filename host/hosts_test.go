@@ -11,7 +11,7 @@ import (
 // on sends the browser to another host, with the cookies that it has.
 func (b *browser) on(other *testSite) *browser {
 	moved := other.browser(b.t)
-	for _, name := range []string{sessionName, deviceName} {
+	for _, name := range []string{sessionName, deviceName, "vestibule_guest"} {
 		if value := b.cookie(name); value != "" {
 			moved.setCookie(name, value)
 		}

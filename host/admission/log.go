@@ -25,10 +25,10 @@ type written struct {
 	more int // refusals since then
 }
 
-// perMinute is how often a line is written again, and maxLines bounds the lines in
+// lineEvery is how often a line is written again, and maxLines bounds the lines in
 // that time: with more clients than that, those that are left share one.
 const (
-	perMinute = time.Minute
+	lineEvery = time.Minute
 	maxLines  = 256
 )
 
@@ -70,7 +70,7 @@ func (l *Log) due(k line) (more int, ok bool) {
 	case w == nil:
 		l.lines[k] = &written{at: now}
 		return 0, true
-	case now.Sub(w.at) < perMinute:
+	case now.Sub(w.at) < lineEvery:
 		w.more++
 		return 0, false
 	}
@@ -82,7 +82,7 @@ func (l *Log) due(k line) (more int, ok bool) {
 // forget drops what was written more than a minute ago.
 func (l *Log) forget(now time.Time) {
 	for k, w := range l.lines {
-		if now.Sub(w.at) >= perMinute {
+		if now.Sub(w.at) >= lineEvery {
 			delete(l.lines, k)
 		}
 	}

@@ -81,17 +81,13 @@ func TestRefusals(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var told *admission.Busy
+				var told atomic.Pointer[admission.Busy]
 				q := admission.New(admission.Options{
 					Slots: 4, Limit: "pool", Share: 2, ShareLimit: "concurrent", Wait: 10 * time.Second,
-					Refused: func(b *admission.Busy) {
-						if told == nil {
-							told = b
-						}
-					},
+					Refused: func(b *admission.Busy) { told.CompareAndSwap(nil, b) },
 				})
 				tt.full(t, q)
-				told = nil
+				told.Store(nil)
 				_, err := q.Enter(t.Context(), "ada")
 				var busy *admission.Busy
 				if !errors.As(err, &busy) {
@@ -101,8 +97,8 @@ func TestRefusals(t *testing.T) {
 				if diff := cmp.Diff(tt.want, *busy); diff != "" {
 					t.Error(diff)
 				}
-				if told != busy {
-					t.Errorf("was told of %v", told)
+				if told.Load() != busy {
+					t.Errorf("was told of %v", told.Load())
 				}
 				if busy.Error() != tt.text {
 					t.Errorf("says\n%s, want\n%s", busy, tt.text)
@@ -274,7 +270,9 @@ func TestOneClientDoesNotStopOthers(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					longest.Store(max(longest.Load(), int64(time.Since(start))))
+					waited := int64(time.Since(start))
+					for known := longest.Load(); waited > known && !longest.CompareAndSwap(known, waited); known = longest.Load() {
+					}
 					time.Sleep(5 * time.Millisecond)
 					leave()
 				}

@@ -45,7 +45,7 @@ const (
 func LimitKeys() []string { return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey} }
 
 // Busy is the refusal of a client.
-type Busy = admission.Busy
+type Busy = admission.Busy //nolint:errname // an answer: errors.As(err, &busy)
 
 // Limits are the queues in which clients wait for what they share. They are safe
 // for concurrent use.
