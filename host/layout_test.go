@@ -33,7 +33,7 @@ func layout() map[string][]string {
 		"host/session":          {"internal/words"},
 		"host/store":            {"host/auth", "host/reserved", "host/session", "host/store/internal/*", "internal/words", "pluginsdk"},
 		"host/store/internal/*": {"pluginsdk"},
-		"host/store/sqlite":     {"host/store"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
+		"host/store/sqlite":     {"host/store", "internal/sqlitefile"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
 		"host/store/storetest":       {"host/auth", "host/session", "host/store", "pluginsdk"},
 		"host/pluginproc":            {"host/reserved", "internal/finding", "pluginsdk", "pluginsdk/conformance"},
 		"host/pluginproc/internal/*": {"internal/finding", "pluginsdk"},
@@ -62,12 +62,12 @@ func layout() map[string][]string {
 		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar"},
 		"odata/bind":             {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/syntax"},
 		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/bind", "odata/scalar", "odata/sqlsource/*", "internal/finding", "internal/words"},
-		"odata/sqlsource/*":      {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/sqlsource/*"},
+		"odata/sqlsource/*":      {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/sqlsource/*", "internal/sqlitefile"},
 		"odata/memory":           {"odata/edm", "odata/function", "odata/plan", "odata/bind", "odata/scalar"},
 		"odata/odatatest":        {"odata", "odata/edm", "odata/memory", "odata/plan", "odata/bind", "odata/sqlsource", "odata/syntax"},
 		"odata/odatatest/dbtest": {},
 
-		"internal/finding": {}, "internal/words": {},
+		"internal/finding": {}, "internal/words": {}, "internal/sqlitefile": {},
 
 		"ui": {}, "ui/browsertest": {}, "ui/uitest": {},
 		"examples/*": {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},

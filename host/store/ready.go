@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -15,6 +16,11 @@ var errUndo = errors.New("undo")
 // SQLite file that somebody has locked. It has a connection of its own, so that
 // it never waits for those of requests.
 func (db *DB) Ready(ctx context.Context) error {
+	if db.path != "" {
+		if _, err := os.Stat(db.path); err != nil {
+			return fmt.Errorf("database file cannot be found: %w", err)
+		}
+	}
 	pending, err := db.probe.Pending(ctx)
 	if err != nil {
 		return fmt.Errorf("database does not answer: %w", err)

@@ -2,19 +2,17 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -44,17 +42,21 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	base, own, _ := strings.Cut(uri, "?")
 	query := "?" + settings + "&" + own + unmapped
 	// The file is in WAL mode once the writer has opened it; only then may readers.
-	writer, err := open(ctx, base+query+"&_txlock=immediate", 1)
+	var exchange *watched
+	if !strings.Contains(own, "vfs=") {
+		exchange = &watched{file: file}
+	}
+	writer, err := open(ctx, exchange, base+query+"&_txlock=immediate", 1)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, err)
 	}
-	reader, err := open(ctx, base+query+"&_query_only=1", max(4, runtime.GOMAXPROCS(0)))
+	reader, err := open(ctx, exchange, base+query+"&_query_only=1", max(4, runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, writer.Close()))
 	}
 	// The probe opens its connection when it is first asked, and gives up early on a
 	// lock: it is asked again soon.
-	probe, err := pool(base+"?_busy_timeout=1000&"+query[1:]+"&_txlock=immediate", 1)
+	probe, err := pool(exchange, base+"?_busy_timeout=1000&"+query[1:]+"&_txlock=immediate", 1)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, reader.Close(), writer.Close()))
 	}
@@ -71,13 +73,7 @@ func locate(dsn string) (uri, file string, err error) {
 	if name == "" || strings.Contains(name, ":memory:") || strings.Contains(query, "mode=memory") {
 		return "", "", fmt.Errorf("%q is a database in memory, which connections cannot share: name a file", dsn)
 	}
-	// file:///path and file://localhost/path name a host, which is this one.
-	name = strings.TrimPrefix(strings.TrimPrefix(name, "//localhost"), "//")
-	name, err = url.PathUnescape(name)
-	if err != nil {
-		return "", "", err
-	}
-	file, err = filepath.Abs(name)
+	file, err = sqlitefile.Path(uri)
 	return uri, file, err
 }
 
@@ -97,8 +93,8 @@ func create(uri, file string) error {
 }
 
 // pool connects when it is first used.
-func pool(dsn string, connections int) (*sqlx.DB, error) {
-	opened, err := sql.Open("sqlite", dsn)
+func pool(exchange *watched, dsn string, connections int) (*sqlx.DB, error) {
+	opened, err := connectorFor(dsn, exchange)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +104,8 @@ func pool(dsn string, connections int) (*sqlx.DB, error) {
 	return db, nil
 }
 
-func open(ctx context.Context, dsn string, connections int) (*sqlx.DB, error) {
-	db, err := pool(dsn, connections)
+func open(ctx context.Context, exchange *watched, dsn string, connections int) (*sqlx.DB, error) {
+	db, err := pool(exchange, dsn, connections)
 	if err != nil {
 		return nil, err
 	}

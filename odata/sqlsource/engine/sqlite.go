@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -22,6 +24,10 @@ type SQLite struct {
 	mu   sync.Mutex
 	idle []*conn // the last one was used last, so that its caches are warm
 	done bool
+	// file is the one that the connections read.
+	file sqlitefile.Identity
+	// exchanges counts how often another file came in the place of the first.
+	exchanges atomic.Int64
 }
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
@@ -37,6 +43,14 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
 	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns)}
+	name, err := sqlitefile.Path(path)
+	if err != nil {
+		return nil, fmt.Errorf("open SQLite database: %w", err)
+	}
+	if db.file, err = sqlitefile.Identify(name); err != nil {
+		return nil, fmt.Errorf("open SQLite database: %w", err)
+	}
+	db.file = db.file.Alone()
 	conn, err := db.connect()
 	if err != nil {
 		return nil, err
@@ -68,6 +82,8 @@ type conn struct {
 	// seen is the connection's number for the state that it last read, and name what the state is called.
 	seen int64
 	name string
+	// exchange is SQLite.exchanges when the connection was opened.
+	exchange int64
 }
 
 // maxCached bounds the statements that a connection keeps: a client can make any number of different ones.
@@ -97,7 +113,10 @@ func (db *SQLite) connect() (*conn, error) {
 	}
 	c := &conn{Conn: raw, known: map[string]bool{}}
 	c.SetBusyTimeout(5 * time.Second)
-	err = register(c)
+	// Nothing is read before it is certain that the log beside the file belongs to it.
+	if c.exchange, err = db.verify(); err == nil {
+		err = register(c)
+	}
 	for _, pragma := range []string{"query_only=1", "cache_size=-8192", "mmap_size=0"} {
 		if err == nil {
 			err = exec(raw, "PRAGMA "+pragma)
@@ -109,6 +128,7 @@ func (db *SQLite) connect() (*conn, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), raw.Close())
 	}
+	db.noteLog(c)
 	return c, nil
 }
 
@@ -130,9 +150,12 @@ func (db *SQLite) acquire(ctx context.Context) (*conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	conn, err := db.take()
-	if conn == nil && err == nil {
-		conn, err = db.connect()
+	conn, err := db.free()
+	for range 3 {
+		if !errors.Is(err, errRenamed) {
+			break
+		}
+		conn, err = db.free()
 	}
 	if err != nil {
 		<-db.slots
@@ -140,13 +163,25 @@ func (db *SQLite) acquire(ctx context.Context) (*conn, error) {
 	return conn, err
 }
 
+// free is a connection that nobody uses.
+func (db *SQLite) free() (*conn, error) {
+	conn, err := db.take()
+	if conn == nil && err == nil {
+		return db.connect()
+	}
+	return conn, err
+}
+
 func (db *SQLite) take() (*conn, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	last := len(db.idle) - 1
 	if db.done {
 		return nil, errClosed
 	}
+	if err := db.renew(); err != nil {
+		return nil, err
+	}
+	last := len(db.idle) - 1
 	if last < 0 {
 		return nil, nil
 	}
@@ -161,7 +196,7 @@ func (db *SQLite) release(conn *conn) error {
 	defer func() { <-db.slots }()
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.done {
+	if db.done || conn.exchange != db.exchanges.Load() {
 		return conn.Close()
 	}
 	db.idle = append(db.idle, conn)

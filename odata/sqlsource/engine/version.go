@@ -46,6 +46,21 @@ func (v *versions) open(dsn string) error {
 	return nil
 }
 
+// reopen watches the file that has the name now. No name that was given before is given again.
+func (v *versions) reopen(dsn string) error {
+	v.mu.Lock()
+	on := v.on
+	v.seen, v.name = 0, unknown
+	v.mu.Unlock()
+	if !on {
+		return nil
+	}
+	err := v.close()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return errors.Join(err, v.open(dsn))
+}
+
 const askVersion = "PRAGMA data_version"
 
 // now is the name of the state at this moment; unknown when the writer stays busy for maxWriterWait.
@@ -126,7 +141,15 @@ func single(stmt *sqlite.Stmt) (int64, error) {
 
 // Version names the state of the data at this moment; empty where that cannot be told. No other process gives the same
 // name.
-func (db *SQLite) Version(ctx context.Context) string { return db.versions.now(ctx) }
+func (db *SQLite) Version(ctx context.Context) string {
+	db.mu.Lock()
+	err := db.renew()
+	db.mu.Unlock()
+	if err != nil {
+		return unknown
+	}
+	return db.versions.now(ctx)
+}
 
 // snapshot begins a read transaction on a connection and finds the name of what it reads.
 func (tx *sqliteTx) snapshot() error {
@@ -144,7 +167,8 @@ func (tx *sqliteTx) snapshot() error {
 		if n, err = tx.restart(true); err != nil {
 			return err
 		}
-		if before != unknown && before == tx.db.versions.now(tx.ctx) {
+		// A connection to a file that was exchanged meanwhile must not take a name of the new one.
+		if before != unknown && before == tx.db.versions.now(tx.ctx) && c.exchange == tx.db.exchanges.Load() {
 			c.seen, c.name, tx.version = n, before, before
 			return nil
 		}

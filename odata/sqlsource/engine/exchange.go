@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
+)
+
+var errRenamed = errors.New("the file was exchanged meanwhile")
+
+// renew closes the free connections when another file came in the place of theirs by rename. Those in use finish what
+// they read, and are closed when they come back. The caller holds mu.
+func (db *SQLite) renew() error {
+	if !db.file.Exchanged() {
+		return nil
+	}
+	if last := len(db.idle) - 1; last >= 0 { // the old file may have been kept under another name
+		_ = exec(db.idle[last].Conn, "PRAGMA wal_checkpoint(PASSIVE)")
+	}
+	if err := db.file.Detach(); err != nil {
+		return fmt.Errorf("the database file was exchanged: remove the log of the old one: %w", err)
+	}
+	file, err := db.file.Again()
+	if err != nil {
+		return fmt.Errorf("open SQLite database: %w", err)
+	}
+	db.file = file
+	db.exchanges.Add(1)
+	var errs []error
+	for _, c := range db.idle {
+		errs = append(errs, c.Close())
+	}
+	db.idle = nil
+	return errors.Join(append(errs, db.versions.reopen(db.dsn))...)
+}
+
+// verify returns the number of the exchange that the file is of, unless it was exchanged again.
+func (db *SQLite) verify() (int64, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.file.Exchanged() {
+		return 0, errRenamed
+	}
+	return db.exchanges.Load(), nil
+}
+
+// noteLog remembers which log a connection has open.
+func (db *SQLite) noteLog(c *conn) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	now, err := sqlitefile.Identify(db.file.Path())
+	if err == nil && c.exchange == db.exchanges.Load() && now.Same(db.file) {
+		db.file = now
+	}
+}
