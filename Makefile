@@ -5,7 +5,7 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS := -s -w -X main.commit=$(COMMIT)
-GO_DIRS := examples host internal odata plugins pluginsdk ui .ci
+GO_DIRS := examples host odata plugins pluginsdk ui .ci
 FUZZTIME ?= 20s
 
 .DEFAULT_GOAL := help

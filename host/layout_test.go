@@ -28,25 +28,25 @@ func layout() map[string][]string {
 		},
 		"host/admission": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault"}, "host/web": {"host/admission", "host/auth", "host/auth/fault", "host/reserved"},
 		"host/telemetry":  {"host/auth/fault"},
-		"host/auth":       {"host/admission", "host/auth/fault", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "internal/words", "pluginsdk"},
+		"host/auth":       {"host/admission", "host/auth/fault", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "pluginsdk/words", "pluginsdk"},
 		"host/auth/fault": {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {"host/admission"}, "host/auth/target": {},
-		"host/session":          {"internal/words"},
-		"host/store":            {"host/auth", "host/reserved", "host/session", "host/store/internal/*", "internal/words", "pluginsdk"},
+		"host/session":          {"pluginsdk/words"},
+		"host/store":            {"host/auth", "host/reserved", "host/session", "host/store/internal/*", "pluginsdk/words", "pluginsdk"},
 		"host/store/internal/*": {"pluginsdk"},
-		"host/store/sqlite":     {"host/store", "internal/sqlitefile"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
+		"host/store/sqlite":     {"host/store", "odata/sqlsource/sqlitefile"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
 		"host/store/storetest":       {"host/auth", "host/session", "host/store", "pluginsdk"},
-		"host/pluginproc":            {"host/reserved", "internal/finding", "pluginsdk", "pluginsdk/conformance"},
-		"host/pluginproc/internal/*": {"internal/finding", "pluginsdk"},
-		"host/mail":                  {"host/reserved", "internal/finding"},
+		"host/pluginproc":            {"host/reserved", "pluginsdk/finding", "pluginsdk", "pluginsdk/conformance"},
+		"host/pluginproc/internal/*": {"pluginsdk/finding", "pluginsdk"},
+		"host/mail":                  {"host/reserved", "pluginsdk/finding"},
 		"host/config": {
 			"host", "host/reserved", "host/store", "host/store/sqlite", "host/store/postgres",
 			"host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
 		},
-		"host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "internal/words"},
+		"host/config/internal/layer": {"host/config/internal/schema", "pluginsdk/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "pluginsdk/words"},
 		"host/cmd/vestibule": {"host", "host/config"},
 
 		"pluginsdk":                   {},
-		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"internal/words"}, "pluginsdk/internal/*": {},
+		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"pluginsdk/words"}, "pluginsdk/internal/*": {},
 		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/plugintest"},
 		"pluginsdk/conformance":      {"pluginsdk"},
 		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance"},
@@ -56,18 +56,18 @@ func layout() map[string][]string {
 			"odata/batch", "odata/csdl", "odata/edm", "odata/function", "odata/header", "odata/payload", "odata/plan", "odata/bind", "odata/syntax",
 		},
 		"odata/edm": {}, "odata/header": {}, "odata/batch": {"odata/header"}, "odata/csdl": {"odata/edm"},
-		"odata/syntax": {}, "odata/syntax/internal/*": {"internal/words"}, "odata/scalar": {"odata/edm"},
+		"odata/syntax": {}, "odata/syntax/internal/*": {"pluginsdk/words"}, "odata/scalar": {"odata/edm"},
 		"odata/payload":          {"odata/edm", "odata/header", "odata/plan"},
 		"odata/plan":             {"odata/edm"},
 		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar"},
 		"odata/bind":             {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/syntax"},
-		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/bind", "odata/scalar", "odata/sqlsource/*", "internal/finding", "internal/words"},
-		"odata/sqlsource/*":      {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/sqlsource/*", "internal/sqlitefile"},
+		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/bind", "odata/scalar", "odata/sqlsource/*", "pluginsdk/finding", "pluginsdk/words"},
+		"odata/sqlsource/*":      {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/sqlsource/*"},
 		"odata/memory":           {"odata/edm", "odata/function", "odata/plan", "odata/bind", "odata/scalar"},
 		"odata/odatatest":        {"odata", "odata/edm", "odata/memory", "odata/plan", "odata/bind", "odata/sqlsource", "odata/syntax"},
 		"odata/odatatest/dbtest": {},
 
-		"internal/finding": {}, "internal/words": {}, "internal/sqlitefile": {},
+		"pluginsdk/finding": {}, "pluginsdk/words": {},
 
 		"ui": {}, "ui/browsertest": {}, "ui/uitest": {},
 		"examples/*": {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
@@ -202,6 +202,16 @@ func line(dir string) ([]string, bool) {
 		}
 	}
 	return nil, false
+}
+
+// The folders at the top are agreed on, and Go code stands in no other.
+func TestImportsStayBelowTheTop(t *testing.T) {
+	for _, s := range sources(t) {
+		top, _, _ := strings.Cut(s.dir, "/")
+		if !slices.Contains([]string{"host", "pluginsdk", "plugins", "odata", "ui", "examples"}, top) {
+			t.Errorf("%s: there is no folder %s at the top of the house: put the package into one that is there", s.file, top)
+		}
+	}
 }
 
 func TestImportsFollowTheLayout(t *testing.T) {

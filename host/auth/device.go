@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // grace is how long after a rotation the verifier before it still works, for

@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // Forgot answers POST /auth/forgot-password. The answer, and the work behind it,

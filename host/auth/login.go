@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // Login answers POST /auth/login: it checks the password, asks the dispenser for

@@ -10,7 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // loginCounters are what an attempt to sign in is counted by.

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
 // Sender takes one message to where it belongs. It is safe for concurrent use.

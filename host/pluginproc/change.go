@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
 const (

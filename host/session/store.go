@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gorilla/sessions"
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // Options are the limits and the cookie of a [Store]. The zero value works.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 	"modernc.org/sqlite"
 )
 

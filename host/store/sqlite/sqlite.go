@@ -12,7 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 )
 
 var errRenamed = errors.New("the file was exchanged meanwhile")

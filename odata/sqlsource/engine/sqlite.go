@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 	"zombiezen.com/go/sqlite"
 )
 

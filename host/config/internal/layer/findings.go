@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
 // A Position says where a setting was written: in a file, or in the variable or

@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/vestibule-dev/vestibule/v2/internal/words"
+import "github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 
 // A Kind is the type of a setting.
 type Kind int

@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
 // A reason is why a process that was executed did not get ready, and what to do.

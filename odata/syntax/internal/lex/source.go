@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // Source is the input with its percent-encoding undone, and the way back from a

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
 func TestError(t *testing.T) {

@@ -3,7 +3,7 @@ package words_test
 import (
 	"testing"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 func TestNearest(t *testing.T) {
