@@ -90,6 +90,9 @@ func (l *Launcher) Launch(ctx context.Context, prog Program, im *Image, setup pl
 	go func() { done <- p.connect(ctx, setup, l.options.HostVersion) }()
 	select {
 	case err = <-done:
+		if end, ok := ctx.Deadline(); ok && err != nil && !time.Now().Before(end) {
+			err = errTooSlow // the call noticed the end before this did
+		}
 	case <-ctx.Done():
 		err = cause(ctx, p.giveUp(done))
 	}
