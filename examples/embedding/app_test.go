@@ -41,6 +41,7 @@ func TestEmbedding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.Header.Set("Accept", "text/html") // as a browser asks for a page
 		if body != "" {
 			r.Header.Set("Content-Type", "application/json")
 		}
