@@ -60,9 +60,12 @@ func (o *outbox) row(id string) (row, bool) {
 	return row{}, false
 }
 
-func (o *outbox) LeaseMail(_ context.Context, now, until time.Time) (mail.Item, error) {
+func (o *outbox) LeaseMail(ctx context.Context, now, until time.Time) (mail.Item, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if ctx.Err() != nil {
+		return mail.Item{}, ctx.Err() // as a database answers a host that stops
+	}
 	var due []*row
 	for _, r := range o.rows {
 		if !r.dead && !r.due.After(now) {

@@ -368,8 +368,8 @@ func TestStopWaitsForWhatIsUnderWay(t *testing.T) {
 		return ctx.Err()
 	}), func(o *mail.Options) { o.Grace = time.Hour })
 	<-under
-	box.add(reset("bob"))
 	r.stop()
+	box.add(reset("bob"))
 	close(goOn)
 	if err := <-r.done; err != nil {
 		t.Fatal(err)
