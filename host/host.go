@@ -106,7 +106,7 @@ func (h *Host) openSignIn() error {
 		Mailer: queue{db.Outbox()}, Sessions: signInSessions{h.guests, sessions, db.Sessions()}, Site: h.site,
 		Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
-		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash,
+		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash, Hashing: h.limits.Hashing(),
 		PasswordReset: subscribers{o.OnPasswordReset, o.Logger}.passwordReset,
 	})
 	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.guests.Refresh, o.Now, o.Logger}

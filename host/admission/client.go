@@ -31,6 +31,7 @@ type client struct {
 // waiter is one that waits for a slot.
 type waiter struct {
 	of      *client
+	since   time.Duration // when it came
 	granted chan struct{} // closed when it has a slot
 	at      time.Duration // when that was
 }
@@ -58,6 +59,9 @@ func (c *client) giveBack(since, now time.Duration) {
 
 // idle reports whether the client neither has nor wants a slot.
 func (c *client) idle() bool { return c.held == 0 && len(c.waiters) == 0 }
+
+// served reports whether the client has had a slot since then.
+func (c *client) served(then time.Duration) bool { return c.held > 0 || c.spent > 0 && c.asOf > then }
 
 func (c *client) remove(w *waiter) {
 	if i := slices.Index(c.waiters, w); i >= 0 {

@@ -16,7 +16,9 @@ type Options struct {
 	Slots int
 	Limit string
 	// Share is how many of them one client may hold, and ShareLimit the
-	// configuration key that says so; all of them when zero.
+	// configuration key that says so. All of them when zero: then clients take turns,
+	// and one that waits in vain although it had turns meanwhile has asked too much
+	// itself.
 	Share      int
 	ShareLimit string
 	// Waiting is how many more one client may wait for at once; four times the share
@@ -36,6 +38,7 @@ const maxWaiting = 1024
 // use.
 type Queue struct {
 	o     Options
+	turns bool // no share of its own holds a client
 	epoch time.Time
 
 	mu      sync.Mutex
@@ -48,6 +51,7 @@ type Queue struct {
 
 // New returns a queue whose slots are free.
 func New(o Options) *Queue {
+	turns := o.Share <= 0
 	if o.Slots <= 0 {
 		o.Slots = math.MaxInt
 	}
@@ -63,7 +67,7 @@ func New(o Options) *Queue {
 	if o.Refused == nil {
 		o.Refused = func(*Busy) {}
 	}
-	return &Queue{o: o, epoch: time.Now(), free: o.Slots, clients: map[string]*client{}, sweepAt: minSweep}
+	return &Queue{o: o, turns: turns, epoch: time.Now(), free: o.Slots, clients: map[string]*client{}, sweepAt: minSweep}
 }
 
 // Enter takes a slot for a client and returns how to give it back, which must be
@@ -107,7 +111,7 @@ func (q *Queue) enter(key string) (leave func(), w *waiter, busy *Busy) {
 		busy.Full = true
 		return nil, nil, busy
 	}
-	w = &waiter{of: c, granted: make(chan struct{})}
+	w = &waiter{of: c, since: q.now(), granted: make(chan struct{})}
 	if len(c.waiters) == 0 {
 		q.waiting = append(q.waiting, c)
 	}
@@ -153,7 +157,11 @@ func (q *Queue) wait(ctx context.Context, w *waiter) (leave func(), busy *Busy, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return nil, q.busy(c, c.held < q.o.Share, time.Since(from)), nil
+	byHost := c.held < q.o.Share
+	if q.turns {
+		byHost = !c.served(w.since)
+	}
+	return nil, q.busy(c, byHost, time.Since(from)), nil
 }
 
 // leaver returns the function that gives back a slot that c has had since then.

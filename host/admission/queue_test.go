@@ -108,6 +108,44 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Where clients take turns, one that waits in vain has asked too much itself if it
+// had turns meanwhile; else the others have taken all there is.
+func TestWaitingInVainForATurn(t *testing.T) {
+	tests := []struct {
+		name   string
+		others func(t *testing.T, q *admission.Queue)
+		byHost bool
+	}{
+		{"others hold all", func(t *testing.T, q *admission.Queue) { hold(t, q, "bob", 2) }, true},
+		{"it holds one itself", func(t *testing.T, q *admission.Queue) { hold(t, q, "bob", 1); hold(t, q, "ada", 1) }, false},
+		{"it had one meanwhile", func(t *testing.T, q *admission.Queue) {
+			hold(t, q, "bob", 1)
+			leave := q.TryEnter("ada")
+			time.AfterFunc(5*time.Second, leave)
+			go func() { _, _ = q.Enter(t.Context(), "bob") }() // is served before
+			time.Sleep(time.Second)
+		}, false},
+		{"it had one long before", func(t *testing.T, q *admission.Queue) {
+			use(q, "ada", time.Second)
+			hold(t, q, "bob", 2)
+			time.Sleep(time.Second)
+		}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := admission.New(admission.Options{Slots: 2, Limit: "turns", ShareLimit: "turns", Wait: 10 * time.Second})
+				tt.others(t, q)
+				_, err := q.Enter(t.Context(), "ada")
+				busy, ok := errors.AsType[*admission.Busy](err)
+				if !ok || busy.ByHost != tt.byHost {
+					t.Errorf("%+v, want one of the host %t", err, tt.byHost)
+				}
+			})
+		})
+	}
+}
+
 func TestNoWaiting(t *testing.T) {
 	q := admission.New(admission.Options{Share: 1, ShareLimit: "one"})
 	hold(t, q, "ada", 1)

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"golang.org/x/crypto/bcrypt"
@@ -249,38 +249,48 @@ func (stubborn) Rehash(context.Context, string, string, string) error { return e
 // Who finds no room in the queue of hashing is told when to come back, and has not
 // used up an attempt.
 func TestBusySignInIsNotCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		hash, err := adaHash()
-		if err != nil {
-			t.Fatal(err)
-		}
-		attempts, refused := counters{hits: map[string]int{}}, 0
-		var under atomic.Int64
-		p := auth.New(auth.Options{
-			Site: site{}, Throttle: attempts, Users: people{byLogin: map[string]auth.User{adaEmail: {ID: "1", Password: hash}}},
-			Hashed: func(string) { under.Add(1); time.Sleep(time.Minute) },
-			Audit: func(event string) {
-				if event == "busy" {
-					refused++
+	hash, err := adaHash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name   string
+		status int
+		fill   func(ctx context.Context, r *rig)
+	}{
+		{"others hash", 503, func(ctx context.Context, r *rig) {
+			_, _ = r.HashForNewUser(ctx, "bob@example.com", "Bob", newPassword)
+		}},
+		{"its own client hashes", 429, func(_ context.Context, r *rig) { r.login("a wrong password", false) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				attempts := counters{hits: map[string]int{}}
+				var refusals []*admission.Busy
+				p := auth.New(auth.Options{
+					Site: site{}, Throttle: attempts, Users: people{byLogin: map[string]auth.User{adaEmail: {ID: "1", Password: hash}}},
+					Hashed:  func(string) { time.Sleep(time.Minute) },
+					Hashing: admission.Options{Limit: "hashing", ShareLimit: "hashing", Refused: func(b *admission.Busy) { refusals = append(refusals, b) }},
+				})
+				r := &rig{T: t, Pipeline: p}
+				var all sync.WaitGroup
+				ctx, cancel := context.WithCancel(t.Context())
+				for range runtime.GOMAXPROCS(0) {
+					all.Go(func() { test.fill(ctx, r) })
 				}
-			},
+				synctest.Wait()
+				before := attempts.hits["login"]
+				a := r.login(adaPassword, false) // waits in vain
+				a.want(test.status, "busy")
+				if a.header.Get("Retry-After") == "" || len(refusals) != 1 || refusals[0].Limit != "hashing" {
+					t.Errorf("Retry-After %q, told of %v", a.header.Get("Retry-After"), refusals)
+				}
+				if attempts.hits["login"] != before || attempts.hits["client"] != before {
+					t.Errorf("attempts %v, want %d of each", attempts.hits, before)
+				}
+				cancel()
+				all.Wait()
+			})
 		})
-		r := &rig{T: t, Pipeline: p}
-		var all sync.WaitGroup
-		ctx, cancel := context.WithCancel(t.Context())
-		for range runtime.GOMAXPROCS(0) {
-			all.Go(func() { _, _ = p.HashForNewUser(ctx, "bob@example.com", "Bob", newPassword) })
-		}
-		synctest.Wait()
-		a := r.login(adaPassword, false) // waits in vain
-		a.want(503, "busy")
-		if a.header.Get("Retry-After") == "" || refused != 1 {
-			t.Errorf("Retry-After %q, %d refusals were told", a.header.Get("Retry-After"), refused)
-		}
-		if attempts.hits["login"] != 0 || attempts.hits["client"] != 0 {
-			t.Errorf("attempts %v, want them taken back", attempts.hits)
-		}
-		cancel()
-		all.Wait()
-	})
+	}
 }

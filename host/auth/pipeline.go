@@ -44,11 +44,14 @@ type Options struct {
 	Now func() time.Time
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
-	// "replay", "loop", "busy". nil counts nothing.
+	// "replay", "loop". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
 	Hashed func(format string)
+	// Hashing says how clients wait until a password is hashed: Limit, Waiting, Wait
+	// and Refused. The zero value works, and tells nobody of refusals.
+	Hashing admission.Options
 	// PasswordReset is called once for each successful reset, after its commit.
 	PasswordReset func(context.Context, PasswordReset)
 }
@@ -103,8 +106,7 @@ func New(o Options) *Pipeline {
 	if o.OrgSetup == nil {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
 	}
-	refusals := admission.NewLog(o.Logger, func(string) { o.Audit("busy") })
-	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Refused: refusals.Busy})}
+	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Queue: o.Hashing})}
 }
 
 // Warm looks which password formats are in use, so that failed sign-ins do the work

@@ -69,10 +69,11 @@ func (p *Pipeline) refundAttempt(r *http.Request, c Counter) {
 }
 
 // busyFault returns the fault of a password for which there was no room in the
-// queue: 503, whoever fills it. Other errors are returned as they are.
+// queue: 429 for a client that fills it, 503 where others do. Other errors are
+// returned as they are.
 func busyFault(err error) error {
 	if busy, ok := errors.AsType[*admission.Busy](err); ok {
-		return &fault.Fault{Code: fault.Busy, ByHost: true, RetryAfter: busy.RetryAfter, Cause: err}
+		return &fault.Fault{Code: fault.Busy, ByHost: busy.ByHost, RetryAfter: busy.RetryAfter, Cause: err}
 	}
 	return err
 }

@@ -41,8 +41,19 @@ const (
 	connectionsKey = "odata.database.max_connections"
 )
 
-// LimitKeys are the configuration keys of all limits.
-func LimitKeys() []string { return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey} }
+// The names of limits that have no key.
+const (
+	// hashingLimit is the number of processors.
+	hashingLimit = "password_hashing"
+	// bodyLimit are the deadlines of bodies.
+	bodyLimit = "body_deadline"
+)
+
+// LimitKeys are the names of all limits of this package: configuration keys, and
+// words without a dot where there is none.
+func LimitKeys() []string {
+	return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey, hashingLimit, bodyLimit}
+}
 
 // Busy is the refusal of a client.
 type Busy = admission.Busy //nolint:errname // an answer: errors.As(err, &busy)
@@ -63,8 +74,20 @@ func NewLimits(o LimitOptions, log hclog.Logger, count func(limit string)) *Limi
 	return l
 }
 
+// Refused reports the refusal of a client by a limit; why says what was asked for.
+func (l *Limits) Refused(client, limit string, why error) { l.refusals.Refused(client, limit, why) }
+
 func (l *Limits) perClient(share int, key string) *admission.Queue {
 	return admission.New(admission.Options{Share: share, ShareLimit: key, Wait: l.o.Wait, Refused: l.refusals.Busy})
+}
+
+// Hashing is how clients wait for a password to be hashed.
+func (l *Limits) Hashing() admission.Options {
+	return admission.Options{
+		Limit: hashingLimit, ShareLimit: hashingLimit,
+		// What the host has admitted is not turned away for having come at once.
+		Waiting: l.o.RequestsPerClient, Wait: l.o.Wait, Refused: l.refusals.Busy,
+	}
 }
 
 // Queries returns the queue for a database of so many connections, of which one

@@ -1,6 +1,7 @@
 package password
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,16 +24,10 @@ type Options struct {
 	// Observe is told of each hash that is computed, by its format and cost, such
 	// as "bcrypt/12"; nil for nobody.
 	Observe func(format string)
-	// Refused is told of each client that found the queue full; nil for nobody.
-	Refused func(*admission.Busy)
+	// Queue says how clients wait for their turn; Slots and Share are as many as there
+	// are processors, and at least 128 of one client may wait, 10 s when zero.
+	Queue admission.Options
 }
-
-// A client may have as many passwords waiting as a crowd behind one address types
-// at the same moment, and each waits as long as a person would.
-const (
-	maxWaiting = 128
-	maxWait    = 10 * time.Second
-)
 
 // A Hasher hashes and verifies passwords, as many at a time as there are
 // processors. Clients that wait are served by the least time used so far, so that
@@ -47,16 +42,21 @@ type Hasher struct {
 	decoys map[string]stored
 }
 
+// A client may have as many passwords waiting as a crowd behind one address types
+// at the same moment, and each waits as long as a person would.
+const (
+	leastWaiting = 128
+	usualWait    = 10 * time.Second
+)
+
 // New returns a hasher that has learned no format yet.
 func New(o Options) *Hasher {
 	if o.Observe == nil {
 		o.Observe = func(string) {}
 	}
-	const limit = "the number of processors"
-	queue := admission.New(admission.Options{
-		Slots: runtime.GOMAXPROCS(0), Limit: limit, ShareLimit: limit, Waiting: maxWaiting, Wait: maxWait, Refused: o.Refused,
-	})
-	return &Hasher{o: o, queue: queue, decoys: map[string]stored{}}
+	q := o.Queue
+	q.Slots, q.Share, q.Waiting, q.Wait = runtime.GOMAXPROCS(0), 0, max(q.Waiting, leastWaiting), cmp.Or(q.Wait, usualWait)
+	return &Hasher{o: o, queue: admission.New(q), decoys: map[string]stored{}}
 }
 
 // Learn notes the format of a stored hash, so that every failed attempt computes

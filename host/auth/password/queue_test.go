@@ -20,7 +20,7 @@ var cheap = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$" + strings.Repeat("a", 22)
 
 // slow is a hasher each of whose hashes takes a second of the bubble's time.
 func slow(refused func(*admission.Busy)) *password.Hasher {
-	return password.New(password.Options{Observe: func(string) { time.Sleep(time.Second) }, Refused: refused})
+	return password.New(password.Options{Observe: func(string) { time.Sleep(time.Second) }, Queue: admission.Options{Refused: refused}})
 }
 
 // A hundred people guess from one address: another client's password waits for one
@@ -59,7 +59,7 @@ func TestQueueIsBounded(t *testing.T) {
 				time.Sleep(4 * time.Second)
 				now.Add(-1)
 			},
-			Refused: func(*admission.Busy) { refusals.Add(1) },
+			Queue: admission.Options{Refused: func(*admission.Busy) { refusals.Add(1) }},
 		})
 		slots := runtime.GOMAXPROCS(0)
 		var all sync.WaitGroup
