@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
 	"google.golang.org/grpc"
@@ -12,6 +11,7 @@ import (
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -54,7 +54,7 @@ func callPlugin[Q, R, A any](
 	ctx context.Context, rpc func(context.Context, *Q, ...grpc.CallOption) (*R, error), in *Q, decode func(*R) (A, error),
 ) (A, error) {
 	codec := &answerCodec{CodecV2: encoding.GetCodecV2(proto.Name)}
-	answer, err := rpc(ctx, in, grpc.ForceCodecV2(codec))
+	answer, err := rpc(ctx, in, grpc.ForceCodecV2(codec), grpc.Header(&codec.header))
 	if err := codec.failure(err); err != nil {
 		var none A
 		return none, err
@@ -78,8 +78,9 @@ func toSubject(user User, req *Request) (*pluginpb.User, *pluginpb.Request, erro
 // not tell: whether the call was sent, and whether its answer could be decoded.
 type answerCodec struct {
 	encoding.CodecV2
-	sent bool // gRPC encodes a call once it has a connection for it
-	err  error
+	sent   bool        // gRPC encodes a call once it has a connection for it
+	header metadata.MD // set once an answer has begun, and never by a bare status
+	err    error
 }
 
 func (c *answerCodec) Marshal(v any) (mem.BufferSlice, error) {
@@ -111,8 +112,9 @@ func (c *answerCodec) failure(err error) error {
 	case codes.Unimplemented:
 		f.text = "it does not implement the call: " + f.text
 	case codes.ResourceExhausted:
-		// gRPC gives its own refusal no other mark than these words.
-		if strings.Contains(f.text, "received message larger than max") {
+		// gRPC reports an answer over its limit with the code that a plugin may also
+		// return itself; only in the first case has an answer begun.
+		if len(c.header) > 0 {
 			f.kind, f.text = ErrContract, fmt.Sprintf("its answer is larger than %d bytes", MaxAnswer)
 		}
 	}
