@@ -2,7 +2,9 @@ package memory_test
 
 import (
 	"database/sql"
+	"fmt"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -172,6 +174,37 @@ func TestReplaceIsSeenAtOnceAndByETag(t *testing.T) {
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
+
+// No Replace is lost to another at the same moment, not even of another set.
+func TestReplacesTogether(t *testing.T) {
+	type item struct{ ID int }
+	const writers, turns = 4, 2000
+	var sets []memory.Set
+	for i := range writers {
+		sets = append(sets, memory.Set{Name: fmt.Sprint("Set", i), Rows: []item{}})
+	}
+	source, get := serve(t, memory.Config{Guard: edm.GuardNone, Sets: sets})
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			for n := range turns {
+				if err := source.Replace(fmt.Sprint("Set", i), []item{{n}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	_, counted, _ := strings.Cut(source.Version(t.Context()), ".")
+	if n, err := strconv.ParseInt(counted, 36, 64); err != nil || n != writers*turns {
+		t.Errorf("%d of %d are counted, %v", n, writers*turns, err)
+	}
+	for i := range writers {
+		if got, want := get(fmt.Sprint("Set", i)).Body.String(), fmt.Sprintf(`{"value":[{"ID":%d}]}`, turns-1); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -21,9 +20,7 @@ type Source struct {
 	bySet map[*edm.EntitySet]*set
 	links map[*edm.Navigation]*link
 
-	// writing is held by Replace.
-	writing sync.Mutex
-	state   atomic.Pointer[state]
+	state atomic.Pointer[state]
 }
 
 // state is the rows of all sets at one moment. It does not change.
@@ -78,15 +75,17 @@ func (s *Source) Replace(set string, rows any) error {
 	return fmt.Errorf("replace: there is no set %q", set)
 }
 
+// swap puts a table in its place, beside the newest of all others.
 func (s *Source) swap(at int, t *table) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	old := s.state.Load()
-	next := &state{version: old.version[:13], tables: slices.Clone(old.tables)}
-	n, _ := strconv.ParseUint(old.version[13:], 36, 64)
-	next.version += strconv.FormatUint(n+1, 36)
-	next.tables[at] = t
-	s.state.Store(next)
+	for old := s.state.Load(); ; old = s.state.Load() {
+		next := &state{version: old.version[:13], tables: slices.Clone(old.tables)}
+		n, _ := strconv.ParseUint(old.version[13:], 36, 64)
+		next.version += strconv.FormatUint(n+1, 36)
+		next.tables[at] = t
+		if s.state.CompareAndSwap(old, next) {
+			return
+		}
+	}
 }
 
 // Version names the state of the rows: it changes with every Replace, and from run to run. See odata.Versioned.

@@ -18,8 +18,7 @@ type table struct {
 	cells []cell
 	rows  []row
 
-	mu      sync.Mutex
-	indexes map[string]map[string][]int
+	indexes sync.Map // of map[string][]int, by the places that they index
 }
 
 // rows copies the rows of a slice of structs.
@@ -74,7 +73,7 @@ func (s *set) table(rows any) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{cells: s.cells, rows: list, indexes: map[string]map[string][]int{}}
+	t := &table{cells: s.cells, rows: list}
 	if s.edm.Single() {
 		if len(list) > 1 {
 			return nil, fmt.Errorf("a singleton has one row, not %d", len(list))
@@ -101,10 +100,8 @@ func (s *set) key() []int {
 // index finds rows by the values at some places; it is made when it is first asked for.
 func (t *table) index(at []int) map[string][]int {
 	name := fmt.Sprint(at)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if known := t.indexes[name]; known != nil {
-		return known
+	if known, ok := t.indexes.Load(name); ok {
+		return known.(map[string][]int)
 	}
 	made := make(map[string][]int, len(t.rows))
 	for i, r := range t.rows {
@@ -112,7 +109,7 @@ func (t *table) index(at []int) map[string][]int {
 			made[k] = append(made[k], i)
 		}
 	}
-	t.indexes[name] = made
+	t.indexes.Store(name, made) // perhaps over one that is the same
 	return made
 }
 
