@@ -26,7 +26,7 @@ func layout() map[string][]string {
 			"host/auth", "host/frontend", "host/mail", "host/pluginproc", "host/session", "host/store", "host/telemetry", "host/web",
 			"odata", "pluginsdk",
 		},
-		"host/admission": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault"}, "host/web": {"host/admission", "host/auth", "host/auth/fault", "host/reserved"},
+		"host/admission": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "odata/header"}, "host/web": {"host/admission", "host/auth", "host/auth/fault", "host/reserved"},
 		"host/telemetry":  {"host/auth/fault"},
 		"host/auth":       {"host/admission", "host/auth/fault", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "pluginsdk/words", "pluginsdk"},
 		"host/auth/fault": {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {"host/admission"}, "host/auth/target": {},

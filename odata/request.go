@@ -134,7 +134,7 @@ func (q *request) version() string {
 // acceptsGzip tells whether the body of the answer may be compressed. Parts of
 // a batch are compressed with the batch.
 func (q *request) acceptsGzip() bool {
-	return !q.inBatch && header.AcceptsGzip(q.header["Accept-Encoding"])
+	return !q.inBatch && header.AcceptsCoding(q.header["Accept-Encoding"], "gzip")
 }
 
 // resolve makes the URL of a part of a batch, or that of $id, a target from the

@@ -9,7 +9,8 @@ import (
 	"net/http"
 	"path"
 	"regexp"
-	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 // Prefix is where an app's files are served.
@@ -93,7 +94,7 @@ func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) err
 	if !fs.ValidPath(name) {
 		return ErrNotFound
 	}
-	file, coding := a.variant(r.Header.Get("Accept-Encoding"), name)
+	file, coding := a.variant(r.Header["Accept-Encoding"], name)
 	data, err := fs.ReadFile(a.files, file)
 	if err != nil {
 		return ErrNotFound
@@ -120,9 +121,9 @@ func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) err
 
 // variant returns the smallest form of a file that exists and that the browser
 // accepts, and its coding.
-func (a *App) variant(accepted, name string) (file, coding string) {
+func (a *App) variant(accepted []string, name string) (file, coding string) {
 	for _, v := range []struct{ coding, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
-		if !accepts(accepted, v.coding) {
+		if !header.AcceptsCoding(accepted, v.coding) {
 			continue
 		}
 		if _, err := fs.Stat(a.files, name+v.suffix); err == nil {
@@ -130,19 +131,6 @@ func (a *App) variant(accepted, name string) (file, coding string) {
 		}
 	}
 	return name, ""
-}
-
-// accepts reports whether an Accept-Encoding names the coding and does not refuse
-// it (RFC 9110 12.5.3).
-func accepts(header, coding string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		token, params, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(token), coding) {
-			q := strings.ReplaceAll(params, " ", "")
-			return q != "q=0" && q != "q=0.0" && q != "q=0.00" && q != "q=0.000"
-		}
-	}
-	return false
 }
 
 // contentType knows the types of a front-end app; mime's table differs from one

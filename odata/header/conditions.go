@@ -30,22 +30,21 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// AcceptsGzip tells whether the Accept-Encoding lines allow gzip by name or
-// by wildcard (RFC 9110, 12.5.3). Without the header nothing is compressed.
-func AcceptsGzip(lines []string) bool {
+// AcceptsCoding tells whether the Accept-Encoding lines allow a content coding, given
+// in lower case, by its name or by "*" (RFC 9110, 12.5.3). Without the header they
+// allow none.
+func AcceptsCoding(lines []string, coding string) bool {
 	best, named := 0.0, false
 	for _, e := range elements(lines) {
 		q := 1.0
 		if s, ok := e.param("q"); ok {
 			q = quality(s)
 		}
-		switch strings.ToLower(e.value) {
-		case "gzip", "x-gzip":
+		switch name := strings.ToLower(e.value); {
+		case name == coding, name == "x-gzip" && coding == "gzip": // RFC 9110, 8.4.1.3
 			best, named = q, true
-		case "*":
-			if !named {
-				best = q
-			}
+		case name == "*" && !named:
+			best = q
 		}
 	}
 	return best > 0

@@ -140,15 +140,17 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestAcceptsGzip(t *testing.T) {
+func TestAcceptsCoding(t *testing.T) {
 	t.Parallel()
-	tests := map[string]bool{
-		"gzip": true, "gzip, deflate, br": true, "GZIP;q=0.5": true, "*": true, "*;q=0": false,
-		"gzip;q=0": false, "gzip;q=0, *": false, "identity": false, "": false, "br": false,
-	}
-	for in, want := range tests {
-		if got := header.AcceptsGzip([]string{in}); got != want {
-			t.Errorf("Accept-Encoding %q: %v, want %v", in, got, want)
+	for in, want := range map[string]struct{ gzip, br bool }{
+		"gzip": {gzip: true}, "gzip, deflate, br": {true, true}, "GZIP;q=0.5": {gzip: true}, "x-gzip": {gzip: true}, "*": {true, true},
+		"*;q=0": {}, "gzip;q=0": {}, "gzip;q=0, *": {br: true}, "*, gzip; q=0.000": {br: true}, "br;q=0.001": {br: true}, "identity": {}, "": {},
+	} {
+		if got := header.AcceptsCoding([]string{in}, "gzip"); got != want.gzip {
+			t.Errorf("Accept-Encoding %q, gzip: %v", in, got)
+		}
+		if got := header.AcceptsCoding([]string{in}, "br"); got != want.br {
+			t.Errorf("Accept-Encoding %q, br: %v", in, got)
 		}
 	}
 }
