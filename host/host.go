@@ -67,7 +67,7 @@ func New(o Options) (*Host, error) {
 	h.database = telemetry.NewProbe("database", o.Store.Ready, o.Logger)
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
-		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics),
+		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(),
 	}); err != nil {
 		return nil, err
 	}
@@ -97,9 +97,6 @@ func (h *Host) openSignIn() error {
 	})
 	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
-	if err := r.check(); err != nil {
-		return err
-	}
 	h.pipeline = auth.New(auth.Options{
 		Rules: o.Auth.Rules,
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),

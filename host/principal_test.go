@@ -7,9 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/gorilla/mux"
 	"github.com/vestibule-dev/vestibule/v2/host"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -132,30 +130,5 @@ func TestQueryInAnOutage(t *testing.T) {
 		if a := b.get(path); a.StatusCode != 503 || a.Header.Get("OData-Version") == "" {
 			t.Errorf("%s: %d %s", path, a.StatusCode, a.body)
 		}
-	}
-}
-
-// TestOwnRoutesAreReserved holds that no configured route can take the name or the
-// path of one of the host's own.
-func TestOwnRoutesAreReserved(t *testing.T) {
-	h, err := host.New(host.Options{Store: sqliteStore(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	router := mux.NewRouter()
-	if err := h.Mount(router); err != nil {
-		t.Fatal(err)
-	}
-	routes := 0
-	err = router.Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {
-		path, err := route.GetPathTemplate()
-		if name := route.GetName(); name != "" && !reserved.RouteName(name) || !reserved.RoutePath(path) {
-			t.Errorf("the route %q at %s is not reserved", name, path)
-		}
-		routes++
-		return err
-	})
-	if err != nil || routes < 10 {
-		t.Errorf("%d routes, %v", routes, err)
 	}
 }

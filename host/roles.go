@@ -1,8 +1,6 @@
 package host
 
 import (
-	"errors"
-
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -14,15 +12,16 @@ type roles struct {
 	plugins  *pluginproc.Manager
 }
 
-// check returns an error when a role has two.
-func (r roles) check() error {
-	if r.own != nil && r.plugins.Dispenser() != nil {
-		return errors.New("host: a plugin has the role dispenser, and Options.Dispenser is set too: remove one")
+// ownRoles are the roles that the options give to the embedding program.
+func (o Options) ownRoles() map[string]string {
+	owned := map[string]string{}
+	if o.Dispenser != nil {
+		owned[pluginsdk.RoleDispenser] = "Options.Dispenser"
 	}
-	if r.ownSetup != nil && r.plugins.OrgSetup() != nil {
-		return errors.New("host: a plugin has the role org_setup, and Options.OrgSetup is set too: remove one")
+	if o.OrgSetup != nil {
+		owned[pluginsdk.RoleOrgSetup] = "Options.OrgSetup"
 	}
-	return nil
+	return owned
 }
 
 func (r roles) dispenser() pluginsdk.Dispenser {

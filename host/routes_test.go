@@ -1,6 +1,12 @@
 package host_test
 
 import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -8,6 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // Every name and path under which the host answers is reserved, so that no route of
@@ -42,6 +49,61 @@ func TestEndpointsAreReserved(t *testing.T) {
 	})
 	if err != nil || endpoints < 10 {
 		t.Errorf("%d endpoints, error %v", endpoints, err)
+	}
+}
+
+// Names that no router knows appear in the access log and in metrics all the same.
+func TestNamesOfTheHostAreReserved(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "routes.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	keep := func(e ast.Expr) {
+		if text, ok := e.(*ast.BasicLit); ok {
+			name, _ := strconv.Unquote(text.Value)
+			names = append(names, name)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "own" {
+				keep(n.Args[0])
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Name" {
+				keep(n.Value)
+			}
+		}
+		return true
+	})
+	for _, name := range names {
+		if !reserved.RouteName(name) {
+			t.Errorf("the name %s is not reserved", name)
+		}
+	}
+	if !slices.Contains(names, "public") || !slices.Contains(names, "login") {
+		t.Errorf("the names found are %q", names)
+	}
+}
+
+// A role that the embedding program has itself cannot be a plugin's as well.
+func TestRolesOfTheProgramCannotBeTaken(t *testing.T) {
+	_, err := host.New(host.Options{
+		Store: sqliteStore(t),
+		Dispenser: pluginsdk.DispenserFunc(func(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) {
+			return pluginsdk.Done(), nil
+		}),
+		OrgSetup: pluginsdk.OrgSetupFunc(func(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Result, error) {
+			return pluginsdk.Satisfied(), nil
+		}),
+		Plugins: []host.Plugin{{Name: "orgs", Command: []string{"/bin/true"}, Roles: []string{"dispenser", "org_setup"}}},
+	})
+	for _, want := range []string{`the role "dispenser" already belongs to Options.Dispenser`, `the role "org_setup" already belongs to Options.OrgSetup`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }
 

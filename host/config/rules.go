@@ -136,7 +136,7 @@ func (c *Config) checkProxyKeys(f *Findings, name string, r Route) {
 }
 
 func (c *Config) checkPlugins(f *Findings) {
-	owner := map[string]string{}
+	owners := reserved.RoleOwners{}
 	for _, name := range labels(c, c.Plugins, "plugin") {
 		p := c.Plugins[name]
 		if len(p.Command) == 0 && c.origins.Has("plugin", name, "command") && !c.faulty("plugin", name, "command") {
@@ -147,12 +147,12 @@ func (c *Config) checkPlugins(f *Findings) {
 		}
 		for i, role := range p.Roles {
 			at := c.at("plugin", name, "roles", fmt.Sprint(i))
-			if first, taken := owner[role]; taken && first != name {
-				f.Add(at, fmt.Sprintf("plugins %q and %q have one role, %s", first, name, role), "take the role from one of them")
-			} else if taken {
+			switch first, ok := owners.Take(role, name); {
+			case !ok && first == name:
 				f.Add(at, fmt.Sprintf("plugin %q has the role %s twice", name, role), "name it once")
+			case !ok:
+				f.Add(at, fmt.Sprintf("plugins %q and %q have one role, %s", first, name, role), "take the role from one of them")
 			}
-			owner[role] = name
 		}
 		if p.OnFailure == "builtin" && !slices.Contains(p.Roles, "dispenser") && !c.faulty("plugin", name, "roles") {
 			f.Add(c.at("plugin", name, "on_failure"), fmt.Sprintf("plugin %q is no dispenser, so no built-in one can answer for it", name), `write on_failure = "deny"`)

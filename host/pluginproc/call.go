@@ -66,7 +66,7 @@ func withProcess(ctx context.Context, spec Spec, o Options, use func(*instance) 
 	if noRoles {
 		spec.Roles = pluginsdk.Roles() // for the check only
 	}
-	checked, err := checkSpecs([]Spec{spec})
+	checked, err := checkSpecs([]Spec{spec}, nil)
 	if err != nil {
 		return err
 	}

@@ -15,10 +15,14 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// checkSpecs returns the specs with defaults filled in, or all their mistakes.
-func checkSpecs(specs []Spec) ([]Spec, error) {
+// checkSpecs returns the specs with defaults filled in, or all their mistakes. owned
+// are the roles that no plugin may have, with who has them.
+func checkSpecs(specs []Spec, owned map[string]string) ([]Spec, error) {
 	out := make([]Spec, len(specs))
-	names, roles := map[string]bool{}, map[string]string{}
+	names, owners := map[string]bool{}, reserved.RoleOwners{}
+	for role, owner := range owned {
+		owners[role] = owner
+	}
 	var errs []error
 	for i, s := range specs {
 		bad := func(format string, args ...any) {
@@ -29,10 +33,9 @@ func checkSpecs(specs []Spec) ([]Spec, error) {
 		}
 		names[s.Name] = true
 		for _, role := range s.Roles {
-			if other, taken := roles[role]; taken {
-				bad("the role %q already belongs to the plugin %q: take it from one of them", role, other)
+			if first, ok := owners.Take(role, fmt.Sprintf("the plugin %q", s.Name)); !ok {
+				bad("the role %q already belongs to %s: take it from one of them", role, first)
 			}
-			roles[role] = s.Name
 		}
 		out[i] = s.withDefaults()
 		out[i].check(bad)

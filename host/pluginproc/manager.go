@@ -30,7 +30,7 @@ type Manager struct {
 // New checks the specs and returns a Manager that runs none of them yet.
 // Mistakes in the specs are joined into one error, a line each.
 func New(specs []Spec, o Options) (*Manager, error) {
-	checked, err := checkSpecs(specs)
+	checked, err := checkSpecs(specs, o.Owned)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (m *Manager) Start(ctx context.Context) error {
 func (m *Manager) Reload(ctx context.Context, specs []Spec) error {
 	m.life.Lock()
 	defer m.life.Unlock()
-	checked, err := checkSpecs(specs)
+	checked, err := checkSpecs(specs, m.options.Owned)
 	if err != nil {
 		return err
 	}

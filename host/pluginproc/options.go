@@ -18,6 +18,9 @@ type Options struct {
 	RunDir string
 	// Metrics is told what to count.
 	Metrics Metrics
+	// Owned are the roles that no plugin may have because something else has them,
+	// with its name for error messages.
+	Owned map[string]string
 	// HostVersion is told to plugins.
 	HostVersion string
 	// MaxCalls bounds the calls that one plugin works on at once; more answer

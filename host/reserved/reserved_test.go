@@ -54,14 +54,31 @@ func TestHeader(t *testing.T) {
 
 func TestRouteName(t *testing.T) {
 	each(t, reserved.RouteName,
-		[]string{"login", "login.submit", "logout", "password.reset", "auth.docs", "auth.bootstrap", "ui.modules", "odata", "healthz", "readyz"},
-		[]string{"home", "dashboard", "password", "authors", "health", "docs.auth", "odata-docs"})
+		[]string{"login", "login.submit", "logout", "password.reset", "auth.docs", "auth.bootstrap", "ui.modules", "odata", "healthz", "readyz", "public", "not-found", "tidy", "ambiguous"},
+		[]string{"home", "dashboard", "password", "authors", "health", "docs.auth", "odata-docs", "public.files"})
 }
 
 func TestRoutePath(t *testing.T) {
 	each(t, reserved.RoutePath,
 		[]string{"/login", "/login/x", "/odata/Products", "/healthz"},
 		[]string{"/", "/loginx", "/docs/login", "/dashboard"})
+}
+
+func TestRoleOwners(t *testing.T) {
+	owners := reserved.RoleOwners{"org_setup": "the program"}
+	for _, step := range []struct {
+		role, owner, first string
+		ok                 bool
+	}{
+		{"dispenser", "a", "", true},
+		{"dispenser", "b", "a", false},
+		{"dispenser", "a", "a", false},
+		{"org_setup", "a", "the program", false},
+	} {
+		if first, ok := owners.Take(step.role, step.owner); first != step.first || ok != step.ok {
+			t.Errorf("%s takes %s: %q, %v", step.owner, step.role, first, ok)
+		}
+	}
 }
 
 func TestPluginName(t *testing.T) {
