@@ -8,6 +8,7 @@ import (
 	"net/http"
 	netmail "net/mail"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,7 +62,7 @@ func New(o Options) (*Host, error) {
 	}
 	o = o.withDefaults()
 	o.Store.Now = o.Now
-	h := &Host{o: o, metrics: telemetry.New(web.LimitKeys()...)}
+	h := &Host{o: o, metrics: telemetry.New(slices.Concat(web.LimitKeys(), odata.LimitNames())...)}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
 	h.database = telemetry.NewProbe("database", o.Store.Ready, o.Logger)

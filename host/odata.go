@@ -27,6 +27,9 @@ func (o Options) odataOptions(site *web.Site, who auth.Authenticator, limits *we
 	if admit := o.OData.admitQueries(limits); admit != nil {
 		out.Admit = admit
 	}
+	if out.Refused == nil {
+		out.Refused = func(c odata.Caller, limit string, why error) { limits.Refused(c.Client, limit, why) }
+	}
 	if out.Logger == nil {
 		out.Logger = o.Logger.Named("odata")
 	}

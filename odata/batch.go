@@ -154,7 +154,7 @@ func batchFault(err error) error {
 	case errors.Is(err, batch.ErrNotImplemented):
 		f.status, f.code = http.StatusNotImplemented, "not_implemented"
 	case errors.Is(err, batch.ErrTooLarge):
-		f.status, f.code = http.StatusRequestEntityTooLarge, "request_too_large"
+		f.status, f.code, f.limit = http.StatusRequestEntityTooLarge, "request_too_large", fixedLimit
 	}
 	return f
 }

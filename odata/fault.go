@@ -23,6 +23,9 @@ type fault struct {
 	allow string
 	// retryAfter is when to come back; zero says nothing about it.
 	retryAfter time.Duration
+	// limit names the limit that the request goes beyond; empty for none, and for
+	// those that Options.Admit knows.
+	limit string
 	// cause is for the log.
 	cause error
 }
@@ -67,12 +70,12 @@ func faultOf(ctx context.Context, err error) *fault {
 		if s.NotImplemented() {
 			status = http.StatusNotImplemented
 		}
-		return &fault{status: status, code: s.Code, message: s.Error(), pos: s.Pos}
+		return &fault{status: status, code: s.Code, message: s.Error(), pos: s.Pos, limit: limitOf(err)}
 	case errors.As(context.Cause(ctx), &slow):
-		return &fault{status: http.StatusServiceUnavailable, code: "unavailable", message: slow.Error(), pos: -1, cause: err}
+		return &fault{status: http.StatusServiceUnavailable, code: "unavailable", message: slow.Error(), pos: -1, limit: timeoutLimit, cause: err}
 	case errors.As(err, &p):
 		status, code := statusOf(p.Kind)
-		return &fault{status: status, code: code, message: p.Error(), pos: p.Pos, cause: p.Cause}
+		return &fault{status: status, code: code, message: p.Error(), pos: p.Pos, limit: limitOf(err), cause: p.Cause}
 	default:
 		return &fault{status: http.StatusInternalServerError, code: "internal", message: "the service failed; its log tells why", pos: -1, cause: err}
 	}

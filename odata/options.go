@@ -62,6 +62,12 @@ type Options struct {
 	// anew; leave is called when its connection is given back. The error is a *Busy,
 	// or that of ctx. nil admits everybody at once.
 	Admit func(ctx context.Context, c Caller) (leave func(), err error)
+	// Refused is told of each request that went beyond a limit: of whom, the limit by
+	// its configuration key, or "odata_fixed" for one that has none (see LimitNames),
+	// and what was asked for. What Admit refuses is known to Admit. It is called while
+	// the request waits, and by many requests at once. nil writes a warning to Logger
+	// for each, which strangers can make many.
+	Refused func(c Caller, limit string, why error)
 	// RequestID gives the id that faults are reported with; nil makes one up.
 	RequestID func(*http.Request) string
 	// Logger gets what clients must not see; nil drops it.
@@ -96,6 +102,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Refused == nil {
+		log := o.Logger
+		o.Refused = func(c Caller, limit string, why error) {
+			log.Warn("refused", "client", c.Client, "limit", limit, "cause", why)
+		}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -40,9 +40,12 @@ func (q *request) postedQuery(before string) error {
 	body, err := io.ReadAll(io.LimitReader(q.body, maxPostedQuery+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("read body: %w", err)
+		return badRequest("malformed", "the body with the query options did not arrive whole")
 	case len(body) > maxPostedQuery:
-		return &fault{status: http.StatusRequestEntityTooLarge, code: "request_too_large", message: "the query options are too long", pos: -1}
+		return &fault{
+			status: http.StatusRequestEntityTooLarge, code: "request_too_large", pos: -1, limit: fixedLimit,
+			message: fmt.Sprintf("the query options are longer than %d bytes, which is a fixed limit", maxPostedQuery),
+		}
 	}
 	options := strings.TrimSpace(string(body))
 	if q.query != "" && options != "" {

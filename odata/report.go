@@ -2,6 +2,7 @@ package odata
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -13,7 +14,10 @@ import (
 )
 
 // reporter ends requests that failed.
-type reporter struct{ log hclog.Logger }
+type reporter struct {
+	log     hclog.Logger
+	refused func(c Caller, limit string, why error)
+}
 
 // report ends a request with its error: a *fault is an answer. After any other
 // error bytes are out already, so the connection is broken with
@@ -26,9 +30,11 @@ func (e reporter) report(w http.ResponseWriter, q *request, err error) {
 		e.fail(w, q, f)
 	default:
 		level := hclog.Error
+		limit := limitOf(err)
 		switch {
-		case errors.Is(err, errSlowReader):
-			level = hclog.Warn
+		case limit != "":
+			level = hclog.Debug
+			e.refuse(q, limit, err)
 		case q.ctx.Err() != nil: // the client left
 			level = hclog.Debug
 		}
@@ -37,10 +43,18 @@ func (e reporter) report(w http.ResponseWriter, q *request, err error) {
 	}
 }
 
+// refuse reports a request that goes beyond a limit, with what it asked for.
+func (e reporter) refuse(q *request, limit string, why error) {
+	e.refused(q.caller, limit, fmt.Errorf("%.120q: %w", q.path, why))
+}
+
 // fail answers with a fault (OData-JSON 21.1, OData-Protocol 9.4).
 func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
 	// Whoever told that it is busy has logged that.
-	if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented && f.code != "busy" {
+	if f.limit != "" {
+		e.refuse(q, f.limit, f)
+		e.log.Debug("odata request refused", "request_id", q.id, "status", f.status, "limit", f.limit, "error", f.cause)
+	} else if f.status >= http.StatusInternalServerError && f.status != http.StatusNotImplemented && f.code != "busy" {
 		e.log.Error("odata request failed", "request_id", q.id, "status", f.status, "code", f.code, "error", f.cause)
 	}
 	if f.code == codeUnsettled && !q.inBatch && q.unsettled != nil && q.unsettled(w) {

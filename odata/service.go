@@ -28,7 +28,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		return nil, fmt.Errorf("prepare plans: %w", err)
 	}
 	s := &Service{opts: opts.withDefaults()}
-	report, shared, kept := reporter{log: s.opts.Logger}, &spools{}, &cache{}
+	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{}, &cache{}
 	s.read = &pipeline{
 		report: report,
 		plans:  planning{binder: binder, opts: &s.opts, cache: kept},

@@ -2,6 +2,7 @@ package odata
 
 import (
 	"compress/gzip"
+	"fmt"
 	"net/http"
 	"os"
 	"sync"
@@ -11,6 +12,9 @@ import (
 // stall is how long a client may take to accept a block of an answer that holds
 // nothing but its memory.
 const stall = time.Minute
+
+// errStalled ends an answer whose client takes none of it for that long.
+var errStalled = fmt.Errorf("the client took no block of its answer within %v, which is a fixed limit", stall)
 
 // stream writes the body of an answer to a client, compressed or not.
 type stream struct {
@@ -47,7 +51,7 @@ func (s *stream) write(p []byte) error {
 			_, err = s.w.Write(block)
 		}
 		if err != nil {
-			return err
+			return stalled(err)
 		}
 	}
 	return nil

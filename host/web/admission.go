@@ -12,15 +12,15 @@ import (
 
 // Admission bounds what one client has under way. Nil admits everybody.
 type Admission struct {
-	site  *Site
-	queue *admission.Queue
-	load  func(*http.Request) (auth.Session, error)
+	site   *Site
+	limits *Limits
+	load   func(*http.Request) (auth.Session, error)
 }
 
 // NewAdmission returns an admission within limits. load reads the session of a
 // request, by whose user the request counts.
 func NewAdmission(site *Site, limits *Limits, load func(*http.Request) (auth.Session, error)) *Admission {
-	return &Admission{site, limits.requests, load}
+	return &Admission{site, limits, load}
 }
 
 // enter waits for the turn of a request. It returns the request to go on with,
@@ -36,11 +36,19 @@ func (a *Admission) enter(kind Kind, r *http.Request) (admitted *http.Request, l
 	if kind != Asset {
 		key = a.key(loaded)
 	}
-	if leave := a.queue.TryEnter(key); leave != nil {
+	if leave := a.limits.requests.TryEnter(key); leave != nil {
 		return loaded, leave, nil
 	}
-	leave, err = enter(r.Context(), a.queue, key)
+	leave, err = enter(r.Context(), a.limits.requests, key)
 	return r, leave, err
+}
+
+// refused reports a client that went beyond a limit while its request came in. It
+// counts by its network, since nobody may have looked yet who it is.
+func (a *Admission) refused(r *http.Request, limit string, why error) {
+	if a != nil {
+		a.limits.Refused(a.site.ClientKey(r, ""), limit, why)
+	}
 }
 
 // key is the user's where there is a session, else the network's. A database that

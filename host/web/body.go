@@ -1,10 +1,16 @@
 package web
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 )
+
+// errSlowBody ends the reading of a body that comes too slowly.
+var errSlowBody = fmt.Errorf("the body has not come within %v and a second more for each %d bytes", bodyGrace, bodyRate)
 
 // A client has bodyGrace for the body of a request, and a second more for each
 // bodyRate bytes that have come.
@@ -20,14 +26,16 @@ type pacedBody struct {
 	control *http.ResponseController
 	start   time.Time
 	read    int64
+	late    func(error) // told once of a body whose reader waited in vain
 }
 
-// paceBody puts deadlines on the body of a request, if it has one.
-func paceBody(w http.ResponseWriter, r *http.Request) {
+// paceBody puts deadlines on the body of a request, if it has one. late is told of
+// one that somebody reads and that comes too slowly.
+func paceBody(w http.ResponseWriter, r *http.Request, late func(error)) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return
 	}
-	b := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), start: time.Now()}
+	b := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), start: time.Now(), late: late}
 	b.extend()
 	r.Body = b
 }
@@ -37,10 +45,16 @@ func paceBody(w http.ResponseWriter, r *http.Request) {
 func (b *pacedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	if err == nil {
+	switch {
+	case err == nil:
 		b.extend()
-	} else if err == io.EOF {
+	case err == io.EOF:
 		_ = b.control.SetReadDeadline(time.Time{})
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		if b.late != nil {
+			b.late(fmt.Errorf("%w: %d bytes came", errSlowBody, b.read))
+			b.late = nil
+		}
 	}
 	return n, err
 }

@@ -2,40 +2,63 @@ package web_test
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
-// TestHalfSentBodies holds that a client that stops in the middle of a body loses
-// its connection, whether the body is read or not.
+// TestHalfSentBodies holds that a client that stops in the middle of 300 bodies
+// loses all its connections, whether the bodies are read or not, under the default
+// limits. Those that are read count as refused, with one line in the log.
 func TestHalfSentBodies(t *testing.T) {
 	t.Parallel()
-	for name, handler := range map[string]http.HandlerFunc{
-		"read":     func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) },
-		"not read": func(http.ResponseWriter, *http.Request) {},
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		refused int64
+	}{
+		"read":     {func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }, 300},
+		"not read": {func(http.ResponseWriter, *http.Request) {}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := pacedServer(t, web.Route{Kind: web.Data}, handler)
-			for range 30 {
-				c := halfSent(t, server)
-				t.Cleanup(func() { _ = c.Close() })
-				defer func() { // ends when the server closes the connection
-					if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, syscall.ECONNRESET) {
-						t.Error(err)
-					}
-				}()
+			var refused atomic.Int64
+			var log bytes.Buffer // safe after the server has ended
+			limits := web.NewLimits(web.LimitOptions{}, hclog.New(&hclog.LoggerOptions{Output: &log}), func(limit string) {
+				if limit == "body_deadline" {
+					refused.Add(1)
+				}
+			})
+			server := pacedServer(t, web.Route{Kind: web.Data}, test.handler, limits)
+			var open []net.Conn
+			for range 300 {
+				open = append(open, halfSent(t, server))
+			}
+			for _, c := range open { // the copy ends when the server closes the connection
+				if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+					t.Error(err)
+				}
+				_ = c.Close()
+			}
+			server.Close()
+			if refused.Load() != test.refused {
+				t.Errorf("%d refusals, want %d", refused.Load(), test.refused)
+			}
+			want := min(int(test.refused), 1)
+			if n := strings.Count(log.String(), "limit=body_deadline"); n != want || strings.Count(log.String(), "50 bytes came") != want {
+				t.Errorf("%d lines: %s", n, log.String())
 			}
 		})
 	}
@@ -49,7 +72,7 @@ func TestWholeBody(t *testing.T) {
 		b, _ := io.ReadAll(r.Body)
 		got = string(b)
 		_ = http.NewResponseController(w).Flush()
-	})
+	}, nil)
 	c := halfSent(t, server)
 	defer func() { _ = c.Close() }()
 	if _, err := io.WriteString(c, strings.Repeat("b", 50)); err != nil {
@@ -87,12 +110,16 @@ type deadlines struct {
 
 func (d *deadlines) SetReadDeadline(time.Time) error { d.set++; return nil }
 
-func pacedServer(t *testing.T, route web.Route, handler http.HandlerFunc) *httptest.Server {
+func pacedServer(t *testing.T, route web.Route, handler http.HandlerFunc, limits *web.Limits) *httptest.Server {
 	t.Helper()
 	site := web.NewSite(web.SiteOptions{})
+	var admit *web.Admission
+	if limits != nil {
+		admit = web.NewAdmission(site, limits, func(*http.Request) (auth.Session, error) { return auth.Session{}, nil })
+	}
 	m := web.NewMiddleware(site, func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-	}, hclog.NewNullLogger(), func(string, int, time.Duration) {}, nil)
+	}, hclog.NewNullLogger(), func(string, int, time.Duration) {}, admit)
 	server := httptest.NewServer(m.Wrap(route, handler))
 	t.Cleanup(server.Close)
 	return server

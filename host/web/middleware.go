@@ -91,7 +91,7 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		id := newRequestID()
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
 		if !route.Uploads {
-			paceBody(w, r)
+			paceBody(w, r, func(why error) { m.admit.refused(r, bodyLimit, why) })
 		}
 		rec := &Recorder{ResponseWriter: w}
 		m.setHeaders(rec.Header(), route.Kind, id)

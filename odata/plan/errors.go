@@ -33,6 +33,8 @@ type Error struct {
 	// Pos is the byte offset in the request target, as in syntax.Error; -1 when there is no place.
 	Pos     int
 	Message string
+	// Limit is the configuration key of the limit that a TooLarge request goes beyond; empty for one that is fixed.
+	Limit string
 	// Cause is for the log; it is not part of Error() and must not reach a client.
 	Cause error
 }
@@ -51,7 +53,9 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Exceeded is the fault of a request that asks for more than a limit allows. key is the name of the limit below
 // odata.limits; asked says what was asked for, as a sentence without its end.
 func Exceeded(pos int, key string, limit int64, asked string) *Error {
-	return Errorf(TooLarge, pos, "%s; the limit odata.limits.%s is %d", asked, key, limit)
+	e := Errorf(TooLarge, pos, "%s; the limit odata.limits.%s is %d", asked, key, limit)
+	e.Limit = "odata.limits." + key
+	return e
 }
 
 // Errorf makes an Error at a byte offset of the request target, -1 when there is no place.
