@@ -146,10 +146,10 @@ func (c *Config) databaseFinding(err error) Finding {
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// verifyDatabases opens the databases as serving would, changes nothing, and finds
-// what does not fit them. For a database that serving would make it looks at an
-// empty one elsewhere.
-func (c *Config) verifyDatabases(ctx context.Context, opts host.Options) Findings {
+// verifyDatabases opens the databases as serving would, changes nothing but opts,
+// whose columns of users get their real names, and finds what does not fit. For a
+// database that serving would make it looks at an empty one elsewhere.
+func (c *Config) verifyDatabases(ctx context.Context, opts *host.Options) Findings {
 	if c.faulty("database", "driver") || c.faulty("database", "dsn") {
 		return nil
 	}
@@ -184,8 +184,8 @@ func (c *Config) verifyDatabases(ctx context.Context, opts host.Options) Finding
 }
 
 // verifyIn is [Config.fit] for a caller that serves nothing.
-func (c *Config) verifyIn(ctx context.Context, db *store.DB, dsn string, opts host.Options) Findings {
-	e, found := c.fit(ctx, db, dsn, &opts)
+func (c *Config) verifyIn(ctx context.Context, db *store.DB, dsn string, opts *host.Options) Findings {
+	e, found := c.fit(ctx, db, dsn, opts)
 	if err := e.Close(); err != nil {
 		found.Add(c.at("odata", "database"), "the database of odata cannot be closed", oneLine(err))
 	}

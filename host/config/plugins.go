@@ -80,12 +80,11 @@ func (c *Config) PluginsByName(names ...string) ([]host.Plugin, error) {
 	return list, findings.Err()
 }
 
-// Startable are the plugins whose settings are in order, as far as that can be
-// told without starting them.
-func (c *Config) Startable() []host.Plugin {
-	list, findings := c.plugins()
-	return slices.DeleteFunc(list, func(p host.Plugin) bool {
-		return len(p.Command) == 0 || len(p.Roles) == 0 || c.wrong(c.refused.With(findings), "plugin", p.Name)
+// startable are those of the plugins whose settings are in order, as far as that
+// can be told without starting them; found is what is wrong with others.
+func (c *Config) startable(plugins []host.Plugin, found Findings) []host.Plugin {
+	return slices.DeleteFunc(slices.Clone(plugins), func(p host.Plugin) bool {
+		return len(p.Command) == 0 || len(p.Roles) == 0 || c.wrong(c.refused.With(found), "plugin", p.Name)
 	})
 }
 

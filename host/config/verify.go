@@ -20,8 +20,9 @@ import (
 func (c *Config) Verify(ctx context.Context) Findings {
 	opts, findings := c.static(hclog.NewNullLogger())
 	c.checkNames(&findings)
-	findings = append(findings, c.verifyDatabases(ctx, opts)...)
-	return append(findings, c.verifyPlugins(ctx)...).Sorted()
+	unfit := c.verifyDatabases(ctx, &opts)
+	started := c.verifyPlugins(ctx, c.startable(opts.Plugins, findings), unfit)
+	return append(append(findings, unfit...), started...).Sorted()
 }
 
 // checkNames warns of the named routes that the sign-in cannot do without; the
@@ -35,13 +36,15 @@ func (c *Config) checkNames(f *Findings) {
 	}
 }
 
-// verifyPlugins starts every plugin whose settings are in order, lets it describe
-// itself and check its config block, and stops it.
-func (c *Config) verifyPlugins(ctx context.Context) Findings {
+// verifyPlugins starts each plugin with the grants that serving would give it, lets
+// it describe itself and check its config block, and stops it. Where unfit has a
+// fault in its grants, what the plugin says of its block may just follow from that.
+func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit Findings) Findings {
 	var findings Findings
-	for _, spec := range c.Startable() {
+	for _, spec := range plugins {
 		_, err := host.ListPlugins(ctx, []host.Plugin{spec}, hclog.NewNullLogger())
-		if err == nil {
+		var mistakes *host.PluginConfigError
+		if err == nil || errors.As(err, &mistakes) && c.wrong(unfit, "plugin", spec.Name) {
 			continue
 		}
 		found, ok := c.Locate(err)

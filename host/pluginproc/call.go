@@ -46,7 +46,7 @@ type Report = conformance.Report
 // Check starts the plugin that spec describes as a host does, then runs the
 // conformance checks against it, and returns what they found. The error is about
 // a plugin that cannot be started. A spec without roles has those that the
-// plugin declares.
+// plugin declares and, without grants either, all columns are granted to it.
 func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
 	if err := withProcess(ctx, spec, o, func(*instance) error { return nil }); err != nil {
 		return Report{}, err
@@ -73,6 +73,9 @@ func withProcess(ctx context.Context, spec Spec, o Options, use func(*instance) 
 	spec = checked[0]
 	if noRoles {
 		spec.Roles = nil
+		if spec.UserRead == nil && spec.UserWrite == nil {
+			spec.UserRead, spec.UserWrite = []string{"*"}, []string{"*"}
+		}
 	}
 	m := &Manager{options: o.withDefaults()}
 	if err := m.open(); err != nil {

@@ -66,16 +66,18 @@ type setup struct {
 	directory directory
 }
 
-func (s *setup) configure(ctx context.Context, in pluginsdk.Setup) error {
-	if !in.CanRead(s.config.Column) {
-		pluginsdk.Logger(ctx).Warn("nobody will ever get past the step: add the column to user_read", "column", s.config.Column)
+// configure refuses a block whose grants would let nobody through.
+func (s *setup) configure(_ context.Context, in pluginsdk.Setup) error {
+	var errs []error
+	if slices.Contains(in.Roles, pluginsdk.RoleDispenser) && !in.CanRead(s.config.Column) {
+		errs = append(errs, pluginsdk.BadConfig("column", "nobody would get past the step without sight of %q: add it to user_read", s.config.Column))
 	}
-	if !in.CanWrite(s.config.Column) {
-		pluginsdk.Logger(ctx).Warn("no organisation can be saved: add the column to user_write", "column", s.config.Column)
+	if slices.Contains(in.Roles, pluginsdk.RoleOrgSetup) && !in.CanWrite(s.config.Column) {
+		errs = append(errs, pluginsdk.BadConfig("column", "no organisation could be saved in %q: add it to user_write", s.config.Column))
 	}
 	var err error
 	s.directory, err = openDirectory(s.config)
-	return err
+	return errors.Join(append(errs, err)...)
 }
 
 // Dispense asks for the organisation as long as the user has none.

@@ -121,4 +121,36 @@ func TestConfigMistakes(t *testing.T) {
 	}
 }
 
+// Without its column the plugin could never let anybody through, so check and serve
+// refuse it. A role that it does not play needs nothing.
+func TestColumnMustBeGranted(t *testing.T) {
+	read, write := `without sight of "partner_id": add it to user_read`, `saved in "partner_id": add it to user_write`
+	other := []string{"name"}
+	for _, tt := range []struct {
+		name  string
+		setup pluginsdk.Setup
+		want  []string
+	}{
+		{"neither", pluginsdk.Setup{}, []string{read, write}},
+		{"both", pluginsdk.Setup{UserRead: []string{"partner_id"}, UserWrite: []string{"partner_id"}}, nil},
+		{"another column", pluginsdk.Setup{UserRead: other, UserWrite: []string{"partner_id"}}, []string{read}},
+		{"only reading", pluginsdk.Setup{UserRead: []string{"partner_id"}}, []string{write}},
+		{"dispenser alone", pluginsdk.Setup{Roles: []string{"dispenser"}, UserRead: []string{"partner_id"}}, nil},
+		{"handler alone", pluginsdk.Setup{Roles: []string{"org_setup"}, UserWrite: []string{"partner_id"}}, nil},
+		{"own column", pluginsdk.Setup{Config: []byte(`{"column": "name"}`), UserRead: other, UserWrite: other}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			problems := plugintest.ConfigProblems(t, newPlugin(), tt.setup)
+			if len(problems) != len(tt.want) {
+				t.Fatalf("got %+v, want %d", problems, len(tt.want))
+			}
+			for i, p := range problems {
+				if p.Path != "column" || !strings.Contains(p.Message, tt.want[i]) {
+					t.Errorf("got %+v, want %q", p, tt.want[i])
+				}
+			}
+		})
+	}
+}
+
 func TestConformance(t *testing.T) { plugintest.Conformance(t, plugintest.Build(t, ".")) }

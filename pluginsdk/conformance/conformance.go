@@ -19,7 +19,7 @@ type Program struct {
 	// Env is added to PATH, HOME, LANG, TZ and TMPDIR.
 	Env map[string]string
 	// Setup is what the plugin is configured with. Without roles it is checked in
-	// all that it declares.
+	// all that it declares and, without grants either, all columns are granted.
 	Setup pluginsdk.Setup
 	// Timeout bounds each call. Zero means 3 s.
 	Timeout time.Duration
@@ -79,6 +79,9 @@ func Run(ctx context.Context, p Program) (Report, error) {
 	r.Name, r.Version, r.Roles = about.Name, about.Version, about.Roles
 	if len(p.Setup.Roles) == 0 {
 		p.Setup.Roles = about.Roles
+		if p.Setup.UserRead == nil && p.Setup.UserWrite == nil {
+			p.Setup.UserRead, p.Setup.UserWrite = []string{"*"}, []string{"*"}
+		}
 	}
 	if p.Setup.Name == "" {
 		p.Setup.Name = "conformance"
