@@ -48,7 +48,8 @@ func plainPath(s string) bool {
 }
 
 // Check reports why an intent's redirect target is unusable: it must be a
-// local path, or a URL whose origin is one of origins.
+// local path, or a URL whose origin is one of origins, which are compared as a
+// browser does: without regard to case and default ports.
 func Check(target string, origins []string) error {
 	switch {
 	case target == "":
@@ -69,10 +70,16 @@ func Check(target string, origins []string) error {
 	if u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Opaque != "" {
 		return errors.New("redirect target is neither a rooted path nor an http URL")
 	}
-	if !slices.Contains(origins, Origin(u)) {
+	if !slices.ContainsFunc(origins, func(allowed string) bool { return sameOrigin(allowed, u) }) {
 		return errors.New("redirect target of an origin that auth.redirect_hosts does not list")
 	}
 	return nil
+}
+
+// sameOrigin tells whether u is of an origin, in whatever case that was written.
+func sameOrigin(origin string, u *url.URL) bool {
+	o, err := url.Parse(origin)
+	return err == nil && Origin(o) == Origin(u)
 }
 
 // Origin returns the scheme, host and port of u in the form that browsers send:

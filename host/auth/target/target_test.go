@@ -21,6 +21,19 @@ func TestLocalPath(t *testing.T) {
 	}
 }
 
+func TestCheckComparesOriginsAsBrowsersDo(t *testing.T) {
+	origins := []string{"https://CRM.example.com:443", "http://intra.example.com:8080", "http://old.example.com"}
+	for to, ok := range map[string]bool{
+		"https://crm.example.com/a": true, "https://crm.EXAMPLE.com:443": true, "http://intra.example.com:8080/": true, "http://old.example.com:80/": true,
+		"http://crm.example.com/": false, "https://crm.example.com:8443/": false, "http://intra.example.com/": false, "https://old.example.com/": false,
+		"https://crm.example.com.evil.example/": false, "https://evil.example/crm.example.com": false, "https://u@crm.example.com/": false, "/local": true,
+	} {
+		if err := target.Check(to, origins); (err == nil) != ok {
+			t.Errorf("%s: %v", to, err)
+		}
+	}
+}
+
 // What is let through resolves to the same origin for a browser that ignores
 // tabs and newlines, reads backslashes as slashes, and has decoded once.
 func FuzzLocalPath(f *testing.F) {

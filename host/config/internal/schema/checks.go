@@ -182,6 +182,9 @@ func checkRedirectHost(v any) (string, string) {
 	if what, _ := checkOrigin(RedirectOrigin(v.(string))); what != "" {
 		return fmt.Sprintf("%q is no origin", v), `write scheme and host, such as "https://crm.example.com"`
 	}
+	if strings.Contains(v.(string), "*") {
+		return fmt.Sprintf("%q is a pattern", v), "name each host by itself, as targets are compared with whole origins"
+	}
 	return "", ""
 }
 

@@ -130,7 +130,7 @@ func TestChecks(t *testing.T) {
 		"server.trusted_proxies": {[]string{"10.0.0.0/8", "::1/128"}, []string{"10.0.0.1", "10.0.0.0/33", "all"}},
 		"auth.redirect_hosts": {
 			[]string{"crm.example.com", "https://crm.example.com", "http://a:8080/"},
-			[]string{"", "crm.example.com/x", "https://a?b"},
+			[]string{"", "crm.example.com/x", "https://a?b", "*.example.com", "*", "https://*.example.com", "https://a.*"},
 		},
 		"auth.login_field": {[]string{"email", "NAME"}, []string{"", "Password", "remember_token"}},
 		"mail.from":        {[]string{"a@b.c", "Shop <a@b.c>"}, []string{"", "Shop", "a@b.c, d@e.f", "a@b\u200B.c"}},
