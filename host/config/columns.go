@@ -93,9 +93,14 @@ func (c *Config) resolveColumns(ctx context.Context, db *store.DB, opts *host.Op
 	}
 	r := &columnResolver{config: c, names: names}
 	for _, name := range []string{"id", "email", reserved.PasswordColumn} {
-		if !slices.Contains(names, name) {
-			r.found.Add(c.at("database", "dsn"), fmt.Sprintf("the table users has no column %q, which sign-in needs", name), "add the column, or name another database")
+		if slices.Contains(names, name) {
+			continue
 		}
+		remedy := "add the column, or name another database"
+		if alike := r.alike(name); len(alike) > 0 {
+			remedy = fmt.Sprintf("rename %s to %s, as this database tells them apart", strings.Join(alike, ", "), name)
+		}
+		r.found.Add(c.at("database", "dsn"), fmt.Sprintf("the table users has no column %q, which sign-in needs", name), remedy)
 	}
 	if !c.faulty("auth", "login_field") {
 		opts.Auth.LoginField = r.resolve(c.Auth.LoginField, "auth.login_field", "auth", "login_field")

@@ -29,6 +29,9 @@ type Dialect struct {
 	// Columns is a query with the table's name as its parameter; its rows are
 	// [Column], and there are none when the table is missing.
 	Columns string
+	// FoldsColumns tells that the engine compares the names of columns without
+	// regard to case, quoted ones too.
+	FoldsColumns bool
 	// Returning tells that an upsert can return the row that it wrote. Where not,
 	// LAST_INSERT_ID(expr) carries the result back.
 	Returning bool

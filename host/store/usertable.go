@@ -39,7 +39,7 @@ func (db *DB) userTable(ctx context.Context) (*userTable, error) {
 	if t := db.users.Load(); t != nil {
 		return t, nil
 	}
-	columns, err := db.columns(ctx, usersTable)
+	columns, err := db.UserColumns(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,19 @@ func (db *DB) hostColumn(ctx context.Context, name string) (Column, error) {
 }
 
 // UserColumns returns the columns of the table users as they are now, so that a
-// configuration that names one can be checked.
+// configuration that names one can be checked. Where the engine compares names
+// without regard to case, those that sign-in needs are spelled as sign-in does.
 func (db *DB) UserColumns(ctx context.Context) ([]Column, error) {
-	return db.columns(ctx, usersTable)
+	columns, err := db.columns(ctx, usersTable)
+	if !db.dialect.FoldsColumns {
+		return columns, err
+	}
+	for i, c := range columns {
+		for _, stock := range []string{colID, colName, colEmail, colPassword, colRemember, colCreated, colUpdated} {
+			if len(c.Name) == len(stock) && strings.EqualFold(c.Name, stock) { // equal lengths leave ASCII, all that SQLite folds
+				columns[i].Name = stock
+			}
+		}
+	}
+	return columns, err
 }

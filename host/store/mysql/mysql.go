@@ -85,6 +85,7 @@ func dialect() store.Dialect {
 			COALESCE(character_maximum_length, 0) AS length, COALESCE(collation_name LIKE '%\_ci', 0) AS folds,
 			extra LIKE '%auto_increment%' OR COALESCE(column_default, 'NULL') <> 'NULL' AS auto
 			FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`,
+		FoldsColumns:    true,
 		Lock:            `SELECT GET_LOCK(CONCAT('vestibule.', MD5(DATABASE())), 120)`,
 		Unlock:          `DO RELEASE_LOCK(CONCAT('vestibule.', MD5(DATABASE())))`,
 		ForUpdate:       ` FOR UPDATE`,

@@ -136,6 +136,7 @@ func dialect() store.Dialect {
 			dflt_value IS NOT NULL OR (pk = 1 AND LOWER(type) = 'integer'
 				AND (SELECT COUNT(*) FROM pragma_table_info(t.tbl) WHERE pk > 0) = 1) AS auto
 			FROM (SELECT ? AS tbl) AS t, pragma_table_xinfo(t.tbl)`,
+		FoldsColumns:    true,
 		Returning:       true,
 		Prepare:         true,
 		Time:            func(t time.Time) any { return t.Format(time.DateTime) },
