@@ -79,9 +79,9 @@ func New(o Options) (*Host, error) {
 		return nil, err
 	}
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
-	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics.Request, web.NewAdmission(h.site, h.limits, h.pipeline.Sessions.Load))
+	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics.Request, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline, h.limits)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline.Bearer(""), h.limits)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}
@@ -101,6 +101,7 @@ func (h *Host) openSignIn() error {
 	h.pipeline = auth.New(auth.Options{
 		Rules: o.Auth.Rules,
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
+		Tokens: db.Tokens(), Record: db.Audit,
 		Mailer: queue{db.Outbox()}, Sessions: signInSessions{h.guests, sessions, db.Sessions()}, Site: h.site,
 		Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),

@@ -21,7 +21,7 @@ const odataRoot = "/odata/"
 func (o Options) odataOptions(site *web.Site, who auth.Authenticator, limits *web.Limits) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
-	out.Unsettled = resumeSignIn
+	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
 	open, policies := odataNeeds(o.OData.Model)
 	out.Caller = odataCaller{site, who, open, policies}.caller
 	if admit := o.OData.admitQueries(limits); admit != nil {
@@ -79,6 +79,9 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 		return guest, nil
 	}
 	who, err := c.who.Authenticate(w, r)
+	if after, refused := web.Refused(err); refused {
+		return guest, &odata.Refused{RetryAfter: after, Cause: err}
+	}
 	if err != nil || !who.SignedIn() {
 		return guest, err
 	}

@@ -158,6 +158,9 @@ type Route struct {
 	Headers map[string]string
 	// Guard is who may pass; the zero value is GuardSettled.
 	Guard Guard
+	// Tokens opens the application behind Proxy to machine tokens that were made for
+	// this route, by its name.
+	Tokens bool
 }
 
 // ODataOptions is the query endpoint. The host fills in who is asking, the

@@ -92,7 +92,7 @@ func (h *Host) signInRows() []row {
 	own := func(name, path, method string, kind web.Kind, handler http.Handler) row {
 		return row{web.Route{Name: name, Method: method, Kind: kind}, path, at, handler, guardOwn, false}
 	}
-	return []row{
+	rows := []row{
 		own("login", "/login", "GET", web.Page, http.HandlerFunc(s.Login)),
 		own("login.submit", "/auth/login", "POST", web.Data, p.Login()),
 		own("password.email", "/auth/forgot-password", "POST", web.Data, then(h.mail.Kick, p.Forgot())),
@@ -103,6 +103,12 @@ func (h *Host) signInRows() []row {
 		own("auth.intents", "/auth/intents/{kind}", "POST", web.Data, p.Intent()),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
 	}
+	if h.o.Auth.OwnTokens {
+		rows = append(rows,
+			own("auth.tokens", "/auth/tokens", "GET, POST", web.Data, p.OwnTokens()),
+			own("auth.tokens.revoke", "/auth/tokens/{id}", "DELETE", web.Data, p.RevokeToken()))
+	}
+	return rows
 }
 
 // ownRows are the other routes of the host itself.
@@ -147,11 +153,16 @@ func (h *Host) application(to Route) (http.Handler, error) {
 		}
 		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
 	case to.Proxy != nil:
-		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Alive: h.pipeline.Sessions.Alive, Limits: h.limits}
+		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Alive: h.pipeline.Alive, Limits: h.limits}
 		if to.StripPrefix {
 			o.StripPrefix = strings.TrimSuffix(to.Path, "/")
 		}
-		return h.gate.Guard(to.Guard, web.NewProxy(o, h.site, h.pipeline.Fail).Serve), nil
+		gate, fail := h.gate, web.Fail(h.pipeline.Fail)
+		if to.Tokens {
+			fail = h.site.Challenging(fail)
+			gate = web.NewGate(h.site, h.pipeline.Bearer(to.Name), h.pipeline.KeepIntended, fail)
+		}
+		return gate.Guard(to.Guard, web.NewProxy(o, h.site, fail).Serve), nil
 	case to.Redirect != "":
 		files = http.RedirectHandler(to.Redirect, http.StatusFound)
 	default:

@@ -51,13 +51,16 @@ type Options struct {
 	// 4 KiB when zero.
 	SlowReader int64
 	// Caller tells who asks; nil is nobody. It may set headers of the answer, such
-	// as a cookie that it renews. An error is answered with 503: a request whose
-	// caller cannot be told is never answered as nobody's.
+	// as a cookie that it renews. An error is answered with 503, and a *Refused as it
+	// says: a request whose caller cannot be told is never answered as nobody's.
 	Caller func(http.ResponseWriter, *http.Request) (Caller, error)
 	// Unsettled may answer a request that a guard refuses to a user whose intent loop
 	// is open, such as by leading a browser to the open step; where it returns false,
 	// and in batches, the answer is 403. nil answers nothing.
 	Unsettled func(http.ResponseWriter, *http.Request) bool
+	// Challenge sets headers of the answer 401, such as WWW-Authenticate; nil sets
+	// none.
+	Challenge func(http.Header, *http.Request)
 	// Admit waits until the caller may use the database, for each part of a batch
 	// anew; leave is called when its connection is given back. The error is a *Busy,
 	// or that of ctx. nil admits everybody at once.

@@ -68,6 +68,9 @@ func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
 	if f.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
 	}
+	if f.status == http.StatusUnauthorized && !q.inBatch && q.challenge != nil {
+		q.challenge(h)
+	}
 	if f.allow != "" {
 		h.Set("Allow", f.allow)
 	}

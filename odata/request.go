@@ -27,6 +27,8 @@ type request struct {
 	caller       Caller
 	// unsettled is Options.Unsettled for this request; nil for none.
 	unsettled func(http.ResponseWriter) bool
+	// challenge is Options.Challenge for this request; nil for none.
+	challenge func(http.Header)
 	// v401 tells that the client asked for OData 4.01.
 	v401 bool
 	// inBatch marks a part of a batch.

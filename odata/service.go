@@ -50,6 +50,9 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s.opts.Unsettled != nil {
 			q.unsettled = func(w http.ResponseWriter) bool { return s.opts.Unsettled(w, r) }
 		}
+		if s.opts.Challenge != nil {
+			q.challenge = func(h http.Header) { s.opts.Challenge(h, r) }
+		}
 	}
 	switch {
 	case f != nil:

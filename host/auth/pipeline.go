@@ -25,6 +25,10 @@ type Options struct {
 	Throttle Throttle
 	Resets   ResetTokens
 	Devices  Devices
+	// Tokens are the machine tokens; nil for none. Record writes down, in the
+	// transaction of its context, who made or revoked one; required with Tokens.
+	Tokens   Tokens
+	Record   func(ctx context.Context, who, act, subject string) error
 	Mailer   Mailer
 	Sessions Sessions
 	Site     Site
@@ -44,7 +48,8 @@ type Options struct {
 	Now func() time.Time
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
-	// "replay", "loop". nil counts nothing.
+	// "replay", "loop", "token_add", "token_revoke", "token_refused". nil counts
+	// nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.

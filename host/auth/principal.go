@@ -9,12 +9,13 @@ import (
 // A Way is how somebody came in.
 type Way string
 
-// The ways in. WayDevice is that of somebody whose session was over, and whom the
+// The ways in. WayToken is that of programs, with a machine token. WayDevice is that of somebody whose session was over, and whom the
 // device that was kept signed in has brought back; their further requests come in
 // by the new session.
 const (
 	WaySession Way = "session"
 	WayDevice  Way = "device"
+	WayToken   Way = "token"
 )
 
 // A Principal is who makes a request. The zero value is a guest.
@@ -23,12 +24,16 @@ type Principal struct {
 	UserID string
 	// Way is how they came in; empty for a guest.
 	Way Way
-	// Settled reports whether the intent loop has ended.
+	// Settled reports whether the intent loop has ended. Tokens count as settled.
 	Settled bool
 	// Session is that of the browser, which a guest may have as well.
 	Session Session
 
 	users Users
+	// user is the row where it was read already, and token the hash of the token that
+	// they came in by; else nil.
+	user  *User
+	token []byte
 }
 
 // SignedIn reports whether somebody has signed in.
@@ -39,6 +44,9 @@ func (p Principal) SignedIn() bool { return p.UserID != "" }
 func (p Principal) User(ctx context.Context) (User, error) {
 	if !p.SignedIn() {
 		return User{}, ErrNotFound
+	}
+	if p.user != nil {
+		return *p.user, nil
 	}
 	return p.users.FindByID(ctx, p.UserID)
 }

@@ -167,8 +167,8 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 	return won && err == nil, err
 }
 
-// replacePassword writes a new hash, ends every session and device of the user,
-// and queues the notice. It joins the transaction of ctx.
+// replacePassword writes a new hash, ends every session, device and token of the
+// user, and queues the notice. It joins the transaction of ctx.
 func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale string) error {
 	if err := p.Users.SetPassword(ctx, userID, hash, token()); err != nil {
 		return err
@@ -178,6 +178,11 @@ func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale str
 	}
 	if err := p.Sessions.EndUser(ctx, userID); err != nil {
 		return err
+	}
+	if p.Tokens != nil {
+		if err := p.Tokens.DeleteUser(ctx, userID); err != nil {
+			return err
+		}
 	}
 	return p.Mailer.QueueChanged(ctx, userID, locale)
 }

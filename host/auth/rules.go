@@ -35,6 +35,10 @@ type Rules struct {
 	PasswordHash PasswordFormat
 	// MinLength is of a new password, in characters, 12 by default.
 	MinLength int
+	// TokenLifetime is the most that a machine token may last, 8760 h by default.
+	TokenLifetime time.Duration
+	// OwnTokens lets people make machine tokens of their own.
+	OwnTokens bool
 	// Remember is how long a device stays signed in without use, 720 h by default.
 	Remember time.Duration
 }
@@ -50,6 +54,7 @@ func (r Rules) withDefaults() Rules {
 	r.ResetAttempts = cmp.Or(r.ResetAttempts, 5)
 	r.PasswordHash = cmp.Or(r.PasswordHash, password.Argon2id)
 	r.MinLength = cmp.Or(r.MinLength, 12)
+	r.TokenLifetime = cmp.Or(r.TokenLifetime, 8760*time.Hour)
 	r.Remember = cmp.Or(r.Remember, 720*time.Hour)
 	return r
 }

@@ -168,7 +168,7 @@ func newKey(c Column) (any, error) {
 		c.Name, c.Type, usersTable)
 }
 
-// SetDisabled disables the user, which ends all sessions and devices, or
+// SetDisabled disables the user, which ends all sessions, devices and tokens, or
 // enables one again. The mark is kept in a table of ours.
 func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 	const what = "disable or enable user"
@@ -184,7 +184,10 @@ func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 		if err != nil {
 			return err
 		}
-		return db.endUser(ctx, id)
+		if err := db.endUser(ctx, id); err != nil {
+			return err
+		}
+		return db.Tokens().DeleteUser(ctx, id)
 	})
 }
 

@@ -90,6 +90,9 @@ func (db *DB) ResetTokens() auth.ResetTokens { return resetTokens{db} }
 // Devices returns the devices that stay signed in.
 func (db *DB) Devices() auth.Devices { return devices{db} }
 
+// Tokens returns the machine tokens.
+func (db *DB) Tokens() auth.Tokens { return tokens{db} }
+
 // Sessions returns the sessions.
 func (db *DB) Sessions() session.Backend { return sessions{db} }
 

@@ -21,6 +21,9 @@ type Retention struct {
 	Reset time.Duration
 	// Buried is how long mail is kept that could not be sent, 7 days when zero.
 	Buried time.Duration
+	// Tokens is how long machine tokens are kept after their end, so that the log can
+	// say why one is refused; 7 days when zero.
+	Tokens time.Duration
 	// Batch bounds how many rows of one table one call deletes, 500 when zero.
 	Batch int
 }
@@ -31,6 +34,9 @@ func (r Retention) withDefaults() Retention {
 	}
 	if r.Buried == 0 {
 		r.Buried = 7 * 24 * time.Hour
+	}
+	if r.Tokens == 0 {
+		r.Tokens = 7 * 24 * time.Hour
 	}
 	if r.Batch == 0 {
 		r.Batch = 500
@@ -54,6 +60,7 @@ func (db *DB) Sweep(ctx context.Context, now time.Time, keep Retention) (int, er
 	}{
 		{"vestibule_counters", "id", `ends <= ?`, now},
 		{"vestibule_remember_tokens", "selector", `expires <= ?`, now},
+		{"vestibule_tokens", "hash", `expires <= ?`, now.Add(-keep.Tokens)},
 		{"vestibule_outbox", "id", `buried > 0 AND buried <= ?`, now.Add(-keep.Buried)},
 	} {
 		n, err2 := db.sweep(ctx, s.table, s.key, s.condition, keep.Batch, ms(s.before))

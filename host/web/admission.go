@@ -18,7 +18,7 @@ type Admission struct {
 }
 
 // NewAdmission returns an admission within limits. load reads the session of a
-// request, by whose user the request counts.
+// request, or what stands for one, by whose user the request counts.
 func NewAdmission(site *Site, limits *Limits, load func(*http.Request) (auth.Session, error)) *Admission {
 	return &Admission{site, limits, load}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,8 +42,9 @@ const (
 type Route struct {
 	// Name is for the counts.
 	Name string
-	// Method is the one that is answered, HEAD beside GET; all when empty. POST is
-	// refused when another site makes a browser send it.
+	// Method is the one that is answered, HEAD beside GET, or several with ", "
+	// between them; all when empty. What changes something is refused when another
+	// site makes a browser send it.
 	Method string
 	Kind   Kind
 	// Uploads tells that the body of a request may take its time, as applications
@@ -129,7 +131,7 @@ func (m *Middleware) refuse(header http.Header, route Route, r *http.Request) er
 	if strings.ContainsRune(r.URL.Path, 0) {
 		return &fault.Fault{Code: fault.Malformed, Cause: errors.New("NUL in the path")}
 	}
-	if route.Method == http.MethodPost {
+	if route.Method != "" && route.Method != http.MethodGet {
 		if err := m.origins.check(r); err != nil {
 			return err
 		}
@@ -137,17 +139,20 @@ func (m *Middleware) refuse(header http.Header, route Route, r *http.Request) er
 	return checkMethod(header, route.Method, r)
 }
 
-// checkMethod returns a fault for another method than the one that is answered,
+// checkMethod returns a fault for another method than those that are answered,
 // and sets Allow.
-func checkMethod(header http.Header, method string, r *http.Request) error {
-	if method == "" || r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
+func checkMethod(header http.Header, methods string, r *http.Request) error {
+	if methods == "" {
 		return nil
 	}
-	allow := method
-	if method == http.MethodGet {
-		allow = "GET, HEAD"
+	allowed := strings.Split(methods, ", ")
+	if i := slices.Index(allowed, http.MethodGet); i >= 0 {
+		allowed = slices.Insert(allowed, i+1, http.MethodHead)
 	}
-	header.Set("Allow", allow)
+	if slices.Contains(allowed, r.Method) {
+		return nil
+	}
+	header.Set("Allow", strings.Join(allowed, ", "))
 	return &fault.Fault{Code: fault.MethodNotAllowed}
 }
 

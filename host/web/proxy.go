@@ -24,8 +24,9 @@ type ProxyOptions struct {
 	// Headers are request headers with what they hold: "id", "name", "email" or
 	// another column of users. reserved.ProxyHeader says which names are refused.
 	Headers map[string]string
-	// Alive reports whether a session still lasts. WebSockets end with theirs.
-	Alive func(context.Context, auth.Session) (bool, error)
+	// Alive reports whether what somebody came in by still lasts. WebSockets end with
+	// it.
+	Alive func(context.Context, auth.Principal) (bool, error)
 	// Limits bound the WebSockets of one client; nil does not.
 	Limits *Limits
 }
@@ -76,7 +77,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		defer cancel()
 		r = r.WithContext(ctx)
 		if who.SignedIn() {
-			go endWith(ctx, cancel, func(ctx context.Context) (bool, error) { return p.o.Alive(ctx, who.Session) })
+			go endWith(ctx, cancel, func(ctx context.Context) (bool, error) { return p.o.Alive(ctx, who) })
 		}
 	}
 	reverse := httputil.ReverseProxy{
@@ -130,6 +131,7 @@ func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User) {
 	p.forward(pr)
 	p.identify(pr.Out.Header, user)
 	stripCookies(pr.Out.Header)
+	auth.WithoutToken(pr.Out.Header)
 }
 
 // address sets where the request goes, with path and query as they were sent.

@@ -46,6 +46,7 @@ func Run(t *testing.T, fixture Fixture) {
 		{name: "reset", rules: resetRules()},
 		{name: "remember", rules: deviceRules()},
 		{name: "sessions", rules: sessionRules()},
+		{name: "tokens", rules: tokenRules()},
 		{name: "outbox", rules: outboxRules()},
 		{name: "admin", rules: adminRules()},
 	} {
