@@ -57,7 +57,7 @@ func layout() map[string][]string {
 		},
 		"odata/edm": {}, "odata/header": {}, "odata/batch": {"odata/header"}, "odata/csdl": {"odata/edm"},
 		"odata/syntax": {}, "odata/syntax/internal/*": {"pluginsdk/words"}, "odata/scalar": {"odata/edm"},
-		"odata/payload":          {"odata/edm", "odata/header", "odata/plan"},
+		"odata/payload":          {"odata/edm", "odata/header", "odata/plan", "odata/scalar"},
 		"odata/plan":             {"odata/edm"},
 		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar"},
 		"odata/bind":             {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/syntax"},

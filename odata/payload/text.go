@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // AppendString appends s as a JSON string. Text that is not UTF-8 gets
@@ -106,11 +108,13 @@ func appendNumber(dst []byte, f float64, bitSize int) []byte {
 	case math.IsInf(f, -1):
 		return append(dst, "-INF"...)
 	}
-	format := byte('f')
-	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
-		format = 'e'
+	if a := math.Abs(f); a < 1e-6 || a >= 1e21 {
+		return strconv.AppendFloat(dst, f, 'e', -1, bitSize)
 	}
-	return strconv.AppendFloat(dst, f, format, -1, bitSize)
+	if bitSize == 64 {
+		return scalar.AppendFloat(dst, f)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, bitSize)
 }
 
 // appendBinary appends bytes as base64url with padding (OData-JSON 7.1).

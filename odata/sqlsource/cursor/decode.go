@@ -221,7 +221,7 @@ func (d *decoder) decimal(v *plan.Value, c *engine.Cell, scale int) bool {
 		if math.IsNaN(c.Float) || math.IsInf(c.Float, 0) {
 			return false
 		}
-		d.arena = strconv.AppendFloat(d.arena, c.Float+0, 'f', -1, 64) // the sum takes the sign off a zero
+		d.arena = scalar.AppendFloat(d.arena, c.Float+0) // the sum takes the sign off a zero
 	default:
 		if !plainNumber(c.Bytes) {
 			return false

@@ -49,6 +49,7 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	}
 	tx, err := o.DB.Begin(ctx, engine.Need{
 		Snapshot: p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil,
+		Rows:     p.Top.Page.Read,
 	})
 	if err != nil {
 		return nil, clientFault(ctx, fmt.Errorf("begin: %w", err))

@@ -33,6 +33,8 @@ type DB interface {
 type Need struct {
 	// Snapshot makes all statements see one state of the data.
 	Snapshot bool
+	// Rows is how many rows are read at most, as far as that is known.
+	Rows int64
 }
 
 // Tx is a read transaction, for one goroutine. Close gives its connection back; it may be called twice.

@@ -29,7 +29,7 @@ func (db *SQLite) renew() error {
 	db.exchanges.Add(1)
 	var errs []error
 	for _, c := range db.idle {
-		errs = append(errs, c.Close())
+		errs = append(errs, db.drop(c))
 	}
 	db.idle = nil
 	return errors.Join(append(errs, db.versions.reopen(db.dsn))...)

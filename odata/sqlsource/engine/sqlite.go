@@ -22,8 +22,10 @@ type SQLite struct {
 	versions versions
 
 	mu   sync.Mutex
-	idle []*conn // the last one was used last, so that its caches are warm
-	done bool
+	idle []*conn // in the order in which they were given back
+	// ranks tells which ranks have a connection.
+	ranks []bool
+	done  bool
 	// file is the one that the connections read.
 	file sqlitefile.Identity
 	// exchanges counts how often another file came in the place of the first.
@@ -42,7 +44,8 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
-	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns)}
+	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns), ranks: make([]bool, maxConns)}
+	db.ranks[0] = true
 	name, err := sqlitefile.Path(path)
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
@@ -51,7 +54,7 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
 	db.file = db.file.Alone()
-	conn, err := db.connect()
+	conn, err := db.connect(0)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +74,11 @@ func (db *SQLite) NameVersions(writer *Writer) error {
 // conn is a connection with its caches and the marks that its functions set.
 type conn struct {
 	*sqlite.Conn
+	// rank is lowest for the connection that is used most; see pagesOf.
+	rank int
+	// interrupt is closed to interrupt the statements of a connection. One channel serves until it was closed: the driver
+	// starts a goroutine for each that it is given.
+	interrupt chan struct{}
 	// overflow is set when a sum or product of integers left the 64 bits. It is a mark on the connection because the
 	// driver cannot hand the error of a function to whoever steps the statement.
 	overflow bool
@@ -105,22 +113,38 @@ func (c *conn) trim() error {
 	return nil
 }
 
-func (db *SQLite) connect() (*conn, error) {
+func (db *SQLite) connect(rank int) (*conn, error) {
+	c, err := db.openConn(rank)
+	if err != nil {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		db.ranks[rank] = false
+		return nil, err
+	}
+	db.noteLog(c)
+	return c, nil
+}
+
+func (db *SQLite) openConn(rank int) (*conn, error) {
 	// The file may be on a read-only medium: SQLite then falls back by itself. Writing is forbidden in any case.
 	raw, err := sqlite.OpenConn(db.dsn, sqlite.OpenReadWrite, sqlite.OpenURI)
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
-	c := &conn{Conn: raw, known: map[string]bool{}}
+	c := &conn{Conn: raw, known: map[string]bool{}, rank: rank}
+	c.renewInterrupt()
 	c.SetBusyTimeout(5 * time.Second)
 	// Nothing is read before it is certain that the log beside the file belongs to it.
 	if c.exchange, err = db.verify(); err == nil {
 		err = register(c)
 	}
-	for _, pragma := range []string{"query_only=1", "cache_size=-8192", "mmap_size=0"} {
+	for _, pragma := range []string{"query_only=1", "mmap_size=0"} {
 		if err == nil {
 			err = exec(raw, "PRAGMA "+pragma)
 		}
+	}
+	if err == nil {
+		err = setPages(raw, rank)
 	}
 	if err == nil {
 		err = exec(raw, "SELECT 1 FROM sqlite_schema")
@@ -128,7 +152,6 @@ func (db *SQLite) connect() (*conn, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), raw.Close())
 	}
-	db.noteLog(c)
 	return c, nil
 }
 
@@ -143,19 +166,19 @@ func exec(conn *sqlite.Conn, query string) error {
 	return stmt.Reset()
 }
 
-// acquire takes the connection that was used last, or opens one while there are fewer than allowed, or waits.
-func (db *SQLite) acquire(ctx context.Context) (*conn, error) {
+// acquire takes a free connection, or opens one while there are fewer than allowed, or waits.
+func (db *SQLite) acquire(ctx context.Context, need Need) (*conn, error) {
 	select {
 	case db.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	conn, err := db.free()
+	conn, err := db.free(need)
 	for range 3 {
 		if !errors.Is(err, errRenamed) {
 			break
 		}
-		conn, err = db.free()
+		conn, err = db.free(need)
 	}
 	if err != nil {
 		<-db.slots
@@ -164,30 +187,25 @@ func (db *SQLite) acquire(ctx context.Context) (*conn, error) {
 }
 
 // free is a connection that nobody uses.
-func (db *SQLite) free() (*conn, error) {
-	conn, err := db.take()
+func (db *SQLite) free(need Need) (*conn, error) {
+	conn, rank, err := db.take(need)
 	if conn == nil && err == nil {
-		return db.connect()
+		return db.connect(rank)
 	}
 	return conn, err
 }
 
-func (db *SQLite) take() (*conn, error) {
+func (db *SQLite) take(need Need) (c *conn, rank int, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.done {
-		return nil, errClosed
+		return nil, 0, errClosed
 	}
 	if err := db.renew(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	last := len(db.idle) - 1
-	if last < 0 {
-		return nil, nil
-	}
-	conn := db.idle[last]
-	db.idle = db.idle[:last]
-	return conn, nil
+	c, rank = db.choose(need)
+	return c, rank, nil
 }
 
 var errClosed = errors.New("the database is closed")
@@ -197,10 +215,16 @@ func (db *SQLite) release(conn *conn) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.done || conn.exchange != db.exchanges.Load() {
-		return conn.Close()
+		return db.drop(conn)
 	}
 	db.idle = append(db.idle, conn)
 	return nil
+}
+
+// drop closes a connection. The caller holds mu.
+func (db *SQLite) drop(c *conn) error {
+	db.ranks[c.rank] = false
+	return c.Close()
 }
 
 // Close closes the free connections at once and the others when they come back.
@@ -220,13 +244,12 @@ func (db *SQLite) Close() error {
 
 // Begin takes a connection.
 func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
-	conn, err := db.acquire(ctx)
+	conn, err := db.acquire(ctx, need)
 	if err != nil {
 		return nil, err
 	}
 	conn.overflow = false
-	conn.SetInterrupt(ctx.Done())
-	tx := &sqliteTx{db: db, conn: conn, ctx: ctx}
+	tx := &sqliteTx{db: db, conn: conn, ctx: ctx, end: conn.interruptAfter(ctx)}
 	if need.Snapshot {
 		err = tx.snapshot()
 	}
@@ -236,10 +259,32 @@ func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
 	return tx, nil
 }
 
+// interruptAfter interrupts the statements of a connection when ctx ends, until the function that it returns is called.
+func (c *conn) interruptAfter(ctx context.Context) (end func()) {
+	interrupt, interrupted := c.interrupt, make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		close(interrupt)
+		close(interrupted)
+	})
+	return func() {
+		if !stop() {
+			<-interrupted
+			c.renewInterrupt()
+		}
+	}
+}
+
+// renewInterrupt makes a connection go on after an interrupt.
+func (c *conn) renewInterrupt() {
+	c.interrupt = make(chan struct{})
+	c.SetInterrupt(c.interrupt)
+}
+
 type sqliteTx struct {
 	db      *SQLite
 	conn    *conn
 	ctx     context.Context
+	end     func() // the watch over ctx
 	cursors []*sqliteCursor
 	version string
 }
@@ -258,7 +303,7 @@ func (tx *sqliteTx) Close() error {
 	for _, c := range tx.cursors {
 		errs = append(errs, c.Close())
 	}
-	conn.SetInterrupt(nil)
+	tx.end()
 	if !conn.AutocommitEnabled() {
 		errs = append(errs, exec(conn.Conn, "COMMIT"))
 	}

@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"zombiezen.com/go/sqlite"
+)
+
+// pagesOf is how many KiB of the file a connection keeps. The first two keep more, because they do most of the work:
+// whoever needs a connection gets the one that keeps most. A page of 4 KiB takes 8 KiB of memory, so 20 connections
+// take 336 MiB at most. SQLite drops all pages of a connection when another connection has committed.
+func pagesOf(rank int) int {
+	switch rank {
+	case 0:
+		return 64 << 10
+	case 1:
+		return 32 << 10
+	}
+	return 4 << 10
+}
+
+// manyRows is how many rows an answer has that goes over the connection that keeps least: it would drive out what other
+// answers are read from again, and fill memory with what is read once.
+const manyRows = 5000
+
+func setPages(c *sqlite.Conn, rank int) error {
+	return exec(c, fmt.Sprintf("PRAGMA cache_size=%d", -pagesOf(rank)))
+}
+
+// choose takes the free connection that keeps most, or the rank of one that is to be opened; for many rows the one that
+// keeps least. The caller holds mu and has a slot, so there is one or the other.
+func (db *SQLite) choose(need Need) (c *conn, rank int) {
+	at, best := -1, -1
+	better := func(rank int) bool {
+		if need.Rows > manyRows {
+			return best < 0 || pagesOf(rank) < pagesOf(best)
+		}
+		return best < 0 || pagesOf(rank) > pagesOf(best)
+	}
+	for i, c := range slices.Backward(db.idle) { // of equals the one that was used last
+		if better(c.rank) {
+			at, best = i, c.rank
+		}
+	}
+	for rank, taken := range db.ranks {
+		if !taken && better(rank) {
+			at, best = -1, rank
+		}
+	}
+	if at < 0 {
+		db.ranks[best] = true
+		return nil, best
+	}
+	c = db.idle[at]
+	db.idle = slices.Delete(db.idle, at, at+1)
+	return c, best
+}
