@@ -65,6 +65,8 @@ func (s *scope) bind(e syntax.Expr) (plan.Expr, error) {
 		return s.choice(e)
 	case *syntax.List:
 		return nil, plan.Errorf(plan.Malformed, e.At, "a list can only stand on the right of in")
+	case *syntax.Object:
+		return nil, plan.Errorf(plan.Malformed, e.At, "a JSON object cannot stand here")
 	}
 	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "%s is not supported", describe(e))
 }
@@ -139,6 +141,9 @@ func (s *scope) binary(e *syntax.Binary) (plan.Expr, error) {
 	case "has":
 		return s.has(e, x, y)
 	case "in":
+		if !y.Type().Collection {
+			return nil, plan.Errorf(plan.Malformed, e.Y.Pos(), "in needs a list of values on its right, as in (1,2)")
+		}
 		return nil, plan.Errorf(plan.NotImplemented, e.Y.Pos(), "in is supported with a list of values")
 	}
 	return s.arithmetic(e, x, y)

@@ -59,7 +59,8 @@ func (s *scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr
 	}
 	typed, ok := convert(lit, p.Type)
 	if !ok || lit.Value.Null {
-		return nil, plan.Errorf(plan.Malformed, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
+		// No entity has such a key (OData-Protocol 9.3.1).
+		return nil, plan.Errorf(plan.NotFound, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
 	}
 	ref := &plan.Ref{Range: r, Path: []*edm.Property{p}, T: p.Type}
 	return equal(ref, typed), nil

@@ -38,6 +38,8 @@ func constant(e *syntax.Literal) (*plan.Literal, error) {
 		return text(edm.Decimal, plain), nil
 	case syntax.Double:
 		return double(e)
+	case syntax.Single:
+		return single32(e)
 	case syntax.String:
 		return text(edm.String, e.Text), nil
 	case syntax.GUID:
@@ -60,6 +62,14 @@ func double(e *syntax.Literal) (*plan.Literal, error) {
 		return nil, plan.Errorf(plan.Malformed, e.At, "%.40s is too large for a double", e.Text)
 	}
 	return &plan.Literal{T: edm.Of(edm.Double), Value: plan.Value{Float: f}}, nil
+}
+
+func single32(e *syntax.Literal) (*plan.Literal, error) {
+	f, err := strconv.ParseFloat(e.Text, 32)
+	if err != nil {
+		return nil, plan.Errorf(plan.Malformed, e.At, "%.40s is too large for an Edm.Single", e.Text)
+	}
+	return &plan.Literal{T: edm.Of(edm.Single), Value: plan.Value{Float: f}}, nil
 }
 
 // maxDigits and maxScale are what every database can hold exactly.

@@ -82,7 +82,7 @@ func (b *binding) byKey(t *target, seg syntax.Segment) error {
 	if err != nil {
 		return err
 	}
-	t.query.Key, t.many = key, false
+	t.narrow(key)
 	return nil
 }
 
@@ -131,12 +131,38 @@ func (b *binding) systemSegment(t *target, seg syntax.Segment) error {
 			return err
 		}
 		t.filters = append(t.filters, f)
+		return b.keyBehind(t, seg)
+	case seg.Name == "$value" && len(t.props) == 0 && !t.many:
+		return plan.Errorf(plan.Malformed, seg.Pos, "%q is no media entity, so it has no $value", t.set().Type.Name)
 	case seg.Name == "$each", seg.Name == "$query":
 		return plan.Errorf(plan.NotImplemented, seg.Pos, "%s is not supported", seg.Name)
 	default:
 		return plan.Errorf(plan.NotFound, seg.Pos, "%s does not apply to this resource", seg.Name)
 	}
 	return nil
+}
+
+// keyBehind narrows a filtered collection to the entity that the key behind it
+// names, which must be among those that the filter leaves (OData-URL 4.11).
+func (b *binding) keyBehind(t *target, seg syntax.Segment) error {
+	if seg.Key == nil || len(seg.Key.Args) == 0 {
+		return nil
+	}
+	key, err := b.scope(t.query.Range).key(seg.Key, t.query.Range)
+	if err != nil {
+		return err
+	}
+	t.narrow(key)
+	return nil
+}
+
+// narrow makes a collection the one entity of a key, if its $filter segments leave
+// that.
+func (t *target) narrow(key plan.Expr) {
+	for _, f := range t.filters {
+		key = and(key, f)
+	}
+	t.query.Key, t.many, t.filters = key, false, nil
 }
 
 func (t *target) property() *edm.Property { return t.props[len(t.props)-1] }
@@ -199,7 +225,7 @@ func (b *binding) keySegments(t *target, segs []syntax.Segment) (int, error) {
 		}
 		cond = and(cond, equal(&plan.Ref{Range: t.query.Range, Path: []*edm.Property{p}, T: p.Type}, lit))
 	}
-	t.query.Key, t.many = cond, false
+	t.narrow(cond)
 	return len(key), nil
 }
 

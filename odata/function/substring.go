@@ -5,10 +5,10 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Substring counts characters from 0. A negative position is 0, a negative length is 0, and what lies behind the end is
-// empty. OData-URL 5.1.1.5.6
+// Substring counts characters from 0. A negative position is 0 and what lies behind the end is empty. A negative length
+// is 400 where it is a constant, and 0 where the data has it. OData-URL 5.1.1.5.6
 var _ = add(Function{
-	Name: "substring", Group: Text, Null: OrUndefined, Eval: evalSubstring,
+	Name: "substring", Group: Text, Null: OrUndefined, Eval: evalSubstring, Check: checkLength,
 	Signatures: []Signature{{Params: []Param{String, Integer, Integer}, Optional: 1, Result: edm.String}},
 	SQL: SQL{
 		SQLite: byCall(func(c *plan.Call) string {
@@ -31,6 +31,17 @@ var _ = add(Function{
 		}),
 	},
 })
+
+// checkLength refuses a constant length below zero.
+func checkLength(c *plan.Call) *plan.Error {
+	if len(c.Args) < 3 {
+		return nil
+	}
+	if l, ok := c.Args[2].(*plan.Literal); ok && !l.Value.Null && l.Value.Int < 0 {
+		return plan.Errorf(plan.Malformed, 2, "a text cannot be {arg} characters long")
+	}
+	return nil
+}
 
 // mysqlPlace is a position counted from 1, no further than the longest text of MySQL.
 const mysqlPlace = "LEAST(GREATEST($2, 0), 4294967295) + 1"

@@ -39,5 +39,5 @@ func Example() {
 	w := httptest.NewRecorder()
 	service.ServeHTTP(w, httptest.NewRequest("GET", "/Products?$filter=Price%20gt%201&$select=Name&$expand=Category($select=Name)", nil))
 	fmt.Println(w.Body)
-	// Output: {"@odata.context":"http://example.com/$metadata#Products(Name,Category(Name))","value":[{"Name":"Hammer","Category":{"Name":"Tools"}}]}
+	// Output: {"@odata.context":"http://example.com/$metadata#Products(Name,Category(Name))","value":[{"@odata.id":"http://example.com/Products(1)","Name":"Hammer","Category":{"@odata.id":"http://example.com/Categories('tools')","Name":"Tools"}}]}
 }

@@ -90,7 +90,7 @@ func TestEveryKindOfField(t *testing.T) {
 	_, get := serve(t, config([]*everything{&row}))
 	row.Byte = 0 // the rows are copies
 	want := `{"created":"1969-07-20T20:17:40.000005Z","id":1,"Bool":true,"Small":-128,"Byte":255,"Big":18446744073709551615,"Single":0.1,` +
-		`"Double":1e+300,"Text":null,"Bytes":"AP8=","GUID":"0a000000-0000-0000-0000-000000000001","Day":"1969-07-20","Clock":"21:17:40.000005",` +
+		`"Double":1e+300,"Text":null,"Bytes":"AP8","GUID":"0a000000-0000-0000-0000-000000000001","Day":"1969-07-20","Clock":"21:17:40.000005",` +
 		`"Length":"-PT1H30M","Exact":1.50,"Number":-0.5,"Maybe":3,"Status":"New,Sale","Home":{"Street":"Elm","City":"Ulm"},"Work":{"Street":null,"City":null}}`
 	if got := get("All(1)").Body.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

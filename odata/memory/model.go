@@ -266,6 +266,9 @@ func (b *builder) keys(place string, t *edm.EntityType, fields []field, isSingle
 		b.fault(place, "it has no key: tag a field with `odata:\",key\"`")
 	}
 	for _, p := range t.Key {
+		if p.Type.Kind == edm.Binary {
+			p.Nullable = false // a slice can be nil; rows whose key is are refused
+		}
 		if p.Nullable {
 			b.fault(place, "property %q: a key cannot be null, so its field can be no pointer", p.Name)
 		}

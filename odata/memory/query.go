@@ -130,7 +130,7 @@ func (q *query) pairs(e plan.Expr, d *direct, values row) bool {
 	}
 	ref, isRef := call.Args[0].(*plan.Ref)
 	lit, isLit := call.Args[1].(*plan.Literal)
-	if call.Name != "eq" || !isRef || !isLit || len(ref.Path) != 1 || lit.T.Kind != ref.T.Kind {
+	if call.Name != "eq" || !isRef || !isLit || len(ref.Path) != 1 || ref.Range.ID != q.id || lit.T.Kind != ref.T.Kind {
 		return false
 	}
 	at := q.set.columns[ref.Path[0]].at

@@ -80,6 +80,11 @@ func (s *set) table(rows any) (*table, error) {
 		}
 		return t, nil
 	}
+	for i, r := range t.rows {
+		if _, ok := keyText(r, s.key(), t.cells); !ok {
+			return nil, fmt.Errorf("row %d has no key", i)
+		}
+	}
 	for _, same := range t.index(s.key()) {
 		if len(same) > 1 {
 			return nil, fmt.Errorf("rows %d and %d have the same key", same[0], same[1])

@@ -54,7 +54,8 @@ type Segment struct {
 	// arguments, or the entity sets of $crossjoin (as Arg.Name). nil without
 	// parentheses.
 	Args *ArgList
-	// Key is the second group, as in ByColor(color='red')(2): a key.
+	// Key is the second group, as in ByColor(color='red')(2) or $filter(...)(2): a
+	// key.
 	Key *ArgList
 	// Lambda is set for any(...), all(...) and $filter(...).
 	Lambda *Lambda

@@ -19,8 +19,9 @@ const (
 	Null           = LiteralKind(lex.Null)
 	Boolean        = LiteralKind(lex.Boolean)        // Text is "true" or "false"
 	Integer        = LiteralKind(lex.Integer)        // an optional "-" and digits, within int64
-	Decimal        = LiteralKind(lex.Decimal)        // digits with a fraction, or beyond int64
-	Double         = LiteralKind(lex.Double)         // with an exponent, or "INF", "-INF", "NaN"
+	Decimal        = LiteralKind(lex.Decimal)        // digits with a fraction, beyond int64, or with the suffix m
+	Double         = LiteralKind(lex.Double)         // with an exponent or the suffix d, or "INF", "-INF", "NaN"
+	Single         = LiteralKind(lex.Single)         // with the suffix f
 	String         = LiteralKind(lex.String)         // Text is the value, quotes undone
 	GUID           = LiteralKind(lex.GUID)           // as sent
 	Date           = LiteralKind(lex.Date)           // a valid day; the year may be negative or long
@@ -34,7 +35,8 @@ const (
 )
 
 // Literal is a constant. Numbers are kept as text, so that decimals stay exact;
-// they can be as long as MaxLength allows and have any exponent.
+// they can be as long as MaxLength allows and have any exponent. Their suffixes,
+// which OData 4 no longer has and clients still send, are in Kind alone.
 type Literal struct {
 	At   int
 	Kind LiteralKind

@@ -23,10 +23,14 @@ const (
 )
 
 // resourcePath reads the first n raw bytes. They are split at "/" first, so that
-// "%2F" is data (OData-URL 2.2).
+// "%2F" is data (OData-URL 2.2). One slash at the end is forgiven: Syncfusion's data
+// manager sends it.
 func (p *parser) resourcePath(split *lex.Splitter, n int) ([]Segment, error) {
 	if n == 0 {
 		return nil, nil
+	}
+	if n > 1 && p.Raw[n-1] == '/' {
+		n--
 	}
 	path := p.Raw[:n]
 	segments := make([]Segment, 0, 1+strings.Count(path, "/"))
@@ -133,6 +137,9 @@ func (p *parser) systemSegment(before *Segment) (seg Segment, err error) {
 		p.inPath = false
 		seg.Lambda, err = p.filterSegment()
 		p.inPath = true
+		if err == nil && p.Peek() == '(' {
+			seg.Key, err = p.arguments("")
+		}
 	}
 	if err == nil && p.I < p.End {
 		err = p.Malformed(p.I, "unexpected text behind %s", seg.Name)

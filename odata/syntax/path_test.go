@@ -37,6 +37,9 @@ func TestPaths(t *testing.T) {
 		{"negative key", "Products(-1)", "Products(-1)"},
 		{"key with a plus", "Products(+1)", "Products(1)"},
 		{"text key", "Products('a,b')", "Products('a,b')"},
+		{"binary key", "Products(binary'AP8=')", "Products(binary'AP8=')"},
+		{"key with a suffix", "Products(1L)", "Products(1)"},
+		{"key of a filtered collection", "Products/$filter(Price gt 1)(2)", "Products / $filter((Price gt 1))(2)"},
 		{"encoded quotes and parentheses", "Customers%28%27O%27%27Neil%27%29", "Customers('O''Neil')"},
 		{"plus in a path is a plus", "Products('a+b%2Bc%20d')", "Products('a+b+c d')"},
 		{"encoded slash is data", "Categories('Tablet%2FSlate')", "Categories('Tablet/Slate')"},
@@ -54,7 +57,9 @@ func TestPaths(t *testing.T) {
 		{"encoded slash as segment", "Categories/Smartphone%2FTablet", "Categories / <Smartphone/Tablet>"},
 		{"dollar in a key as segment", "Categories/%24count", "Categories / <$count>"},
 		{"a key that looks like a call", "Categories/f(x)", "Categories / <f(x)>"},
-		{"empty key as segment", "Categories/", "Categories / <>"},
+		{"one slash at the end", "Categories/", "Categories"},
+		{"one slash behind a key", "Products(1)/", "Products(1)"},
+		{"empty key as segment", "Categories//", "Categories / <>"},
 		{"ordinal", "Suppliers(1)/Addresses/-1", "Suppliers(1) / Addresses / <-1>"},
 
 		// OData-URL 4.5, 4.11
@@ -102,7 +107,8 @@ func TestPathsRejected(t *testing.T) {
 		msg      string
 	}{
 		{"slash first", "/Products", 0, "a path segment is empty"},
-		{"slash behind a key", "Products(1)/", 12, "a path segment is empty"},
+		{"nothing but a slash", "/", 0, "a path segment is empty"},
+		{"two slashes behind a key", "Products(1)//", 12, "a path segment is empty"},
 		{"no name first", "1", 0, "expected the name of an entity set"},
 		{"dot first", ".Products('foo')", 0, "expected the name"},
 		{"qualified name first", "Model.Rejection", 5, "unexpected text in a path segment"},
@@ -115,7 +121,7 @@ func TestPathsRejected(t *testing.T) {
 		{"semicolon", "Items(A=1;B=2)", 9, "behind the value"},
 		{"two keys", "Items(1,2)", 9, "different names"},
 		{"null key", "Products(null)", 9, "a key cannot be null"},
-		{"binary key", "Products(binary'')", 9, "a key cannot be null, binary"},
+		{"geographical key", "Products(geography'SRID=0;Point(1 2)')", 9, "a key cannot be null or geographical"},
 		{"text behind the key", "Products(1)x", 11, "unexpected text in a path segment"},
 		{"three groups", "F()(1)(2)", 6, "unexpected text in a path segment"},
 		{"key behind a key", "Products(1)/2", 12, "expected the name of a property"},

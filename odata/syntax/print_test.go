@@ -149,8 +149,22 @@ func (w *printer) literal(l *syntax.Literal) {
 	case syntax.Geometry:
 		w.put("geometry'", l.Text, "'")
 	default:
-		w.put(l.Text)
+		w.put(l.Text, suffix(l))
 	}
+}
+
+// suffix is what a number needs behind it to be read as one of its kind again.
+func suffix(l *syntax.Literal) string {
+	plain, err := syntax.ParseLiteral(l.Text)
+	switch {
+	case err != nil || plain.Kind == l.Kind:
+		return ""
+	case l.Kind == syntax.Decimal:
+		return "m"
+	case l.Kind == syntax.Double:
+		return "d"
+	}
+	return "f"
 }
 
 func (w *printer) path(e *syntax.Path) {
@@ -166,7 +180,6 @@ func (w *printer) path(e *syntax.Path) {
 func (w *printer) segment(s syntax.Segment) {
 	w.put(s.Name)
 	w.arguments(s.Args)
-	w.arguments(s.Key)
 	if s.Lambda != nil {
 		w.put("(")
 		if s.Lambda.Var != "" {
@@ -177,6 +190,7 @@ func (w *printer) segment(s syntax.Segment) {
 		}
 		w.put(")")
 	}
+	w.arguments(s.Key)
 	if s.Options == nil {
 		return
 	}

@@ -15,6 +15,7 @@ const (
 	Integer
 	Decimal
 	Double
+	Single
 	String
 	GUID
 	Date

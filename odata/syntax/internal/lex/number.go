@@ -27,9 +27,6 @@ func (p *Cursor) finish(to int, kind Kind, text string) (Token, bool, error) {
 	p.I = to
 	switch c := p.Peek(); {
 	case c == '.' || c == '\'' || IsDigit(c) || p.ScanIdent(to) > to:
-		if kind <= Double && (c|0x20 == 'l' || c|0x20 == 'm' || c|0x20 == 'f' || c|0x20 == 'd') {
-			return Token{}, false, p.Malformed(to, "numbers have no suffix since OData 4.0; leave it out")
-		}
 		return Token{}, false, p.Malformed(to, "%q cannot follow %s", c, p.Text[from:to])
 	}
 	return Token{Kind: kind, Text: text}, true, nil
@@ -71,7 +68,28 @@ func (p *Cursor) number() (Token, bool, error) {
 			kind = Decimal
 		}
 	}
+	if as, ok := suffixKind(p.PeekAt(i), kind); ok {
+		i, kind = i+1, as
+	}
 	return p.finish(i, kind, text)
+}
+
+// suffixKind gives the kind that the letter behind a number of some kind asks for,
+// as OData 2 had them and SAP Cloud SDK, DevExtreme and others go on sending: 5L is
+// an Edm.Int64, 400m an Edm.Decimal, 1.5d an Edm.Double, 2f an Edm.Single, each in
+// either case.
+func suffixKind(c byte, kind Kind) (Kind, bool) {
+	switch c | 0x20 {
+	case 'l':
+		return Integer, kind == Integer
+	case 'm':
+		return Decimal, true
+	case 'd':
+		return Double, true
+	case 'f':
+		return Single, true
+	}
+	return kind, false
 }
 
 // sign returns "+", "-" or "" for the byte at i. In a query a plain "+" has become
