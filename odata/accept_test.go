@@ -36,7 +36,8 @@ func TestMalformedBatches(t *testing.T) {
 		{"cut off", "application/json", `{"requests":[`, 400, "ends too early"},
 		{"no JSON", "application/json", `{x}`, 400, "not JSON at byte 2"},
 		{"empty multipart", "multipart/mixed;boundary=b", ``, 400, "ends before its closing boundary"},
-		{"condition", "application/json", `{"requests":[{"id":"1","method":"GET","url":"Numbers","if":"$1 eq 1"}]}`, 501, "conditions (if)"},
+		{"groups apart", "application/json", `{"requests":[{"id":"1","method":"GET","url":"Numbers","atomicityGroup":"g"},{"id":"2","method":"GET","url":"Numbers"},{"id":"3","method":"GET","url":"Numbers","atomicityGroup":"g"}]}`, 400, "not adjacent"},
+		{"line end in an id", "application/json", `{"requests":[{"id":"1\r\nX: y","method":"GET","url":"Numbers"}]}`, 400, "control character"},
 	}
 	for _, tt := range tests {
 		r := httptest.NewRequest("POST", "/odata/$batch", strings.NewReader(tt.body))
@@ -49,7 +50,8 @@ func TestMalformedBatches(t *testing.T) {
 	}
 }
 
-// A part of a batch has no entity tag, with which OpenUI5 cannot cope.
+// A part of a batch has no entity tag, with which OpenUI5 cannot cope, unless it
+// asks by one: see TestBatchParts.
 func TestPartsHaveNoEntityTag(t *testing.T) {
 	t.Parallel()
 	s := service(t, &numbers{total: 3}, nil)

@@ -48,7 +48,7 @@ func (s *answering) serviceDocument(out *response, accept header.Accept, private
 	if !ok {
 		return notAcceptable(typeJSON + ", " + typeHTML)
 	}
-	return s.document(out, format.ContentType(), s.documents.service(out.q.root, format), private)
+	return s.document(out, format.ContentType(), s.documents.service(out.q.root, out.q.version(), format), private)
 }
 
 // metadata gives the model: as XML unless JSON is asked for.
@@ -73,10 +73,10 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	format, ok := accept.JSON()
 	raw := p.Kind == plan.RawValue || p.Kind == plan.RawCount
 	media, _, _ := strings.Cut(rawType(p), ";") // a parameter more is no other type
-	if !ok && (!raw || accept.Best(media) == "") {
+	if raw && accept.Refuses(media) || !ok && (!raw || accept.Best(media) == "") {
 		return notAcceptable(rawType(p))
 	}
-	key := answerKey{url: q.origin + q.path, format: format}
+	key := answerKey{url: q.origin + q.path, format: format, omitNulls: q.prefer.OmitNulls, annotations: q.prefer.IncludeAnnotations}
 	if a := s.unchanged(q, from, key); a != nil {
 		return s.repeat(out, a, p.Private)
 	}
@@ -148,7 +148,8 @@ func (s *answering) name(out *response, from *planned, k answerKey, version stri
 	}
 	q := out.q
 	page := strconv.FormatInt(q.prefer.MaxPageSize, 10)
-	out.etag = etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()))
+	out.etag = etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()),
+		strconv.AppendBool(nil, q.prefer.OmitNulls))
 	if !s.cache.wants(from) {
 		return
 	}
@@ -164,14 +165,15 @@ func (s *answering) name(out *response, from *planned, k answerKey, version stri
 func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format header.JSON) error {
 	q, h := out.q, out.w.Header()
 	setSuccess(h, q, format.ContentType(), p.Private)
-	e := &payload.Encoder{Root: q.root, Namespace: s.documents.model.Namespace, Format: format, V401: q.v401, TakeRow: q.left.takeRow}
+	setApplied(h, q, p)
+	e := &payload.Encoder{
+		Root: q.root, Namespace: s.documents.model.Namespace, Format: format, V401: q.v401, TakeRow: q.left.takeRow,
+		MetadataETag: s.documents.tags[q.version()], OmitNulls: q.prefer.OmitNulls,
+	}
 	buffer := s.buffers.Get(out)
 	defer s.buffers.Put(buffer)
 	switch p.Kind {
 	case plan.Collection:
-		if n := p.Top.Page.Applied; n > 0 {
-			h.Set("Preference-Applied", "odata.maxpagesize="+strconv.FormatInt(n, 10))
-		}
 		return e.Collection(buffer, p, rows, q.nextLink)
 	case plan.Entity:
 		return e.Entity(buffer, p, rows)
@@ -191,6 +193,34 @@ func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format he
 	h.Set("Content-Type", rawType(p))
 	buffer.Raw(string(payload.AppendText(nil, &rows.Row()[f.Column], &f.T)))
 	return buffer.End()
+}
+
+// setApplied tells which preferences made the answer what it is (OData-Protocol
+// 8.3.5). include-annotations is followed without any doing: answers have none.
+func setApplied(h http.Header, q *request, p *plan.Plan) {
+	var list []string
+	if n := p.Top.Page.Applied; n > 0 && p.Kind == plan.Collection {
+		list = append(list, "odata.maxpagesize="+strconv.FormatInt(n, 10))
+	}
+	structured := p.Kind == plan.Collection || p.Kind == plan.Entity || p.Kind == plan.Property
+	if structured && q.prefer.OmitNulls {
+		list = append(list, "omit-values=nulls")
+	}
+	if wanted := q.prefer.IncludeAnnotations; structured && annotationList(wanted) {
+		list = append(list, `odata.include-annotations="`+wanted+`"`)
+	}
+	if list != nil {
+		h.Set("Preference-Applied", strings.Join(list, ", "))
+	}
+}
+
+// annotationList tells whether s is a list of terms, with wildcards, exclusions and
+// qualifiers, which can stand in a header as it is (OData-Protocol 8.2.8.4).
+func annotationList(s string) bool {
+	const signs = "*-.,#_"
+	return s != "" && len(s) <= 1000 && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune(signs, r) && !(r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z')
+	})
 }
 
 // absent answers for an entity that is not there: 204 where a to-one

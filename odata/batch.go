@@ -7,14 +7,12 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 // batches answers $batch requests; the parts go through the pipeline one after
 // the other (OData-Protocol 11.7).
 type batches struct {
-	guard  edm.Guard
 	opts   *Options
 	spools *spools
 	report reporter
@@ -34,20 +32,24 @@ func (s *batches) serve(w http.ResponseWriter, q *request) {
 // answer answers a batch. The guard of the service holds for the batch as a
 // whole, those of the sets for each part.
 func (s *batches) answer(w http.ResponseWriter, q *request) error {
+	if err := q.caller.Pass(s.read.guard); err != nil {
+		return faultOf(q.ctx, err)
+	}
 	if q.method != http.MethodPost {
 		return notAllowed(q.method, http.MethodPost)
-	}
-	if err := q.caller.Pass(s.guard); err != nil {
-		return faultOf(q.ctx, err)
 	}
 	b, err := batch.Read(q.header.Get("Content-Type"), q.body, s.opts.Batch)
 	if err != nil {
 		return batchFault(err)
 	}
+	media := header.ParseAccept(q.header["Accept"]).Best(b.MediaTypes()...)
+	if media == "" {
+		return notAcceptable(strings.Join(b.MediaTypes(), ", "))
+	}
 	body := &spool{}
 	body.open(w, s.spools, s.opts.SlowReader)
 	defer body.stop()
-	answers := b.Writer(body)
+	answers := b.Writer(body, media)
 	h := w.Header()
 	setSuccess(h, q, answers.ContentType(), true)
 	h.Set("Cache-Control", "no-store")
@@ -64,41 +66,77 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	return body.finish()
 }
 
-// parts answers requests until the end or, unless the client prefers to
-// continue, the first fault (OData-Protocol 8.2.8.3, 11.7.2).
+// outcomes are how the requests of a batch went, by id and by group.
+type outcomes struct {
+	failed, done map[string]bool
+	urls         map[string]string // of those that succeeded
+}
+
+func (o *outcomes) note(r batch.Request, ok bool) {
+	for _, name := range []string{r.ID, r.Group} {
+		if name != "" {
+			o.done[name] = true
+			o.failed[name] = o.failed[name] || !ok
+		}
+	}
+	if ok {
+		o.urls[r.ID] = r.URL
+	}
+}
+
+// blocked tells that a request must not be processed, because one that it depends
+// on, or one of its own group, has failed (OData-JSON 19.1, 19.6).
+func (o *outcomes) blocked(r batch.Request) bool {
+	return r.Conditional || o.failed[r.Group] ||
+		slices.ContainsFunc(r.DependsOn, func(id string) bool { return !o.done[id] || o.failed[id] })
+}
+
+// parts answers requests: all of a JSON batch, those of multipart/mixed until the
+// first fault, unless the client prefers otherwise (OData-Protocol 8.2.8.3,
+// 11.7.2, OData-JSON 19.5).
 func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
-	done := map[string]bool{} // by id or group: whether it succeeded
-	urls := map[string]string{}
+	went := &outcomes{failed: map[string]bool{}, done: map[string]bool{}, urls: map[string]string{}}
 	for _, r := range b.Requests {
-		if ok, known := done[r.Group]; r.Group != "" && known && !ok && b.OneAnswer() {
+		if r.Conditional && r.Group != "" { // then nothing of the group is processed
+			went.failed[r.Group] = true
+		}
+	}
+	goOn := !b.StopsAtFault()
+	switch {
+	case q.prefer.ContinueOnError:
+		goOn = true
+	case q.prefer.StopOnError:
+		goOn = false
+	}
+	for _, r := range b.Requests {
+		if r.Group != "" && went.failed[r.Group] && b.OneAnswer() {
 			continue
 		}
 		part := answers.Part(r)
-		s.part(q, r, part, done, urls)
+		s.part(q, r, part, went)
 		part.Finish()
 		ok := part.Status() < http.StatusBadRequest
-		done[r.ID] = ok
-		if r.Group != "" {
-			done[r.Group] = ok
-		}
-		if ok {
-			urls[r.ID] = r.URL
-		} else if !q.prefer.ContinueOnError {
+		went.note(r, ok)
+		if !ok && !goOn {
 			return
 		}
 	}
 }
 
 // part answers one request of a batch.
-func (s *batches) part(q *request, r batch.Request, w *batch.Part, done map[string]bool, urls map[string]string) {
+func (s *batches) part(q *request, r batch.Request, w *batch.Part, went *outcomes) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id, left: q.left, out: q.out,
 		prefer: header.ParsePrefer(r.Header["Prefer"]),
 	}
 	p.timing.start = s.opts.Now()
-	if slices.ContainsFunc(r.DependsOn, func(id string) bool { return !done[id] }) {
-		s.report.fail(w, p, &fault{status: http.StatusFailedDependency, code: "failed_dependency", message: "a request that this one depends on has failed", pos: -1})
+	if went.blocked(r) {
+		s.report.fail(w, p, failedDependency(r))
+		return
+	}
+	if isolated(p.header) {
+		s.report.fail(w, p, isolation())
 		return
 	}
 	if lines := r.Header["Odata-Maxversion"]; lines != nil {
@@ -109,7 +147,7 @@ func (s *batches) part(q *request, r batch.Request, w *batch.Part, done map[stri
 		}
 		p.v401 = version == "4.01"
 	}
-	target, f := q.resolve(s.opts.Root, referenced(r.URL, urls))
+	target, f := q.resolve(s.opts.Root, referenced(r.URL, went.urls))
 	if f == nil {
 		f = p.locate(s.opts.Root, target)
 	}
@@ -146,13 +184,19 @@ func referenced(raw string, urls map[string]string) string {
 	return base + id[end:]
 }
 
+func failedDependency(r batch.Request) *fault {
+	f := &fault{status: http.StatusFailedDependency, code: "failed_dependency", pos: -1, message: "a request that this one depends on has failed"}
+	if r.Conditional {
+		f.message = "conditions (if) are not supported"
+	}
+	return f
+}
+
 func batchFault(err error) error {
 	f := badRequest("malformed", "%v", err)
 	switch {
 	case errors.Is(err, batch.ErrMediaType):
 		f.status, f.code = http.StatusUnsupportedMediaType, "unsupported_media_type"
-	case errors.Is(err, batch.ErrNotImplemented):
-		f.status, f.code = http.StatusNotImplemented, "not_implemented"
 	case errors.Is(err, batch.ErrTooLarge):
 		f.status, f.code, f.limit = http.StatusRequestEntityTooLarge, "request_too_large", fixedLimit
 	}

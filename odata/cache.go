@@ -46,6 +46,9 @@ type answerKey struct {
 	// url is the target as the next link repeats it, without the query.
 	url    string
 	format header.JSON
+	// omitNulls and annotations are the preferences that the answer shows.
+	omitNulls   bool
+	annotations string
 }
 
 // kept is an answer of one block, with the headers that are its own.

@@ -27,16 +27,19 @@ type documents struct {
 	metadata map[string][]byte
 	// entries is the inside of the service document's array.
 	entries []byte
+	// tags are the entity tags of the XML documents, by version.
+	tags map[string]string
 	// etag stands for the model and the limits in entity tags.
 	etag string
 }
 
 func newDocuments(m *edm.Model, limits Limits) documents {
-	d := documents{model: m, metadata: map[string][]byte{}}
+	d := documents{model: m, metadata: map[string][]byte{}, tags: map[string]string{}}
 	for _, version := range []string{"4.0", "4.01"} {
 		o := csdl.Options{Version: version, ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions()}
 		d.metadata[version+typeXML] = csdl.XML(m, o)
 		d.metadata[version+typeJSON] = csdl.JSON(m, o)
+		d.tags[version] = etagOf(d.metadata[version+typeXML])
 	}
 	d.etag = etagOf(d.metadata["4.0"+typeXML], fmt.Appendf(nil, "%+v", limits))
 	for _, s := range m.Sets {
@@ -66,11 +69,13 @@ func appendEntry(dst []byte, s *edm.EntitySet, kind string) []byte {
 	return append(payload.AppendEscaped(dst, s.Name), `"}`...)
 }
 
-// service is the service document (OData-JSON 5) of a service at root.
-func (d *documents) service(root string, format header.JSON) []byte {
+// service is the service document (OData-JSON 5) of a service at root. A client
+// that keeps the metadata learns there whether it is still that (OData-JSON 4.6.2).
+func (d *documents) service(root, version string, format header.JSON) []byte {
 	b := []byte("{")
 	if format.Metadata != header.None {
 		b = payload.AppendString(append(b, `"@odata.context":`...), root+"$metadata")
+		b = payload.AppendString(append(b, `,"@odata.metadataEtag":`...), d.tags[version])
 		b = append(b, ',')
 	}
 	return append(append(append(b, `"value":[`...), d.entries...), "]}"...)

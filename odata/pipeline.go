@@ -1,10 +1,16 @@
 package odata
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+)
 
 // pipeline answers one request that reads, be it an HTTP request or a part of a
 // batch: plan, answer, response.
 type pipeline struct {
+	// guard is that of the service.
+	guard   edm.Guard
 	plans   planning
 	answers answering
 	report  reporter
@@ -15,8 +21,12 @@ func (p *pipeline) serve(w http.ResponseWriter, q *request) {
 }
 
 // answer gives a *fault for what can still be answered with a status, any
-// other error once bytes are out.
+// other error once bytes are out. The guard of the service comes before any name
+// is looked up, so that all names are the same to those whom it keeps out.
 func (p *pipeline) answer(w http.ResponseWriter, q *request) error {
+	if err := q.caller.Pass(p.guard); err != nil {
+		return faultOf(q.ctx, err)
+	}
 	if err := q.asRead(); err != nil {
 		return err
 	}

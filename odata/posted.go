@@ -54,15 +54,16 @@ func (q *request) postedQuery(before string) error {
 		options = q.query + options
 	}
 	q.method, q.query = http.MethodGet, options
-	q.path = strings.TrimSuffix(strings.TrimSuffix(q.path, "$query"), "/")
+	q.path = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(q.path, "/"), "$query"), "/")
 	q.setTarget(before)
 	return nil
 }
 
 // segment tells whether the last segment of the target's path is name, and
-// gives the path before it.
+// gives the path before it. One slash behind it is forgiven.
 func (q *request) segment(name string) (string, bool) {
 	below, _, _ := strings.Cut(q.target, "?")
+	below = strings.TrimSuffix(below, "/")
 	before, ok := strings.CutSuffix(below, name)
 	return strings.TrimSuffix(before, "/"), ok && (before == "" || strings.HasSuffix(before, "/"))
 }

@@ -63,6 +63,7 @@ func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
 	h := w.Header()
 	setCommon(h, q)
 	h.Set("Content-Type", "application/json;odata.metadata=minimal")
+	h.Set("Content-Language", "en")
 	h.Set("Cache-Control", "no-store")
 	h.Del("Preference-Applied") // set for the answer that failed before its first byte
 	if f.retryAfter > 0 {

@@ -67,10 +67,33 @@ func readRequest(r *http.Request, opts *Options) (*request, *fault) {
 	if f := q.locate(opts.Root, raw); f != nil {
 		return q, f
 	}
-	if !ok {
+	switch {
+	case !ok:
 		return q, unsupportedVersion()
+	case isolated(r.Header):
+		return q, isolation()
 	}
 	return q, nil
+}
+
+// isolated tells whether a request asks for snapshot isolation over several
+// requests, by the name of OData 4.01 or that of 4.0 (OData-Protocol 8.2.4).
+func isolated(h http.Header) bool {
+	for _, name := range []string{"Isolation", "Odata-Isolation"} {
+		if strings.EqualFold(strings.TrimSpace(h.Get(name)), "snapshot") {
+			return true
+		}
+	}
+	return false
+}
+
+// isolation refuses what isolated found. Next links are requests of their own, and
+// later ones see later data.
+func isolation() *fault {
+	return &fault{
+		status: http.StatusPreconditionFailed, code: "precondition_failed", pos: -1,
+		message: "Isolation: snapshot is not supported; leave the header out",
+	}
 }
 
 func unsupportedVersion() *fault {

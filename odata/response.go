@@ -127,9 +127,10 @@ func (r *response) begin(block []byte, last bool) error {
 	if r.etag == "" && last {
 		r.etag = etagOf(block)
 	}
-	// A part of a batch has no tag: OpenUI5 writes it into whatever the part holds,
-	// and gives up on the whole batch where that is a number or nothing.
-	tagged := r.etag != "" && !r.q.inBatch
+	// A part of a batch has a tag only where it asked by one: OpenUI5 writes it into
+	// whatever the part holds, and gives up on the whole batch where that is a number
+	// or nothing.
+	tagged := r.etag != "" && (!r.q.inBatch || r.q.header["If-None-Match"] != nil)
 	if tagged {
 		h.Set("ETag", r.etag)
 	}

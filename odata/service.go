@@ -30,13 +30,13 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	s := &Service{opts: opts.withDefaults()}
 	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{}, &cache{}
 	s.read = &pipeline{
-		report: report,
-		plans:  planning{binder: binder, opts: &s.opts, cache: kept},
+		guard: model.Guard, report: report,
+		plans: planning{binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
 			source: source, documents: newDocuments(model, s.opts.Limits), opts: &s.opts, cache: kept, spools: shared,
 		},
 	}
-	s.batch = batches{guard: model.Guard, opts: &s.opts, report: report, spools: shared, read: s.read}
+	s.batch = batches{opts: &s.opts, report: report, spools: shared, read: s.read}
 	return s, nil
 }
 

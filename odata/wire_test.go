@@ -18,7 +18,11 @@ import (
 func TestServiceDocument(t *testing.T) {
 	t.Parallel()
 	s := service(t, &numbers{}, nil)
-	want := `{"@odata.context":"http://h/odata/$metadata","value":[` +
+	tag, err := json.Marshal(get(t, s, "/odata/$metadata").Header().Get("ETag"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"@odata.context":"http://h/odata/$metadata","@odata.metadataEtag":` + string(tag) + `,"value":[` +
 		`{"name":"Numbers","kind":"EntitySet","url":"Numbers"},{"name":"Guarded","kind":"EntitySet","url":"Guarded"},` +
 		`{"name":"Settled","kind":"EntitySet","url":"Settled"},{"name":"First","kind":"Singleton","url":"First"}]}`
 	for _, target := range []string{"/odata/", "/odata", "/odata/?$format=json", "/%6Fdata/"} {
@@ -340,7 +344,7 @@ func TestValues(t *testing.T) {
 	}{
 		{"/odata/Numbers(2)", 200, `{"@odata.context":"http://h/odata/$metadata#Numbers/$entity","ID":2,"Text":"xx","Nothing":null}`},
 		{"/odata/Numbers/2", 200, `{"@odata.context":"http://h/odata/$metadata#Numbers/$entity","ID":2,"Text":"xx","Nothing":null}`},
-		{"/odata/Numbers(2)?$select=Text", 200, `{"@odata.context":"http://h/odata/$metadata#Numbers(Text)/$entity","Text":"xx"}`},
+		{"/odata/Numbers(2)?$select=Text", 200, `{"@odata.context":"http://h/odata/$metadata#Numbers(Text)/$entity","@odata.id":"http://h/odata/Numbers(2)","Text":"xx"}`},
 		{"/odata/Numbers(2)/Text", 200, `{"@odata.context":"http://h/odata/$metadata#Numbers(2)/Text","value":"xx"}`},
 		{"/odata/Numbers(2)/Text/$value", 200, `xx`},
 		{"/odata/Numbers(2)/ID/$value", 200, `2`},

@@ -23,6 +23,9 @@ type Request struct {
 	Group string
 	// DependsOn names requests or groups that must have succeeded before.
 	DependsOn []string
+	// Conditional tells that the request has a condition (if), which nobody here
+	// evaluates (OData-JSON 19.1).
+	Conditional bool
 }
 
 // Limits bound a batch: the number of its requests and the bytes of its body. Zero
@@ -37,9 +40,6 @@ var (
 	// ErrMediaType tells that the content type is neither multipart/mixed nor
 	// application/json.
 	ErrMediaType = errors.New("a batch is multipart/mixed with a boundary, or application/json")
-	// ErrNotImplemented tells that a request uses a part of the format that is not
-	// implemented.
-	ErrNotImplemented = errors.New("not implemented")
 	// ErrTooLarge tells that a batch exceeds its Limits.
 	ErrTooLarge = errors.New("the batch is too large")
 )
@@ -50,8 +50,8 @@ type Batch struct {
 	json     bool
 }
 
-// Read reads the body of a batch request. Errors are ErrMediaType,
-// ErrNotImplemented, ErrTooLarge, or say what is malformed, for the client.
+// Read reads the body of a batch request. Errors are ErrMediaType, ErrTooLarge, or
+// say what is malformed, for the client.
 func Read(contentType string, body io.Reader, limits Limits) (Batch, error) {
 	if limits.Parts == 0 {
 		limits.Parts = 1000
@@ -87,9 +87,28 @@ func Read(contentType string, body io.Reader, limits Limits) (Batch, error) {
 // requests, as a change set has (OData-Protocol 11.7.7.5), or one for each.
 func (b Batch) OneAnswer() bool { return !b.json }
 
-// Writer gives the writer for the answers, in the format of the requests.
-func (b Batch) Writer(w io.Writer) *Writer {
+// StopsAtFault tells whether requests behind the first fault stay unanswered where
+// the client prefers neither: so in multipart/mixed (OData-Protocol 11.7.2), while
+// in JSON every request is processed (OData-JSON 19.5).
+func (b Batch) StopsAtFault() bool { return !b.json }
+
+// The media types of batches, without the parameters of multipart/mixed.
+const (
+	Multipart = "multipart/mixed"
+	JSON      = "application/json"
+)
+
+// MediaTypes are the formats of an answer, that of the requests first.
+func (b Batch) MediaTypes() []string {
 	if b.json {
+		return []string{JSON, Multipart}
+	}
+	return []string{Multipart, JSON}
+}
+
+// Writer gives the writer for the answers, in one of MediaTypes.
+func (b Batch) Writer(w io.Writer, media string) *Writer {
+	if media == JSON {
 		return &Writer{w: w, format: &jsonFormat{}}
 	}
 	return &Writer{w: w, format: newMultipartFormat()}

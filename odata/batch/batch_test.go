@@ -144,7 +144,7 @@ func TestReadJSON(t *testing.T) {
 func answer(t *testing.T, b batch.Batch) (string, string) {
 	t.Helper()
 	var out bytes.Buffer
-	w := b.Writer(&out)
+	w := b.Writer(&out, b.MediaTypes()[0])
 	send := func(id string, status int, media string, chunks ...string) {
 		p := w.Part(batch.Request{ID: id})
 		if media != "" {
@@ -234,7 +234,7 @@ func TestWriterKeepsTheError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := b.Writer(failing{})
+	w := b.Writer(failing{}, batch.Multipart)
 	p := w.Part(batch.Request{})
 	if _, err := p.Write([]byte("x")); err == nil {
 		t.Error("a write to a broken connection succeeds")

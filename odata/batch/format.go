@@ -57,7 +57,7 @@ func (f *multipartFormat) close(w io.Writer) error {
 }
 
 // jsonFormat writes the answer of a JSON batch (OData-JSON 19.2). A JSON body
-// stands as it is, text as a string, all else as base64url.
+// stands as it is, text as a string, all else as base64url without padding.
 type jsonFormat struct {
 	answered bool
 	kind     bodyKind
@@ -89,11 +89,14 @@ func (f *jsonFormat) head(w io.Writer, r Request, status int, h http.Header) err
 		b = append(b, ',')
 	}
 	f.answered = true
-	b = append(append(b, `{"id":`...), quoted(r.ID)...)
-	if r.Group != "" {
-		b = append(append(b, `,"atomicityGroup":`...), quoted(r.Group)...)
+	b = append(b, '{')
+	if r.ID != "" { // a part of multipart/mixed may have none; then its place tells
+		b = append(append(append(b, `"id":`...), quoted(r.ID)...), ',')
 	}
-	b = fmt.Appendf(b, `,"status":%d,"headers":{`, status)
+	if r.Group != "" {
+		b = append(append(append(b, `"atomicityGroup":`...), quoted(r.Group)...), ',')
+	}
+	b = fmt.Appendf(b, `"status":%d,"headers":{`, status)
 	for i, name := range slices.Sorted(maps.Keys(h)) {
 		if i > 0 {
 			b = append(b, ',')
@@ -129,7 +132,7 @@ func (f *jsonFormat) startBody(w io.Writer) error {
 	start := `,"body":`
 	if f.kind == bodyBinary {
 		start += `"`
-		f.base64 = base64.NewEncoder(base64.URLEncoding, w)
+		f.base64 = base64.NewEncoder(base64.RawURLEncoding, w)
 	}
 	_, err := io.WriteString(w, start)
 	return err

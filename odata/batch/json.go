@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode"
 )
 
 // jsonRequest is a request object of a JSON batch (OData-JSON 19.1).
@@ -41,6 +42,10 @@ func readJSON(r io.Reader, limit int) ([]Request, error) {
 	out := make([]Request, 0, len(*doc.Requests))
 	known := map[string]bool{}
 	for i, j := range *doc.Requests {
+		group := j.AtomicityGroup
+		if group != "" && known[group] && out[i-1].Group != group {
+			return nil, fmt.Errorf("requests[%d]: the requests of atomicityGroup %.80q are not adjacent", i, group)
+		}
 		req, err := j.request(known)
 		if err != nil {
 			return nil, fmt.Errorf("requests[%d]: %w", i, err)
@@ -72,10 +77,10 @@ func explain(err error) error {
 // gets its own (OData-JSON 19.1: ids are unique, dependsOn names earlier ones).
 func (j jsonRequest) request(known map[string]bool) (Request, error) {
 	switch {
-	case j.If != nil:
-		return Request{}, fmt.Errorf("%w: conditions (if)", ErrNotImplemented)
 	case j.ID == nil || *j.ID == "":
 		return Request{}, errors.New("id is missing")
+	case strings.ContainsFunc(*j.ID+j.AtomicityGroup, unicode.IsControl):
+		return Request{}, errors.New("id or atomicityGroup holds a control character")
 	case known[*j.ID] || *j.ID == j.AtomicityGroup:
 		return Request{}, fmt.Errorf("id %.80q is taken", *j.ID)
 	case j.Method == "":
@@ -94,7 +99,7 @@ func (j jsonRequest) request(known map[string]bool) (Request, error) {
 	}
 	req := Request{
 		ID: *j.ID, Method: strings.ToUpper(j.Method), URL: *j.URL,
-		Header: http.Header{}, Group: j.AtomicityGroup, DependsOn: j.DependsOn,
+		Header: http.Header{}, Group: j.AtomicityGroup, DependsOn: j.DependsOn, Conditional: j.If != nil,
 	}
 	for name, value := range j.Headers {
 		req.Header.Add(name, value)
@@ -104,8 +109,12 @@ func (j jsonRequest) request(known map[string]bool) (Request, error) {
 	return req, err
 }
 
-// jsonBody gives the bytes of a body: a JSON string is text, other JSON itself.
+// jsonBody gives the bytes of a body: a JSON string is text, null is none, other
+// JSON itself.
 func jsonBody(raw json.RawMessage) ([]byte, error) {
+	if string(raw) == "null" {
+		return nil, nil
+	}
 	if len(raw) == 0 || raw[0] != '"' {
 		return raw, nil
 	}

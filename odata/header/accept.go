@@ -34,11 +34,17 @@ type JSON struct {
 	Metadata Metadata
 	// IEEE754 asks for Edm.Int64 and Edm.Decimal as strings (OData-JSON 3.2).
 	IEEE754 bool
+	// Streaming tells that the client reads while it receives, and wants control
+	// information before what it is about (OData-JSON 4.4). Answers always have it so.
+	Streaming bool
 }
 
 // ContentType is the media type of an answer in this representation.
 func (j JSON) ContentType() string {
 	t := "application/json;odata.metadata=" + j.Metadata.String()
+	if j.Streaming {
+		t += ";odata.streaming=true"
+	}
 	if j.IEEE754 {
 		t += ";IEEE754Compatible=true"
 	}
@@ -53,18 +59,19 @@ type mediaRange struct {
 	q float64
 }
 
-// ParseAccept reads the Accept lines of a request (RFC 9110, 12.5.1). A range
-// with a quality of 0, or with one that cannot be read, is left out.
+// ParseAccept reads the Accept lines of a request (RFC 9110, 12.5.1). A range with
+// a quality of 0 refuses what it matches and nothing more specific allows; one with
+// a quality that cannot be read is left out.
 func ParseAccept(lines []string) Accept {
 	var a Accept
 	all := elements(lines)
 	for _, e := range all {
 		e.value = strings.ToLower(e.value)
-		q := 1.0
-		if s, ok := e.param("q"); ok {
-			q = quality(s)
+		q, ok := 1.0, true
+		if s, sent := e.param("q"); sent {
+			q, ok = weight(s)
 		}
-		if q > 0 && strings.Contains(e.value, "/") {
+		if ok && strings.Contains(e.value, "/") {
 			a.ranges = append(a.ranges, mediaRange{e, q})
 		}
 	}
@@ -109,10 +116,10 @@ func (a Accept) JSON() (JSON, bool) {
 		return JSON{}, true
 	}
 	for _, r := range a.ranges {
-		if !matches(r.value, "application/json") {
+		if r.q == 0 || !matches(r.value, typeJSON) {
 			continue
 		}
-		if j, ok := r.json(); ok {
+		if j, ok := r.json(); ok && !a.refuses(typeJSON, j) {
 			return j, true
 		}
 	}
@@ -126,8 +133,18 @@ func (a Accept) Best(offers ...string) string {
 		return offers[0]
 	}
 	for _, r := range a.ranges {
+		if r.q == 0 {
+			continue
+		}
 		for _, o := range offers {
-			if matches(r.value, o) {
+			if !matches(r.value, o) {
+				continue
+			}
+			j, ok := JSON{}, true
+			if o == typeJSON {
+				j, ok = r.json()
+			}
+			if ok && !a.refuses(o, j) {
 				return o
 			}
 		}
@@ -135,38 +152,79 @@ func (a Accept) Best(offers ...string) string {
 	return ""
 }
 
-// json reads the format parameters of a range; an unknown value of a known
-// parameter, or a charset other than UTF-8, makes the range unacceptable.
+const typeJSON = "application/json"
+
+// Refuses tells whether the client says that it does not want a media type: by a
+// quality of 0.
+func (a Accept) Refuses(media string) bool { return a.refuses(media, JSON{}) }
+
+// refuses tells whether the most specific range that matches a representation has
+// the quality 0. j is what the representation is, where it is JSON.
+func (a Accept) refuses(media string, j JSON) bool {
+	best, refused := -1, false
+	for _, r := range a.ranges {
+		if !matches(r.value, media) {
+			continue
+		}
+		rank := 100*specificity(r.value) + len(r.params)
+		if _, sent := r.param("q"); sent {
+			rank--
+		}
+		if media == typeJSON && rank > 200 { // its parameters count
+			if same, ok := r.json(); !ok || same != j {
+				continue
+			}
+		}
+		if rank > best || rank == best && r.q > 0 {
+			best, refused = rank, r.q == 0
+		}
+	}
+	return refused
+}
+
+// json reads the parameters of a range. A value that is unknown, a charset other
+// than UTF-8, or a parameter that application/json does not have here makes the
+// range match nothing: what is sent would not have it (RFC 9110, 12.5.1, OData-JSON
+// 3). What stands behind q is no part of the range.
 func (r mediaRange) json() (JSON, bool) {
 	var j JSON
 	for _, p := range r.params {
-		switch p.name {
+		if p.name == "q" {
+			break
+		}
+		ok := true
+		switch value := strings.ToLower(p.value); p.name {
 		case "odata.metadata", "metadata":
-			switch strings.ToLower(p.value) {
-			case "none":
-				j.Metadata = None
-			case "minimal":
-				j.Metadata = Minimal
-			case "full":
-				j.Metadata = Full
-			default:
-				return j, false
-			}
+			j.Metadata, ok = level(value)
 		case "ieee754compatible":
-			switch strings.ToLower(p.value) {
-			case "true":
-				j.IEEE754 = true
-			case "false":
-			default:
-				return j, false
-			}
+			j.IEEE754, ok = truth(value)
+		case "odata.streaming", "streaming":
+			j.Streaming, ok = truth(value)
+		case "exponentialdecimals": // allows exponents, which are not made use of
+			_, ok = truth(value)
 		case "charset":
-			if !strings.EqualFold(p.value, "utf-8") {
-				return j, false
-			}
+			ok = value == "utf-8"
+		default:
+			ok = false
+		}
+		if !ok {
+			return j, false
 		}
 	}
 	return j, true
+}
+
+func level(value string) (Metadata, bool) {
+	for _, m := range []Metadata{Minimal, None, Full} {
+		if m.String() == value {
+			return m, true
+		}
+	}
+	return Minimal, false
+}
+
+func truth(value string) (is, ok bool) {
+	return value == "true", value == "true" || value == "false"
 }
 
 func matches(pattern, offer string) bool {
@@ -188,10 +246,16 @@ func specificity(pattern string) int {
 	}
 }
 
+// quality is the weight that s gives, 0 where it cannot be read.
 func quality(s string) float64 {
+	q, _ := weight(s)
+	return q
+}
+
+func weight(s string) (float64, bool) {
 	q, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(q >= 0 && q <= 1) {
-		return 0
+		return 0, false
 	}
-	return q
+	return q, true
 }

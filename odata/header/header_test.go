@@ -42,11 +42,32 @@ func TestParsePrefer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := header.ParsePrefer(tt.lines)
+			got.IncludeAnnotations, got.StopOnError = "", false // see TestOtherPreferences
 			want := header.Preferences{MaxPageSize: tt.size, ContinueOnError: tt.cont}
 			if got != want {
 				t.Errorf("ParsePrefer(%q) = %+v, want %+v", tt.lines, got, want)
 			}
 		})
+	}
+}
+
+func TestOtherPreferences(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		line string
+		want header.Preferences
+	}{
+		{"continue-on-error=false", header.Preferences{StopOnError: true}},
+		{"odata.continue-on-error=FALSE", header.Preferences{StopOnError: true}},
+		{"omit-values=nulls", header.Preferences{OmitNulls: true}},
+		{"omit-values=defaults", header.Preferences{}},
+		{`odata.include-annotations="*"`, header.Preferences{IncludeAnnotations: "*"}},
+		{`include-annotations="a.*,-b.*"`, header.Preferences{IncludeAnnotations: "a.*,-b.*"}},
+	}
+	for _, tt := range tests {
+		if got := header.ParsePrefer([]string{tt.line}); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.line, got, tt.want)
+		}
 	}
 }
 
@@ -61,7 +82,11 @@ func TestAcceptJSON(t *testing.T) {
 		{"full", "application/json;odata.metadata=full", "application/json;odata.metadata=full"},
 		{"short name", "application/json;metadata=none", "application/json;odata.metadata=none"},
 		{"spaces and case", "Application/JSON ; OData.Metadata=None ; charset=UTF-8", "application/json;odata.metadata=none"},
-		{"streaming", "application/json;odata.streaming=true", minimal},
+		{"streaming", "application/json;odata.streaming=true", minimal + ";odata.streaming=true"},
+		{"streaming of 4.01", "application/json;streaming=true;IEEE754Compatible=true", minimal + ";odata.streaming=true;IEEE754Compatible=true"},
+		{"no streaming", "application/json;odata.streaming=false", minimal},
+		{"exponents", "application/json;ExponentialDecimals=true", minimal},
+		{"behind the quality", "application/json;q=0.5;level=1", minimal},
 		{"browser", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", minimal},
 		{"quality", "application/json;odata.metadata=none;q=0.2, application/json;odata.metadata=full;q=0.9", "application/json;odata.metadata=full"},
 		{"next range", "application/json;odata.metadata=verbose, application/json;q=0.1", minimal},
@@ -69,6 +94,13 @@ func TestAcceptJSON(t *testing.T) {
 		{"unknown level", "application/json;odata.metadata=verbose", ""},
 		{"charset", "application/json;charset=latin1", ""},
 		{"quality zero", "application/json;q=0", ""},
+		{"quality zero and anything", "application/json;q=0, */*", ""},
+		{"quality zero of a wider range", "application/json, */*;q=0", minimal},
+		{"quality zero of one level", "application/json;odata.metadata=full;q=0, application/json", minimal},
+		{"quality zero of what would be sent", "application/json;odata.metadata=minimal;q=0, application/json;odata.metadata=full;q=0.1", "application/json;odata.metadata=full"},
+		{"unknown parameter", "application/json;foo=bar", ""},
+		{"unknown parameter and less", "application/json;odata=verbose, application/json;q=0.5", minimal},
+		{"unknown streaming", "application/json;odata.streaming=maybe", ""},
 		{"bad quality", "application/json;q=NaN", ""},
 		{"garbage", "json", ""},
 	}
@@ -116,6 +148,9 @@ func TestBestPrefersFirstOffer(t *testing.T) {
 		{"browser", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html"},
 		{"specific before wildcard", "*/*, text/html", "text/html"},
 		{"none", "image/png", ""},
+		{"refused", "text/html;q=0, */*;q=0.1", "application/json"},
+		{"all refused", "*/*;q=0", ""},
+		{"the order of the client", "text/html, application/json", "text/html"},
 	}
 	for _, tt := range tests {
 		if got := header.ParseAccept([]string{tt.accept}).Best("application/json", "text/html"); got != tt.want {

@@ -10,8 +10,15 @@ import (
 type Preferences struct {
 	// MaxPageSize is the page size that is asked for, in rows; 0 for none.
 	MaxPageSize int64
-	// ContinueOnError asks a batch to go on after a fault.
-	ContinueOnError bool
+	// ContinueOnError asks a batch to go on after a fault, StopOnError not to; a
+	// client that prefers neither leaves it to the format of the batch.
+	ContinueOnError, StopOnError bool
+	// OmitNulls asks for entities without the properties that are null
+	// (OData-Protocol 8.2.8.6).
+	OmitNulls bool
+	// IncludeAnnotations is the value of include-annotations as sent, quotes undone;
+	// empty for none (OData-Protocol 8.2.8.4).
+	IncludeAnnotations string
 }
 
 // ParsePrefer reads the Prefer lines of a request. The names with and without
@@ -34,6 +41,11 @@ func ParsePrefer(lines []string) Preferences {
 			plain = pageSize(value)
 		case "odata.continue-on-error", "continue-on-error":
 			p.ContinueOnError = value == "" || strings.EqualFold(value, "true")
+			p.StopOnError = strings.EqualFold(value, "false")
+		case "odata.omit-values", "omit-values":
+			p.OmitNulls = value == "nulls"
+		case "odata.include-annotations", "include-annotations":
+			p.IncludeAnnotations = value
 		}
 	}
 	p.MaxPageSize = plain
