@@ -18,8 +18,8 @@ func TestServe(t *testing.T) {
 	defer srv.Close()
 	for target, want := range map[string]string{
 		"/odata/": `"name":"authors"`,
-		"/odata/authors?$expand=books($select=title)&$filter=born%20lt%201850-01-01": `"books":[{"title":"Notes on the Analytical Engine"}]`,
-		"/odata/books?$orderby=price%20desc&$top=1&$count=true&$select=title,price":  `"@odata.count":3,"value":[{"title":"Notes on the Analytical Engine","price":12.50}]`,
+		"/odata/authors?$expand=books($select=title)&$filter=born%20lt%201850-01-01": `/odata/books('978-0')","title":"Notes on the Analytical Engine"}]`,
+		"/odata/books?$orderby=price%20desc&$top=1&$count=true&$select=title,price":  `/odata/books('978-0')","title":"Notes on the Analytical Engine","price":12.50}]`,
 	} {
 		resp, err := http.Get(srv.URL + target)
 		if err != nil {

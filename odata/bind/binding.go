@@ -24,6 +24,8 @@ type binding struct {
 	// that have a $top, explicit their number.
 	along, tops int64
 	explicit    int
+	// again are the nested options that $levels made of those of the level above.
+	again map[*syntax.Query]bool
 	// costs are those of the $compute expressions; steps is what all expressions cost for one row.
 	costs map[*plan.Computed]cost
 	steps int64
@@ -33,7 +35,7 @@ func newBinding(binder *Binder, o Options) *binding {
 	o.Limits = o.Limits.WithDefaults()
 	return &binding{
 		binder: binder, Options: o, plan: &plan.Plan{}, along: 1, tops: 1,
-		costs: map[*plan.Computed]cost{}, resolving: map[string]bool{}, owner: map[*plan.Range]*plan.Query{},
+		costs: map[*plan.Computed]cost{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
 	}
 }
 

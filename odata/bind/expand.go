@@ -113,6 +113,8 @@ func (b *binding) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.Exp
 	if err != nil {
 		return err
 	}
+	child.Again = b.again[q]
+	child.Recursive = child.Again || len(inner.Expand) > len(q.Expand)
 	if err := b.within(func() error { return b.node(child, inner, depth+1) }); err != nil {
 		return err
 	}
@@ -165,6 +167,7 @@ func (b *binding) levels(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandI
 			}
 		}
 		again.Options = &options
+		b.again[again.Options] = true
 		inner.Expand = append(append([]syntax.ExpandItem(nil), q.Expand...), again)
 	}
 	if raw := expandText(q, item, nav, left); raw != "" {

@@ -78,7 +78,8 @@ func keyColumns(n *plan.Node) {
 func (l *level) selectEntity(sel *selection, item *syntax.SelectItem) (bool, error) {
 	t, path := l.node.Set.Type, item.Path
 	if item.Star && len(path) == 1 && path[0].Name == l.binder.model.Namespace {
-		return true, nil // all operations of the schema, of which there are none
+		l.node.Operations = true // of the schema, of which there are none
+		return true, nil
 	}
 	if len(path) > 1 && l.isType(path[0].Name, t) {
 		path = path[1:]

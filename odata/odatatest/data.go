@@ -11,7 +11,7 @@ import (
 type Table struct {
 	Name string
 	// Columns are "name type", with "!" behind the type for NOT NULL. The types
-	// are big, str, dec, dbl, bool, date, ts, time, uuid, bin.
+	// are big, str, dec, dbl, bool, date, ts, time, uuid, bin, and vbin for a short bin.
 	Columns []string
 	// Key are the columns of the primary key.
 	Key []string
@@ -24,7 +24,7 @@ type Table struct {
 // case, in accents, in trailing blanks and in how Unicode composes them; keys
 // are composite, text, or GUIDs; names are no identifiers.
 func Tables() []Table {
-	return append(secrets(), things(), lines(), tags(), thingTags(), devices(), oddNames(), company())
+	return append(secrets(), things(), lines(), tags(), thingTags(), devices(), oddNames(), company(), marks())
 }
 
 // secrets are tables that nothing may expose.
@@ -100,6 +100,10 @@ func oddNames() Table {
 
 func company() Table {
 	return Table{Name: "company", Columns: []string{"id big!", "name str"}, Key: []string{"id"}, Rows: [][]any{{1, "Vestibule"}}}
+}
+
+func marks() Table {
+	return Table{Name: "marks", Columns: []string{"mark vbin!", "name str"}, Key: []string{"mark"}, Rows: [][]any{{[]byte{0, 255}, "two"}, {[]byte{255, 238, 1}, "three"}}}
 }
 
 // Fill makes the tables and a view in a database of a dialect: sqlite,
@@ -189,5 +193,6 @@ func nativeType(dialect, typ string) string {
 		"time": {"TIME", "time", "TIME(6)"},
 		"uuid": {"UUID", "uuid", "UUID"},
 		"bin":  {"BLOB", "bytea", "BLOB"},
+		"vbin": {"BLOB", "bytea", "VARBINARY(16)"},
 	}[typ][at]
 }

@@ -140,7 +140,7 @@ func fill(field reflect.Value, v any) {
 func goType(typ string) reflect.Type {
 	bare := strings.TrimSuffix(typ, "!")
 	t := map[string]reflect.Type{
-		"big": reflect.TypeFor[int64](), "dbl": reflect.TypeFor[float64](), "bool": reflect.TypeFor[bool](), "bin": reflect.TypeFor[[]byte](),
+		"big": reflect.TypeFor[int64](), "dbl": reflect.TypeFor[float64](), "bool": reflect.TypeFor[bool](), "bin": reflect.TypeFor[[]byte](), "vbin": reflect.TypeFor[[]byte](),
 	}[bare]
 	if t == nil {
 		t = reflect.TypeFor[string]()

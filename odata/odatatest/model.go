@@ -38,6 +38,7 @@ func Mapping() sqlsource.Config {
 			}},
 			{Name: "Tags", Table: "tags"},
 			{Name: "Devices", Table: "devices"},
+			{Name: "Marks", Table: "marks"},
 			{Name: "Cheap", Table: "cheap", Key: []string{"id"}},
 			// Row policies: one over the caller, one over the data alone.
 			{Name: "Mine", Table: "things", Hide: hide, Guard: "session", Filter: "owner eq @user_id", Navigations: []sqlsource.Navigation{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,6 +48,7 @@ func Run(t *testing.T, s Subject) {
 	for topic, list := range map[string][]check{
 		"values": values(), "keys": keys(), "filters": filters(), "order": order(), "select": selects(), "expand": expands(),
 		"search": searches(), "compute": computes(), "names": names(), "access": access(), "rows": policies(), "refused": refused(),
+		"conformity": conformity(),
 	} {
 		t.Run(topic, func(t *testing.T) {
 			for _, c := range list {
@@ -117,8 +119,9 @@ func (c check) run(t *testing.T, h http.Handler) {
 	if want >= 400 {
 		plainFault(t, w.Body.String())
 	}
-	if body := strings.ReplaceAll(c.body, "~", base+"/odata/"); body != "" && w.Body.String() != body {
-		t.Errorf("GET %s\ngives %s\nwant  %s", c.target, w.Body, body)
+	got := metadataTag().ReplaceAllString(w.Body.String(), "")
+	if body := strings.ReplaceAll(c.body, "~", base+"/odata/"); body != "" && got != body {
+		t.Errorf("GET %s\ngives %s\nwant  %s", c.target, got, body)
 	}
 	if c.ids != "" {
 		if got := idsOf(t, w.Body.Bytes()); got != c.ids {
@@ -126,6 +129,10 @@ func (c check) run(t *testing.T, h http.Handler) {
 		}
 	}
 }
+
+// metadataTag is the entity tag of $metadata in an answer. Databases have other
+// collations and types, so other metadata.
+func metadataTag() *regexp.Regexp { return regexp.MustCompile(`"@odata.metadataEtag":"[^,]*",`) }
 
 // escape does what a client does with blanks and quotation marks, so that the
 // tables can be read.

@@ -8,10 +8,10 @@ import (
 // selects are projections (OData-URL 5.1.3).
 func selects() []check {
 	return []check{
-		{name: "one", target: "Things(1)?$select=name", body: `{"@odata.context":"~$metadata#Things(name)/$entity","name":"Anvil"}`},
+		{name: "one", target: "Things(1)?$select=name", body: `{"@odata.context":"~$metadata#Things(name)/$entity","@odata.id":"~Things(1)","name":"Anvil"}`},
 		{name: "all", target: "Things(1)?$select=*", body: `{"@odata.context":"~$metadata#Things(*)/$entity",` + thing1 + `}`},
-		{name: "part of a complex property", target: "Things(1)?$select=home/city", body: `{"@odata.context":"~$metadata#Things(home/city)/$entity","home":{"city":"Bern"}}`},
-		{name: "nested", target: "Things(1)?$select=home($select=city)", body: `{"@odata.context":"~$metadata#Things(home/city)/$entity","home":{"city":"Bern"}}`},
+		{name: "part of a complex property", target: "Things(1)?$select=home/city", body: `{"@odata.context":"~$metadata#Things(home/city)/$entity","@odata.id":"~Things(1)","home":{"city":"Bern"}}`},
+		{name: "nested", target: "Things(1)?$select=home($select=city)", body: `{"@odata.context":"~$metadata#Things(home/city)/$entity","@odata.id":"~Things(1)","home":{"city":"Bern"}}`},
 		{name: "unknown", target: "Things(1)?$select=nope", status: 400},
 		{name: "hidden", target: "Things(1)?$select=secret", status: 400},
 	}

@@ -2,7 +2,7 @@ package odatatest
 
 // thing1 is the first row with everything in it.
 const thing1 = `"id":1,"name":"Anvil","note":null,"price":10.5000,"weight":1.5,"big":9223372036854775807,"ok":true,"born":"2024-02-29",` +
-	`"seen":"2024-02-29T23:59:59.5Z","opens":"08:00:00","token":"0a0b0c0d-0000-0000-0000-000000000001","data":"AP8=","Status":"New",` +
+	`"seen":"2024-02-29T23:59:59.5Z","opens":"08:00:00","token":"0a0b0c0d-0000-0000-0000-000000000001","data":"AP8","Status":"New",` +
 	`"parent_id":null,"home":{"street":"Main St","city":"Bern"}`
 
 // values are single entities, properties and raw values of every type
@@ -13,14 +13,14 @@ func values() []check {
 		{name: "every type", target: "Things(1)", body: `{"@odata.context":"~$metadata#Things/$entity",` + thing1 + `}`},
 		{
 			name: "nulls and small numbers", target: "Things(2)?$select=note,price,weight,big,ok,Status,home,data",
-			body: `{"@odata.context":"~$metadata#Things(note,price,weight,big,ok,data,Status,home)/$entity","note":"","price":0.0000,"weight":-0.1,` +
+			body: `{"@odata.context":"~$metadata#Things(note,price,weight,big,ok,data,Status,home)/$entity","@odata.id":"~Things(2)","note":"","price":0.0000,"weight":-0.1,` +
 				`"big":-9223372036854775807,"ok":false,"data":null,"Status":"New,Sale","home":{"street":null,"city":"bern"}}`,
 		},
-		{name: "huge double, small decimal", target: "Things(3)?$select=price,weight", body: `{"@odata.context":"~$metadata#Things(price,weight)/$entity","price":-0.0001,"weight":100000000000000000000}`},
-		{name: "exact numbers", target: "Things(4)?$select=price,big", body: `{"@odata.context":"~$metadata#Things(price,big)/$entity","price":12345678.9999,"big":9007199254740993}`},
+		{name: "huge double, small decimal", target: "Things(3)?$select=price,weight", body: `{"@odata.context":"~$metadata#Things(price,weight)/$entity","@odata.id":"~Things(3)","price":-0.0001,"weight":100000000000000000000}`},
+		{name: "exact numbers", target: "Things(4)?$select=price,big", body: `{"@odata.context":"~$metadata#Things(price,big)/$entity","@odata.id":"~Things(4)","price":12345678.9999,"big":9007199254740993}`},
 		{name: "IEEE754Compatible", target: "Things(4)?$select=id,price,big,weight", header: exact, body: `{"id":"4","price":"12345678.9999","weight":0.1,"big":"9007199254740993"}`},
-		{name: "quotes and backslashes", target: "Things(5)?$select=note,Status", body: `{"@odata.context":"~$metadata#Things(note,Status)/$entity","note":"\"dq\" \\ back","Status":"9"}`},
-		{name: "control characters, empty text", target: "Things(6)?$select=name,note", body: `{"@odata.context":"~$metadata#Things(name,note)/$entity","name":"","note":"tab\tline\n"}`},
+		{name: "quotes and backslashes", target: "Things(5)?$select=note,Status", body: `{"@odata.context":"~$metadata#Things(note,Status)/$entity","@odata.id":"~Things(5)","note":"\"dq\" \\ back","Status":"9"}`},
+		{name: "control characters, empty text", target: "Things(6)?$select=name,note", body: `{"@odata.context":"~$metadata#Things(name,note)/$entity","@odata.id":"~Things(6)","name":"","note":"tab\tline\n"}`},
 		{name: "beyond the basic plane", target: "Things(7)/name", body: `{"@odata.context":"~$metadata#Things(7)/name","value":"𝄞 clef"}`},
 		{name: "complex property", target: "Things(1)/home", body: `{"@odata.context":"~$metadata#Things(1)/home","street":"Main St","city":"Bern"}`},
 		{name: "inside a complex property", target: "Things(1)/home/city", body: `{"@odata.context":"~$metadata#Things(1)/home/city","value":"Bern"}`},
@@ -51,7 +51,7 @@ func values() []check {
 // keys are all ways to name one entity (OData-URL 4.3).
 func keys() []check {
 	const device = `{"@odata.context":"~$metadata#Devices/$entity","guid":"aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee","name":"high"}`
-	const line = `{"@odata.context":"~$metadata#Lines(qty)/$entity","qty":-3}`
+	const line = `{"@odata.context":"~$metadata#Lines(qty)/$entity","@odata.id":"~Lines(order_no=2,line_no=1)","qty":-3}`
 	tag := func(code, label string) string {
 		return `{"@odata.context":"~$metadata#Tags/$entity","code":"` + code + `","label":"` + label + `"}`
 	}
@@ -73,8 +73,8 @@ func keys() []check {
 		{name: "encoded slash in a segment", target: "Tags/x%2Fy", body: tag("x/y", "slash")},
 		{name: "text that looks encoded", target: "Tags('%C3%BC%20%2541')", body: tag("ü %41", "escape")},
 		{name: "navigation to one", target: "Lines(order_no=1,line_no=1)/thing/name/$value", body: "Anvil"},
-		{name: "navigation to many", target: "Things(1)/lines?$select=qty", body: `{"@odata.context":"~$metadata#Lines(qty)","value":[{"qty":5},{"qty":-3}]}`},
-		{name: "navigation over a table between", target: "Things(1)/tags?$select=label", body: `{"@odata.context":"~$metadata#Tags(label)","value":[{"label":"upper"},{"label":"lower"},{"label":"quote"}]}`},
+		{name: "navigation to many", target: "Things(1)/lines?$select=qty", body: `{"@odata.context":"~$metadata#Lines(qty)","value":[{"@odata.id":"~Lines(order_no=1,line_no=1)","qty":5},{"@odata.id":"~Lines(order_no=2,line_no=1)","qty":-3}]}`},
+		{name: "navigation over a table between", target: "Things(1)/tags?$select=label", body: `{"@odata.context":"~$metadata#Tags(label)","value":[{"@odata.id":"~Tags('B')","label":"upper"},{"@odata.id":"~Tags('a')","label":"lower"},{"@odata.id":"~Tags('it''s')","label":"quote"}]}`},
 		{name: "navigation by key", target: "Things(1)/children(2)/name/$value", body: "anvil"},
 		{name: "navigation by a key of another parent", target: "Things(1)/children(4)", status: 404},
 		{name: "navigation to nothing", target: "Lines(order_no=2,line_no=2)/thing", status: 204},

@@ -22,7 +22,7 @@ func (e *Encoder) appendContext(dst []byte, p *plan.Plan, row []plan.Value) []by
 		for _, p := range propertyPath(n) {
 			dst = AppendEscaped(append(dst, '/'), p.Name)
 		}
-		return dst
+		return appendPart(dst, n)
 	}
 	dst = AppendEscaped(dst, n.Set.Name)
 	if list := e.selectList(nil, n); len(list) > 0 {
@@ -32,6 +32,20 @@ func (e *Encoder) appendContext(dst []byte, p *plan.Plan, row []plan.Value) []by
 		dst = append(dst, "/$entity"...)
 	}
 	return dst
+}
+
+// appendPart appends what was selected of a complex property, unless that is all of
+// it (OData-Protocol 10.16).
+func appendPart(dst []byte, n *plan.Node) []byte {
+	f := n.Fields[0]
+	if !n.Explicit || f.T.Kind != edm.Complex || len(f.Fields) == len(f.T.Complex.Properties) {
+		return dst
+	}
+	var list []byte
+	for _, inner := range f.Fields {
+		list = appendSelected(list, "", inner)
+	}
+	return append(append(append(dst, '('), list...), ')')
 }
 
 // propertyPath gives the path from the entity to the property that was asked
@@ -65,6 +79,9 @@ func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
 			dst = appendSelected(dst, "", f)
 		}
 	}
+	if n.Operations {
+		dst = append(AppendEscaped(comma(dst), e.Namespace), ".*"...)
+	}
 	for _, nav := range n.Links {
 		if !slices.ContainsFunc(n.Expand, func(x *plan.Node) bool { return x.Nav == nav && e.listed(x) }) {
 			dst = AppendEscaped(comma(dst), nav.Name)
@@ -76,15 +93,18 @@ func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
 		}
 		list := e.selectList(nil, x)
 		dst = AppendEscaped(comma(dst), x.Nav.Name)
+		if x.Recursive {
+			dst = append(dst, '+')
+		}
 		dst = append(append(append(dst, '('), list...), ')')
 	}
 	return dst
 }
 
 // listed tells whether an expanded property stands in the list with what was
-// selected of it.
+// selected of it. The plus of a recursive one stands for all its levels.
 func (e *Encoder) listed(x *plan.Node) bool {
-	return !x.Ref && !x.CountOnly && (e.V401 || len(e.selectList(nil, x)) > 0)
+	return !x.Again && !x.Ref && !x.CountOnly && (e.V401 || len(e.selectList(nil, x)) > 0)
 }
 
 // complete tells whether all properties of the type were chosen, and no other.

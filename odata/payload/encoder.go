@@ -17,6 +17,12 @@ type Encoder struct {
 	Format    header.JSON
 	// V401 tells that the answer is one of OData 4.01.
 	V401 bool
+	// MetadataETag is the entity tag of $metadata, for answers with full metadata
+	// (OData-JSON 4.6.2).
+	MetadataETag string
+	// OmitNulls leaves properties out that are null (OData-Protocol 8.2.8.6);
+	// expanded ones stay.
+	OmitNulls bool
 	// TakeRow is asked before each entity and each reference; its error ends the
 	// answer. nil allows any number.
 	TakeRow func() error
@@ -35,10 +41,7 @@ func (e *Encoder) takeRow() error {
 func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64) string) error {
 	n := e.compile(p.Top)
 	w.Raw("{")
-	if e.Format.Metadata != header.None {
-		w.Raw(`"@odata.context":`)
-		w.buf = append(AppendString(w.buf, e.appendContext(nil, p, nil)), ',')
-	}
+	e.context(w, p, nil)
 	if p.Top.Count {
 		w.Raw(`"@odata.count":`)
 		w.buf = append(e.appendCount(w.buf, rows.Count()), ',')
@@ -63,6 +66,7 @@ func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
 	if err := n.members(w, rows); err != nil {
 		return err
 	}
+	w.buf = trimComma(w.buf)
 	w.Raw("}")
 	return w.End()
 }
@@ -96,6 +100,10 @@ func (e *Encoder) context(w *Writer, p *plan.Plan, row []plan.Value) {
 	}
 	w.Raw(`"@odata.context":`)
 	w.buf = append(AppendString(w.buf, e.appendContext(nil, p, row)), ',')
+	if e.Format.Metadata == header.Full && e.MetadataETag != "" {
+		w.Raw(`"@odata.metadataEtag":`)
+		w.buf = append(AppendString(w.buf, e.MetadataETag), ',')
+	}
 }
 
 // appendCount appends a total, which is an Edm.Int64.

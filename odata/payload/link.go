@@ -63,7 +63,7 @@ func (e *Encoder) appendLiteral(dst []byte, v *plan.Value, t *edm.Type) []byte {
 		return append(AppendEscaped(append(dst, "duration'"...), v.Bytes), '\'')
 	case edm.Binary:
 		dst = append(dst, "binary'"...)
-		dst = base64.URLEncoding.AppendEncode(dst, v.Bytes)
+		dst = base64.RawURLEncoding.AppendEncode(dst, v.Bytes)
 		return append(dst, '\'')
 	case edm.Enum:
 		dst = append(append(AppendEscaped(dst, e.Namespace), '.'), t.Enum.Name...)

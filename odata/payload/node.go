@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -17,6 +18,8 @@ type node struct {
 	fields  []field
 	expand  []expansion
 	full    bool
+	// named tells that each entity says its id, which the answer else does not tell.
+	named bool
 }
 
 // field is a member of an object.
@@ -26,6 +29,7 @@ type field struct {
 	typ        edm.Type
 	column     int
 	quoted     bool
+	omitNull   bool
 	fields     []field // of a complex value
 	complex    string  // the @odata.type member of a complex value, if it has one
 }
@@ -40,6 +44,7 @@ func (e *Encoder) compile(n *plan.Node) *node {
 	c := &node{encoder: e, root: strings.Trim(quote(e.Root), `"`), plan: n, full: e.Format.Metadata == header.Full && !n.Ref}
 	if !n.Ref {
 		c.fields = e.fields(n.Fields)
+		c.named = e.Format.Metadata == header.Minimal && !showsKey(n)
 	}
 	for _, x := range n.Expand {
 		name := x.Nav.Name
@@ -50,13 +55,27 @@ func (e *Encoder) compile(n *plan.Node) *node {
 	return c
 }
 
+// showsKey tells whether a client can compute the id of an entity: all of its key is
+// in the answer, or it needs none (OData-JSON 4.6.8).
+func showsKey(n *plan.Node) bool {
+	if n.Set.Single() {
+		return true
+	}
+	for _, column := range n.Key {
+		if !slices.ContainsFunc(n.Fields, func(f plan.Field) bool { return f.Column == column && !f.Computed }) {
+			return false
+		}
+	}
+	return true
+}
+
 func (e *Encoder) fields(list []plan.Field) []field {
 	out := make([]field, 0, len(list))
 	for _, f := range list {
 		if f.T.Kind == edm.Stream { // its value has a URL of its own
 			continue
 		}
-		c := field{name: member(f.Name), typ: f.T, column: f.Column, quoted: e.Format.IEEE754}
+		c := field{name: member(f.Name), typ: f.T, column: f.Column, quoted: e.Format.IEEE754, omitNull: e.OmitNulls}
 		if e.Format.Metadata == header.Full || f.Computed && e.Format.Metadata == header.Minimal {
 			c.annotation = e.annotation(f.T)
 		}
@@ -124,6 +143,8 @@ func (n *node) members(w *Writer, rows plan.Rows) error {
 		w.buf = n.url(append(w.buf, `"@odata.id":"`...), row, `",`)
 	case n.full:
 		w.buf = n.control(w.buf, row)
+	case n.named:
+		w.buf = n.url(append(w.buf, `"@odata.id":"`...), row, `",`)
 	}
 	for i := range n.fields {
 		w.buf = n.fields[i].append(w.buf, row)
@@ -140,6 +161,9 @@ func (n *node) members(w *Writer, rows plan.Rows) error {
 
 // append appends the member with a comma behind it.
 func (f *field) append(dst []byte, row []plan.Value) []byte {
+	if f.omitNull && f.column >= 0 && row[f.column].Null {
+		return dst
+	}
 	dst = append(dst, f.name...)
 	if f.column < 0 {
 		dst = append(f.members(append(dst, '{'), row), '}')

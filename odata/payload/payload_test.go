@@ -159,7 +159,7 @@ func TestCollection(t *testing.T) {
 		{
 			"select and expand", encoder(header.Minimal),
 			products(func(n *plan.Node) { n.Explicit, n.Fields, n.Expand = true, n.Fields[:1], []*plan.Node{category} }), two(),
-			`{"@odata.context":"http://h/odata/$metadata#Products(ID,Category(Code))","value":[{"ID":1,"Category":{"Code":"it's"}},{"ID":2,"Category":null}]}`,
+			`{"@odata.context":"http://h/odata/$metadata#Products(ID,Category(Code))","value":[{"ID":1,"Category":{"@odata.id":"http://h/odata/My%20Categories(ID=7,Code='it''s')","Code":"it's"}},{"ID":2,"Category":null}]}`,
 		},
 		{
 			"full", encoder(header.Full), products(func(*plan.Node) {}), &rows{data: [][]plan.Value{{number(1), text("x")}}},
@@ -308,7 +308,7 @@ func TestComplexValues(t *testing.T) {
 		Fields: []plan.Field{{Name: "City", T: edm.Of(edm.String), Column: 1}},
 	}}}
 	got := collection(t, encoder(header.Minimal), n, &rows{data: [][]plan.Value{{number(1), text("Ulm")}}})
-	want := `{"@odata.context":"http://h/odata/$metadata#Products(Home/City)","value":[{"Home":{"City":"Ulm"}}]}`
+	want := `{"@odata.context":"http://h/odata/$metadata#Products(Home/City)","value":[{"@odata.id":"http://h/odata/Products(1)","Home":{"City":"Ulm"}}]}`
 	if got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

@@ -117,9 +117,10 @@ func appendNumber(dst []byte, f float64, bitSize int) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, bitSize)
 }
 
-// appendBinary appends bytes as base64url with padding (OData-JSON 7.1).
+// appendBinary appends bytes as base64url, which has no padding (OData-JSON 7.1,
+// ABNF binaryValue).
 func appendBinary(dst, b []byte) []byte {
 	dst = append(dst, '"')
-	dst = base64.URLEncoding.AppendEncode(dst, b)
+	dst = base64.RawURLEncoding.AppendEncode(dst, b)
 	return append(dst, '"')
 }

@@ -62,6 +62,12 @@ type Node struct {
 	// Links are the navigation properties that $select names. They stand in the context URL; their links are part of
 	// full metadata.
 	Links []*edm.Navigation
+	// Operations tells that $select names all operations of the schema, of which there
+	// are none. They stand in the context URL.
+	Operations bool
+	// Recursive tells that $levels repeats the expanded property below this node; Again
+	// that this node is such a repetition.
+	Recursive, Again bool
 	// Ref: only references are asked for ($ref). CountOnly: only the number is ($expand=Nav/$count).
 	Ref, CountOnly bool
 	// Count tells that the total is wanted ($count=true).

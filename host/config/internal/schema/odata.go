@@ -4,7 +4,7 @@ func odataBlock() Block {
 	return Block{
 		Name: "odata", Doc: "The query endpoint under /odata/.",
 		Keys: []Key{
-			{Name: "guard", Def: `"settled"`, OneOf: guards(), Doc: "who may query; sets may differ"},
+			{Name: "guard", Def: `"settled"`, OneOf: guards(), Doc: "who may query; it comes before any name is looked up, and sets may only ask for more"},
 			{Name: "discover", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["products", "categories"]`, Doc: "tables and views to expose as found; never the credential tables"},
 		},
 		Blocks: []Block{
@@ -67,7 +67,7 @@ func entityKeys() []Key {
 	return []Key{
 		{Name: "table", Required: true, Check: CheckExposable, Doc: "table or view; never users, password_reset_tokens or vestibule_*"},
 		{Name: "type", Null: true, Def: "null", Check: checkIdentifier, Sample: `"Product"`, Doc: "name of the entity type; null derives it"},
-		{Name: "guard", Null: true, Def: "null", OneOf: guards(), Doc: "null: that of odata"},
+		{Name: "guard", Null: true, Def: "null", OneOf: guards(), Doc: "null: that of odata, which holds for every set; a set can only ask for more"},
 		{Name: "key", Kind: Texts, Null: true, Def: "null", Check: checkFilled, Sample: `["id"]`, Doc: "key columns; Null: the primary key; required for a view"},
 		{Name: "hide", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["cost"]`, Doc: "columns that do not exist for clients"},
 		{
