@@ -1,10 +1,16 @@
 package odatatest
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // conformity are sentences of the standard that are easily overlooked, and what
 // clients send although the standard has it no more.
-func conformity() []check {
+func conformity() []check { return slices.Concat(told(), addressed(), sent()) }
+
+// told are control information and context URLs.
+func told() []check {
 	full := []string{"Accept", "application/json;odata.metadata=full"}
 	none := []string{"Accept", "application/json;odata.metadata=none"}
 	omit := []string{"Prefer", "omit-values=nulls"}
@@ -42,6 +48,14 @@ func conformity() []check {
 		{name: "a property that is all null", target: "Things(3)/home", header: omit, body: `{"@odata.context":"~$metadata#Things(3)/home"}`},
 		{name: "null of a property is still 204", target: "Things(1)/note", header: omit, status: 204},
 
+		// Full metadata names everything.
+		{name: "full metadata of a collection", target: "Tags?$select=code&$top=1", header: full, body: `{"@odata.context":"~$metadata#Tags(code)","value":[{"@odata.type":"#Test.Tags","@odata.id":"~Tags('B')","@odata.readLink":"~Tags('B')","code":"B"}]}`},
+	}
+}
+
+// addressed are paths, keys and malformed expressions.
+func addressed() []check {
+	return []check{
 		// OData-URL 4.11, 4.13, 5.1.1: paths and literals.
 		{name: "key behind a filter", target: "Things/$filter(id gt 1)(2)/name", body: `{"@odata.context":"~$metadata#Things(2)/name","value":"anvil"}`},
 		{name: "named key behind a filter", target: "Things/$filter(@f)(id=2)/id?@f=name eq 'anvil'", body: `{"@odata.context":"~$metadata#Things(2)/id","value":2}`},
@@ -64,8 +78,12 @@ func conformity() []check {
 		{name: "binary key with padding", target: "Marks(binary'AP8=')/name/$value", body: "two"},
 		{name: "binary key in a link", target: "Marks?$select=name", body: `{"@odata.context":"~$metadata#Marks(name)","value":[{"@odata.id":"~Marks(binary'AP8')","name":"two"},{"@odata.id":"~Marks(binary'_-4B')","name":"three"}]}`},
 		{name: "missing binary key", target: "Marks(binary'AA')", status: 404},
+	}
+}
 
-		// What clients send: numbers with suffixes, a slash at the end.
+// sent is what clients send: numbers with suffixes, a slash at the end.
+func sent() []check {
+	return []check{
 		{name: "5L", target: "Things?$filter=id eq 5L", ids: "5"},
 		{name: "key with a suffix", target: "Things(5l)/id/$value", body: "5"},
 		{name: "100m", target: "Things?$filter=price eq 100m", ids: "9"},
@@ -80,9 +98,6 @@ func conformity() []check {
 		{name: "slash behind $count", target: "Things/$count/", body: "13"},
 		{name: "two slashes", target: "Things(1)//", status: 400},
 		{name: "value help that selects all", target: "Things?$select=id&$filter=" + eitherOf(200), ids: "1 2 3 4 5 6 7 8 9 10 11 12 13"},
-
-		// Full metadata names everything, that of the collection too.
-		{name: "full metadata of a collection", target: "Tags?$select=code&$top=1", header: full, body: `{"@odata.context":"~$metadata#Tags(code)","value":[{"@odata.type":"#Test.Tags","@odata.id":"~Tags('B')","@odata.readLink":"~Tags('B')","code":"B"}]}`},
 	}
 }
 
