@@ -35,6 +35,7 @@ type Host struct {
 	plugins    *pluginproc.Manager
 	pipeline   *auth.Pipeline
 	guests     *session.Guests
+	assertions *web.Assertions
 	mail       *mail.Worker
 	sweeper    sweeper
 	database   *telemetry.Probe
@@ -97,6 +98,7 @@ func (h *Host) openSignIn() error {
 		Alive:   enabled(db.Users()),
 	})
 	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
+	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
 	h.pipeline = auth.New(auth.Options{
 		Rules: o.Auth.Rules,
@@ -108,7 +110,7 @@ func (h *Host) openSignIn() error {
 		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash, Hashing: h.limits.Hashing(),
 		PasswordReset: subscribers{o.OnPasswordReset, o.Logger}.passwordReset,
 	})
-	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.guests.Refresh, o.Now, o.Logger}
+	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}
 	var err error
 	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site}, h.metrics))
 	return err
@@ -223,7 +225,7 @@ func (h *Host) Start(ctx context.Context) error {
 	if err := h.pipeline.Warm(ctx); err != nil {
 		return err
 	}
-	if err := h.guests.Refresh(ctx); err != nil {
+	if err := h.refreshKeys(ctx); err != nil {
 		return err
 	}
 	if err := h.plugins.Start(ctx); err != nil {
@@ -238,6 +240,11 @@ func (h *Host) Start(ctx context.Context) error {
 	h.workers.Go(func() { h.sweeper.run(ctx) })
 	h.workers.Go(func() { h.database.Run(ctx) })
 	return nil
+}
+
+// refreshKeys reads again the keys that all hosts share.
+func (h *Host) refreshKeys(ctx context.Context) error {
+	return errors.Join(h.guests.Refresh(ctx), h.assertions.Refresh(ctx))
 }
 
 // Stop ends what Start began, plugins included, and waits for it until ctx ends.

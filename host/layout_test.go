@@ -26,15 +26,16 @@ func layout() map[string][]string {
 			"host/auth", "host/frontend", "host/mail", "host/pluginproc", "host/session", "host/store", "host/telemetry", "host/web",
 			"odata", "pluginsdk",
 		},
-		"host/admission": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "odata/header"}, "host/web": {"host/admission", "host/auth", "host/auth/fault", "host/reserved"},
+		"host/admission": {}, "host/assertion": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "odata/header"},
+		"host/web":        {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/reserved"},
 		"host/telemetry":  {"host/auth/fault"},
 		"host/auth":       {"host/admission", "host/auth/fault", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "pluginsdk/words", "pluginsdk"},
 		"host/auth/fault": {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {"host/admission"}, "host/auth/target": {},
 		"host/session":          {"pluginsdk/words"},
-		"host/store":            {"host/auth", "host/reserved", "host/session", "host/store/internal/*", "pluginsdk/words", "pluginsdk"},
+		"host/store":            {"host/assertion", "host/auth", "host/reserved", "host/session", "host/store/internal/*", "pluginsdk/words", "pluginsdk"},
 		"host/store/internal/*": {"pluginsdk"},
 		"host/store/sqlite":     {"host/store", "odata/sqlsource/sqlitefile"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
-		"host/store/storetest":       {"host/auth", "host/session", "host/store", "pluginsdk"},
+		"host/store/storetest":       {"host/assertion", "host/auth", "host/session", "host/store", "pluginsdk"},
 		"host/pluginproc":            {"host/reserved", "pluginsdk/finding", "pluginsdk", "pluginsdk/conformance"},
 		"host/pluginproc/internal/*": {"pluginsdk/finding", "pluginsdk"},
 		"host/mail":                  {"host/reserved", "pluginsdk/finding"},
@@ -81,6 +82,7 @@ func libraries() map[string][]string {
 	plugins := []string{"host/pluginproc", "pluginsdk", "pluginsdk/*"}
 	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "pluginsdk/internal/sdktest", "odata/odatatest", "odata/odatatest/*", "ui/browsertest"}
 	return map[string][]string{
+		"github.com/go-jose/go-jose":          {"host/assertion", "examples/*"},
 		"github.com/gorilla/mux":              {"host", "examples/*"},
 		"github.com/gorilla/sessions":         {"host", "host/session"},
 		"github.com/jmoiron/sqlx":             sql,

@@ -156,6 +156,9 @@ type Route struct {
 	// Headers are further request headers for the application behind Proxy, with what
 	// they hold: "id", "name", "email" or another column of users.
 	Headers map[string]string
+	// Assertion tells the application behind Proxy who is signed in by a signed token,
+	// X-Vestibule-Assertion, as well.
+	Assertion bool
 	// Guard is who may pass; the zero value is GuardSettled.
 	Guard Guard
 	// Tokens opens the application behind Proxy to machine tokens that were made for

@@ -78,6 +78,9 @@ func checkRoutes(routes []Route) error {
 		if err := web.CheckRoute(r.Name, r.Path); err != nil {
 			return fmt.Errorf("host: the route %q: %w", r.Name, err)
 		}
+		if r.Assertion && r.Name == web.VerifyAudience {
+			return fmt.Errorf("host: the assertions of the route %q would pass for those of /auth/verify: rename the route", r.Name)
+		}
 		if names[r.Name] {
 			return fmt.Errorf("host: two routes are named %q: rename one of them", r.Name)
 		}
@@ -102,6 +105,7 @@ func (h *Host) signInRows() []row {
 		own("auth.intents.current", "/auth/intents/current", "GET", web.Data, p.CurrentIntent()),
 		own("auth.intents", "/auth/intents/{kind}", "POST", web.Data, p.Intent()),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
+		own("auth.jwks", "/auth/jwks.json", "GET", web.Data, h.assertions.Publish(p.Fail)),
 	}
 	if h.o.Auth.OwnTokens {
 		rows = append(rows,
@@ -154,6 +158,9 @@ func (h *Host) application(to Route) (http.Handler, error) {
 		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
 	case to.Proxy != nil:
 		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Alive: h.pipeline.Alive, Limits: h.limits}
+		if to.Assertion {
+			o.Assertions, o.Audience = h.assertions, to.Name
+		}
 		if to.StripPrefix {
 			o.StripPrefix = strings.TrimSuffix(to.Path, "/")
 		}

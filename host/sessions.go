@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gorilla/sessions"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
@@ -20,6 +21,8 @@ const (
 	intendedKey  = "auth.intended"
 	intentKey    = "auth.intent" // an auth.OpenIntent in JSON, while the loop has not ended
 	targetKey    = "auth.target" // the target of the redirect that ended the loop, which is read at every request
+	provedKey    = "auth.proved" // when the password was given, in seconds since 1970
+	proofKey     = "auth.proof"
 	pluginPrefix = "plugin."
 )
 
@@ -82,7 +85,7 @@ func fromStored(s *sessions.Session) auth.Session {
 			continue
 		}
 		switch name {
-		case intendedKey, intentKey, targetKey:
+		case intendedKey, intentKey, targetKey, provedKey, proofKey:
 		default:
 			if out.Others == nil {
 				out.Others = map[string]any{}
@@ -91,6 +94,11 @@ func fromStored(s *sessions.Session) auth.Session {
 		}
 	}
 	out.Intended, _ = s.Values[intendedKey].(string)
+	if at, ok := s.Values[provedKey].(int64); ok {
+		out.Proved = time.Unix(at, 0)
+	}
+	proof, _ := s.Values[proofKey].(string)
+	out.Proof = auth.Proof(proof)
 	if target, ok := s.Values[targetKey].(string); ok {
 		out.Intent = &auth.OpenIntent{Intent: pluginsdk.Redirect(target)}
 	}
@@ -114,6 +122,9 @@ func (a signInSessions) newStored(s auth.Session) *sessions.Session {
 	}
 	if s.Intended != "" {
 		out.Values[intendedKey] = s.Intended
+	}
+	if !s.Proved.IsZero() {
+		out.Values[provedKey], out.Values[proofKey] = s.Proved.Unix(), string(s.Proof)
 	}
 	switch {
 	case s.Intent == nil:

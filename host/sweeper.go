@@ -37,7 +37,7 @@ func (s sweeper) run(ctx context.Context) {
 		if n > 0 && err == nil {
 			wait = sweepPause
 		} else if err := s.refresh(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("keys of guests not read; the last ones stay in use", "error", err)
+			s.log.Warn("keys not read; the last ones stay in use", "error", err)
 		}
 		select {
 		case <-time.After(wait):

@@ -2,6 +2,8 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"time"
@@ -194,6 +196,29 @@ type Session struct {
 	Others map[string]any
 	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
+	// Proved is when the person gave the password, and Proof is how the session
+	// began: by it, or by a device that has been kept signed in since then.
+	Proved time.Time
+	Proof  Proof
+}
+
+// A Proof is how a session began, as RFC 8176 names it where it has a name for it.
+type Proof string
+
+// The proofs.
+const (
+	ProofPassword Proof = "pwd"
+	ProofDevice   Proof = "device"
+)
+
+// ID names the session to others for as long as it lasts: neither the cookie nor the
+// stored row can be found by it. It is empty for a guest without a row.
+func (s Session) ID() string {
+	if s.Key == nil {
+		return ""
+	}
+	sum := sha256.Sum256(append([]byte("vestibule session\x00"), s.Key...))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
 // SignedIn reports whether somebody has signed in.

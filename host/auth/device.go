@@ -132,7 +132,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 			event = "replay"
 			return p.endDevice(ctx, t.selector)
 		}
-		s = Session{UserID: device.UserID, Intended: guest.Intended, Device: device.Selector}
+		s = Session{UserID: device.UserID, Intended: guest.Intended, Device: device.Selector, Proved: device.Created, Proof: ProofDevice}
 		if device.Intent != nil {
 			s.Intent = new(OpenIntent)
 			if err := json.Unmarshal(device.Intent, s.Intent); err != nil {

@@ -68,7 +68,7 @@ func (p *Pipeline) signIn(r *http.Request, in credentials, counters loginCounter
 	if err != nil {
 		return user, step{}, nil, err
 	}
-	next := Session{UserID: user.ID}
+	next := Session{UserID: user.ID, Proved: p.Now(), Proof: ProofPassword}
 	if !guest.SignedIn() || guest.UserID == user.ID {
 		next.Intended = guest.Intended
 	}

@@ -39,6 +39,18 @@ type Principal struct {
 // SignedIn reports whether somebody has signed in.
 func (p Principal) SignedIn() bool { return p.UserID != "" }
 
+// Step names how far somebody has come: "settled", or "open" while a step of the
+// sign-in remains to be done; empty for a guest.
+func (p Principal) Step() string {
+	switch {
+	case !p.SignedIn():
+		return ""
+	case p.Settled:
+		return "settled"
+	}
+	return "open"
+}
+
 // User reads the row of who is signed in, with its columns. It is [ErrNotFound]
 // for a guest, and where the application has deleted its user.
 func (p Principal) User(ctx context.Context) (User, error) {
@@ -78,6 +90,25 @@ func (p *Pipeline) Authenticate(w http.ResponseWriter, r *http.Request) (Princip
 	}
 	if resumed.SignedIn() {
 		return p.principal(resumed, WayDevice), nil
+	}
+	return Principal{Session: s}, nil
+}
+
+// BySession tells who makes a request by the session cookie alone. It sets no cookie,
+// for answers that do not reach the browser: somebody whose session is over is a
+// guest, whatever device has been kept signed in.
+func (p *Pipeline) BySession() Authenticator { return bySession{p} }
+
+type bySession struct{ *Pipeline }
+
+// Authenticate is that of [Pipeline.BySession].
+func (p bySession) Authenticate(_ http.ResponseWriter, r *http.Request) (Principal, error) {
+	s, err := p.Sessions.Load(r)
+	if err != nil {
+		return Principal{}, fmt.Errorf("authenticate by session: %w", err)
+	}
+	if s.SignedIn() {
+		return p.principal(s, WaySession), nil
 	}
 	return Principal{Session: s}, nil
 }

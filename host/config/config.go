@@ -136,6 +136,7 @@ type Route struct {
 
 	StripPrefix bool              `koanf:"strip_prefix"`
 	Headers     map[string]string `koanf:"headers"`
+	Assertion   bool              `koanf:"assertion"`
 }
 
 // UI is the block ui.

@@ -124,7 +124,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	same(t, "routes", []host.Route{
 		{Name: "home", Path: "/", File: in("home.html"), Guard: host.GuardNone},
 		{Name: "files", Path: "/files", Dir: in("files"), Guard: host.GuardSettled},
-		{Name: "app", Path: "/app", Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:3"}, Guard: host.GuardNone, StripPrefix: true, Headers: map[string]string{"Remote-User": "partner_id"}},
+		{Name: "app", Path: "/app", Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:3"}, Guard: host.GuardNone, StripPrefix: true, Assertion: true, Headers: map[string]string{"Remote-User": "partner_id"}},
 		{Name: "old", Path: "/old", Redirect: "/app", Guard: host.GuardSession},
 	}, opts.Routes)
 	app, err := opts.UI.App.Open("index.html")

@@ -195,7 +195,7 @@ func (c *Config) routes() []host.Route {
 		r := c.Routes[name]
 		route := host.Route{
 			Name: name, Path: r.Path, File: value(r.File), Dir: value(r.Dir), Redirect: value(r.Redirect),
-			Guard: host.Guard(cmp.Or(r.Guard, string(host.GuardSettled))), StripPrefix: r.StripPrefix,
+			Guard: host.Guard(cmp.Or(r.Guard, string(host.GuardSettled))), StripPrefix: r.StripPrefix, Assertion: r.Assertion,
 		}
 		if len(r.Headers) > 0 {
 			route.Headers = maps.Clone(r.Headers)

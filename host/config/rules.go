@@ -112,12 +112,13 @@ func (c *Config) checkGuardNamed(f *Findings, name string, r Route) {
 // checkProxyKeys checks the keys that only a proxy has.
 func (c *Config) checkProxyKeys(f *Findings, name string, r Route) {
 	if r.Proxy == nil && !c.faulty("route", name, "proxy") {
-		for key, set := range map[string]bool{"strip_prefix": r.StripPrefix, "headers": len(r.Headers) > 0} {
+		for key, set := range map[string]bool{"strip_prefix": r.StripPrefix, "headers": len(r.Headers) > 0, "assertion": r.Assertion} {
 			if set {
 				f.Add(c.at("route", name, key), fmt.Sprintf("route %q has %s without a proxy", name, key), "take it out: only a proxy has it")
 			}
 		}
 	}
+	c.checkAssertion(f, name, r)
 	spelled := map[string]string{}
 	for _, header := range slices.Sorted(maps.Keys(r.Headers)) {
 		at := c.at("route", name, "headers", header)
@@ -132,6 +133,24 @@ func (c *Config) checkProxyKeys(f *Findings, name string, r Route) {
 			f.Add(at, fmt.Sprintf("route %q: an application may take the headers %q and %q for one", name, first, header), "keep one of them")
 		}
 		spelled[reserved.FoldHeader(header)] = header
+	}
+}
+
+// checkAssertion checks what would make the assertions of a route say something else
+// than they are meant to.
+func (c *Config) checkAssertion(f *Findings, name string, r Route) {
+	if !r.Assertion {
+		return
+	}
+	if name == reserved.VerifyAudience {
+		f.Add(c.at("route", name, "assertion"), fmt.Sprintf("the assertions of route %q would pass for those of /auth/verify, whose audience is %q", name, name), "rename the route")
+	}
+	for _, header := range slices.Sorted(maps.Keys(r.Headers)) {
+		column := r.Headers[header]
+		if reserved.Claim(column) && column != "email" && column != "name" {
+			f.Add(c.at("route", name, "headers", header), fmt.Sprintf("route %q: an assertion says something else under the name of the column %q", name, column),
+				"take the header out, or expose the column under another name, such as by a generated column")
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/vestibule-dev/vestibule/v2/host/assertion"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
@@ -98,6 +99,9 @@ func (db *DB) Sessions() session.Backend { return sessions{db} }
 
 // GuestKeys returns the keys that sign the cookies of guests.
 func (db *DB) GuestKeys() session.Keys { return guestKeys{db} }
+
+// AssertionKeys returns the keys that sign assertions for applications.
+func (db *DB) AssertionKeys() assertion.Keys { return assertionKeys{db} }
 
 // Outbox returns the mail to send; it is a mail.Outbox.
 func (db *DB) Outbox() Outbox { return Outbox{db} }

@@ -24,6 +24,10 @@ type ProxyOptions struct {
 	// Headers are request headers with what they hold: "id", "name", "email" or
 	// another column of users. reserved.ProxyHeader says which names are refused.
 	Headers map[string]string
+	// Assertions sign who makes a request, for Audience, the name of the route; nil for
+	// none. They tell the columns of Headers as well.
+	Assertions *Assertions
+	Audience   string
 	// Alive reports whether what somebody came in by still lasts. WebSockets end with
 	// it.
 	Alive func(context.Context, auth.Principal) (bool, error)
@@ -66,6 +70,13 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		p.fail(w, r, err)
 		return
 	}
+	assertion := ""
+	if p.o.Assertions != nil {
+		if assertion, err = p.o.Assertions.about(r, p.o.Audience, who, user, claimColumns(p.o.Headers)); err != nil {
+			p.fail(w, r, err)
+			return
+		}
+	}
 	if isWebSocket(r) {
 		leave, err := p.admitUpgrade(r, who)
 		if err != nil {
@@ -83,7 +94,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 	reverse := httputil.ReverseProxy{
 		Transport:     p.transport,
 		FlushInterval: -1,
-		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user) },
+		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user, assertion) },
 		ModifyResponse: func(resp *http.Response) error {
 			if resp.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errors.New("the application switches to another protocol unasked")
@@ -120,7 +131,7 @@ func identityOf(ctx context.Context, who auth.Principal) (auth.User, error) {
 
 // rewrite makes the application's request of the client's. What is not named here
 // passes as it came.
-func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User) {
+func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User, assertion string) {
 	if !isWebSocket(pr.In) {
 		pr.Out.Header.Del("Connection")
 		pr.Out.Header.Del("Upgrade")
@@ -130,6 +141,9 @@ func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User) {
 	p.address(pr)
 	p.forward(pr)
 	p.identify(pr.Out.Header, user)
+	if assertion != "" {
+		pr.Out.Header.Set(AssertionHeader, assertion)
+	}
 	stripCookies(pr.Out.Header)
 	auth.WithoutToken(pr.Out.Header)
 }

@@ -77,6 +77,7 @@ route "app" {
 
   strip_prefix = true
   headers      = { "Remote-User" = "PARTNER_ID" }
+  assertion    = true
 }
 route "old" {
   path     = "/old"

@@ -24,6 +24,7 @@ func sessionRules() []rule {
 		{"revoking a session ends its device", revokeTakesDevice},
 		{"a prefix that fits several or none is refused", revokeAmbiguous},
 		{"hosts agree on the keys of guests, and keep the last two", guestKeys},
+		{"hosts agree on the keys of assertions, and delete those that have rested", signingKeys},
 	}
 }
 
