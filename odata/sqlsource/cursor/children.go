@@ -20,6 +20,9 @@ type children struct {
 	groups   map[string]*group
 	// run is how many parents are read at a time; 0 as long as all of them are tried.
 	run int
+	// part is how many rows of a parent are read at a time, where those of one may be too many; 0 for all. before is how
+	// many of them come before the part.
+	part, before int64
 }
 
 // expandLater notes what the children of a buffer's rows are found by.
@@ -38,15 +41,46 @@ func (c *children) group(parent int) (group, error) {
 	if c.by[parent] == "" {
 		return group{}, nil
 	}
-	if parent < c.from || parent >= c.to {
+	if parent < c.from || parent >= c.to || c.before > 0 {
+		c.before = 0
 		if err := c.read(parent); err != nil {
-			return group{}, clientFault(c.reader.ctx, fmt.Errorf("expand %s: %w", c.node.Nav.Name, err))
+			return group{}, c.fault(err)
 		}
 	}
 	if g := c.groups[c.by[parent]]; g != nil {
 		return *g, nil
 	}
 	return group{}, nil
+}
+
+// next gives the part of a parent's children that comes after those of g.
+func (c *children) next(parent int, g group) (group, error) {
+	c.before += int64(len(g.rows))
+	if _, err := c.reader.readChildren(c, c.start(parent, parent+1), 0); err != nil {
+		return group{}, c.fault(err)
+	}
+	if g := c.groups[c.by[parent]]; g != nil {
+		return *g, nil
+	}
+	return group{}, nil
+}
+
+func (c *children) fault(err error) error {
+	return clientFault(c.reader.ctx, fmt.Errorf("expand %s: %w", c.node.Nav.Name, err))
+}
+
+// page is the page of each parent, or the part of it that is read.
+func (c *children) page() plan.Page {
+	p := c.node.Page
+	if c.part == 0 {
+		return p
+	}
+	left := p.Rows - c.before
+	p.Skip, p.Read, p.Rows = p.Skip+c.before, p.Read-c.before, min(left, c.part)
+	if p.Rows < left { // the row behind the part tells whether there is another
+		p.Read = p.Rows + 1
+	}
+	return p
 }
 
 // read reads the children of a parent and of those behind it.
@@ -77,6 +111,9 @@ func (c *children) shrink() {
 	c.run = len(c.by)
 	if c.node.Many && !c.node.CountOnly {
 		c.run = int(max(rows/max(c.node.Page.Rows, 1), 1))
+		if c.run == 1 {
+			c.part = partsOf * rows
+		}
 	}
 }
 
@@ -98,7 +135,9 @@ func (c *children) start(from, to int) [][]any {
 // readChildren reads the pages of all parents. With a limit it is false, and what it read is of no use, when there are more
 // rows than that, or more bytes than fit.
 func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, err error) {
-	n := c.node
+	part := *c.node
+	part.Page = c.page()
+	n, page := &part, part.Page
 	most := int64(0)
 	if limit > 0 && n.Many && !n.CountOnly {
 		most = limit + 1
@@ -153,11 +192,12 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, 
 		if n.Count {
 			g.count = cells[total].Int
 		}
-		if n.CountOnly || n.Many && cells[rank].Int <= n.Page.Skip {
+		if n.CountOnly || n.Many && cells[rank].Int <= page.Skip {
 			continue
 		}
-		if int64(len(g.rows)) == n.Page.Rows {
-			g.more = n.Page.Next
+		if int64(len(g.rows)) == page.Rows {
+			g.rest = c.before+page.Rows < c.node.Page.Rows
+			g.more = !g.rest && page.Next
 			continue
 		}
 		g.rows = append(g.rows, c.rows)
@@ -172,15 +212,22 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, 
 
 // childRows is the cursor over one parent's children.
 type childRows struct {
-	c   *children
-	g   group
-	at  int
-	err error
+	c      *children
+	parent int
+	g      group
+	at     int
+	err    error
 }
 
 func (r *childRows) Next() bool {
 	if r.at+1 >= len(r.g.rows) {
-		return false
+		if !r.g.rest || r.err != nil {
+			return false
+		}
+		if r.g, r.err = r.c.next(r.parent, r.g); len(r.g.rows) == 0 {
+			return false
+		}
+		r.at = -1
 	}
 	r.at++
 	return true

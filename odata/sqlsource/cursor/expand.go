@@ -11,10 +11,12 @@ import (
 // statement for each expanded property.
 const chunkRows = 1000
 
-// Bounds of the children that are held at a time, for each level of $expand. Those of one parent are held in any case.
+// Bounds of the children that are held at a time, for each level of $expand. Of a single parent partsOf times as many are
+// held, because each further part is found by counting all rows before it.
 const (
 	maxChildren = 20_000
 	maxBuffered = 8 << 20
+	partsOf     = 4
 )
 
 // valueBytes is the memory of a value without its text.
@@ -38,6 +40,8 @@ type group struct {
 	rows  []int
 	more  bool
 	count int64
+	// rest tells that the rows are a part, which another one follows.
+	rest bool
 }
 
 func (b *buffer) len() int { return b.rows }
@@ -50,7 +54,7 @@ func (b *buffer) row(i int) []plan.Value {
 func (b *buffer) expand(i, parent int) plan.Rows {
 	c := b.children[i]
 	g, err := c.group(parent)
-	return &childRows{c: c, g: g, at: -1, err: err}
+	return &childRows{c: c, parent: parent, g: g, at: -1, err: err}
 }
 
 // add decodes a row into the buffer.
