@@ -38,17 +38,27 @@ type violation struct {
 	Nodes []string `json:"nodes"`
 }
 
-// axe fails the test for every violation of WCAG 2.2 AA and of the best
-// practices that axe knows.
-func (b *tab) axe(source, state string) {
+// What axe is asked: everything of WCAG 2.2 AA and of the best practices, or the
+// rules whose answer theme and width decide.
+const (
+	wholeAxe = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`
+	lookAxe  = `{ type: 'rule', values: ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable'] }`
+)
+
+// axe fails the test for every violation that axe knows.
+func (b *tab) axe(source, state string, whole bool) {
 	b.T.Helper()
 	axeTally.runs.Add(1)
 	if !browsertest.Eval[bool](b.Tab, `typeof window.axe === 'object'`) {
 		browsertest.Eval[any](b.Tab, source+`;null`)
 	}
+	rules := lookAxe
+	if whole {
+		rules = wholeAxe
+	}
 	found := browsertest.Eval[[]violation](b.Tab, `(async () => {
 		const result = await axe.run(document, {
-			runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+			runOnly: `+rules+`,
 			rules: { 'target-size': { enabled: true } },
 			resultTypes: ['violations'],
 		});

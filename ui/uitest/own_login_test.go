@@ -148,7 +148,7 @@ func TestOwnLoginScreens(t *testing.T) {
 			for _, l := range looks() {
 				b.Size(l.width, l.height)
 				b.Media(l.scheme)
-				b.axe(source, hash)
+				b.axe(source, hash, l.whole)
 				b.PictureOfAll("own-login-" + name + "." + l.name)
 			}
 		})
