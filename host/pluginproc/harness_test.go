@@ -89,6 +89,14 @@ func (l *log) String() string {
 	return l.buf.String()
 }
 
+// arrived waits until so many calls say that they are under way in the plugin.
+func (l *log) arrived(t testing.TB, calls int) {
+	t.Helper()
+	if !within(patience, func() bool { return strings.Count(l.String(), "the call has arrived") >= calls }) {
+		t.Errorf("fewer than %d calls arrived", calls)
+	}
+}
+
 // counts collects what a host would count.
 type counts struct {
 	mu sync.Mutex
@@ -184,7 +192,7 @@ func (h *host) left(t testing.TB, specs []pluginproc.Spec) {
 		}
 		pids, _ := os.ReadDir(s.Env["PIDS"])
 		for _, p := range pids {
-			if pid, err := strconv.Atoi(p.Name()); err == nil && !within(3*time.Second, func() bool { return gone(pid) }) {
+			if pid, err := strconv.Atoi(p.Name()); err == nil && !within(patience, func() bool { return gone(pid) }) {
 				t.Errorf("child %d outlived the plugin", pid)
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
@@ -200,6 +208,9 @@ func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(stat), ") Z ") // nobody reaps it in a container
 }
+
+// patience is how long tests wait for what happens at once where nothing else runs.
+const patience = 20 * time.Second
 
 // within waits until cond holds, and tells whether it did in time.
 func within(limit time.Duration, cond func() bool) bool {

@@ -129,9 +129,9 @@ func acts() map[string]func(context.Context) error {
 		"panic-goroutine": func(context.Context) error { go boom("in a goroutine"); time.Sleep(time.Second); return nil },
 		"exit":            func(context.Context) error { os.Exit(7); return nil },
 		"kill":            func(context.Context) error { return raise(syscall.SIGKILL) },
-		"freeze":          func(context.Context) error { return raise(syscall.SIGSTOP) },
-		"hang":            func(context.Context) error { select {} },
-		"slow":            func(context.Context) error { time.Sleep(300 * time.Millisecond); return nil },
+		"freeze":          func(ctx context.Context) error { arrived(ctx); return raise(syscall.SIGSTOP) },
+		"hang":            func(ctx context.Context) error { arrived(ctx); select {} },
+		"slow":            func(ctx context.Context) error { arrived(ctx); time.Sleep(300 * time.Millisecond); return nil },
 		"fork":            func(context.Context) error { forkChild(true); return nil },
 		"prints-long": func(context.Context) error {
 			_, err := os.NewFile(1, "").WriteString(strings.Repeat("z", 200<<10))
@@ -140,6 +140,9 @@ func acts() map[string]func(context.Context) error {
 		"once": once,
 	}
 }
+
+// arrived tells a test that waits for it that the call is under way.
+func arrived(ctx context.Context) { pluginsdk.Logger(ctx).Info("the call has arrived") }
 
 // raise sends a signal to the process. It takes a moment to arrive, in which there
 // must be no answer.
