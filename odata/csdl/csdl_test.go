@@ -84,10 +84,12 @@ func TestXML(t *testing.T) {
 		"enum":           `<EnumType Name="Status" UnderlyingType="Edm.Int64" IsFlags="true"> <Member Name="None" Value="0"/> <Member Name="New" Value="1"/> </EnumType>`,
 		"set":            `<EntitySet Name="Products" EntityType="Shop.Product"> <NavigationPropertyBinding Path="Category" Target="Categories"/>`,
 		"singleton":      `<Singleton Name="Company" Type="Shop.Category"> <NavigationPropertyBinding Path="Products" Target="Products"/>`,
-		"read-only":      `<Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="false"/>`,
+		"read-only":      `<Annotations Target="Shop.Container/Products"> <Annotation Term="Capabilities.SearchRestrictions"> <Record> <PropertyValue Property="Searchable" Bool="true"/> </Record> </Annotation> <Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="false"/>`,
+		"read-only one":  `<Annotations Target="Shop.Container/Company"> <Annotation Term="Capabilities.UpdateRestrictions"> <Record> <PropertyValue Property="Updatable" Bool="false"/>`,
+		"the service":    `<Annotations Target="Shop.Container"> <Annotation Term="Core.ODataVersions" String="4.0 4.01"/>`,
 		"expand depth":   `<PropertyValue Property="MaxLevels" Int="4"/>`,
 		"function":       `<Annotation Term="Capabilities.FilterFunctions"> <Collection> <String>contains</String> </Collection>`,
-		"enum member":    `<Annotation Term="Capabilities.ConformanceLevel" EnumMember="Capabilities.ConformanceLevelType/Advanced"/>`,
+		"enum member":    `<Annotation Term="Capabilities.ConformanceLevel" EnumMember="Capabilities.ConformanceLevelType/Intermediate"/>`,
 		"not searchable": `<PropertyValue Property="Searchable" Bool="false"/>`,
 	} {
 		if !strings.Contains(flat, want) {
@@ -117,6 +119,7 @@ func TestJSON(t *testing.T) {
 	product, _ := schema["Product"].(object)
 	container, _ := schema["Container"].(object)
 	company, _ := container["Company"].(object)
+	apart, _ := schema["$Annotations"].(object)
 	products, _ := container["Products"].(object)
 	for name, pair := range map[string][2]any{
 		"key":        {product["$Key"], []any{"ID"}},
@@ -131,7 +134,9 @@ func TestJSON(t *testing.T) {
 		"binding":    {products["$NavigationPropertyBinding"], object{"Category": "Categories"}},
 		"set":        {products["$Collection"], true},
 		"singleton":  {company["$Collection"], nil},
-		"search":     {products["@Capabilities.SearchRestrictions"], object{"Searchable": true}},
+		"search":     {apart["Shop.Container/Products"].(object)["@Capabilities.SearchRestrictions"], object{"Searchable": true}},
+		"level":      {apart["Shop.Container"].(object)["@Capabilities.ConformanceLevel"], "Intermediate"},
+		"no insert":  {apart["Shop.Container/Company"].(object)["@Capabilities.InsertRestrictions"], nil},
 	} {
 		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
 			t.Errorf("%s: %s", name, diff)

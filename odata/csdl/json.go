@@ -32,7 +32,14 @@ func JSON(m *edm.Model, o Options) []byte {
 	for _, e := range m.Enums {
 		w.enumType(e)
 	}
-	w.container(m, o)
+	w.container(m)
+	w.open("$Annotations")
+	for _, g := range outside(m, o) {
+		w.open(g.target)
+		w.annotations(g.list)
+		w.close()
+	}
+	w.close()
 	w.close()
 	w.close()
 	return w.b.Bytes()
@@ -112,21 +119,20 @@ func (w *jsonWriter) enumType(e *edm.EnumType) {
 	w.close()
 }
 
-func (w *jsonWriter) container(m *edm.Model, o Options) {
+func (w *jsonWriter) container(m *edm.Model) {
 	w.open(m.Container)
 	w.member("$Kind", "EntityContainer")
-	w.annotations(ofContainer(o))
 	for _, s := range m.Sets {
-		w.entitySet(s, o)
+		w.entitySet(s)
 	}
 	for _, s := range m.Singletons {
-		w.entitySet(s.Set, o)
+		w.entitySet(s.Set)
 	}
 	w.close()
 }
 
 // entitySet writes an entity set or a singleton.
-func (w *jsonWriter) entitySet(s *edm.EntitySet, o Options) {
+func (w *jsonWriter) entitySet(s *edm.EntitySet) {
 	w.open(s.Name)
 	w.flag("$Collection", !s.Single())
 	w.member("$Type", w.namespace+"."+s.Type.Name)
@@ -137,7 +143,7 @@ func (w *jsonWriter) entitySet(s *edm.EntitySet, o Options) {
 	if pairs != nil {
 		w.member("$NavigationPropertyBinding", pairs)
 	}
-	w.annotations(ofSet(s, o))
+	w.annotations(describe(s.Description))
 	w.close()
 }
 

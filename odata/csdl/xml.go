@@ -32,7 +32,12 @@ func XML(m *edm.Model, o Options) []byte {
 	for _, e := range m.Enums {
 		w.enumType(e)
 	}
-	w.container(m, o)
+	w.container(m)
+	for _, g := range outside(m, o) {
+		w.open("Annotations", "Target", g.target)
+		w.annotations(g.list)
+		w.close("Annotations")
+	}
 	w.close("Schema")
 	w.close("edmx:DataServices")
 	w.close("edmx:Edmx")
@@ -112,25 +117,24 @@ func (w *xmlWriter) enumType(e *edm.EnumType) {
 	w.close("EnumType")
 }
 
-func (w *xmlWriter) container(m *edm.Model, o Options) {
+func (w *xmlWriter) container(m *edm.Model) {
 	w.open("EntityContainer", "Name", m.Container)
-	w.annotations(ofContainer(o))
 	for _, s := range m.Sets {
-		w.entitySet("EntitySet", "EntityType", s, o)
+		w.entitySet("EntitySet", "EntityType", s)
 	}
 	for _, s := range m.Singletons {
-		w.entitySet("Singleton", "Type", s.Set, o)
+		w.entitySet("Singleton", "Type", s.Set)
 	}
 	w.close("EntityContainer")
 }
 
 // entitySet writes an entity set or a singleton.
-func (w *xmlWriter) entitySet(element, typeAttr string, s *edm.EntitySet, o Options) {
+func (w *xmlWriter) entitySet(element, typeAttr string, s *edm.EntitySet) {
 	w.open(element, "Name", s.Name, typeAttr, w.namespace+"."+s.Type.Name)
 	for _, b := range bindings(s) {
 		w.leaf("NavigationPropertyBinding", "Path", b[0], "Target", b[1])
 	}
-	w.annotations(ofSet(s, o))
+	w.annotations(describe(s.Description))
 	w.close(element)
 }
 

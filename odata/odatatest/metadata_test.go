@@ -1,0 +1,236 @@
+package odatatest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/vestibule-dev/vestibule/v2/examples/shop/seed"
+	"github.com/vestibule-dev/vestibule/v2/host/config"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// TestMetadataOfTheSuite holds $metadata of each engine against the schemas of the
+// committee, in both formats and both versions.
+func TestMetadataOfTheSuite(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) *edm.Model{
+		"memory": func(t *testing.T) *edm.Model {
+			source, err := memory.New(odatatest.Memory())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return source.Model()
+		},
+		"sqlite": func(t *testing.T) *edm.Model {
+			return modelOf(t, "sqlite", "sqlite", filepath.Join(t.TempDir(), "suite.db"))
+		},
+		"postgres": func(t *testing.T) *edm.Model { return modelOf(t, "postgres", "pgx", dbtest.Postgres(t)) },
+		"mysql":    func(t *testing.T) *edm.Model { return modelOf(t, "mysql", "mysql", dbtest.MySQL(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service, err := odata.New(open(t), nil, odata.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, version := range []string{"4.0", "4.01"} {
+				valid(t, document(t, service, "application/xml", version), document(t, service, "application/json", version))
+			}
+		})
+	}
+}
+
+func modelOf(t *testing.T, dialect, driver, dsn string) *edm.Model {
+	t.Helper()
+	db, err := sqlx.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := odatatest.Fill(db, dialect); err != nil {
+		t.Fatal(err)
+	}
+	source, err := sqlsource.New(t.Context(), sqlsource.Database{Dialect: dialect, DB: db, DSN: dsn}, odatatest.Mapping())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = source.Close() })
+	return source.Model()
+}
+
+func document(t *testing.T, h http.Handler, media, version string) []byte {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "http://h/$metadata", nil)
+	r.Header.Set("Accept", media)
+	r.Header.Set("OData-MaxVersion", version)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return w.Body.Bytes()
+}
+
+// TestMetadataOfTheDemo does the same with the demo, and with the SQLite file that
+// CHINOOK names.
+func TestMetadataOfTheDemo(t *testing.T) {
+	t.Parallel()
+	demo := filepath.Join(t.TempDir(), "shop.db")
+	if _, err := seed.Build(t.Context(), demo); err != nil {
+		t.Fatal(err)
+	}
+	validConfigured(t, "../../config.hcl", "database.dsn="+demo)
+}
+
+func TestMetadataOfChinook(t *testing.T) {
+	t.Parallel()
+	file := os.Getenv("CHINOOK")
+	if file == "" {
+		t.Skip("CHINOOK names no SQLite file")
+	}
+	text := "odata {\n  guard = \"none\"\n  discover = [\"*\"]\n  database {\n    driver = \"sqlite\"\n    dsn = \"" + file + "\"\n  }\n}\n"
+	path := filepath.Join(t.TempDir(), "config.hcl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	validConfigured(t, path)
+}
+
+func validConfigured(t *testing.T, file string, set ...string) {
+	t.Helper()
+	cfg, findings := config.Load(config.Source{File: file, Set: set})
+	if cfg == nil {
+		t.Fatal(findings)
+	}
+	var docs [2]bytes.Buffer
+	for i := range docs {
+		if err := cfg.Metadata(t.Context(), &docs[i], i == 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	valid(t, docs[0].Bytes(), docs[1].Bytes())
+}
+
+// valid checks a document in both formats.
+func valid(t *testing.T, asXML, asJSON []byte) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("testdata/csdl.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		t.Errorf("JSON: %v", err)
+	}
+	applied(t, asXML)
+	if _, err := exec.LookPath("xmllint"); err != nil {
+		if os.Getenv("REQUIRE_XMLLINT") != "" {
+			t.Fatal("xmllint is not there, and REQUIRE_XMLLINT is set")
+		}
+		t.Skip("no xmllint (apt-get install libxml2-utils)")
+	}
+	command := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema", "testdata/edmx.xsd", "-")
+	command.Stdin = bytes.NewReader(asXML)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("XML: %v\n%s", err, out)
+	}
+}
+
+// applied checks that each annotation is of a term that the vocabularies have, and
+// that the term goes with what it is applied to. The schemas do not know terms.
+func applied(t *testing.T, doc []byte) {
+	t.Helper()
+	terms := vocabularies(t)
+	kinds := map[string]string{} // what a target is, by its name
+	var open []string
+	target, seen := "", 0
+	dec := xml.NewDecoder(bytes.NewReader(doc))
+	for {
+		token, err := dec.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			if seen < 20 {
+				t.Errorf("only %d annotations", seen)
+			}
+			return
+		case err != nil:
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.StartElement:
+			attr := map[string]string{}
+			for _, a := range e.Attr {
+				attr[a.Name.Local] = a.Value
+			}
+			switch e.Name.Local {
+			case "EntityContainer", "EntitySet", "Singleton":
+				kinds[attr["Name"]] = e.Name.Local
+			case "Annotations":
+				target = attr["Target"][strings.LastIndexAny(attr["Target"], "./")+1:]
+			case "Annotation":
+				on := open[len(open)-1]
+				if on == "Annotations" {
+					on = kinds[target]
+				}
+				seen++
+				if to, known := terms[attr["Term"]]; !known || len(to) > 0 && !slices.Contains(to, on) {
+					t.Errorf("%s is applied to a %s (%s), and goes with %v", attr["Term"], on, target, to)
+				}
+			}
+			open = append(open, e.Name.Local)
+		}
+	}
+}
+
+// vocabularies tells which kinds of elements the terms apply to.
+func vocabularies(t *testing.T) map[string][]string {
+	t.Helper()
+	out := map[string][]string{}
+	for _, alias := range []string{"Core", "Capabilities"} {
+		text, err := os.ReadFile("testdata/Org.OData." + alias + ".V1.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc, elements map[string]json.RawMessage
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(doc["Org.OData."+alias+".V1"], &elements); err != nil {
+			t.Fatal(err)
+		}
+		for name, raw := range elements {
+			var term struct {
+				Kind string   `json:"$Kind"`
+				To   []string `json:"$AppliesTo"`
+			}
+			if json.Unmarshal(raw, &term) == nil && term.Kind == "Term" {
+				out[alias+"."+name] = term.To
+			}
+		}
+	}
+	return out
+}
