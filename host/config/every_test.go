@@ -180,6 +180,9 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	same(t, "shape of Company", []string{
 		"id Edm.Int64", "code Edm.Int64", "active Edm.Int64", "Name Edm.Decimal(19,4)", "Seat Place", "-> wares Products, many", "-> bound Plain, many",
 	}, shape(m.EntityType("Firm")))
+	ware, firm := m.EntityType("Ware"), m.EntityType("Firm")
+	same(t, "descriptions", []string{"What is for sale", "Before tax", "Who sells", "As registered"},
+		[]string{ware.Description, ware.Property("Price").Description, firm.Description, firm.Property("Name").Description})
 	status, kind := m.Enum("Status"), m.Enum("Kind")
 	if !status.Flags || kind.Flags || len(status.Members) != 2 || len(kind.Members) != 1 {
 		t.Errorf("enums %+v, %+v", status, kind)

@@ -43,16 +43,18 @@ type Limits struct {
 
 // EntitySet is a block entity_set or singleton.
 type EntitySet struct {
-	Table      string                `koanf:"table"`
-	Type       *string               `koanf:"type"`
-	Guard      *string               `koanf:"guard"`
-	Key        []string              `koanf:"key"`
-	Hide       []string              `koanf:"hide"`
-	Search     []string              `koanf:"search"`
-	Filter     *string               `koanf:"filter"`
-	Properties map[string]Property   `koanf:"property"`
-	Complexes  map[string]Complex    `koanf:"complex"`
-	Navigation map[string]Navigation `koanf:"navigation"`
+	Table  string   `koanf:"table"`
+	Type   *string  `koanf:"type"`
+	Guard  *string  `koanf:"guard"`
+	Key    []string `koanf:"key"`
+	Hide   []string `koanf:"hide"`
+	Search []string `koanf:"search"`
+	Filter *string  `koanf:"filter"`
+	// Description is the comment of the table when nil.
+	Description *string               `koanf:"description"`
+	Properties  map[string]Property   `koanf:"property"`
+	Complexes   map[string]Complex    `koanf:"complex"`
+	Navigation  map[string]Navigation `koanf:"navigation"`
 }
 
 // Property is a block property; its label is the column.
@@ -61,6 +63,8 @@ type Property struct {
 	Type      *string `koanf:"type"`
 	Precision *int    `koanf:"precision"`
 	Scale     *int    `koanf:"scale"`
+	// Description is the comment of the column when nil.
+	Description *string `koanf:"description"`
 }
 
 // Complex is a block complex; its label is the type.

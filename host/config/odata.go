@@ -140,13 +140,13 @@ func (c *Config) sets(blocks map[string]EntitySet, kind string) []sqlsource.Enti
 		b := blocks[name]
 		set := sqlsource.EntitySet{
 			Name: name, Table: b.Table, Type: value(b.Type), Guard: value(b.Guard), Key: b.Key, Hide: b.Hide,
-			Search: b.Search, Filter: value(b.Filter),
+			Search: b.Search, Filter: value(b.Filter), Description: value(b.Description),
 		}
 		path := []string{"odata", kind, name}
 		for _, column := range labels(c, b.Properties, append(path, "property")...) {
 			p := b.Properties[column]
 			set.Properties = append(set.Properties, sqlsource.Property{
-				Column: column, Name: value(p.Name), Type: value(p.Type), Precision: p.Precision, Scale: p.Scale,
+				Column: column, Name: value(p.Name), Type: value(p.Type), Precision: p.Precision, Scale: p.Scale, Description: value(p.Description),
 			})
 		}
 		for _, label := range labels(c, b.Complexes, append(path, "complex")...) {

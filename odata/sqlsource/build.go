@@ -125,11 +125,15 @@ func (b *builder) attach(s *set, single bool) {
 		}
 		guard = g
 	}
-	t := &edm.EntityType{Name: typeName, Description: s.table.Comment}
+	description := c.Description
+	if description == "" {
+		description = s.table.Comment
+	}
+	t := &edm.EntityType{Name: typeName, Description: description}
 	if typeName == b.model.Container {
 		b.model.Container = "Service" + b.model.Container
 	}
-	es := edm.EntitySet{Name: c.Name, Type: t, Guard: guard, Policy: c.Filter, Description: s.table.Comment}
+	es := edm.EntitySet{Name: c.Name, Type: t, Guard: guard, Policy: c.Filter, Description: description}
 	b.model.Types = append(b.model.Types, t)
 	if single {
 		one := edm.NewSingleton(es)

@@ -47,7 +47,9 @@ type EntitySet struct {
 	// Search are the columns that $search looks at; the set cannot be searched when empty.
 	Search []string
 	// Filter is a row policy in $filter syntax.
-	Filter      string
+	Filter string
+	// Description is for people; the comment of the table when empty.
+	Description string
 	Properties  []Property
 	Complexes   []Complex
 	Navigations []Navigation
@@ -62,6 +64,8 @@ type Property struct {
 	Type string
 	// Precision and Scale are facets of the type; nil for none.
 	Precision, Scale *int
+	// Description is for people; the comment of the column when empty.
+	Description string
 }
 
 // Complex makes one complex property of columns whose names begin alike.

@@ -68,6 +68,9 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 		Name: makeIdentifier(c.Name), Type: edmType(b.dialect, c), Nullable: c.Nullable,
 		Description: c.Comment, Computed: c.Generated,
 	}
+	if c.Type == "bigint unsigned" && counts(s, c.Name) {
+		out.Type = edm.Of(edm.Int64)
+	}
 	if p.Name != "" {
 		if out.Name = p.Name; !identifier(p.Name) {
 			b.report(s.at("property", c.Name, "name"), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
@@ -77,10 +80,15 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 		if e := b.model.Enum(p.Type); e != nil {
 			out.Type = edm.Type{Kind: edm.Enum, Enum: e}
 		} else if k := edm.PrimitiveKind(strings.TrimPrefix(p.Type, "Edm.")); k != edm.Invalid && k != edm.Stream {
-			out.Type = edm.Of(k)
+			if out.Type = edm.Of(k); k == edm.DateTimeOffset || k == edm.TimeOfDay || k == edm.Duration {
+				out.Type.Precision = fraction
+			}
 		} else {
 			b.report(s.at("property", c.Name, "type"), "there is no type "+quoted(p.Type), didYouMean(p.Type, b.typeNames()))
 		}
+	}
+	if p.Description != "" {
+		out.Description = p.Description
 	}
 	if p.Precision != nil {
 		out.Type.Precision = *p.Precision
@@ -89,6 +97,23 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 		out.Type.Scale = *p.Scale
 	}
 	return out
+}
+
+// counts tells whether a column belongs to a key or refers to one. Such columns count, and no count reaches what
+// Edm.Int64 cannot hold; other unsigned columns may.
+func counts(s *set, column string) bool {
+	if contains(s.table.Key, column) || contains(s.cfg.Key, column) {
+		return true
+	}
+	if len(s.table.Key) == 0 && len(s.table.Unique) > 0 && contains(s.table.Unique[0], column) {
+		return true // the key, where there is no primary one
+	}
+	for _, f := range s.table.Foreign {
+		if contains(f.Columns, column) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *builder) typeNames() []string {

@@ -33,11 +33,11 @@ func sqliteType(c *introspect.Column) edm.Type {
 	case has("bool"):
 		return edm.Of(edm.Boolean)
 	case has("datetime", "timestamp"):
-		return edm.Of(edm.DateTimeOffset)
+		return edm.Type{Kind: edm.DateTimeOffset, Precision: fraction}
 	case c.Type == "date":
 		return edm.Of(edm.Date)
 	case c.Type == "time":
-		return edm.Of(edm.TimeOfDay)
+		return edm.Type{Kind: edm.TimeOfDay, Precision: fraction}
 	case has("uuid", "guid", "uniqueidentifier"):
 		return edm.Of(edm.Guid)
 	case has("decimal", "numeric", "money"):
@@ -52,6 +52,18 @@ func sqliteType(c *introspect.Column) edm.Type {
 		return edm.Of(edm.Binary)
 	}
 	return edm.Of(edm.String)
+}
+
+// fraction is how many digits of a second are sent at most.
+const fraction = 6
+
+// temporal is a type with as many digits of a second as the column has.
+func temporal(k edm.Kind, c *introspect.Column) edm.Type {
+	t := edm.Type{Kind: k, Precision: fraction}
+	if c.Precision >= 0 {
+		t.Precision = min(c.Precision, fraction)
+	}
+	return t
 }
 
 func decimal(c *introspect.Column) edm.Type {
@@ -91,11 +103,11 @@ func postgresType(c *introspect.Column) edm.Type {
 	case "date":
 		return edm.Of(edm.Date)
 	case "timestamp with time zone", "timestamp without time zone":
-		return edm.Type{Kind: edm.DateTimeOffset, Precision: 6}
+		return temporal(edm.DateTimeOffset, c)
 	case "time without time zone", "time with time zone":
-		return edm.Type{Kind: edm.TimeOfDay, Precision: 6}
+		return temporal(edm.TimeOfDay, c)
 	case "interval":
-		return edm.Type{Kind: edm.Duration, Precision: 6}
+		return temporal(edm.Duration, c)
 	case "bytea":
 		return edm.Of(edm.Binary)
 	}
@@ -129,9 +141,9 @@ func mysqlType(c *introspect.Column) edm.Type {
 	case "date":
 		return edm.Of(edm.Date)
 	case "datetime", "timestamp":
-		return edm.Type{Kind: edm.DateTimeOffset, Precision: 6}
+		return temporal(edm.DateTimeOffset, c)
 	case "time":
-		return edm.Type{Kind: edm.TimeOfDay, Precision: 6}
+		return temporal(edm.TimeOfDay, c)
 	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
 		return edm.Of(edm.Binary)
 	}

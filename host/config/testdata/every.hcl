@@ -136,11 +136,13 @@ odata {
     hide   = ["cost"]
     search = ["title"]
     filter = "tenant eq @user_tenant_id"
+    description = "What is for sale"
     property "price" {
       name      = "Price"
       type      = "Edm.Decimal"
       precision = 12
       scale     = 3
+      description = "Before tax"
     }
     property "status" {
       type = "Status"
@@ -172,11 +174,13 @@ odata {
     key    = ["code"]
     hide   = ["secret"]
     filter = "active eq 1"
+    description = "Who sells"
     property "name" {
       name      = "Name"
       type      = "Edm.Decimal"
       precision = 19
       scale     = 4
+      description = "As registered"
     }
     complex "Place" {
       name   = "Seat"

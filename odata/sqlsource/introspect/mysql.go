@@ -50,7 +50,7 @@ func (r *reader) mysqlViews(all *named) error {
 }
 
 func (r *reader) mysqlColumns(all *named) error {
-	return r.each(9, func(c row) {
+	return r.each(11, func(c row) {
 		t := all.get("", c.text(0))
 		if t == nil {
 			return
@@ -58,7 +58,10 @@ func (r *reader) mysqlColumns(all *named) error {
 		col := Column{
 			Name: c.text(1), Type: strings.ToLower(c.text(2)), Nullable: c.text(3) == "YES",
 			Length: c.number(4), Precision: c.number(5), Scale: c.number(6),
-			Collation: c.text(7), Comment: c.text(8),
+			Collation: c.text(7), Comment: c.text(8), Generated: strings.Contains(strings.ToLower(c.text(10)), "generated"),
+		}
+		if digits := c.number(9); digits >= 0 {
+			col.Precision = digits
 		}
 		// The full type tells a flag, tinyint(1), from a small number, and signed from unsigned.
 		full := strings.ToLower(c.text(2))
@@ -72,7 +75,7 @@ func (r *reader) mysqlColumns(all *named) error {
 		}
 		t.Columns = append(t.Columns, col)
 	}, `SELECT table_name, column_name, column_type, is_nullable, character_maximum_length, numeric_precision,
-			numeric_scale, collation_name, column_comment
+			numeric_scale, collation_name, column_comment, datetime_precision, extra
 		FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`)
 }
 

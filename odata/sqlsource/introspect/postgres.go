@@ -43,6 +43,8 @@ func (r *reader) postgresColumns(all *named) error {
 			col.Type = "enum"
 		case typ == "numeric" && mod > 4:
 			col.Precision, col.Scale = (mod-4)>>16&0xffff, (mod-4)&0x7ff
+		case mod >= 0 && (strings.HasPrefix(typ, "time") || typ == "interval") && mod&0xffff <= 6:
+			col.Precision = mod & 0xffff // that of an interval without one is 65535
 		case mod > 4 && (strings.HasPrefix(typ, "character") || typ == "bpchar"):
 			col.Length = mod - 4
 		}
@@ -50,7 +52,7 @@ func (r *reader) postgresColumns(all *named) error {
 	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, a.attname,
 			format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, NULL),
 			CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END::bigint,
-			a.attnotnull OR t.typnotnull, a.attgenerated <> '',
+			a.attnotnull OR t.typnotnull, a.attgenerated <> '' OR a.attidentity = 'a',
 			coalesce(col_description(c.oid, a.attnum), ''),
 			coalesce(CASE WHEN NOT co.collisdeterministic THEN 'nondeterministic'
 				WHEN co.collname IN ('C', 'POSIX') OR co.collname = 'default' AND (SELECT d.datcollate IN ('C', 'POSIX')

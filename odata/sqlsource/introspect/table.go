@@ -33,7 +33,8 @@ type Column struct {
 	Name string
 	// Type is the declared type in lower case without parameters, such as "varchar" or "timestamp with time zone".
 	Type string
-	// Length, Precision, Scale are the parameters of the type; -1 when not given.
+	// Length, Precision, Scale are the parameters of the type; -1 when not given. Precision is that of a number, or the
+	// digits of a second.
 	Length, Precision, Scale int
 	Nullable                 bool
 	// Generated tells that the database computes the value.

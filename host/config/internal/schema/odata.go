@@ -74,6 +74,7 @@ func entityKeys() []Key {
 			Name: "filter", Null: true, Def: "null", Check: checkFilled, Sample: `"tenant_id eq @user_partner_id"`,
 			Doc: "row policy in $filter syntax; hidden columns allowed; @user_COLUMN is a column of the signed-in user",
 		},
+		{Name: "description", Null: true, Def: "null", Check: checkFilled, Sample: `"What is for sale"`, Doc: "what it is, in $metadata; null: the comment of the table. SQLite has none"},
 	}
 }
 
@@ -86,6 +87,7 @@ func mappingBlocks() []Block {
 				{Name: "type", Null: true, Def: "null", Check: checkFilled, Sample: `"Status"`, Doc: "an enum, or an Edm type such as Edm.Decimal"},
 				{Name: "precision", Kind: Number, Null: true, Def: "null", Check: checkPositive, Doc: "of a decimal or a time"},
 				{Name: "scale", Kind: Number, Null: true, Def: "null", Check: checkCount, Doc: "of a decimal"},
+				{Name: "description", Null: true, Def: "null", Check: checkFilled, Sample: `"Before tax"`, Doc: "what it is, in $metadata; null: the comment of the column. SQLite has none"},
 			},
 		},
 		{

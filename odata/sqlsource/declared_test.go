@@ -1,0 +1,101 @@
+package sqlsource_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// What a column declares of its fractions of a second, and that the database
+// computes it, stands in the model; so do comments, and descriptions in their place.
+func TestDeclaredTypes(t *testing.T) {
+	t.Parallel()
+	scripts := map[string]string{
+		"sqlite": `CREATE TABLE things (id INTEGER PRIMARY KEY, plain DATETIME, clock TIME, retyped TEXT, twice INTEGER GENERATED ALWAYS AS (id * 2) STORED)`,
+		"postgres": `CREATE TABLE things (id bigint PRIMARY KEY, plain timestamp, none timestamp(0), three timestamptz(3), clock time(0), span interval, spans interval(2),
+	retyped text, twice bigint GENERATED ALWAYS AS (id * 2) STORED, counted bigint GENERATED ALWAYS AS IDENTITY);
+COMMENT ON TABLE things IS 'From the database';
+COMMENT ON COLUMN things.plain IS 'When'`,
+		"mysql": `CREATE TABLE things (id BIGINT PRIMARY KEY, plain DATETIME(6) COMMENT 'When', none DATETIME, three TIMESTAMP(3) NULL, clock TIME, retyped TEXT,
+	twice BIGINT GENERATED ALWAYS AS (id * 2) STORED, later BIGINT AS (id * 3) VIRTUAL) COMMENT 'From the database'`,
+	}
+	wants := map[string]map[string]int{
+		"sqlite":   {"plain": 6, "clock": 6, "retyped": 6},
+		"postgres": {"plain": 6, "none": 0, "three": 3, "clock": 0, "span": 6, "spans": 2, "retyped": 6},
+		"mysql":    {"plain": 6, "none": 0, "three": 3, "clock": 0, "retyped": 6},
+	}
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, database(t, dialect, scripts[dialect]), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+				{Name: "Things", Table: "things", Properties: []sqlsource.Property{{Column: "retyped", Type: "Edm.DateTimeOffset", Description: "Said"}}},
+				{Name: "Others", Table: "things", Description: "Other things", Hide: []string{"retyped"}},
+			}})
+			things := s.Model().Set("Things")
+			got := map[string]int{}
+			for _, p := range things.Type.Properties {
+				switch p.Type.Kind {
+				case edm.DateTimeOffset, edm.TimeOfDay, edm.Duration:
+					got[p.Name] = p.Type.Precision
+				default:
+					if computed := p.Name != "id" && p.Name != "retyped"; p.Computed != computed {
+						t.Errorf("%s: computed is %v", p.Name, p.Computed)
+					}
+				}
+			}
+			if diff := cmp.Diff(wants[dialect], got); diff != "" {
+				t.Error(diff)
+			}
+			comment, column := "From the database", "When"
+			if dialect == "sqlite" { // which has no comments
+				comment, column = "", ""
+			}
+			texts := []string{things.Description, things.Type.Property("plain").Description, things.Type.Property("retyped").Description, s.Model().Set("Others").Description}
+			if diff := cmp.Diff([]string{comment, column, "Said", "Other things"}, texts); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Counted keys of MariaDB are often unsigned. They, and what refers to them, are
+// integers as on other databases; other unsigned columns may be larger.
+func TestUnsignedKeys(t *testing.T) {
+	t.Parallel()
+	s := open(t, database(t, "mysql", `CREATE TABLE parents (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9), size BIGINT UNSIGNED);
+CREATE TABLE children (id BIGINT UNSIGNED PRIMARY KEY, parent_id BIGINT UNSIGNED, FOREIGN KEY (parent_id) REFERENCES parents (id));
+INSERT INTO parents VALUES (1, 'one', 18446744073709551615), (2, 'two', 7);
+INSERT INTO children VALUES (5, 2), (6, NULL), (9223372036854775807, 1)`), sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"*"}})
+	types := map[string]string{}
+	for _, set := range s.Model().Sets {
+		for _, p := range set.Type.Properties {
+			types[set.Name+"."+p.Name] = p.Type.Kind.String()
+		}
+	}
+	want := map[string]string{
+		"parents.id": "Int64", "parents.name": "String", "parents.size": "Decimal", "children.id": "Int64", "children.parent_id": "Int64",
+	}
+	if diff := cmp.Diff(want, types); diff != "" {
+		t.Error(diff)
+	}
+	for target, want := range map[string]string{
+		"parents(2)/name":                        "[two]",
+		"parents(2L)/name":                       "[two]",
+		"parents(1)/size":                        "[18446744073709551615]",
+		"children(9223372036854775807)/id":       "[9223372036854775807]",
+		"children?$filter=id sub 10 lt 0":        "[5,2][6,null]",
+		"children?$filter=parent_id sub 2 eq -1": "[9223372036854775807,1]",
+		"children?$filter=-id lt -5":             "[6,null][9223372036854775807,1]",
+		"children?$filter=id eq -1":              "",
+		"children?$filter=parent/name eq 'two'":  "[5,2]",
+		"children?$orderby=parent_id desc":       "[5,2][9223372036854775807,1][6,null]",
+		"parents?$filter=size gt 7&$select=name": "[one]",
+	} {
+		if got := s.get(target); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
