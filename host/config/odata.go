@@ -56,7 +56,7 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	}
 	source, err := sqlsource.New(ctx, from, c.mapping())
 	if err == nil {
-		return endpoint{source}, c.brokenViews(source)
+		return endpoint{source}, c.brokenTables(source)
 	}
 	var invalid *sqlsource.Invalid
 	if !errors.As(err, &invalid) {
@@ -76,10 +76,14 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	return endpoint{}, findings.Sorted()
 }
 
-// brokenViews warns of the views that nobody names and the database cannot read.
-func (c *Config) brokenViews(source *sqlsource.Source) (found Findings) {
-	for _, v := range source.Broken() {
-		found.Warn(c.at("odata"), fmt.Sprintf("the view %q is passed over: %s", v.Name, oneLine(v.Cause)), "correct or drop the view")
+// brokenTables warns of the tables and views that nobody names and the database cannot read.
+func (c *Config) brokenTables(source *sqlsource.Source) (found Findings) {
+	for _, b := range source.Broken() {
+		kind, remedy := "table", "none is needed where no set names it"
+		if b.View {
+			kind, remedy = "view", "correct or drop the view"
+		}
+		found.Warn(c.at("odata"), fmt.Sprintf("the %s %q is passed over: %s", kind, b.Name, oneLine(b.Cause)), remedy)
 	}
 	return found
 }

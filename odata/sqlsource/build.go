@@ -192,8 +192,14 @@ func (b *builder) discovered() {
 
 // broken reports a view that somebody names and the database cannot read.
 func (b *builder) broken(at []string, t *introspect.Table) {
-	b.report(at, "the database cannot read the view "+quoted(strings.Join(tableName(t), ".")),
-		"correct the view, such as one whose table or column was dropped or renamed, or take it out here")
+	name := quoted(strings.Join(tableName(t), "."))
+	if t.View {
+		b.report(at, "the database cannot read the view "+name,
+			"correct the view, such as one whose table or column was dropped or renamed, or take it out here")
+		return
+	}
+	b.report(at, "the database cannot read the table "+name,
+		"take it out here, or make a table or view that needs no module or function of another program")
 }
 
 // matches reports whether a name of Discover means the table; "*" stands for any characters, also none.

@@ -47,13 +47,16 @@ type Source struct {
 	model   *edm.Model
 	gen     *sqltext.Generator
 	reader  *cursor.Reader
-	broken  []BrokenView
+	broken  []BrokenTable
 }
 
-// BrokenView is a view that the database cannot read, such as one over a table that was dropped.
-type BrokenView struct {
-	// Name is the view's, with its schema where that is not the default.
+// BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual
+// table of SQLite without its module.
+type BrokenTable struct {
+	// Name has the schema in front where that is not the default.
 	Name string
+	// View tells views from tables.
+	View bool
 	// Cause is what the database says, for the log.
 	Cause error
 }
@@ -103,7 +106,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	s.model, mapping.CaseCollation = model, found.CaseCollation
 	for _, t := range found.Tables {
 		if t.Broken != nil {
-			s.broken = append(s.broken, BrokenView{strings.Join(tableName(t), "."), t.Broken})
+			s.broken = append(s.broken, BrokenTable{strings.Join(tableName(t), "."), t.View, t.Broken})
 		}
 	}
 	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
@@ -121,8 +124,8 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 // Model is the model of what is exposed.
 func (s *Source) Model() *edm.Model { return s.model }
 
-// Broken lists the views that were passed over. No set of the Config names one of them: New refuses that.
-func (s *Source) Broken() []BrokenView { return s.broken }
+// Broken lists what was passed over. No set of the Config names any of it: New refuses that.
+func (s *Source) Broken() []BrokenTable { return s.broken }
 
 // Close closes the connections that the source opened itself, and Database.Closer.
 func (s *Source) Close() error {

@@ -17,8 +17,14 @@ func (r *reader) sqlite() ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.sqliteVirtual(&all); err != nil {
+		return nil, err
+	}
 	for _, read := range []func(*Table) error{r.sqliteColumns, r.sqliteIndexes, r.sqliteForeign} {
 		for _, t := range all.list {
+			if t.Broken != nil {
+				continue
+			}
 			if err := t.passOver(read(t)); err != nil {
 				return nil, err
 			}
@@ -39,14 +45,31 @@ func (r *reader) sqlite() ([]*Table, error) {
 	return all.list, r.sqliteFTS(&all)
 }
 
-// passOver keeps what the database says of a view that it cannot read, such as one over a table that was dropped. It
-// returns every other error.
+// passOver keeps what the database says of a table that it cannot read, such as a view over a table that was dropped, or a
+// table with functions of the application that made it. It returns every other error.
 func (t *Table) passOver(err error) error {
-	if err == nil || !t.View || sqlite.ErrCode(err).ToPrimary() != sqlite.ResultError {
+	if err == nil || sqlite.ErrCode(err).ToPrimary() != sqlite.ResultError {
 		return err
 	}
-	if t.Broken == nil {
-		t.Broken = err
+	t.Broken = err
+	return nil
+}
+
+// sqliteVirtual adds the virtual tables whose module is missing. Others are no tables to expose.
+func (r *reader) sqliteVirtual(all *named) error {
+	var virtual []*Table
+	err := r.each(1, func(c row) { virtual = append(virtual, &Table{Name: c.text(0)}) },
+		`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual' ORDER BY name`)
+	if err != nil {
+		return err
+	}
+	for _, t := range virtual {
+		if err := t.passOver(r.each(1, func(row) {}, "SELECT 1 FROM "+quote(t.Name)+" LIMIT 0")); err != nil {
+			return fmt.Errorf("virtual table %q: %w", t.Name, err)
+		}
+		if t.Broken != nil {
+			all.add(t)
+		}
 	}
 	return nil
 }

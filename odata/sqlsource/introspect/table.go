@@ -24,7 +24,7 @@ type Table struct {
 	Foreign []ForeignKey
 	// Search is the full-text index of the table; nil when there is none.
 	Search *FullText
-	// Broken is why the database cannot read the view; nil when it can. A broken view may lack columns.
+	// Broken is why the database cannot read the table or view; nil when it can. A broken view may lack columns.
 	Broken error
 }
 
