@@ -108,7 +108,7 @@ func convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 	case sameType(from, to):
 		return l, true
 	case from.Kind.Integer() && to.Kind.Integer():
-		lo, hi := integerBounds(to.Kind)
+		lo, hi := to.Kind.Bounds()
 		return &plan.Literal{T: to, Value: l.Value}, l.Value.Int >= lo && l.Value.Int <= hi
 	case from.Kind.Numeric() && to.Kind == edm.Decimal:
 		return toDecimal(l, to)
@@ -120,7 +120,7 @@ func convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 			return nil, false
 		}
 		n, err := strconv.ParseInt(string(d.Value.Bytes), 10, 64)
-		lo, hi := integerBounds(to.Kind)
+		lo, hi := to.Kind.Bounds()
 		return &plan.Literal{T: to, Value: plan.Value{Int: n}}, err == nil && n >= lo && n <= hi
 	case from.Kind == edm.String:
 		return fromString(l, to)
@@ -128,20 +128,6 @@ func convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 		return &plan.Literal{T: to, Value: plan.Value{Bytes: strconv.AppendInt(nil, l.Value.Int, 10)}}, true
 	}
 	return nil, false
-}
-
-func integerBounds(k edm.Kind) (int64, int64) {
-	switch k {
-	case edm.Byte:
-		return 0, math.MaxUint8
-	case edm.SByte:
-		return math.MinInt8, math.MaxInt8
-	case edm.Int16:
-		return math.MinInt16, math.MaxInt16
-	case edm.Int32:
-		return math.MinInt32, math.MaxInt32
-	}
-	return math.MinInt64, math.MaxInt64
 }
 
 func toDecimal(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {

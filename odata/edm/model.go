@@ -80,6 +80,18 @@ func NewSingleton(set EntitySet) *Singleton {
 	return &Singleton{Name: set.Name, Set: &set}
 }
 
+// Add puts a set of entities into the model, or the one entity of a singleton, and returns the set that carries its
+// type, guard and policy.
+func (m *Model) Add(set EntitySet, single bool) *EntitySet {
+	if single {
+		one := NewSingleton(set)
+		m.Singletons = append(m.Singletons, one)
+		return one.Set
+	}
+	m.Sets = append(m.Sets, &set)
+	return &set
+}
+
 // Single tells whether the set stands behind a singleton: it has one row and no key in its URL.
 func (s *EntitySet) Single() bool { return s.single }
 

@@ -1,5 +1,7 @@
 package edm
 
+import "math"
+
 // Kind tells the kinds of types apart. The primitive kinds are in the order of OData-CSDL 3.3.
 type Kind uint8
 
@@ -43,6 +45,21 @@ func (k Kind) String() string {
 
 // Integer tells whether k is one of the integer kinds.
 func (k Kind) Integer() bool { return k >= Byte && k <= Int64 }
+
+// Bounds returns the least and the greatest value of an integer kind, and those of Int64 for any other.
+func (k Kind) Bounds() (least, greatest int64) {
+	switch k {
+	case Byte:
+		return 0, math.MaxUint8
+	case SByte:
+		return math.MinInt8, math.MaxInt8
+	case Int16:
+		return math.MinInt16, math.MaxInt16
+	case Int32:
+		return math.MinInt32, math.MaxInt32
+	}
+	return math.MinInt64, math.MaxInt64
+}
 
 // Numeric tells whether arithmetic works on k.
 func (k Kind) Numeric() bool { return k >= Byte && k <= Double }

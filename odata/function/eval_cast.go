@@ -43,7 +43,7 @@ func castWhole(from, to edm.Kind, v plan.Value) (plan.Value, error) {
 	if !ok {
 		return plan.Value{}, ErrRange
 	}
-	lo, hi := wholeBounds(to)
+	lo, hi := to.Bounds()
 	if d.Cmp(apd.New(lo, 0)) < 0 || d.Cmp(apd.New(hi, 0)) > 0 {
 		return plan.Value{}, ErrRange
 	}
@@ -54,20 +54,6 @@ func castWhole(from, to edm.Kind, v plan.Value) (plan.Value, error) {
 		return plan.Value{}, ErrRange
 	}
 	return intValue(n)
-}
-
-func wholeBounds(k edm.Kind) (lo, hi int64) {
-	switch k {
-	case edm.Byte:
-		return 0, math.MaxUint8
-	case edm.SByte:
-		return math.MinInt8, math.MaxInt8
-	case edm.Int16:
-		return math.MinInt16, math.MaxInt16
-	case edm.Int32:
-		return math.MinInt32, math.MaxInt32
-	}
-	return math.MinInt64, math.MaxInt64
 }
 
 // textOf is a value as text, as $value gives it; that of an enumeration is its number.

@@ -147,6 +147,24 @@ func evalDecimal(op string, a, b edm.Kind, args []plan.Value) (plan.Value, error
 	if !okX || !okY {
 		return plan.Value{}, ErrRange
 	}
+	if divides(op) && y.IsZero() {
+		return Undefined()
+	}
+	out, err := compute(op, x, y)
+	if err == nil && divides(op) && op != "mod" && out.Exponent < -scalar.DivisionDigits {
+		_, err = exact().Quantize(out, out, -scalar.DivisionDigits)
+	}
+	if err != nil {
+		return plan.Value{}, ErrRange
+	}
+	return decimalValue(out)
+}
+
+// divides tells whether an operator is div, divby or mod.
+func divides(op string) bool { return op == "div" || op == "divby" || op == "mod" }
+
+// compute is an arithmetic operator on two decimals; y is not zero where the operator divides.
+func compute(op string, x, y *apd.Decimal) (*apd.Decimal, error) {
 	ctx, out := exact(), new(apd.Decimal)
 	var err error
 	switch op {
@@ -156,22 +174,12 @@ func evalDecimal(op string, a, b edm.Kind, args []plan.Value) (plan.Value, error
 		_, err = ctx.Sub(out, x, y)
 	case "mul":
 		_, err = ctx.Mul(out, x, y)
+	case "mod":
+		_, err = ctx.Rem(out, x, y)
 	default:
-		if y.IsZero() {
-			return Undefined()
-		}
-		if op == "mod" {
-			_, err = ctx.Rem(out, x, y)
-			break
-		}
-		if _, err = ctx.Quo(out, x, y); err == nil && out.Exponent < -scalar.DivisionDigits {
-			_, err = ctx.Quantize(out, out, -scalar.DivisionDigits)
-		}
+		_, err = ctx.Quo(out, x, y)
 	}
-	if err != nil {
-		return plan.Value{}, ErrRange
-	}
-	return decimalValue(out)
+	return out, err
 }
 
 // evalFloat computes with doubles as IEEE 754 has it, but for the remainder by zero, which is undefined.

@@ -179,21 +179,10 @@ func spanArithmetic(op string, a, b edm.Kind, args []plan.Value) (plan.Value, er
 	if !okX || !okY {
 		return plan.Value{}, ErrRange
 	}
-	ctx, out := exact(), new(apd.Decimal)
-	var err error
-	switch op {
-	case "add":
-		_, err = ctx.Add(out, x, y)
-	case "sub":
-		_, err = ctx.Sub(out, x, y)
-	case "mul":
-		_, err = ctx.Mul(out, x, y)
-	default:
-		if y.IsZero() {
-			return Undefined()
-		}
-		_, err = ctx.Quo(out, x, y)
+	if divides(op) && y.IsZero() {
+		return Undefined()
 	}
+	out, err := compute(op, x, y)
 	if err != nil {
 		return plan.Value{}, ErrRange
 	}

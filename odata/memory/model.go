@@ -155,14 +155,7 @@ func (b *builder) addSet(cfg Set, isSingle bool) {
 	b.keys(place, t, fields, isSingle)
 	es.Searchable = len(s.search) > 0 && !isSingle
 	b.model.Types = append(b.model.Types, t)
-	if isSingle {
-		one := edm.NewSingleton(es)
-		b.model.Singletons = append(b.model.Singletons, one)
-		s.edm = one.Set
-	} else {
-		s.edm = &es
-		b.model.Sets = append(b.model.Sets, s.edm)
-	}
+	s.edm = b.model.Add(es, isSingle)
 	b.sets = append(b.sets, s)
 }
 

@@ -135,14 +135,7 @@ func (b *builder) attach(s *set, single bool) {
 	}
 	es := edm.EntitySet{Name: c.Name, Type: t, Guard: guard, Policy: c.Filter, Description: description}
 	b.model.Types = append(b.model.Types, t)
-	if single {
-		one := edm.NewSingleton(es)
-		b.model.Singletons = append(b.model.Singletons, one)
-		s.edm = one.Set
-	} else {
-		s.edm = &es
-		b.model.Sets = append(b.model.Sets, s.edm)
-	}
+	s.edm = b.model.Add(es, single)
 	s.stored = &sqltext.Table{
 		Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{},
 		Indexes: append([][]string{s.table.Key}, s.table.Indexes...),

@@ -110,7 +110,8 @@ func (d *decoder) value(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
 		v.Bytes = d.text(c)
 		return true
 	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64, edm.Enum:
-		return integer(v, c) && inRange(v.Int, t.Kind)
+		least, greatest := t.Kind.Bounds()
+		return integer(v, c) && least <= v.Int && v.Int <= greatest
 	case edm.Boolean:
 		return truth(v, c)
 	case edm.Decimal:
@@ -159,21 +160,6 @@ func integer(v *plan.Value, c *engine.Cell) bool {
 	n, err := strconv.ParseInt(string(c.Bytes), 10, 64)
 	v.Int = n
 	return err == nil
-}
-
-// inRange tells whether an integer type holds n.
-func inRange(n int64, k edm.Kind) bool {
-	switch k {
-	case edm.Byte:
-		return n >= 0 && n <= math.MaxUint8
-	case edm.SByte:
-		return n >= math.MinInt8 && n <= math.MaxInt8
-	case edm.Int16:
-		return n >= math.MinInt16 && n <= math.MaxInt16
-	case edm.Int32:
-		return n >= math.MinInt32 && n <= math.MaxInt32
-	}
-	return true
 }
 
 func truth(v *plan.Value, c *engine.Cell) bool {
