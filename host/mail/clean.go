@@ -21,9 +21,10 @@ func oneLine(s string) string {
 // maxName is the longest name that a mail greets with, in characters.
 const maxName = 64
 
-// greetable returns the name if it is safe in a greeting, or nothing. In many
-// applications people choose their own names, and "http://evil.example is waiting"
-// in a mail of ours would be an advertisement with our signature under it.
+// greetable returns the name if it is safe in a greeting, and "" otherwise. In
+// many applications people choose their own names, and a mail that greets
+// "http://evil.example is waiting" would turn the host into a sender of
+// advertisements.
 func greetable(name string) string {
 	name = oneLine(name)
 	if len([]rune(name)) > maxName || strings.ContainsAny(name, "/\\@:<>。．｡") {
@@ -39,9 +40,9 @@ func greetable(name string) string {
 	return name
 }
 
-// redact takes out of a server's words what may be a secret of the mail that it
-// talks about: spam filters like to quote the link that they dislike. It also
-// makes one bounded line of it.
+// redact removes links and tokens from the text of a server's refusal, since
+// spam filters quote the link that they object to, and returns the rest as one
+// line of bounded length.
 func redact(s string) string {
 	s = oneLine(s)
 	s = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://\S+`).ReplaceAllString(s, "***")

@@ -38,8 +38,8 @@ func newID(from string) string {
 }
 
 // WriteTo writes the message in the form of RFC 5322, with 8-bit content as it
-// is, so that a person can read the file. It fails, and writes nothing, when an
-// address is none.
+// is, so that a person can read the file. It writes nothing and returns an
+// error when From or To is not an address.
 func (m Message) WriteTo(w io.Writer) (int64, error) {
 	msg, err := m.compose(gomail.NoEncoding)
 	if err != nil {
@@ -48,8 +48,8 @@ func (m Message) WriteTo(w io.Writer) (int64, error) {
 	return msg.WriteTo(w)
 }
 
-// compose builds the message. Content beyond ASCII is encoded as told; the rest
-// goes as it is, so that links stay whole.
+// compose builds the message. Content beyond ASCII gets the given encoding;
+// plain ASCII is not encoded, so that links stay in one piece.
 func (m Message) compose(encoding gomail.Encoding) (*gomail.Msg, error) {
 	from, err := netmail.ParseAddress(m.From)
 	if err != nil {
@@ -65,7 +65,7 @@ func (m Message) compose(encoding gomail.Encoding) (*gomail.Msg, error) {
 	msg.Subject(oneLine(m.Subject))
 	msg.SetDateWithValue(m.Date)
 	msg.SetMessageIDWithValue(m.ID)
-	// RFC 3834 5: nobody's holiday notice should answer this.
+	// RFC 3834 5: tells automatic responders not to answer.
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
 	msg.SetGenHeader("Content-Language", oneLine(m.Lang))

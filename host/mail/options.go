@@ -29,12 +29,12 @@ type Options struct {
 	App, Host string
 	// Sender replaces the transport of Config when not nil.
 	Sender Sender
-	// Log is silent when nil.
+	// Log receives what happens; nil discards.
 	Log hclog.Logger
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
-	// Observe is told every outcome, for counters; may be nil. It must be fast and
-	// safe for concurrent use.
+	// Observe is called with every outcome, for counters; may be nil. It must
+	// be fast and safe for concurrent use.
 	Observe func(purpose string, o Outcome)
 	// Poll is how often to look for what other hosts wrote or left behind: 5 s
 	// when zero. Kick makes the worker look at once.

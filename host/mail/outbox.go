@@ -13,9 +13,10 @@ const (
 	PasswordChanged = "password_changed" // the notice that one was set
 )
 
-// Item is one mail that somebody is owed: whom and why, never a token, a link or
-// an address. It is an alias of an unnamed struct type so that a store can
-// satisfy [Outbox] by writing the same fields, without importing this package.
+// Item is one mail to be sent: to which user and for which purpose, but never a
+// token, a link or an address. It is an alias of an unnamed struct type so that
+// a store can satisfy [Outbox] by writing the same fields, without importing
+// this package.
 //
 // UserID is the user's key as text; an empty one is a decoy, written so that a
 // request for an unknown person costs the same, and is thrown away unsent.
@@ -53,7 +54,7 @@ type Outbox interface {
 	BuryMail(ctx context.Context, id string, attempt int, now time.Time, reason string) error
 }
 
-// Letter is what becomes known only when the mail is sent.
+// Letter holds what is looked up or minted only when the mail is sent.
 type Letter struct {
 	// To is the recipient's address, without a display name.
 	To string

@@ -52,7 +52,7 @@ func newSMTPSender(c SMTP) (Sender, error) {
 		return nil, wrong(fmt.Sprintf("%q is none", c.TLS), "use starttls, implicit or none", "smtp", "tls")
 	}
 	if c.Username != "" {
-		// PLAIN first: it is what everybody has, and the connection is private.
+		// PLAIN first: all servers have it, and the connection is encrypted.
 		opts = append(opts, gomail.WithUsername(c.Username), gomail.WithPassword(c.Password), gomail.WithOpportunisticSMTPAuth(
 			gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthSCRAMSHA1, gomail.SMTPAuthCramMD5))
 	} else if c.Password != "" {
@@ -73,15 +73,15 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Send delivers the message, and is over when ctx ends or the server is silent
-// for longer than the timeout.
+// Send delivers the message. It returns when ctx ends, and when the server is
+// silent for longer than the timeout.
 func (s *smtpSender) Send(ctx context.Context, m Message) error {
 	msg, err := m.compose(gomail.EncodingQP)
 	if err != nil {
 		return errors.Join(ErrRejected, err)
 	}
-	// The library closes a connection neither when ctx ends after dialing nor
-	// when the greeting fails, so we hold on to it.
+	// The library does not close the connection when ctx ends after dialing or
+	// when the greeting fails, so it is kept here to be closed.
 	var conn net.Conn
 	defer func() {
 		if conn != nil {
@@ -112,7 +112,7 @@ func (s *smtpSender) Send(ctx context.Context, m Message) error {
 	}
 	err = client.SendWithSMTPClient(session, msg)
 	if msg.IsDelivered() {
-		_ = client.CloseWithSMTPClient(session) // the server has taken the mail; how it says goodbye is its affair
+		_ = client.CloseWithSMTPClient(session) // the server has accepted the mail; errors of QUIT do not matter
 		return nil
 	}
 	return classify(err)

@@ -393,7 +393,7 @@ func TestSMTPSilentServer(t *testing.T) {
 	}
 }
 
-// The whole way, with a server that quotes what it dislikes.
+// From the outbox to a server whose refusals quote the mail.
 func TestWorkerOverSMTP(t *testing.T) {
 	cert, pool := certificate(t)
 	s := &sink{username: "vestibule", password: "s3cret"}

@@ -27,7 +27,7 @@ type text struct {
 type Data struct {
 	// App is the application's name, Host the host name of its public address.
 	App, Host string
-	// Name is the person's name as it is safe to greet with; may be empty.
+	// Name is the person's name if it is safe in a greeting, else empty.
 	Name string
 	// Email is the recipient's address.
 	Email string
@@ -163,7 +163,7 @@ func key(purpose, lang string) string {
 	return purpose + "_" + lang
 }
 
-// minutes rounds up, so that a mail never says "0 minutes".
+// minutes rounds up, so that a mail never promises "0 minutes".
 func minutes(d time.Duration) int {
 	return int((d + time.Minute - 1) / time.Minute)
 }

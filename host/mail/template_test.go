@@ -219,7 +219,7 @@ func TestFaultyTemplatesAreNamed(t *testing.T) {
 	})
 }
 
-// A template is the operator's, but the directory may be writable by others.
+// The directory of templates may be writable for others than the operator.
 func TestTemplatesDoNotLeaveTheirDirectory(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte("Subject: s\n\n{{.Link}}"), 0o600); err != nil {

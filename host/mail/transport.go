@@ -18,11 +18,11 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
-// Sender takes one message to where it belongs. It is safe for concurrent use.
+// Sender delivers one message. It is safe for concurrent use.
 //
 // An error that is [ErrRejected] is final; after any other the message may be
-// sent again. An error names neither the text of the mail nor its link, unless
-// a server said so, which is why the worker redacts errors before it shows them.
+// sent again. An error may quote what a server answered, the link included, so
+// the worker redacts errors before it logs them.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
@@ -66,7 +66,8 @@ func (s SMTP) String() string {
 }
 
 // Check finds what is wrong with the configuration, the templates included,
-// without sending, connecting or creating anything. The error says what to mend.
+// without sending, connecting or creating anything. The error names each setting
+// and its remedy.
 func (c Config) Check() error {
 	_, tmplErr := LoadTemplates(c.Templates)
 	_, sendErr := NewSender(c, hclog.NewNullLogger())
@@ -74,7 +75,8 @@ func (c Config) Check() error {
 	return errors.Join(fromErr, sendErr, tmplErr)
 }
 
-// wrong is what is wrong with the setting of the block mail at path.
+// wrong returns a finding about a setting of the block mail; path leads to it
+// from there.
 func wrong(what, remedy string, path ...string) error {
 	return finding.Finding{Path: append([]string{"mail"}, path...), What: what, Remedy: remedy}
 }
@@ -89,7 +91,7 @@ func (c Config) sender() (string, error) {
 	return bare, nil
 }
 
-// displayName is what the sender is called.
+// displayName returns the name in From, and "Vestibule" when it has none.
 func (c Config) displayName() string {
 	if a, err := netmail.ParseAddress(c.From); err == nil && oneLine(a.Name) != "" {
 		return oneLine(a.Name)
@@ -110,8 +112,8 @@ func NewSender(c Config, log hclog.Logger) (Sender, error) {
 	return nil, wrong(fmt.Sprintf("%q is none", c.Transport), "use file, log or smtp", "transport")
 }
 
-// logSender tells the log that there would be a mail: recipient and subject
-// only, since the text is for one person and may hold a link.
+// logSender logs recipient and subject in place of sending; the text may hold a
+// secret link.
 type logSender struct{ log hclog.Logger }
 
 func (s logSender) Send(_ context.Context, m Message) error {

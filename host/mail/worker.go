@@ -58,13 +58,13 @@ func NewWorker(o Options) (*Worker, error) {
 	}, nil
 }
 
-// Kick makes the worker look into the outbox now, and a few times more within
-// the next seconds, so that it may be called before the transaction that writes
-// the mail has committed. It never blocks.
+// Kick makes the worker look into the outbox at once and a few times more
+// within the next seconds, so it may be called before the transaction that
+// writes the mail has committed. It never blocks.
 func (w *Worker) Kick() {
 	select {
 	case w.kick <- struct{}{}:
-	default: // it is about to look anyhow
+	default: // a look is pending already
 	}
 }
 
@@ -106,16 +106,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-// drain waits for the mails that are under way, at most the grace and what it
-// takes them to notice that it is over.
+// drain waits for the mails that are under way. After the grace it cancels them
+// and waits until they have returned.
 func (w *Worker) drain(under *sync.WaitGroup, stop context.CancelFunc) {
 	timer := time.AfterFunc(w.o.Grace, stop)
 	defer timer.Stop()
 	under.Wait()
 }
 
-// idle waits until there may be something to do: for the first of soon, or until
-// the next poll where there is none, or for a kick. It returns what is soon then.
+// idle waits for a kick, for the first of the moments in soon, or, when soon is
+// empty, for the next poll. It returns the moments that are still to come.
 func (w *Worker) idle(ctx context.Context, soon []time.Duration) []time.Duration {
 	wait := w.o.Poll
 	if len(soon) > 0 {
@@ -132,8 +132,8 @@ func (w *Worker) idle(ctx context.Context, soon []time.Duration) []time.Duration
 	return soon
 }
 
-// afterKick is when to look again once a kick led to nothing: who kicks from
-// within a transaction does so a moment before the mail can be seen.
+// afterKick returns when to look again after a kick that found nothing: a kick
+// from within a transaction comes before the mail is visible.
 func afterKick() []time.Duration {
 	return []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second}
 }
@@ -222,8 +222,8 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	})
 }
 
-// finish deletes the item, with some patience: if it stays, the person gets the
-// mail a second time.
+// finish deletes the item, and tries several times: if the row stays, the
+// person gets the mail twice.
 func (w *Worker) finish(ctx context.Context, item Item) error {
 	var err error
 	for wait := 100 * time.Millisecond; wait < 5*time.Second; wait *= 4 {
@@ -254,7 +254,8 @@ func (w *Worker) failed(err error) {
 	w.status.Failing = redact(err.Error())
 }
 
-// outboxRead notes how reading the outbox went, and logs when that changes.
+// outboxRead keeps the result of reading the outbox for Status, and logs when
+// it changes.
 func (w *Worker) outboxRead(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

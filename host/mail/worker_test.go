@@ -227,7 +227,7 @@ func TestWorkerRecovers(t *testing.T) {
 	}
 }
 
-// What a server says about a mail may quote it.
+// A server's answer may quote the mail, with its link.
 func TestSecretsDoNotReachLogOrOutbox(t *testing.T) {
 	for name, words := range map[string]string{
 		"link":            "554 blocked: https://shop.example.com/password/reset/" + secret + "?email=a is listed",
@@ -423,8 +423,7 @@ func TestNewWorkerNamesEveryFault(t *testing.T) {
 	}
 }
 
-// The whole way with the transport of the demo: a file with the link, that a
-// person opens.
+// From the outbox to a file, as in the demo: the file holds the link.
 func TestWorkerIntoAFile(t *testing.T) {
 	d := t.TempDir()
 	box := &outbox{}

@@ -12,7 +12,7 @@ import (
 )
 
 // An intent through the manager, and the baseline that it is measured against:
-// the same call on the same connection, without anything of ours around it.
+// the same call on the same connection, without the manager.
 func BenchmarkDispense(b *testing.B) {
 	spec := faulty(b, "ok")
 	h := started(b, pluginproc.Options{Logger: hclog.NewNullLogger()}, spec)

@@ -30,8 +30,9 @@ type launched struct {
 	process *proc.Process
 }
 
-// apply starts the processes that the specs need and are not there, and makes
-// the specs those in use, or changes nothing. It is called with life held.
+// apply starts the processes that the specs need and that do not run yet, and
+// then puts the specs in use. After an error nothing has changed. The caller
+// holds life.
 func (m *Manager) apply(ctx context.Context, specs []Spec) error {
 	created := m.launcher == nil
 	if created && len(specs) > 0 {
@@ -128,7 +129,8 @@ func labelErrors(specs []Spec, errs []error) error {
 	return errors.Join(out...)
 }
 
-// startFinding says of the block of a plugin why its process does not start.
+// startFinding is the finding, at the block of the plugin, for a process that
+// does not start.
 func startFinding(name string, err error) finding.Finding {
 	f := finding.Finding{What: err.Error(), Remedy: "try it with `vestibule plugin check " + name + "`"}
 	if found, others := finding.In(err); len(found) == 1 && others == nil {
@@ -139,8 +141,9 @@ func startFinding(name string, err error) finding.Finding {
 	return f
 }
 
-// publish makes the specs those in use: plugins with a fresh process get it, the
-// others keep theirs. It returns the slots that no spec names any more.
+// publish puts the specs in use: a plugin with a fresh process switches to it,
+// any other keeps the process it has. It returns the slots that no spec names
+// any more.
 func (m *Manager) publish(specs []Spec, fresh map[string]launched) map[string]*slot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,7 +181,8 @@ func (m *Manager) start(s *slot) {
 	}()
 }
 
-// retire ends slots, at once.
+// retire ends the given slots, all at the same time, and waits until their
+// calls are done, at most drainLimit.
 func (m *Manager) retire(ctx context.Context, gone map[string]*slot) {
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()

@@ -27,8 +27,8 @@ const (
 )
 
 // narrow returns what the plugin may know: the granted columns and headers, and
-// its own session values under their own names. Texts that are not UTF-8 cannot
-// be sent and are mended.
+// its own session values under their own names. In texts that are not UTF-8,
+// which protobuf cannot send, bad bytes are replaced.
 func (s Spec) narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
 	user.Name, user.Email = mend(user.Name), mend(user.Email)
 	columns := make(map[string]pluginsdk.Value, len(s.UserRead))

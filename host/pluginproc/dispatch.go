@@ -64,9 +64,9 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 	}
 }
 
-// release ends a call on a process, and asks for a health check when the call's
-// error may mean that the process is broken. A process whose connection broke gets
-// no further calls until it has passed.
+// release ends a call on a process. When the call's error may mean that the
+// process is broken, it asks for a health check; a process whose connection broke
+// gets no calls until it has passed one.
 func (s *slot) release(ctx context.Context, p *instance, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ const (
 // maxUnsent bounds the attempts that no plugin has seen.
 const maxUnsent = 8
 
-// classify tells what became of a call.
+// classify tells from the error of a call whether another process may be asked.
 func classify(ctx context.Context, err error) attempt {
 	var sending interface{ NotSent() bool }
 	switch {
@@ -173,7 +173,7 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 	}
 }
 
-// done counts a call and logs its failure.
+// done counts a call in the metrics and in the status, and logs its failure.
 func (s *slot) done(method string, begin time.Time, requestID string, err error) Spec {
 	s.mu.Lock()
 	spec := s.spec

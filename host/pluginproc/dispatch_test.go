@@ -15,7 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// A cut is a call whose connection broke. unsent says that no plugin saw it.
+// A cut is the error of a call whose connection broke; unsent is set when no
+// plugin saw the call.
 type cut struct{ unsent bool }
 
 func (c cut) Error() string { return "connection broke" }

@@ -14,7 +14,8 @@ import (
 // without acting.
 const maxDispenses = 2
 
-// What a dispenser that is unavailable leads to.
+// The values of on_failure: what a sign-in gets when the dispenser is
+// unavailable.
 const (
 	OnFailureDeny    = "deny"
 	OnFailureBuiltin = "builtin"

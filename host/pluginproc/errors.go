@@ -25,7 +25,7 @@ type ConfigError struct {
 	Problems []Problem
 }
 
-// problemsOf gives the mistakes that a plugin found their place.
+// problemsOf adds the label of the plugin to the mistakes that it found.
 func problemsOf(plugin string, err *pluginsdk.ConfigError) []Problem {
 	out := make([]Problem, len(err.Problems))
 	for i, p := range err.Problems {

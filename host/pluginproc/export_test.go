@@ -8,8 +8,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// Bare returns the connection to the dispenser without anything of ours around
-// it, as the baseline of benchmarks.
+// Bare returns the connection to the dispenser without the manager around it,
+// as the baseline of benchmarks.
 func (m *Manager) Bare() *pluginsdk.Client {
 	s, err := m.slotOf(pluginsdk.RoleDispenser)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s Spec) Narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Use
 // CheckIntent and CheckResult are what the pipeline gets of an answer.
 func (s Spec) CheckIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) { return s.checkIntent(i) }
 
-// CheckResult see [Spec.CheckIntent].
+// CheckResult is [Spec.CheckIntent] for the answer of a handler.
 func (s Spec) CheckResult(r pluginsdk.Result) (pluginsdk.Result, error) { return s.checkResult(r) }
 
 // Same tells whether two specs lead to the same process.

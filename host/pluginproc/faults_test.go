@@ -62,7 +62,7 @@ func TestFaultyStartIsRefused(t *testing.T) {
 	}
 }
 
-// A start that is odd, but not a fault, is borne.
+// Unusual starts that break no rule succeed.
 func TestOddStartIsBorne(t *testing.T) {
 	for _, start := range []string{
 		"ok", "slow", "prints", "prints-long-line", "floods-stderr", "floods-line", "floods-stdout", "floods-print",

@@ -231,8 +231,8 @@ func TestFrozenProcessIsReplacedInTime(t *testing.T) {
 	}
 }
 
-// A plugin that cannot be started again is tried less and less often, says so,
-// and comes back by itself.
+// A plugin that cannot be restarted is tried at growing intervals, which the
+// log shows, and recovers without help.
 func TestRestartsArePutOff(t *testing.T) {
 	t.Parallel()
 	spec := faulty(t, "ok")

@@ -15,8 +15,8 @@ const (
 
 // A Status tells how one plugin fares.
 type Status struct {
-	// Name is the plugin block's label; Version is what the plugin says of
-	// itself, empty until it was ready once.
+	// Name is the plugin block's label; Version is that of its answer to
+	// Describe, empty until it was ready once.
 	Name, Version string
 	// Command is the program and its arguments.
 	Command []string

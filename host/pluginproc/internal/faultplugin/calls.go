@@ -17,8 +17,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// way says how a call goes. What begins with "handle-" is for the handler: the
-// dispenser asks for the organisation then.
+// way returns the name of the fault that a call shows. A name that begins with
+// "handle-" is for the handler; the dispenser then asks for the organisation.
 func (f *fault) way(user pluginsdk.User, handler bool) string {
 	way, _, _ := strings.Cut(user.Email, "@")
 	if later, ok := strings.CutPrefix(way, "handle-"); ok {

@@ -141,7 +141,7 @@ func link() string {
 	return path
 }
 
-// silent is a socket that accepts and says nothing.
+// silent makes a socket that accepts connections and never answers.
 func silent() string { return listen(filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "s")) }
 
 func listen(path string) string {
@@ -178,7 +178,7 @@ func forkChild(away bool) {
 
 func leak() {
 	var kept [][]byte
-	for range 64 { // as much as a test machine bears
+	for range 64 { // enough to matter, and not too many for a test machine
 		block := make([]byte, 1<<20)
 		for i := range block {
 			block[i] = byte(i)

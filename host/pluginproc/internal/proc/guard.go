@@ -53,7 +53,7 @@ type guard struct {
 }
 
 // add tells the guard of a process group. It starts the guard the first time, and
-// again when somebody has ended it.
+// again after it was killed.
 func (g *guard) add(pgid int, instance string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -20,8 +20,8 @@ func sleeper(t *testing.T, mark string) *exec.Cmd {
 	return cmd
 }
 
-// The guard ends what it was told of when its input ends, also what it was told
-// before somebody ended the guard itself, and nothing else.
+// When its input ends, the guard kills the groups that it was given, also those
+// given before the guard itself was killed and restarted, and no others.
 func TestGuard(t *testing.T) {
 	g := &guard{dir: t.TempDir() + "/x"}
 	if err := os.Mkdir(g.dir, 0o700); err != nil {

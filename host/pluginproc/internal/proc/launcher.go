@@ -100,7 +100,7 @@ func (l *Launcher) Launch(ctx context.Context, prog Program, im *Image, setup pl
 		p.Started = l.options.Now()
 		return p, nil
 	}
-	_ = p.runner.Kill(ctx) // Stop says so when it cannot be killed
+	_ = p.runner.Kill(ctx) // Stop logs it when that fails
 	tail := p.runner.out.summary()
 	p.Stop(time.Second)
 	var config *pluginsdk.ConfigError
@@ -110,8 +110,8 @@ func (l *Launcher) Launch(ctx context.Context, prog Program, im *Image, setup pl
 	return nil, withTail(err, tail)
 }
 
-// cause replaces the error that a given up start ends with by the reason for
-// giving it up.
+// cause puts the reason for giving up a start in front of the error that it
+// ended with.
 func cause(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return errTooSlow
@@ -135,8 +135,8 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
 		TLSConfig:        identity,
-		StartTimeout:     l.options.StartTimeout + time.Second, // the context ends first, and says why
-		Logger:           hclog.NewNullLogger(),                // ours says it better
+		StartTimeout:     l.options.StartTimeout + time.Second, // the context ends first, with a better error
+		Logger:           hclog.NewNullLogger(),                // the runner logs the same in more detail
 		SyncStdout:       &pacedWriter{to: &lineWriter{line: out.stdout}},
 		SyncStderr:       &pacedWriter{to: &lineWriter{line: out.stderr}},
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.dir},

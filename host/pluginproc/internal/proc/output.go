@@ -26,8 +26,8 @@ const (
 	maxPairs   = 24               // values beside a message
 )
 
-// An output turns what a process prints into log lines of ours. It trusts
-// nothing of it: lines appear under the plugin's own logger, cannot begin a new
+// An output turns what a process prints into log lines of the host. The text is
+// not trusted: lines appear under the plugin's own logger, cannot begin a new
 // line or move the cursor, are bounded in size and number, and do not get to say
 // which module or time they are from.
 type output struct {
@@ -65,7 +65,7 @@ func (o *output) stderr(line string, cut bool) {
 	o.emit(o.plainLevel(line), line, nil)
 }
 
-// stdout takes one line of standard output, which says nothing of its level.
+// stdout logs one line of standard output, which has no level.
 func (o *output) stdout(line string, _ bool) {
 	if strings.TrimSpace(line) != "" {
 		o.emit(hclog.Info, line, nil)
@@ -170,7 +170,8 @@ func (o *output) allowed() bool {
 	return ok
 }
 
-// report is called with the lock held.
+// report logs how many lines were dropped since the last report. The caller
+// holds the lock.
 func (o *output) report(now time.Time) {
 	o.dropped(o.lost)
 	o.log.Warn("it logs too fast; lines were dropped: log less, or at debug level", "lines", o.lost)
@@ -202,7 +203,8 @@ func (o *output) summary() string {
 	return Clean(strings.Join(o.tail[max(0, len(o.tail)-4):], " | "), 600)
 }
 
-// end reports lines that were dropped since the last report.
+// end is called when the process has ended: it reports the lines dropped since
+// the last report.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -82,7 +82,8 @@ func TestLinesBecomeLogLines(t *testing.T) {
 	}
 }
 
-// Whatever a plugin writes, a log of ours has lines of ours only.
+// Whatever a plugin writes, every line of the host's log begins as the host's
+// own lines do.
 func FuzzLogLine(f *testing.F) {
 	for _, s := range []string{
 		"x", "a\rb", `{"@message":"m","k":"v\nw"}`, `{"@message":"a\nb","@level":"error"}`, "\xff\x00\x1b[1A", `{"@message":"m","":""}`,

@@ -18,7 +18,7 @@ import (
 type Process struct {
 	// Client talks to it.
 	Client *pluginsdk.Client
-	// About is what it says of itself.
+	// About is its answer to Describe.
 	About pluginsdk.Description
 	// Started is when it became ready.
 	Started time.Time
@@ -40,7 +40,8 @@ func (p *Process) Sum() string { return p.image.Sum }
 // Exited is closed when the process has ended and its output is read.
 func (p *Process) Exited() <-chan struct{} { return p.runner.exited }
 
-// ExitSummary says, once the process has ended, how, and what it printed last.
+// ExitSummary returns how the process ended and what it printed last. Call it
+// after Exited is closed.
 func (p *Process) ExitSummary() string {
 	text := "it ended by itself"
 	if p.runner.reason != nil {
@@ -142,5 +143,5 @@ func (p *Process) Stop(grace time.Duration) {
 
 // Kill ends the process at once. Stop must still be called.
 func (p *Process) Kill() {
-	_ = p.runner.Kill(context.Background()) // Stop says so when it cannot be killed
+	_ = p.runner.Kill(context.Background()) // Stop logs it when that fails
 }

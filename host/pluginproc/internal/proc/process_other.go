@@ -9,5 +9,5 @@ func (r *runner) reap() error {
 	return err
 }
 
-// beFirstToGo has no counterpart here.
+// beFirstToGo does nothing: only Linux lets a process choose.
 func beFirstToGo(int) {}

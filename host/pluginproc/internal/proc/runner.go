@@ -29,7 +29,7 @@ const instanceKey = "VESTIBULE_PLUGIN_INSTANCE"
 type runner struct {
 	program  Program
 	image    *Image
-	env      []string // ours, and go-plugin's
+	env      []string // of the host and of go-plugin
 	instance string
 	out      *output
 
@@ -94,7 +94,7 @@ func (r *runner) Start(context.Context) error {
 
 func closeAll(pipes [3][2]*os.File) {
 	for _, p := range pipes {
-		_ = errors.Join(p[0].Close(), p[1].Close()) // nil files say so, harmlessly
+		_ = errors.Join(p[0].Close(), p[1].Close()) // closing a nil file only returns an error
 	}
 }
 
@@ -118,7 +118,8 @@ func (r *runner) watch(stdout, stderr *os.File) {
 	drained.Go(func() { drain(stderr, &lineWriter{line: r.out.stderr}) })
 	go func() {
 		r.reason = r.reap()
-		// What still holds the other end of a pipe cannot be found; it is cut off.
+		// A process that escaped may still hold the other end of a pipe: give
+		// it half a second, then close ours.
 		cut := time.AfterFunc(500*time.Millisecond, func() { _ = errors.Join(stdout.Close(), stderr.Close()) })
 		drained.Wait()
 		cut.Stop()
@@ -239,7 +240,8 @@ func (r *runner) ID() string {
 	return strconv.Itoa(r.pid)
 }
 
-// Diagnose is for go-plugin's errors, which are replaced by ours.
+// Diagnose returns nothing: it would only be added to errors of go-plugin,
+// which this package replaces.
 func (r *runner) Diagnose(context.Context) string { return "" }
 
 // PluginToHost checks the address that the plugin announced: only a socket in
@@ -263,7 +265,7 @@ func (r *runner) PluginToHost(network, address string) (string, string, error) {
 	return network, address, err
 }
 
-// HostToPlugin is for addresses that hosts offer; this one offers none.
+// HostToPlugin returns the address unchanged; the host offers none to plugins.
 func (r *runner) HostToPlugin(network, address string) (string, string, error) {
 	return network, address, nil
 }
