@@ -38,7 +38,8 @@ type User struct {
 	// DeviceSecret is the column remember_token: every device is bound to it, so
 	// that another value ends them all.
 	DeviceSecret string
-	// Disabled users cannot sign in; the mark is ours, not the host's.
+	// Disabled users cannot sign in; the mark is kept in a table of Vestibule,
+	// not in users.
 	Disabled bool
 	// Columns holds every other column by name, never a credential: nil, bool,
 	// int64, float64, string or []byte.
@@ -107,7 +108,7 @@ type ResetToken struct {
 }
 
 // ResetTokens keeps the newest reset token of each address, in the stock table
-// password_reset_tokens and a table of claims of ours.
+// password_reset_tokens and in vestibule_reset_claims.
 type ResetTokens interface {
 	// Issue replaces whatever token the address has.
 	Issue(ctx context.Context, t ResetToken) error
@@ -221,7 +222,7 @@ func (s Session) ID() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// SignedIn reports whether somebody has signed in.
+// SignedIn reports whether the session is a user's and not a guest's.
 func (s Session) SignedIn() bool { return s.UserID != "" }
 
 // Settled reports whether the intent loop has ended.

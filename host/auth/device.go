@@ -107,9 +107,10 @@ func (p *Pipeline) resumeSession(w http.ResponseWriter, r *http.Request, guest S
 	return s, nil
 }
 
-// resumeFromDevice exchanges a device token for a session and the next token. A
-// token that is not valid costs the browser its cookie. One that was valid before
-// the last rotation ends the device, since somebody else may have used it.
+// resumeFromDevice exchanges a device token for a session and the next token.
+// When the token is not valid, the cookie is removed. When it was valid before
+// the last rotation, the device ends, since a copy of the token may be in use
+// elsewhere.
 func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToken) (Session, []*http.Cookie, error) {
 	expired := []*http.Cookie{p.deviceCookie("", -1)}
 	// Made-up tokens do not get as far as a transaction.
@@ -162,7 +163,8 @@ func (p *Pipeline) lockDevice(ctx context.Context, t deviceToken, userID string)
 	if err != nil {
 		return Device{}, err
 	}
-	// Another tab or a reset may have changed the device before the locks were ours.
+	// Another tab or a reset may have changed the device before these locks were
+	// taken.
 	device, err := p.Devices.Lock(ctx, t.selector)
 	if err != nil {
 		return Device{}, err

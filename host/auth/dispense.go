@@ -18,8 +18,8 @@ import (
 // maxValues bounds what plugins keep in one session, in encoded bytes, roughly.
 const maxValues = 32 << 10
 
-// loopWarning is how often in a row the same kind of intent may follow itself
-// before a warning says that the dispenser never ends.
+// loopWarning is how often in a row the dispenser may answer the same kind of
+// intent before a warning is logged that its loop may never end.
 const loopWarning = 3
 
 // A step is a validated answer: an intent and what it changes.

@@ -15,8 +15,8 @@ import (
 )
 
 // Forgot answers POST /auth/forgot-password. The answer, and the work behind it,
-// are the same whether or not somebody has the address: the mail is written and
-// sent later, elsewhere.
+// are the same for known and unknown addresses: the mail is written and sent
+// later, by the outbox worker.
 func (p *Pipeline) Forgot() http.Handler { return p.serve(p.forgot) }
 
 // Answers that must not tell whether a name is known take a multiple of answerStep,

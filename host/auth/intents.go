@@ -101,7 +101,7 @@ func (p *Pipeline) advance(r *http.Request, user User, s Session, step step) (*E
 		return p.Sessions.Update(ctx, next)
 	})
 	if errors.Is(err, ErrSessionGone) {
-		// Another request was faster, or ended the session: the step is not ours.
+		// Another request has answered the step first, or ended the session.
 		return nil, &fault.Fault{Code: fault.IntentNotCurrent, Cause: err}
 	}
 	if errors.Is(err, ErrNotFound) {

@@ -25,7 +25,7 @@ type kind struct {
 	// path names the kind in POST /auth/intents/{path}. It is empty, and what
 	// follows nil, for a kind that takes no form.
 	path string
-	// available returns a fault when nobody could judge the form.
+	// available returns a fault when there is no handler for the form.
 	available func(*Pipeline) error
 	// form reads and validates the fields.
 	form func(*http.Request) (map[string]pluginsdk.Value, error)

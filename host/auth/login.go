@@ -52,7 +52,7 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 }
 
 // errChanged is returned when a user's row changed after the password was
-// compared, so that the comparison says nothing any more.
+// compared, so that its result is no longer valid.
 var errChanged = errors.New("the user was changed in the meantime")
 
 // signIn checks the password, asks for the first intent and starts the session.

@@ -159,8 +159,8 @@ func (broken) Dispense(context.Context, pluginsdk.User, *pluginsdk.Request) (plu
 	return pluginsdk.Intent{}, fmt.Errorf("%w: restarting", pluginsdk.ErrUnavailable)
 }
 
-// During the dispenser's answer the person is changed: the password that was
-// compared says nothing any more.
+// The user is changed while the dispenser answers, so the comparison of the
+// password is no longer valid.
 func TestChangedDuringLogin(t *testing.T) {
 	for name, change := range map[string]func(r *rig) error{
 		"another password": func(r *rig) error {

@@ -20,7 +20,7 @@ type orgSetupPayload struct {
 }
 
 // orgSetupKind asks for the details of the organisation, which the plugin with the
-// role org_setup judges.
+// role org_setup accepts or refuses.
 func orgSetupKind() kind {
 	return kind{
 		name: pluginsdk.KindOrgSetup,

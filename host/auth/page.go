@@ -12,7 +12,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
 )
 
-// screenCookie makes the next GET /login answer with the page even to somebody
+// screenCookie makes the next GET /login answer with the page, also to a user
 // who is signed in: the link in a reset mail leads to a screen whose name stands
 // in the fragment, which no server sees.
 func (p *Pipeline) screenCookie(maxAge time.Duration) *http.Cookie {
@@ -27,9 +27,9 @@ func (p *Pipeline) screenCookie(maxAge time.Duration) *http.Cookie {
 	return c
 }
 
-// Resume decides what GET /login answers: a target to go to for somebody who is
-// signed in and settled, and the page, "", for everybody else. It keeps the
-// query's redirect for after the sign-in.
+// Resume decides what GET /login answers: the target for a user who is signed
+// in and settled, and "", which stands for the page, for all others. It keeps
+// the query's redirect for after the sign-in.
 func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, string, error) {
 	who, err := p.Authenticate(w, r)
 	s := who.Session
@@ -51,8 +51,8 @@ func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, stri
 	return s, target, err
 }
 
-// landing returns where somebody who is signed in and settled goes, and forgets
-// the page that was asked for.
+// landing returns the target for a user who is signed in and settled, and
+// removes the intended URL from the session.
 func (p *Pipeline) landing(r *http.Request, s Session, wanted string) (string, error) {
 	if s.Intended != "" {
 		intended := s.Intended

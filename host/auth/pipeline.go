@@ -54,8 +54,9 @@ type Options struct {
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
 	Hashed func(format string)
-	// Hashing says how clients wait until a password is hashed: Limit, Waiting, Wait
-	// and Refused. The zero value works, and tells nobody of refusals.
+	// Hashing bounds the wait until a password is hashed; its fields Limit,
+	// Waiting, Wait and Refused are used. The zero value works and reports no
+	// refusals.
 	Hashing admission.Options
 	// PasswordReset is called once for each successful reset, after its commit.
 	PasswordReset func(context.Context, PasswordReset)
@@ -78,7 +79,8 @@ type Site interface {
 	Locale(r *http.Request) string
 }
 
-// A PasswordReset is the event of somebody having set a new password by mail.
+// A PasswordReset is the event that a user has set a new password by the link
+// in a mail.
 type PasswordReset struct {
 	UserID string
 	At     time.Time

@@ -6,12 +6,12 @@ import (
 	"net/http"
 )
 
-// A Way is how somebody came in.
+// A Way is how a principal came in.
 type Way string
 
-// The ways in. WayToken is that of programs, with a machine token. WayDevice is that of somebody whose session was over, and whom the
-// device that was kept signed in has brought back; their further requests come in
-// by the new session.
+// The ways in. WayToken is that of programs, with a machine token. WayDevice is
+// that of the one request in which a device token replaced a session that was
+// over; the requests after it have the new session, WaySession.
 const (
 	WaySession Way = "session"
 	WayDevice  Way = "device"
@@ -36,7 +36,7 @@ type Principal struct {
 	token []byte
 }
 
-// SignedIn reports whether somebody has signed in.
+// SignedIn reports whether the principal is a user and not a guest.
 func (p Principal) SignedIn() bool { return p.UserID != "" }
 
 // Step names how far somebody has come: "settled", or "open" while a step of the

@@ -131,7 +131,7 @@ func (r *rig) visit(cookies ...*http.Cookie) (auth.Principal, answer) {
 	return who, a
 }
 
-// count returns how many rows a table of ours has.
+// count returns how many rows a table has.
 func (r *rig) count(table string) int {
 	r.Helper()
 	var n int

@@ -7,7 +7,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
-// PasswordFormat says how passwords are stored: "argon2id", "bcrypt" or "keep".
+// PasswordFormat is "argon2id", "bcrypt" or "keep", which leaves each user the
+// format that the stored hash has.
 type PasswordFormat = password.Format
 
 // Rules are the numbers of sign-in. The zero value of a field means its default.

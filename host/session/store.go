@@ -280,7 +280,7 @@ func (s *Store) cookieHash(r *http.Request) ([]byte, bool) {
 }
 
 // HashID returns the key under which the session with this cookie value is
-// stored, and false for a value that no cookie of ours has.
+// stored, and false for a value that no session cookie can have.
 func HashID(value string) ([]byte, bool) {
 	if len(value) != base64.RawURLEncoding.EncodedLen(32) {
 		return nil, false

@@ -78,8 +78,9 @@ func (db *DB) markDisabled(ctx context.Context, list []auth.User) error {
 }
 
 // AddUser adds a person with a password hash and returns the new row. It returns
-// an [ErrTaken] when somebody has the address in any case. Other columns get the
-// defaults of the table, which the error names when it has none.
+// [ErrTaken] when another user has the address, compared without regard to case.
+// Other columns get the defaults of the table; the error names a column that has
+// none and must not be null.
 func (db *DB) AddUser(ctx context.Context, email, name, hash string) (auth.User, error) {
 	var user auth.User
 	err := db.InTx(ctx, func(ctx context.Context) error {
@@ -169,7 +170,7 @@ func newKey(c Column) (any, error) {
 }
 
 // SetDisabled disables the user, which ends all sessions, devices and tokens, or
-// enables one again. The mark is kept in a table of ours.
+// enables one again. The mark is kept in vestibule_disabled_users.
 func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 	const what = "disable or enable user"
 	return db.InTx(ctx, func(ctx context.Context) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
 )
 
-// ErrTaken is returned by [DB.AddUser] when somebody has the address already, in
-// whatever case.
+// ErrTaken is returned by [DB.AddUser] when another user has the address,
+// compared without regard to case.
 var ErrTaken = errors.New("address is taken")
 
 // A DB is the shared database. Open one with host/store/sqlite, postgres or

@@ -2,11 +2,11 @@
 // sessions, counters, devices, reset tokens and the outbox.
 //
 // [DB] is that database on any engine. The statements are neutral SQL with "?"
-// for parameters; what engines disagree about stands in [Dialect]. The tables
-// named vestibule_* are ours and come from the folder migrations. The stock
-// tables users and password_reset_tokens belong to the host application: they
-// are created where missing and never altered, and users is read as it is
-// found, whatever its columns and the type of its key.
+// for parameters; where engines differ, [Dialect] has the variants. The tables
+// named vestibule_* belong to Vestibule and come from the folder migrations.
+// The stock tables users and password_reset_tokens belong to the host
+// application: they are created where missing and never altered, and users is
+// read as it is found, whatever its columns and the type of its key.
 //
 // Rules that hold everywhere: the caller's clock gives the time, in
 // milliseconds as BIGINT; ids and hashes are bytes, because some engines compare

@@ -24,7 +24,7 @@ func (k guestKeys) CurrentKeys(ctx context.Context, fresh session.Key, every tim
 		if err := k.lock(ctx, guestKeyLock); err != nil {
 			return err
 		}
-		// Another host may have added one before the lock was ours.
+		// Another host may have added one before this one got the lock.
 		keys, err = k.newest(ctx)
 		if err != nil || len(keys) > 0 && fresh.Created.Sub(keys[0].Created) < every {
 			return err

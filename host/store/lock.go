@@ -8,7 +8,8 @@ import (
 // addUserLock is the row of vestibule_locks that additions of people wait for.
 const addUserLock = "add_user"
 
-// errNoLock is returned when somebody emptied the table of locks.
+// errNoLock is returned when the row of a lock is missing, as after the table
+// was emptied.
 var errNoLock = errors.New("vestibule_locks has no such row: restore it from the INSERT in migrations/*.sql")
 
 // lock waits until no other transaction holds the lock of this name, a row of

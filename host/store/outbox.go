@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Outbox is the queue of mail to send. It implements mail.Outbox, which says what
-// its methods do.
+// Outbox is the queue of mail to send. It implements mail.Outbox, where its
+// methods are described.
 type Outbox struct{ db *DB }
 
 // Mail is one mail in the outbox, the same type as mail.Item. UserID is empty

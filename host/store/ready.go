@@ -13,8 +13,8 @@ var errUndo = errors.New("undo")
 
 // Ready reports why the database cannot serve: it does not answer, migrations are
 // pending, or it takes no writes, as a replica, a server that is read-only, or a
-// SQLite file that somebody has locked. It has a connection of its own, so that
-// it never waits for those of requests.
+// SQLite file that another process has locked. It has a connection of its own, so
+// that it never waits for those of requests.
 func (db *DB) Ready(ctx context.Context) error {
 	if db.path != "" {
 		if _, err := os.Stat(db.path); err != nil {

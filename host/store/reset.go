@@ -11,8 +11,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
-// resetTokens implements auth.ResetTokens. The stock table says which token of an
-// address is the newest; the table of claims, whose it is and who used it.
+// resetTokens implements auth.ResetTokens. password_reset_tokens holds the newest
+// token of each address; vestibule_reset_claims tells whose each token is and
+// which request used it.
 type resetTokens struct{ *DB }
 
 // fingerprint changes when the user's password or address does.

@@ -10,7 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Retention says how long rows are kept that nobody needs any more. The zero
+// Retention tells how long rows are kept that are no longer needed. The zero
 // value works.
 type Retention struct {
 	// Idle is how long a session may go unseen; sessions are left alone when zero,

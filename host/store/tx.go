@@ -55,8 +55,8 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	return failed("commit transaction", tx.Commit())
 }
 
-// retry runs f until it succeeds or fails for good. The conflict is returned,
-// and not the end of ctx, as it says more.
+// retry runs f until it succeeds or fails for good. When ctx ends between two
+// tries, the last conflict is returned, because it tells the operator more.
 func (db *DB) retry(ctx context.Context, f func() error) error {
 	for n := range maxRetries {
 		err := f()
@@ -81,8 +81,8 @@ func (db *DB) write(ctx context.Context, f func(sqlx.ExtContext) error) error {
 	return db.retry(ctx, func() error { return f(db.writes.On(db.writer, nil)) })
 }
 
-// exec runs a statement and returns how many rows matched it. Like those below
-// it says in its errors what was being done.
+// exec runs a statement and returns how many rows matched it. what begins the
+// text of its errors, as in the methods below.
 func (db *DB) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
 	var n int64
 	err := db.write(ctx, func(q sqlx.ExtContext) error {

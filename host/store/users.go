@@ -25,7 +25,8 @@ func (u users) FindByLogin(ctx context.Context, column, value string) (auth.User
 		return auth.User{}, fmt.Errorf("find user: %w", err)
 	}
 	if id == "" {
-		// As many statements as for somebody, so that time does not tell.
+		// As many statements as for a user who exists, so that the time of an
+		// answer does not tell.
 		return auth.User{}, u.readNoRow(ctx)
 	}
 	return u.FindByID(ctx, id)
@@ -245,7 +246,7 @@ func (u users) Rehash(ctx context.Context, id, old, hash string) error {
 }
 
 // EnsureDeviceSecret writes the device secret where there is none yet, and returns
-// the one that is stored then. Without a column for it the error says so, and is
+// the one that is stored then. When the table has no column for it, the error is
 // auth.ErrNotFound.
 func (u users) EnsureDeviceSecret(ctx context.Context, id, secret string) (string, error) {
 	switch ok, err := u.hasDeviceSecret(ctx); {

@@ -29,8 +29,8 @@ type pacedBody struct {
 	late    func(error) // told once of a body whose reader waited in vain
 }
 
-// paceBody puts deadlines on the body of a request, if it has one. late is told of
-// one that somebody reads and that comes too slowly.
+// paceBody puts deadlines on the body of a request, if it has one. late is called
+// when a handler reads the body and it comes too slowly.
 func paceBody(w http.ResponseWriter, r *http.Request, late func(error)) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return

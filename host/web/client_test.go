@@ -9,7 +9,7 @@ import (
 )
 
 // Whatever the header says, the address is that of the socket or one that the
-// header names, and the header of somebody we do not trust changes nothing.
+// header names, and the header of a sender that is not trusted changes nothing.
 func FuzzClient(f *testing.F) {
 	for _, seed := range []string{"", "203.0.113.1", "1.1.1.1, 203.0.113.1", "2001:db8::1", "[2001:db8::1]:80", "::ffff:1.2.3.4", "x,,y", "fe80::1%eth0"} {
 		f.Add("127.0.0.1:1234", seed)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ownCookie reports whether a cookie's name is one of ours, with or without the
-// prefix that browsers demand on https. Some browsers compare prefixes without
-// regard to case.
+// ownCookie reports whether a cookie's name is one of Vestibule's, with or
+// without the prefix that browsers demand on https. Some browsers compare
+// prefixes without regard to case.
 func ownCookie(name string) bool {
 	name = strings.ToLower(name)
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "__host-"), "__secure-")
@@ -49,9 +49,9 @@ func withoutOwn(line string) string {
 	return strings.TrimSpace(strings.Join(kept, ";"))
 }
 
-// guardCookies drops cookies of ours that an application tries to set. A cookie
-// without a name counts as well: browsers send its value alone, which may read
-// "vestibule_session=…".
+// guardCookies drops cookies that an application tries to set under a name of
+// Vestibule's. A cookie without a name is dropped as well: browsers send its
+// value alone, which may be "vestibule_session=…".
 func guardCookies(h http.Header) {
 	lines := h["Set-Cookie"]
 	kept := lines[:0:0]

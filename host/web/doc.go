@@ -3,7 +3,7 @@
 // configuration leads to: a file, the files below a directory, or an application
 // behind a proxy.
 //
-// What lives elsewhere: who somebody is, is told by an auth.Authenticator; the
-// table of the routes is in package host; the front-end app's hashed files are
-// served by host/frontend. Start reading at middleware.go.
+// What lives elsewhere: an auth.Authenticator tells who asks; the table of the
+// routes is in package host; the front-end app's hashed files are served by
+// host/frontend. Start reading at middleware.go.
 package web

@@ -7,7 +7,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
-// Guard says who may pass a route or an entity set.
+// Guard is who may pass a route or an entity set: "settled", "session" or
+// "none".
 type Guard string
 
 // The guards. GuardSettled, which the zero value stands for, also demands that the
@@ -18,7 +19,7 @@ const (
 	GuardNone    Guard = "none"
 )
 
-// admits reports whether the guard lets somebody pass.
+// admits reports whether a principal may pass.
 func (g Guard) admits(who auth.Principal) bool {
 	switch g {
 	case GuardNone:
@@ -32,7 +33,7 @@ func (g Guard) admits(who auth.Principal) bool {
 // Fail answers a request with the fault that err is, or with an internal error.
 type Fail func(w http.ResponseWriter, r *http.Request, err error)
 
-// A Handler answers the request of somebody who has passed a guard.
+// A Handler answers a request that has passed a guard; who is its principal.
 type Handler func(w http.ResponseWriter, r *http.Request, who auth.Principal)
 
 // A Gate holds what a guard needs to turn people away. It is safe for concurrent

@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
-// somebody is an authenticator that tells the same of every request.
+// somebody is an authenticator with one answer for every request.
 type somebody struct {
 	who auth.Principal
 	err error

@@ -11,7 +11,7 @@ import (
 )
 
 // forward tells the application where the request came from, as the host knows
-// it. What a client says about that itself is dropped.
+// it. The same headers of the client are dropped.
 func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 	h := pr.Out.Header
 	for name := range h {

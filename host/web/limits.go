@@ -74,7 +74,8 @@ func NewLimits(o LimitOptions, log hclog.Logger, count func(limit string)) *Limi
 	return l
 }
 
-// Refused reports the refusal of a client by a limit; why says what was asked for.
+// Refused reports the refusal of a client by a limit; why names what the client
+// asked for.
 func (l *Limits) Refused(client, limit string, why error) { l.refusals.Refused(client, limit, why) }
 
 func (l *Limits) perClient(share int, key string) *admission.Queue {

@@ -18,7 +18,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
-// Kind says what a route answers with, which decides on its security headers.
+// Kind is what a route answers with; it decides on the security headers.
 type Kind int
 
 // The kinds of answers.
@@ -82,7 +82,8 @@ func requestID(ctx context.Context) string {
 	return id
 }
 
-// Wrap returns a handler that answers as route says.
+// Wrap adds what every answer gets to a handler: request id, security headers
+// by the kind of the route, limits, log line and metrics.
 func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if requestID(r.Context()) != "" {

@@ -22,14 +22,14 @@ type ProxyOptions struct {
 	// StripPrefix is the path that the application does not see; empty for none.
 	StripPrefix string
 	// Headers are request headers with what they hold: "id", "name", "email" or
-	// another column of users. reserved.ProxyHeader says which names are refused.
+	// another column of users. reserved.ProxyHeader refuses some names.
 	Headers map[string]string
 	// Assertions sign who makes a request, for Audience, the name of the route; nil for
-	// none. They tell the columns of Headers as well.
+	// none. They hold the columns of Headers as well.
 	Assertions *Assertions
 	Audience   string
-	// Alive reports whether what somebody came in by still lasts. WebSockets end with
-	// it.
+	// Alive reports whether the session or token that a principal came in by still
+	// lasts; when it does not, their WebSockets are closed.
 	Alive func(context.Context, auth.Principal) (bool, error)
 	// Limits bound the WebSockets of one client; nil does not.
 	Limits *Limits
@@ -167,8 +167,8 @@ func (p *Proxy) address(pr *httputil.ProxyRequest) {
 	_, pr.Out.Host, _ = strings.Cut(p.site.Base(pr.In), "://")
 }
 
-// answer adapts the application's answer: it cannot set cookies of ours, and what
-// it says about its own paths is made true outside.
+// answer adapts the application's answer: it cannot set cookies of Vestibule, and
+// under strip_prefix the paths that it names get their prefix back.
 func (p *Proxy) answer(r *http.Request, resp *http.Response) {
 	h := resp.Header
 	guardCookies(h)
@@ -177,9 +177,9 @@ func (p *Proxy) answer(r *http.Request, resp *http.Response) {
 	}
 }
 
-// mergeHeaders adds those headers of ours that the application does not set
-// itself: its own policy wins. The request id is ours alone, and so is a new
-// cookie: no cache may keep an answer that carries one.
+// mergeHeaders adds the headers of the host to those of the application, whose
+// own security headers win. The request id is always the host's. When the host
+// sets a cookie, no cache may keep the answer.
 func mergeHeaders(ours, theirs http.Header) {
 	theirs.Del("X-Request-Id")
 	if ours.Get("Set-Cookie") != "" {
@@ -193,7 +193,8 @@ func mergeHeaders(ours, theirs http.Header) {
 }
 
 // An upstreamWriter keeps the headers of interim answers (1xx) apart from those of
-// the answer itself, which httputil.ReverseProxy would clear along with ours.
+// the answer itself, which httputil.ReverseProxy would clear together with the
+// host's headers.
 type upstreamWriter struct {
 	http.ResponseWriter
 	header http.Header

@@ -26,8 +26,8 @@ type SiteOptions struct {
 	TLS     bool
 	// TrustedProxies are believed when they send X-Forwarded-For.
 	TrustedProxies []netip.Prefix
-	// Routes are the paths of the configured routes by name. Named finds the path
-	// of a route that somebody else has registered; nil finds none.
+	// Routes are the paths of the configured routes by name. Named finds the
+	// path of a route that an embedding program has registered; nil finds none.
 	Routes map[string]string
 	Named  func(name string) (path string, ok bool)
 }
@@ -84,8 +84,9 @@ func (s *Site) Secure() bool {
 	return s.o.TLS
 }
 
-// Base returns the origin that links begin with: never what a forwarding header
-// says, and what Host says only on loopback, where it has been checked.
+// Base returns the origin that links begin with. It never comes from a
+// forwarding header, and from Host only on loopback, where Host has been
+// checked.
 func (s *Site) Base(r *http.Request) string {
 	if u := s.o.PublicURL; u != nil {
 		return auth.Origin(u)

@@ -54,7 +54,7 @@ type Fault struct { //nolint:errname // an answer first, and an error only on it
 	Cause error
 }
 
-// A Field says what is wrong with one field.
+// A Field is the code of what is wrong with one field of a form.
 type Field struct{ Field, Code string }
 
 // Error describes the fault for the log.

@@ -1,7 +1,7 @@
 package password
 
-// A Format says how new passwords are stored, and what becomes of stored hashes
-// when their passwords are typed to sign in.
+// A Format selects the hash for new passwords, and whether stored hashes of
+// another format are replaced at the next sign-in.
 type Format string
 
 // The formats.

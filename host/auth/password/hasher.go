@@ -24,8 +24,9 @@ type Options struct {
 	// Observe is told of each hash that is computed, by its format and cost, such
 	// as "bcrypt/12"; nil for nobody.
 	Observe func(format string)
-	// Queue says how clients wait for their turn; Slots and Share are as many as there
-	// are processors, and at least 128 of one client may wait, 10 s when zero.
+	// Queue bounds the hashes under way and those that wait. When zero, Slots and
+	// Share are the number of processors, at least 128 attempts of one client may
+	// wait, and the longest wait is 10 s.
 	Queue admission.Options
 }
 

@@ -58,7 +58,8 @@ type PolicyError struct {
 	MinLength int
 }
 
-// Error says what to do.
+// Error returns the code and, for an operator who reads it, what to choose
+// instead.
 func (e *PolicyError) Error() string {
 	switch e.Code {
 	case TooShort:

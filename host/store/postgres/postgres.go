@@ -82,7 +82,8 @@ func dialect() store.Dialect {
 			a.atthasdef OR a.attidentity <> '' AS auto
 			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type base ON base.oid = NULLIF(t.typbasetype, 0)
 			WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
-		// The number is an arbitrary one of ours; the lock is of this database only.
+		// The number is arbitrary, but the same in all versions; the lock holds
+		// for this database only.
 		Lock:            `SELECT 1 FROM pg_advisory_lock(7310872093014)`,
 		Unlock:          `SELECT pg_advisory_unlock(7310872093014)`,
 		Returning:       true,

@@ -154,8 +154,8 @@ func code(err error) int {
 	return 0
 }
 
-// retryable: somebody else, another process perhaps, holds a lock. The low byte
-// of a code is its kind.
+// retryable reports whether another connection, perhaps of another process,
+// holds a lock. The low byte of a SQLite error code is its kind.
 func retryable(err error) bool {
 	kind := code(err) & 0xff
 	return kind == sqlite3.SQLITE_BUSY || kind == sqlite3.SQLITE_LOCKED

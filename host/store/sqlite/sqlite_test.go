@@ -268,7 +268,7 @@ func TestConflictIsGivenUp(t *testing.T) {
 
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }
 
-// Whatever is typed finds somebody or nobody, and is never a failure.
+// Whatever is typed as a login finds one user or none, and is never an error.
 func FuzzLogin(f *testing.F) {
 	db := open(f, filepath.Join(f.TempDir(), "a.db"))
 	if _, err := db.AddUser(f.Context(), "ada@example.com", "Ada", "x"); err != nil {

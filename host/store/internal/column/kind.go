@@ -175,8 +175,8 @@ func (c Column) bits() int {
 	return 64
 }
 
-// Param makes v fit the column, or says why it does not. Engines disagree about
-// what they convert by themselves.
+// Param converts v to the type of the column; the error tells why that is
+// impossible. Engines differ in what they convert by themselves.
 func (c Column) Param(v any, moment func(time.Time) any) (any, error) {
 	k := c.Kind()
 	switch v := v.(type) {
