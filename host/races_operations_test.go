@@ -3,8 +3,10 @@ package host_test
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
@@ -35,22 +37,59 @@ type operation struct {
 	run  func(s *scene, ctx context.Context, on int) result
 	// disabled says that the person is disabled before.
 	disabled bool
+	// tokens says that machine tokens are all it changes, so that it is not raced with
+	// what leaves them and people alone.
+	tokens bool
+	// signsIn says that it leaves people, and so their tokens, alone.
+	signsIn bool
+}
+
+// races reports whether two operations may get in each other's way.
+func (o operation) races(with operation) bool {
+	return !(o.tokens && with.signsIn || o.signsIn && with.tokens)
 }
 
 func operations() []operation {
 	return []operation{
-		{name: "sign in", run: (*scene).signIn},
-		{name: "come back", run: (*scene).comeBack},
-		{name: "come back within the grace", run: (*scene).comeBackLate},
+		{name: "sign in", run: (*scene).signIn, signsIn: true},
+		{name: "come back", run: (*scene).comeBack, signsIn: true},
+		{name: "come back within the grace", run: (*scene).comeBackLate, signsIn: true},
 		{name: "reset", run: (*scene).reset},
 		{name: "disable", run: (*scene).disable},
 		{name: "enable", run: (*scene).enable, disabled: true},
 		{name: "revoke", run: (*scene).revoke},
 		{name: "revoke all", run: (*scene).revokeAll},
-		{name: "sign out", run: (*scene).signOut},
+		{name: "sign out", run: (*scene).signOut, signsIn: true},
 		{name: "delete", run: (*scene).delete},
-		{name: "effect", run: (*scene).effect},
+		{name: "effect", run: (*scene).effect, signsIn: true},
+		{name: "use token", run: (*scene).useToken},
+		{name: "make token", run: (*scene).makeToken, tokens: true},
+		{name: "revoke token", run: (*scene).revokeToken, tokens: true},
 	}
+}
+
+func (s *scene) useToken(ctx context.Context, on int) result {
+	return s.opensWith(ctx, on, s.machine)
+}
+
+// makeToken is what the person does in the settled session of the phone.
+func (s *scene) makeToken(ctx context.Context, on int) result {
+	w := s.send(ctx, on, "POST", "/auth/tokens", `{"name":"new"}`, http.Header{"Cookie": {s.phone.sessionCookie()}})
+	var made struct{ Token string }
+	if w.Code == http.StatusCreated && json.Unmarshal(w.Body.Bytes(), &made) == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.made = append(s.made, made.Token)
+	}
+	return statusResult(w)
+}
+
+func (s *scene) revokeToken(ctx context.Context, on int) result {
+	err := s.hosts[on].admin.RevokeToken(ctx, fmt.Sprintf("token-%d", s.number))
+	if err != nil && strings.HasPrefix(err.Error(), "no token ") {
+		return refused
+	}
+	return resultOf(err)
 }
 
 func (s *scene) signIn(ctx context.Context, on int) result {

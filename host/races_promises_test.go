@@ -17,11 +17,12 @@ type end struct {
 	user, password    string
 	effect            string
 	sessions, devices []string
+	tokens            []string
 }
 
 func (e end) String() string {
-	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v",
-		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices)
+	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v, tokens %v",
+		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices, e.tokens)
 }
 
 func (s *scene) observe(results [2]result) end {
@@ -62,8 +63,14 @@ func (s *scene) observe(results [2]result) end {
 		}
 		e.devices = append(e.devices, name)
 	}
+	tokens, err := db.Tokens().List(ctx, s.user, 10)
+	s.must(err)
+	for _, token := range tokens {
+		e.tokens = append(e.tokens, token.Name)
+	}
 	slices.Sort(e.sessions)
 	slices.Sort(e.devices)
+	slices.Sort(e.tokens)
 	return e
 }
 
@@ -108,7 +115,12 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 		must(!strings.HasPrefix(string(r), "failed"), "an operation failed")
 	}
 	must(e.user != "disabled" || len(e.sessions)+len(e.devices) == 0, "a disabled user has no session and no device")
+	must(e.user != "disabled" || len(e.tokens) == 0, "a disabled user has no machine token")
+	if won("revoke token") {
+		must(!has(e.tokens, "old"), "a machine token that was revoked is over")
+	}
 	if won("reset") {
+		must(e.user == "deleted" || len(e.tokens) == 0, "a reset ends all machine tokens, and no session of before makes another")
 		must(e.user == "deleted" || len(e.sessions)+len(e.devices) == 0, "a reset ends all sessions and devices")
 	}
 	if won("revoke") || won("sign out") {
@@ -138,7 +150,10 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 		must(e.results[0] != done || e.results[1] != done, "of two answers to one intent one counts")
 	}
 	if e.user != "enabled" {
-		must(!s.opens(), "nothing that a browser has opens anything")
+		must(!s.opens(), "nothing that a browser or a program has opens anything")
+	}
+	if !slices.Contains(e.tokens, "old") {
+		must(s.opensWith(s.Context(), 0, s.machine) == refused, "a machine token that is over opens nothing")
 	}
 	return broken
 }
@@ -149,6 +164,11 @@ func (s *scene) opens() bool {
 	s.clock.Advance(61 * time.Second)
 	for _, cookie := range append(s.cookies, s.laptop.sessionCookie(), s.phone.sessionCookie()) {
 		if s.request(s.Context(), 0, "GET", "/auth/intents/current", "", cookie) == done {
+			return true
+		}
+	}
+	for _, token := range append(s.made, s.machine) {
+		if s.opensWith(s.Context(), 0, token) == done {
 			return true
 		}
 	}

@@ -6,7 +6,12 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"maps"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -23,6 +28,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"golang.org/x/crypto/argon2"
@@ -73,7 +79,9 @@ type raceRig struct {
 	}
 	// What a session and a device keep while the intent org_setup is open.
 	data, intent []byte
-	scenes       int
+	// settled is what a session keeps once the intent loop has ended.
+	settled []byte
+	scenes  int
 }
 
 func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
@@ -87,7 +95,8 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 		db := stepped(t, r.open())
 		o := host.Options{
 			Store: db, Now: r.clock.Now, Dispenser: effects{}, OrgSetup: effects{},
-			Auth: host.AuthOptions{Rules: auth.Rules{PasswordHash: password.Keep}}, // hashing takes most of the time
+			Auth:  host.AuthOptions{Rules: auth.Rules{PasswordHash: password.Keep, OwnTokens: true}}, // hashing takes most of the time
+			OData: nothing(t),
 			Routes: []host.Route{
 				{Name: "home", Path: "/", Redirect: "/somewhere", Guard: host.GuardNone},
 				{Name: "dashboard", Path: "/dashboard", Redirect: "/dash-page"},
@@ -103,6 +112,16 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 	}
 	r.learn()
 	return r
+}
+
+// nothing is a query endpoint with a guarded set that is empty.
+func nothing(t *testing.T) *host.ODataOptions {
+	t.Helper()
+	source, err := memory.New(memory.Config{Sets: []memory.Set{{Name: "Nothing", Rows: []order{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &host.ODataOptions{Model: source.Model(), Source: source}
 }
 
 func (r *raceRig) open() *store.DB {
@@ -133,6 +152,13 @@ func (r *raceRig) learn() {
 		s.user, s.laptop.selector, s.phone.selector))
 	r.must(r.ground.Reader().Get(&r.intent, r.bind(`SELECT intent FROM vestibule_remember_tokens WHERE user_id = ? AND selector NOT IN (?, ?)`),
 		s.user, s.laptop.selector, s.phone.selector))
+	s = r.scene(false) // whose laptop knows its intent
+	w := s.send(r.Context(), 0, "POST", "/auth/intents/org-setup", `{"legal_form":1,"org_name":"nothing",`+
+		`"company_size":"solo","function":"developer","marketing_consent":false}`, http.Header{"Cookie": {s.laptop.sessionCookie()}})
+	if w.Code != 200 {
+		r.Fatalf("settle: %d %s", w.Code, w.Body)
+	}
+	r.must(r.ground.Reader().Get(&r.settled, r.bind(`SELECT data FROM vestibule_sessions WHERE hash = ?`), s.laptop.hash))
 	for _, op := range operations() {
 		if got := op.run(r.scene(op.disabled), r.Context(), 0); got != done {
 			r.Fatalf("%s alone: %s", op.name, got)
@@ -173,17 +199,20 @@ func (k known) deviceCookie(verifier []byte) string {
 	return deviceName + "=" + base64.RawURLEncoding.EncodeToString(append(bytes.Clone(k.selector), verifier...))
 }
 
-// A scene is a person with a laptop and a phone, both signed in and kept so, and with a
-// link to set a new password. Each case has its own.
+// A scene is a person with a laptop and a phone, both signed in and kept so, the phone
+// settled, with a link to set a new password, and with a machine token. Each case has its
+// own.
 type scene struct {
 	*raceRig
 	number        int
 	user, email   string
 	laptop, phone known
 	token         string
+	machine       string // the machine token
 
 	mu      sync.Mutex
 	cookies []string // session cookies that the actors were given
+	made    []string // machine tokens that they made
 }
 
 func (r *raceRig) scene(disabled bool) *scene {
@@ -204,10 +233,19 @@ func (r *raceRig) scene(disabled bool) *scene {
 		if _, err := db.Users().EnsureDeviceSecret(ctx, s.user, "secret"); err != nil {
 			return err
 		}
-		for _, k := range []known{s.laptop, s.phone} {
-			if err := s.signedIn(ctx, k); err != nil {
-				return err
-			}
+		phone := s.settled
+		if phone == nil { // not learned yet
+			phone = s.data
+		}
+		if err := errors.Join(s.signedIn(ctx, s.laptop, s.data), s.signedIn(ctx, s.phone, phone)); err != nil {
+			return err
+		}
+		s.machine = machineToken(s.number)
+		if err := db.Tokens().Create(ctx, auth.Token{
+			ID: fmt.Sprintf("token-%d", s.number), Hash: digest([]byte(s.machine)), UserID: s.user, Name: "old",
+			Created: r.clock.Now(), Expires: r.clock.Now().Add(time.Hour),
+		}, 50); err != nil {
+			return err
 		}
 		return db.ResetTokens().Issue(ctx, auth.ResetToken{Hash: digest([]byte(s.token)), UserID: s.user, Email: s.email, Created: r.clock.Now()})
 	}))
@@ -225,7 +263,7 @@ func (s *scene) browser(name string) known {
 }
 
 // signedIn writes a browser's rows as a sign-in and a return a moment ago leave them.
-func (s *scene) signedIn(ctx context.Context, k known) error {
+func (s *scene) signedIn(ctx context.Context, k known, data []byte) error {
 	now := s.clock.Now()
 	err := s.ground.Devices().Create(ctx, auth.Device{
 		Selector: k.selector, UserID: s.user, Verifier: digest(k.verifier), Previous: digest(k.older), Nonce: []byte("nonce"),
@@ -235,7 +273,7 @@ func (s *scene) signedIn(ctx context.Context, k known) error {
 		return err
 	}
 	return s.ground.Sessions().CreateSession(ctx, session.Record{
-		Hash: k.hash, UserID: s.user, Device: k.selector, Data: s.data, Created: now, Seen: now, Expires: now.Add(time.Hour),
+		Hash: k.hash, UserID: s.user, Device: k.selector, Data: data, Created: now, Seen: now, Expires: now.Add(time.Hour),
 	})
 }
 
@@ -252,16 +290,33 @@ func digest(b []byte) []byte {
 	return sum[:]
 }
 
-// request sends a request to a host and returns what became of it.
+// machineToken is a token of the right form: number is the random part of it.
+func machineToken(number int) string {
+	secret := binary.BigEndian.AppendUint64(make([]byte, 24), uint64(number))
+	digits := func(n *big.Int, width int) string {
+		text := n.Text(62)
+		return strings.Repeat("0", width-len(text)) + text
+	}
+	return "vst_" + digits(new(big.Int).SetBytes(secret), 43) + digits(big.NewInt(int64(crc32.ChecksumIEEE(secret))), 6)
+}
+
+// request sends a request with cookies to a host and returns what became of it.
 func (s *scene) request(ctx context.Context, on int, method, path, body string, cookies ...string) result {
+	return statusResult(s.send(ctx, on, method, path, body, http.Header{"Cookie": cookies}))
+}
+
+// opensWith uses a machine token.
+func (s *scene) opensWith(ctx context.Context, on int, token string) result {
+	return statusResult(s.send(ctx, on, "GET", "/odata/Nothing", "", http.Header{"Authorization": {"Bearer " + token}}))
+}
+
+func (s *scene) send(ctx context.Context, on int, method, path, body string, header http.Header) *httptest.ResponseRecorder {
 	req := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	req.Host = "127.0.0.1:8080"
 	req.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:4711", on, s.number/256, s.number%256)
+	maps.Copy(req.Header, header)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
-	}
-	for _, c := range cookies {
-		req.Header.Add("Cookie", c)
 	}
 	w := httptest.NewRecorder()
 	s.hosts[on].handler.ServeHTTP(w, req)
@@ -270,6 +325,10 @@ func (s *scene) request(ctx context.Context, on int, method, path, body string, 
 			s.given(c.Name + "=" + c.Value)
 		}
 	}
+	return w
+}
+
+func statusResult(w *httptest.ResponseRecorder) result {
 	switch {
 	case w.Code < 400:
 		return done

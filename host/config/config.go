@@ -85,6 +85,7 @@ type Auth struct {
 	Throttle      Throttle `koanf:"throttle"`
 	Reset         Reset    `koanf:"reset"`
 	Password      Password `koanf:"password"`
+	Tokens        Tokens   `koanf:"tokens"`
 }
 
 // Throttle is the block auth.throttle.
@@ -105,6 +106,12 @@ type Reset struct {
 type Password struct {
 	MinLength int    `koanf:"min_length"`
 	Hash      string `koanf:"hash"`
+}
+
+// Tokens is the block auth.tokens.
+type Tokens struct {
+	SelfService bool          `koanf:"self_service"`
+	MaxLifetime time.Duration `koanf:"max_lifetime"`
 }
 
 // Mail is the block mail.
@@ -137,6 +144,7 @@ type Route struct {
 	StripPrefix bool              `koanf:"strip_prefix"`
 	Headers     map[string]string `koanf:"headers"`
 	Assertion   bool              `koanf:"assertion"`
+	Tokens      bool              `koanf:"tokens"`
 }
 
 // UI is the block ui.
@@ -168,6 +176,10 @@ func (c *Config) decode() error {
 	}
 	return k.Unmarshal("", c)
 }
+
+// ParseDuration reads a duration as it is written in config.hcl, such as "90s" or
+// "90d".
+func ParseDuration(s string) (time.Duration, error) { return schema.ParseSpan(s) }
 
 // Redacted is the configuration in effect, all layers merged, as HCL. Secrets,
 // and everything that plugins get from the environment or a file, are ***.

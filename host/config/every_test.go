@@ -114,6 +114,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 		Rules: host.Rules{
 			LoginField: "name", Attempts: 6, Window: 7 * time.Second, Remember: 5 * time.Hour, MinLength: 11, PasswordHash: "keep", ClientAttempts: 77,
 			ResetLifetime: 8 * time.Minute, ResetResend: 9 * time.Second, ResetAttempts: 10,
+			OwnTokens: true, TokenLifetime: 12 * time.Hour,
 		},
 		RedirectOrigins: []string{"https://crm.example.com"},
 	}, opts.Auth)
@@ -124,7 +125,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	same(t, "routes", []host.Route{
 		{Name: "home", Path: "/", File: in("home.html"), Guard: host.GuardNone},
 		{Name: "files", Path: "/files", Dir: in("files"), Guard: host.GuardSettled},
-		{Name: "app", Path: "/app", Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:3"}, Guard: host.GuardNone, StripPrefix: true, Assertion: true, Headers: map[string]string{"Remote-User": "partner_id"}},
+		{Name: "app", Path: "/app", Proxy: &url.URL{Scheme: "http", Host: "127.0.0.1:3"}, Guard: host.GuardNone, StripPrefix: true, Assertion: true, Headers: map[string]string{"Remote-User": "partner_id"}, Tokens: true},
 		{Name: "old", Path: "/old", Redirect: "/app", Guard: host.GuardSession},
 	}, opts.Routes)
 	app, err := opts.UI.App.Open("index.html")

@@ -195,6 +195,7 @@ func TestDefaults(t *testing.T) {
 			Throttle: config.Throttle{Attempts: 5, ClientAttempts: 100, Window: time.Minute},
 			Reset:    config.Reset{Lifetime: time.Hour, Resend: time.Minute, Attempts: 5},
 			Password: config.Password{MinLength: 12, Hash: "argon2id"},
+			Tokens:   config.Tokens{MaxLifetime: 8760 * time.Hour},
 		},
 		Mail: config.Mail{
 			Transport: "file", Dir: filepath.Join(dir, "mail"), From: "Vestibule <no-reply@localhost>",

@@ -111,8 +111,11 @@ func (c *Config) checkGuardNamed(f *Findings, name string, r Route) {
 
 // checkProxyKeys checks the keys that only a proxy has.
 func (c *Config) checkProxyKeys(f *Findings, name string, r Route) {
+	if r.Tokens && name == reserved.VerifyAudience {
+		f.Add(c.at("route", name, "tokens"), fmt.Sprintf("the tokens of route %q would open /auth/verify, too, which has that name", name), "rename the route")
+	}
 	if r.Proxy == nil && !c.faulty("route", name, "proxy") {
-		for key, set := range map[string]bool{"strip_prefix": r.StripPrefix, "headers": len(r.Headers) > 0, "assertion": r.Assertion} {
+		for key, set := range map[string]bool{"strip_prefix": r.StripPrefix, "headers": len(r.Headers) > 0, "tokens": r.Tokens, "assertion": r.Assertion} {
 			if set {
 				f.Add(c.at("route", name, key), fmt.Sprintf("route %q has %s without a proxy", name, key), "take it out: only a proxy has it")
 			}

@@ -2,8 +2,9 @@ package reserved
 
 import "slices"
 
-// VerifyAudience is the audience of the assertions of /auth/verify. No route whose
-// assertions are signed as well may have the name.
+// VerifyAudience is the audience of the assertions of /auth/verify, and the route of
+// the machine tokens that open it. No route that takes tokens, or whose assertions are
+// signed as well, may have the name.
 const VerifyAudience = "verify"
 
 // Claim reports whether an assertion says something of its own under this name, in

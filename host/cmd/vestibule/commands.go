@@ -6,6 +6,7 @@ func commands() []command {
 		initCommand(), serveCommand(), checkCommand(), migrateCommand(),
 		{name: "user", args: "add|list|disable|enable|passwd|reset-link", short: "see to the people who may sign in", sub: userCommands()},
 		{name: "session", args: "list|revoke", short: "see and end sessions", sub: sessionCommands()},
+		{name: "token", args: "add|list|revoke", short: "make, see and end machine tokens", sub: tokenCommands()},
 		{name: "throttle", args: "list|clear", short: "see and clear the counters of attempts", sub: throttleCommands()},
 		{name: "plugin", args: "list|check|call|sum", short: "try the configured plugins", sub: pluginCommands()},
 		{name: "odata", args: "metadata|explain", short: "look into the query endpoint", sub: odataCommands()},

@@ -55,13 +55,21 @@ func httpMain() {
 }
 
 // walkMain follows @odata.nextLink from PATH to the end and prints how many rows
-// came, on how many pages, and how many ids were different: walk PATH.
+// came, on how many pages, and how many ids were different:
+//
+//	walk [-header 'NAME: VALUE']… PATH
 func walkMain() {
+	var headers list
+	flag.Var(&headers, "header", "")
 	flag.Parse()
 	rows, pages, ids := 0, 0, map[string]bool{}
 	for next := address(flag.Arg(0)); next != ""; pages++ {
 		r, err := http.NewRequest(http.MethodGet, next, nil)
 		must(err)
+		for _, h := range headers {
+			name, value, _ := strings.Cut(h, ": ")
+			r.Header.Set(name, value)
+		}
 		resp := send(r)
 		var page struct {
 			Value []map[string]any `json:"value"`

@@ -47,6 +47,10 @@ auth {
     min_length = 11
     hash       = "keep"
   }
+  tokens {
+    self_service = true
+    max_lifetime = "12h"
+  }
 }
 mail {
   transport = "smtp"
@@ -78,6 +82,7 @@ route "app" {
   strip_prefix = true
   headers      = { "Remote-User" = "PARTNER_ID" }
   assertion    = true
+  tokens       = true
 }
 route "old" {
   path     = "/old"

@@ -32,6 +32,7 @@ route "dashboard" {
 				Doc: "proxy only: further headers that tell the application who is signed in, with id, name, email or another column of users; taken away from outside in every spelling",
 			},
 			{Name: "assertion", Kind: Flag, Def: "false", Doc: "proxy only: X-Vestibule-Assertion tells the application who is signed in by a signed token (JWT, ES256; the keys are at /auth/jwks.json), with the columns that headers names; see docs/forward-auth.md"},
+			{Name: "tokens", Kind: Flag, Def: "false", Doc: "proxy only: machine tokens that were made with `vestibule token add --route` for this route open it, too"},
 		},
 	}
 }

@@ -30,6 +30,22 @@ func key(t *testing.T, path string) schema.Key {
 	return k
 }
 
+// Days are not Go's, and must not run over.
+func TestParseSpan(t *testing.T) {
+	for s, want := range map[string]time.Duration{
+		"90d": 90 * 24 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "60s": time.Minute, "1h30m": 90 * time.Minute, "106751d": 106751 * 24 * time.Hour,
+	} {
+		if got, err := schema.ParseSpan(s); err != nil || got != want {
+			t.Errorf("%s: %v, %v, want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "d", "90", "90D", "-1d", "+1d", "1.5d", "1d-1h", "1d+1h", "1d2", "1h1d", "106752d", "106751d24h", "99999999999999999999d", "1d1d"} {
+		if got, err := schema.ParseSpan(s); err == nil {
+			t.Errorf("%q: %v", s, got)
+		}
+	}
+}
+
 // convert converts a value, and returns the first fault as one line.
 func convert(k schema.Key, v cty.Value) (value any, fault string) {
 	value, ok := k.Convert(v, func(path []string, f schema.Fault) {
@@ -96,7 +112,7 @@ func TestConvertRefuses(t *testing.T) {
 		"beyond int64":              {"auth.throttle.attempts", cty.MustParseNumberVal("9223372036854775808"), "attempts is the number 9223372036854775808: give an integer"},
 		"zero where one is least":   {"auth.throttle.attempts", cty.NumberIntVal(0), "attempts: is 0: use an integer from 1 on"},
 		"plus sign":                 {"auth.throttle.attempts", text("+7").Mark(schema.FromEnv), "attempts is a string: give an integer"},
-		"no duration":               {"session.idle", text("2"), `idle: "2" is no duration: write a number with a unit, such as "90s", "60m" or "24h"`},
+		"no duration":               {"session.idle", text("2"), `idle: "2" is no duration: write a number with a unit, such as "90s", "60m", "24h" or "90d"`},
 		"no time at all":            {"session.idle", text("0s"), `idle: is 0s: use a duration greater than zero, such as "60s"`},
 		"integer for a text":        {"database.dsn", cty.NumberIntVal(1), "dsn is a number: give a string"},
 		"text for a list":           {"odata.discover", text("a"), `discover is a string: give a list of strings, such as ["a", "b"]`},

@@ -104,6 +104,13 @@ func authBlock() Block {
 					{Name: "hash", Def: `"argon2id"`, OneOf: []string{"argon2id", "bcrypt", "keep"}, Doc: "format of new hashes, and of others from the next sign-in on; for an application that checks passwords itself: bcrypt ($2y$, cost 12; at most 72 bytes), or keep (the format that the user has, argon2id without one)"},
 				},
 			},
+			{
+				Name: "tokens", Doc: "Machine tokens, which stand for a person at /odata/ or at one route.",
+				Keys: []Key{
+					{Name: "self_service", Kind: Flag, Def: "false", Doc: "people may make tokens for /odata/ of their own, at /auth/tokens; otherwise only `vestibule token add` does"},
+					{Name: "max_lifetime", Kind: Span, Def: `"8760h"`, Check: checkLifetime, Doc: "the most that a token may last; one that does not say lasts 90 days"},
+				},
+			},
 		},
 	}
 }

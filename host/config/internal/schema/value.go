@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/zclconf/go-cty/cty"
 )
@@ -135,9 +134,9 @@ func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Re
 		return fail(wrongType(name, v, kind.article()))
 	}
 	if kind == Span {
-		d, err := time.ParseDuration(value.(string))
+		d, err := ParseSpan(value.(string))
 		if err != nil {
-			return fail(Fault{fmt.Sprintf("%s: %q is no duration", name, value), `write a number with a unit, such as "90s", "60m" or "24h"`})
+			return fail(Fault{fmt.Sprintf("%s: %q is no duration", name, value), `write a number with a unit, such as "90s", "60m", "24h" or "90d"`})
 		}
 		value = d
 	}
