@@ -27,6 +27,10 @@ func (o Options) odataOptions(site *web.Site, who auth.Authenticator, limits *we
 	if admit := o.OData.admitQueries(limits); admit != nil {
 		out.Admit = admit
 	}
+	if out.Spool == nil {
+		room := limits.Share(odata.SpoolBlocks, odata.SpoolBlocks/4)
+		out.Spool = func(c odata.Caller) func() { return room.TryEnter(c.Client) }
+	}
 	if out.Refused == nil {
 		out.Refused = func(c odata.Caller, limit string, why error) { limits.Refused(c.Client, limit, why) }
 	}

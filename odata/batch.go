@@ -47,7 +47,7 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 		return notAcceptable(strings.Join(b.MediaTypes(), ", "))
 	}
 	body := &spool{}
-	body.open(w, s.spools, s.opts.SlowReader)
+	body.open(w, s.spools, s.opts.SlowReader, q.caller)
 	defer body.stop()
 	answers := b.Writer(body, media)
 	h := w.Header()

@@ -65,6 +65,10 @@ type Options struct {
 	// anew; leave is called when its connection is given back. The error is a *Busy,
 	// or that of ctx. nil admits everybody at once.
 	Admit func(ctx context.Context, c Caller) (leave func(), err error)
+	// Spool gives room for one block of an answer that its client has not taken yet,
+	// see SpoolBlocks; leave gives it back. Where leave is nil the answer waits for
+	// its client. nil is room for SpoolBlocks, whoever takes them.
+	Spool func(c Caller) (leave func())
 	// Refused is told of each request that went beyond a limit: of whom, the limit by
 	// its configuration key, or "odata_fixed" for one that has none (see LimitNames),
 	// and what was asked for. What Admit refuses is known to Admit. It is called while
@@ -105,6 +109,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Spool == nil {
+		o.Spool = spoolRoom()
 	}
 	if o.Refused == nil {
 		log := o.Logger

@@ -93,7 +93,7 @@ func (r *response) Send(block []byte, last bool) error {
 func newResponse(w http.ResponseWriter, q *request, opts *Options, shared *spools) *response {
 	r := &response{w: w, q: q, now: opts.Now, body: q.out}
 	if r.body == nil {
-		r.own.open(w, shared, opts.SlowReader)
+		r.own.open(w, shared, opts.SlowReader, q.caller)
 		r.body = &r.own
 	}
 	return r

@@ -28,7 +28,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		return nil, fmt.Errorf("prepare plans: %w", err)
 	}
 	s := &Service{opts: opts.withDefaults()}
-	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{}, &cache{}
+	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{room: s.opts.Spool}, &cache{}
 	s.read = &pipeline{
 		guard: model.Guard, report: report,
 		plans: planning{binder: binder, opts: &s.opts, cache: kept},

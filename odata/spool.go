@@ -9,12 +9,16 @@ import (
 	"time"
 )
 
-// Bounds of what answers keep in memory for clients that have not taken it yet, in bytes.
+// Bounds of what an answer keeps in memory for a client that has not taken it yet, in
+// bytes.
 const (
 	spoolBlock  = 64 << 10
 	spoolAnswer = 1 << 20
-	spoolAll    = 128 << 20
 )
+
+// SpoolBlocks is how many blocks of up to 72 KiB the answers of a service keep in
+// memory for clients that have not taken them yet: 128 MiB of 64 KiB each.
+const SpoolBlocks = 2048
 
 // errSlowReader ends an answer whose client keeps a database waiting.
 var errSlowReader = errors.New("the client reads too slowly")
@@ -23,16 +27,21 @@ var errSlowReader = errors.New("the client reads too slowly")
 type spools struct {
 	gzips  sync.Pool // of *gzip.Writer
 	blocks sync.Pool // of *[]byte
-	used   atomic.Int64
+	// room is Options.Spool.
+	room func(Caller) (leave func())
 }
 
-// take reserves room for n bytes, if there is any.
-func (s *spools) take(n int64) bool {
-	if s.used.Add(n) <= spoolAll {
-		return true
+// spoolRoom is room for SpoolBlocks, whoever takes them.
+func spoolRoom() func(Caller) (leave func()) {
+	var used atomic.Int64
+	leave := func() { used.Add(-1) }
+	return func(Caller) func() {
+		if used.Add(1) <= SpoolBlocks {
+			return leave
+		}
+		leave()
+		return nil
 	}
-	s.used.Add(-n)
-	return false
 }
 
 func (s *spools) block() []byte {
@@ -56,6 +65,8 @@ func (s *spools) recycle(b []byte) {
 type spool struct {
 	stream
 	shared *spools
+	// caller is who the answer is for.
+	caller Caller
 	// least is in bytes a second; 0 is no limit.
 	least int64
 	// clock runs while the source works for the answer; nil when it is closed.
@@ -77,13 +88,13 @@ type spool struct {
 // spooled is a block on its way.
 type spooled struct {
 	bytes []byte
-	// shared tells that it has room of spools.
-	shared bool
+	// leave gives back its room of spools; nil where it has none.
+	leave func()
 }
 
 // open makes the spool ready; stop ends it.
-func (s *spool) open(w http.ResponseWriter, shared *spools, least int64) {
-	s.w, s.pool, s.shared, s.least = w, &shared.gzips, shared, max(least, 0)
+func (s *spool) open(w http.ResponseWriter, shared *spools, least int64, caller Caller) {
+	s.w, s.pool, s.shared, s.least, s.caller = w, &shared.gzips, shared, max(least, 0), caller
 }
 
 // Write implements io.Writer. It keeps nothing of p.
@@ -134,12 +145,15 @@ func (s *spool) put() error {
 // offer puts the block into the queue if there is room. There always is for one.
 func (s *spool) offer() bool {
 	n, queued := int64(len(s.next)), s.queued.Load()
-	shared := queued+n <= spoolAnswer && s.shared.take(n)
-	if !shared && queued > 0 {
+	var leave func()
+	if queued+n <= spoolAnswer {
+		leave = s.shared.room(s.caller)
+	}
+	if leave == nil && queued > 0 {
 		return false
 	}
 	s.queued.Add(n)
-	s.blocks <- spooled{s.next, shared}
+	s.blocks <- spooled{s.next, leave}
 	s.next = nil
 	return true
 }
@@ -191,8 +205,8 @@ func (s *spool) pump() {
 			}
 		}
 		n := int64(len(b.bytes))
-		if b.shared {
-			s.shared.used.Add(-n)
+		if b.leave != nil {
+			b.leave()
 		}
 		select {
 		case s.free <- b.bytes:

@@ -82,6 +82,12 @@ func (l *Limits) perClient(share int, key string) *admission.Queue {
 	return admission.New(admission.Options{Share: share, ShareLimit: key, Wait: l.o.Wait, Refused: l.refusals.Busy})
 }
 
+// Share returns a queue of so many slots, of which one client may have share, for
+// what is taken at once or not at all: nobody waits there, and nobody is refused.
+func (l *Limits) Share(slots, share int) *admission.Queue {
+	return admission.New(admission.Options{Slots: slots, Share: share})
+}
+
 // Hashing is how clients wait for a password to be hashed.
 func (l *Limits) Hashing() admission.Options {
 	return admission.Options{
