@@ -62,7 +62,7 @@ func New(o Options) (*Host, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	o.Store.Now = o.Now
+	o.Store.Now, o.Store.Wait = o.Now, o.Limits.Wait
 	h := &Host{o: o, metrics: telemetry.New(slices.Concat(web.LimitKeys(), odata.LimitNames())...)}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)

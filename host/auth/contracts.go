@@ -14,6 +14,10 @@ import (
 // ErrNotFound is returned by the stores below when nothing matches.
 var ErrNotFound = errors.New("not found")
 
+// ErrUnavailable is returned by the stores below when the database is away, or
+// kept a call waiting for too long. It is answered with 503.
+var ErrUnavailable = errors.New("the database is not available")
+
 // ErrSessionGone is returned when a session was ended or changed by another
 // request since it was loaded. Nothing was written then.
 var ErrSessionGone = errors.New("session gone")

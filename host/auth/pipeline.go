@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -160,7 +161,7 @@ func (p *Pipeline) serve(e endpoint) http.Handler {
 // and logs the cause. Nobody reads the answer once the client went away, and
 // what failed for that reason is no error of the host's.
 func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.As(err)
+	f := fault.As(outage(err))
 	id := p.Site.RequestID(r)
 	args := []any{"request_id", id, "path", LogPath(r), "code", f.Message(), "cause", f.Cause}
 	switch {
@@ -172,6 +173,18 @@ func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.Logger.Debug("request refused", args...)
 	}
 	f.Write(w, id)
+}
+
+// outageRetry is when to come back where the database is away.
+const outageRetry = 5 * time.Second
+
+// outage returns the fault of an error that means that the database is away, and
+// other errors as they are.
+func outage(err error) error {
+	if _, ok := errors.AsType[*fault.Fault](err); ok || !errors.Is(err, ErrUnavailable) {
+		return err
+	}
+	return &fault.Fault{Code: fault.DatabaseUnavailable, RetryAfter: outageRetry, Cause: err}
 }
 
 // audit logs and counts an event that an operator may want to look up.

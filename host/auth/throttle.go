@@ -38,10 +38,16 @@ func (p *Pipeline) takeLogin(r *http.Request, c loginCounters) error {
 // refundLogin takes an attempt to sign in back that failed for no fault of the
 // person's, and returns err.
 func (p *Pipeline) refundLogin(r *http.Request, c loginCounters, err error) error {
-	p.refundAttempt(r, c.name)
-	p.refundAttempt(r, c.client)
+	wait := refundWait
+	if errors.Is(err, ErrUnavailable) {
+		wait = refundWait / 10 // who asked has waited already
+	}
+	p.refund(r, wait, c.name, c.client)
 	return err
 }
+
+// refundWait is how long taking attempts back may take.
+const refundWait = 5 * time.Second
 
 // takeAttempt counts an attempt before its work begins, so that attempts in
 // flight count as well, and fails beyond limit.
@@ -60,11 +66,16 @@ func (p *Pipeline) takeAttempt(r *http.Request, c Counter, limit int, field stri
 
 // refundAttempt takes an attempt back. That it cannot is logged and no more: one
 // attempt less is no harm.
-func (p *Pipeline) refundAttempt(r *http.Request, c Counter) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
+func (p *Pipeline) refundAttempt(r *http.Request, c Counter) { p.refund(r, refundWait, c) }
+
+// refund is refundAttempt for several, which have the time of wait together.
+func (p *Pipeline) refund(r *http.Request, wait time.Duration, counters ...Counter) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), wait)
 	defer cancel()
-	if err := p.Throttle.Undo(ctx, c); err != nil {
-		p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", err)
+	for _, c := range counters {
+		if err := p.Throttle.Undo(ctx, c); err != nil {
+			p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", err)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -100,6 +101,13 @@ func get(t *testing.T, url string) int {
 // serveHeld serves config.hcl with a user and a table of shelves.
 func serveHeld(t *testing.T, driver, dsn string) (base string, held holding) {
 	t.Helper()
+	base, held, _ = serveStore(t, driver, dsn)
+	return base, held
+}
+
+// serveStore also returns the store of the sign-in.
+func serveStore(t *testing.T, driver, dsn string) (base string, held holding, db *store.DB) {
+	t.Helper()
 	cfg, found := load(t, nil)
 	if found != nil {
 		t.Fatal(found)
@@ -108,12 +116,12 @@ func serveHeld(t *testing.T, driver, dsn string) (base string, held holding) {
 		t.Fatal(err)
 	}
 	name := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[driver]
-	db, err := sql.Open(name, dsn)
+	plain, err := sql.Open(name, dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }()
-	if _, err := db.Exec(`CREATE TABLE shelves (id INTEGER PRIMARY KEY)`); err != nil {
+	defer func() { _ = plain.Close() }()
+	if _, err := plain.Exec(`CREATE TABLE shelves (id INTEGER PRIMARY KEY)`); err != nil {
 		t.Fatal(err)
 	}
 	opts, err := cfg.Options(t.Context(), hclog.NewNullLogger())
@@ -152,5 +160,5 @@ func serveHeld(t *testing.T, driver, dsn string) (base string, held holding) {
 		}
 		_ = opts.Store.Close()
 	})
-	return server.URL, held
+	return server.URL, held, opts.Store
 }

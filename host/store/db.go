@@ -25,6 +25,10 @@ type DB struct {
 	// Now is the clock of what has no time from its caller, such as updated_at.
 	// Replace it before the first use only.
 	Now func() time.Time
+	// Wait is how long any call may wait for a connection, for a lock, or for the
+	// database to come back, with its work in the end; 10 s when zero. Replace it
+	// before the first use only.
+	Wait time.Duration
 
 	dialect        Dialect
 	writer, reader *sqlx.DB

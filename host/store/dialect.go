@@ -50,6 +50,9 @@ type Dialect struct {
 	// Retryable reports whether the statement or transaction failed without any
 	// effect, and may well succeed when run again.
 	Retryable func(error) bool
+	// Unavailable reports whether the database refused for being away, full, or
+	// locked for too long; broken connections need not be told. nil knows none.
+	Unavailable func(error) bool
 	// UniqueViolation reports whether a unique key stood in the way.
 	UniqueViolation func(error) bool
 	// AlreadyExists reports whether a migration failed because its table or index

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 )
@@ -38,9 +39,10 @@ const selectSessions = `SELECT hash, version, user_id, device, data, created, se
 func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record, error) {
 	r := session.Record{Hash: hash}
 	var created, seen, expires int64
-	err := s.row(ctx, `SELECT version, user_id, device, data, created, seen, expires
-		FROM vestibule_sessions WHERE hash = ?`, hash).
-		Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires)
+	err := s.row(ctx, func(row *sqlx.Row) error {
+		return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires)
+	}, `SELECT version, user_id, device, data, created, seen, expires
+		FROM vestibule_sessions WHERE hash = ?`, hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return session.Record{}, session.ErrGone
 	}

@@ -46,7 +46,7 @@ func (t throttle) Hit(ctx context.Context, c auth.Counter, now time.Time, window
 	start, end := ms(now), ms(now.Add(window))
 	args := []any{counterID(c), clip(c.Kind, 255), clip(c.Login, 255), clip(c.Client, 255), end}
 	var row struct{ Hits, Ends int64 }
-	err := t.write(ctx, func(q sqlx.ExtContext) error {
+	err := t.write(ctx, func(ctx context.Context, q sqlx.ExtContext) error {
 		if t.dialect.Returning {
 			return sqlx.GetContext(ctx, q, &row, t.rebind(hitReturning), append(args, start, start)...)
 		}

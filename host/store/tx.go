@@ -1,14 +1,19 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"reflect"
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
 // Retries wait at random up to firstBackoff, then up to twice as long each time,
@@ -28,17 +33,46 @@ func (db *DB) tx(ctx context.Context) *sqlx.Tx {
 	return tx
 }
 
+// usualWait is that of a DB which has no Wait.
+const usualWait = 10 * time.Second
+
+// bounded calls f with a context that ends after db.Wait, unless a transaction is
+// under way, which is bounded as a whole. What failed because the database did not
+// answer in that time, or is away, is an auth.ErrUnavailable.
+func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error {
+	if db.tx(ctx) != nil {
+		return f(ctx)
+	}
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(db.Wait, usualWait))
+	defer cancel()
+	err := f(limited)
+	if err == nil || ctx.Err() != nil || limited.Err() == nil && !db.away(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", auth.ErrUnavailable, err)
+}
+
+// away reports whether a statement failed because the database cannot be reached,
+// or takes no more work.
+func (db *DB) away(err error) bool {
+	var network net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.As(err, &network) || db.dialect.Unavailable != nil && db.dialect.Unavailable(err)
+}
+
 // InTx calls f with a context that carries a transaction, which every method
 // called with that context joins, a nested InTx as well. It commits when f
 // returns nil and rolls back otherwise, and it calls f again, a bounded number
 // of times, when the database reports a conflict with another transaction. f
 // must not use the outer context: on SQLite it would wait for itself. An error
-// of the commit may leave open whether it happened.
+// of the commit may leave open whether it happened. All of it takes db.Wait at
+// most; then, or when the database is away, the error is an auth.ErrUnavailable.
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	if db.tx(ctx) != nil {
 		return f(ctx)
 	}
-	return db.retry(ctx, func() error { return db.once(ctx, f) })
+	return db.bounded(ctx, func(ctx context.Context) error {
+		return db.retry(ctx, func() error { return db.once(ctx, f) })
+	})
 }
 
 func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
@@ -73,19 +107,21 @@ func (db *DB) retry(ctx context.Context, f func() error) error {
 }
 
 // write runs f on the transaction of ctx or, with retries, on the writer.
-func (db *DB) write(ctx context.Context, f func(sqlx.ExtContext) error) error {
+func (db *DB) write(ctx context.Context, f func(context.Context, sqlx.ExtContext) error) error {
 	if tx := db.tx(ctx); tx != nil {
-		return f(db.writes.On(nil, tx))
+		return f(ctx, db.writes.On(nil, tx))
 	}
-	db.writes.Prepare(ctx)
-	return db.retry(ctx, func() error { return f(db.writes.On(db.writer, nil)) })
+	return db.bounded(ctx, func(ctx context.Context) error {
+		db.writes.Prepare(ctx)
+		return db.retry(ctx, func() error { return f(ctx, db.writes.On(db.writer, nil)) })
+	})
 }
 
 // exec runs a statement and returns how many rows matched it. what begins the
 // text of its errors, as in the methods below.
 func (db *DB) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
 	var n int64
-	err := db.write(ctx, func(q sqlx.ExtContext) error {
+	err := db.write(ctx, func(ctx context.Context, q sqlx.ExtContext) error {
 		res, err := q.ExecContext(ctx, db.rebind(query), args...)
 		if err != nil {
 			return err
@@ -104,7 +140,7 @@ func (db *DB) run(ctx context.Context, what, query string, args ...any) error {
 
 // get reads one row into dest; missing is the error when there is none.
 func (db *DB) get(ctx context.Context, missing error, what string, dest any, query string, args ...any) error {
-	err := db.row(ctx, query, args...).StructScan(dest)
+	err := db.row(ctx, func(r *sqlx.Row) error { return r.StructScan(dest) }, query, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return missing
 	}
@@ -113,7 +149,12 @@ func (db *DB) get(ctx context.Context, missing error, what string, dest any, que
 
 // list reads all rows into dest, a pointer to a slice.
 func (db *DB) list(ctx context.Context, what string, dest any, query string, args ...any) error {
-	return failed(what, sqlx.SelectContext(ctx, db.read(ctx), dest, db.rebind(query), args...))
+	return failed(what, db.bounded(ctx, func(ctx context.Context) error {
+		return db.retry(ctx, func() error {
+			reflect.ValueOf(dest).Elem().SetLen(0)
+			return sqlx.SelectContext(ctx, db.read(ctx), dest, db.rebind(query), args...)
+		})
+	}))
 }
 
 // read is where to read: in the transaction of ctx or with the reader. Statements are
@@ -133,19 +174,37 @@ func failed(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// row starts reading one row by its key. Where the engine wants it, the statement
-// is kept prepared, so query must be one of a bounded number of texts, and it is
-// not watched for the end of ctx, which would take longer than reading.
-func (db *DB) row(ctx context.Context, query string, args ...any) *sqlx.Row {
-	if tx := db.tx(ctx); tx != nil {
-		return db.writes.On(nil, tx).QueryRowxContext(ctx, db.rebind(query), args...)
-	}
+// row reads one row by its key; scan takes it, and is called again where reading is
+// repeated. Where the engine wants it, the statement is kept prepared, so query must
+// be one of a bounded number of texts.
+func (db *DB) row(ctx context.Context, scan func(*sqlx.Row) error, query string, args ...any) error {
 	query = db.rebind(query)
-	db.reads.Prepare(ctx)
-	if stmt := db.reads.Find(query); stmt != nil { //nolint:sqlclosecheck // kept
-		return stmt.QueryRowxContext(context.WithoutCancel(ctx), args...)
+	if tx := db.tx(ctx); tx != nil {
+		return scan(db.writes.On(nil, tx).QueryRowxContext(ctx, query, args...))
 	}
-	return db.reader.QueryRowxContext(ctx, query, args...)
+	if stmt := db.quick(ctx, query); stmt != nil { //nolint:sqlclosecheck // kept
+		err := scan(stmt.QueryRowxContext(context.WithoutCancel(ctx), args...))
+		if err == nil || !db.dialect.Retryable(err) {
+			return err
+		}
+	}
+	return db.bounded(ctx, func(ctx context.Context) error {
+		return db.retry(ctx, func() error { return scan(db.reader.QueryRowxContext(ctx, query, args...)) })
+	})
+}
+
+// quick returns the statement of a query where it is kept and a connection is free.
+// Then it need not be watched for the end of a context, which would take longer
+// than reading.
+func (db *DB) quick(ctx context.Context, query string) *sqlx.Stmt {
+	if db.reads == nil {
+		return nil
+	}
+	if pool := db.reader.Stats(); pool.MaxOpenConnections > 0 && pool.InUse >= pool.MaxOpenConnections {
+		return nil
+	}
+	db.reads.Prepare(ctx)
+	return db.reads.Find(query)
 }
 
 func (db *DB) rebind(query string) string { return sqlx.Rebind(db.dialect.Bind, query) }

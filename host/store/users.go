@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/column"
@@ -39,7 +40,7 @@ func (u users) readNoRow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find user: %w", err)
 	}
-	if _, err := u.row(ctx, t.readOne, "", nil).SliceScan(); !errors.Is(err, sql.ErrNoRows) {
+	if err := u.row(ctx, func(r *sqlx.Row) error { _, err := r.SliceScan(); return err }, t.readOne, "", nil); !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("find user: %w", err)
 	}
 	return auth.ErrNotFound
@@ -143,7 +144,8 @@ func (u users) findOne(ctx context.Context, id, lock string) (auth.User, error) 
 	if !ok {
 		return auth.User{}, auth.ErrNotFound
 	}
-	row, err := u.row(ctx, t.readOne+lock, id, key).SliceScan()
+	var row []any
+	err = u.row(ctx, func(r *sqlx.Row) (err error) { row, err = r.SliceScan(); return err }, t.readOne+lock, id, key)
 	if errors.Is(err, sql.ErrNoRows) {
 		return auth.User{}, auth.ErrNotFound
 	}

@@ -32,6 +32,7 @@ const (
 	DispenserUnavailable = "dispenser_unavailable"
 	HandlerUnavailable   = "handler_unavailable"
 	Unavailable          = "unavailable"
+	DatabaseUnavailable  = "database_unavailable"
 	Busy                 = "busy"
 )
 
@@ -111,7 +112,7 @@ func (f *Fault) Status() int {
 		return http.StatusNotImplemented
 	case DispenserContract, UpstreamUnavailable:
 		return http.StatusBadGateway
-	case DispenserUnavailable, HandlerUnavailable, Unavailable:
+	case DispenserUnavailable, HandlerUnavailable, Unavailable, DatabaseUnavailable:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

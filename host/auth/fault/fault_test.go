@@ -17,7 +17,7 @@ func TestStatus(t *testing.T) {
 		fault.MethodNotAllowed: 405, fault.IntentNotCurrent: 409, fault.TooLarge: 413, fault.UnsupportedMedia: 415,
 		fault.Misdirected: 421, fault.Internal: 500, fault.RouteNotFound: 500, fault.HandlerMissing: 501,
 		fault.DispenserContract: 502, fault.UpstreamUnavailable: 502,
-		fault.DispenserUnavailable: 503, fault.HandlerUnavailable: 503, fault.Unavailable: 503, "a code that is new": 500,
+		fault.DispenserUnavailable: 503, fault.HandlerUnavailable: 503, fault.Unavailable: 503, fault.DatabaseUnavailable: 503, "a code that is new": 500,
 	} {
 		if got := (&fault.Fault{Code: code}).Status(); got != want {
 			t.Errorf("%s: %d, want %d", code, got, want)

@@ -85,12 +85,15 @@ func dialect() store.Dialect {
 			COALESCE(character_maximum_length, 0) AS length, COALESCE(collation_name LIKE '%\_ci', 0) AS folds,
 			extra LIKE '%auto_increment%' OR COALESCE(column_default, 'NULL') <> 'NULL' AS auto
 			FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`,
-		FoldsColumns:    true,
-		Lock:            `SELECT GET_LOCK(CONCAT('vestibule.', MD5(DATABASE())), 120)`,
-		Unlock:          `DO RELEASE_LOCK(CONCAT('vestibule.', MD5(DATABASE())))`,
-		ForUpdate:       ` FOR UPDATE`,
-		Isolation:       sql.LevelReadCommitted, // the default locks gaps, and reads what was
-		Time:            func(t time.Time) any { return t },
+		FoldsColumns: true,
+		Lock:         `SELECT GET_LOCK(CONCAT('vestibule.', MD5(DATABASE())), 120)`,
+		Unlock:       `DO RELEASE_LOCK(CONCAT('vestibule.', MD5(DATABASE())))`,
+		ForUpdate:    ` FOR UPDATE`,
+		Isolation:    sql.LevelReadCommitted, // the default locks gaps, and reads what was
+		Time:         func(t time.Time) any { return t },
+		Unavailable: func(err error) bool {
+			return errors.Is(err, mysql.ErrInvalidConn) || is(err, tooManyConnections, shutdown, readOnly, lockWaitTimeout)
+		},
 		Retryable:       func(err error) bool { return is(err, lockWaitTimeout, deadlock) },
 		UniqueViolation: func(err error) bool { return is(err, duplicateKey) },
 		AlreadyExists:   func(err error) bool { return is(err, tableExists, duplicateIndex, duplicateColumn) },
@@ -100,12 +103,15 @@ func dialect() store.Dialect {
 
 // Error numbers of the server.
 const (
-	tableExists     = 1050
-	duplicateColumn = 1060
-	duplicateIndex  = 1061
-	duplicateKey    = 1062
-	lockWaitTimeout = 1205
-	deadlock        = 1213
+	tooManyConnections = 1040
+	tableExists        = 1050
+	shutdown           = 1053
+	duplicateColumn    = 1060
+	duplicateIndex     = 1061
+	duplicateKey       = 1062
+	lockWaitTimeout    = 1205
+	deadlock           = 1213
+	readOnly           = 1290
 )
 
 func is(err error, numbers ...uint16) bool {

@@ -90,6 +90,7 @@ func dialect() store.Dialect {
 		ForUpdate:       ` FOR UPDATE`,
 		Time:            func(t time.Time) any { return t },
 		Retryable:       retryable,
+		Unavailable:     unavailable,
 		UniqueViolation: func(err error) bool { return code(err) == "23505" },
 		BackupTool:      "pg_dump",
 	}
@@ -108,4 +109,12 @@ func code(err error) string {
 func retryable(err error) bool {
 	c := code(err)
 	return c == "40001" || c == "40P01" || err != nil && pgconn.SafeToRetry(err)
+}
+
+// unavailable knows connection exceptions, insufficient resources such as too many
+// connections, shutdown and start, a server that takes no writes, and a lock that
+// was not to be had.
+func unavailable(err error) bool {
+	c := code(err)
+	return strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57P") || c == "25006" || c == "55P03"
 }

@@ -19,7 +19,7 @@ import (
 
 // settings are of every connection. The time to wait for a lock comes first: the
 // others may have to wait already.
-const settings = "_busy_timeout=5000&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+const settings = "_busy_timeout=1000&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 	"&_pragma=foreign_keys(1)"
 
 // unmapped stands behind the operator's own settings. Who copies a shorter file over
@@ -141,6 +141,7 @@ func dialect() store.Dialect {
 		Prepare:         true,
 		Time:            func(t time.Time) any { return t.Format(time.DateTime) },
 		Retryable:       retryable,
+		Unavailable:     unavailable,
 		UniqueViolation: uniqueViolation,
 		Backup:          backup,
 	}
@@ -160,6 +161,9 @@ func retryable(err error) bool {
 	kind := code(err) & 0xff
 	return kind == sqlite3.SQLITE_BUSY || kind == sqlite3.SQLITE_LOCKED
 }
+
+// unavailable also holds for a file that is not there or cannot be opened.
+func unavailable(err error) bool { return retryable(err) || code(err)&0xff == sqlite3.SQLITE_CANTOPEN }
 
 func uniqueViolation(err error) bool {
 	c := code(err)

@@ -57,7 +57,7 @@ func pragma(t *testing.T, db interface {
 func TestConnectionSettings(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	for name, want := range map[string]string{
-		"busy_timeout": "5000", "journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "mmap_size": "0",
+		"busy_timeout": "1000", "journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "mmap_size": "0",
 	} {
 		if got := pragma(t, db.Writer(), name); got != want {
 			t.Errorf("writer: %s is %s, want %s", name, got, want)
