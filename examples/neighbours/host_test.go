@@ -37,12 +37,8 @@ type running struct {
 func startHost(t *testing.T, driver string) *running {
 	t.Helper()
 	dir := t.TempDir()
-	dsn := makeDatabase(t, driver, dir)
-	bin := filepath.Join(dir, "vestibule")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../host/cmd/vestibule").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	config := fmt.Sprintf(`
+	h := &running{driver: driver}
+	h.start(t, dir, fmt.Sprintf(`
 server { address = "127.0.0.1:0" }
 database {
   driver = %q
@@ -71,7 +67,17 @@ odata {
     }
   }
 }
-`, driver, dsn)
+`, driver, makeDatabase(t, driver, dir)), func() {})
+	return h
+}
+
+// start starts the real command, with one person, once prepare is done with the database.
+func (h *running) start(t *testing.T, dir, config string, prepare func()) {
+	t.Helper()
+	bin := filepath.Join(dir, "vestibule")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../host/cmd/vestibule").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "config.hcl"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +92,7 @@ odata {
 	if out, err := run(password, "user", "add", "--email", login, "--name", "Innocent", "--password-stdin").CombinedOutput(); err != nil {
 		t.Fatalf("user add: %v\n%s", err, out)
 	}
+	prepare()
 	cmd := run("", "serve")
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
@@ -112,13 +119,12 @@ odata {
 		}
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
-	base := regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(line)
-	if base == "" {
+	h.base, h.pid = regexp.MustCompile(`http://127\.0\.0\.1:\d+`).FindString(line), cmd.Process.Pid
+	if h.base == "" {
 		text, _ := os.ReadFile(log.Name())
 		t.Fatalf("no address in %q (%v)\n%s", line, err, text)
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
-	return &running{driver: driver, base: base, pid: cmd.Process.Pid}
 }
 
 func dialer(from string) *net.Dialer {
