@@ -20,6 +20,11 @@ import (
 // application does.
 func (s *testSite) verified(t *testing.T, token, audience string) map[string]any {
 	t.Helper()
+	return s.claims(t, token, s.URL, audience)
+}
+
+func (s *testSite) claims(t *testing.T, token, issuer, audience string) map[string]any {
+	t.Helper()
 	var keys jose.JSONWebKeySet
 	if err := json.Unmarshal([]byte(s.browser(t).get("/auth/jwks.json").body), &keys); err != nil {
 		t.Fatal(err)
@@ -33,7 +38,7 @@ func (s *testSite) verified(t *testing.T, token, audience string) map[string]any
 	if err := parsed.Claims(keys, &standard, &claims); err != nil {
 		t.Fatal(err)
 	}
-	if err := standard.ValidateWithLeeway(jwt.Expected{Issuer: s.URL, AnyAudience: jwt.Audience{audience}, Time: s.clock.Now()}, 0); err != nil {
+	if err := standard.ValidateWithLeeway(jwt.Expected{Issuer: issuer, AnyAudience: jwt.Audience{audience}, Time: s.clock.Now()}, 0); err != nil {
 		t.Errorf("assertion %v: %v", claims, err)
 	}
 	if err := standard.ValidateWithLeeway(jwt.Expected{Time: s.clock.Now().Add(61 * time.Second)}, 0); err == nil {

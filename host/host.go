@@ -36,6 +36,7 @@ type Host struct {
 	pipeline   *auth.Pipeline
 	guests     *session.Guests
 	assertions *web.Assertions
+	known      atomic.Pointer[paths] // set with the routes
 	mail       *mail.Worker
 	sweeper    sweeper
 	database   *telemetry.Probe

@@ -78,8 +78,8 @@ func checkRoutes(routes []Route) error {
 		if err := web.CheckRoute(r.Name, r.Path); err != nil {
 			return fmt.Errorf("host: the route %q: %w", r.Name, err)
 		}
-		if r.Assertion && r.Name == web.VerifyAudience {
-			return fmt.Errorf("host: the assertions of the route %q would pass for those of /auth/verify: rename the route", r.Name)
+		if (r.Assertion || r.Tokens) && r.Name == web.VerifyAudience {
+			return fmt.Errorf("host: assertions and tokens of the route %q would pass for those of /auth/verify: rename the route", r.Name)
 		}
 		if names[r.Name] {
 			return fmt.Errorf("host: two routes are named %q: rename one of them", r.Name)
@@ -124,10 +124,12 @@ func (h *Host) ownRows() []row {
 	rows := []row{
 		own("healthz", "/healthz", web.Data, at, http.HandlerFunc(telemetry.Alive)),
 		own("readyz", "/readyz", web.Data, at, ready),
+		own("auth.verify", "/auth/verify", web.Data, at, h.verify()),
 		own("ui.modules", "/ui/modules.json", web.Data, at, http.HandlerFunc(h.screens.ModuleList)),
 		own("ui", frontend.Prefix, web.Asset, below, http.HandlerFunc(h.screens.Files)),
 	}
 	rows[0].Uncounted, rows[1].Uncounted = true, true // balancers ask, whatever is going on
+	rows[2].Uncounted = true                          // as requests to an application are
 	return rows
 }
 
@@ -233,7 +235,7 @@ func (h *Host) Mount(r *mux.Router) error {
 		return err
 	}
 	h.mounted.Store(r)
-	register(r, rows, h.middleware, h.pipeline.Fail)
+	h.known.Store(register(r, rows, h.middleware, h.pipeline.Fail))
 	return nil
 }
 
@@ -248,6 +250,7 @@ func (h *Host) Handler() (http.Handler, error) {
 	router := mux.NewRouter().SkipClean(true)
 	router.NotFoundHandler = h.middleware.Wrap(web.Route{Name: "not-found", Kind: web.Data}, web.NotFound(h.pipeline.Fail))
 	known := register(router, rows, h.middleware, h.pipeline.Fail)
+	h.known.Store(known)
 	service := router.NotFoundHandler // without the endpoint nothing answers below it
 	for _, row := range rows {
 		if row.find == asSent {

@@ -18,22 +18,31 @@ import (
 // no good fails the request with 401, or 429 after too many, and never makes it a
 // guest's.
 func (p *Pipeline) Bearer(route string) Authenticator {
+	return p.bearerOr(route, p)
+}
+
+// BearerBySession is Bearer for answers that do not reach the browser: requests
+// without a token are left to [Pipeline.BySession].
+func (p *Pipeline) BearerBySession(route string) Authenticator { return p.bearerOr(route, p.BySession()) }
+
+func (p *Pipeline) bearerOr(route string, next Authenticator) Authenticator {
 	if p.Tokens == nil {
-		return p
+		return next
 	}
-	return bearer{p, route}
+	return bearer{p, route, next}
 }
 
 type bearer struct {
 	*Pipeline
 	route string
+	next  Authenticator
 }
 
 // Authenticate sets no cookie and makes no session for a token.
 func (b bearer) Authenticate(w http.ResponseWriter, r *http.Request) (Principal, error) {
 	text, ours := tokenOf(r.Header)
 	if !ours {
-		return b.Pipeline.Authenticate(w, r)
+		return b.next.Authenticate(w, r)
 	}
 	use, err := b.tokenUse(r, text)
 	if err != nil {

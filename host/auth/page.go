@@ -91,7 +91,7 @@ func ownPage(target string) bool {
 // or a page of the login itself, is not kept.
 func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, wanted string) error {
 	wanted = target.LocalPath(wanted)
-	if wanted == "" || len(wanted) > maxIntended || ownPage(wanted) {
+	if wanted == "" || len(wanted) > MaxIntended || ownPage(wanted) {
 		return nil
 	}
 	if !s.SignedIn() {
@@ -109,9 +109,9 @@ func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Sessio
 	return ignoreGone(p.Sessions.Update(r.Context(), s))
 }
 
-// maxIntended is the longest page address that is kept, 2 KiB: with its signature
+// MaxIntended is the longest page address that is kept, 2 KiB: with its signature
 // it fills a cookie.
-const maxIntended = 2 << 10
+const MaxIntended = 2 << 10
 
 // ignoreGone forgives that another tab was faster: what was to be remembered is
 // a convenience.

@@ -82,7 +82,10 @@ func (a *Assertions) about(r *http.Request, audience string, who auth.Principal,
 	if !who.Session.Proved.IsZero() {
 		claims["auth_time"] = who.Session.Proved.Unix()
 	}
-	if who.Session.Proof != "" {
+	switch {
+	case who.Way == auth.WayToken:
+		claims["amr"] = []string{string(auth.WayToken)}
+	case who.Session.Proof != "":
 		claims["amr"] = []string{string(who.Session.Proof)}
 	}
 	return a.ring.Sign(claims)

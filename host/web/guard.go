@@ -60,20 +60,12 @@ func NewGate(site *Site, authenticator auth.Authenticator, keep KeepIntended, fa
 // tells who they are unless another site made the browser send the request.
 func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := g.origins.check(r); err != nil {
-			if guard == GuardNone {
-				next(w, r, auth.Principal{}) // what another site sends is nobody's
-				return
-			}
-			g.fail(w, r, err)
-			return
-		}
-		who, err := g.authenticator.Authenticate(w, r)
+		who, admitted, err := decide(g.origins, g.authenticator, guard, w, r)
 		if err != nil {
 			g.fail(w, r, err)
 			return
 		}
-		if !guard.admits(who) {
+		if !admitted {
 			g.turnAway(w, r, who)
 			return
 		}
@@ -82,6 +74,22 @@ func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 		}
 		next(w, r, who)
 	})
+}
+
+// decide returns who makes the request, and whether the guard admits them; an error
+// where that cannot be told, or where another site made the browser send the request.
+// Behind GuardNone what another site sends is nobody's.
+func decide(origins crossOrigin, by auth.Authenticator, guard Guard, w http.ResponseWriter, r *http.Request) (who auth.Principal, admitted bool, err error) {
+	if err := origins.check(r); err != nil {
+		if guard == GuardNone {
+			return auth.Principal{}, true, nil
+		}
+		return auth.Principal{}, false, err
+	}
+	if who, err = by.Authenticate(w, r); err != nil {
+		return who, false, err
+	}
+	return who, guard.admits(who), nil
 }
 
 // turnAway sends a browser to the login, which resumes, and tells a program that

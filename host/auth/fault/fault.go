@@ -24,6 +24,7 @@ const (
 	TooLarge             = "request_too_large"
 	UnsupportedMedia     = "unsupported_media_type"
 	Misdirected          = "misdirected_request"
+	UntrustedProxy       = "untrusted_proxy"
 	Internal             = "internal_error"
 	RouteNotFound        = "route_not_found"
 	HandlerMissing       = "org_setup_handler_missing"
@@ -90,7 +91,7 @@ func (f *Fault) Status() int {
 			return http.StatusTooManyRequests
 		}
 		return http.StatusUnprocessableEntity
-	case Malformed:
+	case Malformed, UntrustedProxy:
 		return http.StatusBadRequest
 	case Unauthenticated:
 		return http.StatusUnauthorized

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+)
+
+// forwarded returns the client's request as a trusted proxy tells of it, without its
+// body. Where the proxy tells nothing, or two things, there is nothing to judge.
+func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
+	told := map[string]string{}
+	for _, name := range []string{"X-Forwarded-Method", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Uri"} {
+		switch values := r.Header[name]; {
+		case len(values) == 0 || len(values) == 1 && values[0] == "":
+			return nil, malformed(name, "required", "the proxy does not tell "+name)
+		case len(values) > 1:
+			return nil, malformed(name, "ambiguous", "the proxy tells more than one "+name)
+		default:
+			told[name] = values[0]
+		}
+	}
+	method := told["X-Forwarded-Method"]
+	if !httpguts.ValidHeaderFieldName(method) || method == http.MethodConnect {
+		return nil, malformed("X-Forwarded-Method", "invalid", "no method that an application could answer")
+	}
+	proto := strings.ToLower(told["X-Forwarded-Proto"])
+	if !slices.Contains([]string{"http", "https", "ws", "wss"}, proto) { // as some proxies call WebSockets
+		return nil, malformed("X-Forwarded-Proto", "invalid", "neither http nor https")
+	}
+	scheme, name, _ := strings.Cut(v.Site.Base(r), "://")
+	host := told["X-Forwarded-Host"]
+	if withoutPort(proto, host) != withoutPort(scheme, name) {
+		return nil, &fault.Fault{Code: fault.Misdirected, Cause: fmt.Errorf("the proxy asks for the host %q: sessions are of %q alone", host, name)}
+	}
+	uri := told["X-Forwarded-Uri"]
+	address, err := url.ParseRequestURI(uri)
+	if err != nil || !strings.HasPrefix(uri, "/") || strings.ContainsAny(uri, "# \t") || strings.ContainsRune(address.Path, 0) {
+		return nil, malformed("X-Forwarded-Uri", "invalid", "no path with a query")
+	}
+	as := r.WithContext(r.Context())
+	as.Header = r.Header.Clone()
+	as.Method, as.Host, as.URL, as.RequestURI, as.Body, as.ContentLength = method, host, address, uri, http.NoBody, 0
+	if method == http.MethodGet && as.Header.Get("Sec-Websocket-Key") != "" {
+		// Proxies drop what concerns one connection, and ask about a WebSocket without.
+		as.Header["Upgrade"], as.Header["Connection"] = []string{"websocket"}, []string{"Upgrade"}
+	}
+	return as, nil
+}
+
+// judge returns a fault for a path that the proxy and the application might read in
+// different ways. The host does not know which paths the proxy guards, or how: beyond
+// what the host refuses of its own routes, all readings must begin with one segment,
+// and none may have dot segments, which no browser sends.
+func (v *Verify) judge(r *http.Request) error {
+	sent := SentPath(r)
+	readings, ok := Readings(sent)
+	if !ok {
+		return AmbiguousPath(Ambiguity(sent), "it has endless readings")
+	}
+	for _, reading := range readings {
+		if withoutDots(reading) != reading {
+			return AmbiguousPath("dot_segment", "a reading of it has dot segments")
+		}
+		if firstSegment(reading) != firstSegment(readings[0]) {
+			what := Ambiguity(sent)
+			if what == "" {
+				what = "empty_segment"
+			}
+			return AmbiguousPath(what, "its readings begin with different segments")
+		}
+	}
+	return v.Judge(r)
+}
+
+// withoutPort returns a host in lower case and without the port that the protocol
+// stands for.
+func withoutPort(proto, host string) string {
+	port := ":80"
+	if proto == "https" || proto == "wss" {
+		port = ":443"
+	}
+	return strings.TrimSuffix(strings.ToLower(host), port)
+}
+
+func firstSegment(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return first
+}

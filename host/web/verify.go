@@ -1,0 +1,172 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/time/rate"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
+)
+
+// LocationHeader is where a proxy that asked for a status finds the sign-in.
+const LocationHeader = "X-Vestibule-Location"
+
+// VerifyOptions are what a [Verify] is made of; all are required.
+type VerifyOptions struct {
+	Site *Site
+	// Sessions tells who makes a request by the session cookie alone: what it set on
+	// the answer would be lost on the way to the browser. Tokens does so by a machine
+	// token as well.
+	Sessions, Tokens auth.Authenticator
+	// Judge returns a fault for a request whose path the host itself would refuse.
+	Judge      func(*http.Request) error
+	Assertions *Assertions
+	Fail       Fail
+	Logger     hclog.Logger
+}
+
+// Verify is forward auth: it tells a proxy whether to pass a request on to an
+// application, and as whose. It changes nothing but the touch of the session. It is
+// safe for concurrent use.
+type Verify struct {
+	VerifyOptions
+	origins crossOrigin
+	strange *rate.Sometimes
+}
+
+// NewVerify returns a handler for GET /auth/verify.
+func NewVerify(o VerifyOptions) *Verify {
+	return &Verify{o, newCrossOrigin(o.Site), &rate.Sometimes{First: 1, Interval: time.Minute}}
+}
+
+// ServeHTTP answers 200 with the identity headers, each of them always there so that
+// the proxy overwrites what a client sent, or else turns the request away: with 401
+// or 403, or with 302 or 303 where the proxy wants a navigation sent to the sign-in.
+func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	asked, err := v.question(r)
+	if err != nil {
+		v.Fail(w, r, err)
+		return
+	}
+	by, fail := v.Sessions, v.Fail
+	if asked.tokens {
+		by, fail = v.Tokens, v.Site.Challenging(v.Fail)
+	}
+	who, admitted, err := decide(v.origins, by, asked.guard, w, asked.request)
+	if err == nil && admitted {
+		err = v.identify(w, asked.request, who)
+	}
+	switch {
+	case err != nil:
+		fail(w, r, err)
+	case !admitted:
+		v.turnAway(w, r, asked, who, fail)
+	default:
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// identify sets the identity headers. A field that is empty tells the proxy to
+// overwrite the client's all the same.
+func (v *Verify) identify(w http.ResponseWriter, r *http.Request, who auth.Principal) error {
+	user, err := identityOf(r.Context(), who)
+	if err != nil {
+		return err
+	}
+	assertion, err := v.Assertions.about(r, VerifyAudience, who, user, nil)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("X-Vestibule-User", headerText(user.ID))
+	h.Set("X-Vestibule-Email", headerText(user.Email))
+	h.Set("X-Vestibule-Name", headerText(user.Name))
+	h.Set("X-Vestibule-Step", "")
+	h.Set(AssertionHeader, assertion)
+	return nil
+}
+
+// turnAway is that of a [Gate] by way of a proxy. The page that was asked for goes
+// along in the address, so that nothing has to be kept here.
+func (v *Verify) turnAway(w http.ResponseWriter, r *http.Request, asked question, who auth.Principal, fail Fail) {
+	if !IsNavigation(asked.request) {
+		fail(w, r, refusal(who))
+		return
+	}
+	signIn := v.Site.Base(r) + "/login"
+	if page := target.LocalPath(asked.request.RequestURI); page != "" && len(page) <= auth.MaxIntended {
+		signIn += "?redirect=" + url.QueryEscape(page)
+	}
+	if !asked.redirect {
+		w.Header().Set(LocationHeader, signIn)
+		fail(w, r, &fault.Fault{Code: fault.Unauthenticated})
+		return
+	}
+	status := http.StatusSeeOther
+	if asked.request.Method == http.MethodGet || asked.request.Method == http.MethodHead {
+		status = http.StatusFound
+	}
+	w.Header().Set("Location", signIn)
+	w.WriteHeader(status)
+}
+
+// A question is what a proxy wants to know.
+type question struct {
+	// request is the client's request, as the proxy tells of it.
+	request          *http.Request
+	guard            Guard
+	tokens, redirect bool
+}
+
+// question reads what the proxy asks, and about which request.
+func (v *Verify) question(r *http.Request) (question, error) {
+	if remote, ok := parseAddr(r.RemoteAddr); !ok || !contains(v.Site.o.TrustedProxies, remote) {
+		v.strange.Do(func() {
+			v.Logger.Warn("/auth/verify was asked by a sender that is no trusted proxy; add it to server.trusted_proxies if it is yours", "sender", r.RemoteAddr)
+		})
+		return question{}, &fault.Fault{Code: fault.UntrustedProxy, Cause: fmt.Errorf("%s is not in server.trusted_proxies", r.RemoteAddr)}
+	}
+	request, err := v.forwarded(r)
+	if err != nil {
+		return question{}, err
+	}
+	asked := question{request: request, guard: GuardSettled}
+	if r.URL.RawQuery != "" && r.URL.RawQuery == request.URL.RawQuery {
+		return question{}, malformed("query", "that_of_the_client", "the proxy asks with the client's query, by which a client could choose the guard: write one into its configuration, such as /auth/verify?guard=settled")
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return question{}, malformed("query", "invalid", "the query of /auth/verify cannot be read")
+	}
+	for _, p := range []struct {
+		name    string
+		choices map[string]func()
+	}{
+		{"guard", map[string]func(){"settled": func() {}, "session": func() { asked.guard = GuardSession }, "none": func() { asked.guard = GuardNone }}},
+		{"tokens", map[string]func(){"false": func() {}, "true": func() { asked.tokens = true }}},
+		{"deny", map[string]func(){"status": func() {}, "redirect": func() { asked.redirect = true }}},
+	} {
+		values := query[p.name]
+		if len(values) == 0 {
+			continue
+		}
+		choose, ok := p.choices[values[0]]
+		if !ok || len(values) > 1 {
+			return question{}, malformed(p.name, "invalid", "the proxy's configuration asks /auth/verify for something that there is not")
+		}
+		choose()
+	}
+	return asked, v.judge(request)
+}
+
+func malformed(field, code, cause string) error {
+	return &fault.Fault{Code: fault.Malformed, Fields: []fault.Field{{Field: field, Code: code}}, Cause: errors.New(cause)}
+}
