@@ -23,7 +23,9 @@ func (p *Pipeline) Bearer(route string) Authenticator {
 
 // BearerBySession is Bearer for answers that do not reach the browser: requests
 // without a token are left to [Pipeline.BySession].
-func (p *Pipeline) BearerBySession(route string) Authenticator { return p.bearerOr(route, p.BySession()) }
+func (p *Pipeline) BearerBySession(route string) Authenticator {
+	return p.bearerOr(route, p.BySession())
+}
 
 func (p *Pipeline) bearerOr(route string, next Authenticator) Authenticator {
 	if p.Tokens == nil {
