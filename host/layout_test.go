@@ -27,7 +27,7 @@ func layout() map[string][]string {
 			"odata", "pluginsdk",
 		},
 		"host/admission": {}, "host/assertion": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "odata/header"},
-		"host/web":        {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/reserved"},
+		"host/web":        {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/auth/target", "host/reserved"},
 		"host/telemetry":  {"host/auth/fault"},
 		"host/auth":       {"host/admission", "host/auth/fault", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "pluginsdk/words", "pluginsdk"},
 		"host/auth/fault": {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {"host/admission"}, "host/auth/target": {},
