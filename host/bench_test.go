@@ -15,6 +15,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"golang.org/x/crypto/bcrypt"
 )
 
@@ -160,6 +161,45 @@ func BenchmarkSignIn(b *testing.B) {
 	b.ReportMetric(float64(bare.Microseconds())/float64(b.N)/1000, "hash-cpu-ms")
 	b.ReportMetric(float64(whole.Microseconds())/float64(b.N)/1000, "sign-in-cpu-ms")
 	b.ReportMetric(float64(whole)/float64(bare), "times-the-hash")
+}
+
+// What the check of a machine token costs beside that of a session, at an empty set.
+func BenchmarkTokenGuard(b *testing.B) {
+	db := benchStore(b)
+	hash, err := password.New(password.Options{}).Hash(b.Context(), "", "", adaPassword)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := db.AddUser(b.Context(), adaEmail, "Ada", hash); err != nil {
+		b.Fatal(err)
+	}
+	source, err := memory.New(memory.Config{Sets: []memory.Set{{Name: "Nothing", Rows: []order{}}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := newSite(b, db, func(o *host.Options) {
+		o.Logger, o.OData = nil, &host.ODataOptions{Model: source.Model(), Source: source}
+	})
+	_, token := s.token(b, adaEmail, host.TokenRequest{})
+	cookie := signIn(s.Config.Handler, adaEmail, adaPassword).Result().Cookies()[0]
+	for name, credential := range map[string]http.Header{
+		"session": {"Cookie": {cookie.Name + "=" + cookie.Value}}, "token": {"Authorization": {"Bearer " + token}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "http://localhost/odata/Nothing", nil)
+			maps.Copy(r.Header, credential)
+			b.ReportAllocs()
+			start := cpu(b)
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				s.Config.Handler.ServeHTTP(w, r.Clone(b.Context()))
+				if w.Code != http.StatusOK {
+					b.Fatal(w.Code, w.Body)
+				}
+			}
+			b.ReportMetric(float64((cpu(b)-start).Nanoseconds())/float64(b.N)/1000, "cpu-us/op")
+		})
+	}
 }
 
 // What the session check costs over the same route without a guard.

@@ -154,12 +154,15 @@ func sockets(t *testing.T) *url.URL {
 }
 
 // dial opens a WebSocket with the cookies of a browser.
-func (b *browser) dial(path, origin string) (*websocket.Conn, error) {
+func (b *browser) dial(path, origin string, header ...string) (*websocket.Conn, error) {
 	cfg, err := websocket.NewConfig(strings.Replace(b.base, "http", "ws", 1)+path, origin)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Header.Set("Cookie", sessionName+"="+b.cookie(sessionName))
+	for i := 0; i+1 < len(header); i += 2 {
+		cfg.Header.Set(header[i], header[i+1])
+	}
 	return websocket.DialConfig(cfg)
 }
 

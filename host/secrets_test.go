@@ -24,7 +24,7 @@ import (
 func tables() []string {
 	return []string{
 		"users", "password_reset_tokens", "vestibule_sessions", "vestibule_counters", "vestibule_remember_tokens",
-		"vestibule_reset_claims", "vestibule_outbox", "vestibule_disabled_users", "vestibule_audit",
+		"vestibule_reset_claims", "vestibule_outbox", "vestibule_disabled_users", "vestibule_audit", "vestibule_tokens",
 	}
 }
 
@@ -70,7 +70,7 @@ func spellings(secret string) []string {
 // no token stands in any table, in whatever spelling.
 func TestNothingAtRestOpensAnything(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {
-		s := newSite(t, open(), nil)
+		s := newSite(t, open(), selfService)
 		b := s.browser(t)
 		b.get("/dashboard").want(t, 302, "")
 		secrets := map[string]string{"guest session": b.cookie(sessionName), "password": adaPassword}
@@ -86,6 +86,10 @@ func TestNothingAtRestOpensAnything(t *testing.T) {
 		b.get("/dashboard").want(t, 302, "")
 		secrets["next session"], secrets["next device token"] = b.cookie(sessionName), b.cookie(deviceName)
 		_, secrets["reset token"] = s.link(t, b, 1)
+		_, token := s.token(t, adaEmail, host.TokenRequest{})
+		own, _ := b.post("/auth/tokens", map[string]string{"name": "own"}).json(t)["token"].(string)
+		secrets["machine token"], secrets["digits of it"] = token, token[len("vst_"):47]
+		secrets["own machine token"], secrets["digits of that"] = own, own[len("vst_"):47]
 		b.login(adaEmail, "wrong-"+adaPassword, false).want(t, 422, "")
 		for _, table := range tables() {
 			for _, row := range rows(t, s.db, table) {

@@ -2,6 +2,8 @@ package host_test
 
 import (
 	"encoding/base64"
+	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"golang.org/x/net/websocket"
 )
 
 const bobEmail = "bob@example.com"
@@ -485,6 +488,36 @@ func TestMachineTokenLastUse(t *testing.T) {
 	s.program(t, "GET", "/odata/Orders", bearer(text)...).want(t, 200, "") // that it cannot be written is no harm
 	if !strings.Contains(s.log.String(), "last use of a token not noted") {
 		t.Error("the next minute was not written")
+	}
+}
+
+// A WebSocket that a token opened ends with it.
+func TestWebSocketEndsWithItsToken(t *testing.T) {
+	s := tokenSite(t, func(o *host.Options) {
+		o.Routes = append(o.Routes, host.Route{Name: "live", Path: "/live", Proxy: sockets(t), Tokens: true})
+	})
+	for name, end := range map[string]func(host.Token) error{
+		"revoked": func(token host.Token) error { return s.admin.RevokeToken(t.Context(), token.ID) },
+		"expired": func(token host.Token) error { s.clock.Advance(token.Expires.Sub(s.clock.Now())); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			token, text := s.token(t, adaEmail, host.TokenRequest{Route: "live"})
+			c, err := s.browser(t).dial("/live/ws", s.URL, "Authorization", "Bearer "+text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			received(t, c)
+			if err := end(token); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+			var got string
+			var timeout net.Error
+			if err := websocket.Message.Receive(c, &got); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
+				t.Errorf("still open: %q, %v", got, err)
+			}
+		})
 	}
 }
 
