@@ -44,7 +44,8 @@ type (
 	CounterInfo = store.CounterInfo
 )
 
-// ErrTaken is returned when somebody has the address already, in any case.
+// ErrTaken is returned when another user has the address, compared without
+// regard to case.
 var ErrTaken = store.ErrTaken
 
 // AddUser adds a person. The password must satisfy the rules; the error is an

@@ -97,7 +97,7 @@ func BenchmarkFailedSignIn(b *testing.B) {
 			}
 			slices.Sort(took)
 			medians[kind.name] = took[len(took)/2]
-			b.ReportMetric(0, "ns/op") // the median says it all
+			b.ReportMetric(0, "ns/op") // the median is reported instead
 			b.ReportMetric(float64(medians[kind.name].Microseconds())/1000, "median-ms")
 		})
 	}
@@ -108,8 +108,8 @@ func BenchmarkFailedSignIn(b *testing.B) {
 	}
 }
 
-// How a host bears 100 sign-ins at once: the 95th percentile of /healthz (under
-// 500 ms) and the largest heap.
+// A host under 100 sign-ins at once: the 95th percentile of /healthz (under 500
+// ms) and the largest heap.
 func BenchmarkHundredSignIns(b *testing.B) {
 	s := crowded(b, newSite(b, benchStore(b), func(o *host.Options) { o.Logger = nil }))
 	for b.Loop() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What the documents say is tested must be: each test, fuzz target, benchmark,
-// example and story that they name exists.
+// Each test, fuzz target, benchmark, example and story that the documents name
+// exists.
 func TestDocumentsNameTestsThatExist(t *testing.T) {
 	root := os.DirFS("..")
 	known := map[string]bool{}

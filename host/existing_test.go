@@ -15,7 +15,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
-// An application is a database as somebody else made it.
+// An application is a database that another program made.
 type application struct {
 	name, engine string
 	// make creates the tables; HASH stands for the password's hash.
@@ -92,7 +92,7 @@ func emptyStore(t *testing.T, engine string) *store.DB {
 	return db
 }
 
-// schema describes every table and index that is not ours.
+// schema describes every table and index but those of Vestibule.
 func schema(t *testing.T, db *store.DB) []string {
 	t.Helper()
 	query := map[string]string{

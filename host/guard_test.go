@@ -152,7 +152,7 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
-// With a public URL, nothing that a request says changes a link.
+// With a public URL, nothing in a request changes a link.
 func TestPublicURL(t *testing.T) {
 	public := &url.URL{Scheme: "https", Host: "app.example.com"}
 	s := newSite(t, sqliteStore(t), func(o *host.Options) { o.Server.PublicURL = public })

@@ -241,7 +241,7 @@ func (b *browser) do(method, path, contentType, body string, header ...string) a
 	return answer{resp, string(data)}
 }
 
-// get goes to a page as a browser does; headers may say otherwise.
+// get goes to a page as a browser does; headers replace those of the browser.
 func (b *browser) get(path string, header ...string) answer {
 	b.t.Helper()
 	return b.do("GET", path, "", "", append([]string{"Accept", "text/html,*/*;q=0.8"}, header...)...)

@@ -62,7 +62,7 @@ func TestTwoHosts(t *testing.T) {
 	})
 }
 
-// A device token of somebody who is gone opens nothing, and the session of a
+// A device token of a deleted user opens no session, and the session of a
 // person whom the application deleted does not last.
 func TestDeletedPerson(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {

@@ -15,8 +15,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// orgs is both roles in this process: it dispenses org_setup until the session
-// value "done" is set, and its handler does what the organisation's name says.
+// orgs plays both roles in this process: it dispenses org_setup until the
+// session value "done" is set, and the organisation's name selects what its
+// handler does.
 type orgs struct {
 	mu       sync.Mutex
 	intents  []string

@@ -17,9 +17,9 @@ import (
 
 const module = "github.com/vestibule-dev/vestibule/v2"
 
-// layout is the import table of the house: for each package the packages of ours
-// that it may import, beside those of its own internal folder. A pattern may end
-// in /*. Tests are free.
+// layout is the import table of the house: for each package the packages of this
+// module that it may import, beside those of its own internal folder. A pattern
+// may end in /*. Tests are free.
 func layout() map[string][]string {
 	return map[string][]string{
 		"host": {
@@ -75,7 +75,8 @@ func layout() map[string][]string {
 	}
 }
 
-// libraries are the packages of others that only some of ours may import.
+// libraries are the packages of other modules that only some packages may
+// import.
 func libraries() map[string][]string {
 	sql := []string{"host/store", "host/store/*", "odata/sqlsource", "odata/sqlsource/*", "odata/odatatest", "odata/odatatest/*", "examples/*"}
 	settings := []string{"host/config", "host/config/*"}
@@ -180,7 +181,7 @@ func (s source) imports() []string {
 	return list
 }
 
-// own gives the folder of a package of ours.
+// own gives the folder of a package of this module.
 func own(importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, module+"/")
 }
@@ -278,8 +279,9 @@ func TestAlarmBells(t *testing.T) {
 	}
 }
 
-// TestImportsFanOut bounds how many packages of ours one package knows, beside those in
-// its own internal folder: who knows more is a hub that every change passes.
+// TestImportsFanOut bounds how many packages of this module one package imports, beside
+// those in its own internal folder: a package with more imports is a hub that every
+// change touches.
 func TestImportsFanOut(t *testing.T) {
 	const maxFanOut = 10
 	graph := imports(t)
@@ -296,7 +298,8 @@ func TestImportsFanOut(t *testing.T) {
 	}
 }
 
-// imports maps each package of ours to those of ours that it imports.
+// imports maps each package of this module to those of the module that it
+// imports.
 func imports(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	graph := map[string]map[string]bool{}

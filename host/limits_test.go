@@ -79,7 +79,7 @@ func TestSortsOfOneClientLeaveRoomForOthers(t *testing.T) {
 	if part.StatusCode != 200 || !strings.Contains(part.body, `"status":429`) || !strings.Contains(strings.ToLower(part.body), `"retry-after":"1"`) {
 		t.Errorf("a part of a batch: %d %s", part.StatusCode, part.body)
 	}
-	if a := page("192.0.2.2"); a.StatusCode != 404 { // as the source says
+	if a := page("192.0.2.2"); a.StatusCode != 404 { // the status of the source
 		t.Errorf("another client: %d %s", a.StatusCode, a.body)
 	}
 	occupy(t, b, source, "Slow", "2001:db8::1", 1)

@@ -15,7 +15,7 @@ import (
 )
 
 // A crowd of 100 people, each with an own login name, signs in at the same time
-// while somebody asks for /healthz.
+// while another client asks for /healthz.
 func crowd(t testing.TB, s *testSite) (answers map[int]int, health []time.Duration, peak uint64) {
 	t.Helper()
 	var mu sync.Mutex

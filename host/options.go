@@ -59,7 +59,7 @@ type Options struct {
 	OData *ODataOptions
 }
 
-// ServerOptions say where and how to listen.
+// ServerOptions are where and how to listen.
 type ServerOptions struct {
 	// Address is host:port to listen on, 127.0.0.1:8080 when empty. Port 0 takes
 	// a free one.
@@ -103,13 +103,14 @@ type (
 	Plugin = pluginproc.Spec
 	// PluginConfigError lists mistakes in plugins' config blocks by their paths.
 	PluginConfigError = pluginproc.ConfigError
-	// MailOptions say how mail leaves.
+	// MailOptions are how mail is sent.
 	MailOptions = mail.Config
-	// SMTPOptions say how to reach the mail server.
+	// SMTPOptions are how to reach the mail server.
 	SMTPOptions = mail.SMTP
 	// Rules are the numbers of sign-in.
 	Rules = auth.Rules
-	// PasswordFormat says how passwords are stored: "argon2id", "bcrypt" or "keep".
+	// PasswordFormat is "argon2id", "bcrypt" or "keep", which leaves each user
+	// the format that the stored hash has.
 	PasswordFormat = auth.PasswordFormat
 	// Module is a front-end module that the core runtime can load.
 	Module = frontend.Module
@@ -117,7 +118,8 @@ type (
 	Principal = auth.Principal
 	// LimitOptions are what one client may have at once.
 	LimitOptions = web.LimitOptions
-	// Guard says who may pass a route or an entity set.
+	// Guard is who may pass a route or an entity set: "settled", "session" or
+	// "none".
 	Guard = web.Guard
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
-// paths judges the path of a request by every reading of it, since an application
-// may read it in another way than the host did when it chose the guard.
+// paths finds the route of every way to read a path: an application may decode a
+// path in another way than the host did when it chose the guard.
 type paths struct {
 	router *mux.Router
 	rows   map[*mux.Route]row

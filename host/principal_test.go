@@ -28,7 +28,7 @@ func (b *browser) serve(handler http.Handler, path string) *httptest.ResponseRec
 	return w
 }
 
-// TestPrincipal holds what a handler behind Guard is told of who asks.
+// TestPrincipal holds the principal that a handler behind Guard gets.
 func TestPrincipal(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
 	handler := s.host.Guard(host.GuardNone, func(w http.ResponseWriter, _ *http.Request, who host.Principal) {

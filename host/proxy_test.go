@@ -143,8 +143,8 @@ func TestProxyRefusesUnaskedSwitch(t *testing.T) {
 	}
 }
 
-// sockets is an application with a WebSocket that first says who came, and then
-// repeats what it is sent.
+// sockets is an application with a WebSocket that first sends the identity
+// headers, and then echoes what it receives.
 func sockets(t *testing.T) *url.URL {
 	t.Helper()
 	return upstream(t, websocket.Server{Handler: func(c *websocket.Conn) {

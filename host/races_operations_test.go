@@ -35,7 +35,7 @@ func resultOf(err error) result {
 type operation struct {
 	name string
 	run  func(s *scene, ctx context.Context, on int) result
-	// disabled says that the person is disabled before.
+	// disabled is set when the person is disabled before the operation.
 	disabled bool
 	// tokens says that machine tokens are all it changes, so that it is not raced with
 	// what leaves them and people alone.

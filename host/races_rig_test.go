@@ -141,7 +141,7 @@ func (r *raceRig) must(err error) {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// learn signs somebody in, for what a session and a device keep then.
+// learn signs a user in once, to copy what a session and a device then hold.
 func (r *raceRig) learn() {
 	r.Helper()
 	s := r.scene(false)

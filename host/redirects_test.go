@@ -80,7 +80,7 @@ func TestLoginNeverLeadsToItself(t *testing.T) {
 			}
 		}
 	}
-	// A dispenser that says so does no better.
+	// A dispenser that answers these targets is refused as well.
 	for _, target := range []string{"/login", "own origin"} {
 		o := &orgs{}
 		s := newSite(t, sqliteStore(t), func(opts *host.Options) { opts.Dispenser = o })
@@ -98,7 +98,7 @@ func TestLoginNeverLeadsToItself(t *testing.T) {
 	}
 }
 
-// Who signs in where another person was signed in gets nothing of theirs.
+// A user who signs in where another was signed in gets nothing of that session.
 func TestNextPersonGetsNothing(t *testing.T) {
 	o := &orgs{}
 	s := newSite(t, sqliteStore(t), func(opts *host.Options) { opts.Dispenser, opts.OrgSetup = o, o })

@@ -152,8 +152,8 @@ func TestEveryMethod(t *testing.T) {
 	}
 }
 
-// What a throttled answer says about the time to wait is one whole number, in the
-// header, in the code, and rounded up.
+// The time to wait in a throttled answer is one whole number, rounded up, and the
+// same in the header and in the code.
 func TestRetryAfter(t *testing.T) {
 	s := newSite(t, sqliteStore(t), func(o *host.Options) { o.Auth.Window = 150 * time.Second })
 	b := s.browser(t)
@@ -225,12 +225,13 @@ func TestThrottleRowsAreSwept(t *testing.T) {
 	})
 }
 
-// Whether somebody has an address shows in nothing: not in the answer, and not in
+// Known and unknown addresses cannot be told apart, neither by the answer nor by
 // what is written.
 func TestForgotTellsNobodyApart(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {
 		db := open()
-		// The mail's way is closed, so that what is owed stays to be looked at.
+		// The transport always fails, so that the outbox keeps its rows for
+		// inspection.
 		s := newSite(t, db, func(o *host.Options) {
 			o.Auth.ResetAttempts = 100
 			o.Mail = host.MailOptions{Transport: "smtp", From: "a@example.com", SMTP: host.SMTPOptions{Host: "127.0.0.1", Port: 1, TLS: "none"}}
@@ -289,8 +290,8 @@ func TestResend(t *testing.T) {
 	}
 }
 
-// A disabled person gets neither a link nor a notice, also when the mail was owed
-// before.
+// A disabled person gets neither a link nor a notice, also when the mail was
+// queued before.
 func TestDisabledGetNoMail(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
 	b := s.browser(t)
@@ -352,7 +353,7 @@ func TestForwardingHeadersNameNothing(t *testing.T) {
 }
 
 // An attacker's page cannot sign a victim in as the attacker, whatever a browser
-// lets it send, and a form of ours can be posted from ours alone.
+// lets it send: the form can only be posted from the same origin.
 func TestLoginCSRF(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
 	form := "login=" + adaEmail + "&password=" + adaPassword

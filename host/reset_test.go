@@ -268,7 +268,7 @@ func TestResetThrottle(t *testing.T) {
 	}
 }
 
-// A link in a mail must lead to its screen for somebody who is signed in too.
+// A link in a mail must lead to its screen also in a browser that is signed in.
 func TestResetLinkWhileSignedIn(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
 	b := s.browser(t)

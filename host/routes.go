@@ -20,7 +20,7 @@ import (
 type row struct {
 	web.Route
 	path string
-	// find says which paths the row is for.
+	// find is how path is compared with that of a request.
 	find    finding
 	handler http.Handler
 	// guard is that of a route of the configuration, and otherwise a word that is
@@ -35,7 +35,7 @@ const (
 	guardOData = "that of odata"
 )
 
-// A finding says which paths a row of the table is for.
+// A finding is how the path of a row is compared with that of a request.
 type finding int
 
 const (
@@ -183,7 +183,8 @@ func (h *Host) application(to Route) (http.Handler, error) {
 	return h.gate.Guard(to.Guard, func(w http.ResponseWriter, r *http.Request, _ auth.Principal) { files.ServeHTTP(w, r) }), nil
 }
 
-// register puts rows on a router, and returns what judges its paths.
+// register puts rows on a router, and returns the paths that check requests
+// against them.
 func register(r *mux.Router, rows []row, m *web.Middleware, fail web.Fail) *paths {
 	p := &paths{r, map[*mux.Route]row{}}
 	for _, row := range rows {

@@ -52,7 +52,8 @@ func TestEndpointsAreReserved(t *testing.T) {
 	}
 }
 
-// Names that no router knows appear in the access log and in metrics all the same.
+// The names of all rows are reserved, also those that no router has but access log
+// and metrics show.
 func TestNamesOfTheHostAreReserved(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "routes.go", nil, 0)
 	if err != nil {

@@ -93,7 +93,7 @@ func (h *Host) drain(server *http.Server, admin *telemetry.Admin) error {
 
 // Reload replaces what may change while serving: plugins, the front-end app and
 // the TLS certificate. What cannot be replaced stays as it was, and the error
-// says why; the rest of o is ignored.
+// names it with the reason; the rest of o is ignored.
 func (h *Host) Reload(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	var errs []error

@@ -177,8 +177,8 @@ func listenSMTP(t *testing.T, g *gossip) host.MailOptions {
 	}
 }
 
-// The outbox says whom and why. Even a mail server that repeats the mail in its
-// refusal brings the token neither into the table nor into the log.
+// The outbox holds user and purpose only. Even when a mail server quotes the
+// mail in its refusal, the token gets neither into the table nor into the log.
 func TestOutboxHoldsNoToken(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {
 		for name, code := range map[string]int{"to be repeated": 451, "given up": 554} {

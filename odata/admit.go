@@ -25,7 +25,7 @@ type Busy struct { //nolint:errname // an answer: errors.As(err, &busy)
 	Cause error
 }
 
-// Error says what was asked for and which limit stood in the way.
+// Error names what was asked for and the limit that refused it.
 func (b *Busy) Error() string {
 	if b.Share {
 		return fmt.Sprintf("too many requests of this client use the database at once: %s is %d; try again later", b.Limit, b.Allowed)

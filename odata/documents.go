@@ -51,7 +51,7 @@ func newDocuments(m *edm.Model, limits Limits) documents {
 	return d
 }
 
-// toldDepth is what $metadata says of the depth of $expand; 0 is nothing.
+// toldDepth is the depth of $expand that $metadata announces; 0 announces none.
 func toldDepth(limit int) int {
 	if limit == math.MaxInt {
 		return 0

@@ -29,9 +29,8 @@ func (e Explanation) String() string {
 // data, or the source cannot.
 var ErrNotExplained = errors.New("there is nothing to explain")
 
-// Explain tells how a GET of the target, "Products?$top=3" below the root or a
-// whole URL or path, is answered to somebody whom every guard lets in. The
-// request is run.
+// Explain tells how a GET of the target, "Products?$top=3" below the root or a whole URL or path, is answered to a
+// caller whom every guard lets in. It runs the request.
 func (s *Service) Explain(ctx context.Context, target string) (Explanation, error) {
 	source, ok := s.read.answers.source.(Explainer)
 	if !ok {

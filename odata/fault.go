@@ -11,8 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// fault is an answer that says what went wrong. Everything but cause is for the
-// client.
+// fault is an error answer. All its fields but cause are for the client.
 type fault struct {
 	status  int
 	code    string
@@ -21,7 +20,7 @@ type fault struct {
 	pos int
 	// allow is the Allow header of a 405.
 	allow string
-	// retryAfter is when to come back; zero says nothing about it.
+	// retryAfter becomes the Retry-After header; zero sends none.
 	retryAfter time.Duration
 	// limit names the limit that the request goes beyond; empty for none, and for
 	// those that Options.Admit knows.
@@ -81,7 +80,7 @@ func faultOf(ctx context.Context, err error) *fault {
 	}
 }
 
-// codeUnsettled is the code of 403: somebody has signed in, and a step is open.
+// codeUnsettled is the code of 403 for a caller who has signed in and has a step open.
 const codeUnsettled = "unsettled"
 
 func statusOf(k plan.ErrorKind) (int, string) {

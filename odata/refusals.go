@@ -54,7 +54,7 @@ func limitOf(err error) string {
 	return ""
 }
 
-// stalled names the reason of a write that a deadline of ours ended.
+// stalled names the reason of a write that ended at a deadline of this package.
 func stalled(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return errors.Join(errStalled, err)

@@ -17,8 +17,8 @@ type Service struct {
 	read  *pipeline
 }
 
-// New makes a Service for a model and the source that has its rows. It fails
-// when the model, or a row policy in it, does not hold up.
+// New makes a Service for a model and the source that has its rows. It fails when the model or a row policy in it is
+// faulty; the error names each fault.
 func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	if err := model.Check(); err != nil {
 		return nil, fmt.Errorf("check model: %w", err)

@@ -15,12 +15,12 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// ErrUnavailable says that a plugin is down, late, restarting, or over its
-// concurrency: no decision was made and the caller may try again.
+// ErrUnavailable is the error of a plugin that is down, late, restarting, or
+// over its concurrency: it made no decision, and the caller may try again.
 var ErrUnavailable = errors.New("plugin unavailable")
 
-// ErrContract says that a plugin answered with something that the contract
-// forbids, such as no intent, an unknown kind, or an effect that is not granted.
+// ErrContract is the error of an answer that the contract forbids, such as no
+// intent, an unknown kind, or an effect that is not granted.
 var ErrContract = errors.New("plugin broke the contract")
 
 // A Client is a host's view of a running plugin. It satisfies the interface of
@@ -93,7 +93,8 @@ func (c *answerCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// failure says what a call's outcome means to the host.
+// failure turns the outcome of a call into an error for the host, nil for an
+// answer.
 func (c *answerCodec) failure(err error) error {
 	if c.err != nil {
 		return &failure{kind: ErrContract, text: "its answer cannot be decoded: " + shorten(c.err.Error(), 200), cause: c.err}

@@ -192,9 +192,9 @@ func (c *Config) verifyIn(ctx context.Context, db *store.DB, dsn string, opts *h
 	return found
 }
 
-// fit is the verification that check and serve share: it resolves the columns of
-// users in opts, opens the query endpoint, and finds all that the databases do not
-// bear out. dsn is what db was opened with. The endpoint is the caller's to close, also with findings.
+// fit is the verification that check and serve share: it resolves the columns of users in opts, opens
+// the query endpoint, and finds what does not fit the databases. db was opened with dsn. The caller
+// closes the endpoint, also when there are findings.
 func (c *Config) fit(ctx context.Context, db *store.DB, dsn string, opts *host.Options) (endpoint, Findings) {
 	columns, err := c.resolveColumns(ctx, db, opts)
 	if err != nil {

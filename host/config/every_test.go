@@ -265,7 +265,7 @@ func field(v reflect.Value, name string) reflect.Value {
 			return v.Field(i)
 		}
 	}
-	return reflect.Value{} // TestSchemaAndStructsAgree says so
+	return reflect.Value{} // TestSchemaAndStructsAgree reports it
 }
 
 func isDefault(k schema.Key, v reflect.Value) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
-// What check says, serve refuses: nothing is served that holds secrets.
+// check and serve refuse alike to serve directories that hold secrets.
 func TestServedDirectoriesHoldNoSecrets(t *testing.T) {
 	const head = "database {\n  dsn = \"data/app.db\"\n}\nmail {\n  dir = \"letters/out\"\n}\nplugin \"p\" {\n  command = [\"bin/p\"]\n  roles = [\"dispenser\"]\n}\n"
 	for name, test := range map[string]struct{ text, want string }{

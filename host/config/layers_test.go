@@ -438,7 +438,7 @@ func TestSecretsAreNotQuotedInFindings(t *testing.T) {
 	}
 }
 
-// What is shown can be read again, and says the same.
+// What Redacted prints is a configuration that means the same.
 func TestRedactedIsAConfiguration(t *testing.T) {
 	cfg := mustLoad(t, contractExample, nil)
 	text, err := cfg.Redacted()

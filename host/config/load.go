@@ -173,8 +173,8 @@ func (l *loader) finish(file string) (*Config, Findings) {
 	return cfg, slices.Clone(cfg.refused)
 }
 
-// defaults are the values that stand where no layer says otherwise, in blocks
-// that stand once and in every labelled block that there is.
+// defaults sets the values of keys that no layer sets, in unlabelled blocks and
+// in every labelled block that exists.
 func (l *loader) defaults(b schema.Block, set map[string]any, path []string) map[string]any {
 	values := map[string]any{}
 	for _, k := range b.Keys {

@@ -188,7 +188,7 @@ func (c *Config) mailOptions() host.MailOptions {
 	}
 }
 
-// publicRoutes are open unless the configuration says otherwise.
+// publicRoutes are the names of routes whose guard is none by default.
 func publicRoutes() []string { return []string{"home", "terms", "privacy", "cookies"} }
 
 func (c *Config) routes() []host.Route {

@@ -3,7 +3,8 @@ package config
 import "github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 
 type (
-	// Position says where a setting was written: in a file, or in a variable or flag.
+	// Position is where a setting was written: in a file, or in a variable or
+	// flag.
 	Position = layer.Position
 	// Finding is one thing that is wrong, or odd, in the configuration.
 	Finding = layer.Finding

@@ -60,7 +60,7 @@ func (c *Config) checkPair(f *Findings, noFirst, noSecond bool, first, second st
 func (c *Config) faulty(path ...string) bool { return c.origins.Refused(path...) }
 
 // wrong tells whether an error was found at the block or at a setting inside it.
-// What is found there later follows from that, and says nothing new.
+// Later findings there follow from that error and are left out.
 func (c *Config) wrong(found Findings, block ...string) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool { return !f.Warning && c.origins.Within(f.At, block...) })
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Verify finds what only this machine can tell: missing files and programs,
-// databases that cannot be used, a mapping that the tables do not bear out. It
+// databases that cannot be used, a mapping that does not fit the tables. It
 // changes nothing: a SQLite file that does not exist yet is not created.
 func (c *Config) Verify(ctx context.Context) Findings {
 	opts, findings := c.static(hclog.NewNullLogger())
@@ -38,7 +38,8 @@ func (c *Config) checkNames(f *Findings) {
 
 // verifyPlugins starts each plugin with the grants that serving would give it, lets
 // it describe itself and check its config block, and stops it. Where unfit has a
-// fault in its grants, what the plugin says of its block may just follow from that.
+// fault in its grants, mistakes in its config block are left out, because they may
+// only follow from it.
 func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit Findings) Findings {
 	var findings Findings
 	for _, spec := range plugins {

@@ -163,7 +163,8 @@ odata {
 	}
 }
 
-// A mistake that a plugin finds in its config block is told at its place.
+// A mistake that a plugin finds in its config block is reported at its place in
+// the file.
 func TestLocate(t *testing.T) {
 	cfg := mustLoad(t, `plugin "landing" {
   command = ["x"]

@@ -87,9 +87,9 @@ func (a *App) Page(locale string, data any) ([]byte, error) {
 	return bytes.Replace(page, []byte(`<html lang="en"`), []byte(`<html lang="`+locale+`"`), 1), nil
 }
 
-// ServeFile answers with one of the app's files: hashed ones to be kept for ever,
-// precompressed where the browser takes it. It returns ErrNotFound for
-// what there is not.
+// ServeFile answers with one of the app's files: immutable in caches when the
+// name has a hash, and compressed when the browser accepts it. It returns
+// [ErrNotFound], and writes nothing, for a file that the app lacks.
 func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) error {
 	if !fs.ValidPath(name) {
 		return ErrNotFound

@@ -39,7 +39,7 @@ func NewScreens(o ScreensOptions) *Screens { return &Screens{o: o} }
 // SetApp replaces the app; nil answers the data but no screen.
 func (s *Screens) SetApp(app *App) { s.app.Store(app) }
 
-// Login answers GET /login: with the app's page, or with a redirect for somebody
+// Login answers GET /login: with the app's page, or with a redirect for a user
 // who is signed in and settled.
 func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 	session, target, err := s.o.SignIn.Resume(w, r)

@@ -31,7 +31,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// The reason of a refusal goes to the log, and the address is somebody's.
+// The reason of a refusal goes to the log, which must not hold addresses.
 func TestAddressErrorsDoNotRepeatTheAddress(t *testing.T) {
 	for _, s := range []string{"secret", "secret person@example.com", "secret@-x", "secret@" + strings.Repeat("b.", 130) + "c"} {
 		if _, err := reserved.Address(s); err == nil || strings.Contains(err.Error(), "secret") {

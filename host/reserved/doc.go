@@ -1,7 +1,6 @@
 // Package reserved holds what nobody may expose, read, set or take: credential
-// columns, protected tables, secret headers, the host's own routes, roles that
-// somebody has, and the rules for names and mail addresses that several packages
-// share.
+// columns, protected tables, secret headers, the host's own routes, plugin
+// roles, and the rules for names and mail addresses that several packages share.
 //
 // Names of tables and columns are compared as databases compare them, without
 // regard to case ([Fold]). Configuration, sign-in, plugins, store and mail ask

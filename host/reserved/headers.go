@@ -32,9 +32,9 @@ func FoldHeader(name string) string {
 // one that begins with X-Vestibule-, in any spelling. Only the host sets them.
 func IdentityHeader(name string) bool { return strings.HasPrefix(FoldHeader(name), "xvestibule") }
 
-// ForwardingHeader reports whether a header says where a request came from or what
-// its address was before a proxy changed it, in any spelling. An application
-// believes its proxy, so none is ever passed on from outside.
+// ForwardingHeader reports whether a header tells where a request came from, or
+// its address before a proxy changed it, in any spelling. Applications trust these
+// headers of their proxy, so the host drops those that a client sends.
 func ForwardingHeader(name string) bool {
 	name = FoldHeader(name)
 	return strings.HasPrefix(name, "xforwarded") || strings.HasPrefix(name, "xoriginal") || slices.Contains([]string{

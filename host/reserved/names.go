@@ -8,7 +8,7 @@ import (
 // MaxLogin is how many bytes of a login name count, and are logged.
 const MaxLogin = 255
 
-// PluginNameRule says what [PluginName] accepts, as the remedy of a message.
+// PluginNameRule is the rule of [PluginName] as the remedy of a message.
 const PluginNameRule = "use letters, digits, - and _, beginning with a letter or digit, at most 64"
 
 // PluginName reports whether a plugin may have this name.

@@ -81,9 +81,9 @@ func (p *Probe) note(err error) (begun bool, before error) {
 	return begun, before
 }
 
-// Err returns what the last look found, nil when all is well, and [ErrNoAnswer]
-// when it is too long ago. Only before the first look is over does it wait, up to
-// 0.9 s.
+// Err returns the result of the last probe, nil when all is well, and
+// [ErrNoAnswer] when that probe is too old. It waits, for up to 0.9 s, only until
+// the first probe has ended.
 func (p *Probe) Err(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, firstProbe)
 	defer cancel()

@@ -50,8 +50,8 @@ type Batch struct {
 	json     bool
 }
 
-// Read reads the body of a batch request. Errors are ErrMediaType, ErrTooLarge, or
-// say what is malformed, for the client.
+// Read reads the body of a batch request. Errors are ErrMediaType, ErrTooLarge, or a description for the client of
+// what is malformed.
 func Read(contentType string, body io.Reader, limits Limits) (Batch, error) {
 	if limits.Parts == 0 {
 		limits.Parts = 1000

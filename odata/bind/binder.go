@@ -27,7 +27,7 @@ type Options struct {
 }
 
 // New makes a Binder. The model must have passed Model.Check. The error joins a *PolicyError for every row policy
-// that does not hold up.
+// that cannot be parsed or bound.
 func New(m *edm.Model) (*Binder, error) {
 	b := &Binder{model: m, policies: map[*edm.EntitySet]policy{}}
 	sets := append([]*edm.EntitySet(nil), m.Sets...)

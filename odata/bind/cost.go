@@ -27,7 +27,7 @@ const (
 	// maxDepth and maxLevels bound what databases nest: conditions inside of each other, and derived tables.
 	maxDepth         = 50
 	maxComputeLevels = 24
-	// stepsPerNode and nodesPerPiece say what steps and pieces odata.limits.filter_nodes allows.
+	// stepsPerNode and nodesPerPiece turn odata.limits.filter_nodes into limits of steps and pieces.
 	stepsPerNode  = 4
 	nodesPerPiece = 16
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// longChain is how many conditions are joined as they are written. Longer chains become a balanced tree, which says the
-// same: databases limit how deep expressions nest, and a value help that selects all sends hundreds of conditions.
+// longChain is how many conditions are joined as they are written. Longer chains become a balanced tree with the same
+// meaning: databases limit how deep expressions nest, and the value help of a client may send hundreds of conditions.
 const longChain = 16
 
 // logical binds a chain of and, or one of or. OData-URL 5.1.1.1.7, 5.1.1.1.8

@@ -14,7 +14,7 @@ import (
 
 const userPrefix = "@user_"
 
-// PolicyError is a row policy that does not hold up.
+// PolicyError is a row policy that cannot be parsed, or that does not fit its set.
 type PolicyError struct {
 	Set *edm.EntitySet
 	Err error
@@ -95,7 +95,8 @@ func (b *binding) applyPolicy(r *plan.Range) {
 	s.user = b.user
 	expr, err := s.condition(p.expr)
 	if err != nil {
-		// The policy itself held up in New; what does not fit is this user's value, which matches no row.
+		// New has bound the policy with a null user, so the value of this user is what does not fit: it matches no
+		// row.
 		expr = boolean(false)
 	}
 	r.Policy = expr

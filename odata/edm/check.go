@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Check says what is wrong with a model, all of it joined: names that collide, sets without a type, types without a
+// Check returns all faults of a model as one joined error: names that collide, sets without a type, types without a
 // key, key properties that a client could not see, navigation into nowhere.
 func (m *Model) Check() error {
 	var faults []error

@@ -1,6 +1,6 @@
 package edm
 
-// Guard says who may reach a set. The zero value is GuardSettled, so that a set without a guard is not public.
+// Guard is who may reach a set. The zero value is GuardSettled, so that a set without a guard is not public.
 type Guard uint8
 
 // The guards of configuration: "session", "settled", "none".
@@ -144,8 +144,8 @@ type Navigation struct {
 	Nullable bool
 	// Partner is the name of the inverse navigation property of the target's type; empty where there is none.
 	Partner string
-	// Constraints are the pairs of properties that the navigation compares; empty where a column is hidden, or
-	// where another table lies between.
+	// Constraints are the pairs of properties that the navigation compares; empty where a column is hidden, or where
+	// the navigation goes through another table.
 	Constraints []Constraint
 	Description string
 }

@@ -88,7 +88,7 @@ type Type struct {
 	Precision int
 	// Scale is the number of digits right of a decimal's point, or VariableScale.
 	Scale int
-	// Enum, Complex, Entity name the type where Kind says so; nil otherwise.
+	// Enum, Complex and Entity are the type of a Kind of that name; nil otherwise.
 	Enum    *EnumType
 	Complex *ComplexType
 	Entity  *EntityType

@@ -17,7 +17,7 @@ type Function struct {
 	Group Group
 	// Signatures are what the function works on. The first one that fits the arguments decides on the result.
 	Signatures []Signature
-	// Null says when the result is null, Range what happens when it does not fit its type.
+	// Null is when the result is null, Range what happens when it does not fit its type.
 	Null  NullRule
 	Range RangeRule
 	// Check, when not nil, refuses calls that the signatures allow, when they are bound. The Pos of its fault is the

@@ -68,7 +68,7 @@ func TestArity(t *testing.T) {
 	}
 }
 
-// TestFilterFunctions holds what $metadata says.
+// TestFilterFunctions holds the names that $metadata lists.
 func TestFilterFunctions(t *testing.T) {
 	want := "concat contains endswith indexof length matchesPattern startswith substring tolower toupper trim " +
 		"date day fractionalseconds hour maxdatetime mindatetime minute month now second time totaloffsetminutes totalseconds year " +

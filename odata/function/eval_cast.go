@@ -34,7 +34,7 @@ func evalCast(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	}
 }
 
-// castWhole cuts off the fraction of a number that lies within the bounds of the type.
+// castWhole truncates a number to a whole one; ErrRange when it is outside the bounds of the type.
 func castWhole(from, to edm.Kind, v plan.Value) (plan.Value, error) {
 	if from == edm.Enum {
 		return v, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// NullRule says when a result is null.
+// NullRule is when a result is null.
 type NullRule uint8
 
 // The rules. Those but IfAny and OrUndefined leave nulls to the function itself.
@@ -35,7 +35,7 @@ func (n NullRule) Nullable(argument func() bool) bool {
 	return argument()
 }
 
-// RangeRule says what happens when a result does not fit its type: an integer beyond 64 bits, a year after 9999.
+// RangeRule is what happens when a result does not fit its type: an integer beyond 64 bits, a year after 9999.
 type RangeRule uint8
 
 // The rules.

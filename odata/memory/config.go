@@ -2,7 +2,7 @@ package memory
 
 import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
-// Config says what is served. The zero value serves nothing.
+// Config lists what is served. The zero value serves nothing.
 type Config struct {
 	// Namespace of the types, identifiers with dots between; "Vestibule" when empty.
 	Namespace string
@@ -17,8 +17,8 @@ type Config struct {
 
 // Set is an entity set, or a singleton, with its rows.
 //
-// The fields of the rows' struct type are the properties. A tag `odata:"name,option,..."` names a property and says
-// more about it; without a name it is that of the json tag, and without one the name of the field. A field tagged
+// The fields of the rows' struct type are the properties. A tag `odata:"name,option,..."` names a property and adds
+// options; without a name it is that of the json tag, and without one the name of the field. A field tagged
 // `odata:"-"`, or `json:"-"` alone, is left out. The options are
 //
 //	key              part of the key; without any, the property "id" in any case is the key
@@ -59,7 +59,7 @@ type Navigation struct {
 	To string
 	// Many makes it a collection.
 	Many bool
-	// On says which property of the own set equals which property of the target. Null equals nothing.
+	// On maps properties of this set to the properties of the target that must be equal. Null equals nothing.
 	On map[string]string
 	// Via is a slice of structs between the two sets, whose property FromKey holds the key of the own set and ToKey
 	// that of the target. On is empty then, and Many is true. New copies every value.

@@ -19,7 +19,7 @@ import (
 // reader makes the value of a field that is not null.
 type reader func(reflect.Value) (plan.Value, error)
 
-// typeOf says which type a field has, whether it may be null, and how it is read.
+// typeOf returns the type of a field, whether it may be null, and the function that reads it.
 func typeOf(f field, enums map[string]*edm.EnumType) (t edm.Type, nullable bool, read reader, err error) {
 	bare := f.typ
 	switch {

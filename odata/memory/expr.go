@@ -194,8 +194,8 @@ func (c *compiler) promoted(v value, from plan.Expr, to edm.Type) value {
 
 func isTrue(v plan.Value) bool { return !v.Null && v.Int != 0 }
 
-// sub computes what an expression says of other rows. For all, the predicate must be true and not merely not false.
-// OData-URL 5.1.1.13
+// sub computes an expression over other rows: any, all, a count or one value. For all, the predicate must be true and
+// not merely not false. OData-URL 5.1.1.13
 func (c *compiler) sub(e *plan.Sub) value {
 	q := *e.Query
 	var pred value

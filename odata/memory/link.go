@@ -9,12 +9,12 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// link says which values a navigation property compares.
+// link holds the values that a navigation property compares.
 type link struct {
 	from, to *set
 	// own are places in the rows of from, other those of to that equal them.
 	own, other []int
-	// via holds, by the key of a row of from, the keys of its targets; nil when nothing lies between.
+	// via holds, by the key of a row of from, the keys of its targets; nil when there is no table in between.
 	via map[string][]string
 }
 

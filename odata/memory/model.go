@@ -234,7 +234,7 @@ func (b *builder) complexType(place string, f field) *edm.ComplexType {
 	for _, m := range f.members {
 		t, nullable, _, err := typeOf(m, b.enums)
 		if err != nil {
-			t = edm.Of(edm.String) // the fault is told where the cell is made
+			t = edm.Of(edm.String) // the fault is reported where the cell is made
 		}
 		ct.Properties = append(ct.Properties, &edm.Property{Name: m.name, Type: t, Nullable: nullable || pointer})
 	}

@@ -29,8 +29,8 @@ type state struct {
 	tables  []*table
 }
 
-// New makes a model of the struct types in a Config and copies the rows. Its errors, one for each fault, name the set
-// and the property, and say what to do about it.
+// New makes a model of the struct types in a Config and copies the rows. Its errors, one for each fault, name the
+// set, the property and the remedy.
 func New(cfg Config) (*Source, error) {
 	b, err := build(cfg)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// field is a field of a struct type with what its tag says.
+// field is a field of a struct type, with the options of its tag.
 type field struct {
 	name string
 	// index leads to the field, through embedded structs.

@@ -64,7 +64,7 @@ func policies() []check {
 	}
 }
 
-// refused are requests that are wrong, unknown, or beyond what there is.
+// refused are requests that are malformed, name what does not exist, or exceed a limit.
 func refused() []check {
 	bad := func(status int, targets ...string) []check {
 		var list []check

@@ -7,7 +7,7 @@ import (
 )
 
 // fuzzTables are two tables of awkward values: nulls, empty and blank text, combining and astral characters, decimals
-// and integers at the edges, doubles that no decimal has, times before 1970 and at both ends of what there is.
+// and integers at the edges, doubles that no decimal has, times before 1970 and at both ends of the range.
 func fuzzTables() []odatatest.Table {
 	return []odatatest.Table{
 		{

@@ -8,7 +8,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
-// Mapping exposes the data: everything that a mapping can say occurs in it.
+// Mapping exposes the data. Every option of a mapping occurs in it.
 func Mapping() sqlsource.Config {
 	hide := []string{"secret", "owner"}
 	many := func(name, to string, on map[string]string) sqlsource.Navigation {
@@ -55,7 +55,7 @@ func Mapping() sqlsource.Config {
 	}
 }
 
-// protected is what a host says of the tables that nothing may expose.
+// protected stands for the tables that a host never exposes.
 func protected(table string) bool {
 	return slices.ContainsFunc(secrets(), func(t Table) bool { return strings.EqualFold(t.Name, table) })
 }

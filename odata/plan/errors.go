@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// ErrorKind says what sort of fault an Error is; package odata maps it to a status once.
+// ErrorKind is the sort of fault of an Error. Package odata maps it to an HTTP status, in one place.
 type ErrorKind uint8
 
 // The kinds of faults, with the status they lead to.
@@ -51,7 +51,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Cause }
 
 // Exceeded is the fault of a request that asks for more than a limit allows. key is the name of the limit below
-// odata.limits; asked says what was asked for, as a sentence without its end.
+// odata.limits; asked describes what was asked for, as the beginning of a sentence.
 func Exceeded(pos int, key string, limit int64, asked string) *Error {
 	e := Errorf(TooLarge, pos, "%s; the limit odata.limits.%s is %d", asked, key, limit)
 	e.Limit = "odata.limits." + key

@@ -18,7 +18,7 @@ type ExplainedStatement struct {
 	SQL string
 	// Params is the number of parameters; their values are not shown.
 	Params int
-	// QueryPlan are the lines in which the database says how it went about it.
+	// QueryPlan is the query plan of the database, by line.
 	QueryPlan []string
 	// Rows is the number of rows that were read, Elapsed the time from the start to the last of them.
 	Rows    int

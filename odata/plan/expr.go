@@ -83,7 +83,7 @@ type Range struct {
 	// Policy must hold for a row to exist at all; nil when there is none. It is an expression over this range, and
 	// the ranges inside of it have no policy of their own: it is the operator's word.
 	Policy Expr
-	// Outer and Nav say that the range goes over the targets of a navigation property of another range's entity.
+	// Outer and Nav are set when the range goes over the targets of a navigation property of another range's entity.
 	// Both are nil for a range over the whole set.
 	Outer *Range
 	Nav   *edm.Navigation

@@ -51,7 +51,7 @@ func orDefault[T int | int64](limit, standard, none T) T {
 	return limit
 }
 
-// Window is what a request says about the part of a collection that it wants.
+// Window is the part of a collection that a request asks for.
 type Window struct {
 	// Top is $top; nil when it is not given.
 	Top *int64

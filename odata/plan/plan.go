@@ -84,7 +84,7 @@ type Node struct {
 // Column is one cell of the rows of a Node.
 type Column struct {
 	Expr Expr
-	// T says in which form the cell's Value is.
+	// T is the type of the cell, which decides the field of Value that holds it.
 	T edm.Type
 }
 

@@ -183,7 +183,7 @@ func (b *builder) discovered() {
 	}
 }
 
-// broken reports a view that somebody names and the database cannot read.
+// broken reports a view that the configuration names and that the database cannot read.
 func (b *builder) broken(at []string, t *introspect.Table) {
 	name := quoted(strings.Join(tableName(t), "."))
 	if t.View {

@@ -7,8 +7,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
-// Config says what of a database is exposed. The zero value exposes nothing. Names of tables and columns are those of
-// the database; "schema.table" names a table outside of the default schema.
+// Config lists the parts of a database that are exposed. The zero value exposes nothing. Names of tables and columns
+// are those of the database; "schema.table" names a table outside of the default schema.
 type Config struct {
 	// Protected reports whether a table must never be exposed, by whatever name it is asked for: with schema, quotes, in
 	// any case. A host gives reserved.Table. When nil, a table is protected that has a column whose name holds
@@ -76,13 +76,13 @@ type Complex struct {
 	Prefix string
 }
 
-// Navigation adds a navigation property, or renames what a foreign key says.
+// Navigation adds a navigation property, or renames that of a foreign key.
 type Navigation struct {
 	Name string
 	// To is the entity set that it leads to.
 	To   string
 	Many bool
-	// On says which of the set's own columns equals which column of the target.
+	// On maps columns of this set to the columns of the target that must be equal.
 	On map[string]string
 	// Via is a table in between, whose column FromKey holds the set's key and ToKey that of the target. On is empty
 	// then.

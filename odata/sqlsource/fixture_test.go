@@ -109,7 +109,7 @@ func database(t testing.TB, dialect, script string) sqlsource.Database {
 	return sqlsource.Database{Dialect: dialect, DSN: dsn, DB: sqlx.NewDb(db, driver)}
 }
 
-// shopConfig exposes the shop with everything that a mapping can say.
+// shopConfig exposes the shop with every option of a mapping.
 func shopConfig() sqlsource.Config {
 	ten := 10
 	return sqlsource.Config{

@@ -127,7 +127,7 @@ func countTo(t *introspect.Table, f introspect.ForeignKey) int {
 	return n
 }
 
-// configured makes the way that a navigation block says, or renames one that a foreign key says already.
+// configured makes the relationship of a navigation block, or renames that of a foreign key.
 func (b *builder) configured(s *set, n Navigation, all []*relationship) *relationship {
 	at := func(more ...string) []string { return s.at(append([]string{"navigation", n.Name}, more...)...) }
 	if !identifier(n.Name) {

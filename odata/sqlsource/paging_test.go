@@ -210,7 +210,7 @@ func TestEndOfContext(t *testing.T) {
 			if !errors.As(rows.Err(), &fault) {
 				t.Errorf("rows of a cancelled request: %v", rows.Err())
 			}
-			_ = rows.Close() // what the driver says about its cancelled connection does not matter
+			_ = rows.Close() // the error of a cancelled connection does not matter
 			if got := s.get("things/$count"); got != "1000" {
 				t.Errorf("the request after: %s", got)
 			}

@@ -186,7 +186,7 @@ func dial(t *testing.T, server *httptest.Server, request string) net.Conn {
 	return c
 }
 
-// page asks for rows as somebody else, who reads them.
+// page asks for rows as another client, which reads them at once.
 func page(t *testing.T, server *httptest.Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -57,7 +57,7 @@ type BrokenTable struct {
 	Name string
 	// View tells views from tables.
 	View bool
-	// Cause is what the database says, for the log.
+	// Cause is the error of the database, for the log.
 	Cause error
 }
 

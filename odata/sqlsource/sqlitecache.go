@@ -91,8 +91,8 @@ func (c *sqliteCache) exposed() map[string]bool {
 	return names
 }
 
-// ownWriter says which tables the host writes without anybody seeing it through the model: the protected ones. There are
-// none as soon as a view or a virtual table is part of the model, which may show anything.
+// ownWriter tells which tables the host may write without changing what the model shows: the protected ones. There
+// are none as soon as a view or a virtual table is part of the model, which may show anything.
 func (c *sqliteCache) ownWriter(exposed map[string]bool, indirect bool) *engine.Writer {
 	if c.writer == nil || c.protected == nil {
 		return nil

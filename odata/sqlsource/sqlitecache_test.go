@@ -126,7 +126,7 @@ func TestMemoryChangesNoAnswer(t *testing.T) {
 				want, _ := answer(t, p.plain, target)
 				after := p.remember.Version(context.Background())
 				if before == "" || before != after {
-					continue // somebody wrote
+					continue // another connection wrote
 				}
 				compared.Add(1)
 				if version == before {

@@ -18,8 +18,8 @@ type Error struct {
 	// last is something that the standard has and this service has not (501); all
 	// others are 400.
 	Code string
-	// Msg says what is wrong and, where there is one, the remedy. It is meant for
-	// the client and holds nothing but words of ours and parts of his input.
+	// Msg is what is wrong and, where there is one, the remedy. It is meant for the client: beside fixed text it
+	// holds only parts of the input.
 	Msg string
 	// Near quotes the input from Pos on, as it was sent, cut short.
 	Near string

@@ -278,7 +278,7 @@ func (p *parser) atEnd() error {
 	return p.unexpected()
 }
 
-// unexpected says what is wrong with the text behind a complete expression.
+// unexpected is the error for text behind a complete expression.
 func (p *parser) unexpected() error {
 	at := p.I
 	spaced := p.Space()

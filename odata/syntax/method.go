@@ -71,8 +71,8 @@ func (p *parser) checkArity(c *Call, at, least, most int) error {
 	return nil
 }
 
-// arity says in a message how many arguments a function takes: none to two, or, for the one function with an optional
-// argument, substring, two or three.
+// arity is the part of a message that tells how many arguments a function takes: none to two, or, for the one
+// function with an optional argument, substring, two or three.
 func arity(least, most int) string {
 	switch {
 	case most == 0:

@@ -126,7 +126,7 @@ func (p *parser) classify(name string) (canonical string, o option) {
 	return canonical, o
 }
 
-// unknownOption says what to do about an option that does not exist.
+// unknownOption is the error for an option that does not exist, with its remedy.
 func (p *parser) unknownOption(at int, name string) error {
 	if name == "" {
 		return p.Malformed(at, "expected a query option")

@@ -152,8 +152,8 @@ func TestPathsRejected(t *testing.T) {
 	}
 }
 
-// A segment that is no name keeps its text for use as a key, and says what is wrong
-// with it otherwise. One that is a name can be a key as well.
+// A segment that is no name keeps its text for use as a key, and carries what is wrong with it otherwise. One that is
+// a name can be a key as well.
 func TestKeyAsSegment(t *testing.T) {
 	r, err := syntax.Parse("Categories/f(x)/Smart%2FPhone", v40)
 	if err != nil {

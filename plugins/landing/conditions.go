@@ -15,7 +15,7 @@ type conditions map[string]any
 
 func (c conditions) columns() []string { return slices.Sorted(maps.Keys(c)) }
 
-// Validate refuses conditions that say nothing.
+// Validate refuses rules without conditions, and malformed conditions.
 func (r rule) Validate() error {
 	var errs []error
 	if len(r.When) == 0 {

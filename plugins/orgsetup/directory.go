@@ -17,7 +17,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// errUnknown says that a directory does not have an organisation.
+// errUnknown is returned when the directory does not have the organisation.
 var errUnknown = errors.New("unknown organisation")
 
 // A directory knows the numbers of organisations.

@@ -14,7 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
-// create says whether a command may make the database.
+// create is whether a command may make the database.
 type create bool
 
 // withAdmin opens the database that the configuration names, and does the work.

@@ -36,8 +36,8 @@ func TestBrowserSignInAndOrgSetup(t *testing.T) {
 	b.Ready("#org_name")
 	b.PictureOfAll("demo-org-setup")
 
-	// The plugin wants an address for invoices of larger companies, and says so
-	// at the field.
+	// The plugin demands an address for invoices of larger companies, with a
+	// message at the field.
 	b.Click("#legal_form-2")
 	b.Fill("#org_name", "Analytical Engines")
 	b.Choose("#company_size", "enterprise")

@@ -17,7 +17,8 @@ type command struct {
 	name string
 	// args are the positional arguments as the usage shows them.
 	args string
-	// short is the line in the list of commands; long what its help says beside.
+	// short is the line in the list of commands, long the further text of its
+	// help.
 	short, long string
 	flags       func(*flag.FlagSet)
 	run         func(context.Context, *invocation) error

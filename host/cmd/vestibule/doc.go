@@ -1,5 +1,6 @@
-// Command vestibule is the host as a program: it serves what config.hcl says,
-// checks it, and lets operators see to people, sessions, counters and plugins.
+// Command vestibule is the host as a program: it serves what config.hcl
+// describes, checks that file, and lets operators manage people, sessions,
+// counters and plugins.
 //
 // A command is a value of type command; commands.go lists them all. Commands
 // only parse, call and print: what they do is package host, what they read is

@@ -19,9 +19,9 @@ const (
 )
 
 // A stranger installs the command by its tag and as the latest: from a repository
-// with this tree, which git is told to find in place of the public one, into a Go
-// workspace with nothing in it. Other modules come from this machine's cache, so
-// that no network is needed.
+// with this tree, which git finds in place of the public one, into a Go workspace
+// with nothing in it. Other modules come from this machine's cache, so that no
+// network is needed.
 func TestInstallAsAStranger(t *testing.T) {
 	cache := moduleCache(t)
 	repo := publish(t)
@@ -121,7 +121,8 @@ func publish(t *testing.T) string {
 	return repo
 }
 
-// stranger is the environment of someone who has Go and git, and nothing of ours.
+// stranger is the environment of a person who has Go and git, and nothing of this
+// tree.
 func stranger(t *testing.T, repo, cache string) []string {
 	t.Helper()
 	var env []string

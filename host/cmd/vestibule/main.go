@@ -72,7 +72,8 @@ func oneLine(err error) string {
 	return strings.Join(lines, "; ")
 }
 
-// report prints findings, a line each, and says whether one is an error.
+// report prints findings, a line each, and reports whether one of them is an
+// error.
 func report(w io.Writer, findings config.Findings) (failed bool) {
 	for _, f := range findings {
 		fmt.Fprintln(w, f)

@@ -103,7 +103,7 @@ func (d *decoder) misfit(cells []engine.Cell, n *plan.Node, ref *plan.Ref) error
 	return fmt.Errorf("%s(%s)/%s: the stored value is no %s, and the column does not allow null", set, strings.Join(key, ","), strings.Join(path, "/"), ref.T.Kind)
 }
 
-// value decodes one cell; false when it does not hold what the type says.
+// value decodes one cell; false when its content does not fit the type.
 func (d *decoder) value(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
 	switch t.Kind {
 	case edm.String:

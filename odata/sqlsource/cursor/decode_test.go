@@ -106,8 +106,8 @@ func TestDecodeNull(t *testing.T) {
 	}
 }
 
-// TestDecodeFaults holds that a value that does not fit is the client's affair
-// where the client computed it, and a defect of the data where it is stored.
+// TestDecodeFaults: a value that does not fit its type is the client's fault where the client computed it, and a
+// defect of the data where it is stored.
 func TestDecodeFaults(t *testing.T) {
 	t.Parallel()
 	for name, computed := range map[string]bool{"stored": false, "computed": true} {

@@ -11,8 +11,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
-// database is an engine without a database: it answers every statement with the
-// same rows, or fails where it is told to, which a database does by chance only.
+// database is an engine without a database: it answers every statement with the same rows, or fails at a given place,
+// which a real database does only by chance.
 type database struct {
 	rows                       [][]engine.Cell
 	version                    string

@@ -16,7 +16,7 @@ import (
 // other databases have errors of their own for that; see IsOutOfRange.
 var ErrOutOfRange = errors.New("integer out of range")
 
-// IsTimeout tells whether a statement ended because its time was up or somebody cancelled it.
+// IsTimeout tells whether a statement ended because its time was up or it was cancelled.
 func IsTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) ||
 		hasSQLState(err, "57014") || // query_canceled

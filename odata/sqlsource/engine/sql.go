@@ -19,8 +19,8 @@ type SQL struct {
 // NewSQL makes a DB of an open handle on PostgreSQL.
 func NewSQL(db *sql.DB) *SQL { return &SQL{db: db} }
 
-// NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver leaves a server alone with a statement whose
-// context ended, so the statement itself says how long it may run, in the syntax of the one or the other.
+// NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver does not cancel a statement on the server
+// when its context ends, so each statement carries its own time limit, in the syntax of MariaDB or of MySQL.
 func NewMySQL(ctx context.Context, db *sql.DB) (*SQL, error) {
 	var version string
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {

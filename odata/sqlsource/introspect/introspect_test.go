@@ -17,8 +17,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 )
 
-// TestSQLite reads what SQLite says of itself in pragmas, and where it says
-// nothing, in values.
+// TestSQLite reads types from the pragmas of SQLite, and from stored values where these tell nothing.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "app.db")

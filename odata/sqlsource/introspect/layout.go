@@ -10,7 +10,7 @@ import (
 // samples is how many values of a column are looked at.
 const samples = 200
 
-// sqliteLayouts looks at values of the columns whose declared type does not say how they are stored.
+// sqliteLayouts looks at stored values of the columns whose declared type leaves their form open.
 func (r *reader) sqliteLayouts(t *Table) error {
 	for i := range t.Columns {
 		c := &t.Columns[i]

@@ -46,7 +46,7 @@ type Column struct {
 	Comment string
 }
 
-// ForeignKey says that Columns hold the Referenced columns of a row of Table.
+// ForeignKey is a foreign key: Columns hold the values of the Referenced columns of a row of Table.
 type ForeignKey struct {
 	Name       string
 	Columns    []string

@@ -1,4 +1,4 @@
-// Package sqltext writes the SQL of a plan: one Generator for all databases, and for each a dialect that says how the
+// Package sqltext writes the SQL of a plan: one Generator for all databases, and for each a dialect for how the
 // database spells a function, compares values, and takes parameters.
 //
 // Two rules hold throughout. Every value is a parameter; every identifier comes from the Mapping, which was read from

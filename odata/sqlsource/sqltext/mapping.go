@@ -2,7 +2,7 @@ package sqltext
 
 import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
-// Mapping says where the parts of a model are stored. It is filled once and then only read.
+// Mapping is where the parts of a model are stored. It is filled once and then only read.
 type Mapping struct {
 	Tables map[*edm.EntitySet]*Table
 	Links  map[*edm.Navigation]*Link
@@ -37,7 +37,7 @@ type Column struct {
 	Sub map[*edm.Property]*Column
 }
 
-// Link says which columns a navigation property compares.
+// Link holds the columns that a navigation property compares.
 type Link struct {
 	// From are columns of the table that the property starts at, To those of the target; pairwise equal. With Via,
 	// From and ViaFrom are equal, and ViaTo and To.

@@ -137,9 +137,9 @@ func (p *Page) statement(list frag, read, skip int64, after []any) Statement {
 	return p.g.finish(join(" ", append(parts, p.g.d.limit(read, skip))...))
 }
 
-// behind is the condition that a row comes after the one with these keys; nulls are the smallest values. A comparison
-// of row values lets an index go right there, where it says the same: it is null, and so not true, for rows with a null,
-// which come first in ascending order.
+// behind is the condition that a row comes after the one with these keys; nulls are the smallest values. Where it is
+// equivalent, a comparison of row values is used, which lets an index seek to the place: it is null, and so not true,
+// for rows with a null, which come first in ascending order.
 func (p *Page) behind(after []any) frag {
 	plainAsc, plainDesc := true, true
 	values, args := make([]frag, len(after)), make([]frag, len(after))

@@ -93,8 +93,8 @@ type source struct {
 	// join is a join with what the range is reached by, conds tie the range to where it comes from.
 	join  frag
 	conds []frag
-	// within says of the range alone what the join says; tail ends the derived table that the conditions stand in. Both
-	// count only where there is one.
+	// within is the condition of the join, said of the range alone; tail ends the derived table around the
+	// conditions. Both are empty where there is no join.
 	within, tail frag
 }
 
@@ -175,7 +175,7 @@ func (g *Generator) joinCondition(r *plan.Range) frag {
 	return g.viaCondition(r, link, outer)
 }
 
-// viaCondition says that a table in between links the range's row with the given values.
+// viaCondition is the condition that a table in between links the range's row with the given values.
 func (g *Generator) viaCondition(r *plan.Range, link *Link, from []frag) frag {
 	v := "v" + alias(r)
 	parts := make([]frag, len(from))
@@ -185,7 +185,7 @@ func (g *Generator) viaCondition(r *plan.Range, link *Link, from []frag) frag {
 	return g.within(r, link, joinFrags(parts))
 }
 
-// within says that a row of the table in between, of which cond is true, leads to the range's row.
+// within is the condition that a row of the table in between, for which cond is true, leads to the range's row.
 func (g *Generator) within(r *plan.Range, link *Link, cond frag) frag {
 	v := "v" + alias(r)
 	var to, viaTo []string

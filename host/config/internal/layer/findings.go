@@ -9,8 +9,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
-// A Position says where a setting was written: in a file, or in the variable or
-// flag that Name gives.
+// A Position is where a setting was written: in a file, or in the variable or
+// flag of Name.
 type Position struct {
 	// File is the path as it was given; Line and Column count from one.
 	File         string

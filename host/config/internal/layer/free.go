@@ -10,9 +10,10 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
-// free reads a block whose schema is somebody else's. Attributes may be
-// anything; a block inside is a map, and a labelled one a map by label. The same
-// block twice is a fault: its shape would depend on how often it is written.
+// free reads a block that has no schema here, such as a plugin's config.
+// Attributes may be anything; a block inside is a map, and a labelled one a map
+// by label. The same block twice is a fault: its shape would depend on how often
+// it is written.
 func (p *Parser) free(body *hclsyntax.Body, path []string) map[string]any {
 	values := map[string]any{}
 	for _, attr := range inOrder(body.Attributes) {

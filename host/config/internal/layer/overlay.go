@@ -229,8 +229,8 @@ func parse(k schema.Key, s string) (cty.Value, schema.Fault) {
 	return cty.StringVal(s).Mark(schema.FromEnv), schema.Fault{}
 }
 
-// free sets a value that somebody else checks: with the type of what it takes
-// the place of, or else as it looks.
+// free sets a value that has no schema here. It stays text where it replaces
+// text; otherwise it gets the type that it looks like.
 func (o *Overlay) free(s Setting, rest []string, existing, into map[string]any, path []string) {
 	for ; len(rest) > 1; rest = rest[1:] {
 		step := Setting{path: rest, fold: s.fold}.fitted(0, slices.Sorted(maps.Keys(existing)))

@@ -47,7 +47,7 @@ func (p *Parser) Unmarshal(src []byte) (map[string]any, error) {
 	return p.body(p.Schema, body, nil), nil
 }
 
-// report turns what HCL says into findings.
+// report turns diagnostics of HCL into findings.
 func (p *Parser) report(diags hcl.Diagnostics) {
 	for _, d := range diags {
 		at := Position{File: p.File}

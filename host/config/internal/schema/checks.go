@@ -19,7 +19,8 @@ import (
 )
 
 // The checks of single values. Each gets a value of its key's kind, or one
-// element of it, and says what is wrong and what to write instead.
+// element of it, and returns what is wrong and what to write instead, both
+// empty for a good value.
 
 func checkFilled(v any) (string, string) {
 	if s, ok := v.(string); ok && strings.TrimSpace(s) == "" {

@@ -38,8 +38,8 @@ type Key struct {
 	Path bool
 	// OneOf are the words that are allowed; nil for any.
 	OneOf []string
-	// Check looks at a value, or at each of a list's, and says what is wrong with
-	// it and what to write instead; both empty when nothing is.
+	// Check looks at a value, or at each of a list's, and returns what is wrong
+	// with it and what to write instead, both empty for a good value.
 	Check func(value any) (what, remedy string)
 	// Doc is the line in the documentation; Sample a value for it.
 	Doc, Sample string
@@ -53,7 +53,7 @@ type Block struct {
 	Label string
 	// LabelCheck looks at the label as Key.Check does at a value.
 	LabelCheck func(value any) (what, remedy string)
-	// Free blocks hold what somebody else checks.
+	// Free blocks have no schema here: a plugin checks its own.
 	Free   bool
 	Keys   []Key
 	Blocks []Block

@@ -24,13 +24,13 @@ const (
 	FromFile = "file"
 )
 
-// A Report is told the faults of a value; path leads from the key to the element
+// A Report takes the faults of a value; path leads from the key to the element
 // that is at fault.
 type Report func(path []string, f Fault)
 
 // Convert turns a value as HCL has it into what the key's kind is in Go: string,
-// int64, bool, time.Duration, Bytes, []any of strings, Object, or nil. An element's
-// fault is told through report with the element's path below the key.
+// int64, bool, time.Duration, Bytes, []any of strings, Object, or nil. It passes
+// faults of elements to report, with the element's path below the key.
 func (k Key) Convert(v cty.Value, report Report) (any, bool) {
 	v, marks := v.UnmarkDeep()
 	_, loose := marks[FromEnv]

@@ -23,8 +23,8 @@ const (
 	CodeNotImplemented  = "not_implemented"
 )
 
-// maxNear is how many bytes of the input are quoted at most behind a message, and
-// maxQuoted those of a word inside it; no hint of ours is that long.
+// maxNear is how many bytes of the input are quoted at most behind a message, and maxQuoted those of a word inside
+// it; no hint of the parser is that long.
 const (
 	maxNear   = 24
 	maxQuoted = 100
