@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -188,6 +189,29 @@ func TestPrivateAndVolatile(t *testing.T) {
 		if p.Private != want[0] || p.Volatile != want[1] {
 			t.Errorf("%s: private %v, volatile %v, want %v", target, p.Private, p.Volatile, want)
 		}
+	}
+}
+
+// A value of the user that the policy cannot compare matches no row, rather than all.
+func TestPolicyWithoutAValueMatchesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		id   any
+		none bool
+	}{
+		"a number": {int64(7), false}, "a number as text": {"7", false}, "text": {"x", true}, "null": {nil, true}, "a type of no column": {[]int{7}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			who := reader()
+			who.User = map[string]any{"id": c.id}
+			p, err := build(t, "Loans", bind.Options{Caller: who})
+			if err != nil {
+				t.Fatal(err)
+			}
+			none := &plan.Literal{T: edm.Of(edm.Boolean), Value: plan.Value{}}
+			if got := cmp.Equal(p.Top.Query.Range.Policy, plan.Expr(none)); got != c.none {
+				t.Errorf("the policy is %#v", p.Top.Query.Range.Policy)
+			}
+		})
 	}
 }
 
