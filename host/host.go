@@ -41,6 +41,7 @@ type Host struct {
 	sweeper    sweeper
 	database   *telemetry.Probe
 	limits     *web.Limits
+	sockets    *web.Sockets
 	screens    *frontend.Screens
 	public     fs.FS          // nil for none
 	odata      *odata.Service // nil for none
@@ -80,6 +81,7 @@ func New(o Options) (*Host, error) {
 	if err := h.openScreens(); err != nil {
 		return nil, err
 	}
+	h.sockets = web.NewSockets(h.pipeline.Alive)
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
 	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics.Request, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
 	if o.OData != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/websocket"
 )
@@ -44,7 +45,12 @@ func mirror(t *testing.T) *url.URL {
 // one application.
 func withProxies(t *testing.T, app *url.URL, change func(*host.Options)) *testSite {
 	t.Helper()
-	return newSite(t, sqliteStore(t), func(o *host.Options) {
+	return withProxiesOver(t, sqliteStore(t), app, change)
+}
+
+func withProxiesOver(t *testing.T, db *store.DB, app *url.URL, change func(*host.Options)) *testSite {
+	t.Helper()
+	return newSite(t, db, func(o *host.Options) {
 		o.Routes = append(o.Routes,
 			host.Route{Name: "app", Path: "/app", Proxy: app, Guard: host.GuardSettled},
 			host.Route{Name: "open", Path: "/open", Proxy: app, Guard: host.GuardNone},
@@ -208,7 +214,13 @@ func TestWebSocketOrigins(t *testing.T) {
 // A WebSocket ends within five seconds of its session, however that ends, and no
 // other one does.
 func TestWebSocketEndsWithItsSession(t *testing.T) {
-	s := withProxies(t, sockets(t), nil)
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		webSocketEnds(t, withProxiesOver(t, open(), sockets(t), nil))
+	})
+}
+
+func webSocketEnds(t *testing.T, s *testSite) {
+	t.Helper()
 	for name, end := range map[string]func(t *testing.T, b *browser){
 		"sign-out": func(t *testing.T, b *browser) { b.do("POST", "/logout", "", "").want(t, 303, "") },
 		"revoke": func(t *testing.T, _ *browser) {

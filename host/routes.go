@@ -159,7 +159,7 @@ func (h *Host) application(to Route) (http.Handler, error) {
 		}
 		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
 	case to.Proxy != nil:
-		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Alive: h.pipeline.Alive, Limits: h.limits}
+		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Sockets: h.sockets, Limits: h.limits}
 		if to.Assertion {
 			o.Assertions, o.Audience = h.assertions, to.Name
 		}

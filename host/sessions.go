@@ -62,9 +62,9 @@ func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
 // KeepGuest keeps the page that a guest asked for in a cookie.
 func (a signInSessions) KeepGuest(page string) (*http.Cookie, error) { return a.guests.Keep(page) }
 
-// Alive reports whether the session is still there.
-func (a signInSessions) Alive(ctx context.Context, s auth.Session) (bool, error) {
-	return a.store.Alive(ctx, s.Key)
+// Alive reports which sessions are still there.
+func (a signInSessions) Alive(ctx context.Context, keys [][]byte) ([]bool, error) {
+	return a.store.Alive(ctx, keys)
 }
 
 // fromStored returns what sign-in keeps in a stored session. A session whose intent

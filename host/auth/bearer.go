@@ -166,14 +166,31 @@ func (p *Pipeline) Counted(r *http.Request) (Session, error) {
 	return p.Sessions.Load(r)
 }
 
-// Alive reports whether what somebody came in by still lasts: the session, or the
-// token. It writes nothing.
-func (p *Pipeline) Alive(ctx context.Context, who Principal) (bool, error) {
-	if who.token == nil {
-		return p.Sessions.Alive(ctx, who.Session)
+// Alive reports for each of them whether what they came in by still lasts: the
+// session, or the token. It writes nothing. Sessions are looked up together.
+func (p *Pipeline) Alive(ctx context.Context, who []Principal) ([]bool, error) {
+	alive := make([]bool, len(who))
+	var keys [][]byte
+	var at []int
+	for i, one := range who {
+		if one.token == nil {
+			keys, at = append(keys, one.Session.Key), append(at, i)
+			continue
+		}
+		use, err := p.findToken(ctx, one.token)
+		if err != nil {
+			return nil, err
+		}
+		alive[i] = use.bad == nil
 	}
-	use, err := p.findToken(ctx, who.token)
-	return err == nil && use.bad == nil, err
+	sessions, err := p.Sessions.Alive(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, lasts := range sessions {
+		alive[at[i]] = lasts
+	}
+	return alive, nil
 }
 
 // tokenOf returns the credential of a request where it begins as our tokens do. Where

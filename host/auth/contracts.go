@@ -239,9 +239,10 @@ type Sessions interface {
 	// Load returns the session of the request; the zero Session when it has none
 	// or an expired one. It writes nothing but the session's touch.
 	Load(r *http.Request) (Session, error)
-	// Alive reports whether the session is still there and its time is not over. It
-	// writes nothing, so that a connection which stays open keeps no session alive.
-	Alive(ctx context.Context, s Session) (bool, error)
+	// Alive reports for each of the sessions with these keys whether it is still there
+	// and its time is not over. It writes nothing, so that a connection which stays
+	// open keeps no session alive.
+	Alive(ctx context.Context, keys [][]byte) ([]bool, error)
 	// KeepGuest returns the cookie that keeps the page that a guest asked for. It
 	// writes nothing; [Sessions.Load] finds the page in it for an hour.
 	KeepGuest(page string) (*http.Cookie, error)

@@ -51,6 +51,18 @@ func (p Principal) Step() string {
 	return "open"
 }
 
+// CameBy identifies the session or token that they came in by, for as long as that
+// lasts; it is empty for a guest.
+func (p Principal) CameBy() string {
+	switch {
+	case p.token != nil:
+		return "token " + string(p.token)
+	case p.SignedIn():
+		return "session " + string(p.Session.Key)
+	}
+	return ""
+}
+
 // User reads the row of who is signed in, with its columns. It is [ErrNotFound]
 // for a guest, and where the application has deleted its user.
 func (p Principal) User(ctx context.Context) (User, error) {

@@ -256,8 +256,8 @@ func (s storedSessions) End(ctx context.Context, sess auth.Session) (*http.Cooki
 	return s.store.Expired(), s.backend.DeleteSession(ctx, sess.Key)
 }
 
-func (s storedSessions) Alive(ctx context.Context, sess auth.Session) (bool, error) {
-	return s.store.Alive(ctx, sess.Key)
+func (s storedSessions) Alive(ctx context.Context, keys [][]byte) ([]bool, error) {
+	return s.store.Alive(ctx, keys)
 }
 
 func (s storedSessions) EndUser(ctx context.Context, userID string) error {

@@ -176,8 +176,8 @@ func (p *Pipeline) addOwnToken(w http.ResponseWriter, r *http.Request, who Princ
 			return err
 		}
 		// The user is locked: a session that was ended before must not leave a token.
-		alive, err := p.Sessions.Alive(ctx, who.Session)
-		if err == nil && !alive {
+		alive, err := p.Sessions.Alive(ctx, [][]byte{who.Session.Key})
+		if err == nil && !alive[0] {
 			err = ErrNotFound
 		}
 		if err != nil {

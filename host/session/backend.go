@@ -17,6 +17,9 @@ type Backend interface {
 	// FindSession returns the record but for UserAgent and Address, or ErrGone.
 	// It may return expired ones.
 	FindSession(ctx context.Context, hash []byte) (Record, error)
+	// FindSessions returns those of the records that there are, in any order, with Hash,
+	// Seen and Expires alone. It may return expired ones.
+	FindSessions(ctx context.Context, hashes [][]byte) ([]Record, error)
 	// CreateSession inserts a record with Version 1.
 	CreateSession(ctx context.Context, r Record) error
 	// UpdateSession writes UserID, Device and Data where Hash and Version match, adds

@@ -129,17 +129,23 @@ func (s *Store) over(rec Record, now time.Time) bool {
 	return !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle
 }
 
-// Alive reports whether the session with this key is still there and its time is
-// not over. It writes nothing.
-func (s *Store) Alive(ctx context.Context, hash []byte) (bool, error) {
-	rec, err := s.backend.FindSession(ctx, hash)
-	if errors.Is(err, ErrGone) {
-		return false, nil
-	}
+// Alive reports for each of the sessions with these keys whether it is still there
+// and its time is not over. It writes nothing.
+func (s *Store) Alive(ctx context.Context, hashes [][]byte) ([]bool, error) {
+	found, err := s.backend.FindSessions(ctx, hashes)
 	if err != nil {
-		return false, fmt.Errorf("find session: %w", err)
+		return nil, fmt.Errorf("find sessions: %w", err)
 	}
-	return !s.over(rec, s.o.Now()), nil
+	now := s.o.Now()
+	lasts := map[string]bool{}
+	for _, rec := range found {
+		lasts[string(rec.Hash)] = !s.over(rec, now)
+	}
+	alive := make([]bool, len(hashes))
+	for i, hash := range hashes {
+		alive[i] = lasts[string(hash)]
+	}
+	return alive, nil
 }
 
 // touch notes the visit, or ends the session of a user who may have none.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,15 @@ func (m *memory) FindSession(_ context.Context, hash []byte) (session.Record, er
 		return r, session.ErrGone
 	}
 	return r, nil
+}
+
+func (m *memory) FindSessions(_ context.Context, hashes [][]byte) (found []session.Record, err error) {
+	for _, hash := range hashes {
+		if r, ok := m.rows[string(hash)]; ok {
+			found = append(found, session.Record{Hash: r.Hash, Seen: r.Seen, Expires: r.Expires})
+		}
+	}
+	return found, nil
 }
 
 func (m *memory) CreateSession(_ context.Context, r session.Record) error {
@@ -367,5 +377,25 @@ func TestCookie(t *testing.T) {
 		if gone := s.Expired(); gone.Name != name || gone.MaxAge >= 0 || gone.Value != "" {
 			t.Errorf("expired cookie %+v", gone)
 		}
+	}
+}
+
+// Which sessions last is told for many at once, in their order, by the same limits as
+// for a visit, and without a touch.
+func TestAliveTogether(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	m := &memory{rows: map[string]session.Record{}}
+	s := session.New(m, session.Options{Now: func() time.Time { return now }, Idle: time.Hour, Absolute: 3 * time.Hour})
+	keys := map[string][]byte{"none": []byte("none")}
+	for name, age := range map[string][2]time.Duration{"fresh": {0, 0}, "idle": {2 * time.Hour, time.Hour}, "over": {3 * time.Hour, 0}, "nearly over": {3*time.Hour - 1, time.Hour - 1}} {
+		keys[name] = []byte(name)
+		m.rows[name] = session.Record{Hash: keys[name], Expires: now.Add(3*time.Hour - age[0]), Seen: now.Add(-age[1])}
+	}
+	got, err := s.Alive(t.Context(), [][]byte{keys["none"], keys["fresh"], keys["idle"], keys["fresh"], keys["over"], keys["nearly over"]})
+	if want := []bool{false, true, false, true, false, true}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v (%v), want %v", got, err, want)
+	}
+	if !m.rows["nearly over"].Seen.Equal(now.Add(1 - time.Hour)) {
+		t.Error("the session was touched")
 	}
 }

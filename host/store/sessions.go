@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,32 @@ func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record,
 	}
 	r.Created, r.Seen, r.Expires = fromMS(created), fromMS(seen), fromMS(expires)
 	return r, nil
+}
+
+// FindSessions returns those of the records that there are. A query asks for 8, 64
+// or 512 at a time, so that there are but three texts to prepare.
+func (s sessions) FindSessions(ctx context.Context, hashes [][]byte) ([]session.Record, error) {
+	var found []session.Record
+	for batch := range slices.Chunk(hashes, 512) {
+		size := 8
+		for size < len(batch) {
+			size *= 8
+		}
+		args := make([]any, size)
+		for i := range args {
+			args[i] = batch[min(i, len(batch)-1)]
+		}
+		var rows []sessionRow
+		err := s.list(ctx, "find sessions", &rows, `SELECT hash, seen, expires FROM vestibule_sessions
+			WHERE hash IN (?`+strings.Repeat(", ?", size-1)+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			found = append(found, session.Record{Hash: r.Hash, Seen: fromMS(r.Seen), Expires: fromMS(r.Expires)})
+		}
+	}
+	return found, nil
 }
 
 // CreateSession inserts a record.

@@ -28,9 +28,8 @@ type ProxyOptions struct {
 	// none. They hold the columns of Headers as well.
 	Assertions *Assertions
 	Audience   string
-	// Alive reports whether the session or token that a principal came in by still
-	// lasts; when it does not, their WebSockets are closed.
-	Alive func(context.Context, auth.Principal) (bool, error)
+	// Sockets end WebSockets with the sessions and tokens that opened them.
+	Sockets *Sockets
 	// Limits bound the WebSockets of one client; nil does not.
 	Limits *Limits
 }
@@ -88,7 +87,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		defer cancel()
 		r = r.WithContext(ctx)
 		if who.SignedIn() {
-			go endWith(ctx, cancel, func(ctx context.Context) (bool, error) { return p.o.Alive(ctx, who) })
+			defer p.o.Sockets.EndWith(who, cancel)()
 		}
 	}
 	reverse := httputil.ReverseProxy{

@@ -1,10 +1,8 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // isWebSocket reports whether a request asks for a WebSocket (RFC 6455 4.1) and for
@@ -23,39 +21,4 @@ func isWebSocket(r *http.Request) bool {
 		}
 	}
 	return false
-}
-
-// How often a connection's session is looked up, and how often in a row the answer
-// may fail to come. Together they keep the promise that a connection ends within
-// five seconds of its session.
-const (
-	sessionCheck    = 1200 * time.Millisecond
-	unansweredLimit = 3
-)
-
-// endWith calls end once the session is over, or once nobody can tell; it returns
-// when ctx ends.
-func endWith(ctx context.Context, end func(), alive func(context.Context) (bool, error)) {
-	ticker := time.NewTicker(sessionCheck)
-	defer ticker.Stop()
-	for unanswered := 0; unanswered < unansweredLimit; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		asked, cancel := context.WithTimeout(ctx, sessionCheck)
-		lasts, err := alive(asked)
-		cancel()
-		switch {
-		case err != nil:
-			unanswered++
-		case !lasts:
-			end()
-			return
-		default:
-			unanswered = 0
-		}
-	}
-	end()
 }

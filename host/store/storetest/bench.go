@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 // Bench measures what every guarded request and every sign-in pays. The baseline
@@ -48,6 +49,7 @@ func Bench(b *testing.B, fixture Fixture) {
 			}
 		}
 	})
+	benchSockets(b, e, db, u.ID)
 	b.Run("hit/one counter", func(b *testing.B) {
 		benchHits(b, e, func(int64) string { return "ada@example.com" })
 	})
@@ -72,4 +74,32 @@ func benchHits(b *testing.B, e *env, name func(n int64) string) {
 		}
 	})
 	b.ReportMetric(float64(n.Load())/time.Since(start).Seconds(), "writes/s")
+}
+
+// benchSockets looks up the sessions of a thousand connections: one by one, as each
+// connection did for itself, and together. The seconds are those of one look.
+func benchSockets(b *testing.B, e *env, db *store.DB, userID string) {
+	const connections = 1000
+	hashes := make([][]byte, connections)
+	for i := range hashes {
+		r := e.record(2, userID)
+		r.Hash = hash(2, byte(i), byte(i>>8))
+		hashes[i] = e.session(db, r).Hash
+	}
+	b.Run("sockets/one by one", func(b *testing.B) {
+		for b.Loop() {
+			for _, hash := range hashes {
+				if _, err := db.Sessions().FindSession(e.ctx, hash); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("sockets/together", func(b *testing.B) {
+		for b.Loop() {
+			if found, err := db.Sessions().FindSessions(e.ctx, hashes); err != nil || len(found) != connections {
+				b.Fatal(len(found), err)
+			}
+		}
+	})
 }

@@ -3,10 +3,12 @@ package storetest
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
@@ -14,6 +16,7 @@ import (
 func sessionRules() []rule {
 	return []rule{
 		{"a session is found as it was created", sessionIsFound},
+		{"of many sessions those are found that there are", sessionsAreFound},
 		{"an update adds one to the version", updateAddsVersion},
 		{"of two updates of one version the second is refused", lostUpdate},
 		{"a late save does not revive a deleted session", noRevival},
@@ -246,4 +249,29 @@ func revokeAmbiguous(t *testing.T, e *env, db *store.DB) {
 		t.Fatal("wrong session revoked")
 	}
 	e.notFound(db.RevokeSession(e.ctx, "ffffffff"))
+}
+
+// sessionsAreFound asks for as many as one query, several, and none are about.
+func sessionsAreFound(t *testing.T, e *env, db *store.DB) {
+	const stored = 600
+	var want []session.Record
+	var asked [][]byte
+	for i := range stored {
+		r := e.record(0, "7")
+		r.Hash = hash(2, byte(i), byte(i>>8))
+		r.Seen = e.now.Add(time.Duration(i) * time.Second)
+		if i%2 == 0 {
+			e.session(db, r)
+			want = append(want, session.Record{Hash: r.Hash, Seen: r.Seen, Expires: r.Expires})
+		}
+		asked = append(asked, r.Hash)
+	}
+	for _, n := range []int{0, 1, 2, 8, 9, 65, 512, 513, stored} {
+		got, err := db.Sessions().FindSessions(e.ctx, asked[:n])
+		e.must(err)
+		slices.SortFunc(got, func(a, b session.Record) int { return a.Seen.Compare(b.Seen) })
+		if diff := cmp.Diff(want[:(n+1)/2], got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("of %d (-want +got): %s", n, diff)
+		}
+	}
 }
