@@ -109,7 +109,7 @@ ui5-test: ui5 ## look at the OpenUI5 dashboard through a real browser
 	REQUIRE_BROWSER=1 REQUIRE_UI5=1 go test -count=1 ./$(UI5)
 
 screens: ## take a picture of every screen into screens/
-	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^TestScreens' ./ui/uitest
+	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^Test(Screens|ErrorPages)$$' ./ui/uitest
 
 clean: ## remove what make made, but not the demo's data
 	rm -rf bin screens

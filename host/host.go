@@ -125,6 +125,12 @@ func (h *Host) openScreens() error {
 	if err != nil {
 		return err
 	}
+	var standIn *frontend.App
+	if h.o.UI.Errors != nil {
+		if standIn, err = frontend.Open(h.o.UI.Errors, false, CoreVersion()); err != nil {
+			return err
+		}
+	}
 	if dir := h.o.Server.PublicDir; dir != "" {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -135,8 +141,10 @@ func (h *Host) openScreens() error {
 	h.screens = frontend.NewScreens(frontend.ScreensOptions{
 		SignIn: h.pipeline, Core: Version(), AppName: h.o.UI.AppName,
 		Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules,
+		Errors: standIn, IsNavigation: web.IsNavigation,
 	})
 	h.screens.SetApp(app)
+	h.pipeline.Show = h.screens.ShowFault
 	return nil
 }
 

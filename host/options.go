@@ -139,6 +139,9 @@ type UIOptions struct {
 	// AppName is shown where the logo is missing; when empty it is the display name
 	// of Mail.From.
 	AppName string
+	// Errors is the app whose error pages people see where App has none of its own:
+	// error.html and errors.json beside index.html. nil answers with JSON then.
+	Errors fs.FS
 	// Live serves App without caching, for a directory that is being edited.
 	Live bool
 	// Modules are further front-end modules, to be listed for a shell.

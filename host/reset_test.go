@@ -115,7 +115,7 @@ func TestReset(t *testing.T) {
 		}
 		s.clock.Advance(2 * time.Minute)
 		b.post("/auth/reset-password", resetBody(token, newPassword+"2")).want(t, 422, "reset_failed")
-		if got := b.get(path).Header.Get("Location"); got != "/login" {
+		if got := b.get(path).Header.Get("Location"); got != "/login#/set-password" {
 			t.Errorf("a used link leads to %q", got)
 		}
 		signedIn.get("/auth/intents/current").want(t, 401, "")
@@ -190,7 +190,7 @@ func TestTokenEnds(t *testing.T) {
 			b := s.browser(t)
 			path, token := s.link(t, b, 1)
 			test.end(t, s)
-			if got := b.get(path).Header.Get("Location"); got != "/login" {
+			if got := b.get(path).Header.Get("Location"); got != "/login#/set-password" {
 				t.Errorf("the link leads to %q", got)
 			}
 			a := b.post("/auth/reset-password", resetBody(token, newPassword))
@@ -284,5 +284,52 @@ func TestMailLanguage(t *testing.T) {
 	s.browser(t).post("/auth/forgot-password", map[string]any{"email": adaEmail}, "Accept-Language", "de-AT").want(t, 200, "")
 	if m := s.letters(t, 1)[0]; !strings.Contains(m, "Passwort") {
 		t.Errorf("not in German: %s", m)
+	}
+}
+
+// A dead link leads to the screen that says so, also while signed in, and once.
+func TestDeadResetLink(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, s *testSite, path, token string) string{
+		"used": func(t *testing.T, s *testSite, path, token string) string {
+			s.browser(t).post("/auth/reset-password", resetBody(token, newPassword)).want(t, 200, "reset_success")
+			return path
+		},
+		"expired": func(_ *testing.T, s *testSite, path, _ string) string {
+			s.clock.Advance(61 * time.Minute)
+			return path
+		},
+		"replaced": func(t *testing.T, s *testSite, path, _ string) string {
+			s.clock.Advance(2 * time.Minute)
+			s.link(t, s.browser(t), 2)
+			return path
+		},
+		"without its address": func(_ *testing.T, _ *testSite, path, _ string) string {
+			path, _, _ = strings.Cut(path, "?")
+			return path
+		},
+		"cut short": func(_ *testing.T, _ *testSite, _, token string) string {
+			return "/password/reset/" + token[:20] + "?email=" + adaEmail
+		},
+		"made up": func(*testing.T, *testSite, string, string) string { return "/password/reset/x?email=x" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, sqliteStore(t), nil)
+			path, token := s.link(t, s.browser(t), 1)
+			path = spoil(t, s, path, token)
+			guest, settled := s.browser(t), s.browser(t)
+			password := adaPassword
+			if name == "used" {
+				password = newPassword
+			}
+			settled.login(adaEmail, password, false).want(t, 200, "login_success")
+			for who, b := range map[string]*browser{"guest": guest, "settled": settled} {
+				a := b.get(path)
+				if got := a.Header.Get("Location"); a.StatusCode != 302 || got != "/login#/set-password" || a.Header.Get("Referrer-Policy") != "no-referrer" || a.body != "" {
+					t.Errorf("%s: %d to %q", who, a.StatusCode, got)
+				}
+				b.get("/login").want(t, 200, "")
+			}
+			settled.get("/login").want(t, 302, "") // as ever after
+		})
 	}
 }

@@ -33,7 +33,21 @@ func codes() map[string][]string {
 			"invalid", "invalid_choice", "too_long", "malformed_request", "unsupported_media_type", "request_too_large",
 			"method_not_allowed", "misdirected_request", "not_found", "internal_error", "upstream_unavailable", "unavailable", "busy",
 		},
+		"error": errorPageKeys(),
 	}
+}
+
+// errorPageKeys are what host/frontend puts on the error pages: a title and a text
+// for each status, and a text of its own for some codes.
+func errorPageKeys() []string {
+	keys := []string{"home", "retry", "retryIn", "cross_origin", "route_not_found", "dispenser_contract"}
+	for _, status := range []string{"400", "403", "404", "405", "421", "429", "500", "502", "503"} {
+		keys = append(keys, "title."+status, "text."+status)
+	}
+	for _, what := range []string{"encoded_slash", "backslash", "parameter", "encoded_twice", "dot_segment", "empty_segment"} {
+		keys = append(keys, "path."+what)
+	}
+	return keys
 }
 
 // bundle reads the simple lines that our bundles consist of; the reader that

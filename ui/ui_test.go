@@ -30,9 +30,20 @@ func read(t *testing.T, name string) string {
 // assets are the files that the page asks for, as paths in dist.
 func assets(t *testing.T) []string {
 	t.Helper()
+	return assetsOf(t, "index.html")
+}
+
+// allAssets are those of the page and of the error pages.
+func allAssets(t *testing.T) []string {
+	t.Helper()
+	return append(assets(t), assetsOf(t, "error.html")...)
+}
+
+func assetsOf(t *testing.T, page string) []string {
+	t.Helper()
 	var names []string
-	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(read(t, "index.html"), -1) {
-		if m[1] == "data:," {
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(read(t, page), -1) {
+		if m[1] == "data:," || strings.Contains(m[1], "{{") {
 			continue
 		}
 		name, ok := strings.CutPrefix(m[1], "/ui/auth/")
@@ -46,12 +57,12 @@ func assets(t *testing.T) []string {
 }
 
 func TestDistIsComplete(t *testing.T) {
-	want := append(assets(t), "index.html", "manifest.json", "i18n/messagebundle.properties",
+	want := append(allAssets(t), "index.html", "error.html", "errors.json", "manifest.json", "i18n/messagebundle.properties",
 		"i18n/messagebundle_en.properties", "i18n/messagebundle_de.properties")
 	if err := fstest.TestFS(ui.FS(), want...); err != nil {
 		t.Error(err)
 	}
-	for _, name := range assets(t) {
+	for _, name := range allAssets(t) {
 		if !regexp.MustCompile(`^assets/[a-z]+-[A-Z0-9]{8}\.(js|css)$`).MatchString(name) {
 			t.Errorf("%s has no content hash in its name", name)
 		}
@@ -60,7 +71,7 @@ func TestDistIsComplete(t *testing.T) {
 
 func TestNoOrphansInDist(t *testing.T) {
 	used := map[string]bool{}
-	for _, name := range assets(t) {
+	for _, name := range allAssets(t) {
 		used[name], used[name+".br"], used[name+".gz"] = true, true, true
 	}
 	names, err := fs.Glob(ui.FS(), "assets/*")
@@ -75,7 +86,7 @@ func TestNoOrphansInDist(t *testing.T) {
 }
 
 func TestPrecompressedMatches(t *testing.T) {
-	for _, name := range assets(t) {
+	for _, name := range allAssets(t) {
 		f, err := ui.FS().Open(name + ".gz")
 		if err != nil {
 			t.Fatal(err)
@@ -123,17 +134,21 @@ func TestPageMarks(t *testing.T) {
 
 // What the policy of the host forbids is not in the page or the scripts.
 func TestNothingInline(t *testing.T) {
-	page := read(t, "index.html")
+	page := read(t, "index.html") + read(t, "error.html")
 	for _, m := range regexp.MustCompile(`<script([^>]*)>`).FindAllStringSubmatch(page, -1) {
 		if !strings.Contains(m[1], "src=") && !strings.Contains(m[1], "application/json") {
 			t.Errorf("inline script: %s", m[0])
 		}
 	}
-	if m := regexp.MustCompile(`<style|\sstyle=|\son[a-z]+=|https?:`).FindString(page); m != "" {
+	// The style of the error pages is allowed by its hash.
+	if m := regexp.MustCompile(`<style|\sstyle=|\son[a-z]+=|https?:`).FindString(strings.Replace(page, "<style>", "", 1)); m != "" {
 		t.Errorf("the page has %q", m)
 	}
+	if m := regexp.MustCompile(`%[a-z]+%`).FindString(read(t, "error.html")); m != "" {
+		t.Errorf("the placeholder %s of the build is left in the error page", m)
+	}
 	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|dev-events|sourceMappingURL`)
-	for _, name := range assets(t) {
+	for _, name := range allAssets(t) {
 		if path.Ext(name) != ".js" {
 			continue
 		}

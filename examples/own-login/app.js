@@ -62,7 +62,7 @@ function show(note = '') {
     reset = { token: decode(link[1]), email: decode(link[2]) };
     screen = 'set-password';
     $('#account').value = reset.email;
-  } else if (hash.startsWith('#/set-password')) note = 'That link is incomplete. Open it from the email once more.';
+  } else if (hash.startsWith('#/set-password')) note = 'That link is used, expired or incomplete. Open it from the email once more, or have a new one sent.';
   else if (screen === 'sign-in' && hash.length > 2) kept.fragment = hash;
   // The token leaves the address bar before anything else happens.
   const address = hash.startsWith('#/set-password') ? '#/set-password' : hash || location.href;

@@ -47,6 +47,9 @@ type Options struct {
 	Logger hclog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+	// Show answers a fault with a page where a person is to see it, and reports whether
+	// it did; nil answers everybody with JSON.
+	Show func(w http.ResponseWriter, r *http.Request, f *fault.Fault) bool
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
 	// "replay", "loop", "token_add", "token_revoke", "token_refused". nil counts
@@ -105,6 +108,9 @@ func New(o Options) *Pipeline {
 	if o.Audit == nil {
 		o.Audit = func(string) {}
 	}
+	if o.Show == nil {
+		o.Show = func(http.ResponseWriter, *http.Request, *fault.Fault) bool { return false }
+	}
 	if o.PasswordReset == nil {
 		o.PasswordReset = func(context.Context, PasswordReset) {}
 	}
@@ -157,8 +163,8 @@ func (p *Pipeline) serve(e endpoint) http.Handler {
 	})
 }
 
-// Fail answers with err's fault, or with an internal error that tells nothing,
-// and logs the cause. Nobody reads the answer once the client went away, and
+// Fail answers with err's fault, or with an internal error that tells nothing, as a
+// page or as JSON, and logs the cause. Nobody reads the answer once the client went away, and
 // what failed for that reason is no error of the host's.
 func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.As(outage(err))
@@ -172,7 +178,9 @@ func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	case f.Cause != nil:
 		p.Logger.Debug("request refused", args...)
 	}
-	f.Write(w, id)
+	if !p.Show(w, r, f) {
+		f.Write(w, id)
+	}
 }
 
 // outageRetry is when to come back where the database is away.

@@ -14,23 +14,24 @@ import (
 )
 
 // ShowReset answers GET /password/reset/{token}?email=: it sends the browser to
-// the screen for a new password if the token is valid, and to the login
-// otherwise. It consumes nothing, since mail scanners open links too.
+// the screen for a new password, with token and address if they are valid, and
+// otherwise without, which makes the screen say that the link is dead. It consumes
+// nothing, since mail scanners open links too.
 func (p *Pipeline) ShowReset() http.Handler { return p.serve(p.showReset) }
 
 func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	secret, email := r.PathValue("token"), r.URL.Query().Get("email")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
-	target := "/login"
+	target := "/login#/set-password"
 	_, _, err := p.findReset(r.Context(), email, secret)
 	switch {
 	case err == nil:
-		http.SetCookie(w, p.screenCookie(time.Minute))
-		target += "#/set-password/" + component(secret) + "/" + component(email)
+		target += "/" + component(secret) + "/" + component(email)
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
+	http.SetCookie(w, p.screenCookie(time.Minute)) // the screen is for those who are signed in, too
 	// Not http.Redirect: its body would repeat the token.
 	w.Header().Set("Location", target)
 	w.WriteHeader(http.StatusFound)

@@ -163,11 +163,11 @@ func TestShowReset(t *testing.T) {
 			t.Errorf("leads to %q, want %q", got, want)
 		}
 	}
-	if got := show("x"); got != "/login" {
+	if got := show("x"); got != "/login#/set-password" {
 		t.Errorf("a made-up token leads to %q", got)
 	}
 	r.reset(token, newPassword).want(200, "reset_success")
-	if got := show(token); got != "/login" {
+	if got := show(token); got != "/login#/set-password" {
 		t.Errorf("a used token leads to %q", got)
 	}
 }

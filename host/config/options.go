@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
@@ -127,7 +128,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 		Routes:  c.routes(),
 		// A directory on a developer's machine is being edited; one that is
 		// published is served as it was built.
-		UI:      host.UIOptions{App: app, Live: own && c.Server.PublicURL == nil},
+		UI:      host.UIOptions{App: app, Errors: ui.FS(), Live: own && c.Server.PublicURL == nil},
 		Plugins: plugins,
 	}
 	return opts, findings.Sorted()

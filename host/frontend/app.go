@@ -33,6 +33,7 @@ type App struct {
 	page   []byte
 	module Module
 	hashed *regexp.Regexp
+	errors *errorPages // nil for none
 }
 
 // A Module is a front-end module that the core runtime can load.
@@ -63,6 +64,9 @@ func Open(files fs.FS, live bool, core string) (*App, error) {
 		return nil, fmt.Errorf("front-end app: manifest.json names core %q, this is %q", a.module.Core, core)
 	}
 	a.module.Name, a.module.URL = "auth", Prefix
+	if a.errors, err = openErrorPages(files); err != nil {
+		return nil, err
+	}
 	return a, nil
 }
 

@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"cmp"
 	"io/fs"
 	"net/http"
 
@@ -55,11 +56,14 @@ const hostLogo = "assets/ci/logo-full.svg"
 
 // logo returns the host's logo when there is one, and otherwise an address that
 // is not published: the screen then shows the application's name.
-func (s *Screens) logo() string {
+func (s *Screens) logo() string { return cmp.Or(s.hostLogo(), "/vendor/vestibule/auth/logo-full.svg") }
+
+// hostLogo returns the address of the host's logo, empty when there is none.
+func (s *Screens) hostLogo() string {
 	if s.o.Public != nil {
 		if info, err := fs.Stat(s.o.Public, hostLogo); err == nil && !info.IsDir() {
 			return "/" + hostLogo
 		}
 	}
-	return "/vendor/vestibule/auth/logo-full.svg"
+	return ""
 }

@@ -24,6 +24,11 @@ type ScreensOptions struct {
 	Public fs.FS
 	// Modules are further front-end modules to be listed for a shell.
 	Modules []Module
+	// Errors is the app whose error pages are shown where the app has none of its
+	// own; nil shows none then.
+	Errors *App
+	// IsNavigation reports whether a browser goes to a page.
+	IsNavigation func(*http.Request) bool
 }
 
 // Screens answer the requests for the screens of the sign-in and for what they
@@ -94,7 +99,11 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 	case app == nil:
 		s.notFound(w, r, nil)
 	default:
-		if err := app.ServeFile(w, r, name); err != nil {
+		err := app.ServeFile(w, r, name)
+		if errors.Is(err, ErrNotFound) && app.errors == nil && s.o.Errors != nil {
+			err = s.o.Errors.ServeFile(w, r, name) // what its error pages load
+		}
+		if err != nil {
 			s.notFound(w, r, err)
 		}
 	}

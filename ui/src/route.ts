@@ -7,7 +7,7 @@ export interface Route {
   /** setPassword only. */
   token?: string;
   email?: string;
-  /** A reset link that was cut short or already scrubbed: sign-in is shown, with a word about it. */
+  /** A reset link that is used, expired, cut short or already scrubbed: sign-in is shown, with a word about it. */
   brokenLink?: boolean;
   /** A fragment that is not ours. It belongs to the page that the user wanted and is appended to the target. */
   foreign?: string;

@@ -6,13 +6,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { gzip } from 'pako';
-import { bundleFiles, isMain, options, page, root } from './plugin.mjs';
+import { bundleFiles, errorPage, errorWords, isMain, options, page, root } from './plugin.mjs';
 
 const brotli = createRequire(import.meta.url)('brotli-wasm');
 
 export async function buildInto(dist) {
   const result = await build({
     ...options,
+    entryPoints: { main: 'src/main.ts', error: 'src/error.ts' },
     minify: true,
     define: { DEV: 'false' },
     entryNames: 'assets/[name]-[hash]',
@@ -20,15 +21,19 @@ export async function buildInto(dist) {
     write: false,
   });
   rmSync(dist, { recursive: true, force: true });
-  const names = { js: '', css: '' };
+  const names = {};
+  let style = '';
   for (const file of result.outputFiles) {
     const name = 'assets/' + file.path.slice(file.path.lastIndexOf('/') + 1);
-    names[name.slice(name.lastIndexOf('.') + 1)] = name;
+    names[name.replace(/-[^-]+\./, '.')] = name;
+    if (name.endsWith('.css')) style = file.text;
     write(dist, name, file.contents);
     write(dist, name + '.br', brotli.compress(file.contents, { quality: 11 }));
     write(dist, name + '.gz', gzip(file.contents, { level: 9 }));
   }
-  write(dist, 'index.html', page(names.js, names.css));
+  write(dist, 'index.html', page(names['assets/main.js'], names['assets/main.css']));
+  write(dist, 'error.html', errorPage(names['assets/error.js'], style));
+  write(dist, 'errors.json', JSON.stringify(errorWords()) + '\n');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const [core] = version.split('.');
   write(dist, 'manifest.json', JSON.stringify({ name: 'auth', version, core, entry: 'index.html' }) + '\n');

@@ -41,9 +41,23 @@ export function difference(texts, fallback) {
 /** Every language as the app holds it at run time. */
 export function allBundles(dir = i18n) {
   const fallback = readBundle(bundleFiles[0], dir);
-  const others = bundleFiles.slice(1).map((f) => [/_(.+)\.properties$/.exec(f)[1], difference(readBundle(f, dir), fallback)]);
+  const others = bundleFiles.slice(1).map((f) => [languageOf(f), difference(readBundle(f, dir), fallback)]);
   return { '': fallback, ...Object.fromEntries(others) };
 }
+
+/** The words that only the error pages say, which the host fills in: the app does without them. */
+const forErrorPages = (key) => key.startsWith('error.');
+
+const without = (texts) => Object.fromEntries(Object.entries(texts).filter(([key]) => !forErrorPages(key)));
+
+/** The words of the error pages, by language. */
+export function errorWords() {
+  const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload'];
+  const needed = (texts) => Object.fromEntries(Object.entries(texts).filter(([key]) => forErrorPages(key) || shared.includes(key)));
+  return Object.fromEntries(bundleFiles.slice(1).map((f) => [languageOf(f), needed(readBundle(f))]));
+}
+
+const languageOf = (file) => /_(.+)\.properties$/.exec(file)[1];
 
 /** An import of a .properties file gives its texts, parsed here rather than in the browser. */
 export const properties = {
@@ -53,7 +67,7 @@ export const properties = {
       const file = path.slice(path.lastIndexOf('/') + 1);
       const texts = readBundle(file);
       const contents = file === bundleFiles[0] ? texts : difference(texts, readBundle(bundleFiles[0]));
-      return { contents: JSON.stringify(contents), loader: 'json', watchFiles: [path] };
+      return { contents: JSON.stringify(without(contents)), loader: 'json', watchFiles: [path] };
     });
   },
 };
@@ -75,13 +89,20 @@ export const options = {
 /** The page with its assets, and with the one text that must work without the app. */
 export function page(js, css) {
   const escape = (s) => s.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-  const texts = bundleFiles.slice(1).map((f) => [/_(.+)\.properties$/.exec(f)[1], readBundle(f)]);
+  const texts = bundleFiles.slice(1).map((f) => [languageOf(f), readBundle(f)]);
   const noscript = texts.map(([lang, t]) => `<p class="noscript" lang="${lang}">${escape(t['common.noScript'])}</p>`).join('\n');
   return readFileSync(join(root, 'index.html'), 'utf8')
     .replace('%title%', escape(readBundle(bundleFiles[0])['login.title']))
     .replace('%css%', base + css)
     .replace('%js%', base + js)
     .replace('%noscript%', noscript);
+}
+
+/** The template of the error pages. Its style stands in it, since where a page fails its files may fail as well. */
+export function errorPage(js, style) {
+  return readFileSync(join(root, 'error.html'), 'utf8')
+    .replace('%style%', () => style.trim())
+    .replace('%js%', base + js);
 }
 
 /** Runs a tool when it is the program, not when it is imported. */

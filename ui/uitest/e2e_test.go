@@ -92,8 +92,29 @@ func TestRealPasswordReset(t *testing.T) {
 	b.signIn("a brand new sentence")
 	b.Ready("#org_name")
 
-	b.Visit(link) // spent
-	b.Ready("#org_name, #login")
+	dead := func(words string) { // in spite of the open session
+		b.T.Helper()
+		b.See(words)
+		b.At(r.base + "/login#/set-password")
+		b.Ready("#login")
+	}
+	b.Visit(link)
+	dead("has been used, has expired or is incomplete")
+	b.Click(`.strip a`)
+	b.Ready("#email")
+	b.Visit(r.base + "/login")
+	b.Ready("#org_name")
+	organisationNamed(b, "Analytical Engines")
+	b.At(r.base + "/dashboard") // settled now
+	for _, broken := range []string{link, strings.Split(link, "?")[0], r.base + "/password/reset/x?email=" + person} {
+		b.Visit(broken)
+		dead("has been used, has expired or is incomplete")
+	}
+	b.Language("de-DE")
+	b.Visit(link)
+	dead("wurde schon verwendet, ist abgelaufen oder unvollständig")
+	b.Visit(r.base + "/login")
+	b.At(r.base + "/dashboard")
 }
 
 // The whole way by keyboard, in German, in the dark, on 320 pixels.

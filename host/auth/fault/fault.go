@@ -133,10 +133,15 @@ func (f *Fault) Write(w http.ResponseWriter, requestID string) {
 		}
 		body.Errors[x.Field] = append(body.Errors[x.Field], x.Code)
 	}
-	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(seconds(f.RetryAfter)))
-	}
+	f.SetRetryAfter(w.Header())
 	WriteJSON(w, f.Status(), body)
+}
+
+// SetRetryAfter sets Retry-After where the fault says when to come back.
+func (f *Fault) SetRetryAfter(h http.Header) {
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(seconds(f.RetryAfter)))
+	}
 }
 
 // Invalid is the fault of one field.

@@ -33,6 +33,9 @@ func httpMain() {
 		r.Header.Set("Content-Type", kind)
 	}
 	r.Header.Set("Accept", "text/html,*/*;q=0.8") // as a browser that goes to a page
+	if *asJSON != "" {
+		r.Header.Set("Accept", "application/json") // as a page's script
+	}
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if r.Header.Set(name, value); name == "Host" {
