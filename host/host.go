@@ -68,7 +68,7 @@ func New(o Options) (*Host, error) {
 	h := &Host{o: o, metrics: telemetry.New(slices.Concat(web.LimitKeys(), odata.LimitNames())...)}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
-	h.database = telemetry.NewProbe("database", o.Store.Ready, o.Logger)
+	h.database = telemetry.NewProbe("database", o.ready(h.metrics.FileChange), o.Logger)
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
 		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(),

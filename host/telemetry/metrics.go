@@ -19,6 +19,7 @@ type Metrics struct {
 	hashes      *prometheus.CounterVec
 	mails       *prometheus.CounterVec
 	refusals    *prometheus.CounterVec
+	files       *prometheus.CounterVec
 	pluginCalls *prometheus.HistogramVec
 	pluginUp    *prometheus.GaugeVec
 	pluginOther *prometheus.CounterVec
@@ -45,6 +46,9 @@ func New(limits ...string) *Metrics {
 		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "vestibule_refused_total", Help: "Requests that were refused, by the configuration key of the limit.",
 		}, []string{"limit"}),
+		files: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "vestibule_sqlite_file_changes_total", Help: "Files that were renamed (exchanged) or copied over the SQLite database of queries.",
+		}, []string{"change"}),
 		pluginCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vestibule_plugin_call_seconds", Help: "Time of a plugin call, by plugin, method and outcome.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10},
@@ -57,9 +61,12 @@ func New(limits ...string) *Metrics {
 		}, []string{"plugin", "event"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.audits, m.hashes, m.mails, m.refusals, m.pluginCalls, m.pluginUp, m.pluginOther,
+		m.requests, m.audits, m.hashes, m.mails, m.refusals, m.files, m.pluginCalls, m.pluginUp, m.pluginOther,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	for _, change := range []string{"exchanged", "copied"} {
+		m.files.WithLabelValues(change)
+	}
 	for _, limit := range limits {
 		m.refusals.WithLabelValues(limit)
 	}
@@ -84,6 +91,9 @@ func (m *Metrics) Hash(format string) { m.hashes.WithLabelValues(format).Inc() }
 
 // Refused counts a request that was refused by the limit of this key.
 func (m *Metrics) Refused(limit string) { m.refusals.WithLabelValues(limit).Inc() }
+
+// FileChange counts a file that was "exchanged" for the SQLite database of queries, or "copied" over it.
+func (m *Metrics) FileChange(change string) { m.files.WithLabelValues(change).Inc() }
 
 // Mail counts an attempt to send a mail.
 func (m *Metrics) Mail(purpose, outcome string) {

@@ -1,6 +1,7 @@
 package sqlsource_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 )
 
 // exchangeFile makes a database in WAL mode whose rows carry a word, and returns a connection that keeps the log.
@@ -92,4 +94,76 @@ func TestExchangesUnderLoad(t *testing.T) {
 	}
 	close(done)
 	readers.Wait()
+}
+
+// A file that is copied over the database is noticed, and none of its rows are mixed with those of the old one. A file of
+// the name's own puts an end to it.
+func TestAFileThatIsCopiedOver(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		other   func(db *sqlx.DB)
+		noticed bool
+	}{
+		{"shorter", func(db *sqlx.DB) { db.MustExec("DELETE FROM things WHERE id > 3; VACUUM; PRAGMA schema_version = 1") }, true},
+		{"with another schema", func(db *sqlx.DB) { db.MustExec("PRAGMA schema_version = 0") }, true},
+		{"without a log", func(db *sqlx.DB) { db.MustExec("PRAGMA journal_mode = DELETE") }, true},
+		{"of the same length and schema", func(*sqlx.DB) {}, false}, // nothing tells it apart from what a checkpoint writes
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "app.db")
+			writer := exchangeFile(t, file, "old", 2000)
+			writer.MustExec("PRAGMA wal_checkpoint(TRUNCATE)")
+			other := exchangeFile(t, file+".new", "new", 2000)
+			other.SetMaxOpenConns(1)
+			test.other(other)
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s := open(t, sqlsource.Database{Dialect: "sqlite", DSN: file}, sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"things"}})
+			const page = "things?$filter=id le 3&$top=3&$orderby=word"
+			before, version := s.get(page), s.Version(t.Context())
+			content, err := os.ReadFile(file + ".new")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.get(page), s.Ready(t.Context())
+			exchanged, copied := s.FileChanges()
+			switch {
+			case exchanged != 0 || (copied == 1) != test.noticed || errors.Is(err, engine.ErrCopied) != test.noticed:
+				t.Errorf("%d exchanged, %d copied: %v", exchanged, copied, err)
+			case test.noticed && !strings.HasPrefix(got, "503"):
+				t.Errorf("got %.200s", got)
+			case !test.noticed && got != strings.ReplaceAll(before, "old", "new"):
+				t.Errorf("got %.200s\nwant the rows of the new file as in %.200s", got, before)
+			case !test.noticed && s.Version(t.Context()) == version:
+				t.Error("what is remembered of the old file has the same name still")
+			}
+			if err := os.Rename(file+".new", file); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.get(page); !strings.Contains(got, "new-1") || s.Ready(t.Context()) != nil {
+				t.Errorf("got %.200s after another file was renamed over it", got)
+			}
+		})
+	}
+}
+
+// A checkpoint, a VACUUM and a new table are no other file.
+func TestWritingIsNoCopying(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "app.db")
+	db := exchangeFile(t, file, "old", 2000)
+	s := open(t, sqlsource.Database{Dialect: "sqlite", DSN: file}, sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"things"}})
+	for _, write := range []string{
+		"PRAGMA wal_checkpoint(TRUNCATE)", "DELETE FROM things WHERE id > 10", "PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM",
+		"PRAGMA wal_checkpoint(TRUNCATE)", "CREATE TABLE more (id)", "PRAGMA wal_checkpoint(RESTART)", "DROP TABLE more",
+		"PRAGMA wal_checkpoint(TRUNCATE)", "INSERT INTO things VALUES (77, 'x')", "PRAGMA wal_checkpoint(PASSIVE)",
+	} {
+		db.MustExec(write)
+		if got := s.get("things?$filter=id eq 1&$select=id"); got != "[1]" || s.Ready(t.Context()) != nil {
+			t.Errorf("behind %s: %s, %v", write, got, s.Ready(t.Context()))
+		}
+	}
 }

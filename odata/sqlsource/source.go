@@ -127,6 +127,24 @@ func (s *Source) Model() *edm.Model { return s.model }
 // Broken lists what was passed over. No set of the Config names any of it: New refuses that.
 func (s *Source) Broken() []BrokenTable { return s.broken }
 
+// FileChanges counts for SQLite how often another file was renamed over the database, and how often one was seen to be
+// copied over it. Both are noticed by Ready and by whatever reads.
+func (s *Source) FileChanges() (exchanged, copied int64) {
+	if lite, ok := s.db.(*engine.SQLite); ok {
+		return lite.FileChanges()
+	}
+	return 0, 0
+}
+
+// Ready tells what keeps a SQLite file from being read, as far as that can be told without reading: engine.ErrCopied where
+// another file was copied over it. It is nil for other databases.
+func (s *Source) Ready(context.Context) error {
+	if lite, ok := s.db.(*engine.SQLite); ok {
+		return lite.Look()
+	}
+	return nil
+}
+
 // Close closes the connections that the source opened itself, and Database.Closer.
 func (s *Source) Close() error {
 	err := s.db.Close()

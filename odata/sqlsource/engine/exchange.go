@@ -13,7 +13,7 @@ var errRenamed = errors.New("the file was exchanged meanwhile")
 // they read, and are closed when they come back. The caller holds mu.
 func (db *SQLite) renew() error {
 	if !db.file.Exchanged() {
-		return nil
+		return db.checkCopied()
 	}
 	if last := len(db.idle) - 1; last >= 0 { // the old file may have been kept under another name
 		_ = exec(db.idle[last].Conn, "PRAGMA wal_checkpoint(PASSIVE)")
@@ -25,7 +25,7 @@ func (db *SQLite) renew() error {
 	if err != nil {
 		return fmt.Errorf("open SQLite database: %w", err)
 	}
-	db.file = file
+	db.file, db.disk, db.copied = file, onDisk{}, false
 	db.exchanges.Add(1)
 	var errs []error
 	for _, c := range db.idle {

@@ -30,6 +30,12 @@ type SQLite struct {
 	file sqlitefile.Identity
 	// exchanges counts how often another file came in the place of the first.
 	exchanges atomic.Int64
+	// disk is what the file looked like, and written how often that changed. copied tells that it is another one now, copies
+	// counts how often that was seen.
+	disk    onDisk
+	written int64
+	copied  bool
+	copies  atomic.Int64
 }
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
@@ -59,7 +65,7 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 		return nil, err
 	}
 	db.idle = append(db.idle, conn)
-	return db, nil
+	return db, db.checkCopied()
 }
 
 // NameVersions makes Version, and transactions with a snapshot, name the state of the data. With a writer, its changes to
@@ -92,6 +98,8 @@ type conn struct {
 	name string
 	// exchange is SQLite.exchanges when the connection was opened.
 	exchange int64
+	// written is SQLite.written when the connection was last taken.
+	written int64
 }
 
 // maxCached bounds the statements that a connection keeps: a client can make any number of different ones.
@@ -188,24 +196,36 @@ func (db *SQLite) acquire(ctx context.Context, need Need) (*conn, error) {
 
 // free is a connection that nobody uses.
 func (db *SQLite) free(need Need) (*conn, error) {
-	conn, rank, err := db.take(need)
-	if conn == nil && err == nil {
-		return db.connect(rank)
+	conn, written, rank, err := db.take(need)
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	if conn == nil {
+		if conn, err = db.connect(rank); err != nil {
+			return nil, err
+		}
+		conn.written = written
+	}
+	if err := conn.refresh(written); err != nil {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		return nil, errors.Join(err, db.drop(conn))
+	}
+	return conn, nil
 }
 
-func (db *SQLite) take(need Need) (c *conn, rank int, err error) {
+// take gives a connection, or the rank of one that is to be opened, and the number of the state of the file.
+func (db *SQLite) take(need Need) (c *conn, written int64, rank int, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.done {
-		return nil, 0, errClosed
+		return nil, 0, 0, errClosed
 	}
 	if err := db.renew(); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	c, rank = db.choose(need)
-	return c, rank, nil
+	return c, db.written, rank, nil
 }
 
 var errClosed = errors.New("the database is closed")

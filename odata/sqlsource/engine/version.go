@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -22,6 +23,8 @@ type versions struct {
 	// seen is the watch's number when the state was last named, and name that name; unknown before the first.
 	seen int64
 	name string
+	// stale tells that the name is no longer right.
+	stale atomic.Bool
 	// prefix sets the names of this process apart from those of others, n counts them.
 	prefix string
 	n      uint64
@@ -61,6 +64,9 @@ func (v *versions) reopen(dsn string) error {
 	return errors.Join(err, v.open(dsn))
 }
 
+// forget makes the next state get a new name.
+func (v *versions) forget() { v.stale.Store(true) }
+
 const askVersion = "PRAGMA data_version"
 
 // now is the name of the state at this moment; unknown when the writer stays busy for maxWriterWait.
@@ -69,6 +75,9 @@ func (v *versions) now(ctx context.Context) string {
 	defer v.mu.Unlock()
 	if v.watch == nil {
 		return unknown
+	}
+	if v.stale.Swap(false) {
+		v.name = unknown
 	}
 	n, err := single(v.stmt)
 	if err != nil {

@@ -82,6 +82,14 @@ func (i Identity) Exchanged() bool {
 	return now != nil && !os.SameFile(i.db, now)
 }
 
+// Now is the file that the path names at this moment, if that is still the same one; nil otherwise.
+func (i Identity) Now() fs.FileInfo {
+	if now := stat(i.path); now != nil && os.SameFile(i.db, now) {
+		return now
+	}
+	return nil
+}
+
 // Same tells whether both are one database file.
 func (i Identity) Same(other Identity) bool { return os.SameFile(i.db, other.db) }
 
