@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/websocket"
+
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -113,4 +115,43 @@ func TestRequestsPerClient(t *testing.T) {
 	occupy(t, ada, source, "Mine", "192.0.2.3", 1)
 	occupy(t, ada, source, "Mine", "192.0.2.4", 1)
 	ada.get("/auth/bootstrap", "X-Forwarded-For", "192.0.2.5").want(t, 429, "busy")
+}
+
+// One client may have 256 WebSockets, which is the default; the next one is 429, and
+// others open theirs. One that is closed makes room.
+func TestUpgradesPerClient(t *testing.T) {
+	s := withProxies(t, sockets(t), func(o *host.Options) { o.Limits.Wait = 50 * time.Millisecond })
+	ada, guest := s.signedIn(t), s.browser(t)
+	var open []*websocket.Conn
+	for range 256 {
+		c, err := ada.dial("/app/ws", s.URL)
+		if err != nil {
+			t.Fatalf("after %d: %v", len(open), err)
+		}
+		defer func() { _ = c.Close() }()
+		open = append(open, c)
+	}
+	const head = " HTTP/1.1\nHost: $HOST\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\nOrigin: "
+	for range 3 {
+		resp, body := s.raw(t, "GET /app/ws"+head+s.URL+"\nCookie: "+sessionName+"="+ada.cookie(sessionName)+"\n\n")
+		if resp.StatusCode != 429 || resp.Header.Get("Retry-After") != "1" || !strings.Contains(body, `"busy"`) {
+			t.Errorf("one more: %s %v %s", resp.Status, resp.Header, body)
+		}
+	}
+	if n := strings.Count(s.log.String(), "limit=limits.upgrades_per_client"); n != 1 || !strings.Contains(s.log.String(), "256 under way") {
+		t.Errorf("%d lines of three refusals", n)
+	}
+	c, err := guest.dial("/open/ws", s.URL)
+	if err != nil {
+		t.Fatal("another client: ", err)
+	}
+	_ = c.Close()
+	_ = open[0].Close()
+	for { // the application ends its side in its own time
+		c, err := ada.dial("/app/ws", s.URL)
+		if err == nil {
+			_ = c.Close()
+			return
+		}
+	}
 }
