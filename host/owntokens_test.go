@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -113,6 +114,7 @@ func TestOwnMachineTokenRefusals(t *testing.T) {
 		"no name":          {`{}`, 422, `{"name":["required"]}`},
 		"blank name":       {`{"name":"  "}`, 422, `{"name":["required"]}`},
 		"long name":        {`{"name":"` + strings.Repeat("ü", 101) + `"}`, 422, `{"name":["too_long"]}`},
+		"turned letters":   {`{"name":"\u202eecxe"}`, 422, `{"name":["invalid"]}`},
 		"line in the name": {`{"name":"a\nb"}`, 422, `{"name":["invalid"]}`},
 		"no time":          {`{"name":"x","expires_in":0}`, 422, `{"expires_in":["invalid"]}`},
 		"time gone by":     {`{"name":"x","expires_in":-1}`, 422, `{"expires_in":["invalid"]}`},
@@ -140,6 +142,22 @@ func TestOwnMachineTokenRefusals(t *testing.T) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 	b.do("POST", "/auth/tokens", "application/x-www-form-urlencoded", "name=x&expires_in=86400").want(t, 201, "")
+}
+
+// Ids come from strangers, and no database is to see what it would choke on.
+func TestOddMachineTokenIDs(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		s := newSite(t, open(), selfService)
+		b := s.signedIn(t)
+		for _, id := range []string{"%ff", "x%0ay", "'%20or%201=1", "%F0%9F%99%82", "0", strings.Repeat("a", 5000)} {
+			b.delete("/auth/tokens/"+id).want(t, 404, "not_found")
+		}
+		for _, id := range []string{"", "\xff", "\x00", "x y"} {
+			if err := s.admin.RevokeToken(t.Context(), id); err == nil || !strings.Contains(err.Error(), "no token has the id") {
+				t.Errorf("%q: %v", id, err)
+			}
+		}
+	})
 }
 
 // Fifty tokens, those that have ended not among them.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
@@ -75,7 +76,7 @@ func (p *Pipeline) checkToken(in TokenRequest) (time.Duration, error) {
 		return 0, invalidBecause("name", "required", "a token needs a name, by which it is known in lists")
 	case utf8.RuneCountInString(in.Name) > maxTokenName:
 		return 0, invalidBecause("name", "too_long", "the name has more than %d characters", maxTokenName)
-	case in.Name != words.Printable(in.Name, len(in.Name)):
+	case in.Name != words.Printable(in.Name, len(in.Name)) || strings.ContainsFunc(in.Name, func(r rune) bool { return !unicode.IsGraphic(r) }):
 		return 0, invalidBecause("name", "invalid", "the name has characters that cannot be shown")
 	case in.Lifetime == 0:
 		return min(tokenLifetime, p.TokenLifetime), nil

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,7 +45,10 @@ func tokenIsFound(_ *testing.T, e *env, db *store.DB) {
 	e.must(err)
 	e.equal(want, got)
 	e.notFound(errOf(db.Tokens().Find(e.ctx, hash(2))))
-	e.notFound(errOf(db.Tokens().FindID(e.ctx, "ID-1"))) // not in another case
+	for _, id := range []string{"ID-1", "id-1 ", "", "\xff", "a\x00", strings.Repeat("a", 300)} {
+		e.notFound(errOf(db.Tokens().FindID(e.ctx, id)), id)
+		e.notFound(db.Tokens().Delete(e.ctx, id, "7"), id)
+	}
 }
 
 func tokensAreBounded(t *testing.T, e *env, db *store.DB) {
