@@ -36,8 +36,8 @@ func layout() map[string][]string {
 		"host/store/internal/*": {"pluginsdk"},
 		"host/store/sqlite":     {"host/store", "odata/sqlsource/sqlitefile"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
 		"host/store/storetest":       {"host/assertion", "host/auth", "host/session", "host/store", "pluginsdk"},
-		"host/pluginproc":            {"host/reserved", "pluginsdk/finding", "pluginsdk", "pluginsdk/conformance"},
-		"host/pluginproc/internal/*": {"pluginsdk/finding", "pluginsdk"},
+		"host/pluginproc":            {"host/reserved", "pluginsdk/finding", "pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
+		"host/pluginproc/internal/*": {"pluginsdk/finding", "pluginsdk", "pluginsdk/handshake"},
 		"host/mail":                  {"host/reserved", "pluginsdk/finding"},
 		"host/config": {
 			"host", "host/reserved", "host/store", "host/store/sqlite", "host/store/postgres",
@@ -46,11 +46,11 @@ func layout() map[string][]string {
 		"host/config/internal/layer": {"host/config/internal/schema", "pluginsdk/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "pluginsdk/words"},
 		"host/cmd/vestibule": {"host", "host/config"},
 
-		"pluginsdk":                   {},
+		"pluginsdk": {"pluginsdk/handshake"}, "pluginsdk/handshake": {},
 		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"pluginsdk/words"}, "pluginsdk/internal/*": {},
 		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/plugintest"},
-		"pluginsdk/conformance":      {"pluginsdk"},
-		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance"},
+		"pluginsdk/conformance":      {"pluginsdk", "pluginsdk/handshake"},
+		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
 		"plugins/*":                  {"pluginsdk"},
 
 		"odata": {

@@ -9,7 +9,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // What the commands show of plugins.
@@ -23,7 +22,7 @@ type (
 // The versions of the protocols that this host speaks.
 const (
 	// PluginProtocol is the version in the plugin handshake.
-	PluginProtocol = pluginsdk.ProtocolVersion
+	PluginProtocol = pluginproc.Protocol
 	// IntentVersion is the version in every intent envelope.
 	IntentVersion = auth.Version
 )

@@ -121,6 +121,47 @@ func (c Call) Run(ctx context.Context, p Plugin) (json.RawMessage, error) {
 	return nil, fmt.Errorf("the plugin does not have the role %q", c.Role)
 }
 
+// Over makes the call of a running plugin and drops the answer. Errors are those of
+// [Client].
+func (c Call) Over(ctx context.Context, client *Client) error {
+	for _, role := range roles() {
+		if role.name == c.Role {
+			var p Plugin
+			role.connect(&p, client)
+			_, err := role.run(ctx, p, c.User, c.Request)
+			return err
+		}
+	}
+	return fmt.Errorf("there is no role %q", c.Role)
+}
+
+// Samples returns calls of the role and for the user of c, as a host may send them,
+// by what is special about each. A plugin that has the role must bear them all; one
+// that has not must refuse them.
+func (c Call) Samples() map[string]Call {
+	all := map[string]Call{}
+	for _, role := range roles() {
+		if role.name != c.Role {
+			continue
+		}
+		edits := role.samples()
+		if edits["an ordinary call"] == nil {
+			edits["an ordinary call"] = func(*Request) {}
+		}
+		for name, edit := range edits {
+			req := &Request{
+				ID: "sample", IntentID: "sample", Method: "POST", Path: role.path, RemoteAddr: "127.0.0.1",
+				Locale: "en", Intended: "/orders?id=1", Headers: map[string]string{"accept-language": "en"},
+				Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
+				Session: map[string]Value{"visits": int64(3)},
+			}
+			edit(req)
+			all[name] = Call{Role: c.Role, User: c.User, Request: req}
+		}
+	}
+	return all
+}
+
 func indent(v any) (json.RawMessage, error) {
 	out, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
+
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -116,7 +118,7 @@ func (c *answerCodec) failure(err error) error {
 		// gRPC reports an answer over its limit with the code that a plugin may also
 		// return itself; only in the first case has an answer begun.
 		if len(c.header) > 0 {
-			f.kind, f.text = ErrContract, fmt.Sprintf("its answer is larger than %d bytes", MaxAnswer)
+			f.kind, f.text = ErrContract, fmt.Sprintf("its answer is larger than %d bytes", handshake.MaxAnswer)
 		}
 	}
 	return f

@@ -101,6 +101,10 @@ func dispenserRole() role {
 				Effects    []map[string]any `json:"effects"`
 			}{i.kind, i.target, i.personName, effectsJSON(i.effects)}, err
 		},
+		connect: func(p *Plugin, c *Client) { p.Dispenser = c },
+		samples: func() map[string]func(*Request) {
+			return map[string]func(*Request){"somebody who asked for no page": func(r *Request) { r.Intended = "" }}
+		},
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
@@ -119,7 +121,36 @@ func orgSetupRole() role {
 				Effects  []map[string]any `json:"effects"`
 			}{r.status, r.nextStep, r.errors, effectsJSON(r.effects)}, err
 		},
+		connect: func(p *Plugin, c *Client) { p.OrgSetup = c },
+		samples: orgForms,
 	}
+}
+
+// orgForms are organisation forms as a host may send them, and languages.
+func orgForms() map[string]func(*Request) {
+	form := func(name, size string, billing Value) func(*Request) {
+		return func(r *Request) {
+			r.Form = map[string]Value{
+				"legal_form": int64(2), "org_name": name, "company_size": size, "function": "developer",
+				"billing_email": billing, "marketing_consent": false,
+			}
+		}
+	}
+	later := form("x", "solo", nil)
+	all := map[string]func(*Request){
+		"an ordinary call":                  form("Analytical Engines", "small", nil),
+		"an enterprise without an address":  form("Analytical Engines", "enterprise", nil),
+		"an enterprise with an address":     form("Analytical Engines", "enterprise", "bills@example.com"),
+		"a name of 255 characters":          form(strings.Repeat("ü", 255), "solo", nil),
+		"a name in another script":          form("株式会社 👩‍🚀", "growing", "ünï@example.com"),
+		"a name that looks like markup":     form(`<script>alert("1")</script> %s ${x}`, "mid_market", "a@example.com"),
+		"a form with a field of the future": func(r *Request) { later(r); r.Form["later"] = 1.5 },
+	}
+	for _, locale := range []string{"de", "pt-BR", ""} {
+		ordinary := form("Analytical Engines", "small", nil)
+		all["the language "+strconv.Quote(locale)] = func(r *Request) { ordinary(r); r.Locale = locale }
+	}
+	return all
 }
 
 // Handle asks the plugin to judge the form in req.

@@ -2,9 +2,10 @@ package pluginsdk
 
 import "context"
 
-// A role is what the SDK knows of one role beyond its Go types. Each role has a
-// file of its own, with its name, its types, and both ends of its call, and a line
-// in the table.
+// A role is what the SDK, the conformance checks and calls by hand know of one role
+// beyond its Go types. Each role has a file of its own, with its name, its types,
+// both ends of its call and the cases that a plugin must bear, and a line in the
+// table.
 type role struct {
 	// name is the role in config.hcl and in Describe; field is that of [Plugin].
 	name, field string
@@ -16,6 +17,11 @@ type role struct {
 	has func(Plugin) bool
 	// run makes a call by hand and returns the answer for JSON.
 	run func(context.Context, Plugin, User, *Request) (any, error)
+	// connect gives a plugin the role, with a running plugin behind it.
+	connect func(*Plugin, *Client)
+	// samples make of an ordinary request those that a host may send besides, by
+	// what is special about each.
+	samples func() map[string]func(*Request)
 }
 
 func roles() []role { return []role{dispenserRole(), orgSetupRole()} }

@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
+
 	"github.com/hashicorp/go-plugin"
 )
 
@@ -21,19 +23,19 @@ import (
 // -describe (print what the plugin is) and -call FILE (make one call, "-" reads
 // standard input) ask for.
 func Serve(p Plugin) {
-	if os.Getenv(cookieKey) != cookieValue {
+	if os.Getenv(handshake.Cookie) != handshake.CookieValue {
 		os.Exit(byHand(p, os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	if _, err := p.Describe(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "mistake in the plugin:", err)
 		os.Exit(2)
 	}
-	if os.Getenv(lifelineKey) == lifelineStdin {
+	if os.Getenv(handshake.Lifeline) == handshake.LifelineStdin {
 		go endWithHost(os.Stdin)
 	}
 	stderr := os.Stderr // go-plugin replaces it below
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: Handshake(),
+		HandshakeConfig: handshake.Config(),
 		Plugins:         p.Set(stderr),
 		GRPCServer:      plugin.DefaultGRPCServer,
 		Logger:          newLogger(p.Name, stderr, true),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
@@ -117,7 +118,7 @@ func TestOutcomes(t *testing.T) {
 			return pluginsdk.Done().With(pluginsdk.Effect{}), nil
 		}, pluginsdk.ErrContract, "no constructor made"},
 		{"too large", func(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) {
-			return pluginsdk.Redirect(strings.Repeat("x", pluginsdk.MaxAnswer)), nil
+			return pluginsdk.Redirect(strings.Repeat("x", handshake.MaxAnswer)), nil
 		}, pluginsdk.ErrContract, "larger than 1048576"},
 	}
 	for _, tt := range tests {

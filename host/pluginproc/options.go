@@ -4,7 +4,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 )
+
+// Protocol is the version of the protocol between host and plugins.
+const Protocol = handshake.Protocol
 
 // Options are what the plugins of a host share. The zero value works.
 type Options struct {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -100,39 +99,14 @@ func (s *subject) guarded() error {
 	return nil
 }
 
-// people are users as a host may send them.
-func people() map[string]pluginsdk.User {
-	columns := func(v pluginsdk.Value) map[string]pluginsdk.Value {
-		return map[string]pluginsdk.Value{"partner_id": v, "plan": "pro", "note": nil, "raw": []byte{0, 255}, "score": 1.5, "vip": true}
-	}
-	return map[string]pluginsdk.User{
-		"a person without columns":     {ID: "1", Name: "Ada Lovelace", Email: "ada@example.com"},
-		"a person with null columns":   {ID: "2", Name: "Grace", Email: "grace@example.com", Columns: columns(nil)},
-		"a person with large integers": {ID: "9007199254740993", Name: "Mary", Email: "m@example.com", Columns: columns(int64(math.MaxInt64))},
-		"a person with negative ones":  {ID: "-1", Name: "Joan", Email: "j@example.com", Columns: columns(int64(math.MinInt64))},
-		"a person without a name":      {ID: "uuid-4711"},
-		"a person in another script":   {ID: "3", Name: "张伟 👩‍🚀 İ\u202e", Email: "ünï@example.com", Columns: columns("")},
-	}
-}
-
-// sample is a request to a path as a host may send it.
-func sample(path string) *pluginsdk.Request {
-	return &pluginsdk.Request{
-		ID: "conformance", IntentID: "conformance", Method: "POST", Path: path, RemoteAddr: "127.0.0.1",
-		Locale: "en", Intended: "/orders?id=1", Headers: map[string]string{"accept-language": "en"},
-		Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
-		Session: map[string]pluginsdk.Value{"visits": int64(3)},
-	}
-}
-
 // keepsToItsRoles makes a call of each role that the plugin does not have.
 func (s *subject) keepsToItsRoles() error {
-	for _, role := range roles() {
-		if slices.Contains(s.about.Roles, role.name) {
+	for _, role := range pluginsdk.Roles() {
+		if slices.Contains(s.about.Roles, role) {
 			continue
 		}
 		ctx, cancel := s.call()
-		err := role.try(ctx, s.instance.Client, people()["a person without columns"])
+		err := s.try(ctx, ordinary(role))
 		cancel()
 		if err == nil || errors.Is(err, pluginsdk.ErrContract) {
 			return errors.New("a call of a role that it does not have must fail with the status UNIMPLEMENTED")
@@ -145,8 +119,8 @@ func (s *subject) keepsToItsRoles() error {
 func (s *subject) survivesCancelling() error {
 	for range 5 {
 		ctx, cancel := context.WithTimeout(s.ctx, time.Millisecond)
-		for _, role := range roles() {
-			_ = role.try(ctx, s.instance.Client, people()["a person without columns"]) // it has no time to succeed
+		for _, role := range pluginsdk.Roles() {
+			_ = s.try(ctx, ordinary(role)) // it has no time to succeed
 		}
 		cancel()
 	}

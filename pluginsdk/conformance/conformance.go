@@ -105,17 +105,6 @@ type check struct {
 	run  func(*subject) error
 }
 
-// A role is what is checked of one role. Each has a file of its own, and a line in
-// roles.
-type role struct {
-	name string
-	// try makes one ordinary call for a user.
-	try    func(context.Context, *pluginsdk.Client, pluginsdk.User) error
-	checks []check
-}
-
-func roles() []role { return []role{dispenser(), orgSetup()} }
-
 // A subject is the plugin under check.
 type subject struct {
 	ctx      context.Context
@@ -138,9 +127,9 @@ func checksOf(names []string) []check {
 		{"answers health checks", (*subject).healthy},
 		{"refuses a client without the host's certificate", (*subject).guarded},
 	}
-	for _, role := range roles() {
-		if slices.Contains(names, role.name) {
-			list = append(list, role.checks...)
+	for _, role := range pluginsdk.Roles() {
+		if slices.Contains(names, role) {
+			list = append(list, checksOfRole(role)...)
 		}
 	}
 	return append(list,

@@ -26,16 +26,19 @@ func faulty(t *testing.T) string {
 // Each check fails for a plugin that is wrong in that respect, and only then.
 func TestChecksFindWhatIsWrong(t *testing.T) {
 	path := faulty(t)
+	everything := []string{
+		"answers as dispenser whatever", "answers as dispenser for many", "answers as org_setup whatever", "answers as org_setup for many",
+	}
 	tests := []struct {
 		name, start, config string
 		failed              []string
 	}{
 		{"a good plugin", "ok", `{"call": "done"}`, nil},
 		{"errors are answers too", "ok", `{"call": "error"}`, nil},
-		{"no intent", "ok", `{"call": "no-intent"}`, []string{"dispenses for all kinds of people", "dispenses for many at once"}},
-		{"an unknown kind", "ok", `{"call": "unknown-kind"}`, []string{"dispenses for all", "dispenses for many", "judges all"}},
-		{"bytes that are no message", "ok", `{"call": "not-protobuf"}`, []string{"dispenses for all", "dispenses for many", "judges all"}},
-		{"no result", "ok", `{"call": "not-a-result"}`, []string{"judges all kinds of forms"}},
+		{"no intent", "ok", `{"call": "no-intent"}`, []string{"answers as dispenser whatever a host may send", "answers as dispenser for many at once"}},
+		{"an unknown kind", "ok", `{"call": "unknown-kind"}`, everything},
+		{"bytes that are no message", "ok", `{"call": "not-protobuf"}`, everything},
+		{"no result", "ok", `{"call": "not-a-result"}`, []string{"answers as org_setup whatever", "answers as org_setup for many"}},
 		{"prints", "prints", `{"call": "done"}`, []string{"prints nothing on standard output", "ends when the host is gone"}},
 		{"ignores its end", "ignores-stop", `{"call": "done"}`, []string{"ends when it is told to", "ends when the host is gone"}},
 		{"one role", "lacks-role", `{}`, []string{"ends when the host is gone"}},

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 )
@@ -62,9 +63,9 @@ func Start(ctx context.Context, p Program) (*Instance, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	handshake, err := in.execute(p, append(environment(p),
-		pluginsdk.Handshake().MagicCookieKey+"="+pluginsdk.Handshake().MagicCookieValue,
-		pluginsdk.Lifeline,
-		"PLUGIN_PROTOCOL_VERSIONS="+strconv.Itoa(pluginsdk.ProtocolVersion),
+		handshake.Cookie+"="+handshake.CookieValue,
+		handshake.Lifeline+"="+handshake.LifelineStdin,
+		"PLUGIN_PROTOCOL_VERSIONS="+strconv.Itoa(handshake.Protocol),
 		"PLUGIN_UNIX_SOCKET_DIR="+dir,
 		"PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000",
 		"PLUGIN_CLIENT_CERT="+certificate))
@@ -150,8 +151,8 @@ func (in *Instance) connect(line string, config *tls.Config) error {
 	switch {
 	case parts[0] != "1":
 		return fmt.Errorf("the handshake's core protocol is %q, not 1", parts[0])
-	case parts[1] != strconv.Itoa(pluginsdk.ProtocolVersion):
-		return fmt.Errorf("the handshake's protocol is %q, not %d", parts[1], pluginsdk.ProtocolVersion)
+	case parts[1] != strconv.Itoa(handshake.Protocol):
+		return fmt.Errorf("the handshake's protocol is %q, not %d", parts[1], handshake.Protocol)
 	case parts[2] != "unix":
 		return fmt.Errorf("the handshake's network is %q, not unix", parts[2])
 	case filepath.Dir(in.socket) != in.dir:
@@ -182,7 +183,7 @@ func (in *Instance) connect(line string, config *tls.Config) error {
 func dial(socket string, config *tls.Config) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///localhost",
 		grpc.WithTransportCredentials(credentials.NewTLS(config)),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(pluginsdk.MaxAnswer)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(handshake.MaxAnswer)),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", socket)

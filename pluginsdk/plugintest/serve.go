@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 )
@@ -87,14 +88,14 @@ func connect(t testing.TB, p pluginsdk.Plugin) *Plugin {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer()
-	if err := p.Set(outputOf(t))[pluginsdk.PluginName].(plugin.GRPCPlugin).GRPCServer(nil, server); err != nil {
+	if err := p.Set(outputOf(t))[handshake.Plugin].(plugin.GRPCPlugin).GRPCServer(nil, server); err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	conn, err := grpc.NewClient("unix:"+socket,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(pluginsdk.MaxAnswer)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(handshake.MaxAnswer)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"google.golang.org/grpc"
 )
 
@@ -58,12 +59,12 @@ func arg(i int, preset string) string {
 
 // serve is pluginsdk.Serve, but for answers that no SDK would let pass.
 func serve(f *fault, p pluginsdk.Plugin) {
-	handshake := pluginsdk.Handshake()
+	config := handshake.Config()
 	if f.start == "wrong-protocol" {
-		handshake.ProtocolVersion = 99
+		config.ProtocolVersion = 99
 	}
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: handshake,
+		HandshakeConfig: config,
 		Plugins:         p.Set(os.Stderr),
 		GRPCServer: func(options []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(options, grpc.UnaryInterceptor(intercept))...)

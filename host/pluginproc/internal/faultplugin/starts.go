@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 )
 
 // starts are the ways to start: each runs before the plugin is served, and may
@@ -59,7 +59,7 @@ func starts() map[string]func(*fault) {
 
 // lifeline ends the plugin with the host, as an SDK does.
 func lifeline() {
-	if slices.Contains(os.Environ(), pluginsdk.Lifeline) {
+	if slices.Contains(os.Environ(), handshake.Lifeline+"="+handshake.LifelineStdin) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
@@ -105,8 +105,8 @@ func forge() {
 
 func netRPC() {
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: pluginsdk.Handshake(),
-		Plugins:         plugin.PluginSet{pluginsdk.PluginName: old{}},
+		HandshakeConfig: handshake.Config(),
+		Plugins:         plugin.PluginSet{handshake.Plugin: old{}},
 	})
 	os.Exit(0)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	pluginrunner "github.com/hashicorp/go-plugin/runner"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 )
@@ -130,7 +131,7 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 	r := newRunner(prog, im, rand.Text(), out)
 	r.env = append(r.env, "PLUGIN_CLIENT_CERT="+certificate)
 	client := plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig:  pluginsdk.Handshake(),
+		HandshakeConfig:  handshake.Config(),
 		Plugins:          pluginsdk.PluginSet(),
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
@@ -142,7 +143,7 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.dir},
 		GRPCDialOptions: []grpc.DialOption{
 			r.dialer(),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(pluginsdk.MaxAnswer)),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(handshake.MaxAnswer)),
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}),
 		},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (pluginrunner.Runner, error) {

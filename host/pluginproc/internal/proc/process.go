@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
@@ -78,7 +79,7 @@ func (p *Process) connect(ctx context.Context, setup pluginsdk.Setup, hostVersio
 	if err != nil {
 		return err
 	}
-	raw, err := protocol.Dispense(pluginsdk.PluginName)
+	raw, err := protocol.Dispense(handshake.Plugin)
 	if err != nil {
 		return err
 	}

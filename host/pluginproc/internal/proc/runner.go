@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"google.golang.org/grpc"
 )
 
@@ -146,7 +146,7 @@ func isHandshake(line string) bool {
 func checkHandshake(line string) error {
 	parts := strings.Split(line, "|")
 	switch {
-	case parts[0] != strconv.Itoa(plugin.CoreProtocolVersion), parts[1] != strconv.Itoa(pluginsdk.ProtocolVersion):
+	case parts[0] != strconv.Itoa(plugin.CoreProtocolVersion), parts[1] != strconv.Itoa(handshake.Protocol):
 		return &protocolError{core: parts[0], protocol: parts[1]}
 	case len(parts) < 5 || parts[4] != string(plugin.ProtocolGRPC):
 		return errNetRPC // which is what go-plugin takes a handshake without a protocol for
@@ -291,5 +291,5 @@ func environment(prog Program, instance string) []string {
 	}
 	return append(env,
 		instanceKey+"="+instance,
-		pluginsdk.Lifeline)
+		handshake.Lifeline+"="+handshake.LifelineStdin)
 }
