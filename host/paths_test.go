@@ -23,6 +23,21 @@ func frontAndApp(t *testing.T) func(*host.Options) {
 	}
 }
 
+// A route without a guard is behind the default one, also where its path is ambiguous.
+func TestAmbiguousPathsOfTheDefaultGuard(t *testing.T) {
+	dir := t.TempDir()
+	s := newSite(t, sqliteStore(t), func(o *host.Options) {
+		o.Routes = append(o.Routes,
+			host.Route{Name: "open", Path: "/open", Dir: dir, Guard: host.GuardNone},
+			host.Route{Name: "default", Path: "/open/default", Dir: dir},
+		)
+	})
+	resp, body := s.raw(t, "GET /open/default;x=1/a HTTP/1.1\nHost: $HOST\nConnection: close\n\n")
+	if resp.StatusCode != 400 || !strings.Contains(body, `"path":["parameter"]`) {
+		t.Errorf("%s %s", resp.Status, body)
+	}
+}
+
 // A path that an application may read as one behind another guard is refused, with
 // what is ambiguous in it.
 func TestAmbiguousPaths(t *testing.T) {

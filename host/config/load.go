@@ -129,7 +129,8 @@ func globEscape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// outside adds the layers of environment and flags.
+// outside adds the layers of environment and flags, in this order, so that
+// flags win.
 func (l *loader) outside(src Source) {
 	settings, err := layer.Environment(src.Environ, l.schema, &l.findings)
 	if err != nil {

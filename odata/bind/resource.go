@@ -183,7 +183,8 @@ func (b *binding) subProperty(t *target, seg syntax.Segment) error {
 	return noArgs(seg)
 }
 
-// member goes from an entity to one of its properties.
+// member resolves a path segment behind an entity: a property, or a navigation property, whose target set is entered
+// through the gate.
 func (b *binding) member(t *target, seg syntax.Segment) error {
 	typ := t.set().Type
 	if p := typ.Property(seg.Name); p != nil {

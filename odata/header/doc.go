@@ -3,7 +3,7 @@
 // If-None-Match. Everything here is a pure function of header text, and knows
 // nothing of OData but these headers: host/frontend asks it for Accept-Encoding too.
 //
-// Package odata decides what they mean for a request; package bind computes the
+// Package odata decides what they mean for a request; package plan computes the
 // page size that a preference leads to.
 //
 // Start reading in accept.go for formats, in prefer.go for preferences.

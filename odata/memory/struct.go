@@ -98,7 +98,8 @@ func readFields(t reflect.Type, index []int, open map[reflect.Type]bool) ([]fiel
 	return out, nil
 }
 
-// tagOf is the name and the options of a field, and whether it is left out.
+// tagOf returns the name and the options in the tag odata, with the name of the tag json where it has none, and
+// whether the field is left out. The name may be empty.
 func tagOf(sf reflect.StructField) (name string, options []string, skip bool) {
 	own, tagged := sf.Tag.Lookup("odata")
 	json, _, _ := strings.Cut(sf.Tag.Get("json"), ",")

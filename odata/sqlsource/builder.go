@@ -47,7 +47,8 @@ func tableName(t *introspect.Table) []string {
 	return []string{t.Schema, t.Name}
 }
 
-// table finds a table by its name, in its own case first.
+// table finds a table that the Config names, with or without quotes: the exact name first, then one that differs by
+// case; nil when there is none.
 func (b *builder) table(name string) *introspect.Table {
 	clean := strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "").Replace(name)
 	for _, equal := range []func(string, string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {

@@ -17,7 +17,7 @@ type dialect interface {
 	placeholder(n int) string
 	// column is the value of a column in the form that the dialect computes with.
 	column(name frag, c *Column, t edm.Type) frag
-	// fetch is a column as the cursor is to see it.
+	// fetch is what the select list has for a column, in a form that package cursor decodes.
 	fetch(name frag, c *Column, t edm.Type) frag
 	// literal is a constant in that form. It is never null.
 	literal(t edm.Type, v plan.Value) frag

@@ -80,7 +80,7 @@ func postgresInstant(declared string) string {
 	return "to_timestamp($1::double precision)"
 }
 
-// fetch converts what the driver has no plain form for.
+// fetch selects a column in the form that package cursor decodes; most columns need no conversion.
 func (d postgres) fetch(name frag, c *Column, t edm.Type) frag {
 	switch t.Kind {
 	case edm.String, edm.Duration, edm.Decimal, edm.TimeOfDay, edm.Boolean:

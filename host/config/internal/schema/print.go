@@ -60,6 +60,8 @@ func comment(b *strings.Builder, text, indent string) {
 	}
 }
 
+// sampleDoc is the documentation of a key in the file that `vestibule init` writes, with
+// a sample value and the allowed words.
 func (k Key) sampleDoc() string {
 	doc := k.Doc
 	if k.Sample != "" {
