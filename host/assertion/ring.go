@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 // A key is replaced after keyLifetime. It is published for keyNotice before it signs,
@@ -79,9 +78,17 @@ func (r *Ring) Sign(claims map[string]any) (string, error) {
 		return "", ErrNoKeys
 	}
 	signer := (*pairs)[signing(*pairs, r.now())].signer
-	token, err := jwt.Signed(signer).Claims(claims).Serialize()
+	payload, err := json.Marshal(claims)
+	if err != nil {
+		return "", fmt.Errorf("encode an assertion: %w", err)
+	}
+	signed, err := signer.Sign(payload)
 	if err != nil {
 		return "", fmt.Errorf("sign an assertion: %w", err)
+	}
+	token, err := signed.CompactSerialize()
+	if err != nil {
+		return "", fmt.Errorf("write an assertion: %w", err)
 	}
 	return token, nil
 }
