@@ -1,7 +1,9 @@
 package host_test
 
 import (
+	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -23,6 +25,10 @@ func newFront(t *testing.T, proxy forwarder, query string) *front {
 	}}
 	s := withForwardAuth(t, sqliteStore(t), func(opts *host.Options) { step(o)(opts); opts.Now = nil })
 	if _, err := s.db.AddUser(t.Context(), "bob@example.com", "Bob", adaHash()); err != nil {
+		t.Fatal(err)
+	}
+	// As long as a name can be, in letters that grow on the way.
+	if _, err := s.db.Writer().Exec("UPDATE users SET name = '" + strings.Repeat("ß", 255) + "' WHERE email = '" + adaEmail + "'"); err != nil {
 		t.Fatal(err)
 	}
 	app := &seen{}
@@ -157,6 +163,44 @@ func TestForwardAuth(t *testing.T) {
 				ada.do("POST", page, "text/plain", "x", "Origin", "https://evil.example").want(t, 403, "")
 				ada.do("GET", page, "", "", "Origin", "https://evil.example", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==").want(t, 403, "")
 				f.kept(t, "another site's request")
+			})
+			t.Run("long pages", func(t *testing.T) {
+				long := "/app/x?q=" + strings.Repeat("%C3%9F", 330)
+				a := guest.get(long, navigates...)
+				if want := "https://app.example.com/login?redirect=" + url.QueryEscape(long); a.StatusCode != 302 || a.Header.Get("Location") != want {
+					t.Errorf("%d to %q", a.StatusCode, a.Header.Get("Location"))
+				}
+				a = guest.get(long+long, navigates...) // which is more than is kept
+				if a.StatusCode != 302 || a.Header.Get("Location") != "https://app.example.com/login" {
+					t.Errorf("%d to %q", a.StatusCode, a.Header.Get("Location"))
+				}
+				ada.get(long+long, navigates...).want(t, 200, "")
+				f.through(t, "a long page", id)
+			})
+			t.Run("what belongs to one connection", func(t *testing.T) {
+				cookie := "__Host-vestibule_session=" + ada.cookie("__Host-vestibule_session")
+				const ours = "close, X-Vestibule-User, X-Vestibule-Assertion, X-Forwarded-Uri, X-Forwarded-Method, X-Forwarded-Host, X-Forwarded-Proto"
+				f.raw(t, "/app/x", "Connection", ours)
+				f.kept(t, "a guest who calls our headers his connection's")
+				if f.raw(t, "/app/x", append(forged(), "Cookie", cookie, "Connection", ours)...) == 200 {
+					for _, r := range f.app.taken() {
+						if got := r.Header.Get("X-Vestibule-User"); got != id && got != "" {
+							t.Errorf("the application is told %q", got)
+						}
+					}
+				}
+			})
+			t.Run("HTTP/2", func(t *testing.T) {
+				b := f.browser(t)
+				transport, _ := b.Transport.(*http.Transport)
+				transport.ForceAttemptHTTP2 = true
+				b.do("GET", page, "", "", append(forged(), fetches...)...).want(t, 401, "")
+				f.kept(t, "a guest")
+				b.Jar = ada.Jar
+				b.do("GET", page, "", "", append(forged(), fetches...)...).want(t, 200, "")
+				f.through(t, "a signed-in forger", id)
+				b.do("POST", page, "text/plain", strings.Repeat("x", 100_000), "Origin", "https://app.example.com").want(t, 200, "")
+				f.through(t, "a post", id)
 			})
 			t.Run("paths", f.paths(ada))
 			t.Run("outage", func(t *testing.T) {

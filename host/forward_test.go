@@ -252,6 +252,7 @@ type seen struct {
 }
 
 func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // or the proxy is cut off, and tries again
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r.Clone(context.Background()))

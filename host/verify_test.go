@@ -297,6 +297,29 @@ func TestVerifyOfStranger(t *testing.T) {
 	}
 }
 
+// An operator whose proxy cannot work as it is configured finds out why in the log.
+func TestVerifyTellsTheOperator(t *testing.T) {
+	for name, tt := range map[string]struct {
+		query  string
+		header []string
+		want   string
+	}{
+		"no uri":             {"", []string{"X-Forwarded-Uri", ""}, "header=X-Forwarded-Uri"},
+		"another host":       {"", []string{"X-Forwarded-Host", "127.0.0.1:8080"}, "another host than that of server.public_url"},
+		"the client's query": {"?a=1", nil, "write a query into the proxy's configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := withForwardAuth(t, sqliteStore(t), nil)
+			for range 3 {
+				s.visitor(t).verify(tt.query, "/app?a=1", tt.header...)
+			}
+			if n := strings.Count(s.log.String(), tt.want); n == 0 || strings.Count(s.log.String(), "[WARN]") != 1 {
+				t.Errorf("want one warning, with %q: %s", tt.want, s.log.String())
+			}
+		})
+	}
+}
+
 // Asking changes nothing: no cookie, no page kept, no device used up, whose cookies
 // would be lost on the way. The sign-in page brings the device back.
 func TestVerifyChangesNothing(t *testing.T) {

@@ -19,6 +19,7 @@ func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
 	for _, name := range []string{"X-Forwarded-Method", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Uri"} {
 		switch values := r.Header[name]; {
 		case len(values) == 0 || len(values) == 1 && values[0] == "":
+			v.warn("/auth/verify is asked without a header that the proxy must send; see docs/forward-auth.md", "header", name)
 			return nil, malformed(name, "required", "the proxy does not tell "+name)
 		case len(values) > 1:
 			return nil, malformed(name, "ambiguous", "the proxy tells more than one "+name)
@@ -37,6 +38,7 @@ func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
 	scheme, name, _ := strings.Cut(v.Site.Base(r), "://")
 	host := told["X-Forwarded-Host"]
 	if withoutPort(proto, host) != withoutPort(scheme, name) {
+		v.warn("/auth/verify is asked for another host than that of server.public_url", "host", host, "public_url", v.Site.Base(r))
 		return nil, &fault.Fault{Code: fault.Misdirected, Cause: fmt.Errorf("the proxy asks for the host %q: sessions are of %q alone", host, name)}
 	}
 	uri := told["X-Forwarded-Uri"]

@@ -129,9 +129,7 @@ type question struct {
 // question reads what the proxy asks, and about which request.
 func (v *Verify) question(r *http.Request) (question, error) {
 	if remote, ok := parseAddr(r.RemoteAddr); !ok || !contains(v.Site.o.TrustedProxies, remote) {
-		v.strange.Do(func() {
-			v.Logger.Warn("/auth/verify was asked by a sender that is no trusted proxy; add it to server.trusted_proxies if it is yours", "sender", r.RemoteAddr)
-		})
+		v.warn("/auth/verify was asked by a sender that is no trusted proxy; add it to server.trusted_proxies if it is yours", "sender", r.RemoteAddr)
 		return question{}, &fault.Fault{Code: fault.UntrustedProxy, Cause: fmt.Errorf("%s is not in server.trusted_proxies", r.RemoteAddr)}
 	}
 	request, err := v.forwarded(r)
@@ -140,6 +138,7 @@ func (v *Verify) question(r *http.Request) (question, error) {
 	}
 	asked := question{request: request, guard: GuardSettled}
 	if r.URL.RawQuery != "" && r.URL.RawQuery == request.URL.RawQuery {
+		v.warn("/auth/verify is asked with the client's query, which is refused; write a query into the proxy's configuration, such as ?deny=status")
 		return question{}, malformed("query", "that_of_the_client", "the proxy asks with the client's query, by which a client could choose the guard: write one into its configuration, such as /auth/verify?guard=settled")
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -165,6 +164,12 @@ func (v *Verify) question(r *http.Request) (question, error) {
 		choose()
 	}
 	return asked, v.judge(request)
+}
+
+// warn tells the operator of a proxy that cannot work as it is configured, once a
+// minute.
+func (v *Verify) warn(what string, args ...any) {
+	v.strange.Do(func() { v.Logger.Warn(what, args...) })
 }
 
 func malformed(field, code, cause string) error {
