@@ -101,7 +101,7 @@ func (g *expressions) spell(f *function.Function, k edm.Kind, kinds []edm.Kind, 
 	case "cast":
 		return "cast(" + args[0] + ",Edm." + k.String() + ")"
 	case "matchesPattern":
-		return "matchesPattern(" + args[0] + "," + g.of("'^a'", "'[A-Z]+'", "'a|b'", "'^.{2}$'", "'e'") + ")"
+		return "matchesPattern(" + args[0] + "," + g.of("'^a'", "'[A-Z]+'", "'a|b'", "'^.{2}$'", "'e'", `'\d\s*\z'`, "'(?i)[^b-y]Z'", "'(a|)[[:alpha:]]+?.'", `'^.{2,200}$'`, `'[\]\-\\^]'`) + ")"
 	}
 	if f.Group <= function.Arithmetic {
 		return "(" + args[0] + " " + f.Name + " " + args[1] + ")"

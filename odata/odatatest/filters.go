@@ -108,6 +108,17 @@ func functions() []check {
 		expr("isof(Test.Thing) and id lt 3", "1 2"),
 		expr("Test.Thing/id eq 4", "4"),
 		expr("matchesPattern(name,'^[Aa]nvil$')", "1 2"),
+		expr("matchesPattern(name,'(?i)ANV')", "1 2 3"),
+		expr("matchesPattern(name,'(?i)%C3%84PFEL')", "4 5"),
+		expr("matchesPattern(name,'^[[:upper:]][[:alpha:]]{3,}%24')", "1 3"),
+		expr("matchesPattern(name,'^(?P%3Cn%3Etr)a.l\\z')", "13"),
+		expr("matchesPattern(name,'\\d{2,}%25|^%24')", "6 9"),
+		expr("matchesPattern(name,'%5E[%5Ea-z]%2B%24')", "3 9"),
+		expr("matchesPattern(note,'line%24')", "-"),             // a newline follows
+		expr("matchesPattern(note,'line.')", "-"),               // which a dot is not
+		expr("matchesPattern(note,'(?s)line.%24')", "6"),        // unless it is asked to be
+		expr("matchesPattern(note,'[%5C%5C%22]%5Cs%5Cw')", "5"), // a blank behind a quote
+		expr("matchesPattern(name,'a*?')", "1 2 3 4 5 6 7 8 9 10 11 12 13"),
 		expr("lines/$count($filter=qty gt 0) eq 1", "1 4"),
 		expr("case(id eq 3:true,id gt 12:true)", "3 13"),
 		expr("length(concat('a','b')) eq 2 and id eq 1", "1"),
@@ -140,5 +151,16 @@ func order() []check {
 		by("Status", "3 6 7 8 9 10 11 12 13 1 4 2 5"),
 		by("born&$filter=born ne null", "5 2 1 4"),
 		by("id desc&$top=3&$skip=2", "11 10 9"),
+		by("id,id", "1 2 3 4 5 6 7 8 9 10 11 12 13"),
+		by("id desc,id", "13 12 11 10 9 8 7 6 5 4 3 2 1"),
+		by("price,price desc,price&$filter=price gt 10", "7 1 5 9 4"),
+		by("toupper(name),toupper(name) desc,id&$filter=id lt 4", "1 2 3"),
+		by("price mul 2 desc,price mul 2&$filter=id le 4", "4 1 2 3"),
+		by("p,p desc,price mul 2&$compute=price mul 2 as p&$filter=id le 4", "3 2 1 4"),
+		by("q desc,p,q&$compute=price mul 2 as p,p add p as q&$filter=id le 4", "4 1 2 3"),
+		by("name,name desc&$search=anvil", "3 1 2"),
+		by("parent/name,parent/name,id&$filter=id le 4", "1 2 3 4"),
+		by("lines/$count,lines/$count desc,id&$filter=id le 3", "3 2 1"),
+		by("1,1,id desc&$filter=id le 3", "3 2 1"),
 	}
 }

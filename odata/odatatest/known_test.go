@@ -70,11 +70,6 @@ func knownDifferences() []knownDifference {
 		{"mod of doubles is computed with decimals on PostgreSQL", []string{"postgres"}, doubleRest, []knownCase{
 			{"2", "2e0 mod f", [4]string{`0.0999999999999999`, `0.0999999999999999`, `0`, `0.0999999999999999`}},
 		}},
-		{"regular expressions are those of the database", []string{"postgres"}, 0, []knownCase{
-			{"4", `matchesPattern(s,'\bZ')`, [4]string{`true`, `true`, `false`, `true`}},
-			{"5", `matchesPattern(s,'\pL')`, [4]string{`true`, `true`, `500`, `true`}},
-			{"5", `matchesPattern(s,'^.{2,300}$')`, [4]string{`true`, `true`, `500`, `true`}},
-		}},
 	}
 }
 
