@@ -45,7 +45,7 @@ func tokenAdd() command {
 			if expires != "" {
 				var err error
 				if wanted.Lifetime, err = config.ParseDuration(expires); err != nil || wanted.Lifetime <= 0 {
-					return &usageError{fmt.Sprintf("--expires: %q is no duration", expires), `write a number with a unit, such as "90d" or "12h"`}
+					return &usageError{fmt.Sprintf("--expires: %q is no duration from now on", expires), `write a number with a unit, such as "90d" or "12h"`}
 				}
 			}
 			return in.addToken(ctx, email, wanted, asJSON)
