@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 
@@ -39,11 +40,9 @@ func doneKind() kind {
 		name: pluginsdk.KindDone,
 		accept: func(p *Pipeline, _ *http.Request, s Session, _ pluginsdk.Intent, out *step) (pluginsdk.Intent, error) {
 			out.consume = true
-			if s.Intended != "" {
-				return pluginsdk.Redirect(s.Intended), nil
-			}
+			// Without a dashboard every sign-in fails, and not only some: that is found.
 			dashboard, err := p.routePath("dashboard")
-			return pluginsdk.Redirect(dashboard), err
+			return pluginsdk.Redirect(cmp.Or(s.Intended, dashboard)), err
 		},
 	}
 }

@@ -14,9 +14,7 @@ import (
 )
 
 // Under the defaults of production, 32 connections of one client that do not read
-// their long answers leave another client its pages and its sign-in, and /readyz;
-// in the end they are cut off, or were refused, and no connection of the database is
-// kept.
+// their long answers leave another client its pages and its sign-in, and /readyz.
 func TestSlowReadersLeaveRoomUnderDefaults(t *testing.T) {
 	for _, driver := range []string{"sqlite", "postgres", "mysql"} {
 		t.Run(driver, func(t *testing.T) {
