@@ -48,6 +48,7 @@ type Source struct {
 	gen     *sqltext.Generator
 	reader  *cursor.Reader
 	broken  []BrokenTable
+	changed changes
 }
 
 // BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual
@@ -136,13 +137,22 @@ func (s *Source) FileChanges() (exchanged, copied int64) {
 	return 0, 0
 }
 
-// Ready tells what keeps a SQLite file from being read, as far as that can be told without reading: engine.ErrCopied where
-// another file was copied over it. It is nil for other databases.
-func (s *Source) Ready(context.Context) error {
+// Ready tells what keeps the source from reading, as far as that can be told without reading: engine.ErrCopied where
+// another file was copied over that of SQLite, and a change of tables or columns under which a request has failed, until
+// that request succeeds.
+func (s *Source) Ready(ctx context.Context) error {
 	if lite, ok := s.db.(*engine.SQLite); ok {
-		return lite.Look()
+		if err := lite.Look(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.changed.look(func(p *plan.Plan) error {
+		rows, err := s.reader.Open(ctx, p)
+		if err != nil {
+			return err
+		}
+		return rows.Close()
+	})
 }
 
 // Close closes the connections that the source opened itself, and Database.Closer.
@@ -155,10 +165,22 @@ func (s *Source) Close() error {
 }
 
 // Open runs the statements of a plan up to the first row; see plan.Rows. Faults are *plan.Error where a client may know
-// them: NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first.
+// them: NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first. What fails
+// because its connection was lost, or its statement was prepared for other columns, is repeated: nothing was sent yet.
 func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
-	return s.reader.Open(ctx, p)
+	for try := 1; ; try++ {
+		rows, err := s.reader.Open(ctx, p)
+		again := engine.IsLost(err) || engine.IsStale(err)
+		if err == nil || !again || try == maxTries || ctx.Err() != nil {
+			s.changed.note(p, err)
+			return rows, err
+		}
+	}
 }
+
+// maxTries bounds how often the statements of a plan are begun. Each try that lost its connection took one out of the
+// pool, where more of them may have ended at once.
+const maxTries = 32
 
 // Version names the state of the data at this moment: while it stays the same, so do the answers to all plans that are
 // neither Private nor Volatile. It is empty where the database cannot tell. It reads no table.

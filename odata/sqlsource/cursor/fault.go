@@ -8,7 +8,7 @@ import (
 )
 
 // clientFault makes a *plan.Error of the failures that a client may be told about: the end of the context, a database
-// that is away or busy, and a computation that left the range of its type. Other errors stay as they are.
+// that is away, busy or changed, and a computation that left the range of its type. Other errors stay as they are.
 func clientFault(ctx context.Context, err error) error {
 	fault := &plan.Error{Kind: plan.Unavailable, Pos: -1, Cause: err}
 	switch {
@@ -18,6 +18,8 @@ func clientFault(ctx context.Context, err error) error {
 		fault.Message = "the database took too long"
 	case engine.IsUnreachable(err):
 		fault.Message = "the database is not available"
+	case engine.IsChanged(err):
+		fault.Message = "the database was changed, and no longer has what this service was made for; its operator knows more"
 	case engine.IsOutOfRange(err):
 		fault.Kind, fault.Message = plan.Malformed, "the result of a computation is out of range"
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -46,6 +47,60 @@ func IsUnreachable(err error) bool {
 			1053, // ER_SERVER_SHUTDOWN
 		) ||
 		hasSQLiteCode(err, sqlite.ResultBusy, sqlite.ResultLocked)
+}
+
+// IsLost tells whether a connection ended under a statement: the server closed it, or somebody killed it. On another
+// connection the statement may well succeed. That no connection can be made is not meant.
+func IsLost(err error) bool {
+	var dialed *net.OpError
+	if err == nil || errors.As(err, &dialed) && dialed.Op == "dial" || IsTimeout(err) {
+		return false
+	}
+	return dialed != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
+		hasSQLState(err,
+			"08",    // connection exception
+			"57P01", // admin_shutdown, also of one connection
+			"57P05", // idle_session_timeout
+		) ||
+		hasMySQLNumber(err,
+			1927, // ER_CONNECTION_KILLED
+		)
+}
+
+// IsStale tells whether a statement that was prepared before no longer fits the tables, which the driver then forgets.
+func IsStale(err error) bool {
+	return hasSQLState(err, "0A000") && strings.Contains(err.Error(), "cached plan") ||
+		hasMySQLNumber(err,
+			1615, // ER_NEED_REPREPARE
+		)
+}
+
+// IsChanged tells whether a statement names a table or a column that is not there: somebody changed the database after
+// the model was made.
+func IsChanged(err error) bool {
+	return hasSQLState(err,
+		"42703", // undefined_column
+		"42P01", // undefined_table
+	) || hasMySQLNumber(err,
+		1054, // ER_BAD_FIELD_ERROR
+		1146, // ER_NO_SUCH_TABLE
+		1356, // ER_VIEW_INVALID
+	) || says(err, "no such column") || says(err, "no such table") // SQLite, which has no codes for them
+}
+
+// says tells whether an error, or one that it wraps, has a text.
+func says(err error, text string) bool {
+	for err != nil {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // this walks the tree itself
+			return slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return says(e, text) })
+		}
+		err = errors.Unwrap(err)
+	}
+	return false
 }
 
 // IsOutOfRange tells whether a number or a date left its range while the database computed with it.

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"testing"
 
@@ -62,6 +63,48 @@ func TestErrorKinds(t *testing.T) {
 			} {
 				if got := is(err); got != (kind == tt.want) {
 					t.Errorf("%v: %s is %t", err, kind, got)
+				}
+			}
+		})
+	}
+}
+
+func TestRepeatable(t *testing.T) {
+	t.Parallel()
+	const lost, stale, changed = "lost", "stale", "changed"
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"no error", nil, ""},
+		{"no connection can be made", &net.OpError{Op: "dial", Err: errors.New("refused")}, ""},
+		{"written to a closed connection", &net.OpError{Op: "write", Err: errors.New("broken pipe")}, lost},
+		{"end of the connection", io.ErrUnexpectedEOF, lost},
+		{"bad connection", driver.ErrBadConn, lost},
+		{"PostgreSQL terminated", &pgconn.PgError{Code: "57P01"}, lost},
+		{"PostgreSQL starting", &pgconn.PgError{Code: "57P03"}, ""},
+		{"MariaDB connection lost", mysql.ErrInvalidConn, lost},
+		{"MariaDB killed", &mysql.MySQLError{Number: 1927}, lost},
+		{"deadline", context.DeadlineExceeded, ""},
+		{"PostgreSQL cached plan", &pgconn.PgError{Code: "0A000", Message: "cached plan must not change result type"}, stale},
+		{"PostgreSQL not supported", &pgconn.PgError{Code: "0A000", Message: "cannot do that"}, ""},
+		{"PostgreSQL column", &pgconn.PgError{Code: "42703"}, changed},
+		{"PostgreSQL table", &pgconn.PgError{Code: "42P01"}, changed},
+		{"MariaDB column", &mysql.MySQLError{Number: 1054}, changed},
+		{"SQLite column", errors.New("no such column: gone"), changed},
+		{"no such host", errors.New("lookup db: no such host"), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			err := tt.err
+			if err != nil {
+				err = errors.Join(fmt.Errorf("query: %w", err), errors.New("and more"))
+			}
+			for kind, is := range map[string]func(error) bool{lost: engine.IsLost, stale: engine.IsStale, changed: engine.IsChanged} {
+				if is(err) != (kind == tt.want) {
+					t.Errorf("%s: %v", kind, is(err))
 				}
 			}
 		})
