@@ -206,5 +206,5 @@ func (c *Config) fit(ctx context.Context, db *store.DB, dsn string, opts *host.O
 			found.Add(c.at("odata"), oneLine(err), "correct the row policies")
 		}
 	}
-	return e, found.With(columns.found)
+	return e, found.With(columns.found).With(c.checkTokens(ctx, db))
 }

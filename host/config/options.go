@@ -21,7 +21,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // Options opens the databases, brings the main one up to date, and builds what
@@ -214,30 +213,6 @@ func (c *Config) routes() []host.Route {
 		list = append(list, route)
 	}
 	return list
-}
-
-// CheckTokenRoute returns why a token for the route of this name would open nothing;
-// empty is the query endpoint, and [reserved.VerifyAudience] forward auth.
-func (c *Config) CheckTokenRoute(name string) error {
-	r, ok := c.Routes[name]
-	switch {
-	case name == "", name == reserved.VerifyAudience, ok && r.Tokens:
-		return nil
-	case ok && r.Proxy == nil:
-		return fmt.Errorf("%s: route %q takes no tokens: only a route with a proxy can", c.at("route", name), name)
-	case ok:
-		return fmt.Errorf("%s: route %q takes no tokens: add tokens = true to it", c.at("route", name), name)
-	}
-	var names []string
-	for _, name := range labels(c, c.Routes, "route") {
-		if c.Routes[name].Tokens {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return fmt.Errorf("there is no route %q: no route takes tokens; add tokens = true to one with a proxy", name)
-	}
-	return fmt.Errorf("there is no route %q: those that take tokens are %s", name, strings.Join(names, ", "))
 }
 
 // sqliteFile is the file that a SQLite DSN names, and the DSN with that file as
