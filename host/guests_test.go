@@ -39,62 +39,97 @@ func TestGuestsWriteNoRow(t *testing.T) {
 	})
 }
 
-// The page that a guest asked for survives every way to a settled session.
+// The page that a guest asked for survives every way to a settled session, on every
+// database.
 func TestIntendedSurvives(t *testing.T) {
-	const page = "/dashboard?report=7"
-	for name, flow := range map[string]func(t *testing.T, s *testSite, b *browser, o *orgs) string{
-		"sign-in": func(t *testing.T, _ *testSite, b *browser, _ *orgs) string {
-			return b.login(adaEmail, adaPassword, false).next(t).Target()
-		},
-		"wrong passwords first": func(t *testing.T, _ *testSite, b *browser, _ *orgs) string {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		db := open()
+		for _, flow := range intendedFlows() {
+			t.Run(flow.name, func(t *testing.T) {
+				o := &orgs{dispense: func(pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) { return pluginsdk.Done(), nil }}
+				s := newSite(t, db, func(opts *host.Options) { opts.Dispenser, opts.OrgSetup = o, o })
+				b := s.browser(t)
+				b.get(intendedPage).want(t, http.StatusFound, "")
+				if got := flow.run(t, s, b, o); got != intendedPage {
+					t.Errorf("leads to %q, want %q", got, intendedPage)
+				}
+				if b.cookie("vestibule_guest") != "" {
+					t.Error("the page is still kept")
+				}
+			})
+		}
+	})
+}
+
+const intendedPage = "/dashboard?report=7"
+
+// An intendedFlow takes a guest who was turned away to the target of the sign-in.
+type intendedFlow struct {
+	name string
+	run  func(t *testing.T, s *testSite, b *browser, o *orgs) string
+}
+
+// intendedFlows ends with the one that changes the password.
+func intendedFlows() []intendedFlow {
+	in := func(t *testing.T, b *browser) string { return b.login(adaEmail, adaPassword, false).next(t).Target() }
+	return []intendedFlow{
+		{"sign-in", func(t *testing.T, _ *testSite, b *browser, _ *orgs) string { return in(t, b) }},
+		{"wrong passwords first", func(t *testing.T, _ *testSite, b *browser, _ *orgs) string {
 			b.login(adaEmail, "wrong", false).want(t, 422, "credentials_do_not_match")
-			return b.login(adaEmail, adaPassword, false).next(t).Target()
-		},
-		"forgot and reset": func(t *testing.T, s *testSite, b *browser, _ *orgs) string {
-			path, token := s.link(t, b, 1)
-			b.get(path).want(t, 302, "")
-			b.get("/login").want(t, 200, "")
-			b.post("/auth/reset-password", resetBody(token, newPassword)).want(t, 200, "reset_success")
-			b.get("/login").want(t, 200, "")
-			return b.login(adaEmail, newPassword, false).next(t).Target()
-		},
-		"a step": func(t *testing.T, _ *testSite, b *browser, o *orgs) string {
+			return in(t, b)
+		}},
+		{"a step", func(t *testing.T, _ *testSite, b *browser, o *orgs) string {
 			o.dispense = nil // asks for the organisation
 			b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+			b.get("/dashboard?turned=away").want(t, http.StatusFound, "") // back to the step, which stands in the way
+			b.get(intendedPage).want(t, http.StatusFound, "")
 			return b.post("/auth/intents/org-setup", orgForm("Engines")).next(t).Target()
-		},
-		"an expired session": func(t *testing.T, s *testSite, b *browser, _ *orgs) string {
+		}},
+		{"a session that ends during a step", func(t *testing.T, s *testSite, b *browser, o *orgs) string {
+			o.dispense = nil
+			b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+			if err := s.admin.RevokeUser(t.Context(), adaEmail); err != nil {
+				t.Fatal(err)
+			}
+			b.post("/auth/intents/org-setup", orgForm("Engines")).want(t, 401, "unauthenticated")
+			b.get(intendedPage).want(t, http.StatusFound, "")
+			b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+			return b.post("/auth/intents/org-setup", orgForm("Engines")).next(t).Target()
+		}},
+		{"an expired session", func(t *testing.T, s *testSite, b *browser, _ *orgs) string {
 			b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
 			s.clock.Advance(3 * time.Hour)
-			b.get(page).want(t, http.StatusFound, "")
-			return b.login(adaEmail, adaPassword, false).next(t).Target()
-		},
-		"a device that comes back": func(t *testing.T, s *testSite, b *browser, _ *orgs) string {
+			b.get(intendedPage).want(t, http.StatusFound, "")
+			return in(t, b)
+		}},
+		{"a device that comes back", func(t *testing.T, s *testSite, b *browser, _ *orgs) string {
 			fresh := s.browser(t)
 			fresh.login(adaEmail, adaPassword, true).want(t, 200, "login_success")
 			b.setCookie("vestibule_remember", fresh.cookie("vestibule_remember"))
 			return b.get("/login").Header.Get("Location")
-		},
-		"two tabs": func(t *testing.T, _ *testSite, b *browser, _ *orgs) string {
+		}},
+		{"two tabs", func(t *testing.T, _ *testSite, b *browser, _ *orgs) string {
 			b.get("/dashboard?tab=other").want(t, http.StatusFound, "")
-			b.get(page).want(t, http.StatusFound, "")
-			target := b.login(adaEmail, adaPassword, false).next(t).Target()
-			b.get(page).want(t, http.StatusFound, "") // the other tab is in as well
+			b.get(intendedPage).want(t, http.StatusFound, "")
+			target := in(t, b)
+			b.get(intendedPage).want(t, http.StatusFound, "") // the other tab is in as well
 			return target
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := &orgs{dispense: func(pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) { return pluginsdk.Done(), nil }}
-			s := newSite(t, sqliteStore(t), func(opts *host.Options) { opts.Dispenser, opts.OrgSetup = o, o })
-			b := s.browser(t)
-			b.get(page).want(t, http.StatusFound, "")
-			if got := flow(t, s, b, o); got != page {
-				t.Errorf("leads to %q, want %q", got, page)
-			}
-			if b.cookie("vestibule_guest") != "" {
-				t.Error("the page is still kept")
-			}
-		})
+		}},
+		{"two hosts", func(t *testing.T, s *testSite, b *browser, o *orgs) string {
+			other := newSite(t, s.db, func(opts *host.Options) { opts.Dispenser, opts.OrgSetup = o, o })
+			at := other.browser(t)
+			at.setCookie("vestibule_guest", b.cookie("vestibule_guest"))
+			b.forget("vestibule_guest")
+			return in(t, at)
+		}},
+		{"forgot and reset", func(t *testing.T, s *testSite, b *browser, _ *orgs) string {
+			path, token := s.link(t, b, 1)
+			b.get(path).want(t, http.StatusFound, "")
+			b.get("/login").want(t, 200, "")
+			b.post("/auth/reset-password", resetBody(token, newPassword)).want(t, 200, "reset_success")
+			b.get(path).want(t, http.StatusFound, "") // used by now: the screen says so
+			b.get("/login").want(t, 200, "")
+			return b.login(adaEmail, newPassword, false).next(t).Target()
+		}},
 	}
 }

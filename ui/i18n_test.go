@@ -31,7 +31,7 @@ func codes() map[string][]string {
 			"required", "email", "auth_throttle", "unauthenticated", "unsettled", "cross_origin", "route_not_found",
 			"dispenser_unavailable", "dispenser_contract",
 			"invalid", "invalid_choice", "too_long", "malformed_request", "unsupported_media_type", "request_too_large",
-			"method_not_allowed", "misdirected_request", "not_found", "internal_error", "upstream_unavailable", "unavailable", "busy",
+			"method_not_allowed", "misdirected_request", "not_found", "internal_error", "upstream_unavailable", "unavailable", "busy", "database_unavailable",
 		},
 		"error": errorPageKeys(),
 	}
