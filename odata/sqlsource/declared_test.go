@@ -14,12 +14,12 @@ import (
 func TestDeclaredTypes(t *testing.T) {
 	t.Parallel()
 	scripts := map[string]string{
-		"sqlite": `CREATE TABLE things (id INTEGER PRIMARY KEY, plain DATETIME, clock TIME, retyped TEXT, twice INTEGER GENERATED ALWAYS AS (id * 2) STORED)`,
+		"sqlite": `CREATE TABLE things (id INTEGER PRIMARY KEY, plain DATETIME, clock TIME, retyped BIGINT, twice INTEGER GENERATED ALWAYS AS (id * 2) STORED)`,
 		"postgres": `CREATE TABLE things (id bigint PRIMARY KEY, plain timestamp, none timestamp(0), three timestamptz(3), clock time(0), span interval, spans interval(2),
-	retyped text, twice bigint GENERATED ALWAYS AS (id * 2) STORED, counted bigint GENERATED ALWAYS AS IDENTITY);
+	retyped bigint, twice bigint GENERATED ALWAYS AS (id * 2) STORED, counted bigint GENERATED ALWAYS AS IDENTITY);
 COMMENT ON TABLE things IS 'From the database';
 COMMENT ON COLUMN things.plain IS 'When'`,
-		"mysql": `CREATE TABLE things (id BIGINT PRIMARY KEY, plain DATETIME(6) COMMENT 'When', none DATETIME, three TIMESTAMP(3) NULL, clock TIME, retyped TEXT,
+		"mysql": `CREATE TABLE things (id BIGINT PRIMARY KEY, plain DATETIME(6) COMMENT 'When', none DATETIME, three TIMESTAMP(3) NULL, clock TIME, retyped BIGINT,
 	twice BIGINT GENERATED ALWAYS AS (id * 2) STORED, later BIGINT AS (id * 3) VIRTUAL) COMMENT 'From the database'`,
 	}
 	wants := map[string]map[string]int{

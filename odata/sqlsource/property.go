@@ -77,15 +77,7 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 		}
 	}
 	if p.Type != "" {
-		if e := b.model.Enum(p.Type); e != nil {
-			out.Type = edm.Type{Kind: edm.Enum, Enum: e}
-		} else if k := edm.PrimitiveKind(strings.TrimPrefix(p.Type, "Edm.")); k != edm.Invalid && k != edm.Stream {
-			if out.Type = edm.Of(k); k == edm.DateTimeOffset || k == edm.TimeOfDay || k == edm.Duration {
-				out.Type.Precision = fraction
-			}
-		} else {
-			b.report(s.at("property", c.Name, "type"), "there is no type "+quoted(p.Type), didYouMean(p.Type, b.typeNames()))
-		}
+		out.Type = b.declared(s, c, p, out.Type)
 	}
 	if p.Description != "" {
 		out.Description = p.Description
@@ -95,6 +87,26 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 	}
 	if p.Scale != nil {
 		out.Type.Scale = *p.Scale
+	}
+	return out
+}
+
+// declared is the type that the configuration gives a column, instead of the one that was found.
+func (b *builder) declared(s *set, c *introspect.Column, p Property, found edm.Type) edm.Type {
+	out, at := found, s.at("property", c.Name, "type")
+	if e := b.model.Enum(p.Type); e != nil {
+		out = edm.Type{Kind: edm.Enum, Enum: e}
+	} else if k := edm.PrimitiveKind(strings.TrimPrefix(p.Type, "Edm.")); k != edm.Invalid && k != edm.Stream {
+		if out = edm.Of(k); k == edm.DateTimeOffset || k == edm.TimeOfDay || k == edm.Duration {
+			out.Precision = fraction
+		}
+	} else {
+		b.report(at, "there is no type "+quoted(p.Type), didYouMean(p.Type, b.typeNames()))
+		return found
+	}
+	if !retypes(b.dialect, c, found, out.Kind) {
+		b.report(at, "the column is "+c.Type+", found as Edm."+found.Kind.String()+", whose values the database does not take for those of "+p.Type,
+			"leave the type out, or expose a view that converts the column")
 	}
 	return out
 }

@@ -1,0 +1,42 @@
+package sqlsource
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+)
+
+// retypes tells whether a database converts every value of a column to another type, without loss and without a fault that
+// would end a whole page. SQLite has types of values and not of columns; there what does not fit is told row by row.
+func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.Kind) bool {
+	k, mysql := found.Kind, dialect == "mysql"
+	if dialect == "sqlite" || k == declared {
+		return true
+	}
+	switch declared {
+	case edm.String:
+		return k != edm.Binary
+	case edm.Boolean, edm.DateTimeOffset, edm.Decimal: // an instant is seconds since 1970
+		return whole(k)
+	case edm.Duration: // seconds
+		return whole(k) || k == edm.Decimal || floating(k) || mysql && k == edm.TimeOfDay
+	case edm.Guid:
+		return mysql && c.Length == map[edm.Kind]int{edm.Binary: 16, edm.String: 36}[k]
+	case edm.Single, edm.Double:
+		return floating(k) || whole(k) && k != edm.Int64
+	}
+	exact := k == edm.Decimal && found.Scale == 0 && strings.Contains(c.Type, "int") // as bigint unsigned
+	return (whole(declared) || declared == edm.Enum) && (whole(k) || exact || mysql && k == edm.Boolean)
+}
+
+func floating(k edm.Kind) bool { return k == edm.Single || k == edm.Double }
+
+// whole tells integers, of which each row is held to the range of its type.
+func whole(k edm.Kind) bool {
+	switch k {
+	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64:
+		return true
+	}
+	return false
+}

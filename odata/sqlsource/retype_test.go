@@ -1,0 +1,65 @@
+package sqlsource_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// TestRetyping declares columns to be of other types. What is refused was 500, or PT0S in every row; what is not gives
+// the value of the row.
+func TestRetyping(t *testing.T) {
+	scripts := map[string]string{
+		"postgres": `CREATE TABLE things (id bigint PRIMARY KEY, txt text, n bigint, dec numeric(10,2), dbl double precision, day date, at timestamptz, clock time, bin bytea, flag boolean);
+INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29T00:00:00Z', '01:02:03', '\x00ff', true)`,
+		"mysql": `CREATE TABLE things (id BIGINT PRIMARY KEY, txt VARCHAR(20), n BIGINT, dec2 DECIMAL(10,2), dbl DOUBLE, day DATE, at DATETIME, clock TIME, bin VARBINARY(20), flag BOOLEAN, guid CHAR(36), raw BINARY(16));
+INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00:00:00', '01:02:03', X'00ff', TRUE, '0A0B0C0D-0000-0000-0000-000000000001', X'0a0b0c0d000000000000000000000001')`,
+	}
+	const refused = "refused"
+	cases := map[string][][3]string{ // column, type, value
+		"": {
+			{"txt", "Edm.Duration", refused}, {"txt", "Edm.Date", refused}, {"txt", "Edm.Guid", refused}, {"txt", "Edm.Int32", refused},
+			{"txt", "Edm.Boolean", refused}, {"txt", "Edm.DateTimeOffset", refused}, {"txt", "Edm.Decimal", refused}, {"txt", "Edm.Binary", refused},
+			{"dbl", "Edm.Int64", refused}, {"dbl", "Edm.Decimal", refused}, {"at", "Edm.Date", refused}, {"day", "Edm.TimeOfDay", refused},
+			{"bin", "Edm.String", refused}, {"n", "Edm.Double", refused}, {"n", "Edm.Date", refused}, {"flag", "Edm.Date", refused},
+			{"n", "Edm.Int32", "90"}, {"n", "Edm.Decimal", "90"}, {"n", "Edm.Duration", "PT1M30S"}, {"n", "Edm.Boolean", "1"},
+			{"n", "Edm.DateTimeOffset", "1970-01-01T00:01:30Z"}, {"n", "Edm.String", "90"}, {"dbl", "Edm.Single", "1.5"}, {"dbl", "Edm.Duration", "PT1.5S"},
+			{"day", "Edm.String", "2024-02-29"}, {"txt", "Edm.String", "PT1H"},
+		},
+		"postgres": {{"clock", "Edm.Duration", refused}, {"flag", "Edm.Int64", refused}, {"dec", "Edm.Int64", refused}, {"dec", "Edm.Duration", "PT1.5S"}},
+		"mysql": {
+			{"clock", "Edm.Duration", "PT1H2M3S"}, {"flag", "Edm.Int64", "1"}, {"dec2", "Edm.Int64", refused},
+			{"guid", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"}, {"raw", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"},
+		},
+	}
+	for dialect, script := range scripts {
+		t.Run(dialect, func(t *testing.T) {
+			db := database(t, dialect, script)
+			for _, c := range append(cases[""], cases[dialect]...) {
+				t.Run(c[0]+" as "+c[1], func(t *testing.T) {
+					set := sqlsource.EntitySet{Name: "Things", Table: "things", Properties: []sqlsource.Property{{Column: c[0], Type: c[1]}}}
+					cfg := sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{set}}
+					if c[2] != refused {
+						if got := open(t, db, cfg).get("Things?$select=" + c[0] + "&$filter=" + c[0] + " ne null"); got != "["+c[2]+"]" {
+							t.Errorf("got %s", got)
+						}
+						return
+					}
+					_, err := sqlsource.New(t.Context(), db, cfg)
+					var invalid *sqlsource.Invalid
+					if !errors.As(err, &invalid) {
+						t.Fatalf("got %v", err)
+					}
+					place := strings.Join(invalid.Findings[0].Path, ".")
+					if place != "entity_set.Things.property."+c[0]+".type" || !strings.Contains(invalid.Findings[0].What, c[1]) || invalid.Findings[0].Remedy == "" {
+						t.Error(fmt.Sprintf("%+v", invalid.Findings))
+					}
+				})
+			}
+		})
+	}
+}
