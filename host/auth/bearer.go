@@ -82,11 +82,12 @@ type tokenUse struct {
 	bad error
 }
 
-type tokenUseKey struct{}
+// tokenUseKey carries in a request's context what became of the token with this text.
+type tokenUseKey struct{ text string }
 
 // tokenUse looks a token up, unless [Pipeline.Counted] has done so for this request.
 func (p *Pipeline) tokenUse(r *http.Request, text string) (tokenUse, error) {
-	if use, ok := r.Context().Value(tokenUseKey{}).(tokenUse); ok {
+	if use, ok := r.Context().Value(tokenUseKey{text}).(tokenUse); ok {
 		return use, nil
 	}
 	if !isToken(text) {
@@ -158,7 +159,7 @@ func (p *Pipeline) Counted(r *http.Request) (Session, error) {
 		if err != nil {
 			return Session{}, err
 		}
-		*r = *r.WithContext(context.WithValue(r.Context(), tokenUseKey{}, use))
+		*r = *r.WithContext(context.WithValue(r.Context(), tokenUseKey{text}, use))
 		if use.bad == nil {
 			return Session{UserID: use.user.ID}, nil
 		}
