@@ -79,6 +79,7 @@ func (s *scope) arithmetic(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) 
 	if y.Type().Kind == edm.Null {
 		y = nullOf(x.Type())
 	}
+	x, y = asDuration(x, y), asDuration(y, x)
 	_, result, ok := function.Lookup(e.Op).Match([]edm.Kind{x.Type().Kind, y.Type().Kind})
 	if !ok || x.Type().Kind == edm.Null || x.Type().Collection || y.Type().Collection {
 		return nil, mismatch(e, x, y)
@@ -92,6 +93,19 @@ func (s *scope) arithmetic(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) 
 		x, y = constantAs(x, edm.Of(result)), constantAs(y, edm.Of(result))
 	}
 	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(result)}, nil
+}
+
+// asDuration reads a text as a duration, which it can be in OData 4.01, beside what durations are added to.
+func asDuration(x, beside plan.Expr) plan.Expr {
+	switch beside.Type().Kind {
+	case edm.DateTimeOffset, edm.Date, edm.TimeOfDay, edm.Duration:
+	default:
+		return x
+	}
+	if x.Type().Kind != edm.String {
+		return x
+	}
+	return constantAs(x, edm.Of(edm.Duration))
 }
 
 // constantAs converts a constant, where that loses nothing; everything else stays as it is.

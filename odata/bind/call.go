@@ -97,11 +97,25 @@ func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 		if c, ok := convert(l, t); ok {
 			return c, nil
 		}
+		if from.Kind == edm.String && primitive(t.Kind) {
+			return castText(l, t), nil
+		}
 	}
 	if from.Collection || !function.Lookup("cast").Gives(t.Kind, from.Kind) {
 		return nil, plan.Errorf(plan.NotImplemented, e.At, "a cast from %s to %s is not supported", typeName(from), e.Type)
 	}
 	return &plan.Call{Name: "cast", Args: []plan.Expr{x}, T: t}, nil
+}
+
+// castText reads a text as a value of a primitive type; null where it is none. OData-URL 5.1.1.10.1
+func castText(l *plan.Literal, t edm.Type) *plan.Literal {
+	loose := *l
+	loose.Adapts = true
+	if c, ok := convert(&loose, t); ok {
+		c.Adapts = false
+		return c
+	}
+	return nullOf(t)
 }
 
 // isOf binds isof(X,Type): types are static here, so what is left is whether the value is null.
