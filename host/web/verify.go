@@ -56,13 +56,14 @@ func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.Fail(w, r, err)
 		return
 	}
+	r = asked.request // what becomes of it is shown, and logged, as of the client's
 	by, fail := v.Sessions, v.Fail
 	if asked.tokens {
 		by, fail = v.Tokens, v.Site.Challenging(v.Fail)
 	}
-	who, admitted, err := decide(v.origins, by, asked.guard, w, asked.request)
+	who, admitted, err := decide(v.origins, by, asked.guard, w, r)
 	if err == nil && admitted {
-		err = v.identify(w, asked.request, who)
+		err = v.identify(w, r, who)
 	}
 	switch {
 	case err != nil:
@@ -97,12 +98,12 @@ func (v *Verify) identify(w http.ResponseWriter, r *http.Request, who auth.Princ
 // turnAway is that of a [Gate] by way of a proxy. The page that was asked for goes
 // along in the address, so that nothing has to be kept here.
 func (v *Verify) turnAway(w http.ResponseWriter, r *http.Request, asked question, who auth.Principal, fail Fail) {
-	if !IsNavigation(asked.request) {
+	if !IsNavigation(r) {
 		fail(w, r, refusal(who))
 		return
 	}
 	signIn := v.Site.Base(r) + "/login"
-	if page := target.LocalPath(asked.request.RequestURI); page != "" && len(page) <= auth.MaxIntended {
+	if page := target.LocalPath(r.RequestURI); page != "" && len(page) <= auth.MaxIntended {
 		signIn += "?redirect=" + url.QueryEscape(page)
 	}
 	if !asked.redirect {
@@ -111,7 +112,7 @@ func (v *Verify) turnAway(w http.ResponseWriter, r *http.Request, asked question
 		return
 	}
 	status := http.StatusSeeOther
-	if asked.request.Method == http.MethodGet || asked.request.Method == http.MethodHead {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		status = http.StatusFound
 	}
 	w.Header().Set("Location", signIn)
