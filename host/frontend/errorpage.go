@@ -2,6 +2,7 @@ package frontend
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -160,7 +161,8 @@ func (s *Screens) errorPages() *errorPages {
 
 func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fault) errorPage {
 	status := f.Status()
-	get := r.Method == http.MethodGet || r.Method == http.MethodHead
+	// A proxy that asks whether somebody may pass asks by GET, whatever was sent to it.
+	get := onlyReads(r.Method) && onlyReads(cmp.Or(r.Header.Get("X-Forwarded-Method"), http.MethodGet))
 	// Under another name than ours there is nothing of ours.
 	here := status != http.StatusMisdirectedRequest
 	page := errorPage{
@@ -191,6 +193,8 @@ func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fa
 	}
 	return page
 }
+
+func onlyReads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // words are those of a language, and those to fall back to.
 type words [2]map[string]string

@@ -102,7 +102,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 			mergeHeaders(w.Header(), resp.Header)
 			return nil
 		},
-		ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) {
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
 			p.fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: fmt.Errorf("upstream %s: %w", p.o.Target.Redacted(), err)})
 		},
 	}
