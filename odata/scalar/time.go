@@ -12,7 +12,7 @@ import (
 func AppendTime(dst, text []byte, k edm.Kind) ([]byte, bool) {
 	switch k {
 	case edm.Date:
-		if shaped(text, "dddd-dd-dd") {
+		if isDay(text) && (len(text) == 10 || shaped(text[10:], "_dd")) {
 			return append(dst, text[:10]...), true
 		}
 	case edm.DateTimeOffset:
@@ -45,14 +45,38 @@ func shaped(text []byte, pattern string) bool {
 	return true
 }
 
-func appendInstant(dst, text []byte) ([]byte, bool) {
+// isDay tells whether text begins with a day of the calendar.
+func isDay(text []byte) bool {
 	if !shaped(text, "dddd-dd-dd") {
+		return false
+	}
+	year, month, day := number(text[:4]), number(text[5:7]), number(text[8:10])
+	if month < 1 || month > 12 || day < 1 {
+		return false
+	}
+	return day <= 28 || day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// isClock tells whether text begins with a time of day, with seconds or without.
+func isClock(text []byte) bool {
+	return shaped(text, "dd:dd") && number(text[:2]) < 24 && number(text[3:5]) < 60 && (!shaped(text[5:], ":dd") || number(text[6:8]) < 60)
+}
+
+func number(digits []byte) (n int) {
+	for _, d := range digits {
+		n = 10*n + int(d-'0')
+	}
+	return n
+}
+
+func appendInstant(dst, text []byte) ([]byte, bool) {
+	if !isDay(text) {
 		return dst, false
 	}
 	if len(text) == 10 {
 		return append(append(dst, text...), "T00:00:00Z"...), true
 	}
-	if !shaped(text, "dddd-dd-dd_dd:dd") {
+	if !shaped(text, "dddd-dd-dd_dd:dd") || !isClock(text[11:]) {
 		return dst, false
 	}
 	rest := text[16:]
@@ -95,6 +119,9 @@ func appendOffset(dst, text, seconds, fraction, zone []byte) ([]byte, bool) {
 func appendClock(dst, text []byte) ([]byte, bool) {
 	if shaped(text, "dddd-dd-dd_dd:dd") {
 		text = text[11:]
+	}
+	if !isClock(text) {
+		return dst, false
 	}
 	switch {
 	case shaped(text, "dd:dd:dd"):
