@@ -45,8 +45,8 @@ type signInSessions struct {
 	backend session.Backend
 }
 
-// Load reads the request's session, once per request, and the page that a guest
-// asked for from its cookie.
+// Load reads the request's session, once per request, and the intended URL of a
+// guest from its cookie.
 func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
 	s, err := a.store.Get(r, a.store.Name())
 	if err != nil {
@@ -59,7 +59,7 @@ func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
 	return out, nil
 }
 
-// KeepGuest keeps the page that a guest asked for in a cookie.
+// KeepGuest returns the cookie that keeps a guest's intended URL.
 func (a signInSessions) KeepGuest(page string) (*http.Cookie, error) { return a.guests.Keep(page) }
 
 // Alive reports which sessions are still there.

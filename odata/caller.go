@@ -26,8 +26,7 @@ func (r *Refused) Error() string {
 // Unwrap gives the cause.
 func (r *Refused) Unwrap() error { return r.Cause }
 
-// caller tells who asks. That it cannot be told is an outage, unless the request is
-// at fault: the database of sessions, or whatever else knows, did not answer.
+// caller returns who asks. A [*Refused] of Options.Caller becomes 401 or 429; any other error is an outage, 503.
 func (s *Service) caller(w http.ResponseWriter, r *http.Request) (Caller, *fault) {
 	c, err := s.opts.Caller(w, r)
 	if refused, ok := errors.AsType[*Refused](err); ok {

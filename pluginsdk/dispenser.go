@@ -65,8 +65,9 @@ func Redirect(target string) Intent { return Intent{kind: KindRedirect, target: 
 // greets the person as personName.
 func OrgSetup(personName string) Intent { return Intent{kind: KindOrgSetup, personName: personName} }
 
-// Done ends the loop as the host's built-in dispenser would: at the page that
-// the person asked for before signing in, or else at the route "dashboard".
+// Done ends the loop as the host's built-in dispenser would: at the intended
+// URL, the page that the person asked for before signing in, or else at the
+// route "dashboard".
 func Done() Intent { return Intent{kind: KindDone} }
 
 // With returns a copy of the intent that asks for further effects.

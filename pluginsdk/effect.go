@@ -26,8 +26,8 @@ type Effect struct {
 	value Value
 }
 
-// ConsumeIntended forgets the page that the person had asked for before
-// signing in; a dispenser that redirects there itself adds it.
+// ConsumeIntended removes the intended URL, the page that the person asked for
+// before signing in; a dispenser that redirects there itself adds it.
 func ConsumeIntended() Effect { return Effect{kind: EffectConsumeIntended} }
 
 // SetSession keeps a value in the person's session, under a name that only this

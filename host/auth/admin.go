@@ -32,7 +32,8 @@ func (p *Pipeline) hashNew(ctx context.Context, old, plain string, known ...stri
 }
 
 // checkPassword returns the code of what is wrong with a new password, or "". old
-// is the hash that it replaces, known what everybody knows about the person.
+// is the hash that it replaces; known are texts that strangers know about the
+// person, such as the address.
 func (p *Pipeline) checkPassword(old, plain string, known ...string) string {
 	if code := password.Check(plain, p.MinLength, known...); code != "" {
 		return code

@@ -94,7 +94,7 @@ type Throttle interface {
 	Hit(ctx context.Context, c Counter, now time.Time, window time.Duration) (count int, ends time.Time, err error)
 	// Undo takes one attempt back.
 	Undo(ctx context.Context, c Counter) error
-	// Clear forgets the counter.
+	// Clear deletes the counter.
 	Clear(ctx context.Context, c Counter) error
 	// Space reports whether a mail may go now that the counter counts, and if so
 	// counts it. Of parallel calls one is granted, and a refusal changes nothing.
@@ -114,7 +114,7 @@ type ResetToken struct {
 // ResetTokens keeps the newest reset token of each address, in the stock table
 // password_reset_tokens and in vestibule_reset_claims.
 type ResetTokens interface {
-	// Issue replaces whatever token the address has.
+	// Issue replaces the token of the address, if it has one.
 	Issue(ctx context.Context, t ResetToken) error
 	// Find returns the unused token of the address with this hash, created after
 	// since, as long as the user's password and address are still those of the
@@ -190,7 +190,7 @@ type Session struct {
 	Version int64
 	// UserID is empty for a guest.
 	UserID string
-	// Intended is the rooted path that was asked for before the sign-in.
+	// Intended is the intended URL, a rooted path; empty for none.
 	Intended string
 	// Intent is the intent last dispensed, nil before the first.
 	Intent *OpenIntent
@@ -243,8 +243,8 @@ type Sessions interface {
 	// and its time is not over. It writes nothing, so that a connection which stays
 	// open keeps no session alive.
 	Alive(ctx context.Context, keys [][]byte) ([]bool, error)
-	// KeepGuest returns the cookie that keeps the page that a guest asked for. It
-	// writes nothing; [Sessions.Load] finds the page in it for an hour.
+	// KeepGuest returns the cookie that keeps a guest's intended URL. It writes
+	// nothing; [Sessions.Load] reads the cookie for an hour.
 	KeepGuest(page string) (*http.Cookie, error)
 	// Renew ends old, if it has a row, and stores next under a new random id, with
 	// the Others of old unless old was another person's. The cookies, among them one

@@ -166,8 +166,8 @@ func set(m *map[string]pluginsdk.Value, name string, v pluginsdk.Value) {
 	(*m)[name] = v
 }
 
-// checkEffect refuses what no grant can allow. Grants themselves are checked by
-// whoever knows them, host/pluginproc.
+// checkEffect refuses what no grant can allow. Grants are checked in
+// host/pluginproc.
 func checkEffect(e pluginsdk.Effect, loginField string) error {
 	switch e.Value().(type) {
 	case nil, bool, int64, float64, string, []byte:

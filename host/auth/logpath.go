@@ -7,8 +7,8 @@ import (
 )
 
 // LogPath returns the path of a request as a log may have it: encoded, so that it
-// is one line, and without the token of a reset link, wherever in the path a mail
-// program has put it and whatever else it has done to the path.
+// is one line, and without the token of a reset link, also where a mail program
+// has changed the path.
 func LogPath(r *http.Request) string {
 	if holdsResetToken(r.URL.Path) {
 		return "/password/reset/***"

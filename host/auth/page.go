@@ -76,8 +76,8 @@ func (p *Pipeline) landing(r *http.Request, s Session, wanted string) (string, e
 	return p.routePath("dashboard")
 }
 
-// ownPage reports whether a path is the sign-in's own: whoever has signed in and
-// is sent there would be sent there again, without end.
+// ownPage reports whether a path belongs to the sign-in. As the target of a
+// sign-in it would lead back to itself without end.
 func ownPage(target string) bool {
 	u, err := url.Parse(target)
 	if err != nil || u.Host != "" {
@@ -86,9 +86,9 @@ func ownPage(target string) bool {
 	return slices.Contains([]string{"/login", "/logout"}, path.Clean(u.Path))
 }
 
-// KeepIntended keeps the page that was asked for: a guest's in a cookie, so that
-// strangers write nothing, anybody else's in the session. What is not a local path,
-// or a page of the login itself, is not kept.
+// KeepIntended keeps the intended URL: a guest's in a cookie, so that strangers
+// write nothing, a user's in the session. What is not a local path, or a page of
+// the login itself, is not kept.
 func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, wanted string) error {
 	wanted = target.LocalPath(wanted)
 	if wanted == "" || len(wanted) > MaxIntended || ownPage(wanted) {

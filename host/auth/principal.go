@@ -107,8 +107,8 @@ func (p *Pipeline) Authenticate(w http.ResponseWriter, r *http.Request) (Princip
 }
 
 // BySession tells who makes a request by the session cookie alone. It sets no cookie,
-// for answers that do not reach the browser: somebody whose session is over is a
-// guest, whatever device has been kept signed in.
+// for answers that do not reach the browser: without a session the principal is a
+// guest, even when the browser has a device token.
 func (p *Pipeline) BySession() Authenticator { return bySession{p} }
 
 type bySession struct{ *Pipeline }

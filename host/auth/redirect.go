@@ -33,8 +33,8 @@ func redirectKind() kind {
 	}
 }
 
-// doneKind is what the built-in dispenser answers: a redirect to the page that the
-// person asked for, or else to the dashboard. Browsers never see the kind itself.
+// doneKind is what the built-in dispenser answers: a redirect to the intended URL,
+// or else to the dashboard. Browsers never see the kind itself.
 func doneKind() kind {
 	return kind{
 		name: pluginsdk.KindDone,

@@ -79,8 +79,8 @@ func (p *Pipeline) MintReset(ctx context.Context, userID string) (User, string, 
 	return user, secret, err
 }
 
-// Reset answers POST /auth/reset-password. It signs nobody in: whoever holds the
-// mail must still know the new password.
+// Reset answers POST /auth/reset-password. It signs nobody in, so that the mail
+// alone opens no session.
 func (p *Pipeline) Reset() http.Handler { return p.serve(p.reset) }
 
 type resetForm struct{ token, email, password, confirmation string }
@@ -93,8 +93,8 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	refused := fault.Invalid("email", "reset_failed")
 	t, user, err := p.findReset(r.Context(), in.email, in.token)
 	if errors.Is(err, ErrNotFound) {
-		// Only what fails counts: strangers' attempts must not keep out the person who
-		// has the mail, and 256 random bits are guessed by nobody.
+		// Only failures count: strangers' attempts must not keep out the person
+		// who has the mail, and 256 random bits cannot be guessed.
 		if err := p.takeResetAttempts(r, "reset", in.email); err != nil {
 			return err
 		}

@@ -40,9 +40,8 @@ const (
 // ErrNoKeys is returned before the first [Guests.Refresh].
 var ErrNoKeys = errors.New("the keys of guests were not read yet")
 
-// Guests remembers the page that a guest asked for in a signed cookie: guests have
-// no row, so that strangers cannot fill the database. It is safe for concurrent
-// use.
+// Guests keeps the intended URL of a guest in a signed cookie: guests have no row,
+// so that strangers cannot fill the database. It is safe for concurrent use.
 type Guests struct {
 	name   string
 	secure bool

@@ -77,8 +77,8 @@ func (s *Store) Name() string { return s.o.Name }
 // Idle returns the idle limit.
 func (s *Store) Idle() time.Duration { return s.o.Idle }
 
-// Get returns the request's session, loaded once per request. The name is that
-// of the store's cookie whatever is passed, since there is one session.
+// Get returns the request's session, loaded once per request. The name that is
+// passed is ignored: a store has one cookie, and a request one session.
 func (s *Store) Get(r *http.Request, _ string) (*sessions.Session, error) {
 	return sessions.GetRegistry(r).Get(s, s.o.Name)
 }

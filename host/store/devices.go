@@ -32,7 +32,8 @@ func (s devices) Find(ctx context.Context, selector []byte) (auth.Device, error)
 	return s.find(ctx, selector, "")
 }
 
-// Lock is Find in a transaction: whoever ends the device waits until it ends.
+// Lock is [devices.Find] and locks the row until the transaction ends, so that
+// nothing else ends the device in between.
 func (s devices) Lock(ctx context.Context, selector []byte) (auth.Device, error) {
 	return s.find(ctx, selector, s.dialect.ForUpdate)
 }

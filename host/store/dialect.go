@@ -55,8 +55,9 @@ type Dialect struct {
 	Unavailable func(error) bool
 	// UniqueViolation reports whether a unique key stood in the way.
 	UniqueViolation func(error) bool
-	// AlreadyExists reports whether a migration failed because its table or index
-	// is there; nil where DDL is transactional and that cannot happen.
+	// AlreadyExists reports whether a migration failed because its table or
+	// index exists already; nil where DDL is transactional and that cannot
+	// happen.
 	AlreadyExists func(error) bool
 	// Backup writes a consistent copy of the database into a new file; nil where
 	// BackupTool, a program of the engine's, has to do that.

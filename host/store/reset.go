@@ -22,8 +22,9 @@ func fingerprint(passwordHash, email string) []byte {
 	return sum[:]
 }
 
-// Issue replaces whatever token the address has. The lock on the user's row
-// keeps two hosts from both inserting; claims that were used are kept, see Claim.
+// Issue replaces the token of the address, if it has one. The lock on the user's
+// row keeps two hosts from both inserting; claims that were used are kept, see
+// Claim.
 func (r resetTokens) Issue(ctx context.Context, t auth.ResetToken) error {
 	const what = "issue reset token"
 	return r.InTx(ctx, func(ctx context.Context) error {

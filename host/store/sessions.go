@@ -130,7 +130,7 @@ func (s sessions) DeleteExpiredSessions(ctx context.Context, now, idleSince time
 // A SessionInfo is a session as the operator sees it.
 type SessionInfo struct {
 	// ID is the first 16 hex digits of the stored key, enough for
-	// [DB.RevokeSession] and of no use to anybody else.
+	// [DB.RevokeSession]; no session can be opened with it.
 	ID string
 	// UserID is empty for a guest.
 	UserID string
@@ -143,7 +143,7 @@ type SessionInfo struct {
 	Created, Seen, Expires time.Time
 }
 
-// ListSessions returns up to limit sessions of the user, or of everybody when
+// ListSessions returns up to limit sessions of the user, or of all users when
 // userID is empty, the last seen first; guests are left out, and so are sessions
 // that have reached their end.
 func (db *DB) ListSessions(ctx context.Context, userID string, limit int) ([]SessionInfo, error) {

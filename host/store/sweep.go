@@ -44,9 +44,9 @@ func (r Retention) withDefaults() Retention {
 	return r
 }
 
-// Sweep deletes what is over from every table that grows, at most one batch of
-// each, so that nobody waits long, and returns how many rows there were. Any
-// number of hosts may sweep. It does not join a transaction.
+// Sweep deletes rows that have expired from every table that grows, at most one
+// batch of each, so that no lock lasts long, and returns how many it deleted.
+// Any number of hosts may sweep. It does not join a transaction.
 func (db *DB) Sweep(ctx context.Context, now time.Time, keep Retention) (int, error) {
 	keep = keep.withDefaults()
 	var idleSince time.Time

@@ -94,7 +94,7 @@ func (t throttle) Undo(ctx context.Context, c auth.Counter) error {
 	return t.run(ctx, "take attempt back", `UPDATE vestibule_counters SET hits = hits - 1 WHERE id = ? AND hits > 0`, counterID(c))
 }
 
-// Clear forgets the counter.
+// Clear deletes the counter.
 func (t throttle) Clear(ctx context.Context, c auth.Counter) error {
 	return t.run(ctx, "clear counter", `DELETE FROM vestibule_counters WHERE id = ?`, counterID(c))
 }
@@ -129,8 +129,8 @@ func (db *DB) ListCounters(ctx context.Context, limit int) ([]CounterInfo, error
 	return infos, nil
 }
 
-// ClearCounters forgets the counters of a login name, in any case, or all of
-// them when it is empty, and returns how many there were.
+// ClearCounters deletes the counters of a login name, compared without regard
+// to case, or all of them when it is empty, and returns how many it deleted.
 func (db *DB) ClearCounters(ctx context.Context, login string) (int, error) {
 	query, args := `DELETE FROM vestibule_counters`, []any(nil)
 	if login != "" {

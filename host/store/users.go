@@ -33,8 +33,8 @@ func (u users) FindByLogin(ctx context.Context, column, value string) (auth.User
 	return u.FindByID(ctx, id)
 }
 
-// readNoRow runs the statement of FindByID for a key that nobody has, and returns
-// [auth.ErrNotFound].
+// readNoRow runs the statement of FindByID for a key that no user has, and
+// returns [auth.ErrNotFound].
 func (u users) readNoRow(ctx context.Context) error {
 	t, err := u.userTable(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (u users) readNoRow(ctx context.Context) error {
 // maxSpellings bounds how many rows may hold one address in different cases.
 const maxSpellings = 100
 
-// findLogin returns the id of the user, empty when nobody or more than one fits.
+// findLogin returns the id of the user, empty when none or more than one fits.
 // It does the same work for a login that is known and one that is not.
 func (u users) findLogin(ctx context.Context, field, value string) (string, error) {
 	col, err := u.hostColumn(ctx, field)
@@ -95,8 +95,9 @@ func (u users) findLogin(ctx context.Context, field, value string) (string, erro
 	return "", nil
 }
 
-// anyCase is a condition that holds at least for every spelling of the address.
-// LOWER changes letters beyond ASCII on some engines only, hence three forms.
+// anyCase is a condition that is true for every spelling of the address, and
+// perhaps for other addresses. LOWER changes letters beyond ASCII on some
+// engines only, hence three forms.
 func (u users) anyCase(c Column, address string) (string, []any) {
 	column := u.dialect.quote(c.Name)
 	if !c.Folds { // otherwise LOWER would only keep the index from being used

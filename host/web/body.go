@@ -19,8 +19,8 @@ const (
 	bodyRate  = 4 << 10
 )
 
-// pacedBody is the body of a request whose client must not dawdle, even where
-// nobody reads it: the server passes over it before the next request.
+// pacedBody is a request body with deadlines. They also hold for a body that no
+// handler reads, because the server skips it before the next request.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

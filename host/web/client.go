@@ -21,7 +21,7 @@ func ClientOf(remote string, forwarded []string, trusted []netip.Prefix) (addres
 	for i := len(hops) - 1; i >= 0 && contains(trusted, addr); i-- {
 		next, ok := parseAddr(strings.TrimSpace(hops[i]))
 		if !ok {
-			break // what stands further left was written by nobody we trust
+			break // a sender that is not trusted wrote what is further left
 		}
 		addr = next
 	}

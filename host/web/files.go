@@ -34,8 +34,8 @@ func Dir(files fs.FS, prefix string, fail Fail) http.Handler {
 	return read(fail, func(w http.ResponseWriter, r *http.Request) error { return serveDir(files, prefix, w, r) })
 }
 
-// Public is [Dir] at "/", but for the order of its answers: a path without a file
-// is not found whatever the method.
+// Public is [Dir] at "/", except that a path without a file is 404 for every
+// method.
 func Public(files fs.FS, fail Fail) http.Handler {
 	dir := Dir(files, "/", fail)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -45,7 +45,7 @@ type Gate struct {
 	fail          Fail
 }
 
-// KeepIntended keeps the page that a guest asked for until after the sign-in.
+// KeepIntended keeps the intended URL until after the sign-in.
 type KeepIntended func(w http.ResponseWriter, r *http.Request, s auth.Session, page string) error
 
 // NewGate returns a gate that asks the authenticator who makes a request.
@@ -53,11 +53,12 @@ func NewGate(site *Site, authenticator auth.Authenticator, keep KeepIntended, fa
 	return &Gate{authenticator, keep, newCrossOrigin(site), fail}
 }
 
-// Guard lets pass only who the guard admits, and no request that another site
-// makes a browser send. A guest who asks for a page goes to /login and comes back
-// afterwards, and who asks for data gets 401. One whose intent loop is open goes
-// there as well, or gets 403 with the step. GuardNone lets everybody pass, and
-// tells who they are unless another site made the browser send the request.
+// Guard passes on the requests of principals that the guard admits, and refuses
+// those that another site makes a browser send. A navigation of a guest goes to
+// /login and comes back afterwards, any other request gets 401. A user with a
+// step open goes to /login as well, or gets 403 with the step. GuardNone admits
+// everybody, and tells who they are unless another site made the browser send the
+// request.
 func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, admitted, err := decide(g.origins, g.authenticator, guard, w, r)
@@ -78,7 +79,7 @@ func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 
 // decide returns who makes the request, and whether the guard admits them; an error
 // where that cannot be told, or where another site made the browser send the request.
-// Behind GuardNone what another site sends is nobody's.
+// Behind GuardNone a request of another site passes as a guest's.
 func decide(origins crossOrigin, by auth.Authenticator, guard Guard, w http.ResponseWriter, r *http.Request) (who auth.Principal, admitted bool, err error) {
 	if err := origins.check(r); err != nil {
 		if guard == GuardNone {
@@ -92,8 +93,8 @@ func decide(origins crossOrigin, by auth.Authenticator, guard Guard, w http.Resp
 	return who, guard.admits(who), nil
 }
 
-// turnAway sends a browser to the login, which resumes, and tells a program that
-// nobody is signed in, or which step is open.
+// turnAway redirects a navigation to the login, which resumes an open step, and
+// answers any other request with 401 or with 403 and the step.
 func (g *Gate) turnAway(w http.ResponseWriter, r *http.Request, who auth.Principal) {
 	if !IsNavigation(r) {
 		g.fail(w, r, refusal(who))

@@ -83,7 +83,8 @@ func (l *Limits) perClient(share int, key string) *admission.Queue {
 }
 
 // Share returns a queue of so many slots, of which one client may have share, for
-// what is taken at once or not at all: nobody waits there, and nobody is refused.
+// what is taken at once or not at all: it has no waiting list, and refusals are
+// not counted.
 func (l *Limits) Share(slots, share int) *admission.Queue {
 	return admission.New(admission.Options{Slots: slots, Share: share})
 }

@@ -70,7 +70,7 @@ type Middleware struct {
 // Count is told of every answer.
 type Count func(route string, status int, took time.Duration)
 
-// NewMiddleware returns a middleware. A nil admit bounds nobody.
+// NewMiddleware returns a middleware. A nil admit bounds no client.
 func NewMiddleware(site *Site, fail Fail, log hclog.Logger, count Count, admit *Admission) *Middleware {
 	return &Middleware{site, newCrossOrigin(site), fail, log, count, admit}
 }

@@ -87,7 +87,7 @@ func (p *Proxy) outsideLocation(r *http.Request, location string) string {
 }
 
 // outside returns a rooted path of the application as browsers see it; any other
-// text as it is.
+// text unchanged.
 func (p *Proxy) outside(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || isBelow(path, p.o.StripPrefix) {
 		return path

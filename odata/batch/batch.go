@@ -23,8 +23,8 @@ type Request struct {
 	Group string
 	// DependsOn names requests or groups that must have succeeded before.
 	DependsOn []string
-	// Conditional tells that the request has a condition (if), which nobody here
-	// evaluates (OData-JSON 19.1).
+	// Conditional tells that the request has a condition (if), which is not evaluated: such a request is 424
+	// (OData-JSON 19.1).
 	Conditional bool
 }
 

@@ -20,7 +20,7 @@ type Options struct {
 	Limits plan.Limits
 	// Prefer is the client's preferred maximal page size; zero or less when there is none.
 	Prefer int64
-	// Caller is who asks; the zero value is nobody.
+	// Caller is who asks; the zero value is a guest.
 	Caller plan.Caller
 	// Now is the time of the request, for the function now.
 	Now time.Time

@@ -176,7 +176,7 @@ func (s *scope) choice(e *syntax.Case) (plan.Expr, error) {
 		}
 	}
 	if common.Type().Kind == edm.Null {
-		return common, nil // whatever the conditions are
+		return common, nil // without regard to the conditions
 	}
 	for i, r := range results {
 		if _, y, ok := unify(common, r); ok {

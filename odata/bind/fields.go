@@ -67,7 +67,7 @@ func (l *level) fields(q *syntax.Query) error {
 	return nil
 }
 
-// keyColumns makes columns of the key, so that links and context URLs can be written whatever is selected.
+// keyColumns makes columns of the key, so that links and context URLs can be written without regard to $select.
 func keyColumns(n *plan.Node) {
 	for _, p := range n.Set.Type.Key {
 		n.Key = append(n.Key, column(n, &plan.Ref{Range: n.Query.Range, Path: []*edm.Property{p}, T: p.Type}))

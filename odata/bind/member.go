@@ -272,8 +272,8 @@ func (s *scope) over(r *plan.Range, name string) *scope {
 	return &in
 }
 
-// maxLambdas bounds how deep any and all nest: each level multiplies the rows that
-// a database looks at, and nobody asks for more in earnest.
+// maxLambdas bounds how deep any and all nest: each level multiplies the rows that a database looks at, and real
+// clients send no more.
 const maxLambdas = 3
 
 // lambda binds any and all. OData-URL 5.1.1.13
@@ -293,7 +293,7 @@ func (s *scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 		return nil, err
 	}
 	if sub.Op == "all" && q.Filter != nil {
-		// all over a filtered collection: whatever is filtered out does not speak.
+		// all over a filtered collection: true for rows that the filter leaves out.
 		pred = &plan.Call{Name: "or", T: edm.Of(edm.Boolean), Args: []plan.Expr{
 			pred, &plan.Call{Name: "not", Args: []plan.Expr{isTrue(q.Filter)}, T: edm.Of(edm.Boolean)},
 		}}

@@ -9,7 +9,7 @@ const (
 	GuardSettled Guard = iota
 	// GuardSession demands a signed-in user.
 	GuardSession
-	// GuardNone lets everybody in.
+	// GuardNone admits everybody, guests too.
 	GuardNone
 )
 

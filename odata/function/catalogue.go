@@ -57,7 +57,7 @@ const (
 // catalogue is filled by add while the package is initialised, and then only read.
 var catalogue = map[string]*Function{}
 
-// add puts a function into the catalogue. A name that is there already is a fault of the program.
+// add puts a function into the catalogue. A name that exists already is a fault of the program.
 func add(f Function) *Function { //nolint:unparam // the result lets an entry be a declaration
 	key := strings.ToLower(f.Name)
 	if catalogue[key] != nil {

@@ -15,8 +15,8 @@ var (
 	_ = add(Function{Name: "le", Group: Comparison, Null: Never, Signatures: pairs(false), Eval: evalCompare})
 )
 
-// In has the tested value first and the list behind it, whatever its length: true when one of them is equal. Its
-// signature has the first item of the list. OData-URL 5.1.1.1.12
+// In has the tested value first and the list, of any length, behind it: true when one of them is equal. Its signature
+// has the first item of the list. OData-URL 5.1.1.1.12
 var _ = add(Function{Name: "in", Group: Comparison, Null: Never, Signatures: pairs(true), Eval: evalIn})
 
 // Has tells whether all flags of the second value, a constant, are set in the first. OData-URL 5.1.1.1.11

@@ -52,7 +52,8 @@ func skip(text []byte, n int64) []byte {
 	return text
 }
 
-// evalLetterCase is tolower and toupper: letter for letter, whatever the language. OData-URL 5.1.1.5.7, 5.1.1.5.8
+// evalLetterCase is tolower and toupper: letter for letter, in no language in particular. OData-URL 5.1.1.5.7,
+// 5.1.1.5.8
 func evalLetterCase(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	if c.Name == "tolower" {
 		return plan.Value{Bytes: bytes.ToLower(args[0].Bytes)}, nil

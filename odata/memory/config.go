@@ -7,7 +7,7 @@ type Config struct {
 	// Namespace of the types, identifiers with dots between; "Vestibule" when empty.
 	Namespace string
 	// Guard of the service, and of the sets that have none of their own. The zero value demands a signed-in caller;
-	// edm.GuardNone lets everybody in.
+	// edm.GuardNone admits everybody, guests too.
 	Guard edm.Guard
 	Sets  []Set
 	// Singletons are sets of one row, without a key in their URL.

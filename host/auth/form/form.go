@@ -61,8 +61,8 @@ func Read(r *http.Request) (Form, error) {
 	return Form{Values: values, JSON: kind == "application/json"}, nil
 }
 
-// Discard checks the body of a request that has no fields as Read does. An empty
-// one is fine whatever its content type says: clients often announce JSON and
+// Discard checks the body of a request that has no fields, as Read does. It
+// accepts an empty body of any content type: clients often announce JSON and
 // send nothing.
 func Discard(r *http.Request) error {
 	if r.ContentLength == 0 {

@@ -21,8 +21,8 @@ var ErrUnusable = errors.New("unusable password hash")
 type Options struct {
 	// Format is that of new hashes; empty means [Argon2id].
 	Format Format
-	// Observe is told of each hash that is computed, by its format and cost, such
-	// as "bcrypt/12"; nil for nobody.
+	// Observe is told of each hash that is computed, by its format and cost,
+	// such as "bcrypt/12"; may be nil.
 	Observe func(format string)
 	// Queue bounds the hashes under way and those that wait. When zero, Slots and
 	// Share are the number of processors, at least 128 attempts of one client may
@@ -32,7 +32,7 @@ type Options struct {
 
 // A Hasher hashes and verifies passwords, as many at a time as there are
 // processors. Clients that wait are served by the least time used so far, so that
-// one who guesses delays nobody else; beyond the bound the error is an
+// a client that guesses does not delay others; beyond the bound the error is an
 // *admission.Busy. It is safe for concurrent use.
 type Hasher struct {
 	o     Options
@@ -123,7 +123,8 @@ func (h *Hasher) Stale(hash, password string) bool {
 type Attempt struct {
 	// Client is who waits for a turn: clients with one name count as one.
 	Client string
-	// Stored is the hash of the person named; empty for nobody.
+	// Stored is the hash of the user that the login names; empty when there is
+	// none.
 	Stored string
 	// Password is what was typed.
 	Password string

@@ -19,10 +19,10 @@ const (
 	TooCommon = "password_too_common"
 )
 
-// Check returns the code of what is wrong with a new password, or "": it
-// must have minLength characters, and be neither common nor made of what
-// everybody knows about the person, such as the address and the name. A common one
-// stays common when it is doubled or decorated.
+// Check returns the code of what is wrong with a new password, or "": it must have
+// minLength characters, and be neither common nor one of the known texts, such as
+// the address and the name. A common password is refused doubled or decorated as
+// well.
 func Check(password string, minLength int, known ...string) string {
 	if utf8.RuneCountInString(password) < minLength {
 		return TooShort
@@ -37,8 +37,8 @@ func Check(password string, minLength int, known ...string) string {
 	return ""
 }
 
-// isKnown reports whether a password is one of the texts that everybody knows
-// about the person, an address also without its host, or one with decoration.
+// isKnown reports whether a password is one of the known texts, or one of them
+// with decoration; of an address also the part before the @.
 func isKnown(lower string, known []string) bool {
 	for _, word := range known {
 		word = strings.ToLower(strings.TrimSpace(word))

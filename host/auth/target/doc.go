@@ -1,5 +1,5 @@
-// Package target checks where a browser may be sent: the page that a guest asked
-// for, and the target of a redirect intent.
+// Package target checks where a browser may be sent: the intended URL, and the
+// target of a redirect intent.
 //
 // What lives elsewhere: keeping and using them is host/auth.
 package target

@@ -76,7 +76,7 @@ func Check(target string, origins []string) error {
 	return nil
 }
 
-// sameOrigin tells whether u is of an origin, in whatever case that was written.
+// sameOrigin tells whether u is of an origin, compared as [Origin] gives it.
 func sameOrigin(origin string, u *url.URL) bool {
 	o, err := url.Parse(origin)
 	return err == nil && Origin(o) == Origin(u)

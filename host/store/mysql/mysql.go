@@ -23,10 +23,10 @@ const (
 )
 
 // Open opens the database that dsn names, as the driver reads it:
-// "user:password@tcp(host:3306)/database". What the store relies on is set
-// whatever the DSN says: affected rows count the rows found, times are read as
-// such, and a value that is too long is an error instead of being cut off.
-// Errors never contain the password. Close the DB after use.
+// "user:password@tcp(host:3306)/database". Open overrides the parameters of the
+// DSN that the store relies on: affected rows count the rows found, times are
+// read as such, and a value that is too long is an error instead of being cut
+// off. Errors never contain the password. Close the DB after use.
 func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {

@@ -77,7 +77,7 @@ func locate(dsn string) (uri, file string, err error) {
 	return uri, file, err
 }
 
-// create makes the file, so that nobody else can read what is put into it.
+// create makes the file readable for its owner only.
 func create(uri, file string) error {
 	if strings.Contains(uri, "mode=ro") || strings.Contains(uri, "vfs=") {
 		return nil
@@ -170,8 +170,8 @@ func uniqueViolation(err error) bool {
 	return c == sqlite3.SQLITE_CONSTRAINT_UNIQUE || c == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
-// backup copies with VACUUM INTO, which reads one snapshot and keeps nobody from
-// writing.
+// backup copies with VACUUM INTO, which reads one snapshot and does not block
+// writers.
 func backup(ctx context.Context, reader *sqlx.DB, file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

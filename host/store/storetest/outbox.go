@@ -21,7 +21,7 @@ func outboxRules() []rule {
 	}
 }
 
-// purpose is that of every mail here; the store passes it on as it is.
+// purpose is that of every mail here; the store does not interpret it.
 const purpose = "password_reset"
 
 // lease leases a mail for a minute.

@@ -197,6 +197,6 @@ func intercept(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler gr
 		return answer, err
 	}
 	out := &emptypb.Empty{}
-	out.ProtoReflect().SetUnknown(raw) // which a message sends on as it is
+	out.ProtoReflect().SetUnknown(raw) // which protobuf sends unchanged
 	return out, nil
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// guardScript reads what to clean up from its standard input, which ends when
-// the host does, in whatever way: then it kills the process groups that it was
-// told of, and whatever still carries their mark, and removes the directory.
+// guardScript reads process groups from its standard input, which ends when the
+// host does, however that ends. Then it kills the groups and every process that
+// carries their mark, and removes the directory.
 const guardScript = `
 trap '' INT TERM HUP
 dir=$1 key=$2 groups=

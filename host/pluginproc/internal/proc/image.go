@@ -20,9 +20,9 @@ import (
 )
 
 // An Image is a program that was checked and is ready to be executed, maybe
-// several times. With a checksum in config.hcl it is a copy made while the
-// checksum was taken, out of others' reach, so that the bytes that were checked
-// are the bytes that run, whatever happens to the file.
+// several times. With a checksum in config.hcl it is a private copy, made while
+// the checksum was taken: the bytes that were checked are the bytes that run,
+// also when the file changes later.
 type Image struct {
 	path  string            // what is executed
 	Sum   string            // hexadecimal SHA-256 of the program
@@ -159,8 +159,8 @@ func (im *Image) copyOf(f *os.File, base string) error {
 	}
 	im.close = func() { _ = os.RemoveAll(dir) }
 	im.path = filepath.Join(dir, filepath.Base(f.Name()))
-	// A fork of another goroutine's must not inherit the descriptor: as long as
-	// anybody can write to the file, it cannot be executed (ETXTBSY).
+	// A fork in another goroutine must not inherit the descriptor: a file that
+	// is open for writing cannot be executed (ETXTBSY).
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	to, err := os.OpenFile(im.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o500)

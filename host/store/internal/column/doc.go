@@ -1,5 +1,5 @@
 // Package column reads and writes columns of tables that belong to the host
-// application, whatever their types: the engines name and return the same things
+// application, of any type: the engines name and return the same types
 // differently.
 //
 // What lives elsewhere: which columns there are, and the SQL, in host/store.

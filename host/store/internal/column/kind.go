@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Kind is what a column holds, whatever the engine calls it.
+// A Kind is what a column holds, under one name for all engines.
 type Kind int
 
 // The kinds.
