@@ -197,7 +197,7 @@ func TestUnsettledPeopleMakeNoMachineTokens(t *testing.T) {
 
 // A token counts for its user where clients have shares, and a guest's for the address.
 func TestMachineTokenCountsAsItsUser(t *testing.T) {
-	s, source := limited(t, func(o *host.Options) { o.Limits.RequestsPerClient, o.Limits.Wait = 2, 10*time.Millisecond })
+	s, source := limited(t, func(o *host.Options) { o.Limits.RequestsPerClient, o.Limits.Wait = 2, 500*time.Millisecond })
 	_, text := s.token(t, adaEmail, host.TokenRequest{})
 	b := s.browser(t)
 	b.login(adaEmail, adaPassword, false).want(t, 200, "")
