@@ -163,6 +163,10 @@ func newSite(t testing.TB, db *store.DB, change func(*host.Options)) *testSite {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Before the workers begin to use the store, which it sets the clock of as well.
+	if s.admin, err = host.NewAdmin(o); err != nil {
+		t.Fatal(err)
+	}
 	if err := h.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -173,9 +177,6 @@ func newSite(t testing.TB, db *store.DB, change func(*host.Options)) *testSite {
 			t.Error(err)
 		}
 	})
-	if s.admin, err = host.NewAdmin(o); err != nil {
-		t.Fatal(err)
-	}
 	s.host, s.Server = h, httptest.NewServer(handler)
 	t.Cleanup(s.Close)
 	s.user, err = s.admin.FindUser(t.Context(), adaEmail)
