@@ -192,7 +192,7 @@ func (r mediaRange) json() (JSON, bool) {
 		if p.name == "q" {
 			break
 		}
-		ok := true
+		var ok bool
 		switch value := strings.ToLower(p.value); p.name {
 		case "odata.metadata", "metadata":
 			j.Metadata, ok = level(value)

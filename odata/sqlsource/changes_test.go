@@ -91,10 +91,21 @@ func kill(t *testing.T, db sqlsource.Database, dialect string) {
 		}
 		return
 	}
+	for _, id := range others(t, conn) {
+		if _, err := conn.ExecContext(t.Context(), "KILL "+id); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// others are the connections of MariaDB to the database of conn, without it.
+func others(t *testing.T, conn *sql.Conn) []string {
+	t.Helper()
 	rows, err := conn.QueryContext(t.Context(), "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = rows.Close() }()
 	var ids []string
 	for rows.Next() {
 		var id string
@@ -103,14 +114,10 @@ func kill(t *testing.T, db sqlsource.Database, dialect string) {
 		}
 		ids = append(ids, id)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range ids {
-		if _, err := conn.ExecContext(t.Context(), "KILL "+id); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return ids
 }
 
 // A column that is dropped under a running service is a 503, which names it to the

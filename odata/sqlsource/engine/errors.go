@@ -95,7 +95,7 @@ func says(err error, text string) bool {
 		if strings.Contains(err.Error(), text) {
 			return true
 		}
-		if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // this walks the tree itself
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
 			return slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return says(e, text) })
 		}
 		err = errors.Unwrap(err)
