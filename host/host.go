@@ -64,7 +64,10 @@ func New(o Options) (*Host, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	o.Store.Now, o.Store.Wait = o.Now, o.Limits.Wait
+	o.Store.Now = o.Now
+	if o.Store.Wait != o.Limits.Wait { // or a host that is running on it may just be reading it
+		o.Store.Wait = o.Limits.Wait
+	}
 	h := &Host{o: o, metrics: telemetry.New(slices.Concat(web.LimitKeys(), odata.LimitNames())...)}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
