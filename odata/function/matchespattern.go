@@ -26,7 +26,7 @@ func checkPattern(c *plan.Call) *plan.Error {
 		return plan.Errorf(plan.NotImplemented, 1, "a pattern must be a constant")
 	}
 	text, err := pattern(string(l.Value.Bytes))
-	var part notPortable
+	var part differsError
 	switch {
 	case errors.As(err, &part):
 		return plan.Errorf(plan.NotImplemented, 1, "{arg} has a part that databases read differently: %s", part)

@@ -29,10 +29,10 @@ func pattern(text string) (portable string, err error) {
 	return b.String(), nil
 }
 
-// notPortable is a part of a pattern that the engines read differently.
-type notPortable string
+// differsError is a part of a pattern that the engines read differently.
+type differsError string
 
-func (e notPortable) Error() string { return string(e) }
+func (e differsError) Error() string { return string(e) }
 
 func writePattern(b *strings.Builder, re *syntax.Regexp) error {
 	switch re.Op {
@@ -63,7 +63,7 @@ func writePattern(b *strings.Builder, re *syntax.Regexp) error {
 	case syntax.OpAlternate:
 		return writeGroup(b, re.Sub)
 	default: // word boundaries, lines, and what matches nothing
-		return notPortable(re.String())
+		return differsError(re.String())
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func writeGroup(b *strings.Builder, alternatives []*syntax.Regexp) error {
 
 func writeRepeat(b *strings.Builder, re *syntax.Regexp) error {
 	if re.Op == syntax.OpRepeat && (re.Min > maxRepeat || re.Max > maxRepeat) {
-		return notPortable(re.String())
+		return differsError(re.String())
 	}
 	if err := writeGroup(b, re.Sub); err != nil {
 		return err
@@ -136,7 +136,7 @@ func writeClass(b *strings.Builder, ranges []rune) error {
 		not, ranges = "^", complement(ranges)
 	}
 	if len(ranges) == 0 || len(ranges) > 2*maxRanges {
-		return notPortable("a class of too many or no characters")
+		return differsError("a class of too many or no characters")
 	}
 	b.WriteString("[" + not)
 	for pair := range slices.Chunk(ranges, 2) {
@@ -170,7 +170,7 @@ func complement(ranges []rune) (out []rune) {
 // writeRune writes a character, within a class or not. Databases have no text with NUL or with half a character.
 func writeRune(b *strings.Builder, r rune) error {
 	if r == 0 || r >= 0xd800 && r <= 0xdfff {
-		return notPortable("a character that no text has")
+		return differsError("a character that no text has")
 	}
 	if r < unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsDigit(r) && r > ' ' {
 		b.WriteByte('\\')

@@ -2,7 +2,6 @@ package sqlsource_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -22,18 +21,40 @@ INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00
 	const refused = "refused"
 	cases := map[string][][3]string{ // column, type, value
 		"": {
-			{"txt", "Edm.Duration", refused}, {"txt", "Edm.Date", refused}, {"txt", "Edm.Guid", refused}, {"txt", "Edm.Int32", refused},
-			{"txt", "Edm.Boolean", refused}, {"txt", "Edm.DateTimeOffset", refused}, {"txt", "Edm.Decimal", refused}, {"txt", "Edm.Binary", refused},
-			{"dbl", "Edm.Int64", refused}, {"dbl", "Edm.Decimal", refused}, {"at", "Edm.Date", refused}, {"day", "Edm.TimeOfDay", refused},
-			{"bin", "Edm.String", refused}, {"n", "Edm.Double", refused}, {"n", "Edm.Date", refused}, {"flag", "Edm.Date", refused},
-			{"n", "Edm.Int32", "90"}, {"n", "Edm.Decimal", "90"}, {"n", "Edm.Duration", "PT1M30S"}, {"n", "Edm.Boolean", "1"},
-			{"n", "Edm.DateTimeOffset", "1970-01-01T00:01:30Z"}, {"n", "Edm.String", "90"}, {"dbl", "Edm.Single", "1.5"}, {"dbl", "Edm.Duration", "PT1.5S"},
-			{"day", "Edm.String", "2024-02-29"}, {"txt", "Edm.String", "PT1H"},
+			{"txt", "Edm.Duration", refused},
+			{"txt", "Edm.Date", refused},
+			{"txt", "Edm.Guid", refused},
+			{"txt", "Edm.Int32", refused},
+			{"txt", "Edm.Boolean", refused},
+			{"txt", "Edm.DateTimeOffset", refused},
+			{"txt", "Edm.Decimal", refused},
+			{"txt", "Edm.Binary", refused},
+			{"dbl", "Edm.Int64", refused},
+			{"dbl", "Edm.Decimal", refused},
+			{"at", "Edm.Date", refused},
+			{"day", "Edm.TimeOfDay", refused},
+			{"bin", "Edm.String", refused},
+			{"n", "Edm.Double", refused},
+			{"n", "Edm.Date", refused},
+			{"flag", "Edm.Date", refused},
+			{"n", "Edm.Int32", "90"},
+			{"n", "Edm.Decimal", "90"},
+			{"n", "Edm.Duration", "PT1M30S"},
+			{"n", "Edm.Boolean", "1"},
+			{"n", "Edm.DateTimeOffset", "1970-01-01T00:01:30Z"},
+			{"n", "Edm.String", "90"},
+			{"dbl", "Edm.Single", "1.5"},
+			{"dbl", "Edm.Duration", "PT1.5S"},
+			{"day", "Edm.String", "2024-02-29"},
+			{"txt", "Edm.String", "PT1H"},
 		},
 		"postgres": {{"clock", "Edm.Duration", refused}, {"flag", "Edm.Int64", refused}, {"dec", "Edm.Int64", refused}, {"dec", "Edm.Duration", "PT1.5S"}},
 		"mysql": {
-			{"clock", "Edm.Duration", "PT1H2M3S"}, {"flag", "Edm.Int64", "1"}, {"dec2", "Edm.Int64", refused},
-			{"guid", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"}, {"raw", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"},
+			{"clock", "Edm.Duration", "PT1H2M3S"},
+			{"flag", "Edm.Int64", "1"},
+			{"dec2", "Edm.Int64", refused},
+			{"guid", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"},
+			{"raw", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"},
 		},
 	}
 	for dialect, script := range scripts {
@@ -56,7 +77,7 @@ INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00
 					}
 					place := strings.Join(invalid.Findings[0].Path, ".")
 					if place != "entity_set.Things.property."+c[0]+".type" || !strings.Contains(invalid.Findings[0].What, c[1]) || invalid.Findings[0].Remedy == "" {
-						t.Error(fmt.Sprintf("%+v", invalid.Findings))
+						t.Errorf("%+v", invalid.Findings)
 					}
 				})
 			}

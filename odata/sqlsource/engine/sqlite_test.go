@@ -82,7 +82,7 @@ func openEmpty(t *testing.T, maxConns int) *engine.SQLite {
 	return db
 }
 
-func begin(t *testing.T, ctx context.Context, db *engine.SQLite, need engine.Need) engine.Tx {
+func begin(ctx context.Context, t *testing.T, db *engine.SQLite, need engine.Need) engine.Tx {
 	t.Helper()
 	tx, err := db.Begin(ctx, need)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestPagesThatConnectionsKeep(t *testing.T) {
 			for range 3 { // new connections, and those that came back
 				var txs []engine.Tx
 				for i, need := range test.needs {
-					tx := begin(t, t.Context(), db, need)
+					tx := begin(t.Context(), t, db, need)
 					txs = append(txs, tx)
 					if got := -number(t, tx, "PRAGMA cache_size"); got != test.want[i] {
 						t.Errorf("connection %d keeps %d KiB, want %d", i, got, test.want[i])
@@ -131,7 +131,7 @@ func TestAnInterruptEndsOneTransaction(t *testing.T) {
 	db := openEmpty(t, 1)
 	for i := range 5 {
 		ctx, cancel := context.WithCancel(t.Context())
-		tx := begin(t, ctx, db, engine.Need{})
+		tx := begin(ctx, t, db, engine.Need{})
 		cur, err := tx.Query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func TestAnInterruptEndsOneTransaction(t *testing.T) {
 		if err := tx.Close(); err != nil {
 			t.Fatal(err)
 		}
-		tx = begin(t, t.Context(), db, engine.Need{Snapshot: true})
+		tx = begin(t.Context(), t, db, engine.Need{Snapshot: true})
 		if got := number(t, tx, "SELECT 42"); got != 42 {
 			t.Errorf("got %d", got)
 		}
