@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/vestibule-dev/vestibule/v2/host"
@@ -122,8 +123,20 @@ func TestPathsInTheLog(t *testing.T) {
 	} {
 		s.raw(t, "GET "+path+" HTTP/1.1\nHost: $HOST\nConnection: close\n\n")
 	}
+	// A request has its line after its answer.
+	logged := func(requests int) {
+		for range 1000 {
+			if strings.Count(s.log.String(), "request: request_id=") >= requests {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Fatalf("no %d requests in the log:\n%s", requests, s.log)
+	}
+	logged(10)
 	before := strings.Count(s.log.String(), "\n")
 	s.raw(t, "GET /front/a%0a2026-01-01T00:00:00.000Z%20[INFO]%20forged%0d%0aline%0a HTTP/1.1\nHost: $HOST\nConnection: close\n\n")
+	logged(11)
 	if lines := strings.Count(s.log.String(), "\n") - before; lines != 1 {
 		t.Errorf("one request makes %d lines:\n%s", lines, s.log)
 	}

@@ -156,7 +156,7 @@ func runAsHost(specs string) {
 	select {}
 }
 
-// When the host is killed, nothing of its plugins lives a second later: not those
+// When the host is killed, nothing of its plugins lives on for long: not those
 // that do not watch their lifeline, not frozen ones, not the children that they
 // started, and no file.
 func TestKilledHostLeavesNothing(t *testing.T) {
