@@ -1,6 +1,7 @@
 package sqlsource_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,6 +97,34 @@ INSERT INTO children VALUES (5, 2), (6, NULL), (9223372036854775807, 1)`), sqlso
 	} {
 		if got := s.get(target); got != want {
 			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
+	}
+}
+
+// A key of MariaDB that is unsigned, as those of many frameworks are, finds and orders
+// rows by its index.
+func TestUnsignedKeysUseTheirIndex(t *testing.T) {
+	t.Parallel()
+	s := open(t, database(t, "mysql", `CREATE TABLE parents (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, place INT UNSIGNED NOT NULL, note VARCHAR(200), KEY (place));
+INSERT INTO parents (place, note) SELECT seq * 7, REPEAT('x', 200) FROM seq_1_to_5000;
+ANALYZE TABLE parents`), sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"*"}})
+	for _, target := range []string{
+		"parents(7)", "parents?$top=5", "parents?$orderby=id desc&$top=5", "parents?$filter=id gt 4990", "parents?$filter=id in (1,2)",
+		"parents?$filter=place eq 70", "parents?$orderby=place&$top=5", "parents?$filter=id eq -1",
+	} {
+		p, err := s.plan(target, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := s.Explain(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, st := range e.Statements {
+			plan := strings.Join(st.QueryPlan, "\n")
+			if strings.Contains(plan, "filesort") || strings.Contains(plan, "ALL") {
+				t.Errorf("%s reads the whole table: %s\n%s", target, st.SQL, plan)
+			}
 		}
 	}
 }

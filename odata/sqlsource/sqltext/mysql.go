@@ -124,7 +124,7 @@ func (mysql) literal(t edm.Type, v plan.Value) frag {
 	return fill("CAST($1 AS SIGNED)", param(v.Int))
 }
 
-// comparands compares text by its bytes, and leaves columns with a zone as they are, for their indexes.
+// comparands compares text by its bytes, and leaves columns with a zone and unsigned ones as they are, for their indexes.
 func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
 	switch x.Type().Kind {
 	case edm.String:
@@ -136,7 +136,19 @@ func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, o
 			return g.raw(ref), fill("CONVERT_TZ($1, '+00:00', @@session.time_zone)", g.value(y)), true
 		}
 	}
+	if x.Type().Kind.Integer() && y.Type().Kind.Integer() {
+		return d.count(g, x), d.count(g, y), true
+	}
 	return a, b, false
+}
+
+// count is an integer to compare or to order by. An unsigned column stays as it is,
+// for its index: only arithmetic needs it signed.
+func (mysql) count(g *Generator, e plan.Expr) frag {
+	if ref, ok := e.(*plan.Ref); ok && strings.HasSuffix(g.columnOf(ref).Type, "unsigned") {
+		return g.raw(ref)
+	}
+	return g.value(e)
 }
 
 func bytesOf(f frag) frag { return fill("CAST($1 AS BINARY)", f) }
@@ -153,12 +165,15 @@ func (mysql) narrow(op string, column frag, _ *Column, prefix string) frag {
 func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }
 func (mysql) distinct(x, y frag) frag { return fill("NOT ($1 <=> $2)", x, y) }
 
-func (mysql) sortKey(g *Generator, e plan.Expr) frag {
+func (d mysql) sortKey(g *Generator, e plan.Expr) frag {
 	if e.Type().Kind == edm.String {
 		return bytesOf(g.value(e))
 	}
 	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp" {
 		return g.raw(ref)
+	}
+	if e.Type().Kind.Integer() {
+		return d.count(g, e)
 	}
 	return g.value(e)
 }
