@@ -171,7 +171,7 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 		singles = append(singles, s.Set)
 	}
 	same(t, "singletons", []string{
-		"Company Firm none key code, only active eq 1",
+		"Company Firm settled key code, only active eq 1",
 		"Other Other session key id",
 	}, described(singles))
 	same(t, "shape of Products", []string{

@@ -115,6 +115,7 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 			"odata {\n  guard = \"none\"\n  entity_set \"P\" {\n    table = \"p\"\n    filter = \"a eq @user_id\"\n  }\n}",
 			[]string{`config.hcl:5:14: the row policy asks who is signed in`},
 		},
+		"weaker set":                {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    guard = \"none\"\n    key = [\"a\"]\n    hide = [\"a\"]\n  }\n}", []string{`config.hcl:4:13: warning: guard = "none" opens nothing: odata.guard is "settled", and holds for every set: take it out, or write`, `config.hcl:5:12: the key column`}},
 		"hidden key":                {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    key = [\"a\"]\n    hide = [\"a\"]\n  }\n}", []string{`config.hcl:4:12: the key column "a" is hidden`}},
 		"one name for two":          {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n  }\n  singleton \"P\" {\n    table = \"p\"\n  }\n}", []string{`config.hcl:5:13: entity_set "P" and singleton "P" have one name`}},
 		"navigation of both":        {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    navigation \"n\" {\n      to = \"P\"\n      on = { a = \"b\" }\n      via = \"t\"\n    }\n  }\n}", []string{`config.hcl:4:16: navigation "n" has both on and via`}},

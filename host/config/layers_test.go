@@ -303,7 +303,7 @@ odata {
 		"VESTIBULE_PLUGIN__ORGS__ENV__token=secret",
 		"VESTIBULE_PLUGIN__ORGS__CONFIG__URL=17",
 		"VESTIBULE_PLUGIN__ORGS__CONFIG__DEPTH=2",
-		"VESTIBULE_ODATA__ENTITY_SET__PRODUCTS__GUARD=none",
+		"VESTIBULE_ODATA__ENTITY_SET__PRODUCTS__GUARD=session", "VESTIBULE_ODATA__GUARD=none",
 		"VESTIBULE_SERVER__TRUSTED_PROXIES=10.0.0.0/8, 192.168.0.0/16",
 		"VESTIBULE_ODATA__ENTITY_SET__PRODUCTS__HIDE=[\"a\", \"b\"]",
 	}, `route."old-page.html".path=/older`, "plugin.orgs.config.limit=null", `odata.enum.Color.members={Red=1}`)
@@ -317,7 +317,7 @@ odata {
 		"/b", "settled", "/older", 9 * time.Second,
 		map[string]string{"KEPT": "1", "token": "secret"},
 		"17", int64(2), nil,
-		"none",
+		"session",
 		[]string{"a", "b"},
 		[]string{"10.0.0.0/8", "192.168.0.0/16"},
 		int64(1),

@@ -219,6 +219,15 @@ func (c *Config) checkOData(f *Findings) {
 	}
 }
 
+// warnOfWeakerGuard tells of a set that asks for less than the service, which opens nothing.
+func (c *Config) warnOfWeakerGuard(f *Findings, guard string, path []string) {
+	fewer := []string{"none", "session", "settled"}
+	if slices.Index(fewer, guard) < slices.Index(fewer, c.OData.Guard) {
+		f.Warn(c.at(path...), fmt.Sprintf("guard = %q opens nothing: odata.guard is %q, and holds for every set", guard, c.OData.Guard),
+			fmt.Sprintf("take it out, or write odata { guard = %q } and give the other sets guards of their own", guard))
+	}
+}
+
 func (c *Config) checkSet(f *Findings, set EntitySet, path ...string) {
 	below := func(more ...string) []string { return append(path[:len(path):len(path)], more...) }
 	guard := c.OData.Guard
@@ -227,6 +236,8 @@ func (c *Config) checkSet(f *Findings, set EntitySet, path ...string) {
 	}
 	if set.Filter != nil && guard == "none" && regexp.MustCompile(`@user_\w`).MatchString(*set.Filter) {
 		f.Add(c.at(below("filter")...), `the row policy asks who is signed in, and guard = "none" lets in who is not`, `write guard = "session", or take @user_… out of filter`)
+	} else {
+		c.warnOfWeakerGuard(f, guard, below("guard"))
 	}
 	for i, column := range set.Key {
 		if slices.Contains(set.Hide, column) {

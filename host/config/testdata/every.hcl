@@ -175,7 +175,7 @@ odata {
   singleton "Company" {
     table  = "companies"
     type   = "Firm"
-    guard  = "none"
+    guard  = "settled"
     key    = ["code"]
     hide   = ["secret"]
     filter = "active eq 1"
