@@ -37,21 +37,30 @@ func (p people) HashFormats(context.Context) ([]string, error) { return p.format
 // counters is an auth.Throttle in memory that grants every attempt.
 type counters struct {
 	auth.Throttle
+	mu   *sync.Mutex
 	hits map[string]int
 }
 
+func newCounters() counters { return counters{mu: &sync.Mutex{}, hits: map[string]int{}} }
+
+func (c counters) add(kind string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hits[kind] += n
+}
+
 func (c counters) Hit(_ context.Context, k auth.Counter, now time.Time, window time.Duration) (int, time.Time, error) {
-	c.hits[k.Kind]++
+	c.add(k.Kind, 1)
 	return 1, now.Add(window), nil
 }
 
 func (c counters) Undo(_ context.Context, k auth.Counter) error {
-	c.hits[k.Kind]--
+	c.add(k.Kind, -1)
 	return nil
 }
 
 func (c counters) Space(_ context.Context, k auth.Counter, _ time.Time, _ auth.Spacing) (bool, error) {
-	c.hits[k.Kind]++
+	c.add(k.Kind, 1)
 	return true, nil
 }
 
@@ -69,7 +78,7 @@ func TestFailedLoginsDoTheSameWork(t *testing.T) {
 	}
 	var computed []string
 	r := newRig(t, func(o *auth.Options) {
-		o.Throttle = counters{hits: map[string]int{}}
+		o.Throttle = newCounters()
 		o.Hashed = func(format string) { computed = append(computed, format) }
 		o.Users = people{formats: []string{string(weak)}, byLogin: map[string]auth.User{
 			adaEmail: {ID: "1", Password: hash}, "gone@example.com": {ID: "2", Password: hash, Disabled: true},
@@ -265,7 +274,7 @@ func TestBusySignInIsNotCounted(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				attempts := counters{hits: map[string]int{}}
+				attempts := newCounters()
 				var refusals []*admission.Busy
 				p := auth.New(auth.Options{
 					Site: site{}, Throttle: attempts, Users: people{byLogin: map[string]auth.User{adaEmail: {ID: "1", Password: hash}}},

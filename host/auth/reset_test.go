@@ -189,7 +189,7 @@ func (q *queued) QueueChanged(context.Context, string, string) error { return ni
 // Forgot counts, queues and takes as long for an address that nobody has. In the
 // bubble reading takes no time, so that every answer takes exactly one step.
 func TestForgotIsAlikeForAll(t *testing.T) {
-	mails, attempts := &queued{}, counters{hits: map[string]int{}}
+	mails, attempts := &queued{}, newCounters()
 	r := newRig(t, func(o *auth.Options) {
 		o.Tx, o.Mailer, o.Throttle = directly{}, mails, attempts
 		o.Users = people{byLogin: map[string]auth.User{adaEmail: {ID: "1"}, "gone@example.com": {ID: "2", Disabled: true}}}
