@@ -67,7 +67,7 @@ func occupy(t *testing.T, b *browser, source sorting, set, address string, n int
 // Four clients with an unindexed sort kept a page of another one waiting for 29 s.
 func TestSortsOfOneClientLeaveRoomForOthers(t *testing.T) {
 	s, source := limited(t, func(o *host.Options) {
-		o.OData.Connections, o.OData.Concurrent, o.Limits.Wait = 4, 2, 10*time.Millisecond
+		o.OData.Connections, o.OData.Concurrent, o.Limits.Wait = 4, 2, 500*time.Millisecond
 	})
 	b := s.browser(t)
 	occupy(t, b, source, "Slow", "192.0.2.1", 2)
@@ -98,7 +98,7 @@ func TestSortsOfOneClientLeaveRoomForOthers(t *testing.T) {
 
 // What one client has under way is bounded: by address, or by user who is signed in.
 func TestRequestsPerClient(t *testing.T) {
-	s, source := limited(t, func(o *host.Options) { o.Limits.RequestsPerClient, o.Limits.Wait = 2, 10*time.Millisecond })
+	s, source := limited(t, func(o *host.Options) { o.Limits.RequestsPerClient, o.Limits.Wait = 2, 500*time.Millisecond })
 	guest, ada := s.browser(t), s.browser(t)
 	ada.login(adaEmail, adaPassword, false).want(t, 200, "")
 	occupy(t, guest, source, "Slow", "192.0.2.1", 2)
@@ -120,7 +120,7 @@ func TestRequestsPerClient(t *testing.T) {
 // One client may have 256 WebSockets, which is the default; the next one is 429, and
 // others open theirs. One that is closed makes room.
 func TestUpgradesPerClient(t *testing.T) {
-	s := withProxies(t, sockets(t), func(o *host.Options) { o.Limits.Wait = 50 * time.Millisecond })
+	s := withProxies(t, sockets(t), func(o *host.Options) { o.Limits.Wait = 500 * time.Millisecond })
 	ada, guest := s.signedIn(t), s.browser(t)
 	var open []*websocket.Conn
 	for range 256 {

@@ -2,12 +2,13 @@ package host_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -19,39 +20,19 @@ import (
 // A limit that refuses has counted each refusal and written one line with its key
 // and what was asked for; all limits are counted from the start.
 func TestRefusalsAreCounted(t *testing.T) {
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := port.Addr().String()
-	_ = port.Close()
 	id := &edm.Property{Name: "ID", Type: edm.Of(edm.Int64)}
 	typ := &edm.EntityType{Name: "Number", Key: []*edm.Property{id}, Properties: []*edm.Property{id}}
 	model := &odata.Model{Namespace: "D", Container: "C", Guard: edm.GuardNone, Types: []*edm.EntityType{typ}, Sets: []*edm.EntitySet{
 		{Name: "Numbers", Type: typ, Guard: edm.GuardNone},
 	}}
-	log, ready := &logs{}, make(chan string, 1)
-	h, err := host.New(host.Options{
+	log := &logs{}
+	base, admin := runWithAdmin(t, host.Options{
 		Store: sqliteStore(t), Logger: hclog.New(&hclog.LoggerOptions{Output: log}),
-		Server: host.ServerOptions{Address: "127.0.0.1:0", AdminAddress: admin, OnReady: func(base string) { ready <- base }},
-		Limits: host.LimitOptions{RequestsPerClient: 2, Wait: time.Millisecond},
+		Limits: host.LimitOptions{RequestsPerClient: 2},
 		OData: &host.ODataOptions{Model: model, Source: sorting{make(chan string)}, Options: odata.Options{
 			Limits: odata.Limits{MaxTop: 5, FilterNodes: 3},
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- h.Run(ctx) }()
-	base := <-ready
-	defer func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}()
 	read := func(url string) string {
 		resp, err := http.Get(url)
 		if err != nil {
@@ -93,4 +74,43 @@ func TestRefusalsAreCounted(t *testing.T) {
 	if !strings.Contains(log.String(), "client=127.0.0.1") || !strings.Contains(log.String(), "/odata/Numbers") || !strings.Contains(log.String(), "$top is 6") {
 		t.Errorf("the log says too little:\n%s", log)
 	}
+}
+
+// runWithAdmin runs a host until the test ends, and returns its address and that of
+// its admin listener. Another program may take the port that was free a moment ago.
+func runWithAdmin(t *testing.T, o host.Options) (base, admin string) {
+	t.Helper()
+	for range 10 {
+		port, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		admin = port.Addr().String()
+		_ = port.Close()
+		ready, ended := make(chan string, 1), make(chan error, 1)
+		o.Server = host.ServerOptions{Address: "127.0.0.1:0", AdminAddress: admin, OnReady: func(base string) { ready <- base }}
+		h, err := host.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { ended <- h.Run(ctx) }()
+		select {
+		case base = <-ready:
+			t.Cleanup(func() {
+				cancel()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			})
+			return base, admin
+		case err = <-ended:
+			cancel()
+			if !errors.Is(err, syscall.EADDRINUSE) {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Fatal("no port was free ten times in a row")
+	return "", ""
 }
