@@ -22,6 +22,7 @@ type event struct {
 func main() {
 	skipped := flag.String("skipped", "", "file to write the skipped tests to")
 	total := flag.String("total", "", "file to write the numbers to")
+	again := flag.String("again", "", "file to write the packages to that may be tried again; empty where one of them may not")
 	flag.Parse()
 	s := &summary{output: map[string][]string{}, skips: map[string][]string{}}
 	if err := s.read(os.Stdin); err != nil {
@@ -30,7 +31,7 @@ func main() {
 	}
 	numbers := fmt.Sprintf("%d tests passed, %d failed, %d skipped, in %d packages", s.passed, s.failed, s.skipped, s.packages)
 	fmt.Println(numbers)
-	for name, text := range map[string]string{*skipped: s.reasons(), *total: numbers + "\n"} {
+	for name, text := range map[string]string{*skipped: s.reasons(), *total: numbers + "\n", *again: s.again()} {
 		if name == "" {
 			continue
 		}
@@ -48,7 +49,10 @@ type summary struct {
 	// output is what each test, or package, has printed so far.
 	output map[string][]string
 	// skips are the skipped tests by reason.
-	skips                             map[string][]string
+	skips map[string][]string
+	// broken are the packages that failed; final says that trying again proves nothing.
+	broken                            []string
+	final                             bool
 	passed, failed, skipped, packages int
 }
 
@@ -75,6 +79,7 @@ func (s *summary) event(e event) {
 	key := e.Package + e.ImportPath + " " + e.Test
 	switch e.Action {
 	case "output", "build-output":
+		s.final = s.final || strings.Contains(e.Output, "WARNING: DATA RACE")
 		s.output[key] = append(s.output[key], e.Output)
 		return
 	case "pass", "fail", "skip", "build-fail":
@@ -103,10 +108,12 @@ func (s *summary) pkg(e event, key string) {
 	switch e.Action {
 	case "build-fail":
 		s.failed++
+		s.final = true
 		fmt.Print(strings.Join(s.output[key], ""))
 	case "fail":
 		s.packages++
 		s.failed++
+		s.broken = append(s.broken, e.Package)
 		fmt.Printf("FAIL  %-50s %6.1f s\n%s", short(e.Package), e.Elapsed, strings.Join(s.output[key], ""))
 		s.unfinished(key)
 	case "pass":
@@ -124,6 +131,18 @@ func (s *summary) unfinished(key string) {
 			delete(s.output, name)
 		}
 	}
+}
+
+// most is how many packages may fail on a busy machine; more of them are no accident.
+const most = 2
+
+// again lists what may be tried again. A race that the detector saw is there whether
+// or not it is seen twice.
+func (s *summary) again() string {
+	if s.final || len(s.broken) > most {
+		return ""
+	}
+	return strings.Join(s.broken, "\n")
 }
 
 func short(pkg string) string {
