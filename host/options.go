@@ -71,7 +71,8 @@ type ServerOptions struct {
 	TrustedProxies []netip.Prefix
 	// PublicDir holds the host's own files, served at "/"; empty for none.
 	PublicDir string
-	// AdminAddress serves /metrics and /debug/pprof; empty for none.
+	// AdminAddress serves /metrics, /debug/pprof and what [RunningPlugins] asks;
+	// empty for none.
 	AdminAddress string
 	// LoadTLS returns the certificate; nil serves plain HTTP. It is called at
 	// start and again at every reload.

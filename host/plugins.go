@@ -11,13 +11,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
 
-// What the commands show of plugins.
-type (
-	// PluginStatus is a plugin's state.
-	PluginStatus = pluginproc.Status
-	// PluginReport is the outcome of a plugin's conformance checks.
-	PluginReport = pluginproc.Report
-)
+// PluginReport is the outcome of a plugin's conformance checks.
+type PluginReport = pluginproc.Report
 
 // The versions of the protocols that this host speaks.
 const (
@@ -42,16 +37,14 @@ func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport,
 	return pluginproc.Check(ctx, p, pluginproc.Options{Logger: log})
 }
 
-// ListPlugins starts every plugin, returns how it fares, and stops it again. The
-// error is about those that could not be started. It needs no database.
-func ListPlugins(ctx context.Context, plugins []Plugin, log hclog.Logger) ([]PluginStatus, error) {
-	m, err := pluginproc.New(plugins, pluginproc.Options{Logger: log})
+// TryPlugin starts a plugin and stops it again. The error is why it cannot be
+// started. It needs no database.
+func TryPlugin(ctx context.Context, p Plugin, log hclog.Logger) error {
+	m, err := pluginproc.New([]Plugin{p}, pluginproc.Options{Logger: log})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = m.Start(ctx)
-	status := m.Status()
-	return status, errors.Join(err, m.Stop(ctx))
+	return errors.Join(m.Start(ctx), m.Stop(ctx))
 }
 
 // CallPlugin starts a plugin, makes the one call that a JSON document describes,

@@ -27,7 +27,7 @@ func (h *Host) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("listen on %s: %w: is another program using the port?", h.o.Server.Address, err)
 	}
 	h.site.SetListening(listener.Addr().String())
-	admin, err := h.metrics.Listen(h.o.Server.AdminAddress)
+	admin, err := h.metrics.Listen(h.o.Server.AdminAddress, map[string]http.Handler{"GET " + pluginsPath: http.HandlerFunc(h.showPlugins)})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

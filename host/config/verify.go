@@ -43,7 +43,7 @@ func (c *Config) checkNames(f *Findings) {
 func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit Findings) Findings {
 	var findings Findings
 	for _, spec := range plugins {
-		_, err := host.ListPlugins(ctx, []host.Plugin{spec}, hclog.NewNullLogger())
+		err := host.TryPlugin(ctx, spec, hclog.NewNullLogger())
 		var mistakes *host.PluginConfigError
 		if err == nil || errors.As(err, &mistakes) && c.wrong(unfit, "plugin", spec.Name) {
 			continue

@@ -12,14 +12,16 @@ import (
 )
 
 // An Admin is the listener of the operator's address, which is never public:
-// /metrics and /debug/pprof. A nil Admin listens nowhere.
+// /metrics, /debug/pprof and what else the host shows there. A nil Admin listens
+// nowhere.
 type Admin struct {
 	server   *http.Server
 	listener net.Listener
 }
 
-// Listen listens on address, host:port. It returns nil for an empty one.
-func (m *Metrics) Listen(address string) (*Admin, error) {
+// Listen listens on address, host:port. It returns nil for an empty one. The pages
+// are by the pattern of an [http.ServeMux].
+func (m *Metrics) Listen(address string, pages map[string]http.Handler) (*Admin, error) {
 	if address == "" {
 		return nil, nil
 	}
@@ -33,6 +35,9 @@ func (m *Metrics) Listen(address string) (*Admin, error) {
 	routes.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	routes.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	routes.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	for pattern, page := range pages {
+		routes.Handle(pattern, page)
+	}
 	return &Admin{&http.Server{Handler: ownHost(address, listener.Addr(), routes), ReadHeaderTimeout: 10 * time.Second}, listener}, nil
 }
 

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -23,31 +21,6 @@ func pluginCommands() []command {
 // pluginLogger shows what plugins log about what goes wrong.
 func (in *invocation) pluginLogger() hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "vestibule", Output: in.err, Level: hclog.Warn})
-}
-
-func pluginList() command {
-	return command{
-		name: "list", short: "start the configured plugins and list them, a line each: name, state, roles, version, program",
-		run: func(ctx context.Context, in *invocation) error {
-			if err := in.need(0, 0); err != nil {
-				return err
-			}
-			cfg, err := in.load()
-			if err != nil {
-				return err
-			}
-			plugins, err := cfg.PluginsByName()
-			if err != nil {
-				return err
-			}
-			list, err := host.ListPlugins(ctx, plugins, in.pluginLogger())
-			table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
-			for _, p := range list {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", p.Name, p.State, strings.Join(p.Roles, ","), printable(p.Version), printable(strings.Join(p.Command, " ")))
-			}
-			return errors.Join(table.Flush(), located(in, cfg, err))
-		},
-	}
 }
 
 func pluginCheck() command {

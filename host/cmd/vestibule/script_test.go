@@ -58,7 +58,7 @@ func TestStories(t *testing.T) {
 			"serve":  serveStory,
 			"stop":   stopStory,
 			"signal": signalStory,
-			"port":   portStory, "adduser": addUser, "listen": listenStory, "seed": seedStory, "eventually": eventually,
+			"port":   portStory("ADDRESS"), "admin": portStory("ADMIN_ADDRESS"), "adduser": addUser, "listen": listenStory, "seed": seedStory, "eventually": eventually,
 		},
 	})
 }
@@ -181,7 +181,7 @@ func serveStory(ts *testscript.TestScript, _ bool, args []string) {
 // environment is the story's, as exec has it.
 func environment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "PLUGINS", "BASE", "VESTIBULE_SERVER__ADDRESS"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "PLUGINS", "BASE", "VESTIBULE_SERVER__ADDRESS", "VESTIBULE_SERVER__ADMIN_ADDRESS"} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
 		}
@@ -237,13 +237,15 @@ func listenStory(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("TAKEN", l.Addr().String())
 }
 
-// portStory finds a free port and makes it the host's address, for what has to
-// know the address while no host runs.
-func portStory(ts *testscript.TestScript, _ bool, _ []string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	ts.Check(err)
-	ts.Setenv("VESTIBULE_SERVER__ADDRESS", l.Addr().String())
-	ts.Check(l.Close())
+// portStory finds a free port and makes it the host's address of that name, for
+// what has to know it beforehand.
+func portStory(name string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, _ []string) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		ts.Setenv("VESTIBULE_SERVER__"+name, l.Addr().String())
+		ts.Check(l.Close())
+	}
 }
 
 // eventually waits until a file has a line that matches: eventually FILE REGEXP.

@@ -13,7 +13,7 @@ func serverBlock() Block {
 			{Name: "public_dir", Null: true, Def: `"public"`, Path: true, Doc: "the host's own files, served at /"},
 			{
 				Name: "admin_address", Null: true, Def: "null", Check: checkAdminAddress, Sample: `"127.0.0.1:9090"`,
-				Doc: "host:port of /metrics and /debug/pprof; a loopback or private one, which refuses any Host but its own with 421",
+				Doc: "host:port of /metrics, /debug/pprof and what `vestibule plugin list` asks; a loopback or private one, which refuses any Host but its own with 421",
 			},
 		},
 		Blocks: []Block{
