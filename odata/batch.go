@@ -84,6 +84,12 @@ func (o *outcomes) note(r batch.Request, ok bool) {
 	}
 }
 
+// undo makes a request that went well one that failed, with its group.
+func (o *outcomes) undo(r batch.Request) {
+	o.failed[r.ID] = true
+	delete(o.urls, r.ID)
+}
+
 // blocked tells that a request must not be processed, because one that it depends
 // on, or one of its own group, has failed (OData-JSON 19.1, 19.6).
 func (o *outcomes) blocked(r batch.Request) bool {
@@ -108,23 +114,37 @@ func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 	case q.prefer.StopOnError:
 		goOn = false
 	}
-	for _, r := range b.Requests {
-		if r.Group != "" && went.failed[r.Group] && b.OneAnswer() {
-			continue
+	for rest := b.Requests; len(rest) > 0; {
+		n := grouped(rest)
+		ok := false
+		if rest[0].Group != "" {
+			ok = s.group(q, rest[:n], answers, went, b.OneAnswer())
+		} else {
+			part := answers.Part(rest[0])
+			s.part(q, rest[0], part, went)
+			part.Finish()
+			ok = part.Status() < http.StatusBadRequest
+			went.note(rest[0], ok)
 		}
-		part := answers.Part(r)
-		s.part(q, r, part, went)
-		part.Finish()
-		ok := part.Status() < http.StatusBadRequest
-		went.note(r, ok)
 		if !ok && !goOn {
 			return
 		}
+		rest = rest[n:]
 	}
 }
 
+// grouped is how many requests at the start of a list are processed together: those of
+// one group, which are adjacent (OData-JSON 19.1), or one.
+func grouped(list []batch.Request) int {
+	n := 1
+	for list[0].Group != "" && n < len(list) && list[n].Group == list[0].Group {
+		n++
+	}
+	return n
+}
+
 // part answers one request of a batch.
-func (s *batches) part(q *request, r batch.Request, w *batch.Part, went *outcomes) {
+func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went *outcomes) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id, left: q.left, out: q.out,

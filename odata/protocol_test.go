@@ -193,7 +193,7 @@ func TestJSONBatchProcessesAll(t *testing.T) {
 		return out
 	}
 	all := map[string]int{
-		"bad": 404, "fine": 200, "after bad": 424, "after that": 424, "g1": 200, "g2": 405, "g3": 424, "after g": 424, "h1": 200, "h2": 200,
+		"bad": 404, "fine": 200, "after bad": 424, "after that": 424, "g1": 424, "g2": 405, "g3": 424, "after g": 424, "h1": 200, "h2": 200,
 		"after h": 200, "if": 424, "i1": 424, "i2": 424, "last": 200,
 	}
 	for prefer, want := range map[string]map[string]int{
