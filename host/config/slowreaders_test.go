@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"database/sql"
 	"fmt"
 	"io"
 	"net"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
 // Under the defaults of production, 32 connections of one client that do not read
@@ -18,39 +15,15 @@ import (
 func TestSlowReadersLeaveRoomUnderDefaults(t *testing.T) {
 	for _, driver := range []string{"sqlite", "postgres", "mysql"} {
 		t.Run(driver, func(t *testing.T) {
-			dsn := map[string]func(testing.TB) string{
-				"sqlite": func(testing.TB) string { return "app.db" }, "postgres": dbtest.Postgres, "mysql": dbtest.MySQL,
-			}[driver](t)
-			write(t, map[string]string{"config.hcl": fmt.Sprintf(`
-database {
-  driver = %q
-  dsn    = %q
-}
-route "dashboard" {
-  path     = "/dashboard"
-  redirect = "/elsewhere"
-}
-odata {
-  guard    = "none"
-  discover = ["big", "shelves"]
-}
-`, driver, dsn)})
-			makeBig(t, driver, dsn)
-			base, held := serveHeld(t, driver, dsn)
-			go func() {
-				for range held.opened { // what is opened goes on at once
-				}
-			}()
-			close(held.release)
-			defer close(held.opened)
+			s := serveOn(t, driver, "", `discover = ["big", "shelves"]`, nil, bigTable()...)
 			for range 32 {
-				c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+				c, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = c.Close() })
 				_ = c.(*net.TCPConn).SetReadBuffer(4096)
-				if _, err := fmt.Fprintf(c, "GET /odata/big?$top=1000000 HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(base, "http://")); err != nil {
+				if _, err := fmt.Fprintf(c, "GET /odata/big?$top=1000000 HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(s.base, "http://")); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -63,7 +36,7 @@ odata {
 				if body != "" {
 					method = "POST"
 				}
-				r, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
+				r, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,30 +56,19 @@ odata {
 				ask("/odata/shelves", "")
 				ask("/readyz", "")
 			}
-			ask("/auth/login", `{"login":"ada@example.com","password":"engine-of-analysis-1843"}`)
+			ask("/auth/login", asAda)
 		})
 	}
 }
 
-// makeBig makes a table of 8 MiB.
-func makeBig(t *testing.T, driver, dsn string) {
-	t.Helper()
-	db, err := sql.Open(map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[driver], dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	for _, statement := range []string{
+// bigTable makes a table of 8 MiB.
+func bigTable() []string {
+	statements := []string{
 		`CREATE TABLE big (id INTEGER PRIMARY KEY, text VARCHAR(2048) NOT NULL)`,
 		`INSERT INTO big VALUES (0, '` + strings.Repeat("x", 2048) + `')`,
-	} {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
 	}
 	for n := 1; n < 4096; n *= 2 {
-		if _, err := db.Exec(fmt.Sprintf(`INSERT INTO big SELECT id + %d, text FROM big`, n)); err != nil {
-			t.Fatal(err)
-		}
+		statements = append(statements, fmt.Sprintf(`INSERT INTO big SELECT id + %d, text FROM big`, n))
 	}
+	return statements
 }

@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,9 +11,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-
-	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
 // What keeps a request from the database is answered with 503 once database.wait is
@@ -24,66 +20,37 @@ func TestDatabaseWait(t *testing.T) {
 	for _, driver := range []string{"sqlite", "postgres", "mysql"} {
 		for _, trouble := range []struct {
 			name, wait string
-			make       func(t *testing.T, db *store.DB, driver, dsn string) (end func())
+			make       func(t *testing.T, s served) (end func())
 			limit      time.Duration
 		}{
 			{"all connections in use", "", exhaust, 10 * time.Second},
 			{"a lock", `wait = "2s"`, lockUsers, 2 * time.Second},
 		} {
 			t.Run(driver+"/"+trouble.name, func(t *testing.T) {
-				dsn := map[string]func(testing.TB) string{
-					"sqlite": func(testing.TB) string { return "app.db" }, "postgres": dbtest.Postgres, "mysql": dbtest.MySQL,
-				}[driver](t)
-				write(t, map[string]string{"config.hcl": fmt.Sprintf(`
-database {
-  driver = %q
-  dsn    = %q
-  %s
-}
-route "dashboard" {
-  path     = "/dashboard"
-  redirect = "/elsewhere"
-}
-odata {
-  guard    = "none"
-  discover = ["shelves"]
-}
-`, driver, dsn, trouble.wait)})
-				base, held, db := serveStore(t, driver, dsn)
-				go func() {
-					for range held.opened { // what is opened goes on at once
-					}
-				}()
-				close(held.release)
-				defer close(held.opened)
-				end := trouble.make(t, db, driver, dsn)
+				s := serveOn(t, driver, trouble.wait, `discover = ["shelves"]`, nil)
+				end := trouble.make(t, s)
 				defer end()
 				var all sync.WaitGroup
 				for _, login := range []string{"ada@example.com", "nobody@example.com"} {
-					all.Go(func() { signInInVain(t, base, login, trouble.limit) })
+					all.Go(func() { s.signInInVain(t, login, trouble.limit) })
 				}
 				all.Wait()
-				if status := get(t, base+"/odata/shelves"); status != 200 {
+				if status := s.get(t, "/odata/shelves"); status != 200 {
 					t.Errorf("queries, which have connections of their own, answer %d", status)
 				}
 				end()
-				res, err := http.Post(base+"/auth/login", "application/json", strings.NewReader(`{"login":"ada@example.com","password":"engine-of-analysis-1843"}`))
-				if err != nil {
-					t.Fatal(err)
-				}
-				_ = res.Body.Close()
-				if res.StatusCode != 200 {
-					t.Errorf("sign-in answers %d afterwards", res.StatusCode)
+				if status := s.signIn(t); status != 200 {
+					t.Errorf("sign-in answers %d afterwards", status)
 				}
 			})
 		}
 	}
 }
 
-func signInInVain(t *testing.T, base, login string, limit time.Duration) {
+func (s served) signInInVain(t *testing.T, login string, limit time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit+3*time.Second) // 1 s, and what a busy machine takes
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, "POST", base+"/auth/login", strings.NewReader(fmt.Sprintf(`{"login":%q,"password":"engine-of-analysis-1843"}`, login)))
+	r, err := http.NewRequestWithContext(ctx, "POST", s.base+"/auth/login", strings.NewReader(fmt.Sprintf(`{"login":%q,"password":"engine-of-analysis-1843"}`, login)))
 	if err != nil {
 		t.Error(err)
 		return
@@ -104,10 +71,10 @@ func signInInVain(t *testing.T, base, login string, limit time.Duration) {
 }
 
 // exhaust takes all connections of the sign-in.
-func exhaust(t *testing.T, db *store.DB, _, _ string) (end func()) {
+func exhaust(t *testing.T, s served) (end func()) {
 	t.Helper()
 	var taken []*sqlx.Conn
-	for _, pool := range []*sqlx.DB{db.Reader(), db.Writer()} {
+	for _, pool := range []*sqlx.DB{s.db.Reader(), s.db.Writer()} {
 		for pool.Stats().InUse < pool.Stats().MaxOpenConnections {
 			c, err := pool.Connx(t.Context())
 			if err != nil {
@@ -124,19 +91,14 @@ func exhaust(t *testing.T, db *store.DB, _, _ string) (end func()) {
 }
 
 // lockUsers locks the users over a connection of its own; on SQLite all writing is.
-func lockUsers(t *testing.T, _ *store.DB, driver, dsn string) (end func()) {
+func lockUsers(t *testing.T, s served) (end func()) {
 	t.Helper()
-	name := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[driver]
 	statements := map[string][2]string{
 		"sqlite":   {"BEGIN IMMEDIATE", "ROLLBACK"},
 		"postgres": {"BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE", "ROLLBACK"},
 		"mysql":    {"LOCK TABLES users WRITE", "UNLOCK TABLES"},
-	}[driver]
-	other, err := sql.Open(name, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := other.Conn(t.Context())
+	}[s.driver]
+	c, err := s.open(t).Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +110,5 @@ func lockUsers(t *testing.T, _ *store.DB, driver, dsn string) (end func()) {
 			t.Error(err)
 		}
 		_ = c.Close()
-		_ = other.Close()
 	})
 }
