@@ -29,7 +29,7 @@ type PluginList struct {
 type PluginStatus struct {
 	// Name is the label of the plugin's block.
 	Name string `json:"name"`
-	// State is starting, ready, down or stopped.
+	// State is starting, ready, late (calls ran out of time), down or stopped.
 	State string `json:"state"`
 	// Since is when the process that runs became ready; zero when there is none.
 	Since time.Time `json:"since,omitzero"`

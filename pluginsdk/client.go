@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 
@@ -26,15 +27,16 @@ var ErrUnavailable = errors.New("plugin unavailable")
 var ErrContract = errors.New("plugin broke the contract")
 
 // A Client is a host's view of a running plugin. It satisfies the interface of
-// every role; errors wrap [ErrUnavailable] or [ErrContract], and have a method
-// NotSent() bool that tells whether the plugin cannot have seen the call. It does not
+// every role; errors wrap [ErrUnavailable] or [ErrContract], and have the methods
+// NotSent() bool, which tells whether the plugin cannot have seen the call, and
+// Answered() bool, which tells whether its own code chose the error. It does not
 // know grants: it sends what it is given and returns what it gets. Its methods
 // may be called from several goroutines at once.
 type Client struct {
 	rpc pluginpb.PluginClient
 }
 
-// NewClient returns a Client that talks over conn.
+// NewClient returns a Client that talks over conn, which needs [DialOptions].
 func NewClient(conn grpc.ClientConnInterface) *Client {
 	return &Client{rpc: pluginpb.NewPluginClient(conn)}
 }
@@ -56,7 +58,7 @@ func callPlugin[Q, R, A any](
 	ctx context.Context, rpc func(context.Context, *Q, ...grpc.CallOption) (*R, error), in *Q, decode func(*R) (A, error),
 ) (A, error) {
 	codec := &answerCodec{CodecV2: encoding.GetCodecV2(proto.Name)}
-	answer, err := rpc(ctx, in, grpc.ForceCodecV2(codec), grpc.Header(&codec.header))
+	answer, err := rpc(context.WithValue(ctx, codecKey{}, codec), in, grpc.ForceCodecV2(codec), grpc.Header(&codec.header))
 	if err := codec.failure(err); err != nil {
 		var none A
 		return none, err
@@ -83,6 +85,8 @@ type answerCodec struct {
 	sent   bool        // gRPC encodes a call once it has a connection for it
 	header metadata.MD // set once an answer has begun, and never by a bare status
 	err    error
+
+	ended atomic.Bool // the plugin's side ended the call; what does so else is the network
 }
 
 func (c *answerCodec) Marshal(v any) (mem.BufferSlice, error) {
@@ -104,8 +108,12 @@ func (c *answerCodec) failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	f := &failure{kind: ErrUnavailable, text: shorten(status.Convert(err).Message(), 300), cause: err, unsent: !c.sent}
-	switch status.Code(err) {
+	f := &failure{kind: ErrUnavailable, text: shorten(status.Convert(err).Message(), 300), cause: err, unsent: !c.sent, own: c.ended.Load()}
+	code := status.Code(err)
+	if f.own && (code == codes.DeadlineExceeded || code == codes.Canceled) {
+		return f // it gave up something of its own
+	}
+	switch code {
 	case codes.FailedPrecondition:
 		f.kind = ErrContract
 	case codes.DeadlineExceeded:
@@ -132,6 +140,7 @@ type failure struct {
 	text   string
 	cause  error
 	unsent bool
+	own    bool
 }
 
 // Error says what went wrong.
@@ -143,3 +152,7 @@ func (f *failure) Unwrap() []error { return []error{f.kind, f.cause} }
 // NotSent tells whether there was no connection to send the call on, so that the
 // plugin has not seen it.
 func (f *failure) NotSent() bool { return f.unsent }
+
+// Answered tells whether the plugin's own code chose the error, as opposed to a
+// connection that broke or a call that was given up.
+func (f *failure) Answered() bool { return f.own }

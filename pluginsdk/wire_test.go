@@ -107,10 +107,10 @@ func TestOutcomes(t *testing.T) {
 		}, pluginsdk.ErrUnavailable, "panic: runtime error: index out of range"},
 		{"given up", func(ctx context.Context, _ pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
 			return pluginsdk.Done(), context.Canceled
-		}, pluginsdk.ErrUnavailable, "given up"},
+		}, pluginsdk.ErrUnavailable, "context canceled"},
 		{"deadline", func(ctx context.Context, _ pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
 			return pluginsdk.Done(), context.DeadlineExceeded
-		}, pluginsdk.ErrUnavailable, "in time"},
+		}, pluginsdk.ErrUnavailable, "context deadline exceeded"},
 		{"no intent", func(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) {
 			return pluginsdk.Intent{}, nil
 		}, pluginsdk.ErrContract, "no intent"},

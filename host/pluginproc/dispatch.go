@@ -64,10 +64,10 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 	}
 }
 
-// release ends a call on a process. When the call's error may mean that the
-// process is broken, it asks for a health check; a process whose connection broke
-// gets no calls until it has passed one.
-func (s *slot) release(ctx context.Context, p *instance, err error) {
+// release ends a call on a process, which has had it for a time. When the call's
+// error may mean that the process is broken, it asks for a health check; a process
+// whose connection broke gets no calls until it has passed one.
+func (s *slot) release(ctx context.Context, p *instance, err error, late bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.calls--
@@ -76,6 +76,12 @@ func (s *slot) release(ctx context.Context, p *instance, err error) {
 	}
 	p.answered = p.answered || err == nil
 	p.broken = p.broken || broke(ctx, err)
+	switch {
+	case late:
+		p.late++
+	case answered(err):
+		p.late, s.lateUntil = 0, time.Time{}
+	}
 	if p.broken || errors.Is(err, context.DeadlineExceeded) {
 		select {
 		case s.check <- struct{}{}:
@@ -84,10 +90,20 @@ func (s *slot) release(ctx context.Context, p *instance, err error) {
 	}
 }
 
+// answered tells whether the plugin's own code ended a call, with whatever.
+func answered(err error) bool {
+	var f interface{ Answered() bool }
+	return err == nil || errors.Is(err, pluginsdk.ErrContract) || errors.As(err, &f) && f.Answered()
+}
+
 // broke tells whether a call failed because the connection to its process did.
 // Canceled, with a caller who still waits, is a connection that was closed under
-// the call because its process is gone.
+// the call because its process is gone. What the plugin's own code answers is
+// neither, whatever status it chooses.
 func broke(ctx context.Context, err error) bool {
+	if answered(err) {
+		return false
+	}
 	return status.Code(err) == codes.Unavailable || errors.Is(err, context.Canceled) && ctx.Err() == nil
 }
 
@@ -147,6 +163,7 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 		return err
 	}
 	defer s.leave()
+	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var last *instance
@@ -155,8 +172,11 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 		if err != nil {
 			return err
 		}
-		err = do(ctx, p)
-		s.release(ctx, p, err)
+		begin := time.Now()
+		err = p.ask(ctx, do)
+		// A call that spent its time waiting for the process says nothing about it.
+		late := errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil && time.Since(begin) > timeout/2
+		s.release(ctx, p, err, late)
 		switch classify(ctx, err) {
 		case attemptOver:
 			return err

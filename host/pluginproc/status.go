@@ -9,6 +9,7 @@ type State string
 const (
 	StateStarting State = "starting" // its first process is not ready yet
 	StateReady    State = "ready"    // Describe and Configure were answered
+	StateLate     State = "late"     // calls ran out of time; the process that replaced it has to show that it answers
 	StateDown     State = "down"     // the process is gone, a restart is due
 	StateStopped  State = "stopped"  // not started, or stopped for good
 )

@@ -181,13 +181,12 @@ func (in *Instance) connect(line string, config *tls.Config) error {
 }
 
 func dial(socket string, config *tls.Config) (*grpc.ClientConn, error) {
-	return grpc.NewClient("passthrough:///localhost",
+	return grpc.NewClient("passthrough:///localhost", append(pluginsdk.DialOptions(),
 		grpc.WithTransportCredentials(credentials.NewTLS(config)),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(handshake.MaxAnswer)),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", socket)
-		}))
+		}))...)
 }
 
 // ended waits for the end of the process.

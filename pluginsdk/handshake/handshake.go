@@ -14,6 +14,12 @@ const (
 	Plugin = "vestibule"
 	// MaxAnswer is the size in bytes beyond which a host refuses an answer.
 	MaxAnswer = 1 << 20
+	// MaxRequest is the size in bytes beyond which a host does not send a call.
+	// Plugins take 4 MiB, which is what gRPC allows where nobody says otherwise.
+	MaxRequest = 2 << 20
+	// MaxHeaders is the size in bytes of the header list or trailers of an answer,
+	// the text of an error included, beyond which a host gives up the call.
+	MaxHeaders = 64 << 10
 )
 
 // The environment variable, and its value, by which a plugin sees that a host

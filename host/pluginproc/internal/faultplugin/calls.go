@@ -13,6 +13,8 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
@@ -138,6 +140,11 @@ func acts() map[string]func(context.Context) error {
 			return err
 		},
 		"once": once,
+		"work": func(context.Context) error { time.Sleep(150 * time.Millisecond); return nil },
+		// What the plugin's own code says with codes that a broken connection has too.
+		"says-unavailable": func(ctx context.Context) error { return setStatus(ctx, codes.Unavailable) },
+		"says-canceled":    func(ctx context.Context) error { return setStatus(ctx, codes.Canceled) },
+		"says-late":        func(ctx context.Context) error { return setStatus(ctx, codes.DeadlineExceeded) },
 	}
 }
 
@@ -189,10 +196,26 @@ func setRaw(ctx context.Context, answer []byte) {
 	}
 }
 
-// intercept replaces an answer by bytes.
+type statusKey struct{}
+
+// setStatus makes the call end with a status that the SDK would replace.
+func setStatus(ctx context.Context, code codes.Code) error {
+	err := status.Error(code, "chosen by the plugin")
+	if to, ok := ctx.Value(statusKey{}).(*error); ok {
+		*to = err
+	}
+	return err
+}
+
+// intercept replaces an answer by bytes, or by a status.
 func intercept(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	var raw []byte
-	answer, err := handler(context.WithValue(ctx, rawKey{}, &raw), req)
+	var own error
+	ctx = context.WithValue(context.WithValue(ctx, rawKey{}, &raw), statusKey{}, &own)
+	answer, err := handler(ctx, req)
+	if own != nil {
+		return nil, own
+	}
 	if raw == nil || err != nil {
 		return answer, err
 	}

@@ -141,11 +141,8 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 		SyncStdout:       &pacedWriter{to: &lineWriter{line: out.stdout}},
 		SyncStderr:       &pacedWriter{to: &lineWriter{line: out.stderr}},
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.dir},
-		GRPCDialOptions: []grpc.DialOption{
-			r.dialer(),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(handshake.MaxAnswer)),
-			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second}),
-		},
+		GRPCDialOptions: append(pluginsdk.DialOptions(), r.dialer(),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second})),
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (pluginrunner.Runner, error) {
 			r.env, r.socketDir = append(r.env, cmd.Env...), dir
 			return guarded{r, l.guard, l.options.Logger}, nil

@@ -38,12 +38,24 @@ func (p *Process) PID() int { return p.runner.pid }
 // Sum returns the hexadecimal checksum of the program.
 func (p *Process) Sum() string { return p.image.Sum }
 
-// Exited is closed when the process has ended and its output is read.
+// Dead is closed at the moment when the process has ended.
+func (p *Process) Dead() <-chan struct{} { return p.runner.dead }
+
+// Exited is closed when the process has ended, what it started has been killed, and
+// its output is read, which takes up to half a second longer than [Process.Dead].
 func (p *Process) Exited() <-chan struct{} { return p.runner.exited }
 
+// lastWords is how long the summary waits for the output of a process that has ended.
+const lastWords = 100 * time.Millisecond
+
 // ExitSummary returns how the process ended and what it printed last. Call it
-// after Exited is closed.
+// after Dead is closed. It takes no longer than lastWords.
 func (p *Process) ExitSummary() string {
+	select {
+	case <-p.runner.exited:
+	case <-time.After(lastWords): // a child may hold its output open
+		return "it ended, and left something that holds its output open"
+	}
 	text := "it ended by itself"
 	if p.runner.reason != nil {
 		text = "it ended: " + p.runner.reason.Error()

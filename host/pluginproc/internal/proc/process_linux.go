@@ -16,6 +16,7 @@ import (
 func (r *runner) reap() error {
 	for unix.Waitid(unix.P_PID, r.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
+	close(r.dead)
 	r.killGroup()
 	killMarked(instanceKey + "=" + r.instance)
 	return r.cmd.Wait()

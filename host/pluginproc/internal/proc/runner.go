@@ -39,6 +39,7 @@ type runner struct {
 	address   string   // of the plugin's socket, once it was checked
 	lifeline  *os.File // the end that we hold; it ends with us
 	handshake *io.PipeReader
+	dead      chan struct{} // closed when the process has ended, whatever it left
 	exited    chan struct{} // closed when the process and its output are done with
 	silent    chan struct{} // closed when standard output has ended
 	reason    error         // how the process ended; to be read after exited
@@ -51,7 +52,7 @@ type runner struct {
 func newRunner(prog Program, im *Image, instance string, out *output) *runner {
 	return &runner{
 		program: prog, image: im, env: environment(prog, instance), instance: instance, out: out,
-		exited: make(chan struct{}), silent: make(chan struct{}),
+		dead: make(chan struct{}), exited: make(chan struct{}), silent: make(chan struct{}),
 	}
 }
 
