@@ -32,7 +32,7 @@ func (o *orgs) Dispense(_ context.Context, u pluginsdk.User, r *pluginsdk.Reques
 	if o.dispense != nil {
 		return o.dispense(u, r)
 	}
-	if r.Session["orgs/done"] == true {
+	if done, _ := r.Session.Bool("orgs/done"); done {
 		return pluginsdk.Done(), nil
 	}
 	return pluginsdk.OrgSetup(u.Name), nil
@@ -42,7 +42,7 @@ func (o *orgs) Handle(_ context.Context, _ pluginsdk.User, r *pluginsdk.Request)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.intents = append(o.intents, r.IntentID)
-	switch r.Form["org_name"] {
+	switch name, _ := r.Form.Text("org_name"); name {
 	case "more":
 		return pluginsdk.NeedsMoreInput(map[string]any{"fields": map[string]any{"billing_email": []string{"required"}}}), nil
 	case "fail":

@@ -173,14 +173,14 @@ func (r *raceRig) bind(query string) string { return r.ground.Reader().Rebind(qu
 type effects struct{}
 
 func (effects) Dispense(_ context.Context, u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
-	if r.Session["orgs/effect"] != nil {
+	if r.Session.Has("orgs/effect") {
 		return pluginsdk.Done(), nil
 	}
 	return pluginsdk.OrgSetup(u.Name), nil
 }
 
 func (effects) Handle(_ context.Context, _ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Result, error) {
-	name := r.Form["org_name"]
+	name, _ := r.Form.Text("org_name")
 	return pluginsdk.Satisfied().With(pluginsdk.SetUser("effect", name), pluginsdk.SetSession("orgs/effect", name)), nil
 }
 

@@ -1,7 +1,6 @@
 package host_test
 
 import (
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -57,7 +56,7 @@ func TestSessionValuesStayWithThePerson(t *testing.T) {
 	s := newSite(t, sqliteStore(t), func(opts *host.Options) { opts.Dispenser = o })
 	var plugin map[string]pluginsdk.Value
 	o.dispense = func(u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
-		plugin = maps.Clone(r.Session)
+		plugin = r.Session.All()
 		return pluginsdk.Done().With(pluginsdk.SetSession("orgs/name", u.Name)), nil
 	}
 	if _, err := s.admin.AddUser(t.Context(), "bob@example.com", "Bob", "another-long-password-5"); err != nil {

@@ -96,11 +96,11 @@ func (f callFile) call(role role) Call {
 	return Call{
 		Role:   role.name,
 		Config: f.Config,
-		User:   User{ID: fmt.Sprint(f.User.ID), Name: f.User.Name, Email: f.User.Email, Columns: plainMap(f.User.Columns)},
+		User:   User{ID: fmt.Sprint(f.User.ID), Name: f.User.Name, Email: f.User.Email, Columns: Values{plainMap(f.User.Columns)}},
 		Request: &Request{
 			ID: r.ID, IntentID: r.IntentID, Method: r.Method, Path: cmp.Or(r.Path, role.path), Query: r.Query,
 			Headers: r.Headers, RemoteAddr: r.RemoteAddr, Locale: r.Locale, Intended: r.Intended,
-			Routes: r.Routes, Session: plainMap(r.Session), Form: plainMap(f.Form),
+			Routes: r.Routes, Session: Values{plainMap(r.Session)}, Form: Values{plainMap(f.Form)},
 		},
 	}
 }
@@ -153,7 +153,7 @@ func (c Call) Samples() map[string]Call {
 				ID: "sample", IntentID: "sample", Method: "POST", Path: role.path, RemoteAddr: "127.0.0.1",
 				Locale: "en", Intended: "/orders?id=1", Headers: map[string]string{"accept-language": "en"},
 				Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
-				Session: map[string]Value{"visits": int64(3)},
+				Session: ValuesOf(map[string]Value{"visits": int64(3)}),
 			}
 			edit(req)
 			all[name] = Call{Role: c.Role, User: c.User, Request: req}

@@ -3,7 +3,6 @@ package pluginsdk
 import (
 	"fmt"
 	"math"
-	"time"
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
@@ -13,7 +12,9 @@ import (
 // are widened and times become RFC 3339 text, for the convenience of authors;
 // other types than those of [Value] are an error.
 func toValue(v any) (*pluginpb.Value, error) {
-	switch v := v.(type) {
+	switch v := widen(v).(type) {
+	case int64:
+		return &pluginpb.Value{Kind: &pluginpb.Value_IntValue{IntValue: v}}, nil
 	case nil:
 		return &pluginpb.Value{}, nil
 	case bool:
@@ -27,16 +28,8 @@ func toValue(v any) (*pluginpb.Value, error) {
 		return &pluginpb.Value{Kind: &pluginpb.Value_BytesValue{BytesValue: v}}, nil
 	case float64:
 		return &pluginpb.Value{Kind: &pluginpb.Value_FloatValue{FloatValue: v}}, nil
-	case float32:
-		return toValue(float64(v))
-	case time.Time:
-		return toValue(v.Format(time.RFC3339Nano))
 	}
-	i, ok := toInt(v)
-	if !ok {
-		return nil, fmt.Errorf("a value of type %T, not nil, bool, int64, float64, string or []byte", v)
-	}
-	return &pluginpb.Value{Kind: &pluginpb.Value_IntValue{IntValue: i}}, nil
+	return nil, fmt.Errorf("a value of type %T, not nil, bool, int64, float64, string or []byte", v)
 }
 
 func toInt(v any) (int64, bool) {
@@ -108,7 +101,7 @@ func fromValues(m map[string]*pluginpb.Value) map[string]Value {
 }
 
 func toUser(u User) (*pluginpb.User, error) {
-	columns, err := toValues(u.Columns)
+	columns, err := toValues(u.Columns.all)
 	if err != nil {
 		return nil, fmt.Errorf("user column %w", err)
 	}
@@ -116,14 +109,14 @@ func toUser(u User) (*pluginpb.User, error) {
 }
 
 func fromUser(u *pluginpb.User) User {
-	return User{ID: u.GetId(), Name: u.GetName(), Email: u.GetEmail(), Columns: fromValues(u.GetColumns())}
+	return User{ID: u.GetId(), Name: u.GetName(), Email: u.GetEmail(), Columns: Values{fromValues(u.GetColumns())}}
 }
 
 func toRequest(r *Request) (*pluginpb.Request, error) {
 	if r == nil {
 		r = &Request{}
 	}
-	session, err := toValues(r.Session)
+	session, err := toValues(r.Session.all)
 	if err != nil {
 		return nil, fmt.Errorf("session value %w", err)
 	}
@@ -154,8 +147,8 @@ func fromRequest(r *pluginpb.Request, form map[string]*pluginpb.Value) *Request 
 		Locale:     r.GetLocale(),
 		Intended:   r.GetIntended(),
 		Routes:     r.GetRoutes(),
-		Session:    fromValues(r.GetSession()),
-		Form:       fromValues(form),
+		Session:    Values{fromValues(r.GetSession())},
+		Form:       Values{fromValues(form)},
 	}
 }
 

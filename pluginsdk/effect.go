@@ -33,13 +33,13 @@ func ConsumeIntended() Effect { return Effect{kind: EffectConsumeIntended} }
 // SetSession keeps a value in the person's session, under a name that only this
 // plugin sees. nil removes it. Session values end with the session.
 func SetSession(name string, value Value) Effect {
-	return Effect{kind: EffectSetSession, name: name, value: value}
+	return Effect{kind: EffectSetSession, name: name, value: widen(value)}
 }
 
 // SetUser sets a column of the user's row. The column must stand in user_write
 // of the plugin's block in config.hcl.
 func SetUser(column string, value Value) Effect {
-	return Effect{kind: EffectSetUser, name: column, value: value}
+	return Effect{kind: EffectSetUser, name: column, value: widen(value)}
 }
 
 // Kind tells what the effect changes.
@@ -49,5 +49,5 @@ func (e Effect) Kind() EffectKind { return e.kind }
 // [EffectConsumeIntended].
 func (e Effect) Name() string { return e.name }
 
-// Value returns the new value.
+// Value returns the new value, integers as int64.
 func (e Effect) Value() Value { return e.value }

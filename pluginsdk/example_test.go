@@ -14,7 +14,7 @@ func ExamplePlugin() {
 		Name:    "hello",
 		Version: "1.0.0",
 		Dispenser: pluginsdk.DispenserFunc(func(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
-			if user.Column("partner_id") == nil {
+			if !user.Columns.Has("partner_id") {
 				return pluginsdk.OrgSetup(user.Name), nil
 			}
 			return pluginsdk.Done(), nil
@@ -37,7 +37,7 @@ func ExampleIntent_With() {
 
 // A handler judges the form, and keeps the person at it until it will do.
 func ExampleRequest_Bind() {
-	req := &pluginsdk.Request{Form: map[string]pluginsdk.Value{"org_name": "Analytical Engines", "legal_form": int64(2)}}
+	req := &pluginsdk.Request{Form: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"org_name": "Analytical Engines", "legal_form": int64(2)})}
 	var form pluginsdk.OrgForm
 	if err := req.Bind(&form); err != nil {
 		fmt.Println(err)
@@ -82,7 +82,8 @@ func ExampleParseCall() {
 		fmt.Println(err)
 	}
 	dispenser := pluginsdk.DispenserFunc(func(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
-		return pluginsdk.Redirect("/" + user.Column("plan").(string)), nil
+		plan, _ := user.Columns.Text("plan")
+		return pluginsdk.Redirect("/" + plan), nil
 	})
 	answer, err := call.Run(context.Background(), pluginsdk.Plugin{Dispenser: dispenser})
 	fmt.Println(string(answer), err)

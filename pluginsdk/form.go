@@ -22,10 +22,10 @@ func (r *Request) Bind(into any) error {
 	for i := range out.NumField() {
 		field := out.Type().Field(i)
 		name := cmp.Or(field.Tag.Get("form"), configblock.Snake(field.Name))
-		if !field.IsExported() || name == "-" || r.Form[name] == nil {
+		if !field.IsExported() || name == "-" || !r.Form.Has(name) {
 			continue
 		}
-		if err := bindValue(out.Field(i), r.Form[name]); err != nil {
+		if err := bindValue(out.Field(i), r.Form.all[name]); err != nil {
 			return fmt.Errorf("bind: form field %s: %w", name, err)
 		}
 	}

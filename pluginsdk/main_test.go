@@ -37,7 +37,7 @@ type sample struct {
 
 func (s *sample) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
 	pluginsdk.Logger(ctx).Info("dispensing", "user", user.ID)
-	return pluginsdk.Redirect(s.Page).With(pluginsdk.SetSession("n", user.Column("n")), pluginsdk.ConsumeIntended()), nil
+	return pluginsdk.Redirect(s.Page).With(pluginsdk.SetSession("n", user.Columns.All()["n"]), pluginsdk.ConsumeIntended()), nil
 }
 
 func (s *sample) Handle(_ context.Context, _ pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {

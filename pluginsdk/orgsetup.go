@@ -130,10 +130,10 @@ func orgSetupRole() role {
 func orgForms() map[string]func(*Request) {
 	form := func(name, size string, billing Value) func(*Request) {
 		return func(r *Request) {
-			r.Form = map[string]Value{
+			r.Form = ValuesOf(map[string]Value{
 				"legal_form": int64(2), "org_name": name, "company_size": size, "function": "developer",
 				"billing_email": billing, "marketing_consent": false,
-			}
+			})
 		}
 	}
 	later := form("x", "solo", nil)
@@ -144,7 +144,7 @@ func orgForms() map[string]func(*Request) {
 		"a name of 255 characters":          form(strings.Repeat("ü", 255), "solo", nil),
 		"a name in another script":          form("株式会社 👩‍🚀", "growing", "ünï@example.com"),
 		"a name that looks like markup":     form(`<script>alert("1")</script> %s ${x}`, "mid_market", "a@example.com"),
-		"a form with a field of the future": func(r *Request) { later(r); r.Form["later"] = 1.5 },
+		"a form with a field of the future": func(r *Request) { later(r); r.Form.all["later"] = 1.5 },
 	}
 	for _, locale := range []string{"de", "pt-BR", ""} {
 		ordinary := form("Analytical Engines", "small", nil)
@@ -161,7 +161,7 @@ func (c *Client) Handle(ctx context.Context, user User, req *Request) (Result, e
 	}
 	in := &pluginpb.HandleRequest{User: u, Request: r}
 	if req != nil {
-		if in.Form, err = toValues(req.Form); err != nil {
+		if in.Form, err = toValues(req.Form.all); err != nil {
 			return Result{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
 		}
 	}

@@ -7,13 +7,9 @@ type User struct {
 	ID string
 	// Name and Email are the columns of these names; empty where null.
 	Name, Email string
-	// Columns holds the columns that user_read grants, by name. Integers are
-	// int64 whatever their width in the database.
-	Columns map[string]Value
+	// Columns are those that user_read grants.
+	Columns Values
 }
-
-// Column returns a granted column, nil when it is null or not granted.
-func (u User) Column(name string) Value { return u.Columns[name] }
 
 // A Request is what the plugin learns about the request that it decides on.
 // It holds no password, cookie, authorization header, token or hash.
@@ -35,7 +31,7 @@ type Request struct {
 	// Routes maps the names of the host's named routes to their paths.
 	Routes map[string]string
 	// Session holds the plugin's own session values.
-	Session map[string]Value
+	Session Values
 	// Form is the validated organisation form, by field; nil for a dispenser.
-	Form map[string]Value
+	Form Values
 }

@@ -33,17 +33,17 @@ func TestValuesCrossTheWire(t *testing.T) {
 		"null": nil, "true": true, "false": false, "zero": int64(0), "max": int64(math.MaxInt64), "min": int64(math.MinInt64),
 		"float": 0.1, "nan": math.Inf(1), "text": "ü\x00👩‍🚀", "empty": "", "bytes": []byte{0, 255},
 	}
-	user := pluginsdk.User{ID: "7", Name: "Ada", Email: "a@example.com", Columns: values}
+	user := pluginsdk.User{ID: "7", Name: "Ada", Email: "a@example.com", Columns: pluginsdk.ValuesOf(values)}
 	want := pluginsdk.Request{
 		ID: "r", IntentID: "i", Method: "POST", Path: "/p", Query: "q", Headers: map[string]string{"h": "v"},
-		RemoteAddr: "::1", Locale: "de", Intended: "/x", Routes: map[string]string{"home": "/"}, Session: values,
+		RemoteAddr: "::1", Locale: "de", Intended: "/x", Routes: map[string]string{"home": "/"}, Session: pluginsdk.ValuesOf(values),
 	}
 	var gotUser pluginsdk.User
 	var got pluginsdk.Request
 	p := dispenses(t, func(_ context.Context, u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
 		gotUser, got = u, *r
 		intent := pluginsdk.OrgSetup("Ada").With(pluginsdk.ConsumeIntended())
-		for name, v := range u.Columns {
+		for name, v := range u.Columns.All() {
 			intent = intent.With(pluginsdk.SetSession(name, v), pluginsdk.SetUser(name, v))
 		}
 		return intent, nil
@@ -199,10 +199,10 @@ func TestBind(t *testing.T) {
 		Skipped string `form:"-"`
 		Absent  string
 	}
-	req := pluginsdk.Request{Form: map[string]pluginsdk.Value{
+	req := pluginsdk.Request{Form: pluginsdk.ValuesOf(map[string]pluginsdk.Value{
 		"org_name": "x", "size": "small", "legal_form": int64(2), "big": int64(math.MaxInt64), "ratio": int64(3), "on": true,
 		"any": int64(1), "kind": "done", "-": "x", "absent": nil,
-	}}
+	})}
 	var got form
 	if err := req.Bind(&got); err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestBind(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, value := range map[string]pluginsdk.Value{"legal_form": int64(1000), "org_name": int64(1), "big": int64(-1), "on": "true"} {
-		req.Form = map[string]pluginsdk.Value{name: value}
+		req.Form = pluginsdk.ValuesOf(map[string]pluginsdk.Value{name: value})
 		if err := req.Bind(&form{}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s = %v: %v", name, value, err)
 		}

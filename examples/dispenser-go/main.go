@@ -13,7 +13,7 @@ type trial struct {
 }
 
 func (t *trial) Dispense(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
-	ends, ok := user.Column("trial_ends_at").(int64) // seconds since 1970
+	ends, ok := user.Columns.Int("trial_ends_at") // seconds since 1970
 	if ok && time.Unix(ends, 0).Before(time.Now()) {
 		return pluginsdk.Redirect(t.Page).With(pluginsdk.ConsumeIntended()), nil
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func user(ends pluginsdk.Value) pluginsdk.User {
-	return pluginsdk.User{ID: "1", Name: "Ada", Columns: map[string]pluginsdk.Value{"trial_ends_at": ends}}
+	return pluginsdk.User{ID: "1", Name: "Ada", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"trial_ends_at": ends})}
 }
 
 func TestTrial(t *testing.T) {

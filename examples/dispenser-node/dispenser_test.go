@@ -22,5 +22,5 @@ func TestExample(t *testing.T) {
 }
 
 func user(ends pluginsdk.Value) pluginsdk.User {
-	return pluginsdk.User{ID: "1", Name: "Ada", Columns: map[string]pluginsdk.Value{"trial_ends_at": ends}}
+	return pluginsdk.User{ID: "1", Name: "Ada", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"trial_ends_at": ends})}
 }

@@ -114,7 +114,7 @@ func (p *Pipeline) request(r *http.Request, s Session, intentID string) *plugins
 		ID: p.Site.RequestID(r), IntentID: intentID,
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Headers: pluginHeaders(r.Header), RemoteAddr: address, Locale: p.Site.Locale(r),
-		Intended: s.Intended, Routes: p.Site.Routes(), Session: maps.Clone(s.Values),
+		Intended: s.Intended, Routes: p.Site.Routes(), Session: pluginsdk.ValuesOf(s.Values),
 	}
 }
 
@@ -131,9 +131,10 @@ func pluginHeaders(h http.Header) map[string]string {
 
 // pluginUser is the user with columns laid over.
 func pluginUser(u User, columns map[string]pluginsdk.Value) pluginsdk.User {
-	out := pluginsdk.User{ID: u.ID, Name: u.Name, Email: u.Email, Columns: map[string]pluginsdk.Value{}}
-	maps.Copy(out.Columns, u.Columns)
-	maps.Copy(out.Columns, columns)
+	all := map[string]pluginsdk.Value{}
+	maps.Copy(all, u.Columns)
+	maps.Copy(all, columns)
+	out := pluginsdk.User{ID: u.ID, Name: u.Name, Email: u.Email, Columns: pluginsdk.ValuesOf(all)}
 	if name, ok := columns["name"].(string); ok {
 		out.Name = name
 	}

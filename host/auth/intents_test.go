@@ -13,7 +13,7 @@ import (
 type asking struct{}
 
 func (asking) Dispense(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
-	if user.Column("partner_id") == nil {
+	if !user.Columns.Has("partner_id") {
 		return pluginsdk.OrgSetup(user.Name), nil
 	}
 	return pluginsdk.Redirect("/dashboard"), nil

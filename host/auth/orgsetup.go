@@ -69,7 +69,7 @@ func (p *Pipeline) handleOrgSetup(r *http.Request, a attempt) (pluginsdk.Result,
 		return pluginsdk.Result{}, orgSetupMissing()
 	}
 	req := p.request(r, a.session, a.session.Intent.ID)
-	req.Form = a.form
+	req.Form = pluginsdk.ValuesOf(a.form)
 	result, err := handler.Handle(r.Context(), pluginUser(a.user, nil), req)
 	if errors.Is(err, pluginsdk.ErrContract) {
 		return result, contractFault(err)

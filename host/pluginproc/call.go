@@ -28,10 +28,10 @@ func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawM
 		defer cancel()
 		// Session values in the document are the plugin's own, without a prefix.
 		own := map[string]pluginsdk.Value{}
-		for name, value := range call.Request.Session {
+		for name, value := range call.Request.Session.All() {
 			own[t.spec.Name+"/"+name] = value
 		}
-		call.Request.Session = own
+		call.Request.Session = pluginsdk.ValuesOf(own)
 		answer, err = call.Run(ctx, pluginsdk.Plugin{
 			Dispenser: pluginsdk.DispenserFunc(t.dispense), OrgSetup: pluginsdk.OrgSetupFunc(t.handle),
 		})

@@ -31,31 +31,31 @@ const (
 // which protobuf cannot send, bad bytes are replaced.
 func (s Spec) narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
 	user.Name, user.Email = mend(user.Name), mend(user.Email)
-	columns := make(map[string]pluginsdk.Value, len(s.UserRead))
+	known, columns := user.Columns.All(), make(map[string]pluginsdk.Value, len(s.UserRead))
 	for _, name := range s.UserRead {
-		if v, ok := user.Columns[name]; ok && !reserved.Credential(name) {
+		if v, ok := known[name]; ok && !reserved.Credential(name) {
 			columns[name] = mendValue(v)
 		}
 	}
-	user.Columns = columns
+	user.Columns = pluginsdk.ValuesOf(columns)
 	if req == nil {
 		return user, &pluginsdk.Request{}
 	}
 	r := *req
 	r.Path, r.Query, r.Locale, r.Intended = mend(r.Path), mend(r.Query), mend(r.Locale), mend(r.Intended)
 	r.Headers = s.narrowHeaders(req.Headers)
-	r.Session = map[string]pluginsdk.Value{}
-	for name, v := range req.Session {
+	session := map[string]pluginsdk.Value{}
+	for name, v := range req.Session.All() {
 		if own, ok := strings.CutPrefix(name, s.Name+"/"); ok {
-			r.Session[own] = mendValue(v)
+			session[own] = mendValue(v)
 		}
 	}
-	if req.Form != nil {
-		r.Form = make(map[string]pluginsdk.Value, len(req.Form))
-		for name, v := range req.Form {
-			r.Form[name] = mendValue(v)
-		}
+	r.Session = pluginsdk.ValuesOf(session)
+	form := req.Form.All()
+	for name, v := range form {
+		form[name] = mendValue(v)
 	}
+	r.Form = pluginsdk.ValuesOf(form)
 	return user, &r
 }
 

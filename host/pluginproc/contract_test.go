@@ -105,19 +105,19 @@ func TestGrantsNarrowTheRequest(t *testing.T) {
 	spec := pluginproc.Spec{Name: "p", UserRead: []string{"plan", "password"}, Headers: []string{"x-trace", "cookie"}}
 	req := &pluginsdk.Request{
 		Headers: map[string]string{"X-Trace": "1", "Cookie": "c", "X-Other": "o"},
-		Session: map[string]pluginsdk.Value{"p/a": true, "pp/a": false, "p": 1.0, "q/p/a": "x"},
+		Session: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"p/a": true, "pp/a": false, "p": 1.0, "q/p/a": "x"}),
 	}
-	user, got := spec.Narrow(pluginsdk.User{Columns: map[string]pluginsdk.Value{"plan": "pro", "Plan": "x", "password": "p"}}, req)
-	if diff := cmp.Diff(map[string]pluginsdk.Value{"plan": "pro"}, user.Columns); diff != "" {
+	user, got := spec.Narrow(pluginsdk.User{Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"plan": "pro", "Plan": "x", "password": "p"})}, req)
+	if diff := cmp.Diff(map[string]pluginsdk.Value{"plan": "pro"}, user.Columns.All()); diff != "" {
 		t.Error("columns:", diff)
 	}
 	if diff := cmp.Diff(map[string]string{"x-trace": "1"}, got.Headers); diff != "" {
 		t.Error("headers:", diff)
 	}
-	if diff := cmp.Diff(map[string]pluginsdk.Value{"a": true}, got.Session); diff != "" {
+	if diff := cmp.Diff(map[string]pluginsdk.Value{"a": true}, got.Session.All()); diff != "" {
 		t.Error("session:", diff)
 	}
-	if len(req.Headers) != 3 || len(req.Session) != 4 {
+	if len(req.Headers) != 3 || len(req.Session.All()) != 4 {
 		t.Error("the pipeline's request was changed")
 	}
 }

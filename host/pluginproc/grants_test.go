@@ -18,13 +18,13 @@ func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
 	spec.UserRead = []string{"partner_id", "big", "small", "text", "missing", "none", "raw", "ratio"}
 	spec.Headers = []string{"Accept-Language"}
 	h := started(t, pluginproc.Options{}, spec)
-	user := pluginsdk.User{ID: "7", Name: "Ada\xff", Email: "echo@example.com", Columns: map[string]pluginsdk.Value{
+	user := pluginsdk.User{ID: "7", Name: "Ada\xff", Email: "echo@example.com", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{
 		"partner_id": int64(1), "big": int64(math.MaxInt64), "small": int64(math.MinInt64), "text": "ü\xff", "none": nil,
 		"raw": []byte{0, 255}, "ratio": 0.1, "secret": "s", "password": "p", "remember_token": "r",
-	}}
+	})}
 	req := request()
 	req.Headers = map[string]string{"Accept-Language": "de", "Cookie": "c", "Authorization": "a", "User-Agent": "u"}
-	req.Session = map[string]pluginsdk.Value{"fault/visits": int64(3), "other/visits": int64(4), "visits": int64(5)}
+	req.Session = pluginsdk.ValuesOf(map[string]pluginsdk.Value{"fault/visits": int64(3), "other/visits": int64(4), "visits": int64(5)})
 	req.Intended, req.Routes = "/orders?a=1", map[string]string{"home": "/"}
 	intent, err := h.Dispenser().Dispense(t.Context(), user, req)
 	if err != nil {

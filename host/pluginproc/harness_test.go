@@ -226,7 +226,7 @@ func (h *host) pid() int { return h.Status()[0].PID }
 
 // person is a user for whom the fault plugin behaves in the given way.
 func person(way string) pluginsdk.User {
-	return pluginsdk.User{ID: "7", Name: "Ada", Email: way + "@example.com", Columns: map[string]pluginsdk.Value{"partner_id": nil}}
+	return pluginsdk.User{ID: "7", Name: "Ada", Email: way + "@example.com", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"partner_id": nil})}
 }
 
 func request() *pluginsdk.Request {
@@ -241,6 +241,6 @@ func (h *host) dispense(t testing.TB, way string) (pluginsdk.Intent, error) {
 func (h *host) handle(t testing.TB, way string, form map[string]pluginsdk.Value) (pluginsdk.Result, error) {
 	t.Helper()
 	req := request()
-	req.Form = form
+	req.Form = pluginsdk.ValuesOf(form)
 	return h.OrgSetup().Handle(t.Context(), person(way), req)
 }

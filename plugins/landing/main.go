@@ -143,7 +143,7 @@ func valueOf(user pluginsdk.User, column string) pluginsdk.Value {
 	case "email":
 		return user.Email
 	}
-	return user.Column(column)
+	return user.Columns.All()[column]
 }
 
 func text(v pluginsdk.Value) string {

@@ -47,7 +47,7 @@ func TestRules(t *testing.T) {
 	p := plugintest.Serve(t, newPlugin(), plugintest.Config(rules))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			user := pluginsdk.User{ID: "1", Name: "Ada / L", Email: tt.email, Columns: tt.columns}
+			user := pluginsdk.User{ID: "1", Name: "Ada / L", Email: tt.email, Columns: pluginsdk.ValuesOf(tt.columns)}
 			a := p.Dispense(user)
 			if a.Intent.Target() != tt.want {
 				t.Errorf("got %q, want %q", a.Intent.Target(), tt.want)
@@ -55,12 +55,12 @@ func TestRules(t *testing.T) {
 			a.With(pluginsdk.ConsumeIntended())
 		})
 	}
-	p.Dispense(pluginsdk.User{Columns: map[string]pluginsdk.Value{"kind": "lost"}}).Fails(`no route "nowhere"`)
+	p.Dispense(pluginsdk.User{Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"kind": "lost"})}).Fails(`no route "nowhere"`)
 }
 
 func TestIntended(t *testing.T) {
 	asked := func(r *pluginsdk.Request) { r.Intended = "/orders" }
-	pro := pluginsdk.User{Columns: map[string]pluginsdk.Value{"plan": "pro"}}
+	pro := pluginsdk.User{Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"plan": "pro"})}
 	block := func(more string) string {
 		return `{"rules": [{"when": {"plan": "pro"}, "target": "/pro"}]` + more + `}`
 	}

@@ -82,7 +82,7 @@ func (s *setup) configure(_ context.Context, in pluginsdk.Setup) error {
 
 // Dispense asks for the organisation as long as the user has none.
 func (s *setup) Dispense(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
-	if user.Column(s.config.Column) == nil {
+	if !user.Columns.Has(s.config.Column) {
 		return pluginsdk.OrgSetup(user.Name), nil
 	}
 	return pluginsdk.Done(), nil

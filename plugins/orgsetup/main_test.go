@@ -14,7 +14,7 @@ import (
 )
 
 func ada(partner pluginsdk.Value) pluginsdk.User {
-	return pluginsdk.User{ID: "1", Name: "Ada", Columns: map[string]pluginsdk.Value{"partner_id": partner}}
+	return pluginsdk.User{ID: "1", Name: "Ada", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"partner_id": partner})}
 }
 
 func german(r *pluginsdk.Request) { r.Locale = "de-AT" }

@@ -61,8 +61,10 @@ func ordinary(role string) pluginsdk.Call {
 
 // people are users as a host may send them.
 func people() map[string]pluginsdk.User {
-	columns := func(v pluginsdk.Value) map[string]pluginsdk.Value {
-		return map[string]pluginsdk.Value{"partner_id": v, "plan": "pro", "note": nil, "raw": []byte{0, 255}, "score": 1.5, "vip": true}
+	columns := func(v pluginsdk.Value) pluginsdk.Values {
+		return pluginsdk.ValuesOf(map[string]pluginsdk.Value{
+			"partner_id": v, "plan": "pro", "note": nil, "raw": []byte{0, 255}, "score": 1.5, "vip": true,
+		})
 	}
 	return map[string]pluginsdk.User{
 		"a person without columns":     {ID: "1", Name: "Ada Lovelace", Email: "ada@example.com"},

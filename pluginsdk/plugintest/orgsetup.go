@@ -2,6 +2,7 @@ package plugintest
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -14,13 +15,12 @@ func (p *Plugin) Handle(user pluginsdk.User, form map[string]pluginsdk.Value, ed
 	ctx, cancel := context.WithTimeout(p.t.Context(), callLimit)
 	defer cancel()
 	req := request("/auth/intents/org-setup", nil)
-	req.Form = map[string]pluginsdk.Value{
+	all := map[string]pluginsdk.Value{
 		"legal_form": int64(2), "org_name": "Analytical Engines", "company_size": "small",
 		"function": "developer", "billing_email": nil, "marketing_consent": false,
 	}
-	for name, value := range form {
-		req.Form[name] = value
-	}
+	maps.Copy(all, form)
+	req.Form = pluginsdk.ValuesOf(all)
 	for _, f := range edit {
 		f(req)
 	}

@@ -39,7 +39,7 @@ func subject() pluginsdk.Plugin {
 			return pluginsdk.Done().With(pluginsdk.ConsumeIntended()), nil
 		}),
 		OrgSetup: pluginsdk.OrgSetupFunc(func(_ context.Context, _ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Result, error) {
-			switch r.Form["org_name"] {
+			switch name, _ := r.Form.Text("org_name"); name {
 			case "more":
 				return pluginsdk.NeedsMoreInput(map[string]any{"fields": map[string]any{"x": []string{"required"}}}), nil
 			case "no":
@@ -60,7 +60,7 @@ func TestAssertions(t *testing.T) {
 	handle := func(name string) plugintest.Judgement {
 		return p.Handle(pluginsdk.User{}, map[string]pluginsdk.Value{"org_name": name})
 	}
-	dispense("redirect").Redirects("/x").With(pluginsdk.SetUser("a", int64(1))).With(pluginsdk.SetSession("s", "v"))
+	dispense("redirect").Redirects("/x").With(pluginsdk.SetUser("a", int64(1))).With(pluginsdk.SetUser("a", 1)).With(pluginsdk.SetSession("s", "v"))
 	dispense("setup").AsksForOrganisation("Ada")
 	dispense("").IsDone().With(pluginsdk.ConsumeIntended())
 	dispense("error").Fails("no database")

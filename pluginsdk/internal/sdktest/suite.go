@@ -51,7 +51,7 @@ func Suite(t *testing.T, command ...string) {
 }
 
 func person(name string, columns map[string]pluginsdk.Value) pluginsdk.User {
-	return pluginsdk.User{ID: "7", Name: name, Email: "ada@example.com", Columns: columns}
+	return pluginsdk.User{ID: "7", Name: name, Email: "ada@example.com", Columns: pluginsdk.ValuesOf(columns)}
 }
 
 func description(t *testing.T, p *plugintest.Plugin) {
@@ -102,7 +102,7 @@ func request(t *testing.T, p *plugintest.Plugin) {
 		*r = pluginsdk.Request{
 			ID: "r", IntentID: "i", Method: "POST", Path: "/p", Query: "q=1", Headers: map[string]string{"h": "v"},
 			RemoteAddr: "::1", Locale: "de", Intended: "/x", Routes: map[string]string{"home": "/"},
-			Session: map[string]pluginsdk.Value{"s": int64(1)},
+			Session: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"s": int64(1)}),
 		}
 	})
 	var told struct{ User, Request map[string]any }

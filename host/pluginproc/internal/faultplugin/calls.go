@@ -55,7 +55,7 @@ func (f *fault) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsd
 		text, err := json.Marshal(map[string]any{"User": user, "Request": req})
 		return pluginsdk.Redirect("/" + string(text)), err
 	}
-	if user.Column("partner_id") == nil && way == "setup" {
+	if !user.Columns.Has("partner_id") && way == "setup" {
 		return pluginsdk.OrgSetup(user.Name), nil
 	}
 	return pluginsdk.Redirect("/dashboard?version="+f.version).With(
@@ -75,14 +75,15 @@ func (f *fault) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.
 		setRaw(ctx, raw())
 		return pluginsdk.Satisfied(), nil
 	}
+	name, _ := req.Form.Text("org_name")
 	switch {
 	case way == "ungranted":
 		return pluginsdk.Satisfied().With(pluginsdk.SetUser("is_admin", true)), nil
 	case way == "not-a-result":
 		return pluginsdk.Result{}, nil
-	case req.Form["org_name"] == "more":
+	case name == "more":
 		return pluginsdk.NeedsMoreInput(map[string]any{"big": int64(math.MaxInt64)}), nil
-	case req.Form["org_name"] == "no":
+	case name == "no":
 		return pluginsdk.Failed("no"), nil
 	}
 	return pluginsdk.Satisfied().With(pluginsdk.SetUser("partner_id", int64(math.MaxInt64))), nil
