@@ -48,7 +48,7 @@ func TestAnswersAreHeldAgainstTheContract(t *testing.T) {
 		{"session name beyond", keep(text(129), true), "session value's name"},
 		{"session name with a line end", keep("a\nb", true), "session value's name"},
 		{"infinity", keep("x", math.Inf(-1)), "not a number"},
-		{"unknown type", keep("x", 5), "a type that the contract does not know"},
+		{"unknown type", keep("x", struct{}{}), "a type that the contract does not know"},
 		{"64 effects", pluginsdk.Done().With(many[:64]...), ""},
 		{"65 effects", pluginsdk.Done().With(many...), "65 effects"},
 		{"an effect of no kind", pluginsdk.Done().With(pluginsdk.Effect{}), "unknown kind"},
