@@ -49,7 +49,7 @@ func engines(t *testing.T) []engine {
 		if err := odatatest.FillTables(db, d.name, tables); err != nil {
 			t.Fatal(err)
 		}
-		source, err := sqlsource.New(t.Context(), sqlsource.Database{Dialect: d.name, DB: db, DSN: d.dsn}, mapping)
+		source, err := sqlsource.New(t.Context(), sqlsource.Database{Dialect: d.name, DB: db, DSN: d.dsn, Deep: 1}, mapping)
 		if err != nil {
 			t.Fatal(err)
 		}

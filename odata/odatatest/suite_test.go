@@ -47,7 +47,7 @@ func suite(t *testing.T, dialect, driver, dsn string) {
 	if err := odatatest.Fill(db, dialect); err != nil {
 		t.Fatal(err)
 	}
-	source, err := sqlsource.New(t.Context(), sqlsource.Database{Dialect: dialect, DB: db, DSN: dsn}, odatatest.Mapping())
+	source, err := sqlsource.New(t.Context(), sqlsource.Database{Dialect: dialect, DB: db, DSN: dsn, Deep: 1}, odatatest.Mapping())
 	if err != nil {
 		t.Fatal(err)
 	}

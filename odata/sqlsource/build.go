@@ -138,7 +138,7 @@ func (b *builder) attach(s *set, single bool) {
 	s.edm = b.model.Add(es, single)
 	s.stored = &sqltext.Table{
 		Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{},
-		Indexes: append([][]string{s.table.Key}, s.table.Indexes...),
+		Indexes: append([][]string{s.table.Key}, s.table.Indexes...), Ordered: ordered(s.table), Ordinary: s.table.Ordinary,
 	}
 	b.mapping.Tables[s.edm] = s.stored
 	b.sets = append(b.sets, s)

@@ -258,6 +258,7 @@ func (b *builder) keys(s *set) {
 		p.Nullable, s.column[name].Nullable = false, false
 		s.edm.Type.Key = append(s.edm.Type.Key, p)
 	}
+	s.stored.Unique = totalOrder(s.table, s.edm, s.stored)
 	for _, columns := range s.table.Unique {
 		b.alternate(s, columns, key)
 	}

@@ -37,6 +37,9 @@ type Database struct {
 	// Forget switches off the cache of totals and page keys of SQLite data. Answers are the same without it; they take
 	// longer.
 	Forget bool
+	// Deep is how many rows a page must skip for PostgreSQL and MariaDB to be asked first which rows it has, by an index
+	// alone, and then for these rows; 1,000 when zero.
+	Deep int64
 }
 
 // Source has the rows of a model. It is safe for concurrent use.
@@ -104,7 +107,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if err != nil {
 		return err
 	}
-	s.model, mapping.CaseCollation = model, found.CaseCollation
+	s.model, mapping.CaseCollation, mapping.Deep = model, found.CaseCollation, db.Deep
 	for _, t := range found.Tables {
 		if t.Broken != nil {
 			s.broken = append(s.broken, BrokenTable{strings.Join(tableName(t), "."), t.View, t.Broken})
@@ -118,7 +121,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if !ok || db.Forget {
 		return nil
 	}
-	c := sqliteCache{lite: lite, writer: db.Writer, protected: cfg.Protected, tables: found.Tables, mapping: mapping}
+	c := sqliteCache{lite: lite, writer: db.Writer, protected: cfg.Protected, mapping: mapping}
 	return c.use(ctx, s.reader)
 }
 

@@ -3,7 +3,6 @@ package sqlsource
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -11,7 +10,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/seekcache"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
@@ -25,7 +23,6 @@ type sqliteCache struct {
 	// writer is Database.Writer, protected Config.Protected.
 	writer    *sqlx.DB
 	protected func(table string) bool
-	tables    []*introspect.Table
 	mapping   *sqltext.Mapping
 }
 
@@ -39,42 +36,9 @@ func (c *sqliteCache) use(ctx context.Context, r *cursor.Reader) error {
 	if err := c.lite.NameVersions(c.ownWriter(exposed, indirect)); err != nil {
 		return err
 	}
-	total := map[*edm.EntitySet]bool{}
-	for set, stored := range c.mapping.Tables {
-		total[set] = totalOrder(find(c.tables, stored.Name), set, stored)
-	}
 	r.Marks = seekcache.New(cacheBytes)
-	r.Seekable = func(set *edm.EntitySet) bool { return total[set] }
+	r.Seekable = func(set *edm.EntitySet) bool { return c.mapping.Tables[set].Unique }
 	return nil
-}
-
-func find(tables []*introspect.Table, name []string) *introspect.Table {
-	for _, t := range tables {
-		if t.Name == name[len(name)-1] {
-			return t
-		}
-	}
-	return nil
-}
-
-// totalOrder tells whether the database itself sees to it that no two rows of a set have one key.
-func totalOrder(t *introspect.Table, set *edm.EntitySet, stored *sqltext.Table) bool {
-	if t == nil || t.View || len(set.Type.Key) == 0 {
-		return false
-	}
-	var key []string
-	for _, p := range set.Type.Key {
-		key = append(key, stored.Columns[p].Name)
-	}
-	slices.Sort(key)
-	for _, u := range append([][]string{t.Key}, t.Unique...) {
-		u = slices.Clone(u)
-		slices.Sort(u)
-		if len(u) > 0 && slices.Equal(u, key) {
-			return true
-		}
-	}
-	return false
 }
 
 // exposed are the names of all tables that the model reads, in lower case.

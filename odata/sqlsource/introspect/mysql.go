@@ -22,7 +22,7 @@ func (r *reader) mysql() ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*named) error{r.mysqlViews, r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign} {
+	for _, read := range []func(*named) error{r.mysqlViews, r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign, r.mysqlOrdered} {
 		if err := read(&all); err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ func (r *reader) postgres() ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*named) error{r.postgresColumns, r.postgresKeys, r.postgresForeign, r.postgresIndexes} {
+	for _, read := range []func(*named) error{r.postgresColumns, r.postgresKeys, r.postgresForeign, r.postgresIndexes, r.postgresOrdered, r.postgresOrdinary} {
 		if err := read(&all); err != nil {
 			return nil, err
 		}

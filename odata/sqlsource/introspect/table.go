@@ -21,7 +21,14 @@ type Table struct {
 	Unique [][]string
 	// Indexes are the leading columns of all indexes, for advice.
 	Indexes [][]string
-	Foreign []ForeignKey
+	// Ordered are the indexes whose entries alone give rows in an order: B-trees over whole columns and all rows, ready
+	// for use. SQLite's are not listed.
+	Ordered []Index
+	// Ordinary tells that rows of this table change only by transactions of the server that has it, and survive its
+	// crash: no view, no foreign or partitioned table, none that others inherit from, no policy of the database on its
+	// rows. Known for PostgreSQL alone.
+	Ordinary bool
+	Foreign  []ForeignKey
 	// Search is the full-text index of the table; nil when there is none.
 	Search *FullText
 	// Broken is why the database cannot read the table or view; nil when it can. A broken view may lack columns.
@@ -53,6 +60,24 @@ type ForeignKey struct {
 	Schema     string
 	Table      string
 	Referenced []string
+}
+
+// Index is an index that has rows in an order.
+type Index struct {
+	Columns []IndexColumn
+	// Included are further columns that the index holds.
+	Included []string
+}
+
+// IndexColumn is a column that an index is ordered by.
+type IndexColumn struct {
+	Name string
+	Desc bool
+	// NullsFirst tells where nulls stand.
+	NullsFirst bool
+	// CodePoints tells for text that the index has it in the order of code points because it says so itself, rather than
+	// in that of its column.
+	CodePoints bool
 }
 
 // FullText is an index for full-text search.

@@ -36,6 +36,8 @@ type dialect interface {
 	sortKey(g *Generator, e plan.Expr) frag
 	// order is one item of ORDER BY: nulls first when ascending, last when descending.
 	order(x frag, desc, nullable bool) frag
+	// nullsFirst tells where order puts nulls, or would put them.
+	nullsFirst(desc, nullable bool) bool
 	// fence ends a derived table that the database must not merge into the query around it; "" where a lateral join is
 	// to be used instead.
 	fence() string

@@ -9,6 +9,8 @@ type Mapping struct {
 	// CaseCollation is the collation that PostgreSQL maps upper and lower case by, letter for letter as the others do;
 	// empty for the default.
 	CaseCollation string
+	// Deep is how many rows must be skipped for an index alone to be asked where the rows behind them are; 1,000 when zero.
+	Deep int64
 }
 
 // Table is where the entities of a set are stored.
@@ -19,10 +21,31 @@ type Table struct {
 	Columns map[*edm.Property]*Column
 	// Indexes are the columns of each index, the primary key's included.
 	Indexes [][]string
+	// Ordered are the indexes whose entries alone give rows in an order.
+	Ordered []Index
+	// Unique tells that the database itself sees to it that no two rows have one key.
+	Unique bool
+	// Ordinary tells that the rows change only by transactions that the server's snapshots tell of; see package introspect.
+	Ordinary bool
 	// Search are the columns that $search looks at.
 	Search []*Column
 	// FullText is the index for that; nil where there is none.
 	FullText *FullText
+}
+
+// Index is an index that has rows in an order.
+type Index struct {
+	Columns []IndexColumn
+	// Included are further columns that the index holds.
+	Included []string
+}
+
+// IndexColumn is a column that an index is ordered by.
+type IndexColumn struct {
+	Name             string
+	Desc, NullsFirst bool
+	// CodePoints tells that the index has text in the order of code points although its column does not.
+	CodePoints bool
 }
 
 // Column is where a property is stored.

@@ -186,6 +186,8 @@ func (mysql) order(x frag, desc, _ bool) frag {
 	return x
 }
 
+func (mysql) nullsFirst(desc, _ bool) bool { return !desc }
+
 func (mysql) fence() string { return "LIMIT 18446744073709551615" }
 
 // stored keeps a double from becoming a column with as many digits as the function promises whose result it is.

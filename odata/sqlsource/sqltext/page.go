@@ -25,6 +25,10 @@ type Page struct {
 	// derived is the query whose shared expressions are computed for the rows of the page alone: they decide neither on
 	// its rows nor on their order. nil where there are none, or where they do.
 	derived *plan.Query
+	// query is what is read; deep is how many rows are skipped at least where an index alone leads to the rows behind
+	// them, 0 where none does.
+	query *plan.Query
+	deep  int64
 }
 
 // sortItem is one item of an order.
@@ -36,9 +40,15 @@ type sortItem struct {
 // Page prepares the statements for a node at the top. With seek the rows carry the values that they are ordered by.
 func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	q := sharesOf(n)
-	p := &Page{g: g, from: g.from(q)}
+	p := &Page{g: g, query: q, from: g.from(q)}
 	if len(q.Computed) > 0 && g.d.fence() != "" && !usesShared(append(orderExprs(q.Order), q.Filter)...) {
 		p.derived, p.from = q, g.from(shares(q))
+	}
+	if p.derived == nil && g.deferrable(n) {
+		p.deep = max(g.m.Deep, 1)
+		if g.m.Deep == 0 {
+			p.deep = deep
+		}
 	}
 	parts := g.list(n, nil)
 	p.Links, p.Width = g.Links(n)
@@ -98,6 +108,9 @@ func shape(list ...frag) string {
 
 // Rows reads at most read rows behind skip ones. After, when not nil, is the key of the row that these count from.
 func (p *Page) Rows(read, skip int64, after []any) Statement {
+	if p.deep > 0 && skip >= p.deep && after == nil {
+		return p.deferred(read, skip)
+	}
 	if p.derived == nil {
 		return p.statement(p.list, read, skip, after)
 	}

@@ -183,6 +183,9 @@ func (postgres) order(x frag, desc, nullable bool) frag {
 	return x
 }
 
+// nullsFirst tells for columns that cannot be null what PostgreSQL does where nothing is said.
+func (postgres) nullsFirst(desc, nullable bool) bool { return desc != nullable }
+
 func (postgres) fence() string { return "" }
 
 func (postgres) stored(x frag, _ edm.Type) frag { return x }

@@ -179,6 +179,8 @@ func (sqlite) order(x frag, desc, _ bool) frag {
 	return x
 }
 
+func (sqlite) nullsFirst(desc, _ bool) bool { return !desc }
+
 func (sqlite) fence() string { return "LIMIT -1" }
 
 func (sqlite) stored(x frag, _ edm.Type) frag { return x }
