@@ -18,7 +18,7 @@ if (require.main === module) {
     name: 'trial',
     version: '1.0.0',
     dispense,
-    config: { page: ['string', '/upgrade'] },
+    config: { page: { type: 'string', default: '/upgrade' } },
     configure: (config) => { Object.assign(settings, config) },
   })
 }

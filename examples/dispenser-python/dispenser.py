@@ -21,5 +21,5 @@ def dispense(user, request):
 if __name__ == "__main__":
     vestibule.serve(
         name="trial", version="1.0.0", dispense=dispense,
-        config={"page": (str, "/upgrade")}, configure=lambda config, setup: settings.update(config),
+        config={"page": {"type": "string", "default": "/upgrade"}}, configure=lambda config, setup: settings.update(config),
     )

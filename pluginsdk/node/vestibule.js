@@ -334,6 +334,29 @@ const ROLES = {
   org_setup: { run: 'handle', method: 'Handle', request: 'HandleRequest', response: 'HandleResponse', form: true },
 }
 
+// The types of keys in the config block, and what tells their values.
+const TYPES = {
+  string: (v) => typeof v === 'string', bool: (v) => typeof v === 'boolean',
+  int: Number.isSafeInteger, float: (v) => typeof v === 'number',
+  list: Array.isArray, map: (v) => typeof v === 'object' && !Array.isArray(v), any: () => true,
+}
+
+/** What the host is told of a key; a mistake in the schema ends the process. */
+function describeKey(path, key) {
+  const unknown = Object.keys(key).find((name) => !['type', 'required', 'default', 'oneof', 'doc'].includes(name))
+  if (unknown || !TYPES[key.type]) {
+    console.error(`mistake in the plugin: config.${path} is ${util.inspect(key)}; write { type, required, default, oneof, doc }, ` +
+      `where type is one of ${Object.keys(TYPES).join(', ')}`)
+    process.exit(2)
+  }
+  const text = (value) => value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  const choice = key.oneof ? `One of: ${key.oneof.join(', ')}.` : ''
+  return {
+    path, type: key.type, required: Boolean(key.required), default: text(key.default),
+    description: [key.doc, choice].filter(Boolean).join(' '),
+  }
+}
+
 class Plugin {
   constructor({ name, version = '', description = '', configure, config = {}, ...functions }) {
     const roles = Object.keys(ROLES).filter((role) => functions[ROLES[role].run])
@@ -342,9 +365,7 @@ class Plugin {
       process.exit(2)
     }
     Object.assign(this, { author: { ...functions, configure }, schema: config })
-    const keys = Object.entries(config).map(([path, [type, preset]]) => ({
-      path, type, required: preset === undefined, default: preset === undefined ? '' : JSON.stringify(preset),
-    }))
+    const keys = Object.entries(config).map(([path, key]) => describeKey(path, key))
     this.about = { name, version, roles, sdk: `node/${VERSION}`, config: keys, description }
   }
 
@@ -361,18 +382,16 @@ class Plugin {
 
   /** The config block with its defaults, or every mistake in it at once. */
   checked(config) {
-    const problems = []
     const known = Object.keys(this.schema)
-    for (const path of Object.keys(config)) {
-      if (!known.includes(path)) problems.push({ path, message: `this key is unknown; known are: ${known.join(', ') || 'none'}` })
-    }
+    const problems = Object.keys(config).filter((path) => !known.includes(path))
+      .map((path) => ({ path, message: `this key is unknown; known are: ${known.join(', ') || 'none'}` }))
     const out = {}
-    for (const [path, [type, preset]] of Object.entries(this.schema)) {
-      out[path] = config[path] ?? preset
-      const is = Array.isArray(out[path]) ? 'list' : Number.isInteger(out[path]) && type === 'int' ? 'int' : typeof out[path]
-      const wanted = { float: 'number', bool: 'boolean', map: 'object' }[type] || type
-      if (out[path] === undefined) problems.push({ path, message: 'this key is required' })
-      else if (is !== wanted && type !== 'any') problems.push({ path, message: `${type} is wanted here, not ${is}` })
+    for (const [path, { type, required, default: preset, oneof }] of Object.entries(this.schema)) {
+      const value = out[path] = config[path] ?? preset ?? null
+      const mistake = value === null ? required && 'this key is required'
+        : !TYPES[type](value) ? `${type} is wanted here, not ${Array.isArray(value) ? 'list' : typeof value}`
+          : oneof && !oneof.includes(value) && `${JSON.stringify(value)} is none of: ${oneof.join(', ')}`
+      if (mistake) problems.push({ path, message: mistake })
     }
     if (problems.length > 0) throw Object.assign(new BadConfig('', ''), { problems })
     return out
@@ -438,10 +457,14 @@ function endWithHost() {
  * Serves the plugin to the host that started the process.
  *
  * dispense(user, request) and handle(user, request) are the roles; request.form is
- * for the latter. config names the keys of the config block: ['string'] for one that
- * is required, ['int', 3] for one with a default; types are string, bool, int, float,
- * list, map and any. configure(config, setup) is called once, before any other call,
- * and may throw BadConfig.
+ * for the latter. config names the keys of the config block:
+ *
+ *     config: { page: { type: 'string', default: '/upgrade', doc: 'Where the others go.' } }
+ *
+ * A key has a type, which is string, bool, int, float, list, map or any, and may have
+ * required, default, oneof and doc. A key that is absent or null has its default, else
+ * null. configure(config, setup) is called once, before any other call, and may throw
+ * BadConfig.
  */
 function serve(author) {
   const plugin = new Plugin(author)

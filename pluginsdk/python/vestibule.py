@@ -463,6 +463,33 @@ _ROLES = {
 }
 
 
+# The types of keys in the config block, and what tells their values.
+_TYPES = {
+    "string": lambda v: isinstance(v, str),
+    "bool": lambda v: isinstance(v, bool),
+    "int": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "float": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
+    "list": lambda v: isinstance(v, list),
+    "map": lambda v: isinstance(v, dict),
+    "any": lambda v: True,
+}
+
+
+def _describe_key(path, key):
+    """What the host is told of a key; a mistake in the schema ends the process."""
+    if not isinstance(key, dict) or key.keys() - {"type", "required", "default", "oneof", "doc"} or key.get("type") not in _TYPES:
+        print(f'mistake in the plugin: config["{path}"] is {key!r}; write {{"type", "required", "default", "oneof", "doc"}}, '
+              f"where type is one of {', '.join(_TYPES)}", file=sys.stderr)
+        sys.exit(2)
+    preset = key.get("default")
+    choice = f"One of: {', '.join(map(str, key['oneof']))}." if "oneof" in key else ""
+    return {
+        "path": path, "type": key["type"], "required": bool(key.get("required")),
+        "default": "" if preset is None else preset if isinstance(preset, str) else json.dumps(preset),
+        "description": " ".join(filter(None, [key.get("doc"), choice])),
+    }
+
+
 class _Plugin:
     def __init__(self, name, version, description, configure, config, **functions):
         self.functions, self.configure_, self.schema = functions, configure, config or {}
@@ -470,12 +497,7 @@ class _Plugin:
         if not name or not roles:
             needed = " or ".join(role.run for role in _ROLES.values())
             sys.exit(f"mistake in the plugin: serve() needs a name, and {needed}")
-        keys = []
-        for key, kind in self.schema.items():
-            kind, *default = kind if isinstance(kind, tuple) else (kind,)
-            names = {str: "string", bool: "bool", int: "int", float: "float", list: "list", dict: "map"}
-            keys.append({"path": key, "type": names.get(kind, "any"), "required": not default,
-                         "default": json.dumps(default[0]) if default else ""})
+        keys = [_describe_key(path, key) for path, key in self.schema.items()]
         self.about = {"name": name, "version": version, "roles": roles, "sdk": "python/" + VERSION,
                       "config": keys, "description": description}
 
@@ -501,19 +523,18 @@ class _Plugin:
             hint = f'; did you mean "{near[0]}"?' if near else f"; known are: {', '.join(self.schema) or 'none'}"
             bad.problems.append({"path": key, "message": "this key is unknown" + hint})
         out = {}
-        for key, kind in self.schema.items():
-            kind, *default = kind if isinstance(kind, tuple) else (kind,)
-            value = config.get(key)
-            if value is None and default:
-                value = default[0]
-            elif value is None:
-                bad.problems.append({"path": key, "message": "this key is required"})
-            elif kind is float and isinstance(value, int) and not isinstance(value, bool):
-                value = float(value)
-            elif not isinstance(value, kind) or isinstance(value, bool) and kind is not bool:
-                got = type(value).__name__
-                bad.problems.append({"path": key, "message": f"{kind.__name__} is wanted here, not {got}"})
-            out[key] = value
+        for path, key in self.schema.items():
+            value = config.get(path)
+            out[path] = value = key.get("default") if value is None else value
+            mistake = None
+            if value is None:
+                mistake = "this key is required" if key.get("required") else None
+            elif not _TYPES[key["type"]](value):
+                mistake = f"{key['type']} is wanted here, not {type(value).__name__}"
+            elif "oneof" in key and value not in key["oneof"]:
+                mistake = f"{json.dumps(value)} is none of: {', '.join(map(str, key['oneof']))}"
+            if mistake:
+                bad.problems.append({"path": path, "message": mistake})
         if bad.problems:
             raise bad
         return out
@@ -586,9 +607,14 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     """Serves the plugin to the host that started the process. It does not return.
 
     dispense(user, request) and handle(user, request) are the roles. config names
-    the keys of the config block: a type, or a type and a default for a key that is
-    not required, as in {"url": str, "limit": (int, 3)}. configure(config, setup) is
-    called once, before any other call, and may raise BadConfig.
+    the keys of the config block:
+
+        config={"page": {"type": "string", "default": "/upgrade", "doc": "Where the others go."}}
+
+    A key has a type, which is string, bool, int, float, list, map or any, and may
+    have required, default, oneof and doc. A key that is absent or null has its
+    default, else None. configure(config, setup) is called once, before any other
+    call, and may raise BadConfig.
     """
     plugin = _Plugin(name, version, description, configure, config, dispense=dispense, handle=handle)
     if os.environ.get(COOKIE[0]) != COOKIE[1]:

@@ -69,6 +69,8 @@ func description(t *testing.T, p *plugintest.Plugin) {
 		{Path: "must", Type: "string", Required: true},
 		{Path: "number", Type: "int", Default: "3"},
 		{Path: "list", Type: "list", Default: "[]"},
+		{Path: "mood", Type: "string", Default: "plain", Doc: "How. One of: plain, loud."},
+		{Path: "rate", Type: "float"},
 	}
 	if diff := cmp.Diff(want, d.Config); diff != "" {
 		t.Error(diff)
@@ -161,6 +163,9 @@ func config(t *testing.T, program conformance.Program) {
 		{`{"must": 1}`, "must", "wanted here"},
 		{`{"must": "x", "number": "1"}`, "number", "wanted here"},
 		{`{"must": "x", "number": true}`, "number", "wanted here"},
+		{`{"must": "x", "number": 1.5}`, "number", "wanted here"},
+		{`{"must": "x", "mood": "soft"}`, "mood", `"soft" is none of: plain, loud`},
+		{`{"must": "x", "rate": "1"}`, "rate", "wanted here"},
 		{`{"must": "x", "numbr": 1}`, "numbr", "unknown"},
 		{`{"must": "x", "list": [1, 2]}`, "list[1]", "one is enough"},
 	}
@@ -174,7 +179,7 @@ func config(t *testing.T, program conformance.Program) {
 	if err := configure(t, program, `{"must": "fail"}`); err == nil || !strings.Contains(err.Error(), "the database does not answer") {
 		t.Errorf("a failing configure: %v", err)
 	}
-	if err := configure(t, program, `{"must": "x", "number": null}`); err != nil {
+	if err := configure(t, program, `{"must": "x", "number": null, "rate": 1, "mood": "loud"}`); err != nil {
 		t.Errorf("null is absent: %v", err)
 	}
 }

@@ -35,7 +35,10 @@ function handle(user, request) {
 
 v.serve({
   name: 'echo', version: '3', description: 'Echoes.', dispense, handle,
-  config: { must: ['string'], number: ['int', 3], list: ['list', []] },
+  config: {
+    must: { type: 'string', required: true }, number: { type: 'int', default: 3 }, list: { type: 'list', default: [] },
+    mood: { type: 'string', default: 'plain', oneof: ['plain', 'loud'], doc: 'How.' }, rate: { type: 'float' },
+  },
   configure: (config) => {
     if (config.list.length > 1) throw new v.BadConfig('list[1]', 'one is enough')
     if (config.must === 'fail') throw new Error('the database does not answer')

@@ -55,5 +55,8 @@ def configure(config, setup):
 
 v.serve(
     name="echo", version="3", description="Echoes.", dispense=dispense, handle=handle, configure=configure,
-    config={"must": str, "number": (int, 3), "list": (list, [])},
+    config={
+        "must": {"type": "string", "required": True}, "number": {"type": "int", "default": 3}, "list": {"type": "list", "default": []},
+        "mood": {"type": "string", "default": "plain", "oneof": ["plain", "loud"], "doc": "How."}, "rate": {"type": "float"},
+    },
 )
