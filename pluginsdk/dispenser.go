@@ -1,6 +1,7 @@
 package pluginsdk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -126,7 +127,8 @@ func (s *server) Dispense(ctx context.Context, in *pluginpb.DispenseRequest) (*p
 	}
 	req := fromRequest(in.GetRequest(), nil)
 	return answerCall(s.call(ctx, "dispense", req.ID, req.IntentID), func(ctx context.Context) (Intent, error) {
-		return d.Dispense(ctx, fromUser(in.GetUser()), req)
+		intent, err := d.Dispense(ctx, fromUser(in.GetUser()), req)
+		return intent, cmp.Or(err, checkSession(req, intent.effects))
 	}, toIntent)
 }
 

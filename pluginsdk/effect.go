@@ -31,7 +31,9 @@ type Effect struct {
 func ConsumeIntended() Effect { return Effect{kind: EffectConsumeIntended} }
 
 // SetSession keeps a value in the person's session, under a name that only this
-// plugin sees. nil removes it. Session values end with the session.
+// plugin sees. nil removes it. Session values end with the session. One has at most
+// 16 KiB, and all of a plugin's together have 32 KiB, where each counts 10 bytes and
+// its name besides: more breaks the contract.
 func SetSession(name string, value Value) Effect {
 	return Effect{kind: EffectSetSession, name: name, value: widen(value)}
 }

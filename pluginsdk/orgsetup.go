@@ -2,6 +2,7 @@ package pluginsdk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -176,7 +177,8 @@ func (s *server) Handle(ctx context.Context, in *pluginpb.HandleRequest) (*plugi
 	}
 	req := fromRequest(in.GetRequest(), in.GetForm())
 	return answerCall(s.call(ctx, "handle", req.ID, req.IntentID), func(ctx context.Context) (Result, error) {
-		return h.Handle(ctx, fromUser(in.GetUser()), req)
+		result, err := h.Handle(ctx, fromUser(in.GetUser()), req)
+		return result, cmp.Or(err, checkSession(req, result.effects))
 	}, toResult)
 }
 

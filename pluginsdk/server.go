@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
@@ -68,6 +69,10 @@ func answerCall[A, M any](ctx context.Context, ask func(context.Context) (A, err
 // failed turns the author's error into a status. The text goes to the host's
 // log, never to a person. Unavailable is left to the network.
 func failed(ctx context.Context, err error) error {
+	if errors.Is(err, ErrContract) {
+		Logger(ctx).Error("the answer breaks the contract", "error", err)
+		return status.Error(codes.FailedPrecondition, strings.TrimPrefix(err.Error(), ErrContract.Error()+": "))
+	}
 	Logger(ctx).Error("no decision", "error", err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -67,7 +67,7 @@ const failed = (...messages) => result({ status: 'error', errors: messages })
 
 /** Sets a column that user_write grants. */
 const setUser = (column, value) => ({ set_user: { name: column, value } })
-/** Sets a session value of the plugin's own; null removes it. */
+/** Sets a session value of the plugin's own, of 16 KiB at most, 32 KiB together; null removes it. */
 const setSession = (name, value) => ({ set_session: { name, value } })
 /** Forgets the page that the person had asked for. */
 const consumeIntended = () => ({ consume_intended: {} })
@@ -327,6 +327,21 @@ const log = Object.fromEntries(['trace', 'debug', 'info', 'warn', 'error'].map((
 
 class Broken extends Error {}
 
+/** Refuses session values that are too large: 16 KiB one, 32 KiB all, each with 10 bytes and its name. */
+function checkSession(session, effects) {
+  const after = new Map(Object.entries(session || {}))
+  const length = (value) => typeof value === 'string' ? Buffer.byteLength(value) : value instanceof Uint8Array ? value.length : 0
+  const changes = effects.flatMap(({ set_session: set }) => set ? [set] : [])
+  for (const { name, value } of changes) {
+    if (length(value) > 16384) throw new Broken(`the session value "${name}" has ${length(value)} bytes; 16384 are allowed: keep it in a column or with the plugin`)
+    if (value === null || value === undefined) after.delete(name)
+    else after.set(name, value)
+  }
+  let size = 0
+  for (const [name, value] of after) size += Buffer.byteLength(String(name)) + 10 + length(value)
+  if (changes.length > 0 && size > 32768) throw new Broken(`the session values would have ${size} bytes together; 32768 are allowed: remove some with setSession(name, null)`)
+}
+
 // The roles: the author's function, the method of the protocol with its messages, and
 // whether a call by hand has a form.
 const ROLES = {
@@ -404,6 +419,7 @@ class Plugin {
       if (!(answer instanceof Answer) || answer.message !== response) {
         throw new Broken(`${run} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
       }
+      checkSession(request.session, answer.effects)
       return { ...answer.fields, effects: answer.effects }
     })
   }

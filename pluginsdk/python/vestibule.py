@@ -463,6 +463,26 @@ _ROLES = {
 }
 
 
+def _check_session(session, effects):
+    """Refuses session values that are too large: 16 KiB one, 32 KiB all, each with 10 bytes and its name."""
+
+    def length(value):
+        return len(value.encode()) if isinstance(value, str) else len(value) if isinstance(value, bytes) else 0
+
+    after = dict(session)
+    changes = [effect["set_session"] for effect in effects if "set_session" in effect]
+    for change in changes:
+        name, value = change["name"], change["value"]
+        if length(value) > 16384:
+            raise _Broken(f'the session value "{name}" has {length(value)} bytes; 16384 are allowed: '
+                          "keep it in a column or with the plugin")
+        after[name] = value
+    size = sum(len(str(name).encode()) + 10 + length(value) for name, value in after.items() if value is not None)
+    if changes and size > 32768:
+        raise _Broken(f"the session values would have {size} bytes together; 32768 are allowed: "
+                      "remove some with set_session(name, None)")
+
+
 # The types of keys in the config block, and what tells their values.
 _TYPES = {
     "string": lambda v: isinstance(v, str),
@@ -547,6 +567,7 @@ class _Plugin:
         answer = function(user, request)
         if not isinstance(answer, _Answer) or answer.message != wanted:
             raise _Broken(f"{function.__name__} returned {answer!r}, which is not what one of {__name__}'s functions made")
+        _check_session(request.session, answer.effects)
         return {**answer.fields, "effects": list(answer.effects)}
 
 

@@ -155,6 +155,13 @@ func failures(t *testing.T, p *plugintest.Plugin) {
 		}
 	}
 	p.Dispense(person("done", nil)).IsDone()
+	kept := func(r *pluginsdk.Request) {
+		r.Session = pluginsdk.ValuesOf(map[string]pluginsdk.Value{"a": strings.Repeat("x", 16384)})
+	}
+	p.Dispense(person("large", nil)).Fails(`the session value "x" has 16386 bytes; 16384 are allowed`)
+	p.Dispense(person("full", nil), kept).Fails("the session values would have 32801 bytes together; 32768 are allowed")
+	p.Dispense(person("full", nil)).IsDone()
+	p.Dispense(person("freed", nil), kept).IsDone()
 }
 
 func config(t *testing.T, program conformance.Program) {

@@ -9,6 +9,9 @@ function dispense(user, request) {
     case 'reject': return Promise.reject(new Error('no decision'))
     case 'nothing': return undefined
     case 'wrong': return v.satisfied()
+    case 'large': return v.done().with(v.setSession('x', 'ü'.repeat(8193)))
+    case 'full': return v.done().with(v.setSession('b', 'x'.repeat(16384)), v.setSession('n', 1))
+    case 'freed': return v.done().with(v.setSession('b', 'x'.repeat(16384)), v.setSession('a', null))
     case 'type': return v.done().with(v.setSession('x', {}))
     case 'range': return v.done().with(v.setSession('x', 2n ** 64n))
     case 'background':

@@ -21,6 +21,12 @@ def dispense(user, request):
         return None
     if user.name == "wrong":
         return v.satisfied()
+    if user.name == "large":
+        return v.done().with_(v.set_session("x", "ü" * 8193))
+    if user.name == "full":
+        return v.done().with_(v.set_session("b", "x" * 16384), v.set_session("n", 1))
+    if user.name == "freed":
+        return v.done().with_(v.set_session("b", "x" * 16384), v.set_session("a", None))
     if user.name == "type":
         return v.done().with_(v.set_session("x", {}))
     if user.name == "range":

@@ -1,0 +1,52 @@
+package pluginsdk
+
+import "fmt"
+
+// The limits of what plugins keep in a session, in bytes. All plugins of a host share
+// maxSession there, so that the host may refuse what a plugin alone finds small enough.
+const (
+	maxSession      = 32 << 10
+	maxSessionValue = 16 << 10
+	sessionEntry    = 10 // what a value counts beside its name and content
+)
+
+// checkSession returns an error with [ErrContract] when the session values that req
+// has would be too large with these effects. The author learns it in a test, and not
+// from the host.
+func checkSession(req *Request, effects []Effect) error {
+	after := req.Session.All()
+	if after == nil {
+		after = map[string]Value{}
+	}
+	changed := false
+	for _, e := range effects {
+		if e.kind != EffectSetSession {
+			continue
+		}
+		changed = true
+		if n := length(e.value); n > maxSessionValue {
+			return fmt.Errorf("%w: the session value %q has %d bytes; %d are allowed: keep it in a column or with the plugin", ErrContract, shorten(e.name, 64), n, maxSessionValue)
+		}
+		if after[e.name] = e.value; e.value == nil {
+			delete(after, e.name)
+		}
+	}
+	size := 0
+	for name, v := range after {
+		size += len(name) + sessionEntry + length(v)
+	}
+	if changed && size > maxSession {
+		return fmt.Errorf("%w: the session values would have %d bytes together; %d are allowed: remove some with SetSession(name, nil)", ErrContract, size, maxSession)
+	}
+	return nil
+}
+
+func length(v Value) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	}
+	return 0
+}
