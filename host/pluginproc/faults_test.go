@@ -66,7 +66,7 @@ func TestFaultyStartIsRefused(t *testing.T) {
 func TestOddStartIsBorne(t *testing.T) {
 	for _, start := range []string{
 		"ok", "slow", "prints", "prints-long-line", "floods-stderr", "floods-line", "floods-stdout", "floods-print",
-		"forges", "ignores-stop", "forks", "leaks", "spins",
+		"forges", "ignores-stop", "forks", "daemon", "leaks", "spins",
 	} {
 		t.Run(start, func(t *testing.T) {
 			t.Parallel()

@@ -165,7 +165,7 @@ func (s *slot) restart(ctx context.Context) {
 	s.options.Metrics.Restart(spec.Name)
 	ctx, cancel := s.whileVersion(ctx, version)
 	defer cancel()
-	p, err := s.relaunch(ctx, spec, im)
+	p, err := s.relaunch(ctx, spec, im, version)
 	if ctx.Err() != nil && err != nil {
 		return
 	}
@@ -208,10 +208,32 @@ func (s *slot) whileVersion(ctx context.Context, version int) (context.Context, 
 }
 
 // relaunch starts the program once more. One that is executed in place is
-// checked again first, as it may have been exchanged since.
-func (s *slot) relaunch(ctx context.Context, spec Spec, im *proc.Image) (*proc.Process, error) {
+// checked again first, as it may have been exchanged since; a copy that is gone is
+// made anew, from a program that must still have the checksum.
+func (s *slot) relaunch(ctx context.Context, spec Spec, im *proc.Image, version int) (*proc.Process, error) {
+	if im.Gone() {
+		fresh, err := s.launcher.OpenImage(spec.program())
+		if err != nil {
+			return nil, err
+		}
+		defer fresh.Release()
+		s.log.Warn("the copy of its program was gone and is made anew", "sha256", fresh.Sum[:12])
+		s.exchange(im, fresh, version)
+		im = fresh
+	}
 	if err := im.Recheck(spec.program()); err != nil {
 		return nil, err
 	}
 	return s.launcher.Launch(ctx, spec.program(), im, spec.setup())
+}
+
+// exchange puts another image of the same program into the slot, unless it has another
+// version by now.
+func (s *slot) exchange(old, fresh *proc.Image, version int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.version == version && s.image == old {
+		s.image = fresh.Retain()
+		old.Release()
+	}
 }

@@ -160,7 +160,7 @@ func runAsHost(specs string) {
 // that do not watch their lifeline, not frozen ones, not the children that they
 // started, and no file.
 func TestKilledHostLeavesNothing(t *testing.T) {
-	for _, start := range []string{"ok", "forks", "ignores-stop", "spins", "frozen"} {
+	for _, start := range []string{"ok", "forks", "daemon", "ignores-stop", "spins", "frozen"} {
 		t.Run(start, func(t *testing.T) {
 			t.Parallel()
 			spec := faulty(t, strings.Replace(start, "frozen", "ok", 1))

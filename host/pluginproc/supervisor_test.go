@@ -2,6 +2,8 @@ package pluginproc_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -115,5 +117,45 @@ func TestDeadlockedPluginIsReplaced(t *testing.T) {
 	}
 	if !within(patience, func() bool { _, err := h.dispense(t, "any"); return err == nil }) || h.Ready() != nil {
 		t.Error("it answers again:", h.Ready())
+	}
+}
+
+// Whoever cleans up /tmp takes sockets and copies of programs with it. The next process
+// gets new ones, and what was made anew goes with the host like what was there before.
+func TestVanishedFolderIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	sum, err := pluginproc.Sum(program(t, "faultplugin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"all of it", "the copies"} {
+		for kind, want := range map[string]string{"copied": sum, "in place": ""} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				spec := faulty(t, "ok")
+				spec.SHA256 = want
+				h := started(t, pluginproc.Options{}, spec)
+				gone, err := filepath.Glob(h.runDir + map[string]string{"all of it": "/vestibule*", "the copies": "/vestibule*/bin*"}[name])
+				if err != nil || len(gone) == 0 && want != "" {
+					t.Fatal("there is nothing to remove:", err)
+				}
+				for _, path := range gone {
+					if err := os.RemoveAll(path); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range 2 {
+					if err := syscall.Kill(h.pid(), syscall.SIGKILL); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := h.dispense(t, "any"); err != nil {
+						t.Error(err)
+					}
+				}
+				if h.Status()[0].SHA256 != sum {
+					t.Error("another program runs")
+				}
+			})
+		}
 	}
 }

@@ -52,6 +52,7 @@ func starts() map[string]func(*fault) {
 		"silent-socket":     func(*fault) { announce("unix", silent()) },
 		"ignores-stop":      func(*fault) { ignoreStop() },
 		"forks":             func(*fault) { forkChild(false); forkChild(true) },
+		"daemon":            func(*fault) { daemon() },
 		"leaks":             func(*fault) { go leak() },
 		"spins":             func(*fault) { go spin() },
 	}
@@ -173,6 +174,22 @@ func forkChild(away bool) {
 	}
 	if dir := os.Getenv("PIDS"); dir != "" {
 		_ = os.WriteFile(filepath.Join(dir, fmt.Sprint(cmd.Process.Pid)), nil, 0o600)
+	}
+}
+
+// daemon starts what leaves everything that it was given: group, session, environment,
+// parent, folder and open files. The parent is a shell that ends at once.
+func daemon() {
+	time.Sleep(10 * time.Millisecond) // as a program that does something first
+	cmd := exec.Command("/bin/sh", "-c", "cd /; sleep 300 </dev/null >/dev/null 2>&1 & echo $!")
+	cmd.Env = []string{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	pid, err := cmd.Output()
+	if err != nil {
+		fail(err)
+	}
+	if dir := os.Getenv("PIDS"); dir != "" {
+		_ = os.WriteFile(filepath.Join(dir, strings.TrimSpace(string(pid))), nil, 0o600)
 	}
 }
 

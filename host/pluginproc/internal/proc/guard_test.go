@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // sleeper starts a process group that would outlive the test.
@@ -23,23 +25,23 @@ func sleeper(t *testing.T, mark string) *exec.Cmd {
 // When its input ends, the guard kills the groups that it was given, also those
 // given before the guard itself was killed and restarted, and no others.
 func TestGuard(t *testing.T) {
-	g := &guard{dir: t.TempDir() + "/x"}
+	g := newGuard(t.TempDir()+"/x", hclog.NewNullLogger())
 	if err := os.Mkdir(g.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	one, two, done, other := sleeper(t, "one"), sleeper(t, "two"), sleeper(t, "done"), sleeper(t, "other")
-	if err := g.add(one.Process.Pid, "one"); err != nil {
+	if err := g.add(ward{one.Process.Pid, "one", 0}); err != nil {
 		t.Skip("there is no shell:", err)
 	}
-	if err := g.add(done.Process.Pid, "done"); err != nil {
+	if err := g.add(ward{done.Process.Pid, "done", 0}); err != nil {
 		t.Fatal(err)
 	}
-	g.remove(done.Process.Pid, "done")
+	g.remove(ward{done.Process.Pid, "done", 0})
 	if err := syscall.Kill(-g.pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	<-g.exited
-	if err := g.add(two.Process.Pid, "two"); err != nil {
+	if err := g.add(ward{two.Process.Pid, "two", 0}); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.stop(); err != nil {
@@ -64,5 +66,48 @@ func TestGuard(t *testing.T) {
 	}
 	if _, err := os.Stat(g.dir); err == nil {
 		t.Error("the directory is left")
+	}
+}
+
+// A guard that was killed is followed by another without anybody starting a plugin,
+// and that one knows the groups, and the directory that was moved meanwhile.
+func TestGuardIsWatched(t *testing.T) {
+	dir := t.TempDir()
+	g := newGuard(dir+"/x", hclog.NewNullLogger())
+	if err := os.Mkdir(dir+"/y", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	one := sleeper(t, "watched")
+	if err := g.add(ward{one.Process.Pid, "watched", 0}); err != nil {
+		t.Skip("there is no shell:", err)
+	}
+	g.mu.Lock()
+	first := g.pid
+	g.mu.Unlock()
+	if err := syscall.Kill(-first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	g.moveTo(dir + "/y")
+	now := func() int {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.pid
+	}
+	for end := time.Now().Add(20 * time.Second); now() == first && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if now() == first {
+		t.Fatal("there is no other guard")
+	}
+	if err := g.in.Close(); err != nil { // as when the host is killed
+		t.Fatal(err)
+	}
+	<-g.exited
+	_ = one.Wait() // killed
+	if _, err := os.Stat(dir + "/y"); err == nil {
+		t.Error("the directory is left")
+	}
+	if err := g.stop(); err != nil {
+		t.Error(err)
 	}
 }

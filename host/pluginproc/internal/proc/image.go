@@ -24,11 +24,12 @@ import (
 // the checksum was taken: the bytes that were checked are the bytes that run,
 // also when the file changes later.
 type Image struct {
-	path  string            // what is executed
-	Sum   string            // hexadecimal SHA-256 of the program
-	files map[string]string // the same of further files, by path
-	close func()            // removes the copy
-	uses  atomic.Int32
+	path   string            // what is executed
+	copied bool              // into the private directory, or into memory
+	Sum    string            // hexadecimal SHA-256 of the program
+	files  map[string]string // the same of further files, by path
+	close  func()            // removes the copy
+	uses   atomic.Int32
 }
 
 // OpenImage checks a program and its further files. The image has one user then.
@@ -48,7 +49,7 @@ func (l *Launcher) OpenImage(s Program) (*Image, error) {
 	im := &Image{path: path, close: func() {}}
 	im.uses.Store(1)
 	if s.SHA256 != "" && !isScript(f) {
-		err = im.copyOf(f, l.dir)
+		err = im.copyOf(f, l.home)
 	} else {
 		im.Sum, err = sumOf(f, io.Discard)
 	}
@@ -151,8 +152,22 @@ func sameSum(path, got, want string, setting ...string) error {
 	}
 }
 
-// copyOf copies the program into a directory of its own below base.
-func (im *Image) copyOf(f *os.File, base string) error {
+// Gone tells whether the image was a copy, and is not there any more.
+func (im *Image) Gone() bool {
+	if !im.copied {
+		return false
+	}
+	_, err := os.Stat(im.path)
+	return err != nil
+}
+
+// copyOf copies the program into a directory of its own below home.
+func (im *Image) copyOf(f *os.File, home func() (string, error)) error {
+	base, err := home()
+	if err != nil {
+		return err
+	}
+	im.copied = true
 	dir, err := os.MkdirTemp(base, "bin")
 	if err != nil {
 		return fmt.Errorf("make a directory for the program: %w", err)

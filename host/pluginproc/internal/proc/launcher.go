@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -52,7 +54,10 @@ type Options struct {
 type Launcher struct {
 	options Options
 	guard   *guard
-	dir     string
+	base    string
+
+	mu  sync.Mutex
+	dir string
 }
 
 // NewLauncher makes a private directory below base, which all sockets and copies
@@ -66,11 +71,51 @@ func NewLauncher(base string, o Options) (*Launcher, error) {
 	if len(base) > 45 {
 		base = "/tmp"
 	}
+	dir, err := privateDir(base)
+	if err != nil {
+		return nil, err
+	}
+	return &Launcher{options: o, base: base, dir: dir, guard: newGuard(dir, o.Logger)}, nil
+}
+
+func privateDir(base string) (string, error) {
 	dir, err := os.MkdirTemp(base, "vestibule")
 	if err != nil {
-		return nil, fmt.Errorf("make a directory for the sockets of plugins: %w", err)
+		return "", fmt.Errorf("make a directory for the sockets of plugins: %w", err)
 	}
-	return &Launcher{options: o, dir: dir, guard: &guard{dir: dir}}, nil
+	return dir, nil
+}
+
+// home returns the private directory. One that is gone, as after somebody has cleaned
+// up /tmp, is made anew under another name: the old one may be somebody else's by now.
+func (l *Launcher) home() (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if isOurs(l.dir) {
+		return l.dir, nil
+	}
+	if err := os.MkdirAll(l.base, 0o700); err != nil {
+		return "", fmt.Errorf("make the directory for the sockets of plugins anew: %w", err)
+	}
+	dir, err := privateDir(l.base)
+	if err != nil {
+		return "", err
+	}
+	l.options.Logger.Warn("the directory of plugins was gone and is made anew: keep what cleans up from it, or set server.run_dir",
+		"gone", l.dir, "new", dir)
+	l.dir = dir
+	l.guard.moveTo(dir)
+	return dir, nil
+}
+
+// isOurs tells whether a directory is there, and this user's alone.
+func isOurs(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
 }
 
 // Close removes the private directory. All processes must have been stopped.
@@ -122,6 +167,10 @@ func cause(ctx context.Context, err error) error {
 
 // prepare sets go-plugin up for one process.
 func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
+	dir, err := l.home()
+	if err != nil {
+		return nil, err
+	}
 	identity, certificate, err := newIdentity()
 	if err != nil {
 		return nil, err
@@ -140,7 +189,7 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 		Logger:           hclog.NewNullLogger(),                // the runner logs the same in more detail
 		SyncStdout:       &pacedWriter{to: &lineWriter{line: out.stdout}},
 		SyncStderr:       &pacedWriter{to: &lineWriter{line: out.stderr}},
-		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: l.dir},
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
 		GRPCDialOptions: append(pluginsdk.DialOptions(), r.dialer(),
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second})),
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (pluginrunner.Runner, error) {
@@ -158,17 +207,19 @@ type guarded struct {
 	log   hclog.Logger
 }
 
+func (g guarded) ward() ward { return ward{g.pid, g.instance, g.tag} }
+
 // Start starts the process.
 func (g guarded) Start(ctx context.Context) error {
 	if err := g.runner.Start(ctx); err != nil {
 		return err
 	}
-	if err := g.guard.add(g.pid, g.instance); err != nil {
+	if err := g.guard.add(g.ward()); err != nil {
 		g.log.Debug("there is no guard", "error", err) // as in images without a shell
 	}
 	go func() {
 		<-g.exited
-		g.guard.remove(g.pid, g.instance)
+		g.guard.remove(g.ward())
 	}()
 	return nil
 }

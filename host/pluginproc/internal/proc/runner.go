@@ -21,7 +21,8 @@ import (
 )
 
 // instanceKey marks a process and all of its children with a random number, by
-// which those that left the process group are found and ended.
+// which those that left the process group are found and ended. The tag finds those that
+// left that, too.
 const instanceKey = "VESTIBULE_PLUGIN_INSTANCE"
 
 // A runner starts one process for go-plugin and ends it together with all that
@@ -36,6 +37,7 @@ type runner struct {
 	cmd       *exec.Cmd
 	socketDir string
 	pid       int
+	tag       uint64   // see tagged
 	address   string   // of the plugin's socket, once it was checked
 	lifeline  *os.File // the end that we hold; it ends with us
 	handshake *io.PipeReader
@@ -86,6 +88,7 @@ func (r *runner) Start(context.Context) error {
 		return explainExec(r.program.Command[0], err)
 	}
 	r.pid = r.cmd.Process.Pid
+	r.tag = tagged(r.pid) // as early as can be
 	r.lifeline = pipes[0][1]
 	_ = errors.Join(pipes[0][0].Close(), pipes[1][1].Close(), pipes[2][1].Close())
 	beFirstToGo(r.pid)
