@@ -1,6 +1,8 @@
 package function
 
 import (
+	"math"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -76,8 +78,11 @@ func operator(sqlite func(*plan.Call) string, postgres, mysql string) SQL {
 }
 
 func sqliteNegated(c *plan.Call) string {
-	if c.T.Kind == edm.Int64 {
+	switch k := c.T.Kind; {
+	case k == edm.Int64:
 		return "ves_whole(-$1)"
+	case k == edm.Decimal || floating(k):
+		return sqliteCompute(c)
 	}
 	return "(-$1)"
 }
@@ -89,11 +94,11 @@ func sqliteSum(c *plan.Call) string {
 	}
 	switch c.T.Kind {
 	case edm.Decimal:
-		return "ves_exact('" + c.Name + "', $1, $2)"
+		return sqliteCompute(c)
 	case edm.Int64:
 		return "ves_whole($1" + sign + "$2)"
 	case edm.Double:
-		return "($1" + sign + "$2)"
+		return sqliteDouble(c, "($1"+sign+"$2)")
 	}
 	return sqliteShift(c, sign)
 }
@@ -101,9 +106,11 @@ func sqliteSum(c *plan.Call) string {
 func sqliteProduct(c *plan.Call) string {
 	switch c.T.Kind {
 	case edm.Decimal:
-		return "ves_exact('mul', $1, $2)"
+		return sqliteCompute(c)
 	case edm.Int64:
 		return "ves_whole($1 * $2)"
+	case edm.Double:
+		return sqliteDouble(c, "($1 * $2)")
 	}
 	return "($1 * $2)"
 }
@@ -113,19 +120,31 @@ func sqliteQuotient(c *plan.Call) string {
 	case edm.Int64:
 		return "($1 / $2)"
 	case edm.Decimal:
-		return "ves_exact('div', $1, $2)"
+		return sqliteCompute(c)
+	case edm.Double:
+		return sqliteDouble(c, "(CAST($1 AS REAL) / $2)")
 	}
 	return "(CAST($1 AS REAL) / $2)"
 }
 
 func sqliteRemainder(c *plan.Call) string {
-	switch c.T.Kind {
-	case edm.Int64:
+	if c.T.Kind == edm.Int64 {
 		return "($1 % $2)"
-	case edm.Decimal:
-		return "ves_exact('mod', $1, $2)"
 	}
-	return "mod($1, $2)"
+	return sqliteCompute(c)
+}
+
+// sqliteDouble computes with doubles natively where that is right: of columns and constants, which are not NaN, and no
+// decimals, which may be text, everything but null is.
+func sqliteDouble(c *plan.Call, native string) string {
+	for i, a := range c.Args {
+		_, column := a.(*plan.Ref)
+		l, constant := a.(*plan.Literal)
+		if kind(c, i) == edm.Decimal || !column && !constant || constant && math.IsNaN(l.Value.Float) {
+			return sqliteCompute(c)
+		}
+	}
+	return "COALESCE(" + native + ", " + sqliteCompute(c) + ")"
 }
 
 func postgresNegated(c *plan.Call) string {

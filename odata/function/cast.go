@@ -55,6 +55,8 @@ func sqliteCast(c *plan.Call) string {
 	switch {
 	case c.T.Kind == edm.String && from == edm.Boolean:
 		return "CASE $1 WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
+	case from == edm.Decimal, floating(from), c.T.Kind == edm.Single:
+		return sqliteCompute(c)
 	case c.T.Kind == edm.String:
 		return "ves_text($1, '" + from.String() + "')"
 	case c.T.Kind == edm.Date:
@@ -66,7 +68,7 @@ func sqliteCast(c *plan.Call) string {
 	case c.T.Kind.Integer():
 		lo, hi := bounds(c.T.Kind)
 		return "CASE WHEN $1 BETWEEN " + lo + " AND " + hi + " THEN CAST($1 AS INTEGER) END"
-	case c.T.Kind == edm.Double || c.T.Kind == edm.Single:
+	case c.T.Kind == edm.Double:
 		return "CAST($1 AS REAL)"
 	}
 	return "$1"

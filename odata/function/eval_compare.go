@@ -57,7 +57,7 @@ func isNaN(k edm.Kind, v plan.Value) bool {
 }
 
 // Compare orders two values of kinds that a comparison takes: numbers by the kind that both are promoted to, text by
-// code point, false before true. Null comes before everything else, and NaN before all other numbers.
+// code point, false before true. Null comes before everything else, and NaN behind all other numbers.
 func Compare(a, b edm.Kind, x, y plan.Value) int {
 	switch {
 	case x.Null || y.Null:
@@ -80,7 +80,11 @@ func compareNumbers(a, b edm.Kind, x, y plan.Value) int {
 	case a.Integer() && b.Integer():
 		return cmp.Compare(x.Int, y.Int)
 	case a == edm.Double || a == edm.Single || b == edm.Double || b == edm.Single:
-		return cmp.Compare(asFloat(a, x), asFloat(b, y))
+		f, g := asFloat(a, x), asFloat(b, y)
+		if math.IsNaN(f) || math.IsNaN(g) {
+			return cmp.Compare(flag(math.IsNaN(f)), flag(math.IsNaN(g)))
+		}
+		return cmp.Compare(f, g)
 	}
 	d, okX := asDecimal(a, x)
 	e, okY := asDecimal(b, y)

@@ -182,7 +182,8 @@ func compute(op string, x, y *apd.Decimal) (*apd.Decimal, error) {
 	return out, err
 }
 
-// evalFloat computes with doubles as IEEE 754 has it, but for the remainder by zero, which is undefined.
+// evalFloat computes with doubles as IEEE 754 has it, but for the remainder by zero, which is undefined, and the sign of
+// zero, which databases do not store and which therefore does not count in a division.
 func evalFloat(op string, x, y float64) (plan.Value, error) {
 	switch op {
 	case "add":
@@ -197,7 +198,7 @@ func evalFloat(op string, x, y float64) (plan.Value, error) {
 		}
 		return plan.Value{Float: math.Mod(x, y)}, nil
 	}
-	return plan.Value{Float: x / y}, nil
+	return plan.Value{Float: x / (y + 0)}, nil // the sum takes the sign off a zero
 }
 
 // evalNegate is the unary minus. OData-URL 5.1.1.2.6

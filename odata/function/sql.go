@@ -1,6 +1,7 @@
 package function
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -42,3 +43,27 @@ func kind(c *plan.Call, i int) edm.Kind {
 	}
 	return c.Args[i].Type().Kind
 }
+
+// sqliteCompute leaves a call to the reference implementation, which package engine registers on its connections.
+func sqliteCompute(c *plan.Call) string {
+	kinds, args := make([]string, len(c.Args)), ""
+	for i := range c.Args {
+		kinds[i] = kind(c, i).String()
+		args += ", $" + strconv.Itoa(i+1)
+	}
+	return "ves_compute('" + c.Name + ":" + c.T.Kind.String() + ":" + strings.Join(kinds, ",") + "'" + args + ")"
+}
+
+// repeatable tells whether the SQL of an expression may stand several times: a column or a constant, but no call.
+func repeatable(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Literal, *plan.Ref:
+		return true
+	case *plan.Computed:
+		return e.Shared || repeatable(e.Expr)
+	}
+	return false
+}
+
+// floating tells doubles and singles.
+func floating(k edm.Kind) bool { return k == edm.Double || k == edm.Single }

@@ -152,9 +152,9 @@ func compare(t *testing.T, all []engine, seed uint64, target string, n *tally) {
 	if want[0] != '2' {
 		n.refused++
 	}
-	observed = 0
+	observed.Store(0)
 	_ = all[0].ask(everyRow(target))
-	met := observed
+	met := event(observed.Load())
 	differ := ""
 	for _, e := range all[1:] {
 		got := e.ask(target)

@@ -35,16 +35,10 @@ func knownDifferences() []knownDifference {
 			{"2", "year((at sub then) add mindatetime())", [4]string{`null`, `400`, `-1`, `null`}},
 			{"1", "duration'P1D' mul 1e12", [4]string{`400`, `"P1000000000000D"`, `"P1000000000000D"`, `"P1000000000000D"`}},
 		}},
-		{"doubles divided by zero are null, and only SQLite has an infinity", all, notFinite, []knownCase{
-			{"1", "1e0 div f", [4]string{`"INF"`, `null`, `null`, `null`}},
-			{"1", "f div f", [4]string{`"NaN"`, `null`, `null`, `null`}},
+		{"doubles divided by zero are null, and only SQLite has an infinity", []string{"postgres", "mysql"}, notFinite, []knownCase{
+			{"1", "1e0 div f", [4]string{`"INF"`, `"INF"`, `null`, `null`}},
+			{"1", "f div f", [4]string{`"NaN"`, `"NaN"`, `null`, `null`}},
 			{"10", "g mul g", [4]string{`"INF"`, `"INF"`, `400`, `400`}},
-		}},
-		{"decimals are doubles on SQLite", []string{"sqlite"}, manyDigits, []knownCase{
-			{"1", "12345678901234567890.5", [4]string{`12345678901234567890.5`, `12345678901234567000`, `12345678901234567890.5`, `12345678901234567890.5`}},
-			{"3", "d mul d mul d", [4]string{
-				`-999999999997000000000002.999999999999`, `-999999999997000000000000`, `-999999999997000000000002.999999999999`, `-999999999997000000000002.999999999999`,
-			}},
 		}},
 		{"durations are seconds in a double", all, spans, []knownCase{
 			{"1", "maxdatetime() sub then", [4]string{`"P2913173DT23H59M59.999999S"`, `"P2913174D"`, `"P2913174D"`, `"P2913174D"`}},
@@ -56,16 +50,16 @@ func knownDifferences() []knownDifference {
 			{"1", "at gt 2024-02-29T23:59:59.4999999Z", [4]string{`true`, `true`, `false`, `true`}},
 			{"5", "clock add duration'PT0.0000005S'", [4]string{`"06:07:08.0000005"`, `"06:07:08.000001"`, `"06:07:08"`, `"06:07:08"`}},
 		}},
-		{"integers beyond 2^53 are compared with doubles digit by digit", []string{"sqlite", "mysql"}, wholeAsDouble, []knownCase{
-			{"2", "n eq 9223372036854775807e0", [4]string{`true`, `false`, `true`, `true`}},
-			{"6", "n gt 9007199254740992e0", [4]string{`false`, `true`, `false`, `true`}},
+		{"integers beyond 2^53 are compared with doubles digit by digit", []string{"mysql"}, wholeAsDouble, []knownCase{
+			{"2", "n eq 9223372036854775807e0", [4]string{`true`, `true`, `true`, `true`}},
+			{"6", "n gt 9007199254740992e0", [4]string{`false`, `false`, `false`, `true`}},
 		}},
-		{"the text of doubles is that of the database", all, doubleText, []knownCase{
+		{"the text of doubles is that of the database", []string{"postgres", "mysql"}, doubleText, []knownCase{
 			{"3", "cast(f,Edm.String)", [4]string{`"100000000000000000000"`, `"100000000000000000000"`, `"1e+20"`, `"1e20"`}},
 			{"5", "cast(f,Edm.Decimal)", [4]string{`9007199254740992`, `9007199254740992`, `9007199254740990`, `9007199254740992`}},
 		}},
-		{"a cast to Edm.Single keeps the digits of a double", all, single, []knownCase{
-			{"2", "cast(f,Edm.Single) mul 1e0", [4]string{`0.10000000149011612`, `0.1`, `0.1`, `0.1`}},
+		{"a cast to Edm.Single keeps the digits of a double", []string{"postgres", "mysql"}, single, []knownCase{
+			{"2", "cast(f,Edm.Single) mul 1e0", [4]string{`0.10000000149011612`, `0.10000000149011612`, `0.1`, `0.1`}},
 		}},
 		{"mod of doubles is computed with decimals on PostgreSQL", []string{"postgres"}, doubleRest, []knownCase{
 			{"2", "2e0 mod f", [4]string{`0.0999999999999999`, `0.0999999999999999`, `0`, `0.0999999999999999`}},

@@ -1,47 +1,15 @@
 package scalar
 
 import (
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 )
 
 // DivisionDigits is how many fractional digits the quotient of two decimals keeps, on every database.
 const DivisionDigits = 10
-
-// Exact computes with decimals: op is add, sub, mul, div or mod. The quotient is rounded to DivisionDigits; the
-// remainder has the sign of the dividend. False for a division by zero, and for what is no decimal.
-func Exact(op, x, y string) (string, bool) {
-	a, _, err := apd.NewFromString(x)
-	if err != nil {
-		return "", false
-	}
-	b, _, err := apd.NewFromString(y)
-	if err != nil {
-		return "", false
-	}
-	ctx := apd.BaseContext.WithPrecision(80)
-	ctx.Rounding = apd.RoundHalfUp
-	out := new(apd.Decimal)
-	switch op {
-	case "add":
-		_, err = ctx.Add(out, a, b)
-	case "sub":
-		_, err = ctx.Sub(out, a, b)
-	case "mul":
-		_, err = ctx.Mul(out, a, b)
-	case "mod":
-		_, err = ctx.Rem(out, a, b)
-	default:
-		if _, err = ctx.Quo(out, a, b); err == nil && out.Exponent < -DivisionDigits {
-			_, err = ctx.Quantize(out, out, -DivisionDigits)
-		}
-	}
-	if err != nil || out.Form != apd.Finite {
-		return "", false
-	}
-	return Plain(out), true
-}
 
 // Plain writes a finite decimal without an exponent and without needless zeros; zero has no sign.
 func Plain(d *apd.Decimal) string {
@@ -52,5 +20,49 @@ func Plain(d *apd.Decimal) string {
 	return short.Text('f')
 }
 
-// Float is the shortest plain notation of a float.
-func Float(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// DecimalOf is a finite float as a decimal in plain notation, by its shortest digits; false for NaN and the infinities.
+func DecimalOf(f float64) (string, bool) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return "", false
+	}
+	if f == 0 {
+		return "0", true
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64), true
+}
+
+// PlainDecimal reads a decimal, with or without an exponent, and writes it as Plain does; false for what is none.
+func PlainDecimal(text string) (string, bool) {
+	d, _, err := apd.NewFromString(text)
+	if err != nil || d.Form != apd.Finite || d.Exponent > maxExponent || d.Exponent < -maxExponent {
+		return "", false
+	}
+	return Plain(d), true
+}
+
+// maxExponent keeps a short text from becoming a long one.
+const maxExponent = 1000
+
+// DecimalKey is a text that orders, byte by byte, as decimals in plain notation do: the sign, the place of the first
+// digit, and the digits, all of them turned round where the number is negative.
+func DecimalKey(plain string) string {
+	digits, negative := strings.CutPrefix(plain, "-")
+	whole, frac, _ := strings.Cut(digits, ".")
+	digits = strings.TrimLeft(whole+frac, "0")
+	if digits == "" {
+		return "1"
+	}
+	place := len(digits) - len(frac) + keyBias
+	key := strconv.Itoa(place) + strings.TrimRight(digits, "0")
+	if !negative {
+		return "2" + key
+	}
+	turned := []byte("0" + key + "~")
+	for i := 1; i < len(turned)-1; i++ {
+		turned[i] = '0' + '9' - turned[i]
+	}
+	return string(turned)
+}
+
+// keyBias makes four digits of every place that a number may have.
+const keyBias = 5000

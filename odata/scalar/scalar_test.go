@@ -95,24 +95,25 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-func TestExact(t *testing.T) {
-	cases := []struct{ op, x, y, want string }{
-		{"add", "0.1", "0.2", "0.3"},
-		{"sub", "0.3", "0.1", "0.2"},
-		{"mul", "9999999999999999.99", "100", "999999999999999999"},
-		{"div", "10", "3", "3.3333333333"},
-		{"div", "2", "3", "0.6666666667"},
-		{"div", "1", "8", "0.125"},
-		{"div", "1", "0", ""},
-		{"mod", "-1.5", "0.4", "-0.3"},
-		{"mod", "5", "0", ""},
-		{"add", "x", "1", ""},
-		{"mul", "0", "-5", "0"},
+func TestDecimalKeysOrderAsDecimalsDo(t *testing.T) {
+	ordered := []string{
+		"-12345678901234567890.5", "-10.01", "-10", "-9.99", "-1.51", "-1.5", "-1", "-0.1", "-0.010", "-0.0001", "0.00",
+		"0.0000001", "0.01", "0.1", "0.11", "1", "1.5", "1.51", "9", "10", "10.01", "12345678901234567890.5", "100000000000000000000",
 	}
-	for _, c := range cases {
-		got, ok := scalar.Exact(c.op, c.x, c.y)
-		if got != c.want || ok != (c.want != "") {
-			t.Errorf("%s %s %s: got %q, %v, want %q", c.x, c.op, c.y, got, ok, c.want)
+	for i := 1; i < len(ordered); i++ {
+		if a, b := scalar.DecimalKey(ordered[i-1]), scalar.DecimalKey(ordered[i]); a >= b {
+			t.Errorf("%s has the key %s and %s the key %s", ordered[i-1], a, ordered[i], b)
+		}
+	}
+	if a, b := scalar.DecimalKey("1.50"), scalar.DecimalKey("1.5"); a != b {
+		t.Errorf("1.50 has the key %s and 1.5 the key %s", a, b)
+	}
+}
+
+func TestPlainDecimal(t *testing.T) {
+	for text, want := range map[string]string{"1.50": "1.5", "1e3": "1000", "-0.0": "0", "1e-7": "0.0000001", "x": "", "NaN": "", "1e2000": ""} {
+		if got, ok := scalar.PlainDecimal(text); got != want || ok != (want != "") {
+			t.Errorf("%s: got %q, %v", text, got, ok)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +19,9 @@ const canonical = "2006-01-02 15:04:05.000000000"
 // register adds what SQLite lacks for the answers of the other databases. A function of null is null.
 func register(conn *conn) error {
 	if err := registerWhole(conn); err != nil {
+		return err
+	}
+	if err := registerNumbers(conn); err != nil {
 		return err
 	}
 	add := func(name string, n int, f func([]sqlite.Value) sqlite.Value) error {
@@ -50,7 +52,6 @@ func register(conn *conn) error {
 		{"ves_seconds", 1, seconds},
 		{"ves_shift", 2, shift(conn)},
 		{"ves_between", 2, between},
-		{"ves_exact", 3, exact},
 		{"ves_text", 2, asText},
 	} {
 		if err := add(f.name, f.args, f.impl); err != nil {
@@ -209,29 +210,6 @@ func between(args []sqlite.Value) sqlite.Value {
 	return sqlite.FloatValue(float64(b.Unix()-a.Unix()) + float64(b.Nanosecond()-a.Nanosecond())/1e9)
 }
 
-// exact computes with decimals that are stored as integers, reals or text.
-func exact(args []sqlite.Value) sqlite.Value {
-	out, ok := scalar.Exact(args[0].Text(), number(args[1]), number(args[2]))
-	if !ok {
-		return sqlite.Value{}
-	}
-	if n, err := strconv.ParseInt(out, 10, 64); err == nil {
-		return sqlite.IntegerValue(n)
-	}
-	f, err := strconv.ParseFloat(out, 64)
-	if err != nil {
-		return sqlite.Value{}
-	}
-	return sqlite.FloatValue(f)
-}
-
-func number(v sqlite.Value) string {
-	if v.Type() == sqlite.TypeFloat {
-		return scalar.Float(v.Float())
-	}
-	return v.Text()
-}
-
 // asText is cast(x,Edm.String): the second argument names the kind of the first.
 func asText(args []sqlite.Value) sqlite.Value {
 	v := args[0]
@@ -245,5 +223,5 @@ func asText(args []sqlite.Value) sqlite.Value {
 	case "Duration":
 		return sqlite.TextValue(scalar.FormatSeconds(v.Float()))
 	}
-	return sqlite.TextValue(number(v))
+	return sqlite.TextValue(v.Text())
 }

@@ -91,9 +91,17 @@ func (g *Generator) call(e *plan.Call) frag { return fill(g.d.call(e), g.values(
 func (g *Generator) choice(e *plan.Call) frag {
 	f := text("CASE")
 	for i := 0; i < len(e.Args); i += 2 {
-		f = fill("$1 WHEN $2 THEN $3", f, g.condition(e.Args[i], true), g.value(e.Args[i+1]))
+		f = fill("$1 WHEN $2 THEN $3", f, g.condition(e.Args[i], true), g.value(promoted(e.Args[i+1], e.T)))
 	}
 	return fill("$1 END", f)
+}
+
+// promoted brings a number to the double that the results of a case have in common.
+func promoted(e plan.Expr, to edm.Type) plan.Expr {
+	if from := e.Type().Kind; from == to.Kind || !from.Numeric() || to.Kind != edm.Double && to.Kind != edm.Single || isNull(e) {
+		return e
+	}
+	return &plan.Call{Name: "cast", Args: []plan.Expr{e}, T: to}
 }
 
 // condition is a Boolean expression. Where only truth counts (loose), unknown may stand for false, which lets
@@ -175,6 +183,9 @@ func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 		a, b = g.value(x), g.value(y)
 	}
 	nx, ny = g.nullable(x), g.nullable(y)
+	if !equality && (floating(x) || floating(y)) {
+		nx, ny = true, true // NaN, which is neither less nor greater
+	}
 	switch {
 	case op == "eq" && nx && ny:
 		return g.d.same(a, b)

@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -13,9 +14,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
-// sqlite computes with: integers for Boolean, integers and enumerations; integers or reals for Decimal; reals for
-// Double; text for the rest, except Binary (blob) and Duration (seconds as a number). A DateTimeOffset is text that
-// starts with "2006-01-02 15:04:05".
+// sqlite computes with: integers for Boolean, integers and enumerations; integers, reals or, where it was computed or has
+// many digits, text for Decimal; reals for Double, and the text 'NaN'; text for the rest, except Binary (blob) and
+// Duration (seconds as a number). A DateTimeOffset is text that starts with "2006-01-02 15:04:05".
 type sqlite struct{}
 
 func (sqlite) quote(name string) string { return identifier(`"`, name) }
@@ -47,10 +48,6 @@ func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 		return fill("ves_clock($1)", name)
 	case edm.Duration:
 		return fill("ves_seconds($1)", name)
-	case edm.Decimal:
-		if strings.Contains(c.Type, "char") || strings.Contains(c.Type, "text") {
-			return fill("CAST($1 AS NUMERIC)", name)
-		}
 	}
 	return name
 }
@@ -87,9 +84,14 @@ func (sqlite) literal(t edm.Type, v plan.Value) frag {
 		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 			return param(n)
 		}
-		f, _ := strconv.ParseFloat(s, 64)
-		return param(f)
+		if f, native := nativeDecimal(s); native {
+			return param(f)
+		}
+		return param(s)
 	case edm.Single, edm.Double:
+		if math.IsNaN(v.Float) {
+			return param("NaN")
+		}
 		return param(v.Float)
 	case edm.Binary:
 		return param(v.Bytes)
@@ -117,7 +119,10 @@ func instant(s string) time.Time {
 }
 
 // comparands lets a column whose layout is certain be compared as it is stored, so that its index can be used.
-func (d sqlite) comparands(g *Generator, _ string, x, y plan.Expr) (a, b frag, ok bool) {
+func (d sqlite) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
+	if x.Type().Kind.Numeric() {
+		return d.numbers(g, op, x, y)
+	}
 	if x.Type().Kind != edm.DateTimeOffset {
 		return a, b, false
 	}
@@ -162,6 +167,9 @@ func (sqlite) distinct(x, y frag) frag { return fill("$1 IS NOT $2", x, y) }
 
 // sortKey leaves out what a certain layout makes unnecessary.
 func (d sqlite) sortKey(g *Generator, e plan.Expr) frag {
+	if e.Type().Kind == edm.Decimal && !d.native(g, e) {
+		return fill("ves_sortkey($1)", g.value(e))
+	}
 	if ref, ok := e.(*plan.Ref); ok && e.Type().Kind == edm.DateTimeOffset {
 		switch g.columnOf(ref).Layout {
 		case scalar.LayoutSpace, scalar.LayoutT, scalar.LayoutZ, scalar.LayoutUnix:
