@@ -50,7 +50,9 @@ type Host struct {
 	tls        certificate
 	mounted    atomic.Pointer[mux.Router] // the embedding program's, which may name routes as well
 
+	stop        *stop
 	stopWorkers context.CancelFunc
+	stopMail    context.CancelFunc
 	workers     sync.WaitGroup
 }
 
@@ -68,7 +70,7 @@ func New(o Options) (*Host, error) {
 	if o.Store.Wait != o.Limits.Wait { // or a host that is running on it may just be reading it
 		o.Store.Wait = o.Limits.Wait
 	}
-	h := &Host{o: o, metrics: telemetry.New(slices.Concat(web.LimitKeys(), odata.LimitNames())...)}
+	h := &Host{o: o, stop: newStop(), metrics: telemetry.New(slices.Concat(web.LimitKeys(), odata.LimitNames())...)}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
 	h.database = telemetry.NewProbe("database", o.ready(h.metrics.FileChange), o.Logger)
@@ -246,8 +248,10 @@ func (h *Host) Start(ctx context.Context) error {
 		return err
 	}
 	ctx, h.stopWorkers = context.WithCancel(context.WithoutCancel(ctx))
+	mailing, stopMail := context.WithCancel(ctx)
+	h.stopMail = stopMail
 	h.workers.Go(func() {
-		if err := h.mail.Run(ctx); err != nil && ctx.Err() == nil {
+		if err := h.mail.Run(mailing); err != nil && mailing.Err() == nil {
 			h.o.Logger.Error("mail worker ended", "error", err)
 		}
 	})
@@ -267,7 +271,12 @@ func (h *Host) Stop(ctx context.Context) error {
 		h.stopWorkers()
 	}
 	err := h.plugins.Stop(ctx)
-	h.workers.Wait()
+	ended := make(chan struct{})
+	go func() { h.workers.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 	return err
 }
 

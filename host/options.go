@@ -80,7 +80,12 @@ type ServerOptions struct {
 	// OnReady is called once Run listens, with the address that people use; nil
 	// for nobody.
 	OnReady func(base string)
-	// DrainTimeout bounds how long a stop waits for requests, 10 s when zero.
+	// Drain is how long Run goes on serving once its context has ended, while
+	// /readyz says 503 and answers close their connections: longer than a balancer
+	// takes to notice. Zero is not at all.
+	Drain time.Duration
+	// DrainTimeout bounds how long a stop waits for requests that are under way when
+	// the listener has closed, 10 s when zero.
 	DrainTimeout time.Duration
 }
 

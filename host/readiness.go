@@ -8,8 +8,9 @@ import (
 )
 
 // readiness tells whether the host can do its work: the database with its
-// migrations, and each plugin by name.
+// migrations, each plugin by name, and that it is not about to stop.
 type readiness struct {
+	stop     *stop
 	database *telemetry.Probe
 	plugins  *pluginproc.Manager
 }
@@ -19,6 +20,9 @@ func (c readiness) checks(ctx context.Context) map[string]string {
 	checks := map[string]string{"database": telemetry.OK}
 	if c.database.Err(ctx) != nil {
 		checks["database"] = "failed"
+	}
+	if c.stop.draining.Load() {
+		checks["draining"] = "stopping"
 	}
 	for _, p := range c.plugins.Status() {
 		checks["plugin "+p.Name] = telemetry.OK

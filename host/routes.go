@@ -120,7 +120,7 @@ func (h *Host) ownRows() []row {
 	own := func(name, path string, kind web.Kind, find finding, handler http.Handler) row {
 		return row{web.Route{Name: name, Method: "GET", Kind: kind}, path, find, handler, guardOwn, false}
 	}
-	ready := telemetry.Ready(readiness{h.database, h.plugins}.checks)
+	ready := telemetry.Ready(readiness{h.stop, h.database, h.plugins}.checks)
 	rows := []row{
 		own("healthz", "/healthz", web.Data, at, http.HandlerFunc(telemetry.Alive)),
 		own("readyz", "/readyz", web.Data, at, ready),

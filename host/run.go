@@ -10,12 +10,11 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
 
-// Run starts the host, listens, and serves until ctx ends; then it lets requests
-// under way finish, stops the plugins and closes the store.
+// Run starts the host, listens, and serves until ctx ends; then it drains for
+// Server.Drain, see [Host.Hurry], lets requests under way finish, stops the plugins
+// and closes the store.
 func (h *Host) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, h.closeSource(), h.o.Store.Close()) }()
 	handler, err := h.Handler()
@@ -34,7 +33,7 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	if err := h.Start(ctx); err != nil {
 		return errors.Join(err, listener.Close(), admin.Close())
 	}
-	server := h.server(handler)
+	server := h.server(h.closing(handler))
 	failed := make(chan error, 2)
 	go func() { failed <- h.serve(server, listener) }()
 	if admin != nil {
@@ -46,8 +45,9 @@ func (h *Host) Run(ctx context.Context) (err error) {
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
+		err = h.drain(failed)
 	}
-	return errors.Join(err, h.drain(server, admin))
+	return errors.Join(err, h.shutdown(server, admin))
 }
 
 // closeSource closes the query endpoint's source where it has connections of its
@@ -77,18 +77,6 @@ func (h *Host) serve(server *http.Server, listener net.Listener) error {
 	}
 	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: h.tls.get}
 	return server.ServeTLS(listener, "", "")
-}
-
-// drain ends the servers and then what stands behind them.
-func (h *Host) drain(server *http.Server, admin *telemetry.Admin) error {
-	ctx, cancel := context.WithTimeout(context.Background(), h.o.Server.DrainTimeout)
-	defer cancel()
-	err := server.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		h.o.Logger.Warn("requests were still under way when the time to drain was over", "limit", h.o.Server.DrainTimeout)
-		err = server.Close()
-	}
-	return errors.Join(err, admin.Close(), h.Stop(ctx))
 }
 
 // Reload replaces what may change while serving: plugins, the front-end app and

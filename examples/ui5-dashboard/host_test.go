@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"syscall"
 	"testing"
 	"time"
 
@@ -78,7 +77,7 @@ func start(t *testing.T, program, db, dir string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = host.Process.Signal(syscall.SIGTERM)
+		_ = host.Process.Signal(os.Interrupt)
 		_ = host.Wait()
 		_ = log.Close()
 		if t.Failed() {

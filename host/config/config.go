@@ -40,8 +40,10 @@ type Server struct {
 	TrustedProxies []string `koanf:"trusted_proxies"`
 	PublicDir      *string  `koanf:"public_dir"`
 	AdminAddress   *string  `koanf:"admin_address"`
-	TLS            TLS      `koanf:"tls"`
-	Log            Log      `koanf:"log"`
+	// Drain is how long the host serves on after SIGTERM.
+	Drain time.Duration `koanf:"drain"`
+	TLS   TLS           `koanf:"tls"`
+	Log   Log           `koanf:"log"`
 }
 
 // ClientLimits is the block limits.

@@ -135,7 +135,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 
 func (c *Config) serverOptions() host.ServerOptions {
 	s := c.Server
-	opts := host.ServerOptions{Address: s.Address, PublicDir: value(s.PublicDir), AdminAddress: value(s.AdminAddress)}
+	opts := host.ServerOptions{Address: s.Address, PublicDir: value(s.PublicDir), AdminAddress: value(s.AdminAddress), Drain: s.Drain}
 	if info, err := os.Stat(opts.PublicDir); err != nil || !info.IsDir() {
 		opts.PublicDir = ""
 	}

@@ -12,10 +12,11 @@ type Outcome string
 
 // The outcomes. Every leased item has exactly one.
 const (
-	Sent    Outcome = "sent"    // handed over to the transport
-	Retried Outcome = "retried" // failed, due again later
-	Dropped Outcome = "dropped" // not wanted any more, or a decoy
-	Dead    Outcome = "dead"    // given up
+	Sent     Outcome = "sent"     // handed over to the transport
+	Retried  Outcome = "retried"  // failed, due again later
+	Returned Outcome = "returned" // due again at once, for another host: this one stops
+	Dropped  Outcome = "dropped"  // not wanted any more, or a decoy
+	Dead     Outcome = "dead"     // given up
 )
 
 // Options tell a worker what to work with. Config, Outbox and Resolve are needed.
@@ -43,7 +44,7 @@ type Options struct {
 	// that and a minute.
 	SendTimeout time.Duration
 	// Grace is how long attempts that are under way may go on after Run's context
-	// ended: 5 s when zero.
+	// ended: 3 s when zero.
 	Grace time.Duration
 	// Attempts is after how many failures an item is given up: 10 when zero, which
 	// is after about an hour.
@@ -72,7 +73,7 @@ func (o Options) withDefaults() Options {
 	}
 	orDuration(&o.Poll, 5*time.Second)
 	orDuration(&o.SendTimeout, 30*time.Second)
-	orDuration(&o.Grace, 5*time.Second)
+	orDuration(&o.Grace, 3*time.Second)
 	if o.Attempts == 0 {
 		o.Attempts = 10
 	}

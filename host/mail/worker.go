@@ -80,7 +80,8 @@ func (w *Worker) Status() Status {
 }
 
 // Run sends mail until ctx ends. Then it leases nothing more, gives what is under
-// way the grace, and returns nil. It is called once.
+// way the grace, gives back what was not sent in it, and returns nil. It is called
+// once.
 func (w *Worker) Run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -143,7 +144,10 @@ func (w *Worker) lease(ctx context.Context) (Item, bool) {
 		return Item{}, false
 	}
 	now := w.o.Now()
-	item, err := w.o.Outbox.LeaseMail(ctx, now, now.Add(2*w.o.SendTimeout+time.Minute))
+	// Cut off in between, it might have taken a mail that nobody knows of then.
+	leasing, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.SendTimeout)
+	defer cancel()
+	item, err := w.o.Outbox.LeaseMail(leasing, now, now.Add(2*w.o.SendTimeout+time.Minute))
 	if err != nil && ctx.Err() != nil {
 		return Item{}, false // the host is stopping
 	}
@@ -169,6 +173,9 @@ func (w *Worker) work(ctx context.Context, item Item) {
 		next := now.Add(pause(item.Attempt, w.o.Jitter()))
 		log.Warn("mail not sent, to be repeated", "error", reason, "next", next.UTC().Format(time.RFC3339))
 		err = w.o.Outbox.RetryMail(done, item.ID, item.Attempt, next, reason)
+	case Returned:
+		log.Info("mail given back, because the host stops")
+		err = w.o.Outbox.RetryMail(done, item.ID, item.Attempt, now, reason)
 	case Dead:
 		log.Error("mail given up: mend the cause; the person can ask again", "error", reason)
 		err = w.o.Outbox.BuryMail(done, item.ID, item.Attempt, now, reason)
@@ -184,13 +191,15 @@ func (w *Worker) attempt(ctx context.Context, item Item) (Outcome, error) {
 	if item.UserID == "" {
 		return Dropped, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.o.SendTimeout)
+	limited, cancel := context.WithTimeout(ctx, w.o.SendTimeout)
 	defer cancel()
-	err := w.send(ctx, item)
+	err := w.send(limited, item)
 	switch {
 	case err == nil:
 		w.succeeded()
 		return Sent, nil
+	case ctx.Err() != nil:
+		return Returned, err // the grace is over, which says nothing about the mail
 	case errors.Is(err, ErrNotWanted):
 		return Dropped, nil
 	case errors.Is(err, ErrRejected):

@@ -397,12 +397,51 @@ func TestStopEndsWhatTakesTooLong(t *testing.T) {
 	}), func(o *mail.Options) { o.Grace = time.Millisecond })
 	<-under
 	r.stop()
-	if o := <-r.outcomes; o != mail.Retried {
+	if o := <-r.outcomes; o != mail.Returned {
 		t.Errorf("outcome %s", o)
 	}
-	if got, _ := box.row(id); got.due != noon().Add(10*time.Second) {
-		t.Errorf("the item is not due again: %+v", got)
+	if got, _ := box.row(id); got.due != noon() {
+		t.Errorf("the item is not due again at once: %+v", got)
 	}
+}
+
+// A stop never gives up a mail, and one that is leased just then is sent or given
+// back.
+func TestStopKeepsNoLease(t *testing.T) {
+	box := &outbox{}
+	id := box.add(reset("ada"))
+	leasing, goOn := make(chan struct{}), make(chan struct{})
+	slow := &slowOutbox{outbox: box, leasing: leasing, goOn: goOn}
+	r := start(t, box, transport(func(ctx context.Context, _ mail.Message) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}), func(o *mail.Options) { o.Outbox, o.Grace, o.Attempts = slow, time.Millisecond, 1 })
+	<-leasing
+	r.stop()
+	close(goOn)
+	if o := <-r.outcomes; o != mail.Returned {
+		t.Errorf("outcome %s", o)
+	}
+	if got, ok := box.row(id); !ok || got.dead || got.due != noon() {
+		t.Errorf("the item is not due again at once: %+v", got)
+	}
+}
+
+// A slowOutbox takes its time to lease, and notices when its caller does not wait.
+type slowOutbox struct {
+	*outbox
+	leasing, goOn chan struct{}
+	once          sync.Once
+}
+
+func (s *slowOutbox) LeaseMail(ctx context.Context, now, until time.Time) (mail.Item, error) {
+	item, err := s.outbox.LeaseMail(ctx, now, until)
+	s.once.Do(func() { close(s.leasing) })
+	<-s.goOn
+	if ctx.Err() != nil {
+		return mail.Item{}, ctx.Err()
+	}
+	return item, err
 }
 
 func TestNewWorkerNamesEveryFault(t *testing.T) {

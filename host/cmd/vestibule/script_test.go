@@ -202,7 +202,7 @@ func (h *running) end() {
 // stopStory ends the host as an operator would, and wants exit code 0.
 func stopStory(ts *testscript.TestScript, _ bool, _ []string) {
 	h := hostOf(ts)
-	ts.Check(h.cmd.Process.Signal(syscall.SIGTERM))
+	ts.Check(h.cmd.Process.Signal(os.Interrupt))
 	select {
 	case err := <-h.done:
 		h.cmd = nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -18,8 +19,9 @@ func serveCommand() command {
 	return command{
 		name: "serve", short: "start the host",
 		long: "Migrates its own tables, creates the stock tables where they are missing, starts the plugins, listens,\n" +
-			"and prints one line with the address when it is ready. SIGTERM and SIGINT let requests under way finish;\n" +
-			"SIGHUP reloads plugins, the front-end app, the TLS files and the log level.",
+			"and prints one line with the address when it is ready. SIGTERM drains: for server.drain it\n" +
+			"goes on serving while /readyz says 503, and then it lets requests under way finish. SIGINT skips the first.\n" +
+			"A second signal ends it at once. SIGHUP reloads plugins, the front-end app, the TLS files and the log level.",
 		run: serve,
 	}
 }
@@ -33,28 +35,78 @@ func serve(ctx context.Context, in *invocation) error {
 		report(in.err, findings)
 		return errReported
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
+	stops := make(chan os.Signal, 2)
+	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(stops)
 	logger := newLogger(in, cfg)
 	for _, f := range findings {
 		logger.Warn("configuration", "finding", f.String())
 	}
-	h, opts, err := build(ctx, in, cfg, logger)
+	starting, cancel := endedBy(ctx, stops)
+	h, opts, err := build(starting, in, cfg, logger)
+	cancel()
 	if err != nil {
 		return err
 	}
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
+	running, stop := context.WithCancel(ctx)
+	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- h.Run(ctx) }()
+	go func() { done <- h.Run(running) }()
 	for {
 		select {
 		case err := <-done:
 			return located(in, cfg, err)
+		case first := <-stops:
+			stop()
+			return located(in, cfg, stopped(h, first, stops, done))
 		case <-hup:
 			reload(ctx, in, h, opts, logger)
 		}
+	}
+}
+
+// endedBy returns a context that the first signal ends, which is left for whoever
+// reads signals next.
+func endedBy(ctx context.Context, signals chan os.Signal) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case s := <-signals:
+			select {
+			case signals <- s:
+			default: // it is full of others
+			}
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// abortLimit is how long a second signal waits for plugins to be killed and files
+// to be closed.
+const abortLimit = 2 * time.Second
+
+// stopped waits until a host has stopped that was told so by the first signal. An
+// interrupt comes from somebody at a terminal, who wants no draining.
+func stopped(h *host.Host, first os.Signal, more <-chan os.Signal, done <-chan error) error {
+	if first == os.Interrupt {
+		h.Hurry()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-more:
+		h.Abort()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(abortLimit):
+		return host.ErrAborted
 	}
 }
 

@@ -73,6 +73,14 @@ func checkWindow(v any) (string, string) {
 	return checkPositive(v)
 }
 
+// checkWait is for a time that may be none.
+func checkWait(v any) (string, string) {
+	if d, ok := v.(time.Duration); ok && (d < 0 || d > time.Hour) {
+		return fmt.Sprintf("%s is out of reason", d), fmt.Sprintf("use a duration from 0s to %s", time.Hour)
+	}
+	return "", ""
+}
+
 func checkCount(v any) (string, string) {
 	if n, ok := v.(int64); ok && n < 0 {
 		return fmt.Sprintf("is %d", n), "use an integer from 0 on"

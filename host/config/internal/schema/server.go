@@ -15,6 +15,10 @@ func serverBlock() Block {
 				Name: "admin_address", Null: true, Def: "null", Check: checkAdminAddress, Sample: `"127.0.0.1:9090"`,
 				Doc: "host:port of /metrics, /debug/pprof and what `vestibule plugin list` asks; a loopback or private one, which refuses any Host but its own with 421",
 			},
+			{
+				Name: "drain", Kind: Span, Def: `"15s"`, Check: checkWait,
+				Doc: "how long the host goes on serving after SIGTERM, while /readyz says 503 and each answer ends its connection; longer than the balancer takes to notice",
+			},
 		},
 		Blocks: []Block{
 			{

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// SIGTERM drains: balancers learn it, and people are answered. SIGINT does not, and a
+// second signal of either kind ends the host at once.
+func TestStopSignals(t *testing.T) {
+	const never = "1h" // longer than the test
+	for _, tt := range []struct {
+		name    string
+		signals []os.Signal
+		drains  bool
+		code    int
+	}{
+		{"an interrupt", []os.Signal{os.Interrupt}, false, exitOK},
+		{"twice to terminate", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, true, exitFailed},
+		{"to terminate, then an interrupt", []os.Signal{syscall.SIGTERM, os.Interrupt}, true, exitFailed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cmd, base := serveAlone(t, "server.drain="+never)
+			for i, signal := range tt.signals {
+				if err := cmd.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+				if i == 0 && tt.drains {
+					lookAtDraining(t, base)
+				}
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case err := <-ended:
+				var exit *exec.ExitError
+				if err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() != tt.code {
+					t.Errorf("the host ended with %v, want %d", err, tt.code)
+				}
+			case <-time.After(time.Minute):
+				t.Error("the host did not end")
+			}
+		})
+	}
+}
+
+// lookAtDraining wants what a host answers while it drains.
+func lookAtDraining(t *testing.T, base string) {
+	t.Helper()
+	var got struct{ Checks map[string]string }
+	for range 600 {
+		resp, err := http.Get(base + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = json.NewDecoder(resp.Body).Decode(&got)
+		_ = resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Checks["draining"] != "" {
+			if resp.StatusCode != http.StatusServiceUnavailable || got.Checks["database"] != "ok" {
+				t.Errorf("/readyz is %d %v", resp.StatusCode, got.Checks)
+			}
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	resp, err := http.Get(base + "/auth/bootstrap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || !resp.Close || got.Checks["draining"] == "" {
+		t.Errorf("a request is answered with %d, connection closed %t; checks %v", resp.StatusCode, resp.Close, got.Checks)
+	}
+}
+
+// serveAlone starts a host on a new SQLite database, and returns its address.
+func serveAlone(t *testing.T, set string) (*exec.Cmd, string) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "config.hcl")
+	if err := os.WriteFile(file, []byte("server {\n  address = \"127.0.0.1:0\"\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := vestibuleCommand(t, "-c", file, "--set", set, "serve")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	base := regexp.MustCompile(`http://\S+`).FindString(line)
+	if base == "" {
+		t.Fatalf("the host did not get ready: %q, %v", line, err)
+	}
+	return cmd, base
+}
