@@ -6,6 +6,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -94,11 +95,11 @@ func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 		return nullOf(t), nil
 	}
 	if l, ok := x.(*plan.Literal); ok {
-		if c, ok := convert(l, t); ok {
-			return c, nil
-		}
 		if from.Kind == edm.String && primitive(t.Kind) {
 			return castText(l, t), nil
+		}
+		if c, ok := convert(l, t); ok {
+			return c, nil
 		}
 	}
 	if from.Collection || !function.Lookup("cast").Gives(t.Kind, from.Kind) {
@@ -109,13 +110,27 @@ func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 
 // castText reads a text as a value of a primitive type; null where it is none. OData-URL 5.1.1.10.1
 func castText(l *plan.Literal, t edm.Type) *plan.Literal {
-	loose := *l
-	loose.Adapts = true
-	if c, ok := convert(&loose, t); ok {
-		c.Adapts = false
-		return c
+	if l.Value.Null {
+		return nullOf(t)
 	}
-	return nullOf(t)
+	if scalar.TextPattern(t.Kind) == "" { // binaries, which no database is asked to read
+		loose := *l
+		loose.Adapts = true
+		if c, ok := convert(&loose, t); ok {
+			c.Adapts = false
+			return c
+		}
+		return nullOf(t)
+	}
+	r, ok := scalar.FromText(t.Kind, l.Value.Bytes)
+	if !ok {
+		return nullOf(t)
+	}
+	out := &plan.Literal{T: t, Value: plan.Value{Int: r.Int, Float: r.Float}}
+	if r.Text != "" {
+		out.Value.Bytes = []byte(r.Text)
+	}
+	return out
 }
 
 // isOf binds isof(X,Type): types are static here, so what is left is whether the value is null.

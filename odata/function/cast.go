@@ -29,6 +29,7 @@ func casts() []Signature {
 		}
 		list = append(list, Signature{Params: []Param{from}, Result: k})
 	}
+	list = append(list, fromText()...)
 	return append(list,
 		Signature{Params: []Param{Instant}, Result: edm.Date},
 		Signature{Params: []Param{Instant}, Result: edm.TimeOfDay},
@@ -53,6 +54,8 @@ func bounds(k edm.Kind) (lo, hi string) {
 func sqliteCast(c *plan.Call) string {
 	from := kind(c, 0)
 	switch {
+	case from == edm.String:
+		return sqliteFromText(c.T.Kind)
 	case c.T.Kind == edm.String && from == edm.Boolean:
 		return "CASE $1 WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
 	case from == edm.Decimal, floating(from), c.T.Kind == edm.Single:
@@ -77,6 +80,8 @@ func sqliteCast(c *plan.Call) string {
 func postgresCast(c *plan.Call) string {
 	from := kind(c, 0)
 	switch {
+	case from == edm.String:
+		return postgresFromText(c.T.Kind)
 	case c.T.Kind == edm.String && from == edm.Decimal:
 		return "trim_scale($1)::text"
 	case c.T.Kind == edm.String && from == edm.DateTimeOffset:
@@ -101,6 +106,8 @@ func postgresCast(c *plan.Call) string {
 func mysqlCast(c *plan.Call) string {
 	from := kind(c, 0)
 	switch {
+	case from == edm.String:
+		return mysqlFromText(c.T.Kind)
 	case c.T.Kind == edm.String && from == edm.Boolean:
 		return "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END"
 	case c.T.Kind == edm.String && from == edm.Decimal:

@@ -15,6 +15,8 @@ import (
 func evalCast(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	from, v := kind(c, 0), args[0]
 	switch to := c.T.Kind; {
+	case from == edm.String:
+		return evalFromText(to, v)
 	case to == edm.String:
 		return textOf(from, v), nil
 	case to.Integer():

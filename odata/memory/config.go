@@ -24,14 +24,17 @@ type Config struct {
 //	key              part of the key; without any, the property "id" in any case is the key
 //	search           $search looks here
 //	hide             exists for row policies and navigation only, never for clients
-//	type=NAME        an Enum of the Config, or Decimal, Guid, Date, TimeOfDay, Duration for text, Date and TimeOfDay for
-//	                 time.Time, or the name of a complex type
+//	type=NAME        an Enum of the Config; for text any type that texts are cast to, such as Decimal, Guid, Date,
+//	                 Duration or Int32; Date and TimeOfDay for time.Time; or the name of a complex type
 //	precision=N      of a Decimal: its significant digits
 //	scale=N          of a Decimal: its digits behind the point
 //
 // The types are bool, the integers (uint64 becomes a Decimal), float32 and float64, string, []byte (Binary), [16]byte
 // (Guid), time.Time (DateTimeOffset), time.Duration, and apd.Decimal. A pointer, or a struct like sql.NullString whose
 // second field is Valid, may be null. Another struct is a complex property; an embedded one lends its fields.
+//
+// A value that its type cannot hold, such as the text "soon" for a Date, is null where the property may be null, and
+// otherwise ends an answer that would show it, with an error that names set, key and property.
 //
 // Unexported fields are left out. Slices, maps, interfaces, functions and pointers to pointers have no type here: New
 // refuses them, and a set with a Navigation takes the place of a slice. Two fields of one name are an error, also where

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"reflect"
@@ -53,6 +52,9 @@ func typeOf(f field, enums map[string]*edm.EnumType) (t edm.Type, nullable bool,
 		return t, nullable, nil, errors.New("precision and scale are for Decimal")
 	case kind == edm.DateTimeOffset || kind == edm.TimeOfDay || kind == edm.Duration:
 		t.Precision = 9
+		if bare.Kind() == reflect.String {
+			t.Precision = 6
+		}
 	}
 	return t, nullable, read, nil
 }
@@ -114,17 +116,23 @@ func declared(t reflect.Type, want edm.Kind) (edm.Kind, reader) {
 	case t.Kind() != reflect.String:
 		return edm.Invalid, nil
 	}
-	switch want {
-	case edm.Decimal:
-		return want, parsed(decimalText)
-	case edm.Guid:
-		return want, parsed(guidText)
-	case edm.Duration:
-		return want, parsed(durationText)
-	case edm.Date, edm.TimeOfDay, edm.DateTimeOffset:
-		return want, parsed(func(s string) (string, bool) { return timeText(s, want) })
+	if scalar.TextPattern(want) == "" {
+		return edm.Invalid, nil
 	}
-	return edm.Invalid, nil
+	return want, func(v reflect.Value) (plan.Value, error) { return readText(want, v.String()) }
+}
+
+// readText reads text that stands for something else.
+func readText(k edm.Kind, s string) (plan.Value, error) {
+	r, ok := scalar.FromText(k, []byte(s))
+	if !ok {
+		return plan.Value{}, fmt.Errorf("%q is no Edm.%v", s, k)
+	}
+	out := plan.Value{Int: r.Int, Float: r.Float}
+	if r.Text != "" {
+		out.Bytes = []byte(r.Text)
+	}
+	return out, nil
 }
 
 func textValue(s string) plan.Value { return plan.Value{Bytes: []byte(s)} }
@@ -192,30 +200,13 @@ func readDuration(v reflect.Value) (plan.Value, error) {
 
 func readDecimal(v reflect.Value) (plan.Value, error) {
 	d := v.Interface().(apd.Decimal) //nolint:forcetypeassert // see natural
-	return parsed(decimalText)(reflect.ValueOf(d.Text('f')))
-}
-
-// parsed reads text that stands for something else.
-func parsed(read func(string) (string, bool)) reader {
-	return func(v reflect.Value) (plan.Value, error) {
-		s, ok := read(v.String())
-		if !ok {
-			return plan.Value{}, fmt.Errorf("%q is no such value", v.String())
-		}
-		return textValue(s), nil
+	if d.Form != apd.Finite {
+		return plan.Value{}, fmt.Errorf("%s is no Edm.Decimal", d.String())
 	}
+	return textValue(scalar.Plain(&d)), nil
 }
 
-// decimalText writes a number as a Decimal has it: plain, without needless zeros.
-func decimalText(s string) (string, bool) {
-	d, _, err := apd.NewFromString(s)
-	if err != nil || d.Form != apd.Finite {
-		return "", false
-	}
-	return scalar.Plain(d), true
-}
-
-// scaled rounds nothing: a number that does not fit precision and scale is a fault.
+// scaled rounds nothing: a number that does not fit precision and scale is no value of the type.
 func scaled(read reader, t edm.Type) reader {
 	return func(v reflect.Value) (plan.Value, error) {
 		out, err := read(v)
@@ -228,25 +219,4 @@ func scaled(read reader, t edm.Type) reader {
 		}
 		return out, nil
 	}
-}
-
-func durationText(s string) (string, bool) {
-	d, ok := scalar.ParseDuration(s)
-	return d.String(), ok
-}
-
-func guidText(s string) (string, bool) {
-	raw, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
-	return strings.ToLower(s), err == nil && len(raw) == 16 && len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
-}
-
-// timeText reads a date, a time of day or an instant as people and databases write them.
-func timeText(s string, k edm.Kind) (string, bool) {
-	out, ok := scalar.AppendTime(nil, []byte(s), k)
-	if !ok {
-		return "", false
-	}
-	layout := map[edm.Kind]string{edm.Date: time.DateOnly, edm.TimeOfDay: "15:04:05.999999999", edm.DateTimeOffset: time.RFC3339Nano}[k]
-	_, err := time.Parse(layout, string(out))
-	return string(out), err == nil && string(out[:min(4, len(out))]) != "0000"
 }

@@ -2,6 +2,9 @@ package memory
 
 import (
 	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -19,12 +22,36 @@ type node struct {
 func (c *compiler) node(n *plan.Node) *node {
 	out := &node{plan: n, query: c.query(n.Query), order: c.orders(n.Query.Order)}
 	for _, col := range n.Columns {
-		out.columns = append(out.columns, written(c.expr(col.Expr), col.T))
+		out.columns = append(out.columns, c.shown(col.Expr, written(c.expr(col.Expr), col.T)))
 	}
 	for _, x := range n.Expand {
 		out.expand = append(out.expand, c.node(x))
 	}
 	return out
+}
+
+// shown ends the answer at a stored value that its type cannot hold, and says where it is.
+func (c *compiler) shown(e plan.Expr, v value) value {
+	ref, ok := e.(*plan.Ref)
+	if !ok {
+		return v
+	}
+	set, id := c.source.bySet[ref.Range.Set], ref.Range.ID
+	return func(e *env) plan.Value {
+		out := v(e)
+		if isMisfit(out) && e.err == nil {
+			var path, key []string
+			for _, p := range ref.Path {
+				path = append(path, p.Name)
+			}
+			for _, at := range set.key() {
+				k, cell := e.rows[id][at], set.cells[at]
+				key = append(key, strings.TrimPrefix(string(appendKey(nil, k, cell.typ.Kind)), strconv.Itoa(len(k.Bytes))+":"))
+			}
+			e.err = fmt.Errorf("%s(%s)/%s: the value is no Edm.%s, and the property does not allow null", set.edm.Name, strings.Join(key, ","), strings.Join(path, "/"), ref.T.Kind)
+		}
+		return out
+	}
 }
 
 // written gives a Decimal as many digits behind the point as its type has.
@@ -100,7 +127,7 @@ func (r *rows) Next() bool {
 	for _, c := range r.node.columns {
 		r.row = append(r.row, c(r.env))
 	}
-	return true
+	return r.env.err == nil
 }
 
 // Row is the current row.

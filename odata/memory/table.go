@@ -21,6 +21,12 @@ type table struct {
 	indexes sync.Map // of map[string][]int, by the places that they index
 }
 
+// misfit marks a value that its type cannot hold where the property may not be null. It computes as null does, and ends
+// an answer that would show it.
+const misfit = 1
+
+func isMisfit(v plan.Value) bool { return v.Null && v.Int == misfit }
+
 // rows copies the rows of a slice of structs.
 func (s *set) rows(list reflect.Value) ([]row, error) {
 	out := make([]row, 0, list.Len())
@@ -34,23 +40,20 @@ func (s *set) rows(list reflect.Value) ([]row, error) {
 		}
 		r := make(row, len(s.cells))
 		for j := range s.cells {
-			var err error
-			if r[j], err = s.cells[j].value(v); err != nil {
-				return nil, fmt.Errorf("row %d, property %q: %w", i, s.cells[j].name, err)
-			}
+			r[j] = s.cells[j].value(v)
 		}
 		out = append(out, r)
 	}
 	return out, nil
 }
 
-// value reads a cell out of a struct.
-func (c *cell) value(v reflect.Value) (plan.Value, error) {
+// value reads a cell out of a struct. What its type cannot hold is null, or a misfit.
+func (c *cell) value(v reflect.Value) plan.Value {
 	if c.outer != nil {
 		v = v.FieldByIndex(c.outer)
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
-				return plan.Value{Null: true}, nil
+				return plan.Value{Null: true}
 			}
 			v = v.Elem()
 		}
@@ -58,13 +61,20 @@ func (c *cell) value(v reflect.Value) (plan.Value, error) {
 	v = v.FieldByIndex(c.index)
 	switch {
 	case v.Kind() == reflect.Pointer && v.IsNil(), optional(v.Type()) && !v.Field(1).Bool():
-		return plan.Value{Null: true}, nil
+		return plan.Value{Null: true}
 	case v.Kind() == reflect.Pointer:
 		v = v.Elem()
 	case optional(v.Type()):
 		v = v.Field(0)
 	}
-	return c.read(v)
+	out, err := c.read(v)
+	switch {
+	case err != nil && c.nullable:
+		return plan.Value{Null: true}
+	case err != nil:
+		return plan.Value{Null: true, Int: misfit}
+	}
+	return out
 }
 
 // table copies rows, and checks that their keys differ.
@@ -82,7 +92,7 @@ func (s *set) table(rows any) (*table, error) {
 	}
 	for i, r := range t.rows {
 		if _, ok := keyText(r, s.key(), t.cells); !ok {
-			return nil, fmt.Errorf("row %d has no key", i)
+			return nil, fmt.Errorf("row %d has no key, or one that its type cannot hold", i)
 		}
 	}
 	for _, same := range t.index(s.key()) {

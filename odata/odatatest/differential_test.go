@@ -30,7 +30,12 @@ type engine struct {
 // engines are all four over the tables of the fuzz, memory first.
 func engines(t *testing.T) []engine {
 	t.Helper()
-	tables, mapping := fuzzTables(), fuzzMapping()
+	return enginesOf(t, fuzzTables(), fuzzMapping())
+}
+
+// enginesOf are all four over some tables, memory first.
+func enginesOf(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config) []engine {
+	t.Helper()
 	reference, err := memory.New(odatatest.MemoryOf(mapping, tables))
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func required() []check {
 		{name: "13.2.1 a text as a number", target: "Things?$filter=id eq cast('4',Edm.Int64)", ids: "4"},
 		{name: "13.2.1 a text as a date", target: "Things?$filter=born eq cast('2024-02-29',Edm.Date)", ids: "1"},
 		{name: "13.2.1 a text that is no number", target: "Things?$filter=cast('x',Edm.Int32) eq null and id eq 1", ids: "1"},
-		{name: "13.2.1 a property of texts as a number", target: "Things?$filter=cast(name,Edm.Int64) eq 1", status: 501},
+		{name: "13.2.1 a property of texts as a number", target: "Things?$filter=cast(concat('00',cast(id,Edm.String)),Edm.Int64) eq 4 or cast(name,Edm.Int32) ne null", ids: "4"},
 		{name: "13.2.1 an enumeration without its type", target: "Things?$filter=Status eq 'New'", ids: "1"},
 		{name: "13.2.1 a duration without its type", target: "Things?$filter=seen add 'PT0.5S' eq 2024-03-01T00:00:00Z", ids: "1"},
 		{name: "13.2.1 an alias as a key", target: "Tags(@k)/label/$value?@k='x/y'", body: "slash"},

@@ -26,6 +26,7 @@ func (b *builder) properties(s *set) {
 		c := &s.table.Columns[i]
 		p := b.property(s, c, renamed[c.Name])
 		s.column[c.Name] = stored(c)
+		s.column[c.Name].Text = reads(edmType(b.dialect, c).Kind, p.Type.Kind)
 		complexProp := inside[c.Name]
 		switch {
 		case s.hidden[c.Name]:

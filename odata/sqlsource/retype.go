@@ -5,13 +5,14 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // retypes tells whether a database converts every value of a column to another type, without loss and without a fault that
 // would end a whole page. SQLite has types of values and not of columns; there what does not fit is told row by row.
 func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.Kind) bool {
 	k, mysql := found.Kind, dialect == "mysql"
-	if dialect == "sqlite" || k == declared {
+	if dialect == "sqlite" || k == declared || reads(k, declared) {
 		return true
 	}
 	switch declared {
@@ -22,12 +23,18 @@ func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.
 	case edm.Duration: // seconds
 		return whole(k) || k == edm.Decimal || floating(k) || mysql && k == edm.TimeOfDay
 	case edm.Guid:
-		return mysql && c.Length == map[edm.Kind]int{edm.Binary: 16, edm.String: 36}[k]
+		return mysql && k == edm.Binary && c.Length == 16
 	case edm.Single, edm.Double:
 		return floating(k) || whole(k) && k != edm.Int64
 	}
 	exact := k == edm.Decimal && found.Scale == 0 && strings.Contains(c.Type, "int") // as bigint unsigned
 	return (whole(declared) || declared == edm.Enum) && (whole(k) || exact || mysql && k == edm.Boolean)
+}
+
+// reads tells whether a column of texts can be declared to hold those of another type: each is then read by one rule on
+// every database.
+func reads(found, declared edm.Kind) bool {
+	return found == edm.String && sqltext.ReadsText(declared)
 }
 
 func floating(k edm.Kind) bool { return k == edm.Single || k == edm.Double }

@@ -15,19 +15,19 @@ func TestRetyping(t *testing.T) {
 	scripts := map[string]string{
 		"postgres": `CREATE TABLE things (id bigint PRIMARY KEY, txt text, n bigint, dec numeric(10,2), dbl double precision, day date, at timestamptz, clock time, bin bytea, flag boolean);
 INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29T00:00:00Z', '01:02:03', '\x00ff', true)`,
-		"mysql": `CREATE TABLE things (id BIGINT PRIMARY KEY, txt VARCHAR(20), n BIGINT, dec2 DECIMAL(10,2), dbl DOUBLE, day DATE, at DATETIME, clock TIME, bin VARBINARY(20), flag BOOLEAN, guid CHAR(36), raw BINARY(16));
-INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00:00:00', '01:02:03', X'00ff', TRUE, '0A0B0C0D-0000-0000-0000-000000000001', X'0a0b0c0d000000000000000000000001')`,
+		"mysql": `CREATE TABLE things (id BIGINT PRIMARY KEY, txt VARCHAR(20), n BIGINT, dec2 DECIMAL(10,2), dbl DOUBLE, day DATE, at DATETIME, clock TIME, bin VARBINARY(20), flag BOOLEAN, guid CHAR(36), raw BINARY(16), none CHAR(36));
+INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00:00:00', '01:02:03', X'00ff', TRUE, '0A0B0C0D-0000-0000-0000-000000000001', X'0a0b0c0d000000000000000000000001', 'none')`,
 	}
 	const refused = "refused"
 	cases := map[string][][3]string{ // column, type, value
 		"": {
-			{"txt", "Edm.Duration", refused},
-			{"txt", "Edm.Date", refused},
-			{"txt", "Edm.Guid", refused},
-			{"txt", "Edm.Int32", refused},
-			{"txt", "Edm.Boolean", refused},
-			{"txt", "Edm.DateTimeOffset", refused},
-			{"txt", "Edm.Decimal", refused},
+			{"txt", "Edm.Duration", "PT1H"},
+			{"txt", "Edm.Date", ""}, // null, which the filter leaves out
+			{"txt", "Edm.Guid", ""},
+			{"txt", "Edm.Int32", ""},
+			{"txt", "Edm.Boolean", ""},
+			{"txt", "Edm.DateTimeOffset", ""},
+			{"txt", "Edm.Decimal", ""},
 			{"txt", "Edm.Binary", refused},
 			{"dbl", "Edm.Int64", refused},
 			{"dbl", "Edm.Decimal", refused},
@@ -54,6 +54,7 @@ INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00
 			{"flag", "Edm.Int64", "1"},
 			{"dec2", "Edm.Int64", refused},
 			{"guid", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"},
+			{"none", "Edm.Guid", ""},
 			{"raw", "Edm.Guid", "0a0b0c0d-0000-0000-0000-000000000001"},
 		},
 	}
@@ -65,7 +66,11 @@ INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00
 					set := sqlsource.EntitySet{Name: "Things", Table: "things", Properties: []sqlsource.Property{{Column: c[0], Type: c[1]}}}
 					cfg := sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{set}}
 					if c[2] != refused {
-						if got := open(t, db, cfg).get("Things?$select=" + c[0] + "&$filter=" + c[0] + " ne null"); got != "["+c[2]+"]" {
+						want := c[2]
+						if want != "" {
+							want = "[" + want + "]"
+						}
+						if got := open(t, db, cfg).get("Things?$select=" + c[0] + "&$filter=" + c[0] + " ne null"); got != want {
 							t.Errorf("got %s", got)
 						}
 						return
@@ -80,6 +85,44 @@ INSERT INTO things VALUES (1, 'PT1H', 90, 1.5, 1.5, '2024-02-29', '2024-02-29 00
 						t.Errorf("%+v", invalid.Findings)
 					}
 				})
+			}
+		})
+	}
+}
+
+// TestTextsAsValues reads texts that a column is declared to hold values of another type in: a bad one is null, or ends
+// the answer where the column does not allow null, with set, key and column for the log.
+func TestTextsAsValues(t *testing.T) {
+	t.Parallel()
+	const script = `CREATE TABLE stays (id {BIG} PRIMARY KEY, span {STR}, code {STR} NOT NULL, uid {STR});
+INSERT INTO stays VALUES (1, 'PT36H', '7', '0A0B0C0D-0000-0000-0000-00000000000F'), (2, 'soon', '0008', 'none'), (3, '-PT90S', '-9', NULL), (4, NULL, 'x', NULL)`
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, database(t, dialect, ddlOf(dialect, script)), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{
+				Name: "Stays", Table: "stays", Properties: []sqlsource.Property{{Column: "span", Type: "Edm.Duration"}, {Column: "code", Type: "Edm.Int32"}, {Column: "uid", Type: "Edm.Guid"}},
+			}, {
+				Name: "Codes", Table: "stays", Key: []string{"code"}, Properties: []sqlsource.Property{{Column: "code", Type: "Edm.Int16"}}, Navigations: []sqlsource.Navigation{
+					{Name: "stay", To: "Stays", On: map[string]string{"id": "id"}},
+				},
+			}}})
+			for target, want := range map[string]string{
+				"Stays?$select=id,span,uid":                                      "[1,P1DT12H,0a0b0c0d-0000-0000-0000-00000000000f][2,null,null][3,-PT1M30S,null][4,null,null]",
+				"Stays?$filter=id lt 4&$orderby=code&$select=code":               "[-9][7][8]",
+				"Stays?$filter=span gt duration'PT1H'&$select=id":                "[1]",
+				"Stays?$filter=uid eq null&$select=id":                           "[2][3][4]",
+				"Stays?$filter=code ne 7&$select=id":                             "[2][3][4]",
+				"Stays(4)/code":                                                  "Stays(4)/code: the stored value is no Int32, and the column does not allow null",
+				"Stays?$orderby=id desc":                                         "Stays(4)/code: the stored value is no Int32, and the column does not allow null",
+				"Codes(8)/id":                                                    "[2]",
+				"Codes(7)?$select=code&$expand=stay($select=span)":               "[7 {[P1DT12H]}]",
+				"Codes?$filter=code lt 8&$orderby=code desc&$top=1&$select=code": "[7]",
+				"Codes?$filter=stay/code eq 8&$select=id":                        "[2]",
+				"Codes?$filter=stay/span le duration'PT0S'&$select=id":           "[3]",
+			} {
+				if got := s.get(target); !strings.Contains(got, want) || want[0] == '[' && got != want {
+					t.Errorf("%s: got %s, want %s", target, got, want)
+				}
 			}
 		})
 	}

@@ -20,6 +20,8 @@ type decoder struct {
 	last  []plan.Value
 	// own is the block that pinned texts go to, as long as it has room for them.
 	own []byte
+	// texts tells which columns hold texts of values of another type; nil where none does.
+	texts []bool
 }
 
 // ownBlock is the size of such blocks.
@@ -68,7 +70,11 @@ func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) er
 			values[i].Null = true
 			continue
 		}
-		if d.value(&values[i], &cells[i], &column.T) {
+		if d.texts != nil && d.texts[i] && cells[i].Kind == engine.Text {
+			if d.read(&values[i], &cells[i], &column.T) {
+				continue
+			}
+		} else if d.value(&values[i], &cells[i], &column.T) {
 			continue
 		}
 		ref, stored := column.Expr.(*plan.Ref)
@@ -129,6 +135,24 @@ func (d *decoder) value(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
 		return d.duration(v, c)
 	}
 	return false
+}
+
+// read decodes a text that stands for a value of another type, by the rule of casts; false when it is no such value.
+func (d *decoder) read(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
+	r, ok := scalar.FromText(t.Kind, c.Bytes)
+	if !ok {
+		return false
+	}
+	v.Int, v.Float = r.Int, r.Float
+	if r.Text != "" {
+		from := len(d.arena)
+		d.arena = append(d.arena, r.Text...)
+		if t.Kind == edm.Decimal {
+			d.pad(from, t.Scale)
+		}
+		v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
+	}
+	return true
 }
 
 // text is the cell as text, numbers in their shortest form.

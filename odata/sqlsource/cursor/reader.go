@@ -54,7 +54,7 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if err != nil {
 		return nil, clientFault(ctx, fmt.Errorf("begin: %w", err))
 	}
-	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: o.page(p), version: tx.Version()}
+	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: o.page(p), version: tx.Version(), dec: decoder{texts: o.Gen.Texts(p.Top)}}
 	if err := r.open(p); err != nil {
 		return nil, errors.Join(clientFault(ctx, err), tx.Close())
 	}

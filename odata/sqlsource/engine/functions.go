@@ -53,6 +53,7 @@ func register(conn *conn) error {
 		{"ves_shift", 2, shift(conn)},
 		{"ves_between", 2, between},
 		{"ves_text", 2, asText},
+		{"ves_read", 2, fromText},
 	} {
 		if err := add(f.name, f.args, f.impl); err != nil {
 			return err

@@ -20,7 +20,8 @@ func (g *Generator) nullable(e plan.Expr) bool {
 				return true // the entity may be missing altogether
 			}
 		}
-		return g.columnOf(e).Nullable
+		c := g.columnOf(e)
+		return c.Nullable || c.Text
 	case *plan.Computed:
 		return true // or null, as far as anybody looks: what others build on is not looked at again for each of them
 	case *plan.Sub:
@@ -55,7 +56,7 @@ func (g *Generator) value(e plan.Expr) frag {
 		}
 		return g.d.literal(e.T, e.Value)
 	case *plan.Ref:
-		return g.d.column(g.raw(e), g.columnOf(e), e.T)
+		return g.column(e)
 	case *plan.Computed:
 		if e.Shared {
 			return text(g.sharedName(e))
@@ -75,6 +76,34 @@ func (g *Generator) value(e plan.Expr) frag {
 		}
 	}
 	return fill("($1)", g.condition(e, false))
+}
+
+// column is the value of a property. A text that holds a value of another type is cast.
+func (g *Generator) column(r *plan.Ref) frag {
+	c := g.columnOf(r)
+	if !c.Text {
+		return g.d.column(g.raw(r), c, r.T)
+	}
+	text := &plan.Ref{T: edm.Of(edm.String)}
+	return fill(g.d.call(&plan.Call{Name: "cast", Args: []plan.Expr{text}, T: r.T}), g.d.column(g.raw(r), c, text.T))
+}
+
+// ReadsText tells whether a column of texts can be read as values of a type; see Column.Text.
+func ReadsText(k edm.Kind) bool { return function.Lookup("cast").Gives(k, edm.String) }
+
+// Texts tells which columns of a node are fetched as texts of values of another type, for the reader to read; nil where
+// none is.
+func (g *Generator) Texts(n *plan.Node) []bool {
+	var out []bool
+	for i, c := range n.Columns {
+		if ref, ok := c.Expr.(*plan.Ref); ok && g.columnOf(ref).Text {
+			if out == nil {
+				out = make([]bool, len(n.Columns))
+			}
+			out[i] = true
+		}
+	}
+	return out
 }
 
 func (g *Generator) values(list []plan.Expr) []frag {

@@ -56,6 +56,8 @@ type Column struct {
 	// Collation is the collation of a text column; empty for the default of the database.
 	Collation string
 	Nullable  bool
+	// Text tells that the column holds texts of values of another type, which are read one by one (scalar.FromText).
+	Text bool
 	// Sub are the columns of a complex property.
 	Sub map[*edm.Property]*Column
 }

@@ -74,8 +74,6 @@ func postgresInstant(declared string) string {
 		return ""
 	case "timestamp without time zone", "date":
 		return "($1 AT TIME ZONE 'UTC')"
-	case "text", "character varying":
-		return "$1::timestamptz"
 	}
 	return "to_timestamp($1::double precision)"
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -40,7 +41,7 @@ func (g *Generator) list(n *plan.Node, extra []frag) []frag {
 	parts := make([]frag, 0, len(n.Columns)+len(extra))
 	for _, c := range n.Columns {
 		if ref, ok := c.Expr.(*plan.Ref); ok {
-			parts = append(parts, g.d.fetch(g.raw(ref), g.columnOf(ref), ref.T))
+			parts = append(parts, g.fetch(ref))
 		} else {
 			parts = append(parts, g.value(c.Expr))
 		}
@@ -51,6 +52,15 @@ func (g *Generator) list(n *plan.Node, extra []frag) []frag {
 		}
 	}
 	return append(parts, extra...)
+}
+
+// fetch is a stored value as the reader wants it.
+func (g *Generator) fetch(r *plan.Ref) frag {
+	c, t := g.columnOf(r), r.T
+	if c.Text {
+		t = edm.Of(edm.String)
+	}
+	return g.d.fetch(g.raw(r), c, t)
 }
 
 // plain joins a select list.
