@@ -44,10 +44,12 @@ func layout() map[string][]string {
 			"host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
 		},
 		"host/config/internal/layer": {"host/config/internal/schema", "pluginsdk/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "pluginsdk/words"},
-		"host/cmd/vestibule": {"host", "host/config"},
+		"host/cmd/vestibule":                   {"host", "host/config"},
+		"host/cmd/vestibule/internal/scaffold": {"host/reserved", "pluginsdk", "pluginsdk/node", "pluginsdk/python"},
 
 		"pluginsdk": {"pluginsdk/handshake"}, "pluginsdk/handshake": {},
 		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"pluginsdk/words"}, "pluginsdk/internal/*": {},
+		"pluginsdk/node": {}, "pluginsdk/python": {},
 		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/plugintest"},
 		"pluginsdk/conformance":      {"pluginsdk", "pluginsdk/handshake"},
 		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},

@@ -15,7 +15,7 @@ import (
 )
 
 func pluginCommands() []command {
-	return []command{pluginList(), pluginCheck(), pluginCall(), pluginSum()}
+	return []command{pluginNew(), pluginList(), pluginCheck(), pluginCall(), pluginSum()}
 }
 
 // pluginLogger shows what plugins log about what goes wrong.
