@@ -36,8 +36,8 @@ func layout() map[string][]string {
 		"host/store/internal/*": {"pluginsdk"},
 		"host/store/sqlite":     {"host/store", "odata/sqlsource/sqlitefile"}, "host/store/postgres": {"host/store"}, "host/store/mysql": {"host/store"},
 		"host/store/storetest":       {"host/assertion", "host/auth", "host/session", "host/store", "pluginsdk"},
-		"host/pluginproc":            {"host/reserved", "pluginsdk/finding", "pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
-		"host/pluginproc/internal/*": {"pluginsdk/finding", "pluginsdk", "pluginsdk/handshake"},
+		"host/pluginproc":            {"host/reserved", "pluginsdk/finding", "pluginsdk/words", "pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
+		"host/pluginproc/internal/*": {"pluginsdk/finding", "pluginsdk/words", "pluginsdk", "pluginsdk/handshake"},
 		"host/mail":                  {"host/reserved", "pluginsdk/finding"},
 		"host/config": {
 			"host", "host/reserved", "host/store", "host/store/sqlite", "host/store/postgres",
@@ -47,7 +47,7 @@ func layout() map[string][]string {
 		"host/cmd/vestibule":                   {"host", "host/config"},
 		"host/cmd/vestibule/internal/scaffold": {"host/reserved", "pluginsdk", "pluginsdk/node", "pluginsdk/python"},
 
-		"pluginsdk": {"pluginsdk/handshake"}, "pluginsdk/handshake": {},
+		"pluginsdk": {"pluginsdk/handshake", "pluginsdk/words"}, "pluginsdk/handshake": {},
 		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"pluginsdk/words"}, "pluginsdk/internal/*": {},
 		"pluginsdk/node": {}, "pluginsdk/python": {},
 		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/plugintest"},

@@ -9,6 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
@@ -103,12 +104,12 @@ func (c *answerCodec) Unmarshal(data mem.BufferSlice, v any) error {
 // answer.
 func (c *answerCodec) failure(err error) error {
 	if c.err != nil {
-		return &failure{kind: ErrContract, text: "its answer cannot be decoded: " + shorten(c.err.Error(), 200), cause: c.err}
+		return &failure{kind: ErrContract, text: "its answer cannot be decoded: " + words.Clean(c.err.Error(), 200), cause: c.err}
 	}
 	if err == nil {
 		return nil
 	}
-	f := &failure{kind: ErrUnavailable, text: shorten(status.Convert(err).Message(), 300), cause: err, unsent: !c.sent, own: c.ended.Load()}
+	f := &failure{kind: ErrUnavailable, text: words.Clean(status.Convert(err).Message(), 300), cause: err, unsent: !c.sent, own: c.ended.Load()}
 	code := status.Code(err)
 	if f.own && (code == codes.DeadlineExceeded || code == codes.Canceled) {
 		return f // it gave up something of its own

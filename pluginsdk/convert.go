@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // toValue converts what Go programs hold into a wire value. Narrower integers
@@ -205,17 +206,27 @@ func toDescription(d Description) *pluginpb.DescribeResponse {
 	return r
 }
 
+// fromDescription is where what a plugin says of itself enters the host: nothing in it can
+// move a cursor, look like another line, or fill a screen.
 func fromDescription(r *pluginpb.DescribeResponse) (Description, error) {
 	d := Description{
-		Name: r.GetName(), Version: r.GetVersion(), Description: r.GetDescription(), Roles: r.GetRoles(), SDK: r.GetSdk(),
+		Name: words.Clean(r.GetName(), 64), Version: words.Clean(r.GetVersion(), 64),
+		Description: words.Clean(r.GetDescription(), 300), SDK: words.Clean(r.GetSdk(), 64),
 	}
-	for _, k := range r.GetConfig() {
+	for _, role := range first(r.GetRoles(), 16) {
+		d.Roles = append(d.Roles, words.Clean(role, 64))
+	}
+	for _, k := range first(r.GetConfig(), 200) {
 		d.Config = append(d.Config, ConfigKey{
-			Path: k.GetPath(), Type: k.GetType(), Required: k.GetRequired(), Default: k.GetDefault(), Doc: k.GetDescription(),
+			Path: words.Clean(k.GetPath(), 200), Type: words.Clean(k.GetType(), 64), Required: k.GetRequired(),
+			Default: words.Clean(k.GetDefault(), 300), Doc: words.Clean(k.GetDescription(), 500),
 		})
 	}
 	return d, nil
 }
+
+// first returns at most n of a list that a plugin sent.
+func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
 func toSetup(s Setup) *pluginpb.ConfigureRequest {
 	config := []byte(s.Config)
@@ -248,21 +259,10 @@ func fromProblems(r *pluginpb.ConfigureResponse) (struct{}, error) {
 		return struct{}{}, nil
 	}
 	problems := &ConfigError{}
-	for _, p := range r.GetProblems() {
+	for _, p := range first(r.GetProblems(), 100) {
 		problems.Problems = append(problems.Problems, ConfigProblem{
-			Path: shorten(p.GetPath(), 200), Message: shorten(p.GetMessage(), 500),
+			Path: words.Clean(p.GetPath(), 200), Message: words.Clean(p.GetMessage(), 500),
 		})
 	}
 	return struct{}{}, problems
-}
-
-// shorten cuts a text that ends up in an error or a log line.
-func shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // RoleDispenser is the role of a [Dispenser].
@@ -165,6 +166,6 @@ func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
 	case KindNone:
 		return Intent{}, fmt.Errorf("%w: it returned no intent", ErrContract)
 	default:
-		return Intent{}, fmt.Errorf("%w: it returned an intent of unknown kind %q", ErrContract, shorten(string(kind), 64))
+		return Intent{}, fmt.Errorf("%w: it returned an intent of unknown kind %q", ErrContract, words.Cut(string(kind), 64))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // RoleOrgSetup is the role of an [OrgSetupHandler].
@@ -220,7 +221,7 @@ func fromResult(r *pluginpb.HandleResponse) (Result, error) {
 	case "":
 		return Result{}, fmt.Errorf("%w: it returned no result", ErrContract)
 	default:
-		return Result{}, fmt.Errorf("%w: it returned a result of unknown status %q", ErrContract, shorten(string(status), 64))
+		return Result{}, fmt.Errorf("%w: it returned a result of unknown status %q", ErrContract, words.Cut(string(status), 64))
 	}
 }
 

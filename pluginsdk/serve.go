@@ -31,6 +31,7 @@ func Serve(p Plugin) {
 		os.Exit(2)
 	}
 	if os.Getenv(handshake.Lifeline) == handshake.LifelineStdin {
+		outliveSignals()
 		go endWithHost(os.Stdin)
 	}
 	stderr := os.Stderr // go-plugin replaces it below
@@ -42,6 +43,12 @@ func Serve(p Plugin) {
 	})
 	os.Exit(0)
 }
+
+// outliveSignals keeps the process alive when somebody ends the whole service: systemd
+// sends SIGTERM to the plugins, too, while the host still answers requests and needs them.
+// They end when the host says so, or with the lifeline. The signals are caught and not
+// ignored, because programs that the plugin starts would inherit that.
+func outliveSignals() { signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, os.Interrupt) }
 
 // endWithHost waits for the end of the lifeline, a pipe that the host holds open
 // and never writes to. When the host dies in whatever way, the whole process

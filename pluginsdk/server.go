@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -37,7 +38,7 @@ func (s *server) Configure(ctx context.Context, in *pluginpb.ConfigureRequest) (
 		return toProblems(problems), nil
 	}
 	if err != nil {
-		return nil, status.Error(codes.Aborted, err.Error())
+		return nil, status.Error(codes.Aborted, said(err))
 	}
 	return &pluginpb.ConfigureResponse{}, nil
 }
@@ -76,11 +77,11 @@ func failed(ctx context.Context, err error) error {
 	Logger(ctx).Error("no decision", "error", err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return status.Error(codes.DeadlineExceeded, err.Error())
+		return status.Error(codes.DeadlineExceeded, said(err))
 	case errors.Is(err, context.Canceled):
-		return status.Error(codes.Canceled, err.Error())
+		return status.Error(codes.Canceled, said(err))
 	}
-	return status.Error(codes.Aborted, err.Error())
+	return status.Error(codes.Aborted, said(err))
 }
 
 // recovered turns a panic into an error, so that one request cannot take the
@@ -88,6 +89,12 @@ func failed(ctx context.Context, err error) error {
 func recovered(ctx context.Context, err *error) {
 	if p := recover(); p != nil {
 		Logger(ctx).Error("panic", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		*err = status.Error(codes.Internal, fmt.Sprintf("panic: %v", p))
+		*err = status.Error(codes.Internal, words.Cut(fmt.Sprintf("panic: %v", p), maxSaid))
 	}
 }
+
+// maxSaid is how many bytes of an error are told to the host, which has a limit for what
+// stands in its place, the trailers of an answer. All of it is in the log.
+const maxSaid = 4 << 10
+
+func said(err error) string { return words.Cut(err.Error(), maxSaid) }

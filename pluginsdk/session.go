@@ -1,6 +1,10 @@
 package pluginsdk
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+)
 
 // The limits of what plugins keep in a session, in bytes. All plugins of a host share
 // maxSession there, so that the host may refuse what a plugin alone finds small enough.
@@ -25,7 +29,7 @@ func checkSession(req *Request, effects []Effect) error {
 		}
 		changed = true
 		if n := length(e.value); n > maxSessionValue {
-			return fmt.Errorf("%w: the session value %q has %d bytes; %d are allowed: keep it in a column or with the plugin", ErrContract, shorten(e.name, 64), n, maxSessionValue)
+			return fmt.Errorf("%w: the session value %q has %d bytes; %d are allowed: keep it in a column or with the plugin", ErrContract, words.Cut(e.name, 64), n, maxSessionValue)
 		}
 		if after[e.name] = e.value; e.value == nil {
 			delete(after, e.name)

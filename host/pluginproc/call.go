@@ -85,7 +85,7 @@ func withProcess(ctx context.Context, spec Spec, o Options, use func(*instance) 
 	if err != nil {
 		return errors.Join(labelErrors(checked, []error{err}), m.launcher.Close())
 	}
-	err = use(newInstance(spec, one.process))
+	err = use(newInstance(spec, one.process, m.options.Logger))
 	one.process.Stop(stopGrace)
 	one.image.Release()
 	return errors.Join(err, m.launcher.Close())

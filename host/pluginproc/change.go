@@ -157,7 +157,7 @@ func (m *Manager) publish(specs []Spec, fresh map[string]launched) map[string]*s
 			s.swap(spec, one)
 		case isFresh:
 			s = m.newSlot(spec, one.image)
-			s.install(newInstance(spec, one.process), 0)
+			s.install(newInstance(spec, one.process, s.log), 0)
 			m.start(s)
 		}
 		delete(gone, spec.Name)

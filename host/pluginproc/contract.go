@@ -8,9 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // The limits of an answer, in bytes where it is a size.
@@ -110,7 +110,7 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		limit = maxUserValue
 		if !slices.Contains(s.UserWrite, e.Name()) || reserved.Credential(e.Name()) {
 			return broken("it sets the user column %q, which is not granted: add it to user_write in config.hcl if it may",
-				proc.Clean(e.Name(), 64))
+				words.Cut(e.Name(), 64))
 		}
 	default:
 		return broken("it asks for an effect of an unknown kind")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -208,7 +207,7 @@ func (s *slot) done(method string, begin time.Time, requestID string, err error)
 	s.options.Metrics.Call(spec.Name, method, outcome, took)
 	if err != nil {
 		s.log.Error("the call failed", "call", method, "outcome", outcome, "request_id", requestID,
-			"took", took.Round(time.Microsecond).String(), "error", proc.Clean(err.Error(), 2<<10))
+			"took", took.Round(time.Microsecond).String(), "error", err)
 	}
 	return spec
 }

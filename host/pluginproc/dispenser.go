@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // maxDispenses is how many plugins may see one call. A call whose process dies is
@@ -53,7 +53,7 @@ func (d dispenser) Dispense(ctx context.Context, user pluginsdk.User, req *plugi
 }
 
 func (p *instance) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
-	u, r := p.spec.narrow(user, req)
+	u, r := p.tell(user, req)
 	intent, err := p.Client.Dispense(ctx, u, r)
 	if err != nil {
 		return pluginsdk.Intent{}, err
@@ -85,7 +85,7 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 		}
 		return pluginsdk.OrgSetup(i.PersonName()).With(effects...), nil
 	}
-	return pluginsdk.Intent{}, broken("there is no intent of kind %q", proc.Clean(string(i.Kind()), 64))
+	return pluginsdk.Intent{}, broken("there is no intent of kind %q", words.Cut(string(i.Kind()), 64))
 }
 
 // checkOnFailure refuses what on_failure cannot mean.

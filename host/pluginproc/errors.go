@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -29,7 +28,7 @@ type ConfigError struct {
 func problemsOf(plugin string, err *pluginsdk.ConfigError) []Problem {
 	out := make([]Problem, len(err.Problems))
 	for i, p := range err.Problems {
-		out[i] = Problem{Plugin: plugin, Path: proc.Clean(p.Path, 200), Message: proc.Clean(p.Message, 500)}
+		out[i] = Problem{Plugin: plugin, Path: p.Path, Message: p.Message}
 	}
 	return out
 }

@@ -20,6 +20,18 @@ func (m *Manager) Bare() *pluginsdk.Client {
 	return s.current.Client
 }
 
+// Told is what the plugin that runs is told.
+func (m *Manager) Told(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
+	s, err := m.slotOf(pluginsdk.RoleDispenser)
+	if err != nil {
+		return user, req
+	}
+	s.mu.Lock()
+	p := s.current
+	s.mu.Unlock()
+	return p.tell(user, req)
+}
+
 // Narrow is what a plugin gets to know.
 func (s Spec) Narrow(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
 	return s.narrow(user, req)
@@ -43,7 +55,7 @@ func NewTestSlot(timeout time.Duration, maxCalls int) *TestSlot {
 		options: Options{MaxCalls: maxCalls}.withDefaults(), log: hclog.NewNullLogger(), spec: Spec{Name: "test", Timeout: timeout},
 		changed: make(chan struct{}), check: make(chan struct{}, 1),
 	}
-	s.current = newInstance(s.spec, nil)
+	s.current = newInstance(s.spec, nil, s.log)
 	return &TestSlot{s}
 }
 
@@ -51,7 +63,7 @@ func NewTestSlot(timeout time.Duration, maxCalls int) *TestSlot {
 func (t *TestSlot) Replace() {
 	t.slot.mu.Lock()
 	defer t.slot.mu.Unlock()
-	t.slot.current, t.slot.next = newInstance(t.slot.spec, nil), time.Time{}
+	t.slot.current, t.slot.next = newInstance(t.slot.spec, nil, t.slot.log), time.Time{}
 	t.slot.notify()
 }
 

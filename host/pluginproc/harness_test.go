@@ -31,7 +31,7 @@ var programs = sync.OnceValues(func() (built, error) {
 	if err != nil {
 		return built{}, err
 	}
-	cmd := exec.Command("go", "build", "-o", dir+"/", "./internal/faultplugin")
+	cmd := exec.Command("go", "build", "-o", dir+"/", "./internal/faultplugin", "../../examples/dispenser-go")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return built{dir}, fmt.Errorf("build: %w\n%s", err, out)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // probation is how long a plugin counts as late when no call says otherwise: long
@@ -66,7 +67,7 @@ func (s *slot) examine(ctx context.Context, p *instance) {
 		s.markFailed(p, p.ExitSummary())
 	default:
 		if err != nil {
-			s.markFailed(p, "it does not answer health checks: "+proc.Clean(err.Error(), 200))
+			s.markFailed(p, "it does not answer health checks: "+words.Clean(err.Error(), 200))
 			return
 		}
 		s.markHealthy(p)
@@ -173,7 +174,7 @@ func (s *slot) restart(ctx context.Context) {
 		s.mu.Lock()
 		s.restarts++
 		s.mu.Unlock()
-		s.install(newInstance(spec, p), version)
+		s.install(newInstance(spec, p, s.log), version)
 		return
 	}
 	s.mu.Lock()

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // maxHandles is how many plugins may see one form: it is never sent again, because
@@ -38,7 +38,7 @@ func (o orgSetup) Handle(ctx context.Context, user pluginsdk.User, req *pluginsd
 }
 
 func (p *instance) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
-	u, r := p.spec.narrow(user, req)
+	u, r := p.tell(user, req)
 	result, err := p.Client.Handle(ctx, u, r)
 	if err != nil {
 		return pluginsdk.Result{}, err
@@ -77,5 +77,5 @@ func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
 		}
 		return pluginsdk.Failed(r.Errors()...).With(effects...), nil
 	}
-	return pluginsdk.Result{}, broken("there is no status %q", proc.Clean(string(r.Status()), 64))
+	return pluginsdk.Result{}, broken("there is no status %q", words.Cut(string(r.Status()), 64))
 }

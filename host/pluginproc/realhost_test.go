@@ -270,7 +270,7 @@ func (h *realHost) get(path string) int {
 // makes no session, and goes on serving.
 func TestRealHostSurvivesFaultyCalls(t *testing.T) {
 	t.Parallel()
-	down := []string{"error", "panic", "panic-goroutine", "exit", "kill", "hang", "freeze"}
+	down := []string{"error", "panic", "panic-goroutine", "exit", "kill", "hang", "freeze", "says-unavailable", "says-too-much"}
 	broken := []string{
 		"no-intent", "unknown-kind", "oversized", "bad-utf8", "raw-utf8", "not-protobuf", "no-effect", "script-target",
 		"foreign-target", "control-target", "long-target", "no-target", "ungranted", "credential", "not-a-number", "big-value",
@@ -399,6 +399,36 @@ func TestRealHostBuiltinAnswers(t *testing.T) {
 	h.serve()
 	if r := h.login(h.browser(), "error"); r.status != http.StatusOK || r.body.Next.Payload.Target != "/dashboard" {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// A plugin that answers its health check and nothing else: three people wait in vain, the
+// process is replaced, /readyz says so, and the next one gets in.
+func TestRealHostReplacesADeadlock(t *testing.T) {
+	t.Parallel()
+	h := prepare(t, []string{"good", "hang"}, "ok", "")
+	h.serve()
+	before := h.plugins()
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			if r := h.login(h.browser(), "hang"); r.status != http.StatusServiceUnavailable {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+	all.Wait()
+	if !within(patience, func() bool { now := h.plugins(); return len(now) == 1 && now[0] != before[0] }) {
+		t.Error("it was not replaced")
+	}
+	if !within(patience, func() bool { return h.get("/readyz") == http.StatusServiceUnavailable }) {
+		t.Error("/readyz does not say so")
+	}
+	if r := h.login(h.browser(), "good"); r.status != http.StatusOK {
+		t.Errorf("got %+v", r)
+	}
+	if !within(patience, func() bool { return h.get("/readyz") == http.StatusOK }) {
+		t.Error("it answers, and /readyz does not say so")
 	}
 }
 

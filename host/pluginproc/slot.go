@@ -14,6 +14,7 @@ import (
 type instance struct {
 	*proc.Process
 	spec     Spec
+	log      hclog.Logger
 	alive    context.Context // ends a moment after the process did
 	calls    int
 	late     int           // calls in a row that ran out of time
@@ -26,8 +27,8 @@ type instance struct {
 // lastAnswers is how long the answers of a process that has ended may still arrive.
 const lastAnswers = 100 * time.Millisecond
 
-func newInstance(spec Spec, p *proc.Process) *instance {
-	t := &instance{Process: p, spec: spec, alive: context.Background(), idle: make(chan struct{})}
+func newInstance(spec Spec, p *proc.Process, log hclog.Logger) *instance {
+	t := &instance{Process: p, spec: spec, log: log, alive: context.Background(), idle: make(chan struct{})}
 	if p != nil {
 		alive, end := context.WithCancel(t.alive)
 		t.alive = alive
@@ -113,7 +114,7 @@ func (s *slot) install(p *instance, version int) bool {
 	s.finish(old)
 	s.notify()
 	s.mu.Unlock()
-	s.log.Info("ready", "pid", p.PID(), "version", proc.Clean(p.About.Version, 64), "sha256", p.Sum()[:12])
+	s.log.Info("ready", "pid", p.PID(), "version", p.About.Version, "sha256", p.Sum()[:12])
 	s.options.Metrics.Up(p.spec.Name, true)
 	return true
 }
@@ -127,7 +128,7 @@ func (s *slot) swap(spec Spec, one launched) bool {
 	version := s.version
 	s.mu.Unlock()
 	old.Release()
-	return s.install(newInstance(spec, one.process), version)
+	return s.install(newInstance(spec, one.process, s.log), version)
 }
 
 // finish lets a process finish its calls and stops it. It is called with the
@@ -177,7 +178,7 @@ func (s *slot) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Status{
-		Name: s.spec.Name, Version: proc.Clean(s.about.Version, 64), Command: s.spec.Command, Roles: s.spec.Roles,
+		Name: s.spec.Name, Version: s.about.Version, Command: s.spec.Command, Roles: s.spec.Roles,
 		State: s.state, Restarts: s.restarts, LastError: s.lastErr, SHA256: s.image.Sum,
 	}
 	if s.state == StateReady && s.options.Now().Before(s.lateUntil) {

@@ -2,8 +2,10 @@ package pluginproc_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -157,5 +159,80 @@ func TestVanishedFolderIsMadeAnew(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What a plugin says has a limit and cannot move a cursor, wherever it is shown, and
+// neither is it taken for a broken connection.
+func TestWhatAPluginSaysIsTamed(t *testing.T) {
+	t.Parallel()
+	h := started(t, pluginproc.Options{}, faulty(t, "ok", "1\x1b[2J\u202e"+strings.Repeat("9", 200)))
+	before := h.pid()
+	for way, want := range map[string]string{
+		"says-much": "bytes more)", "says-too-much": "unavailable", "says-escapes": `red \u001b[31m\u000d\u000a[INFO] \u202eforged`,
+	} {
+		_, err := h.dispense(t, way)
+		if !errors.Is(err, pluginsdk.ErrUnavailable) || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 {
+			t.Errorf("%s: got %v, want %q", way, err, want)
+		}
+	}
+	if _, err := h.dispense(t, "any"); err != nil || h.pid() != before || strings.Contains(h.log.String(), "made again") {
+		t.Errorf("afterwards: %v; another process: %v", err, h.pid() != before)
+	}
+	version := h.Status()[0].Version
+	if !strings.HasPrefix(version, `1\u001b[2J\u202e999`) || len(version) > 100 {
+		t.Errorf("the version is %q", version)
+	}
+	if strings.ContainsAny(h.log.String(), "\x1b\u202e") {
+		t.Error("escapes are in the log")
+	}
+}
+
+// A granted column that is too large for a call is left out and logged; the person gets
+// in. The others are told.
+func TestLargeColumnLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	spec := faulty(t, "ok")
+	spec.UserRead = []string{"partner_id", "photo", "notes", "plan"}
+	h := started(t, pluginproc.Options{}, spec)
+	user := person("echo")
+	user.Name = strings.Repeat("ü", 5<<20)
+	user.Columns = pluginsdk.ValuesOf(map[string]pluginsdk.Value{
+		"partner_id": 7, "photo": make([]byte, 5<<20), "notes": strings.Repeat("n", 900<<10), "plan": "pro",
+	})
+	u, _ := h.Told(user, request())
+	if u.Columns.Has("photo") || !u.Columns.Has("notes") || !u.Columns.Has("plan") || !u.Columns.Has("partner_id") {
+		t.Errorf("the wrong columns are left out: %v", slices.Sorted(maps.Keys(u.Columns.All())))
+	}
+	user.Email = "done@example.com"
+	if _, err := h.Dispenser().Dispense(t.Context(), user, request()); err != nil {
+		t.Error("the person is locked out:", err)
+	}
+	if text := h.log.String(); !strings.Contains(text, "a granted column is too large") || !strings.Contains(text, "column=photo") {
+		t.Error("the log does not say so")
+	}
+}
+
+// The kernel, systemd or a person may tell a plugin to end with SIGTERM while the host
+// lives, which still needs it.
+func TestPluginsOutliveSIGTERM(t *testing.T) {
+	t.Parallel()
+	spec := faulty(t, "ok")
+	spec.Command = []string{program(t, "dispenser-go")}
+	spec.Roles = []string{pluginsdk.RoleDispenser}
+	h := started(t, pluginproc.Options{}, spec)
+	before := h.pid()
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		if err := syscall.Kill(before, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		if _, err := h.dispense(t, "any"); err != nil {
+			t.Error(err)
+		}
+	}
+	if h.pid() != before || h.counts.get("restart") > 0 {
+		t.Error("it ended")
 	}
 }

@@ -199,6 +199,9 @@ func (in *Instance) ended(limit time.Duration) bool {
 	}
 }
 
+// Signal sends the process a signal.
+func (in *Instance) Signal(s os.Signal) error { return in.cmd.Process.Signal(s) }
+
 // Stop ends the process at once and removes what it left. It may be called twice.
 func (in *Instance) Stop() {
 	if in.conn != nil {

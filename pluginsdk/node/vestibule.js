@@ -467,6 +467,8 @@ function endWithHost() {
     process.exit(0)
   }
   process.stdin.on('data', () => {}).on('end', end).on('error', end)
+  // systemd tells plugins to end, too, while the host still needs them.
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {})
 }
 
 /**

@@ -645,6 +645,8 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     sys.stdout.reconfigure(line_buffering=True)
     logging.basicConfig(level=logging.INFO, handlers=[_Lines()])
     if os.environ.get("VESTIBULE_LIFELINE") == "stdin":
+        for number in (signal.SIGTERM, signal.SIGINT):  # systemd tells plugins to end, too, while the host still needs them
+            signal.signal(number, lambda *_: None)
         threading.Thread(target=_end_with_host, daemon=True).start()
     server, socket, certificate, ended = _server(plugin)
     server.start()

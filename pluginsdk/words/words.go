@@ -3,6 +3,7 @@
 package words
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,4 +67,31 @@ func Printable(s string, n int) string {
 		}
 		return c
 	}, strings.ToValidUTF8(s, "")), n)
+}
+
+// Clean makes a text of somebody else's harmless for a terminal and for readers of logs,
+// and shortens it to about limit bytes: what is not printable, such as an escape or a mark
+// that turns the direction of writing, is written as \uXXXX, and a tab as a space.
+func Clean(s string, limit int) string { return clean(s, limit, false) }
+
+// CleanLines is [Clean] for a text that may have several lines.
+func CleanLines(s string, limit int) string { return clean(s, limit, true) }
+
+func clean(s string, limit int, lines bool) string {
+	var b strings.Builder
+	for i, r := range s {
+		if b.Len() >= limit {
+			_, _ = fmt.Fprintf(&b, "… (%d bytes more)", len(s)-i)
+			break
+		}
+		switch {
+		case r == utf8.RuneError, r == '\n' && lines, unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteByte(' ')
+		default:
+			_, _ = fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }

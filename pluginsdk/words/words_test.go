@@ -44,3 +44,28 @@ func TestPrintable(t *testing.T) {
 		}
 	}
 }
+
+func TestClean(t *testing.T) {
+	tests := []struct {
+		name, text, want, lines string
+		limit                   int
+	}{
+		{"plain", "all is well, ü 张", "all is well, ü 张", "all is well, ü 张", 100},
+		{"escape", "\x1b[2J", `\u001b[2J`, `\u001b[2J`, 100},
+		{"line ends", "a\r\nb", `a\u000d\u000ab`, "a\\u000d\nb", 100},
+		{"tab", "a\tb", "a b", "a b", 100},
+		{"direction and C1", "\u202e\u009b", `\u202e\u009b`, `\u202e\u009b`, 100},
+		{"not UTF-8", "\xff", "\uFFFD", "\uFFFD", 100},
+		{"long", "abcdef", "abc… (3 bytes more)", "abc… (3 bytes more)", 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := words.Clean(tt.text, tt.limit); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if got := words.CleanLines(tt.text, tt.limit); got != tt.lines {
+				t.Errorf("with lines: got %q, want %q", got, tt.lines)
+			}
+		})
+	}
+}

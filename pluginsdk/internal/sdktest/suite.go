@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,6 +49,7 @@ func Suite(t *testing.T, command ...string) {
 	t.Run("errors", func(t *testing.T) { failures(t, p) })
 	t.Run("config", func(t *testing.T) { config(t, program) })
 	t.Run("start", func(t *testing.T) { start(t, program) })
+	t.Run("signals", func(t *testing.T) { signals(t, program) })
 }
 
 func person(name string, columns map[string]pluginsdk.Value) pluginsdk.User {
@@ -209,6 +211,31 @@ func start(t *testing.T, program conformance.Program) {
 	for range 5 {
 		if err := configure(t, program, `{"must": "x"}`); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// signals that are meant for the whole service do not end a plugin while the host lives.
+func signals(t *testing.T, program conformance.Program) {
+	running, err := conformance.Start(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer running.Stop()
+	for range 2 {
+		for _, s := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+			if err := running.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 3 { // the first answer may be quicker than the end
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			_, err := running.Client.Describe(ctx, "test")
+			cancel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -145,7 +146,13 @@ func acts() map[string]func(context.Context) error {
 		// What the plugin's own code says with codes that a broken connection has too.
 		"says-unavailable": func(ctx context.Context) error { return setStatus(ctx, codes.Unavailable) },
 		"says-canceled":    func(ctx context.Context) error { return setStatus(ctx, codes.Canceled) },
-		"says-late":        func(ctx context.Context) error { return setStatus(ctx, codes.DeadlineExceeded) },
+		"says-much":        func(context.Context) error { return errors.New(strings.Repeat("no! ", 100_000)) },
+		"says-too-much": func(ctx context.Context) error {
+			_ = setStatus(ctx, codes.Aborted)
+			return grpc.SetTrailer(ctx, metadata.Pairs("much", strings.Repeat("x", 100_000)))
+		},
+		"says-escapes": func(context.Context) error { return errors.New("red \x1b[31m\r\n[INFO] \u202eforged") },
+		"says-late":    func(ctx context.Context) error { return setStatus(ctx, codes.DeadlineExceeded) },
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // A reason is why a process that was executed did not get ready, and what to do.
@@ -35,7 +36,7 @@ type protocolError struct{ core, protocol string }
 // Error names both versions and the remedy.
 func (e *protocolError) Error() string {
 	return fmt.Sprintf("it speaks another version of the protocol than this host: rebuild it with an SDK that fits (it has %s of core %s, the host %d of core %d)",
-		Clean(e.protocol, 20), Clean(e.core, 20), handshake.Protocol, plugin.CoreProtocolVersion)
+		words.Clean(e.protocol, 20), words.Clean(e.core, 20), handshake.Protocol, plugin.CoreProtocolVersion)
 }
 
 // explainExec says why a program cannot be executed, and what to do.

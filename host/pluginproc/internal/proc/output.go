@@ -3,16 +3,15 @@ package proc
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 	"golang.org/x/time/rate"
 )
 
@@ -87,7 +86,7 @@ func (o *output) plainLevel(line string) hclog.Level {
 }
 
 func (o *output) emit(level hclog.Level, message string, entry map[string]any) {
-	message = cmp.Or(Clean(message, maxText), "(no message)")
+	message = cmp.Or(words.Clean(message, maxText), "(no message)")
 	o.remember(message, entry)
 	if level < hclog.Trace || level > hclog.Error {
 		level = hclog.Info
@@ -117,41 +116,14 @@ func pairs(entry map[string]any) []any {
 		case bool, float64, nil:
 			value = v
 		case string:
-			value = clean(strings.TrimSpace(v), maxDetail, true)
+			value = words.CleanLines(strings.TrimSpace(v), maxDetail)
 		default:
 			text, _ := json.Marshal(v) // it came from JSON
-			value = Clean(string(text), maxDetail)
+			value = words.Clean(string(text), maxDetail)
 		}
 		out = append(out, name, value)
 	}
 	return out
-}
-
-// Clean makes a text from a plugin harmless for a terminal and a log reader, and
-// shortens it to about limit bytes.
-func Clean(s string, limit int) string { return clean(s, limit, false) }
-
-// clean does so, and leaves line ends in when lines is true: hclog indents and
-// marks the further lines of a value.
-func clean(s string, limit int, lines bool) string {
-	var b strings.Builder
-	for i, r := range s {
-		if b.Len() >= limit {
-			_, _ = fmt.Fprintf(&b, "… (%d bytes more)", len(s)-i)
-			break
-		}
-		switch {
-		case r == utf8.RuneError:
-			b.WriteRune(r)
-		case r == '\n' && lines, unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r == '\t':
-			b.WriteByte(' ')
-		default:
-			_, _ = fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }
 
 // allowed tells whether a line is within the rate. Lines beyond it are counted, and
@@ -180,7 +152,7 @@ func (o *output) report(now time.Time) {
 
 func (o *output) remember(message string, entry map[string]any) {
 	if detail, ok := entry["error"].(string); ok {
-		message += ": " + Clean(detail, 300)
+		message += ": " + words.Clean(detail, 300)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -197,10 +169,10 @@ func (o *output) summary() string {
 	defer o.mu.Unlock()
 	for _, line := range o.tail {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return Clean(line, 400)
+			return words.Clean(line, 400)
 		}
 	}
-	return Clean(strings.Join(o.tail[max(0, len(o.tail)-4):], " | "), 600)
+	return words.Clean(strings.Join(o.tail[max(0, len(o.tail)-4):], " | "), 600)
 }
 
 // end is called when the process has ended: it reports the lines dropped since

@@ -106,7 +106,7 @@ func (p *Process) connect(ctx context.Context, setup pluginsdk.Setup, hostVersio
 	for _, role := range setup.Roles {
 		if !slices.Contains(p.About.Roles, role) {
 			return fmt.Errorf("it does not have the role %q, only %s: correct roles, or command",
-				role, Clean(strings.Join(p.About.Roles, ", "), 100))
+				role, strings.Join(p.About.Roles, ", "))
 		}
 	}
 	if err := p.Client.Configure(ctx, setup); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 	"google.golang.org/grpc"
 )
 
@@ -255,13 +256,13 @@ func (r *runner) PluginToHost(network, address string) (string, string, error) {
 	info, err := os.Lstat(address)
 	switch {
 	case network != "unix":
-		err = fmt.Errorf("it announced the network %q: it must listen on a unix socket", Clean(network, 20))
+		err = fmt.Errorf("it announced the network %q: it must listen on a unix socket", words.Clean(network, 20))
 	case filepath.Dir(filepath.Clean(address)) != r.socketDir || !filepath.IsAbs(address):
 		err = fmt.Errorf("it announced the address %q outside of its own directory: it must listen in PLUGIN_UNIX_SOCKET_DIR",
-			Clean(address, 200))
+			words.Clean(address, 200))
 	case err != nil || info.Mode().Type() != os.ModeSocket:
 		err = fmt.Errorf("it announced the address %q, where no socket is: it must listen before it prints the handshake",
-			Clean(address, 200))
+			words.Clean(address, 200))
 	default:
 		r.address = address
 	}
