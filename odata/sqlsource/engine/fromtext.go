@@ -1,11 +1,10 @@
 package engine
 
 import (
-	"strconv"
-
 	"zombiezen.com/go/sqlite"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
@@ -26,7 +25,7 @@ func fromText(args []sqlite.Value) sqlite.Value {
 	case k == edm.Double, k == edm.Single:
 		return sqlite.FloatValue(r.Float)
 	case k == edm.Decimal:
-		return decimalValue(r.Text)
+		return computed(plan.Value{Bytes: []byte(r.Text)}, k)
 	case k == edm.DateTimeOffset:
 		return canonicalInstant([]sqlite.Value{sqlite.TextValue(r.Text)})
 	case k == edm.TimeOfDay:
@@ -35,18 +34,6 @@ func fromText(args []sqlite.Value) sqlite.Value {
 		return sqlite.FloatValue(scalar.DurationSeconds(r.Text))
 	}
 	return sqlite.TextValue(r.Text)
-}
-
-// decimalValue is a decimal as it is computed with.
-func decimalValue(text string) sqlite.Value {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return sqlite.IntegerValue(n)
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return sqlite.Value{}
-	}
-	return sqlite.FloatValue(f)
 }
 
 // fromOther is a number or a blob as a value of a type.

@@ -21,6 +21,8 @@ type dialect interface {
 	fetch(name frag, c *Column, t edm.Type) frag
 	// literal is a constant in that form. It is never null.
 	literal(t edm.Type, v plan.Value) frag
+	// null is the null of a type.
+	null(t edm.Type) frag
 	// comparands gives both sides of a comparison in a form that compares right; ok is false when the ordinary
 	// values do.
 	comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool)

@@ -52,7 +52,7 @@ func (g *Generator) value(e plan.Expr) frag {
 	switch e := e.(type) {
 	case *plan.Literal:
 		if e.Value.Null {
-			return text("NULL")
+			return g.d.null(e.T)
 		}
 		return g.d.literal(e.T, e.Value)
 	case *plan.Ref:

@@ -17,6 +17,8 @@ import (
 // seconds as double for Duration; binary.
 type mysql struct{}
 
+func (mysql) null(edm.Type) frag { return text("NULL") }
+
 func (mysql) quote(name string) string { return identifier("`", name) }
 
 func (mysql) call(e *plan.Call) string {

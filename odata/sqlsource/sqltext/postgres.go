@@ -121,6 +121,15 @@ func (postgres) literal(t edm.Type, v plan.Value) frag {
 	return cast(v.Int, "bigint")
 }
 
+// null has the type that a constant would have: functions of an untyped one are ambiguous.
+func (d postgres) null(t edm.Type) frag {
+	if t.Kind == edm.Null {
+		return text("NULL")
+	}
+	sql := d.literal(t, plan.Value{}).sql
+	return text("NULL" + sql[strings.LastIndex(sql, "::"):])
+}
+
 // comparands orders strings by code point, and leaves columns without a zone as they are, for their indexes.
 func (d postgres) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
 	switch x.Type().Kind {

@@ -19,6 +19,8 @@ import (
 // Duration (seconds as a number). A DateTimeOffset is text that starts with "2006-01-02 15:04:05".
 type sqlite struct{}
 
+func (sqlite) null(edm.Type) frag { return text("NULL") }
+
 func (sqlite) quote(name string) string { return identifier(`"`, name) }
 
 func (sqlite) call(e *plan.Call) string {

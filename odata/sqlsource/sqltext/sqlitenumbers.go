@@ -62,7 +62,7 @@ func (sqlite) native(g *Generator, e plan.Expr) bool {
 	switch e := e.(type) {
 	case *plan.Ref:
 		c := g.columnOf(e)
-		return !strings.Contains(c.Type, "char") && !strings.Contains(c.Type, "text")
+		return !c.Text && !strings.Contains(c.Type, "char") && !strings.Contains(c.Type, "text")
 	case *plan.Literal:
 		_, short := nativeDecimal(string(e.Value.Bytes))
 		return e.Value.Null || short
