@@ -34,7 +34,7 @@ func (c *changes) look(open func(*plan.Plan) error) error {
 	}
 	err := open(p)
 	if engine.IsChanged(err) {
-		return fmt.Errorf("the database was changed below the query endpoint: put back what is missing, or restart after adapting the configuration: %w", err)
+		return changedBelow(err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,4 +42,8 @@ func (c *changes) look(open func(*plan.Plan) error) error {
 		c.plan = nil
 	}
 	return nil
+}
+
+func changedBelow(err error) error {
+	return fmt.Errorf("the database was changed below the query endpoint: put back what it had, or restart after adapting the configuration: %w", err)
 }

@@ -52,6 +52,7 @@ type Source struct {
 	reader  *cursor.Reader
 	broken  []BrokenTable
 	changed changes
+	shape   *shape
 }
 
 // BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual
@@ -116,7 +117,8 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
 		return err
 	}
-	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen}
+	s.shape = &shape{db: s.db, dialect: s.dialect, mapping: mapping}
+	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen, Changed: s.shape.look}
 	lite, ok := s.db.(*engine.SQLite)
 	if !ok || db.Forget {
 		return nil
@@ -142,12 +144,15 @@ func (s *Source) FileChanges() (exchanged, copied int64) {
 
 // Ready tells what keeps the source from reading, as far as that can be told without reading: engine.ErrCopied where
 // another file was copied over that of SQLite, and a change of tables or columns under which a request has failed, until
-// that request succeeds.
+// that request succeeds, or the columns have their types again.
 func (s *Source) Ready(ctx context.Context) error {
 	if lite, ok := s.db.(*engine.SQLite); ok {
 		if err := lite.Look(); err != nil {
 			return err
 		}
+	}
+	if err := s.shape.still(ctx); err != nil {
+		return changedBelow(err)
 	}
 	return s.changed.look(func(p *plan.Plan) error {
 		rows, err := s.reader.Open(ctx, p)

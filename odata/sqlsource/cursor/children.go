@@ -28,7 +28,7 @@ type children struct {
 // expandLater notes what the children of a buffer's rows are found by.
 func (r *rows) expandLater(b *buffer, links *linkKeys) {
 	for i, n := range b.node.Expand {
-		c := &children{buffer: buffer{node: n, dec: decoder{texts: r.gen.Texts(n)}, expect: b.rows}, reader: r}
+		c := &children{buffer: buffer{node: n, dec: r.decoder(n), expect: b.rows}, reader: r}
 		if b.rows > 0 {
 			c.by, c.keys = links.by[i], links.keys[i]
 		}
@@ -66,7 +66,7 @@ func (c *children) next(parent int, g group) (group, error) {
 }
 
 func (c *children) fault(err error) error {
-	return clientFault(c.reader.ctx, fmt.Errorf("expand %s: %w", c.node.Nav.Name, err))
+	return c.reader.reader.fault(c.reader.ctx, fmt.Errorf("expand %s: %w", c.node.Nav.Name, err))
 }
 
 // page is the page of each parent, or the part of it that is read.
@@ -120,7 +120,7 @@ func (c *children) shrink() {
 // start begins a run and gives the keys of its parents, each once.
 func (c *children) start(from, to int) [][]any {
 	expect := c.expect
-	c.buffer, c.from, c.to, c.groups = buffer{node: c.node, dec: decoder{texts: c.buffer.dec.texts}, expect: expect}, from, to, map[string]*group{}
+	c.buffer, c.from, c.to, c.groups = buffer{node: c.node, dec: c.buffer.dec.fresh(), expect: expect}, from, to, map[string]*group{}
 	seen := make(map[string]bool, to-from)
 	keys := make([][]any, 0, to-from)
 	for i := from; i < to; i++ {

@@ -22,7 +22,12 @@ type decoder struct {
 	own []byte
 	// texts tells which columns hold texts of values of another type; nil where none does.
 	texts []bool
+	// doubt asks, where a value does not fit, whether the tables were changed; nil for never.
+	doubt func() error
 }
+
+// fresh is a decoder for the same columns, with memory of its own.
+func (d *decoder) fresh() decoder { return decoder{texts: d.texts, doubt: d.doubt} }
 
 // ownBlock is the size of such blocks.
 const ownBlock = 16 << 10
@@ -83,6 +88,11 @@ func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) er
 			return fmt.Errorf("column %d is no %s: %w", i, column.T.Kind, engine.ErrOutOfRange)
 		case nullable(ref):
 			values[i] = plan.Value{Null: true}
+			if d.doubt != nil {
+				if err := d.doubt(); err != nil {
+					return err
+				}
+			}
 		default:
 			return d.misfit(cells, n, ref)
 		}

@@ -75,7 +75,7 @@ func (b *buffer) add(cells []engine.Cell) error {
 
 // fill reads the next chunk and the children of its rows.
 func (r *rows) fill() error {
-	b := &buffer{node: r.node, dec: decoder{texts: r.dec.texts}, expect: int(min(r.node.Page.Rows-r.given, chunkRows))}
+	b := &buffer{node: r.node, dec: r.dec.fresh(), expect: int(min(r.node.Page.Rows-r.given, chunkRows))}
 	at := r.page.Links
 	var links linkKeys
 	if r.cursor == nil {

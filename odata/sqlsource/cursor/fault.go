@@ -2,10 +2,25 @@ package cursor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 )
+
+// fault is what a client is told of an error. One that has no other reason may come of tables that were changed.
+func (o *Reader) fault(ctx context.Context, err error) error {
+	known := clientFault(ctx, err)
+	var told *plan.Error
+	if known == nil || o.Changed == nil || errors.As(known, &told) {
+		return known
+	}
+	if why := o.Changed(ctx, false); why != nil {
+		return clientFault(ctx, fmt.Errorf("%w: %w", why, err))
+	}
+	return known
+}
 
 // clientFault makes a *plan.Error of the failures that a client may be told about: the end of the context, a database
 // that is away, busy or changed, and a computation that left the range of its type. Other errors stay as they are.

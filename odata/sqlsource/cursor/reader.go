@@ -23,6 +23,10 @@ type Reader struct {
 	// Seekable tells whether the order of a set's rows is total, whatever it is that they are ordered by, because the
 	// key is unique. nil is never.
 	Seekable func(*edm.EntitySet) bool
+	// Changed looks whether the tables are still those that the model was made of: an engine.ErrChanged tells what is not.
+	// It is asked where a statement failed for no reason that a client may be told, and, with mild, where a stored value
+	// does not fit its type and null takes its place. nil is never.
+	Changed func(ctx context.Context, mild bool) error
 
 	mu    sync.Mutex
 	pages map[*plan.Plan]*sqltext.Page
@@ -52,11 +56,12 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		Rows:     p.Top.Page.Read,
 	})
 	if err != nil {
-		return nil, clientFault(ctx, fmt.Errorf("begin: %w", err))
+		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
 	}
-	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: o.page(p), version: tx.Version(), dec: decoder{texts: o.Gen.Texts(p.Top)}}
+	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: o.page(p), version: tx.Version()}
+	r.dec = r.decoder(p.Top)
 	if err := r.open(p); err != nil {
-		return nil, errors.Join(clientFault(ctx, err), tx.Close())
+		return nil, errors.Join(o.fault(ctx, err), tx.Close())
 	}
 	return r, nil
 }

@@ -38,6 +38,15 @@ type rows struct {
 	at    int
 }
 
+// decoder makes the values of a node.
+func (r *rows) decoder(n *plan.Node) decoder {
+	d := decoder{texts: r.gen.Texts(n)}
+	if changed := r.reader.Changed; changed != nil {
+		d.doubt = func() error { return changed(r.ctx, true) }
+	}
+	return d
+}
+
 // open runs the statements and reads the first row.
 func (r *rows) open(p *plan.Plan) error {
 	if r.node.Count || p.Kind == plan.RawCount {
@@ -165,7 +174,7 @@ func (r *rows) Next() bool {
 // fail remembers a fault.
 func (r *rows) fail(err error) bool {
 	if err != nil && r.err == nil {
-		r.err = clientFault(r.ctx, err)
+		r.err = r.reader.fault(r.ctx, err)
 	}
 	return err != nil
 }

@@ -17,6 +17,10 @@ import (
 // other databases have errors of their own for that; see IsOutOfRange.
 var ErrOutOfRange = errors.New("integer out of range")
 
+// ErrChanged is the error of a statement on tables whose columns somebody changed after the model was made, where the
+// database itself finds no fault.
+var ErrChanged = errors.New("the tables were changed")
+
 // IsTimeout tells whether a statement ended because its time was up or it was cancelled.
 func IsTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) ||
@@ -76,10 +80,10 @@ func IsStale(err error) bool {
 		)
 }
 
-// IsChanged tells whether a statement names a table or a column that is not there: somebody changed the database after
-// the model was made.
+// IsChanged tells whether a statement names a table or a column that is not there, or that is of another type now: somebody
+// changed the database after the model was made.
 func IsChanged(err error) bool {
-	return hasSQLState(err,
+	return errors.Is(err, ErrChanged) || hasSQLState(err,
 		"42703", // undefined_column
 		"42P01", // undefined_table
 	) || hasMySQLNumber(err,
