@@ -98,7 +98,7 @@ func (s *scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr,
 	items := make([]plan.Expr, len(list.Items))
 	_, fixed := x.(*plan.Literal)
 	for i, item := range list.Items {
-		y, err := s.bind(item)
+		y, err := s.bindExact(item)
 		if err != nil {
 			return nil, err
 		}

@@ -39,8 +39,25 @@ func wantBoolean(x plan.Expr, e syntax.Expr) error {
 	return nil
 }
 
-// bind types an expression. OData-URL 5.1.1
+// bind types an expression, and computes what is constant. OData-URL 5.1.1
 func (s *scope) bind(e syntax.Expr) (plan.Expr, error) {
+	x, err := s.bindExact(e)
+	if err != nil {
+		return nil, err
+	}
+	return sixDigits(x), nil
+}
+
+// bindExact is bind for the operand of a comparison.
+func (s *scope) bindExact(e syntax.Expr) (plan.Expr, error) {
+	x, err := s.typedExpr(e)
+	if err != nil {
+		return nil, err
+	}
+	return s.fold(x, e.Pos())
+}
+
+func (s *scope) typedExpr(e syntax.Expr) (plan.Expr, error) {
 	if s.user == nil {
 		if err := s.b.count(e.Pos()); err != nil {
 			return nil, err
@@ -124,14 +141,18 @@ func (s *scope) binary(e *syntax.Binary) (plan.Expr, error) {
 	if e.Op == "and" || e.Op == "or" {
 		return s.logical(e)
 	}
-	x, err := s.bind(e.X)
+	bind := s.bind
+	if f := function.Lookup(e.Op); f != nil && f.Group == function.Comparison {
+		bind = s.bindExact
+	}
+	x, err := bind(e.X)
 	if err != nil {
 		return nil, err
 	}
 	if list := s.list(e.Y); list != nil && e.Op == "in" {
 		return s.in(e, x, list)
 	}
-	y, err := s.bind(e.Y)
+	y, err := bind(e.Y)
 	if err != nil {
 		return nil, err
 	}

@@ -209,6 +209,7 @@ func negated(l *plan.Literal) (*plan.Literal, bool) {
 	n := *l
 	switch {
 	case l.Value.Null:
+	case l.T.Kind == edm.Decimal && isZero(l), string(l.Value.Bytes) == "PT0S": // without a sign
 	case l.T.Kind.Integer():
 		if l.Value.Int == math.MinInt64 {
 			return nil, false

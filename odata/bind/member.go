@@ -61,7 +61,7 @@ func (s *scope) alias(e *syntax.Path) (plan.Expr, error) {
 	}
 	s.b.resolving[e.Root] = true
 	defer delete(s.b.resolving, e.Root)
-	return s.bind(value)
+	return s.bindExact(value)
 }
 
 // aliased is the value of a parameter alias, the innermost one; nil when it has none.

@@ -2,12 +2,13 @@ package function
 
 import (
 	"math"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// The operators of numbers. Integers stay within 64 bits, decimals keep 10 digits of a quotient, one double makes the
+// The operators of numbers. Integers stay within 64 bits, or are null, decimals keep 10 digits of a quotient, one double makes the
 // result a double; a division by zero is null. Div of integers cuts the fraction off, mod has the sign of its first
 // argument. With points in time and durations see shift.go. OData-URL 5.1.1.2
 var (
@@ -51,7 +52,7 @@ var (
 		SQL: SQL{
 			SQLite:   byCall(sqliteNegated),
 			Postgres: byCall(postgresNegated),
-			MySQL:    always("(-$1)"),
+			MySQL:    byCall(mysqlNegated),
 		},
 	})
 )
@@ -79,24 +80,34 @@ func operator(sqlite func(*plan.Call) string, postgres, mysql string) SQL {
 
 func sqliteNegated(c *plan.Call) string {
 	switch k := c.T.Kind; {
-	case k == edm.Int64:
-		return "ves_whole(-$1)"
+	case k == edm.Int64 || k == edm.Duration:
+		return negatedWhole(c, least)
 	case k == edm.Decimal || floating(k):
 		return sqliteCompute(c)
 	}
 	return "(-$1)"
 }
 
+func mysqlNegated(c *plan.Call) string {
+	switch {
+	case c.T.Kind != edm.Int64 && c.T.Kind != edm.Duration:
+		return "(-$1)"
+	case MayLeave(c) && !repeatable(c.Args[0]):
+		return onceOfMySQL(c, "")
+	}
+	return negatedWhole(c, least)
+}
+
 func sqliteSum(c *plan.Call) string {
-	sign := " + "
+	sign := "+"
 	if c.Name == "sub" {
-		sign = " - "
+		sign = "-"
 	}
 	switch c.T.Kind {
 	case edm.Decimal:
 		return sqliteCompute(c)
 	case edm.Int64:
-		return "ves_whole($1" + sign + "$2)"
+		return sqliteWhole(c, sign)
 	case edm.Double:
 		return sqliteDouble(c, "($1"+sign+"$2)")
 	}
@@ -108,9 +119,11 @@ func sqliteProduct(c *plan.Call) string {
 	case edm.Decimal:
 		return sqliteCompute(c)
 	case edm.Int64:
-		return "ves_whole($1 * $2)"
+		return sqliteWhole(c, "*")
 	case edm.Double:
 		return sqliteDouble(c, "($1 * $2)")
+	case edm.Duration:
+		return sqliteShift(c, "*")
 	}
 	return "($1 * $2)"
 }
@@ -118,11 +131,13 @@ func sqliteProduct(c *plan.Call) string {
 func sqliteQuotient(c *plan.Call) string {
 	switch c.T.Kind {
 	case edm.Int64:
-		return "($1 / $2)"
+		return sqliteWhole(c, "/")
 	case edm.Decimal:
 		return sqliteCompute(c)
 	case edm.Double:
 		return sqliteDouble(c, "(CAST($1 AS REAL) / $2)")
+	case edm.Duration:
+		return sqliteShift(c, "/")
 	}
 	return "(CAST($1 AS REAL) / $2)"
 }
@@ -148,8 +163,8 @@ func sqliteDouble(c *plan.Call, native string) string {
 }
 
 func postgresNegated(c *plan.Call) string {
-	if c.T.Kind == edm.Int64 {
-		return "(-$1::bigint)"
+	if c.T.Kind == edm.Int64 || c.T.Kind == edm.Duration {
+		return strings.Replace(negatedWhole(c, postgresLeast), "$1", "$1::bigint", 1)
 	}
 	return "(-$1)"
 }
@@ -157,10 +172,13 @@ func postgresNegated(c *plan.Call) string {
 func postgresOperator(c *plan.Call, op string) string {
 	switch c.T.Kind {
 	case edm.Int64:
-		if c.Name == "div" || c.Name == "mod" {
+		switch {
+		case c.Name == "div" && MayLeave(c):
+			return "NULLIF(div($1::numeric, NULLIF($2, 0)::numeric), 9223372036854775808)::bigint"
+		case c.Name == "div" || c.Name == "mod":
 			return "($1::bigint " + op + " NULLIF($2, 0)::bigint)"
 		}
-		return "($1::bigint " + op + " $2::bigint)"
+		return postgresWhole(c, op)
 	case edm.Decimal:
 		switch c.Name {
 		case "div", "divby":
@@ -183,12 +201,16 @@ func postgresOperator(c *plan.Call, op string) string {
 
 func mysqlOperator(c *plan.Call, op string) string {
 	switch {
+	case c.T.Kind == edm.Int64 && c.Name == "div" && MayLeave(c):
+		return "(CASE WHEN $2 = -1 THEN -NULLIF($1, " + least + ") ELSE $1 DIV NULLIF($2, 0) END)"
 	case c.T.Kind == edm.Int64 && c.Name == "div":
 		return "($1 DIV NULLIF($2, 0))"
 	case c.T.Kind == edm.Decimal && op == "/":
 		return "ROUND(CAST($1 AS DECIMAL(65, 30)) / NULLIF($2, 0), 10)"
 	case c.T.Kind == edm.Double && op == "/":
 		return "(($1 + 0e0) / NULLIF($2, 0))"
+	case c.T.Kind == edm.Int64 && c.Name != "mod":
+		return mysqlWhole(c, op)
 	case c.Name == "mod":
 		return "(MOD($1, NULLIF($2, 0)) + 0)" // the sum turns -0.00, which is not 0 there, into 0
 	case c.T.Kind.Numeric():

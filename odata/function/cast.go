@@ -84,6 +84,8 @@ func postgresCast(c *plan.Call) string {
 		return postgresFromText(c.T.Kind)
 	case c.T.Kind == edm.String && from == edm.Decimal:
 		return "trim_scale($1)::text"
+	case c.T.Kind == edm.String && from == edm.Duration:
+		return postgresDurationText()
 	case c.T.Kind == edm.String && from == edm.DateTimeOffset:
 		return `rtrim(rtrim(to_char($1 AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'`
 	case c.T.Kind == edm.String:
@@ -112,6 +114,8 @@ func mysqlCast(c *plan.Call) string {
 		return "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END"
 	case c.T.Kind == edm.String && from == edm.Decimal:
 		return `(REGEXP_REPLACE(REGEXP_REPLACE(CAST($1 AS CHAR), '(\\.[0-9]*?)0+$', '\\1'), '\\.$', '') COLLATE utf8mb4_bin)`
+	case c.T.Kind == edm.String && from == edm.Duration:
+		return mysqlDurationText()
 	case c.T.Kind == edm.String && from == edm.DateTimeOffset:
 		return `CONCAT(REGEXP_REPLACE(DATE_FORMAT($1, '%Y-%m-%dT%H:%i:%s.%f'), '\\.?0+$', ''), 'Z')`
 	case c.T.Kind == edm.String && from == edm.TimeOfDay:

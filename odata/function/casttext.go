@@ -70,7 +70,7 @@ func postgresFromText(to edm.Kind) string {
 			return fmt.Sprintf("coalesce(substring($1 from '(%s)%s')::numeric, 0) * %d", digits, unit, factor)
 		}
 		return when(reads, "((CASE WHEN left($1, 1) = '-' THEN -1 ELSE 1 END) * ("+part("[0-9]+", "D", 86400)+" + "+part("[0-9]+", "H", 3600)+" + "+
-			part("[0-9]+", "M", 60)+" + "+part("[0-9.]+", "S", 1)+"))::double precision")
+			part("[0-9]+", "M", 60)+" + "+part("[0-9.]+", "S", 1)+") * 1000000)::bigint")
 	}
 	return when(reads, "$1::"+map[edm.Kind]string{edm.Decimal: "numeric", edm.Guid: "uuid", edm.Date: "date", edm.TimeOfDay: "time"}[to])
 }
@@ -104,8 +104,8 @@ func mysqlFromText(to edm.Kind) string {
 	part := func(digits, unit, as string, factor int) string {
 		return fmt.Sprintf("CAST(REGEXP_SUBSTR($1, '%s(?=%s)') AS %s) * %d", digits, unit, as, factor)
 	}
-	return when(reads, "(CASE WHEN LEFT($1, 1) = '-' THEN -1e0 ELSE 1e0 END) * ("+part("[0-9]+", "D", "DECIMAL(20)", 86400)+" + "+part("[0-9]+", "H", "DECIMAL(20)", 3600)+" + "+
-		part("[0-9]+", "M", "DECIMAL(20)", 60)+" + "+part("[0-9.]+", "S", "DECIMAL(20, 6)", 1)+")")
+	return when(reads, "CAST((CASE WHEN LEFT($1, 1) = '-' THEN -1 ELSE 1 END) * ("+part("[0-9]+", "D", "DECIMAL(20)", 86400)+" + "+part("[0-9]+", "H", "DECIMAL(20)", 3600)+" + "+
+		part("[0-9]+", "M", "DECIMAL(20)", 60)+" + "+part("[0-9.]+", "S", "DECIMAL(20, 6)", 1)+") * 1000000 AS SIGNED)")
 }
 
 // mysqlInstant is the instant of a text in UTC: what it says of day and clock, less its offset.

@@ -95,18 +95,17 @@ func nineDigits(n int64) string {
 	return strings.Repeat("0", 9-len(text)) + text
 }
 
-// spanValue is a number of seconds as a duration, rounded to the microsecond.
+// spanValue is a number of seconds as a duration, rounded to the microsecond. 64 bits count them.
 func spanValue(d *apd.Decimal) (plan.Value, error) {
-	if _, err := exact().Quantize(d, d, -6); err != nil {
+	d.Exponent += 6
+	if _, err := exact().Quantize(d, d, 0); err != nil {
 		return plan.Value{}, ErrRange
 	}
-	whole, frac, _ := strings.Cut(strings.TrimPrefix(d.Text('f'), "-"), ".")
-	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || n >= maxSeconds {
+	n, err := d.Int64()
+	if err != nil || n == math.MinInt64 {
 		return plan.Value{}, ErrRange
 	}
-	micros, _ := strconv.ParseInt(frac, 10, 64)
-	return plan.Value{Bytes: []byte(scalar.FormatDuration(d.Negative, n, micros*1000))}, nil
+	return plan.Value{Bytes: []byte(scalar.FormatMicros(n))}, nil
 }
 
 // evalShift computes with points in time and durations. OData-URL 5.1.1.2.1 to 5.1.1.2.4

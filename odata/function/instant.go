@@ -42,8 +42,8 @@ var _ = add(Function{
 	Name: "totalseconds", Group: Time, Eval: evalTotalSeconds,
 	Signatures: one(edm.Decimal, Duration),
 	SQL: SQL{
-		SQLite:   always("round($1, 6)"),
-		Postgres: always("round($1::numeric, 6)"),
-		MySQL:    always("CAST($1 AS DECIMAL(65, 6))"),
+		SQLite:   byCall(sqliteCompute),
+		Postgres: always("($1 * 0.000001)"),
+		MySQL:    always("CAST($1 * 0.000001 AS DECIMAL(65, 6))"),
 	},
 })

@@ -7,14 +7,14 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Now is the time of the request; mindatetime and maxdatetime are the ends of what databases keep. OData-URL 5.1.1.8.6,
+// Now is the time of the request, to the microsecond; mindatetime and maxdatetime are the ends of what databases keep. OData-URL 5.1.1.8.6,
 // 5.1.1.8.9, 5.1.1.8.3
 var (
 	_ = add(Function{
 		Name: "now", Group: Time, Volatile: true,
 		Signatures: one(edm.DateTimeOffset),
 		Constant: func(now time.Time) plan.Value {
-			return plan.Value{Bytes: []byte(now.UTC().Format(time.RFC3339Nano))}
+			return plan.Value{Bytes: []byte(now.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano))}
 		},
 	})
 	_ = add(Function{

@@ -42,7 +42,8 @@ type RangeRule uint8
 const (
 	// Fits: it always fits.
 	Fits RangeRule = iota
-	// Fails: the request is refused as malformed, "a result is out of range".
+	// Fails: where all is constant, the request is refused as malformed, "the result is out of range"; within a row the
+	// result is null. See MayLeave.
 	Fails
 	// ToNull: the result is null, as that of a cast. OData-URL 5.1.1.10.1
 	ToNull

@@ -40,68 +40,108 @@ func parts() []Signature {
 	return []Signature{{Params: []Param{Duration, Number}, Result: edm.Duration}}
 }
 
-func sqliteShift(c *plan.Call, sign string) string {
-	first := kind(c, 0)
+// In SQL a duration is a whole number of microseconds.
+
+func sqliteShift(c *plan.Call, op string) string {
 	switch {
-	case c.T.Kind != edm.Duration && first == edm.Duration:
-		return "ves_shift($2, $1)"
-	case c.T.Kind != edm.Duration && c.Name == "sub":
-		return "ves_shift($1, -$2)"
+	case scales(c):
+		if op == "*" && (kind(c, 0).Integer() || kind(c, 1).Integer()) {
+			return sqliteWhole(c, op)
+		}
+		return sqliteCompute(c)
 	case c.T.Kind != edm.Duration:
-		return "ves_shift($1, $2)"
-	case first != edm.Duration:
+		first, span := operands(c)
+		return "ves_shift(" + first + ", " + span + ", '" + op + "')"
+	case kind(c, 0) != edm.Duration:
 		return "ves_between($2, $1)"
 	}
-	return "($1" + sign + "$2)"
+	return sqliteWhole(c, op)
 }
 
+// Days in microseconds, and as many of them as make every duration positive, so that a quotient that is cut off is the
+// next smaller whole number.
+const (
+	dayMicros = "86400000000"
+	dayOffset = "17280000000000000000"
+	dayCount  = "200000000"
+)
+
+// Points in time of PostgreSQL are shifted 10,000 years behind themselves, because those before 4713 BC, which a sum may
+// lead to, are none there; so the ends stand 10,000 years behind the years 1 and 9999, too.
+const (
+	tenThousandYears = "interval '87660000 hours'"
+	instantEnd       = "timestamptz '20000-03-16 00:00:00+00'"
+	instantBeginning = "timestamptz '10001-03-16 23:59:59.999999+00'"
+)
+
 func postgresShift(c *plan.Call, op string) string {
-	first, second := operands(c)
+	first, span := operands(c)
 	switch a := kind(c, 0); {
-	case c.T.Kind == edm.DateTimeOffset, c.T.Kind == edm.TimeOfDay:
-		return "(" + first + " " + op + " make_interval(secs => " + second + "))"
-	case c.T.Kind == edm.Date && op == "-":
-		return "(" + first + " + floor(-(" + second + ") / 86400)::int)"
+	case scales(c):
+		return postgresScale(c, op)
+	case c.T.Kind == edm.DateTimeOffset:
+		by := "make_interval(hours => LEAST(GREATEST(" + span + " / 3600000000, -89000000), 89000000)::int, secs => (" + span + " % 3600000000) * 0.000001)"
+		sum := postgresPoint(c, first) + " + " + tenThousandYears + " " + op + " " + by
+		return "(NULLIF(GREATEST(NULLIF(LEAST(" + sum + ", " + instantEnd + "), " + instantEnd + "), " + instantBeginning + "), " + instantBeginning + ") - " + tenThousandYears + ")"
+	case c.T.Kind == edm.TimeOfDay:
+		return "(" + first + " " + op + " make_interval(secs => (" + span + " % " + dayMicros + ") * 0.000001))"
 	case c.T.Kind == edm.Date:
-		return "(" + first + " + floor(" + second + " / 86400)::int)"
+		day := "(" + postgresPoint(c, first) + " - date '0001-01-01') + div(" + dayOffset + " " + op + " " + span + ", " + dayMicros + ") - " + dayCount
+		return "(date '0001-01-01' + NULLIF(GREATEST(NULLIF(LEAST(" + day + ", 3652059), 3652059), -1), -1)::int)"
 	case a == edm.Date:
-		return "(($1 - $2) * 86400)::double precision"
+		return "((" + postgresPoint(c, "$1") + " - " + postgresPoint(c, "$2") + ") * " + dayMicros + "::bigint)"
 	case a == edm.DateTimeOffset, a == edm.TimeOfDay:
-		return "EXTRACT(EPOCH FROM ($1 - $2))::double precision"
-	case op == "/":
-		return "($1 / NULLIF($2, 0)::double precision)"
+		return "(EXTRACT(EPOCH FROM (" + postgresPoint(c, "$1") + " - " + postgresPoint(c, "$2") + ")) * 1000000)::bigint"
 	}
-	return "($1::double precision " + op + " $2::double precision)"
+	return postgresWhole(c, op)
+}
+
+// postgresPoint is an argument that is a date or an instant; null for a stored one that is outside of the years 1 to 9999,
+// infinity above all, with which PostgreSQL would not compute.
+func postgresPoint(c *plan.Call, arg string) string {
+	e := c.Args[arg[1]-'1']
+	if _, stored := e.(*plan.Ref); !stored || e.Type().Kind == edm.TimeOfDay {
+		return arg
+	}
+	before, behind := "date '0001-12-31 BC'", "date '10000-01-01'"
+	if e.Type().Kind == edm.DateTimeOffset {
+		before, behind = "timestamptz '0001-12-31 23:59:59.999999+00 BC'", "timestamptz '10000-01-01 00:00:00+00'"
+	}
+	return "NULLIF(GREATEST(NULLIF(LEAST(" + arg + ", " + behind + "), " + behind + "), " + before + "), " + before + ")"
 }
 
 func mysqlShift(c *plan.Call, op string) string {
-	first, second := operands(c)
-	if op == "-" && c.T.Kind != edm.Duration {
-		second = "(-" + second + ")"
+	first, span := operands(c)
+	move := "DATE_ADD("
+	if op == "-" {
+		move = "DATE_SUB("
 	}
-	micros := "INTERVAL CAST(ROUND(" + second + " * 1000000) AS SIGNED) MICROSECOND"
 	switch a := kind(c, 0); {
+	case scales(c):
+		return mysqlScale(c, op)
 	case c.T.Kind == edm.DateTimeOffset:
-		return "DATE_ADD(" + first + ", " + micros + ")"
+		return move + first + ", INTERVAL " + span + " MICROSECOND)"
 	case c.T.Kind == edm.TimeOfDay:
-		return "TIME(DATE_ADD(CAST(CONCAT('2000-01-02 ', " + first + ") AS DATETIME(6)), " + micros + "))"
+		return "TIME(" + move + "CAST(CONCAT('2000-01-02 ', " + first + ") AS DATETIME(6)), INTERVAL (" + span + " MOD " + dayMicros + ") MICROSECOND))"
 	case c.T.Kind == edm.Date:
-		return "DATE_ADD(" + first + ", INTERVAL FLOOR(" + second + " / 86400) DAY)"
+		return "DATE_ADD(" + first + ", INTERVAL ((" + dayOffset + " " + op + " CAST(" + span + " AS DECIMAL(20))) DIV " + dayMicros + " - " + dayCount + ") DAY)"
 	case a == edm.Date:
-		return "(DATEDIFF($1, $2) * 86400e0)"
+		return "(DATEDIFF($1, $2) * " + dayMicros + ")"
 	case a == edm.DateTimeOffset:
-		return "(TIMESTAMPDIFF(MICROSECOND, $2, $1) / 1000000e0)"
+		return "TIMESTAMPDIFF(MICROSECOND, $2, $1)"
 	case a == edm.TimeOfDay:
-		return "(TIMESTAMPDIFF(MICROSECOND, CONCAT('2000-01-01 ', $2), CONCAT('2000-01-01 ', $1)) / 1000000e0)"
-	case op == "/":
-		return "($1 / NULLIF($2, 0))"
+		return "TIMESTAMPDIFF(MICROSECOND, CONCAT('2000-01-01 ', $2), CONCAT('2000-01-01 ', $1))"
 	}
-	return "($1 " + op + " $2)"
+	return mysqlWhole(c, op)
 }
 
-// operands are the arguments of a sum, the point in time first.
+// operands are the arguments of a sum, the point in time first, and those of a product, the duration first.
 func operands(c *plan.Call) (first, second string) {
-	if kind(c, 0) == edm.Duration && c.T.Kind != edm.Duration {
+	swapped := kind(c, 0) == edm.Duration && c.T.Kind != edm.Duration
+	if scales(c) {
+		swapped = kind(c, 1) == edm.Duration
+	}
+	if swapped {
 		return "$2", "$1"
 	}
 	return "$1", "$2"

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -14,11 +15,30 @@ type Span struct {
 // String writes a span as an Edm.Duration with as few parts as it needs.
 func (s Span) String() string { return FormatDuration(s.Negative, s.Seconds, s.Nanos) }
 
-// maxUnits bounds each part of a duration, in seconds.
-const maxUnits = 1 << 40
+// maxSeconds are the whole seconds of the longest duration: as many microseconds as 64 bits count.
+const maxSeconds = math.MaxInt64 / 1_000_000
+
+// Micros is an Edm.Duration in microseconds, of which a fraction is cut off; false where ParseDuration is.
+func Micros(s string) (int64, bool) {
+	d, ok := ParseDuration(s)
+	n := d.Seconds*1_000_000 + d.Nanos/1000
+	if d.Negative {
+		n = -n
+	}
+	return n, ok
+}
+
+// FormatMicros writes a number of microseconds as an Edm.Duration.
+func FormatMicros(n int64) string {
+	seconds, micros := n/1_000_000, n%1_000_000
+	if n < 0 {
+		seconds, micros = -seconds, -micros
+	}
+	return FormatDuration(n < 0, seconds, micros*1000)
+}
 
 // ParseDuration reads an Edm.Duration, a dayTimeDuration of XML Schema. Digits behind the ninth of a fraction are cut
-// off. False for other text, and for parts of more than 2^40 seconds.
+// off. False for other text, and for more microseconds than 64 bits count.
 func ParseDuration(s string) (Span, bool) {
 	var out Span
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -33,7 +53,7 @@ func ParseDuration(s string) (Span, bool) {
 	if !out.add(day, "D", 86400) || !out.add(clock, "HMS", 3600, 60, 1) {
 		return out, false
 	}
-	return out, true
+	return out, out.Seconds < maxSeconds || out.Seconds == maxSeconds && out.Nanos/1000 <= math.MaxInt64%1_000_000
 }
 
 // add reads the parts of a duration, whose units come in their order.
@@ -51,7 +71,7 @@ func (s *Span) add(text, units string, factors ...int64) bool {
 		last = u
 		whole, frac, dotted := strings.Cut(text[:i], ".")
 		n, err := strconv.ParseUint(whole, 10, 63)
-		if err != nil || int64(n) > maxUnits/factors[u] || dotted && text[i] != 'S' {
+		if err != nil || int64(n) > maxSeconds/factors[u] || dotted && text[i] != 'S' {
 			return false
 		}
 		s.Seconds += int64(n) * factors[u]

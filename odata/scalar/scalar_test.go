@@ -75,19 +75,21 @@ func FuzzAppendTime(f *testing.F) {
 }
 
 func TestDurations(t *testing.T) {
-	cases := map[string]float64{
-		"PT0S": 0, "PT1.5S": 1.5, "-PT1M": -60, "P1D": 86400, "P1DT2H3M4S": 93784, "PT36H": 129600,
+	cases := map[string]int64{
+		"PT0S": 0, "PT1.5S": 1_500_000, "-PT1M": -60_000_000, "P1D": 86_400_000_000, "P1DT2H3M4S": 93_784_000_000, "P1DT12H": 129_600_000_000,
+		"PT0.000001S": 1, "P106751991DT4H54.775807S": 9223372036854775807, "-P106751991DT4H54.775807S": -9223372036854775807,
 	}
 	for text, want := range cases {
-		if got := scalar.DurationSeconds(text); got != want {
-			t.Errorf("%s: got %v, want %v", text, got, want)
+		if got, ok := scalar.Micros(text); got != want || !ok {
+			t.Errorf("%s: got %v, %v, want %v", text, got, ok, want)
+		}
+		if got := scalar.FormatMicros(want); got != text {
+			t.Errorf("%v: got %s, want %s", want, got, text)
 		}
 	}
-	for seconds, want := range map[float64]string{
-		0: "PT0S", 1.5: "PT1.5S", -60: "-PT1M", 86400: "P1D", 93784: "P1DT2H3M4S", 129600: "P1DT12H", 0.9999999: "PT1S",
-	} {
-		if got := scalar.FormatSeconds(seconds); got != want {
-			t.Errorf("%v: got %s, want %s", seconds, got, want)
+	for _, text := range []string{"P106751992D", "P106751991DT4H54.775808S", "P99999999999999999999D", "P106751991DT24H", "P1M", "P1Y", "PT", "P", "1"} {
+		if got, ok := scalar.Micros(text); ok {
+			t.Errorf("%s: got %v", text, got)
 		}
 	}
 	if got := scalar.FormatDuration(true, 0, int64(time.Millisecond)); got != "-PT0.001S" {

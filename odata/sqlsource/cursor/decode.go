@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -342,23 +343,18 @@ func (d *decoder) time(v *plan.Value, c *engine.Cell, k edm.Kind) bool {
 	return ok
 }
 
-// duration reads seconds, or text in the form of the standard.
+// duration reads microseconds, with a sign of equality in front where they are text, or text in the form of the standard.
 func (d *decoder) duration(v *plan.Value, c *engine.Cell) bool {
-	switch c.Kind {
-	case engine.Int:
-		v.Bytes = []byte(scalar.FormatDuration(c.Int < 0, abs(c.Int), 0))
-	case engine.Float:
-		v.Bytes = []byte(scalar.FormatSeconds(c.Float))
-	default:
-		v.Bytes = c.Bytes
-		return len(c.Bytes) > 1 && strings.Contains(string(c.Bytes), "P")
+	if c.Kind == engine.Int {
+		v.Bytes = []byte(scalar.FormatMicros(c.Int))
+		return true
 	}
-	return true
-}
-
-func abs(n int64) int64 {
-	if n < 0 {
-		return -n
+	if micros, ok := bytes.CutPrefix(c.Bytes, []byte("=")); ok {
+		n, err := strconv.ParseInt(string(micros), 10, 64)
+		v.Bytes = []byte(scalar.FormatMicros(n))
+		return err == nil
 	}
-	return n
+	v.Bytes = c.Bytes
+	_, ok := scalar.ParseDuration(string(c.Bytes))
+	return ok
 }

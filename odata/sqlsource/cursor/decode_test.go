@@ -56,7 +56,7 @@ func TestDecode(t *testing.T) {
 		{"date", edm.Of(edm.Date), text("2024-02-29"), "2024-02-29"},
 		{"date as seconds", edm.Of(edm.Date), integer(86400), "1970-01-02"},
 		{"time of day as seconds", edm.Of(edm.TimeOfDay), integer(3661), "01:01:01"},
-		{"duration as seconds", edm.Of(edm.Duration), integer(-90), "-PT1M30S"},
+		{"duration as microseconds", edm.Of(edm.Duration), integer(-90_000_000), "-PT1M30S"},
 		{"duration as text", edm.Of(edm.Duration), text("P1DT2H"), "P1DT2H"},
 		{"duration as words", edm.Of(edm.Duration), text("long"), "!"},
 	}

@@ -19,7 +19,7 @@ import (
 //	ves_unequal(x)                              the double x, or for NaN a text that equals no double, nor 'NaN'
 //
 // A decimal is an integer, a real (its shortest notation counts), or text; a double is a real, and NaN, which SQLite
-// takes for null, is the text 'NaN'. What a type cannot hold is null.
+// takes for null, is the text 'NaN'; a duration is an integer, microseconds. What a type cannot hold is null.
 func registerNumbers(conn *conn) error {
 	calls := map[string]*computation{}
 	err := conn.CreateFunction("ves_compute", &sqlite.FunctionImpl{
@@ -109,6 +109,8 @@ func operand(v sqlite.Value, k edm.Kind) plan.Value {
 		}
 		f, err := strconv.ParseFloat(v.Text(), 64)
 		return plan.Value{Float: f, Null: err != nil}
+	case k == edm.Duration:
+		return plan.Value{Bytes: []byte(scalar.FormatMicros(v.Int64()))}
 	case k != edm.Decimal:
 		return plan.Value{Int: v.Int64()}
 	case v.Type() == sqlite.TypeFloat:
@@ -136,6 +138,9 @@ func computed(v plan.Value, k edm.Kind) sqlite.Value {
 		return sqlite.TextValue(string(v.Bytes))
 	case k == edm.String:
 		return sqlite.TextValue(string(v.Bytes))
+	case k == edm.Duration:
+		n, _ := scalar.Micros(string(v.Bytes)) // values have this form
+		return sqlite.IntegerValue(n)
 	}
 	return sqlite.IntegerValue(v.Int)
 }

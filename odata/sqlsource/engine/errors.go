@@ -13,9 +13,9 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// ErrOutOfRange is the error of a statement on SQLite in which integers left the 64 bits or dates the years 1 to 9999. The
-// other databases have errors of their own for that; see IsOutOfRange.
-var ErrOutOfRange = errors.New("integer out of range")
+// ErrOutOfRange tells that a computed value is one that its type cannot hold. Databases have errors of their own for that;
+// see IsOutOfRange.
+var ErrOutOfRange = errors.New("a computed value is out of range")
 
 // ErrChanged is the error of a statement on tables whose columns somebody changed after the model was made, where the
 // database itself finds no fault.

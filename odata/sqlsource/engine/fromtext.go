@@ -31,7 +31,7 @@ func fromText(args []sqlite.Value) sqlite.Value {
 	case k == edm.TimeOfDay:
 		return canonicalClock([]sqlite.Value{sqlite.TextValue(r.Text)})
 	case k == edm.Duration:
-		return sqlite.FloatValue(scalar.DurationSeconds(r.Text))
+		return micros([]sqlite.Value{sqlite.TextValue(r.Text)})
 	}
 	return sqlite.TextValue(r.Text)
 }
@@ -49,7 +49,9 @@ func fromOther(v sqlite.Value, k edm.Kind) sqlite.Value {
 			return sqlite.Value{}
 		}
 		return v
-	case number && (k == edm.Boolean || k == edm.Decimal || k == edm.Double || k == edm.Single || k == edm.Duration):
+	case k == edm.Duration:
+		return micros([]sqlite.Value{v})
+	case number && (k == edm.Boolean || k == edm.Decimal || k == edm.Double || k == edm.Single):
 		return v
 	}
 	return sqlite.Value{}

@@ -18,9 +18,6 @@ const canonical = "2006-01-02 15:04:05.000000000"
 
 // register adds what SQLite lacks for the answers of the other databases. A function of null is null.
 func register(conn *conn) error {
-	if err := registerWhole(conn); err != nil {
-		return err
-	}
 	if err := registerNumbers(conn); err != nil {
 		return err
 	}
@@ -49,8 +46,9 @@ func register(conn *conn) error {
 		{"ves_time", 1, canonicalInstant},
 		{"ves_clock", 1, canonicalClock},
 		{"ves_guid", 1, guidText},
-		{"ves_seconds", 1, seconds},
-		{"ves_shift", 2, shift(conn)},
+		{"ves_whole", 1, whole},
+		{"ves_micros", 1, micros},
+		{"ves_shift", 3, shift},
 		{"ves_between", 2, between},
 		{"ves_text", 2, asText},
 		{"ves_read", 2, fromText},
@@ -62,16 +60,12 @@ func register(conn *conn) error {
 	return nil
 }
 
-// registerWhole adds ves_whole, which gives its argument back. Results of integer arithmetic pass through it: SQLite makes
-// a real of one that leaves the 64 bits, and then the connection is marked.
-func registerWhole(conn *conn) error {
-	return conn.CreateFunction("ves_whole", &sqlite.FunctionImpl{
-		NArgs: 1, Deterministic: true,
-		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-			conn.overflow = conn.overflow || args[0].Type() == sqlite.TypeFloat
-			return args[0], nil
-		},
-	})
+// whole gives the result of integer arithmetic: SQLite makes a real of one that leaves the 64 bits, which is null here.
+func whole(args []sqlite.Value) sqlite.Value {
+	if args[0].Type() == sqlite.TypeFloat {
+		return sqlite.Value{}
+	}
+	return args[0]
 }
 
 func textFunc(f func(string) string) func([]sqlite.Value) sqlite.Value {
@@ -142,75 +136,6 @@ func guidText(args []sqlite.Value) sqlite.Value {
 	return sqlite.TextValue(strings.ToLower(args[0].Text()))
 }
 
-// seconds reads a stored duration: a number of seconds, or text in the form of the standard.
-func seconds(args []sqlite.Value) sqlite.Value {
-	if args[0].Type() == sqlite.TypeText {
-		return sqlite.FloatValue(scalar.DurationSeconds(args[0].Text()))
-	}
-	return args[0]
-}
-
-// shift adds seconds to a date, an instant or a time of day in canonical form, and gives the same form back. The
-// connection is marked when the sum leaves the years 1 to 9999, which is what the types of OData have.
-func shift(conn *conn) func([]sqlite.Value) sqlite.Value {
-	return func(args []sqlite.Value) sqlite.Value {
-		text, ok := shifted(args[0].Text(), args[1].Float())
-		conn.overflow = conn.overflow || !ok
-		return text
-	}
-}
-
-// maxShift is more seconds than there are in the years 1 to 9999.
-const maxShift = 1e12
-
-// shifted is false when the sum is out of range. A time of day goes round at midnight.
-func shifted(text string, d float64) (sqlite.Value, bool) {
-	layout, day, clock := canonical, false, false
-	switch {
-	case len(text) == 10:
-		layout, day = time.DateOnly, true
-	case len(text) > 2 && text[2] == ':':
-		layout, clock = "15:04:05.000000000", true
-	}
-	t, err := time.Parse(layout, text)
-	if err != nil {
-		return sqlite.Value{}, true
-	}
-	switch {
-	case day:
-		d = math.Floor(d/86400) * 86400
-	case clock:
-		d = math.Mod(d, 86400)
-	}
-	if math.Abs(d) > maxShift {
-		return sqlite.Value{}, false
-	}
-	whole, frac := math.Modf(d)
-	t = t.AddDate(0, 0, int(whole)/86400).Add(time.Duration(int64(whole)%86400)*time.Second + time.Duration(math.Round(frac*1e6))*time.Microsecond)
-	if !clock && (t.Year() < 1 || t.Year() > 9999) {
-		return sqlite.Value{}, false
-	}
-	return sqlite.TextValue(t.Format(layout)), true
-}
-
-// between is the number of seconds from the first to the second.
-func between(args []sqlite.Value) sqlite.Value {
-	parse := func(s string) (time.Time, bool) {
-		for _, layout := range []string{canonical, time.DateOnly, "15:04:05.000000000"} {
-			if t, err := time.Parse(layout, s); err == nil {
-				return t, true
-			}
-		}
-		return time.Time{}, false
-	}
-	a, ok := parse(args[0].Text())
-	b, ok2 := parse(args[1].Text())
-	if !ok || !ok2 {
-		return sqlite.Value{}
-	}
-	return sqlite.FloatValue(float64(b.Unix()-a.Unix()) + float64(b.Nanosecond()-a.Nanosecond())/1e9)
-}
-
 // asText is cast(x,Edm.String): the second argument names the kind of the first.
 func asText(args []sqlite.Value) sqlite.Value {
 	v := args[0]
@@ -222,7 +147,7 @@ func asText(args []sqlite.Value) sqlite.Value {
 		}
 		return sqlite.Value{}
 	case "Duration":
-		return sqlite.TextValue(scalar.FormatSeconds(v.Float()))
+		return sqlite.TextValue(scalar.FormatMicros(v.Int64()))
 	}
 	return sqlite.TextValue(v.Text())
 }

@@ -85,9 +85,6 @@ type conn struct {
 	// interrupt is closed to interrupt the statements of a connection. One channel serves until it was closed: the driver
 	// starts a goroutine for each that it is given.
 	interrupt chan struct{}
-	// overflow is set when a sum or product of integers left the 64 bits. It is a mark on the connection because the
-	// driver cannot hand the error of a function to whoever steps the statement.
-	overflow bool
 	// arena is what the last cursor copied texts to, for the next one.
 	arena []byte
 	// cached are the statements that the connection keeps, oldest first.
@@ -268,7 +265,6 @@ func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn.overflow = false
 	tx := &sqliteTx{db: db, conn: conn, ctx: ctx, end: conn.interruptAfter(ctx)}
 	if need.Snapshot {
 		err = tx.snapshot()
@@ -413,9 +409,6 @@ func (c *sqliteCursor) Next() (bool, error) {
 		return false, nil
 	}
 	ok, err := c.stmt.Step()
-	if err == nil && c.conn.overflow {
-		err = ErrOutOfRange
-	}
 	if err != nil {
 		return false, cause(c.ctx, err)
 	}

@@ -27,7 +27,8 @@ func (g *Generator) nullable(e plan.Expr) bool {
 	case *plan.Sub:
 		return e.Op == "value"
 	case *plan.Call:
-		return function.Lookup(e.Name).Null.Nullable(func() bool { return slices.ContainsFunc(e.Args, g.nullable) })
+		return function.MayLeave(e) ||
+			function.Lookup(e.Name).Null.Nullable(func() bool { return slices.ContainsFunc(e.Args, g.nullable) })
 	}
 	return false
 }
@@ -206,6 +207,10 @@ func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 			return fill("$1 IS NULL", g.value(x))
 		}
 		return fill("$1 IS NOT NULL", g.value(x))
+	}
+	op, x, y, decided, holds := g.rounded(op, x, y)
+	if decided {
+		return truth(holds)
 	}
 	a, b, ok := g.d.comparands(g, op, x, y)
 	if !ok {

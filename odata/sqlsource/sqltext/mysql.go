@@ -9,12 +9,11 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing
 // blanks, so that comparisons and orders look at the bytes; lower-case text for GUIDs; date; datetime in UTC; time;
-// seconds as double for Duration; binary.
+// microseconds as an integer for Duration; binary.
 type mysql struct{}
 
 func (mysql) null(edm.Type) frag { return text("NULL") }
@@ -63,9 +62,9 @@ func (mysql) column(name frag, c *Column, t edm.Type) frag {
 			template = "CAST($1 AS TIME(6))"
 		}
 	case edm.Duration:
-		template = "CAST($1 AS DOUBLE)"
+		template = "(CASE WHEN ABS($1) < 9223372036854 THEN CAST(ROUND(CAST($1 AS DECIMAL(65, 30)) * 1000000) AS SIGNED) END)"
 		if c.Type == "time" {
-			template = "(TIME_TO_SEC($1) + MICROSECOND($1) / 1000000e0)"
+			template = "CAST(TRUNCATE(TIME_TO_SEC($1), 0) * 1000000 + IF($1 < '00:00:00', -1, 1) * MICROSECOND($1) AS SIGNED)"
 		}
 	}
 	return fill(template, name)
@@ -88,7 +87,9 @@ func (d mysql) fetch(name frag, c *Column, t edm.Type) frag {
 	switch t.Kind {
 	case edm.DateTimeOffset, edm.Date, edm.TimeOfDay:
 		return fill("CAST($1 AS CHAR)", d.column(name, c, t))
-	case edm.Duration, edm.Guid:
+	case edm.Duration:
+		return fill("COALESCE(CONCAT('=', $1), CONCAT('?', $2))", d.column(name, c, t), name)
+	case edm.Guid:
 		return d.column(name, c, t)
 	case edm.Boolean, edm.Enum, edm.Int64:
 		if strings.HasPrefix(c.Type, "bit") || c.Type == "boolean" {
@@ -119,7 +120,7 @@ func (mysql) literal(t edm.Type, v plan.Value) frag {
 	case edm.TimeOfDay:
 		return fill("CAST($1 AS TIME(6))", param(s))
 	case edm.Duration:
-		return fill("CAST($1 AS DOUBLE)", param(scalar.DurationSeconds(s)))
+		return fill("CAST($1 AS SIGNED)", param(micros(s)))
 	case edm.Binary:
 		return param(v.Bytes)
 	}

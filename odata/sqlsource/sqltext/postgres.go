@@ -8,11 +8,10 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
-	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
-// postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; seconds as
-// double precision for Duration; bytea. Every parameter has a cast, so that its type never depends on its place.
+// postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; microseconds
+// as bigint for Duration; bytea. Every parameter has a cast, so that its type never depends on its place.
 type postgres struct {
 	db function.Database
 }
@@ -57,15 +56,24 @@ func (postgres) column(name frag, c *Column, t edm.Type) frag {
 			template = "$1::time"
 		}
 	case edm.Duration:
-		template = "$1::double precision"
-		if c.Type == "interval" {
-			template = "EXTRACT(EPOCH FROM $1)::double precision"
-		}
+		template = postgresMicros(c.Type)
 	}
 	if template == "" {
 		return name
 	}
 	return fill(template, name)
+}
+
+// postgresMicros is null for an interval with months, which have no length.
+func postgresMicros(declared string) string {
+	seconds := "$1::numeric"
+	switch declared {
+	case "interval":
+		seconds = "CASE WHEN date_trunc('month', $1) = interval '0' THEN EXTRACT(EPOCH FROM $1)::numeric END"
+	case "double precision", "real":
+		seconds = "$1::text::numeric"
+	}
+	return function.WholeOfPostgres("round((" + seconds + ") * 1000000)")
 }
 
 func postgresInstant(declared string) string {
@@ -81,7 +89,9 @@ func postgresInstant(declared string) string {
 // fetch selects a column in the form that package cursor decodes; most columns need no conversion.
 func (d postgres) fetch(name frag, c *Column, t edm.Type) frag {
 	switch t.Kind {
-	case edm.String, edm.Duration, edm.Decimal, edm.TimeOfDay, edm.Boolean:
+	case edm.Duration:
+		return fill("COALESCE('=' || $1::text, '?' || $2::text)", d.column(name, c, t), name)
+	case edm.String, edm.Decimal, edm.TimeOfDay, edm.Boolean:
 		return d.column(name, c, t)
 	case edm.Guid:
 		return fill("$1::text", name)
@@ -112,7 +122,7 @@ func (postgres) literal(t edm.Type, v plan.Value) frag {
 	case edm.TimeOfDay:
 		return cast(s, "time")
 	case edm.Duration:
-		return cast(scalar.DurationSeconds(s), "double precision")
+		return cast(micros(s), "bigint")
 	case edm.Binary:
 		return cast(v.Bytes, "bytea")
 	case edm.String:

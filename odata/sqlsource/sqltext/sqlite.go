@@ -16,7 +16,7 @@ import (
 
 // sqlite computes with: integers for Boolean, integers and enumerations; integers, reals or, where it was computed or has
 // many digits, text for Decimal; reals for Double, and the text 'NaN'; text for the rest, except Binary (blob) and
-// Duration (seconds as a number). A DateTimeOffset is text that starts with "2006-01-02 15:04:05".
+// Duration (an integer, microseconds). A DateTimeOffset is text that starts with "2006-01-02 15:04:05".
 type sqlite struct{}
 
 func (sqlite) null(edm.Type) frag { return text("NULL") }
@@ -49,13 +49,18 @@ func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 	case edm.TimeOfDay:
 		return fill("ves_clock($1)", name)
 	case edm.Duration:
-		return fill("ves_seconds($1)", name)
+		return fill("ves_micros($1)", name)
 	}
 	return name
 }
 
-// fetch leaves the work to the decoder, which reads every form.
-func (sqlite) fetch(name frag, _ *Column, _ edm.Type) frag { return name }
+// fetch leaves the work to the decoder, which reads every form but that of a duration as a number.
+func (sqlite) fetch(name frag, _ *Column, t edm.Type) frag {
+	if t.Kind == edm.Duration {
+		return fill("CASE WHEN typeof($1) IN ('integer', 'real') THEN COALESCE(ves_micros($1), '?') ELSE $1 END", name)
+	}
+	return name
+}
 
 // narrow turns a prefix into a range of texts: up to what comes after all that begin with it.
 func (sqlite) narrow(op string, column frag, _ *Column, prefix string) frag {
@@ -102,11 +107,17 @@ func (sqlite) literal(t edm.Type, v plan.Value) frag {
 	case edm.TimeOfDay:
 		return param(padClock(s))
 	case edm.Duration:
-		return param(scalar.DurationSeconds(s))
+		return param(micros(s))
 	case edm.String, edm.Guid, edm.Date:
 		return param(s)
 	}
 	return param(v.Int)
+}
+
+// micros is a duration to compute with.
+func micros(s string) int64 {
+	n, _ := scalar.Micros(s) // values have this form
+	return n
 }
 
 // padClock gives a time of day all its digits, so that text compares right.

@@ -1,0 +1,59 @@
+package function
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// A duration multiplied or divided by a number is rounded to the microsecond, halves away from zero. OData-URL 5.1.1.2.4,
+// 5.1.1.2.5
+
+// scales tells whether a call multiplies or divides a duration.
+func scales(c *plan.Call) bool {
+	return c.T.Kind == edm.Duration && (kind(c, 0).Numeric() || kind(c, 1).Numeric())
+}
+
+func postgresScale(c *plan.Call, op string) string {
+	span, number := operands(c)
+	k := kind(c, int(number[1]-'1'))
+	if op == "*" && k.Integer() {
+		return postgresWhole(c, op)
+	}
+	number += "::numeric"
+	if floating(k) { // by way of text, which has all digits
+		number = number[:2] + "::double precision::text::numeric"
+	}
+	if op == "*" {
+		return WholeOfPostgres("round(" + span + "::numeric * " + number + ")")
+	}
+	if floating(k) {
+		number = "NULLIF(NULLIF(" + number + ", 'Infinity'), '-Infinity')"
+	}
+	return WholeOfPostgres("round(" + span + "::numeric * 1.0000000000000000000000000000000000000000 / NULLIF(" + number + ", 0))")
+}
+
+// mysqlScale divides by way of whole numbers, because a quotient there has few digits. What is computed first fits the 65
+// digits of a decimal.
+func mysqlScale(c *plan.Call, op string) string {
+	span, number := operands(c)
+	k := kind(c, int(number[1]-'1'))
+	if op == "*" && k.Integer() {
+		return mysqlWhole(c, op)
+	}
+	switch {
+	case floating(k):
+		number = "CAST(" + number + " AS DECIMAL(65, 30))"
+	case k.Integer():
+		number = "CAST(" + number + " AS DECIMAL(20))"
+	}
+	span = "CAST(" + span + " AS DECIMAL(20))"
+	if op == "*" {
+		product := "ROUND(" + span + " * " + number + ")"
+		return "CAST(CASE WHEN " + span + " = 0 THEN " + number + " * 0 WHEN ABS(" + number + ") > 10000000000000000000 THEN NULL" +
+			" WHEN " + product + " BETWEEN " + least + " AND " + most + " THEN " + product + " END AS SIGNED)"
+	}
+	size := "ABS(" + number + ")"
+	return "CAST(CASE WHEN " + number + " = 0 THEN NULL WHEN " + size + " > 20000000000000000000 THEN " + span + " * 0" +
+		" WHEN 2 * ABS(" + span + ") < 18446744073709551615 * " + size +
+		" THEN SIGN(" + span + ") * SIGN(" + number + ") * ((2 * ABS(" + span + ") + " + size + ") DIV (2 * " + size + ")) END AS SIGNED)"
+}

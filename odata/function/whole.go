@@ -1,0 +1,149 @@
+package function
+
+import (
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Sums, differences and products of integers, and of durations, which are microseconds in SQL. What leaves the 64 bits is
+// null; where the arguments are too small for that, nothing is guarded.
+
+// The ends of the 64 bits, as each database reads them.
+const (
+	most          = "9223372036854775807"
+	least         = "(-9223372036854775807 - 1)"
+	postgresLeast = "'-9223372036854775808'::bigint"
+)
+
+// WholeOfPostgres holds a numeric result to the 64 bits: null beyond them. It names x once, since LEAST and GREATEST pass over
+// nulls.
+func WholeOfPostgres(x string) string {
+	return "NULLIF(GREATEST(NULLIF(LEAST(" + x + ", 9223372036854775808), 9223372036854775808), -9223372036854775809), -9223372036854775809)::bigint"
+}
+
+// plusConstant is the argument of a sum or difference that is no constant, with what its other side may not reach: beyond
+// the end, in the direction of upper, the result would leave the 64 bits.
+type plusConstant struct {
+	arg   string
+	end   string
+	upper bool
+}
+
+// besideConstant tells how a sum or a difference with one constant is guarded; false for others. The end is written with
+// the constant's place, so that the statement is the same for all of them, and stays within the 64 bits itself.
+func besideConstant(c *plan.Call, least string) (plusConstant, bool) {
+	x, y := constantOf(c.Args[0]), constantOf(c.Args[1])
+	switch {
+	case c.Name == "add" && y != nil && *y != 0:
+		return addConstant("$1", "$2", *y > 0, least), true
+	case c.Name == "add" && x != nil && *x != 0:
+		return addConstant("$2", "$1", *x > 0, least), true
+	case c.Name == "sub" && y != nil && *y > 0:
+		return plusConstant{"$1", least + " + $2 - 1", false}, true
+	case c.Name == "sub" && y != nil && *y < 0:
+		return plusConstant{"$1", most + " + $2 + 1", true}, true
+	case c.Name == "sub" && x != nil && *x >= 0:
+		return plusConstant{"$2", "$1 - " + most + " - 1", false}, true
+	case c.Name == "sub" && x != nil && *x < -1:
+		return plusConstant{"$2", "$1 + " + most + " + 2", true}, true
+	}
+	return plusConstant{}, false
+}
+
+func addConstant(arg, constant string, positive bool, least string) plusConstant {
+	if positive {
+		return plusConstant{arg, most + " - " + constant + " + 1", true}
+	}
+	return plusConstant{arg, least + " - " + constant + " - 1", false}
+}
+
+// constantOf is a constant that is an integer, or the microseconds of a duration; nil for anything else.
+func constantOf(e plan.Expr) *int64 {
+	l, ok := e.(*plan.Literal)
+	if !ok || l.Value.Null {
+		return nil
+	}
+	if n, ok := wholeOf(l); ok {
+		return &n
+	}
+	return nil
+}
+
+// guarded writes an operator with the argument of a constant replaced by one that is null from the end on.
+func (p plusConstant) guarded(op, lesser, greater string) string {
+	pick := lesser
+	if !p.upper {
+		pick = greater
+	}
+	held := "NULLIF(" + pick + "(" + p.arg + ", " + p.end + "), " + p.end + ")"
+	if p.arg == "$1" {
+		return "(" + held + " " + op + " $2)"
+	}
+	return "($1 " + op + " " + held + ")"
+}
+
+func sqliteWhole(c *plan.Call, op string) string {
+	plain := "($1 " + op + " $2)"
+	if !MayLeave(c) {
+		return plain
+	}
+	if p, ok := besideConstant(c, least); ok {
+		return p.guarded(op, "min", "max")
+	}
+	return "ves_whole" + plain
+}
+
+func postgresWhole(c *plan.Call, op string) string {
+	if !MayLeave(c) {
+		return "($1::bigint " + op + " $2::bigint)"
+	}
+	if p, ok := besideConstant(c, postgresLeast); ok {
+		return p.guarded(op, "LEAST", "GREATEST")
+	}
+	return WholeOfPostgres("$1::numeric " + op + " $2")
+}
+
+// mysqlWhole names arguments twice, where naming them is all that it takes to evaluate them.
+func mysqlWhole(c *plan.Call, op string) string {
+	if !MayLeave(c) {
+		return "($1 " + op + " $2)"
+	}
+	if !repeatable(c.Args[0]) || !repeatable(c.Args[1]) {
+		return onceOfMySQL(c, op)
+	}
+	if p, ok := besideConstant(c, least); ok {
+		compared := " < "
+		if !p.upper {
+			compared = " > "
+		}
+		return "(CASE WHEN " + p.arg + compared + p.end + " THEN $1 " + op + " $2 END)"
+	}
+	return "(CASE WHEN CAST($1 AS DECIMAL(20)) " + op + " $2 BETWEEN " + least + " AND " + most + " THEN $1 " + op + " $2 END)"
+}
+
+// onceOfMySQL evaluates its arguments once, however deep such expressions nest: NULLIF and the branches of CASE evaluate
+// anew. The result is moved so that it has a sign only where it is too small, and becomes a text that is not hexadecimal
+// where it is too large: UNHEX makes null of both. Each step counts, since a server has a small stack.
+func onceOfMySQL(c *plan.Call, op string) string {
+	const half, beyond = "9223372036854775808", "18446744073709551616"
+	result := "CAST(" + half + " AS DECIMAL(20)) + $1 " + op + " $2"
+	switch op {
+	case "*":
+		result = "CAST(" + half + " AS DECIMAL(20)) + CAST($1 AS DECIMAL(20)) * $2"
+	case "": // a change of the sign
+		result = "CAST(" + half + " AS DECIMAL(20)) - $1"
+	}
+	whole := "(CAST(HEX(UNHEX(REPLACE(LEAST(" + result + ", " + beyond + "), '" + beyond + "', 'x'))) AS DECIMAL(20)) - " + half + ")"
+	if c.T.Kind == edm.Duration {
+		return "CAST(" + whole + " AS SIGNED)"
+	}
+	return whole
+}
+
+// negatedWhole names its argument once. MySQL evaluates that of NULLIF twice.
+func negatedWhole(c *plan.Call, least string) string {
+	if !MayLeave(c) {
+		return "(-$1)"
+	}
+	return "(-NULLIF($1, " + least + "))"
+}
