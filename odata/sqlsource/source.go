@@ -34,7 +34,7 @@ type Database struct {
 	// SQLite file. With it and Config.Protected, sign-ins do not invalidate the cache; without it every commit does. Statements that replace
 	// or empty whole tables of the model must not have been prepared on it before New.
 	Writer *sqlx.DB
-	// Forget switches off the cache of totals and page keys of SQLite data. Answers are the same without it; they take
+	// Forget switches off the cache of totals and page keys of SQLite and PostgreSQL data. Answers are the same without it; they take
 	// longer.
 	Forget bool
 	// Deep is how many rows a page must skip for PostgreSQL and MariaDB to be asked first which rows it has, by an index
@@ -119,6 +119,9 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	}
 	s.shape = &shape{db: s.db, dialect: s.dialect, mapping: mapping}
 	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen, Changed: s.shape.look}
+	if s.dialect == "postgres" && !db.Forget {
+		rememberPostgreSQL(ctx, s.db, s.reader, mapping)
+	}
 	lite, ok := s.db.(*engine.SQLite)
 	if !ok || db.Forget {
 		return nil

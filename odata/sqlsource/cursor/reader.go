@@ -27,6 +27,8 @@ type Reader struct {
 	// It is asked where a statement failed for no reason that a client may be told, and, with mild, where a stored value
 	// does not fit its type and null takes its place. nil is never.
 	Changed func(ctx context.Context, mild bool) error
+	// Stamps tells that statements name the state of the data that they see, and transactions do not.
+	Stamps bool
 
 	mu    sync.Mutex
 	pages map[*plan.Plan]*sqltext.Page
@@ -51,14 +53,21 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
+	page := o.page(p)
+	stamps := o.Stamps && o.Marks != nil && page.Steady && !p.Volatile
+	if stamps {
+		if r, err := o.resume(ctx, p, page); r != nil || err != nil {
+			return r, err
+		}
+	}
 	tx, err := o.DB.Begin(ctx, engine.Need{
-		Snapshot: p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil,
+		Snapshot: p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil && !o.Stamps,
 		Rows:     p.Top.Page.Read,
 	})
 	if err != nil {
 		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
 	}
-	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: o.page(p), version: tx.Version()}
+	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: page, version: tx.Version(), stamps: stamps}
 	r.dec = r.decoder(p.Top)
 	if err := r.open(p); err != nil {
 		return nil, errors.Join(o.fault(ctx, err), tx.Close())
@@ -78,7 +87,7 @@ func (o *Reader) page(p *plan.Plan) *sqltext.Page {
 		return page
 	}
 	n := p.Top
-	seek := o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0
+	seek := o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 && (!o.Stamps || n.Page.Skip > 0)
 	page = o.Gen.Page(n, seek && o.Seekable(n.Set))
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,7 +100,10 @@ func (o *Reader) page(p *plan.Plan) *sqltext.Page {
 
 // counted gives the number of rows of a node.
 func (r *rows) counted() (int64, error) {
-	shape := "count\x00" + r.page.Shape
+	shape := totalOf(r.page)
+	if r.stamps {
+		return r.countStamped(shape)
+	}
 	if n, ok := r.reader.Marks.Count(shape, r.version); ok {
 		return n, nil
 	}
@@ -114,7 +126,7 @@ func (r *rows) seek(skip int64) (after []any, rest int64, err error) {
 	}
 	marks := r.reader.Marks
 	at, _ := marks.Before(r.page.Shape, r.version, skip)
-	if skip-at.Skip <= stride {
+	if r.stamps || skip-at.Skip <= stride {
 		return at.Key, skip - at.Skip, nil
 	}
 	if walk, err := r.walks(); err != nil || !walk {
@@ -192,10 +204,10 @@ func (r *rows) ofKey(i int) bool {
 
 // mark notes the place behind the last row of a page, which the cursor stands on.
 func (r *rows) mark() {
-	if r.version == "" || r.page.Key == nil || !r.node.Page.Next {
+	if r.version == "" || r.page.Key == nil {
 		return
 	}
-	if key := r.keyOf(r.cells, r.page.Key); key != nil {
+	if key := r.keyOf(r.cells, r.page.Key); key != nil && (!r.stamps || r.plainTimes(key)) {
 		r.reader.Marks.Add(r.page.Shape, r.version, seekcache.Mark{Skip: r.node.Page.Skip + r.node.Page.Rows, Key: key})
 	}
 }

@@ -21,6 +21,8 @@ type rows struct {
 	reader  *Reader
 	page    *sqltext.Page
 	version string
+	// stamps tells that version is what statements tell, and that it counts for what is remembered alone.
+	stamps bool
 
 	cursor engine.Cursor
 	cells  []engine.Cell
@@ -57,7 +59,6 @@ func (r *rows) open(p *plan.Plan) error {
 		r.count = n
 	}
 	if p.Kind != plan.RawCount {
-		r.cells = make([]engine.Cell, max(r.page.Width, 1))
 		r.values = make([]plan.Value, len(r.node.Columns))
 		if err := r.query(); err != nil {
 			return err
@@ -77,13 +78,22 @@ func (r *rows) query() error {
 	if err != nil {
 		return err
 	}
-	s := r.page.Rows(r.read(), skip, after)
+	s, width := r.page.Rows(r.read(), skip, after), max(r.page.Width, 1)
+	stamped := r.stamps && r.version == "" && r.page.Key != nil
+	if stamped {
+		s, width = r.page.Stamped(r.read(), skip, after), width+1
+	}
+	r.cells = make([]engine.Cell, width)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
 	r.cursor = cur
-	return r.step()
+	err = r.step()
+	if stamped && r.ahead {
+		r.version = string(r.cells[width-1].Bytes)
+	}
+	return err
 }
 
 // read is how many rows the next statement asks for: all of them, but where children are to be read in between and the
@@ -168,6 +178,9 @@ func (r *rows) Next() bool {
 		r.mark()
 		return !r.fail(r.step())
 	}
+	if r.given == r.node.Page.Rows {
+		r.mark()
+	}
 	return true
 }
 
@@ -209,8 +222,11 @@ func (r *rows) More() bool { return r.more }
 // Count is the total.
 func (r *rows) Count() int64 { return r.count }
 
-// Version names the state of the data.
+// Version names the state of the data, where the database tells it without reading any.
 func (r *rows) Version() string {
+	if r.stamps {
+		return ""
+	}
 	return r.version
 }
 

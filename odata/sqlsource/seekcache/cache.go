@@ -61,6 +61,20 @@ func (c *Cache) Count(shape, version string) (int64, bool) {
 	return e.count, true
 }
 
+// Version is the version of the data that something was added for to a shape; empty for none. Whether the data is still
+// of that version is the caller's to find out.
+func (c *Cache) Version(shape string) string {
+	if c == nil {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el := c.entries[shape]; el != nil {
+		return el.Value.(*entry).version
+	}
+	return ""
+}
+
 // SetCount sets the total number of rows of a shape.
 func (c *Cache) SetCount(shape, version string, n int64) {
 	if c == nil || version == "" {

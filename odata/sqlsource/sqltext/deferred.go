@@ -20,7 +20,7 @@ const codePoints = ` COLLATE "C"`
 // deferrable tells whether an index has all that decides on the rows of a page, in their order.
 func (g *Generator) deferrable(n *plan.Node) bool {
 	t := g.m.Tables[n.Set]
-	if !n.Many || !t.Unique || len(n.Set.Type.Key) == 0 {
+	if !n.Many || !t.Unique || len(n.Query.Order) == 0 {
 		return false
 	}
 	needed, ok := g.decides(n.Query)
@@ -39,7 +39,7 @@ func (g *Generator) deferrable(n *plan.Node) bool {
 // decides lists the columns that decide which rows a query has and in which order; ok is false where more than columns
 // of its own range does.
 func (g *Generator) decides(q *plan.Query) (columns []string, ok bool) {
-	if len(q.Order) == 0 || len(q.Joins) > 0 || q.From != nil || q.Range.Nav != nil || q.Search != nil {
+	if len(q.Joins) > 0 || q.From != nil || q.Range.Nav != nil || q.Search != nil {
 		return nil, false
 	}
 	ok = true
@@ -118,7 +118,7 @@ func (g *Generator) ordered(order []plan.Order, ix Index, fixed []string) bool {
 }
 
 // deferred is the statement for a deep page: the keys of its rows by the index alone, and then the rows.
-func (p *Page) deferred(read, skip int64) Statement {
+func (p *Page) deferred(list, guard frag, read, skip int64) Statement {
 	g, inner, outer := p.g, *p.query, *p.query
 	inner.Computed, outer.Filter = nil, nil
 	t := g.m.Tables[inner.Range.Set]
@@ -128,7 +128,7 @@ func (p *Page) deferred(read, skip int64) Statement {
 		keys = append(keys, text(column))
 		on = append(on, text("d."+g.d.quote(t.Columns[k].Name)+" = "+column))
 	}
-	found := join(" ", text("SELECT"), join(", ", keys...), g.from(&inner), text("ORDER BY"), p.order, g.d.limit(read, skip))
+	found := join(" ", text("SELECT"), join(", ", keys...), fill("$1$2", g.from(&inner), guard), text("ORDER BY"), p.order, g.d.limit(read, skip))
 	from := g.fromWhere(&outer, source{join: fill("JOIN ($1) AS d ON $2", found, joinFrags(on))})
-	return g.finish(join(" ", text("SELECT"), p.list, from, text("ORDER BY"), p.order))
+	return g.finish(join(" ", text("SELECT"), list, from, text("ORDER BY"), p.order))
 }

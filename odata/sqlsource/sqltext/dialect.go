@@ -40,6 +40,12 @@ type dialect interface {
 	order(x frag, desc, nullable bool) frag
 	// nullsFirst tells where order puts nulls, or would put them.
 	nullsFirst(desc, nullable bool) bool
+	// position is the template that makes a parameter of what a row was ordered by, in $1, as it was read; empty where that
+	// would not be exact. c is nil for what is no column.
+	position(c *Column) string
+	// stamp names the state of the data that a statement sees, as text, null where that cannot be told; empty where no
+	// statement can.
+	stamp() string
 	// fence ends a derived table that the database must not merge into the query around it; "" where a lateral join is
 	// to be used instead.
 	fence() string

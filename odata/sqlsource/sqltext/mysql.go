@@ -191,6 +191,10 @@ func (mysql) order(x frag, desc, _ bool) frag {
 
 func (mysql) nullsFirst(desc, _ bool) bool { return !desc }
 
+func (mysql) position(*Column) string { return "" }
+
+func (mysql) stamp() string { return "" }
+
 func (mysql) fence() string { return "LIMIT 18446744073709551615" }
 
 // stored keeps a double from becoming a column with as many digits as the function promises whose result it is.

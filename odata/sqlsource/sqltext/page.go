@@ -17,7 +17,9 @@ type Page struct {
 	Width int
 	Links [][]int
 	// Shape names what decides on the rows and their order.
-	Shape       string
+	Shape string
+	// Steady tells that these depend on nothing but the state of the data that a stamp names.
+	Steady      bool
 	g           *Generator
 	list, from  frag
 	order, keys frag
@@ -35,6 +37,8 @@ type Page struct {
 type sortItem struct {
 	value          frag
 	desc, nullable bool
+	// position makes a parameter of such a value.
+	position string
 }
 
 // Page prepares the statements for a node at the top. With seek the rows carry the values that they are ordered by.
@@ -50,13 +54,17 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 			p.deep = deep
 		}
 	}
+	if g.d.stamp() != "" {
+		p.Steady = g.steady(n.Query)
+		seek = seek && p.Steady && g.soughtBy(n.Query.Order)
+	}
 	parts := g.list(n, nil)
 	p.Links, p.Width = g.Links(n)
 	var keys []frag
 	for _, o := range n.Query.Order {
 		x := g.d.sortKey(g, o.Expr)
 		keys = append(keys, x)
-		p.items = append(p.items, sortItem{x, o.Desc, g.nullable(o.Expr)})
+		p.items = append(p.items, sortItem{x, o.Desc, g.nullable(o.Expr), g.position(o.Expr)})
 		if !seek {
 			continue
 		}
@@ -75,9 +83,17 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	return p
 }
 
+// position is how a value that rows were ordered by comes back as a parameter.
+func (g *Generator) position(e plan.Expr) string {
+	if ref, ok := e.(*plan.Ref); ok {
+		return g.d.position(g.columnOf(ref))
+	}
+	return g.d.position(nil)
+}
+
 // same finds a value among columns: a collation changes how it compares, not what it is.
 func same(parts []frag, x frag) int {
-	want := strings.TrimSuffix(x.sql, " COLLATE BINARY")
+	want := strings.TrimSuffix(strings.TrimSuffix(x.sql, " COLLATE BINARY"), codePoints)
 	for i, p := range parts {
 		if len(x.args) == 0 && p.sql == want {
 			return i
@@ -109,10 +125,10 @@ func shape(list ...frag) string {
 // Rows reads at most read rows behind skip ones. After, when not nil, is the key of the row that these count from.
 func (p *Page) Rows(read, skip int64, after []any) Statement {
 	if p.deep > 0 && skip >= p.deep && after == nil {
-		return p.deferred(read, skip)
+		return p.deferred(p.list, frag{}, read, skip)
 	}
 	if p.derived == nil {
-		return p.statement(p.list, read, skip, after)
+		return p.statement(p.list, frag{}, read, skip, after)
 	}
 	var tail []frag
 	if after != nil {
@@ -127,7 +143,7 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 
 // Step reads only the key of the row behind skip ones.
 func (p *Page) Step(skip int64, after []any) Statement {
-	return p.statement(p.keys, 1, skip, after)
+	return p.statement(p.keys, frag{}, 1, skip, after)
 }
 
 // ended is the statement over the rows of a page, in their order once more: a derived table has none.
@@ -139,8 +155,9 @@ func (p *Page) ended(from frag) []frag {
 	return parts
 }
 
-func (p *Page) statement(list frag, read, skip int64, after []any) Statement {
-	parts := []frag{text("SELECT"), list, p.from}
+// statement reads a page under a further condition, which begins with AND where there is one.
+func (p *Page) statement(list, guard frag, read, skip int64, after []any) Statement {
+	parts := []frag{text("SELECT"), list, fill("$1$2", p.from, guard)}
 	if after != nil {
 		parts = append(parts, text("AND"), p.behind(after))
 	}
@@ -159,7 +176,7 @@ func (p *Page) behind(after []any) frag {
 	for i, it := range p.items {
 		plainAsc = plainAsc && !it.desc && after[i] != nil
 		plainDesc = plainDesc && it.desc && !it.nullable && after[i] != nil
-		values[i], args[i] = it.value, param(after[i])
+		values[i], args[i] = it.value, it.param(after[i])
 	}
 	if plainAsc || plainDesc {
 		op := " > "
@@ -171,12 +188,14 @@ func (p *Page) behind(after []any) frag {
 		}
 		return join(op, fill("($1)", join(", ", values...)), fill("($1)", join(", ", args...)))
 	}
-	f := text("0")
+	f := truth(false)
 	for i := len(after) - 1; i >= 0; i-- {
 		f = p.items[i].behind(after[i], f)
 	}
 	return fill("($1)", f)
 }
+
+func (it sortItem) param(key any) frag { return fill(it.position, param(key)) }
 
 // behind compares one item; rest decides where the values are the same.
 func (it sortItem) behind(key any, rest frag) frag {
@@ -187,11 +206,11 @@ func (it sortItem) behind(key any, rest frag) frag {
 	case key == nil:
 		return fill("($1 IS NOT NULL OR ($2))", x, rest)
 	case !it.desc:
-		return fill("$1 >= $2 AND ($1 > $2 OR ($3))", x, param(key), rest)
+		return fill("$1 >= $2 AND ($1 > $2 OR ($3))", x, it.param(key), rest)
 	case it.nullable:
-		return fill("($1 < $2 OR $1 IS NULL OR $1 = $2 AND ($3))", x, param(key), rest)
+		return fill("($1 < $2 OR $1 IS NULL OR $1 = $2 AND ($3))", x, it.param(key), rest)
 	default:
-		return fill("$1 <= $2 AND ($1 < $2 OR ($3))", x, param(key), rest)
+		return fill("$1 <= $2 AND ($1 < $2 OR ($3))", x, it.param(key), rest)
 	}
 }
 

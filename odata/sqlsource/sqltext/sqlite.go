@@ -202,6 +202,10 @@ func (sqlite) order(x frag, desc, _ bool) frag {
 
 func (sqlite) nullsFirst(desc, _ bool) bool { return !desc }
 
+func (sqlite) position(*Column) string { return "$1" }
+
+func (sqlite) stamp() string { return "" }
+
 func (sqlite) fence() string { return "LIMIT -1" }
 
 func (sqlite) stored(x frag, _ edm.Type) frag { return x }

@@ -1,0 +1,123 @@
+package cursor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/seekcache"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+)
+
+// totalOf is the shape of the number of all rows of a page's query.
+func totalOf(page *sqltext.Page) string { return "count\x00" + page.Shape }
+
+// known is what is remembered about a plan: the stamp under which it was found, a place, and the total if it is due.
+type known struct {
+	stamp string
+	at    seekcache.Mark
+	total int64
+	// empty tells that nothing is left to read.
+	empty bool
+}
+
+// remembered looks for something that makes a plan cheaper.
+func (o *Reader) remembered(p *plan.Plan, page *sqltext.Page) (k known, ok bool) {
+	n := p.Top
+	shape, counted := page.Shape, n.Count || p.Kind == plan.RawCount
+	if counted {
+		shape = totalOf(page)
+	}
+	if k.stamp = o.Marks.Version(shape); k.stamp == "" {
+		return k, false
+	}
+	if page.Key != nil {
+		k.at, _ = o.Marks.Before(page.Shape, k.stamp, n.Page.Skip)
+	}
+	if !counted {
+		return k, k.at.Skip > 0
+	}
+	k.total, ok = o.Marks.Count(shape, k.stamp)
+	k.empty = p.Kind == plan.RawCount || n.Page.Read == 0 || n.Page.Skip >= k.total
+	return k, ok
+}
+
+// resume opens the rows of a plan from what is remembered, with one statement, which has no row if the data was changed
+// since. Then the result is nil, and the plan is carried out as if nothing was known.
+func (o *Reader) resume(ctx context.Context, p *plan.Plan, page *sqltext.Page) (plan.Rows, error) {
+	k, ok := o.remembered(p, page)
+	if !ok {
+		return nil, nil
+	}
+	tx, err := o.DB.Begin(ctx, engine.Need{Snapshot: len(p.Top.Expand) > 0, Rows: p.Top.Page.Read})
+	if err != nil {
+		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
+	}
+	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: page, version: k.stamp, stamps: true, count: k.total}
+	r.dec = r.decoder(p.Top)
+	same, err := r.still(k)
+	if err != nil {
+		return nil, errors.Join(o.fault(ctx, err), tx.Close())
+	}
+	if !same {
+		return nil, r.Close()
+	}
+	return r, nil
+}
+
+// still reads up to the first row, and tells whether the data is as it was.
+func (r *rows) still(k known) (bool, error) {
+	if k.empty {
+		n, err := r.one(r.page.Still(k.stamp))
+		return n == 1, err
+	}
+	s := r.page.Guarded(k.stamp, r.read(), r.node.Page.Skip-k.at.Skip, k.at.Key)
+	cur, err := r.tx.Query(s.SQL, s.Args)
+	if err != nil {
+		return false, fmt.Errorf("query: %w", err)
+	}
+	r.cursor = cur
+	r.cells, r.values = make([]engine.Cell, max(r.page.Width, 1)), make([]plan.Value, len(r.node.Columns))
+	err = r.step()
+	return r.ahead, err
+}
+
+// countStamped gives the number of rows of a node and remembers it.
+func (r *rows) countStamped(shape string) (int64, error) {
+	s := r.gen.StampedCount(r.node)
+	cur, err := r.tx.Query(s.SQL, s.Args)
+	if err != nil {
+		return 0, fmt.Errorf("count: %w", err)
+	}
+	cells := make([]engine.Cell, 2)
+	ok, err := cur.Next()
+	if ok && err == nil {
+		err = cur.Row(cells)
+	}
+	n, stamp := cells[0].Int, string(cells[1].Bytes)
+	if err = errors.Join(err, cur.Close()); err != nil {
+		return 0, fmt.Errorf("count: %w", err)
+	}
+	r.version = stamp
+	r.reader.Marks.SetCount(shape, stamp, n)
+	return n, nil
+}
+
+// plainTimes tells whether the dates and instants of a key are in the years 1 to 9999: others are written in a way that
+// the database does not read.
+func (r *rows) plainTimes(key []any) bool {
+	for i, v := range key {
+		text, ok := v.(string)
+		kind := r.node.Query.Order[i].Expr.Type().Kind
+		if !ok || kind != edm.Date && kind != edm.DateTimeOffset {
+			continue
+		}
+		if len(text) < 5 || text[4] != '-' || text[:4] == "0000" {
+			return false
+		}
+	}
+	return true
+}

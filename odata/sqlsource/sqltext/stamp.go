@@ -1,0 +1,100 @@
+package sqltext
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// A stamp names the state of the data that a statement sees, so that what one page tells of the rows behind it can serve
+// for the next page: that one reads only if its own stamp is the same, in the statement that reads, and has no rows
+// otherwise.
+//
+// On PostgreSQL it is the snapshot: the transactions that count as committed. Between two equal ones nothing was committed,
+// in any table. Numbers of transactions that a crash or a failover undid are given out once more, so the stamp names the
+// life of the server as well: its system identifier, its timeline, when it was started, and when its statistics began,
+// which is after each crash. A standby has snapshots that do not tell its states apart, and no stamp.
+const postgresStamp = `(SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_snapshot()::text` +
+	` || '/' || (SELECT system_identifier FROM pg_control_system())` +
+	` || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)` +
+	` || '/' || extract(epoch FROM pg_postmaster_start_time())` +
+	` || '/' || extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) END)`
+
+func (postgres) stamp() string { return postgresStamp }
+
+// position knows the types whose values come back from the driver as they are.
+func (postgres) position(c *Column) string {
+	if c == nil {
+		return ""
+	}
+	switch c.Type {
+	case "smallint", "integer", "bigint":
+		return "$1::bigint"
+	case "real", "double precision":
+		return "$1::double precision"
+	case "boolean":
+		return "($1::bigint <> 0)"
+	case "text", "character varying":
+		return "$1::text"
+	case "numeric", "uuid", "date", "timestamp with time zone", "timestamp without time zone", "time without time zone":
+		return "$1::" + c.Type
+	}
+	return ""
+}
+
+// Stamp is the statement for the stamp of this moment; empty where there is none.
+func (g *Generator) Stamp() Statement {
+	if g.d.stamp() == "" {
+		return Statement{}
+	}
+	return Statement{SQL: "SELECT " + g.d.stamp()}
+}
+
+// steady tells whether a stamp is all that the rows of a query depend on besides the request.
+func (g *Generator) steady(q *plan.Query) bool {
+	_, ok := g.decides(q)
+	return ok && g.d.stamp() != "" && g.m.Tables[q.Range.Set].Ordinary
+}
+
+// soughtBy tells whether rows can be sought by what they are ordered by: columns whose values come back as they are.
+func (g *Generator) soughtBy(order []plan.Order) bool {
+	for _, o := range order {
+		ref, ok := o.Expr.(*plan.Ref)
+		if !ok || g.d.position(g.columnOf(ref)) == "" || strings.TrimSuffix(g.d.sortKey(g, ref).sql, codePoints) != g.raw(ref).sql {
+			return false
+		}
+	}
+	return len(order) > 0
+}
+
+// Stamped is like Rows, with the stamp of the state that it sees as one column more.
+func (p *Page) Stamped(read, skip int64, after []any) Statement {
+	list := join(", ", p.list, text(p.g.d.stamp()))
+	if p.deep > 0 && skip >= p.deep && after == nil {
+		return p.deferred(list, frag{}, read, skip)
+	}
+	return p.statement(list, frag{}, read, skip, after)
+}
+
+// Guarded is like Rows, and has none where the state that it sees has another stamp.
+func (p *Page) Guarded(stamp string, read, skip int64, after []any) Statement {
+	if p.deep > 0 && skip >= p.deep && after == nil {
+		return p.deferred(p.list, p.guard(stamp), read, skip)
+	}
+	return p.statement(p.list, p.guard(stamp), read, skip, after)
+}
+
+// Still is the statement that has one row, of the number 1, where the state that it sees has this stamp.
+func (p *Page) Still(stamp string) Statement {
+	return p.g.finish(fill("SELECT 1 WHERE 1 = 1$1", p.guard(stamp)))
+}
+
+func (p *Page) guard(stamp string) frag {
+	return fill(" AND "+p.g.d.stamp()+" = $1::text", param(stamp))
+}
+
+// StampedCount is like Count, with the stamp of the state that it sees as a second column.
+func (g *Generator) StampedCount(n *plan.Node) Statement {
+	f := g.from(shares(n.Query, n.Query.Filter))
+	return g.finish(fill("SELECT COUNT(*), "+g.d.stamp()+" $1", f))
+}
