@@ -3,6 +3,7 @@ package telemetry
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -71,9 +72,11 @@ func (a *Admin) Close() error {
 	if a == nil {
 		return nil
 	}
-	err := a.listener.Close()
-	if errors.Is(err, net.ErrClosed) {
-		err = nil
+	var errs []error
+	for _, c := range []io.Closer{a.server, a.listener} { // the server closes the listener as well, once it serves
+		if err := c.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
 	}
-	return errors.Join(a.server.Close(), err)
+	return errors.Join(errs...)
 }

@@ -10,14 +10,7 @@ import (
 
 // A page elsewhere cannot read metrics through a name that it makes resolve here.
 func TestAdminAnswersItsOwnHostOnly(t *testing.T) {
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := probe.Addr().String()
-	if err := probe.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := freeAddress(t)
 	admin, err := telemetry.New().Listen(address, map[string]http.Handler{"GET /plugins": http.NotFoundHandler()})
 	if err != nil {
 		t.Fatal(err)
@@ -45,4 +38,42 @@ func TestAdminAnswersItsOwnHostOnly(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Closing is no error, whether or not anything was served.
+func TestAdminCloses(t *testing.T) {
+	for name, serve := range map[string]bool{"listening": false, "serving": true} {
+		t.Run(name, func(t *testing.T) {
+			address := freeAddress(t)
+			admin, err := telemetry.New().Listen(address, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			if serve {
+				go func() { ended <- admin.Serve() }()
+				resp, err := http.Get("http://" + address + "/metrics")
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = resp.Body.Close()
+			}
+			if err := admin.Close(); err != nil {
+				t.Error(err)
+			}
+			if serve {
+				<-ended
+			}
+		})
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = probe.Close() }()
+	return probe.Addr().String()
 }

@@ -237,7 +237,7 @@ function decode(message, data) {
   const out = {}
   for (const [name, kind] of Object.values(MESSAGES[message])) {
     const empty = { '*': [], '%': {} }[kind[0]]
-    out[name] = empty || { string: '', bytes: Buffer.alloc(0), int64: 0, bool: false }[kind] || {}
+    out[name] = empty ?? { string: '', bytes: Buffer.alloc(0), int64: 0, bool: false }[kind] ?? {}
   }
   for (const [number, raw] of split(data)) {
     const [name, kind] = MESSAGES[message][number] || []

@@ -40,6 +40,12 @@ func TestInstallAsAStranger(t *testing.T) {
 		if first, _, _ := strings.Cut(string(out), "\n"); err != nil || first != "vestibule "+c.want {
 			t.Errorf("@%s: version prints %q (%v), want %q", c.query, first, err, "vestibule "+c.want)
 		}
+		if c.query != "latest" {
+			continue
+		}
+		for lang, prepare := range walks() {
+			t.Run("and writes a plugin in "+lang, func(t *testing.T) { walk(t, env, bin, lang, prepare) })
+		}
 	}
 }
 

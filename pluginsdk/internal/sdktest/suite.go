@@ -125,6 +125,14 @@ func request(t *testing.T, p *plugintest.Plugin) {
 	if diff := cmp.Diff(want, told.User); diff != "" {
 		t.Error(diff)
 	}
+	// What is empty is not sent, and is empty there.
+	a = p.Dispense(pluginsdk.User{}, func(r *pluginsdk.Request) { *r = pluginsdk.Request{} })
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(a.Intent.Target(), "/")), &told); err != nil {
+		t.Fatal(err)
+	}
+	if told.User["name"] != "" || told.User["id"] != "" || told.Request["intended"] != "" || told.Request["locale"] != "" {
+		t.Errorf("got %v and %v, want empty texts", told.User, told.Request)
+	}
 }
 
 func answers(t *testing.T, p *plugintest.Plugin) {
