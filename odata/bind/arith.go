@@ -84,7 +84,7 @@ func (s *scope) arithmetic(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) 
 	if !ok || x.Type().Kind == edm.Null || x.Type().Collection || y.Type().Collection {
 		return nil, mismatch(e, x, y)
 	}
-	if e.Op == "div" || e.Op == "divby" || e.Op == "mod" {
+	if result != edm.Double && (e.Op == "div" || e.Op == "divby" || e.Op == "mod") {
 		if l, fixed := y.(*plan.Literal); fixed && isZero(l) {
 			return nil, plan.Errorf(plan.Malformed, e.Y.Pos(), "division by zero")
 		}

@@ -180,23 +180,27 @@ func postgresOperator(c *plan.Call, op string) string {
 		}
 		return postgresWhole(c, op)
 	case edm.Decimal:
-		switch c.Name {
-		case "div", "divby":
-			return "round(($1::numeric * 1.00000000000000000000) / NULLIF($2, 0)::numeric, 10)"
-		case "mod":
-			return "($1::numeric % NULLIF($2, 0)::numeric)"
-		}
-		return "($1::numeric " + op + " $2::numeric)"
+		return postgresExact(c, op)
 	case edm.Double:
-		switch c.Name {
-		case "div", "divby":
-			return "($1::double precision / NULLIF($2, 0)::double precision)"
-		case "mod":
-			return "($1::numeric % NULLIF($2, 0)::numeric)::double precision"
-		}
-		return "($1::double precision " + op + " $2::double precision)"
+		return postgresFloat(c, op)
 	}
 	return postgresShift(c, op)
+}
+
+// postgresExact is an operator over decimals. Where more digits than a decimal holds are possible, they are counted.
+func postgresExact(c *plan.Call, op string) string {
+	text := "($1::numeric " + op + " $2::numeric)"
+	switch c.Name {
+	case "div", "divby":
+		text = "round(($1::numeric * 1.00000000000000000000) / NULLIF($2, 0)::numeric, 10)"
+	case "mod":
+		text = "($1::numeric % NULLIF($2, 0)::numeric)"
+	}
+	if digitsOfResult(c).fit() {
+		return text
+	}
+	return "(SELECT CASE WHEN abs(o.d) < 1e27 OR length(ltrim(replace(trim_scale(abs(o.d))::text, '.', ''), '0')) <= 65 THEN o.d END " +
+		"FROM (SELECT round(" + text + ", 38) AS d OFFSET 0) AS o)"
 }
 
 func mysqlOperator(c *plan.Call, op string) string {

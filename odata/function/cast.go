@@ -82,6 +82,8 @@ func postgresCast(c *plan.Call) string {
 	switch {
 	case from == edm.String:
 		return postgresFromText(c.T.Kind)
+	case floating(from), c.T.Kind == edm.Single:
+		return postgresFloatCast(c)
 	case c.T.Kind == edm.String && from == edm.Decimal:
 		return "trim_scale($1)::text"
 	case c.T.Kind == edm.String && from == edm.Duration:
@@ -99,7 +101,7 @@ func postgresCast(c *plan.Call) string {
 	case c.T.Kind.Integer():
 		lo, hi := bounds(c.T.Kind)
 		return "(CASE WHEN $1 BETWEEN " + lo + " AND " + hi + " THEN trunc($1::numeric) END)::bigint"
-	case c.T.Kind == edm.Double, c.T.Kind == edm.Single:
+	case c.T.Kind == edm.Double:
 		return "$1::double precision"
 	}
 	return "$1::numeric"

@@ -38,8 +38,11 @@ func evalCast(c *plan.Call, args []plan.Value) (plan.Value, error) {
 
 // castWhole truncates a number to a whole one; ErrRange when it is outside the bounds of the type.
 func castWhole(from, to edm.Kind, v plan.Value) (plan.Value, error) {
-	if from == edm.Enum {
+	switch {
+	case from == edm.Enum:
 		return v, nil
+	case floating(from):
+		return castFloat(to, v.Float)
 	}
 	d, ok := asDecimal(from, v)
 	if !ok {
@@ -56,6 +59,15 @@ func castWhole(from, to edm.Kind, v plan.Value) (plan.Value, error) {
 		return plan.Value{}, ErrRange
 	}
 	return intValue(n)
+}
+
+// castFloat is castWhole for a double; the largest Int64 is none.
+func castFloat(to edm.Kind, f float64) (plan.Value, error) {
+	lo, hi := to.Bounds()
+	if !(float64(lo) <= f && f <= float64(hi)) || to == edm.Int64 && f == float64(hi) {
+		return plan.Value{}, ErrRange
+	}
+	return intValue(int64(f))
 }
 
 // textOf is a value as text, as $value gives it; that of an enumeration is its number.

@@ -36,8 +36,6 @@ const (
 	wholeAsDouble
 	// single: there is a value of Edm.Single.
 	single
-	// doubleRest: mod of a double.
-	doubleRest
 	// doubleText: a double becomes text, or a decimal.
 	doubleText
 )
@@ -55,9 +53,6 @@ func observe(c *plan.Call, args []plan.Value, v plan.Value) {
 		see(k, a)
 		if (k == edm.Double || k == edm.Single) && c.Name == "cast" && (c.T.Kind == edm.String || c.T.Kind == edm.Decimal) {
 			meet(doubleText)
-		}
-		if c.T.Kind == edm.Double && c.Name == "mod" {
-			meet(doubleRest)
 		}
 	}
 	if len(args) > 1 && c.Args[0].Type().Kind != c.Args[1].Type().Kind && c.T.Kind == edm.Boolean && (wide(c, 0, args) || wide(c, 1, args)) {

@@ -26,6 +26,9 @@ type dialect interface {
 	// comparands gives both sides of a comparison in a form that compares right; ok is false when the ordinary
 	// values do.
 	comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool)
+	// numeric is a condition besides a comparison of numbers, for an operand that compares as no NaN does; empty when there
+	// is none.
+	numeric(g *Generator, op string, x, y plan.Expr) frag
 	// narrow is a condition that an index can answer and that holds wherever the comparison ("eq" or "startswith") of a
 	// text column with a constant does; empty when there is none.
 	narrow(op string, column frag, c *Column, prefix string) frag

@@ -227,6 +227,9 @@ func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 		return g.d.distinct(a, b)
 	}
 	f := fill("$1 "+operator(op)+" $2", a, b)
+	if n := g.d.numeric(g, op, x, y); n.sql != "" {
+		f = fill("($1 AND $2)", f, n)
+	}
 	if loose && op == "eq" {
 		f = g.narrowed(op, x, y, f)
 	}

@@ -165,6 +165,8 @@ func (mysql) narrow(op string, column frag, _ *Column, prefix string) frag {
 	return fill("$1 LIKE $2", column, param(like))
 }
 
+func (mysql) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
+
 func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }
 func (mysql) distinct(x, y frag) frag { return fill("NOT ($1 <=> $2)", x, y) }
 

@@ -142,6 +142,9 @@ func (d postgres) null(t edm.Type) frag {
 
 // comparands orders strings by code point, and leaves columns without a zone as they are, for their indexes.
 func (d postgres) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
+	if floating(x) || floating(y) {
+		return d.floats(g, op, x, y)
+	}
 	switch x.Type().Kind {
 	case edm.String:
 		if op != "eq" && op != "ne" || g.needsCollation(x) || g.needsCollation(y) {
@@ -155,6 +158,48 @@ func (d postgres) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag
 		}
 	}
 	return a, b, false
+}
+
+// floats keeps NaN, which PostgreSQL takes for equal to itself and greater than all numbers, from comparing at all.
+func (d postgres) floats(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
+	a, b = g.value(x), g.value(y)
+	greater, operand := greaterSide(op, x, y, &a, &b)
+	switch {
+	case greater == nil && d.perhapsNaN(x) && d.perhapsNaN(y):
+		// The texts of doubles are equal where the doubles are, but for the sign of zero.
+		return fill("($1 + 0::float8)::text", a), fill("replace(($1 + 0::float8)::text, 'NaN', '')", b), true
+	case greater != nil && computed(greater):
+		*operand = fill("NULLIF($1, 'NaN'::float8)", *operand)
+	}
+	return a, b, true
+}
+
+// numeric leaves a column with NaN to its index, and takes NaN out.
+func (d postgres) numeric(g *Generator, op string, x, y plan.Expr) frag {
+	var a, b frag
+	if ref, ok := first(greaterSide(op, x, y, &a, &b)).(*plan.Ref); ok && floating(ref) {
+		return fill("$1 <> 'NaN'", g.raw(ref))
+	}
+	return frag{}
+}
+
+func first(e plan.Expr, _ *frag) plan.Expr { return e }
+
+// greaterSide is the operand that lt, le, gt or ge take for the greater one; nil for eq and ne.
+func greaterSide(op string, x, y plan.Expr, a, b *frag) (plan.Expr, *frag) {
+	switch op {
+	case "lt", "le":
+		return y, b
+	case "gt", "ge":
+		return x, a
+	}
+	return nil, nil
+}
+
+// perhapsNaN tells whether a number may be NaN, which columns hold as well.
+func (postgres) perhapsNaN(e plan.Expr) bool {
+	_, column := e.(*plan.Ref)
+	return floating(e) && (column || computed(e))
 }
 
 // needsCollation tells whether a column compares different texts as equal.

@@ -175,6 +175,8 @@ func (sqlite) inLayout(c *Column, l *plan.Literal) (any, bool) {
 	return nil, false
 }
 
+func (sqlite) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
+
 func (sqlite) same(x, y frag) frag     { return fill("$1 IS $2", x, y) }
 func (sqlite) distinct(x, y frag) frag { return fill("$1 IS NOT $2", x, y) }
 
