@@ -22,6 +22,8 @@ func MayLeave(c *plan.Call) bool {
 		return number(0) || number(1) || !intervalOf(c).within(wholeInterval())
 	case edm.Date, edm.DateTimeOffset:
 		return true
+	case edm.Decimal:
+		return len(c.Args) == 2 && !digitsOfResult(c).fit()
 	}
 	return false
 }

@@ -20,8 +20,11 @@ func postgresScale(c *plan.Call, op string) string {
 		return postgresWhole(c, op)
 	}
 	number += "::numeric"
-	if floating(k) { // by way of text, which has all digits
+	switch k { // by way of text, which has all digits
+	case edm.Double:
 		number = number[:2] + "::double precision::text::numeric"
+	case edm.Single:
+		number = number[:2] + "::real::text::numeric"
 	}
 	if op == "*" {
 		return WholeOfPostgres("round(" + span + "::numeric * " + number + ")")
