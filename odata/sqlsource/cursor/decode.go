@@ -76,11 +76,7 @@ func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) er
 			values[i].Null = true
 			continue
 		}
-		if d.texts != nil && d.texts[i] && cells[i].Kind == engine.Text {
-			if d.read(&values[i], &cells[i], &column.T) {
-				continue
-			}
-		} else if d.value(&values[i], &cells[i], &column.T) {
+		if d.cell(&values[i], cells, n, i) {
 			continue
 		}
 		ref, stored := column.Expr.(*plan.Ref)
@@ -101,23 +97,37 @@ func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) er
 	return nil
 }
 
+// cell decodes the cell of a column; false when its content does not fit the type.
+func (d *decoder) cell(v *plan.Value, cells []engine.Cell, n *plan.Node, i int) bool {
+	if d.texts != nil && d.texts[i] && cells[i].Kind == engine.Text {
+		return d.read(v, &cells[i], &n.Columns[i].T)
+	}
+	return d.value(v, &cells[i], &n.Columns[i].T)
+}
+
 // nullable tells whether the property itself may be null; a complex value has no column of its own.
 func nullable(ref *plan.Ref) bool { return len(ref.Path) > 0 && ref.Path[len(ref.Path)-1].Nullable }
 
 // misfit names the stored value that its type cannot hold.
 func (d *decoder) misfit(cells []engine.Cell, n *plan.Node, ref *plan.Ref) error {
-	var path, key []string
+	var path []string
 	for _, p := range ref.Path {
 		path = append(path, p.Name)
-	}
-	for _, at := range n.Key {
-		key = append(key, string(d.text(&cells[at])))
 	}
 	set := "the result"
 	if n.Set != nil {
 		set = n.Set.Name
 	}
-	return fmt.Errorf("%s(%s)/%s: the stored value is no %s, and the column does not allow null", set, strings.Join(key, ","), strings.Join(path, "/"), ref.T.Kind)
+	return fmt.Errorf("%s(%s)/%s: the stored value is no %s, and the column does not allow null", set, d.key(cells, n), strings.Join(path, "/"), ref.T.Kind)
+}
+
+// key is the key of a row, as it is stored.
+func (d *decoder) key(cells []engine.Cell, n *plan.Node) string {
+	var key []string
+	for _, at := range n.Key {
+		key = append(key, string(d.text(&cells[at])))
+	}
+	return strings.Join(key, ",")
 }
 
 // value decodes one cell; false when its content does not fit the type.
