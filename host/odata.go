@@ -89,8 +89,9 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 	if err != nil || !who.SignedIn() {
 		return guest, err
 	}
-	out := odata.Caller{SignedIn: true, Settled: who.Settled, Client: c.site.ClientKey(r, who.UserID)}
-	if !who.Settled && who.Session.Intent != nil {
+	settled := who.Settled || who.Session.OpensOData()
+	out := odata.Caller{SignedIn: true, Settled: settled, Client: c.site.ClientKey(r, who.UserID)}
+	if !settled && who.Session.Intent != nil {
 		if out.Next, err = json.Marshal(who.Session.Intent.Envelope()); err != nil {
 			return odata.Caller{}, err
 		}

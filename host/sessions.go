@@ -19,9 +19,10 @@ import (
 // values stand under pluginPrefix; all others are the application's.
 const (
 	intendedKey  = "auth.intended"
-	intentKey    = "auth.intent" // an auth.OpenIntent in JSON, while the loop has not ended
-	targetKey    = "auth.target" // the target of the redirect that ended the loop, which is read at every request
-	provedKey    = "auth.proved" // when the password was given, in seconds since 1970
+	intentKey    = "auth.intent"  // an auth.OpenIntent in JSON, while the loop has not ended
+	targetKey    = "auth.target"  // the target of the redirect that ended the loop, which is read at every request
+	unaskedKey   = "auth.unasked" // true for a device's session that no dispenser was asked about
+	provedKey    = "auth.proved"  // when the password was given, in seconds since 1970
 	proofKey     = "auth.proof"
 	pluginPrefix = "plugin."
 )
@@ -85,7 +86,7 @@ func fromStored(s *sessions.Session) auth.Session {
 			continue
 		}
 		switch name {
-		case intendedKey, intentKey, targetKey, provedKey, proofKey:
+		case intendedKey, intentKey, targetKey, unaskedKey, provedKey, proofKey:
 		default:
 			if out.Others == nil {
 				out.Others = map[string]any{}
@@ -94,6 +95,7 @@ func fromStored(s *sessions.Session) auth.Session {
 		}
 	}
 	out.Intended, _ = s.Values[intendedKey].(string)
+	out.Unasked, _ = s.Values[unaskedKey].(bool)
 	if at, ok := s.Values[provedKey].(int64); ok {
 		out.Proved = time.Unix(at, 0)
 	}
@@ -127,6 +129,8 @@ func (a signInSessions) newStored(s auth.Session) *sessions.Session {
 		out.Values[provedKey], out.Values[proofKey] = s.Proved.Unix(), string(s.Proof)
 	}
 	switch {
+	case s.Unasked:
+		out.Values[unaskedKey] = true
 	case s.Intent == nil:
 	case s.Intent.Ends():
 		out.Values[targetKey] = s.Intent.Target()
@@ -161,6 +165,22 @@ func (a signInSessions) Renew(ctx context.Context, r *http.Request, old, next au
 		cookies = append(cookies, expired)
 	}
 	return next, cookies, nil
+}
+
+// Reload returns the session as it is stored now.
+func (a signInSessions) Reload(ctx context.Context, s auth.Session) (auth.Session, error) {
+	rec, err := a.backend.FindSession(ctx, s.Key)
+	if errors.Is(err, session.ErrGone) {
+		return auth.Session{}, nil
+	}
+	if err != nil {
+		return auth.Session{}, fmt.Errorf("read session again: %w", err)
+	}
+	stored, err := a.store.Restore(rec)
+	if err != nil {
+		return auth.Session{}, err
+	}
+	return fromStored(stored), nil
 }
 
 // Update writes s over the row that it was loaded from.

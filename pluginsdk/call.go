@@ -53,6 +53,10 @@ type callRequest struct {
 	Intended   string            `json:"intended"`
 	Routes     map[string]string `json:"routes"`
 	Session    map[string]any    `json:"session"`
+	SessionID  string            `json:"session_id"`
+	SignedInAt int64             `json:"signed_in_at"`
+	SignedInBy string            `json:"signed_in_by"`
+	Held       string            `json:"held"`
 }
 
 // ParseCall reads a call:
@@ -101,6 +105,7 @@ func (f callFile) call(role role) Call {
 			ID: r.ID, IntentID: r.IntentID, Method: r.Method, Path: cmp.Or(r.Path, role.path), Query: r.Query,
 			Headers: r.Headers, RemoteAddr: r.RemoteAddr, Locale: r.Locale, Intended: r.Intended,
 			Routes: r.Routes, Session: Values{plainMap(r.Session)}, Form: Values{plainMap(f.Form)},
+			SessionID: r.SessionID, SignedInAt: fromUnix(r.SignedInAt), SignedInBy: r.SignedInBy, Held: r.Held,
 		},
 	}
 }
@@ -174,20 +179,28 @@ func indent(v any) (json.RawMessage, error) {
 func effectsJSON(effects []Effect) []map[string]any {
 	out := make([]map[string]any, 0, len(effects))
 	for _, e := range effects {
-		value := e.value
-		if b, ok := value.([]byte); ok {
-			value = map[string]string{"base64": base64.StdEncoding.EncodeToString(b)}
-		}
+		value := valueJSON(e.value)
 		switch e.kind {
 		case EffectConsumeIntended:
 			out = append(out, map[string]any{"consume_intended": true})
 		case EffectSetSession:
 			out = append(out, map[string]any{"set_session": e.name, "value": value})
 		case EffectSetUser:
-			out = append(out, map[string]any{"set_user": e.name, "value": value})
+			one := map[string]any{"set_user": e.name, "value": value}
+			if e.replaces {
+				one["replacing"] = valueJSON(e.old)
+			}
+			out = append(out, one)
 		}
 	}
 	return out
+}
+
+func valueJSON(v Value) any {
+	if b, ok := v.([]byte); ok {
+		return map[string]string{"base64": base64.StdEncoding.EncodeToString(b)}
+	}
+	return v
 }
 
 func plainMap(m map[string]any) map[string]Value {

@@ -3,6 +3,7 @@ package pluginsdk
 import (
 	"fmt"
 	"math"
+	"time"
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
@@ -133,6 +134,10 @@ func toRequest(r *Request) (*pluginpb.Request, error) {
 		Intended:   r.Intended,
 		Routes:     r.Routes,
 		Session:    session,
+		SessionId:  r.SessionID,
+		SignedInAt: toUnix(r.SignedInAt),
+		SignedInBy: r.SignedInBy,
+		Held:       r.Held,
 	}, nil
 }
 
@@ -149,8 +154,27 @@ func fromRequest(r *pluginpb.Request, form map[string]*pluginpb.Value) *Request 
 		Intended:   r.GetIntended(),
 		Routes:     r.GetRoutes(),
 		Session:    Values{fromValues(r.GetSession())},
+		SessionID:  r.GetSessionId(),
+		SignedInAt: fromUnix(r.GetSignedInAt()),
+		SignedInBy: r.GetSignedInBy(),
+		Held:       r.GetHeld(),
 		Form:       Values{fromValues(form)},
 	}
+}
+
+// toUnix and fromUnix take zero, the first second of 1970, for no time at all.
+func toUnix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+func fromUnix(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
 }
 
 func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
@@ -163,6 +187,14 @@ func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
 		value, err := toValue(e.value)
 		if err != nil {
 			return nil, fmt.Errorf("the effect on %q: %w", e.name, err)
+		}
+		if e.replaces {
+			replaced, err := toReplacement(e, value)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, replaced)
+			continue
 		}
 		set := &pluginpb.Assignment{Name: e.name, Value: value}
 		switch e.kind {
@@ -177,6 +209,17 @@ func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
 	return out, nil
 }
 
+func toReplacement(e Effect, value *pluginpb.Value) (*pluginpb.Effect, error) {
+	if e.kind != EffectSetUser {
+		return nil, fmt.Errorf("the effect on %q replaces a value: only one of SetUser can", e.name)
+	}
+	old, err := toValue(e.old)
+	if err != nil {
+		return nil, fmt.Errorf("what the effect on %q replaces: %w", e.name, err)
+	}
+	return &pluginpb.Effect{Kind: &pluginpb.Effect_ReplaceUser{ReplaceUser: &pluginpb.Replacement{Name: e.name, Old: old, Value: value}}}, nil
+}
+
 func fromEffects(effects []*pluginpb.Effect) ([]Effect, error) {
 	out := make([]Effect, 0, len(effects))
 	for _, e := range effects {
@@ -187,6 +230,9 @@ func fromEffects(effects []*pluginpb.Effect) ([]Effect, error) {
 			out = append(out, SetSession(k.SetSession.GetName(), fromValue(k.SetSession.GetValue())))
 		case *pluginpb.Effect_SetUser:
 			out = append(out, SetUser(k.SetUser.GetName(), fromValue(k.SetUser.GetValue())))
+		case *pluginpb.Effect_ReplaceUser:
+			set := k.ReplaceUser
+			out = append(out, SetUser(set.GetName(), fromValue(set.GetValue())).Replacing(fromValue(set.GetOld())))
 		default:
 			return nil, fmt.Errorf("%w: an effect of no known kind", ErrContract)
 		}

@@ -5,17 +5,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // RoleDispenser is the role of a [Dispenser].
 const RoleDispenser = "dispenser"
 
 // A Dispenser decides which step a person must complete. It is asked once after
-// the credentials were right, and again after every satisfied step.
+// the credentials were right, again after every satisfied step, while a redirect of
+// its own holds the person ([Intent.Hold]), and when a device that was kept signed
+// in comes back.
 //
 // It must terminate: the step that it dispenses must change the state that it
 // tests. Dispense may be called from several goroutines at once, and a second
@@ -57,11 +57,47 @@ type Intent struct {
 	target     string
 	personName string
 	effects    []Effect
+
+	held     bool
+	prefixes []string
+	nextStep map[string]any
+	errors   []string
 }
 
 // Redirect ends the loop: the person is done and goes to target, a rooted path
 // of the same origin or a URL of an origin that the host allows, at most 8 KiB.
 func Redirect(target string) Intent { return Intent{kind: KindRedirect, target: target} }
+
+// Hold returns a copy of a redirect that does not end the loop: the person goes to
+// the target, a page of the application on the host's own origin, and may see only
+// what lies at or below its path and the prefixes until the dispenser, asked again,
+// answers otherwise. There are up to 16 prefixes: rooted paths without query, dot
+// segments or encoded slashes, and not "/". /odata/ is open only where a prefix names
+// it as a whole.
+//
+// The dispenser is asked again when the page posts to /auth/intents/redirect, with
+// fields of its own in [Request.Form], and when the person goes to /login.
+// [Request.Held] is the target then.
+func (i Intent) Hold(prefixes ...string) Intent {
+	i.held, i.prefixes = true, slices.Clone(prefixes)
+	return i
+}
+
+// NeedsMoreInput returns a copy of a held redirect that tells the page why, when it
+// holds the person at the same target again; payload is that of the function
+// [NeedsMoreInput].
+func (i Intent) NeedsMoreInput(payload map[string]any) Intent {
+	i.nextStep = payload
+	return i
+}
+
+// Failed returns a copy of a held redirect that refuses what the page posted: a code
+// that was wrong, for example. The host counts such answers, and asks no more after
+// five of one user in a minute. Messages are those of the function [Failed].
+func (i Intent) Failed(messages ...string) Intent {
+	i.errors = slices.Clone(messages)
+	return i
+}
 
 // OrgSetup asks for the details of the organisation first. The front end
 // greets the person as personName.
@@ -87,6 +123,19 @@ func (i Intent) Target() string { return i.target }
 // PersonName returns the name in an org_setup intent; it is empty for others.
 func (i Intent) PersonName() string { return i.personName }
 
+// Held reports whether the redirect keeps the loop open.
+func (i Intent) Held() bool { return i.held }
+
+// Prefixes returns what is open beside the target of a held redirect.
+func (i Intent) Prefixes() []string { return slices.Clone(i.prefixes) }
+
+// NextStep returns the payload of [Intent.NeedsMoreInput], nil otherwise. The map
+// is shared, not copied.
+func (i Intent) NextStep() map[string]any { return i.nextStep }
+
+// Errors returns the messages of [Intent.Failed], nil otherwise.
+func (i Intent) Errors() []string { return slices.Clone(i.errors) }
+
 // Effects returns what the dispenser asks the host to change, in order.
 func (i Intent) Effects() []Effect { return slices.Clone(i.effects) }
 
@@ -100,13 +149,24 @@ func dispenserRole() role {
 			return struct {
 				Kind       Kind             `json:"kind"`
 				Target     string           `json:"target,omitempty"`
+				Held       bool             `json:"held,omitempty"`
+				Prefixes   []string         `json:"prefixes,omitempty"`
+				NextStep   map[string]any   `json:"next_step,omitempty"`
+				Errors     []string         `json:"errors,omitempty"`
 				PersonName string           `json:"person_name,omitempty"`
 				Effects    []map[string]any `json:"effects"`
-			}{i.kind, i.target, i.personName, effectsJSON(i.effects)}, err
+			}{i.kind, i.target, i.held, i.prefixes, i.nextStep, i.errors, i.personName, effectsJSON(i.effects)}, err
 		},
 		connect: func(p *Plugin, c *Client) { p.Dispenser = c },
 		samples: func() map[string]func(*Request) {
-			return map[string]func(*Request){"somebody who asked for no page": func(r *Request) { r.Intended = "" }}
+			return map[string]func(*Request){
+				"somebody who asked for no page": func(r *Request) { r.Intended = "" },
+				"somebody whom a step holds":     func(r *Request) { r.Method, r.Path, r.Held = "GET", "/login", "/held" },
+				"a form that no host has validated": func(r *Request) {
+					r.Path, r.Held = "/auth/intents/redirect", "/held"
+					r.Form = ValuesOf(map[string]Value{"": "", "code": "000000", "n": int64(-1), "half": 0.5, "yes": true, "none": nil})
+				},
+			}
 		},
 	}
 }
@@ -117,7 +177,13 @@ func (c *Client) Dispense(ctx context.Context, user User, req *Request) (Intent,
 	if err != nil {
 		return Intent{}, err
 	}
-	return callPlugin(ctx, c.rpc.Dispense, &pluginpb.DispenseRequest{User: u, Request: r}, fromIntent)
+	in := &pluginpb.DispenseRequest{User: u, Request: r}
+	if req != nil {
+		if in.Form, err = toValues(req.Form.all); err != nil {
+			return Intent{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
+		}
+	}
+	return callPlugin(ctx, c.rpc.Dispense, in, fromIntent)
 }
 
 // Dispense answers a host's call with the author's dispenser.
@@ -126,46 +192,9 @@ func (s *server) Dispense(ctx context.Context, in *pluginpb.DispenseRequest) (*p
 	if d == nil {
 		return nil, lacksRole(RoleDispenser)
 	}
-	req := fromRequest(in.GetRequest(), nil)
+	req := fromRequest(in.GetRequest(), in.GetForm())
 	return answerCall(s.call(ctx, "dispense", req.ID, req.IntentID), func(ctx context.Context) (Intent, error) {
 		intent, err := d.Dispense(ctx, fromUser(in.GetUser()), req)
 		return intent, cmp.Or(err, checkSession(req, intent.effects))
 	}, toIntent)
-}
-
-func toIntent(i Intent) (*pluginpb.DispenseResponse, error) {
-	effects, err := toEffects(i.effects)
-	if err != nil {
-		return nil, err
-	}
-	r := &pluginpb.DispenseResponse{Effects: effects}
-	if i.kind != KindNone {
-		r.Intent = &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName}
-	}
-	if !utf8.ValidString(i.target) || !utf8.ValidString(i.personName) {
-		return nil, fmt.Errorf("a text is not valid UTF-8")
-	}
-	return r, nil
-}
-
-// fromIntent refuses kinds that the catalogue does not have: an unknown kind
-// cannot be carried in an [Intent] at all.
-func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
-	effects, err := fromEffects(r.GetEffects())
-	if err != nil {
-		return Intent{}, err
-	}
-	in := r.GetIntent()
-	switch kind := Kind(in.GetKind()); kind {
-	case KindDone:
-		return Done().With(effects...), nil
-	case KindRedirect:
-		return Redirect(in.GetTarget()).With(effects...), nil
-	case KindOrgSetup:
-		return OrgSetup(in.GetPersonName()).With(effects...), nil
-	case KindNone:
-		return Intent{}, fmt.Errorf("%w: it returned no intent", ErrContract)
-	default:
-		return Intent{}, fmt.Errorf("%w: it returned an intent of unknown kind %q", ErrContract, words.Cut(string(kind), 64))
-	}
 }

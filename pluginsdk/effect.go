@@ -24,6 +24,9 @@ type Effect struct {
 	kind  EffectKind
 	name  string
 	value Value
+
+	replaces bool
+	old      Value
 }
 
 // ConsumeIntended removes the intended URL, the page that the person asked for
@@ -43,6 +46,19 @@ func SetSession(name string, value Value) Effect {
 func SetUser(column string, value Value) Effect {
 	return Effect{kind: EffectSetUser, name: column, value: widen(value)}
 }
+
+// Replacing returns a copy of an effect of [SetUser] that counts only while the
+// column holds old, as the plugin has seen it. If it holds another value by the
+// time of the commit, nothing of the answer is applied; a dispenser is then asked
+// again with fresh columns, three times at most. So a code is used once, however
+// many sessions and hosts try it at the same time.
+func (e Effect) Replacing(old Value) Effect {
+	e.replaces, e.old = true, old
+	return e
+}
+
+// Replaced returns the value that the effect replaces, and whether it names one.
+func (e Effect) Replaced() (old Value, named bool) { return e.old, e.replaces }
 
 // Kind tells what the effect changes.
 func (e Effect) Kind() EffectKind { return e.kind }

@@ -1,5 +1,7 @@
 package pluginsdk
 
+import "time"
+
 // A User is the person who signs in, as far as the host's configuration lets
 // the plugin see.
 type User struct {
@@ -32,6 +34,18 @@ type Request struct {
 	Routes map[string]string
 	// Session holds the plugin's own session values.
 	Session Values
-	// Form is the validated organisation form, by field; nil for a dispenser.
+	// SessionID names the session for as long as it lasts; nothing can be opened with
+	// it. It is empty at sign-in, before there is a session.
+	SessionID string
+	// SignedInAt is when the person gave the password, in whole seconds, and SignedInBy
+	// how the session began: "password", or "device" for one kept signed in since then.
+	SignedInAt time.Time
+	SignedInBy string
+	// Held is the target of the redirect that holds the person ([Intent.Hold]); empty
+	// when none does.
+	Held string
+	// Form is the validated organisation form, by field. For a dispenser it is what the
+	// page of a held step posted, up to 32 fields that nobody has validated, and
+	// otherwise empty.
 	Form Values
 }

@@ -71,6 +71,9 @@ func (v Values) Bytes(name string) (b []byte, ok bool) {
 	return b, ok
 }
 
+// Raw returns the value as it is, nil where it is null: what [Effect.Replacing] takes.
+func (v Values) Raw(name string) Value { return v.all[name] }
+
 // All returns all values by name, for code that knows neither names nor types. The
 // map is a copy, nil for the zero Values.
 func (v Values) All() map[string]Value { return maps.Clone(v.all) }

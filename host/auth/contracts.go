@@ -142,8 +142,9 @@ type Device struct {
 	Nonce []byte
 	// Binding is the SHA-256 of the user's device secret when the device was made.
 	Binding []byte
-	// Intent is the open intent of the device's sessions, nil when settled.
-	Intent []byte
+	// Intent is the open intent of the device's sessions, nil when settled, and Values
+	// are the plugins' session values, nil for none.
+	Intent, Values []byte
 	// UserAgent and Address describe where the device was last used.
 	UserAgent, Address string
 	// Created, Rotated and Expires are when the device was made, when its verifier
@@ -164,8 +165,8 @@ type Devices interface {
 	// Rotated, Expires, UserAgent and Address as in d, and reports whether old was
 	// still the newest.
 	Rotate(ctx context.Context, d Device, old []byte) (bool, error)
-	// SetIntent keeps the open intent with the device.
-	SetIntent(ctx context.Context, selector, intent []byte) error
+	// SetState keeps the open intent and the session values with the device.
+	SetState(ctx context.Context, selector, intent, values []byte) error
 	// Delete ends the device; that there is none is no error.
 	Delete(ctx context.Context, selector []byte) error
 	// DeleteUser ends all devices of the user.
@@ -194,6 +195,9 @@ type Session struct {
 	Intended string
 	// Intent is the intent last dispensed, nil before the first.
 	Intent *OpenIntent
+	// Unasked tells that a device began the session, and that the dispenser has not
+	// been asked about it yet. It has no Intent then.
+	Unasked bool
 	// Values holds the plugins' session values under "<plugin>/<name>".
 	Values map[string]pluginsdk.Value
 	// Others holds what the application keeps in the same session; the pipeline
@@ -226,14 +230,6 @@ func (s Session) ID() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// SignedIn reports whether the session is a user's and not a guest's.
-func (s Session) SignedIn() bool { return s.UserID != "" }
-
-// Settled reports whether the intent loop has ended.
-func (s Session) Settled() bool {
-	return s.UserID != "" && (s.Intent == nil || s.Intent.Ends())
-}
-
 // Sessions is how the pipeline reads and writes the caller's session.
 type Sessions interface {
 	// Load returns the session of the request; the zero Session when it has none
@@ -251,6 +247,9 @@ type Sessions interface {
 	// that ends what was kept of the guest, are to be set after the transaction of ctx
 	// has committed.
 	Renew(ctx context.Context, r *http.Request, old, next Session) (Session, []*http.Cookie, error)
+	// Reload returns the session as it is stored now, which another request may have
+	// changed since Load; the zero Session when it is gone. It writes nothing.
+	Reload(ctx context.Context, s Session) (Session, error)
 	// Update writes s over the row it was loaded from, or ErrSessionGone.
 	Update(ctx context.Context, s Session) error
 	// End deletes the row and returns a cookie that removes the browser's.

@@ -72,9 +72,13 @@ func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s 
 	t := deviceToken{random(selectorSize), random(verifierSize)}
 	now := p.Now()
 	address, _ := p.Site.Client(r)
+	values, err := keptValues(s)
+	if err != nil {
+		return nil, nil, err
+	}
 	err = p.Devices.Create(ctx, Device{
 		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(secret)),
-		Intent: openIntent(s), UserAgent: words.Printable(r.UserAgent(), reserved.MaxLogin), Address: address,
+		Intent: openIntent(s), Values: values, UserAgent: words.Printable(r.UserAgent(), reserved.MaxLogin), Address: address,
 		Created: now, Rotated: now, Expires: now.Add(p.Remember),
 	})
 	if err != nil {
@@ -133,13 +137,10 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 			event = "replay"
 			return p.endDevice(ctx, t.selector)
 		}
-		s = Session{UserID: device.UserID, Intended: guest.Intended, Device: device.Selector, Proved: device.Created, Proof: ProofDevice}
-		if device.Intent != nil {
-			s.Intent = new(OpenIntent)
-			if err := json.Unmarshal(device.Intent, s.Intent); err != nil {
-				return fmt.Errorf("read the device's open intent: %w", err)
-			}
+		if s, err = p.sessionOf(device); err != nil {
+			return err
 		}
+		s.Intended = guest.Intended
 		var renewed []*http.Cookie
 		s, renewed, err = p.Sessions.Renew(ctx, r, guest, s)
 		cookies, event = append(renewed, p.deviceCookie(next.String(), int(p.Remember.Seconds()))), "resumed"
@@ -152,6 +153,26 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 		p.audit(r, event, "user", named.UserID)
 	}
 	return s, cookies, nil
+}
+
+// sessionOf returns the session that a device begins: with the step that was open and
+// the plugins' values. Without an open step the dispenser, if there is one, is to be
+// asked before the session is settled: much may have changed since it was last.
+func (p *Pipeline) sessionOf(device Device) (Session, error) {
+	s := Session{UserID: device.UserID, Device: device.Selector, Proved: device.Created, Proof: ProofDevice}
+	var err error
+	if s.Values, err = restoreValues(device.Values); err != nil {
+		return s, err
+	}
+	if device.Intent == nil {
+		s.Unasked = p.Dispenser() != nil
+		return s, nil
+	}
+	s.Intent = new(OpenIntent)
+	if err := json.Unmarshal(device.Intent, s.Intent); err != nil {
+		return s, fmt.Errorf("read the device's open intent: %w", err)
+	}
+	return s, nil
 }
 
 // lockDevice returns the live device of the user that a token names, or

@@ -28,6 +28,19 @@ type step struct {
 	consume bool
 	values  map[string]pluginsdk.Value
 	columns map[string]pluginsdk.Value
+	// replaced holds, of the columns that are set, the values that their effects name.
+	replaced map[string]pluginsdk.Value
+	// nextStep and failures are what a held redirect tells its page.
+	nextStep map[string]any
+	failures []string
+}
+
+// A question is what the dispenser is asked about beside the user and the session.
+type question struct {
+	// before holds effects that are laid over the user and committed with the step.
+	before []pluginsdk.Effect
+	// form is what the page of a held step has posted.
+	form map[string]pluginsdk.Value
 }
 
 // applyTo returns the session as the step leaves it.
@@ -45,7 +58,7 @@ func (s step) applyTo(sess Session) Session {
 		values[name] = v
 	}
 	sess.Values = values
-	sess.Intent = &s.intent
+	sess.Intent, sess.Unasked = &s.intent, false
 	return sess
 }
 
@@ -57,11 +70,10 @@ func (builtin) Dispense(context.Context, pluginsdk.User, *pluginsdk.Request) (pl
 	return pluginsdk.Done(), nil
 }
 
-// dispense asks for the next intent and validates the answer. before holds
-// effects that are laid over the user and committed with the step.
-func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []pluginsdk.Effect) (step, error) {
+// dispense asks for the next intent and validates the answer.
+func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (step, error) {
 	out := step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}}
-	if err := out.collect(before, p.LoginField); err != nil {
+	if err := out.collect(q.before, p.LoginField); err != nil {
 		return step{}, contractFault(err)
 	}
 	var d pluginsdk.Dispenser = builtin{}
@@ -70,6 +82,10 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []plug
 	}
 	seen := out.applyTo(s)
 	req := p.request(r, seen, out.intent.ID)
+	req.Form = pluginsdk.ValuesOf(q.form)
+	if s.State() == StateHeld {
+		req.Held = s.Intent.Target()
+	}
 	intent, err := d.Dispense(r.Context(), pluginUser(user, out.columns), req)
 	if err != nil {
 		return step{}, dispenserFault(err)
@@ -81,24 +97,33 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, before []plug
 	if !ok {
 		return step{}, contractFault(fmt.Errorf("the dispenser returned the kind %q, which is none of the catalogue", intent.Kind()))
 	}
+	if intent.Held() && k.name != pluginsdk.KindRedirect {
+		return step{}, contractFault(fmt.Errorf("the dispenser returned an intent of the kind %q that holds: only a redirect can", k.name))
+	}
 	if out.intent.Intent, err = k.accept(p, r, seen, intent, &out); err != nil {
 		return step{}, err
 	}
 	if size(out.applyTo(s).Values) > maxValues {
 		return step{}, contractFault(fmt.Errorf("session values over %d bytes", maxValues))
 	}
+	out.nextStep, out.failures = intent.NextStep(), intent.Errors()
 	p.watchLoop(r, s, &out)
 	return out, nil
 }
 
-// watchLoop counts how often in a row the same kind was dispensed, and warns about
+// watchLoop counts how often in a row the same step was dispensed, and warns about
 // a dispenser whose step does not change what it tests. The count is kept with the
-// session, so that it is right for any number of hosts.
+// session, so that it is right for any number of hosts. A page that is told what was
+// wrong with its form is no sign of that.
 func (p *Pipeline) watchLoop(r *http.Request, s Session, out *step) {
-	if s.Intent == nil || s.Intent.Kind() != out.intent.Kind() || out.intent.Ends() {
+	if s.Intent == nil || s.Intent.Kind() != out.intent.Kind() || s.Intent.Target() != out.intent.Target() || out.intent.Ends() {
 		return
 	}
-	out.intent.Round = s.Intent.Round + 1
+	out.intent.Round = s.Intent.Round
+	if len(out.failures) > 0 {
+		return
+	}
+	out.intent.Round++
 	if out.intent.Round < loopWarning {
 		return
 	}
@@ -115,7 +140,16 @@ func (p *Pipeline) request(r *http.Request, s Session, intentID string) *plugins
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Headers: pluginHeaders(r.Header), RemoteAddr: address, Locale: p.Site.Locale(r),
 		Intended: s.Intended, Routes: p.Site.Routes(), Session: pluginsdk.ValuesOf(s.Values),
+		SessionID: s.ID(), SignedInAt: s.Proved, SignedInBy: signedInBy(s.Proof),
 	}
+}
+
+// signedInBy is what plugins are told of how a session began.
+func signedInBy(proof Proof) string {
+	if proof == ProofPassword {
+		return "password"
+	}
+	return string(proof)
 }
 
 // pluginHeaders leaves out what identifies the person to this host.
@@ -154,6 +188,10 @@ func (s *step) collect(effects []pluginsdk.Effect, loginField string) error {
 		case pluginsdk.EffectSetSession:
 			set(&s.values, e.Name(), e.Value())
 		case pluginsdk.EffectSetUser:
+			_, again := s.columns[e.Name()]
+			if old, named := e.Replaced(); named && !again {
+				set(&s.replaced, e.Name(), old)
+			}
 			set(&s.columns, e.Name(), e.Value())
 		}
 	}
@@ -185,6 +223,9 @@ func checkEffect(e pluginsdk.Effect, loginField string) error {
 	default:
 		return fmt.Errorf("unknown effect %d", e.Kind())
 	}
+	if _, named := e.Replaced(); named && e.Kind() != pluginsdk.EffectSetUser {
+		return fmt.Errorf("effect on %q names the value that it replaces, which only one on a column can", e.Name())
+	}
 	if e.Kind() == pluginsdk.EffectSetUser && !reserved.Writable(e.Name(), loginField) {
 		return fmt.Errorf("effect on the column %q, which no plugin may change", e.Name())
 	}
@@ -203,13 +244,6 @@ func size(values map[string]pluginsdk.Value) int {
 		}
 	}
 	return n
-}
-
-func (p *Pipeline) writeColumns(ctx context.Context, userID string, columns map[string]pluginsdk.Value) error {
-	if len(columns) == 0 {
-		return nil
-	}
-	return p.Users.SetColumns(ctx, userID, columns)
 }
 
 // retryAfter is when to ask again for a plugin that is being restarted.

@@ -38,19 +38,29 @@ func (o OpenIntent) Envelope() Envelope {
 }
 
 // Ends reports whether the intent ends the loop.
-func (o OpenIntent) Ends() bool { return o.Kind() == pluginsdk.KindRedirect }
+func (o OpenIntent) Ends() bool { return o.Kind() == pluginsdk.KindRedirect && !o.Held() }
+
+// heldVersion is the version of the envelope with which a held redirect is stored.
+// Browsers get the same envelope as for others; a host that does not know how to hold
+// must not read it as a redirect that has ended the loop.
+const heldVersion = Version + "-held"
 
 // storedIntent is the encoding of an [OpenIntent]. E is its envelope, with the
 // payload as a value when it is written and undecoded when it is read.
 type storedIntent[E any] struct {
-	ID       string `json:"id"`
-	Envelope E      `json:"envelope"`
-	Round    int    `json:"round,omitempty"`
+	ID       string   `json:"id"`
+	Envelope E        `json:"envelope"`
+	Prefixes []string `json:"prefixes,omitempty"`
+	Round    int      `json:"round,omitempty"`
 }
 
 // MarshalJSON encodes the intent for the session and the device.
 func (o OpenIntent) MarshalJSON() ([]byte, error) {
-	return json.Marshal(storedIntent[Envelope]{o.ID, o.Envelope(), o.Round})
+	e := o.Envelope()
+	if o.Held() {
+		e.Version = heldVersion
+	}
+	return json.Marshal(storedIntent[Envelope]{o.ID, e, o.Prefixes(), o.Round})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. A kind or a version that this host
@@ -65,12 +75,16 @@ func (o *OpenIntent) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	k, ok := kindNamed(in.Envelope.Kind)
-	if !ok || k.restore == nil || in.Envelope.Version != Version {
+	held := in.Envelope.Version == heldVersion && k.name == pluginsdk.KindRedirect
+	if !ok || k.restore == nil || !held && in.Envelope.Version != Version {
 		return fmt.Errorf("an intent of the kind %q, version %q, which this version does not know", in.Envelope.Kind, in.Envelope.Version)
 	}
 	intent, err := k.restore(in.Envelope.Payload)
 	if err != nil {
 		return fmt.Errorf("the payload of an intent of the kind %q: %w", in.Envelope.Kind, err)
+	}
+	if held {
+		intent = intent.Hold(in.Prefixes...)
 	}
 	*o = OpenIntent{Intent: intent, ID: in.ID, Round: in.Round}
 	return nil

@@ -1,8 +1,6 @@
 package auth
 
 import (
-	"context"
-	"errors"
 	"net/http"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
@@ -54,7 +52,7 @@ func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return &fault.Fault{Code: fault.UnknownIntent}
 	}
-	if s.Intent == nil || s.Intent.Kind() != k.name {
+	if s.Intent == nil || s.Intent.Kind() != k.name || s.Intent.Ends() {
 		return &fault.Fault{Code: fault.IntentNotCurrent}
 	}
 	if err := k.available(p); err != nil {
@@ -64,54 +62,10 @@ func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	user, err := p.Users.FindByID(r.Context(), s.UserID)
-	if errors.Is(err, ErrNotFound) {
-		return &fault.Fault{Code: fault.Unauthenticated, Cause: err}
-	}
+	body, err := k.answer(p, r, s, fields)
 	if err != nil {
 		return err
-	}
-	result, next, err := k.answer(p, r, attempt{user, s, fields})
-	if err != nil {
-		return err
-	}
-	body := satisfaction{Status: result.Status(), NextStep: result.NextStep(), Errors: result.Errors()}
-	if next != nil {
-		if body.Next, err = p.advance(r, user, s, *next); err != nil {
-			return err
-		}
 	}
 	fault.WriteJSON(w, http.StatusOK, body)
 	return nil
-}
-
-// advance commits a step that follows a satisfied intent: the effects and the next
-// intent together.
-func (p *Pipeline) advance(r *http.Request, user User, s Session, step step) (*Envelope, error) {
-	next := step.applyTo(s)
-	err := p.Tx.InTx(r.Context(), func(ctx context.Context) error {
-		if err := p.writeColumns(ctx, user.ID, step.columns); err != nil {
-			return err
-		}
-		if next.Device != nil {
-			if err := p.Devices.SetIntent(ctx, next.Device, openIntent(next)); err != nil {
-				return err
-			}
-		}
-		return p.Sessions.Update(ctx, next)
-	})
-	if errors.Is(err, ErrSessionGone) {
-		// Another request has answered the step first, or ended the session.
-		return nil, &fault.Fault{Code: fault.IntentNotCurrent, Cause: err}
-	}
-	if errors.Is(err, ErrNotFound) {
-		// The application has deleted the user meanwhile.
-		return nil, &fault.Fault{Code: fault.Unauthenticated, Cause: err}
-	}
-	if err != nil {
-		return nil, err
-	}
-	envelope := next.Intent.Envelope()
-	p.Logger.Info("intent satisfied", "request_id", p.Site.RequestID(r), "user", user.ID, "next", string(envelope.Kind))
-	return &envelope, nil
 }

@@ -29,16 +29,9 @@ type kind struct {
 	available func(*Pipeline) error
 	// form reads and validates the fields.
 	form func(*http.Request) (map[string]pluginsdk.Value, error)
-	// answer has the form judged. With a satisfied result it returns the step that
-	// follows, which the caller commits.
-	answer func(*Pipeline, *http.Request, attempt) (pluginsdk.Result, *step, error)
-}
-
-// An attempt is one form that was posted for the open intent of a session.
-type attempt struct {
-	user    User
-	session Session
-	form    map[string]pluginsdk.Value
+	// answer has the form of a session judged, commits what follows, and returns what
+	// the browser is told.
+	answer func(p *Pipeline, r *http.Request, s Session, form map[string]pluginsdk.Value) (satisfaction, error)
 }
 
 // kinds is the catalogue, which is closed.

@@ -72,16 +72,36 @@ func (p *Pipeline) signIn(r *http.Request, in credentials, counters loginCounter
 	if !guest.SignedIn() || guest.UserID == user.ID {
 		next.Intended = guest.Intended
 	}
-	first, err := p.dispense(r, user, next, nil)
-	if err != nil {
-		return user, first, nil, p.refundLogin(r, counters, err)
-	}
-	next.Intent = &first.intent
-	cookies, err := p.start(r, in.remember, user, guest, next, first, counters.name)
+	first, cookies, err := p.begin(r, in.remember, user, guest, next, counters.name)
 	if err != nil && !errors.Is(err, errChanged) {
 		err = p.refundLogin(r, counters, err)
 	}
 	return user, first, cookies, err
+}
+
+// begin asks for the first intent and starts the session; again, with fresh columns,
+// where an effect is to replace a value that a column no longer has.
+func (p *Pipeline) begin(r *http.Request, remember bool, user User, guest, next Session, counter Counter) (step, []*http.Cookie, error) {
+	var failure error
+	for range maxAsks {
+		first, err := p.dispense(r, user, next, question{})
+		if err != nil {
+			return first, nil, err
+		}
+		cookies, err := p.start(r, remember, user, guest, next, first, counter)
+		if !errors.Is(err, errReplaced) {
+			return first, cookies, err
+		}
+		fresh, lost := p.Users.FindByID(r.Context(), user.ID)
+		if errors.Is(lost, ErrNotFound) || lost == nil && fresh.Password != user.Password {
+			return first, nil, errChanged
+		}
+		if lost != nil {
+			return first, nil, lost
+		}
+		user, failure = fresh, err
+	}
+	return step{}, nil, contested(failure)
 }
 
 func readCredentials(r *http.Request) (credentials, error) {
@@ -167,7 +187,7 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		case err != nil:
 			return err
 		}
-		if err := p.writeColumns(ctx, user.ID, step.columns); err != nil {
+		if err := p.writeColumns(ctx, user.ID, step); err != nil {
 			return err
 		}
 		if err := p.Throttle.Clear(ctx, counter); err != nil {

@@ -53,24 +53,42 @@ func orgSetupMissing() error {
 
 // answerOrgSetup asks the handler and, when it is satisfied, the dispenser, which
 // sees the handler's effects.
-func (p *Pipeline) answerOrgSetup(r *http.Request, a attempt) (pluginsdk.Result, *step, error) {
-	result, err := p.handleOrgSetup(r, a)
-	if err != nil || result.Status() != pluginsdk.StatusSatisfied {
-		return result, nil, err
+func (p *Pipeline) answerOrgSetup(r *http.Request, s Session, fields map[string]pluginsdk.Value) (satisfaction, error) {
+	user, err := p.stillThere(r.Context(), s.UserID)
+	if err != nil {
+		return satisfaction{}, err
 	}
-	next, err := p.dispense(r, a.user, a.session, result.Effects())
-	return result, &next, err
+	result, err := p.handleOrgSetup(r, user, s, fields)
+	if err != nil {
+		return satisfaction{}, err
+	}
+	body := satisfaction{Status: result.Status(), NextStep: result.NextStep(), Errors: result.Errors()}
+	if result.Status() != pluginsdk.StatusSatisfied {
+		return body, nil
+	}
+	a, err := p.ask(r, s, question{before: result.Effects()})
+	if err != nil {
+		return body, err
+	}
+	if a.lost {
+		// Another request has answered the step first.
+		return body, &fault.Fault{Code: fault.IntentNotCurrent, Cause: ErrSessionGone}
+	}
+	next := a.session.Intent.Envelope()
+	body.Next = &next
+	p.Logger.Info("intent satisfied", "request_id", p.Site.RequestID(r), "user", user.ID, "next", string(next.Kind))
+	return body, nil
 }
 
 // handleOrgSetup asks the handler and refuses answers that the contract forbids.
-func (p *Pipeline) handleOrgSetup(r *http.Request, a attempt) (pluginsdk.Result, error) {
+func (p *Pipeline) handleOrgSetup(r *http.Request, user User, s Session, fields map[string]pluginsdk.Value) (pluginsdk.Result, error) {
 	handler := p.OrgSetup()
 	if handler == nil { // a reload took the role away since
 		return pluginsdk.Result{}, orgSetupMissing()
 	}
-	req := p.request(r, a.session, a.session.Intent.ID)
-	req.Form = pluginsdk.ValuesOf(a.form)
-	result, err := handler.Handle(r.Context(), pluginUser(a.user, nil), req)
+	req := p.request(r, s, s.Intent.ID)
+	req.Form = pluginsdk.ValuesOf(fields)
+	result, err := handler.Handle(r.Context(), pluginUser(user, nil), req)
 	if errors.Is(err, pluginsdk.ErrContract) {
 		return result, contractFault(err)
 	}

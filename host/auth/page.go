@@ -29,7 +29,8 @@ func (p *Pipeline) screenCookie(maxAge time.Duration) *http.Cookie {
 
 // Resume decides what GET /login answers: the target for a user who is signed
 // in and settled, and "", which stands for the page, for all others. It keeps
-// the query's redirect for after the sign-in.
+// the query's redirect for after the sign-in. A person who comes here while held, or
+// by a device, has the dispenser asked.
 func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, string, error) {
 	who, err := p.Authenticate(w, r)
 	s := who.Session
@@ -40,15 +41,45 @@ func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, stri
 	if ownPage(wanted) {
 		wanted = ""
 	}
+	c, err := r.Cookie("vestibule_screen")
+	screen := err == nil && c.Value != ""
+	if s.due() && goesHere(r) && !screen {
+		return p.resumeDue(r, s, wanted)
+	}
 	if !s.Settled() {
 		return s, "", p.KeepIntended(w, r, s, wanted)
 	}
-	if c, err := r.Cookie("vestibule_screen"); err == nil && c.Value != "" {
+	if screen {
 		http.SetCookie(w, p.screenCookie(0))
 		return s, "", nil
 	}
 	target, err := p.landing(r, s, wanted)
 	return s, target, err
+}
+
+// goesHere reports whether a person goes to the page, at the top level. A prefetch, a
+// frame or a script must not move the loop on.
+func goesHere(r *http.Request) bool {
+	dest := r.Header.Get("Sec-Fetch-Dest")
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Purpose") == "" && (dest == "" || dest == "document")
+}
+
+// resumeDue asks the dispenser and decides as [Pipeline.Resume] does. The first
+// intended URL stays; without one, wanted becomes it.
+func (p *Pipeline) resumeDue(r *http.Request, s Session, wanted string) (Session, string, error) {
+	if s.Intended == "" && len(wanted) <= MaxIntended {
+		s.Intended = wanted
+	}
+	a, err := p.ask(r, s, question{})
+	if err != nil || !a.session.Settled() {
+		return a.session, "", err
+	}
+	if a.lost {
+		target, err := p.landing(r, a.session, wanted)
+		return a.session, target, err
+	}
+	target, err := p.intentTarget(r, a.session)
+	return a.session, target, err
 }
 
 // landing returns the target for a user who is signed in and settled, and
@@ -67,6 +98,12 @@ func (p *Pipeline) landing(r *http.Request, s Session, wanted string) (string, e
 	if wanted != "" {
 		return wanted, nil
 	}
+	return p.intentTarget(r, s)
+}
+
+// intentTarget returns where the redirect leads that ended the loop, or else the
+// dashboard.
+func (p *Pipeline) intentTarget(r *http.Request, s Session) (string, error) {
 	if s.Intent != nil {
 		target := s.Intent.Target()
 		if target != "" && !ownPage(strings.TrimPrefix(target, p.Site.Base(r))) {
@@ -88,7 +125,7 @@ func ownPage(target string) bool {
 
 // KeepIntended keeps the intended URL: a guest's in a cookie, so that strangers
 // write nothing, a user's in the session. What is not a local path, or a page of
-// the login itself, is not kept.
+// the login itself, is not kept. That of somebody who is held stays.
 func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, wanted string) error {
 	wanted = target.LocalPath(wanted)
 	if wanted == "" || len(wanted) > MaxIntended || ownPage(wanted) {
@@ -102,7 +139,7 @@ func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Sessio
 		http.SetCookie(w, cookie)
 		return nil
 	}
-	if wanted == s.Intended {
+	if wanted == s.Intended || s.due() && s.Intended != "" {
 		return nil
 	}
 	s.Intended = wanted

@@ -39,16 +39,12 @@ type Principal struct {
 // SignedIn reports whether the principal is a user and not a guest.
 func (p Principal) SignedIn() bool { return p.UserID != "" }
 
-// Step names how far somebody has come: "settled", or "open" while a step of the
-// sign-in remains to be done; empty for a guest.
-func (p Principal) Step() string {
-	switch {
-	case !p.SignedIn():
-		return ""
-	case p.Settled:
-		return "settled"
+// Step is how far somebody has come. Tokens count as settled.
+func (p Principal) Step() State {
+	if p.SignedIn() && p.Settled {
+		return StateSettled
 	}
-	return "open"
+	return p.Session.State()
 }
 
 // CameBy identifies the session or token that they came in by, for as long as that

@@ -14,17 +14,28 @@ type redirectPayload struct {
 	Target string `json:"target"`
 }
 
-// redirectKind ends the loop: the person is done and goes to the target.
+// redirectKind ends the loop, and the person goes to the target; or it holds the
+// person there, and the target's page posts to the loop.
 func redirectKind() kind {
 	return kind{
 		name: pluginsdk.KindRedirect,
 		accept: func(p *Pipeline, r *http.Request, _ Session, i pluginsdk.Intent, _ *step) (pluginsdk.Intent, error) {
+			if i.Held() {
+				if err := target.CheckHold(i.Target(), p.Site.Base(r), i.Prefixes()); err != nil {
+					return i, contractFault(err)
+				}
+				return pluginsdk.Redirect(i.Target()).Hold(i.Prefixes()...), nil
+			}
 			if err := target.Check(i.Target(), p.origins(r)); err != nil {
 				return i, contractFault(err)
 			}
 			return pluginsdk.Redirect(i.Target()), nil
 		},
-		payload: func(i pluginsdk.Intent) any { return redirectPayload{i.Target()} },
+		path:      "redirect",
+		available: func(*Pipeline) error { return nil },
+		form:      readHeldForm,
+		answer:    (*Pipeline).answerHeld,
+		payload:   func(i pluginsdk.Intent) any { return redirectPayload{i.Target()} },
 		restore: func(data json.RawMessage) (pluginsdk.Intent, error) {
 			var p redirectPayload
 			err := json.Unmarshal(data, &p)

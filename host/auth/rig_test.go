@@ -238,6 +238,22 @@ func (s storedSessions) Renew(ctx context.Context, r *http.Request, old, next au
 	return next, cookies, err
 }
 
+func (s storedSessions) Reload(ctx context.Context, sess auth.Session) (auth.Session, error) {
+	var out auth.Session
+	rec, err := s.backend.FindSession(ctx, sess.Key)
+	if err != nil {
+		return out, err
+	}
+	stored, err := s.store.Restore(rec)
+	if err != nil {
+		return out, err
+	}
+	text, _ := stored.Values["session"].(string)
+	err = json.Unmarshal([]byte(text), &out)
+	out.Key, out.Version = rec.Hash, rec.Version
+	return out, err
+}
+
 func (s storedSessions) Update(ctx context.Context, sess auth.Session) error {
 	stored, rec, err := s.pack(sess)
 	if err != nil {

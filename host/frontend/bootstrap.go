@@ -34,7 +34,7 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 			b.Routes[name] = &path
 		}
 	}
-	if session.SignedIn() && !session.Settled() {
+	if session.Intent != nil && !session.Settled() {
 		next := session.Intent.Envelope()
 		b.Next = &next
 	}

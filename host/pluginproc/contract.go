@@ -17,6 +17,7 @@ import (
 const (
 	maxEffects      = 64
 	maxTarget       = 8 << 10
+	maxPrefixes     = 16
 	maxPersonName   = 1 << 10
 	maxEffectName   = 128
 	maxSessionValue = 16 << 10
@@ -114,6 +115,10 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		}
 	default:
 		return broken("it asks for an effect of an unknown kind")
+	}
+	old, _ := e.Replaced()
+	if err := checkValue(e.Name(), old, limit); err != nil {
+		return err
 	}
 	return checkValue(e.Name(), e.Value(), limit)
 }

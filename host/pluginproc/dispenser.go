@@ -2,6 +2,7 @@ package pluginproc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -44,7 +45,9 @@ func (d dispenser) Dispense(ctx context.Context, user pluginsdk.User, req *plugi
 	intent, spec, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) {
 		return p.dispense(ctx, user, req)
 	})
-	if errors.Is(err, pluginsdk.ErrUnavailable) && spec.OnFailure == OnFailureBuiltin {
+	// A step that holds somebody is not opened because nobody can be asked.
+	held := req != nil && req.Held != ""
+	if errors.Is(err, pluginsdk.ErrUnavailable) && spec.OnFailure == OnFailureBuiltin && !held {
 		s.log.Warn(`the built-in dispenser answers in its place, as on_failure = "builtin" says`, "request_id", requestID(req))
 		s.options.Metrics.Builtin(spec.Name)
 		return pluginsdk.Done(), nil
@@ -78,7 +81,11 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 		if i.Target() == "" {
 			return pluginsdk.Intent{}, broken("the redirect has no target")
 		}
-		return pluginsdk.Redirect(i.Target()).With(effects...), nil
+		to := pluginsdk.Redirect(i.Target()).With(effects...)
+		if !i.Held() {
+			return to, nil
+		}
+		return to.Hold(i.Prefixes()...).NeedsMoreInput(i.NextStep()).Failed(i.Errors()...), checkHold(i)
 	case pluginsdk.KindOrgSetup:
 		if err := checkText("the person's name", i.PersonName(), maxPersonName); err != nil {
 			return pluginsdk.Intent{}, err
@@ -86,6 +93,28 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 		return pluginsdk.OrgSetup(i.PersonName()).With(effects...), nil
 	}
 	return pluginsdk.Intent{}, broken("there is no intent of kind %q", words.Cut(string(i.Kind()), 64))
+}
+
+// checkHold bounds what a held redirect carries. Where it may lead, and what it may
+// open, is for the pipeline to check.
+func checkHold(i pluginsdk.Intent) error {
+	if len(i.Prefixes()) > maxPrefixes || len(i.Errors()) > maxErrors {
+		return broken("the held redirect has %d prefixes and %d messages; %d and %d are allowed", len(i.Prefixes()), len(i.Errors()), maxPrefixes, maxErrors)
+	}
+	for _, prefix := range i.Prefixes() {
+		if err := checkText("a prefix", prefix, maxTarget); err != nil {
+			return err
+		}
+	}
+	for _, text := range i.Errors() {
+		if err := checkText("a message", text, maxError); err != nil {
+			return err
+		}
+	}
+	if text, err := json.Marshal(i.NextStep()); err != nil || len(text) > maxNextStep {
+		return broken("next_step is no JSON, or larger than %d bytes", maxNextStep)
+	}
+	return nil
 }
 
 // checkOnFailure refuses what on_failure cannot mean.

@@ -350,6 +350,11 @@ func TestBuiltinAnswersInItsPlace(t *testing.T) {
 			t.Errorf("%s: got %v, %v", way, intent, err)
 		}
 	}
+	held := request()
+	held.Held = "/terms"
+	if intent, err := h.Dispenser().Dispense(t.Context(), person("error"), held); !errors.Is(err, pluginsdk.ErrUnavailable) {
+		t.Errorf("a held step is opened: %v, %v", intent, err)
+	}
 	if _, err := h.dispense(t, "no-intent"); !errors.Is(err, pluginsdk.ErrContract) {
 		t.Errorf("a broken contract is not unavailability: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
@@ -26,6 +27,8 @@ func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
 	req.Headers = map[string]string{"Accept-Language": "de", "Cookie": "c", "Authorization": "a", "User-Agent": "u"}
 	req.Session = pluginsdk.ValuesOf(map[string]pluginsdk.Value{"fault/visits": int64(3), "other/visits": int64(4), "visits": int64(5)})
 	req.Intended, req.Routes = "/orders?a=1", map[string]string{"home": "/"}
+	req.SessionID, req.SignedInAt, req.SignedInBy, req.Held = "sid", time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), "device", "/held"
+	req.Form = pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": "7\xff"})
 	intent, err := h.Dispenser().Dispense(t.Context(), user, req)
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +53,9 @@ func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
 	}
 	wantRequest := map[string]any{
 		"ID": "r1", "IntentID": "i1", "Method": "POST", "Path": "/auth/login", "Query": "", "RemoteAddr": "", "Locale": "en",
-		"Intended": "/orders?a=1", "Routes": map[string]any{"home": "/"}, "Form": nil,
+		"Intended": "/orders?a=1", "Routes": map[string]any{"home": "/"}, "Form": map[string]any{"code": "7\uFFFD"},
 		"Headers": map[string]any{"accept-language": "de"}, "Session": map[string]any{"visits": json.Number("3")},
+		"SessionID": "sid", "SignedInAt": "2026-05-04T12:00:00Z", "SignedInBy": "device", "Held": "/held",
 	}
 	if diff := cmp.Diff(wantRequest, saw.Request); diff != "" {
 		t.Error("request:", diff)

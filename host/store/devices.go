@@ -12,6 +12,7 @@ type devices struct{ *DB }
 type deviceRow struct {
 	Selector, Verifier, Previous, Nonce, Binding, Intent []byte
 
+	Values                    []byte `db:"session_values"`
 	UserID                    string `db:"user_id"`
 	UserAgent                 string `db:"device"`
 	Address                   string
@@ -21,9 +22,9 @@ type deviceRow struct {
 // Create stores a new device.
 func (s devices) Create(ctx context.Context, d auth.Device) error {
 	return s.run(ctx, "create device", `INSERT INTO vestibule_remember_tokens
-		(selector, user_id, verifier, previous, nonce, binding, intent, device, address, created, rotated, expires)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.Selector, d.UserID, d.Verifier, orNull(d.Previous), orNull(d.Nonce), d.Binding, orNull(d.Intent),
+		(selector, user_id, verifier, previous, nonce, binding, intent, session_values, device, address, created, rotated, expires)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		d.Selector, d.UserID, d.Verifier, orNull(d.Previous), orNull(d.Nonce), d.Binding, orNull(d.Intent), orNull(d.Values),
 		clip(d.UserAgent, 255), clip(d.Address, 64), ms(d.Created), ms(d.Rotated), ms(d.Expires))
 }
 
@@ -40,14 +41,14 @@ func (s devices) Lock(ctx context.Context, selector []byte) (auth.Device, error)
 
 func (s devices) find(ctx context.Context, selector []byte, lock string) (auth.Device, error) {
 	var row deviceRow
-	err := s.get(ctx, auth.ErrNotFound, "find device", &row, `SELECT selector, user_id, verifier, previous, nonce, binding, intent,
+	err := s.get(ctx, auth.ErrNotFound, "find device", &row, `SELECT selector, user_id, verifier, previous, nonce, binding, intent, session_values,
 		device, address, created, rotated, expires FROM vestibule_remember_tokens WHERE selector = ?`+lock, selector)
 	if err != nil {
 		return auth.Device{}, err
 	}
 	return auth.Device{
 		Selector: row.Selector, UserID: row.UserID, Verifier: row.Verifier, Previous: row.Previous,
-		Nonce: row.Nonce, Binding: row.Binding, Intent: row.Intent, UserAgent: row.UserAgent, Address: row.Address,
+		Nonce: row.Nonce, Binding: row.Binding, Intent: row.Intent, Values: row.Values, UserAgent: row.UserAgent, Address: row.Address,
 		Created: fromMS(row.Created), Rotated: fromMS(row.Rotated), Expires: fromMS(row.Expires),
 	}, nil
 }
@@ -62,10 +63,10 @@ func (s devices) Rotate(ctx context.Context, d auth.Device, old []byte) (bool, e
 	return n == 1, err
 }
 
-// SetIntent keeps the open intent with the device.
-func (s devices) SetIntent(ctx context.Context, selector, intent []byte) error {
-	return s.run(ctx, "keep intent with device",
-		`UPDATE vestibule_remember_tokens SET intent = ? WHERE selector = ?`, orNull(intent), selector)
+// SetState keeps the open intent and the plugins' session values with the device.
+func (s devices) SetState(ctx context.Context, selector, intent, values []byte) error {
+	return s.run(ctx, "keep state with device",
+		`UPDATE vestibule_remember_tokens SET intent = ?, session_values = ? WHERE selector = ?`, orNull(intent), orNull(values), selector)
 }
 
 // Delete ends the device.

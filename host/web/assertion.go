@@ -73,7 +73,7 @@ func (a *Assertions) about(r *http.Request, audience string, who auth.Principal,
 		}
 	}
 	claims["iss"], claims["aud"], claims["sub"] = a.site.Base(r), audience, user.ID
-	claims["email"], claims["name"], claims["step"] = user.Email, user.Name, who.Step()
+	claims["email"], claims["name"], claims["step"] = user.Email, user.Name, string(who.Step())
 	claims["iat"], claims["nbf"], claims["exp"] = now.Unix(), now.Add(-assertionSkew).Unix(), now.Add(assertionLifetime).Unix()
 	claims["jti"] = rand.Text()
 	if id := who.Session.ID(); id != "" {

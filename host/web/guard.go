@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
@@ -12,22 +14,32 @@ import (
 type Guard string
 
 // The guards. GuardSettled, which the zero value stands for, also demands that the
-// intent loop has ended.
+// intent loop has ended, or that it holds the person where the request goes.
 const (
 	GuardSettled Guard = "settled"
 	GuardSession Guard = "session"
 	GuardNone    Guard = "none"
 )
 
-// admits reports whether a principal may pass.
-func (g Guard) admits(who auth.Principal) bool {
+// admits reports whether a principal may pass with a request.
+func (g Guard) admits(who auth.Principal, r *http.Request) bool {
 	switch g {
 	case GuardNone:
 		return true
 	case GuardSession:
 		return who.SignedIn()
 	}
-	return who.Settled
+	return who.Settled || opens(who, r)
+}
+
+// opens reports whether the step that holds somebody lets them see what the request
+// is for, whichever way its path is read.
+func opens(who auth.Principal, r *http.Request) bool {
+	if who.Step() != auth.StateHeld {
+		return false
+	}
+	readings, few := Readings(SentPath(r))
+	return few && !slices.ContainsFunc(readings, func(path string) bool { return !who.Session.Opens(path) })
 }
 
 // Fail answers a request with the fault that err is, or with an internal error.
@@ -90,7 +102,7 @@ func decide(origins crossOrigin, by auth.Authenticator, guard Guard, w http.Resp
 	if who, err = by.Authenticate(w, r); err != nil {
 		return who, false, err
 	}
-	return who, guard.admits(who), nil
+	return who, guard.admits(who, r), nil
 }
 
 // turnAway redirects a navigation to the login, which resumes an open step, and
@@ -100,16 +112,19 @@ func (g *Gate) turnAway(w http.ResponseWriter, r *http.Request, who auth.Princip
 		g.fail(w, r, refusal(who))
 		return
 	}
-	status := http.StatusSeeOther
+	status, login := http.StatusSeeOther, "/login"
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		status = http.StatusFound
-		if err := g.keep(w, r, who.Session, r.URL.RequestURI()); err != nil {
+		page := r.URL.RequestURI()
+		if who.Session.Unasked && len(page) <= auth.MaxIntended {
+			login += "?redirect=" + url.QueryEscape(page) // each tab comes back to its own
+		} else if err := g.keep(w, r, who.Session, page); err != nil {
 			g.fail(w, r, err)
 			return
 		}
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, "/login", status)
+	http.Redirect(w, r, login, status)
 }
 
 func refusal(who auth.Principal) *fault.Fault {

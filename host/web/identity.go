@@ -10,6 +10,18 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
+// StepHeader tells applications that the person is held ([auth.StateHeld]), which they
+// would otherwise take for somebody who is done.
+const StepHeader = "X-Vestibule-Step"
+
+// heldStep is what the header says: nothing of those who are not held.
+func heldStep(who auth.Principal) string {
+	if step := who.Step(); step == auth.StateHeld {
+		return string(step)
+	}
+	return ""
+}
+
 // forward tells the application where the request came from, as the host knows
 // it. The same headers of the client are dropped.
 func (p *Proxy) forward(pr *httputil.ProxyRequest) {
@@ -32,7 +44,7 @@ func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 
 // identify replaces the headers that tell who is signed in. Those from outside are
 // taken away in every spelling that an application might read as one of them.
-func (p *Proxy) identify(h http.Header, user auth.User) {
+func (p *Proxy) identify(h http.Header, user auth.User, step string) {
 	own := map[string]bool{}
 	for name := range p.o.Headers {
 		own[reserved.FoldHeader(name)] = true
@@ -48,6 +60,9 @@ func (p *Proxy) identify(h http.Header, user auth.User) {
 	h.Set("X-Vestibule-User", headerText(user.ID))
 	h.Set("X-Vestibule-Email", headerText(user.Email))
 	h.Set("X-Vestibule-Name", headerText(user.Name))
+	if step != "" {
+		h.Set(StepHeader, step)
+	}
 	for name, column := range p.o.Headers {
 		if value, ok := columnText(user, column); ok && !reserved.Credential(column) {
 			h.Set(name, headerText(value))

@@ -93,7 +93,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 	reverse := httputil.ReverseProxy{
 		Transport:     p.transport,
 		FlushInterval: -1,
-		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user, assertion) },
+		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user, heldStep(who), assertion) },
 		ModifyResponse: func(resp *http.Response) error {
 			if resp.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errors.New("the application switches to another protocol unasked")
@@ -130,7 +130,7 @@ func identityOf(ctx context.Context, who auth.Principal) (auth.User, error) {
 
 // rewrite makes the application's request of the client's. What is not named here
 // passes as it came.
-func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User, assertion string) {
+func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User, step, assertion string) {
 	if !isWebSocket(pr.In) {
 		pr.Out.Header.Del("Connection")
 		pr.Out.Header.Del("Upgrade")
@@ -139,7 +139,7 @@ func (p *Proxy) rewrite(pr *httputil.ProxyRequest, user auth.User, assertion str
 	pr.Out.Trailer = nil // could hold any header
 	p.address(pr)
 	p.forward(pr)
-	p.identify(pr.Out.Header, user)
+	p.identify(pr.Out.Header, user, step)
 	if assertion != "" {
 		pr.Out.Header.Set(AssertionHeader, assertion)
 	}

@@ -45,15 +45,41 @@ class Answer {
 
   /** A copy that asks for further effects. */
   with(...effects) {
-    return new Answer(this.message, this.fields, [...this.effects, ...effects])
+    return new this.constructor(this.message, this.fields, [...this.effects, ...effects])
+  }
+}
+
+/** A redirect, which can hold. */
+class Redirect extends Answer {
+  change(fields) {
+    return new Redirect(this.message, { intent: { ...this.fields.intent, ...fields } }, this.effects)
+  }
+
+  /**
+   * A copy that does not end the loop: until dispense, asked again, answers otherwise,
+   * the person may see only what lies at or below the target's path and the prefixes.
+   * request.held is the target then, and request.form what its page has posted.
+   */
+  hold(...prefixes) {
+    return this.change({ kind: 'hold', prefixes })
+  }
+
+  /** A copy that tells the page of the held step why; payload is that of needsMoreInput(payload). */
+  needsMoreInput(payload) {
+    return this.change({ next_step: Buffer.from(JSON.stringify(payload)) })
+  }
+
+  /** A copy that refuses what the page of the held step has posted. */
+  failed(...messages) {
+    return this.change({ errors: messages })
   }
 }
 
 const intent = (fields) => new Answer('DispenseResponse', { intent: fields })
 const result = (fields) => new Answer('HandleResponse', fields)
 
-/** The person is done and goes to target. */
-const redirect = (target) => intent({ kind: 'redirect', target })
+/** The person is done and goes to target; redirect(target).hold() keeps the loop open. */
+const redirect = (target) => new Redirect('DispenseResponse', { intent: { kind: 'redirect', target } })
 /** The details of the organisation come first. */
 const orgSetup = (personName) => intent({ kind: 'org_setup', person_name: personName })
 /** What the host's built-in dispenser would answer. */
@@ -65,8 +91,14 @@ const needsMoreInput = (payload) => result({ status: 'needs_more_input', next_st
 /** The person stays and reads the messages above the form. */
 const failed = (...messages) => result({ status: 'error', errors: messages })
 
-/** Sets a column that user_write grants. */
-const setUser = (column, value) => ({ set_user: { name: column, value } })
+/**
+ * Sets a column that user_write grants. With {replacing: old} it counts only while the
+ * column holds old: otherwise nothing of the answer is applied, and dispense is asked
+ * again with fresh columns.
+ */
+const setUser = (column, value, options = {}) => 'replacing' in options
+  ? { replace_user: { name: column, old: options.replacing, value } }
+  : { set_user: { name: column, value } }
 /** Sets a session value of the plugin's own, of 16 KiB at most, 32 KiB together; null removes it. */
 const setSession = (name, value) => ({ set_session: { name, value } })
 /** Forgets the page that the person had asked for. */
@@ -109,12 +141,20 @@ const MESSAGES = {
     1: ['id', 'string'], 2: ['intent_id', 'string'], 3: ['method', 'string'], 4: ['path', 'string'],
     5: ['query', 'string'], 6: ['headers', '%string'], 7: ['remote_addr', 'string'], 8: ['locale', 'string'],
     9: ['intended', 'string'], 10: ['routes', '%string'], 11: ['session', '%Value'],
+    12: ['session_id', 'string'], 13: ['signed_in_at', 'int64'], 14: ['signed_in_by', 'string'], 15: ['held', 'string'],
   },
-  DispenseRequest: { 1: ['user', 'User'], 2: ['request', 'Request'] },
+  DispenseRequest: { 1: ['user', 'User'], 2: ['request', 'Request'], 3: ['form', '%Value'] },
   DispenseResponse: { 1: ['intent', 'Intent'], 2: ['effects', '*Effect'] },
-  Intent: { 1: ['kind', 'string'], 2: ['target', 'string'], 3: ['person_name', 'string'] },
-  Effect: { 1: ['consume_intended', 'Empty'], 2: ['set_session', 'Assignment'], 3: ['set_user', 'Assignment'] },
+  Intent: {
+    1: ['kind', 'string'], 2: ['target', 'string'], 3: ['person_name', 'string'],
+    4: ['prefixes', '*string'], 5: ['next_step', 'bytes'], 6: ['errors', '*string'],
+  },
+  Effect: {
+    1: ['consume_intended', 'Empty'], 2: ['set_session', 'Assignment'], 3: ['set_user', 'Assignment'],
+    4: ['replace_user', 'Replacement'],
+  },
   Assignment: { 1: ['name', 'string'], 2: ['value', 'Value'] },
+  Replacement: { 1: ['name', 'string'], 2: ['old', 'Value'], 3: ['value', 'Value'] },
   HandleRequest: { 1: ['user', 'User'], 2: ['request', 'Request'], 3: ['form', '%Value'] },
   HandleResponse: { 1: ['status', 'string'], 2: ['next_step', 'bytes'], 3: ['errors', '*string'], 4: ['effects', '*Effect'] },
 }
@@ -420,6 +460,8 @@ class Plugin {
         throw new Broken(`${run} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
       }
       checkSession(request.session, answer.effects)
+      const { kind, next_step: step, errors } = answer.fields.intent || {}
+      if (kind === 'redirect' && (step || errors)) throw new Broken(`${run} returned a redirect that holds nobody and says why it does: call hold() as well`)
       return { ...answer.fields, effects: answer.effects }
     })
   }
@@ -442,9 +484,9 @@ async function byHand(plugin) {
     const role = call.role || Object.keys(ROLES).find((name) => !ROLES[name].form === !call.form)
     if (!roles.includes(role)) return console.error(`the plugin does not have the role ${role}`) ?? 1
     const answer = await plugin.answer(role, { user: { ...user, id: String(user.id) }, request, form: call.form })
-    const { intent = {}, next_step: step, effects, ...rest } = answer
-    const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value }]) =>
-      name === undefined ? [[kind, true]] : [[kind, name], ['value', value]])))
+    const { intent: { next_step: why, ...intent } = {}, next_step: step = why, effects, ...rest } = answer
+    const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value, old }]) =>
+      name === undefined ? [[kind, true]] : [[kind, name], ['value', value], ...(kind === 'replace_user' ? [['old', old]] : [])])))
     return print({ ...intent, ...rest, ...(step && { next_step: JSON.parse(step) }), effects: changes }) ?? 0
   }
   console.error(`This is "${plugin.about.name}", a plugin of Vestibule. The host starts it; by itself it does nothing.

@@ -36,7 +36,7 @@ func (o outcome) succeeded() bool {
 func (o outcome) has(want pluginsdk.Effect) {
 	o.t.Helper()
 	for _, e := range o.effects {
-		if e.Kind() == want.Kind() && e.Name() == want.Name() && reflect.DeepEqual(e.Value(), want.Value()) {
+		if reflect.DeepEqual(e, want) {
 			return
 		}
 	}
@@ -53,6 +53,9 @@ func describe(effects ...pluginsdk.Effect) string {
 			texts[i] = fmt.Sprintf("set session %s = %#v", e.Name(), e.Value())
 		case pluginsdk.EffectSetUser:
 			texts[i] = fmt.Sprintf("set user %s = %#v", e.Name(), e.Value())
+			if old, named := e.Replaced(); named {
+				texts[i] += fmt.Sprintf(" in place of %#v", old)
+			}
 		}
 	}
 	return "[" + strings.Join(texts, "; ") + "]"

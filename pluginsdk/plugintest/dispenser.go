@@ -2,6 +2,8 @@ package plugintest
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -28,10 +30,37 @@ type Answer struct {
 // Redirects wants a redirect to target.
 func (a Answer) Redirects(target string) Answer {
 	a.t.Helper()
-	if a.succeeded() && (a.Intent.Kind() != pluginsdk.KindRedirect || a.Intent.Target() != target) {
-		a.t.Errorf("the intent is %q %q, want a redirect to %q", a.Intent.Kind(), a.Intent.Target(), target)
+	if a.succeeded() && (a.Intent.Kind() != pluginsdk.KindRedirect || a.Intent.Target() != target || a.Intent.Held()) {
+		a.t.Errorf("the intent is %s, want a redirect to %q", describeIntent(a.Intent), target)
 	}
 	return a
+}
+
+// Holds wants a redirect to target that holds the person, with these prefixes open.
+func (a Answer) Holds(target string, prefixes ...string) Answer {
+	a.t.Helper()
+	held := a.Intent.Held() && a.Intent.Target() == target && slices.Equal(a.Intent.Prefixes(), prefixes)
+	if a.succeeded() && !held {
+		a.t.Errorf("the intent is %s, want one that holds at %q with the prefixes %q", describeIntent(a.Intent), target, prefixes)
+	}
+	return a
+}
+
+// Refuses wants a held redirect with a message, as of a wrong code.
+func (a Answer) Refuses(message string) Answer {
+	a.t.Helper()
+	if a.succeeded() && !slices.Contains(a.Intent.Errors(), message) {
+		a.t.Errorf("the intent is %s, want one with the message %q", describeIntent(a.Intent), message)
+	}
+	return a
+}
+
+func describeIntent(i pluginsdk.Intent) string {
+	text := fmt.Sprintf("%q %q", i.Kind(), i.Target())
+	if i.Held() {
+		text += fmt.Sprintf(", held with the prefixes %q and the messages %q", i.Prefixes(), i.Errors())
+	}
+	return text
 }
 
 // AsksForOrganisation wants org_setup, with the person greeted by this name.

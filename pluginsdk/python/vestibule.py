@@ -67,7 +67,11 @@ class User:
 
 @dataclasses.dataclass
 class Request:
-    """The request that the decision is about. form is for handlers only."""
+    """The request that the decision is about.
+
+    form is what a handler judges, or what the page of a held step has posted; held is
+    the target that holds the person. signed_in_at is in seconds since 1970.
+    """
 
     id: str = ""
     intent_id: str = ""
@@ -80,6 +84,10 @@ class Request:
     intended: str = ""
     routes: dict = dataclasses.field(default_factory=dict)
     session: dict = dataclasses.field(default_factory=dict)
+    session_id: str = ""
+    signed_in_at: int = 0
+    signed_in_by: str = ""
+    held: str = ""
     form: dict = dataclasses.field(default_factory=dict)
 
 
@@ -105,9 +113,31 @@ class _Answer:
         return dataclasses.replace(self, effects=self.effects + effects)
 
 
+class _Redirect(_Answer):
+    def _change(self, **fields):
+        return dataclasses.replace(self, fields={"intent": {**self.fields["intent"], **fields}})
+
+    def hold(self, *prefixes):
+        """A copy that does not end the loop.
+
+        Until dispense, asked again, answers otherwise, the person may see only what
+        lies at or below the target's path and the prefixes. request.held is the target
+        then, and request.form what its page has posted.
+        """
+        return self._change(kind="hold", prefixes=list(prefixes))
+
+    def needs_more_input(self, payload):
+        """A copy that tells the page of the held step why; see needs_more_input(payload)."""
+        return self._change(next_step=needs_more_input(payload).fields["next_step"])
+
+    def failed(self, *messages):
+        """A copy that refuses what the page of the held step has posted."""
+        return self._change(errors=list(messages))
+
+
 def redirect(target):
-    """The person is done and goes to target."""
-    return _Answer("DispenseResponse", {"intent": {"kind": "redirect", "target": target}})
+    """The person is done and goes to target; redirect(target).hold() keeps the loop open."""
+    return _Redirect("DispenseResponse", {"intent": {"kind": "redirect", "target": target}})
 
 
 def org_setup(person_name):
@@ -136,8 +166,17 @@ def failed(*messages):
     return _Answer("HandleResponse", {"status": "error", "errors": list(messages)})
 
 
-def set_user(column, value):
-    """Sets a column that user_write grants."""
+_ANY = object()
+
+
+def set_user(column, value, replacing=_ANY):
+    """Sets a column that user_write grants.
+
+    With replacing=old it counts only while the column holds old: otherwise nothing of
+    the answer is applied, and dispense is asked again with fresh columns.
+    """
+    if replacing is not _ANY:
+        return {"replace_user": {"name": column, "old": replacing, "value": value}}
     return {"set_user": {"name": column, "value": value}}
 
 
@@ -188,14 +227,20 @@ MESSAGES = {
         1: ("id", "string"), 2: ("intent_id", "string"), 3: ("method", "string"), 4: ("path", "string"),
         5: ("query", "string"), 6: ("headers", "%string"), 7: ("remote_addr", "string"), 8: ("locale", "string"),
         9: ("intended", "string"), 10: ("routes", "%string"), 11: ("session", "%Value"),
+        12: ("session_id", "string"), 13: ("signed_in_at", "int64"), 14: ("signed_in_by", "string"), 15: ("held", "string"),
     },
-    "DispenseRequest": {1: ("user", "User"), 2: ("request", "Request")},
+    "DispenseRequest": {1: ("user", "User"), 2: ("request", "Request"), 3: ("form", "%Value")},
     "DispenseResponse": {1: ("intent", "Intent"), 2: ("effects", "*Effect")},
-    "Intent": {1: ("kind", "string"), 2: ("target", "string"), 3: ("person_name", "string")},
+    "Intent": {
+        1: ("kind", "string"), 2: ("target", "string"), 3: ("person_name", "string"),
+        4: ("prefixes", "*string"), 5: ("next_step", "bytes"), 6: ("errors", "*string"),
+    },
     "Effect": {
         1: ("consume_intended", "Empty"), 2: ("set_session", "Assignment"), 3: ("set_user", "Assignment"),
+        4: ("replace_user", "Replacement"),
     },
     "Assignment": {1: ("name", "string"), 2: ("value", "Value")},
+    "Replacement": {1: ("name", "string"), 2: ("old", "Value"), 3: ("value", "Value")},
     "HandleRequest": {1: ("user", "User"), 2: ("request", "Request"), 3: ("form", "%Value")},
     "HandleResponse": {
         1: ("status", "string"), 2: ("next_step", "bytes"), 3: ("errors", "*string"), 4: ("effects", "*Effect"),
@@ -568,6 +613,9 @@ class _Plugin:
         if not isinstance(answer, _Answer) or answer.message != wanted:
             raise _Broken(f"{function.__name__} returned {answer!r}, which is not what one of {__name__}'s functions made")
         _check_session(request.session, answer.effects)
+        intent = answer.fields.get("intent", {})
+        if intent.get("kind") == "redirect" and {"next_step", "errors"} & intent.keys():
+            raise _Broken(f"{function.__name__} returned a redirect that holds nobody and says why it does: call hold() as well")
         return {**answer.fields, "effects": list(answer.effects)}
 
 
@@ -593,14 +641,15 @@ def _by_hand(plugin):
         if role not in about["roles"]:
             sys.exit(f"the plugin does not have the role {role}")
         answer = plugin.answer(role, message)
+        answer = {**answer.pop("intent", {}), **answer}
         if "next_step" in answer:
             answer["next_step"] = json.loads(answer["next_step"])
         for effect in answer["effects"]:
-            for kind in ("set_user", "set_session"):
+            for kind in ("set_user", "set_session", "replace_user"):
                 if kind in effect:
-                    effect["value"] = effect[kind]["value"]
+                    effect.update({key: value for key, value in effect[kind].items() if key != "name"})
                     effect[kind] = effect[kind]["name"]
-        print(json.dumps({**answer.pop("intent", {}), **answer}, indent=2, ensure_ascii=False, default=str))
+        print(json.dumps(answer, indent=2, ensure_ascii=False, default=str))
         return 0
     program = os.path.abspath(sys.argv[0])
     print(f"""This is "{about['name']}", a plugin of Vestibule. The host starts it; by itself it does nothing.

@@ -14,7 +14,7 @@ func deviceRules() []rule {
 		{"a device is found as it was created", deviceIsFound},
 		{"a rotation replaces the newest verifier only", rotationReplacesNewest},
 		{"of parallel rotations exactly one happens", oneRotation},
-		{"the open intent is kept and cleared", intentIsKept},
+		{"the open intent and the session values are kept and cleared", intentIsKept},
 		{"a device ends alone, or all of a user together", deletedDevice},
 		{"any user agent is stored", anyUserAgent},
 	}
@@ -74,11 +74,11 @@ func oneRotation(t *testing.T, e *env, db *store.DB) {
 
 func intentIsKept(t *testing.T, e *env, db *store.DB) {
 	d := e.device(db, 1, "7")
-	for _, intent := range [][]byte{[]byte(`{"id":"1"}`), nil} {
-		e.must(db.Devices().SetIntent(e.ctx, d.Selector, intent))
+	for _, state := range [][2][]byte{{[]byte(`{"id":"1"}`), nil}, {nil, []byte(`{"p/v":{"i":1}}`)}, {nil, nil}} {
+		e.must(db.Devices().SetState(e.ctx, d.Selector, state[0], state[1]))
 		got, err := db.Devices().Find(e.ctx, d.Selector)
 		e.must(err)
-		e.equal(intent, got.Intent)
+		e.equal(state, [2][]byte{got.Intent, got.Values})
 	}
 }
 

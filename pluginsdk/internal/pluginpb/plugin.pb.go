@@ -653,7 +653,16 @@ type Request struct {
 	// The host's named routes and their paths.
 	Routes map[string]string `protobuf:"bytes,10,rep,name=routes,proto3" json:"routes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The plugin's own session values.
-	Session       map[string]*Value `protobuf:"bytes,11,rep,name=session,proto3" json:"session,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Session map[string]*Value `protobuf:"bytes,11,rep,name=session,proto3" json:"session,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Names the session to nobody but plugins, for as long as it lasts; empty at
+	// sign-in, when there is none yet.
+	SessionId string `protobuf:"bytes,12,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// When the person gave the password, in seconds since 1970, and how the session
+	// began: "password", or "device" for one that has been kept signed in since then.
+	SignedInAt int64  `protobuf:"varint,13,opt,name=signed_in_at,json=signedInAt,proto3" json:"signed_in_at,omitempty"`
+	SignedInBy string `protobuf:"bytes,14,opt,name=signed_in_by,json=signedInBy,proto3" json:"signed_in_by,omitempty"`
+	// The target of the redirect that holds the person; empty when none does.
+	Held          string `protobuf:"bytes,15,opt,name=held,proto3" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -765,10 +774,41 @@ func (x *Request) GetSession() map[string]*Value {
 	return nil
 }
 
+func (x *Request) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *Request) GetSignedInAt() int64 {
+	if x != nil {
+		return x.SignedInAt
+	}
+	return 0
+}
+
+func (x *Request) GetSignedInBy() string {
+	if x != nil {
+		return x.SignedInBy
+	}
+	return ""
+}
+
+func (x *Request) GetHeld() string {
+	if x != nil {
+		return x.Held
+	}
+	return ""
+}
+
 type DispenseRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	User          *User                  `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
-	Request       *Request               `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	User    *User                  `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	Request *Request               `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	// What the page of a held step posted: up to 32 fields of its own choice, which
+	// the host has not validated. Empty otherwise.
+	Form          map[string]*Value `protobuf:"bytes,3,rep,name=form,proto3" json:"form,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -813,6 +853,13 @@ func (x *DispenseRequest) GetUser() *User {
 func (x *DispenseRequest) GetRequest() *Request {
 	if x != nil {
 		return x.Request
+	}
+	return nil
+}
+
+func (x *DispenseRequest) GetForm() map[string]*Value {
+	if x != nil {
+		return x.Form
 	}
 	return nil
 }
@@ -872,14 +919,22 @@ func (x *DispenseResponse) GetEffects() []*Effect {
 
 type Intent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "redirect", "org_setup", or "done": what the host's built-in dispenser
-	// would answer. Anything else breaks the contract.
+	// "redirect", "hold", "org_setup", or "done": what the host's built-in
+	// dispenser would answer. Anything else breaks the contract; "hold" breaks that
+	// of hosts which do not know it, so that none lets the person pass.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// For "redirect": a rooted path, or a URL of an origin that the host allows;
-	// at most 8 KiB.
+	// at most 8 KiB. For "hold": one on the host's own origin, at or below which
+	// the person may go until the dispenser answers otherwise.
 	Target string `protobuf:"bytes,2,opt,name=target,proto3" json:"target,omitempty"`
 	// For "org_setup".
-	PersonName    string `protobuf:"bytes,3,opt,name=person_name,json=personName,proto3" json:"person_name,omitempty"`
+	PersonName string `protobuf:"bytes,3,opt,name=person_name,json=personName,proto3" json:"person_name,omitempty"`
+	// For "hold": up to 16 further paths at or below which the person may go.
+	Prefixes []string `protobuf:"bytes,4,rep,name=prefixes,proto3" json:"prefixes,omitempty"`
+	// For "hold", when the same target holds the person again: what its page is
+	// told, as in HandleResponse. errors win over next_step.
+	NextStep      []byte   `protobuf:"bytes,5,opt,name=next_step,json=nextStep,proto3" json:"next_step,omitempty"`
+	Errors        []string `protobuf:"bytes,6,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -935,6 +990,27 @@ func (x *Intent) GetPersonName() string {
 	return ""
 }
 
+func (x *Intent) GetPrefixes() []string {
+	if x != nil {
+		return x.Prefixes
+	}
+	return nil
+}
+
+func (x *Intent) GetNextStep() []byte {
+	if x != nil {
+		return x.NextStep
+	}
+	return nil
+}
+
+func (x *Intent) GetErrors() []string {
+	if x != nil {
+		return x.Errors
+	}
+	return nil
+}
+
 // Effect is one change that the plugin asks for. The host applies all effects
 // of an answer in one transaction, or none. One in which nothing is set breaks
 // the contract.
@@ -945,6 +1021,7 @@ type Effect struct {
 	//	*Effect_ConsumeIntended
 	//	*Effect_SetSession
 	//	*Effect_SetUser
+	//	*Effect_ReplaceUser
 	Kind          isEffect_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1014,6 +1091,15 @@ func (x *Effect) GetSetUser() *Assignment {
 	return nil
 }
 
+func (x *Effect) GetReplaceUser() *Replacement {
+	if x != nil {
+		if x, ok := x.Kind.(*Effect_ReplaceUser); ok {
+			return x.ReplaceUser
+		}
+	}
+	return nil
+}
+
 type isEffect_Kind interface {
 	isEffect_Kind()
 }
@@ -1033,11 +1119,19 @@ type Effect_SetUser struct {
 	SetUser *Assignment `protobuf:"bytes,3,opt,name=set_user,json=setUser,proto3,oneof"`
 }
 
+type Effect_ReplaceUser struct {
+	// The same, if the column still has the value that the plugin has seen.
+	// Otherwise nothing of the answer is applied, and a dispenser is asked again.
+	ReplaceUser *Replacement `protobuf:"bytes,4,opt,name=replace_user,json=replaceUser,proto3,oneof"`
+}
+
 func (*Effect_ConsumeIntended) isEffect_Kind() {}
 
 func (*Effect_SetSession) isEffect_Kind() {}
 
 func (*Effect_SetUser) isEffect_Kind() {}
+
+func (*Effect_ReplaceUser) isEffect_Kind() {}
 
 type ConsumeIntended struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1127,6 +1221,67 @@ func (x *Assignment) GetValue() *Value {
 	return nil
 }
 
+type Replacement struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Unset is null.
+	Old           *Value `protobuf:"bytes,2,opt,name=old,proto3" json:"old,omitempty"`
+	Value         *Value `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Replacement) Reset() {
+	*x = Replacement{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Replacement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Replacement) ProtoMessage() {}
+
+func (x *Replacement) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Replacement.ProtoReflect.Descriptor instead.
+func (*Replacement) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Replacement) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Replacement) GetOld() *Value {
+	if x != nil {
+		return x.Old
+	}
+	return nil
+}
+
+func (x *Replacement) GetValue() *Value {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
 type HandleRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	User    *User                  `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -1140,7 +1295,7 @@ type HandleRequest struct {
 
 func (x *HandleRequest) Reset() {
 	*x = HandleRequest{}
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[15]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1307,7 @@ func (x *HandleRequest) String() string {
 func (*HandleRequest) ProtoMessage() {}
 
 func (x *HandleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[15]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1320,7 @@ func (x *HandleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HandleRequest.ProtoReflect.Descriptor instead.
 func (*HandleRequest) Descriptor() ([]byte, []int) {
-	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{15}
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *HandleRequest) GetUser() *User {
@@ -1206,7 +1361,7 @@ type HandleResponse struct {
 
 func (x *HandleResponse) Reset() {
 	*x = HandleResponse{}
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1373,7 @@ func (x *HandleResponse) String() string {
 func (*HandleResponse) ProtoMessage() {}
 
 func (x *HandleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1386,7 @@ func (x *HandleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HandleResponse.ProtoReflect.Descriptor instead.
 func (*HandleResponse) Descriptor() ([]byte, []int) {
-	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *HandleResponse) GetStatus() string {
@@ -1312,7 +1467,7 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\acolumns\x18\x04 \x03(\v2&.vestibule.plugin.v1.User.ColumnsEntryR\acolumns\x1aV\n" +
 	"\fColumnsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\xe8\x04\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\xdf\x05\n" +
 	"\aRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tintent_id\x18\x02 \x01(\tR\bintentId\x12\x16\n" +
@@ -1326,7 +1481,14 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\bintended\x18\t \x01(\tR\bintended\x12@\n" +
 	"\x06routes\x18\n" +
 	" \x03(\v2(.vestibule.plugin.v1.Request.RoutesEntryR\x06routes\x12C\n" +
-	"\asession\x18\v \x03(\v2).vestibule.plugin.v1.Request.SessionEntryR\asession\x1a:\n" +
+	"\asession\x18\v \x03(\v2).vestibule.plugin.v1.Request.SessionEntryR\asession\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\f \x01(\tR\tsessionId\x12 \n" +
+	"\fsigned_in_at\x18\r \x01(\x03R\n" +
+	"signedInAt\x12 \n" +
+	"\fsigned_in_by\x18\x0e \x01(\tR\n" +
+	"signedInBy\x12\x12\n" +
+	"\x04held\x18\x0f \x01(\tR\x04held\x1a:\n" +
 	"\fHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
@@ -1335,29 +1497,41 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aV\n" +
 	"\fSessionEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"x\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\x91\x02\n" +
 	"\x0fDispenseRequest\x12-\n" +
 	"\x04user\x18\x01 \x01(\v2\x19.vestibule.plugin.v1.UserR\x04user\x126\n" +
-	"\arequest\x18\x02 \x01(\v2\x1c.vestibule.plugin.v1.RequestR\arequest\"~\n" +
+	"\arequest\x18\x02 \x01(\v2\x1c.vestibule.plugin.v1.RequestR\arequest\x12B\n" +
+	"\x04form\x18\x03 \x03(\v2..vestibule.plugin.v1.DispenseRequest.FormEntryR\x04form\x1aS\n" +
+	"\tFormEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"~\n" +
 	"\x10DispenseResponse\x123\n" +
 	"\x06intent\x18\x01 \x01(\v2\x1b.vestibule.plugin.v1.IntentR\x06intent\x125\n" +
-	"\aeffects\x18\x02 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects\"U\n" +
+	"\aeffects\x18\x02 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects\"\xa6\x01\n" +
 	"\x06Intent\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\tR\x06target\x12\x1f\n" +
 	"\vperson_name\x18\x03 \x01(\tR\n" +
-	"personName\"\xe5\x01\n" +
+	"personName\x12\x1a\n" +
+	"\bprefixes\x18\x04 \x03(\tR\bprefixes\x12\x1b\n" +
+	"\tnext_step\x18\x05 \x01(\fR\bnextStep\x12\x16\n" +
+	"\x06errors\x18\x06 \x03(\tR\x06errors\"\xac\x02\n" +
 	"\x06Effect\x12Q\n" +
 	"\x10consume_intended\x18\x01 \x01(\v2$.vestibule.plugin.v1.ConsumeIntendedH\x00R\x0fconsumeIntended\x12B\n" +
 	"\vset_session\x18\x02 \x01(\v2\x1f.vestibule.plugin.v1.AssignmentH\x00R\n" +
 	"setSession\x12<\n" +
-	"\bset_user\x18\x03 \x01(\v2\x1f.vestibule.plugin.v1.AssignmentH\x00R\asetUserB\x06\n" +
+	"\bset_user\x18\x03 \x01(\v2\x1f.vestibule.plugin.v1.AssignmentH\x00R\asetUser\x12E\n" +
+	"\freplace_user\x18\x04 \x01(\v2 .vestibule.plugin.v1.ReplacementH\x00R\vreplaceUserB\x06\n" +
 	"\x04kind\"\x11\n" +
 	"\x0fConsumeIntended\"R\n" +
 	"\n" +
 	"Assignment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value\"\x8d\x02\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value\"\x81\x01\n" +
+	"\vReplacement\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
+	"\x03old\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x03old\x120\n" +
+	"\x05value\x18\x03 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value\"\x8d\x02\n" +
 	"\rHandleRequest\x12-\n" +
 	"\x04user\x18\x01 \x01(\v2\x19.vestibule.plugin.v1.UserR\x04user\x126\n" +
 	"\arequest\x18\x02 \x01(\v2\x1c.vestibule.plugin.v1.RequestR\arequest\x12@\n" +
@@ -1388,7 +1562,7 @@ func file_vestibule_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 	return file_vestibule_plugin_v1_plugin_proto_rawDescData
 }
 
-var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),   // 0: vestibule.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),  // 1: vestibule.plugin.v1.DescribeResponse
@@ -1405,49 +1579,56 @@ var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*Effect)(nil),            // 12: vestibule.plugin.v1.Effect
 	(*ConsumeIntended)(nil),   // 13: vestibule.plugin.v1.ConsumeIntended
 	(*Assignment)(nil),        // 14: vestibule.plugin.v1.Assignment
-	(*HandleRequest)(nil),     // 15: vestibule.plugin.v1.HandleRequest
-	(*HandleResponse)(nil),    // 16: vestibule.plugin.v1.HandleResponse
-	nil,                       // 17: vestibule.plugin.v1.User.ColumnsEntry
-	nil,                       // 18: vestibule.plugin.v1.Request.HeadersEntry
-	nil,                       // 19: vestibule.plugin.v1.Request.RoutesEntry
-	nil,                       // 20: vestibule.plugin.v1.Request.SessionEntry
-	nil,                       // 21: vestibule.plugin.v1.HandleRequest.FormEntry
+	(*Replacement)(nil),       // 15: vestibule.plugin.v1.Replacement
+	(*HandleRequest)(nil),     // 16: vestibule.plugin.v1.HandleRequest
+	(*HandleResponse)(nil),    // 17: vestibule.plugin.v1.HandleResponse
+	nil,                       // 18: vestibule.plugin.v1.User.ColumnsEntry
+	nil,                       // 19: vestibule.plugin.v1.Request.HeadersEntry
+	nil,                       // 20: vestibule.plugin.v1.Request.RoutesEntry
+	nil,                       // 21: vestibule.plugin.v1.Request.SessionEntry
+	nil,                       // 22: vestibule.plugin.v1.DispenseRequest.FormEntry
+	nil,                       // 23: vestibule.plugin.v1.HandleRequest.FormEntry
 }
 var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	2,  // 0: vestibule.plugin.v1.DescribeResponse.config:type_name -> vestibule.plugin.v1.ConfigKey
 	5,  // 1: vestibule.plugin.v1.ConfigureResponse.problems:type_name -> vestibule.plugin.v1.Problem
-	17, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
-	18, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
-	19, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
-	20, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
+	18, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
+	19, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
+	20, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
+	21, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
 	7,  // 6: vestibule.plugin.v1.DispenseRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 7: vestibule.plugin.v1.DispenseRequest.request:type_name -> vestibule.plugin.v1.Request
-	11, // 8: vestibule.plugin.v1.DispenseResponse.intent:type_name -> vestibule.plugin.v1.Intent
-	12, // 9: vestibule.plugin.v1.DispenseResponse.effects:type_name -> vestibule.plugin.v1.Effect
-	13, // 10: vestibule.plugin.v1.Effect.consume_intended:type_name -> vestibule.plugin.v1.ConsumeIntended
-	14, // 11: vestibule.plugin.v1.Effect.set_session:type_name -> vestibule.plugin.v1.Assignment
-	14, // 12: vestibule.plugin.v1.Effect.set_user:type_name -> vestibule.plugin.v1.Assignment
-	6,  // 13: vestibule.plugin.v1.Assignment.value:type_name -> vestibule.plugin.v1.Value
-	7,  // 14: vestibule.plugin.v1.HandleRequest.user:type_name -> vestibule.plugin.v1.User
-	8,  // 15: vestibule.plugin.v1.HandleRequest.request:type_name -> vestibule.plugin.v1.Request
-	21, // 16: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
-	12, // 17: vestibule.plugin.v1.HandleResponse.effects:type_name -> vestibule.plugin.v1.Effect
-	6,  // 18: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 19: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 20: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	0,  // 21: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
-	3,  // 22: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
-	9,  // 23: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
-	15, // 24: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
-	1,  // 25: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
-	4,  // 26: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
-	10, // 27: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
-	16, // 28: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
-	25, // [25:29] is the sub-list for method output_type
-	21, // [21:25] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	22, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
+	11, // 9: vestibule.plugin.v1.DispenseResponse.intent:type_name -> vestibule.plugin.v1.Intent
+	12, // 10: vestibule.plugin.v1.DispenseResponse.effects:type_name -> vestibule.plugin.v1.Effect
+	13, // 11: vestibule.plugin.v1.Effect.consume_intended:type_name -> vestibule.plugin.v1.ConsumeIntended
+	14, // 12: vestibule.plugin.v1.Effect.set_session:type_name -> vestibule.plugin.v1.Assignment
+	14, // 13: vestibule.plugin.v1.Effect.set_user:type_name -> vestibule.plugin.v1.Assignment
+	15, // 14: vestibule.plugin.v1.Effect.replace_user:type_name -> vestibule.plugin.v1.Replacement
+	6,  // 15: vestibule.plugin.v1.Assignment.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 16: vestibule.plugin.v1.Replacement.old:type_name -> vestibule.plugin.v1.Value
+	6,  // 17: vestibule.plugin.v1.Replacement.value:type_name -> vestibule.plugin.v1.Value
+	7,  // 18: vestibule.plugin.v1.HandleRequest.user:type_name -> vestibule.plugin.v1.User
+	8,  // 19: vestibule.plugin.v1.HandleRequest.request:type_name -> vestibule.plugin.v1.Request
+	23, // 20: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
+	12, // 21: vestibule.plugin.v1.HandleResponse.effects:type_name -> vestibule.plugin.v1.Effect
+	6,  // 22: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 23: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 24: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 25: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	0,  // 26: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
+	3,  // 27: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
+	9,  // 28: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
+	16, // 29: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
+	1,  // 30: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
+	4,  // 31: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
+	10, // 32: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
+	17, // 33: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
+	30, // [30:34] is the sub-list for method output_type
+	26, // [26:30] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_vestibule_plugin_v1_plugin_proto_init() }
@@ -1466,6 +1647,7 @@ func file_vestibule_plugin_v1_plugin_proto_init() {
 		(*Effect_ConsumeIntended)(nil),
 		(*Effect_SetSession)(nil),
 		(*Effect_SetUser)(nil),
+		(*Effect_ReplaceUser)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1473,7 +1655,7 @@ func file_vestibule_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vestibule_plugin_v1_plugin_proto_rawDesc), len(file_vestibule_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -106,7 +106,8 @@ func request(t *testing.T, p *plugintest.Plugin) {
 		*r = pluginsdk.Request{
 			ID: "r", IntentID: "i", Method: "POST", Path: "/p", Query: "q=1", Headers: map[string]string{"h": "v"},
 			RemoteAddr: "::1", Locale: "de", Intended: "/x", Routes: map[string]string{"home": "/"},
-			Session: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"s": int64(1)}),
+			Session: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"s": int64(1)}), SessionID: "sid", SignedInAt: time.Unix(1<<33, 0), SignedInBy: "device",
+			Held: "/held", Form: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": "1"}),
 		}
 	})
 	var told struct{ User, Request map[string]any }
@@ -116,7 +117,8 @@ func request(t *testing.T, p *plugintest.Plugin) {
 	want := map[string]any{
 		"id": "r", "intent_id": "i", "method": "POST", "path": "/p", "query": "q=1", "headers": map[string]any{"h": "v"},
 		"remote_addr": "::1", "locale": "de", "intended": "/x", "routes": map[string]any{"home": "/"},
-		"session": map[string]any{"s": 1.0}, "form": map[string]any{},
+		"session": map[string]any{"s": 1.0}, "session_id": "sid", "signed_in_at": float64(1 << 33), "signed_in_by": "device",
+		"held": "/held", "form": map[string]any{"code": "1"},
 	}
 	if diff := cmp.Diff(want, told.Request); diff != "" {
 		t.Error(diff)
@@ -139,6 +141,13 @@ func answers(t *testing.T, p *plugintest.Plugin) {
 	p.Dispense(person("done", nil)).IsDone()
 	p.Dispense(person("setup", nil)).AsksForOrganisation("Ada 👩‍🚀")
 	p.Dispense(person("log", nil)).IsDone()
+	p.Dispense(person("hold", nil)).Holds("/held", "/assets", "/ü").
+		With(pluginsdk.SetUser("a", int64(5)).Replacing(nil)).With(pluginsdk.SetUser("b", nil).Replacing(int64(4)))
+	more := p.Dispense(person("more", nil)).Holds("/held").With(pluginsdk.ConsumeIntended())
+	if more.Intent.NextStep()["message"] != "ü" {
+		t.Errorf("got %v", more.Intent.NextStep())
+	}
+	p.Dispense(person("refuse", nil), func(r *pluginsdk.Request) { r.Form = pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": int64(17)}) }).Refuses("no").Refuses("17")
 	named := func(name string) map[string]pluginsdk.Value { return map[string]pluginsdk.Value{"org_name": name} }
 	p.Handle(person("Ada", nil), nil).Satisfied().With(pluginsdk.SetUser("partner_id", int64(math.MaxInt64)))
 	p.Handle(person("Ada", nil), named("no")).Refuses("ü")
@@ -155,6 +164,7 @@ func failures(t *testing.T, p *plugintest.Plugin) {
 		"range":   nil,
 		"nothing": pluginsdk.ErrContract,
 		"wrong":   pluginsdk.ErrContract,
+		"unheld":  pluginsdk.ErrContract,
 	}
 	for name, want := range tests {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

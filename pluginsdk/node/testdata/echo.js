@@ -23,6 +23,10 @@ function dispense(user, request) {
       return v.done()
     case 'done': return v.done()
     case 'setup': return v.orgSetup('Ada 👩‍🚀')
+    case 'hold': return v.redirect('/held').hold('/assets', '/ü').with(v.setUser('a', 5, { replacing: null }), v.setUser('b', null, { replacing: 4n }))
+    case 'more': return v.redirect('/held').with(v.consumeIntended()).hold().needsMoreInput({ message: 'ü' })
+    case 'refuse': return v.redirect('/held').hold().failed('no', String(request.form.code))
+    case 'unheld': return v.redirect('/held').failed('no')
   }
   const effects = Object.entries(user.columns).map(([name, value]) => v.setUser(name, value))
   return v.redirect('/' + text({ user, request })).with(v.consumeIntended(), v.setSession('n', 1), ...effects)

@@ -39,6 +39,14 @@ def dispense(user, request):
         return v.done()
     if user.name == "setup":
         return v.org_setup("Ada 👩‍🚀")
+    if user.name == "hold":
+        return v.redirect("/held").hold("/assets", "/ü").with_(v.set_user("a", 5, replacing=None), v.set_user("b", None, replacing=4))
+    if user.name == "more":
+        return v.redirect("/held").with_(v.consume_intended()).hold().needs_more_input({"message": "ü"})
+    if user.name == "refuse":
+        return v.redirect("/held").hold().failed("no", str(request.form["code"]))
+    if user.name == "unheld":
+        return v.redirect("/held").failed("no")
     told = {"user": dataclasses.asdict(user), "request": dataclasses.asdict(request)}
     effects = [v.set_user(name, value) for name, value in user.columns.items()]
     return v.redirect("/" + text(told)).with_(v.consume_intended(), v.set_session("n", 1), *effects)

@@ -1,0 +1,175 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// maxAsks is how often one request asks the dispenser when its answer comes to
+// nothing because a column, or the session, has changed meanwhile.
+const maxAsks = 3
+
+// errReplaced is returned when a column no longer has the value that an effect is to
+// replace. Nothing was written then.
+var errReplaced = errors.New("a column has another value than the effect on it replaces")
+
+// An asked is what became of a question about a stored session.
+type asked struct {
+	// session is as it is stored now, and step what the dispenser answered.
+	session Session
+	step    step
+	// lost tells that another request has taken the step first: session is what it
+	// made, and step was not applied. Neither was it where there is an error.
+	lost bool
+}
+
+// ask asks the dispenser about a stored session and commits what it answers: the
+// effects, the prefixes and the next intent, in one transaction that replaces the
+// session only as it was read.
+func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
+	ctx := r.Context()
+	var st step
+	var failure error
+	for range maxAsks {
+		user, err := p.stillThere(ctx, s.UserID)
+		if err != nil {
+			return asked{}, err
+		}
+		if st, err = p.dispense(r, user, s, q); err != nil {
+			return asked{}, err
+		}
+		next := st.applyTo(s)
+		failure = p.commit(ctx, next, st)
+		switch {
+		case failure == nil:
+			next.Version++
+			return asked{session: next, step: st}, nil
+		case errors.Is(failure, errReplaced):
+			continue
+		case errors.Is(failure, ErrNotFound): // the application has deleted the user meanwhile
+			return asked{step: st}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
+		case !errors.Is(failure, ErrSessionGone):
+			return asked{step: st}, failure
+		}
+		now, err := p.Sessions.Reload(ctx, s)
+		switch {
+		case err != nil:
+			return asked{step: st}, err
+		case !now.SignedIn():
+			return asked{step: st}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
+		case !sameStep(s, now):
+			return asked{session: now, step: st, lost: true}, nil
+		}
+		s = now // something else in it has changed
+	}
+	return asked{step: st}, contested(failure)
+}
+
+// contested is the fault of an answer that could not be applied maxAsks times.
+func contested(cause error) error {
+	return &fault.Fault{
+		Code: fault.DispenserUnavailable, RetryAfter: retryAfter,
+		Cause: fmt.Errorf("nothing was applied of %d answers in a row: %w", maxAsks, cause),
+	}
+}
+
+// stillThere returns the user of a session, and a fault where the application has
+// deleted them.
+func (p *Pipeline) stillThere(ctx context.Context, userID string) (User, error) {
+	user, err := p.Users.FindByID(ctx, userID)
+	if errors.Is(err, ErrNotFound) {
+		err = &fault.Fault{Code: fault.Unauthenticated, Cause: err}
+	}
+	return user, err
+}
+
+// sameStep reports whether two readings of one session are about the same step.
+func sameStep(a, b Session) bool {
+	if a.Intent == nil || b.Intent == nil {
+		return a.Intent == nil && b.Intent == nil && a.Unasked == b.Unasked
+	}
+	return a.Intent.ID == b.Intent.ID
+}
+
+// commit writes a step and the session that it leads to, all or nothing. It fails
+// with errReplaced, with ErrSessionGone where another request was first, and with
+// ErrNotFound where the user is gone.
+func (p *Pipeline) commit(ctx context.Context, next Session, st step) error {
+	return p.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := p.writeColumns(ctx, next.UserID, st); err != nil {
+			return err
+		}
+		if next.Device != nil {
+			values, err := keptValues(next)
+			if err != nil {
+				return err
+			}
+			if err := p.Devices.SetState(ctx, next.Device, openIntent(next), values); err != nil {
+				return err
+			}
+		}
+		return p.Sessions.Update(ctx, next)
+	})
+}
+
+// writeColumns writes the columns that a step sets, unless one of them has another
+// value by now than its effect replaces. It belongs into a transaction: the lock on
+// the user keeps it that way until the end.
+func (p *Pipeline) writeColumns(ctx context.Context, userID string, st step) error {
+	if len(st.columns) == 0 {
+		return nil
+	}
+	if len(st.replaced) > 0 {
+		now, err := p.Users.Lock(ctx, userID)
+		if err != nil {
+			return err
+		}
+		for name, old := range st.replaced {
+			if !sameValue(columnOf(now, name), old) {
+				return fmt.Errorf("%w: %q; the plugin must take the value to replace from the user that it is asked about", errReplaced, name)
+			}
+		}
+	}
+	return p.Users.SetColumns(ctx, userID, st.columns)
+}
+
+// columnOf returns a column as plugins see it. A name is a field of its own there,
+// empty where null.
+func columnOf(u User, name string) pluginsdk.Value {
+	if name == "name" {
+		return u.Name
+	}
+	return u.Columns[name]
+}
+
+// sameValue compares the value of a column with what a plugin has seen of it. Plugins
+// get texts in UTF-8, and in some languages a whole number is no float.
+func sameValue(column, seen pluginsdk.Value) bool {
+	switch a := column.(type) {
+	case string:
+		b, ok := seen.(string)
+		return ok && strings.ToValidUTF8(a, "\uFFFD") == b
+	case []byte:
+		b, ok := seen.([]byte)
+		return ok && bytes.Equal(a, b)
+	case int64:
+		if b, ok := seen.(float64); ok {
+			return float64(a) == b && int64(b) == a
+		}
+	case float64:
+		if b, ok := seen.(int64); ok {
+			return float64(b) == a && int64(a) == b
+		}
+	}
+	if _, ok := seen.([]byte); ok {
+		return false
+	}
+	return column == seen
+}

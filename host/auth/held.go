@@ -1,0 +1,107 @@
+package auth
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// maxHeldFields and maxHeldForm bound what the page of a held step posts, in fields
+// and in bytes.
+const (
+	maxHeldFields = 32
+	maxHeldForm   = 8 << 10
+)
+
+// answerHeld asks the dispenser again, with what the page of a held step has posted.
+// Whether that opens the step is for the dispenser to say. Its refusals are counted
+// by user, over all sessions and hosts, before it is asked, so that nobody can try
+// many codes at the same time.
+func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]pluginsdk.Value) (satisfaction, error) {
+	counter := Counter{Kind: "held", Login: s.UserID}
+	if err := p.takeAttempt(r, counter, p.Attempts, "redirect"); err != nil {
+		return satisfaction{}, err
+	}
+	a, err := p.ask(r, s, question{form: fields})
+	if len(a.step.failures) == 0 { // a refusal counts, whatever became of it
+		p.refundAttempt(r, counter)
+	}
+	if err != nil {
+		return satisfaction{}, err
+	}
+	body := judged(s, a)
+	p.Logger.Info("held step", "request_id", p.Site.RequestID(r), "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()))
+	return body, nil
+}
+
+// judged returns what the page of a held step is told. The same target once more
+// means that the person stays; anything else is the next step.
+func judged(before Session, a asked) satisfaction {
+	now := a.session
+	stays := now.State() == StateHeld && now.Intent.Target() == before.Intent.Target()
+	switch {
+	case !stays:
+		body := satisfaction{Status: pluginsdk.StatusSatisfied}
+		if now.Intent != nil {
+			next := now.Intent.Envelope()
+			body.Next = &next
+		}
+		return body
+	case len(a.step.failures) > 0:
+		return satisfaction{Status: pluginsdk.StatusError, Errors: a.step.failures}
+	}
+	payload := map[string]any{}
+	if !a.lost {
+		maps.Copy(payload, a.step.nextStep)
+	}
+	payload["target"] = now.Intent.Target()
+	return satisfaction{Status: pluginsdk.StatusNeedsMoreInput, NextStep: payload}
+}
+
+// readHeldForm decodes up to 32 scalar fields. What they mean is the plugin's affair.
+func readHeldForm(r *http.Request) (map[string]pluginsdk.Value, error) {
+	if r.ContentLength > maxHeldForm {
+		return nil, &fault.Fault{Code: fault.TooLarge}
+	}
+	r.Body = http.MaxBytesReader(nil, r.Body, maxHeldForm)
+	f, err := form.Read(r)
+	if _, over := errors.AsType[*http.MaxBytesError](err); over {
+		return nil, &fault.Fault{Code: fault.TooLarge}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Values) > maxHeldFields {
+		return nil, &fault.Fault{Code: fault.Malformed, Cause: fmt.Errorf("%d fields were posted for a held step, which takes %d", len(f.Values), maxHeldFields)}
+	}
+	out := make(map[string]pluginsdk.Value, len(f.Values))
+	for name, v := range f.Values {
+		switch v := v.(type) {
+		case nil, bool, string:
+			out[name] = v
+		case json.Number:
+			out[name] = number(v)
+		default:
+			return nil, form.WrongType(name, "a scalar", v)
+		}
+	}
+	return out, nil
+}
+
+// number returns a whole number as int64 and any other as float64; a number that is
+// out of their range stays a text.
+func number(n json.Number) pluginsdk.Value {
+	if i, err := n.Int64(); err == nil {
+		return i
+	}
+	if f, err := n.Float64(); err == nil {
+		return f
+	}
+	return n.String()
+}

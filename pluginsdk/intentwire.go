@@ -1,0 +1,77 @@
+package pluginsdk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+)
+
+// wireHold is the kind of a held redirect in the protocol. It is a kind of its own
+// there, and not a mark on a redirect, so that a host which does not know it refuses
+// the answer and lets nobody pass.
+const wireHold = "hold"
+
+func toIntent(i Intent) (*pluginpb.DispenseResponse, error) {
+	effects, err := toEffects(i.effects)
+	if err != nil {
+		return nil, err
+	}
+	if i.kind == KindNone {
+		return &pluginpb.DispenseResponse{Effects: effects}, nil
+	}
+	out := &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName, Prefixes: i.prefixes, Errors: i.errors}
+	switch {
+	case i.held && i.kind != KindRedirect:
+		return nil, fmt.Errorf("an intent of the kind %q holds: only a redirect can", i.kind)
+	case !i.held && (i.nextStep != nil || i.errors != nil):
+		return nil, errors.New("an intent that holds nobody says why it does: call Hold as well")
+	case i.held:
+		out.Kind = wireHold
+	}
+	if i.nextStep != nil {
+		if out.NextStep, err = json.Marshal(i.nextStep); err != nil {
+			return nil, fmt.Errorf("the payload of NeedsMoreInput: %w", err)
+		}
+	}
+	for _, text := range slices.Concat([]string{i.target, i.personName}, i.prefixes, i.errors) {
+		if !utf8.ValidString(text) {
+			return nil, errors.New("a text is not valid UTF-8")
+		}
+	}
+	return &pluginpb.DispenseResponse{Intent: out, Effects: effects}, nil
+}
+
+// fromIntent refuses kinds that the catalogue does not have: an unknown kind
+// cannot be carried in an [Intent] at all.
+func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
+	effects, err := fromEffects(r.GetEffects())
+	if err != nil {
+		return Intent{}, err
+	}
+	in := r.GetIntent()
+	switch kind := in.GetKind(); kind {
+	case string(KindDone):
+		return Done().With(effects...), nil
+	case string(KindRedirect):
+		return Redirect(in.GetTarget()).With(effects...), nil
+	case wireHold:
+		held := Redirect(in.GetTarget()).Hold(in.GetPrefixes()...).Failed(in.GetErrors()...)
+		if len(in.GetNextStep()) > 0 {
+			if held.nextStep, err = fromPayload(in.GetNextStep()); err != nil {
+				return Intent{}, err
+			}
+		}
+		return held.With(effects...), nil
+	case string(KindOrgSetup):
+		return OrgSetup(in.GetPersonName()).With(effects...), nil
+	case string(KindNone):
+		return Intent{}, fmt.Errorf("%w: it returned no intent", ErrContract)
+	default:
+		return Intent{}, fmt.Errorf("%w: it returned an intent of unknown kind %q", ErrContract, words.Cut(kind, 64))
+	}
+}
