@@ -34,10 +34,10 @@ func (b *binaries) build() {
 	if b.err != nil {
 		return
 	}
-	cmd := exec.Command("go", "build", "-o", b.dir, "./host/cmd/vestibule", "./plugins/orgsetup")
+	cmd := exec.Command("go", "build", "-o", b.dir, "./host/cmd/vestibule", "./plugins/orgsetup", "./plugins/totp")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		b.err = fmt.Errorf("build the host and the plugin: %w\n%s", err, out)
+		b.err = fmt.Errorf("build the host and the plugins: %w\n%s", err, out)
 	}
 }
 
@@ -58,15 +58,35 @@ const (
 // not empty is written to .ui5-sources.hcl.
 func newReal(t *testing.T, sources string) *real {
 	t.Helper()
+	build(t)
+	return newRealWith(t, sources, fmt.Sprintf(`
+plugin "orgs" {
+  command    = [%q]
+  roles      = ["dispenser", "org_setup"]
+  user_read  = ["partner_id"]
+  user_write = ["partner_id"]
+}
+`, filepath.Join(built.dir, "orgsetup")), "partner_id INTEGER")
+}
+
+func build(t *testing.T) {
+	t.Helper()
 	built.once.Do(built.build)
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
+}
+
+// newRealWith starts the real binary with blocks of its own in config.hcl and a
+// further column of the users.
+func newRealWith(t *testing.T, sources, blocks, column string) *real {
+	t.Helper()
+	build(t)
 	r := &real{t: t, dir: t.TempDir(), sink: newSink(t)}
 	r.write("site/home.html", `<!doctype html><html lang="en"><title>Home</title><h1>Home</h1></html>`)
 	r.write("site/dashboard.html", `<!doctype html><html lang="en"><title>Dashboard</title><h1>Dashboard</h1></html>`)
 	r.write("public/assets/ci/logo-full.svg", logo)
-	r.write("config.hcl", r.config())
+	r.write("config.hcl", r.config()+blocks)
 	if sources != "" {
 		r.write(".ui5-sources.hcl", sources)
 	}
@@ -75,7 +95,7 @@ func newReal(t *testing.T, sources string) *real {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec("ALTER TABLE users ADD COLUMN partner_id INTEGER"); err != nil {
+	if _, err := db.Exec("ALTER TABLE users ADD COLUMN " + column); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {
@@ -121,13 +141,7 @@ route "dashboard" {
   file  = "site/dashboard.html"
   guard = "settled"
 }
-plugin "orgs" {
-  command    = [%q]
-  roles      = ["dispenser", "org_setup"]
-  user_read  = ["partner_id"]
-  user_write = ["partner_id"]
-}
-`, r.sink.port, filepath.Join(built.dir, "orgsetup"))
+`, r.sink.port)
 }
 
 func (r *real) write(name, text string) {

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// The session values of the plugin.
+const (
+	// valuePassed is the id of the session that has passed, and valueSince when its
+	// person gave the password.
+	valuePassed, valueSince = "passed", "since"
+	// valueSecret is the sealed secret of an enrolment that is under way.
+	valueSecret = "secret"
+	// valueStep is the step behind the code that the person is at: stepEnrol to change
+	// the factor, stepCodes to see new recovery codes.
+	valueStep = "step"
+	// valueSkipped tells that the person goes on without a factor.
+	valueSkipped = "skipped"
+)
+
+// The steps that the page shows.
+const (
+	stepEnrol = "enrol" // set up the app
+	stepCode  = "code"  // give a code
+	stepCodes = "codes" // keep the recovery codes
+)
+
+// The actions that the page posts.
+const (
+	actionConfirm  = "confirm"  // with a code, at stepEnrol
+	actionSkip     = "skip"     // at stepEnrol, where the factor is offered only, or is there already
+	actionVerify   = "verify"   // with a code, and perhaps what comes then, at stepCode
+	actionContinue = "continue" // at stepCodes
+)
+
+// What comes after a code that was right, if the person asked for it.
+const (
+	thenFactor = "factor" // set up another app
+	thenCodes  = "codes"  // make new recovery codes
+	thenRemove = "remove" // have no factor any more, where it is offered only
+)
+
+// purposeKept and purposePending are what texts are sealed for.
+const (
+	purposeKept    = "factor"
+	purposePending = "enrolment"
+)
+
+// A factor is the dispenser.
+type factor struct {
+	config config
+	vault  *vault
+	now    func() time.Time
+}
+
+// A visit is one call: who is there, and what is kept of their factor.
+type visit struct {
+	*factor
+	user pluginsdk.User
+	req  *pluginsdk.Request
+	// column is the value that a change replaces, and kept what it holds; nil when there
+	// is no factor.
+	column pluginsdk.Value
+	kept   *kept
+}
+
+// Dispense lets those pass who have given a code in this session, and holds all
+// others at the page. Who has no factor sets one up there.
+func (f *factor) Dispense(_ context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+	v := visit{factor: f, user: user, req: req, column: user.Columns.Raw(f.config.Column)}
+	if sealed, _ := user.Columns.Text(f.config.Column); sealed != "" {
+		v.kept = new(kept)
+		if err := f.vault.open(user.ID, purposeKept, sealed, v.kept); err != nil {
+			return pluginsdk.Intent{}, fmt.Errorf("open the factor of user %s in %q: %w", user.ID, f.config.Column, err)
+		}
+	}
+	switch {
+	case v.kept == nil && f.config.Enrol == "offered" && req.Session.Has(valueSkipped):
+		return pluginsdk.Done(), nil
+	case v.kept == nil:
+		return v.enrol()
+	case !v.passed():
+		return v.challenge()
+	}
+	switch step, _ := req.Session.Text(valueStep); step {
+	case stepEnrol:
+		return v.enrol()
+	case stepCodes:
+		return v.showCodes()
+	}
+	return pluginsdk.Done(), nil
+}
+
+// passed reports whether a code was given in this session or, where devices are
+// trusted, since the password was.
+func (v visit) passed() bool {
+	if session, ok := v.req.Session.Text(valuePassed); ok && session != "" && session == v.req.SessionID {
+		return true
+	}
+	since, ok := v.req.Session.Int(valueSince)
+	return v.config.Devices && ok && !v.req.SignedInAt.IsZero() && since == v.req.SignedInAt.Unix()
+}
+
+// pass are the effects that let this session pass.
+func (v visit) pass() []pluginsdk.Effect {
+	return []pluginsdk.Effect{
+		pluginsdk.SetSession(valuePassed, v.req.SessionID),
+		pluginsdk.SetSession(valueSince, v.req.SignedInAt.Unix()),
+	}
+}
+
+// challenge asks for a code.
+func (v visit) challenge() (pluginsdk.Intent, error) {
+	if v.field("action") != actionVerify {
+		return v.show(map[string]any{"step": stepCode, "recovery_left": len(v.kept.Recovery), "optional": v.optional()}), nil
+	}
+	switch v.kept.try(v.field("code"), v.now()) {
+	case wrong:
+		return v.hold().Failed(textsFor(v.req.Locale).wrong), nil
+	case used:
+		return v.hold().Failed(textsFor(v.req.Locale).used), nil
+	}
+	switch v.field("then") {
+	case thenCodes:
+		return v.giveCodes()
+	case thenFactor:
+		in, err := v.keep(v.show(nil))
+		if err != nil {
+			return in, err
+		}
+		return v.offer(in.With(v.pass()...).With(pluginsdk.SetSession(valueStep, stepEnrol)), newSecret())
+	case thenRemove:
+		if v.optional() {
+			return pluginsdk.Done().With(v.pass()...).With(pluginsdk.SetSession(valueSkipped, true),
+				pluginsdk.SetUser(v.config.Column, nil).Replacing(v.column)), nil
+		}
+	}
+	return v.keep(pluginsdk.Done().With(v.pass()...))
+}
+
+// enrol shows the secret of a new factor, until a code proves that the app has it.
+func (v visit) enrol() (pluginsdk.Intent, error) {
+	if !v.posted() { // the page is on its way, and asks by itself
+		return v.hold(), nil
+	}
+	var secret string
+	if sealed, ok := v.req.Session.Text(valueSecret); ok {
+		if err := v.vault.open(v.user.ID, purposePending, sealed, &secret); err != nil {
+			secret = "" // the key has changed meanwhile
+		}
+	}
+	switch action := v.field("action"); {
+	case action == actionSkip && v.kept != nil: // the factor stays as it is
+		return pluginsdk.Done().With(pluginsdk.SetSession(valueStep, nil), pluginsdk.SetSession(valueSecret, nil)), nil
+	case action == actionSkip && v.optional():
+		return pluginsdk.Done().With(pluginsdk.SetSession(valueSkipped, true)), nil
+	case action == actionConfirm && secret != "":
+		fresh := &kept{Secret: secret}
+		if fresh.tryDigits(v.field("code"), v.now()) != right {
+			return v.hold().Failed(textsFor(v.req.Locale).wrong), nil
+		}
+		v.kept = fresh
+		return v.giveCodes()
+	}
+	if secret == "" {
+		secret = newSecret()
+	}
+	return v.offer(v.show(nil), secret)
+}
+
+// offer shows a secret and keeps it for the confirmation.
+func (v visit) offer(in pluginsdk.Intent, secret string) (pluginsdk.Intent, error) {
+	account := v.user.Email
+	if account == "" {
+		account = v.user.Name
+	}
+	uri := keyURI(v.config.Issuer, account, secret)
+	code, err := draw(uri)
+	if err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	sealed, err := v.vault.seal(v.user.ID, purposePending, secret)
+	if err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	return in.With(pluginsdk.SetSession(valueSecret, sealed)).NeedsMoreInput(map[string]any{
+		"step": stepEnrol, "secret": secret, "uri": uri, "qr_size": code.size, "qr_path": code.path, "optional": v.optional() || v.kept != nil,
+	}), nil
+}
+
+// giveCodes keeps the factor with new recovery codes and shows them, this once.
+func (v visit) giveCodes() (pluginsdk.Intent, error) {
+	codes := v.kept.renew()
+	in, err := v.keep(v.show(map[string]any{"step": stepCodes, "codes": codes}))
+	return in.With(v.pass()...).With(pluginsdk.SetSession(valueSecret, nil), pluginsdk.SetSession(valueStep, stepCodes)), err
+}
+
+// showCodes waits until the person has the recovery codes. They cannot be shown
+// again, but made anew, since this session has just given a code.
+func (v visit) showCodes() (pluginsdk.Intent, error) {
+	switch v.field("action") {
+	case actionContinue:
+		return pluginsdk.Done().With(pluginsdk.SetSession(valueStep, nil)), nil
+	case thenCodes:
+		return v.giveCodes()
+	}
+	return v.show(map[string]any{"step": stepCodes}), nil
+}
+
+// keep adds the effect that keeps the factor as it is now.
+func (v visit) keep(in pluginsdk.Intent) (pluginsdk.Intent, error) {
+	sealed, err := v.vault.seal(v.user.ID, purposeKept, v.kept)
+	if err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	return in.With(pluginsdk.SetUser(v.config.Column, sealed).Replacing(v.column)), nil
+}
+
+// hold holds the person at the page.
+func (v visit) hold() pluginsdk.Intent {
+	return pluginsdk.Redirect(v.config.Page).Hold(v.config.Prefixes...)
+}
+
+// show holds the person at the page, which is told what to show if it asks.
+func (v visit) show(payload map[string]any) pluginsdk.Intent {
+	if !v.posted() || payload == nil {
+		return v.hold()
+	}
+	return v.hold().NeedsMoreInput(payload)
+}
+
+// posted reports whether the page asks, and not somebody who signs in or goes to /login.
+func (v visit) posted() bool { return v.req.Held != "" && v.req.Method == http.MethodPost }
+
+func (v visit) optional() bool { return v.config.Enrol == "offered" }
+
+// field is a text that the page posted; empty for anything else.
+func (v visit) field(name string) string {
+	text, _ := v.req.Form.Text(name)
+	return text
+}

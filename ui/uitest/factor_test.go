@@ -1,0 +1,145 @@
+package uitest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
+)
+
+// newFactor starts the real binary with plugins/totp and the page of the shop.
+func newFactor(t *testing.T) *real {
+	t.Helper()
+	build(t)
+	shop := filepath.Join("..", "..", "examples", "shop")
+	page, err := filepath.Abs(filepath.Join(shop, "site", "second-factor.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRealWith(t, "", fmt.Sprintf(`
+plugin "totp" {
+  command    = [%q]
+  roles      = ["dispenser"]
+  user_read  = ["second_factor"]
+  user_write = ["second_factor"]
+  config {
+    key    = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+    page   = "/second-factor"
+    issuer = "Fernweh"
+  }
+}
+route "second-factor" {
+  path  = "/second-factor"
+  file  = %q
+  guard = "session"
+}
+`, filepath.Join(built.dir, "totp"), page), "second_factor TEXT")
+	for _, name := range []string{"shop.css", "lang.js", "step.js", "second-factor.js"} {
+		text, err := os.ReadFile(filepath.Join(shop, "public", "assets", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.write("public/assets/"+name, string(text))
+	}
+	return r
+}
+
+// A person sets a second factor up, signs in with a code and with a recovery code,
+// each of which counts once, and whatever address is typed in between leads back.
+func TestRealSecondFactor(t *testing.T) {
+	source := needAxe(t)
+	r := newFactor(t)
+	b := open(t)
+	b.Visit(r.base + "/dashboard")
+	b.signIn(password)
+	b.At(r.base + "/second-factor")
+	b.Ready("#enrol")
+	b.looksOfStep(source, "factor-enrol")
+	secret := strings.ReplaceAll(b.Text("#secret"), " ", "")
+	b.give("#enrol", "000000")
+	b.See("This code is not right")
+	b.give("#enrol", codeAt(t, secret, time.Now()))
+	b.Ready("#codes")
+	b.looksOfStep(source, "factor-codes")
+	recovery := strings.Fields(b.Text("#recovery"))
+	if len(recovery) != 10 {
+		t.Fatalf("the recovery codes are %q", recovery)
+	}
+	b.Visit(r.base + "/dashboard") // they have not been kept yet
+	b.At(r.base + "/second-factor")
+	b.See("The codes were shown before")
+	b.Click("#codes .primary")
+	b.At(r.base + "/dashboard")
+
+	other := open(t)
+	other.toCode(r)
+	other.looksOfStep(source, "factor-code")
+	other.Visit(r.base + "/dashboard")
+	other.At(r.base + "/second-factor")
+	other.give("#code", "123456")
+	other.See("This code is not right")
+	code := codeAt(t, secret, time.Now().Add(30*time.Second)) // the next one, which a clock that is ahead shows
+	other.give("#code", code)
+	other.At(r.base + "/dashboard")
+
+	last := open(t)
+	last.Language("de-DE")
+	last.toCode(r)
+	last.looksOfStep(source, "factor-code-de")
+	last.give("#code", code)
+	last.See("Dieser Code wurde schon benutzt")
+	last.give("#code", strings.ToUpper(recovery[2]))
+	last.At(r.base + "/dashboard")
+
+	again := open(t)
+	again.toCode(r)
+	again.give("#code", recovery[2])
+	again.See("This code is not right")
+	again.Visit(r.base + "/dashboard")
+	again.At(r.base + "/second-factor")
+}
+
+func (b *tab) toCode(r *real) {
+	b.T.Helper()
+	b.Visit(r.base + "/login")
+	b.signIn(password)
+	b.At(r.base + "/second-factor")
+	b.Ready("#code")
+}
+
+func (b *tab) give(form, code string) {
+	b.T.Helper()
+	b.Fill(form+" input[name=code]", code)
+	b.Click(form + " .primary")
+}
+
+func codeAt(t *testing.T, secret string, at time.Time) string {
+	t.Helper()
+	code, err := totp.GenerateCode(secret, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// looksOfStep inspects a page of the shop in every look.
+func (b *tab) looksOfStep(axe, name string) {
+	b.T.Helper()
+	for _, l := range looks() {
+		b.Size(l.width, l.height)
+		b.Media(l.scheme)
+		b.axe(axe, name+"."+l.name, l.whole)
+		if wide := browsertest.Eval[bool](b.Tab, `document.documentElement.scrollWidth > innerWidth`); wide {
+			b.T.Errorf("%s.%s scrolls sideways", name, l.name)
+		}
+		b.PictureOfAll(name + "." + l.name)
+	}
+	b.Size(1280, 900)
+	b.Media("light")
+}
