@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -48,5 +49,28 @@ func makeDatabase(t *testing.T, driver, dir string) string {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+	if driver == "postgres" {
+		vacuum(t, db)
+	}
 	return dsn
+}
+
+// vacuum waits until the visibility map is complete, as autovacuum makes it within a minute.
+func vacuum(t *testing.T, db *sqlx.DB) {
+	t.Helper()
+	for range 60 {
+		var missing int
+		if _, err := db.ExecContext(t.Context(), `VACUUM products`); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.GetContext(t.Context(), &missing, `SELECT relpages - relallvisible FROM pg_class WHERE relname = 'products'`); err != nil {
+			t.Fatal(err)
+		}
+		if missing == 0 {
+			return
+		}
+		t.Logf("%d pages of the table are not vacuumed yet", missing)
+		time.Sleep(time.Second)
+	}
+	t.Fatal("the table was not vacuumed within a minute")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
@@ -107,7 +108,7 @@ func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (s
 	}
 	switch {
 	case from.Dialect != "sqlite":
-		own, err := openPool(ctx, from.Dialect, from.DSN, from.MaxConns)
+		own, err := openQueries(ctx, from)
 		if err != nil {
 			return from, err
 		}
@@ -122,6 +123,19 @@ func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (s
 		from.Writer = db.Writer()
 	}
 	return from, nil
+}
+
+// openQueries opens a server with a pool of connections for queries.
+func openQueries(ctx context.Context, from sqlsource.Database) (*store.DB, error) {
+	if from.Dialect != "postgres" {
+		return openPool(ctx, from.Dialect, from.DSN, from.MaxConns)
+	}
+	db, err := postgres.OpenForQueries(ctx, from.DSN)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxConnections(from.MaxConns)
+	return db, nil
 }
 
 // mapping is what sqlsource needs to know, in the order in which it was written.

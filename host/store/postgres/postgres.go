@@ -25,7 +25,33 @@ const (
 // reads it. With several hosts in it, the one that accepts writes is used, now
 // and after a failover, unless target_session_attrs says otherwise. Errors never
 // contain the password. Close the DB after use.
-func Open(ctx context.Context, dsn string) (*store.DB, error) {
+func Open(ctx context.Context, dsn string) (*store.DB, error) { return open(ctx, dsn, nil) }
+
+// OpenForQueries is like Open, for the queries of strangers: none of them gets parallel workers of the server, of which
+// each would take one processor more, unless the dsn names max_parallel_workers_per_gather.
+func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) {
+	if strings.Contains(dsn, parallelWorkers) {
+		return open(ctx, dsn, nil)
+	}
+	return open(ctx, dsn, aloneOnOneProcessor)
+}
+
+const parallelWorkers = "max_parallel_workers_per_gather"
+
+// aloneOnOneProcessor sets up a connection. It is no startup parameter, since PgBouncer refuses those that it does not
+// know. Behind a pooler, whose connections have other numbers than the server's, nothing is set: it would stay with a
+// connection that others get.
+func aloneOnOneProcessor(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.PgConn().Exec(ctx, fmt.Sprintf(`SELECT set_config('%s', '0', false) WHERE pg_backend_pid() = %d`,
+		parallelWorkers, conn.PgConn().PID())).ReadAll()
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return nil // not PostgreSQL itself
+	}
+	return err
+}
+
+func open(ctx context.Context, dsn string, connected func(context.Context, *pgx.Conn) error) (*store.DB, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -39,16 +65,20 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "vestibule"
 	}
-	db := pool(config, maxConnections)
+	db := pool(config, maxConnections, connected)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
 	}
-	return store.New(dialect(), db, db, pool(config, 1), ""), nil
+	return store.New(dialect(), db, db, pool(config, 1, nil), ""), nil
 }
 
-// pool connects when it is first used.
-func pool(config *pgx.ConnConfig, connections int) *sqlx.DB {
-	db := sqlx.NewDb(stdlib.OpenDB(*config), "pgx")
+// pool connects when it is first used; connected, if there is one, sees each new connection first.
+func pool(config *pgx.ConnConfig, connections int, connected func(context.Context, *pgx.Conn) error) *sqlx.DB {
+	var options []stdlib.OptionOpenDB
+	if connected != nil {
+		options = append(options, stdlib.OptionAfterConnect(connected))
+	}
+	db := sqlx.NewDb(stdlib.OpenDB(*config, options...), "pgx")
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(5 * time.Minute)

@@ -107,6 +107,33 @@ func TestSeveralHosts(t *testing.T) {
 	}
 }
 
+// Five sorts of one client were once fifteen processes of the server.
+func TestQueriesHaveOneProcessorEach(t *testing.T) {
+	dsn := dbtest.Postgres(t)
+	for _, tt := range []struct {
+		name string
+		open func(context.Context, string) (*store.DB, error)
+		dsn  string
+		want string
+	}{
+		{"queries", postgres.OpenForQueries, dsn, "0"},
+		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3", "3"},
+		{"sign-in", postgres.Open, dsn, "2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			db, err := tt.open(t.Context(), tt.dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			var got string
+			if err := db.Reader().Get(&got, `SHOW max_parallel_workers_per_gather`); err != nil || got != tt.want {
+				t.Errorf("%s workers, %v; want %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
 func TestAnotherSchemaOnTheSearchPath(t *testing.T) {
 	dsn := dbtest.Postgres(t)
 	if _, err := open(t, dsn).Writer().Exec(`CREATE SCHEMA app; CREATE TABLE public.users (other TEXT)`); err != nil {
