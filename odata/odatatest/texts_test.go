@@ -84,7 +84,7 @@ func TestFourReadTextsAlike(t *testing.T) {
 		targets := []string{
 			set + "?$count=true", set + "?$orderby=v,id", set + "?$orderby=v desc,id&$select=id", set + "?$filter=v eq null&$select=id", set + "?$filter=v ne " + c + "&$select=id",
 			set + "?$filter=v eq " + c, set + "?$filter=v ge " + c, set + "?$filter=not (v lt " + c + ")&$select=id", set + "?$filter=v in (" + c + ",null)&$select=id",
-			set + "?$compute=case(v ne null:1,true:2) as x&$select=id,x", set + "?$filter=cast(v,Edm.String) eq '7' or cast(v,Edm.String) eq '2024-02-29'",
+			set + "?$compute=case(v ne null:1,true:2) as x&$select=id,x", set + "?$filter=cast(v,Edm.String) eq '7' or cast(v,Edm.String) in ('2024-02-29','PT1H','1.5','2024-02-29T10:11:00Z','10:11:12.5')",
 			"Texts?$compute=" + cast + " as x&$select=id,x", "Texts?$filter=" + cast + " eq " + c, "Texts?$filter=" + cast + " le " + c + "&$orderby=" + cast + " desc,id",
 			"Texts?$filter=not (" + cast + " eq null)&$select=id", "Texts?$filter=cast(concat('',v),Edm." + k.String() + ") gt " + c,
 			k.String() + "Firm?$select=v", k.String() + "Firm?$filter=v eq " + c + "&$select=v", k.String() + "Firm(" + c + ")/v/$value", k.String() + "Firm?$filter=w eq null&$select=v",
