@@ -81,33 +81,19 @@ func postgresShift(c *plan.Call, op string) string {
 		return postgresScale(c, op)
 	case c.T.Kind == edm.DateTimeOffset:
 		by := "make_interval(hours => LEAST(GREATEST(" + span + " / 3600000000, -89000000), 89000000)::int, secs => (" + span + " % 3600000000) * 0.000001)"
-		sum := postgresPoint(c, first) + " + " + tenThousandYears + " " + op + " " + by
+		sum := first + " + " + tenThousandYears + " " + op + " " + by
 		return "(NULLIF(GREATEST(NULLIF(LEAST(" + sum + ", " + instantEnd + "), " + instantEnd + "), " + instantBeginning + "), " + instantBeginning + ") - " + tenThousandYears + ")"
 	case c.T.Kind == edm.TimeOfDay:
 		return "(" + first + " " + op + " make_interval(secs => (" + span + " % " + dayMicros + ") * 0.000001))"
 	case c.T.Kind == edm.Date:
-		day := "(" + postgresPoint(c, first) + " - date '0001-01-01') + div(" + dayOffset + " " + op + " " + span + ", " + dayMicros + ") - " + dayCount
+		day := "(" + first + " - date '0001-01-01') + div(" + dayOffset + " " + op + " " + span + ", " + dayMicros + ") - " + dayCount
 		return "(date '0001-01-01' + NULLIF(GREATEST(NULLIF(LEAST(" + day + ", 3652059), 3652059), -1), -1)::int)"
 	case a == edm.Date:
-		return "((" + postgresPoint(c, "$1") + " - " + postgresPoint(c, "$2") + ") * " + dayMicros + "::bigint)"
+		return "(($1 - $2) * " + dayMicros + "::bigint)"
 	case a == edm.DateTimeOffset, a == edm.TimeOfDay:
-		return "(EXTRACT(EPOCH FROM (" + postgresPoint(c, "$1") + " - " + postgresPoint(c, "$2") + ")) * 1000000)::bigint"
+		return "(EXTRACT(EPOCH FROM ($1 - $2)) * 1000000)::bigint"
 	}
 	return postgresWhole(c, op)
-}
-
-// postgresPoint is an argument that is a date or an instant; null for a stored one that is outside of the years 1 to 9999,
-// infinity above all, with which PostgreSQL would not compute.
-func postgresPoint(c *plan.Call, arg string) string {
-	e := c.Args[arg[1]-'1']
-	if _, stored := e.(*plan.Ref); !stored || e.Type().Kind == edm.TimeOfDay {
-		return arg
-	}
-	before, behind := "date '0001-12-31 BC'", "date '10000-01-01'"
-	if e.Type().Kind == edm.DateTimeOffset {
-		before, behind = "timestamptz '0001-12-31 23:59:59.999999+00 BC'", "timestamptz '10000-01-01 00:00:00+00'"
-	}
-	return "NULLIF(GREATEST(NULLIF(LEAST(" + arg + ", " + behind + "), " + behind + "), " + before + "), " + before + ")"
 }
 
 func mysqlShift(c *plan.Call, op string) string {

@@ -17,6 +17,8 @@ type dialect interface {
 	placeholder(n int) string
 	// column is the value of a column in the form that the dialect computes with.
 	column(name frag, c *Column, t edm.Type) frag
+	// held is the value of a column as an argument of a function: null for a date or time that the type does not have.
+	held(x frag, c *Column, t edm.Type) frag
 	// fetch is what the select list has for a column, in a form that package cursor decodes.
 	fetch(name frag, c *Column, t edm.Type) frag
 	// literal is a constant in that form. It is never null.

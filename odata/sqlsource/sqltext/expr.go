@@ -110,7 +110,7 @@ func (g *Generator) Texts(n *plan.Node) []bool {
 func (g *Generator) values(list []plan.Expr) []frag {
 	out := make([]frag, len(list))
 	for i, e := range list {
-		out[i] = g.value(e)
+		out[i] = g.argument(e)
 	}
 	return out
 }
@@ -121,7 +121,7 @@ func (g *Generator) call(e *plan.Call) frag { return fill(g.d.call(e), g.values(
 func (g *Generator) choice(e *plan.Call) frag {
 	f := text("CASE")
 	for i := 0; i < len(e.Args); i += 2 {
-		f = fill("$1 WHEN $2 THEN $3", f, g.condition(e.Args[i], true), g.value(promoted(e.Args[i+1], e.T)))
+		f = fill("$1 WHEN $2 THEN $3", f, g.condition(e.Args[i], true), g.argument(promoted(e.Args[i+1], e.T)))
 	}
 	return fill("$1 END", f)
 }
