@@ -76,7 +76,7 @@ func New(o Options) (*Host, error) {
 	h.database = telemetry.NewProbe("database", o.ready(h.metrics.FileChange), o.Logger)
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
-		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(),
+		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(), RunDir: o.Server.RunDir,
 	}); err != nil {
 		return nil, err
 	}

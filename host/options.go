@@ -74,6 +74,9 @@ type ServerOptions struct {
 	// AdminAddress serves /metrics, /debug/pprof and what [RunningPlugins] asks;
 	// empty for none.
 	AdminAddress string
+	// RunDir is where the private folder for sockets and copies of plugin programs is
+	// made, a path of at most 45 bytes; empty for the system's temporary directory.
+	RunDir string
 	// LoadTLS returns the certificate; nil serves plain HTTP. It is called at
 	// start and again at every reload.
 	LoadTLS func() (*tls.Certificate, error)

@@ -90,6 +90,10 @@ function follow(next) {
     case 'redirect': {
       const target = safe(next.payload?.target);
       if (!target) return shout('The application named an address that is not safe to open.');
+      if (circles(target)) {
+        go('#/sign-out');
+        return shout('The application leads back here again and again. Reload this page to try once more, or leave.');
+      }
       location.assign(target.includes('#') ? target : target + kept.fragment);
       return;
     }
@@ -101,6 +105,14 @@ function follow(next) {
       go('#/sign-out'); // the one way left
       return shout('The application asks for a step that this page does not know.');
   }
+}
+
+// A step that holds leads to a page of the application; a page that leads straight back would go round without end.
+function circles(target) {
+  const known = JSON.parse(sessionStorage.getItem('hops') ?? '[]');
+  const recent = known.filter((hop) => hop.target === target && Date.now() - hop.at < 10_000);
+  sessionStorage.setItem('hops', JSON.stringify(recent.length < 2 ? [...recent, { target, at: Date.now() }] : []));
+  return recent.length >= 2;
 }
 
 async function resume() {

@@ -40,6 +40,7 @@ type Server struct {
 	TrustedProxies []string `koanf:"trusted_proxies"`
 	PublicDir      *string  `koanf:"public_dir"`
 	AdminAddress   *string  `koanf:"admin_address"`
+	RunDir         *string  `koanf:"run_dir"`
 	// Drain is how long the host serves on after SIGTERM.
 	Drain time.Duration `koanf:"drain"`
 	TLS   TLS           `koanf:"tls"`

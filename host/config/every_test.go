@@ -96,7 +96,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	t.Helper()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	same(t, "server", host.ServerOptions{
-		Address: "127.0.0.1:1", PublicURL: &url.URL{Scheme: "https", Host: "app.example.com"}, AdminAddress: "127.0.0.1:2", Drain: 3 * time.Second,
+		Address: "127.0.0.1:1", PublicURL: &url.URL{Scheme: "https", Host: "app.example.com"}, AdminAddress: "127.0.0.1:2", RunDir: "/var/tmp", Drain: 3 * time.Second,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, PublicDir: in("files"),
 	}, withoutTLS(opts.Server))
 	pair, err := opts.Server.LoadTLS()

@@ -57,6 +57,7 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"enum":           {"database {\n  driver = \"postgresql\"\n}", []string{`config.hcl:2:12: driver: "postgresql" is not allowed: did you mean "postgres"? allowed: sqlite, postgres, mysql`}},
 		"guard":          {"odata {\n  guard = \"public\"\n}", []string{`config.hcl:2:11: guard: "public" is not allowed: use one of settled, session, none`}},
 		"negative":       {"odata {\n  pagination {\n    default = -1\n  }\n}", []string{`config.hcl:3:15: default: is -1: use an integer from 1 on`}},
+		"run_dir":        {"server {\n  run_dir = \"/run/a-directory-that-is-too-long-for-any-socket\"\n}", []string{`config.hcl:2:13: run_dir has 48 bytes, and the path of a socket has no room for more than 45`}},
 		"admin address":  {"server {\n  admin_address = \"127.0.0.1:8080\"\n}", []string{`config.hcl:2:19: admin_address is the public address`}},
 		"half of TLS":    {"server {\n  tls {\n    cert = \"a.pem\"\n  }\n}", []string{`config.hcl:3:12: server.tls.cert stands without key: add key = …`}},
 		"half of a DSN":  {"odata {\n  database {\n    dsn = \"x\"\n  }\n}", []string{`config.hcl:3:11: odata.database.dsn stands without driver`}},

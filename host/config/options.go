@@ -135,7 +135,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 
 func (c *Config) serverOptions() host.ServerOptions {
 	s := c.Server
-	opts := host.ServerOptions{Address: s.Address, PublicDir: value(s.PublicDir), AdminAddress: value(s.AdminAddress), Drain: s.Drain}
+	opts := host.ServerOptions{Address: s.Address, PublicDir: value(s.PublicDir), AdminAddress: value(s.AdminAddress), RunDir: c.runDir(), Drain: s.Drain}
 	if info, err := os.Stat(opts.PublicDir); err != nil || !info.IsDir() {
 		opts.PublicDir = ""
 	}
@@ -153,6 +153,16 @@ func (c *Config) serverOptions() host.ServerOptions {
 		opts.LoadTLS = s.TLS.load
 	}
 	return opts
+}
+
+// runDir is server.run_dir, or the first directory that systemd made for this service
+// (systemd.exec(5), RuntimeDirectory).
+func (c *Config) runDir() string {
+	if c.Server.RunDir != nil {
+		return *c.Server.RunDir
+	}
+	first, _, _ := strings.Cut(os.Getenv("RUNTIME_DIRECTORY"), ":")
+	return first
 }
 
 func (t TLS) load() (*tls.Certificate, error) {

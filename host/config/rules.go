@@ -22,6 +22,9 @@ func (c *Config) checkRules(f *Findings) {
 
 func (c *Config) at(path ...string) Position { return c.origins.At(path...) }
 
+// maxRunDir is what host/pluginproc can use of a directory's path, in bytes.
+const maxRunDir = 45
+
 func (c *Config) checkServer(f *Findings) {
 	s := c.Server
 	if s.PublicURL == nil && !schema.Loopback(s.Address) && !c.faulty("server", "public_url") && !c.faulty("server", "address") {
@@ -30,6 +33,9 @@ func (c *Config) checkServer(f *Findings) {
 	}
 	if s.AdminAddress != nil && *s.AdminAddress == s.Address && !strings.HasSuffix(s.Address, ":0") {
 		f.Add(c.at("server", "admin_address"), "admin_address is the public address", "give metrics and profiles an address of their own")
+	}
+	if s.RunDir != nil && len(*s.RunDir) > maxRunDir {
+		f.Add(c.at("server", "run_dir"), fmt.Sprintf("run_dir has %d bytes, and the path of a socket has no room for more than %d", len(*s.RunDir), maxRunDir), "name a shorter directory, such as /run/vestibule")
 	}
 	c.checkPair(f, s.TLS.Cert == nil, s.TLS.Key == nil, "cert", "key", "server", "tls")
 	o := c.OData.Database

@@ -64,6 +64,9 @@ func (c *Config) checkFiles() Findings {
 		c.checkDir(&f, *c.Server.PublicDir, "server", "public_dir")
 	}
 	c.checkExposed(&f)
+	if c.Server.RunDir != nil {
+		c.checkDir(&f, *c.Server.RunDir, "server", "run_dir")
+	}
 	if t := c.Server.TLS; t.Cert != nil && t.Key != nil {
 		if _, err := t.load(); err != nil {
 			f.Add(c.at("server", "tls", "cert"), "certificate and key cannot be used", rootCause(err))

@@ -204,7 +204,7 @@ func enumValue(t *edm.EnumType, text string) (int64, bool) {
 	return sum, true
 }
 
-// negated is the constant with the other sign; false when there is none.
+// negated is the constant with the other sign, an Int64 where it is an integer; false when there is none.
 func negated(l *plan.Literal) (*plan.Literal, bool) {
 	n := *l
 	switch {
@@ -214,7 +214,9 @@ func negated(l *plan.Literal) (*plan.Literal, bool) {
 		if l.Value.Int == math.MinInt64 {
 			return nil, false
 		}
-		n.Value.Int = -l.Value.Int
+		n.Value.Int, n.T = -l.Value.Int, edm.Of(edm.Int64)
+	case l.T.Kind == edm.Duration && string(l.Value.Bytes) == scalar.FormatMicros(math.MinInt64):
+		return nil, false
 	case l.T.Kind == edm.Decimal || l.T.Kind == edm.Duration:
 		text, ok := strings.CutPrefix(string(l.Value.Bytes), "-")
 		if !ok {

@@ -75,8 +75,9 @@ func postgresFromText(to edm.Kind) string {
 	return when(reads, "$1::"+map[edm.Kind]string{edm.Decimal: "numeric", edm.Guid: "uuid", edm.Date: "date", edm.TimeOfDay: "time"}[to])
 }
 
-// mysqlReads tells whether all of a text has a pattern: the end is where nothing follows, a newline included.
-func mysqlReads(pattern string) string { return "$1 REGEXP '^(" + pattern + ")(?!(?s:.))'" }
+// mysqlReads tells whether all of a text has a pattern: the end is where nothing follows, a newline included. The first
+// group takes back what default_regex_flags may have set.
+func mysqlReads(pattern string) string { return "$1 REGEXP '(?-imx)^(" + pattern + ")(?!(?s:.))'" }
 
 func mysqlFromText(to edm.Kind) string {
 	reads := mysqlReads(scalar.TextPattern(to))

@@ -1,7 +1,6 @@
 package function
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -78,9 +77,6 @@ func evalTotalSeconds(_ *plan.Call, args []plan.Value) (plan.Value, error) {
 	return decimalValue(seconds(args[0]))
 }
 
-// maxSeconds is the longest duration: as many microseconds as 64 bits count.
-const maxSeconds = math.MaxInt64 / 1_000_000
-
 // seconds is a duration as a number of seconds.
 func seconds(v plan.Value) *apd.Decimal {
 	s, _ := scalar.ParseDuration(string(v.Bytes)) // values have this form
@@ -102,7 +98,7 @@ func spanValue(d *apd.Decimal) (plan.Value, error) {
 		return plan.Value{}, ErrRange
 	}
 	n, err := d.Int64()
-	if err != nil || n == math.MinInt64 {
+	if err != nil {
 		return plan.Value{}, ErrRange
 	}
 	return plan.Value{Bytes: []byte(scalar.FormatMicros(n))}, nil
@@ -133,7 +129,7 @@ func shifted(k edm.Kind, v plan.Value, by *apd.Decimal) (plan.Value, error) {
 	whole, frac := new(apd.Decimal), new(apd.Decimal)
 	_, err := ctx.Floor(whole, by)
 	n, errWhole := whole.Int64()
-	if err != nil || errWhole != nil || n > maxSeconds || n < -maxSeconds {
+	if err != nil || errWhole != nil {
 		return plan.Value{}, ErrRange
 	}
 	_, _ = ctx.Sub(frac, by, whole)

@@ -46,8 +46,8 @@ func mysqlScale(c *plan.Call, op string) string {
 	switch {
 	case floating(k):
 		number = "CAST(" + number + " AS DECIMAL(65, 30))"
-	case k.Integer():
-		number = "CAST(" + number + " AS DECIMAL(20))"
+	default: // an integer, which that of a decimal without a fraction is there, too
+		number = "(" + number + " + 0.0)"
 	}
 	span = "CAST(" + span + " AS DECIMAL(20))"
 	if op == "*" {

@@ -77,14 +77,14 @@ func fuzzProperties() map[edm.Kind][]string {
 func fuzzConstants() map[edm.Kind][]string {
 	return map[edm.Kind][]string{
 		edm.Boolean:        {"true", "false", "null"},
-		edm.Int64:          {"0", "1", "-1", "2", "7", "9223372036854775807", "-9223372036854775808", "9007199254740993"},
+		edm.Int64:          {"0", "1", "-1", "2", "7", "9223372036854775807", "-9223372036854775808", "9007199254740993", "-4611686018427387904"},
 		edm.Decimal:        {"0.5", "-0.5", "1.10", "99999999.9999", "0.0001", "3.3333333333"},
 		edm.Double:         {"1e0", "-2.5e0", "1e-7", "1e20", "0e0", "5e-1"},
 		edm.String:         {"''", "' '", "'a'", "'A'", "'ä'", "'e\u0308'", "'𝄞'", "'it''s'", "'%25'", "'\\'", "'7'", "'-1.5'", "'2024-02-29'", "'10:11:12.5'", "'PT1H'"},
 		edm.Date:           {"2024-02-29", "1969-12-31", "0001-01-01", "9999-12-31"},
-		edm.DateTimeOffset: {"2024-02-29T23:59:59.5Z", "1969-12-31T23:59:59Z", "2024-03-01T01:00:00%2B14:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"},
-		edm.TimeOfDay:      {"00:00:00", "23:59:59.999999", "12:30", "06:07:08.5"},
-		edm.Duration:       {"duration'PT0S'", "duration'P1D'", "duration'-PT1H30M'", "duration'PT0.000001S'", "duration'P1DT12H'", "duration'PT36H'"},
+		edm.DateTimeOffset: {"2024-02-29T23:59:59.5Z", "1969-12-31T23:59:59Z", "2024-03-01T01:00:00%2B14:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "2000-02-29T12:00:00.0000011Z"},
+		edm.TimeOfDay:      {"00:00:00", "23:59:59.999999", "12:30", "06:07:08.5", "06:07:07.9999999"},
+		edm.Duration:       {"duration'PT0S'", "duration'P1D'", "duration'-PT1H30M'", "duration'PT0.000001S'", "duration'P1DT12H'", "duration'PT36H'", "duration'-P3600000D'", "duration'P106751991DT4H54.775807S'", "duration'-PT0.0000015S'"},
 		edm.Guid:           {guid(1), "0A0B0C0D-0000-0000-0000-0000000000FF", "ffffffff-ffff-ffff-ffff-ffffffffffff"},
 		edm.Binary:         {"binary'AP8='", "binary''", "binary'YQ'"},
 		edm.Enum:           {"'New'", "'New,Sale'", "Test.Status'Sale'", "'9'"},

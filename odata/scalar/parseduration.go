@@ -53,7 +53,11 @@ func ParseDuration(s string) (Span, bool) {
 	if !out.add(day, "D", 86400) || !out.add(clock, "HMS", 3600, 60, 1) {
 		return out, false
 	}
-	return out, out.Seconds < maxSeconds || out.Seconds == maxSeconds && out.Nanos/1000 <= math.MaxInt64%1_000_000
+	most := int64(math.MaxInt64 % 1_000_000)
+	if out.Negative {
+		most++
+	}
+	return out, out.Seconds < maxSeconds || out.Seconds == maxSeconds && out.Nanos/1000 <= most
 }
 
 // add reads the parts of a duration, whose units come in their order.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
@@ -125,5 +127,35 @@ INSERT INTO stays VALUES (1, 'PT36H', '7', '0A0B0C0D-0000-0000-0000-00000000000F
 				}
 			}
 		})
+	}
+}
+
+// TestTextsWhateverTheSession holds that settings of a MariaDB session, which change what a regular expression means, do not
+// change which texts are values.
+func TestTextsWhateverTheSession(t *testing.T) {
+	t.Parallel()
+	db := database(t, "mysql", "CREATE TABLE stays (id BIGINT PRIMARY KEY, n VARCHAR(40) CHARACTER SET latin1, at VARCHAR(40));\n"+
+		"INSERT INTO stays VALUES (1, 'x\\n7', '2024-02-29 10:11:12 +02:00'), (2, '7', '2024-02-29T10:11Z'), (3, '7\\n', ''), (4, 'é', 'PT1H')")
+	sep := "?"
+	if strings.Contains(db.DSN, "?") {
+		sep = "&"
+	}
+	awkward, err := sqlx.Open("mysql", db.DSN+sep+"default_regex_flags=%27MULTILINE,EXTENDED,DOTALL%27&sql_mode=%27ANSI_QUOTES,NO_BACKSLASH_ESCAPES%27&time_zone=%27%2B05:00%27")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = awkward.Close() })
+	s := open(t, sqlsource.Database{Dialect: "mysql", DB: awkward}, sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{
+		Name: "Stays", Table: "stays", Properties: []sqlsource.Property{{Column: "n", Type: "Edm.Int64"}, {Column: "at", Type: "Edm.DateTimeOffset"}},
+	}}})
+	for target, want := range map[string]string{
+		"Stays":                          "[1,null,2024-02-29T08:11:12Z][2,7,2024-02-29T10:11:00Z][3,null,null][4,null,null]",
+		"Stays?$filter=n eq 7&$select=n": "[7]",
+		"Stays?$filter=n ne null and at eq 2024-02-29T10:11:00Z&$select=id": "[2]",
+		"Stays?$filter=at eq 2024-02-29T08:11:12Z&$select=id":               "[1]",
+	} {
+		if got := s.get(target); got != want {
+			t.Errorf("%s: got %s, want %s", target, got, want)
+		}
 	}
 }

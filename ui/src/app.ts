@@ -6,6 +6,7 @@ import type { Values } from './form.ts';
 import { get, type Outcome } from './http.ts';
 import { Words, type Bundles } from './i18n.ts';
 import { frame, type Frame } from './frame.ts';
+import { hop, readHops } from './hops.ts';
 import type { Page } from './page.ts';
 import { parseRoute, paths, type Route, type Screen } from './route.ts';
 import { Announcer } from './strip.ts';
@@ -15,7 +16,11 @@ import { readIntent, type Bootstrap, type Intent } from './wire.ts';
 /** Makes the screens, and the page that ends the way where there is no screen to go back to. */
 export interface Screens extends Record<Screen, (app: App, route: Route) => Page> {
   trouble(app: App, problem: Problem): Page;
+  onward(app: App, go: () => void): Page;
 }
+
+/** Where the tab keeps how often it was led to one target. */
+const hopsKey = 'vestibule.hops';
 
 export class App {
   readonly announcer = new Announcer();
@@ -131,9 +136,25 @@ export class App {
     const safe = safeTarget(target);
     if (safe === undefined) return problem([this.words.text('common.unsafeTarget')]);
     this.draft.forget();
+    const go = (): void => location.assign(withFragment(safe, this.kept));
+    if (this.circles(safe)) {
+      this.show(this.screens.onward(this, go));
+      return undefined;
+    }
     this.announcer.say(this.words.text('login.login_success'));
-    location.assign(withFragment(safe, this.kept));
+    go();
     return undefined;
+  }
+
+  /** Whether the tab was led to the target too often. Where the browser blocks storage nobody can tell. */
+  private circles(target: string): boolean {
+    try {
+      const { hops, circles } = hop(readHops(sessionStorage.getItem(hopsKey)), target, Date.now());
+      sessionStorage.setItem(hopsKey, JSON.stringify(hops));
+      return circles;
+    } catch {
+      return false;
+    }
   }
 
   /** Shows what the address bar says, or the step that is due. */

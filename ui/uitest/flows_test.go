@@ -254,3 +254,33 @@ func TestOfflineAndBack(t *testing.T) {
 	submit(b)
 	b.At(h.URL + "/dashboard")
 }
+
+// A step that holds is followed from the sign-in page. Where the application leads back
+// at once, the third time within ten seconds waits for the person, who can sign out.
+func TestHeldStepIsFollowed(t *testing.T) {
+	h := newHost(t)
+	h.set("next", redirectTo("/terms"))
+	back := `<!doctype html><html lang="en"><title>Terms</title><meta http-equiv="refresh" content="0;url=/login"></html>`
+	h.answer("GET /terms", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(back))
+	})
+	b := open(t)
+	b.Visit(h.URL + "/login")
+	b.See("One more step")
+	b.Focused("button.primary")
+	led := 0
+	for _, seen := range h.requested() {
+		if seen == "GET /terms" {
+			led++
+		}
+	}
+	if led != 2 {
+		t.Errorf("led to the step %d times before it waits, want 2", led)
+	}
+	h.answer("GET /terms", says(200, obj{}))
+	b.Click("button.primary")
+	b.At(h.URL + "/terms")
+	b.Visit(h.URL + "/ui/auth/#/sign-out")
+	b.Ready(`form[action="/logout"] button`)
+}

@@ -6,6 +6,7 @@ server {
   trusted_proxies = ["10.0.0.0/8"]
   public_dir      = "files"
   admin_address   = "127.0.0.1:2"
+  run_dir         = "/var/tmp"
   drain           = "3s"
   tls {
     cert = "tls/a.crt"

@@ -56,25 +56,25 @@ func rounded(d *apd.Decimal) sqlite.Value {
 // the same form back. A date moves by whole days, downwards; a time of day goes round at midnight.
 func shift(args []sqlite.Value) sqlite.Value {
 	const day = 86_400_000_000
-	text, by := args[0].Text(), args[1].Int64()
+	text, by, layout := args[0].Text(), args[1].Int64(), canonical
+	clock := len(text) > 2 && text[2] == ':'
+	if clock {
+		layout = clockLayout
+		by %= day
+	}
 	if args[2].Text() == "-" {
 		by = -by
 	}
-	layout := canonical
-	switch {
-	case len(text) == len(time.DateOnly):
+	if len(text) == len(time.DateOnly) {
 		layout = time.DateOnly
 		by -= (by%day + day) % day
-	case len(text) > 2 && text[2] == ':':
-		layout = clockLayout
-		by %= day
 	}
 	t, err := time.Parse(layout, text)
 	if err != nil {
 		return sqlite.Value{}
 	}
 	t = time.Unix(t.Unix()+by/1_000_000, int64(t.Nanosecond())+by%1_000_000*1000).UTC()
-	if layout != clockLayout && (t.Year() < 1 || t.Year() > 9999) {
+	if !clock && (t.Year() < 1 || t.Year() > 9999) {
 		return sqlite.Value{}
 	}
 	return sqlite.TextValue(t.Format(layout))

@@ -16,6 +16,10 @@ func serverBlock() Block {
 				Doc: "host:port of /metrics, /debug/pprof and what `vestibule plugin list` asks; a loopback or private one, which refuses any Host but its own with 421",
 			},
 			{
+				Name: "run_dir", Null: true, Def: "null", Check: checkFilled, Path: true, Sample: `"/run/vestibule"`,
+				Doc: "where the private folder for sockets and copies of plugin programs is made, a path of at most 45 bytes; null: `$RUNTIME_DIRECTORY`, as systemd sets it, else the folder for temporary files",
+			},
+			{
 				Name: "drain", Kind: Span, Def: `"15s"`, Check: checkWait,
 				Doc: "how long the host goes on serving after SIGTERM, while /readyz says 503 and each answer ends its connection; longer than the balancer takes to notice",
 			},
