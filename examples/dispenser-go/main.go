@@ -1,4 +1,4 @@
-// A dispenser that sends those whose trial has ended to the page that says so.
+// A dispenser that holds people at the terms until they have accepted them.
 package main
 
 import (
@@ -8,19 +8,19 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-type trial struct {
-	Page string `config:"page" default:"/upgrade"`
-}
-
-func (t *trial) Dispense(_ context.Context, user pluginsdk.User, _ *pluginsdk.Request) (pluginsdk.Intent, error) {
-	ends, ok := user.Columns.Int("trial_ends_at") // seconds since 1970
-	if ok && time.Unix(ends, 0).Before(time.Now()) {
-		return pluginsdk.Redirect(t.Page).With(pluginsdk.ConsumeIntended()), nil
-	}
-	return pluginsdk.Done(), nil
-}
-
 func main() {
-	t := &trial{}
-	pluginsdk.Serve(pluginsdk.Plugin{Name: "trial", Version: "1.0.0", Dispenser: t, Config: t})
+	pluginsdk.Serve(pluginsdk.Plugin{
+		Name: "terms", Version: "1.0.0",
+		Dispenser: pluginsdk.DispenserFunc(dispense),
+	})
+}
+
+func dispense(_ context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+	if user.Columns.Has("terms_accepted") {
+		return pluginsdk.Done(), nil
+	}
+	if accepted, _ := req.Form.Bool("accept"); accepted { // what the page has posted
+		return pluginsdk.Done().With(pluginsdk.SetUser("terms_accepted", time.Now())), nil
+	}
+	return pluginsdk.Redirect("/terms/accept").Hold(), nil
 }

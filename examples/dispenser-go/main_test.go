@@ -1,22 +1,49 @@
 package main
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
-func user(ends pluginsdk.Value) pluginsdk.User {
-	return pluginsdk.User{ID: "1", Name: "Ada", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"trial_ends_at": ends})}
+func user(accepted pluginsdk.Value) pluginsdk.User {
+	return pluginsdk.User{ID: "1", Name: "Ada", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"terms_accepted": accepted})}
 }
 
-func TestTrial(t *testing.T) {
-	trial := &trial{}
-	p := plugintest.Serve(t, pluginsdk.Plugin{Name: "trial", Dispenser: trial, Config: trial})
-	p.Dispense(user(int64(1))).Redirects("/upgrade").With(pluginsdk.ConsumeIntended())
-	p.Dispense(user(int64(1 << 40))).IsDone()
-	p.Dispense(user(nil)).IsDone()
+func posted(accept pluginsdk.Value) func(*pluginsdk.Request) {
+	return func(r *pluginsdk.Request) {
+		r.Held, r.Form = "/terms/accept", pluginsdk.ValuesOf(map[string]pluginsdk.Value{"accept": accept})
+	}
+}
+
+func TestTerms(t *testing.T) {
+	p := plugintest.Serve(t, pluginsdk.Plugin{Name: "terms", Dispenser: pluginsdk.DispenserFunc(dispense)})
+	p.Dispense(user(nil)).Holds("/terms/accept")
+	p.Dispense(user(nil), posted(false)).Holds("/terms/accept")
+	accepted := p.Dispense(user(nil), posted(true)).IsDone()
+	if effects := accepted.Intent.Effects(); len(effects) != 1 || effects[0].Name() != "terms_accepted" || effects[0].Value() == nil {
+		t.Errorf("the effects are %v", effects)
+	}
+	p.Dispense(user("2026-05-04T12:00:00Z")).IsDone()
 }
 
 func TestConformance(t *testing.T) { plugintest.Conformance(t, plugintest.Build(t, ".")) }
+
+// The README of the repository shows this very program.
+func TestReadmeShowsThisProgram(t *testing.T) {
+	program, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(program), "\n")
+	if !strings.Contains(string(readme), "```go\n"+shown+"```\n") {
+		t.Error("the program in README.md is another one")
+	}
+}

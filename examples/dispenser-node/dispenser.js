@@ -1,24 +1,24 @@
-// A dispenser that sends those whose trial has ended to the page that says so.
+// A dispenser that holds people at the terms until they have accepted them.
 const vestibule = require('@vestibule-dev/pluginsdk')
 
 const settings = {}
 
 function dispense(user, request) {
-  const ends = user.columns.trial_ends_at // seconds since 1970
-  if (ends != null && ends < Date.now() / 1000) {
-    return vestibule.redirect(settings.page).with(vestibule.consumeIntended())
+  if (user.columns.terms_accepted != null) return vestibule.done()
+  if (request.form.accept === true) { // what the page has posted
+    return vestibule.done().with(vestibule.setUser('terms_accepted', new Date().toISOString()))
   }
-  return vestibule.done()
+  return vestibule.redirect(settings.page).hold()
 }
 
 module.exports = { dispense, settings }
 
 if (require.main === module) {
   vestibule.serve({
-    name: 'trial',
+    name: 'terms',
     version: '1.0.0',
     dispense,
-    config: { page: { type: 'string', default: '/upgrade' } },
+    config: { page: { type: 'string', default: '/terms/accept' } },
     configure: (config) => { Object.assign(settings, config) },
   })
 }

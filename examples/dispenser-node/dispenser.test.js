@@ -2,14 +2,18 @@ const assert = require('node:assert/strict')
 const test = require('node:test')
 const { dispense, settings } = require('./dispenser')
 
-settings.page = '/upgrade'
-const user = (ends) => ({ id: '1', name: 'Ada', columns: { trial_ends_at: ends } })
+settings.page = '/terms/accept'
+const user = (accepted) => ({ id: '1', name: 'Ada', columns: { terms_accepted: accepted } })
 
-test('sends those whose trial has ended to the page that says so', () => {
-  assert.deepEqual(dispense(user(1)).fields.intent, { kind: 'redirect', target: '/upgrade' })
+test('holds people at the terms', () => {
+  for (const form of [{}, { accept: false }, { accept: 'true' }]) {
+    assert.deepEqual(dispense(user(null), { form }).fields.intent, { kind: 'hold', target: '/terms/accept', prefixes: [] })
+  }
 })
 
-test('lets everybody else on', () => {
-  assert.equal(dispense(user(2 ** 40)).fields.intent.kind, 'done')
-  assert.equal(dispense(user(null)).fields.intent.kind, 'done')
+test('lets them on once they have accepted', () => {
+  const answer = dispense(user(null), { form: { accept: true } })
+  assert.equal(answer.fields.intent.kind, 'done')
+  assert.equal(answer.effects[0].set_user.name, 'terms_accepted')
+  assert.equal(dispense(user('2026-05-04T12:00:00Z'), { form: {} }).fields.intent.kind, 'done')
 })

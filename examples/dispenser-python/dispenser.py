@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A dispenser that sends those whose trial has ended to the page that says so."""
+"""A dispenser that holds people at the terms until they have accepted them."""
 
+import datetime
 import os
 import sys
-import time
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "..", "..", "pluginsdk", "python"))
 import vestibule
@@ -12,14 +12,16 @@ settings = {}
 
 
 def dispense(user, request):
-    ends = user.column("trial_ends_at")  # seconds since 1970
-    if ends is not None and ends < time.time():
-        return vestibule.redirect(settings["page"]).with_(vestibule.consume_intended())
-    return vestibule.done()
+    if user.column("terms_accepted") is not None:
+        return vestibule.done()
+    if request.form.get("accept") is True:  # what the page has posted
+        now = datetime.datetime.now(datetime.timezone.utc).isoformat()
+        return vestibule.done().with_(vestibule.set_user("terms_accepted", now))
+    return vestibule.redirect(settings["page"]).hold()
 
 
 if __name__ == "__main__":
     vestibule.serve(
-        name="trial", version="1.0.0", dispense=dispense,
-        config={"page": {"type": "string", "default": "/upgrade"}}, configure=lambda config, setup: settings.update(config),
+        name="terms", version="1.0.0", dispense=dispense,
+        config={"page": {"type": "string", "default": "/terms/accept"}}, configure=lambda config, setup: settings.update(config),
     )

@@ -19,13 +19,19 @@ func TestExample(t *testing.T) {
 		t.Errorf("python3 -m unittest: %v\n%s", err, out)
 	}
 	plugintest.Conformance(t, python, "dispenser.py")
-	p := plugintest.Run(t, conformance.Program{Command: []string{python, "dispenser.py"}}, plugintest.Config(`{"page": "/pay"}`))
-	p.Dispense(user(int64(1))).Redirects("/pay").With(pluginsdk.ConsumeIntended())
-	p.Dispense(user(nil)).IsDone()
+	p := plugintest.Run(t, conformance.Program{Command: []string{python, "dispenser.py"}}, plugintest.Config(`{"page": "/conditions"}`))
+	p.Dispense(user(nil)).Holds("/conditions")
+	accept := func(r *pluginsdk.Request) {
+		r.Held, r.Form = "/conditions", pluginsdk.ValuesOf(map[string]pluginsdk.Value{"accept": true})
+	}
+	if effects := p.Dispense(user(nil), accept).IsDone().Intent.Effects(); len(effects) != 1 || effects[0].Name() != "terms_accepted" {
+		t.Errorf("the effects are %v", effects)
+	}
+	p.Dispense(user("2026-05-04T12:00:00Z")).IsDone()
 }
 
-func user(ends pluginsdk.Value) pluginsdk.User {
-	return pluginsdk.User{ID: "1", Name: "Ada", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"trial_ends_at": ends})}
+func user(accepted pluginsdk.Value) pluginsdk.User {
+	return pluginsdk.User{ID: "1", Name: "Ada", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"terms_accepted": accepted})}
 }
 
 // need returns a Python with gRPC, Debian's first, or skips the test, or fails it

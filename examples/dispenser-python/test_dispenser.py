@@ -5,18 +5,21 @@ import dispenser
 
 class Test(unittest.TestCase):
     def setUp(self):
-        dispenser.settings["page"] = "/upgrade"
+        dispenser.settings["page"] = "/terms/accept"
 
-    def ask(self, ends):
-        user = dispenser.vestibule.User(id="1", name="Ada", columns={"trial_ends_at": ends})
-        return dispenser.dispense(user, dispenser.vestibule.Request()).fields["intent"]
+    def ask(self, accepted, **form):
+        user = dispenser.vestibule.User(id="1", name="Ada", columns={"terms_accepted": accepted})
+        return dispenser.dispense(user, dispenser.vestibule.Request(form=form))
 
-    def test_sends_those_whose_trial_has_ended_to_the_page_that_says_so(self):
-        self.assertEqual(self.ask(1), {"kind": "redirect", "target": "/upgrade"})
+    def test_holds_people_at_the_terms(self):
+        for form in ({}, {"accept": False}, {"accept": "true"}):
+            self.assertEqual(self.ask(None, **form).fields["intent"], {"kind": "hold", "target": "/terms/accept", "prefixes": []})
 
-    def test_lets_everybody_else_on(self):
-        self.assertEqual(self.ask(1 << 40)["kind"], "done")
-        self.assertEqual(self.ask(None)["kind"], "done")
+    def test_lets_them_on_once_they_have_accepted(self):
+        answer = self.ask(None, accept=True)
+        self.assertEqual(answer.fields["intent"]["kind"], "done")
+        self.assertEqual(answer.effects[0]["set_user"]["name"], "terms_accepted")
+        self.assertEqual(self.ask("2026-05-04T12:00:00Z").fields["intent"]["kind"], "done")
 
 
 if __name__ == "__main__":

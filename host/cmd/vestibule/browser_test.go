@@ -110,16 +110,23 @@ func startDemo(t *testing.T, flags ...string) string {
 	dir := t.TempDir()
 	buildPlugins(t, dir)
 	copyShop(t, dir)
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, append([]string{
+	return startHost(t, "", append([]string{
 		"-c", "../../../config.hcl", "--set", "server.address=127.0.0.1:0",
 		"--set", "database.dsn=" + filepath.Join(dir, "shop.db"), "--set", "mail.dir=" + filepath.Join(dir, "mail"),
 		"--set", fmt.Sprintf("plugin.orgs.command=[%q]", filepath.Join(dir, "orgsetup")), "serve",
 	}, flags...)...)
-	cmd.Args[0] = "vestibule" // which is what TestMain then runs
+}
+
+// startHost runs the command in a directory, waits until it serves, and returns its
+// address.
+func startHost(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Args[0] = dir, "vestibule" // which is what TestMain then runs
 	cmd.Stderr = os.Stderr
 	if !testing.Verbose() {
 		cmd.Stderr = nil

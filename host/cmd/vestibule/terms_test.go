@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bufio"
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // to add the column, as an application would
+
+	"github.com/vestibule-dev/vestibule/v2/examples/shop/seed"
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
+)
+
+// termsConfig is that of the README, with applications behind it.
+const termsConfig = `
+server {
+  address         = "127.0.0.1:0"
+  trusted_proxies = ["127.0.0.1/32"]
+}
+database {
+  dsn = "shop.db"
+}
+auth {
+  tokens {
+    self_service = true
+  }
+}
+odata {
+  discover = ["products"]
+}
+route "home" {
+  path = "/"
+  file = "home.html"
+}
+route "dashboard" {
+  path = "/dashboard"
+  file = "dashboard.html"
+}
+route "app" {
+  path  = "/app"
+  proxy = %q
+}
+route "accept" {
+  path = "/terms/accept"
+  file = "accept.html"
+}
+plugin "terms" {
+  command    = [%q]
+  roles      = ["dispenser"]
+  user_read  = ["terms_accepted"]
+  user_write = ["terms_accepted"]
+}
+`
+
+// startTerms serves the README's plugin with the README's page, and an application at
+// /app that says that it was reached.
+func startTerms(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "terms"), "../../../examples/dispenser-go").CombinedOutput(); err != nil {
+		t.Fatalf("build the plugin: %v\n%s", err, out)
+	}
+	copyShop(t, dir)
+	db, err := sql.Open("sqlite", filepath.Join(dir, "shop.db"))
+	if err == nil {
+		_, err = db.Exec(`ALTER TABLE users ADD COLUMN terms_accepted DATETIME`)
+	}
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "reached %q", r.RequestURI)
+	}))
+	t.Cleanup(app.Close)
+	for name, text := range map[string]string{
+		"config.hcl": fmt.Sprintf(termsConfig, app.URL, filepath.Join(dir, "terms")),
+		"home.html":  "<!doctype html><title>Home</title>", "dashboard.html": "<!doctype html><title>Dashboard</title><p>reached",
+		"accept.html": "<!doctype html><title>Terms</title>" + readmePage(t),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return startHost(t, dir, "-c", "config.hcl", "serve")
+}
+
+// readmePage is the page that the README shows.
+func readmePage(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := regexp.MustCompile("(?s)```html\n(.*?)```").FindSubmatch(readme)
+	if page == nil {
+		t.Fatal("the README shows no page")
+	}
+	return string(page[1])
+}
+
+// A stroller is a browser that follows no redirect and types addresses.
+type stroller struct {
+	t    *testing.T
+	base *url.URL
+	http.Client
+}
+
+func newStroller(t *testing.T, base string) *stroller {
+	t.Helper()
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar, _ := cookiejar.New(nil) // never fails
+	return &stroller{t, u, http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+func (w *stroller) send(method, path, body string, header ...string) (int, string, http.Header) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), method, w.base.String()+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/html")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := w.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp.StatusCode, string(text), resp.Header
+}
+
+// raw sends a GET of a path as it stands, perhaps as a WebSocket.
+func (w *stroller) raw(path, header string) string {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.base.Host)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, c := range w.Jar.Cookies(w.base) {
+		header += "Cookie: " + c.Name + "=" + c.Value + "\r\n"
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", path, w.base.Host, header); err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text, _ := io.ReadAll(resp.Body)
+	return resp.Status + " " + string(text)
+}
+
+func (w *stroller) forget(cookie string) {
+	w.Jar.SetCookies(w.base, []*http.Cookie{{Name: cookie, Path: "/", MaxAge: -1}})
+}
+
+// Nobody walks around the terms of the README's plugin: the real binary, the plugin as
+// a process, the page as the README shows it.
+func TestNobodyWalksAroundTheTerms(t *testing.T) {
+	base := startTerms(t)
+	ada := newStroller(t, base)
+	ada.send("GET", "/app/orders?id=7", "")
+	status, body, _ := ada.send("POST", "/auth/login", fmt.Sprintf(`{"login":%q,"password":%q,"remember":true}`, seed.Email, seed.Password))
+	if status != 200 || !strings.Contains(body, `"target":"/terms/accept"`) {
+		t.Fatalf("sign-in: %d %s", status, body)
+	}
+	outside(t, ada)
+	ada.forget("vestibule_session") // the browser was closed, and the device comes back
+	outside(t, ada)
+	if status, body, _ := ada.send("POST", "/auth/intents/redirect", `{"accept":false}`); status != 200 || !strings.Contains(body, `"needs_more_input"`) {
+		t.Errorf("not accepted: %d %s", status, body)
+	}
+	outside(t, ada)
+	if status, body, _ := ada.send("POST", "/auth/intents/redirect", `{"accept":true}`); status != 200 || !strings.Contains(body, `"target":"/dashboard"`) { // asked for first in this session
+		t.Errorf("accepted: %d %s", status, body)
+	}
+	if _, body, _ := ada.send("GET", "/app/orders?id=7", ""); !strings.HasPrefix(body, "reached") {
+		t.Errorf("accepted, and still outside: %s", body)
+	}
+	if status, _, _ := ada.send("GET", "/auth/verify", "", forwarded(ada, "/elsewhere")...); status != 200 {
+		t.Errorf("forward auth: %d", status)
+	}
+}
+
+// outside tries every way around the terms.
+func outside(t *testing.T, w *stroller) {
+	t.Helper()
+	for range 2 { // and in another tab
+		for _, path := range []string{"/dashboard", "/app", "/app/orders?id=7", "/app/terms/accept"} {
+			if status, body, header := w.send("GET", path, ""); status != 302 || header.Get("Location") != "/login" {
+				t.Errorf("%s: %d to %q: %s", path, status, header.Get("Location"), body)
+			}
+		}
+	}
+	if status, body, _ := w.send("GET", "/login", "", "Sec-Fetch-Dest", "document"); status != 200 || !strings.Contains(body, `"target":"/terms/accept"`) {
+		t.Errorf("/login: %d", status)
+	}
+	if status, body, _ := w.send("GET", "/terms/accept", ""); status != 200 || !strings.Contains(body, "I accept the terms") {
+		t.Errorf("the terms: %d", status)
+	}
+	for _, path := range []string{"/odata/", "/odata/products", "/auth/tokens"} {
+		if status, _, _ := w.send("GET", path, "", "Accept", "application/json"); status != 403 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	if status, _, _ := w.send("POST", "/auth/tokens", `{"name":"x"}`); status != 403 {
+		t.Errorf("a token is made: %d", status)
+	}
+	const socket = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+	for _, path := range []string{
+		"/terms/accept/../../dashboard", "/terms/accept/%2e%2e/%2e%2e/dashboard", "/terms/accept%2f..%2f..%2fdashboard", "/terms/accept/..;/..;/dashboard",
+		`/terms/accept\..\..\dashboard`, "/terms/accept/%5c..%5c..%5cdashboard", "/TERMS/accept", "//dashboard", "/./dashboard", "/dashboard;x=1", "/Dashboard", "/dashboard%2f",
+		"/app/..%2fterms/accept", "/app/%2e%2e/terms/accept", "/app;/terms/accept", "//app/x", "/app//x", "/app/./x",
+	} {
+		for _, header := range []string{"Connection: close\r\n", socket} {
+			if got := w.raw(path, header); strings.Contains(got, "reached") || strings.HasPrefix(got, "101") {
+				t.Errorf("%s: %s", path, got)
+			}
+		}
+	}
+	for uri, want := range map[string]int{"/elsewhere": 401, "/dashboard": 401, "/terms/accept/../x": 400, "/terms/accept;/x": 401, "/terms/acceptx": 401, "/terms/accept": 200} {
+		status, _, header := w.send("GET", "/auth/verify", "", forwarded(w, uri)...)
+		if status != want || (header.Get("X-Vestibule-Step") == "held") != (want == 200) {
+			t.Errorf("forward auth, %s: %d, step %q", uri, status, header.Get("X-Vestibule-Step"))
+		}
+	}
+}
+
+// forwarded is what a proxy tells of a request.
+func forwarded(w *stroller, uri string) []string {
+	return []string{"X-Forwarded-Method", "GET", "X-Forwarded-Proto", "http", "X-Forwarded-Host", w.base.Host, "X-Forwarded-Uri", uri}
+}
+
+// In a browser the README's page lets people on where they wanted to go.
+func TestBrowserAcceptsTheTerms(t *testing.T) {
+	b := browsertest.Open(t, nil)
+	base := startTerms(t)
+	b.Visit(base + "/app/orders#/17")
+	b.Ready("#login")
+	b.Fill("#login", seed.Email)
+	b.Fill("#password", seed.Password)
+	b.Click("button[type=submit]")
+	b.At(base + "/terms/accept#/17")
+	b.Visit(base + "/dashboard") // typed in between, it leads back
+	b.At(base + "/terms/accept")
+	b.Click("button")
+	b.At(base + "/app/orders")
+	b.Visit(base + "/dashboard")
+	b.See("reached")
+}
