@@ -77,6 +77,7 @@ func New(o Options) (*Host, error) {
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
 		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(), RunDir: o.Server.RunDir,
+		Outbox: o.Store.Outbox(), Person: h.listenersPerson,
 	}); err != nil {
 		return nil, err
 	}
@@ -116,7 +117,8 @@ func (h *Host) openSignIn() error {
 		Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
 		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash, Hashing: h.limits.Hashing(),
-		PasswordReset: subscribers{o.OnPasswordReset, o.Logger}.passwordReset,
+		Announce:      h.announce,
+		PasswordReset: subscribers{append(slices.Clone(o.OnPasswordReset), h.committed), o.Logger}.passwordReset,
 	})
 	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}
 	var err error
@@ -255,6 +257,7 @@ func (h *Host) Start(ctx context.Context) error {
 			h.o.Logger.Error("mail worker ended", "error", err)
 		}
 	})
+	h.workers.Go(func() { h.plugins.TellListeners(mailing) })
 	h.workers.Go(func() { h.sweeper.run(ctx) })
 	h.workers.Go(func() { h.database.Run(ctx) })
 	return nil

@@ -26,6 +26,7 @@ const (
 func pluginMetrics(m *telemetry.Metrics) pluginproc.Metrics {
 	return pluginproc.Metrics{
 		Call: m.PluginCall, Up: m.PluginUp,
+		Event:   func(plugin, outcome string, n int) { m.PluginEvents(plugin, "event_"+outcome, n) },
 		Restart: m.PluginEvent("restart"), Builtin: m.PluginEvent("builtin"),
 		LogDropped: func(plugin string, lines int) { m.PluginEvents(plugin, "log_dropped", lines) },
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 )
@@ -23,6 +24,8 @@ type Call struct {
 	// User and Request are what the call is about; the form is in Request.
 	User    User
 	Request *Request
+	// Event is what a listener is told; its user is User.
+	Event Event
 }
 
 // A callFile is a Call as JSON.
@@ -32,6 +35,13 @@ type callFile struct {
 	User    callUser        `json:"user"`
 	Request callRequest     `json:"request"`
 	Form    map[string]any  `json:"form"`
+	Event   *callEvent      `json:"event"`
+}
+
+type callEvent struct {
+	ID   string    `json:"id"`
+	Kind string    `json:"kind"`
+	At   time.Time `json:"at"`
 }
 
 type callUser struct {
@@ -65,10 +75,11 @@ type callRequest struct {
 //	 "config":  {"directory": "partners.json"},
 //	 "user":    {"id": 7, "name": "Ada", "email": "ada@example.com", "columns": {"partner_id": null}},
 //	 "request": {"locale": "de", "intended": "/orders", "session": {"visits": 3}},
-//	 "form":    {"org_name": "Analytical Engines"}}
+//	 "form":    {"org_name": "Analytical Engines"},
+//	 "event":   {"id": "e1", "kind": "password_reset", "at": "2026-01-31T12:00:00Z"}}
 //
 // Every key may be left out; a call with a form and without a role is for the role
-// that takes forms. Integers become int64. Unknown keys are an error, which names
+// that takes forms, one with an event for the listener. Integers become int64. Unknown keys are an error, which names
 // them.
 func ParseCall(data []byte) (Call, error) {
 	f := callFile{
@@ -88,7 +99,7 @@ func ParseCall(data []byte) (Call, error) {
 		return Call{}, errors.New("read the call: something follows the JSON object")
 	}
 	for _, role := range roles() {
-		if f.Role == role.name || f.Role == "" && role.takesForm == (f.Form != nil) {
+		if f.Role == role.name || f.Role == "" && role.takesForm == (f.Form != nil) && role.takesEvent == (f.Event != nil) {
 			return f.call(role), nil
 		}
 	}
@@ -97,7 +108,12 @@ func ParseCall(data []byte) (Call, error) {
 
 func (f callFile) call(role role) Call {
 	r := f.Request
+	e := sampleEvent()
+	if f.Event != nil {
+		e = Event{ID: cmp.Or(f.Event.ID, e.ID), Kind: cmp.Or(f.Event.Kind, e.Kind), At: f.Event.At}
+	}
 	return Call{
+		Event:  e,
 		Role:   role.name,
 		Config: f.Config,
 		User:   User{ID: fmt.Sprint(f.User.ID), Name: f.User.Name, Email: f.User.Email, Columns: Values{plainMap(f.User.Columns)}},
@@ -117,7 +133,7 @@ func (c Call) Run(ctx context.Context, p Plugin) (json.RawMessage, error) {
 		if role.name != c.Role || !role.has(p) {
 			continue
 		}
-		answer, err := role.run(ctx, p, c.User, c.Request)
+		answer, err := role.run(ctx, p, c)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +149,7 @@ func (c Call) Over(ctx context.Context, client *Client) error {
 		if role.name == c.Role {
 			var p Plugin
 			role.connect(&p, client)
-			_, err := role.run(ctx, p, c.User, c.Request)
+			_, err := role.run(ctx, p, c)
 			return err
 		}
 	}
@@ -151,7 +167,7 @@ func (c Call) Samples() map[string]Call {
 		}
 		edits := role.samples()
 		if edits["an ordinary call"] == nil {
-			edits["an ordinary call"] = func(*Request) {}
+			edits["an ordinary call"] = func(*Call) {}
 		}
 		for name, edit := range edits {
 			req := &Request{
@@ -160,11 +176,17 @@ func (c Call) Samples() map[string]Call {
 				Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
 				Session: ValuesOf(map[string]Value{"visits": int64(3)}),
 			}
-			edit(req)
-			all[name] = Call{Role: c.Role, User: c.User, Request: req}
+			call := Call{Role: c.Role, User: c.User, Request: req, Event: sampleEvent()}
+			edit(&call)
+			all[name] = call
 		}
 	}
 	return all
+}
+
+// sampleEvent is an event as a host may tell it.
+func sampleEvent() Event {
+	return Event{ID: "sample", Kind: "password_reset", At: time.Date(2026, 1, 31, 12, 0, 0, int(250*time.Millisecond), time.UTC)}
 }
 
 func indent(v any) (json.RawMessage, error) {

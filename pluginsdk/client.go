@@ -37,7 +37,8 @@ type Client struct {
 	rpc pluginpb.PluginClient
 }
 
-// NewClient returns a Client that talks over conn, which needs [DialOptions].
+// NewClient returns a Client that talks over conn, which should be made with the
+// options of handshake.DialOptions.
 func NewClient(conn grpc.ClientConnInterface) *Client {
 	return &Client{rpc: pluginpb.NewPluginClient(conn)}
 }
@@ -59,7 +60,8 @@ func callPlugin[Q, R, A any](
 	ctx context.Context, rpc func(context.Context, *Q, ...grpc.CallOption) (*R, error), in *Q, decode func(*R) (A, error),
 ) (A, error) {
 	codec := &answerCodec{CodecV2: encoding.GetCodecV2(proto.Name)}
-	answer, err := rpc(context.WithValue(ctx, codecKey{}, codec), in, grpc.ForceCodecV2(codec), grpc.Header(&codec.header))
+	ctx, codec.ended = handshake.WatchEnd(ctx)
+	answer, err := rpc(ctx, in, grpc.ForceCodecV2(codec), grpc.Header(&codec.header))
 	if err := codec.failure(err); err != nil {
 		var none A
 		return none, err
@@ -86,8 +88,7 @@ type answerCodec struct {
 	sent   bool        // gRPC encodes a call once it has a connection for it
 	header metadata.MD // set once an answer has begun, and never by a bare status
 	err    error
-
-	ended atomic.Bool // the plugin's side ended the call; what does so else is the network
+	ended  *atomic.Bool // the plugin's side ended the call; what does so else is the network
 }
 
 func (c *answerCodec) Marshal(v any) (mem.BufferSlice, error) {

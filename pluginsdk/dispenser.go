@@ -144,8 +144,8 @@ func dispenserRole() role {
 	return role{
 		name: RoleDispenser, field: "Dispenser", path: "/auth/login",
 		has: func(p Plugin) bool { return p.Dispenser != nil },
-		run: func(ctx context.Context, p Plugin, user User, req *Request) (any, error) {
-			i, err := p.Dispenser.Dispense(ctx, user, req)
+		run: func(ctx context.Context, p Plugin, c Call) (any, error) {
+			i, err := p.Dispenser.Dispense(ctx, c.User, c.Request)
 			return struct {
 				Kind       Kind             `json:"kind"`
 				Target     string           `json:"target,omitempty"`
@@ -158,15 +158,15 @@ func dispenserRole() role {
 			}{i.kind, i.target, i.held, i.prefixes, i.nextStep, i.errors, i.personName, effectsJSON(i.effects)}, err
 		},
 		connect: func(p *Plugin, c *Client) { p.Dispenser = c },
-		samples: func() map[string]func(*Request) {
-			return map[string]func(*Request){
+		samples: func() map[string]func(*Call) {
+			return onRequest(map[string]func(*Request){
 				"somebody who asked for no page": func(r *Request) { r.Intended = "" },
 				"somebody whom a step holds":     func(r *Request) { r.Method, r.Path, r.Held = "GET", "/login", "/held" },
 				"a form that no host has validated": func(r *Request) {
 					r.Path, r.Held = "/auth/intents/redirect", "/held"
 					r.Form = ValuesOf(map[string]Value{"": "", "code": "000000", "n": int64(-1), "half": 0.5, "yes": true, "none": nil})
 				},
-			}
+			})
 		},
 	}
 }

@@ -114,8 +114,8 @@ func orgSetupRole() role {
 	return role{
 		name: RoleOrgSetup, field: "OrgSetup", path: "/auth/intents/org-setup", takesForm: true,
 		has: func(p Plugin) bool { return p.OrgSetup != nil },
-		run: func(ctx context.Context, p Plugin, user User, req *Request) (any, error) {
-			r, err := p.OrgSetup.Handle(ctx, user, req)
+		run: func(ctx context.Context, p Plugin, c Call) (any, error) {
+			r, err := p.OrgSetup.Handle(ctx, c.User, c.Request)
 			return struct {
 				Status   Status           `json:"status"`
 				NextStep map[string]any   `json:"next_step,omitempty"`
@@ -124,7 +124,7 @@ func orgSetupRole() role {
 			}{r.status, r.nextStep, r.errors, effectsJSON(r.effects)}, err
 		},
 		connect: func(p *Plugin, c *Client) { p.OrgSetup = c },
-		samples: orgForms,
+		samples: func() map[string]func(*Call) { return onRequest(orgForms()) },
 	}
 }
 

@@ -24,6 +24,8 @@ type Plugin struct {
 	Dispenser Dispenser
 	// OrgSetup, when not nil, gives the plugin the role "org_setup".
 	OrgSetup OrgSetupHandler
+	// Listener, when not nil, gives the plugin the role "listener".
+	Listener Listener
 	// Config points to a struct that is filled from the config block before
 	// Configure is called and before any call of a role. [DecodeConfig] tells
 	// the tags that its fields carry. With a nil Config the block must be empty.

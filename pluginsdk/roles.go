@@ -13,18 +13,20 @@ type role struct {
 	// takesForm tells that such a call has a form.
 	path      string
 	takesForm bool
+	// takesEvent tells that such a call has an event.
+	takesEvent bool
 	// has tells whether a plugin has the role.
 	has func(Plugin) bool
 	// run makes a call by hand and returns the answer for JSON.
-	run func(context.Context, Plugin, User, *Request) (any, error)
+	run func(context.Context, Plugin, Call) (any, error)
 	// connect gives a plugin the role, with a running plugin behind it.
 	connect func(*Plugin, *Client)
-	// samples make of an ordinary request those that a host may send besides, by
-	// what is special about each.
-	samples func() map[string]func(*Request)
+	// samples make of an ordinary call those that a host may make besides, by what is
+	// special about each.
+	samples func() map[string]func(*Call)
 }
 
-func roles() []role { return []role{dispenserRole(), orgSetupRole()} }
+func roles() []role { return []role{dispenserRole(), orgSetupRole(), listenerRole()} }
 
 // Roles returns the names of the roles that a plugin may have.
 func Roles() []string {
@@ -33,4 +35,13 @@ func Roles() []string {
 		names = append(names, r.name)
 	}
 	return names
+}
+
+// onRequest makes edits of a call of edits of its request.
+func onRequest(edits map[string]func(*Request)) map[string]func(*Call) {
+	all := map[string]func(*Call){}
+	for name, edit := range edits {
+		all[name] = func(c *Call) { edit(c.Request) }
+	}
+	return all
 }

@@ -2,7 +2,6 @@ package pluginsdk
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/hashicorp/go-plugin"
@@ -14,13 +13,9 @@ import (
 // Version is the version of this SDK, which plugins report to the host.
 const Version = "2.0.0"
 
-// PluginSet is the host's side of the connection: a go-plugin client dispenses
-// its one entry as a [*Client].
-func PluginSet() plugin.PluginSet { return plugin.PluginSet{handshake.Plugin: &wire{}} }
-
-// Set is the plugin's side of the connection, for those who serve it with
-// go-plugin themselves, as pluginsdk/plugintest does; [Serve] is enough for all
-// others. Log lines are written to log as JSON.
+// Set is both sides of the connection, for those who serve the plugin with go-plugin
+// themselves, as pluginsdk/plugintest does, and for hosts, whose go-plugin client
+// dispenses its one entry as a [*Client], whatever p is; [Serve] is enough for all others. Log lines are written to log as JSON.
 func (p Plugin) Set(log io.Writer) plugin.PluginSet {
 	return plugin.PluginSet{handshake.Plugin: &wire{server: &server{plugin: p, log: newLogger(p.Name, log, true)}}}
 }
@@ -32,9 +27,6 @@ type wire struct {
 }
 
 func (w *wire) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
-	if w.server == nil {
-		return errors.New("this side of the connection has no plugin to serve")
-	}
 	pluginpb.RegisterPluginServer(s, w.server)
 	return nil
 }

@@ -163,6 +163,9 @@ func pluginHeaders(h http.Header) map[string]string {
 	return out
 }
 
+// PluginUser is the user as plugins know them, before their grants.
+func PluginUser(u User) pluginsdk.User { return pluginUser(u, nil) }
+
 // pluginUser is the user with columns laid over.
 func pluginUser(u User, columns map[string]pluginsdk.Value) pluginsdk.User {
 	all := map[string]pluginsdk.Value{}

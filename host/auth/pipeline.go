@@ -62,6 +62,9 @@ type Options struct {
 	// Waiting, Wait and Refused are used. The zero value works and reports no
 	// refusals.
 	Hashing admission.Options
+	// Announce queues an event of a user for those who are told out of process. It joins
+	// the transaction of ctx, which makes the event true; nil queues none.
+	Announce func(ctx context.Context, kind, userID string) error
 	// PasswordReset is called once for each successful reset, after its commit.
 	PasswordReset func(context.Context, PasswordReset)
 }
@@ -82,6 +85,9 @@ type Site interface {
 	// Locale returns the language of the person, such as "en".
 	Locale(r *http.Request) string
 }
+
+// EventPasswordReset is the kind of event that listeners are told of a [PasswordReset].
+const EventPasswordReset = "password_reset"
 
 // A PasswordReset is the event that a user has set a new password by the link
 // in a mail.
@@ -110,6 +116,9 @@ func New(o Options) *Pipeline {
 	}
 	if o.Show == nil {
 		o.Show = func(http.ResponseWriter, *http.Request, *fault.Fault) bool { return false }
+	}
+	if o.Announce == nil {
+		o.Announce = func(context.Context, string, string) error { return nil }
 	}
 	if o.PasswordReset == nil {
 		o.PasswordReset = func(context.Context, PasswordReset) {}

@@ -163,7 +163,10 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 		if won, err = p.Resets.Claim(ctx, t, by, p.Now()); err != nil || !won {
 			return err
 		}
-		return p.replacePassword(ctx, user.ID, hash, locale)
+		if err = p.replacePassword(ctx, user.ID, hash, locale); err != nil {
+			return err
+		}
+		return p.Announce(ctx, EventPasswordReset, user.ID)
 	})
 	return won && err == nil, err
 }

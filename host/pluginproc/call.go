@@ -34,6 +34,7 @@ func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawM
 		call.Request.Session = pluginsdk.ValuesOf(own)
 		answer, err = call.Run(ctx, pluginsdk.Plugin{
 			Dispenser: pluginsdk.DispenserFunc(t.dispense), OrgSetup: pluginsdk.OrgSetupFunc(t.handle),
+			Listener: pluginsdk.ListenerFunc(t.notify),
 		})
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/events"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -22,6 +23,8 @@ type Manager struct {
 	launcher *proc.Launcher
 	watched  map[*slot]supervisor
 
+	events *events.Worker // nil without an outbox
+
 	mu    sync.RWMutex // guards what follows
 	specs []Spec
 	slots map[string]*slot
@@ -35,7 +38,9 @@ func New(specs []Spec, o Options) (*Manager, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	return &Manager{options: o, log: o.Logger.Named("plugins"), specs: checked}, nil
+	m := &Manager{options: o, log: o.Logger.Named("plugins"), specs: checked}
+	m.openEvents()
+	return m, nil
 }
 
 // Start starts all plugins and returns when each has answered Describe and

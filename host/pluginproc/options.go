@@ -1,9 +1,11 @@
 package pluginproc
 
 import (
+	"context"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 )
 
@@ -22,6 +24,11 @@ type Options struct {
 	RunDir string
 	// Metrics is told what to count.
 	Metrics Metrics
+	// Outbox is where events wait for listeners, and Person looks up the user of one by
+	// their key; one who is gone is a user with the key alone. Both are needed by a host
+	// whose plugins listen.
+	Outbox Outbox
+	Person func(ctx context.Context, userID string) (pluginsdk.User, error)
 	// Owned are the roles that no plugin may have because something else has them,
 	// with its name for error messages.
 	Owned map[string]string
@@ -52,6 +59,10 @@ type Metrics struct {
 	// Builtin is an answer of the built-in dispenser in a plugin's place, as
 	// on_failure = "builtin" asks for.
 	Builtin func(plugin string)
+	// Event is an attempt to tell a listener of an event: outcome is "told", "retried",
+	// "returned" (to another host, as this one stops) or "dropped" (after a day). Each is
+	// called with n = 0 once, so that the series is there.
+	Event func(plugin, outcome string, n int)
 	// LogDropped is lines that a plugin logged faster than is kept.
 	LogDropped func(plugin string, lines int)
 }
@@ -91,6 +102,9 @@ func (m Metrics) withDefaults() Metrics {
 	}
 	if m.Builtin == nil {
 		m.Builtin = func(string) {}
+	}
+	if m.Event == nil {
+		m.Event = func(string, string, int) {}
 	}
 	if m.LogDropped == nil {
 		m.LogDropped = func(string, int) {}

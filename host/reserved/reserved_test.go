@@ -120,3 +120,22 @@ func TestProxyHeader(t *testing.T) {
 		},
 		[]string{"Remote-User", "X-WEBAUTH-USER", "X-Auth-Email", "Tenant"})
 }
+
+// A role has one owner, but any number of plugins may listen, each once.
+func TestListenersShareTheirRole(t *testing.T) {
+	owners := reserved.RoleOwners{}
+	for i, take := range []struct {
+		role, owner, first string
+		ok                 bool
+	}{
+		{"dispenser", "a", "", true},
+		{"dispenser", "b", "a", false},
+		{"listener", "a", "", true},
+		{"listener", "b", "", true},
+		{"listener", "a", "a", false},
+	} {
+		if first, ok := owners.Take(take.role, take.owner); first != take.first || ok != take.ok {
+			t.Errorf("%d: got %q %v, want %q %v", i, first, ok, take.first, take.ok)
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Outbox is the queue of mail to send. It implements mail.Outbox, where its
-// methods are described.
+// Outbox is the queue of mail to send and of listeners to tell. It implements mail.Outbox
+// and pluginproc.Outbox, where its methods are described.
 type Outbox struct{ db *DB }
 
 // Mail is one mail in the outbox, the same type as mail.Item. UserID is empty
@@ -40,7 +40,7 @@ const (
 	leaseReads      = 4
 )
 
-// LeaseMail takes the mail that has been due longest and holds it until the
+// LeaseMail takes the mail, which events for listeners are not, that has been due longest and holds it until the
 // given time; the zero Mail when none is due. Nothing is written then.
 func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, error) {
 	for range leaseReads {
@@ -61,7 +61,7 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 		Attempts            int64
 	}
 	err = o.db.list(ctx, "lease mail", &rows, `SELECT id, user_id, purpose, locale, attempts FROM vestibule_outbox
-		WHERE buried = 0 AND due <= ? AND held <= ? ORDER BY due, id LIMIT ?`, now, now, leaseCandidates)
+		WHERE buried = 0 AND due <= ? AND held <= ? AND purpose NOT LIKE 'event:%' ORDER BY due, id LIMIT ?`, now, now, leaseCandidates)
 	if err != nil {
 		return Mail{}, false, err
 	}

@@ -62,7 +62,7 @@ func New(limits ...string) *Metrics {
 			Name: "vestibule_plugin_up", Help: "1 while the plugin is ready.",
 		}, []string{"plugin"}),
 		pluginOther: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_plugin_events_total", Help: "Restarts, answers of the built-in dispenser in a plugin's place, dropped log lines.",
+			Name: "vestibule_plugin_events_total", Help: "Restarts, answers of the built-in dispenser in a plugin's place, dropped log lines, events that a listener was told or not.",
 		}, []string{"plugin", "event"}),
 	}
 	m.registry.MustRegister(

@@ -181,7 +181,7 @@ func (in *Instance) connect(line string, config *tls.Config) error {
 }
 
 func dial(socket string, config *tls.Config) (*grpc.ClientConn, error) {
-	return grpc.NewClient("passthrough:///localhost", append(pluginsdk.DialOptions(),
+	return grpc.NewClient("passthrough:///localhost", append(handshake.DialOptions(),
 		grpc.WithTransportCredentials(credentials.NewTLS(config)),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 			var d net.Dialer

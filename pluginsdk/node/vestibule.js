@@ -19,7 +19,9 @@
  * setUser(column, value), setSession(name, value) or consumeIntended(). Values are
  * null, booleans, numbers, BigInts, strings and Uint8Arrays. Whole numbers are sent
  * as integers of 64 bits; those beyond Number.MAX_SAFE_INTEGER arrive as BigInt. An
- * exception means that no decision was made.
+ * exception means that no decision was made. A listener, notify(event), is told what
+ * has happened: event is {id, kind, user, at}, at least once and in order for each user;
+ * an exception has it told again later. Ignore kinds that you do not know.
  *
  * log.info(message, {key: value}) reaches the host's log, joined to the request;
  * console.log does too.
@@ -157,6 +159,8 @@ const MESSAGES = {
   Replacement: { 1: ['name', 'string'], 2: ['old', 'Value'], 3: ['value', 'Value'] },
   HandleRequest: { 1: ['user', 'User'], 2: ['request', 'Request'], 3: ['form', '%Value'] },
   HandleResponse: { 1: ['status', 'string'], 2: ['next_step', 'bytes'], 3: ['errors', '*string'], 4: ['effects', '*Effect'] },
+  NotifyRequest: { 1: ['id', 'string'], 2: ['kind', 'string'], 3: ['user', 'User'], 4: ['at', 'string'] },
+  NotifyResponse: {},
 }
 
 function varint(n) {
@@ -383,10 +387,11 @@ function checkSession(session, effects) {
 }
 
 // The roles: the author's function, the method of the protocol with its messages, and
-// whether a call by hand has a form.
+// whether a call by hand has a form or an event.
 const ROLES = {
   dispenser: { run: 'dispense', method: 'Dispense', request: 'DispenseRequest', response: 'DispenseResponse' },
   org_setup: { run: 'handle', method: 'Handle', request: 'HandleRequest', response: 'HandleResponse', form: true },
+  listener: { run: 'notify', method: 'Notify', request: 'NotifyRequest', response: 'NotifyResponse', event: true },
 }
 
 // The types of keys in the config block, and what tells their values.
@@ -452,8 +457,15 @@ class Plugin {
     return out
   }
 
-  answer(role, { user, request, form = {} }) {
+  /** Tells the listener; what it returns is its acknowledgement, and an exception has it told again. */
+  async notify({ id, kind, user, at }) {
+    await current.run({ request_id: id }, () => this.author.notify({ id, kind, user, at: new Date(at) }))
+    return {}
+  }
+
+  answer(role, { user, request, form = {}, ...event }) {
     const { run, response } = ROLES[role]
+    if (ROLES[role].event) return this.notify({ user, ...event })
     return current.run({ request_id: request.id, intent_id: request.intent_id }, async () => {
       const answer = await this.author[run](user, { ...request, form })
       if (!(answer instanceof Answer) || answer.message !== response) {
@@ -481,9 +493,11 @@ async function byHand(plugin) {
     const user = { id: '1', name: 'Ada Lovelace', email: 'ada@example.com', columns: {}, ...call.user }
     const routes = { home: '/', dashboard: '/dashboard', login: '/login' }
     const request = { ...decode('Request', Buffer.alloc(0)), id: 'call', intent_id: 'call', locale: 'en', routes, ...call.request }
-    const role = call.role || Object.keys(ROLES).find((name) => !ROLES[name].form === !call.form)
+    const role = call.role || Object.keys(ROLES).find((name) => !ROLES[name].form === !call.form && !ROLES[name].event === !call.event)
+    const event = { id: 'sample', kind: 'password_reset', at: '2026-01-31T12:00:00.250Z', ...call.event }
     if (!roles.includes(role)) return console.error(`the plugin does not have the role ${role}`) ?? 1
-    const answer = await plugin.answer(role, { user: { ...user, id: String(user.id) }, request, form: call.form })
+    const answer = await plugin.answer(role, { user: { ...user, id: String(user.id) }, request, form: call.form, ...event })
+    if (ROLES[role].event) return print({ acknowledged: true }) ?? 0
     const { intent: { next_step: why, ...intent } = {}, next_step: step = why, effects, ...rest } = answer
     const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value, old }]) =>
       name === undefined ? [[kind, true]] : [[kind, name], ['value', value], ...(kind === 'replace_user' ? [['old', old]] : [])])))
@@ -516,8 +530,8 @@ function endWithHost() {
 /**
  * Serves the plugin to the host that started the process.
  *
- * dispense(user, request) and handle(user, request) are the roles; request.form is
- * for the latter. config names the keys of the config block:
+ * dispense(user, request), handle(user, request) and notify(event) are the roles;
+ * request.form is for the second. config names the keys of the config block:
  *
  *     config: { page: { type: 'string', default: '/upgrade', doc: 'Where the others go.' } }
  *

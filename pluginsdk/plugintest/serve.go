@@ -94,7 +94,7 @@ func connect(t testing.TB, p pluginsdk.Plugin) *Plugin {
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	conn, err := grpc.NewClient("unix:"+socket,
-		append(pluginsdk.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+		append(handshake.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		t.Fatal(err)
 	}

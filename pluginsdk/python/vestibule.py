@@ -19,6 +19,10 @@ ask for changes by .with_(effect, ...), where an effect is set_user(column, valu
 set_session(name, value) or consume_intended(). Values are None, bool, int (64
 bits), float, str or bytes. An exception means that no decision was made.
 
+A listener, notify(event), is told what has happened, at least once and in order for
+each user: event has id, kind, user and at. An exception has it told again later. Ignore
+kinds that you do not know.
+
 Log with the standard package logging: lines reach the host's log, joined to the
 request. print() does too.
 """
@@ -89,6 +93,16 @@ class Request:
     signed_in_by: str = ""
     held: str = ""
     form: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Event:
+    """What has happened, for listeners. id is the same for every listener and every try."""
+
+    id: str = ""
+    kind: str = ""
+    user: User = dataclasses.field(default_factory=User)
+    at: datetime.datetime = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
 
 
 @dataclasses.dataclass
@@ -245,6 +259,8 @@ MESSAGES = {
     "HandleResponse": {
         1: ("status", "string"), 2: ("next_step", "bytes"), 3: ("errors", "*string"), 4: ("effects", "*Effect"),
     },
+    "NotifyRequest": {1: ("id", "string"), 2: ("kind", "string"), 3: ("user", "User"), 4: ("at", "string")},
+    "NotifyResponse": {},
 }
 
 
@@ -500,11 +516,12 @@ class _Broken(Exception):
 
 
 # The roles: the author's function, the method of the protocol with its messages, and
-# whether a call by hand has a form.
-_Role = collections.namedtuple("_Role", "run method request response form")
+# whether a call by hand has a form or an event.
+_Role = collections.namedtuple("_Role", "run method request response form event", defaults=(False, False))
 _ROLES = {
-    "dispenser": _Role("dispense", "Dispense", "DispenseRequest", "DispenseResponse", False),
-    "org_setup": _Role("handle", "Handle", "HandleRequest", "HandleResponse", True),
+    "dispenser": _Role("dispense", "Dispense", "DispenseRequest", "DispenseResponse"),
+    "org_setup": _Role("handle", "Handle", "HandleRequest", "HandleResponse", form=True),
+    "listener": _Role("notify", "Notify", "NotifyRequest", "NotifyResponse", event=True),
 }
 
 
@@ -604,7 +621,16 @@ class _Plugin:
             raise bad
         return out
 
+    def notify(self, message):
+        """Tells the listener, which acknowledges by returning."""
+        at = datetime.datetime.fromisoformat(message["at"].replace("Z", "+00:00"))
+        _call.set({"request_id": message["id"]})
+        self.functions["notify"](Event(message["id"], message["kind"], User(**message["user"] or {}), at))
+        return {}
+
     def answer(self, role, message):
+        if _ROLES[role].event:
+            return self.notify(message)
         function, wanted = self.functions[_ROLES[role].run], _ROLES[role].response
         user, request = User(**message["user"] or {}), Request(**message["request"] or {})
         request.form = message.get("form", {})
@@ -637,10 +663,16 @@ def _by_hand(plugin):
         routes = {"home": "/", "dashboard": "/dashboard", "login": "/login"}
         request = {"id": "call", "intent_id": "call", "locale": "en", "routes": routes, **call.get("request", {})}
         message = {"user": {**user, "id": str(user["id"])}, "request": request, "form": call.get("form", {})}
-        role = call.get("role") or next(name for name in _ROLES if _ROLES[name].form == ("form" in call))
+        message.update({"id": "sample", "kind": "password_reset", "at": "2026-01-31T12:00:00.250Z", **call.get("event", {})})
+        role = call.get("role") or next(
+            name for name in _ROLES if _ROLES[name].form == ("form" in call) and _ROLES[name].event == ("event" in call)
+        )
         if role not in about["roles"]:
             sys.exit(f"the plugin does not have the role {role}")
         answer = plugin.answer(role, message)
+        if _ROLES[role].event:
+            print(json.dumps({"acknowledged": True}, indent=2))
+            return 0
         answer = {**answer.pop("intent", {}), **answer}
         if "next_step" in answer:
             answer["next_step"] = json.loads(answer["next_step"])
@@ -673,11 +705,11 @@ def _end_with_host():
     os._exit(0)
 
 
-def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None):
+def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None, notify=None):
     """Serves the plugin to the host that started the process. It does not return.
 
-    dispense(user, request) and handle(user, request) are the roles. config names
-    the keys of the config block:
+    dispense(user, request), handle(user, request) and notify(event) are the roles.
+    config names the keys of the config block:
 
         config={"page": {"type": "string", "default": "/upgrade", "doc": "Where the others go."}}
 
@@ -686,7 +718,7 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     default, else None. configure(config, setup) is called once, before any other
     call, and may raise BadConfig.
     """
-    plugin = _Plugin(name, version, description, configure, config, dispense=dispense, handle=handle)
+    plugin = _Plugin(name, version, description, configure, config, dispense=dispense, handle=handle, notify=notify)
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
         sys.exit(_by_hand(plugin))
     handshake = os.dup(1)

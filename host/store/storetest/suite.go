@@ -48,6 +48,7 @@ func Run(t *testing.T, fixture Fixture) {
 		{name: "sessions", rules: sessionRules()},
 		{name: "tokens", rules: tokenRules()},
 		{name: "outbox", rules: outboxRules()},
+		{name: "events", rules: eventRules()},
 		{name: "admin", rules: adminRules()},
 	} {
 		t.Run(group.name, func(t *testing.T) {

@@ -76,7 +76,7 @@ type DescribeResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Version string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// "dispenser", "org_setup" or both.
+	// Some of "dispenser", "org_setup" and "listener".
 	Roles []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
 	// The SDK and its version, such as "go/2.0.0"; empty when there is none.
 	Sdk string `protobuf:"bytes,4,opt,name=sdk,proto3" json:"sdk,omitempty"`
@@ -1417,6 +1417,116 @@ func (x *HandleResponse) GetEffects() []*Effect {
 	return nil
 }
 
+type NotifyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The same for every listener and every try; use it to do things once.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// "password_reset": the user has set a new password by the link in a mail.
+	// Acknowledge kinds that you do not know: later hosts have more.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// As the user is when this is told, with the columns that user_read grants; of a
+	// user who is gone by then only the id is set.
+	User *User `protobuf:"bytes,3,opt,name=user,proto3" json:"user,omitempty"`
+	// When it happened, in RFC 3339 with milliseconds, in UTC.
+	At            string `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NotifyRequest) Reset() {
+	*x = NotifyRequest{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NotifyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NotifyRequest) ProtoMessage() {}
+
+func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NotifyRequest.ProtoReflect.Descriptor instead.
+func (*NotifyRequest) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *NotifyRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *NotifyRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *NotifyRequest) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+func (x *NotifyRequest) GetAt() string {
+	if x != nil {
+		return x.At
+	}
+	return ""
+}
+
+type NotifyResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NotifyResponse) Reset() {
+	*x = NotifyResponse{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NotifyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NotifyResponse) ProtoMessage() {}
+
+func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NotifyResponse.ProtoReflect.Descriptor instead.
+func (*NotifyResponse) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
+}
+
 var File_vestibule_plugin_v1_plugin_proto protoreflect.FileDescriptor
 
 const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
@@ -1543,12 +1653,19 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x06status\x18\x01 \x01(\tR\x06status\x12\x1b\n" +
 	"\tnext_step\x18\x02 \x01(\fR\bnextStep\x12\x16\n" +
 	"\x06errors\x18\x03 \x03(\tR\x06errors\x125\n" +
-	"\aeffects\x18\x04 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects2\xe9\x02\n" +
+	"\aeffects\x18\x04 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects\"r\n" +
+	"\rNotifyRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12-\n" +
+	"\x04user\x18\x03 \x01(\v2\x19.vestibule.plugin.v1.UserR\x04user\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\tR\x02at\"\x10\n" +
+	"\x0eNotifyResponse2\xbc\x03\n" +
 	"\x06Plugin\x12W\n" +
 	"\bDescribe\x12$.vestibule.plugin.v1.DescribeRequest\x1a%.vestibule.plugin.v1.DescribeResponse\x12Z\n" +
 	"\tConfigure\x12%.vestibule.plugin.v1.ConfigureRequest\x1a&.vestibule.plugin.v1.ConfigureResponse\x12W\n" +
 	"\bDispense\x12$.vestibule.plugin.v1.DispenseRequest\x1a%.vestibule.plugin.v1.DispenseResponse\x12Q\n" +
-	"\x06Handle\x12\".vestibule.plugin.v1.HandleRequest\x1a#.vestibule.plugin.v1.HandleResponseBCZAgithub.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpbb\x06proto3"
+	"\x06Handle\x12\".vestibule.plugin.v1.HandleRequest\x1a#.vestibule.plugin.v1.HandleResponse\x12Q\n" +
+	"\x06Notify\x12\".vestibule.plugin.v1.NotifyRequest\x1a#.vestibule.plugin.v1.NotifyResponseBCZAgithub.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpbb\x06proto3"
 
 var (
 	file_vestibule_plugin_v1_plugin_proto_rawDescOnce sync.Once
@@ -1562,7 +1679,7 @@ func file_vestibule_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 	return file_vestibule_plugin_v1_plugin_proto_rawDescData
 }
 
-var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),   // 0: vestibule.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),  // 1: vestibule.plugin.v1.DescribeResponse
@@ -1582,23 +1699,25 @@ var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*Replacement)(nil),       // 15: vestibule.plugin.v1.Replacement
 	(*HandleRequest)(nil),     // 16: vestibule.plugin.v1.HandleRequest
 	(*HandleResponse)(nil),    // 17: vestibule.plugin.v1.HandleResponse
-	nil,                       // 18: vestibule.plugin.v1.User.ColumnsEntry
-	nil,                       // 19: vestibule.plugin.v1.Request.HeadersEntry
-	nil,                       // 20: vestibule.plugin.v1.Request.RoutesEntry
-	nil,                       // 21: vestibule.plugin.v1.Request.SessionEntry
-	nil,                       // 22: vestibule.plugin.v1.DispenseRequest.FormEntry
-	nil,                       // 23: vestibule.plugin.v1.HandleRequest.FormEntry
+	(*NotifyRequest)(nil),     // 18: vestibule.plugin.v1.NotifyRequest
+	(*NotifyResponse)(nil),    // 19: vestibule.plugin.v1.NotifyResponse
+	nil,                       // 20: vestibule.plugin.v1.User.ColumnsEntry
+	nil,                       // 21: vestibule.plugin.v1.Request.HeadersEntry
+	nil,                       // 22: vestibule.plugin.v1.Request.RoutesEntry
+	nil,                       // 23: vestibule.plugin.v1.Request.SessionEntry
+	nil,                       // 24: vestibule.plugin.v1.DispenseRequest.FormEntry
+	nil,                       // 25: vestibule.plugin.v1.HandleRequest.FormEntry
 }
 var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	2,  // 0: vestibule.plugin.v1.DescribeResponse.config:type_name -> vestibule.plugin.v1.ConfigKey
 	5,  // 1: vestibule.plugin.v1.ConfigureResponse.problems:type_name -> vestibule.plugin.v1.Problem
-	18, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
-	19, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
-	20, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
-	21, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
+	20, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
+	21, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
+	22, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
+	23, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
 	7,  // 6: vestibule.plugin.v1.DispenseRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 7: vestibule.plugin.v1.DispenseRequest.request:type_name -> vestibule.plugin.v1.Request
-	22, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
+	24, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
 	11, // 9: vestibule.plugin.v1.DispenseResponse.intent:type_name -> vestibule.plugin.v1.Intent
 	12, // 10: vestibule.plugin.v1.DispenseResponse.effects:type_name -> vestibule.plugin.v1.Effect
 	13, // 11: vestibule.plugin.v1.Effect.consume_intended:type_name -> vestibule.plugin.v1.ConsumeIntended
@@ -1610,25 +1729,28 @@ var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	6,  // 17: vestibule.plugin.v1.Replacement.value:type_name -> vestibule.plugin.v1.Value
 	7,  // 18: vestibule.plugin.v1.HandleRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 19: vestibule.plugin.v1.HandleRequest.request:type_name -> vestibule.plugin.v1.Request
-	23, // 20: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
+	25, // 20: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
 	12, // 21: vestibule.plugin.v1.HandleResponse.effects:type_name -> vestibule.plugin.v1.Effect
-	6,  // 22: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 23: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 24: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 25: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	0,  // 26: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
-	3,  // 27: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
-	9,  // 28: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
-	16, // 29: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
-	1,  // 30: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
-	4,  // 31: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
-	10, // 32: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
-	17, // 33: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
-	30, // [30:34] is the sub-list for method output_type
-	26, // [26:30] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	7,  // 22: vestibule.plugin.v1.NotifyRequest.user:type_name -> vestibule.plugin.v1.User
+	6,  // 23: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 24: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 25: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 26: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	0,  // 27: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
+	3,  // 28: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
+	9,  // 29: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
+	16, // 30: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
+	18, // 31: vestibule.plugin.v1.Plugin.Notify:input_type -> vestibule.plugin.v1.NotifyRequest
+	1,  // 32: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
+	4,  // 33: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
+	10, // 34: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
+	17, // 35: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
+	19, // 36: vestibule.plugin.v1.Plugin.Notify:output_type -> vestibule.plugin.v1.NotifyResponse
+	32, // [32:37] is the sub-list for method output_type
+	27, // [27:32] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_vestibule_plugin_v1_plugin_proto_init() }
@@ -1655,7 +1777,7 @@ func file_vestibule_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vestibule_plugin_v1_plugin_proto_rawDesc), len(file_vestibule_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

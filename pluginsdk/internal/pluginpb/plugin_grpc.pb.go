@@ -29,6 +29,7 @@ const (
 	Plugin_Configure_FullMethodName = "/vestibule.plugin.v1.Plugin/Configure"
 	Plugin_Dispense_FullMethodName  = "/vestibule.plugin.v1.Plugin/Dispense"
 	Plugin_Handle_FullMethodName    = "/vestibule.plugin.v1.Plugin/Handle"
+	Plugin_Notify_FullMethodName    = "/vestibule.plugin.v1.Plugin/Notify"
 )
 
 // PluginClient is the client API for Plugin service.
@@ -49,6 +50,9 @@ type PluginClient interface {
 	Dispense(ctx context.Context, in *DispenseRequest, opts ...grpc.CallOption) (*DispenseResponse, error)
 	// Handle judges the organisation form.
 	Handle(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*HandleResponse, error)
+	// Notify tells a listener what has happened, after it has: at least once, and in
+	// order for each user. A status other than OK has it told again later.
+	Notify(ctx context.Context, in *NotifyRequest, opts ...grpc.CallOption) (*NotifyResponse, error)
 }
 
 type pluginClient struct {
@@ -99,6 +103,16 @@ func (c *pluginClient) Handle(ctx context.Context, in *HandleRequest, opts ...gr
 	return out, nil
 }
 
+func (c *pluginClient) Notify(ctx context.Context, in *NotifyRequest, opts ...grpc.CallOption) (*NotifyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(NotifyResponse)
+	err := c.cc.Invoke(ctx, Plugin_Notify_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PluginServer is the server API for Plugin service.
 // All implementations must embed UnimplementedPluginServer
 // for forward compatibility.
@@ -117,6 +131,9 @@ type PluginServer interface {
 	Dispense(context.Context, *DispenseRequest) (*DispenseResponse, error)
 	// Handle judges the organisation form.
 	Handle(context.Context, *HandleRequest) (*HandleResponse, error)
+	// Notify tells a listener what has happened, after it has: at least once, and in
+	// order for each user. A status other than OK has it told again later.
+	Notify(context.Context, *NotifyRequest) (*NotifyResponse, error)
 	mustEmbedUnimplementedPluginServer()
 }
 
@@ -138,6 +155,9 @@ func (UnimplementedPluginServer) Dispense(context.Context, *DispenseRequest) (*D
 }
 func (UnimplementedPluginServer) Handle(context.Context, *HandleRequest) (*HandleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Handle not implemented")
+}
+func (UnimplementedPluginServer) Notify(context.Context, *NotifyRequest) (*NotifyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Notify not implemented")
 }
 func (UnimplementedPluginServer) mustEmbedUnimplementedPluginServer() {}
 func (UnimplementedPluginServer) testEmbeddedByValue()                {}
@@ -232,6 +252,24 @@ func _Plugin_Handle_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Plugin_Notify_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(NotifyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Notify(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Notify_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Notify(ctx, req.(*NotifyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Plugin_ServiceDesc is the grpc.ServiceDesc for Plugin service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -254,6 +292,10 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Handle",
 			Handler:    _Plugin_Handle_Handler,
+		},
+		{
+			MethodName: "Notify",
+			Handler:    _Plugin_Notify_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -46,6 +46,7 @@ func Suite(t *testing.T, command ...string) {
 	t.Run("values", func(t *testing.T) { values(t, p) })
 	t.Run("request", func(t *testing.T) { request(t, p) })
 	t.Run("answers", func(t *testing.T) { answers(t, p) })
+	t.Run("events", func(t *testing.T) { events(t, p) })
 	t.Run("errors", func(t *testing.T) { failures(t, p) })
 	t.Run("config", func(t *testing.T) { config(t, program) })
 	t.Run("start", func(t *testing.T) { start(t, program) })
@@ -64,7 +65,7 @@ func description(t *testing.T, p *plugintest.Plugin) {
 	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
 		t.Errorf("got %+v", d)
 	}
-	if diff := cmp.Diff([]string{"dispenser", "org_setup"}, d.Roles); diff != "" {
+	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener"}, d.Roles); diff != "" {
 		t.Error(diff)
 	}
 	want := []pluginsdk.ConfigKey{
@@ -154,6 +155,22 @@ func answers(t *testing.T, p *plugintest.Plugin) {
 	j := p.Handle(person("Ada", nil), named("more")).NeedsMoreInput("billing_email")
 	if j.Result.NextStep()["message"] != "ü" {
 		t.Errorf("got %v", j.Result.NextStep())
+	}
+}
+
+// events are acknowledged, those of kinds that are not there yet too; an error has them
+// told again.
+func events(t *testing.T, p *plugintest.Plugin) {
+	at := time.Date(2026, 1, 31, 23, 59, 59, int(7*time.Millisecond), time.UTC)
+	for _, kind := range []string{"password_reset", "married"} {
+		err := p.Client.Notify(t.Context(), pluginsdk.Event{ID: "e1", Kind: kind, User: person("Ada", nil), At: at})
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	err := p.Client.Notify(t.Context(), pluginsdk.Event{ID: "e2", Kind: "password_reset", User: person("throw", nil), At: at})
+	if !errors.Is(err, pluginsdk.ErrUnavailable) || !strings.Contains(err.Error(), "not now: e2 password_reset 7 2026-01-31T23:59:59.007Z") {
+		t.Errorf("a listener that fails: %v", err)
 	}
 }
 

@@ -40,8 +40,13 @@ function handle(user, request) {
   return v.satisfied().with(v.setUser('partner_id', 9223372036854775807n))
 }
 
+function notify(event) {
+  const { id, kind, user, at } = event
+  if (user.name === 'throw') throw new Error(`not now: ${id} ${kind} ${user.id} ${at.toISOString()}`)
+}
+
 v.serve({
-  name: 'echo', version: '3', description: 'Echoes.', dispense, handle,
+  name: 'echo', version: '3', description: 'Echoes.', dispense, handle, notify,
   config: {
     must: { type: 'string', required: true }, number: { type: 'int', default: 3 }, list: { type: 'list', default: [] },
     mood: { type: 'string', default: 'plain', oneof: ['plain', 'loud'], doc: 'How.' }, rate: { type: 'float' },

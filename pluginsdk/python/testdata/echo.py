@@ -60,6 +60,12 @@ def handle(user, request):
     return v.satisfied().with_(v.set_user("partner_id", 9223372036854775807))
 
 
+def notify(event):
+    if event.user.name == "throw":
+        at = event.at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        raise RuntimeError(f"not now: {event.id} {event.kind} {event.user.id} {at}")
+
+
 def configure(config, setup):
     if len(config["list"]) > 1:
         raise v.BadConfig("list[1]", "one is enough")
@@ -68,7 +74,7 @@ def configure(config, setup):
 
 
 v.serve(
-    name="echo", version="3", description="Echoes.", dispense=dispense, handle=handle, configure=configure,
+    name="echo", version="3", description="Echoes.", dispense=dispense, handle=handle, notify=notify, configure=configure,
     config={
         "must": {"type": "string", "required": True}, "number": {"type": "int", "default": 3}, "list": {"type": "list", "default": []},
         "mood": {"type": "string", "default": "plain", "oneof": ["plain", "loud"], "doc": "How."}, "rate": {"type": "float"},

@@ -59,7 +59,7 @@ func SourcesFile() Block {
 func pluginBlock() Block {
 	return Block{
 		Name: "plugin", Label: "name", LabelCheck: checkPluginName,
-		Doc: "A plugin process. At most one plugin has a role.",
+		Doc: "A plugin process. One plugin has each role; any number may be listeners.",
 		Sample: `# plugin "orgs" {
 #   command    = ["bin/orgsetup"]
 #   roles      = ["dispenser", "org_setup"]

@@ -90,6 +90,16 @@ func (f *fault) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.
 	return pluginsdk.Satisfied().With(pluginsdk.SetUser("partner_id", int64(math.MaxInt64))), nil
 }
 
+// notify does what it is told.
+func (f *fault) notify(ctx context.Context, e pluginsdk.Event) error {
+	f.served.Add(1)
+	pluginsdk.Logger(ctx).Info("told", "event", e.ID, "kind", e.Kind, "user", e.User.ID, "at", e.At)
+	if act := acts()[f.way(e.User, false)]; act != nil {
+		return act(ctx)
+	}
+	return nil
+}
+
 // intents are answers that the SDK lets pass.
 func intents(way string) (pluginsdk.Intent, bool) {
 	switch way {

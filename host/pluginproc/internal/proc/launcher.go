@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -181,7 +182,7 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 	r.env = append(r.env, "PLUGIN_CLIENT_CERT="+certificate)
 	client := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  handshake.Config(),
-		Plugins:          pluginsdk.PluginSet(),
+		Plugins:          pluginsdk.Plugin{}.Set(io.Discard), // it is both sides
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
 		TLSConfig:        identity,
@@ -190,7 +191,7 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 		SyncStdout:       &pacedWriter{to: &lineWriter{line: out.stdout}},
 		SyncStderr:       &pacedWriter{to: &lineWriter{line: out.stderr}},
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
-		GRPCDialOptions: append(pluginsdk.DialOptions(), r.dialer(),
+		GRPCDialOptions: append(handshake.DialOptions(), r.dialer(),
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second})),
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (pluginrunner.Runner, error) {
 			r.env, r.socketDir = append(r.env, cmd.Env...), dir

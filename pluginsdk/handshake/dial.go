@@ -1,41 +1,47 @@
-package pluginsdk
+package handshake
 
 import (
 	"context"
+	"sync/atomic"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 )
 
 // DialOptions are what a connection to a plugin needs beside its address and
-// credentials: the limits of handshake on what is sent and received, and what tells a
-// [Client] whether a status is the plugin's own or that of a broken connection.
+// credentials: the limits on what is sent and received, and what tells a client of
+// pluginsdk whether a status is the plugin's own or that of a broken connection.
 func DialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
-		grpc.WithDefaultCallOptions(
-			grpc.MaxCallRecvMsgSize(handshake.MaxAnswer), grpc.MaxCallSendMsgSize(handshake.MaxRequest)),
-		grpc.WithMaxHeaderListSize(handshake.MaxHeaders),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxAnswer), grpc.MaxCallSendMsgSize(MaxRequest)),
+		grpc.WithMaxHeaderListSize(MaxHeaders),
 		grpc.WithStatsHandler(endWatcher{}),
 	}
 }
 
-// codecKey leads from the context of a call to its codec.
-type codecKey struct{}
+// endKey leads from the context of a call to what notes its end.
+type endKey struct{}
+
+// WatchEnd returns a context for one call on a connection with [DialOptions]. ended
+// becomes true when the plugin's side ends the call, in whatever way, and stays false
+// when the connection breaks. It is set by another goroutine, before the call returns.
+func WatchEnd(ctx context.Context) (_ context.Context, ended *atomic.Bool) {
+	ended = &atomic.Bool{}
+	return context.WithValue(ctx, endKey{}, ended), ended
+}
 
 // An endWatcher sees how calls end. gRPC makes one and the same error of a connection
 // that broke and of a status UNAVAILABLE that a plugin's own code returned, but only
 // the latter comes with trailers.
 type endWatcher struct{}
 
-// HandleRPC notes that the plugin's side ended a call. It is called by the goroutine
-// that reads the connection.
+// HandleRPC notes that the plugin's side ended a call.
 func (endWatcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	if _, ok := s.(*stats.InTrailer); !ok {
 		return
 	}
-	if codec, ok := ctx.Value(codecKey{}).(*answerCodec); ok {
-		codec.ended.Store(true)
+	if ended, ok := ctx.Value(endKey{}).(*atomic.Bool); ok {
+		ended.Store(true)
 	}
 }
 

@@ -1,0 +1,86 @@
+package pluginproc
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/events"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// Outbox is where events wait until listeners were told of them, in the shared store.
+type Outbox = events.Outbox
+
+// Item is an event for one listener, as an [Outbox] has it.
+type Item = events.Item
+
+// maxNotices is how many processes may see one call: who tells of an event tries again
+// anyway, after a pause.
+const maxNotices = 1
+
+// Listeners returns the names of the plugins that have the role listener, in the order of
+// the specs.
+func (m *Manager) Listeners() []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var names []string
+	for _, s := range m.specs {
+		if slices.Contains(s.Roles, pluginsdk.RoleListener) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func (m *Manager) openEvents() {
+	o := m.options
+	if o.Outbox == nil {
+		return
+	}
+	m.events = events.NewWorker(events.Options{
+		Outbox: o.Outbox, Listeners: m.Listeners, Person: o.Person, Notify: m.Notify, Log: o.Logger.Named("events"), Now: o.Now,
+		Observe: func(listener string, outcome events.Outcome) { o.Metrics.Event(listener, string(outcome), 1) },
+	})
+	for _, listener := range m.Listeners() {
+		for _, outcome := range events.Outcomes() {
+			o.Metrics.Event(listener, string(outcome), 0)
+		}
+	}
+}
+
+// TellListeners tells listeners what is in the outbox until ctx ends, and lets those that
+// are being told finish, for a moment. It is called once, after Start.
+func (m *Manager) TellListeners(ctx context.Context) {
+	if m.events != nil {
+		m.events.Run(ctx)
+	}
+}
+
+// KickListeners has the outbox looked into at once, after a commit. It never blocks.
+func (m *Manager) KickListeners() {
+	if m.events != nil {
+		m.events.Kick()
+	}
+}
+
+// Notify tells one listener of an event, within the plugin's timeout. The error is nil
+// once it has acknowledged it.
+func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event) error {
+	m.mu.RLock()
+	s := m.slots[listener]
+	m.mu.RUnlock()
+	if s == nil {
+		return fmt.Errorf("%w: no plugin %q is running", pluginsdk.ErrUnavailable, listener)
+	}
+	telling := call[struct{}]{slot: s, method: "notify", requestID: e.ID, limit: maxNotices}
+	_, _, err := telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
+		return struct{}{}, p.notify(ctx, e)
+	})
+	return err
+}
+
+func (t *instance) notify(ctx context.Context, e pluginsdk.Event) error {
+	e.User, _ = t.tell(e.User, nil)
+	return t.Client.Notify(ctx, e)
+}

@@ -1,0 +1,198 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+)
+
+func eventRules() []rule {
+	return []rule{
+		{"an event is one for each listener, with one id, and no mail", eventsForEach},
+		{"an event holds back the user's later ones for that listener only", eventsInOrder},
+		{"an event that failed is due later, and so are those behind it", eventRetried},
+		{"events keep their order when the clock goes back", eventsAgainstTheClock},
+		{"events that are given up, or rolled back, hold nothing back", eventsGivenUp},
+		{"an event for a listener that is gone is found", eventsOrphaned},
+		{"several hosts never lease one event at the same time", eventLeasedOnce},
+	}
+}
+
+const reset = "password_reset"
+
+func (e *env) announce(db *store.DB, userID string, listeners ...string) {
+	e.Helper()
+	e.must(db.InTx(e.ctx, func(ctx context.Context) error { return db.Outbox().Announce(ctx, reset, userID, listeners) }))
+}
+
+// leaseEvent leases an event for a minute.
+func (e *env) leaseEvent(db *store.DB, listeners ...string) store.Event {
+	e.Helper()
+	got, err := db.Outbox().LeaseEvent(e.ctx, listeners, e.now, e.now.Add(time.Minute))
+	e.must(err)
+	return got
+}
+
+func (e *env) noEvent(db *store.DB, listeners ...string) {
+	e.Helper()
+	if got := e.leaseEvent(db, listeners...); got != (store.Event{}) {
+		e.Errorf("leased %+v, want none", got)
+	}
+}
+
+func eventsForEach(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit", "webhook")
+	e.noneDue(db, e.now)
+	e.noEvent(db)
+	e.noEvent(db, "other")
+	one, two := e.leaseEvent(db, "audit", "other"), e.leaseEvent(db, "webhook")
+	want := store.Event{
+		Row: one.Row, ID: one.ID, Listener: "audit", Kind: reset, UserID: "1", At: e.now.UTC().Truncate(time.Millisecond), Attempt: 1,
+	}
+	if diff := cmp.Diff(want, one); diff != "" || one.Row == two.Row || one.ID != two.ID || len(one.ID) != 32 || two.Listener != "webhook" {
+		t.Fatalf("%+v %+v %s", one, two, diff)
+	}
+	e.noEvent(db, "audit", "webhook")
+	e.must(db.Outbox().EventDone(e.ctx, one.Row))
+	e.must(db.Outbox().EventDone(e.ctx, two.Row))
+	e.now = e.now.Add(24 * time.Hour)
+	e.noEvent(db, "audit", "webhook")
+}
+
+func eventsInOrder(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit", "webhook")
+	first := e.leaseEvent(db, "audit")
+	e.now = e.now.Add(time.Second)
+	e.announce(db, "1", "audit")
+	e.announce(db, "2", "audit")
+	if got := e.leaseEvent(db, "audit"); got.UserID != "2" {
+		t.Fatalf("another user's event was held back: %+v", got)
+	}
+	e.noEvent(db, "audit")
+	if got := e.leaseEvent(db, "webhook"); got.ID != first.ID {
+		t.Fatalf("another listener's event was held back: %+v", got)
+	}
+	e.must(db.Outbox().EventDone(e.ctx, first.Row))
+	if got := e.leaseEvent(db, "audit"); got.UserID != "1" || got.ID == first.ID {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func eventRetried(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit")
+	first := e.leaseEvent(db, "audit")
+	e.now = e.now.Add(time.Second)
+	e.announce(db, "1", "audit")
+	e.must(db.Outbox().RetryEvent(e.ctx, first, e.now.Add(time.Minute), "refused"))
+	e.now = e.now.Add(time.Minute - time.Millisecond)
+	e.noEvent(db, "audit")
+	e.now = e.now.Add(time.Millisecond)
+	again := e.leaseEvent(db, "audit")
+	if again.ID != first.ID || again.Attempt != 2 || !again.At.Equal(first.At) {
+		t.Fatalf("%+v, first %+v", again, first)
+	}
+	e.must(db.Outbox().RetryEvent(e.ctx, first, e.now, "by one who lost the lease"))
+	e.noEvent(db, "audit")
+	e.must(db.Outbox().EventDone(e.ctx, again.Row))
+	if got := e.leaseEvent(db, "audit"); got.ID == first.ID || got.Attempt != 1 {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func eventsAgainstTheClock(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit")
+	first := e.leaseEvent(db, "audit")
+	e.now = e.now.Add(-time.Hour)
+	e.announce(db, "1", "audit")
+	e.now = e.now.Add(2 * time.Hour) // the lease has ended
+	if got := e.leaseEvent(db, "audit"); got.ID != first.ID {
+		t.Fatalf("the later event came first: %+v", got)
+	}
+	e.noEvent(db, "audit")
+}
+
+func eventsGivenUp(t *testing.T, e *env, db *store.DB) {
+	failed := errors.New("rolled back")
+	err := db.InTx(e.ctx, func(ctx context.Context) error {
+		return errors.Join(db.Outbox().Announce(ctx, reset, "1", []string{"audit"}), failed)
+	})
+	if !errors.Is(err, failed) {
+		t.Fatal(err)
+	}
+	e.noEvent(db, "audit")
+	e.announce(db, "1", "audit")
+	first := e.leaseEvent(db, "audit")
+	e.now = e.now.Add(time.Second)
+	e.announce(db, "1", "audit")
+	e.must(db.Outbox().BuryEvent(e.ctx, first, e.now, "refused"))
+	if got := e.leaseEvent(db, "audit"); got.ID == first.ID || got.ID == "" {
+		t.Fatalf("%+v", got)
+	}
+	e.counts(db, 1, `SELECT COUNT(*) FROM vestibule_outbox WHERE reason = 'refused'`)
+}
+
+func eventsOrphaned(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit", "gone")
+	e.enqueue(db, "1")
+	day := e.now.Add(24 * time.Hour)
+	for _, tt := range []struct {
+		name      string
+		before    time.Time
+		listeners []string
+		want      int
+	}{
+		{"too young", e.now.Add(-time.Second), []string{"audit"}, 0},
+		{"one is gone", day, []string{"audit"}, 1},
+		{"none listens any more", day, nil, 2},
+		{"none is gone", day, []string{"audit", "gone"}, 0},
+	} {
+		got, err := db.Outbox().OrphanedEvents(e.ctx, tt.listeners, day, tt.before)
+		e.must(err)
+		if len(got) != tt.want || tt.want == 1 && got[0].Listener != "gone" {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+}
+
+func eventLeasedOnce(t *testing.T, e *env, db *store.DB) {
+	const events = 12
+	for i := range events {
+		e.announce(db, string(rune('a'+i)), "audit")
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	rows := map[string]int{}
+	for range 4 {
+		all.Go(func() {
+			for {
+				got, err := db.Outbox().LeaseEvent(e.ctx, []string{"audit"}, e.now, e.now.Add(time.Minute))
+				if err != nil {
+					t.Error(err)
+				}
+				if err != nil || got.Row == "" {
+					return
+				}
+				mu.Lock()
+				rows[got.Row]++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	for row, n := range rows {
+		if n > 1 {
+			t.Errorf("%s was leased %d times", row, n)
+		}
+	}
+	for got := e.leaseEvent(db, "audit"); got.Row != ""; got = e.leaseEvent(db, "audit") {
+		rows[got.Row]++ // a read may find all of its candidates taken
+	}
+	if len(rows) != events {
+		t.Errorf("%d of %d events were leased", len(rows), events)
+	}
+}
