@@ -144,3 +144,38 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		})
 	}
 }
+
+// docs/plugins.md shows what is written, and not something like it.
+func TestDocumentsShowWhatIsWritten(t *testing.T) {
+	text, err := os.ReadFile("../../../../../docs/plugins.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]int{}
+	for lang, fence := range map[string]string{"go": "```go\n", "node": "```js\n", "python": "```python\n"} {
+		dir, out := write(t, scaffold.Plugin{Name: "hello", Lang: lang, Roles: scaffold.Roles()})
+		var all strings.Builder
+		for _, name := range out.Files {
+			file, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(file)
+		}
+		for _, heading := range []string{"## A dispenser and a handler\n", "## Testing\n"} {
+			_, section, ok := strings.Cut(string(text), heading)
+			if !ok {
+				t.Errorf("there is no section %q", heading)
+			}
+			section, _, _ = strings.Cut(section, "\n## ")
+			for block := range strings.SplitSeq(section, fence) {
+				if code, _, closed := strings.Cut(block, "```\n"); closed && strings.Contains(all.String(), code) {
+					shown[lang]++
+				}
+			}
+		}
+	}
+	if shown["go"] != 2 || shown["node"] != 1 || shown["python"] != 1 {
+		t.Errorf("shown as written are %v, want the plugin in each language and its test in Go", shown)
+	}
+}
