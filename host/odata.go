@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
@@ -113,4 +115,10 @@ func userColumns(u auth.User) map[string]any {
 	maps.Copy(out, u.Columns)
 	out["id"], out["name"], out["email"] = u.ID, u.Name, u.Email
 	return out
+}
+
+// WaitLeft returns what sources of rows are told about how long a request may wait for
+// the database: the given time less what the sign-in has waited for the same request.
+func WaitLeft(wait time.Duration) func(context.Context) time.Duration {
+	return func(ctx context.Context) time.Duration { return auth.PatienceOf(ctx).Left(wait) }
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
@@ -101,7 +102,7 @@ func (c *Config) odataConnections() int {
 // not keep sign-in waiting. dsn is what db was opened with.
 func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (sqlsource.Database, error) {
 	o := c.OData.Database
-	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections()}
+	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections(), Wait: host.WaitLeft(c.Database.Wait)}
 	other := o.Driver != nil && o.DSN != nil
 	if other {
 		from.Dialect, from.DSN = *o.Driver, *o.DSN

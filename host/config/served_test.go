@@ -32,10 +32,16 @@ type hold func(odata.Source) odata.Source
 // further tables.
 func serveOn(t *testing.T, driver, database, odata string, wrap hold, prepare ...string) served {
 	t.Helper()
-	s := served{driver: driver}
-	s.dsn = map[string]func(testing.TB) string{
+	dsn := map[string]func(testing.TB) string{
 		"sqlite": func(testing.TB) string { return "app.db" }, "postgres": dbtest.Postgres, "mysql": dbtest.MySQL,
 	}[driver](t)
+	return serveAt(t, driver, dsn, database, odata, wrap, prepare...)
+}
+
+// serveAt is serveOn for a database that is there.
+func serveAt(t *testing.T, driver, dsn, database, odata string, wrap hold, prepare ...string) served {
+	t.Helper()
+	s := served{driver: driver, dsn: dsn}
 	write(t, map[string]string{"config.hcl": fmt.Sprintf(`
 database {
   driver = %q

@@ -65,16 +65,16 @@ func (s devices) Rotate(ctx context.Context, d auth.Device, old []byte) (bool, e
 
 // SetState keeps the open intent and the plugins' session values with the device.
 func (s devices) SetState(ctx context.Context, selector, intent, values []byte) error {
-	return s.run(ctx, "keep state with device",
+	return s.settle(ctx, "keep state with device",
 		`UPDATE vestibule_remember_tokens SET intent = ?, session_values = ? WHERE selector = ?`, orNull(intent), orNull(values), selector)
 }
 
 // Delete ends the device.
 func (s devices) Delete(ctx context.Context, selector []byte) error {
-	return s.run(ctx, "delete device", `DELETE FROM vestibule_remember_tokens WHERE selector = ?`, selector)
+	return s.settle(ctx, "delete device", `DELETE FROM vestibule_remember_tokens WHERE selector = ?`, selector)
 }
 
 // DeleteUser ends all devices of the user.
 func (s devices) DeleteUser(ctx context.Context, userID string) error {
-	return s.run(ctx, "delete devices", `DELETE FROM vestibule_remember_tokens WHERE user_id = ?`, userID)
+	return s.settle(ctx, "delete devices", `DELETE FROM vestibule_remember_tokens WHERE user_id = ?`, userID)
 }

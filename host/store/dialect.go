@@ -47,9 +47,6 @@ type Dialect struct {
 	Prepare bool
 	// Time converts a moment to what the engine stores in a column of a time type.
 	Time func(time.Time) any
-	// Retryable reports whether the statement or transaction failed without any
-	// effect, and may well succeed when run again.
-	Retryable func(error) bool
 	// Unavailable reports whether the database refused for being away, full, or
 	// locked for too long; broken connections need not be told. nil knows none.
 	Unavailable func(error) bool

@@ -127,7 +127,7 @@ func (db *DB) applyMigrations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.retry(ctx, func() error {
+	return db.retry(ctx, always, func() error {
 		_, err := provider.Up(ctx)
 		return err
 	})

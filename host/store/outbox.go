@@ -81,18 +81,18 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 
 // MailDone deletes the mail.
 func (o Outbox) MailDone(ctx context.Context, id string) error {
-	return o.db.run(ctx, "delete mail", `DELETE FROM vestibule_outbox WHERE id = ?`, id)
+	return o.db.settle(ctx, "delete mail", `DELETE FROM vestibule_outbox WHERE id = ?`, id)
 }
 
 // RetryMail ends the lease of this attempt and makes the mail due at next.
 func (o Outbox) RetryMail(ctx context.Context, id string, attempt int, next time.Time, reason string) error {
-	return o.db.run(ctx, "put mail back", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
+	return o.db.settle(ctx, "put mail back", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
 		WHERE id = ? AND attempts = ? AND buried = 0`, ms(next), clip(reason, 500), id, attempt)
 }
 
 // BuryMail ends the lease of this attempt for good. The mail is kept for the
 // operator until [DB.Sweep] removes it.
 func (o Outbox) BuryMail(ctx context.Context, id string, attempt int, now time.Time, reason string) error {
-	return o.db.run(ctx, "bury mail", `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
+	return o.db.settle(ctx, "bury mail", `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
 		WHERE id = ? AND attempts = ?`, ms(now), clip(reason, 500), id, attempt)
 }

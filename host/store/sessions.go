@@ -104,22 +104,22 @@ func (s sessions) UpdateSession(ctx context.Context, r session.Record) error {
 // TouchSession sets when the session was last seen. A host whose clock is behind
 // does not turn it back.
 func (s sessions) TouchSession(ctx context.Context, hash []byte, seen time.Time) error {
-	return s.run(ctx, "touch session", `UPDATE vestibule_sessions SET seen = ? WHERE hash = ? AND seen < ?`, ms(seen), hash, ms(seen))
+	return s.settle(ctx, "touch session", `UPDATE vestibule_sessions SET seen = ? WHERE hash = ? AND seen < ?`, ms(seen), hash, ms(seen))
 }
 
 // DeleteSession removes the record.
 func (s sessions) DeleteSession(ctx context.Context, hash []byte) error {
-	return s.run(ctx, "delete session", `DELETE FROM vestibule_sessions WHERE hash = ?`, hash)
+	return s.settle(ctx, "delete session", `DELETE FROM vestibule_sessions WHERE hash = ?`, hash)
 }
 
 // DeleteUserSessions removes all records of the user.
 func (s sessions) DeleteUserSessions(ctx context.Context, userID string) error {
-	return s.run(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE user_id = ?`, userID)
+	return s.settle(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE user_id = ?`, userID)
 }
 
 // DeleteDeviceSessions removes all records of the device.
 func (s sessions) DeleteDeviceSessions(ctx context.Context, device []byte) error {
-	return s.run(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE device = ?`, device)
+	return s.settle(ctx, "delete sessions", `DELETE FROM vestibule_sessions WHERE device = ?`, device)
 }
 
 // DeleteExpiredSessions removes up to limit records that are over.

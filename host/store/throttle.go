@@ -41,12 +41,13 @@ func counterID(c auth.Counter) []byte {
 	return sum[:]
 }
 
-// Hit counts an attempt.
+// Hit counts an attempt. One whose connection was lost may count twice, which errs on
+// the strict side; without, all sign-ins of that moment would fail.
 func (t throttle) Hit(ctx context.Context, c auth.Counter, now time.Time, window time.Duration) (int, time.Time, error) {
 	start, end := ms(now), ms(now.Add(window))
 	args := []any{counterID(c), clip(c.Kind, 255), clip(c.Login, 255), clip(c.Client, 255), end}
 	var row struct{ Hits, Ends int64 }
-	err := t.write(ctx, func(ctx context.Context, q sqlx.ExtContext) error {
+	err := t.write(ctx, always, func(ctx context.Context, q sqlx.ExtContext) error {
 		if t.dialect.Returning {
 			return sqlx.GetContext(ctx, q, &row, t.rebind(hitReturning), append(args, start, start)...)
 		}
@@ -96,7 +97,7 @@ func (t throttle) Undo(ctx context.Context, c auth.Counter) error {
 
 // Clear deletes the counter.
 func (t throttle) Clear(ctx context.Context, c auth.Counter) error {
-	return t.run(ctx, "clear counter", `DELETE FROM vestibule_counters WHERE id = ?`, counterID(c))
+	return t.settle(ctx, "clear counter", `DELETE FROM vestibule_counters WHERE id = ?`, counterID(c))
 }
 
 // A CounterInfo is a counter as the operator sees it.

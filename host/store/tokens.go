@@ -92,7 +92,7 @@ func (s tokens) List(ctx context.Context, userID string, limit int) ([]auth.Toke
 // Touch sets when the token was last used. A host whose clock is behind does not
 // turn it back.
 func (s tokens) Touch(ctx context.Context, hash []byte, at time.Time) error {
-	return s.run(ctx, "touch token", `UPDATE vestibule_tokens SET used = ? WHERE hash = ? AND used < ?`, ms(at), hash, ms(at))
+	return s.settle(ctx, "touch token", `UPDATE vestibule_tokens SET used = ? WHERE hash = ? AND used < ?`, ms(at), hash, ms(at))
 }
 
 // Delete ends a token of the user.
@@ -109,5 +109,5 @@ func (s tokens) Delete(ctx context.Context, id, userID string) error {
 
 // DeleteUser ends all tokens of the user.
 func (s tokens) DeleteUser(ctx context.Context, userID string) error {
-	return s.run(ctx, "delete tokens", `DELETE FROM vestibule_tokens WHERE user_id = ?`, userID)
+	return s.settle(ctx, "delete tokens", `DELETE FROM vestibule_tokens WHERE user_id = ?`, userID)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,10 +13,12 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
 )
 
 // Retries wait at random up to firstBackoff, then up to twice as long each time,
-// so that those who collided once spread out.
+// so that those who collided once spread out. Conflicts are repeated maxRetries
+// times, what found no database for as long as there is time.
 const (
 	maxRetries   = 9
 	firstBackoff = 2 * time.Millisecond
@@ -43,8 +44,14 @@ func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error 
 	if db.tx(ctx) != nil {
 		return f(ctx)
 	}
-	limited, cancel := context.WithTimeout(ctx, cmp.Or(db.Wait, usualWait))
+	patience := auth.PatienceOf(ctx)
+	left := patience.Left(db.wait())
+	if left <= 0 {
+		return fmt.Errorf("%w: the request has waited for it already", auth.ErrUnavailable)
+	}
+	limited, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
+	defer patience.Spend(time.Now())
 	err := f(limited)
 	if err == nil || ctx.Err() != nil || limited.Err() == nil && !db.away(err) {
 		return err
@@ -56,13 +63,15 @@ func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error 
 // or takes no more work.
 func (db *DB) away(err error) bool {
 	var network net.Error
-	return errors.Is(err, driver.ErrBadConn) || errors.As(err, &network) || db.dialect.Unavailable != nil && db.dialect.Unavailable(err)
+	verdict := repeat.Of(err)
+	return verdict == repeat.NotSent || verdict == repeat.Lost || errors.As(err, &network) || db.dialect.Unavailable != nil && db.dialect.Unavailable(err)
 }
 
 // InTx calls f with a context that carries a transaction, which every method
 // called with that context joins, a nested InTx as well. It commits when f
-// returns nil and rolls back otherwise, and it calls f again, a bounded number
-// of times, when the database reports a conflict with another transaction. f
+// returns nil and rolls back otherwise, and it calls f again when the database
+// reports a conflict with another transaction, a bounded number of times, and when
+// the database was away or got lost before the commit. f
 // must not use the outer context: on SQLite it would wait for itself. An error
 // of the commit may leave open whether it happened. All of it takes db.Wait at
 // most; then, or when the database is away, the error is an auth.ErrUnavailable.
@@ -71,9 +80,14 @@ func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error
 		return f(ctx)
 	}
 	return db.bounded(ctx, func(ctx context.Context) error {
-		return db.retry(ctx, func() error { return db.once(ctx, f) })
+		return db.retry(ctx, beforeCommit, func() error { return db.once(ctx, f) })
 	})
 }
+
+// A commitError is that of a commit, after which nobody knows whether it happened.
+type commitError struct{ error }
+
+func (e commitError) Unwrap() error { return e.error }
 
 func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
 	db.writes.Prepare(ctx) // a transaction may hold the only connection
@@ -86,42 +100,82 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err := f(context.WithValue(ctx, txKey{db}, tx)); err != nil {
 		return err
 	}
-	return failed("commit transaction", tx.Commit())
+	if err := tx.Commit(); err != nil {
+		return commitError{failed("commit transaction", err)}
+	}
+	return nil
 }
 
-// retry runs f until it succeeds or fails for good. When ctx ends between two
-// tries, the last conflict is returned, because it tells the operator more.
-func (db *DB) retry(ctx context.Context, f func() error) error {
-	for n := range maxRetries {
+// losing reports whether something may be repeated whose connection was
+// lost with this error.
+type losing func(error) bool
+
+func always(error) bool { return true } // reads, and writes that may be done twice
+func never(error) bool  { return false }
+
+// beforeCommit is for transactions: what was not committed is rolled back.
+func beforeCommit(err error) bool {
+	var commit commitError
+	return !errors.As(err, &commit)
+}
+
+// retry runs f until it succeeds, fails for good, or db.Wait is over; package repeat
+// decides. When ctx ends, the last error of the database is returned, because it
+// tells the operator more.
+func (db *DB) retry(ctx context.Context, lost losing, f func() error) error {
+	var last error
+	conflicts, end := 0, time.Now().Add(db.wait())
+	for n := 0; ; n++ {
 		err := f()
-		if err == nil || !db.dialect.Retryable(err) {
+		switch repeat.Of(err) {
+		case repeat.Conflict:
+			conflicts++
+		case repeat.NotSent:
+		case repeat.Lost:
+			if !lost(err) {
+				return err
+			}
+		default:
+			if err != nil && ctx.Err() != nil && last != nil {
+				return last
+			}
+			return err
+		}
+		last = err
+		if conflicts > maxRetries || time.Now().After(end) {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(rand.N(min(firstBackoff<<n, maxBackoff))):
+		case <-time.After(rand.N(min(firstBackoff<<min(n, maxRetries), maxBackoff))):
 		}
 	}
-	return f()
 }
 
-// write runs f on the transaction of ctx or, with retries, on the writer.
-func (db *DB) write(ctx context.Context, f func(context.Context, sqlx.ExtContext) error) error {
+func (db *DB) wait() time.Duration { return cmp.Or(db.Wait, usualWait) }
+
+// write runs f on the transaction of ctx or, with retries, on the writer. lost tells
+// whether it may be done twice.
+func (db *DB) write(ctx context.Context, lost losing, f func(context.Context, sqlx.ExtContext) error) error {
 	if tx := db.tx(ctx); tx != nil {
 		return f(ctx, db.writes.On(nil, tx))
 	}
 	return db.bounded(ctx, func(ctx context.Context) error {
 		db.writes.Prepare(ctx)
-		return db.retry(ctx, func() error { return f(ctx, db.writes.On(db.writer, nil)) })
+		return db.retry(ctx, lost, func() error { return f(ctx, db.writes.On(db.writer, nil)) })
 	})
 }
 
 // exec runs a statement and returns how many rows matched it. what begins the
 // text of its errors, as in the methods below.
 func (db *DB) exec(ctx context.Context, what, query string, args ...any) (int64, error) {
+	return db.execute(ctx, never, what, query, args...)
+}
+
+func (db *DB) execute(ctx context.Context, lost losing, what, query string, args ...any) (int64, error) {
 	var n int64
-	err := db.write(ctx, func(ctx context.Context, q sqlx.ExtContext) error {
+	err := db.write(ctx, lost, func(ctx context.Context, q sqlx.ExtContext) error {
 		res, err := q.ExecContext(ctx, db.rebind(query), args...)
 		if err != nil {
 			return err
@@ -138,6 +192,13 @@ func (db *DB) run(ctx context.Context, what, query string, args ...any) error {
 	return err
 }
 
+// settle is run for a statement that may be done twice, because it leaves the same
+// behind: it deletes, or sets columns to values that do not depend on what they were.
+func (db *DB) settle(ctx context.Context, what, query string, args ...any) error {
+	_, err := db.execute(ctx, always, what, query, args...)
+	return err
+}
+
 // get reads one row into dest; missing is the error when there is none.
 func (db *DB) get(ctx context.Context, missing error, what string, dest any, query string, args ...any) error {
 	err := db.row(ctx, func(r *sqlx.Row) error { return r.StructScan(dest) }, query, args...)
@@ -150,7 +211,7 @@ func (db *DB) get(ctx context.Context, missing error, what string, dest any, que
 // list reads all rows into dest, a pointer to a slice.
 func (db *DB) list(ctx context.Context, what string, dest any, query string, args ...any) error {
 	return failed(what, db.bounded(ctx, func(ctx context.Context) error {
-		return db.retry(ctx, func() error {
+		return db.retry(ctx, always, func() error {
 			reflect.ValueOf(dest).Elem().SetLen(0)
 			return sqlx.SelectContext(ctx, db.read(ctx), dest, db.rebind(query), args...)
 		})
@@ -184,12 +245,12 @@ func (db *DB) row(ctx context.Context, scan func(*sqlx.Row) error, query string,
 	}
 	if stmt := db.quick(ctx, query); stmt != nil { //nolint:sqlclosecheck // kept
 		err := scan(stmt.QueryRowxContext(context.WithoutCancel(ctx), args...))
-		if err == nil || !db.dialect.Retryable(err) {
+		if repeat.Of(err) == repeat.Never {
 			return err
 		}
 	}
 	return db.bounded(ctx, func(ctx context.Context) error {
-		return db.retry(ctx, func() error { return scan(db.reader.QueryRowxContext(ctx, query, args...)) })
+		return db.retry(ctx, always, func() error { return scan(db.reader.QueryRowxContext(ctx, query, args...)) })
 	})
 }
 

@@ -92,7 +92,7 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		}
 		start := time.Now()
 		id := newRequestID()
-		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		r = r.WithContext(auth.WithPatience(context.WithValue(r.Context(), requestIDKey{}, id)))
 		if !route.Uploads {
 			paceBody(w, r, func(why error) { m.admit.refused(r, bodyLimit, why) })
 		}

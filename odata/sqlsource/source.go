@@ -2,10 +2,13 @@ package sqlsource
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
@@ -40,6 +44,9 @@ type Database struct {
 	// Deep is how many rows a page must skip for PostgreSQL and MariaDB to be asked first which rows it has, by an index
 	// alone, and then for these rows; 1,000 when zero.
 	Deep int64
+	// Wait is how long a request whose database is away waits for it to come back; what lost its connection is
+	// repeated in any case. Not at all when nil.
+	Wait func(context.Context) time.Duration
 }
 
 // Source has the rows of a model. It is safe for concurrent use.
@@ -51,6 +58,7 @@ type Source struct {
 	gen     *sqltext.Generator
 	reader  *cursor.Reader
 	broken  []BrokenTable
+	wait    func(context.Context) time.Duration // nil for not at all
 	changed changes
 	shape   *shape
 }
@@ -75,7 +83,7 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 		}
 		return nil, err
 	}
-	s := &Source{dialect: db.Dialect, db: opened, closer: db.Closer}
+	s := &Source{dialect: db.Dialect, db: opened, closer: db.Closer, wait: db.Wait}
 	if err := s.load(ctx, cfg, db); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -177,12 +185,22 @@ func (s *Source) Close() error {
 
 // Open runs the statements of a plan up to the first row; see plan.Rows. Faults are *plan.Error where a client may know
 // them: NotFound when an entity that the path goes through is not there, Unavailable when ctx ended first. What fails
-// because its connection was lost, or its statement was prepared for other columns, is repeated: nothing was sent yet.
+// because its connection was lost, or its statement was prepared for other columns, is repeated: nothing was sent yet. So
+// is, for Database.Wait, what finds no database.
 func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	end := time.Now()
+	if s.wait != nil {
+		end = end.Add(s.wait(ctx))
+	}
 	for try := 1; ; try++ {
 		rows, err := s.reader.Open(ctx, p)
-		again := engine.IsLost(err) || engine.IsStale(err)
-		if err == nil || !again || try == maxTries || ctx.Err() != nil {
+		verdict := repeat.Of(err)
+		stale := verdict == repeat.Lost || errors.Is(err, driver.ErrBadConn) || engine.IsStale(err)
+		away := verdict == repeat.NotSent && time.Now().Before(end)
+		switch {
+		case ctx.Err() == nil && stale && try < maxTries:
+		case ctx.Err() == nil && away && pause(ctx):
+		default:
 			s.changed.note(p, err)
 			return rows, err
 		}
@@ -192,6 +210,19 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 // maxTries bounds how often the statements of a plan are begun. Each try that lost its connection took one out of the
 // pool, where more of them may have ended at once.
 const maxTries = 32
+
+// pause lets a while pass before a database that was away is tried again, at random so that not all come at once. It
+// reports whether ctx still lasts.
+func pause(ctx context.Context) bool {
+	timer := time.NewTimer(20*time.Millisecond + rand.N(180*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
 
 // Version names the state of the data at this moment: while it stays the same, so do the answers to all plans that are
 // neither Private nor Volatile. It is empty where the database cannot tell. It reads no table.

@@ -16,7 +16,6 @@ import (
 
 const (
 	maxConnections = 20
-	connectTimeout = 5 * time.Second
 	// connectionLife stays below the time after which proxies and servers drop
 	// connections silently.
 	connectionLife = 3 * time.Minute
@@ -26,7 +25,9 @@ const (
 // "user:password@tcp(host:3306)/database". Open overrides the parameters of the
 // DSN that the store relies on: affected rows count the rows found, times are
 // read as such, and a value that is too long is an error instead of being cut
-// off. Errors never contain the password. Close the DB after use.
+// off. A connection must be made within 1 s unless the parameter timeout says
+// otherwise, and those of a server that does not answer are closed. Errors never
+// contain the password. Close the DB after use.
 func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -45,18 +46,15 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 		config.Params = map[string]string{}
 	}
 	config.Params["sql_mode"] = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
-	if config.Timeout == 0 {
-		config.Timeout = connectTimeout
-	}
-	connector, err := mysql.NewConnector(config)
+	server, err := cluster(config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := pool(connector, maxConnections)
+	db := pool(server, maxConnections)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
 	}
-	return store.New(dialect(), db, db, pool(connector, 1), ""), nil
+	return store.New(dialect(), db, db, pool(server, 1), ""), nil
 }
 
 // pool connects when it is first used.
@@ -94,7 +92,6 @@ func dialect() store.Dialect {
 		Unavailable: func(err error) bool {
 			return errors.Is(err, mysql.ErrInvalidConn) || is(err, tooManyConnections, shutdown, readOnly, lockWaitTimeout)
 		},
-		Retryable:       func(err error) bool { return is(err, lockWaitTimeout, deadlock) },
 		UniqueViolation: func(err error) bool { return is(err, duplicateKey) },
 		AlreadyExists:   func(err error) bool { return is(err, tableExists, duplicateIndex, duplicateColumn) },
 		BackupTool:      "mariadb-dump --single-transaction",
@@ -110,7 +107,6 @@ const (
 	duplicateIndex     = 1061
 	duplicateKey       = 1062
 	lockWaitTimeout    = 1205
-	deadlock           = 1213
 	readOnly           = 1290
 )
 

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,24 +18,23 @@ import (
 
 // Connections are few, so that several hosts fit into the 100 that a server
 // allows by default.
-const (
-	maxConnections = 20
-	connectTimeout = 5 * time.Second
-)
+const maxConnections = 20
 
 // Open opens the database that dsn names, a URL or a keyword string as libpq
 // reads it. With several hosts in it, the one that accepts writes is used, now
-// and after a failover, unless target_session_attrs says otherwise. Errors never
-// contain the password. Close the DB after use.
-func Open(ctx context.Context, dsn string) (*store.DB, error) { return open(ctx, dsn, nil) }
+// and after a failover, unless target_session_attrs says otherwise. They are tried
+// side by side, 1 s each unless connect_timeout says otherwise, and the connections
+// of one that does not answer are closed. Errors never contain the password. Close
+// the DB after use.
+func Open(ctx context.Context, dsn string) (*store.DB, error) { return open(ctx, dsn) }
 
 // OpenForQueries is like Open, for the queries of strangers: none of them gets parallel workers of the server, of which
 // each would take one processor more, unless the dsn names max_parallel_workers_per_gather.
 func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) {
 	if strings.Contains(dsn, parallelWorkers) {
-		return open(ctx, dsn, nil)
+		return open(ctx, dsn)
 	}
-	return open(ctx, dsn, aloneOnOneProcessor)
+	return open(ctx, dsn, stdlib.OptionAfterConnect(aloneOnOneProcessor))
 }
 
 const parallelWorkers = "max_parallel_workers_per_gather"
@@ -51,13 +52,10 @@ func aloneOnOneProcessor(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-func open(ctx context.Context, dsn string, connected func(context.Context, *pgx.Conn) error) (*store.DB, error) {
+func open(ctx context.Context, dsn string, options ...stdlib.OptionOpenDB) (*store.DB, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
-	}
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = connectTimeout
 	}
 	if !strings.Contains(dsn, "target_session_attrs") && severalHosts(config) {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
@@ -65,20 +63,20 @@ func open(ctx context.Context, dsn string, connected func(context.Context, *pgx.
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "vestibule"
 	}
-	db := pool(config, maxConnections, connected)
+	servers, err := cluster(config, dsn, options...)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	db := pool(servers, maxConnections)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
 	}
-	return store.New(dialect(), db, db, pool(config, 1, nil), ""), nil
+	return store.New(dialect(), db, db, pool(servers, 1), ""), nil
 }
 
-// pool connects when it is first used; connected, if there is one, sees each new connection first.
-func pool(config *pgx.ConnConfig, connections int, connected func(context.Context, *pgx.Conn) error) *sqlx.DB {
-	var options []stdlib.OptionOpenDB
-	if connected != nil {
-		options = append(options, stdlib.OptionAfterConnect(connected))
-	}
-	db := sqlx.NewDb(stdlib.OpenDB(*config, options...), "pgx")
+// pool connects when it is first used.
+func pool(servers driver.Connector, connections int) *sqlx.DB {
+	db := sqlx.NewDb(sql.OpenDB(servers), "pgx")
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(5 * time.Minute)
@@ -119,7 +117,6 @@ func dialect() store.Dialect {
 		Returning:       true,
 		ForUpdate:       ` FOR UPDATE`,
 		Time:            func(t time.Time) any { return t },
-		Retryable:       retryable,
 		Unavailable:     unavailable,
 		UniqueViolation: func(err error) bool { return code(err) == "23505" },
 		BackupTool:      "pg_dump",
@@ -132,13 +129,6 @@ func code(err error) string {
 		return e.Code
 	}
 	return ""
-}
-
-// retryable: a serialization failure, a deadlock, or a connection that broke
-// before anything was sent.
-func retryable(err error) bool {
-	c := code(err)
-	return c == "40001" || c == "40P01" || err != nil && pgconn.SafeToRetry(err)
 }
 
 // unavailable knows connection exceptions, insufficient resources such as too many

@@ -140,7 +140,6 @@ func dialect() store.Dialect {
 		Returning:       true,
 		Prepare:         true,
 		Time:            func(t time.Time) any { return t.Format(time.DateTime) },
-		Retryable:       retryable,
 		Unavailable:     unavailable,
 		UniqueViolation: uniqueViolation,
 		Backup:          backup,

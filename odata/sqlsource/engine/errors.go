@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -51,25 +50,6 @@ func IsUnreachable(err error) bool {
 			1053, // ER_SERVER_SHUTDOWN
 		) ||
 		hasSQLiteCode(err, sqlite.ResultBusy, sqlite.ResultLocked)
-}
-
-// IsLost tells whether a connection ended under a statement: the server closed it, or somebody killed it. On another
-// connection the statement may well succeed. That no connection can be made is not meant.
-func IsLost(err error) bool {
-	var dialed *net.OpError
-	if err == nil || errors.As(err, &dialed) && dialed.Op == "dial" || IsTimeout(err) {
-		return false
-	}
-	return dialed != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
-		hasSQLState(err,
-			"08",    // connection exception
-			"57P01", // admin_shutdown, also of one connection
-			"57P05", // idle_session_timeout
-		) ||
-		hasMySQLNumber(err,
-			1927, // ER_CONNECTION_KILLED
-		)
 }
 
 // IsStale tells whether a statement that was prepared before no longer fits the tables, which the driver then forgets.

@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"testing"
 
@@ -71,7 +70,7 @@ func TestErrorKinds(t *testing.T) {
 
 func TestRepeatable(t *testing.T) {
 	t.Parallel()
-	const lost, stale, changed = "lost", "stale", "changed"
+	const stale, changed = "stale", "changed"
 	tests := []struct {
 		name string
 		err  error
@@ -79,13 +78,7 @@ func TestRepeatable(t *testing.T) {
 	}{
 		{"no error", nil, ""},
 		{"no connection can be made", &net.OpError{Op: "dial", Err: errors.New("refused")}, ""},
-		{"written to a closed connection", &net.OpError{Op: "write", Err: errors.New("broken pipe")}, lost},
-		{"end of the connection", io.ErrUnexpectedEOF, lost},
-		{"bad connection", driver.ErrBadConn, lost},
-		{"PostgreSQL terminated", &pgconn.PgError{Code: "57P01"}, lost},
 		{"PostgreSQL starting", &pgconn.PgError{Code: "57P03"}, ""},
-		{"MariaDB connection lost", mysql.ErrInvalidConn, lost},
-		{"MariaDB killed", &mysql.MySQLError{Number: 1927}, lost},
 		{"deadline", context.DeadlineExceeded, ""},
 		{"PostgreSQL cached plan", &pgconn.PgError{Code: "0A000", Message: "cached plan must not change result type"}, stale},
 		{"PostgreSQL not supported", &pgconn.PgError{Code: "0A000", Message: "cannot do that"}, ""},
@@ -102,7 +95,7 @@ func TestRepeatable(t *testing.T) {
 			if err != nil {
 				err = errors.Join(fmt.Errorf("query: %w", err), errors.New("and more"))
 			}
-			for kind, is := range map[string]func(error) bool{lost: engine.IsLost, stale: engine.IsStale, changed: engine.IsChanged} {
+			for kind, is := range map[string]func(error) bool{stale: engine.IsStale, changed: engine.IsChanged} {
 				if is(err) != (kind == tt.want) {
 					t.Errorf("%s: %v", kind, is(err))
 				}

@@ -1,0 +1,40 @@
+package auth
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// A Patience is how long one request has waited for the database: several calls of
+// a request share what one call may wait, so that the request as a whole does not take
+// longer. It is safe for concurrent use; nil shares nothing.
+type Patience struct{ spent atomic.Int64 }
+
+type patienceKey struct{}
+
+// WithPatience returns the context of one request.
+func WithPatience(ctx context.Context) context.Context {
+	return context.WithValue(ctx, patienceKey{}, &Patience{})
+}
+
+// PatienceOf returns that of the request that ctx is of, nil where it is of none.
+func PatienceOf(ctx context.Context) *Patience {
+	p, _ := ctx.Value(patienceKey{}).(*Patience)
+	return p
+}
+
+// Left returns what is left of the time that one call may wait.
+func (p *Patience) Left(wait time.Duration) time.Duration {
+	if p == nil {
+		return wait
+	}
+	return wait - time.Duration(p.spent.Load())
+}
+
+// Spend counts the time since a call began.
+func (p *Patience) Spend(since time.Time) {
+	if p != nil {
+		p.spent.Add(int64(time.Since(since)))
+	}
+}

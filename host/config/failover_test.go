@@ -1,0 +1,216 @@
+package config_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
+)
+
+// A database of two servers, of which one takes connections, behind production's
+// defaults.
+type twoNodes struct {
+	nodes [2]*dbtest.Proxy
+	base  string
+	http  *http.Client // signed in
+}
+
+func newTwoNodes(t *testing.T) *twoNodes {
+	t.Helper()
+	first, dsn := behindProxy(t, "postgres")
+	second := first.Twin(t)
+	second.Cut()
+	two := &twoNodes{nodes: [2]*dbtest.Proxy{first, second}}
+	own := strings.Replace(dsn, first.Address(), first.Address()+","+second.Address(), 1)
+	two.base = serveAt(t, "postgres", own, "", `discover = ["shelves"]`, nil).base
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.http = &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+	resp, err := two.http.Post(two.base+"/auth/login", "application/json", strings.NewReader(asAda))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = resp.Body.Close(); resp.StatusCode != 200 {
+		t.Fatal("sign-in:", resp.StatusCode)
+	}
+	return two
+}
+
+func (two *twoNodes) ask(method, path string) (int, string) {
+	var body io.Reader
+	if method == "POST" {
+		body = strings.NewReader(asAda)
+	}
+	r, err := http.NewRequest(method, two.base+path, body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	client := two.http
+	if method == "POST" {
+		client = http.DefaultClient // a sign-in ends the session that it comes with
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text)
+}
+
+// What a load met.
+type met struct {
+	mu     sync.Mutex
+	asked  int
+	slow   time.Duration
+	failed []string
+}
+
+// load asks for sessions, sign-ins and pages until stop is closed.
+func (two *twoNodes) load(stop <-chan struct{}) *met {
+	m := &met{}
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+				method, path, want := "GET", "/auth/intents/current", []int{200}
+				switch n {
+				case 0, 1:
+					path = "/odata/shelves"
+				case 2:
+					method, path = "POST", "/auth/login"
+				}
+				began := time.Now()
+				status, text := two.ask(method, path)
+				m.note(time.Since(began), slices.Contains(want, status), fmt.Sprintf("%s %s: %d %.150s", method, path, status, text))
+			}
+		})
+	}
+	all.Wait()
+	return m
+}
+
+func (m *met) note(took time.Duration, ok bool, what string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked++
+	m.slow = max(m.slow, took)
+	if !ok {
+		m.failed = append(m.failed, what)
+	}
+}
+
+// A server that freezes or goes away, with another one that takes over, fails no request
+// of those that may be repeated; the gap here is shorter than database.wait.
+func TestFailover(t *testing.T) {
+	for _, trouble := range []struct {
+		name string
+		make func(p *dbtest.Proxy)
+	}{
+		{"frozen", (*dbtest.Proxy).Freeze},
+		{"gone", (*dbtest.Proxy).Cut},
+	} {
+		t.Run(trouble.name, func(t *testing.T) {
+			two := newTwoNodes(t)
+			stop, result := make(chan struct{}), make(chan *met, 1)
+			go func() { result <- two.load(stop) }()
+			time.Sleep(500 * time.Millisecond)
+			trouble.make(two.nodes[0])
+			began := time.Now()
+			time.Sleep(2 * time.Second) // while nobody is primary
+			two.nodes[1].Restore()
+			promoted := time.Now()
+			two.waitUntilReady(t)
+			t.Logf("ready %v after the new primary, %v after the old one", time.Since(promoted).Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+			time.Sleep(500 * time.Millisecond)
+			close(stop)
+			m := <-result
+			t.Logf("%d requests, %d failed, the slowest took %v", m.asked, len(m.failed), m.slow.Round(time.Millisecond))
+			if len(m.failed) > 0 {
+				t.Errorf("failed: %s", strings.Join(m.failed[:min(len(m.failed), 10)], "\n"))
+			}
+		})
+	}
+}
+
+// waitUntilReady wants /readyz to say so for a while, since it may not know yet what happened.
+func (two *twoNodes) waitUntilReady(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if status, _ := two.ask("GET", "/readyz"); status != 200 {
+			continue
+		}
+		if status, _ := two.ask("GET", "/auth/intents/current"); status == 200 {
+			return
+		}
+	}
+	t.Fatal("not ready within a minute")
+}
+
+// A database that hangs for good holds no request longer than database.wait, whatever
+// the request needs of it, because its calls share the time. Afterwards all is well.
+func TestHungDatabase(t *testing.T) {
+	for _, driver := range []string{"postgres", "mysql"} {
+		t.Run(driver, func(t *testing.T) {
+			proxy, dsn := behindProxy(t, driver)
+			s := serveAt(t, driver, dsn, `wait = "3s"`, `discover = ["shelves"]`, nil)
+			if status := s.signIn(t); status != 200 {
+				t.Fatal("sign-in:", status)
+			}
+			proxy.Freeze()
+			var all sync.WaitGroup
+			for name, ask := range map[string]func(*testing.T) int{"a sign-in": s.signIn, "a query": func(t *testing.T) int { return s.get(t, "/odata/shelves") }} {
+				all.Go(func() {
+					began := time.Now()
+					status := ask(t)
+					t.Logf("%s: %d after %v", name, status, time.Since(began).Round(time.Millisecond))
+					if status != http.StatusServiceUnavailable {
+						t.Errorf("%s: %d", name, status)
+					}
+				})
+			}
+			all.Wait()
+			proxy.Thaw()
+			for _, status := range []int{s.signIn(t), s.get(t, "/odata/shelves")} {
+				if status != 200 {
+					t.Errorf("%d when the database is back", status)
+				}
+			}
+		})
+	}
+}
+
+// behindProxy returns the data source name of a new database through a proxy.
+func behindProxy(t *testing.T, driver string) (*dbtest.Proxy, string) {
+	t.Helper()
+	if driver == "mysql" {
+		head, rest, _ := strings.Cut(dbtest.MySQL(t), "unix(")
+		socket, rest, _ := strings.Cut(rest, ")")
+		proxy := dbtest.NewProxy(t, "unix", socket)
+		return proxy, head + "tcp(" + proxy.Address() + ")" + rest
+	}
+	dsn, err := url.Parse(dbtest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := dbtest.NewProxy(t, "unix", filepath.Join(dsn.Query().Get("host"), ".s.PGSQL."+dsn.Query().Get("port")))
+	return proxy, "postgres://postgres@" + proxy.Address() + dsn.Path + "?sslmode=disable"
+}

@@ -1,0 +1,163 @@
+package dbtest
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// A Proxy stands between a program and a server, so that the server can hang, go away
+// and come back without anything being done to it. It is safe for concurrent use.
+type Proxy struct {
+	listener        net.Listener
+	network, server string
+
+	mu     sync.Mutex
+	frozen chan struct{} // closed while bytes flow
+	down   bool
+	conns  map[net.Conn]struct{}
+}
+
+// NewProxy returns a proxy on a loopback port in front of a server's address. It ends
+// with the test.
+func NewProxy(t testing.TB, network, server string) *Proxy {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{listener: l, network: network, server: server, frozen: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+	close(p.frozen)
+	go p.serve()
+	t.Cleanup(func() {
+		_ = l.Close()
+		p.Cut()
+		p.Thaw()
+	})
+	return p
+}
+
+// Twin returns another proxy in front of the same server.
+func (p *Proxy) Twin(t testing.TB) *Proxy {
+	t.Helper()
+	return NewProxy(t, p.network, p.server)
+}
+
+// Address is host:port of the proxy.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
+
+// Freeze lets nothing pass any more: connections stay open, new ones are taken, and
+// nobody answers.
+func (p *Proxy) Freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.frozen:
+		p.frozen = make(chan struct{})
+	default:
+	}
+}
+
+// Thaw ends Freeze: what was held back arrives now.
+func (p *Proxy) Thaw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.frozen:
+	default:
+		close(p.frozen)
+	}
+}
+
+// Cut breaks all connections, and closes new ones at once until Restore.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = true
+	for c := range p.conns {
+		_ = c.Close()
+	}
+}
+
+// Restore ends Cut.
+func (p *Proxy) Restore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = false
+}
+
+func (p *Proxy) serve() {
+	for {
+		c, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		go p.pass(c)
+	}
+}
+
+func (p *Proxy) pass(client net.Conn) {
+	defer func() { _ = client.Close() }()
+	if !p.keep(client) {
+		return
+	}
+	defer p.leave(client)
+	<-p.flowing()
+	server, err := new(net.Dialer).DialContext(context.Background(), p.network, p.server)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	if !p.keep(server) {
+		return
+	}
+	defer p.leave(server)
+	ended := make(chan struct{}, 2)
+	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
+		go func() {
+			p.copy(way[1], way[0])
+			ended <- struct{}{}
+		}()
+	}
+	<-ended // the other way ends when both are closed
+}
+
+func (p *Proxy) copy(to io.Writer, from io.Reader) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		<-p.flowing()
+		if n > 0 {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *Proxy) flowing() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.frozen
+}
+
+// keep reports whether connections may be open.
+func (p *Proxy) keep(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.down {
+		p.conns[c] = struct{}{}
+	}
+	return !p.down
+}
+
+func (p *Proxy) leave(c net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
+}

@@ -1,0 +1,66 @@
+package repeat_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+	"zombiezen.com/go/sqlite"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
+)
+
+// notMade is an error of whoever connects.
+type notMade struct{ error }
+
+func (notMade) NotConnected() bool { return true }
+func (e notMade) Unwrap() error    { return e.error }
+
+func TestOf(t *testing.T) {
+	state := func(code string) error { return &pgconn.PgError{Code: code} }
+	number := func(n uint16) error { return &mysql.MySQLError{Number: n} }
+	tests := []struct {
+		name string
+		err  error
+		want repeat.Verdict
+	}{
+		{"nothing", nil, repeat.Never},
+		{"an error of ours", errors.New("no"), repeat.Never},
+		{"a unique key", state("23505"), repeat.Never},
+		{"a serialization failure", state("40001"), repeat.Conflict},
+		{"a deadlock", number(1213), repeat.Conflict},
+		{"a lock of SQLite", sqlite.ResultBusySnapshot.ToError(), repeat.Conflict},
+		{"a table that SQLite has not", sqlite.ResultError.ToError(), repeat.Never},
+		{"a server that starts", state("57P03"), repeat.NotSent},
+		{"a standby", state("25006"), repeat.NotSent},
+		{"a node that left Galera", number(1047), repeat.NotSent},
+		{"too many connections", number(1040), repeat.NotSent},
+		{"a shutdown", state("57P01"), repeat.Lost},
+		{"a connection that failed", state("08006"), repeat.Lost},
+		{"a connection that was killed", number(1927), repeat.Lost},
+		{"a cancelled statement", state("57014"), repeat.Never},
+		{"a bad connection", fmt.Errorf("begin: %w", driver.ErrBadConn), repeat.NotSent},
+		{"a broken connection of MariaDB", mysql.ErrInvalidConn, repeat.Lost},
+		{"an end", io.ErrUnexpectedEOF, repeat.Lost},
+		{"a read", &net.OpError{Op: "read", Err: os.ErrClosed}, repeat.Lost},
+		{"a dial", &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, repeat.NotSent},
+		{"a node that took too long", notMade{context.DeadlineExceeded}, repeat.NotSent},
+		{"a wrong password", notMade{errors.Join(errors.New("refused"), state("28P01"))}, repeat.Never},
+		{"an unknown database", notMade{number(1049)}, repeat.Never},
+		{"nobody waits", fmt.Errorf("read: %w", context.DeadlineExceeded), repeat.Never},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := repeat.Of(tt.err); got != tt.want {
+				t.Errorf("%d, want %d", got, tt.want)
+			}
+		})
+	}
+}
