@@ -72,6 +72,8 @@ type Database struct {
 	// MaxConnections bounds the connections of sign-in.
 	MaxConnections int           `koanf:"max_connections"`
 	Wait           time.Duration `koanf:"wait"`
+	// StartWait is how long serve waits for the database.
+	StartWait time.Duration `koanf:"start_wait"`
 }
 
 // Session is the block session.

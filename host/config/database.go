@@ -53,12 +53,20 @@ func openPool(ctx context.Context, driver, dsn string, connections int) (db *sto
 
 // openMigrated opens the main database and brings it up to date.
 func (c *Config) openMigrated(ctx context.Context) (*store.DB, error) {
-	db, err := c.openStore(ctx)
+	db, err := c.migrated(ctx)
 	if err != nil {
 		return nil, Findings{c.databaseFinding(err)}.Err()
 	}
+	return db, nil
+}
+
+func (c *Config) migrated(ctx context.Context) (*store.DB, error) {
+	db, err := c.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := db.Migrate(ctx); err != nil {
-		return nil, errors.Join(Findings{c.databaseFinding(err)}.Err(), db.Close())
+		return nil, withClosed(err, db)
 	}
 	return db, nil
 }

@@ -68,6 +68,7 @@ func TestEveryKey(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = errors.Join(opts.OData.Source.(io.Closer).Close(), opts.Store.Close()) })
 	same(t, "log", config.Log{Level: "warn", Format: "json"}, cfg.Server.Log) // the command makes the logger
+	same(t, "wait at the start", 2*time.Second, cfg.Database.StartWait)       // Options has waited already
 	compareOptions(t, dir, cert, opts)
 	compareEndpoint(t, opts.OData)
 

@@ -23,15 +23,15 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
-// Options opens the databases, brings the main one up to date, and builds what
-// the host runs on. The error has a line for each finding, with its position.
+// Options opens the databases, waiting for database.start_wait for one that is away,
+// brings the main one up to date, and builds what the host runs on. The error has a line for each finding, with its position.
 // What was opened is the host's to close; after an error nothing is open.
 func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options, error) {
 	opts, findings := c.static(logger)
 	if err := findings.Err(); err != nil {
 		return host.Options{}, err
 	}
-	db, err := c.openMigrated(ctx)
+	db, err := c.await(ctx, logger)
 	if err != nil {
 		return host.Options{}, err
 	}

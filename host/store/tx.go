@@ -67,6 +67,10 @@ func (db *DB) away(err error) bool {
 	return verdict == repeat.NotSent || verdict == repeat.Lost || errors.As(err, &network) || db.dialect.Unavailable != nil && db.dialect.Unavailable(err)
 }
 
+// IsAway reports whether an error says that the database could not be reached, or was
+// in use by somebody else, and may be there later.
+func IsAway(err error) bool { return repeat.Of(err) != repeat.Never }
+
 // InTx calls f with a context that carries a transaction, which every method
 // called with that context joins, a nested InTx as well. It commits when f
 // returns nil and rolls back otherwise, and it calls f again when the database

@@ -18,8 +18,9 @@ import (
 func serveCommand() command {
 	return command{
 		name: "serve", short: "start the host",
-		long: "Migrates its own tables, creates the stock tables where they are missing, starts the plugins, listens,\n" +
-			"and prints one line with the address when it is ready. SIGTERM drains: for server.drain it\n" +
+		long: "Waits up to database.start_wait for a database that is away, migrates its own tables, creates the stock\n" +
+			"tables where they are missing, starts the plugins, listens, and prints one line with the address when it\n" +
+			"is ready, which it also tells systemd (Type=notify). SIGTERM drains: for server.drain it\n" +
 			"goes on serving while /readyz says 503, and then it lets requests under way finish. SIGINT skips the first.\n" +
 			"A second signal ends it at once. SIGHUP reloads plugins, the front-end app, the TLS files and the log level.",
 		run: serve,
@@ -42,9 +43,15 @@ func serve(ctx context.Context, in *invocation) error {
 	for _, f := range findings {
 		logger.Warn("configuration", "finding", f.String())
 	}
+	manager := newNotifier()
 	starting, cancel := endedBy(ctx, stops)
-	h, opts, err := build(starting, in, cfg, logger)
+	h, opts, err := build(starting, in, cfg, logger, manager)
+	stopEarly := starting.Err() != nil
 	cancel()
+	if err != nil && stopEarly {
+		logger.Info("stopped before it was ready", "cause", oneLine(err))
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -55,11 +62,15 @@ func serve(ctx context.Context, in *invocation) error {
 	defer stop()
 	done := make(chan error, 1)
 	go func() { done <- h.Run(running) }()
+	alive, end := context.WithCancel(ctx)
+	defer end()
+	go manager.watchdog(alive)
 	for {
 		select {
 		case err := <-done:
 			return located(in, cfg, err)
 		case first := <-stops:
+			manager.tell("STOPPING=1")
 			stop()
 			return located(in, cfg, stopped(h, first, stops, done))
 		case <-hup:
@@ -117,12 +128,15 @@ func newLogger(in *invocation, cfg *config.Config) hclog.Logger {
 }
 
 // build makes a host that is ready to run. Nothing stays open after an error.
-func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog.Logger) (*host.Host, host.Options, error) {
+func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog.Logger, manager notifier) (*host.Host, host.Options, error) {
 	opts, err := cfg.Options(ctx, logger)
 	if err != nil {
 		return nil, opts, err
 	}
-	opts.Server.OnReady = func(base string) { fmt.Fprintf(in.out, "vestibule %s is ready at %s\n", host.Version(), base) }
+	opts.Server.OnReady = func(base string) {
+		fmt.Fprintf(in.out, "vestibule %s is ready at %s\n", host.Version(), base)
+		manager.tell("READY=1")
+	}
 	h, err := host.New(opts)
 	if err != nil {
 		return nil, opts, errors.Join(err, opts.Store.Close())

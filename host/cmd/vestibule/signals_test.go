@@ -87,7 +87,7 @@ func lookAtDraining(t *testing.T, base string) {
 }
 
 // serveAlone starts a host on a new SQLite database, and returns its address.
-func serveAlone(t *testing.T, set string) (*exec.Cmd, string) {
+func serveAlone(t *testing.T, set string, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.hcl")
@@ -95,6 +95,7 @@ func serveAlone(t *testing.T, set string) (*exec.Cmd, string) {
 		t.Fatal(err)
 	}
 	cmd := vestibuleCommand(t, "-c", file, "--set", set, "serve")
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ database {
   driver = "sqlite"
   dsn    = "people.db"
   max_connections = 21
+  start_wait      = "2s"
   wait            = "22s"
 }
 session {

@@ -61,6 +61,7 @@ func databaseBlock() Block {
 			{Name: "dsn", Def: `"vestibule.db"`, Secret: true, Check: checkFilled, Doc: "a file for sqlite, a URL for postgres, user:password@tcp(host:port)/name for mysql"},
 			{Name: "max_connections", Kind: Number, Def: "20", Check: checkPositive, Doc: "connections of sign-in at once; readers for sqlite, beside one that writes"},
 			{Name: "wait", Kind: Span, Def: `"10s"`, Check: checkPositive, Doc: "how long a request waits for its turn, and for a connection of the database, a lock or a failover; then 429 or 503"},
+			{Name: "start_wait", Kind: Span, Def: `"60s"`, Check: checkWait, Doc: "how long `serve` waits at its start for a database that is away"},
 		},
 	}
 }

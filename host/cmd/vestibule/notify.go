@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A notifier tells the service manager how the host is doing, by the protocol of
+// sd_notify(3): datagrams to a socket. It tells nobody where nobody asks. There is
+// little use in an error: the manager notices by itself when it hears nothing.
+type notifier struct{ socket string }
+
+// newNotifier returns that of the environment: an absolute path, or an abstract name
+// behind "@".
+func newNotifier() notifier {
+	socket := os.Getenv("NOTIFY_SOCKET")
+	if strings.HasPrefix(socket, "@") {
+		socket = "\x00" + socket[1:]
+	}
+	return notifier{socket}
+}
+
+func (n notifier) tell(state string) {
+	if n.socket == "" {
+		return
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: n.socket, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = conn.Write([]byte(state))
+}
+
+// watchdog tells that the host is alive, twice in the time that the unit's
+// WatchdogSec allows, until ctx ends (sd_watchdog_enabled(3)).
+func (n notifier) watchdog(ctx context.Context) {
+	limit, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
+	if pid := os.Getenv("WATCHDOG_PID"); err != nil || limit <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return
+	}
+	tick := time.NewTicker(time.Duration(limit) * time.Microsecond / 2)
+	defer tick.Stop()
+	for {
+		n.tell("WATCHDOG=1")
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
