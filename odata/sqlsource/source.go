@@ -2,7 +2,6 @@ package sqlsource
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
@@ -194,9 +192,8 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	}
 	for try := 1; ; try++ {
 		rows, err := s.reader.Open(ctx, p)
-		verdict := repeat.Of(err)
-		stale := verdict == repeat.Lost || errors.Is(err, driver.ErrBadConn) || engine.IsStale(err)
-		away := verdict == repeat.NotSent && time.Now().Before(end)
+		stale := engine.IsLost(err) || engine.IsStale(err)
+		away := engine.IsAway(err) && time.Now().Before(end)
 		switch {
 		case ctx.Err() == nil && stale && try < maxTries:
 		case ctx.Err() == nil && away && pause(ctx):

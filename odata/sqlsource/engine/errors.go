@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"zombiezen.com/go/sqlite"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
 )
 
 // ErrOutOfRange tells that a computed value is one that its type cannot hold. Databases have errors of their own for that;
@@ -51,6 +53,15 @@ func IsUnreachable(err error) bool {
 		) ||
 		hasSQLiteCode(err, sqlite.ResultBusy, sqlite.ResultLocked)
 }
+
+// IsLost tells whether a connection ended under a statement, or was of no use from the beginning. Reading may well
+// succeed on another one, at once.
+func IsLost(err error) bool {
+	return repeat.Of(err) == repeat.Lost || errors.Is(err, driver.ErrBadConn)
+}
+
+// IsAway tells whether the database was not there to begin a statement. Reading may succeed as soon as it is back.
+func IsAway(err error) bool { return repeat.Of(err) == repeat.NotSent }
 
 // IsStale tells whether a statement that was prepared before no longer fits the tables, which the driver then forgets.
 func IsStale(err error) bool {
