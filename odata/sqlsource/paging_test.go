@@ -62,6 +62,10 @@ func TestPagesAreTheWhole(t *testing.T) {
 	for _, d := range dialects() {
 		t.Run(d, func(t *testing.T) {
 			s := openMany(t, d, 300)
+			// SQLite computes nothing for the floor of an integer, so that both items of the order are one column.
+			if got, whole := s.walk(t, "things?$select=id&$orderby=floor(id) desc", 70), s.get("things?$select=id&$orderby=id desc&$top=100000"); got != whole {
+				t.Errorf("one column twice in an order:\n got %.300s\nwant %.300s", got, whole)
+			}
 			r := rand.New(rand.NewSource(2))
 			for range 25 {
 				query := "things?$select=id,a"

@@ -166,10 +166,11 @@ func (r *rows) keyBehind(n int64, after []any) ([]any, error) {
 func (r *rows) keyOf(cells []engine.Cell, at []int) []any {
 	key := make([]any, len(r.page.Key))
 	for i := range key {
-		c := &cells[i]
+		from := i
 		if at != nil {
-			c = &cells[at[i]]
+			from = at[i]
 		}
+		c := &cells[from]
 		switch c.Kind {
 		case engine.Int:
 			key[i] = c.Int
