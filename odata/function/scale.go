@@ -36,7 +36,7 @@ func postgresScale(c *plan.Call, op string) string {
 }
 
 // mysqlScale divides by way of whole numbers, because a quotient there has few digits. What is computed first fits the 65
-// digits of a decimal.
+// digits of a decimal, which the bound is, too: the rounding of a decimal is a small integer there.
 func mysqlScale(c *plan.Call, op string) string {
 	span, number := operands(c)
 	k := kind(c, int(number[1]-'1'))
@@ -57,6 +57,6 @@ func mysqlScale(c *plan.Call, op string) string {
 	}
 	size := "ABS(" + number + ")"
 	return "CAST(CASE WHEN " + number + " = 0 THEN NULL WHEN " + size + " > 20000000000000000000 THEN " + span + " * 0" +
-		" WHEN 2 * ABS(" + span + ") < 18446744073709551615 * " + size +
+		" WHEN 2 * ABS(" + span + ") < 18446744073709551615.0 * " + size +
 		" THEN SIGN(" + span + ") * SIGN(" + number + ") * ((2 * ABS(" + span + ") + " + size + ") DIV (2 * " + size + ")) END AS SIGNED)"
 }
