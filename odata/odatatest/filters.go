@@ -153,6 +153,7 @@ func order() []check {
 		by("Status", "3 6 7 8 9 10 11 12 13 1 4 2 5"),
 		by("born&$filter=born ne null", "5 2 1 4"),
 		by("id desc&$top=3&$skip=2", "11 10 9"),
+		by("floor(id) desc&$select=id&$top=2", "13 12"), // both items of the order are one column
 		by("id,id", "1 2 3 4 5 6 7 8 9 10 11 12 13"),
 		by("id desc,id", "13 12 11 10 9 8 7 6 5 4 3 2 1"),
 		by("price,price desc,price&$filter=price gt 10", "7 1 5 9 4"),
