@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -51,6 +52,7 @@ type walkers struct {
 func openWalkers(t testing.TB, rows int, more string, cfg sqlsource.Config) *walkers {
 	t.Helper()
 	db := database(t, "postgres", deepDDL("postgres", rows)+";\n"+more)
+	quiet(t, db.DB)
 	config, err := pgx.ParseConfig(db.DSN)
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +65,18 @@ func openWalkers(t testing.TB, rows int, more string, cfg sqlsource.Config) *wal
 	db.Forget, db.Deep = true, 1<<40
 	w.plain = open(t, db, cfg)
 	return w
+}
+
+// quiet keeps the server from committing anything by itself: autovacuum does so when it has analyzed a table.
+func quiet(t testing.TB, db *sqlx.DB) {
+	t.Helper()
+	mustExec(t, db, `ALTER SYSTEM SET autovacuum = off`)
+	mustExec(t, db, `SELECT pg_reload_conf()`)
+	for workers := 1; workers > 0; time.Sleep(time.Millisecond) {
+		if err := db.Get(&workers, `SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%' OR current_setting('autovacuum') = 'on'`); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func thingsOnly() sqlsource.Config {
