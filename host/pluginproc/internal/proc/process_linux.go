@@ -33,8 +33,8 @@ func (r *runner) reap() error {
 // may not set the limit, or where a lower one is set.
 //
 // What it does not catch: what is started within the moment between a plugin's first
-// instruction and this call, what runs as another user, and what somebody else starts
-// when a plugin asks for it, such as systemd or cron.
+// instruction and this call, what runs as another user, what lowers the limit for itself,
+// and what somebody else starts when a plugin asks for it, such as systemd or cron.
 func tagged(pid int) uint64 {
 	var random [8]byte
 	_, _ = rand.Read(random[:])                             // never fails
