@@ -38,7 +38,9 @@ type Plugin struct {
 func Languages() []string { return []string{"go", "node", "python"} }
 
 // Roles are those that a plugin can be written for.
-func Roles() []string { return []string{pluginsdk.RoleDispenser, pluginsdk.RoleOrgSetup} }
+func Roles() []string {
+	return []string{pluginsdk.RoleDispenser, pluginsdk.RoleOrgSetup, pluginsdk.RoleListener}
+}
 
 // A Written is a plugin that was written.
 type Written struct {
@@ -131,8 +133,11 @@ func (p Plugin) execute(file string) (string, error) {
 	var out strings.Builder
 	err = t.Execute(&out, struct {
 		Plugin
-		Dispenser, OrgSetup bool
-	}{p, slices.Contains(p.Roles, pluginsdk.RoleDispenser), slices.Contains(p.Roles, pluginsdk.RoleOrgSetup)})
+		Dispenser, OrgSetup, Listener bool
+	}{
+		p, slices.Contains(p.Roles, pluginsdk.RoleDispenser), slices.Contains(p.Roles, pluginsdk.RoleOrgSetup),
+		slices.Contains(p.Roles, pluginsdk.RoleListener),
+	})
 	if err != nil || !strings.HasSuffix(file, ".go.tmpl") {
 		return out.String(), err
 	}
