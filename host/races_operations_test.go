@@ -42,10 +42,19 @@ type operation struct {
 	tokens bool
 	// signsIn says that it leaves people, and so their tokens, alone.
 	signsIn bool
+	// effect says that it sets the one column that operations set, and held that it
+	// answers a step that holds: whoever is late there is told what the first led to.
+	effect, held bool
+	// all says that it concerns all sessions of the person, and so the tablet's, which is
+	// the one that a step holds.
+	all bool
 }
 
 // races reports whether two operations may get in each other's way.
 func (o operation) races(with operation) bool {
+	if o.held || with.held {
+		return o.all || with.all
+	}
 	return !(o.tokens && with.signsIn || o.signsIn && with.tokens)
 }
 
@@ -54,14 +63,15 @@ func operations() []operation {
 		{name: "sign in", run: (*scene).signIn, signsIn: true},
 		{name: "come back", run: (*scene).comeBack, signsIn: true},
 		{name: "come back within the grace", run: (*scene).comeBackLate, signsIn: true},
-		{name: "reset", run: (*scene).reset},
-		{name: "disable", run: (*scene).disable},
+		{name: "reset", run: (*scene).reset, all: true},
+		{name: "disable", run: (*scene).disable, all: true},
 		{name: "enable", run: (*scene).enable, disabled: true},
 		{name: "revoke", run: (*scene).revoke},
-		{name: "revoke all", run: (*scene).revokeAll},
+		{name: "revoke all", run: (*scene).revokeAll, all: true},
 		{name: "sign out", run: (*scene).signOut, signsIn: true},
-		{name: "delete", run: (*scene).delete},
-		{name: "effect", run: (*scene).effect, signsIn: true},
+		{name: "delete", run: (*scene).delete, all: true},
+		{name: "effect", run: (*scene).effect, signsIn: true, effect: true},
+		{name: "accept", run: (*scene).accept, signsIn: true, effect: true, held: true},
 		{name: "use token", run: (*scene).useToken},
 		{name: "make token", run: (*scene).makeToken, tokens: true},
 		{name: "revoke token", run: (*scene).revokeToken, tokens: true},
@@ -93,7 +103,11 @@ func (s *scene) revokeToken(ctx context.Context, on int) result {
 }
 
 func (s *scene) signIn(ctx context.Context, on int) result {
-	return s.request(ctx, on, "POST", "/auth/login", fmt.Sprintf(`{"login":%q,"password":%q,"remember":true}`, s.email, adaPassword))
+	return s.request(ctx, on, "POST", "/auth/login", s.credentials())
+}
+
+func (s *scene) credentials() string {
+	return fmt.Sprintf(`{"login":%q,"password":%q,"remember":true}`, s.email, adaPassword)
 }
 
 func (s *scene) comeBack(ctx context.Context, on int) result {
@@ -138,4 +152,13 @@ func (s *scene) delete(ctx context.Context, on int) result {
 func (s *scene) effect(ctx context.Context, on int) result {
 	return s.request(ctx, on, "POST", "/auth/intents/org-setup", fmt.Sprintf(`{"legal_form":1,"org_name":"effect-%d",`+
 		`"company_size":"solo","function":"developer","marketing_consent":false}`, on), s.laptop.sessionCookie())
+}
+
+// accept is what the page posts that holds the tablet.
+func (s *scene) accept(ctx context.Context, on int) result {
+	w := s.send(ctx, on, "POST", "/auth/intents/redirect", fmt.Sprintf(`{"code":"effect-%d"}`, on), http.Header{"Cookie": {s.tablet.sessionCookie()}})
+	if w.Code == http.StatusOK && !strings.Contains(w.Body.String(), `"satisfied"`) {
+		return result("failed: " + w.Body.String())
+	}
+	return statusResult(w)
 }

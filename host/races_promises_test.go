@@ -77,7 +77,7 @@ func (s *scene) observe(results [2]result) end {
 // nameOf names a session, or a device where hash is nil.
 func (s *scene) nameOf(hash, device []byte) string {
 	name := "new"
-	for of, k := range map[string]known{"laptop": s.laptop, "phone": s.phone} {
+	for of, k := range map[string]known{"laptop": s.laptop, "phone": s.phone, "tablet": s.tablet} {
 		if hash == nil && bytes.Equal(device, k.selector) || hash != nil && bytes.Equal(hash, k.hash) {
 			return of
 		}
@@ -135,6 +135,7 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 		others := []string{"reset", "disable", "enable", "revoke all", "delete"}
 		if !slices.Contains(others, p.x.name) && !slices.Contains(others, p.y.name) {
 			must(has(e.sessions, "phone") && has(e.devices, "phone"), "signing out leaves other devices alone")
+			must(has(e.sessions, "tablet") && has(e.devices, "tablet"), "signing out leaves a device alone that is held")
 		}
 	}
 	if e.user != "deleted" {
@@ -143,7 +144,7 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 				must(effect == e.effect, "effects are applied together")
 			}
 		}
-		applied := p.x.name == "effect" && e.results[0] == done || p.y.name == "effect" && e.results[1] == done
+		applied := p.x.effect && e.results[0] == done || p.y.effect && e.results[1] == done
 		must(applied == (e.effect != ""), "effects are applied once or not at all")
 	}
 	if p.x.name == "effect" && p.y.name == "effect" {
@@ -162,7 +163,7 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 // next touch.
 func (s *scene) opens() bool {
 	s.clock.Advance(61 * time.Second)
-	for _, cookie := range append(s.cookies, s.laptop.sessionCookie(), s.phone.sessionCookie()) {
+	for _, cookie := range append(s.cookies, s.laptop.sessionCookie(), s.phone.sessionCookie(), s.tablet.sessionCookie()) {
 		if s.request(s.Context(), 0, "GET", "/auth/intents/current", "", cookie) == done {
 			return true
 		}

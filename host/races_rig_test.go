@@ -79,9 +79,11 @@ type raceRig struct {
 	}
 	// What a session and a device keep while the intent org_setup is open.
 	data, intent []byte
-	// settled is what a session keeps once the intent loop has ended.
-	settled []byte
-	scenes  int
+	// settled is what a session keeps once the intent loop has ended, and heldData and
+	// heldIntent are what a session and a device keep while a redirect holds.
+	settled              []byte
+	heldData, heldIntent []byte
+	scenes               int
 }
 
 func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
@@ -159,6 +161,14 @@ func (r *raceRig) learn() {
 		r.Fatalf("settle: %d %s", w.Code, w.Body)
 	}
 	r.must(r.ground.Reader().Get(&r.settled, r.bind(`SELECT data FROM vestibule_sessions WHERE hash = ?`), s.laptop.hash))
+	s = r.scene(false)
+	if w := s.send(r.Context(), 0, "POST", "/auth/login", s.credentials(), http.Header{"X-Hold": {"1"}}); w.Code != 200 {
+		r.Fatalf("sign in to a step that holds: %d %s", w.Code, w.Body)
+	}
+	r.must(r.ground.Reader().Get(&r.heldIntent, r.bind(`SELECT intent FROM vestibule_remember_tokens WHERE user_id = ? AND selector NOT IN (?, ?)`),
+		s.user, s.laptop.selector, s.phone.selector))
+	r.must(r.ground.Reader().Get(&r.heldData, r.bind(`SELECT data FROM vestibule_sessions WHERE user_id = ? AND device NOT IN (?, ?)`),
+		s.user, s.laptop.selector, s.phone.selector))
 	for _, op := range operations() {
 		if got := op.run(r.scene(op.disabled), r.Context(), 0); got != done {
 			r.Fatalf("%s alone: %s", op.name, got)
@@ -173,8 +183,16 @@ func (r *raceRig) bind(query string) string { return r.ground.Reader().Rebind(qu
 type effects struct{}
 
 func (effects) Dispense(_ context.Context, u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
-	if r.Session.Has("orgs/effect") {
+	code, posted := r.Form.Text("code")
+	switch {
+	case r.Session.Has("orgs/effect"):
 		return pluginsdk.Done(), nil
+	case posted && !u.Columns.Has("effect"):
+		return pluginsdk.Done().With(pluginsdk.SetUser("effect", code).Replacing(nil), pluginsdk.SetSession("orgs/effect", code)), nil
+	case posted:
+		return pluginsdk.Redirect("/held").Hold().Failed("used"), nil
+	case r.Held != "" || r.Headers["x-hold"] != "":
+		return pluginsdk.Redirect("/held").Hold(), nil
 	}
 	return pluginsdk.OrgSetup(u.Name), nil
 }
@@ -199,14 +217,15 @@ func (k known) deviceCookie(verifier []byte) string {
 	return deviceName + "=" + base64.RawURLEncoding.EncodeToString(append(bytes.Clone(k.selector), verifier...))
 }
 
-// A scene is a person with a laptop and a phone, both signed in and kept so, the phone
-// settled, with a link to set a new password, and with a machine token. Each case has its
-// own.
+// A scene is a person with a laptop, a phone and a tablet, all signed in and kept so, the
+// phone settled and the tablet held, with a link to set a new password, and with a machine
+// token. Each case has its own.
 type scene struct {
 	*raceRig
 	number        int
 	user, email   string
 	laptop, phone known
+	tablet        known // in scenes of operations, not yet where they are learned
 	token         string
 	machine       string // the machine token
 
@@ -219,7 +238,7 @@ func (r *raceRig) scene(disabled bool) *scene {
 	r.Helper()
 	r.scenes++
 	s := &scene{raceRig: r, number: r.scenes, email: fmt.Sprintf("ada-%d@example.com", r.scenes)}
-	s.laptop, s.phone, s.token = s.browser("laptop"), s.browser("phone"), fmt.Sprintf("token-%d", r.scenes)
+	s.laptop, s.phone, s.tablet, s.token = s.browser("laptop"), s.browser("phone"), s.browser("tablet"), fmt.Sprintf("token-%d", r.scenes)
 	db := r.ground
 	r.must(db.InTx(r.Context(), func(ctx context.Context) error {
 		user, err := db.AddUser(ctx, s.email, "Ada", weakHash())
@@ -237,8 +256,13 @@ func (r *raceRig) scene(disabled bool) *scene {
 		if phone == nil { // not learned yet
 			phone = s.data
 		}
-		if err := errors.Join(s.signedIn(ctx, s.laptop, s.data), s.signedIn(ctx, s.phone, phone)); err != nil {
+		if err := errors.Join(s.signedIn(ctx, s.laptop, s.data, s.intent), s.signedIn(ctx, s.phone, phone, s.intent)); err != nil {
 			return err
+		}
+		if s.heldData != nil {
+			if err := s.signedIn(ctx, s.tablet, s.heldData, s.heldIntent); err != nil {
+				return err
+			}
 		}
 		s.machine = machineToken(s.number)
 		if err := db.Tokens().Create(ctx, auth.Token{
@@ -263,11 +287,11 @@ func (s *scene) browser(name string) known {
 }
 
 // signedIn writes a browser's rows as a sign-in and a return a moment ago leave them.
-func (s *scene) signedIn(ctx context.Context, k known, data []byte) error {
+func (s *scene) signedIn(ctx context.Context, k known, data, intent []byte) error {
 	now := s.clock.Now()
 	err := s.ground.Devices().Create(ctx, auth.Device{
 		Selector: k.selector, UserID: s.user, Verifier: digest(k.verifier), Previous: digest(k.older), Nonce: []byte("nonce"),
-		Binding: digest([]byte("secret")), Intent: s.intent, Created: now, Rotated: now, Expires: now.Add(time.Hour),
+		Binding: digest([]byte("secret")), Intent: intent, Created: now, Rotated: now, Expires: now.Add(time.Hour),
 	})
 	if err != nil {
 		return err
