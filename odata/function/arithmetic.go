@@ -90,6 +90,8 @@ func sqliteNegated(c *plan.Call) string {
 
 func mysqlNegated(c *plan.Call) string {
 	switch {
+	case floating(c.T.Kind) && !repeatable(c.Args[0]):
+		return mysqlDouble(c, mysqlMinus)
 	case c.T.Kind != edm.Int64 && c.T.Kind != edm.Duration:
 		return "(-$1)"
 	case MayLeave(c) && !repeatable(c.Args[0]):
@@ -211,8 +213,8 @@ func mysqlOperator(c *plan.Call, op string) string {
 		return "($1 DIV NULLIF($2, 0))"
 	case c.T.Kind == edm.Decimal && op == "/":
 		return "ROUND(CAST($1 AS DECIMAL(65, 30)) / NULLIF($2, 0), 10)"
-	case c.T.Kind == edm.Double && op == "/":
-		return "(($1 + 0e0) / NULLIF($2, 0))"
+	case c.T.Kind == edm.Double:
+		return mysqlFloat(c, op)
 	case c.T.Kind == edm.Int64 && c.Name != "mod":
 		return mysqlWhole(c, op)
 	case c.Name == "mod":

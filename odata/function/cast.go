@@ -112,6 +112,8 @@ func mysqlCast(c *plan.Call) string {
 	switch {
 	case from == edm.String:
 		return mysqlFromText(c.T.Kind)
+	case floating(from), c.T.Kind == edm.Single:
+		return mysqlFloatCast(c)
 	case c.T.Kind == edm.String && from == edm.Boolean:
 		return "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END"
 	case c.T.Kind == edm.String && from == edm.Decimal:
@@ -133,7 +135,7 @@ func mysqlCast(c *plan.Call) string {
 	case c.T.Kind.Integer():
 		lo, hi := bounds(c.T.Kind)
 		return "CASE WHEN $1 BETWEEN " + lo + " AND " + hi + " THEN CAST(TRUNCATE($1, 0) AS SIGNED) END"
-	case c.T.Kind == edm.Double, c.T.Kind == edm.Single:
+	case c.T.Kind == edm.Double:
 		return "($1 + 0e0)"
 	}
 	return "CAST($1 AS DECIMAL(65, 30))"

@@ -8,7 +8,7 @@ import (
 // Round takes halves away from zero, of doubles as well. What is added to a double is the largest one below a half: with
 // a half itself the sum would reach the next whole number from below. OData-URL 5.1.1.9
 var (
-	_ = add(rounding("round", "round", byCall(func(c *plan.Call) string { return postgresDouble(c, postgresRound) }), always("(sign($1) * floor(abs($1) + 4.9999999999999994e-1))")))
+	_ = add(rounding("round", "round", byCall(func(c *plan.Call) string { return postgresDouble(c, postgresRound) }), byCall(func(c *plan.Call) string { return "(" + mysqlDouble(c, mysqlRound) + " + 0e0)" })))
 	_ = add(rounding("floor", "floor", always("floor($1)"), always("(floor($1) + 0e0)")))
 	_ = add(rounding("ceiling", "ceil", always("ceil($1)"), always("(ceiling($1) + 0e0)")))
 )
@@ -32,7 +32,7 @@ func rounding(name, postgres string, postgresDouble, mysqlDouble Template) Funct
 		SQL: SQL{
 			SQLite:   pick(byCall(sqliteCompute), byCall(sqliteCompute)),
 			Postgres: pick(always(postgres+"($1)"), postgresDouble),
-			MySQL:    pick(always(name+"($1)"), mysqlDouble),
+			MySQL:    pick(always("("+name+"($1) + 0.0)"), mysqlDouble),
 		},
 	}
 }

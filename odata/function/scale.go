@@ -45,7 +45,7 @@ func mysqlScale(c *plan.Call, op string) string {
 	}
 	switch {
 	case floating(k):
-		number = "CAST(" + number + " AS DECIMAL(65, 30))"
+		number = mysqlScaling(c, int(number[1]-'1'))
 	default: // an integer, which that of a decimal without a fraction is there, too
 		number = "(" + number + " + 0.0)"
 	}

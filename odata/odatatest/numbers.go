@@ -25,3 +25,45 @@ func decimals() []check {
 		computesTo("rounded up without a sign of zero", "3", "ceiling(price)", "0"),
 	}
 }
+
+// doubles follow IEEE 754, but for the sign of zero and the remainder by it (OData-URL 5.1.1.2, OData-JSON 7.1).
+func doubles() []check {
+	return []check{
+		computesTo("divided by zero", "1", "weight div (weight sub 1.5)", `"INF"`),
+		computesTo("negative, divided by zero", "2", "weight div (weight add 0.1e0)", `"-INF"`),
+		computesTo("zero has no sign", "1", "weight div -(weight sub 1.5)", `"INF"`),
+		computesTo("zero by zero", "1", "(weight sub 1.5) div 0e0", `"NaN"`),
+		computesTo("remainder by zero", "1", "weight mod 0e0", `null`),
+		computesTo("exact remainder", "4", "2e0 mod weight", `0.0999999999999999`),
+		computesTo("remainder of a large one", "3", "weight mul 1e200 mod 7e0", `4`),
+		computesTo("overflow of a product", "3", "weight mul weight mul 1e300", `"INF"`),
+		computesTo("overflow of a sum", "3", "weight mul -1e288 sub 1e308", `"-INF"`),
+		computesTo("overflow of a quotient", "3", "weight div 5e-324", `"INF"`),
+		computesTo("underflow", "4", "weight mul 1e-200 mul 1e-200", `0`),
+		computesTo("infinity less infinity", "3", "weight mul 1e300 sub weight mul 1e300", `"NaN"`),
+		computesTo("back from infinity", "3", "1 div (weight mul 1e300)", `0`),
+		computesTo("constants", "1", "1e308 mul 10", `"INF"`),
+		computesTo("beside a constant infinity", "1", "weight add INF", `"INF"`),
+		computesTo("round of a large one", "1", "round(weight sub 1.5 add 4503599627370497e0)", `4503599627370497`),
+		computesTo("round of infinity", "3", "round(weight mul 1e300)", `"INF"`),
+		computesTo("to text", "3", "cast(weight,Edm.String)", `"100000000000000000000"`),
+		computesTo("large one to text", "3", "cast(weight mul 123,Edm.String)", `"1.23e+22"`),
+		computesTo("small one to text", "4", "cast(weight div 700000,Edm.String)", `"1.4285714285714287e-07"`),
+		computesTo("infinity to text", "3", "cast(weight mul -1e300,Edm.String)", `"-INF"`),
+		computesTo("to an integer", "3", "cast(weight,Edm.Int64)", `null`),
+		computesTo("to a decimal", "4", "cast(weight,Edm.Decimal)", `0.1`),
+		computesTo("infinity to a decimal", "3", "cast(weight mul 1e300,Edm.Decimal)", `null`),
+		computesTo("to a single and back", "4", "cast(weight,Edm.Single) mul 1e0", `0.10000000149011612`),
+		computesTo("single to text", "4", "cast(cast(weight div 7,Edm.Single),Edm.String)", `"0.014285714"`),
+		computesTo("single out of range", "3", "cast(weight mul weight,Edm.Single)", `"INF"`),
+		{name: "NaN equals nothing", target: "Things?$filter=((weight sub 1.5) div (weight sub 1.5)) eq ((weight sub 1.5) div (weight sub 1.5)) and weight ne null", ids: "2 3 4"},
+		{name: "NaN is unequal to itself", target: "Things?$filter=((weight sub 1.5) div (weight sub 1.5)) ne ((weight sub 1.5) div (weight sub 1.5))", ids: "1"},
+		{name: "NaN is not greater", target: "Things?$filter=(weight sub 1.5) div (weight sub 1.5) gt 0", ids: "2 3 4"},
+		{name: "NaN is not less", target: "Things?$filter=not ((weight sub 1.5) div (weight sub 1.5) lt 2) and weight ne null", ids: "1"},
+		{name: "infinity is greater", target: "Things?$filter=1e0 div (weight sub 1.5) gt 1e300", ids: "1"},
+		{name: "NaN behind infinity", target: "Things?$orderby=weight mul 1e300 sub (weight sub 0.1e0) mul 1e300&$filter=weight ne null", ids: "1 2 4 3"},
+		{name: "infinity first, descending", target: "Things?$orderby=1e0 div (weight sub 1.5) desc&$filter=weight ne null", ids: "1 3 2 4"},
+		{name: "integers as doubles", target: "Things?$filter=big gt 9007199254740992e0", ids: "1"},
+		{name: "integer beside a small double", target: "Things?$filter=big lt -0.5e0", ids: "2 5"},
+	}
+}

@@ -42,7 +42,7 @@ type rows struct {
 
 // decoder makes the values of a node.
 func (r *rows) decoder(n *plan.Node) decoder {
-	d := decoder{texts: r.gen.Texts(n)}
+	d := decoder{texts: r.gen.Texts(n), float: r.gen.Float}
 	if changed := r.reader.Changed; changed != nil {
 		d.doubt = func() error { return changed(r.ctx, true) }
 	}

@@ -71,6 +71,14 @@ type dialect interface {
 	fullText(ft *FullText, alias string, s *plan.Search) (f frag, ok bool)
 }
 
+// Float is what a double stands for that the database has computed.
+func (g *Generator) Float(f float64) float64 {
+	if _, ok := g.d.(mysql); ok {
+		return function.MySQLFloat(f)
+	}
+	return f
+}
+
 // Generator writes statements for one mapping and one database. It is safe for concurrent use.
 type Generator struct {
 	d dialect

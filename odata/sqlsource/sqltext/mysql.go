@@ -107,8 +107,11 @@ func (mysql) literal(t edm.Type, v plan.Value) frag {
 		return fill("CAST($1 AS DECIMAL(65, "+strconv.Itoa(len(frac))+"))", param(s))
 	case edm.Single, edm.Double:
 		f := v.Float
-		if math.IsInf(f, 0) {
+		switch {
+		case math.IsInf(f, 0):
 			f = math.Copysign(math.MaxFloat64, f) // there is no infinity
+		case math.IsNaN(f):
+			f = function.MySQLNaN
 		}
 		return fill("CAST($1 AS DOUBLE)", param(f))
 	case edm.Guid, edm.String:
@@ -129,6 +132,10 @@ func (mysql) literal(t edm.Type, v plan.Value) frag {
 
 // comparands compares text by its bytes, and leaves columns with a zone and unsigned ones as they are, for their indexes.
 func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
+	if floating(x) || floating(y) {
+		a, b = d.floats(g, op, x, y)
+		return a, b, true
+	}
 	switch x.Type().Kind {
 	case edm.String:
 		return bytesOf(g.value(x)), bytesOf(g.value(y)), true
@@ -143,6 +150,41 @@ func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, o
 		return d.count(g, x), d.count(g, y), true
 	}
 	return a, b, false
+}
+
+// floats compares as doubles, and keeps NaN from comparing: null is neither less nor greater, and only the left side of an
+// equality stands for null by another number.
+func (d mysql) floats(g *Generator, op string, x, y plan.Expr) (a, b frag) {
+	const absent = "-1.6180339887498951e308"
+	a, b = d.float(g, x, y), d.float(g, y, x)
+	equality := op == "eq" || op == "ne"
+	if equality && computed(x) && computed(y) {
+		return fill("COALESCE($1, "+absent+")", a), number(y, fill("COALESCE($1, "+absent+")", b))
+	}
+	if !equality && computed(x) {
+		a = number(x, a)
+	}
+	if !equality && computed(y) {
+		b = number(y, b)
+	}
+	return a, b
+}
+
+// number is a double that is null where it is NaN. The variable names it; that of NULLIF would be computed twice.
+func number(e plan.Expr, f frag) frag {
+	name := function.MySQLVariable(e, "N")
+	return fill("(CASE WHEN ("+name+" := $1) <> $2 THEN "+name+" + 0e0 END)", f, nan())
+}
+
+func nan() frag { return text(strconv.FormatFloat(function.MySQLNaN, 'e', -1, 64)) }
+
+// float is a number to compare with a double. Integers below 2^53 are doubles, so that the column and its index will do.
+func (mysql) float(g *Generator, e, beside plan.Expr) frag {
+	l, constant := beside.(*plan.Literal)
+	if e.Type().Kind.Integer() && !(constant && math.Abs(l.Value.Float) < 1<<53) {
+		return fill("($1 + 0e0)", g.value(e))
+	}
+	return g.value(e)
 }
 
 // count is an integer to compare or to order by. An unsigned column stays as it is,
@@ -171,6 +213,10 @@ func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }
 func (mysql) distinct(x, y frag) frag { return fill("NOT ($1 <=> $2)", x, y) }
 
 func (d mysql) sortKey(g *Generator, e plan.Expr) frag {
+	if computed(e) { // NaN behind the infinity, which moves down a bit
+		name := function.MySQLVariable(e, "N")
+		return fill("(CASE WHEN ("+name+" := $1) = $2 THEN 1.7976931348623157e308 WHEN "+name+" = 1.7976931348623157e308 THEN 1.7976931348623155e308 ELSE "+name+" + 0e0 END)", g.value(e), nan())
+	}
 	if e.Type().Kind == edm.String {
 		return bytesOf(g.value(e))
 	}
