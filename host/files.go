@@ -40,13 +40,14 @@ func (w *fileWatch) look(ctx context.Context) error {
 
 // ready is what the probe of the database looks for: that of the store, and that of queries.
 func (o Options) ready(count func(change string)) func(context.Context) error {
+	look := (&storeWatch{Store: o.Store}).look
 	if o.OData == nil {
-		return o.Store.Ready
+		return look
 	}
 	source, ok := o.OData.Source.(fileSource)
 	if !ok {
-		return o.Store.Ready
+		return look
 	}
 	w := &fileWatch{source: source, log: o.Logger.Named("odata"), count: count}
-	return func(ctx context.Context) error { return errors.Join(w.look(ctx), o.Store.Ready(ctx)) }
+	return func(ctx context.Context) error { return errors.Join(w.look(ctx), look(ctx)) }
 }

@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"errors"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
 
@@ -17,9 +19,12 @@ type readiness struct {
 
 // checks returns what /readyz shows. Causes are for the log; the answer is public.
 func (c readiness) checks(ctx context.Context) map[string]string {
-	checks := map[string]string{"database": telemetry.OK}
-	if c.database.Err(ctx) != nil {
-		checks["database"] = "failed"
+	checks := map[string]string{store.CheckDatabase: telemetry.OK}
+	for _, name := range []string{store.CheckMigrations, store.CheckTables, store.CheckWrites} {
+		checks[name] = telemetry.OK
+	}
+	if err := c.database.Err(ctx); err != nil {
+		checks[failedCheck(err)] = "failed"
 	}
 	if c.stop.draining.Load() {
 		checks["draining"] = "stopping"
@@ -31,4 +36,36 @@ func (c readiness) checks(ctx context.Context) map[string]string {
 		}
 	}
 	return checks
+}
+
+// failedCheck is the name under which /readyz shows what is wrong with the database.
+func failedCheck(err error) string {
+	var not *store.NotReady
+	if errors.As(err, &not) {
+		return not.Check
+	}
+	return store.CheckDatabase
+}
+
+// writeEvery is how many looks at the database there are to one that writes, which
+// costs a flush to the disk.
+const writeEvery = 5
+
+// A storeWatch looks at the store. It is for one goroutine.
+type storeWatch struct {
+	Store *store.DB
+	looks int
+	wrote error // what came of the last write
+}
+
+// look writes at every fifth look, and at every one while that fails.
+func (w *storeWatch) look(ctx context.Context) error {
+	if err := w.Store.Ready(ctx); err != nil {
+		return err
+	}
+	if w.wrote != nil || w.looks%writeEvery == 0 {
+		w.wrote = w.Store.TryWrite(ctx)
+	}
+	w.looks++
+	return w.wrote
 }

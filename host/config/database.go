@@ -98,7 +98,10 @@ func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
 		return nil, Findings{c.databaseFinding(err)}.Err()
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return db.Migrate(ctx)
+	if done, err = db.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	return leave(ctx, db, done)
 }
 
 // Pending tells what Migrate would do, and changes nothing: for a SQLite file
@@ -125,7 +128,10 @@ func (c *Config) Pending(ctx context.Context) (steps []string, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	pending, err := db.Pending(ctx)
-	return append(steps, pending...), err
+	if err != nil {
+		return nil, err
+	}
+	return leave(ctx, db, append(steps, pending...))
 }
 
 // Backup writes a consistent copy of a SQLite database into a new file.
@@ -204,6 +210,10 @@ func (c *Config) verifyIn(ctx context.Context, db *store.DB, dsn string, opts *h
 // the query endpoint, and finds what does not fit the databases. db was opened with dsn. The caller
 // closes the endpoint, also when there are findings.
 func (c *Config) fit(ctx context.Context, db *store.DB, dsn string, opts *host.Options) (endpoint, Findings) {
+	newer := c.findNewer(ctx, db)
+	if newer.Failed() {
+		return endpoint{}, newer
+	}
 	columns, err := c.resolveColumns(ctx, db, opts)
 	if err != nil {
 		return endpoint{}, Findings{c.databaseFinding(err)}
@@ -214,5 +224,36 @@ func (c *Config) fit(ctx context.Context, db *store.DB, dsn string, opts *host.O
 			found.Add(c.at("odata"), oneLine(err), "correct the row policies")
 		}
 	}
-	return e, found.With(columns.found).With(c.checkTokens(ctx, db))
+	return e, found.With(newer).With(columns.found).With(c.checkTokens(ctx, db))
+}
+
+// findNewer tells of tables that a newer version has changed: a warning, unless this
+// one does not work with them.
+func (c *Config) findNewer(ctx context.Context, db *store.DB) (found Findings) {
+	newer, err := db.Newer(ctx)
+	if err != nil {
+		return Findings{c.databaseFinding(err)}
+	}
+	if len(newer) > 0 {
+		found.Warn(c.at("database", "dsn"), "the tables are newer than this version: "+numbered(newer), "use the version that changed them on all hosts, in the end; until then this one works")
+	}
+	return found
+}
+
+// numbered names migrations that have no other name here.
+func numbered(migrations []int64) string {
+	names := make([]string, len(migrations))
+	for i, n := range migrations {
+		names[i] = fmt.Sprintf("migration %d", n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// leave adds what a newer version has applied to the steps of a migration.
+func leave(ctx context.Context, db *store.DB, steps []string) ([]string, error) {
+	newer, err := db.Newer(ctx)
+	if err == nil && len(newer) > 0 {
+		steps = append(steps, "leave "+numbered(newer)+" as it is: a newer version has applied it")
+	}
+	return steps, err
 }

@@ -42,6 +42,9 @@ func (db *DB) Migrate(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	defer unlock()
+	if _, err := db.Newer(ctx); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
 	done, err := db.Pending(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
@@ -64,15 +67,9 @@ func (db *DB) Pending(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	exists, err := db.tableExists(ctx, versionTable)
+	applied, err := db.applied(ctx)
 	if err != nil {
 		return nil, err
-	}
-	var applied []int64
-	if exists {
-		if err := db.list(ctx, "read versions", &applied, `SELECT version_id FROM `+versionTable); err != nil {
-			return nil, err
-		}
 	}
 	for _, m := range all {
 		if !slices.Contains(applied, m.version) {
@@ -87,6 +84,68 @@ func (db *DB) Pending(ctx context.Context) ([]string, error) {
 		}
 	}
 	return pending, nil
+}
+
+// lineSize is how many migrations there may be in a line of versions: those of 2.x are
+// numbered below it, those of 3.x from it on.
+const lineSize = 100_000
+
+// ErrOtherLine says that a program of another line of versions, such as 3.x, has
+// changed our tables.
+var ErrOtherLine = errors.New("the tables are those of a newer line of versions, with which this one does not work: run that version, or restore a backup")
+
+// Newer returns the numbers of migrations that this program does not know, because a
+// newer one has applied them. Within a line of versions, such as 2.x, migrations only
+// add, and it works all the same; those of another line are an [ErrOtherLine].
+func (db *DB) Newer(ctx context.Context) (newer []int64, err error) {
+	all, err := allMigrations()
+	if err != nil {
+		return nil, err
+	}
+	applied, err := db.applied(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last := all[len(all)-1].version
+	for _, version := range applied {
+		if version/lineSize > last/lineSize {
+			return nil, fmt.Errorf("%w: migration %d is applied", ErrOtherLine, version)
+		}
+		if version > last {
+			newer = append(newer, version)
+		}
+	}
+	slices.Sort(newer)
+	return newer, nil
+}
+
+// applied returns the numbers of the migrations that were applied, and 0.
+func (db *DB) applied(ctx context.Context) ([]int64, error) {
+	exists, err := db.tableExists(ctx, versionTable)
+	if err != nil || !exists {
+		return nil, err
+	}
+	var applied []int64
+	err = db.list(ctx, "read versions", &applied, `SELECT version_id FROM `+versionTable)
+	return applied, err
+}
+
+// ownTables returns the names of the tables that the migrations create.
+func ownTables() ([]string, error) {
+	all, err := allMigrations()
+	if err != nil {
+		return nil, err
+	}
+	var tables []string
+	for _, m := range all {
+		for line := range strings.Lines(m.text) {
+			if rest, ok := strings.CutPrefix(line, "CREATE TABLE "); ok {
+				name, _, _ := strings.Cut(rest, " ")
+				tables = append(tables, name)
+			}
+		}
+	}
+	return tables, nil
 }
 
 // lockMigrations waits until no other host migrates.

@@ -11,34 +11,71 @@ import (
 // errUndo ends the transaction of a probe, which is then rolled back.
 var errUndo = errors.New("undo")
 
-// Ready reports why the database cannot serve: it does not answer, migrations are
-// pending, or it takes no writes, as a replica, a server that is read-only, or a
-// SQLite file that another process has locked. It has a connection of its own, so
-// that it never waits for those of requests.
+// The checks of [DB.Ready] and [DB.TryWrite].
+const (
+	CheckDatabase   = "database"   // it answers
+	CheckMigrations = "migrations" // our tables are those of this program
+	CheckTables     = "tables"     // none of them is missing
+	CheckWrites     = "writes"     // it takes writes
+)
+
+// NotReady is the error of a check, whose name is public; the cause is not.
+type NotReady struct {
+	Check string
+	cause error
+}
+
+// Error tells the cause.
+func (e *NotReady) Error() string { return e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *NotReady) Unwrap() error { return e.cause }
+
+// Ready reports as a [*NotReady] why the database cannot serve: it does not answer,
+// migrations are pending, a table is missing, or it takes no writes, as a replica, a
+// server that is read-only, or a SQLite file that another process has locked. It has a
+// connection of its own, so that it never waits for those of requests.
 func (db *DB) Ready(ctx context.Context) error {
 	if db.path != "" {
 		if _, err := os.Stat(db.path); err != nil {
-			return fmt.Errorf("database file cannot be found: %w", err)
+			return &NotReady{CheckDatabase, fmt.Errorf("database file cannot be found: %w", err)}
 		}
 	}
 	pending, err := db.probe.Pending(ctx)
 	if err != nil {
-		return fmt.Errorf("database does not answer: %w", err)
+		return &NotReady{CheckDatabase, fmt.Errorf("database does not answer: %w", err)}
 	}
 	if len(pending) > 0 {
-		return fmt.Errorf("migrations are pending: %s", strings.Join(pending, ", "))
+		return &NotReady{CheckMigrations, fmt.Errorf("migrations are pending: %s", strings.Join(pending, ", "))}
 	}
-	if err := db.probe.tryWrite(ctx); err != nil {
-		return fmt.Errorf("database takes no writes: %w", err)
+	if _, err := db.probe.Newer(ctx); err != nil {
+		return &NotReady{CheckMigrations, err}
+	}
+	if err := db.probe.lookAtTables(ctx); err != nil {
+		return &NotReady{CheckTables, fmt.Errorf("a table is missing: %w: restore it from a backup", err)}
+	}
+	if err := db.probe.beginWrite(ctx); err != nil {
+		return &NotReady{CheckWrites, fmt.Errorf("database takes no writes: %w", err)}
 	}
 	return nil
 }
 
-// tryWrite begins a transaction that may write, which on SQLite takes the lock of
+// lookAtTables reads no row of each table of ours.
+func (db *DB) lookAtTables(ctx context.Context) error {
+	tables, err := ownTables()
+	if err != nil {
+		return err
+	}
+	var none []int
+	return db.list(ctx, "look at the tables", &none,
+		`SELECT 1 FROM `+strings.Join(tables, ` WHERE 1 = 0 UNION ALL SELECT 1 FROM `)+` WHERE 1 = 0`)
+}
+
+// beginWrite begins a transaction that may write, which on SQLite takes the lock of
 // the writer, and runs an update that matches no row, which servers refuse while
 // they are read-only. It writes nothing: the data stays the same for caches, and
 // servers have no dead rows to clean up.
-func (db *DB) tryWrite(ctx context.Context) error {
+func (db *DB) beginWrite(ctx context.Context) error {
 	err := db.InTx(ctx, func(ctx context.Context) error {
 		if err := db.run(ctx, "write", `UPDATE `+versionTable+` SET version_id = version_id WHERE version_id < 0`); err != nil {
 			return err
@@ -49,4 +86,21 @@ func (db *DB) tryWrite(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// TryWrite changes the time of a row that means nothing, and reports as a [*NotReady]
+// why that failed, such as a full disk, which only a write that is kept tells. It writes
+// on the connection of Ready; on SQLite on that of the writer, whose changes to our own
+// tables do not make cached answers invalid. That nobody had time for it is no error:
+// Ready tells what hangs.
+func (db *DB) TryWrite(ctx context.Context) error {
+	on := db.probe
+	if db.path != "" {
+		on = db
+	}
+	err := on.settle(ctx, "write", `UPDATE `+versionTable+` SET tstamp = CURRENT_TIMESTAMP WHERE version_id = 0`)
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	return &NotReady{CheckWrites, fmt.Errorf("database takes no writes: %w", err)}
 }

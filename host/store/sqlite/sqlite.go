@@ -161,8 +161,11 @@ func retryable(err error) bool {
 	return kind == sqlite3.SQLITE_BUSY || kind == sqlite3.SQLITE_LOCKED
 }
 
-// unavailable also holds for a file that is not there or cannot be opened.
-func unavailable(err error) bool { return retryable(err) || code(err)&0xff == sqlite3.SQLITE_CANTOPEN }
+// unavailable also holds for a file that is not there or cannot be opened, and for a full disk.
+func unavailable(err error) bool {
+	kind := code(err) & 0xff
+	return retryable(err) || kind == sqlite3.SQLITE_CANTOPEN || kind == sqlite3.SQLITE_FULL
+}
 
 func uniqueViolation(err error) bool {
 	c := code(err)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -14,6 +15,8 @@ func migrateRules() []bareRule {
 		{"many hosts may migrate at once", manyHostsMigrate},
 		{"existing stock tables are not altered", stockTablesStay},
 		{"a missing stock table is created beside an existing one", missingStockTable},
+		{"a table that was dropped is told by its check", droppedTable},
+		{"a write that fails is told by its check", failingWrite},
 	}
 }
 
@@ -35,6 +38,29 @@ func emptyIsNotReady(t *testing.T, e *env) {
 	e.equal(want, done)
 	e.must(db.Ready(e.ctx))
 	e.user(db, "ada@example.com")
+}
+
+func (e *env) notReady(check string, err error) {
+	e.Helper()
+	var not *store.NotReady
+	if !errors.As(err, &not) || not.Check != check {
+		e.Fatalf("%v, want the check %s to fail", err, check)
+	}
+}
+
+func droppedTable(_ *testing.T, e *env) {
+	db := e.migrated()
+	e.must(db.TryWrite(e.ctx))
+	e.sql(db, `DROP TABLE vestibule_audit`)
+	e.notReady(store.CheckTables, db.Ready(e.ctx))
+}
+
+func failingWrite(_ *testing.T, e *env) {
+	db := e.migrated()
+	e.must(db.TryWrite(e.ctx))
+	e.sql(db, `ALTER TABLE vestibule_schema DROP COLUMN tstamp`)
+	e.must(db.Ready(e.ctx))
+	e.notReady(store.CheckWrites, db.TryWrite(e.ctx))
 }
 
 func secondMigrationIsEmpty(t *testing.T, e *env) {
