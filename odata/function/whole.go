@@ -1,6 +1,8 @@
 package function
 
 import (
+	"slices"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -70,10 +72,10 @@ func constantOf(e plan.Expr) *int64 {
 }
 
 // guarded writes an operator with the argument of a constant replaced by one that is null from the end on.
-func (p plusConstant) guarded(op, lesser, greater string) string {
-	pick := lesser
+func (p plusConstant) guarded(op string) string {
+	pick := "LEAST"
 	if !p.upper {
-		pick = greater
+		pick = "GREATEST"
 	}
 	held := "NULLIF(" + pick + "(" + p.arg + ", " + p.end + "), " + p.end + ")"
 	if p.arg == "$1" {
@@ -82,13 +84,11 @@ func (p plusConstant) guarded(op, lesser, greater string) string {
 	return "($1 " + op + " " + held + ")"
 }
 
+// sqliteWhole sees by the type of a result that it left the 64 bits, which takes less than a guard.
 func sqliteWhole(c *plan.Call, op string) string {
 	plain := "($1 " + op + " $2)"
 	if !MayLeave(c) {
 		return plain
-	}
-	if p, ok := besideConstant(c, least); ok {
-		return p.guarded(op, "min", "max")
 	}
 	return "ves_whole" + plain
 }
@@ -98,17 +98,17 @@ func postgresWhole(c *plan.Call, op string) string {
 		return "($1::bigint " + op + " $2::bigint)"
 	}
 	if p, ok := besideConstant(c, postgresLeast); ok {
-		return p.guarded(op, "LEAST", "GREATEST")
+		return p.guarded(op)
 	}
 	return WholeOfPostgres("$1::numeric " + op + " $2")
 }
 
-// mysqlWhole names arguments twice, where naming them is all that it takes to evaluate them.
+// mysqlWhole names arguments twice, where that costs less than to evaluate them once by way of text.
 func mysqlWhole(c *plan.Call, op string) string {
 	if !MayLeave(c) {
 		return "($1 " + op + " $2)"
 	}
-	if !repeatable(c.Args[0]) || !repeatable(c.Args[1]) {
+	if !light(c.Args[0]) || !light(c.Args[1]) {
 		return onceOfMySQL(c, op)
 	}
 	if p, ok := besideConstant(c, least); ok {
@@ -119,6 +119,12 @@ func mysqlWhole(c *plan.Call, op string) string {
 		return "(CASE WHEN " + p.arg + compared + p.end + " THEN $1 " + op + " $2 END)"
 	}
 	return "(CASE WHEN CAST($1 AS DECIMAL(20)) " + op + " $2 BETWEEN " + least + " AND " + most + " THEN $1 " + op + " $2 END)"
+}
+
+// light tells whether an expression is a column, a constant, or one operator over these.
+func light(e plan.Expr) bool {
+	c, ok := e.(*plan.Call)
+	return repeatable(e) || ok && Lookup(c.Name).Group == Arithmetic && !slices.ContainsFunc(c.Args, func(a plan.Expr) bool { return !repeatable(a) })
 }
 
 // onceOfMySQL evaluates its arguments once, however deep such expressions nest: NULLIF and the branches of CASE evaluate
