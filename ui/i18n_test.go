@@ -153,7 +153,7 @@ func TestNoKeyMissingOrUnused(t *testing.T) {
 // noscript text.
 func usedKeys(t *testing.T) map[string]bool {
 	t.Helper()
-	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|orgSetup|signOut)\.[A-Za-z_.]+)'`)
+	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|orgSetup|onward|signOut)\.[A-Za-z_.]+)'`)
 	short := regexp.MustCompile(`\b(?:text|choices)\('([A-Za-z]+)'(?:, \[([^\]]*)\])?`)
 	used := map[string]bool{}
 	for _, dir := range []string{"src", "tools"} {
