@@ -40,7 +40,7 @@ func (c readiness) checks(ctx context.Context) map[string]string {
 
 // failedCheck is the name under which /readyz shows what is wrong with the database.
 func failedCheck(err error) string {
-	var not *store.NotReady
+	var not *store.NotReadyError
 	if errors.As(err, &not) {
 		return not.Check
 	}

@@ -19,43 +19,43 @@ const (
 	CheckWrites     = "writes"     // it takes writes
 )
 
-// NotReady is the error of a check, whose name is public; the cause is not.
-type NotReady struct {
+// NotReadyError is the error of a check, whose name is public; the cause is not.
+type NotReadyError struct {
 	Check string
 	cause error
 }
 
 // Error tells the cause.
-func (e *NotReady) Error() string { return e.cause.Error() }
+func (e *NotReadyError) Error() string { return e.cause.Error() }
 
 // Unwrap returns the cause.
-func (e *NotReady) Unwrap() error { return e.cause }
+func (e *NotReadyError) Unwrap() error { return e.cause }
 
-// Ready reports as a [*NotReady] why the database cannot serve: it does not answer,
+// Ready reports as a [*NotReadyError] why the database cannot serve: it does not answer,
 // migrations are pending, a table is missing, or it takes no writes, as a replica, a
 // server that is read-only, or a SQLite file that another process has locked. It has a
 // connection of its own, so that it never waits for those of requests.
 func (db *DB) Ready(ctx context.Context) error {
 	if db.path != "" {
 		if _, err := os.Stat(db.path); err != nil {
-			return &NotReady{CheckDatabase, fmt.Errorf("database file cannot be found: %w", err)}
+			return &NotReadyError{CheckDatabase, fmt.Errorf("database file cannot be found: %w", err)}
 		}
 	}
 	pending, err := db.probe.Pending(ctx)
 	if err != nil {
-		return &NotReady{CheckDatabase, fmt.Errorf("database does not answer: %w", err)}
+		return &NotReadyError{CheckDatabase, fmt.Errorf("database does not answer: %w", err)}
 	}
 	if len(pending) > 0 {
-		return &NotReady{CheckMigrations, fmt.Errorf("migrations are pending: %s", strings.Join(pending, ", "))}
+		return &NotReadyError{CheckMigrations, fmt.Errorf("migrations are pending: %s", strings.Join(pending, ", "))}
 	}
 	if _, err := db.probe.Newer(ctx); err != nil {
-		return &NotReady{CheckMigrations, err}
+		return &NotReadyError{CheckMigrations, err}
 	}
 	if err := db.probe.lookAtTables(ctx); err != nil {
-		return &NotReady{CheckTables, fmt.Errorf("a table is missing: %w: restore it from a backup", err)}
+		return &NotReadyError{CheckTables, fmt.Errorf("a table is missing: %w: restore it from a backup", err)}
 	}
 	if err := db.probe.beginWrite(ctx); err != nil {
-		return &NotReady{CheckWrites, fmt.Errorf("database takes no writes: %w", err)}
+		return &NotReadyError{CheckWrites, fmt.Errorf("database takes no writes: %w", err)}
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (db *DB) beginWrite(ctx context.Context) error {
 	return err
 }
 
-// TryWrite changes the time of a row that means nothing, and reports as a [*NotReady]
+// TryWrite changes the time of a row that means nothing, and reports as a [*NotReadyError]
 // why that failed, such as a full disk, which only a write that is kept tells. It writes
 // on the connection of Ready; on SQLite on that of the writer, whose changes to our own
 // tables do not make cached answers invalid. That nobody had time for it is no error:
@@ -100,7 +100,7 @@ func (db *DB) TryWrite(ctx context.Context) error {
 	}
 	err := on.settle(ctx, "write", `UPDATE `+versionTable+` SET tstamp = CURRENT_TIMESTAMP WHERE version_id = 0`)
 	if err == nil || ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // Ready tells what hangs
 	}
-	return &NotReady{CheckWrites, fmt.Errorf("database takes no writes: %w", err)}
+	return &NotReadyError{CheckWrites, fmt.Errorf("database takes no writes: %w", err)}
 }

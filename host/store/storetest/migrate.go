@@ -42,7 +42,7 @@ func emptyIsNotReady(t *testing.T, e *env) {
 
 func (e *env) notReady(check string, err error) {
 	e.Helper()
-	var not *store.NotReady
+	var not *store.NotReadyError
 	if !errors.As(err, &not) || not.Check != check {
 		e.Fatalf("%v, want the check %s to fail", err, check)
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
 )
 
-// notMade is an error of whoever connects.
-type notMade struct{ error }
+// notMadeError is an error of whoever connects.
+type notMadeError struct{ error }
 
-func (notMade) NotConnected() bool { return true }
-func (e notMade) Unwrap() error    { return e.error }
+func (notMadeError) NotConnected() bool { return true }
+func (e notMadeError) Unwrap() error    { return e.error }
 
 func TestOf(t *testing.T) {
 	state := func(code string) error { return &pgconn.PgError{Code: code} }
@@ -51,9 +51,9 @@ func TestOf(t *testing.T) {
 		{"an end", io.ErrUnexpectedEOF, repeat.Lost},
 		{"a read", &net.OpError{Op: "read", Err: os.ErrClosed}, repeat.Lost},
 		{"a dial", &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, repeat.NotSent},
-		{"a node that took too long", notMade{context.DeadlineExceeded}, repeat.NotSent},
-		{"a wrong password", notMade{errors.Join(errors.New("refused"), state("28P01"))}, repeat.Never},
-		{"an unknown database", notMade{number(1049)}, repeat.Never},
+		{"a node that took too long", notMadeError{context.DeadlineExceeded}, repeat.NotSent},
+		{"a wrong password", notMadeError{errors.Join(errors.New("refused"), state("28P01"))}, repeat.Never},
+		{"an unknown database", notMadeError{number(1049)}, repeat.Never},
 		{"nobody waits", fmt.Errorf("read: %w", context.DeadlineExceeded), repeat.Never},
 	}
 	for _, tt := range tests {
