@@ -109,8 +109,8 @@ func FromText(k edm.Kind, text []byte) (Read, bool) {
 	return readTime(k, s)
 }
 
-// TextGreatest is a number that the texts of a type with floating point stay below: no database but SQLite has an
-// infinity to make of others.
+// TextGreatest is a number that the texts of a type with floating point stay below: none is read as an infinity, which
+// databases would not agree on.
 func TextGreatest(k edm.Kind) float64 {
 	if k == edm.Single {
 		return 3.4028235e38
