@@ -79,9 +79,11 @@ func mysqlDecimal(c *plan.Call, beyond string) string {
 }
 
 // mysqlScaling is a double or single, by its digits, that a duration is multiplied or divided by; null for NaN and the
-// infinities. How large a large one is does not count.
+// infinities. How large a large one is does not count, nor how small a small one; 36 digits behind the point are those that
+// make a difference to 64 bits of microseconds.
 func mysqlScaling(c *plan.Call, i int) string {
 	cast := &plan.Call{Name: "cast", Args: []plan.Expr{c.Args[i]}, T: edm.Of(edm.Decimal)}
-	number := mysqlDecimal(cast, "WHEN ABS({A}) >= 1.6e308 THEN NULL WHEN ABS({A}) >= 1e27 THEN CAST(SIGN({A}) * 1e27 AS DECIMAL(65, 0)) ")
-	return "CAST(" + strings.ReplaceAll(number, "$1", "$"+strconv.Itoa(i+1)) + " AS DECIMAL(65, 30))"
+	number := mysqlDecimal(cast, "WHEN ABS({A}) >= 1.6e308 THEN NULL "+
+		"WHEN ABS({A}) >= 1e27 THEN CAST(SIGN({A}) * 1e27 AS DECIMAL(65, 0)) WHEN ABS({A}) < 1e-29 THEN CAST(SIGN({A}) * 1e-29 AS DECIMAL(65, 36)) ")
+	return "CAST(" + strings.ReplaceAll(number, "$1", "$"+strconv.Itoa(i+1)) + " AS DECIMAL(65, 36))"
 }

@@ -53,6 +53,8 @@ func doubles() []check {
 		computesTo("to an integer", "3", "cast(weight,Edm.Int64)", `null`),
 		computesTo("to a decimal", "4", "cast(weight,Edm.Decimal)", `0.1`),
 		computesTo("infinity to a decimal", "3", "cast(weight mul 1e300,Edm.Decimal)", `null`),
+		computesTo("duration by a small one", "4", "duration'PT0.000003S' div (weight div 7e15)", `"P2430555DT13H19M59.999981S"`),
+		computesTo("no duration by a tiny one", "4", "duration'PT0S' div (weight mul 1e-300)", `"PT0S"`),
 		computesTo("to a single and back", "4", "cast(weight,Edm.Single) mul 1e0", `0.10000000149011612`),
 		computesTo("single to text", "4", "cast(cast(weight div 7,Edm.Single),Edm.String)", `"0.014285714"`),
 		computesTo("single out of range", "3", "cast(weight mul weight,Edm.Single)", `"INF"`),
