@@ -43,6 +43,7 @@ func mysqlScale(c *plan.Call, op string) string {
 	if op == "*" && k.Integer() {
 		return mysqlWhole(c, op)
 	}
+	double, tiny := number, ""
 	switch {
 	case floating(k):
 		number = mysqlScaling(c, int(number[1]-'1'))
@@ -50,13 +51,16 @@ func mysqlScale(c *plan.Call, op string) string {
 		number = "(" + number + " + 0.0)"
 	}
 	span = "CAST(" + span + " AS DECIMAL(20))"
+	if floating(k) { // no decimal is as small, and only no time at all divided by it is in range
+		tiny = " WHEN " + span + " = 0 AND ABS(" + double + ") < 1e-29 AND " + double + " <> 0 THEN 0"
+	}
 	if op == "*" {
 		product := "ROUND(" + span + " * " + number + ")"
 		return "CAST(CASE WHEN " + span + " = 0 THEN " + number + " * 0 WHEN ABS(" + number + ") > 10000000000000000000 THEN NULL" +
 			" WHEN " + product + " BETWEEN " + least + " AND " + most + " THEN " + product + " END AS SIGNED)"
 	}
 	size := "ABS(" + number + ")"
-	return "CAST(CASE WHEN " + number + " = 0 THEN NULL WHEN " + size + " > 20000000000000000000 THEN " + span + " * 0" +
+	return "CAST(CASE" + tiny + " WHEN " + number + " = 0 THEN NULL WHEN " + size + " > 20000000000000000000 THEN " + span + " * 0" +
 		" WHEN 2 * ABS(" + span + ") < 18446744073709551615.0 * " + size +
 		" THEN SIGN(" + span + ") * SIGN(" + number + ") * ((2 * ABS(" + span + ") + " + size + ") DIV (2 * " + size + ")) END AS SIGNED)"
 }

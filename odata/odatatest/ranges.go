@@ -95,6 +95,8 @@ func spans() [][3]string {
 		{"1", "-duration'PT0.000003S' div (id add 1)", `"-PT0.000002S"`},
 		{"3", "duration'PT1S' div price", `"-PT2H46M40S"`},
 		{"3", "duration'PT1S' div weight", `"PT0S"`},
+		{"1", "(opens sub opens) div (weight mul 1e-40)", `"PT0S"`},
+		{"1", "(opens sub 07:00:00) div (weight mul 1e-40)", "null"},
 		{"2", "duration'PT1S' div price", "null"},
 		{"1", "duration'PT1S' div floor(price)", `"PT0.1S"`},
 		{"1", "opens sub duration'P106751991DT4H54.775807S'", `"03:59:05.224193"`},
