@@ -54,8 +54,14 @@ type platformSum struct{ sum, name string }
 // checksumFile reads a file as sha256sum writes it. It returns none when the file is
 // something else, such as a program.
 func (in *invocation) checksumFile(name string) ([]platformSum, error) {
-	if info, err := os.Stat(name); name != "-" && (err != nil || info.Size() > maxChecksumFile) {
-		return nil, nil
+	if name != "-" {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fmt.Errorf("checksum: %w", err)
+		}
+		if info.Size() > maxChecksumFile || !info.Mode().IsRegular() {
+			return nil, nil
+		}
 	}
 	text, err := in.readFile(name)
 	if err != nil {
