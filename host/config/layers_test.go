@@ -188,7 +188,7 @@ func TestDefaults(t *testing.T) {
 	want := &config.Config{
 		Server:   config.Server{Address: "127.0.0.1:8080", TrustedProxies: []string{}, PublicDir: &public, Drain: 15 * time.Second, Log: config.Log{Level: "info", Format: "text"}},
 		Limits:   config.ClientLimits{RequestsPerClient: 64, UpgradesPerClient: 256},
-		Database: config.Database{Driver: "sqlite", DSN: "vestibule.db", MaxConnections: 20, Wait: 10 * time.Second},
+		Database: config.Database{Driver: "sqlite", DSN: "vestibule.db", MaxConnections: 20, Wait: 10 * time.Second, StartWait: time.Minute},
 		Session:  config.Session{Idle: 2 * time.Hour, Absolute: 24 * time.Hour, Remember: 720 * time.Hour},
 		Auth: config.Auth{
 			LoginField: "email", RedirectHosts: []string{},
