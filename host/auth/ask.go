@@ -25,8 +25,9 @@ type asked struct {
 	// session is as it is stored now, and step what the dispenser answered.
 	session Session
 	step    step
-	// lost tells that another request has taken the step first: session is what it
-	// made, and step was not applied. Neither was it where there is an error.
+	// lost tells that another request has taken the step first, or ended the session:
+	// session is what it left, and step was not applied. Neither was it where there is
+	// an error.
 	lost bool
 }
 
@@ -63,7 +64,7 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		case err != nil:
 			return asked{step: st}, err
 		case !now.SignedIn():
-			return asked{step: st}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
+			return asked{step: st, lost: true}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
 		case !sameStep(s, now):
 			return asked{session: now, step: st, lost: true}, nil
 		}

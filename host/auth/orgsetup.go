@@ -67,12 +67,12 @@ func (p *Pipeline) answerOrgSetup(r *http.Request, s Session, fields map[string]
 		return body, nil
 	}
 	a, err := p.ask(r, s, question{before: result.Effects()})
+	if a.lost {
+		// Another request has answered the step first, or ended the session.
+		return body, &fault.Fault{Code: fault.IntentNotCurrent, Cause: ErrSessionGone}
+	}
 	if err != nil {
 		return body, err
-	}
-	if a.lost {
-		// Another request has answered the step first.
-		return body, &fault.Fault{Code: fault.IntentNotCurrent, Cause: ErrSessionGone}
 	}
 	next := a.session.Intent.Envelope()
 	body.Next = &next
