@@ -247,7 +247,7 @@ func TestDatabasesThatCannotBeOpened(t *testing.T) {
 	}
 	for driver, tt := range tests {
 		t.Run(driver, func(t *testing.T) {
-			cfg := mustLoad(t, fmt.Sprintf("database {\n  driver = %q\n  dsn = %q\n}\n", driver, tt.dsn), nil)
+			cfg := mustLoad(t, fmt.Sprintf("database {\n  driver = %q\n  dsn = %q\n  start_wait = \"0s\"\n}\n", driver, tt.dsn), nil)
 			_, err := cfg.Options(t.Context(), hclog.NewNullLogger())
 			if err == nil || !strings.HasPrefix(err.Error(), "config.hcl:3:9: the database cannot be opened: ") || !strings.Contains(err.Error(), tt.cause) {
 				t.Fatalf("got %v", err)
