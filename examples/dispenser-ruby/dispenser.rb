@@ -69,7 +69,7 @@ certificate.not_before, certificate.not_after = Time.now - 60, Time.now + 10 * 3
   "subjectAltName" => "DNS:localhost" }.each { |name, value| certificate.add_extension(OpenSSL::X509::ExtensionFactory.new.create_extension(name, value)) }
 certificate.sign(key, OpenSSL::Digest.new("SHA256"))
 
-server = GRPC::RpcServer.new(pool_size: 80)
+server = GRPC::RpcServer.new(pool_size: 80, poll_period: 0.1, pool_keep_alive: 0.1) # seconds: it has two to end
 socket = File.join(ENV.fetch("PLUGIN_UNIX_SOCKET_DIR"), "plugin.sock")
 server.add_http2_port("unix:" + socket, GRPC::Core::ServerCredentials.new(ENV.fetch("PLUGIN_CLIENT_CERT"), [{ private_key: key.to_pem, cert_chain: certificate.to_pem }], true))
 server.handle(service("vestibule.plugin.v1.Plugin", Describe: ["Empty", "Describe", ->(_) { message("Describe").new(name: "partners", version: "1.0.0", roles: ["dispenser"]) }],
