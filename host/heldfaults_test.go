@@ -286,3 +286,33 @@ func TestHeldSessionIsStoredAsItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// A right code is not dropped because another tab asks while the dispenser looks at it.
+func TestRightCodeBesideAnotherTab(t *testing.T) {
+	g := &gate{}
+	s := withGate(t, sqliteStore(t), g, nil)
+	b := s.signedIn(t)
+	looking, goOn := make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	g.mu.Lock()
+	g.answer = func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+		if code, _ := r.Form.Text("code"); code == "right" {
+			first.Do(func() { close(looking); <-goOn })
+			return pluginsdk.Redirect("/app/in"), nil
+		}
+		return pluginsdk.Redirect("/app/code").Hold().NeedsMoreInput(map[string]any{"step": "code"}), nil
+	}
+	g.mu.Unlock()
+	b.post("/auth/intents/redirect", map[string]any{}).want(t, 200, "")
+	var all sync.WaitGroup
+	all.Go(func() {
+		a := b.post("/auth/intents/redirect", map[string]any{"code": "right"})
+		if got := a.next(t).Target(); got != "/app/in" {
+			t.Errorf("the code leads to %q: %s", got, a.body)
+		}
+	})
+	<-looking
+	b.post("/auth/intents/redirect", map[string]any{}).want(t, 200, "") // the other tab
+	close(goOn)
+	all.Wait()
+}

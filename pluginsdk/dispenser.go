@@ -93,8 +93,12 @@ func (i Intent) NeedsMoreInput(payload map[string]any) Intent {
 
 // Failed returns a copy of a held redirect that refuses what the page posted: a code
 // that was wrong, for example. The host counts such answers, and asks no more after
-// five of one user in a minute. Messages are those of the function [Failed].
+// five of one user in a minute; it counts no others. Messages are those of the function
+// [Failed]; without one it is "invalid".
 func (i Intent) Failed(messages ...string) Intent {
+	if len(messages) == 0 {
+		messages = []string{"invalid"}
+	}
 	i.errors = slices.Clone(messages)
 	return i
 }

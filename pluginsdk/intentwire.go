@@ -60,7 +60,8 @@ func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
 	case string(KindRedirect):
 		return Redirect(in.GetTarget()).With(effects...), nil
 	case wireHold:
-		held := Redirect(in.GetTarget()).Hold(in.GetPrefixes()...).Failed(in.GetErrors()...)
+		held := Redirect(in.GetTarget()).Hold(in.GetPrefixes()...)
+		held.errors = in.GetErrors()
 		if len(in.GetNextStep()) > 0 {
 			if held.nextStep, err = fromPayload(in.GetNextStep()); err != nil {
 				return Intent{}, err

@@ -36,16 +36,18 @@ type asked struct {
 // session only as it was read.
 func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 	ctx := r.Context()
-	var st step
+	var st step // of the last answer: a refusal counts even where the next question fails
 	var failure error
 	for range maxAsks {
 		user, err := p.stillThere(ctx, s.UserID)
 		if err != nil {
-			return asked{}, err
+			return asked{step: st}, err
 		}
-		if st, err = p.dispense(r, user, s, q); err != nil {
-			return asked{}, err
+		answer, err := p.dispense(r, user, s, q)
+		if err != nil {
+			return asked{step: st}, err
 		}
+		st = answer
 		next := st.applyTo(s)
 		failure = p.commit(ctx, next, st)
 		switch {
@@ -65,10 +67,13 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 			return asked{step: st}, err
 		case !now.SignedIn():
 			return asked{step: st, lost: true}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
-		case !sameStep(s, now):
+		case !sameStep(s, now), len(st.failures) > 0: // a refusal stands, whatever else has changed
 			return asked{session: now, step: st, lost: true}, nil
 		}
 		s = now // something else in it has changed
+	}
+	if errors.Is(failure, ErrSessionGone) { // many ask at the same time
+		return asked{session: s, step: st, lost: true}, nil
 	}
 	return asked{step: st}, contested(failure)
 }
@@ -91,10 +96,16 @@ func (p *Pipeline) stillThere(ctx context.Context, userID string) (User, error) 
 	return user, err
 }
 
-// sameStep reports whether two readings of one session are about the same step.
+// sameStep reports whether two readings of one session are about the same step. Each
+// answer that holds the person at a target where they are already is still that step:
+// a code that is right is asked about anew, and not dropped, when another tab has
+// asked meanwhile.
 func sameStep(a, b Session) bool {
 	if a.Intent == nil || b.Intent == nil {
 		return a.Intent == nil && b.Intent == nil && a.Unasked == b.Unasked
+	}
+	if a.State() == StateHeld && b.State() == StateHeld {
+		return a.Intent.Target() == b.Intent.Target()
 	}
 	return a.Intent.ID == b.Intent.ID
 }

@@ -79,7 +79,7 @@ func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s 
 	err = p.Devices.Create(ctx, Device{
 		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(secret)),
 		Intent: openIntent(s), Values: values, UserAgent: words.Printable(r.UserAgent(), reserved.MaxLogin), Address: address,
-		Created: now, Rotated: now, Expires: now.Add(p.Remember),
+		Created: s.Proved, Rotated: now, Expires: now.Add(p.Remember),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("keep the device: %w", err)

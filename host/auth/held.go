@@ -26,6 +26,9 @@ const (
 func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]pluginsdk.Value) (satisfaction, error) {
 	counter := Counter{Kind: "held", Login: s.UserID}
 	if err := p.takeAttempt(r, counter, p.Attempts, "redirect"); err != nil {
+		if _, over := errors.AsType[*fault.Fault](err); over { // it asked nothing, and is none of the refusals
+			p.refundAttempt(r, counter)
+		}
 		return satisfaction{}, err
 	}
 	a, err := p.ask(r, s, question{form: fields})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
 )
 
@@ -71,6 +72,9 @@ func (p *Pipeline) resumeDue(r *http.Request, s Session, wanted string) (Session
 		s.Intended = wanted
 	}
 	a, err := p.ask(r, s, question{})
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code == fault.Unauthenticated { // signed out in another tab meanwhile
+		return Session{}, "", nil
+	}
 	if err != nil || !a.session.Settled() {
 		return a.session, "", err
 	}

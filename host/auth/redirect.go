@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"path"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/target"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -19,11 +21,14 @@ type redirectPayload struct {
 func redirectKind() kind {
 	return kind{
 		name: pluginsdk.KindRedirect,
-		accept: func(p *Pipeline, r *http.Request, _ Session, i pluginsdk.Intent, _ *step) (pluginsdk.Intent, error) {
+		accept: func(p *Pipeline, r *http.Request, s Session, i pluginsdk.Intent, out *step) (pluginsdk.Intent, error) {
 			if i.Held() {
 				if err := target.CheckHold(i.Target(), p.Site.Base(r), i.Prefixes()); err != nil {
 					return i, contractFault(err)
 				}
+				// Who asked for the step's own page has nothing to come back to, and would be
+				// led back to it without end.
+				out.consume = out.consume || samePath(s.Intended, i.Target())
 				return pluginsdk.Redirect(i.Target()).Hold(i.Prefixes()...), nil
 			}
 			if err := target.Check(i.Target(), p.origins(r)); err != nil {
@@ -42,6 +47,16 @@ func redirectKind() kind {
 			return pluginsdk.Redirect(p.Target), err
 		},
 	}
+}
+
+// samePath reports whether two paths, perhaps with queries, lead to one page.
+func samePath(a, b string) bool {
+	x, err := url.Parse(a)
+	if err != nil {
+		return false
+	}
+	y, err := url.Parse(b)
+	return err == nil && path.Clean(x.Path) == path.Clean(y.Path)
 }
 
 // doneKind is what the built-in dispenser answers: a redirect to the intended URL,

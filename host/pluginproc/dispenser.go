@@ -85,7 +85,11 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 		if !i.Held() {
 			return to, nil
 		}
-		return to.Hold(i.Prefixes()...).NeedsMoreInput(i.NextStep()).Failed(i.Errors()...), checkHold(i)
+		held := to.Hold(i.Prefixes()...).NeedsMoreInput(i.NextStep())
+		if len(i.Errors()) > 0 {
+			held = held.Failed(i.Errors()...)
+		}
+		return held, checkHold(i)
 	case pluginsdk.KindOrgSetup:
 		if err := checkText("the person's name", i.PersonName(), maxPersonName); err != nil {
 			return pluginsdk.Intent{}, err

@@ -215,10 +215,14 @@ func (db *DB) get(ctx context.Context, missing error, what string, dest any, que
 // list reads all rows into dest, a pointer to a slice.
 func (db *DB) list(ctx context.Context, what string, dest any, query string, args ...any) error {
 	return failed(what, db.bounded(ctx, func(ctx context.Context) error {
-		return db.retry(ctx, always, func() error {
+		read := func() error {
 			reflect.ValueOf(dest).Elem().SetLen(0)
 			return sqlx.SelectContext(ctx, db.read(ctx), dest, db.rebind(query), args...)
-		})
+		}
+		if db.tx(ctx) != nil { // its connection is lost with it: InTx repeats the whole
+			return read()
+		}
+		return db.retry(ctx, always, read)
 	}))
 }
 

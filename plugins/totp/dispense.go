@@ -73,7 +73,11 @@ type visit struct {
 // others at the page. Who has no factor sets one up there.
 func (f *factor) Dispense(_ context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
 	v := visit{factor: f, user: user, req: req, column: user.Columns.Raw(f.config.Column)}
-	if sealed, _ := user.Columns.Text(f.config.Column); sealed != "" {
+	sealed, isText := user.Columns.Text(f.config.Column)
+	if v.column != nil && !isText {
+		return pluginsdk.Intent{}, fmt.Errorf("the column %q of user %s holds no text, and so no factor: null lets the person begin anew", f.config.Column, user.ID)
+	}
+	if sealed != "" {
 		v.kept = new(kept)
 		if err := f.vault.open(user.ID, purposeKept, sealed, v.kept); err != nil {
 			return pluginsdk.Intent{}, fmt.Errorf("open the factor of user %s in %q: %w", user.ID, f.config.Column, err)
@@ -86,6 +90,8 @@ func (f *factor) Dispense(_ context.Context, user pluginsdk.User, req *pluginsdk
 		return v.enrol()
 	case !v.passed():
 		return v.challenge()
+	case !v.passedHere(): // a trusted device: what an earlier session was about to change needs a code of this one
+		return pluginsdk.Done().With(v.forget()...), nil
 	}
 	switch step, _ := req.Session.Text(valueStep); step {
 	case stepEnrol:
@@ -99,11 +105,19 @@ func (f *factor) Dispense(_ context.Context, user pluginsdk.User, req *pluginsdk
 // passed reports whether a code was given in this session or, where devices are
 // trusted, since the password was.
 func (v visit) passed() bool {
-	if session, ok := v.req.Session.Text(valuePassed); ok && session != "" && session == v.req.SessionID {
-		return true
-	}
 	since, ok := v.req.Session.Int(valueSince)
-	return v.config.Devices && ok && !v.req.SignedInAt.IsZero() && since == v.req.SignedInAt.Unix()
+	return v.passedHere() || v.config.Devices && ok && !v.req.SignedInAt.IsZero() && since == v.req.SignedInAt.Unix()
+}
+
+// passedHere reports whether a code was given in this very session.
+func (v visit) passedHere() bool {
+	session, ok := v.req.Session.Text(valuePassed)
+	return ok && session != "" && session == v.req.SessionID
+}
+
+// forget are the effects that end a change which was under way.
+func (v visit) forget() []pluginsdk.Effect {
+	return []pluginsdk.Effect{pluginsdk.SetSession(valueStep, nil), pluginsdk.SetSession(valueSecret, nil)}
 }
 
 // pass are the effects that let this session pass.
@@ -140,7 +154,7 @@ func (v visit) challenge() (pluginsdk.Intent, error) {
 				pluginsdk.SetUser(v.config.Column, nil).Replacing(v.column)), nil
 		}
 	}
-	return v.keep(pluginsdk.Done().With(v.pass()...))
+	return v.keep(pluginsdk.Done().With(v.pass()...).With(v.forget()...))
 }
 
 // enrol shows the secret of a new factor, until a code proves that the app has it.
@@ -156,7 +170,7 @@ func (v visit) enrol() (pluginsdk.Intent, error) {
 	}
 	switch action := v.field("action"); {
 	case action == actionSkip && v.kept != nil: // the factor stays as it is
-		return pluginsdk.Done().With(pluginsdk.SetSession(valueStep, nil), pluginsdk.SetSession(valueSecret, nil)), nil
+		return pluginsdk.Done().With(v.forget()...), nil
 	case action == actionSkip && v.optional():
 		return pluginsdk.Done().With(pluginsdk.SetSession(valueSkipped, true)), nil
 	case action == actionConfirm && secret != "":

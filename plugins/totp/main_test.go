@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/conformance"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
@@ -189,6 +190,35 @@ func TestOffered(t *testing.T) {
 	other.ask("action", "verify", "code", w.code(secret), "then", "remove").IsDone()
 	if w.columns["7"] != nil {
 		t.Error("the factor is still there")
+	}
+}
+
+// A change that one session has begun is not for the next one of a trusted device.
+func TestTrustedDevicesChangeNothing(t *testing.T) {
+	w := newWorld(t, `"trust_devices": true`)
+	secret, _ := w.enrolled("7")
+	for _, then := range []string{"codes", "factor"} {
+		w.clock = w.clock.Add(time.Minute)
+		b := w.browser("7", "before "+then)
+		b.ask()
+		b.ask("action", "verify", "code", w.code(secret), "then", then).Holds("/second-factor")
+		b.session = "after " + then
+		before := w.columns["7"]
+		b.ask("action", "codes").IsDone()
+		b.held = "/second-factor"
+		b.ask("", "").IsDone()
+		if w.columns["7"] != before {
+			t.Errorf("%s: the factor has changed", then)
+		}
+	}
+}
+
+// What is no text is no factor, and no way past one either.
+func TestColumnsThatHoldNoText(t *testing.T) {
+	w := newWorld(t, `"enrol": "offered"`)
+	for _, value := range []pluginsdk.Value{int64(7), true, []byte{0xff}} {
+		w.columns["7"] = value
+		w.browser("7", "s").ask().Fails("unavailable")
 	}
 }
 

@@ -71,9 +71,9 @@ class Redirect extends Answer {
     return this.change({ next_step: Buffer.from(JSON.stringify(payload)) })
   }
 
-  /** A copy that refuses what the page of the held step has posted. */
+  /** A copy that refuses what the page of the held step has posted; without a message it says "invalid". */
   failed(...messages) {
-    return this.change({ errors: messages })
+    return this.change({ errors: messages.length ? messages : ['invalid'] })
   }
 }
 

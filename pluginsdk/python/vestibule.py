@@ -145,8 +145,8 @@ class _Redirect(_Answer):
         return self._change(next_step=needs_more_input(payload).fields["next_step"])
 
     def failed(self, *messages):
-        """A copy that refuses what the page of the held step has posted."""
-        return self._change(errors=list(messages))
+        """A copy that refuses what the page of the held step has posted; without a message it says "invalid"."""
+        return self._change(errors=list(messages) or ["invalid"])
 
 
 def redirect(target):

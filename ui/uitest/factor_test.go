@@ -56,7 +56,7 @@ func TestRealSecondFactor(t *testing.T) {
 	source := needAxe(t)
 	r := newFactor(t)
 	b := open(t)
-	b.Visit(r.base + "/dashboard")
+	b.Visit(r.base + "/second-factor") // a guest who asks for the step itself is not led back to it afterwards
 	b.signIn(password)
 	b.At(r.base + "/second-factor")
 	b.Ready("#enrol")

@@ -1,6 +1,6 @@
 // The page of plugins/totp: it shows the step that the plugin names, and posts what
 // the person enters.
-import { ask, fault } from '/assets/step.js';
+import { ask, begin } from '/assets/step.js';
 
 const forms = Object.fromEntries(['code', 'enrol', 'codes'].map((id) => [id, document.getElementById(id)]));
 const byId = (id) => document.getElementById(id);
@@ -13,7 +13,8 @@ function show(step) {
   if (step.step === 'code') byId('remove').hidden = !step.optional;
   if (step.step === 'enrol') showSecret(step);
   if (step.step === 'codes') showCodes(step.codes);
-  (form.querySelector('input[name=code]') ?? form.querySelector('h1')).focus();
+  // The code is all that there is to do; where there is something to look at, that comes first.
+  form.querySelector(step.step === 'code' ? 'input[name=code]' : 'h1').focus();
 }
 
 function showSecret(step) {
@@ -21,6 +22,7 @@ function showSecret(step) {
   const side = step.qr_size + 2 * quiet;
   byId('qr').setAttribute('viewBox', `${-quiet} ${-quiet} ${side} ${side}`);
   byId('qr').querySelector('path').setAttribute('d', step.qr_path);
+  byId('qr-title').textContent = document.documentElement.lang === 'de' ? 'QR-Code mit dem Schlüssel' : 'QR code of the key';
   byId('secret').textContent = step.secret.replace(/(.{4})(?=.)/g, '$1 ');
   byId('uri').href = step.uri;
   byId('skip').hidden = !step.optional;
@@ -40,18 +42,30 @@ function showCodes(codes) {
   );
 }
 
+/** Takes what is secret off the page. */
+function wipe() {
+  byId('qr').querySelector('path').setAttribute('d', '');
+  byId('secret').textContent = '';
+  byId('uri').removeAttribute('href');
+  byId('recovery').replaceChildren();
+}
+addEventListener('pagehide', wipe);
+addEventListener('pageshow', (event) => event.persisted && location.reload());
+
 /** Posts fields while the form's buttons are off, and shows what comes back. */
 async function post(form, fields) {
   const buttons = form.querySelectorAll('button');
   for (const button of buttons) button.disabled = true;
   const step = await ask(fields);
   for (const button of buttons) button.disabled = false;
+  const field = form.querySelector('input[name=code]');
+  field?.setAttribute('aria-invalid', String(!step));
   if (step) {
+    wipe();
     show(step);
     return;
   }
-  const field = form.querySelector('input[name=code]');
-  field?.focus();
+  (field ?? form.querySelector('button')).focus();
   field?.select();
 }
 
@@ -72,5 +86,4 @@ forms.codes.addEventListener('submit', (event) => {
 byId('skip').addEventListener('click', () => post(forms.enrol, { action: 'skip' }));
 byId('anew').addEventListener('click', () => post(forms.codes, { action: 'codes' }));
 
-fault();
-show(await ask());
+show(await begin());

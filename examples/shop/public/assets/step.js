@@ -4,13 +4,15 @@
 const texts = {
   en: {
     offline: 'There is no connection. Please try again.',
-    busy: (seconds) => `Too many tries. Please wait ${seconds} seconds.`,
+    busy: (seconds) => `Too many tries. Please wait ${seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : `${seconds} seconds`}.`,
     failed: (id) => `That did not work. Please try again in a moment. (${id})`,
+    again: 'Try again',
   },
   de: {
     offline: 'Es gibt keine Verbindung. Bitte versuchen Sie es noch einmal.',
-    busy: (seconds) => `Zu viele Versuche. Bitte warten Sie ${seconds} Sekunden.`,
+    busy: (seconds) => `Zu viele Versuche. Bitte warten Sie ${seconds > 90 ? `${Math.ceil(seconds / 60)} Minuten` : `${seconds} Sekunden`}.`,
     failed: (id) => `Das hat nicht geklappt. Bitte versuchen Sie es gleich noch einmal. (${id})`,
+    again: 'Noch einmal versuchen',
   },
 };
 
@@ -23,11 +25,38 @@ export function fault(text) {
   strip.hidden = !text;
 }
 
+/** Leaves a step that is over. /login knows where to go; where that was here, the dashboard is as good. */
+async function leave() {
+  if (document.referrer && new URL(document.referrer).pathname === location.pathname) {
+    const boot = await fetch('/auth/bootstrap').then((r) => r.json(), () => ({}));
+    location.replace(boot.routes?.dashboard ?? '/');
+    return;
+  }
+  location.assign('/login');
+}
+
+/**
+ * What the page is to show when it opens. Without an answer there is a button to ask
+ * again, since nothing else can be pressed.
+ */
+export async function begin() {
+  const step = await ask();
+  const strip = document.querySelector('#fault');
+  if (!step && !strip.hidden) {
+    const again = document.createElement('button');
+    again.className = 'button';
+    again.textContent = say.again;
+    again.addEventListener('click', () => location.reload());
+    strip.after(again);
+  }
+  return step;
+}
+
 /**
  * Asks the dispenser with fields of the page's own. It returns what the page is to
  * show, or null where there is a message or the browser is on its way elsewhere.
  */
-export async function ask(fields = {}) {
+export async function ask(fields = {}, repeated = false) {
   let response;
   try {
     response = await fetch('/auth/intents/redirect', {
@@ -40,13 +69,17 @@ export async function ask(fields = {}) {
     return null;
   }
   const answer = await response.json().catch(() => ({}));
-  if (response.status === 401 || response.status === 409) {
-    location.assign('/login'); // signed out, or the step is over: it knows where to go
+  if (response.status === 401) {
+    location.assign('/login'); // signed out
+    return null;
+  }
+  if (response.status === 409) {
+    await leave();
     return null;
   }
   if (!response.ok) {
     const wait = response.headers.get('Retry-After');
-    fault(response.status === 429 ? say.busy(wait) : say.failed(answer.request_id ?? response.status));
+    fault(response.status === 429 && wait ? say.busy(Number(wait)) : say.failed(answer.request_id ?? response.status));
     return null;
   }
   if (answer.status === 'satisfied') {
@@ -59,5 +92,16 @@ export async function ask(fields = {}) {
     return null;
   }
   fault();
-  return answer.next_step;
+  const step = answer.next_step;
+  if (Object.keys(step).length > 1) return step;
+  // Another tab has asked at the same moment, and this one is told where the person is.
+  if (new URL(step.target, location.href).pathname !== location.pathname) {
+    location.assign(step.target);
+    return null;
+  }
+  if (repeated) {
+    fault(say.failed(response.status));
+    return null;
+  }
+  return ask({}, true);
 }
