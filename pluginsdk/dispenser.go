@@ -92,9 +92,9 @@ func (i Intent) NeedsMoreInput(payload map[string]any) Intent {
 }
 
 // Failed returns a copy of a held redirect that refuses what the page posted: a code
-// that was wrong, for example. The host counts such answers, and asks no more after
-// five of one user in a minute; it counts no others. Messages are those of the function
-// [Failed]; without one it is "invalid".
+// that was wrong, for example. The host counts such answers by user and no others, and
+// asks no more beyond auth.throttle, which is five in a minute by default. Messages are
+// those of the function [Failed]; without one it is "invalid".
 func (i Intent) Failed(messages ...string) Intent {
 	if len(messages) == 0 {
 		messages = []string{"invalid"}
