@@ -36,6 +36,25 @@ func (s *slot) unavailable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", pluginsdk.ErrUnavailable, fmt.Sprintf(format, args...))
 }
 
+// nobodyThere is the error of a call for which no process was there in time.
+type nobodyThere struct{ error }
+
+// Unwrap gives the error for those who ask no more than why.
+func (n nobodyThere) Unwrap() error { return n.error }
+
+// unseen tells whether a call failed because the plugin was down or being started
+// again all the time, so that no process has seen it. That is the one failure that who
+// made the call cannot have brought about with it: a request of their making may run
+// into a bug that refuses, kills or delays, many at once make each late or one too
+// many, and what has run out of time does not tell a plugin that hangs from one that
+// was made slow. A plugin that hangs for everybody is replaced after a few calls, and
+// is down once its successors do no better. Who can end every process of a plugin
+// before it has answered anybody still gets here: builtin is no choice for a lock.
+func unseen(err error) bool {
+	_, ok := errors.AsType[nobodyThere](err)
+	return ok
+}
+
 // acquire returns the process that answers calls, waiting for one that is about
 // to start. With except it waits for another process than that one.
 func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error) {
@@ -53,12 +72,12 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 		}
 		s.mu.Unlock()
 		if deadline, ok := ctx.Deadline(); ok && p == nil && next.After(deadline) {
-			return nil, s.unavailable("it is down and will be started again in %s", time.Until(next).Round(time.Second))
+			return nil, nobodyThere{s.unavailable("it is down and will be started again in %s", time.Until(next).Round(time.Second))}
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, s.unavailable("it is being started again")
+			return nil, nobodyThere{s.unavailable("it is being started again")}
 		}
 	}
 }
@@ -168,6 +187,9 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 	var last *instance
 	for seen, unsent := 0, 0; ; {
 		p, err := s.acquire(ctx, last)
+		if gone, ok := errors.AsType[nobodyThere](err); ok && seen > 0 {
+			return gone.error
+		}
 		if err != nil {
 			return err
 		}

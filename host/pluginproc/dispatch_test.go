@@ -126,6 +126,36 @@ func TestCallsThatEndEarly(t *testing.T) {
 	})
 }
 
+// Nobody was asked where no process was there in time, and only then.
+func TestCallsThatNobodyHasSeen(t *testing.T) {
+	tests := []struct {
+		name string
+		lost bool  // there is no process when the call begins
+		err  error // of the attempt; no process is there afterwards
+		want bool
+	}{
+		{"no process in time", true, nil, true},
+		{"died under the call", false, cut{}, false},
+		{"died before the call was sent", false, cut{true}, true},
+		{"ran out of time", false, context.DeadlineExceeded, false},
+		{"refused by the plugin's own code", false, fmt.Errorf("%w: no database", pluginsdk.ErrUnavailable), false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := pluginproc.NewTestSlot(3*time.Second, 0)
+				if tt.lost {
+					s.Lose(time.Second)
+				}
+				err := s.Call(t.Context(), 2, func(context.Context) error { s.Lose(time.Second); return tt.err })
+				if err == nil || pluginproc.Unseen(err) != tt.want {
+					t.Errorf("%v counts as seen by nobody: %v, want %v", err, !tt.want, tt.want)
+				}
+			})
+		})
+	}
+}
+
 func TestTooManyCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := pluginproc.NewTestSlot(time.Minute, 2)
@@ -136,8 +166,8 @@ func TestTooManyCallsAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		answer := func(context.Context) error { return nil }
-		if err := s.Call(t.Context(), 1, answer); !errors.Is(err, pluginsdk.ErrUnavailable) {
-			t.Errorf("a third call: %v", err)
+		if err := s.Call(t.Context(), 1, answer); !errors.Is(err, pluginsdk.ErrUnavailable) || pluginproc.Unseen(err) {
+			t.Errorf("a third call: %v; as if the plugin were down: %v", err, pluginproc.Unseen(err))
 		}
 		time.Sleep(2 * time.Second)
 		if err := s.Call(t.Context(), 1, answer); err != nil {

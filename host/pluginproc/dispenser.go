@@ -3,7 +3,6 @@ package pluginproc
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -16,7 +15,7 @@ import (
 const maxDispenses = 2
 
 // The values of on_failure: what a sign-in gets when the dispenser is
-// unavailable.
+// unavailable. The built-in one answers only where no process could be asked.
 const (
 	OnFailureDeny    = "deny"
 	OnFailureBuiltin = "builtin"
@@ -45,9 +44,10 @@ func (d dispenser) Dispense(ctx context.Context, user pluginsdk.User, req *plugi
 	intent, spec, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) {
 		return p.dispense(ctx, user, req)
 	})
-	// A step that holds somebody is not opened because nobody can be asked.
+	// A step that holds somebody is not opened because nobody can be asked, and who
+	// signs in anew must not be able to bring about that nobody answers.
 	held := req != nil && req.Held != ""
-	if errors.Is(err, pluginsdk.ErrUnavailable) && spec.OnFailure == OnFailureBuiltin && !held {
+	if unseen(err) && ctx.Err() == nil && spec.OnFailure == OnFailureBuiltin && !held {
 		s.log.Warn(`the built-in dispenser answers in its place, as on_failure = "builtin" says`, "request_id", requestID(req))
 		s.options.Metrics.Builtin(spec.Name)
 		return pluginsdk.Done(), nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -339,29 +340,51 @@ func TestFloodIsCounted(t *testing.T) {
 	}
 }
 
+// The built-in dispenser answers only where no process could be asked. What a process
+// has seen, and what the host itself refuses, whoever signs in may have brought about.
 func TestBuiltinAnswersInItsPlace(t *testing.T) {
 	t.Parallel()
 	spec := faulty(t, "ok")
-	spec.OnFailure, spec.Timeout = pluginproc.OnFailureBuiltin, 500*time.Millisecond
+	own := filepath.Join(t.TempDir(), "plugin")
+	copyFile(t, spec.Command[0], own)
+	spec.Command[0] = own
+	spec.OnFailure, spec.Timeout = pluginproc.OnFailureBuiltin, 2*time.Second
 	h := started(t, pluginproc.Options{}, spec)
-	for _, way := range []string{"error", "hang"} {
-		intent, err := h.dispense(t, way)
-		if err != nil || intent.Kind() != pluginsdk.KindDone {
-			t.Errorf("%s: got %v, %v", way, intent, err)
-		}
-	}
-	held := request()
-	held.Held = "/terms"
-	if intent, err := h.Dispenser().Dispense(t.Context(), person("error"), held); !errors.Is(err, pluginsdk.ErrUnavailable) {
-		t.Errorf("a held step is opened: %v, %v", intent, err)
-	}
 	if _, err := h.dispense(t, "no-intent"); !errors.Is(err, pluginsdk.ErrContract) {
 		t.Errorf("a broken contract is not unavailability: %v", err)
 	}
 	if _, err := h.handle(t, "error", nil); !errors.Is(err, pluginsdk.ErrUnavailable) {
 		t.Errorf("a handler has no built-in: %v", err)
 	}
-	if h.counts.get("builtin") != 2 || !strings.Contains(h.log.String(), "built-in dispenser answers in its place") {
+	for _, way := range []string{"error", "panic", "hang", "kill"} {
+		if intent, err := h.dispense(t, way); !errors.Is(err, pluginsdk.ErrUnavailable) {
+			t.Errorf("%s: got %v, %v", way, intent, err)
+		}
+	}
+	if n := h.counts.get("builtin"); n != 0 {
+		t.Errorf("it answered %d times although the plugin ran", n)
+	}
+
+	pid := 0
+	if !within(patience, func() bool { pid = h.pid(); return pid > 0 }) {
+		t.Fatal("it does not run again")
+	}
+	if err := os.Remove(own); err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	if !within(patience, func() bool { return h.Status()[0].State == pluginproc.StateDown }) {
+		t.Fatal("it is not down")
+	}
+	if intent, err := h.dispense(t, "any"); err != nil || intent.Kind() != pluginsdk.KindDone {
+		t.Errorf("it cannot be started: got %v, %v", intent, err)
+	}
+	held := request()
+	held.Held = "/terms"
+	if intent, err := h.Dispenser().Dispense(t.Context(), person("any"), held); !errors.Is(err, pluginsdk.ErrUnavailable) {
+		t.Errorf("a held step is opened: %v, %v", intent, err)
+	}
+	if h.counts.get("builtin") != 1 || !strings.Contains(h.log.String(), "built-in dispenser answers in its place") {
 		t.Errorf("counted %d", h.counts.get("builtin"))
 	}
 }
