@@ -4,7 +4,8 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
-LDFLAGS := -s -w -X main.commit=$(COMMIT)
+DATE    := $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+LDFLAGS := -s -w -X main.commit=$(COMMIT) -X main.date=$(DATE)
 GO_DIRS := examples host odata plugins pluginsdk ui .ci
 FUZZTIME ?= 20s
 # Libraries that only compute, such as SQLite translated to Go, are built without

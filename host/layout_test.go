@@ -45,6 +45,7 @@ func layout() map[string][]string {
 		},
 		"host/config/internal/layer": {"host/config/internal/schema", "pluginsdk/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "pluginsdk/words"},
 		"host/cmd/vestibule":                   {"host", "host/config"},
+		"host/cmd/vestibule/internal/manual":   {},
 		"host/cmd/vestibule/internal/scaffold": {"host/reserved", "pluginsdk", "pluginsdk/node", "pluginsdk/python"},
 
 		"pluginsdk": {"pluginsdk/handshake", "pluginsdk/words"}, "pluginsdk/handshake": {},

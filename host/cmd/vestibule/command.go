@@ -53,6 +53,9 @@ func (s settings) Set(v string) error {
 func dispatch(ctx context.Context, c console, list []command, path string, args []string) error {
 	// Flags may stand before the command, too; the command gets them.
 	lead, rest := leadingFlags(args)
+	if path == "vestibule" && len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
+		rest, lead = []string{"version"}, nil // --version, as people try first
+	}
 	if len(rest) == 0 {
 		if len(lead) > 0 && !isHelp(lead[0]) {
 			return &usageError{"no command given", fmt.Sprintf("run `%s help` for the list", path)}
@@ -125,13 +128,7 @@ func (cmd command) invoke(ctx context.Context, c console, path string, args []st
 		return dispatch(ctx, c, cmd.sub, path, args)
 	}
 	in := &invocation{console: c, path: path, hint: fmt.Sprintf("usage: %s %s", path, cmd.args)}
-	f := flag.NewFlagSet(path, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.StringVar(&in.source.File, "c", "config.hcl", "the configuration `file`")
-	f.Var(settings{&in.source.Set}, "set", "a setting as `block.key=value`, over all other layers; may be given several times")
-	if cmd.flags != nil {
-		cmd.flags(f)
-	}
+	f := cmd.flagSet(in)
 	for rest := args; ; {
 		if err := f.Parse(rest); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -147,6 +144,19 @@ func (cmd command) invoke(ctx context.Context, c console, path string, args []st
 		in.args, rest = append(in.args, f.Arg(0)), f.Args()[1:]
 	}
 	return cmd.run(ctx, in)
+}
+
+// flagSet is all flags of the command, those of every command included, which are put
+// into in.
+func (cmd command) flagSet(in *invocation) *flag.FlagSet {
+	f := flag.NewFlagSet(in.path, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&in.source.File, "c", "config.hcl", "the configuration `file`")
+	f.Var(settings{&in.source.Set}, "set", "a setting as `block.key=value`, over all other layers; may be given several times")
+	if cmd.flags != nil {
+		cmd.flags(f)
+	}
+	return f
 }
 
 func (cmd command) printHelp(w io.Writer, path string, f *flag.FlagSet) {

@@ -10,6 +10,6 @@ func commands() []command {
 		{name: "throttle", args: "list|clear", short: "see and clear the counters of attempts", sub: throttleCommands()},
 		{name: "plugin", args: "new|list|check|call|sum", short: "write, try and watch plugins", sub: pluginCommands()},
 		{name: "odata", args: "metadata|explain", short: "look into the query endpoint", sub: odataCommands()},
-		backupCommand(), versionCommand(),
+		backupCommand(), completionCommand(), manCommand(), versionCommand(),
 	}
 }
