@@ -70,7 +70,7 @@ func New(o Options) (*Host, error) {
 	if o.Store.Wait != o.Limits.Wait { // or a host that is running on it may just be reading it
 		o.Store.Wait = o.Limits.Wait
 	}
-	h := &Host{o: o, stop: newStop(), metrics: telemetry.New(slices.Concat(web.LimitKeys(), odata.LimitNames())...)}
+	h := &Host{o: o, stop: newStop(), metrics: newMetrics(o)}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
 	h.database = telemetry.NewProbe("database", o.ready(h.metrics.FileChange), o.Logger)
@@ -89,12 +89,13 @@ func New(o Options) (*Host, error) {
 	}
 	h.sockets = web.NewSockets(h.pipeline.Alive)
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
-	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics.Request, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
+	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline.Bearer(""), h.limits)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline.Bearer(""), h.limits, h.metrics)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}
+	h.metrics.Watch(h.watched())
 	return h, nil
 }
 
@@ -265,7 +266,9 @@ func (h *Host) Start(ctx context.Context) error {
 
 // refreshKeys reads again the keys that all hosts share.
 func (h *Host) refreshKeys(ctx context.Context) error {
-	return errors.Join(h.guests.Refresh(ctx), h.assertions.Refresh(ctx))
+	err := errors.Join(h.guests.Refresh(ctx), h.assertions.Refresh(ctx))
+	h.metrics.Reload(reloadKeys, err)
+	return err
 }
 
 // Stop ends what Start began, plugins included, and waits for it until ctx ends.

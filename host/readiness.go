@@ -27,7 +27,7 @@ func (c readiness) checks(ctx context.Context) map[string]string {
 		checks[failedCheck(err)] = "failed"
 	}
 	if c.stop.draining.Load() {
-		checks["draining"] = "stopping"
+		checks[checkDraining] = "stopping"
 	}
 	for _, p := range c.plugins.Status() {
 		checks["plugin "+p.Name] = telemetry.OK
@@ -37,6 +37,9 @@ func (c readiness) checks(ctx context.Context) map[string]string {
 	}
 	return checks
 }
+
+// checkDraining is the check that fails while the host is about to stop.
+const checkDraining = "draining"
 
 // failedCheck is the name under which /readyz shows what is wrong with the database.
 func failedCheck(err error) string {

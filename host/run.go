@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -84,19 +85,28 @@ func (h *Host) serve(server *http.Server, listener net.Listener) error {
 // names it with the reason; the rest of o is ignored.
 func (h *Host) Reload(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	var errs []error
-	if app, err := openApp(o); err != nil {
-		errs = append(errs, err)
-	} else {
+	expectPlugins(h.metrics, o.Plugins)
+	app, err := openApp(o)
+	if err == nil {
 		h.screens.SetApp(app)
 	}
-	errs = append(errs, h.tls.load(o.Server.LoadTLS), h.plugins.Reload(ctx, o.Plugins))
-	return errors.Join(errs...)
+	errs := []error{err, h.tls.load(o.Server.LoadTLS), h.plugins.Reload(ctx, o.Plugins)}
+	for i, what := range []string{reloadApp, reloadTLS, reloadPlugins} {
+		h.metrics.Reload(what, errs[i])
+	}
+	err = errors.Join(errs...)
+	h.metrics.Reload(reloadConfig, err)
+	return err
 }
+
+// ReloadRefused counts a reload that came to nothing because the configuration is
+// wrong; err says why.
+func (h *Host) ReloadRefused(err error) { h.metrics.Reload(reloadConfig, err) }
 
 // A certificate can be replaced while connections use it.
 type certificate struct {
-	current atomic.Pointer[tls.Certificate]
+	current  atomic.Pointer[tls.Certificate]
+	notAfter atomic.Pointer[time.Time]
 }
 
 func (c *certificate) load(load func() (*tls.Certificate, error)) error {
@@ -107,8 +117,27 @@ func (c *certificate) load(load func() (*tls.Certificate, error)) error {
 	if err != nil {
 		return fmt.Errorf("load the TLS certificate: %w", err)
 	}
+	end, err := firstEnd(cert)
+	if err != nil {
+		return fmt.Errorf("load the TLS certificate: %w", err)
+	}
 	c.current.Store(cert)
+	c.notAfter.Store(&end)
 	return nil
+}
+
+// firstEnd is when the first certificate of a chain ceases to be valid.
+func firstEnd(chain *tls.Certificate) (end time.Time, err error) {
+	for i, der := range chain.Certificate {
+		one, err := x509.ParseCertificate(der)
+		if err != nil {
+			return end, err
+		}
+		if i == 0 || one.NotAfter.Before(end) {
+			end = one.NotAfter
+		}
+	}
+	return end, nil
 }
 
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {

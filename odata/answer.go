@@ -84,6 +84,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	if err != nil {
 		return err
 	}
+	q.timing.admitted = s.opts.Now()
 	ctx, clock := q.left.start(q.ctx)
 	rows, err := s.source.Open(ctx, p)
 	if err != nil {

@@ -75,6 +75,13 @@ type Options struct {
 	// the request waits, and by many requests at once. nil writes a warning to Logger
 	// for each, which strangers can make many.
 	Refused func(c Caller, limit string, why error)
+	// Observe is told how long the stages of each request that reads took, and each
+	// part of a batch: "parse"; "plan"; "wait", until it may use the database; "database",
+	// until the first row is there; and "write", until the answer was handed over, rows
+	// being read meanwhile. A stage that fails is the last one, and an answer that was
+	// given before has neither wait nor database. It is called by many requests at once.
+	// nil is told nothing.
+	Observe func(stage string, took time.Duration)
 	// RequestID gives the id that faults are reported with; nil makes one up.
 	RequestID func(*http.Request) string
 	// Logger gets what clients must not see; nil drops it.

@@ -11,13 +11,18 @@ import (
 type pipeline struct {
 	// guard is that of the service.
 	guard   edm.Guard
+	opts    *Options
 	plans   planning
 	answers answering
 	report  reporter
 }
 
 func (p *pipeline) serve(w http.ResponseWriter, q *request) {
-	p.report.report(w, q, p.answer(w, q))
+	err := p.answer(w, q)
+	if p.opts.Observe != nil {
+		q.timing.observe(p.opts.Observe, p.opts.Now())
+	}
+	p.report.report(w, q, err)
 }
 
 // answer gives a *fault for what can still be answered with a status, any

@@ -30,7 +30,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	s := &Service{opts: opts.withDefaults()}
 	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{room: s.opts.Spool}, &cache{}
 	s.read = &pipeline{
-		guard: model.Guard, report: report,
+		guard: model.Guard, opts: &s.opts, report: report,
 		plans: planning{binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
 			source: source, documents: newDocuments(model, s.opts.Limits), opts: &s.opts, cache: kept, spools: shared,

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -331,6 +332,45 @@ func TestServerTiming(t *testing.T) {
 		if !strings.Contains(got[0], stage) {
 			t.Errorf("%q does not tell %s", got[0], stage)
 		}
+	}
+}
+
+// A request is observed in the stages that it came to, on a clock that goes on by a
+// second whenever it is asked.
+func TestStages(t *testing.T) {
+	t.Parallel()
+	const all = "parse plan wait database write"
+	tests := []struct{ name, first, target, want string }{
+		{"rows", "", "/odata/Numbers", all},
+		{"from a plan that is kept", "/odata/Numbers", "/odata/Numbers", all},
+		{"a count", "", "/odata/Numbers/$count", all},
+		{"the metadata", "", "/odata/$metadata", "parse plan write"},
+		{"no such syntax", "", "/odata/Numbers?$top=x", "parse"},
+		{"no such set", "", "/odata/Letters", "parse plan"},
+		{"no such type of answer", "", "/odata/Numbers?$format=atom", "parse plan wait"},
+		{"no such row", "", "/odata/Numbers(99)", all},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var clock time.Time
+			var stages []string
+			s := service(t, &numbers{total: 1}, func(o *odata.Options, _ *edm.Model) {
+				o.Now = func() time.Time { clock = clock.Add(time.Second); return clock }
+				o.Observe = func(stage string, took time.Duration) {
+					if stages = append(stages, stage); took <= 0 || took > 3*time.Second {
+						t.Errorf("%s took %v", stage, took)
+					}
+				}
+			})
+			if tt.first != "" {
+				get(t, s, tt.first)
+				stages = nil
+			}
+			if w := get(t, s, tt.target); strings.Join(stages, " ") != tt.want {
+				t.Errorf("%d: %s, want %s", w.Code, stages, tt.want)
+			}
+		})
 	}
 }
 

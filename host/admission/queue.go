@@ -46,7 +46,9 @@ type Queue struct {
 	clients map[string]*client
 	waiting []*client // those with waiters, in no order
 	queued  int       // waiters of all clients
-	sweepAt int       // the number of clients at which those that are idle are forgotten
+	waits   int64     // all that ever waited
+	waited  time.Duration
+	sweepAt int // the number of clients at which those that are idle are forgotten
 }
 
 // New returns a queue whose slots are free.
@@ -117,6 +119,7 @@ func (q *Queue) enter(key string) (leave func(), w *waiter, busy *Busy) {
 	}
 	c.waiters = append(c.waiters, w)
 	q.queued++
+	q.waits++
 	return nil, w, nil
 }
 
@@ -145,6 +148,7 @@ func (q *Queue) wait(ctx context.Context, w *waiter) (leave func(), busy *Busy, 
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.waited += q.now() - w.since
 	c := w.of
 	select {
 	case <-w.granted: // perhaps at the last moment

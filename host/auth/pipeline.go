@@ -204,6 +204,18 @@ func outage(err error) error {
 	return &fault.Fault{Code: fault.DatabaseUnavailable, RetryAfter: outageRetry, Cause: err}
 }
 
+// Events are the events of sign-in that Options.Audit is told of.
+func Events() []string {
+	return []string{
+		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
+		"token_add", "token_revoke", "token_refused",
+	}
+}
+
+// HashingQueue is the state of the queue in which clients wait for a password to be
+// hashed.
+func (p *Pipeline) HashingQueue() admission.State { return p.hasher.QueueState() }
+
 // audit logs and counts an event that an operator may want to look up.
 func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
 	p.Audit(event)

@@ -7,6 +7,14 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
+// Purposes are the mails that there are.
+func Purposes() []string { return []string{PasswordReset, PasswordChanged} }
+
+// Outcomes are what an attempt may come to, see [Outcome].
+func Outcomes() []string {
+	return []string{string(Sent), string(Retried), string(Returned), string(Dropped), string(Dead)}
+}
+
 // Outcome is what became of one attempt to send.
 type Outcome string
 

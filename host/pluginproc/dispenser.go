@@ -40,7 +40,7 @@ func (d dispenser) Dispense(ctx context.Context, user pluginsdk.User, req *plugi
 	if err != nil {
 		return pluginsdk.Intent{}, err
 	}
-	asking := call[pluginsdk.Intent]{slot: s, method: "dispense", requestID: requestID(req), limit: maxDispenses}
+	asking := call[pluginsdk.Intent]{slot: s, method: methodDispense, requestID: requestID(req), limit: maxDispenses}
 	intent, spec, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) {
 		return p.dispense(ctx, user, req)
 	})

@@ -73,7 +73,7 @@ func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event
 	if s == nil {
 		return fmt.Errorf("%w: no plugin %q is running", pluginsdk.ErrUnavailable, listener)
 	}
-	telling := call[struct{}]{slot: s, method: "notify", requestID: e.ID, limit: maxNotices}
+	telling := call[struct{}]{slot: s, method: methodNotify, requestID: e.ID, limit: maxNotices}
 	_, _, err := telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
 		return struct{}{}, p.notify(ctx, e)
 	})

@@ -30,7 +30,7 @@ func (o orgSetup) Handle(ctx context.Context, user pluginsdk.User, req *pluginsd
 	if err != nil {
 		return pluginsdk.Result{}, err
 	}
-	asking := call[pluginsdk.Result]{slot: s, method: "handle", requestID: requestID(req), limit: maxHandles}
+	asking := call[pluginsdk.Result]{slot: s, method: methodHandle, requestID: requestID(req), limit: maxHandles}
 	result, _, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Result, error) {
 		return p.handle(ctx, user, req)
 	})

@@ -14,6 +14,11 @@ const (
 	StateStopped  State = "stopped"  // not started, or stopped for good
 )
 
+// States are all of them.
+func States() []string {
+	return []string{string(StateStarting), string(StateReady), string(StateLate), string(StateDown), string(StateStopped)}
+}
+
 // A Status tells how one plugin fares.
 type Status struct {
 	// Name is the plugin block's label; Version is that of its answer to

@@ -1,9 +1,7 @@
 package telemetry
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -12,70 +10,75 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// pluginCallSeconds is the histogram that [Metrics.PluginCalls] reads.
-const pluginCallSeconds = "vestibule_plugin_call_seconds"
-
 // Metrics are what the admin address shows under /metrics, in a registry of the
 // host's own. They are safe for concurrent use.
 type Metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.HistogramVec
+	responses   [len(classes)]prometheus.Counter
 	audits      *prometheus.CounterVec
 	hashes      *prometheus.CounterVec
 	mails       *prometheus.CounterVec
 	refusals    *prometheus.CounterVec
 	files       *prometheus.CounterVec
+	stages      map[string]prometheus.Observer
+	reloads     *prometheus.CounterVec
+	reloaded    *prometheus.GaugeVec
 	pluginCalls *prometheus.HistogramVec
 	pluginUp    *prometheus.GaugeVec
 	pluginOther *prometheus.CounterVec
 }
 
-// New returns metrics that have counted nothing yet. The limits are those that
-// requests may be refused by, under their configuration keys.
-func New(limits ...string) *Metrics {
+// classes are those of statuses (RFC 9110 15).
+var classes = [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// New returns metrics that have counted nothing yet. What is known in advance has its
+// series from the start, see the methods named Expect.
+func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vestibule_request_seconds", Help: "Time to answer a request, by route and status.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
-		}, []string{"route", "status"}),
-		audits: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_auth_events_total", Help: "Sign-in events, such as login, login_failed, lockout, logout, reset.",
-		}, []string{"event"}),
-		hashes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_password_hashes_total", Help: "Password hashes computed, by format and cost.",
-		}, []string{"format"}),
-		mails: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_mail_total", Help: "Attempts to send mail, by purpose and outcome.",
-		}, []string{"purpose", "outcome"}),
-		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_refused_total", Help: "Requests that were refused, by the configuration key of the limit.",
-		}, []string{"limit"}),
-		files: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_sqlite_file_changes_total", Help: "Files that were renamed (exchanged) or copied over the SQLite database of queries.",
-		}, []string{"change"}),
-		pluginCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: pluginCallSeconds, Help: "Time of a plugin call, by plugin, method and outcome.",
-			Buckets: []float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10},
-		}, []string{"plugin", "method", "outcome"}),
-		pluginUp: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "vestibule_plugin_up", Help: "1 while the plugin is ready.",
-		}, []string{"plugin"}),
-		pluginOther: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "vestibule_plugin_events_total", Help: "Restarts, answers of the built-in dispenser in a plugin's place, dropped log lines, events that a listener was told or not.",
-		}, []string{"plugin", "event"}),
+		requests: histograms("vestibule_request_seconds", "Time to answer a request, by route and status.",
+			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}, "route", "status"),
+		audits:   counters("vestibule_auth_events_total", "Sign-in events, such as login, login_failed, lockout, logout, reset.", "event"),
+		hashes:   counters("vestibule_password_hashes_total", "Password hashes computed, by format and cost.", "format"),
+		mails:    counters("vestibule_mail_total", "Attempts to send mail, by purpose and outcome.", "purpose", "outcome"),
+		refusals: counters("vestibule_refused_total", "Requests that were refused, by the configuration key of the limit.", "limit"),
+		files:    counters("vestibule_sqlite_file_changes_total", "Files that were renamed (exchanged) or copied over the SQLite database of queries.", "change"),
+		reloads:  counters("vestibule_reloads_total", "How often something was read again while serving, by what it is and outcome (ok, failed).", "what", "outcome"),
+		reloaded: gauges("vestibule_reload_last_success", "1 when the last reload went well, 0 when what could not be read stays as it was.", "what"),
+		pluginCalls: histograms(pluginCallSeconds, "Time of a plugin call, by plugin, method and outcome.",
+			[]float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10}, "plugin", "method", "outcome"),
+		pluginUp:    gauges("vestibule_plugin_up", "1 while the plugin is ready.", "plugin"),
+		pluginOther: counters("vestibule_plugin_events_total", "Restarts, answers of the built-in dispenser in a plugin's place, dropped log lines, events that a listener was told or not.", "plugin", "event"),
 	}
+	stages := histograms("vestibule_odata_stage_seconds", "Time of each stage of a query: parse, plan, wait (for its turn), database (to the first row), write (with reading the rows).",
+		[]float64{.00001, .0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 30}, "stage")
+	responses := counters("vestibule_responses_total", "Requests that were answered, by class of the status.", "class")
 	m.registry.MustRegister(
-		m.requests, m.audits, m.hashes, m.mails, m.refusals, m.files, m.pluginCalls, m.pluginUp, m.pluginOther,
+		m.requests, responses, m.audits, m.hashes, m.mails, m.refusals, m.files, stages, m.reloads, m.reloaded, m.pluginCalls, m.pluginUp, m.pluginOther,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	for _, change := range []string{"exchanged", "copied"} {
-		m.files.WithLabelValues(change)
+	expect(m.files, []string{"exchanged", "copied"})
+	for i, class := range classes {
+		m.responses[i] = responses.WithLabelValues(class)
 	}
-	for _, limit := range limits {
-		m.refusals.WithLabelValues(limit)
+	m.stages = map[string]prometheus.Observer{}
+	for _, stage := range []string{"parse", "plan", "wait", "database", "write"} {
+		m.stages[stage] = stages.WithLabelValues(stage)
 	}
 	return m
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+}
+
+func histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
 // Handler shows the metrics in the Prometheus text format.
@@ -86,6 +89,21 @@ func (m *Metrics) Handler() http.Handler {
 // Request counts an answered request.
 func (m *Metrics) Request(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
+	m.responses[min(max(status/100, 1), len(m.responses))-1].Inc()
+}
+
+// Stage observes a stage of a query: "parse", "plan", "wait", "database" or "write".
+func (m *Metrics) Stage(stage string, took time.Duration) { m.stages[stage].Observe(took.Seconds()) }
+
+// Reload counts that something was read again while serving, see
+// [Metrics.ExpectReloads]; err is why it stays as it was.
+func (m *Metrics) Reload(what string, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = "failed"
+	}
+	m.reloads.WithLabelValues(what, outcome).Inc()
+	m.reloaded.WithLabelValues(what).Set(oneIf(err == nil))
 }
 
 // Audit counts a sign-in event.
@@ -103,71 +121,4 @@ func (m *Metrics) FileChange(change string) { m.files.WithLabelValues(change).In
 // Mail counts an attempt to send a mail.
 func (m *Metrics) Mail(purpose, outcome string) {
 	m.mails.WithLabelValues(purpose, outcome).Inc()
-}
-
-// PluginCall observes a call of a plugin's method.
-func (m *Metrics) PluginCall(plugin, method, outcome string, took time.Duration) {
-	m.pluginCalls.WithLabelValues(plugin, method, outcome).Observe(took.Seconds())
-}
-
-// PluginCalls tells how many calls of a plugin were observed, and the time within
-// which 99 of a hundred were over, as far as the buckets of the histogram tell; the
-// time is 0 without calls, and 10 s at most.
-func (m *Metrics) PluginCalls(plugin string) (calls uint64, p99 time.Duration) {
-	families, err := m.registry.Gather()
-	if err != nil {
-		return 0, 0 // a collector of the runtime failed
-	}
-	below := map[float64]uint64{}
-	for _, family := range families {
-		if family.GetName() != pluginCallSeconds {
-			continue
-		}
-		for _, metric := range family.GetMetric() {
-			for _, label := range metric.GetLabel() {
-				if label.GetName() != "plugin" || label.GetValue() != plugin {
-					continue
-				}
-				calls += metric.GetHistogram().GetSampleCount()
-				for _, bucket := range metric.GetHistogram().GetBucket() {
-					below[bucket.GetUpperBound()] += bucket.GetCumulativeCount()
-				}
-			}
-		}
-	}
-	return calls, quantile(below, 0.99*float64(calls))
-}
-
-// quantile returns the time within which so many calls were over; calls of one
-// bucket are taken to be spread evenly over it. The counts are cumulative.
-func quantile(below map[float64]uint64, calls float64) time.Duration {
-	lower, before := 0.0, 0.0
-	for _, upper := range slices.Sorted(maps.Keys(below)) {
-		if n := float64(below[upper]); n >= calls && n > before {
-			share := (calls - before) / (n - before)
-			return time.Duration((lower + (upper-lower)*share) * float64(time.Second))
-		}
-		lower, before = upper, float64(below[upper])
-	}
-	return time.Duration(lower * float64(time.Second))
-}
-
-// PluginUp notes whether a plugin is ready.
-func (m *Metrics) PluginUp(plugin string, up bool) {
-	value := 0.0
-	if up {
-		value = 1
-	}
-	m.pluginUp.WithLabelValues(plugin).Set(value)
-}
-
-// PluginEvent returns a function that counts an event, such as "restart", of a
-// plugin.
-func (m *Metrics) PluginEvent(event string) func(plugin string) {
-	return func(plugin string) { m.PluginEvents(plugin, event, 1) }
-}
-
-// PluginEvents counts n events of a plugin.
-func (m *Metrics) PluginEvents(plugin, event string, n int) {
-	m.pluginOther.WithLabelValues(plugin, event).Add(float64(n))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
@@ -93,7 +94,7 @@ func TestUploadsAreNotPaced(t *testing.T) {
 	t.Parallel()
 	for _, uploads := range []bool{false, true} {
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), func(string, int, time.Duration) {}, nil)
+		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), telemetry.New(), nil)
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader("a"))
 		m.Wrap(web.Route{Uploads: uploads}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 		if (w.set == 0) != uploads {
@@ -119,7 +120,7 @@ func pacedServer(t *testing.T, route web.Route, handler http.HandlerFunc, limits
 	}
 	m := web.NewMiddleware(site, func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-	}, hclog.NewNullLogger(), func(string, int, time.Duration) {}, admit)
+	}, hclog.NewNullLogger(), telemetry.New(), admit)
 	server := httptest.NewServer(m.Wrap(route, handler))
 	t.Cleanup(server.Close)
 	return server

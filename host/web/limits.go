@@ -1,6 +1,7 @@
 package web
 
 import (
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -64,6 +65,23 @@ type Limits struct {
 	o                  LimitOptions
 	refusals           *admission.Log
 	requests, upgrades *admission.Queue
+
+	mu      sync.Mutex
+	queries *admission.Queue // nil before Queries
+}
+
+// QueueState is the state of a queue in which clients wait.
+type QueueState = admission.State
+
+// States returns the states of the queues of requests, upgrades and queries.
+func (l *Limits) States() []QueueState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := []QueueState{l.requests.State("requests"), l.upgrades.State("upgrades")}
+	if l.queries != nil {
+		list = append(list, l.queries.State("odata"))
+	}
+	return list
 }
 
 // NewLimits returns limits. count is told the key of the limit of each refusal.
@@ -99,12 +117,15 @@ func (l *Limits) Hashing() admission.Options {
 }
 
 // Queries returns the queue for a database of so many connections, of which one
-// client may have concurrent ones.
+// client may have concurrent ones. It is called once at most.
 func (l *Limits) Queries(connections, concurrent int) *admission.Queue {
-	return admission.New(admission.Options{
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queries = admission.New(admission.Options{
 		Slots: connections, Limit: connectionsKey, Share: concurrent, ShareLimit: concurrentKey,
 		// What the host has admitted is not turned away for having come at once.
 		Waiting: max(l.o.RequestsPerClient, 4*concurrent),
 		Wait:    l.o.Wait, Refused: l.refusals.Busy,
 	})
+	return l.queries
 }

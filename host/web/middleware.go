@@ -63,16 +63,21 @@ type Middleware struct {
 	origins crossOrigin
 	fail    Fail
 	log     hclog.Logger
-	count   Count
+	counts  Counts
 	admit   *Admission
 }
 
-// Count is told of every answer.
-type Count func(route string, status int, took time.Duration)
+// Counts counts answers. It is called by many requests at once.
+type Counts interface {
+	// ExpectRoute is told of each route before its first request.
+	ExpectRoute(name string)
+	// Request is told of every answer.
+	Request(route string, status int, took time.Duration)
+}
 
 // NewMiddleware returns a middleware. A nil admit bounds no client.
-func NewMiddleware(site *Site, fail Fail, log hclog.Logger, count Count, admit *Admission) *Middleware {
-	return &Middleware{site, newCrossOrigin(site), fail, log, count, admit}
+func NewMiddleware(site *Site, fail Fail, log hclog.Logger, counts Counts, admit *Admission) *Middleware {
+	return &Middleware{site, newCrossOrigin(site), fail, log, counts, admit}
 }
 
 type requestIDKey struct{}
@@ -85,6 +90,7 @@ func requestID(ctx context.Context) string {
 // Wrap adds what every answer gets to a handler: request id, security headers
 // by the kind of the route, limits, log line and metrics.
 func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
+	m.counts.ExpectRoute(route.Name)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if requestID(r.Context()) != "" {
 			next.ServeHTTP(w, r) // wrapped already, by a guard around a mounted route
@@ -195,7 +201,7 @@ func (m *Middleware) recovered(rec *Recorder, r *http.Request, cause any) (abort
 
 func (m *Middleware) logRequest(name string, r *http.Request, rec *Recorder, took time.Duration) {
 	client, _ := m.site.Client(r)
-	m.count(name, rec.Status(), took)
+	m.counts.Request(name, rec.Status(), took)
 	m.log.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", auth.LogPath(r),
 		"status", rec.Status(), "bytes", rec.Bytes(), "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64), "client", client)
 }

@@ -59,6 +59,7 @@ type Source struct {
 	wait    func(context.Context) time.Duration // nil for not at all
 	changed changes
 	shape   *shape
+	pool    *sqlx.DB // nil for SQLite
 }
 
 // BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual
@@ -81,7 +82,7 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 		}
 		return nil, err
 	}
-	s := &Source{dialect: db.Dialect, db: opened, closer: db.Closer, wait: db.Wait}
+	s := &Source{dialect: db.Dialect, db: opened, closer: db.Closer, wait: db.Wait, pool: db.DB}
 	if err := s.load(ctx, cfg, db); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -141,6 +142,27 @@ func (s *Source) Model() *edm.Model { return s.model }
 
 // Broken lists what was passed over. No set of the Config names any of it: New refuses that.
 func (s *Source) Broken() []BrokenTable { return s.broken }
+
+// Pool is the state of a pool of connections: how many there may be, how many are in use and idle, how often none was
+// free, and the time spent waiting for one.
+type Pool = struct {
+	Name             string
+	Max, InUse, Idle int
+	Waits            int64
+	Waited           time.Duration
+}
+
+// Pool returns the state of the connections that requests use, under the name "odata".
+func (s *Source) Pool() Pool {
+	p := Pool{Name: "odata"}
+	if lite, ok := s.db.(*engine.SQLite); ok {
+		p.Max, p.InUse, p.Idle, p.Waits, p.Waited = lite.Pool()
+		return p
+	}
+	of := s.pool.Stats()
+	p.Max, p.InUse, p.Idle, p.Waits, p.Waited = of.MaxOpenConnections, of.InUse, of.Idle, of.WaitCount, of.WaitDuration
+	return p
+}
 
 // FileChanges counts for SQLite how often another file was renamed over the database, and how often one was seen to be
 // copied over it. Both are noticed by Ready and by whatever reads.

@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	hostfault "github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/frontend"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/ui"
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
@@ -73,7 +73,7 @@ func newFaults(t *testing.T, outage func() *hostfault.Fault) *httptest.Server {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		_, _ = w.Write([]byte(logo))
 	})
-	middleware := web.NewMiddleware(site, signIn.Fail, signIn.Logger, func(string, int, time.Duration) {}, nil)
+	middleware := web.NewMiddleware(site, signIn.Fail, signIn.Logger, telemetry.New(), nil)
 	s := httptest.NewServer(middleware.Wrap(web.Route{Kind: web.Page}, mux))
 	t.Cleanup(s.Close)
 	return s

@@ -60,6 +60,10 @@ func New(o Options) *Hasher {
 	return &Hasher{o: o, queue: admission.New(q), decoys: map[string]stored{}}
 }
 
+// QueueState is the state of the queue in which clients wait for a password to be
+// hashed.
+func (h *Hasher) QueueState() admission.State { return h.queue.State("password_hashing") }
+
 // Learn notes the format of a stored hash, so that every failed attempt computes
 // one of it as well. Unusable hashes are passed over.
 func (h *Hasher) Learn(hash string) {

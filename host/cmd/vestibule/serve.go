@@ -152,11 +152,13 @@ func reload(ctx context.Context, in *invocation, h *host.Host, opts host.Options
 		for _, f := range findings {
 			logger.Error("reload: the configuration is wrong, nothing was changed", "finding", f.String())
 		}
+		h.ReloadRefused(findings.Err())
 		return
 	}
 	next, err := cfg.Reloaded(ctx, opts)
 	if err != nil {
 		logger.Error("reload: nothing was changed", "error", oneLine(err))
+		h.ReloadRefused(err)
 		return
 	}
 	logger.SetLevel(hclog.LevelFromString(cfg.Server.Log.Level))

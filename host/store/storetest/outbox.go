@@ -18,6 +18,7 @@ func outboxRules() []rule {
 		{"a buried mail is kept and not leased", buriedIsKept},
 		{"a holder that lost its lease changes nothing", oldHolder},
 		{"several hosts never lease one mail at the same time", leasedOnce},
+		{"mails and events that wait, and those given up, are counted", countedBacklog},
 	}
 }
 
@@ -30,6 +31,29 @@ func (e *env) lease(db *store.DB, now time.Time) store.Mail {
 	m, err := db.Outbox().LeaseMail(e.ctx, now, now.Add(time.Minute))
 	e.must(err)
 	return m
+}
+
+func countedBacklog(t *testing.T, e *env, db *store.DB) {
+	want := func(mail, event store.Backlog) {
+		t.Helper()
+		got, err := db.Outbox().Backlog(e.ctx)
+		e.must(err)
+		mail.Kind, event.Kind = "mail", "event"
+		if diff := cmp.Diff([]store.Backlog{mail, event}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	want(store.Backlog{}, store.Backlog{})
+	e.enqueue(db, "1")
+	e.now = e.now.Add(time.Minute)
+	e.enqueue(db, "2")
+	e.announce(db, "1", "audit", "webhook")
+	e.now = e.now.Add(time.Second)
+	want(store.Backlog{Waiting: 2, Oldest: 61 * time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
+	m := e.lease(db, e.now)
+	want(store.Backlog{Waiting: 2, Oldest: 61 * time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
+	e.must(db.Outbox().BuryMail(e.ctx, m.ID, m.Attempt, e.now, "no such mailbox"))
+	want(store.Backlog{Waiting: 1, Dead: 1, Oldest: time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
 }
 
 func (e *env) noneDue(db *store.DB, now time.Time) {

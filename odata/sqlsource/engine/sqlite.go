@@ -36,6 +36,8 @@ type SQLite struct {
 	written int64
 	copied  bool
 	copies  atomic.Int64
+	// waits counts those who found no free connection, and waited is their time, in nanoseconds.
+	waits, waited atomic.Int64
 }
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
@@ -173,10 +175,8 @@ func exec(conn *sqlite.Conn, query string) error {
 
 // acquire takes a free connection, or opens one while there are fewer than allowed, or waits.
 func (db *SQLite) acquire(ctx context.Context, need Need) (*conn, error) {
-	select {
-	case db.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := db.takeSlot(ctx); err != nil {
+		return nil, err
 	}
 	conn, err := db.free(need)
 	for range 3 {

@@ -1,0 +1,73 @@
+package telemetry
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// pluginCallSeconds is the histogram that [Metrics.PluginCalls] reads.
+const pluginCallSeconds = "vestibule_plugin_call_seconds"
+
+// PluginCall observes a call of a plugin's method.
+func (m *Metrics) PluginCall(plugin, method, outcome string, took time.Duration) {
+	m.pluginCalls.WithLabelValues(plugin, method, outcome).Observe(took.Seconds())
+}
+
+// PluginCalls tells how many calls of a plugin were observed, and the time within
+// which 99 of a hundred were over, as far as the buckets of the histogram tell; the
+// time is 0 without calls, and 10 s at most.
+func (m *Metrics) PluginCalls(plugin string) (calls uint64, p99 time.Duration) {
+	families, err := m.registry.Gather()
+	if err != nil {
+		return 0, 0 // a collector of the runtime failed
+	}
+	below := map[float64]uint64{}
+	for _, family := range families {
+		if family.GetName() != pluginCallSeconds {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() != "plugin" || label.GetValue() != plugin {
+					continue
+				}
+				calls += metric.GetHistogram().GetSampleCount()
+				for _, bucket := range metric.GetHistogram().GetBucket() {
+					below[bucket.GetUpperBound()] += bucket.GetCumulativeCount()
+				}
+			}
+		}
+	}
+	return calls, quantile(below, 0.99*float64(calls))
+}
+
+// quantile returns the time within which so many calls were over; calls of one
+// bucket are taken to be spread evenly over it. The counts are cumulative.
+func quantile(below map[float64]uint64, calls float64) time.Duration {
+	lower, before := 0.0, 0.0
+	for _, upper := range slices.Sorted(maps.Keys(below)) {
+		if n := float64(below[upper]); n >= calls && n > before {
+			share := (calls - before) / (n - before)
+			return time.Duration((lower + (upper-lower)*share) * float64(time.Second))
+		}
+		lower, before = upper, float64(below[upper])
+	}
+	return time.Duration(lower * float64(time.Second))
+}
+
+// PluginUp notes whether a plugin is ready.
+func (m *Metrics) PluginUp(plugin string, up bool) {
+	m.pluginUp.WithLabelValues(plugin).Set(oneIf(up))
+}
+
+// PluginEvent returns a function that counts an event, such as "restart", of a
+// plugin.
+func (m *Metrics) PluginEvent(event string) func(plugin string) {
+	return func(plugin string) { m.PluginEvents(plugin, event, 1) }
+}
+
+// PluginEvents counts n events of a plugin.
+func (m *Metrics) PluginEvents(plugin, event string, n int) {
+	m.pluginOther.WithLabelValues(plugin, event).Add(float64(n))
+}
