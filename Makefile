@@ -15,7 +15,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz bench bench-go bench-neighbours bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz bench bench-go bench-neighbours bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln notices clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,6 +112,9 @@ ui5-test: ui5 ## look at the OpenUI5 dashboard through a real browser
 
 screens: ## take a picture of every screen into screens/
 	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^Test(Screens|ErrorPages)$$' ./ui/uitest
+
+notices: ## print the licences of all that is linked, as releases bring them
+	@go run ./.ci/notices ./host/cmd/vestibule ./plugins/...
 
 clean: ## remove what make made, but not the demo's data
 	rm -rf bin screens
