@@ -80,10 +80,16 @@ type Users interface {
 type Counter struct {
 	// Kind keeps the counters of different rules apart, such as "login".
 	Kind string
-	// Login is the login name or address as typed, in lower case; may be empty.
+	// Login is the login name or address as typed, in lower case, or the id of the user
+	// who has signed in; may be empty.
 	Login string
 	// Client is the address or network that the request came from; may be empty.
 	Client string
+}
+
+// byUser tells whether Login is the id of a user.
+func (c Counter) byUser() bool {
+	return c.Kind == "held" || c.Kind == "held_long" || c.Kind == "token_add"
 }
 
 // Throttle counts attempts for all hosts that share the database.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
@@ -19,21 +20,31 @@ const (
 	maxHeldForm   = 8 << 10
 )
 
+// What bounds the guesses at a held step, such as the code of a second factor. The short
+// bound, auth.throttle, leaves 7200 a day, and a code of six digits of which three are
+// good is found with 2 % of those. NIST SP 800-63B 5.2.2 allows a hundred failures in a
+// row; here they are not forgotten for a success, which might be another step's, but
+// when thirty days have passed since the first of them. Then who has the password finds
+// such a code with a probability of 0.03 %.
+const (
+	heldLong       = 100
+	heldLongWindow = 30 * 24 * time.Hour
+)
+
 // answerHeld asks the dispenser again, with what the page of a held step has posted.
 // Whether that opens the step is for the dispenser to say. Its refusals are counted
 // by user, over all sessions and hosts, before it is asked, so that nobody can try
 // many codes at the same time.
 func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]pluginsdk.Value) (satisfaction, error) {
-	counter := Counter{Kind: "held", Login: s.UserID}
-	if err := p.takeAttempt(r, counter, p.Attempts, "redirect"); err != nil {
-		if _, over := errors.AsType[*fault.Fault](err); over { // it asked nothing, and is none of the refusals
-			p.refundAttempt(r, counter)
-		}
+	refund, err := p.takeHeld(r, s.UserID)
+	if err != nil {
 		return satisfaction{}, err
 	}
 	a, err := p.ask(r, s, question{form: fields})
 	if len(a.step.failures) == 0 { // a refusal counts, whatever became of it
-		p.refundAttempt(r, counter)
+		refund()
+	} else {
+		p.audit(r, "step_refused", "user", s.UserID)
 	}
 	if err != nil {
 		return satisfaction{}, err
@@ -41,6 +52,25 @@ func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]plug
 	body := judged(s, a)
 	p.Logger.Info("held step", "request_id", p.Site.RequestID(r), "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()))
 	return body, nil
+}
+
+// takeHeld counts a question about a held step of a user, and returns what takes it back
+// where it was no refusal. A question too many asks nothing, and does not count.
+func (p *Pipeline) takeHeld(r *http.Request, userID string) (refund func(), err error) {
+	long, short := Counter{Kind: "held_long", Login: userID}, Counter{Kind: "held", Login: userID}
+	over := func(err error, taken ...Counter) (func(), error) {
+		if _, ok := errors.AsType[*fault.Fault](err); ok {
+			p.refund(r, refundWait, taken...)
+		}
+		return nil, err
+	}
+	if err := p.takeWithin(r, long, max(heldLong, p.Attempts), heldLongWindow, "redirect"); err != nil {
+		return over(err, long)
+	}
+	if err := p.takeAttempt(r, short, p.Attempts, "redirect"); err != nil {
+		return over(err, short, long)
+	}
+	return func() { p.refund(r, refundWait, short, long) }, nil
 }
 
 // judged returns what the page of a held step is told. The same target once more

@@ -52,8 +52,8 @@ type Options struct {
 	Show func(w http.ResponseWriter, r *http.Request, f *fault.Fault) bool
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
-	// "replay", "loop", "token_add", "token_revoke", "token_refused". nil counts
-	// nothing.
+	// "replay", "loop", "step_refused", "token_add", "token_revoke",
+	// "token_refused". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -208,7 +208,7 @@ func outage(err error) error {
 func Events() []string {
 	return []string{
 		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
-		"token_add", "token_revoke", "token_refused",
+		"step_refused", "token_add", "token_revoke", "token_refused",
 	}
 }
 

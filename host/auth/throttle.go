@@ -52,15 +52,24 @@ const refundWait = 5 * time.Second
 // takeAttempt counts an attempt before its work begins, so that attempts in
 // flight count as well, and fails beyond limit.
 func (p *Pipeline) takeAttempt(r *http.Request, c Counter, limit int, field string) error {
+	return p.takeWithin(r, c, limit, p.Window, field)
+}
+
+// takeWithin is takeAttempt with a window of its own.
+func (p *Pipeline) takeWithin(r *http.Request, c Counter, limit int, window time.Duration, field string) error {
 	now := p.Now()
-	count, ends, err := p.Throttle.Hit(r.Context(), c, now, p.Window)
+	count, ends, err := p.Throttle.Hit(r.Context(), c, now, window)
 	if err != nil {
 		return err
 	}
 	if count <= limit {
 		return nil
 	}
-	p.audit(r, "lockout", "kind", c.Kind, "login", c.Login, "network", c.Client, "attempts", count)
+	name := "login"
+	if c.byUser() {
+		name = "user"
+	}
+	p.audit(r, "lockout", "kind", c.Kind, name, c.Login, "network", c.Client, "attempts", count)
 	return fault.Throttled(field, ends.Sub(now))
 }
 
