@@ -190,17 +190,26 @@ func (a *Admin) Counters(ctx context.Context, limit int) ([]CounterInfo, error) 
 	return a.db.ListCounters(ctx, limit)
 }
 
-// ClearCounters forgets the counters of a login name, or all when it is empty,
-// and returns how many there were.
+// ClearCounters forgets the counters of a login name, in any case, and those of the
+// user who signs in with it, or all when it is empty, and returns how many there were.
+// Instead of the name it takes the user's id, which is what `throttle list` shows of
+// steps that hold.
 func (a *Admin) ClearCounters(ctx context.Context, login string) (int, error) {
-	subject := login
-	if login == "" {
-		subject = "all"
+	subject, names := "all", []string(nil)
+	if login != "" {
+		subject, names = login, []string{login, strings.ToLower(login)}
+		user, err := a.db.Users().FindByLogin(ctx, a.signIn.LoginField, login)
+		if err == nil {
+			names = append(names, user.ID)
+		}
+		if err != nil && !errors.Is(err, auth.ErrNotFound) {
+			return 0, err
+		}
 	}
 	n := 0
 	err := a.act(ctx, "throttle_clear", subject, func(ctx context.Context) error {
 		var err error
-		n, err = a.db.ClearCounters(ctx, login)
+		n, err = a.db.ClearCounters(ctx, names...)
 		return err
 	})
 	return n, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -130,13 +129,16 @@ func (db *DB) ListCounters(ctx context.Context, limit int) ([]CounterInfo, error
 	return infos, nil
 }
 
-// ClearCounters deletes the counters of a login name, compared without regard
-// to case, or all of them when it is empty, and returns how many it deleted.
-func (db *DB) ClearCounters(ctx context.Context, login string) (int, error) {
-	query, args := `DELETE FROM vestibule_counters`, []any(nil)
-	if login != "" {
-		query, args = query+` WHERE login = ?`, []any{clip(strings.ToLower(login), 255)}
+// ClearCounters deletes the counters of login names, in lower case, and of ids of
+// users, or all of them when there are none, and returns how many it deleted.
+func (db *DB) ClearCounters(ctx context.Context, names ...string) (int, error) {
+	if len(names) == 0 {
+		n, err := db.exec(ctx, "clear counters", `DELETE FROM vestibule_counters`)
+		return int(n), err
 	}
-	n, err := db.exec(ctx, "clear counters", query, args...)
-	return int(n), err
+	kept := make([]string, len(names))
+	for i, name := range names {
+		kept[i] = clip(name, 255)
+	}
+	return db.execIn(ctx, "clear counters", `DELETE FROM vestibule_counters WHERE login IN (?)`, kept)
 }

@@ -34,7 +34,7 @@ func throttleList() command {
 
 func throttleClear() command {
 	return command{
-		name: "clear", args: "[LOGIN]", short: "forget the attempts of one login name, or all",
+		name: "clear", args: "[LOGIN]", short: "forget the attempts of one person, by login name, or all",
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 1); err != nil {
 				return err

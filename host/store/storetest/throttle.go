@@ -164,6 +164,10 @@ func operatorClears(t *testing.T, e *env, db *store.DB) {
 	e.hit(db, login, e.now, 2, e.now.Add(window))
 	e.hit(db, other, e.now, 1, e.now.Add(window))
 	e.hit(db, over, e.now.Add(-window), 1, e.now)
+	e.hit(db, auth.Counter{Kind: "held", Login: "K7Q"}, e.now, 1, e.now.Add(window))
+	if n, err := db.ClearCounters(e.ctx, "nobody@example.com", "K7Q"); err != nil || n != 1 {
+		t.Errorf("clearing by the id of a user cleared %d, %v; want 1", n, err)
+	}
 	got, err := db.ListCounters(e.ctx, 10)
 	e.must(err)
 	want := []store.CounterInfo{
@@ -174,8 +178,12 @@ func operatorClears(t *testing.T, e *env, db *store.DB) {
 	for _, c := range []struct {
 		login string
 		n     int
-	}{{"nobody@example.com", 0}, {"ADA@example.com", 1}, {"", 2}} {
-		if n, err := db.ClearCounters(e.ctx, c.login); err != nil || n != c.n {
+	}{{"nobody@example.com", 0}, {"ada@example.com", 1}, {"", 2}} {
+		names := []string{c.login}
+		if c.login == "" {
+			names = nil
+		}
+		if n, err := db.ClearCounters(e.ctx, names...); err != nil || n != c.n {
 			t.Errorf("clearing %q cleared %d, %v; want %d", c.login, n, err, c.n)
 		}
 	}
