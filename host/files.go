@@ -40,7 +40,7 @@ func (w *fileWatch) look(ctx context.Context) error {
 
 // ready is what the probe of the database looks for: that of the store, and that of queries.
 func (o Options) ready(count func(change string)) func(context.Context) error {
-	look := (&storeWatch{Store: o.Store}).look
+	look := (&storeWatch{Store: o.Store, Log: o.Logger.Named("database"), Now: o.Now}).look
 	if o.OData == nil {
 		return look
 	}

@@ -3,6 +3,9 @@ package host
 import (
 	"context"
 	"errors"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
@@ -57,12 +60,36 @@ const writeEvery = 5
 // A storeWatch looks at the store. It is for one goroutine.
 type storeWatch struct {
 	Store *store.DB
+	Log   hclog.Logger
+	Now   func() time.Time
 	looks int
-	wrote error // what came of the last write
+	wrote error     // what came of the last write
+	good  time.Time // of the last look that found nothing wrong
+	away  bool      // the last look found nobody
 }
 
-// look writes at every fifth look, and at every one while that fails.
+// look tells of a database that is away only once requests do not wait for it any more:
+// all hosts share it, and if balancers took all of them out, requests would fail at
+// once that are served as soon as another server has taken over.
 func (w *storeWatch) look(ctx context.Context) error {
+	err := w.try(ctx)
+	now := w.Now()
+	away := err != nil && (store.IsAway(err) || ctx.Err() != nil)
+	switch {
+	case err == nil:
+		w.good = now
+	case away && now.Sub(w.good) < w.Store.Wait:
+		if !w.away {
+			w.Log.Warn("the database is away; requests wait for it", "limit", w.Store.Wait, "cause", err)
+		}
+		err = nil
+	}
+	w.away = away
+	return err
+}
+
+// try writes at every fifth look, and at every one while that fails.
+func (w *storeWatch) try(ctx context.Context) error {
 	if err := w.Store.Ready(ctx); err != nil {
 		return err
 	}

@@ -97,6 +97,8 @@ func (two *twoNodes) load(stop <-chan struct{}) *met {
 					path = "/odata/shelves"
 				case 2:
 					method, path = "POST", "/auth/login"
+				case 3: // or balancers would send nothing to any host
+					path = "/readyz"
 				}
 				began := time.Now()
 				status, text := two.ask(method, path)
@@ -188,6 +190,7 @@ func TestHungDatabase(t *testing.T) {
 				})
 			}
 			all.Wait()
+			s.waitFor(t, "/readyz", http.StatusServiceUnavailable) // now that nobody waits any more
 			proxy.Thaw()
 			for _, status := range []int{s.signIn(t), s.get(t, "/odata/shelves")} {
 				if status != 200 {
@@ -195,6 +198,16 @@ func TestHungDatabase(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// waitFor asks until the answer has a status.
+func (s served) waitFor(t *testing.T, path string, want int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); s.get(t, path) != want; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s does not become %d within a minute", path, want)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 // cluster makes a node of each server in the configuration. Where standbys are only
 // preferred all are one node, because the driver chooses among them.
 func cluster(config *pgx.ConnConfig, dsn string, options ...stdlib.OptionOpenDB) (*nodes.Cluster, error) {
+	config.OnPgError = keeps
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = nodes.DefaultTimeout
 	}
@@ -79,4 +80,11 @@ func node(config *pgx.ConnConfig, options ...stdlib.OptionOpenDB) nodes.Node {
 func answered(err error) bool {
 	var said *pgconn.PgError
 	return errors.As(err, &said) && !strings.HasPrefix(said.Code, "57P")
+}
+
+// keeps reports whether a connection may be used again after an error: not behind a fatal
+// one, as the driver has it, nor where the server refuses to write. It may have become
+// a standby, and behind the same address another one may take writes now.
+func keeps(_ *pgconn.PgConn, err *pgconn.PgError) bool {
+	return !strings.EqualFold(err.Severity, "FATAL") && err.Code != "25006"
 }

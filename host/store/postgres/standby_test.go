@@ -1,0 +1,73 @@
+package postgres_test
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
+)
+
+// A real standby is not taken for the primary, and is as soon as it is promoted: when
+// the primary has gone, and where it is the only server.
+func TestStandby(t *testing.T) {
+	dsn := dbtest.Postgres(t)
+	first := migrated(t, dsn)
+	if _, err := first.AddUser(t.Context(), "ada@example.com", "Ada", "x"); err != nil {
+		t.Fatal(err)
+	}
+	standby := dbtest.Standby(t, dsn)
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := func(dsn string) string { u, _ := url.Parse(dsn); return u.Query().Get("host") }
+	primary := dbtest.NewProxy(t, "unix", filepath.Join(host(dsn), ".s.PGSQL.5432"))
+	name, port, _ := strings.Cut(primary.Address(), ":")
+	both := open(t, "host="+host(standby)+","+name+" port=5432,"+port+" user=postgres sslmode=disable dbname="+strings.TrimPrefix(u.Path, "/"))
+	if err := both.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	alone := open(t, standby)
+	if err := alone.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "takes no writes") {
+		t.Fatal("a standby is ready:", err)
+	}
+	primary.Cut()
+	if _, err := alone.Writer().Exec(`SELECT pg_promote()`); err != nil {
+		t.Fatal(err)
+	}
+	if err := alone.Ready(t.Context()); err != nil {
+		t.Error("the standby has been promoted:", err)
+	}
+	if _, err := both.AddUser(t.Context(), "bob@example.com", "Bob", "x"); err != nil {
+		t.Fatal("the other server has been promoted:", err)
+	}
+	for _, login := range []string{"ada@example.com", "bob@example.com"} {
+		if _, err := both.Users().FindByLogin(t.Context(), "email", login); err != nil {
+			t.Error(login, err)
+		}
+	}
+}
+
+// The connections of a pool once stayed on a server that took no writes any more, while
+// others took them behind the same address.
+func TestReadOnlyConnectionIsLeft(t *testing.T) {
+	dsn := dbtest.Postgres(t)
+	db := migrated(t, dsn)
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(u.Path, "/")
+	if _, err := db.Writer().Exec(`ALTER DATABASE ` + name + ` SET default_transaction_read_only = on`); err != nil {
+		t.Fatal(err)
+	}
+	old := open(t, dsn) // has connected by now
+	if _, err := db.Writer().Exec(`ALTER DATABASE ` + name + ` RESET default_transaction_read_only`); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
+		t.Fatal(err)
+	}
+}
