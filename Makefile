@@ -15,7 +15,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz bench bench-go bench-neighbours bench-timing lint fmt generate verify setup ui ui-dev ui-size screens vuln notices clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,11 @@ bench-neighbours: ## attack a host over a million rows for NEIGHBOURS_TIME (1m) 
 bench-timing: ## print how long failed sign-ins of each kind take, and how often classifiers find out who is known (a quarter of an hour)
 	go test -run '^$$' -bench '^BenchmarkFailedSignIn' -benchtime 40x ./host/...
 	TIMING_GUESSES=$(or $(TIMING_GUESSES),2048) go test -count=1 -timeout 90m -v -run '^TestFailedSignInsTellNobodyApart$$' ./examples/neighbours
+
+PATRONI_ROOT ?= /tmp/vestibule-patroni/root
+test-cluster: ## lose databases of three servers under load, PostgreSQL with Patroni 4 and Galera, and print a table (up to 15 minutes; root fills disks, too)
+	.ci/patroni $(dir $(PATRONI_ROOT))
+	CLUSTER=1 PATRONI_ROOT=$(PATRONI_ROOT) go test -count=1 -timeout 15m -v -run '^TestCluster$$' ./examples/cluster
 
 lint: ## golangci-lint, which has staticcheck in it
 	$(GOLANGCI) run ./...
