@@ -89,7 +89,7 @@ func postgresCast(c *plan.Call) string {
 	case c.T.Kind == edm.String && from == edm.Duration:
 		return postgresDurationText()
 	case c.T.Kind == edm.String && from == edm.DateTimeOffset:
-		return `rtrim(rtrim(to_char($1 AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z'`
+		return `(rtrim(rtrim(to_char($1 AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z')`
 	case c.T.Kind == edm.String:
 		return "$1::text"
 	case c.T.Kind == edm.Date:

@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,6 +50,58 @@ func TestEveryFunctionHasSQL(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTemplatesAreOneOperand holds that the text of a call may stand beside any operator: an operator of its own that is
+// not in parentheses would bind to what another template puts behind it, such as a cast.
+func TestTemplatesAreOneOperand(t *testing.T) {
+	for _, f := range function.All() {
+		for _, s := range f.Signatures {
+			for n := len(s.Params) - s.Optional; n <= len(s.Params); n++ {
+				for _, c := range callsOf(f, s, n) {
+					for database, template := range map[string]function.Template{
+						"sqlite": f.SQL.SQLite, "postgres": f.SQL.Postgres, "mysql": f.SQL.MySQL,
+					} {
+						if template == nil {
+							continue
+						}
+						if text := template(c, function.Database{}); !operand(text) {
+							t.Errorf("%s of %s to %s for %s: %s", f.Name, c.Args[0].Type().Kind, c.T.Kind, database, text)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// callsOf makes a call of a signature for each kind that its first parameter takes.
+func callsOf(f *function.Function, s function.Signature, n int) []*plan.Call {
+	if n == 0 {
+		return nil
+	}
+	var all []*plan.Call
+	for _, k := range s.Params[0] {
+		c := callOf(f, s, n)
+		c.Args[0] = &plan.Literal{T: edm.Of(k), Value: plan.Value{Null: true}}
+		if s.Result == function.SameKind {
+			c.T = edm.Of(k)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// operand tells whether a text is a name, a number, a parameter, a call, a CASE, or something in parentheses, cast or not.
+func operand(text string) bool {
+	text = regexp.MustCompile(`'[^']*'`).ReplaceAllString(strings.ReplaceAll(text, "CAST(", "cast("), "x")
+	within := regexp.MustCompile(`\([^()]*\)`)
+	for within.MatchString(text) {
+		text = within.ReplaceAllString(text, "\x00")
+	}
+	cases := regexp.MustCompile(`\bCASE\b([^C]|C[^A])*?\bEND\b`)
+	text = cases.ReplaceAllString(strings.ReplaceAll(text, "\x00", "()"), "x")
+	return regexp.MustCompile(`^([\w$.]*(\(\))?)(::(double precision|\w+)(\(\))?)*$`).MatchString(text)
 }
 
 func TestArity(t *testing.T) {

@@ -44,7 +44,7 @@ func mysqlFloatCast(c *plan.Call) string {
 	case edm.String:
 		steps, _ := mysqlShortest(kind(c, 0))
 		text := "CASE WHEN ({:A}) = 0 THEN '0' " + mysqlPlain + steps + mysqlFormat
-		return "CONVERT(" + mysqlNamed(c, text) + " USING utf8mb4) COLLATE utf8mb4_bin"
+		return "(CONVERT(" + mysqlNamed(c, text) + " USING utf8mb4) COLLATE utf8mb4_bin)"
 	case edm.Decimal:
 		return mysqlDecimal(c, "WHEN ABS({A}) >= 1e65 THEN NULL ")
 	case edm.Single:

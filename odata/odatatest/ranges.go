@@ -110,6 +110,8 @@ func spans() [][3]string {
 		{"1", "cast(born sub 0001-01-01,Edm.String)", `"P738944D"`},
 		{"1", "cast(seen sub 2024-03-02T01:02:04.25Z,Edm.String)", `"-P1DT1H2M4.75S"`},
 		{"1", "cast(seen sub seen,Edm.String)", `"PT0S"`},
+		{"1", "cast(cast(seen,Edm.String),Edm.TimeOfDay)", `null`},
+		{"1", "cast(cast(seen,Edm.String),Edm.DateTimeOffset) sub seen", `"PT0S"`},
 		{"1", "cast(opens sub 07:00:00,Edm.String)", `"PT1H"`},
 		{"5", "cast(seen sub mindatetime(),Edm.String)", "null"},
 		{"1", "cast(duration'PT1H',Edm.String)", `"PT1H"`},
