@@ -92,6 +92,8 @@ func mysqlNegated(c *plan.Call) string {
 	switch {
 	case floating(c.T.Kind) && !repeatable(c.Args[0]):
 		return mysqlDouble(c, mysqlMinus)
+	case c.T.Kind == edm.Decimal:
+		return mysqlHeld(c, 0, "(-$1)")
 	case c.T.Kind != edm.Int64 && c.T.Kind != edm.Duration:
 		return "(-$1)"
 	case MayLeave(c) && !repeatable(c.Args[0]):
@@ -165,8 +167,11 @@ func sqliteDouble(c *plan.Call, native string) string {
 }
 
 func postgresNegated(c *plan.Call) string {
-	if c.T.Kind == edm.Int64 || c.T.Kind == edm.Duration {
+	switch c.T.Kind {
+	case edm.Int64, edm.Duration:
 		return strings.Replace(negatedWhole(c, postgresLeast), "$1", "$1::bigint", 1)
+	case edm.Decimal:
+		return "(-" + postgresHeld(c, 0) + ")"
 	}
 	return "(-$1)"
 }
@@ -189,38 +194,20 @@ func postgresOperator(c *plan.Call, op string) string {
 	return postgresShift(c, op)
 }
 
-// postgresExact is an operator over decimals. Where more digits than a decimal holds are possible, they are counted.
-func postgresExact(c *plan.Call, op string) string {
-	text := "($1::numeric " + op + " $2::numeric)"
-	switch c.Name {
-	case "div", "divby":
-		text = "round(($1::numeric * 1.00000000000000000000) / NULLIF($2, 0)::numeric, 10)"
-	case "mod":
-		text = "($1::numeric % NULLIF($2, 0)::numeric)"
-	}
-	if digitsOfResult(c).fit() {
-		return text
-	}
-	return "(SELECT CASE WHEN abs(o.d) < 1e27 OR length(ltrim(replace(trim_scale(abs(o.d))::text, '.', ''), '0')) <= 65 THEN o.d END " +
-		"FROM (SELECT round(" + text + ", 38) AS d OFFSET 0) AS o)"
-}
-
 func mysqlOperator(c *plan.Call, op string) string {
 	switch {
 	case c.T.Kind == edm.Int64 && c.Name == "div" && MayLeave(c):
 		return "(CASE WHEN $2 = -1 THEN -NULLIF($1, " + least + ") ELSE $1 DIV NULLIF($2, 0) END)"
 	case c.T.Kind == edm.Int64 && c.Name == "div":
 		return "($1 DIV NULLIF($2, 0))"
-	case c.T.Kind == edm.Decimal && op == "/":
-		return "ROUND(CAST($1 AS DECIMAL(65, 30)) / NULLIF($2, 0), 10)"
+	case c.T.Kind == edm.Decimal:
+		return mysqlExact(c, op)
 	case c.T.Kind == edm.Double:
 		return mysqlFloat(c, op)
 	case c.T.Kind == edm.Int64 && c.Name != "mod":
 		return mysqlWhole(c, op)
 	case c.Name == "mod":
-		return "(MOD($1, NULLIF($2, 0)) + 0)" // the sum turns -0.00, which is not 0 there, into 0
-	case c.T.Kind.Numeric():
-		return "($1 " + op + " $2)"
+		return "(MOD($1, NULLIF($2, 0)) + 0)"
 	}
 	return mysqlShift(c, op)
 }

@@ -138,5 +138,5 @@ func mysqlCast(c *plan.Call) string {
 	case c.T.Kind == edm.Double:
 		return "($1 + 0e0)"
 	}
-	return "CAST($1 AS DECIMAL(65, 30))"
+	return "CAST($1 AS DECIMAL(20, 0))"
 }

@@ -8,17 +8,27 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
+// Limits of the decimals that are computed with, which are what DECIMAL(65, 30) of MariaDB holds. An operand or a result
+// with more digits before the point is out of range, and one with more behind it is rounded, halves away from zero. What
+// is stored may have more, and is answered, compared and ordered as it is.
+const (
+	maxWhole = 35
+	maxScale = 30
+)
+
 // digits are the most digits that an exact number has before and behind the point, as far as types and constants tell.
 type digits struct{ whole, scale int }
 
-// fit tells that no decimal of these digits has more than Edm.Decimal holds.
-func (d digits) fit() bool { return d.whole+d.scale <= maxDigits && d.scale <= maxScale }
+// fit tells that every decimal of these digits can be computed with as it is.
+func (d digits) fit() bool { return d.whole <= maxWhole && d.scale <= maxScale }
+
+// held are the digits of what can be computed with.
+func (d digits) held() digits { return digits{min(d.whole, maxWhole), min(d.scale, maxScale)} }
 
 // digitsOfExpr looks at an expression without the rows.
 func digitsOfExpr(e plan.Expr) digits {
-	unknown := digits{maxDigits, maxScale}
 	t := e.Type()
-	if t.Kind.Integer() {
+	if t.Kind.Integer() || t.Kind == edm.Enum {
 		return digits{19, 0}
 	}
 	switch e := e.(type) {
@@ -29,17 +39,48 @@ func digitsOfExpr(e plan.Expr) digits {
 		if t.Precision > 0 && t.Scale >= 0 {
 			return digits{t.Precision - t.Scale, t.Scale}
 		}
-	case *plan.Call:
-		if t.Kind == edm.Decimal && len(e.Args) == 2 && e.Args[0].Type().Kind.Numeric() && e.Args[1].Type().Kind.Numeric() {
-			return digitsOfResult(e)
+	case *plan.Computed:
+		if !e.Shared { // those build a graph, which is larger as a tree
+			return digitsOfExpr(e.Expr)
 		}
+	case *plan.Call:
+		return digitsOfCall(e)
 	}
-	return unknown
+	return digits{2 * maxWhole, 2 * maxScale}
 }
 
-// digitsOfResult is what an operator makes of the digits of its operands.
+// digitsOfCall is what a function makes of the digits of its arguments; more than fit where they may be any.
+func digitsOfCall(c *plan.Call) digits {
+	switch {
+	case c.T.Kind != edm.Decimal:
+	case computesExactly(c) && len(c.Args) == 2:
+		return digitsOfResult(c).held()
+	case c.Name == "negate":
+		return digitsOfExpr(c.Args[0]).held()
+	case c.Name == "round", c.Name == "floor", c.Name == "ceiling":
+		return digits{digitsOfExpr(c.Args[0]).whole + 1, 0}
+	case c.Name == "fractionalseconds", c.Name == "totalseconds":
+		return digits{13, 6}
+	case c.Name == "cast" && kind(c, 0).Integer():
+		return digits{19, 0}
+	case c.Name == "cast":
+		return digits{maxWhole, maxScale}
+	}
+	return digits{2 * maxWhole, 2 * maxScale}
+}
+
+// computesExactly tells the operators whose operands and results are held to the limits.
+func computesExactly(c *plan.Call) bool {
+	return c.T.Kind == edm.Decimal && Lookup(c.Name).Group == Arithmetic
+}
+
+// digitsOfResult is what an operator makes of the digits of its operands, before they are held to the limits.
 func digitsOfResult(c *plan.Call) digits {
-	x, y := digitsOfExpr(c.Args[0]), digitsOfExpr(c.Args[1])
+	x := digitsOfExpr(c.Args[0]).held()
+	if len(c.Args) == 1 {
+		return x
+	}
+	y := digitsOfExpr(c.Args[1]).held()
 	switch c.Name {
 	case "add", "sub":
 		return digits{max(x.whole, y.whole) + 1, max(x.scale, y.scale)}
@@ -49,4 +90,14 @@ func digitsOfResult(c *plan.Call) digits {
 		return digits{x.whole, max(x.scale, y.scale)}
 	}
 	return digits{x.whole + y.scale, scalar.DivisionDigits}
+}
+
+// mayLeaveDigits tells whether an operand or the result of an operator may have too many digits.
+func mayLeaveDigits(c *plan.Call) bool {
+	for _, a := range c.Args {
+		if !digitsOfExpr(a).fit() {
+			return true
+		}
+	}
+	return !digitsOfResult(c).fit()
 }

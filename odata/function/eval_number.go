@@ -11,15 +11,10 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
-// Limits of Edm.Decimal: digits in all, and behind the point. Results with more digits behind the point are rounded.
-const (
-	maxDigits = 65
-	maxScale  = 38
-)
-
-// exact is the context in which decimals are computed: enough digits for the product of two of them.
+// exact is the context in which decimals are computed: enough digits for the product of two of them, and for those that
+// are stored with more.
 func exact() *apd.Context {
-	c := apd.BaseContext.WithPrecision(4 * maxDigits)
+	c := apd.BaseContext.WithPrecision(4 * (maxWhole + maxScale))
 	c.Rounding = apd.RoundHalfUp
 	return c
 }
@@ -61,27 +56,20 @@ func asFloat(k edm.Kind, v plan.Value) float64 {
 
 // decimalValue is a result as a Decimal.
 func decimalValue(d *apd.Decimal) (plan.Value, error) {
-	if d.Exponent < -maxScale {
-		if _, err := exact().Quantize(d, d, -maxScale); err != nil {
-			return plan.Value{}, ErrRange
-		}
-	}
-	text := scalar.Plain(d)
-	if digitsOf(text) > maxDigits {
+	if !hold(d) {
 		return plan.Value{}, ErrRange
 	}
-	return plan.Value{Bytes: []byte(text)}, nil
+	return plan.Value{Bytes: []byte(scalar.Plain(d))}, nil
 }
 
-// digitsOf counts the digits of a plain number, without leading zeros.
-func digitsOf(text string) int {
-	n := 0
-	for _, c := range text {
-		if c >= '1' && c <= '9' || c == '0' && n > 0 {
-			n++
+// hold rounds what is computed with; false where it is out of range.
+func hold(d *apd.Decimal) bool {
+	if d.Exponent < -maxScale {
+		if _, err := exact().Quantize(d, d, -maxScale); err != nil {
+			return false
 		}
 	}
-	return n
+	return d.IsZero() || d.NumDigits()+int64(d.Exponent) <= maxWhole
 }
 
 func intValue(n int64) (plan.Value, error) { return plan.Value{Int: n}, nil }
@@ -144,7 +132,7 @@ func evalWhole(op string, x, y int64) (plan.Value, error) {
 func evalDecimal(op string, a, b edm.Kind, args []plan.Value) (plan.Value, error) {
 	x, okX := asDecimal(a, args[0])
 	y, okY := asDecimal(b, args[1])
-	if !okX || !okY {
+	if !okX || !okY || !hold(x) || !hold(y) {
 		return plan.Value{}, ErrRange
 	}
 	if divides(op) && y.IsZero() {
@@ -214,7 +202,7 @@ func evalNegate(c *plan.Call, args []plan.Value) (plan.Value, error) {
 		return spanValue(s)
 	}
 	d, ok := asDecimal(kind(c, 0), args[0])
-	if !ok {
+	if !ok || !hold(d) {
 		return plan.Value{}, ErrRange
 	}
 	d.Neg(d)
@@ -241,7 +229,7 @@ func evalRound(c *plan.Call, args []plan.Value) (plan.Value, error) {
 		if err != nil {
 			return plan.Value{}, ErrRange
 		}
-		return decimalValue(out)
+		return plan.Value{Bytes: []byte(scalar.Plain(out))}, nil
 	}
 	round := map[string]func(float64) float64{"floor": math.Floor, "ceiling": math.Ceil, "round": math.Round}[c.Name]
 	return plan.Value{Float: round(args[0].Float)}, nil

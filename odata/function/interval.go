@@ -23,7 +23,7 @@ func MayLeave(c *plan.Call) bool {
 	case edm.Date, edm.DateTimeOffset:
 		return true
 	case edm.Decimal:
-		return len(c.Args) == 2 && !digitsOfResult(c).fit()
+		return mayLeaveDigits(c)
 	}
 	return false
 }

@@ -46,7 +46,7 @@ func mysqlFloatCast(c *plan.Call) string {
 		text := "CASE WHEN ({:A}) = 0 THEN '0' " + mysqlPlain + steps + mysqlFormat
 		return "(CONVERT(" + mysqlNamed(c, text) + " USING utf8mb4) COLLATE utf8mb4_bin)"
 	case edm.Decimal:
-		return mysqlDecimal(c, "WHEN ABS({A}) >= 1e65 THEN NULL ")
+		return "CAST(" + mysqlDecimal(c, "WHEN ABS({A}) >= 1e35 THEN NULL ") + " AS DECIMAL(65, 30))"
 	case edm.Single:
 		return "(" + mysqlDouble(c, mysqlSingle) + " + 0e0)"
 	case edm.Double:

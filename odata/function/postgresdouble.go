@@ -47,7 +47,7 @@ const (
 		`WHEN abs($1) >= 1e21::float8 THEN regexp_replace(to_char(` + postgresShortest + `, '9.9999999999999999EEEE'), '^ |[.]?0*(?=e)', '', 'g') ` +
 		`WHEN abs($1) >= WIDE THEN ` + postgresShortest + `::text ` +
 		`ELSE trim_scale($1REAL::text::numeric)::text END`
-	postgresDecimal = `CASE WHEN abs($1) BETWEEN WIDE AND 1e40::float8 THEN ` + postgresShortest + ` WHEN abs($1) < 1e65::float8 THEN round($1REAL::text::numeric, 38) END`
+	postgresDecimal = `CASE WHEN abs($1) >= 1e35::float8 THEN NULL WHEN abs($1) >= WIDE THEN ` + postgresShortest + ` ELSE round($1REAL::text::numeric, 30) END`
 	// PostgreSQL writes a digit more than others where the shortest number lies half way to the next double, which only
 	// happens where doubles are whole.
 	postgresShortest = `(SELECT CASE WHEN s.d::float8REAL = $1REAL THEN s.d ELSE $1REAL::text::numeric END FROM (SELECT round($1REAL::text::numeric, ` +

@@ -11,7 +11,8 @@ import (
 type Table struct {
 	Name string
 	// Columns are "name type", with "!" behind the type for NOT NULL. The types
-	// are big, str, dec, dbl, bool, date, ts, time, uuid, bin, and vbin for a short bin.
+	// are big, str, dec, dbl, bool, date, ts, time, uuid, bin, vbin for a short bin, and wide, deep and fine for decimals of
+	// 65 digits, of which none, 30 or 38 are behind the point.
 	Columns []string
 	// Key are the columns of the primary key.
 	Key []string
@@ -186,6 +187,9 @@ func nativeType(dialect, typ string) string {
 		"big":  {"INTEGER", "bigint", "BIGINT"},
 		"str":  {"VARCHAR(80)", "varchar(80)", "VARCHAR(80)"},
 		"dec":  {"DECIMAL(12,4)", "numeric(12,4)", "DECIMAL(12,4)"},
+		"wide": {"DECIMAL_TEXT(65,0)", "numeric(65,0)", "DECIMAL(65,0)"},
+		"deep": {"DECIMAL_TEXT(65,30)", "numeric", "DECIMAL(65,30)"},
+		"fine": {"DECIMAL_TEXT(65,38)", "numeric(65,38)", "DECIMAL(65,38)"},
 		"dbl":  {"DOUBLE", "double precision", "DOUBLE"},
 		"bool": {"BOOLEAN", "boolean", "BOOLEAN"},
 		"date": {"DATE", "date", "DATE"},

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
@@ -133,6 +135,11 @@ func fill(field reflect.Value, v any) {
 		field.Set(reflect.New(field.Type().Elem()))
 		field = field.Elem()
 	}
+	if text, ok := v.(string); ok && field.Type() == reflect.TypeFor[apd.Decimal]() {
+		if d, _, err := apd.NewFromString(text); err == nil {
+			v = *d
+		}
+	}
 	field.Set(reflect.ValueOf(v).Convert(field.Type()))
 }
 
@@ -141,6 +148,7 @@ func goType(typ string) reflect.Type {
 	bare := strings.TrimSuffix(typ, "!")
 	t := map[string]reflect.Type{
 		"big": reflect.TypeFor[int64](), "dbl": reflect.TypeFor[float64](), "bool": reflect.TypeFor[bool](), "bin": reflect.TypeFor[[]byte](), "vbin": reflect.TypeFor[[]byte](),
+		"wide": reflect.TypeFor[apd.Decimal](), "deep": reflect.TypeFor[apd.Decimal](), "fine": reflect.TypeFor[apd.Decimal](),
 	}[bare]
 	if t == nil {
 		t = reflect.TypeFor[string]()
@@ -154,7 +162,8 @@ func goType(typ string) reflect.Type {
 // options is the rest of the tag.
 func options(t Table, s sqlsource.EntitySet, name, typ string) string {
 	out := map[string]string{
-		"dec": ",type=Decimal,precision=12,scale=4", "date": ",type=Date", "ts": ",type=DateTimeOffset", "time": ",type=TimeOfDay", "uuid": ",type=Guid",
+		"dec": ",type=Decimal,precision=12,scale=4", "wide": ",precision=65,scale=0", "deep": ",precision=65,scale=30", "fine": ",precision=65,scale=38",
+		"date": ",type=Date", "ts": ",type=DateTimeOffset", "time": ",type=TimeOfDay", "uuid": ",type=Guid",
 	}[strings.TrimSuffix(typ, "!")]
 	for _, list := range []struct {
 		names []string
