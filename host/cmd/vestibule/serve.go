@@ -149,16 +149,16 @@ func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog
 func reload(ctx context.Context, in *invocation, h *host.Host, opts host.Options, logger hclog.Logger) {
 	cfg, findings := config.Load(in.source)
 	if findings.Failed() {
+		h.ReloadRefused(findings.Err())
 		for _, f := range findings {
 			logger.Error("reload: the configuration is wrong, nothing was changed", "finding", f.String())
 		}
-		h.ReloadRefused(findings.Err())
 		return
 	}
 	next, err := cfg.Reloaded(ctx, opts)
 	if err != nil {
-		logger.Error("reload: nothing was changed", "error", oneLine(err))
 		h.ReloadRefused(err)
+		logger.Error("reload: nothing was changed", "error", oneLine(err))
 		return
 	}
 	logger.SetLevel(hclog.LevelFromString(cfg.Server.Log.Level))
