@@ -8,6 +8,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	// An image has nothing but this program: what systems bring otherwise, the time
+	// zones and whom TLS trusts, is in it, and is used only where the system has none.
+	_ "time/tzdata"
+
+	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
