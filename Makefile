@@ -46,8 +46,8 @@ fuzz: ## fuzz every parser, and the four OData engines against each other, for F
 	done
 	DIFFERENTIAL_TIME=$(FUZZTIME) go test -count=1 -timeout 0 -run '^TestFourEnginesAgree$$' -v ./odata/odatatest
 
-bench: ## compare pages with a hand-written handler and static bytes; exits 1 when a row falls short
-	go run ./examples/bench
+bench: ## compare pages with handlers written by hand on the drivers of three databases (BENCH="-db postgres -only page"); exits 1 when a row falls short
+	go run ./examples/bench $(BENCH)
 
 bench-go: ## run the Go benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...

@@ -74,7 +74,7 @@ func layout() map[string][]string {
 		"pluginsdk/finding": {}, "pluginsdk/words": {},
 
 		"ui": {}, "ui/browsertest": {}, "ui/uitest": {},
-		"examples/*": {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
+		"examples/*": {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store", "host/store/*", "odata/odatatest/dbtest", "ui", "examples/shop/seed"},
 	}
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -26,7 +28,7 @@ func BenchmarkHandlers(b *testing.B) {
 	if err := makeData(b.Context(), file, 20_000); err != nil {
 		b.Fatal(err)
 	}
-	ours, err := vestibule(b.Context(), file)
+	ours, err := vestibule(b.Context(), "sqlite", file)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -83,6 +85,48 @@ func BenchmarkHandlers(b *testing.B) {
 			b.Run(c.name+"/baseline", run(byHand, c.baseline))
 		}
 	}
+}
+
+// BenchmarkServers is the same for one page of a server's database, host and handler by hand. The processor time that it
+// reports is that of the process, which has nothing of the server in it.
+func BenchmarkServers(b *testing.B) {
+	for name, data := range map[string]func(context.Context, int) (string, error){"postgres": postgresData, "mariadb": mariadbData} {
+		dsn, err := data(b.Context(), 20_000)
+		if err != nil {
+			b.Skip(err)
+		}
+		ours, err := vestibule(b.Context(), name, dsn)
+		if err != nil {
+			b.Fatal(err)
+		}
+		byHand, err := baselineOf(b.Context(), name, dsn)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for what, h := range map[string]http.Handler{"/odata/Products?fresh=": ours, "/page?fresh=": byHand} {
+			b.Run(name+what[:strings.LastIndex(what, "?")], func(b *testing.B) {
+				b.ReportAllocs()
+				before := processor(b)
+				for i := 0; b.Loop(); i++ {
+					r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1%s%d", what, i), nil)
+					w := &sink{header: http.Header{}}
+					if h.ServeHTTP(w, r); w.status >= 300 {
+						b.Fatalf("%s: %d", r.URL, w.status)
+					}
+				}
+				b.ReportMetric(float64(processor(b)-before)/float64(b.N)/1000, "cpu-µs/op")
+			})
+		}
+	}
+}
+
+// processor is the processor time of this process so far, in ns.
+func processor(b *testing.B) int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 func signedIn(b *testing.B, h http.Handler) *http.Cookie {

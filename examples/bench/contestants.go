@@ -13,6 +13,9 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
@@ -26,14 +29,14 @@ const (
 
 // serve is a contestant's process: it prints its address and serves until its
 // standard input ends.
-func serve(ctx context.Context, role, file string) error {
+func serve(ctx context.Context, role, db, dsn string) error {
 	var handler http.Handler
 	var err error
 	switch role {
 	case "vestibule":
-		handler, err = vestibule(ctx, file)
+		handler, err = vestibule(ctx, db, dsn)
 	case "baseline":
-		handler, err = baseline(file)
+		handler, err = baselineOf(ctx, db, dsn)
 	case "static":
 		handler = static(nil)
 	default:
@@ -73,9 +76,43 @@ func usage(w http.ResponseWriter, _ *http.Request) {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // forgets the peak
 }
 
+func baselineOf(ctx context.Context, db, dsn string) (http.Handler, error) {
+	switch db {
+	case "postgres":
+		return postgresByHand(ctx, dsn)
+	case "mariadb":
+		return mariadbByHand(ctx, dsn)
+	}
+	return baseline(dsn)
+}
+
+// open opens the database for sign-in, and as queries read it.
+func open(ctx context.Context, name, dsn string) (*store.DB, sqlsource.Database, error) {
+	openStore, openQueries, dialect := postgres.Open, postgres.OpenForQueries, "postgres"
+	switch name {
+	case "sqlite":
+		db, err := sqlite.Open(ctx, dsn)
+		if err != nil {
+			return nil, sqlsource.Database{}, err
+		}
+		return db, sqlsource.Database{Dialect: "sqlite", DSN: dsn, Writer: db.Writer()}, nil
+	case "mariadb":
+		openStore, openQueries, dialect = mysql.Open, mysql.Open, "mysql"
+	}
+	db, err := openStore(ctx, dsn)
+	if err != nil {
+		return nil, sqlsource.Database{}, err
+	}
+	own, err := openQueries(ctx, dsn)
+	if err != nil {
+		return nil, sqlsource.Database{}, err
+	}
+	return db, sqlsource.Database{Dialect: dialect, DB: own.Reader(), Closer: own}, nil
+}
+
 // vestibule is the whole host, with one set open and one behind the sign-in.
-func vestibule(ctx context.Context, file string) (http.Handler, error) {
-	db, err := sqlite.Open(ctx, file)
+func vestibule(ctx context.Context, name, dsn string) (http.Handler, error) {
+	db, from, err := open(ctx, name, dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +120,7 @@ func vestibule(ctx context.Context, file string) (http.Handler, error) {
 		return nil, err
 	}
 	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
-	source, err := sqlsource.New(ctx, sqlsource.Database{Dialect: "sqlite", DSN: file, Writer: db.Writer()}, sqlsource.Config{
+	source, err := sqlsource.New(ctx, from, sqlsource.Config{
 		Guard: edm.GuardNone, Protected: reserved.Table,
 		EntitySets: []sqlsource.EntitySet{
 			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},

@@ -1,9 +1,16 @@
-// Bench measures the query endpoint against two yardsticks in one run: a
-// hand-written handler over database/sql for the same pages, and static bytes of
-// the same size. `make bench` runs it.
+// Bench measures the query endpoint over a million rows on SQLite, PostgreSQL and
+// MariaDB, which it starts itself, each against two yardsticks in one run: a
+// handler that was written by hand on the native driver for the same pages, and
+// static bytes of the same size. `make bench` runs it.
 //
 // Each contestant is a process of its own, so that the processor time of a
-// request can be read without that of the client. The contestants take turns,
-// and a row of the result is the median of the ratios of the rounds: a busy
-// machine slows all of them alike.
+// request can be read without that of the client; that of the database's
+// processes is shown beside it. The contestants take turns, and a row of the
+// result is the median of the ratios of the rounds: a busy machine slows all of
+// them alike.
+//
+// A program given by -rival is started with -db (sqlite, postgres, mariadb) and
+// -dsn for the same data. It must print the address of its service root as its
+// first line, such as http://127.0.0.1:4711, serve the table products as
+// Products, and end when its standard input does.
 package main

@@ -11,14 +11,31 @@ import (
 	"strings"
 )
 
+// settings are what the command line says.
+type settings struct {
+	db, dsn, dir, role, only, rival string
+	rows, rounds                    int
+}
+
 func main() {
-	rows := flag.Int("rows", 1_000_000, "how many products there are")
-	dir := flag.String("dir", ".cache/bench", "where the database is kept between runs")
-	rounds := flag.Int("rounds", 7, "how often the contestants take turns")
-	role := flag.String("role", "", "what a contestant's process serves: vestibule, baseline or static")
-	only := flag.String("only", "", "measure only what has this in its name")
+	var s settings
+	flag.StringVar(&s.db, "db", "sqlite,postgres,mariadb", "which databases to measure, one after the other")
+	flag.IntVar(&s.rows, "rows", 1_000_000, "how many products there are")
+	flag.StringVar(&s.dir, "dir", ".cache/bench", "where the SQLite database is kept between runs")
+	flag.IntVar(&s.rounds, "rounds", 7, "how often the contestants take turns")
+	flag.StringVar(&s.only, "only", "", "measure only what has this in its name")
+	flag.StringVar(&s.rival, "rival", "", "a program that serves the same data, to be shown beside; see the package comment")
+	flag.StringVar(&s.role, "role", "", "for the processes that this one starts: what to serve")
+	flag.StringVar(&s.dsn, "dsn", "", "for the processes that this one starts: the data")
 	flag.Parse()
-	if err := run(*role, *dir, *only, *rows, *rounds); err != nil {
+	ctx := context.Background()
+	err := error(nil)
+	if s.role != "" {
+		err = serve(ctx, s.role, s.db, s.dsn)
+	} else {
+		err = run(ctx, s)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -27,40 +44,66 @@ func main() {
 // errShort says that a row of the table fell short of its target.
 var errShort = errors.New("some rows fell short of their targets")
 
-func run(role, dir, only string, rows, rounds int) error {
-	ctx := context.Background()
-	file, err := filepath.Abs(filepath.Join(dir, fmt.Sprintf("bench-%d.db", rows)))
-	if err != nil {
-		return err
-	}
-	if role != "" {
-		return serve(ctx, role, file)
-	}
-	if err := makeData(ctx, file, rows); err != nil {
-		return fmt.Errorf("make data: %w", err)
-	}
-	b, err := start(file, rows, rounds)
-	if err != nil {
-		return err
-	}
-	defer b.stop()
-	within := 0
-	tests := slices.DeleteFunc(b.tests(), func(t test) bool { return !strings.Contains(t.name, only) })
-	for _, test := range tests {
-		ratio, err := test.measure()
+func run(ctx context.Context, s settings) error {
+	all, within := 0, 0
+	for _, db := range strings.Split(s.db, ",") {
+		dsn, err := s.data(ctx, db)
 		if err != nil {
-			return fmt.Errorf("%s: %w", test.name, err)
+			return fmt.Errorf("make data for %s: %w", db, err)
 		}
-		word := "SHORT"
-		if ok := ratio <= test.target; ok != test.atLeast || ratio == test.target {
-			word = "ok"
-			within++
+		n, ok, err := s.table(db, dsn)
+		if err != nil {
+			return fmt.Errorf("%s: %w", db, err)
 		}
-		fmt.Printf("%-46s ratio %6.3f target %6.3f %s\n", test.name, ratio, test.target, word)
+		all, within = all+n, within+ok
 	}
-	fmt.Printf("%d of %d within target\n", within, len(tests))
-	if within < len(tests) {
+	fmt.Printf("%d of %d within target\n", within, all)
+	if within < all {
 		return errShort
 	}
 	return nil
+}
+
+// data makes the data and returns where it is.
+func (s settings) data(ctx context.Context, db string) (dsn string, err error) {
+	switch db {
+	case "sqlite":
+		if dsn, err = filepath.Abs(filepath.Join(s.dir, fmt.Sprintf("bench-%d.db", s.rows))); err != nil {
+			return "", err
+		}
+		return dsn, makeData(ctx, dsn, s.rows)
+	case "postgres":
+		return postgresData(ctx, s.rows)
+	case "mariadb":
+		return mariadbData(ctx, s.rows)
+	}
+	return "", errors.New("there are sqlite, postgres and mariadb")
+}
+
+// table measures all rows for a database, and returns how many have a target, and how many are within it.
+func (s settings) table(db, dsn string) (all, within int, err error) {
+	b, err := start(db, dsn, s)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer b.stop()
+	fmt.Printf("%s, %d rows; µs of processor time per request: ours + its database | the other's + its database\n", db, s.rows)
+	tests := slices.DeleteFunc(b.tests(), func(t test) bool { return !strings.Contains(t.name, s.only) })
+	for _, test := range tests {
+		got, err := test.measure()
+		if err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", test.name, err)
+		}
+		target, word := "", ""
+		if test.target > 0 {
+			all++
+			target, word = fmt.Sprintf("%6.3f", test.target), "SHORT"
+			if got.ratio <= test.target {
+				word = "ok"
+				within++
+			}
+		}
+		fmt.Printf("%-52s %8.3f %8s %-6s %s\n", test.name, got.ratio, target, word, got.detail)
+	}
+	return all, within, nil
 }

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,40 +21,58 @@ type contestant struct {
 	base  string
 	stdin io.Closer
 	cmd   *exec.Cmd
+	// rival tells that it is not of this program, and has no path /usage.
+	rival bool
 }
 
 // A bench has all contestants running.
 type bench struct {
+	settings
 	vestibule, baseline, static *contestant
+	other                       *contestant // the rival; nil where none is given
+	server                      *server     // nil for SQLite
 	client                      *http.Client
 	cookie                      string
-	file                        string
-	rows, rounds                int
 	fresh                       int // makes an address that no cache has seen
 }
 
-func start(file string, rows, rounds int) (*bench, error) {
-	b := &bench{file: file, rows: rows, rounds: rounds, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}}}
+func start(db, dsn string, s settings) (*bench, error) {
+	s.db, s.dsn = db, dsn
+	b := &bench{settings: s, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}}}
 	for _, c := range []struct {
 		role string
 		into **contestant
-	}{{"vestibule", &b.vestibule}, {"baseline", &b.baseline}, {"static", &b.static}} {
-		started, err := startContestant(c.role, file, rows)
+	}{{"vestibule", &b.vestibule}, {"baseline", &b.baseline}, {"static", &b.static}, {"rival", &b.other}} {
+		if c.role == "rival" && s.rival == "" {
+			continue
+		}
+		started, err := b.startContestant(c.role)
 		if err != nil {
 			b.stop()
 			return nil, fmt.Errorf("start %s: %w", c.role, err)
 		}
 		*c.into = started
 	}
+	var err error
+	if b.server, err = findServer(db, dsn); err != nil {
+		b.stop()
+		return nil, err
+	}
 	return b, b.signIn()
 }
 
-func startContestant(role, file string, rows int) (*contestant, error) {
+func (b *bench) startContestant(role string) (*contestant, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self, "-role", role, "-rows", fmt.Sprint(rows), "-dir", file[:strings.LastIndex(file, "/")]) //nolint:gosec // itself
+	args := []string{"-db", b.db, "-dsn", b.dsn}
+	if role == "rival" {
+		self = b.rival
+	} else {
+		args = append(args, "-role", role)
+	}
+	cmd := exec.Command(self, args...) //nolint:gosec // itself, or what the caller names
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -69,11 +86,11 @@ func startContestant(role, file string, rows int) (*contestant, error) {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	return &contestant{strings.TrimSpace(line), in, cmd}, err
+	return &contestant{strings.TrimSpace(line), in, cmd, role == "rival"}, err
 }
 
 func (b *bench) stop() {
-	for _, c := range []*contestant{b.vestibule, b.baseline, b.static} {
+	for _, c := range []*contestant{b.vestibule, b.baseline, b.static, b.other} {
 		if c != nil {
 			c.stop()
 		}
@@ -142,6 +159,9 @@ func (b *bench) get(c *contestant, path string, first *time.Duration) ([]byte, e
 // usage returns the contestant's processor time in µs, and the most memory
 // in KiB that it has had since it was last asked.
 func (b *bench) usage(c *contestant) (cpu, rss int, err error) {
+	if c.rival {
+		return int(sum(threads(c.cmd.Process.Pid)) / 1000), 0, nil
+	}
 	text, err := b.get(c, "/usage", nil)
 	if err != nil {
 		return 0, 0, err
@@ -150,48 +170,34 @@ func (b *bench) usage(c *contestant) (cpu, rss int, err error) {
 	return cpu, rss, err
 }
 
-// cost returns the processor time of a request in µs, over n of them.
-func (b *bench) cost(c *contestant, n int, path func() string) (float64, error) {
+// spent is what a request costs: processor time of the contestant and of the
+// database's processes, and time until it was answered, in µs.
+type spent struct{ host, server, wall float64 }
+
+// cost returns what a request costs, over n of them.
+func (b *bench) cost(c *contestant, n int, path func() string) (spent, error) {
+	return b.costOf(c, n, path, func([]byte) error { return nil })
+}
+
+// costOf hands the answers on; what is done with them is not part of the cost, but for the time.
+func (b *bench) costOf(c *contestant, n int, path func() string, see func([]byte) error) (spent, error) {
 	before, _, err := b.usage(c)
 	if err != nil {
-		return 0, err
+		return spent{}, err
 	}
+	server, begin := b.server.used(), time.Now()
 	for range n {
-		if _, err := b.get(c, path(), nil); err != nil {
-			return 0, err
+		body, err := b.get(c, path(), nil)
+		if err == nil {
+			err = see(body)
+		}
+		if err != nil {
+			return spent{}, err
 		}
 	}
-	after, _, err := b.usage(c)
-	return float64(after-before) / float64(n), err
-}
-
-// A side is a contestant and what it is asked.
-type side struct {
-	c    *contestant
-	n    int
-	path func() string
-}
-
-// ratio lets two sides take turns and returns the median of the rounds' ratios.
-func (b *bench) ratio(one, other side) (float64, error) { return b.ratioOf(b.rounds, one, other) }
-
-func (b *bench) ratioOf(rounds int, one, other side) (float64, error) {
-	var ratios []float64
-	for round := range rounds + 1 {
-		x, err := b.cost(one.c, one.n, one.path)
-		if err != nil {
-			return 0, err
-		}
-		y, err := b.cost(other.c, other.n, other.path)
-		if err != nil {
-			return 0, err
-		}
-		if round > 0 { // the first warms up
-			ratios = append(ratios, x/y)
-		}
-	}
-	slices.Sort(ratios)
-	return ratios[len(ratios)/2], nil
+	wall, after := time.Since(begin), b.server.used()
+	now, _, err := b.usage(c)
+	return spent{float64(now-before) / float64(n), after.since(server) / float64(n), float64(wall.Microseconds()) / float64(n)}, err
 }
 
 // anew adds a custom option, so that no cache knows the address.
@@ -208,63 +214,68 @@ func (b *bench) anew(path string) func() string {
 
 func always(path string) func() string { return func() string { return path } }
 
-// walk follows next links from the first page to the last and returns the
-// processor time of a page over the last n.
-func (b *bench) walk(path string, n int) (float64, error) {
-	pages, seen, before := 0, 0, 0
-	total := (b.rows + 199) / 200
-	for path != "" {
-		if pages == total-n {
-			cpu, _, err := b.usage(b.vestibule)
-			if err != nil {
-				return 0, err
-			}
-			before = cpu
-		}
-		body, err := b.get(b.vestibule, path, nil)
-		if err != nil {
-			return 0, err
-		}
+// walk follows next links from the first page to the last, and returns what a page costs over the first n and over the
+// last n of them. Every row must be there once.
+func (b *bench) walk(path string, n int) (first, last spent, err error) {
+	seen := make([]bool, b.rows+1)
+	rows, total := 0, (b.rows+199)/200
+	next := func() string { return path }
+	see := func(body []byte) error {
 		var page struct {
 			Next  string `json:"@odata.nextLink"`
 			Value []struct{ ID int }
 		}
 		if err := json.Unmarshal(body, &page); err != nil {
-			return 0, err
+			return err
 		}
-		pages++
-		seen += len(page.Value)
+		for _, row := range page.Value {
+			if seen[row.ID] {
+				return fmt.Errorf("the walk saw row %d twice", row.ID)
+			}
+			seen[row.ID] = true
+			rows++
+		}
 		path = strings.TrimPrefix(page.Next, b.vestibule.base)
+		return nil
 	}
-	after, _, err := b.usage(b.vestibule)
-	if seen != b.rows {
-		err = errors.Join(err, fmt.Errorf("the walk saw %d rows of %d", seen, b.rows))
+	for done := 0; path != ""; done += n {
+		pages := min(n, max(total-done, 1))
+		s, err := b.costOf(b.vestibule, pages, next, see)
+		if err != nil {
+			return first, last, err
+		}
+		if done == 0 {
+			first = s
+		}
+		last = s
 	}
-	return float64(after-before) / float64(n), err
+	if rows != b.rows {
+		err = fmt.Errorf("the walk saw %d rows of %d", rows, b.rows)
+	}
+	return first, last, err
 }
 
-// throughput returns requests per second with a number of clients, for a second.
-func (b *bench) throughput(clients int) (float64, error) {
+// crowd returns what a page costs when a number of clients ask for n pages each at once.
+func (b *bench) crowd(clients, n int) (spent, error) {
 	var all sync.WaitGroup
-	var mu sync.Mutex
-	done, failed := 0, error(nil)
-	begin := time.Now()
+	failed := make([]error, clients)
+	before, _, err := b.usage(b.vestibule)
+	if err != nil {
+		return spent{}, err
+	}
+	server, begin := b.server.used(), time.Now()
 	for i := range clients {
 		all.Go(func() {
-			for n := 0; time.Since(begin) < time.Second; n++ {
-				_, err := b.get(b.vestibule, fmt.Sprintf("/odata/Products?fresh=%d.%d.%d", begin.UnixNano(), i, n), nil)
-				mu.Lock()
-				done++
-				failed = errors.Join(failed, err)
-				mu.Unlock()
-				if err != nil {
-					return
-				}
+			for k := 0; k < n && failed[i] == nil; k++ {
+				_, failed[i] = b.get(b.vestibule, fmt.Sprintf("/odata/Products?fresh=%d.%d.%d", begin.UnixNano(), i, k), nil)
 			}
 		})
 	}
 	all.Wait()
-	return float64(done) / time.Since(begin).Seconds(), failed
+	wall, after := time.Since(begin), b.server.used()
+	now, _, err := b.usage(b.vestibule)
+	total := float64(clients * n)
+	return spent{float64(now-before) / total, after.since(server) / total, float64(wall.Microseconds()) / total}, errors.Join(append(failed, err)...)
 }
 
 // skip is an address at a random depth.

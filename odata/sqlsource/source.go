@@ -103,7 +103,7 @@ func open(ctx context.Context, db Database) (engine.DB, error) {
 	if db.Dialect == "mysql" {
 		return engine.NewMySQL(ctx, db.DB.DB)
 	}
-	return engine.NewSQL(db.DB.DB), nil
+	return engine.NewPostgres(db.DB.DB), nil
 }
 
 func (s *Source) load(ctx context.Context, cfg Config, db Database) error {

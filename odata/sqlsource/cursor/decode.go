@@ -262,6 +262,10 @@ func (d *decoder) decimal(v *plan.Value, c *engine.Cell, scale int) bool {
 		if !plainNumber(c.Bytes) {
 			return false
 		}
+		if n := len(c.Bytes) - scale - 1; scale > 0 && n > 0 && c.Bytes[n] == '.' { // as it is
+			v.Bytes = c.Bytes
+			return true
+		}
 		d.arena = append(d.arena, c.Bytes...)
 	}
 	d.pad(from, scale)
@@ -338,6 +342,10 @@ func (d *decoder) guid(v *plan.Value, c *engine.Cell) bool {
 
 // time writes dates and times as they stand in JSON.
 func (d *decoder) time(v *plan.Value, c *engine.Cell, k edm.Kind) bool {
+	if c.Plain && (k == edm.DateTimeOffset && len(c.Bytes) > len(time.DateOnly) || k == edm.Date && len(c.Bytes) == len(time.DateOnly)) {
+		v.Bytes = c.Bytes
+		return true
+	}
 	from := len(d.arena)
 	var ok bool
 	switch c.Kind {

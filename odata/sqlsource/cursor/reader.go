@@ -60,6 +60,11 @@ func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 			return r, err
 		}
 	}
+	if page.Together() && p.Kind == plan.Collection {
+		if r, err := o.counted(ctx, p, page, stamps); r != nil || err != nil {
+			return r, err
+		}
+	}
 	tx, err := o.DB.Begin(ctx, engine.Need{
 		Snapshot: p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil && !o.Stamps,
 		Rows:     p.Top.Page.Read,

@@ -20,6 +20,8 @@ type Cell struct {
 	Int   int64
 	Float float64
 	Bytes []byte
+	// Plain tells that Bytes are a date or an instant exactly as JSON has it.
+	Plain bool
 }
 
 // DB runs the statements of requests. It is safe for concurrent use.

@@ -112,7 +112,7 @@ func IsOutOfRange(err error) bool {
 }
 
 // hasSQLState tells whether an error of PostgreSQL has a SQLSTATE that begins with one of the prefixes. The error is
-// known by its method, so that no driver for PostgreSQL is linked where none is used.
+// known by its method, which those of other drivers than pgx have as well.
 func hasSQLState(err error, prefixes ...string) bool {
 	var state interface{ SQLState() string }
 	return errors.As(err, &state) &&

@@ -5,36 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
 // SQL reads through database/sql. The handle stays the caller's.
-type SQL struct {
-	db *sql.DB
-	// bound puts the time that is left into a statement; nil where the driver stops the server by itself.
-	bound func(query string, left time.Duration) string
-}
+type SQL struct{ db *sql.DB }
 
 // NewSQL makes a DB of an open handle on PostgreSQL.
 func NewSQL(db *sql.DB) *SQL { return &SQL{db: db} }
-
-// NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver does not cancel a statement on the server
-// when its context ends, so each statement carries its own time limit, in the syntax of MariaDB or of MySQL.
-func NewMySQL(ctx context.Context, db *sql.DB) (*SQL, error) {
-	var version string
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
-		return nil, fmt.Errorf("ask for the version: %w", err)
-	}
-	if strings.Contains(strings.ToLower(version), "mariadb") {
-		return &SQL{db, func(query string, left time.Duration) string {
-			return fmt.Sprintf("SET STATEMENT max_statement_time=%.3f FOR %s", left.Seconds(), query)
-		}}, nil
-	}
-	return &SQL{db, func(query string, left time.Duration) string {
-		return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", left.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
-	}}, nil
-}
 
 // Close does nothing: the handle is the caller's.
 func (db *SQL) Close() error { return nil }
@@ -46,13 +24,13 @@ func (db *SQL) Begin(ctx context.Context, need Need) (Tx, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &sqlTx{ctx: ctx, q: conn, end: conn.Close, bound: db.bound}, nil
+		return &sqlTx{ctx: ctx, q: conn, end: conn.Close}, nil
 	}
 	tx, err := db.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
-	return &sqlTx{ctx: ctx, q: tx, end: tx.Rollback, bound: db.bound}, nil
+	return &sqlTx{ctx: ctx, q: tx, end: tx.Rollback}, nil
 }
 
 type querier interface {
@@ -64,8 +42,6 @@ type sqlTx struct {
 	q    querier
 	end  func() error
 	done bool
-
-	bound func(string, time.Duration) string
 }
 
 func (tx *sqlTx) Interleaves() bool { return false }
@@ -84,9 +60,6 @@ func (tx *sqlTx) Close() error {
 }
 
 func (tx *sqlTx) Query(query string, args []any) (Cursor, error) {
-	if deadline, ok := tx.ctx.Deadline(); ok && tx.bound != nil {
-		query = tx.bound(query, max(time.Until(deadline), time.Millisecond))
-	}
 	// The rows live as long as the cursor that is handed out; whoever has it closes them.
 	rows, err := tx.q.QueryContext(tx.ctx, query, args...) //nolint:rowserrcheck // the cursor's Next asks for the fault
 	if err != nil {
@@ -121,15 +94,17 @@ func (c *sqlCursor) Row(cells []Cell) error {
 	}
 	c.arena = c.arena[:0]
 	for i, v := range c.values {
-		if err := c.cell(&cells[i], v); err != nil {
+		var err error
+		if c.arena, err = cellOf(&cells[i], v, c.arena); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cell brings what drivers give into the five storage classes; times become text.
-func (c *sqlCursor) cell(cell *Cell, v any) error {
+// cellOf brings what drivers give into the five storage classes; times become text. What it has to write goes to the
+// arena, which it gives back.
+func cellOf(cell *Cell, v any, arena []byte) ([]byte, error) {
 	*cell = Cell{}
 	switch v := v.(type) {
 	case nil:
@@ -151,19 +126,19 @@ func (c *sqlCursor) cell(cell *Cell, v any) error {
 	case float64:
 		cell.Kind, cell.Float = Float, v
 	case string:
-		from := len(c.arena)
-		c.arena = append(c.arena, v...)
-		cell.Kind, cell.Bytes = Text, c.arena[from:len(c.arena):len(c.arena)]
+		from := len(arena)
+		arena = append(arena, v...)
+		cell.Kind, cell.Bytes = Text, arena[from:len(arena):len(arena)]
 	case []byte:
 		cell.Kind, cell.Bytes = Text, v
 	case time.Time:
-		from := len(c.arena)
-		c.arena = v.UTC().AppendFormat(c.arena, time.RFC3339Nano)
-		cell.Kind, cell.Bytes = Text, c.arena[from:len(c.arena):len(c.arena)]
+		from := len(arena)
+		arena = v.UTC().AppendFormat(arena, time.RFC3339Nano)
+		cell.Kind, cell.Bytes = Text, arena[from:len(arena):len(arena)]
 	default:
-		return fmt.Errorf("a column has type %T", v)
+		return arena, fmt.Errorf("a column has type %T", v)
 	}
-	return nil
+	return arena, nil
 }
 
 func (c *sqlCursor) Close() error { return c.rows.Close() }

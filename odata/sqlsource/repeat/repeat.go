@@ -107,7 +107,7 @@ func wrongAccess(err error) bool {
 	return hasState(err, "28", "3D", "42") || hasNumber(err, 1044, 1045, 1049)
 }
 
-// safe asks errors of pgconn, which is not linked where PostgreSQL is not used.
+// safe asks errors of pgconn, by their method.
 func safe(err error) bool {
 	var told interface{ SafeToRetry() bool }
 	return errors.As(err, &told) && told.SafeToRetry()

@@ -51,6 +51,8 @@ type dialect interface {
 	// stamp names the state of the data that a statement sees, as text, null where that cannot be told; empty where no
 	// statement can.
 	stamp() string
+	// remote tells that a statement is a journey to a server, and a transaction two more.
+	remote() bool
 	// fence ends a derived table that the database must not merge into the query around it; "" where a lateral join is
 	// to be used instead.
 	fence() string

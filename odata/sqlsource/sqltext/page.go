@@ -24,6 +24,8 @@ type Page struct {
 	list, from  frag
 	order, keys frag
 	items       []sortItem
+	// total is the number of all rows, to be asked for with those of the page; empty where that takes a statement of its own.
+	total frag
 	// derived is the query whose shared expressions are computed for the rows of the page alone: they decide neither on
 	// its rows nor on their order. nil where there are none, or where they do.
 	derived *plan.Query
@@ -78,6 +80,9 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	p.list, p.keys = plain(parts), join(", ", keys...)
 	if len(n.Query.Order) > 0 {
 		p.order = g.orders(n.Query.Order)
+	}
+	if n.Count && len(n.Expand) == 0 && n.Page.Read > 0 && p.derived == nil && g.d.remote() {
+		p.total = fill("($1)", g.count(n))
 	}
 	p.Shape = shape(p.from, p.order)
 	return p
@@ -139,6 +144,22 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 	}
 	from := p.g.derivedPage(p.derived, join(" ", append(tail, p.g.d.limit(read, skip))...))
 	return p.g.finish(join(" ", p.ended(from)...))
+}
+
+// Together tells whether Counted can be asked for the rows and the number of all.
+func (p *Page) Together() bool { return p.total.sql != "" }
+
+// Counted is like Rows, with the number of all rows as a further column, and the stamp as the last if it is asked for: one
+// statement sees one state of the data, and needs no transaction for that. It tells no number where the page has no row.
+func (p *Page) Counted(read, skip int64, stamped bool) Statement {
+	list := join(", ", p.list, p.total)
+	if stamped {
+		list = join(", ", list, text(p.g.d.stamp()))
+	}
+	if p.deep > 0 && skip >= p.deep {
+		return p.deferred(list, frag{}, read, skip)
+	}
+	return p.statement(list, frag{}, read, skip, nil)
 }
 
 // Step reads only the key of the row behind skip ones.

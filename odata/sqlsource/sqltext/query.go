@@ -9,11 +9,13 @@ import (
 )
 
 // Count is the statement for the number of entities of a node, whatever its page.
-func (g *Generator) Count(n *plan.Node) Statement {
+func (g *Generator) Count(n *plan.Node) Statement { return g.finish(g.count(n)) }
+
+func (g *Generator) count(n *plan.Node) frag {
 	f := g.from(shares(n.Query, n.Query.Filter))
 	// Without a condition SQLite counts the entries of an index page by page.
 	f.sql = strings.TrimSuffix(f.sql, " WHERE 1 = 1")
-	return g.finish(fill("SELECT COUNT(*) $1", f))
+	return fill("SELECT COUNT(*) $1", f)
 }
 
 // Exists is the statement that finds out whether the entity that a query starts from is there.
@@ -228,3 +230,9 @@ func (g *Generator) fromEntity(q *plan.Query) frag {
 	}
 	return join(" AND ", parts...)
 }
+
+func (postgres) remote() bool { return true }
+
+func (mysql) remote() bool { return true }
+
+func (sqlite) remote() bool { return false }

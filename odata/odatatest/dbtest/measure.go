@@ -1,0 +1,33 @@
+package dbtest
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Start starts a server of its own for a program that measures, and returns the data source name of an empty database on
+// it, called "bench". The dialect is "postgres" or "mysql"; args are further arguments of the server's command. The server
+// and its data live as long as the process that started it, however that ends.
+func Start(dialect string, args ...string) (dsn string, err error) {
+	e, name, database := postgresEngine(), postgresDSN, "postgres"
+	switch dialect {
+	case "postgres":
+	case "mysql":
+		e, name, database = mariadbEngine(), mysqlDSN, ""
+	default:
+		return "", fmt.Errorf("there is no server for %q", dialect)
+	}
+	programs, ok := e.find()
+	if !ok {
+		return "", errors.New(e.name + " is missing: " + e.remedy)
+	}
+	serve := e.serve
+	e.serve = func(bin []string, dir string) []string { return append(serve(bin, dir), args...) }
+	srv, err := start(e, programs)
+	if err != nil {
+		return "", fmt.Errorf("start %s: %w", e.name, err)
+	}
+	// The lifeline must stay open: a file that nobody refers to is closed by its finalizer.
+	shared.started = append(shared.started, srv)
+	return name(srv.dir, "bench"), admin(e.driver, name(srv.dir, database), "CREATE DATABASE bench")
+}

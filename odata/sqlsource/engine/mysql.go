@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// MySQL reads rows as the driver hands them to database/sql, which would copy each text. The pool stays that of
+// database/sql. The handle stays the caller's.
+type MySQL struct {
+	db *sql.DB
+	// bound puts the time that is left into a statement.
+	bound func(query string, left time.Duration) string
+}
+
+// NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver does not cancel a statement on the server
+// when its context ends, so each statement carries its own time limit, in the syntax of MariaDB or of MySQL.
+func NewMySQL(ctx context.Context, db *sql.DB) (*MySQL, error) {
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return nil, fmt.Errorf("ask for the version: %w", err)
+	}
+	if strings.Contains(strings.ToLower(version), "mariadb") {
+		return &MySQL{db, func(query string, left time.Duration) string {
+			return fmt.Sprintf("SET STATEMENT max_statement_time=%.3f FOR %s", left.Seconds(), query)
+		}}, nil
+	}
+	return &MySQL{db, func(query string, left time.Duration) string {
+		return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", left.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
+	}}, nil
+}
+
+// Close does nothing: the handle is the caller's.
+func (db *MySQL) Close() error { return nil }
+
+// Begin takes a connection, and for a snapshot starts a repeatable read transaction on it.
+func (db *MySQL) Begin(ctx context.Context, need Need) (Tx, error) {
+	conn, err := db.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := &driverTx{ctx: ctx, conn: conn, bound: db.bound}
+	if !need.Snapshot {
+		return tx, nil
+	}
+	err = tx.with(func(c driver.Conn) (err error) {
+		begins, ok := c.(driver.ConnBeginTx)
+		if !ok {
+			return fmt.Errorf("the driver's connection is a %T, which begins no transactions with options", c)
+		}
+		tx.begun, err = begins.BeginTx(ctx, driver.TxOptions{Isolation: driver.IsolationLevel(sql.LevelRepeatableRead), ReadOnly: true})
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, tx.Close())
+	}
+	return tx, nil
+}
+
+type driverTx struct {
+	ctx   context.Context
+	conn  *sql.Conn
+	bound func(string, time.Duration) string
+	begun driver.Tx
+	done  bool
+}
+
+func (tx *driverTx) Interleaves() bool { return false }
+
+func (tx *driverTx) Version() string { return "" }
+
+// with hands out the driver's connection. A sql.Conn keeps it to itself until it is closed, which is what makes it safe to
+// go on with its rows behind use. The pool drops the connection when use says that it is broken.
+func (tx *driverTx) with(use func(driver.Conn) error) error {
+	return tx.conn.Raw(func(c any) error { return use(c.(driver.Conn)) }) //nolint:forcetypeassert // what database/sql drives
+}
+
+func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
+	if deadline, ok := tx.ctx.Deadline(); ok {
+		query = tx.bound(query, max(time.Until(deadline), time.Millisecond))
+	}
+	values := make([]driver.NamedValue, len(args))
+	for i, v := range args {
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
+	}
+	cur := &driverCursor{}
+	err := tx.with(func(c driver.Conn) (err error) {
+		err = driver.ErrSkip
+		if direct, ok := c.(driver.QueryerContext); ok {
+			cur.rows, err = direct.QueryContext(tx.ctx, query, values)
+		}
+		if errors.Is(err, driver.ErrSkip) { // as drivers do that leave parameters to the server
+			return cur.prepare(tx.ctx, c, query, values)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, cur.Close())
+	}
+	return cur, nil
+}
+
+func (tx *driverTx) Close() error {
+	if tx.done {
+		return nil
+	}
+	tx.done = true
+	var err error
+	if tx.begun != nil {
+		err = tx.with(func(driver.Conn) error { return tx.begun.Rollback() })
+	}
+	if closed := tx.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
+		err = errors.Join(err, closed)
+	}
+	if tx.ctx.Err() != nil {
+		return nil // its end is told by what was read
+	}
+	return err
+}
+
+type driverCursor struct {
+	rows   driver.Rows
+	stmt   driver.Stmt // nil where the rows need none
+	values []driver.Value
+	arena  []byte
+}
+
+func (c *driverCursor) prepare(ctx context.Context, conn driver.Conn, query string, values []driver.NamedValue) error {
+	prepares, ok := conn.(driver.ConnPrepareContext)
+	if !ok {
+		return fmt.Errorf("the driver's connection is a %T, which prepares no statements", conn)
+	}
+	stmt, err := prepares.PrepareContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	c.stmt = stmt
+	queries, ok := stmt.(driver.StmtQueryContext)
+	if !ok {
+		return fmt.Errorf("the driver's statement is a %T, which gives no rows", stmt)
+	}
+	c.rows, err = queries.QueryContext(ctx, values)
+	return err
+}
+
+func (c *driverCursor) Next() (bool, error) {
+	if c.values == nil {
+		c.values = make([]driver.Value, len(c.rows.Columns()))
+	}
+	switch err := c.rows.Next(c.values); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, io.EOF):
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
+// Row leaves texts where the driver has them: they live until its next row.
+func (c *driverCursor) Row(cells []Cell) error {
+	if len(c.values) != len(cells) {
+		return fmt.Errorf("there are %d columns instead of %d", len(c.values), len(cells))
+	}
+	c.arena = c.arena[:0]
+	for i, v := range c.values {
+		var err error
+		if c.arena, err = cellOf(&cells[i], v, c.arena); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *driverCursor) Close() error {
+	var err error
+	if c.rows != nil {
+		err = c.rows.Close()
+		c.rows = nil
+	}
+	if c.stmt != nil {
+		err = errors.Join(err, c.stmt.Close())
+		c.stmt = nil
+	}
+	return err
+}
