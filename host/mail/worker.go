@@ -163,22 +163,25 @@ func (w *Worker) work(ctx context.Context, item Item) {
 	if err != nil {
 		reason = redact(err.Error())
 	}
-	// The outcome is written down even when the host is stopping.
-	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.SendTimeout)
+	// The outcome is written down even when the host is stopping, which bounds the time for
+	// it, and after a while in which the database was away: until the lease ends, nobody
+	// else takes the mail.
+	done, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.SendTimeout+time.Minute)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(w.o.SendTimeout, cancel) })()
 	switch now := w.o.Now(); outcome {
 	case Sent, Dropped:
-		err = w.finish(done, item)
+		err = note(done, func() error { return w.o.Outbox.MailDone(done, item.ID) })
 	case Retried:
 		next := now.Add(pause(item.Attempt, w.o.Jitter()))
 		log.Warn("mail not sent, to be repeated", "error", reason, "next", next.UTC().Format(time.RFC3339))
-		err = w.o.Outbox.RetryMail(done, item.ID, item.Attempt, next, reason)
+		err = note(done, func() error { return w.o.Outbox.RetryMail(done, item.ID, item.Attempt, next, reason) })
 	case Returned:
 		log.Info("mail given back, because the host stops")
-		err = w.o.Outbox.RetryMail(done, item.ID, item.Attempt, now, reason)
+		err = note(done, func() error { return w.o.Outbox.RetryMail(done, item.ID, item.Attempt, now, reason) })
 	case Dead:
 		log.Error("mail given up: mend the cause; the person can ask again", "error", reason)
-		err = w.o.Outbox.BuryMail(done, item.ID, item.Attempt, now, reason)
+		err = note(done, func() error { return w.o.Outbox.BuryMail(done, item.ID, item.Attempt, now, reason) })
 	}
 	if err != nil {
 		log.Error("mail's outcome not noted, another attempt will follow", "outcome", outcome, "error", redact(err.Error()))
@@ -231,12 +234,12 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	})
 }
 
-// finish deletes the item, and tries several times: if the row stays, the
-// person gets the mail twice.
-func (w *Worker) finish(ctx context.Context, item Item) error {
-	var err error
-	for wait := 100 * time.Millisecond; wait < 5*time.Second; wait *= 4 {
-		if err = w.o.Outbox.MailDone(ctx, item.ID); err == nil {
+// note writes an outcome down, again and again until ctx ends: if the row stays as it is,
+// the person gets the mail twice, or late.
+func note(ctx context.Context, write func() error) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := write()
+		if err == nil {
 			return nil
 		}
 		select {
@@ -245,7 +248,6 @@ func (w *Worker) finish(ctx context.Context, item Item) error {
 		case <-time.After(wait):
 		}
 	}
-	return err
 }
 
 func (w *Worker) succeeded() {

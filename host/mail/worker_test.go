@@ -405,6 +405,31 @@ func TestStopEndsWhatTakesTooLong(t *testing.T) {
 	}
 }
 
+// What came of a mail is noted when the database is back, and the mail is due again then:
+// it once waited for the end of its lease.
+func TestOutcomeOutlivesTheOutbox(t *testing.T) {
+	box := &outbox{}
+	id, known := box.add(reset("ada")), make(chan struct{})
+	r := start(t, box, transport(func(context.Context, mail.Message) error {
+		box.fail(errors.New("database is gone"))
+		return errors.New("no mail server")
+	}), func(o *mail.Options) {
+		o.Jitter = func() float64 { // asked when the outcome is known
+			close(known)
+			return 0
+		}
+	})
+	<-known
+	time.Sleep(150 * time.Millisecond) // for a look that fails
+	box.fail(nil)
+	if o := <-r.outcomes; o != mail.Retried {
+		t.Errorf("outcome %s", o)
+	}
+	if got, _ := box.row(id); got.due != noon().Add(10*time.Second) {
+		t.Errorf("due at %v", got.due)
+	}
+}
+
 // A stop never gives up a mail, and one that is leased just then is sent or given
 // back.
 func TestStopKeepsNoLease(t *testing.T) {
