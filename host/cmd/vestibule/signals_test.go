@@ -4,18 +4,24 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/net/websocket"
 )
 
 // SIGTERM drains: balancers learn it, and people are answered. SIGINT does not, and a
-// second signal of either kind ends the host at once.
+// second signal of either kind ends the host at once. WebSockets last for the drain and
+// are cut at its end.
 func TestStopSignals(t *testing.T) {
 	const never = "1h" // longer than the test
 	for _, tt := range []struct {
@@ -31,12 +37,20 @@ func TestStopSignals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			cmd, base := serveAlone(t, "server.drain="+never)
+			socket, err := websocket.Dial(strings.Replace(base, "http", "ws", 1)+"/app/echo", "", base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = socket.Close() }()
 			for i, signal := range tt.signals {
 				if err := cmd.Process.Signal(signal); err != nil {
 					t.Fatal(err)
 				}
 				if i == 0 && tt.drains {
 					lookAtDraining(t, base)
+					if err := echoed(socket); err != nil {
+						t.Error("a WebSocket while the host drains:", err)
+					}
 				}
 			}
 			ended := make(chan error, 1)
@@ -47,11 +61,23 @@ func TestStopSignals(t *testing.T) {
 				if err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() != tt.code {
 					t.Errorf("the host ended with %v, want %d", err, tt.code)
 				}
+				if echoed(socket) == nil {
+					t.Error("a WebSocket outlives the host")
+				}
 			case <-time.After(time.Minute):
 				t.Error("the host did not end")
 			}
 		})
 	}
+}
+
+// echoed sends a text over a WebSocket and waits for it to come back.
+func echoed(socket *websocket.Conn) error {
+	var text string
+	if err := websocket.Message.Send(socket, "a text"); err != nil {
+		return err
+	}
+	return websocket.Message.Receive(socket, &text)
 }
 
 // lookAtDraining wants what a host answers while it drains.
@@ -86,12 +112,16 @@ func lookAtDraining(t *testing.T, base string) {
 	}
 }
 
-// serveAlone starts a host on a new SQLite database, and returns its address.
+// serveAlone starts a host on a new SQLite database, with an application that echoes
+// over WebSockets, and returns its address.
 func serveAlone(t *testing.T, set string, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.hcl")
-	if err := os.WriteFile(file, []byte("server {\n  address = \"127.0.0.1:0\"\n}\n"), 0o600); err != nil {
+	echo := httptest.NewServer(websocket.Handler(func(c *websocket.Conn) { _, _ = io.Copy(c, c) }))
+	t.Cleanup(echo.Close)
+	text := "server {\n  address = \"127.0.0.1:0\"\n}\nroute \"app\" {\n  path  = \"/app\"\n  proxy = \"" + echo.URL + "\"\n  guard = \"none\"\n}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := vestibuleCommand(t, "-c", file, "--set", set, "serve")
