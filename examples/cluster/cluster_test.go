@@ -37,14 +37,22 @@ func TestCluster(t *testing.T) {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	var table []string
-	for name, start := range map[string]func(*testing.T, *scene) stack{"postgres": startPatronis, "mysql": startGaleras} {
+	for _, database := range []struct {
+		name  string
+		start func(*testing.T, *scene) stack
+	}{{"postgres", startPatronis}, {"mysql", startGaleras}} {
+		name := database.name
 		if only := os.Getenv("CLUSTER_DATABASE"); only != "" && only != name {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			w := newSite(t, s, start(t, s), binary, 2500)
+			w := newSite(t, s, database.start(t, s), binary, 2500)
 			for _, f := range faults() {
 				if only := os.Getenv("CLUSTER_FAULT"); f.of != "" && f.of != name || only != "" && !strings.Contains(f.name, only) {
+					continue
+				}
+				if end, ok := t.Deadline(); ok && time.Until(end) < 2*time.Minute {
+					t.Errorf("no time is left for %q", f.name)
 					continue
 				}
 				t.Run(f.name, func(t *testing.T) {

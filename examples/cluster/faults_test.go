@@ -64,7 +64,7 @@ func fillDisk(t *testing.T, w *site) func() {
 
 func exhaust(t *testing.T, w *site) func() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	t.Logf("%d connections taken", w.exhaust(t, ctx))
+	t.Logf("%d connections taken", w.exhaust(ctx, t))
 	time.Sleep(5 * time.Second)
 	cancel()
 	return nothing

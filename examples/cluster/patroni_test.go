@@ -158,7 +158,7 @@ func (n *patroni) makeDisk(t *testing.T) {
 		}
 	}
 	own(t, n.disk, "postgres")
-	if err := os.Chmod(n.disk, 0o700); err != nil { //nolint:gosec // a folder
+	if err := os.Chmod(n.disk, 0o700); err != nil {
 		t.Fatal(err)
 	}
 }

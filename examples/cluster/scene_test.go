@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -42,7 +41,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // servers run as somebody else
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	r, w, err := os.Pipe()
@@ -75,7 +74,7 @@ type program struct {
 func (s *scene) folder(t *testing.T, name, account string) string {
 	t.Helper()
 	dir := filepath.Join(s.dir, name)
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // servers run as somebody else
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	own(t, dir, account)
@@ -207,7 +206,7 @@ func within(t *testing.T, limit time.Duration, what string, f func() error) {
 	}
 }
 
-// find returns where a program is, or skips the test.
+// find returns where a program is.
 func find(t *testing.T, name string, patterns ...string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil && len(patterns) == 0 {
@@ -218,6 +217,6 @@ func find(t *testing.T, name string, patterns ...string) string {
 			return found[len(found)-1]
 		}
 	}
-	t.Fatal(fmt.Sprintf("no %s: `make test-cluster` needs it", name))
+	t.Fatalf("no %s: `make test-cluster` needs it", name)
 	return ""
 }

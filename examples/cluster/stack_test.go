@@ -83,7 +83,7 @@ func (st stack) open(t *testing.T) *sql.DB {
 // exhaust takes all connections that the database gives, ends half of those of the
 // hosts, so that they need new ones, and gives all back when ctx ends. It returns how
 // many it has taken.
-func (st stack) exhaust(t *testing.T, ctx context.Context) int {
+func (st stack) exhaust(ctx context.Context, t *testing.T) int {
 	t.Helper()
 	db := st.open(t)
 	taken := 0
