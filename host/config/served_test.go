@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ type hold func(odata.Source) odata.Source
 func serveOn(t *testing.T, driver, database, odata string, wrap hold, prepare ...string) served {
 	t.Helper()
 	dsn := map[string]func(testing.TB) string{
-		"sqlite": func(testing.TB) string { return "app.db" }, "postgres": dbtest.Postgres, "mysql": dbtest.MySQL,
+		"sqlite": func(t testing.TB) string { return filepath.Join(t.TempDir(), "app.db") }, "postgres": dbtest.Postgres, "mysql": dbtest.MySQL,
 	}[driver](t)
 	return serveAt(t, driver, dsn, database, odata, wrap, prepare...)
 }

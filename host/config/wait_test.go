@@ -2,21 +2,22 @@ package config_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // What keeps a request from the database is answered with 503 once database.wait is
 // over: all connections in use, under the defaults of production, or a lock that
 // somebody else holds. Nobody waits for ever, and nothing of it is a 500.
 func TestDatabaseWait(t *testing.T) {
+	var all sync.WaitGroup // they take little but time, so they take it together
 	for _, driver := range []string{"sqlite", "postgres", "mysql"} {
 		for _, trouble := range []struct {
 			name, wait string
@@ -26,24 +27,29 @@ func TestDatabaseWait(t *testing.T) {
 			{"all connections in use", "", exhaust, 10 * time.Second},
 			{"a lock", `wait = "2s"`, lockUsers, 2 * time.Second},
 		} {
-			t.Run(driver+"/"+trouble.name, func(t *testing.T) {
-				s := serveOn(t, driver, trouble.wait, `discover = ["shelves"]`, nil)
-				end := trouble.make(t, s)
-				defer end()
-				var all sync.WaitGroup
-				for _, login := range []string{"ada@example.com", "nobody@example.com"} {
-					all.Go(func() { s.signInInVain(t, login, trouble.limit) })
-				}
-				all.Wait()
-				if status := s.get(t, "/odata/shelves"); status != 200 {
-					t.Errorf("queries, which have connections of their own, answer %d", status)
-				}
-				end()
-				if status := s.signIn(t); status != 200 {
-					t.Errorf("sign-in answers %d afterwards", status)
-				}
+			s := serveOn(t, driver, trouble.wait, `discover = ["shelves"]`, nil)
+			all.Go(func() {
+				t.Run(driver+"/"+trouble.name, func(t *testing.T) { s.makesWait(t, trouble.make, trouble.limit) })
 			})
 		}
+	}
+	all.Wait()
+}
+
+func (s served) makesWait(t *testing.T, trouble func(t *testing.T, s served) (end func()), limit time.Duration) {
+	end := trouble(t, s)
+	defer end()
+	var all sync.WaitGroup
+	for _, login := range []string{"ada@example.com", "nobody@example.com"} {
+		all.Go(func() { s.signInInVain(t, login, limit) })
+	}
+	all.Wait()
+	if status := s.get(t, "/odata/shelves"); status != 200 {
+		t.Errorf("queries, which have connections of their own, answer %d", status)
+	}
+	end()
+	if status := s.signIn(t); status != 200 {
+		t.Errorf("sign-in answers %d afterwards", status)
 	}
 }
 
@@ -70,13 +76,14 @@ func (s served) signInInVain(t *testing.T, login string, limit time.Duration) {
 	t.Logf("%s: 503 after %v", login, time.Since(start).Round(time.Millisecond))
 }
 
-// exhaust takes all connections of the sign-in.
+// exhaust takes all connections of the sign-in, those too that a worker gives back
+// meanwhile.
 func exhaust(t *testing.T, s served) (end func()) {
 	t.Helper()
-	var taken []*sqlx.Conn
-	for _, pool := range []*sqlx.DB{s.db.Reader(), s.db.Writer()} {
-		for pool.Stats().InUse < pool.Stats().MaxOpenConnections {
-			c, err := pool.Connx(t.Context())
+	var taken []*sql.Conn
+	for _, pool := range slices.Compact([]*sql.DB{s.db.Reader().DB, s.db.Writer().DB}) {
+		for range pool.Stats().MaxOpenConnections {
+			c, err := pool.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
