@@ -15,7 +15,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ fuzz: ## fuzz every parser, and the four OData engines against each other, for F
 		done; \
 	done
 	DIFFERENTIAL_TIME=$(FUZZTIME) go test -count=1 -timeout 0 -run '^TestFourEnginesAgree$$' -v ./odata/odatatest
+
+faults: ## print what a person and the operator meet for each fault of a plugin (four minutes)
+	FAULTS=all go test -count=1 -v -run '^TestFaultTable$$' ./host/cmd/vestibule
 
 bench: ## compare pages with handlers written by hand on the drivers of three databases (BENCH="-db postgres -only page"); exits 1 when a row falls short
 	go run ./examples/bench $(BENCH)

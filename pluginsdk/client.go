@@ -124,6 +124,10 @@ func (c *answerCodec) failure(err error) error {
 		f.text, f.cause = "the call was given up", context.Canceled
 	case codes.Unimplemented:
 		f.text = "it does not implement the call: " + f.text
+	case codes.Internal:
+		if !f.own { // gRPC of a plugin breaks off an answer that is over the limit, and says no more
+			f.text += fmt.Sprintf("; if it sends more than %d bytes of headers and trailers, send less", handshake.MaxHeaders)
+		}
 	case codes.ResourceExhausted:
 		// gRPC reports an answer over its limit with the code that a plugin may also
 		// return itself; only in the first case has an answer begun.

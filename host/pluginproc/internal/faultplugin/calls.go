@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"math"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -147,6 +149,8 @@ func acts() map[string]func(context.Context) error {
 		"hang":            func(ctx context.Context) error { arrived(ctx); select {} },
 		"slow":            func(ctx context.Context) error { arrived(ctx); time.Sleep(300 * time.Millisecond); return nil },
 		"fork":            func(context.Context) error { forkChild(true); return nil },
+		"daemon":          func(context.Context) error { daemon(); return nil },
+		"eats":            func(context.Context) error { eat(1 << 30); return nil },
 		"prints-long": func(context.Context) error {
 			_, err := os.NewFile(1, "").WriteString(strings.Repeat("z", 200<<10))
 			return err
@@ -164,6 +168,15 @@ func acts() map[string]func(context.Context) error {
 		"says-escapes": func(context.Context) error { return errors.New("red \x1b[31m\r\n[INFO] \u202eforged") },
 		"says-late":    func(ctx context.Context) error { return setStatus(ctx, codes.DeadlineExceeded) },
 	}
+}
+
+// eat takes memory, and fills it.
+func eat(size int) {
+	var kept [][]byte
+	for range size >> 24 {
+		kept = append(kept, bytes.Repeat([]byte{1}, 1<<24))
+	}
+	runtime.KeepAlive(kept)
 }
 
 // arrived tells a test that waits for it that the call is under way.

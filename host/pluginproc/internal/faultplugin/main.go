@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/hashicorp/go-plugin"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -18,6 +19,7 @@ type fault struct {
 	config  config
 	served  atomic.Int64
 	version string
+	apart   bool // the first thread ends, see apart
 }
 
 type config struct {
@@ -44,6 +46,10 @@ func main() {
 	}
 	if f.start == "lacks-role" {
 		p.Dispenser = nil
+	}
+	if f.apart {
+		go serve(f, p)
+		_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0) // of this thread alone
 	}
 	serve(f, p)
 	if f.start == "ignores-stop" {

@@ -55,7 +55,24 @@ func starts() map[string]func(*fault) {
 		"daemon":            func(*fault) { daemon() },
 		"leaks":             func(*fault) { go leak() },
 		"spins":             func(*fault) { go spin() },
+		"first-thread-ends": apart,
+		"told":              told,
 	}
+}
+
+// told starts in the way that the file TOLD names at that moment, so that a later start
+// can have another fault than the first.
+func told(f *fault) {
+	way, err := os.ReadFile(os.Getenv("TOLD"))
+	if err != nil {
+		fail(err)
+	}
+	f.start = strings.TrimSpace(string(way))
+	before, known := starts()[f.start]
+	if !known || f.start == "told" {
+		fail(fmt.Errorf("unknown start %q", f.start))
+	}
+	before(f)
 }
 
 // lifeline ends the plugin with the host, as an SDK does.

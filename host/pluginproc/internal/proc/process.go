@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -53,8 +54,8 @@ const lastWords = 100 * time.Millisecond
 func (p *Process) ExitSummary() string {
 	select {
 	case <-p.runner.exited:
-	case <-time.After(lastWords): // a child may hold its output open
-		return "it ended, and left something that holds its output open"
+	case <-time.After(lastWords):
+		return "it ended; why is not known yet, because this machine is busy or something that it started holds its output open"
 	}
 	text := "it ended by itself"
 	if p.runner.reason != nil {
@@ -98,7 +99,7 @@ func (p *Process) connect(ctx context.Context, setup pluginsdk.Setup, hostVersio
 	p.Client = raw.(*pluginsdk.Client)
 	p.health = grpc_health_v1.NewHealthClient(protocol.(*plugin.GRPCClient).Conn)
 	if p.About, err = p.Client.Describe(ctx, hostVersion); err != nil {
-		return fmt.Errorf("describe: %w", err)
+		return fmt.Errorf("describe: %w", p.connectFailure(err))
 	}
 	if len(setup.Roles) == 0 {
 		setup.Roles = p.About.Roles
@@ -113,6 +114,21 @@ func (p *Process) connect(ctx context.Context, setup pluginsdk.Setup, hostVersio
 		return fmt.Errorf("configure: %w", err)
 	}
 	return nil
+}
+
+// connectFailure returns why the first call failed: when nobody has seen it, there never
+// was a connection, which gRPC gives up before the start runs out of time.
+func (p *Process) connectFailure(err error) error {
+	var sending interface{ NotSent() bool }
+	if !errors.As(err, &sending) || !sending.NotSent() {
+		return err
+	}
+	select {
+	case <-p.runner.dead:
+		return errEnded
+	default:
+		return errNoConnection
+	}
 }
 
 // Ping asks whether the process is alive.
