@@ -127,6 +127,38 @@ func TestStepHeaderOfAClient(t *testing.T) {
 	}
 }
 
+// Where a guard lets people pass before they are done, the application is told so.
+func TestStepHeaderOfUnfinishedPeople(t *testing.T) {
+	g := &gate{}
+	s := withGate(t, sqliteStore(t), g, nil)
+	step := func(b *browser) string {
+		_, after, _ := strings.Cut(b.get("/open/x").body, "X-Vestibule-Step: ")
+		said, _, _ := strings.Cut(after, "\n")
+		return strings.TrimSpace(said)
+	}
+	b := s.browser(t)
+	for _, tt := range []struct {
+		name, want string
+		become     func()
+	}{
+		{"a guest", "", func() {}},
+		{"at a step of the front-end app", "open", func() {
+			g.answers(pluginsdk.OrgSetup("Ada"), nil)
+			b.login(adaEmail, adaPassword, false).want(t, 200, "")
+		}},
+		{"done", "", func() {
+			g.answers(pluginsdk.Done(), nil)
+			b.login(adaEmail, adaPassword, true).want(t, 200, "")
+		}},
+		{"a device that is not asked about yet", "open", func() { b.forget(sessionName) }},
+	} {
+		tt.become()
+		if got := step(b); got != tt.want {
+			t.Errorf("%s: the application is told %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // A WebSocket opens where the step does, and nowhere else.
 func TestHeldStepAndWebSockets(t *testing.T) {
 	g := &gate{}

@@ -10,13 +10,14 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
-// StepHeader tells applications that the person is held ([auth.StateHeld]), which they
-// would otherwise take for somebody who is done.
+// StepHeader tells applications that the person is held ([auth.StateHeld]) or has a step
+// of the front-end app open ([auth.StateOpen]), whom they would otherwise take for
+// somebody who is done. The latter pass the guards session and none alone.
 const StepHeader = "X-Vestibule-Step"
 
-// heldStep is what the header says: nothing of those who are not held.
-func heldStep(who auth.Principal) string {
-	if step := who.Step(); step == auth.StateHeld {
+// unfinished is what the header says: nothing of guests and of those who are done.
+func unfinished(who auth.Principal) string {
+	if step := who.Step(); step != auth.StateSettled {
 		return string(step)
 	}
 	return ""

@@ -93,7 +93,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 	reverse := httputil.ReverseProxy{
 		Transport:     p.transport,
 		FlushInterval: -1,
-		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user, heldStep(who), assertion) },
+		Rewrite:       func(pr *httputil.ProxyRequest) { p.rewrite(pr, user, unfinished(who), assertion) },
 		ModifyResponse: func(resp *http.Response) error {
 			if resp.StatusCode == http.StatusSwitchingProtocols && !isWebSocket(r) {
 				return errors.New("the application switches to another protocol unasked")

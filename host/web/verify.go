@@ -90,7 +90,7 @@ func (v *Verify) identify(w http.ResponseWriter, r *http.Request, who auth.Princ
 	h.Set("X-Vestibule-User", headerText(user.ID))
 	h.Set("X-Vestibule-Email", headerText(user.Email))
 	h.Set("X-Vestibule-Name", headerText(user.Name))
-	h.Set(StepHeader, heldStep(who))
+	h.Set(StepHeader, unfinished(who))
 	h.Set(AssertionHeader, assertion)
 	return nil
 }
