@@ -20,6 +20,10 @@ const maxAsks = 3
 // replace. Nothing was written then.
 var errReplaced = errors.New("a column has another value than the effect on it replaces")
 
+// errDeviceMoved is returned when another session of the device has taken a step since
+// the dispenser was asked. Nothing was written then.
+var errDeviceMoved = errors.New("another session of the device has taken a step meanwhile")
+
 // An asked is what became of a question about a stored session.
 type asked struct {
 	// session is as it is stored now, and step what the dispenser answered.
@@ -43,18 +47,24 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		if err != nil {
 			return asked{step: st}, err
 		}
+		device, err := p.deviceOf(ctx, s)
+		if err != nil {
+			return asked{step: st}, err
+		}
 		answer, err := p.dispense(r, user, s, q)
 		if err != nil {
 			return asked{step: st}, err
 		}
 		st = answer
 		next := st.applyTo(s)
-		failure = p.commit(ctx, next, st)
+		failure = p.commit(ctx, device, next, st)
 		switch {
 		case failure == nil:
 			next.Version++
 			return asked{session: next, step: st}, nil
-		case errors.Is(failure, errReplaced):
+		case errors.Is(failure, errDeviceMoved) && len(st.failures) > 0: // a refusal stands, and asks once
+			return asked{session: s, step: st, lost: true}, nil
+		case errors.Is(failure, errReplaced), errors.Is(failure, errDeviceMoved):
 			continue
 		case errors.Is(failure, ErrNotFound): // the application has deleted the user meanwhile
 			return asked{step: st}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
@@ -110,25 +120,52 @@ func sameStep(a, b Session) bool {
 	return a.Intent.ID == b.Intent.ID
 }
 
-// commit writes a step and the session that it leads to, all or nothing. It fails
-// with errReplaced, with ErrSessionGone where another request was first, and with
+// deviceOf returns the device of a session as it is before the dispenser is asked, and
+// the zero Device where there is none, or none any more.
+func (p *Pipeline) deviceOf(ctx context.Context, s Session) (Device, error) {
+	if s.Device == nil {
+		return Device{}, nil
+	}
+	d, err := p.Devices.Find(ctx, s.Device)
+	return d, ignoreNotFound(err)
+}
+
+// commit writes a step and the session that it leads to, all or nothing. device is that
+// of the session from before the dispenser was asked. It fails with errReplaced, with
+// errDeviceMoved, with ErrSessionGone where another request was first, and with
 // ErrNotFound where the user is gone.
-func (p *Pipeline) commit(ctx context.Context, next Session, st step) error {
+func (p *Pipeline) commit(ctx context.Context, device Device, next Session, st step) error {
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := p.writeColumns(ctx, next.UserID, st); err != nil {
 			return err
 		}
-		if next.Device != nil {
-			values, err := keptValues(next)
-			if err != nil {
-				return err
-			}
-			if err := p.Devices.SetState(ctx, next.Device, openIntent(next), values); err != nil {
-				return err
-			}
+		if err := p.keepWithDevice(ctx, device, next); err != nil {
+			return err
 		}
 		return p.Sessions.Update(ctx, next)
 	})
+}
+
+// keepWithDevice writes the step that a session is at into its device, unless that has
+// another state by now than before: of two sessions of one device, as two tabs begin
+// them that come back at once, the one that was asked about earlier must not undo what
+// the other led to.
+func (p *Pipeline) keepWithDevice(ctx context.Context, before Device, s Session) error {
+	if before.Selector == nil {
+		return nil
+	}
+	now, err := p.Devices.Lock(ctx, before.Selector)
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	if !bytes.Equal(now.Intent, before.Intent) || !bytes.Equal(now.Values, before.Values) {
+		return errDeviceMoved
+	}
+	values, err := keptValues(s)
+	if err != nil {
+		return err
+	}
+	return p.Devices.SetState(ctx, before.Selector, openIntent(s), values)
 }
 
 // writeColumns writes the columns that a step sets, unless one of them has another

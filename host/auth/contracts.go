@@ -171,7 +171,8 @@ type Devices interface {
 	// Rotated, Expires, UserAgent and Address as in d, and reports whether old was
 	// still the newest.
 	Rotate(ctx context.Context, d Device, old []byte) (bool, error)
-	// SetState keeps the open intent and the session values with the device.
+	// SetState keeps the open intent and the session values with the device. Lock it
+	// before, and compare.
 	SetState(ctx context.Context, selector, intent, values []byte) error
 	// Delete ends the device; that there is none is no error.
 	Delete(ctx context.Context, selector []byte) error

@@ -1,0 +1,53 @@
+package host_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// Two sessions of one device take a step at the same time: what the one that was asked
+// about earlier is told does not undo what the other has led to. It is asked anew.
+func TestOlderStepDoesNotUndoTheNewer(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		g := &gate{}
+		db := open()
+		s := withGate(t, db, g, nil)
+		one, other := s.browser(t), s.browser(t)
+		one.login(adaEmail, adaPassword, true).want(t, 200, "")
+		other.setCookie("vestibule_remember", one.cookie("vestibule_remember"))
+		other.get("/app/orders").isTurnedAway(t, "the device's other session")
+
+		looking, goOn := make(chan struct{}), make(chan struct{})
+		var begun atomic.Bool
+		g.mu.Lock()
+		g.answer = func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+			who, _ := r.Form.Text("who")
+			text := who + " asked"
+			if begun.CompareAndSwap(false, true) {
+				close(looking)
+				<-goOn
+				text = "stale"
+			}
+			return pluginsdk.Redirect("/app/terms").Hold().With(pluginsdk.SetSession("last", text)), nil
+		}
+		g.mu.Unlock()
+		var all sync.WaitGroup
+		all.Go(func() { one.post("/auth/intents/redirect", map[string]any{"who": "one"}).want(t, 200, "") })
+		<-looking
+		other.post("/auth/intents/redirect", map[string]any{"who": "other"}).want(t, 200, "")
+		close(goOn)
+		all.Wait()
+		var values []byte
+		if err := db.Reader().Get(&values, "SELECT session_values FROM vestibule_remember_tokens"); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(values), "one asked") {
+			t.Errorf("the device keeps %s, want what the later answer says", values)
+		}
+	})
+}
