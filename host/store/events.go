@@ -76,9 +76,11 @@ func (r eventRecord) event() Event {
 	}
 }
 
-// LeaseEvent takes the event for one of the listeners that has been due longest and holds
-// it until the given time; the zero Event when none is due. An event is not due while the
-// listener has not been told of the user's earlier ones. With nothing due it only reads.
+// LeaseEvent takes an event for one of the listeners and holds it until the given time;
+// the zero Event when none is due. Those that were tried least often come first, so that
+// one that fails again and again delays no other, and of these the one that has been due
+// longest. An event is not due while the listener has not been told of the user's earlier
+// ones. With nothing due it only reads.
 func (o Outbox) LeaseEvent(ctx context.Context, listeners []string, now, until time.Time) (Event, error) {
 	if len(listeners) == 0 {
 		return Event{}, nil
@@ -97,7 +99,7 @@ func (o Outbox) leaseEvent(ctx context.Context, listeners []string, now, until i
 		WHERE buried = 0 AND due <= ? AND held <= ? AND purpose LIKE 'event:%' AND locale IN (?)
 		AND NOT EXISTS (SELECT 1 FROM vestibule_outbox e WHERE e.buried = 0 AND e.user_id = o.user_id AND e.locale = o.locale
 			AND e.purpose LIKE 'event:%' AND e.created < o.created)
-		ORDER BY due, id LIMIT ?`, now, now, listeners, leaseCandidates)
+		ORDER BY attempts, due, id LIMIT ?`, now, now, listeners, leaseCandidates)
 	if err != nil {
 		return Event{}, false, failed("lease an event", err)
 	}
@@ -127,9 +129,11 @@ func (o Outbox) leaseEvent(ctx context.Context, listeners []string, now, until i
 func (o Outbox) EventDone(ctx context.Context, row string) error { return o.MailDone(ctx, row) }
 
 // RetryEvent ends the lease of this attempt and makes the event due at next, and the
-// user's later ones for the listener not before.
+// user's later ones for the listener not before. It changes nothing where the event has
+// been leased again since.
 func (o Outbox) RetryEvent(ctx context.Context, e Event, next time.Time, reason string) error {
-	if err := o.RetryMail(ctx, e.Row, e.Attempt, next, reason); err != nil {
+	n, err := o.retry(ctx, e.Row, e.Attempt, next, reason)
+	if err != nil || n == 0 {
 		return err
 	}
 	return o.db.run(ctx, "hold events back", `UPDATE vestibule_outbox SET due = ?

@@ -86,7 +86,13 @@ func (o Outbox) MailDone(ctx context.Context, id string) error {
 
 // RetryMail ends the lease of this attempt and makes the mail due at next.
 func (o Outbox) RetryMail(ctx context.Context, id string, attempt int, next time.Time, reason string) error {
-	return o.db.settle(ctx, "put mail back", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
+	_, err := o.retry(ctx, id, attempt, next, reason)
+	return err
+}
+
+// retry returns how many rows were put back: none where the lease was lost.
+func (o Outbox) retry(ctx context.Context, id string, attempt int, next time.Time, reason string) (int64, error) {
+	return o.db.execute(ctx, always, "put mail back", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
 		WHERE id = ? AND attempts = ? AND buried = 0`, ms(next), clip(reason, 500), id, attempt)
 }
 

@@ -16,6 +16,8 @@ func eventRules() []rule {
 		{"an event is one for each listener, with one id, and no mail", eventsForEach},
 		{"an event holds back the user's later ones for that listener only", eventsInOrder},
 		{"an event that failed is due later, and so are those behind it", eventRetried},
+		{"what was tried less often comes first", eventsFresh},
+		{"who has lost the lease holds nothing back", eventLeaseLost},
 		{"events keep their order when the clock goes back", eventsAgainstTheClock},
 		{"events that are given up, or rolled back, hold nothing back", eventsGivenUp},
 		{"an event for a listener that is gone is found", eventsOrphaned},
@@ -101,6 +103,31 @@ func eventRetried(t *testing.T, e *env, db *store.DB) {
 	e.must(db.Outbox().EventDone(e.ctx, again.Row))
 	if got := e.leaseEvent(db, "audit"); got.ID == first.ID || got.Attempt != 1 {
 		t.Fatalf("%+v", got)
+	}
+}
+
+func eventsFresh(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit")
+	e.must(db.Outbox().RetryEvent(e.ctx, e.leaseEvent(db, "audit"), e.now, "refused"))
+	e.now = e.now.Add(time.Second)
+	e.announce(db, "2", "audit")
+	for _, want := range []string{"2", "1"} {
+		if got := e.leaseEvent(db, "audit"); got.UserID != want {
+			t.Errorf("leased that of %q, want that of %s", got.UserID, want)
+		}
+	}
+}
+
+func eventLeaseLost(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit")
+	lost := e.leaseEvent(db, "audit")
+	e.now = e.now.Add(time.Hour)
+	e.announce(db, "1", "audit")
+	again := e.leaseEvent(db, "audit")
+	e.must(db.Outbox().RetryEvent(e.ctx, lost, e.now.Add(time.Hour), "by one who lost the lease"))
+	e.must(db.Outbox().EventDone(e.ctx, again.Row))
+	if got := e.leaseEvent(db, "audit"); got.ID == "" || got.ID == again.ID {
+		t.Errorf("leased %+v, want the user's later event", got)
 	}
 }
 

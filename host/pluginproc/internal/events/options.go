@@ -23,9 +23,10 @@ type Item = struct {
 // methods are safe for concurrent use. RetryEvent and BuryEvent change nothing where the
 // item has been leased again since.
 type Outbox interface {
-	// LeaseEvent takes the event that has been due longest for one of the listeners,
-	// that nobody holds, and that the user's earlier ones for this listener do not hold
-	// back; it holds it until the given time. The zero Item means none.
+	// LeaseEvent takes an event that is due for one of the listeners, that nobody holds,
+	// and that the user's earlier ones for this listener do not hold back, of those that
+	// were tried least often the one that has been due longest; it holds it until the
+	// given time. The zero Item means none.
 	LeaseEvent(ctx context.Context, listeners []string, now, until time.Time) (Item, error)
 	// EventDone deletes the item.
 	EventDone(ctx context.Context, row string) error
@@ -78,7 +79,8 @@ type Options struct {
 	// Grace is how long tries that are under way may go on after Run's context ended:
 	// 3 s when zero.
 	Grace time.Duration
-	// Parallel is how many events are told at the same time: 4 when zero.
+	// Parallel is how many events each listener is told of at the same time: 4 when zero.
+	// Listeners have places of their own, so that one that hangs delays no other.
 	Parallel int
 }
 

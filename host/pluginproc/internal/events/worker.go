@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,14 +22,16 @@ const (
 type Worker struct {
 	o     Options
 	kick  chan struct{}
-	slots chan struct{} // one token per event under way
-	blind bool          // the outbox could not be read; for the goroutine of Run alone
+	blind bool // the outbox could not be read; for the goroutine of Run alone
+
+	mu    sync.Mutex
+	under map[string]int // events under way by listener
 }
 
 // NewWorker returns a worker that works once Run is called.
 func NewWorker(o Options) *Worker {
 	o = o.withDefaults()
-	return &Worker{o: o, kick: make(chan struct{}, 1), slots: make(chan struct{}, o.Parallel)}
+	return &Worker{o: o, kick: make(chan struct{}, 1), under: map[string]int{}}
 }
 
 // Kick makes the worker look into the outbox at once. It never blocks.
@@ -50,28 +53,39 @@ func (w *Worker) Run(ctx context.Context) {
 		under.Wait()
 	}()
 	swept := time.Time{}
-	for {
+	for ctx.Err() == nil {
 		if now := w.o.Now(); now.Sub(swept) >= time.Minute {
 			w.giveUpOrphans(ctx, now)
 			swept = now
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case w.slots <- struct{}{}:
-		}
 		item, ok := w.lease(ctx)
 		if !ok {
-			<-w.slots
 			w.idle(ctx)
 			continue
 		}
+		w.count(item.Listener, 1)
 		under.Go(func() {
 			w.work(working, item)
-			<-w.slots
-			w.Kick() // what this one held back may be due
+			w.count(item.Listener, -1)
+			w.Kick() // for its place, and because what this one held back may be due
 		})
 	}
+}
+
+func (w *Worker) count(listener string, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.under[listener] += by; w.under[listener] == 0 {
+		delete(w.under, listener)
+	}
+}
+
+// free returns the listeners that may be told of one more event.
+func (w *Worker) free() []string {
+	listeners := w.o.Listeners()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(listeners), func(name string) bool { return w.under[name] >= w.o.Parallel })
 }
 
 func (w *Worker) idle(ctx context.Context) {
@@ -85,7 +99,7 @@ func (w *Worker) idle(ctx context.Context) {
 }
 
 func (w *Worker) lease(ctx context.Context) (Item, bool) {
-	listeners := w.o.Listeners()
+	listeners := w.free()
 	if len(listeners) == 0 || ctx.Err() != nil {
 		return Item{}, false
 	}

@@ -209,6 +209,27 @@ func TestFailingEventHoldsBackItsUser(t *testing.T) {
 	})
 }
 
+// A listener that hangs, with however many events, delays no other.
+func TestHangingListenerDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{}
+		for i := range 20 {
+			r.add(fmt.Sprintf("%02d", i), "audit", fmt.Sprint("user", i))
+		}
+		r.add("99", "webhook", "ada")
+		r.run(t, time.Minute, func(listener string, _ pluginsdk.Event) error {
+			if listener == "audit" {
+				time.Sleep(10 * time.Second)
+				return errors.New("it ran out of time")
+			}
+			return nil
+		}, "audit", "webhook")
+		if !slices.Contains(r.told, "webhook:99:Nada@0") {
+			t.Errorf("told %v", r.told)
+		}
+	})
+}
+
 // What fails for a day is dropped, with a line in the log; then its followers are told.
 func TestEventIsDroppedAfterADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
