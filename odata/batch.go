@@ -69,7 +69,7 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 // outcomes are how the requests of a batch went, by id and by group.
 type outcomes struct {
 	failed, done map[string]bool
-	urls         map[string]string // of those that succeeded
+	urls         map[string]string // of those that succeeded, without references and options
 }
 
 func (o *outcomes) note(r batch.Request, ok bool) {
@@ -80,7 +80,7 @@ func (o *outcomes) note(r batch.Request, ok bool) {
 		}
 	}
 	if ok {
-		o.urls[r.ID] = r.URL
+		o.urls[r.ID], _, _ = strings.Cut(referenced(r.URL, o.urls), "?")
 	}
 }
 
@@ -91,7 +91,7 @@ func (o *outcomes) undo(r batch.Request) {
 }
 
 // blocked tells that a request must not be processed, because one that it depends
-// on, or one of its own group, has failed (OData-JSON 19.1, 19.6).
+// on, or one of its own group, has failed (OData-JSON 19.1, 19.5).
 func (o *outcomes) blocked(r batch.Request) bool {
 	return r.Conditional || o.failed[r.Group] ||
 		slices.ContainsFunc(r.DependsOn, func(id string) bool { return !o.done[id] || o.failed[id] })
@@ -99,7 +99,7 @@ func (o *outcomes) blocked(r batch.Request) bool {
 
 // parts answers requests: all of a JSON batch, those of multipart/mixed until the
 // first fault, unless the client prefers otherwise (OData-Protocol 8.2.8.3,
-// 11.7.2, OData-JSON 19.5).
+// 11.7.2, OData-JSON 19.4).
 func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 	went := &outcomes{failed: map[string]bool{}, done: map[string]bool{}, urls: map[string]string{}}
 	for _, r := range b.Requests {
@@ -186,7 +186,8 @@ func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went 
 }
 
 // referenced replaces $id at the start of a URL by the URL of the request that
-// had this id and succeeded (OData-Protocol 11.7.3.1).
+// had this id and succeeded, which may have been such a reference itself
+// (OData-Protocol 11.7.4, OData-JSON 19.2).
 func referenced(raw string, urls map[string]string) string {
 	id, ok := strings.CutPrefix(raw, "$")
 	if !ok {
@@ -200,7 +201,6 @@ func referenced(raw string, urls map[string]string) string {
 	if !ok || id[:end] == "" {
 		return raw
 	}
-	base, _, _ = strings.Cut(base, "?")
 	return base + id[end:]
 }
 

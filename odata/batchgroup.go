@@ -2,6 +2,7 @@ package odata
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
 )
@@ -16,9 +17,41 @@ type held struct {
 	header http.Header
 	status int
 	body   []byte
-	// left is what the answers of the group may still have, in bytes; less than 0
-	// when they have more.
-	left *int
+	shelf  *shelf
+}
+
+// shelf is the memory of the answers of a group. Each block of it takes room of
+// spools, but for the first, for which there always is some.
+type shelf struct {
+	bytes int
+	room  func() (leave func())
+	taken []func()
+	// full tells why an answer does not fit; nil where all do.
+	full *fault
+}
+
+// take makes room for n bytes; it stays false for a group once it is.
+func (s *shelf) take(n int) bool {
+	if s.bytes += n; s.full == nil && s.bytes > heldGroup {
+		s.full = tooMuchHeld()
+	}
+	for s.full == nil && s.bytes > spoolBlock*(len(s.taken)+1) {
+		leave := s.room()
+		if leave == nil {
+			s.full = noRoomHeld()
+			break
+		}
+		s.taken = append(s.taken, leave)
+	}
+	return s.full == nil
+}
+
+// empty gives all room back.
+func (s *shelf) empty() {
+	for _, leave := range s.taken {
+		leave()
+	}
+	s.taken = nil
 }
 
 // Header gives the headers; they count until the first write.
@@ -34,7 +67,7 @@ func (h *held) WriteHeader(status int) {
 // Write keeps bytes of the body, as long as there is room for them.
 func (h *held) Write(b []byte) (int, error) {
 	h.WriteHeader(http.StatusOK)
-	if *h.left -= len(b); *h.left >= 0 {
+	if h.shelf.take(len(b)) {
 		h.body = append(h.body, b...)
 	}
 	return len(b), nil
@@ -56,18 +89,21 @@ func (h *held) replay(w *batch.Part) {
 }
 
 // group answers the requests of an atomicity group: they succeed together, or none of
-// them does (OData-Protocol 11.7.4). The one that failed says why, the others are
-// 424; those of a change set have that one answer alone (OData-Protocol 11.7.7.5).
+// them does (OData-JSON 19.4, OData-Protocol 11.7.7.4). The one that failed says why, the
+// others are 424 (OData-JSON 19.5); those of a change set have that one answer alone
+// (OData-Protocol 11.7.7.5).
 func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer, went *outcomes, oneAnswer bool) (ok bool) {
-	left := heldGroup
+	on := &shelf{room: func() func() { return s.spools.room(q.caller) }}
+	defer on.empty()
 	all := make([]*held, 0, len(list))
 	ok = true
 	for _, r := range list {
-		h := &held{header: http.Header{}, left: &left}
+		h := &held{header: http.Header{}, shelf: on}
 		s.part(q, r, h, went)
-		if left < 0 {
-			left, h = heldGroup, &held{header: http.Header{}, left: &left}
-			s.report.fail(h, s.member(q, r), tooMuchHeld())
+		if full := on.full; full != nil {
+			*on = shelf{room: on.room, taken: on.taken} // the others fail with this one
+			h = &held{header: http.Header{}, shelf: on}
+			s.report.fail(h, s.member(q, r), full)
 		}
 		h.WriteHeader(http.StatusOK)
 		all, ok = append(all, h), ok && h.ok()
@@ -99,5 +135,12 @@ func tooMuchHeld() *fault {
 	return &fault{
 		status: http.StatusNotImplemented, code: "not_implemented", pos: -1,
 		message: "the answers to an atomicity group are larger than 1 MiB together: send the requests without the group",
+	}
+}
+
+func noRoomHeld() *fault {
+	return &fault{
+		status: http.StatusServiceUnavailable, code: "busy", pos: -1, retryAfter: time.Second, limit: fixedLimit,
+		message: "too much waits in memory for clients that have not read it: try again later, or send the requests without the group",
 	}
 }
