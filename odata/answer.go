@@ -225,7 +225,7 @@ func annotationList(s string) bool {
 }
 
 // absent answers for an entity that is not there: 204 where a to-one
-// navigation leads nowhere (OData-Protocol 11.2.6), else 404.
+// navigation leads nowhere (OData-Protocol 11.2.7), else 404.
 func absent(out *response, p *plan.Plan) error {
 	if !p.Optional {
 		return notFound("there is no such entity")

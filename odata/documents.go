@@ -70,7 +70,7 @@ func appendEntry(dst []byte, s *edm.EntitySet, kind string) []byte {
 }
 
 // service is the service document (OData-JSON 5) of a service at root. A client
-// that keeps the metadata learns there whether it is still that (OData-JSON 4.6.2).
+// that keeps the metadata learns there whether it is still that (OData-JSON 4.5.2).
 func (d *documents) service(root, version string, format header.JSON) []byte {
 	b := []byte("{")
 	if format.Metadata != header.None {

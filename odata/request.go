@@ -77,7 +77,7 @@ func readRequest(r *http.Request, opts *Options) (*request, *fault) {
 }
 
 // isolated tells whether a request asks for snapshot isolation over several
-// requests, by the name of OData 4.01 or that of 4.0 (OData-Protocol 8.2.4).
+// requests, by the name of OData 4.01 or that of 4.0 (OData-Protocol 8.2.6).
 func isolated(h http.Header) bool {
 	for _, name := range []string{"Isolation", "Odata-Isolation"} {
 		if strings.EqualFold(strings.TrimSpace(h.Get(name)), "snapshot") {
@@ -164,7 +164,7 @@ func (q *request) acceptsGzip() bool {
 
 // resolve makes the URL of a part of a batch, or that of $id, a target from the
 // origin on. It is relative to the service root, an absolute path, or an absolute
-// URL (OData-Protocol 11.7.2.1); the last must be one of this service.
+// URL (OData-Protocol 11.7.7.1, OData-JSON 19.1); the last must be one of this service.
 func (q *request) resolve(root, raw string) (string, *fault) {
 	if strings.HasPrefix(raw, "/") {
 		return raw, nil

@@ -89,7 +89,7 @@ func (b Batch) OneAnswer() bool { return !b.json }
 
 // StopsAtFault tells whether requests behind the first fault stay unanswered where
 // the client prefers neither: so in multipart/mixed (OData-Protocol 11.7.2), while
-// in JSON every request is processed (OData-JSON 19.5).
+// in JSON every request is processed (OData-JSON 19.4).
 func (b Batch) StopsAtFault() bool { return !b.json }
 
 // The media types of batches, without the parameters of multipart/mixed.

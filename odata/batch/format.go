@@ -56,7 +56,7 @@ func (f *multipartFormat) close(w io.Writer) error {
 	return err
 }
 
-// jsonFormat writes the answer of a JSON batch (OData-JSON 19.2). A JSON body
+// jsonFormat writes the answer of a JSON batch (OData-JSON 19.5). A JSON body
 // stands as it is, text as a string, all else as base64url without padding.
 type jsonFormat struct {
 	answered bool

@@ -7,7 +7,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// rank orders the numeric kinds for promotion: integers, Decimal, Single, Double. OData-URL 5.1.1.15
+// rank orders the numeric kinds for promotion: integers, Decimal, Single, Double. OData-URL 5.1.1.18
 func rank(k edm.Kind) int {
 	switch {
 	case k.Integer():

@@ -9,7 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// expand binds $expand of one level. OData-URL 5.1.2
+// expand binds $expand of one level. OData-URL 5.1.3
 func (b *binding) expand(n *plan.Node, q *syntax.Query, depth int) error {
 	if len(q.Expand) == 0 {
 		return nil
@@ -134,7 +134,7 @@ func (b *binding) tooDeep(pos, asked int) error {
 	return plan.Exceeded(pos, "expand_depth", int64(b.Limits.ExpandDepth), "$expand nests "+strconv.Itoa(asked)+" levels deep")
 }
 
-// levels turns $levels into one more level of the same item. OData-URL 5.1.2.1
+// levels turns $levels into one more level of the same item. OData-URL 5.1.3
 func (b *binding) levels(n *plan.Node, nav *edm.Navigation, item *syntax.ExpandItem, q *syntax.Query, depth int) (*syntax.Query, error) {
 	if q.Levels == 0 {
 		return q, nil

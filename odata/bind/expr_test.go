@@ -22,7 +22,7 @@ func compute(t *testing.T, expr string) (plan.Expr, error) {
 
 func TestTypes(t *testing.T) {
 	cases := map[string]edm.Kind{
-		// promotion, OData-URL 5.1.1.15
+		// promotion, OData-URL 5.1.1.18
 		"Id add 1": edm.Int64, "Id add Price": edm.Decimal, "Id add Size/Width": edm.Double, "Price add 1.5": edm.Decimal,
 		"Id div 2": edm.Int64, "Id divby 2": edm.Decimal, "Price divby Size/Width": edm.Double, "-Id": edm.Int64, "-Size/Width": edm.Double,
 		"null add Id": edm.Int64, "Id mul null": edm.Int64,

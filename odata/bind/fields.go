@@ -99,7 +99,7 @@ func (l *level) selectEntity(sel *selection, item *syntax.SelectItem) (bool, err
 	return false, l.selectItem(sel, item, t.Properties, path)
 }
 
-// selectItem adds one item of $select over properties. path replaces the item's own when it is not nil. OData-URL 5.1.3
+// selectItem adds one item of $select over properties. path replaces the item's own when it is not nil. OData-URL 5.1.4
 func (b *binding) selectItem(sel *selection, item *syntax.SelectItem, props []*edm.Property, path []syntax.Ident) error {
 	if path == nil {
 		path = item.Path

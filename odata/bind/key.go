@@ -7,7 +7,7 @@ import (
 )
 
 // key binds the key predicate of a range: one value alone, or the names of the key or of an alternate key with their values.
-// OData-URL 4.3.1, 4.3.5
+// OData-URL 4.3, 4.3.5
 func (s *scope) key(args *syntax.ArgList, r *plan.Range) (plan.Expr, error) {
 	t := r.Set.Type
 	list := args.Args
@@ -59,7 +59,7 @@ func (s *scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr
 	}
 	typed, ok := convert(lit, p.Type)
 	if !ok || lit.Value.Null {
-		// No entity has such a key (OData-Protocol 9.3.1).
+		// No entity has such a key (OData-Protocol 9.2.1).
 		return nil, plan.Errorf(plan.NotFound, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
 	}
 	ref := &plan.Ref{Range: r, Path: []*edm.Property{p}, T: p.Type}

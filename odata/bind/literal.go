@@ -14,7 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// constant gives a parsed literal its value. OData-URL 5.1.1.11.1
+// constant gives a parsed literal its value. OData-URL 5.1.1.14.1
 func constant(e *syntax.Literal) (*plan.Literal, error) {
 	text := func(k edm.Kind, v string) *plan.Literal {
 		return &plan.Literal{T: edm.Of(k), Value: plan.Value{Bytes: []byte(v)}}

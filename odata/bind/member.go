@@ -9,7 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// path binds a path in an expression: where it starts, then member by member. OData-URL 5.1.1.14
+// path binds a path in an expression: where it starts, then member by member. OData-URL 5.1.1.15
 func (s *scope) path(e *syntax.Path) (plan.Expr, error) {
 	segs := e.Segments
 	switch {
@@ -330,7 +330,7 @@ func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 	return &plan.Sub{Op: "count", Query: q, T: edm.Of(edm.Int64)}, nil
 }
 
-// root binds $root/Set(key)/path, $root/Singleton/path, and any, all, $count over a set. OData-URL 5.1.1.14.3
+// root binds $root/Set(key)/path, $root/Singleton/path, and any, all, $count over a set. OData-URL 5.1.1.14.5
 func (s *scope) root(e *syntax.Path) (plan.Expr, error) {
 	seg := e.Segments[0]
 	if one := s.b.binder.model.Singleton(seg.Name); one != nil && len(e.Segments) > 1 && seg.Args == nil {

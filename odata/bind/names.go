@@ -24,7 +24,7 @@ func (b *binding) isComplex(name string, t *edm.ComplexType) bool {
 	return name == b.binder.model.Namespace+"."+t.Name
 }
 
-// search brings a $search expression into the form of a plan. OData-URL 5.1.7
+// search brings a $search expression into the form of a plan. OData-URL 5.1.8
 func search(in *syntax.Search) *plan.Search {
 	out := &plan.Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
 	switch in.Op {

@@ -143,7 +143,7 @@ func (b *binding) systemSegment(t *target, seg syntax.Segment) error {
 }
 
 // keyBehind narrows a filtered collection to the entity that the key behind it
-// names, which must be among those that the filter leaves (OData-URL 4.11).
+// names, which must be among those that the filter leaves (OData-URL 4.12).
 func (b *binding) keyBehind(t *target, seg syntax.Segment) error {
 	if seg.Key == nil || len(seg.Key.Args) == 0 {
 		return nil

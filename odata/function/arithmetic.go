@@ -57,7 +57,7 @@ var (
 	})
 )
 
-// numbers are the promotions of operands: integers, decimals, doubles. OData-URL 5.1.1.15
+// numbers are the promotions of operands: integers, decimals, doubles. OData-URL 5.1.1.18
 func numbers() []Signature {
 	return append([]Signature{{Params: []Param{Integer, Integer}, Result: edm.Int64}}, fractions()...)
 }

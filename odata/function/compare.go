@@ -16,10 +16,10 @@ var (
 )
 
 // In has the tested value first and the list, of any length, behind it: true when one of them is equal. Its signature
-// has the first item of the list. OData-URL 5.1.1.1.12
+// has the first item of the list. OData-URL 5.1.1.1.11
 var _ = add(Function{Name: "in", Group: Comparison, Null: Never, Signatures: pairs(true), Eval: evalIn})
 
-// Has tells whether all flags of the second value, a constant, are set in the first. OData-URL 5.1.1.1.11
+// Has tells whether all flags of the second value, a constant, are set in the first. OData-URL 5.1.1.1.10
 var _ = add(Function{
 	Name: "has", Group: Comparison, Eval: evalHas,
 	Signatures: one(edm.Boolean, Param{edm.Enum}, Param{edm.Enum}),

@@ -4,7 +4,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// Contains, startswith, endswith and indexof compare by code point. OData-URL 5.1.1.5.2 to 5.1.1.5.4, 5.1.1.5.7
+// Contains, startswith, endswith and indexof compare by code point. OData-URL 5.1.1.5.2 to 5.1.1.5.4, 5.1.1.5.6
 var (
 	_ = add(Function{
 		Name: "contains", Group: Text, Eval: evalContains,

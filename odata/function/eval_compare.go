@@ -14,7 +14,7 @@ func evalCompare(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	return boolValue(holds(c.Name, kind(c, 0), kind(c, 1), args[0], args[1]))
 }
 
-// evalIn tells whether the first value equals one of the others. OData-URL 5.1.1.1.12
+// evalIn tells whether the first value equals one of the others. OData-URL 5.1.1.1.11
 func evalIn(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	for i := 1; i < len(args); i++ {
 		if holds("eq", kind(c, 0), kind(c, i), args[0], args[i]) {
@@ -24,7 +24,7 @@ func evalIn(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	return boolValue(false)
 }
 
-// evalHas tells whether all flags of the second value are set in the first. OData-URL 5.1.1.1.11
+// evalHas tells whether all flags of the second value are set in the first. OData-URL 5.1.1.1.10
 func evalHas(_ *plan.Call, args []plan.Value) (plan.Value, error) {
 	return boolValue(args[0].Int&args[1].Int == args[1].Int)
 }
@@ -74,7 +74,7 @@ func Compare(a, b edm.Kind, x, y plan.Value) int {
 	return bytes.Compare(x.Bytes, y.Bytes)
 }
 
-// compareNumbers promotes as arithmetic does. OData-URL 5.1.1.15
+// compareNumbers promotes as arithmetic does. OData-URL 5.1.1.18
 func compareNumbers(a, b edm.Kind, x, y plan.Value) int {
 	switch {
 	case a.Integer() && b.Integer():

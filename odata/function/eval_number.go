@@ -189,7 +189,7 @@ func evalFloat(op string, x, y float64) (plan.Value, error) {
 	return plan.Value{Float: x / (y + 0)}, nil // the sum takes the sign off a zero
 }
 
-// evalNegate is the unary minus. OData-URL 5.1.1.2.6
+// evalNegate is the unary minus. OData-URL 5.1.1.2.3
 func evalNegate(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	switch c.T.Kind {
 	case edm.Int64:

@@ -14,7 +14,7 @@ func evalConcat(_ *plan.Call, args []plan.Value) (plan.Value, error) {
 	return plan.Value{Bytes: append(append([]byte{}, args[0].Bytes...), args[1].Bytes...)}, nil
 }
 
-// evalContains is contains, startswith and endswith. OData-URL 5.1.1.7.1 to 5.1.1.7.3
+// evalContains is contains, startswith and endswith. OData-URL 5.1.1.5.2, 5.1.1.5.3, 5.1.1.5.6
 func evalContains(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	find := map[string]func(a, b []byte) bool{"contains": bytes.Contains, "startswith": bytes.HasPrefix, "endswith": bytes.HasSuffix}[c.Name]
 	return boolValue(find(args[0].Bytes, args[1].Bytes))
@@ -34,7 +34,7 @@ func evalLength(_ *plan.Call, args []plan.Value) (plan.Value, error) {
 	return intValue(int64(utf8.RuneCount(args[0].Bytes)))
 }
 
-// evalSubstring cuts a part out of a text. OData-URL 5.1.1.5.6
+// evalSubstring cuts a part out of a text. OData-URL 5.1.1.5.7
 func evalSubstring(_ *plan.Call, args []plan.Value) (plan.Value, error) {
 	rest := skip(args[0].Bytes, args[1].Int)
 	if len(args) == 3 {
@@ -52,8 +52,8 @@ func skip(text []byte, n int64) []byte {
 	return text
 }
 
-// evalLetterCase is tolower and toupper: letter for letter, in no language in particular. OData-URL 5.1.1.5.7,
-// 5.1.1.5.8
+// evalLetterCase is tolower and toupper: letter for letter, in no language in particular. OData-URL 5.1.1.7.2,
+// 5.1.1.7.3
 func evalLetterCase(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	if c.Name == "tolower" {
 		return plan.Value{Bytes: bytes.ToLower(args[0].Bytes)}, nil
@@ -61,12 +61,12 @@ func evalLetterCase(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	return plan.Value{Bytes: bytes.ToUpper(args[0].Bytes)}, nil
 }
 
-// evalTrim takes the white space of ASCII from both ends. OData-URL 5.1.1.5.9
+// evalTrim takes the white space of ASCII from both ends. OData-URL 5.1.1.7.4
 func evalTrim(_ *plan.Call, args []plan.Value) (plan.Value, error) {
 	return plan.Value{Bytes: append([]byte{}, bytes.Trim(args[0].Bytes, " \t\n\v\f\r")...)}, nil
 }
 
-// prepareMatches reads the pattern, which checkPattern has seen, once. OData-URL 5.1.1.7.4
+// prepareMatches reads the pattern, which checkPattern has seen, once. OData-URL 5.1.1.7.1
 func prepareMatches(c *plan.Call) (Eval, error) {
 	l, ok := c.Args[1].(*plan.Literal)
 	if !ok {

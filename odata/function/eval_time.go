@@ -62,7 +62,7 @@ func evalTimePart(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	return intValue(0)
 }
 
-// evalFraction is fractionalseconds. OData-URL 5.1.1.8.4
+// evalFraction is fractionalseconds. OData-URL 5.1.1.8.3
 func evalFraction(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	return decimalValue(apd.New(int64(moment(kind(c, 0), args[0]).Nanosecond()), -9))
 }
@@ -104,7 +104,7 @@ func spanValue(d *apd.Decimal) (plan.Value, error) {
 	return plan.Value{Bytes: []byte(scalar.FormatMicros(n))}, nil
 }
 
-// evalShift computes with points in time and durations. OData-URL 5.1.1.2.1 to 5.1.1.2.4
+// evalShift computes with points in time and durations. OData-URL 5.1.1.2.1 to 5.1.1.2.5
 func evalShift(c *plan.Call, args []plan.Value) (plan.Value, error) {
 	a, b := kind(c, 0), kind(c, 1)
 	if c.T.Kind != edm.Duration {

@@ -5,7 +5,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Tolower and toupper map letter by letter. OData-URL 5.1.1.7.1, 5.1.1.7.2
+// Tolower and toupper map letter by letter. OData-URL 5.1.1.7.2, 5.1.1.7.3
 var (
 	_ = add(Function{
 		Name: "tolower", Group: Text, Eval: evalLetterCase,

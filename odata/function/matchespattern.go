@@ -7,7 +7,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// MatchesPattern finds a regular expression anywhere in a text. OData-URL 5.1.1.7.4
+// MatchesPattern finds a regular expression anywhere in a text. OData-URL 5.1.1.7.1
 var _ = add(Function{
 	Name: "matchesPattern", Group: Text, Prepare: prepareMatches,
 	Signatures: one(edm.Boolean, String, String),

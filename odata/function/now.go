@@ -7,8 +7,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Now is the time of the request, to the microsecond; mindatetime and maxdatetime are the ends of what databases keep. OData-URL 5.1.1.8.6,
-// 5.1.1.8.9, 5.1.1.8.3
+// Now is the time of the request, to the microsecond; mindatetime and maxdatetime are the ends of what databases keep. OData-URL 5.1.1.8.5,
+// 5.1.1.8.6, 5.1.1.8.9
 var (
 	_ = add(Function{
 		Name: "now", Group: Time, Volatile: true,

@@ -6,7 +6,7 @@ import (
 )
 
 // Substring counts characters from 0. A negative position is 0 and the text behind the end is empty. A negative
-// length is 400 where it is a constant, and 0 where the data has it. OData-URL 5.1.1.5.6
+// length is 400 where it is a constant, and 0 where the data has it. OData-URL 5.1.1.5.7
 var _ = add(Function{
 	Name: "substring", Group: Text, Null: OrUndefined, Eval: evalSubstring, Check: checkLength,
 	Signatures: []Signature{{Params: []Param{String, Integer, Integer}, Optional: 1, Result: edm.String}},

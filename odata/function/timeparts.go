@@ -5,7 +5,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// The parts of a date, which is that in UTC. OData-URL 5.1.1.8.2, 5.1.1.8.7, 5.1.1.8.14
+// The parts of a date, which is that in UTC. OData-URL 5.1.1.8.2, 5.1.1.8.8, 5.1.1.8.14
 var (
 	_ = add(datePart("year", "CAST(substr($1, 1, 4) AS INTEGER)"))
 	_ = add(datePart("month", "CAST(substr($1, 6, 2) AS INTEGER)"))
@@ -34,8 +34,8 @@ func postgresUTC(c *plan.Call) string {
 	return "$1"
 }
 
-// The parts of a time of day. Second is whole; fractionalseconds is what it leaves. OData-URL 5.1.1.8.4, 5.1.1.8.5,
-// 5.1.1.8.8, 5.1.1.8.10
+// The parts of a time of day. Second is whole; fractionalseconds is what it leaves. OData-URL 5.1.1.8.3, 5.1.1.8.4,
+// 5.1.1.8.7, 5.1.1.8.10
 var (
 	_ = add(timePart("hour", "12, 2", "1, 2"))
 	_ = add(timePart("minute", "15, 2", "4, 2"))

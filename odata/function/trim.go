@@ -5,7 +5,7 @@ import (
 )
 
 // Trim removes blanks, tabs, line feeds, vertical tabs, form feeds and carriage returns at both ends, no other space.
-// OData-URL 5.1.1.7.3
+// OData-URL 5.1.1.7.4
 var _ = add(Function{
 	Name: "trim", Group: Text, Eval: evalTrim,
 	Signatures: one(edm.String, String),

@@ -91,7 +91,7 @@ func ParseAccept(lines []string) Accept {
 }
 
 // ParseFormat reads the value of $format, which stands in for the Accept
-// header (OData-URL 5.1.2.10, OData-Protocol 11.2.11): json, xml, atom, or a
+// header (OData-URL 5.1.9, OData-Protocol 11.2.11): json, xml, atom, or a
 // media type with parameters.
 func ParseFormat(value string) Accept {
 	switch strings.ToLower(value) {

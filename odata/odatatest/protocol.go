@@ -15,7 +15,7 @@ func told() []check {
 	none := []string{"Accept", "application/json;odata.metadata=none"}
 	omit := []string{"Prefer", "omit-values=nulls"}
 	return []check{
-		// OData-JSON 4.6.8: an id where the answer does not tell the key.
+		// OData-JSON 4.5.8: an id where the answer does not tell the key.
 		{name: "id without the key", target: "Tags?$select=label&$top=1", body: `{"@odata.context":"~$metadata#Tags(label)","value":[{"@odata.id":"~Tags('B')","label":"upper"}]}`},
 		{name: "no id with the key", target: "Tags?$select=code&$top=1", body: `{"@odata.context":"~$metadata#Tags(code)","value":[{"code":"B"}]}`},
 		{name: "no id of a singleton", target: "Company?$select=name", body: `{"@odata.context":"~$metadata#Company(name)","name":"Vestibule"}`},
@@ -56,7 +56,7 @@ func told() []check {
 // addressed are paths, keys and malformed expressions.
 func addressed() []check {
 	return []check{
-		// OData-URL 4.11, 4.13, 5.1.1: paths and literals.
+		// OData-URL 4.12, 5.1.1.14.1: paths and literals.
 		{name: "key behind a filter", target: "Things/$filter(id gt 1)(2)/name", body: `{"@odata.context":"~$metadata#Things(2)/name","value":"anvil"}`},
 		{name: "named key behind a filter", target: "Things/$filter(@f)(id=2)/id?@f=name eq 'anvil'", body: `{"@odata.context":"~$metadata#Things(2)/id","value":2}`},
 		{name: "key that the filter leaves out", target: "Things/$filter(id gt 2)(2)", status: 404},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// selects are projections (OData-URL 5.1.3).
+// selects are projections (OData-URL 5.1.4).
 func selects() []check {
 	return []check{
 		{name: "one", target: "Things(1)?$select=name", body: `{"@odata.context":"~$metadata#Things(name)/$entity","@odata.id":"~Things(1)","name":"Anvil"}`},
@@ -18,7 +18,7 @@ func selects() []check {
 }
 
 // expands are expanded navigation properties with all nested options
-// (OData-URL 5.1.2).
+// (OData-URL 5.1.3).
 func expands() []check {
 	none := []string{"Accept", "application/json;odata.metadata=none"}
 	get := func(name, target, body string) check {
@@ -50,7 +50,7 @@ func expands() []check {
 	}
 }
 
-// searches are words in the configured columns (OData-URL 5.1.7).
+// searches are words in the configured columns (OData-URL 5.1.8).
 func searches() []check {
 	find := func(search, ids string) check {
 		return check{name: search, target: "Things?$search=" + search, ids: ids}

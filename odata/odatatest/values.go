@@ -6,7 +6,7 @@ const thing1 = `"id":1,"name":"Anvil","note":null,"price":10.5000,"weight":1.5,"
 	`"parent_id":null,"home":{"street":"Main St","city":"Bern"}`
 
 // values are single entities, properties and raw values of every type
-// (OData-JSON 7, OData-Protocol 11.2.3 and 11.2.4).
+// (OData-JSON 7, OData-Protocol 11.2.2 and 11.2.4).
 func values() []check {
 	exact := []string{"Accept", "application/json;odata.metadata=none;IEEE754Compatible=true"}
 	return []check{

@@ -35,7 +35,7 @@ func (e *Encoder) appendContext(dst []byte, p *plan.Plan, row []plan.Value) []by
 }
 
 // appendPart appends what was selected of a complex property, unless that is all of
-// it (OData-Protocol 10.16).
+// it (OData-Protocol 10.13).
 func appendPart(dst []byte, n *plan.Node) []byte {
 	f := n.Fields[0]
 	if !n.Explicit || f.T.Kind != edm.Complex || len(f.Fields) == len(f.T.Complex.Properties) {

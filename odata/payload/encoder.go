@@ -18,7 +18,7 @@ type Encoder struct {
 	// V401 tells that the answer is one of OData 4.01.
 	V401 bool
 	// MetadataETag is the entity tag of $metadata, for answers with full metadata
-	// (OData-JSON 4.6.2).
+	// (OData-JSON 4.5.2).
 	MetadataETag string
 	// OmitNulls leaves properties out that are null (OData-Protocol 8.2.8.6);
 	// expanded ones stay.

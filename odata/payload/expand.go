@@ -7,7 +7,7 @@ import (
 )
 
 // expanded writes the i-th expanded property of the current row, its count and
-// its next link, with a comma behind each (OData-JSON 8.3, 4.6.5, 4.6.6).
+// its next link, with a comma behind each (OData-JSON 8.3, 4.5.4, 4.5.5).
 func (n *node) expanded(w *Writer, i int, rows plan.Rows) error {
 	x := &n.expand[i]
 	inner := rows.Expand(i)

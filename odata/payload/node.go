@@ -56,7 +56,7 @@ func (e *Encoder) compile(n *plan.Node) *node {
 }
 
 // showsKey tells whether a client can compute the id of an entity: all of its key is
-// in the answer, or it needs none (OData-JSON 4.6.8).
+// in the answer, or it needs none (OData-JSON 4.5.8).
 func showsKey(n *plan.Node) bool {
 	if n.Set.Single() {
 		return true
@@ -94,7 +94,7 @@ func (e *Encoder) fields(list []plan.Field) []field {
 }
 
 // annotation is the @odata.type of a value whose JSON form does not show its type
-// (OData-JSON 4.6.3); empty where it does.
+// (OData-JSON 4.5.3); empty where it does.
 func (e *Encoder) annotation(t edm.Type) string {
 	switch t.Kind {
 	case edm.String, edm.Boolean, edm.Double:

@@ -40,7 +40,7 @@ func appendJSON(dst []byte, v *plan.Value, t *edm.Type, quoted bool) []byte {
 }
 
 // AppendText appends the raw value of a primitive property, as $value gives it
-// (OData-Protocol 11.2.4.1); for binaries these are the bytes themselves.
+// (OData-Protocol 11.2.4.2); for binaries these are the bytes themselves.
 func AppendText(dst []byte, v *plan.Value, t *edm.Type) []byte {
 	switch t.Kind {
 	case edm.Boolean:

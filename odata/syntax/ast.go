@@ -96,32 +96,32 @@ type Lambda struct {
 type Query struct {
 	// Options are all options in the order sent, custom ones too.
 	Options []Option
-	// Filter is nil without $filter (OData-URL 5.1.1).
+	// Filter is nil without $filter (OData-URL 5.1.2).
 	Filter Expr
-	// OrderBy is empty without $orderby (OData-URL 5.1.4).
+	// OrderBy is empty without $orderby (OData-URL 5.1.5).
 	OrderBy []OrderItem
 	// Top and Skip are nil when absent, else from 0 to the largest int64
-	// (OData-URL 5.1.5).
+	// (OData-URL 5.1.6).
 	Top, Skip *int64
-	// Count is nil when absent (OData-URL 5.1.6).
+	// Count is nil when absent (OData-URL 5.1.7).
 	Count *bool
-	// Select is empty without $select (OData-URL 5.1.3).
+	// Select is empty without $select (OData-URL 5.1.4).
 	Select []SelectItem
-	// Expand is empty without $expand (OData-URL 5.1.2).
+	// Expand is empty without $expand (OData-URL 5.1.3).
 	Expand []ExpandItem
 	// Levels is 0 when absent, LevelsMax for "max"; inside $expand only
-	// (OData-URL 5.1.2.1).
+	// (OData-URL 5.1.3).
 	Levels int64
-	// Search is nil without $search (OData-URL 5.1.7).
+	// Search is nil without $search (OData-URL 5.1.8).
 	Search *Search
 	// Compute is empty without $compute (OData-URL 5.1.10).
 	Compute []ComputeItem
 	// Aliases are the values of parameter aliases (OData-URL 5.3).
 	Aliases []Alias
-	// Index is nil when absent; negative counts from the end (OData-URL 5.1.9).
+	// Index is nil when absent; negative counts from the end (OData-URL 5.1.11).
 	Index *int64
 	// Format, SkipToken, SchemaVersion and ID are decoded; "" when absent, as none
-	// of them may be empty (OData-URL 5.1.8, 5.1.11, 4.3.4; Protocol 11.2.6.7).
+	// of them may be empty (OData-URL 5.1.9, 5.1.12, 4.3.4; Protocol 11.2.6.7).
 	Format, SkipToken, SchemaVersion, ID string
 }
 
@@ -170,7 +170,7 @@ type Ident struct {
 	Name string
 }
 
-// SelectItem is one item of $select (OData-URL 5.1.3).
+// SelectItem is one item of $select (OData-URL 5.1.4).
 type SelectItem struct {
 	Pos int
 	// Path is empty for "*"; for "Model.*" it holds "Model".
@@ -185,7 +185,7 @@ type SelectItem struct {
 	one [1]Ident // room for the usual path of one name
 }
 
-// ExpandItem is one item of $expand (OData-URL 5.1.2).
+// ExpandItem is one item of $expand (OData-URL 5.1.3).
 type ExpandItem struct {
 	Pos int
 	// Path is the way to the navigation property with casts, complex properties
@@ -198,7 +198,7 @@ type ExpandItem struct {
 	Options *Query
 }
 
-// Search is a node of a $search expression (OData-URL 5.1.7).
+// Search is a node of a $search expression (OData-URL 5.1.8).
 type Search struct {
 	Pos int
 	// Op is "AND" or "OR" with Args, "NOT" with one, or "" for a word or phrase in

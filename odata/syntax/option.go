@@ -31,7 +31,7 @@ const (
 	optCustom
 )
 
-// Where which options may stand (OData-URL 5.1.2, 5.1.3; ABNF expandOption and its
+// Where which options may stand (OData-URL 5.1.3, 5.1.4; ABNF expandOption and its
 // siblings).
 const (
 	topLevel = optFilter | optOrderBy | optTop | optSkip | optCount | optSelect | optExpand | optSearch |

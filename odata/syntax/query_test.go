@@ -109,12 +109,12 @@ func TestQueries(t *testing.T) {
 		{"encoded dollar", "%24top=1", "top 1"},
 		{"custom options", "a=b&c&d=e=f", ""},
 
-		// OData-URL 5.1.4
+		// OData-URL 5.1.5
 		{"orderby", "$orderby=Name desc,Price add 1,Items/$count asc", "orderby Name desc=true; orderby (Price add 1) desc=false; orderby Items/$count desc=false"},
 		{"orderby with blanks", "$orderby=Name%20desc,%20Price", "orderby Name desc=true; orderby Price desc=false"},
 		{"orderby a property called asc", "$orderby=asc asc", "orderby asc desc=false"},
 
-		// OData-URL 5.1.3
+		// OData-URL 5.1.4
 		{"select", "$select=ID,Address/Street,*", "select ID; select Address/Street; select *"},
 		{"select with blanks", "$select=ID,%20Name", "select ID; select Name"},
 		{"select a cast", "$select=Model.T/Name,Address/Model.A", "select Model.T/Name; select Address/Model.A"},
@@ -122,7 +122,7 @@ func TestQueries(t *testing.T) {
 		{"select with options", "$select=Addresses($filter=City eq 'X';$top=5;$orderby=City;$select=City,Street)", "select Addresses{filter (City eq 'X'); orderby City desc=false; top 5; select City; select Street}"},
 		{"select an annotation", "$select=@Core.Messages($top=5),@Measures.Currency", "select @Core.Messages{top 5}; select @Measures.Currency"},
 
-		// OData-URL 5.1.2
+		// OData-URL 5.1.3
 		{"expand", "$expand=Category,Address/Country", "expand Category; expand Address/Country"},
 		{"expand with options", "$expand=Items($expand=Product($select=ID;$levels=3);$filter=a eq ';)';$count=true;$top=1;$skip=2;$search=x)", `expand Items{filter (a eq ';)'); top 1; skip 2; count true; expand Product{select ID; levels 3}; search "x"}`},
 		{"expand with blanks", "$expand=Items( $top=1 ; $skip=2 ), Category", "expand Items{top 1; skip 2}; expand Category"},

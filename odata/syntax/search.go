@@ -3,7 +3,7 @@ package syntax
 import "strings"
 
 // search reads the value of $search (ABNF search). Blanks around it do not belong
-// to it (OData-URL 5.1.7.1).
+// to it (OData-URL 5.1.8.1).
 func (p *parser) search() (*Search, error) {
 	p.Space()
 	var s *Search
