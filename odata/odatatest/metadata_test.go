@@ -90,8 +90,7 @@ func document(t *testing.T, h http.Handler, media, version string) []byte {
 	return w.Body.Bytes()
 }
 
-// TestMetadataOfTheDemo does the same with the demo, and with the SQLite file that
-// CHINOOK names.
+// TestMetadataOfTheDemo does the same with the demo.
 func TestMetadataOfTheDemo(t *testing.T) {
 	t.Parallel()
 	demo := filepath.Join(t.TempDir(), "shop.db")
@@ -101,11 +100,22 @@ func TestMetadataOfTheDemo(t *testing.T) {
 	validConfigured(t, "../../config.hcl", "database.dsn="+demo)
 }
 
+// TestMetadataOfChinook does the same with the tables of a well-known database: composite
+// keys, a link to the own table, and names in another style.
 func TestMetadataOfChinook(t *testing.T) {
 	t.Parallel()
-	file := os.Getenv("CHINOOK")
-	if file == "" {
-		t.Skip("CHINOOK names no SQLite file")
+	tables, err := os.ReadFile("testdata/chinook.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "chinook.db")
+	db, err := sqlx.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.Exec(string(tables)); err != nil {
+		t.Fatal(err)
 	}
 	text := "odata {\n  guard = \"none\"\n  discover = [\"*\"]\n  database {\n    driver = \"sqlite\"\n    dsn = \"" + file + "\"\n  }\n}\n"
 	path := filepath.Join(t.TempDir(), "config.hcl")
