@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
@@ -12,17 +13,31 @@ import (
 // where they end an answer, a warning where null takes their place. It changes nothing, and keeps one row in memory. Of a
 // configuration that [Config.Verify] finds errors in it finds nothing more.
 func (c *Config) VerifyData(ctx context.Context) (found Findings) {
-	_, file := c.dsn()
+	dsn, file := c.dsn()
 	missing, err := missingFile(file)
-	if err != nil || missing {
+	if err != nil {
 		return nil
+	}
+	if missing { // the rows may be in another database
+		err := withScratch(ctx, func(scratch *store.DB) error {
+			found = c.verifyRows(ctx, scratch, scratch.Path())
+			return nil
+		})
+		if err != nil {
+			found.Add(c.at("database", "dsn"), "no empty database could be made to look at: "+oneLine(err), "make room in the directory for temporary files")
+		}
+		return found
 	}
 	db, err := c.openStore(ctx)
 	if err != nil {
 		return Findings{c.databaseFinding(err)}
 	}
 	defer func() { _ = db.Close() }()
-	dsn, _ := c.dsn()
+	return c.verifyRows(ctx, db, dsn)
+}
+
+// verifyRows is VerifyData beside an open database for sign-in.
+func (c *Config) verifyRows(ctx context.Context, db *store.DB, dsn string) (found Findings) {
 	e, unfit := c.openEndpoint(ctx, db, dsn)
 	defer func() { _ = e.Close() }()
 	if unfit.Failed() {
