@@ -35,7 +35,7 @@ func faults() []fault {
 		{name: "primary frozen", moves: true, begin: atPrimary(func(_ *testing.T, s server) { s.freeze() }), judge: nobodyWaits},
 		{name: "primary cut off", moves: true, begin: atPrimary(func(_ *testing.T, s server) { s.cut() }), judge: nobodyWaits},
 		{name: "disk of the primary full for 8 s", of: "postgres", recovers: true, begin: fillDisk, judge: nobodyWaits},
-		{name: "no connection free for 5 s", of: "postgres", recovers: true, begin: exhaust, judge: nothingRepeatableFailed},
+		{name: "no connection free for 5 s", recovers: true, begin: exhaust, judge: nothingRepeatableFailed},
 		{name: "a host killed", begin: killHost, judge: onlyWhatWasUnderWay},
 		{name: "rolling restart of the hosts", begin: roll, judge: noneFailed},
 	}

@@ -49,7 +49,7 @@ func startGaleras(t *testing.T, s *scene) stack {
 		within(t, time.Minute, n.name(), n.healthy)
 	}
 	front := st.balance(t, s)
-	st.dsn = "root@tcp(" + front + ")/app?clientFoundRows=true"
+	st.dsn = "app@tcp(" + front + ")/app?clientFoundRows=true"
 	look, err := sql.Open("mysql", "root@tcp("+front+")/?timeout=500ms&readTimeout=500ms")
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,10 @@ func startGaleras(t *testing.T, s *scene) stack {
 		return name
 	}
 	st.settle(t)
-	if _, err := st.servers[0].(*galera).look.Exec("CREATE DATABASE app CHARACTER SET utf8mb4"); err != nil {
-		t.Fatal(err)
+	for _, statement := range []string{"CREATE DATABASE app CHARACTER SET utf8mb4", "CREATE USER app@'%'", "GRANT ALL ON app.* TO app@'%'"} {
+		if _, err := st.servers[0].(*galera).look.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return st
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,7 +87,7 @@ func (st stack) open(t *testing.T) *sql.DB {
 // many it has taken.
 func (st stack) exhaust(ctx context.Context, t *testing.T) int {
 	t.Helper()
-	db := st.open(t)
+	db, primary := st.open(t), st.primary() // which nobody may be able to ask soon
 	taken := 0
 	take := func() {
 		for {
@@ -98,14 +100,39 @@ func (st stack) exhaust(ctx context.Context, t *testing.T) int {
 		}
 	}
 	take()
-	end := `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'vestibule' AND pid % 2 = 0`
-	if st.driver == "postgres" {
-		if _, err := st.primary().(*patroni).look.Exec(end); err != nil {
-			t.Error(err)
-		}
+	if err := endHalf(primary); err != nil {
+		t.Error(err)
 	}
 	take()
 	return taken
+}
+
+// endHalf ends half of the connections to the primary that the hosts, or others by their name, have.
+func endHalf(primary server) error {
+	if n, ok := primary.(*patroni); ok {
+		_, err := n.look.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'vestibule' AND pid % 2 = 0`)
+		return err
+	}
+	look := primary.(*galera).look
+	rows, err := look.Query("SELECT id FROM information_schema.processlist WHERE user = 'app' AND id % 2 = 0")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	var all []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		all = append(all, id)
+	}
+	for _, id := range all {
+		if _, err := look.Exec(fmt.Sprintf("KILL %d", id)); err != nil && !strings.Contains(err.Error(), "1094") { // it has ended by itself
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // A move is from one server to another.

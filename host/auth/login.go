@@ -127,7 +127,9 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 		return User{}, err
 	}
 	known := err == nil
+	began := time.Now()
 	ok, err := p.hasher.Verify(ctx, password.Attempt{Client: client, Stored: user.Password, Password: in.password, Refuse: user.Disabled})
+	PatienceOf(ctx).SpendHashing(began)
 	if err != nil {
 		return User{}, busyFault(err)
 	}
@@ -155,7 +157,9 @@ func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 		return user
 	}
 	_, client := p.Site.Client(r)
+	began := time.Now()
 	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
+	PatienceOf(r.Context()).SpendHashing(began)
 	if err == nil {
 		err = p.Users.Rehash(r.Context(), user.ID, user.Password, hash)
 	}

@@ -8,8 +8,12 @@ import (
 
 // A Patience is how long one request has waited for the database: several calls of
 // a request share what one call may wait, so that the request as a whole does not take
-// longer. It is safe for concurrent use; nil shares nothing.
-type Patience struct{ spent atomic.Int64 }
+// longer. Hashing counts as well, but for a second, which the database has in any case.
+// It is safe for concurrent use; nil shares nothing.
+type Patience struct{ spent, hashed atomic.Int64 }
+
+// leastForTheDatabase is what hashing, however long it took, leaves to the database.
+const leastForTheDatabase = time.Second
 
 type patienceKey struct{}
 
@@ -29,7 +33,15 @@ func (p *Patience) Left(wait time.Duration) time.Duration {
 	if p == nil {
 		return wait
 	}
-	return wait - time.Duration(p.spent.Load())
+	left := wait - time.Duration(p.spent.Load())
+	return min(left, max(left-time.Duration(p.hashed.Load()), leastForTheDatabase))
+}
+
+// SpendHashing counts the time since a password was to be hashed.
+func (p *Patience) SpendHashing(since time.Time) {
+	if p != nil {
+		p.hashed.Add(int64(time.Since(since)))
+	}
 }
 
 // Spend counts the time since a call began.

@@ -149,7 +149,9 @@ func (p *Pipeline) checkReset(in resetForm, user User) string {
 // claim was won.
 func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (bool, error) {
 	_, client := p.Site.Client(r)
+	began := time.Now()
 	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
+	PatienceOf(r.Context()).SpendHashing(began)
 	if err != nil {
 		return false, busyFault(err)
 	}

@@ -36,6 +36,7 @@ type DB struct {
 	path           string
 	users          atomic.Pointer[userTable]
 	writes, reads  *prepared.Statements // nil where the engine does not want them
+	doubtful       holds                // leases of mails
 }
 
 // New makes a DB of open pools. Only the engine packages need it. Reader and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"sync"
 	"time"
 )
 
@@ -43,6 +44,9 @@ const (
 // LeaseMail takes the mail, which events for listeners are not, that has been due longest and holds it until the
 // given time; the zero Mail when none is due. Nothing is written then.
 func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, error) {
+	if err := o.giveUpDoubtful(ctx); err != nil {
+		return Mail{}, err
+	}
 	for range leaseReads {
 		m, again, err := o.lease(ctx, ms(now), ms(until))
 		if err != nil || !again {
@@ -70,6 +74,7 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 			WHERE id = ? AND attempts = ? AND buried = 0 AND due <= ? AND held <= ?`,
 			until, r.ID, r.Attempts, now, now)
 		if err != nil {
+			o.db.doubtful.add(hold{id: r.ID, attempts: r.Attempts + 1, until: until})
 			return Mail{}, false, err
 		}
 		if n == 1 {
@@ -77,6 +82,52 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 		}
 	}
 	return Mail{}, len(rows) > 0, nil
+}
+
+// A hold is a lease whose statement got no answer, so that nobody knows whether it was
+// made.
+type hold struct {
+	id              string
+	attempts, until int64
+}
+
+// holds are those that are doubtful.
+type holds struct {
+	mu   sync.Mutex
+	list []hold
+}
+
+func (h *holds) add(one hold) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.list = append(h.list, one)
+}
+
+// take returns all of them, which are then gone.
+func (h *holds) take() []hold {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := h.list
+	h.list = nil
+	return list
+}
+
+// giveUpDoubtful ends the leases of which nobody knows whether they were made: the mail
+// would wait until they end. Another host's lease of the same mail ends in another
+// millisecond, or else the mail may be sent twice.
+func (o Outbox) giveUpDoubtful(ctx context.Context) error {
+	list := o.db.doubtful.take()
+	for i, h := range list {
+		err := o.db.settle(ctx, "give up a lease", `UPDATE vestibule_outbox SET held = 0
+			WHERE id = ? AND attempts = ? AND held = ? AND buried = 0`, h.id, h.attempts, h.until)
+		if err != nil {
+			for _, h := range list[i:] {
+				o.db.doubtful.add(h)
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // MailDone deletes the mail.

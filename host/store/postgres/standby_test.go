@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
@@ -69,5 +70,49 @@ func TestReadOnlyConnectionIsLeft(t *testing.T) {
 	}
 	if err := old.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A mail whose lease got no answer, and was made, once waited until the lease ended.
+func TestLeaseWithoutAnswer(t *testing.T) {
+	dsn := dbtest.Postgres(t)
+	direct := migrated(t, dsn)
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := dbtest.NewProxy(t, "unix", filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"))
+	db := open(t, "postgres://postgres@"+proxy.Address()+u.Path+"?sslmode=disable")
+	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
+		t.Fatal(err)
+	}
+	slow := `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
+		CREATE TRIGGER slow BEFORE UPDATE ON vestibule_outbox FOR EACH ROW EXECUTE FUNCTION slow()`
+	if _, err := direct.Writer().Exec(slow); err != nil {
+		t.Fatal(err)
+	}
+	until := func(query string) {
+		t.Helper()
+		for n := 0; n == 0; {
+			if err := direct.Reader().Get(&n, query); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	leased, now := make(chan error, 1), time.Now().Add(time.Minute)
+	go func() {
+		_, err := db.Outbox().LeaseMail(t.Context(), now, now.Add(time.Hour))
+		leased <- err
+	}()
+	until(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`)
+	proxy.Cut()
+	if err := <-leased; err == nil {
+		t.Fatal("leased without an answer")
+	}
+	until(`SELECT COUNT(*) FROM vestibule_outbox WHERE held > 0`)
+	proxy.Restore()
+	m, err := db.Outbox().LeaseMail(t.Context(), now, now.Add(time.Hour))
+	if err != nil || m.UserID != "1" || m.Attempt != 2 {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
