@@ -67,7 +67,8 @@ type ServerOptions struct {
 	// PublicURL is the origin that people see, without a path. nil is allowed on
 	// loopback addresses only.
 	PublicURL *url.URL
-	// TrustedProxies are believed when they send X-Forwarded-For.
+	// TrustedProxies are believed when they send X-Forwarded-For, X-Request-Id,
+	// traceparent or tracestate.
 	TrustedProxies []netip.Prefix
 	// PublicDir holds the host's own files, served at "/"; empty for none.
 	PublicDir string

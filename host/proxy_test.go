@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -427,5 +428,29 @@ func TestProxyPassesPathAndQueryAsTheyCame(t *testing.T) {
 		if line, _, _ := strings.Cut(body, "\n"); line != "GET "+target {
 			t.Errorf("%s arrives as %q", target, line)
 		}
+	}
+}
+
+// An application is told of the trace that the request belongs to, with a span of the
+// host's own: what a stranger tells of one does not reach it, in no spelling.
+func TestProxyPassesTheTraceOn(t *testing.T) {
+	const id, sent = "4bf92f3577b34da6a3ce929d0e0e4736", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for name, trusted := range map[string]bool{"a trusted proxy": true, "a stranger": false} {
+		t.Run(name, func(t *testing.T) {
+			s := withProxies(t, mirror(t), func(o *host.Options) {
+				if trusted {
+					o.Server.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+				}
+			})
+			a := s.browser(t).get("/open", "Traceparent", sent, "Trace-Parent", sent, "Tracestate", "a=1", "X-Request-Id", "told")
+			if strings.Contains(a.body, sent) || strings.Count(a.body, "race") != map[bool]int{true: 2, false: 1}[trusted] {
+				t.Errorf("the application was told:\n%s", a.body)
+			}
+			for text, want := range map[string]bool{"Traceparent: 00-": true, "Traceparent: 00-" + id: trusted, "Tracestate: a=1": trusted, "X-Request-Id: told": trusted} {
+				if strings.Contains(a.body, text) != want {
+					t.Errorf("%q: want %t in\n%s", text, want, a.body)
+				}
+			}
+		})
 	}
 }

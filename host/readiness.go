@@ -80,7 +80,7 @@ func (w *storeWatch) look(ctx context.Context) error {
 		w.good = now
 	case away && now.Sub(w.good) < w.Store.Wait:
 		if !w.away {
-			w.Log.Warn("the database is away; requests wait for it", "limit", w.Store.Wait, "cause", err)
+			w.Log.Warn("the database is away; requests wait for it", "limit_seconds", w.Store.Wait.Seconds(), "cause", err)
 		}
 		err = nil
 	}

@@ -100,7 +100,7 @@ func (h *Host) shutdown(server *http.Server, admin *telemetry.Admin) error {
 		_ = server.Close() // what Shutdown says is that it was cut short
 		err = ErrAborted
 	case errors.Is(err, context.DeadlineExceeded):
-		h.o.Logger.Warn("requests were still under way when the time to drain was over", "limit", h.o.Server.DrainTimeout)
+		h.o.Logger.Warn("requests were still under way when the time to drain was over", "limit_seconds", h.o.Server.DrainTimeout.Seconds())
 		err = server.Close()
 	}
 	return errors.Join(err, admin.Close(), h.Stop(ctx))

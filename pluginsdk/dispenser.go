@@ -187,7 +187,7 @@ func (c *Client) Dispense(ctx context.Context, user User, req *Request) (Intent,
 			return Intent{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
 		}
 	}
-	return callPlugin(ctx, c.rpc.Dispense, in, fromIntent)
+	return callPlugin(withTrace(ctx, req), c.rpc.Dispense, in, fromIntent)
 }
 
 // Dispense answers a host's call with the author's dispenser.
@@ -197,7 +197,7 @@ func (s *server) Dispense(ctx context.Context, in *pluginpb.DispenseRequest) (*p
 		return nil, lacksRole(RoleDispenser)
 	}
 	req := fromRequest(in.GetRequest(), in.GetForm())
-	return answerCall(s.call(ctx, "dispense", req.ID, req.IntentID), func(ctx context.Context) (Intent, error) {
+	return answerCall(s.callFor(ctx, "dispense", req), func(ctx context.Context) (Intent, error) {
 		intent, err := d.Dispense(ctx, fromUser(in.GetUser()), req)
 		return intent, cmp.Or(err, checkSession(req, intent.effects))
 	}, toIntent)

@@ -167,7 +167,7 @@ func (c *Client) Handle(ctx context.Context, user User, req *Request) (Result, e
 			return Result{}, fmt.Errorf("%w: form field %w", ErrUnavailable, err)
 		}
 	}
-	return callPlugin(ctx, c.rpc.Handle, in, fromResult)
+	return callPlugin(withTrace(ctx, req), c.rpc.Handle, in, fromResult)
 }
 
 // Handle answers a host's call with the author's handler.
@@ -177,7 +177,7 @@ func (s *server) Handle(ctx context.Context, in *pluginpb.HandleRequest) (*plugi
 		return nil, lacksRole(RoleOrgSetup)
 	}
 	req := fromRequest(in.GetRequest(), in.GetForm())
-	return answerCall(s.call(ctx, "handle", req.ID, req.IntentID), func(ctx context.Context) (Result, error) {
+	return answerCall(s.callFor(ctx, "handle", req), func(ctx context.Context) (Result, error) {
 		result, err := h.Handle(ctx, fromUser(in.GetUser()), req)
 		return result, cmp.Or(err, checkSession(req, result.effects))
 	}, toResult)

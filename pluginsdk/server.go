@@ -53,6 +53,16 @@ func (s *server) call(ctx context.Context, name, requestID, intentID string) con
 	return withLogger(ctx, s.log.With("call", name, "request_id", requestID, "intent_id", intentID))
 }
 
+// callFor is call for a request, which gets its trace of the call's metadata.
+func (s *server) callFor(ctx context.Context, name string, req *Request) context.Context {
+	req.readTrace(ctx)
+	ctx = s.call(ctx, name, req.ID, req.IntentID)
+	if id := req.traceID(); id != "" {
+		ctx = withLogger(ctx, Logger(ctx).With("trace_id", id))
+	}
+	return ctx
+}
+
 // answerCall runs the author's function of a role and encodes what it returns.
 func answerCall[A, M any](ctx context.Context, ask func(context.Context) (A, error), encode func(A) (*M, error)) (m *M, err error) {
 	defer recovered(ctx, &err)

@@ -20,6 +20,10 @@ type Request struct {
 	ID string
 	// IntentID is the same for every attempt at one step.
 	IntentID string
+	// Traceparent and Tracestate are the headers of W3C Trace Context for what the
+	// plugin asks elsewhere on behalf of the request; Tracestate is mostly empty, and
+	// both are where the host tells of no trace.
+	Traceparent, Tracestate string
 	// Method, Path and Query are of the HTTP request; Query is raw, without "?".
 	Method, Path, Query string
 	// Headers holds the granted request headers by lower-case name.

@@ -135,8 +135,9 @@ func (p *Pipeline) watchLoop(r *http.Request, s Session, out *step) {
 // request is what a plugin learns about r; pluginproc narrows it to the grants.
 func (p *Pipeline) request(r *http.Request, s Session, intentID string) *pluginsdk.Request {
 	address, _ := p.Site.Client(r)
+	_, parent, state := p.Site.Trace(r)
 	return &pluginsdk.Request{
-		ID: p.Site.RequestID(r), IntentID: intentID,
+		ID: p.Site.RequestID(r), IntentID: intentID, Traceparent: parent, Tracestate: state,
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Headers: pluginHeaders(r.Header), RemoteAddr: address, Locale: p.Site.Locale(r),
 		Intended: s.Intended, Routes: p.Site.Routes(), Session: pluginsdk.ValuesOf(s.Values),

@@ -79,6 +79,9 @@ type Site interface {
 	Base(r *http.Request) string
 	// RequestID returns the id that joins the answer and the log.
 	RequestID(r *http.Request) string
+	// Trace returns the id of the trace that the request belongs to, and the headers
+	// traceparent and tracestate for whoever is asked on its behalf.
+	Trace(r *http.Request) (id, parent, state string)
 	// Client returns the client's address, and the network of it that is
 	// throttled as one.
 	Client(r *http.Request) (address, network string)
@@ -220,7 +223,8 @@ func (p *Pipeline) HashingQueue() admission.State { return p.hasher.QueueState()
 func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
 	p.Audit(event)
 	address, _ := p.Site.Client(r)
-	p.Logger.Info("audit", append([]any{"event", event, "request_id", p.Site.RequestID(r), "client", address}, args...)...)
+	trace, _, _ := p.Site.Trace(r)
+	p.Logger.Info("audit", append([]any{"event", event, "request_id", p.Site.RequestID(r), "trace_id", trace, "client", address}, args...)...)
 }
 
 // routePath returns the path of a named route that must exist.

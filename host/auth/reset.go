@@ -156,7 +156,8 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 		return false, busyFault(err)
 	}
 	won := false
-	by, locale := p.Site.RequestID(r), p.Site.Locale(r)
+	// Not the request's id, which a proxy may have let the client choose.
+	by, locale := token(), p.Site.Locale(r)
 	// Once claimed, the reset must not be lost because the browser went away.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
 	defer cancel()

@@ -170,6 +170,7 @@ func (site) Routes() map[string]string {
 }
 func (site) Base(*http.Request) string                { return "http://localhost" }
 func (site) RequestID(*http.Request) string           { return "request" }
+func (site) Trace(*http.Request) (_, _, _ string)     { return "trace", "", "" }
 func (site) Client(*http.Request) (addr, netw string) { return "192.0.2.1", "192.0.2.1" }
 func (site) Locale(*http.Request) string              { return "en" }
 

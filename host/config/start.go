@@ -49,7 +49,7 @@ func until(ctx context.Context, end time.Time, logger hclog.Logger, key string, 
 		}
 		if time.Since(told) >= startTells {
 			told = time.Now()
-			logger.Warn("waiting for the database", "key", key, "for", time.Until(end).Round(time.Second).String(), "cause", oneLine(err))
+			logger.Warn("waiting for the database", "key", key, "for_seconds", int(time.Until(end).Round(time.Second).Seconds()), "cause", oneLine(err))
 		}
 		select {
 		case <-ctx.Done():

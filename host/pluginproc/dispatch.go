@@ -229,7 +229,7 @@ func (s *slot) done(method string, begin time.Time, requestID string, err error)
 	s.options.Metrics.Call(spec.Name, method, outcome, took)
 	if err != nil {
 		s.log.Error("the call failed", "call", method, "outcome", outcome, "request_id", requestID,
-			"took", took.Round(time.Microsecond).String(), "error", err)
+			"ms", float64(took.Microseconds())/1000, "error", err)
 	}
 	return spec
 }

@@ -125,7 +125,7 @@ func (s *slot) markFailed(p *instance, reason string) {
 		p.Stop(time.Second)
 	})
 	s.mu.Unlock()
-	s.log.Error("lost, will be started again", "pid", p.PID(), "reason", reason, "in", delay.Round(time.Millisecond).String())
+	s.log.Error("lost, will be started again", "pid", p.PID(), "reason", reason, "in_ms", delay.Milliseconds())
 	s.options.Metrics.Up(p.spec.Name, false)
 }
 
@@ -182,7 +182,7 @@ func (s *slot) restart(ctx context.Context) {
 	if s.version == version {
 		s.state = StateDown
 		delay := s.postpone(err.Error())
-		s.log.Error("cannot be started again", "error", err, "in", delay.Round(time.Millisecond).String())
+		s.log.Error("cannot be started again", "error", err, "in_ms", delay.Milliseconds())
 	}
 }
 

@@ -28,7 +28,8 @@ func unfinished(who auth.Principal) string {
 func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 	h := pr.Out.Header
 	for name := range h {
-		if reserved.ForwardingHeader(name) || reserved.FoldHeader(name) == "xrequestid" {
+		switch folded := reserved.FoldHeader(name); {
+		case reserved.ForwardingHeader(name), folded == "xrequestid", folded == "traceparent", folded == "tracestate":
 			delete(h, name)
 		}
 	}
@@ -40,7 +41,12 @@ func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 	if p.o.StripPrefix != "" {
 		h.Set("X-Forwarded-Prefix", p.o.StripPrefix)
 	}
-	h.Set("X-Request-Id", p.site.RequestID(pr.In))
+	as := markOf(pr.In.Context())
+	h.Set("X-Request-Id", as.id)
+	h.Set("Traceparent", as.trace.parent())
+	if as.trace.state != "" {
+		h.Set("Tracestate", as.trace.state)
+	}
 }
 
 // identify replaces the headers that tell who is signed in. Those from outside are

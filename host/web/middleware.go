@@ -2,14 +2,11 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -80,12 +77,7 @@ func NewMiddleware(site *Site, fail Fail, log hclog.Logger, counts Counts, admit
 	return &Middleware{site, newCrossOrigin(site), fail, log, counts, admit}
 }
 
-type requestIDKey struct{}
-
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
-}
+func requestID(ctx context.Context) string { return markOf(ctx).id }
 
 // Wrap adds what every answer gets to a handler: request id, security headers
 // by the kind of the route, limits, log line and metrics.
@@ -97,13 +89,13 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 			return
 		}
 		start := time.Now()
-		id := newRequestID()
-		r = r.WithContext(auth.WithPatience(context.WithValue(r.Context(), requestIDKey{}, id)))
+		as := m.site.newMark(r)
+		r = r.WithContext(auth.WithPatience(context.WithValue(r.Context(), markKey{}, as)))
 		if !route.Uploads {
 			paceBody(w, r, func(why error) { m.admit.refused(r, bodyLimit, why) })
 		}
 		rec := &Recorder{ResponseWriter: w}
-		m.setHeaders(rec.Header(), route.Kind, id)
+		m.setHeaders(rec.Header(), route.Kind, as.id)
 		defer func() {
 			aborted := m.recovered(rec, r, recover())
 			m.logRequest(route.Name, r, rec, time.Since(start))
@@ -202,12 +194,8 @@ func (m *Middleware) recovered(rec *Recorder, r *http.Request, cause any) (abort
 func (m *Middleware) logRequest(name string, r *http.Request, rec *Recorder, took time.Duration) {
 	client, _ := m.site.Client(r)
 	m.counts.Request(name, rec.Status(), took)
-	m.log.Info("request", "request_id", requestID(r.Context()), "method", r.Method, "path", auth.LogPath(r),
-		"status", rec.Status(), "bytes", rec.Bytes(), "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64), "client", client)
-}
-
-func newRequestID() string {
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
+	as := markOf(r.Context())
+	m.log.Info("request", "request_id", as.id, "method", r.Method, "path", auth.LogPath(r),
+		"status", rec.Status(), "bytes", rec.Bytes(), "ms", float64(took.Microseconds())/1000, "client", client,
+		"trace_id", as.trace.id, "span_id", as.trace.span)
 }

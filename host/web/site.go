@@ -24,7 +24,8 @@ type SiteOptions struct {
 	// Address is host:port to listen on, and TLS is set when that speaks https.
 	Address string
 	TLS     bool
-	// TrustedProxies are believed when they send X-Forwarded-For.
+	// TrustedProxies are believed when they send X-Forwarded-For, X-Request-Id,
+	// traceparent or tracestate.
 	TrustedProxies []netip.Prefix
 	// Routes are the paths of the configured routes by name. Named finds the
 	// path of a route that an embedding program has registered; nil finds none.
@@ -141,9 +142,20 @@ func (s *Site) knownHost(r *http.Request) bool {
 	return err == nil && (port == listening || port == "" && (listening == "80" || listening == "443"))
 }
 
-// RequestID returns the id that [Middleware] gave the request; empty outside of
-// it.
+// RequestID returns the id that [Middleware] gave the request, that of a trusted proxy
+// where it has told one; empty outside of it. Two requests may have one id.
 func (s *Site) RequestID(r *http.Request) string { return requestID(r.Context()) }
+
+// Trace returns the id of the trace that the request belongs to, and the headers
+// traceparent and tracestate for whoever is asked on its behalf; empty outside of
+// [Middleware].
+func (s *Site) Trace(r *http.Request) (id, parent, state string) {
+	t := markOf(r.Context()).trace
+	if t.id == "" {
+		return "", "", ""
+	}
+	return t.id, t.parent(), t.state
+}
 
 // Client returns the client's address and what of it is throttled as one.
 func (s *Site) Client(r *http.Request) (address, network string) {

@@ -5,8 +5,10 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"math/big"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,6 +105,40 @@ func monitoredStory(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// numbersStory wants a log in JSON in which numbers and durations are numbers, with
+// their unit in the key: numbers FILE.
+func numbersStory(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: numbers FILE")
+	}
+	text := regexp.MustCompile(`^-?[0-9.]+(e[+-]?[0-9]+)?$|^([0-9.]+(h|m|s|ms|µs|ns))+$`)
+	seen := map[string]any{}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var entry map[string]any
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			ts.Fatalf("no JSON: %v: %s", err, line)
+		}
+		for key, value := range entry {
+			seen[key] = value
+			s, ok := value.(string)
+			isName := key == "user" || key == "version" || strings.HasSuffix(key, "id")
+			if ok && !isName && text.MatchString(s) {
+				ts.Fatalf("%s is the text %q: %s", key, s, line)
+			}
+		}
+	}
+	for _, key := range []string{"ms", "status", "bytes", "pid"} {
+		if _, ok := seen[key].(float64); !ok {
+			ts.Fatalf("%s is %v, want a number", key, seen[key])
+		}
+	}
+	for _, key := range []string{"request_id", "trace_id", "span_id"} {
+		if s, _ := seen[key].(string); s == "" {
+			ts.Fatalf("no line has %s", key)
+		}
+	}
+}
+
 func migrations(ts *testscript.TestScript) string {
 	files, err := filepath.Glob("../../store/migrations/*.sql")
 	ts.Check(err)
@@ -124,7 +160,7 @@ func document(t *testing.T, name string) string {
 	return string(text)
 }
 
-// certificateStory makes a certificate for localhost that ends 1,900,000,000 s after
+// certificateStory makes a certificate for 127.0.0.1 that ends 1,900,000,000 s after
 // 1970: certificate CERT KEY.
 func certificateStory(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 2 {
@@ -132,7 +168,7 @@ func certificateStory(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	ts.Check(err)
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Unix(1_900_000_000, 0)}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Unix(1_900_000_000, 0)}
 	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
 	ts.Check(err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)

@@ -59,7 +59,7 @@ func TestStories(t *testing.T) {
 			"stop":   stopStory,
 			"signal": signalStory,
 			"port":   portStory("ADDRESS"), "admin": portStory("ADMIN_ADDRESS"), "adduser": addUser, "listen": listenStory, "seed": seedStory, "eventually": eventually,
-			"certificate": certificateStory, "monitored": monitoredStory,
+			"certificate": certificateStory, "monitored": monitoredStory, "numbers": numbersStory,
 		},
 	})
 }

@@ -9,7 +9,7 @@ func serverBlock() Block {
 				Name: "public_url", Null: true, Def: "null", Check: checkOrigin, Sample: `"https://app.example.com"`,
 				Doc: "the origin that people see, from which all absolute URLs are built; required unless the address is loopback",
 			},
-			{Name: "trusted_proxies", Kind: Texts, Def: "[]", Check: checkCIDR, Sample: `["10.0.0.0/8"]`, Doc: "CIDRs whose X-Forwarded-For is believed"},
+			{Name: "trusted_proxies", Kind: Texts, Def: "[]", Check: checkCIDR, Sample: `["10.0.0.0/8"]`, Doc: "CIDRs whose X-Forwarded-For, X-Request-Id and traceparent are believed"},
 			{Name: "public_dir", Null: true, Def: `"public"`, Path: true, Doc: "the host's own files, served at /"},
 			{
 				Name: "admin_address", Null: true, Def: "null", Check: checkAdminAddress, Sample: `"127.0.0.1:9090"`,

@@ -53,7 +53,9 @@ func (o *output) stderr(line string, cut bool) {
 	}
 	if strings.HasPrefix(line, "{") && !cut {
 		var entry map[string]any
-		if json.Unmarshal([]byte(line), &entry) == nil {
+		read := json.NewDecoder(strings.NewReader(line))
+		read.UseNumber() // so that large ones stay as they were written
+		if read.Decode(&entry) == nil && !read.More() {
 			if message, ok := entry["@message"].(string); ok {
 				level, _ := entry["@level"].(string)
 				o.emit(hclog.LevelFromString(level), message, entry)
@@ -113,7 +115,7 @@ func pairs(entry map[string]any) []any {
 		}, key[:min(len(key), 64)])
 		var value any
 		switch v := entry[key].(type) {
-		case bool, float64, nil:
+		case bool, json.Number, nil:
 			value = v
 		case string:
 			value = words.CleanLines(strings.TrimSpace(v), maxDetail)

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// A trace is the trace that a request belongs to, with the request itself as one of
+// its spans (W3C Trace Context Level 1).
+type trace struct {
+	id, span string
+	flags    string
+	// state is the header tracestate as it came, empty for none.
+	state string
+}
+
+// noFlags are those of a trace that begins here: a host records nothing but its log, and
+// what begins a trace without deciding on recording leaves the flag sampled 0 (3.2.2.5.1).
+const noFlags = "00"
+
+// traceOf takes over the trace that the headers of a trusted proxy tell of, and begins
+// one where they tell of none, or not in the form of the standard.
+func traceOf(h http.Header) trace {
+	t, ok := parseTraceparent(h["Traceparent"])
+	if !ok { // then tracestate does not count either (3.3.1)
+		t = trace{id: randomHex(16), flags: noFlags}
+	} else if state := strings.Join(h["Tracestate"], ","); len(state) <= maxTracestate && isPrintable(state) {
+		t.state = state
+	}
+	t.span = randomHex(8)
+	return t
+}
+
+// isPrintable tells whether a header can also be metadata of gRPC.
+func isPrintable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// maxTracestate is how much of tracestate has to be passed on (3.3.1.5).
+const maxTracestate = 512
+
+// parseTraceparent reads the header (3.2). Of versions to come it reads what the
+// standard says that it can be sure of (3.2.4).
+func parseTraceparent(values []string) (t trace, ok bool) {
+	if len(values) != 1 {
+		return t, false
+	}
+	s := values[0]
+	if len(s) < 55 || s[2] != '-' || s[35] != '-' || s[52] != '-' {
+		return t, false
+	}
+	version, id, parent, flags := s[:2], s[3:35], s[36:52], s[53:55]
+	switch {
+	case !isLowerHex(version) || version == "ff":
+		return t, false
+	case version == "00" && len(s) != 55, len(s) > 55 && s[55] != '-':
+		return t, false
+	case !isLowerHex(id) || !isLowerHex(parent) || !isLowerHex(flags):
+		return t, false
+	case strings.Trim(id, "0") == "", strings.Trim(parent, "0") == "":
+		return t, false
+	}
+	// Only the flag sampled is known; others must be sent as 0 (3.2.2.5.2).
+	if strings.ContainsRune("13579bdf", rune(flags[1])) {
+		return trace{id: id, flags: "01"}, true
+	}
+	return trace{id: id, flags: noFlags}, true
+}
+
+func isLowerHex(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
+}
+
+// parent is the header traceparent for whoever is asked on behalf of the request.
+func (t trace) parent() string { return "00-" + t.id + "-" + t.span + "-" + t.flags }
+
+// A mark is what tells a request apart: its id and its trace.
+type mark struct {
+	id    string
+	trace trace
+}
+
+type markKey struct{}
+
+// markOf returns the mark of a request, the zero one outside of [Middleware].
+func markOf(ctx context.Context) mark {
+	m, _ := ctx.Value(markKey{}).(mark)
+	return m
+}
+
+// newMark makes a mark of what a trusted proxy tells of a request, and a new one of
+// all others'.
+func (s *Site) newMark(r *http.Request) mark {
+	told := r.Header
+	if !s.trustsSender(r.RemoteAddr) {
+		told = nil
+	}
+	m := mark{id: told.Get("X-Request-Id"), trace: traceOf(told)}
+	if !isRequestID(m.id) {
+		m.id = newRequestID()
+	}
+	return m
+}
+
+// isRequestID tells whether an id of a proxy can be taken over: some visible characters
+// that need no quoting in a log, a header or JSON.
+func isRequestID(s string) bool {
+	const others = "-._:@/+="
+	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune(others, r) && !(r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z')
+	})
+}
+
+func newRequestID() string { return randomHex(12) }
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// trustsSender tells whether a request came from a trusted proxy, by the address of
+// its socket.
+func (s *Site) trustsSender(remote string) bool {
+	addr, ok := parseAddr(remote)
+	return ok && contains(s.o.TrustedProxies, addr)
+}
