@@ -20,29 +20,38 @@ type known struct {
 	stamp string
 	at    seekcache.Mark
 	total int64
+	// last is how many rows come behind the ones to skip, where that is the shorter way; 0 where it is not, or not known.
+	last int64
 	// empty tells that nothing is left to read.
 	empty bool
 }
 
 // remembered looks for something that makes a plan cheaper.
 func (o *Reader) remembered(p *plan.Plan, page *sqltext.Page) (k known, ok bool) {
-	n := p.Top
+	n, total := p.Top, totalOf(page)
 	shape, counted := page.Shape, n.Count || p.Kind == plan.RawCount
 	if counted {
-		shape = totalOf(page)
+		shape = total
 	}
-	if k.stamp = o.Marks.Version(shape); k.stamp == "" {
+	if k.stamp = o.Marks.Version(shape); k.stamp == "" && !counted {
+		k.stamp = o.Marks.Version(total)
+	}
+	if k.stamp == "" {
 		return k, false
 	}
 	if page.Key != nil {
 		k.at, _ = o.Marks.Before(page.Shape, k.stamp, n.Page.Skip)
 	}
-	if !counted {
-		return k, k.at.Skip > 0
+	all, told := o.Marks.Count(total, k.stamp)
+	if last := all - n.Page.Skip; told && p.Kind != plan.RawCount && last < n.Page.Skip-k.at.Skip && page.FromEnd(n.Page.Skip, last) {
+		k.last, k.at = last, seekcache.Mark{}
 	}
-	k.total, ok = o.Marks.Count(shape, k.stamp)
+	if !counted {
+		return k, k.at.Skip > 0 || k.last > 0
+	}
+	k.total = all
 	k.empty = p.Kind == plan.RawCount || n.Page.Read == 0 || n.Page.Skip >= k.total
-	return k, ok
+	return k, told
 }
 
 // resume opens the rows of a plan from what is remembered, with one statement, which has no row if the data was changed
@@ -74,7 +83,7 @@ func (r *rows) still(k known) (bool, error) {
 		n, err := r.one(r.page.Still(k.stamp))
 		return n == 1, err
 	}
-	s := r.page.Guarded(k.stamp, r.read(), r.node.Page.Skip-k.at.Skip, k.at.Key)
+	s := r.page.Guarded(k.stamp, r.read(), r.node.Page.Skip-k.at.Skip, k.at.Key, k.last)
 	cur, err := r.tx.Query(s.SQL, s.Args)
 	if err != nil {
 		return false, fmt.Errorf("query: %w", err)

@@ -119,6 +119,20 @@ func (g *Generator) ordered(order []plan.Order, ix Index, fixed []string) bool {
 
 // deferred is the statement for a deep page: the keys of its rows by the index alone, and then the rows.
 func (p *Page) deferred(list, guard frag, read, skip int64) Statement {
+	return p.byKeys(list, guard, p.order, read, skip)
+}
+
+// backwards is like deferred, and skips from the last row on.
+func (p *Page) backwards(list, guard frag, read, skip int64) Statement {
+	var order []frag
+	for _, it := range p.items {
+		order = append(order, p.g.d.order(it.value, !it.desc, it.nullable))
+	}
+	return p.byKeys(list, guard, join(", ", order...), read, skip)
+}
+
+// byKeys finds the rows in an order, and gives them in that of the page.
+func (p *Page) byKeys(list, guard, order frag, read, skip int64) Statement {
 	g, inner, outer := p.g, *p.query, *p.query
 	inner.Computed, outer.Filter = nil, nil
 	t := g.m.Tables[inner.Range.Set]
@@ -128,7 +142,7 @@ func (p *Page) deferred(list, guard frag, read, skip int64) Statement {
 		keys = append(keys, text(column))
 		on = append(on, text("d."+g.d.quote(t.Columns[k].Name)+" = "+column))
 	}
-	found := join(" ", text("SELECT"), join(", ", keys...), fill("$1$2", g.from(&inner), guard), text("ORDER BY"), p.order, g.d.limit(read, skip))
+	found := join(" ", text("SELECT"), join(", ", keys...), fill("$1$2", g.from(&inner), guard), text("ORDER BY"), order, g.d.limit(read, skip))
 	from := g.fromWhere(&outer, source{join: fill("JOIN ($1) AS d ON $2", found, joinFrags(on))})
 	return g.finish(join(" ", text("SELECT"), list, from, text("ORDER BY"), p.order))
 }

@@ -76,12 +76,22 @@ func (p *Page) Stamped(read, skip int64, after []any) Statement {
 	return p.statement(list, frag{}, read, skip, after)
 }
 
-// Guarded is like Rows, and has none where the state that it sees has another stamp.
-func (p *Page) Guarded(stamp string, read, skip int64, after []any) Statement {
-	if p.deep > 0 && skip >= p.deep && after == nil {
-		return p.deferred(p.list, p.guard(stamp), read, skip)
+// Guarded is like Rows, and has none where the state that it sees has another stamp. Last, where it is known, is how many
+// rows there are behind skip: from beyond the middle on the page is looked for from the end.
+func (p *Page) Guarded(stamp string, read, skip int64, after []any, last int64) Statement {
+	switch {
+	case p.deep == 0 || skip < p.deep || after != nil:
+		return p.statement(p.list, p.guard(stamp), read, skip, after)
+	case last > 0 && last < skip:
+		read = min(read, last)
+		return p.backwards(p.list, p.guard(stamp), read, last-read)
 	}
-	return p.statement(p.list, p.guard(stamp), read, skip, after)
+	return p.deferred(p.list, p.guard(stamp), read, skip)
+}
+
+// FromEnd tells whether Guarded looks for a page from the end, of which the index tells the rows in either direction.
+func (p *Page) FromEnd(skip, last int64) bool {
+	return p.deep > 0 && skip >= p.deep && last > 0 && last < skip
 }
 
 // Still is the statement that has one row, of the number 1, where the state that it sees has this stamp.
