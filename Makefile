@@ -46,8 +46,8 @@ fuzz: ## fuzz every parser, and the four OData engines against each other, for F
 	done
 	DIFFERENTIAL_TIME=$(FUZZTIME) go test -count=1 -timeout 0 -run '^TestFourEnginesAgree$$' -v ./odata/odatatest
 
-faults: ## print what a person and the operator meet for each fault of a plugin (four minutes)
-	FAULTS=all go test -count=1 -v -run '^TestFaultTable$$' ./host/cmd/vestibule
+faults: ## print what people and operators meet for each fault of a plugin, and while one is killed every second for KILLS (60s)
+	FAULTS=all KILLS=$(or $(KILLS),60s) go test -count=1 -timeout 60m -v -run '^Test(FaultTable|SignInsWhileTheDispenserIsKilled)$$' ./host/cmd/vestibule
 
 bench: ## compare pages with handlers written by hand on the drivers of three databases (BENCH="-db postgres -only page"); exits 1 when a row falls short
 	go run ./examples/bench $(BENCH)

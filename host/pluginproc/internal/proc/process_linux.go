@@ -28,9 +28,15 @@ func (r *runner) reap() error {
 // which they are known whatever else they leave: group, session, parent, environment
 // and open files. It is the limit of file locks, RLIMIT_LOCKS, which no kernel since
 // 2.4.25 looks at, which children inherit, and which nobody without privileges can raise
-// again. A subreaper would learn that a daemon lost its parent, but not of which plugin
-// it is; a cgroup needs a delegated one, which few hosts have. tagged returns 0 where it
-// may not set the limit, or where a lower one is set.
+// again. A cgroup would need a delegated one, which few hosts have. tagged returns 0 where
+// it may not set the limit, or where a lower one is set.
+//
+// PR_SET_CHILD_SUBREAPER is no way to find more. It gives a process the orphans among its
+// descendants. The guard would get none, since plugins are children of the host. The host
+// would get those of every program that it, or who embeds it, has started, without a word
+// on which plugin they are of, and would have to reap them beside os/exec. A reaper for
+// each plugin is one more process that can be killed. What runs as another user the host
+// may not kill, and what systemd or cron starts descends from neither.
 //
 // What it does not catch: what is started within the moment between a plugin's first
 // instruction and this call, what runs as another user, what lowers the limit for itself,
