@@ -15,7 +15,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices image test-release clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,12 @@ screens: ## take a picture of every screen into screens/
 
 notices: ## print the licences of all that is linked, as releases bring them
 	@go run ./.ci/notices ./host/cmd/vestibule ./plugins/...
+
+image: ## write the container image of the commit, for amd64 and arm64, into bin/images, without a daemon
+	@.ci/release/images
+
+test-release: ## make the images twice and start one; start the unit with a plugin under a real systemd (as root)
+	@.ci/release/test
 
 clean: ## remove what make made, but not the demo's data
 	rm -rf bin screens
