@@ -17,6 +17,7 @@ func migrateRules() []bareRule {
 		{"a missing stock table is created beside an existing one", missingStockTable},
 		{"a table that was dropped is told by its check", droppedTable},
 		{"a write that fails is told by its check", failingWrite},
+		{"hosts of this version work beside, and after, those of a later one", besideNewer},
 	}
 }
 
