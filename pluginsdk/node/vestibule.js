@@ -563,7 +563,13 @@ function serve(author) {
 async function listen(plugin) {
   // Here, so that a plugin can be looked at by hand without it; and from where the
   // program is, as this file may be elsewhere.
-  const grpc = require(require.resolve('@grpc/grpc-js', { paths: [path.dirname(process.argv[1]), __dirname] }))
+  let found
+  try {
+    found = require.resolve('@grpc/grpc-js', { paths: [path.dirname(process.argv[1]), __dirname] })
+  } catch {
+    throw new Error('the package @grpc/grpc-js is missing: run npm install beside the program')
+  }
+  const grpc = require(found)
   const server = new grpc.Server()
   const unary = (path, run, request, response) => ({
     definition: {

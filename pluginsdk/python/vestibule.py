@@ -744,7 +744,10 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
 
 def _server(plugin):
     """The gRPC server, its socket, its certificate, and an event that is set when it is to end."""
-    import grpc  # here, so that a plugin can be looked at by hand without it
+    try:
+        import grpc  # here, so that a plugin can be looked at by hand without it
+    except ModuleNotFoundError as err:
+        sys.exit(f"{sys.executable} lacks the package {err.name}: apt-get install python3-grpcio, or pip install grpcio")
 
     ended = threading.Event()
 
