@@ -95,7 +95,7 @@ func fewWords(c *plan.Call) bool {
 // of nothing but zeros. The first branch is never taken, and names the operands with few steps, since a server has a
 // small stack.
 func mysqlLongProduct(c *plan.Call) string {
-	a, b := MySQLVariable(c, "A"), MySQLVariable(c, "B")
+	a, b := MySQLVariable(c, "P"), MySQLVariable(c, "Q")
 	factor := func(name string) string { return "CAST(CAST(" + name + " AS CHAR) AS DECIMAL(65, 30))" }
 	product := strings.NewReplacer("{A}", factor(a), "{B}", factor(b)).
 		Replace("{A} * TRUNCATE({B}, 0) + TRUNCATE({A}, 0) * MOD({B}, 1) + ROUND(MOD({A}, 1) * MOD({B}, 1), 30)")

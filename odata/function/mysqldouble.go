@@ -79,7 +79,8 @@ func mysqlFloat(c *plan.Call, op string) string {
 	return "(" + mysqlDouble(c, text) + " + 0e0)"
 }
 
-// MySQLVariable is the name of a variable that no call within an expression has.
+// MySQLVariable is the name of a variable that no call within an expression has. A suffix is for values of one type: MariaDB
+// decides how a statement computes with a variable by what an earlier statement of the session left in it.
 func MySQLVariable(e plan.Expr, suffix string) string {
 	return "@ves" + strconv.Itoa(height(e)) + suffix
 }
