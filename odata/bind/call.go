@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -21,6 +22,9 @@ func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 		x, err := s.bind(a)
 		if err != nil {
 			return nil, err
+		}
+		if l, ok := x.(*plan.Literal); ok && l.Zoned && inZone(call.Name) {
+			return nil, plan.Errorf(plan.NotImplemented, a.Pos(), "%s of an instant with an offset: instants are kept in UTC; write it with Z", e.Func)
 		}
 		x, ok := fitParam(f, i, x)
 		if !ok {
@@ -50,6 +54,12 @@ func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 		}
 	}
 	return call, nil
+}
+
+// inZone tells the functions that must fail for a literal whose offset is lost. OData-URL 5.1.1.8.2, 5.1.1.8.4, 5.1.1.8.7,
+// 5.1.1.8.8, 5.1.1.8.11, 5.1.1.8.14
+func inZone(name string) bool {
+	return slices.Contains([]string{"day", "hour", "minute", "month", "time", "year"}, name)
 }
 
 // fitParam checks an argument by itself. A text that reads as a duration is one where only that fits.

@@ -48,7 +48,10 @@ func temporal(e *syntax.Literal) (*plan.Literal, error) {
 	if !ok {
 		return nil, bad
 	}
-	return lit(edm.DateTimeOffset, formatTime(t))
+	at, err := lit(edm.DateTimeOffset, formatTime(t))
+	_, offset := t.Zone()
+	at.Zoned = offset != 0
+	return at, err
 }
 
 // instant reads a DateTimeOffset: seconds may be missing, and may be 60.

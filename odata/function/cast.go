@@ -88,6 +88,8 @@ func postgresCast(c *plan.Call) string {
 		return "trim_scale($1)::text"
 	case c.T.Kind == edm.String && from == edm.Duration:
 		return postgresDurationText()
+	case c.T.Kind == edm.String && from == edm.Date: // whatever DateStyle says
+		return "to_char($1, 'YYYY-MM-DD')"
 	case c.T.Kind == edm.String && from == edm.DateTimeOffset:
 		return `(rtrim(rtrim(to_char($1 AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0'), '.') || 'Z')`
 	case c.T.Kind == edm.String:
@@ -117,13 +119,13 @@ func mysqlCast(c *plan.Call) string {
 	case c.T.Kind == edm.String && from == edm.Boolean:
 		return "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END"
 	case c.T.Kind == edm.String && from == edm.Decimal:
-		return `(REGEXP_REPLACE(REGEXP_REPLACE(CAST($1 AS CHAR), '(\\.[0-9]*?)0+$', '\\1'), '\\.$', '') COLLATE utf8mb4_bin)`
+		return `(TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST($1 + 0.0 AS CHAR))) COLLATE utf8mb4_bin)` // the sum has a point
 	case c.T.Kind == edm.String && from == edm.Duration:
 		return mysqlDurationText()
 	case c.T.Kind == edm.String && from == edm.DateTimeOffset:
-		return `CONCAT(REGEXP_REPLACE(DATE_FORMAT($1, '%Y-%m-%dT%H:%i:%s.%f'), '\\.?0+$', ''), 'Z')`
+		return `CONCAT(REGEXP_REPLACE(DATE_FORMAT($1, '%Y-%m-%dT%H:%i:%s.%f'), '[.]?0+$', ''), 'Z')`
 	case c.T.Kind == edm.String && from == edm.TimeOfDay:
-		return `(REGEXP_REPLACE(TIME_FORMAT($1, '%H:%i:%s.%f'), '\\.?0+$', '') COLLATE utf8mb4_bin)`
+		return `(REGEXP_REPLACE(TIME_FORMAT($1, '%H:%i:%s.%f'), '[.]?0+$', '') COLLATE utf8mb4_bin)`
 	case c.T.Kind == edm.String:
 		return "(CAST($1 AS CHAR) COLLATE utf8mb4_bin)"
 	case c.T.Kind == edm.Date:

@@ -15,7 +15,7 @@ var _ = add(Function{
 	SQL: SQL{
 		SQLite:   always("ves_matches($1, $2)"),
 		Postgres: always(`($1 COLLATE "C" ~ $2)`),
-		MySQL:    always("($1 REGEXP CONCAT('(*NUL)', $2))"),
+		MySQL:    always("($1 REGEXP CONCAT('(*NUL)(?-imsx)', $2))"),
 	},
 })
 

@@ -15,6 +15,9 @@ func required() []check {
 		{name: "13.1.2 a filter on expanded rows", target: "Things(1)?$select=id&$expand=lines($filter=qty gt 0;$select=order_no,line_no)", body: `{"@odata.context":"~$metadata#Things(id,lines(order_no,line_no))/$entity","id":1,"lines":[{"order_no":1,"line_no":1}]}`},
 		{name: "13.1.2 any and all", target: "Things?$filter=lines/any(l:l/qty gt 4) and lines/all(l:l/qty lt 9)", ids: "1"},
 		{name: "13.1.2 a geographic function", target: "Things?$filter=geo.length(name) gt 1", status: 501},
+		{name: "13.1.1 the day of a literal that is not in UTC", target: "Things?$filter=day(2024-03-01T01:00:00%2B14:00) eq 29", status: 501},
+		{name: "13.1.1 the hour of an alias that is not in UTC", target: "Things?$filter=hour(@t) eq 1&@t=2024-03-01T01:00:00-01:00", status: 501},
+		{name: "13.1.1 the day of a literal in UTC", target: "Things?$filter=day(2024-03-01T01:00:00%2B00:00) eq 1 and year(2024-03-01T01:00:00Z) eq 2024 and id eq 1", ids: "1"},
 		// 13.1.3: 4.0 Advanced
 		{name: "13.1.3 references of expanded rows", target: "Things(1)?$select=id&$expand=tags/$ref", body: `{"@odata.context":"~$metadata#Things(id)/$entity","id":1,"tags":[{"@odata.id":"~Tags('B')"},{"@odata.id":"~Tags('a')"},{"@odata.id":"~Tags('it''s')"}]}`},
 		{name: "13.1.3 $search where the set has it", target: "Things?$search=Anvil", ids: "1 2 3"},

@@ -17,6 +17,8 @@ type Literal struct {
 	Value Value
 	// Adapts marks a column of the user in a policy: it takes the type of what it is compared with.
 	Adapts bool
+	// Zoned marks an instant that was written with another offset than that of UTC, which Value does not tell any more.
+	Zoned bool
 }
 
 // Ref is a property of an entity that a range goes over.

@@ -34,12 +34,14 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 }
 
 // OpenForQueries is like Open, for the queries of strangers: none of them gets parallel workers of the server, of which
-// each would take one processor more, unless the dsn names max_parallel_workers_per_gather.
+// each would take one processor more, unless the dsn names max_parallel_workers_per_gather. Doubles become texts with all
+// their digits, whatever extra_float_digits of the server or the database is.
 func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) {
-	if strings.Contains(dsn, parallelWorkers) {
-		return open(ctx, dsn, readMuch)
+	settings := "set_config('extra_float_digits', '1', false)"
+	if !strings.Contains(dsn, parallelWorkers) {
+		settings += ", set_config('" + parallelWorkers + "', '0', false)"
 	}
-	return open(ctx, dsn, readMuch, stdlib.OptionAfterConnect(aloneOnOneProcessor))
+	return open(ctx, dsn, readMuch, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return setUp(ctx, conn, settings) }))
 }
 
 // readMuch sets up a connection for rows: with a buffer that holds a page of them, what the server has sent meanwhile comes
@@ -52,12 +54,11 @@ func readMuch(config *pgx.ConnConfig) {
 
 const parallelWorkers = "max_parallel_workers_per_gather"
 
-// aloneOnOneProcessor sets up a connection. It is no startup parameter, since PgBouncer refuses those that it does not
+// setUp sets up a connection. Settings are no startup parameters, since PgBouncer refuses those that it does not
 // know. Behind a pooler, whose connections have other numbers than the server's, nothing is set: it would stay with a
 // connection that others get.
-func aloneOnOneProcessor(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.PgConn().Exec(ctx, fmt.Sprintf(`SELECT set_config('%s', '0', false) WHERE pg_backend_pid() = %d`,
-		parallelWorkers, conn.PgConn().PID())).ReadAll()
+func setUp(ctx context.Context, conn *pgx.Conn, settings string) error {
+	_, err := conn.PgConn().Exec(ctx, fmt.Sprintf(`SELECT %s WHERE pg_backend_pid() = %d`, settings, conn.PgConn().PID())).ReadAll()
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		return nil // not PostgreSQL itself

@@ -110,15 +110,18 @@ func TestSeveralHosts(t *testing.T) {
 // Five sorts of one client were once fifteen processes of the server.
 func TestQueriesHaveOneProcessorEach(t *testing.T) {
 	dsn := dbtest.Postgres(t)
+	open(t, dsn).Writer().MustExec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET extra_float_digits = 0'; END $$`)
 	for _, tt := range []struct {
 		name string
 		open func(context.Context, string) (*store.DB, error)
 		dsn  string
 		want string
+		// digits are those of doubles: 0 rounds them.
+		digits string
 	}{
-		{"queries", postgres.OpenForQueries, dsn, "0"},
-		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3", "3"},
-		{"sign-in", postgres.Open, dsn, "2"},
+		{"queries", postgres.OpenForQueries, dsn, "0", "1"},
+		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3", "3", "1"},
+		{"sign-in", postgres.Open, dsn, "2", "0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db, err := tt.open(t.Context(), tt.dsn)
@@ -129,6 +132,9 @@ func TestQueriesHaveOneProcessorEach(t *testing.T) {
 			var got string
 			if err := db.Reader().Get(&got, `SHOW max_parallel_workers_per_gather`); err != nil || got != tt.want {
 				t.Errorf("%s workers, %v; want %s", got, err, tt.want)
+			}
+			if err := db.Reader().Get(&got, `SHOW extra_float_digits`); err != nil || got != tt.digits {
+				t.Errorf("%s digits, %v; want %s", got, err, tt.digits)
 			}
 		})
 	}

@@ -144,7 +144,7 @@ func (g *Generator) condition(e plan.Expr, loose bool) frag {
 		}
 	case *plan.Literal:
 		if e.Value.Null {
-			return fill("(NULL = $1)", g.d.literal(edm.Of(edm.Boolean), plan.Value{Int: 1}))
+			return fill("($1 = $2)", g.d.null(edm.Of(edm.Boolean)), g.d.literal(edm.Of(edm.Boolean), plan.Value{Int: 1}))
 		}
 		if e.Value.Int != 0 {
 			return text("1 = 1")

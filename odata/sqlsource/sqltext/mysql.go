@@ -203,8 +203,8 @@ func (mysql) narrow(op string, column frag, _ *Column, prefix string) frag {
 	if op == "eq" {
 		return fill("$1 = $2", column, param(prefix))
 	}
-	like := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(prefix) + "%"
-	return fill("$1 LIKE $2", column, param(like))
+	like := strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(prefix) + "%"
+	return fill("$1 LIKE $2 ESCAPE '|'", column, param(like)) // whatever sql_mode says of backslashes
 }
 
 func (mysql) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }

@@ -142,7 +142,7 @@ func TestConditions(t *testing.T) {
 			map[string]string{
 				"sqlite":   `"parts" AS t0 WHERE (t0."name" COLLATE BINARY >= ? AND t0."name" COLLATE BINARY < ? AND (substr(t0."name" COLLATE BINARY, 1, length(?)) = ?))`,
 				"postgres": `"parts" AS t0 WHERE starts_with(t0."name", $1::text)`,
-				"mysql":    "`parts` AS t0 WHERE (t0.`name` LIKE ? AND (LOCATE(CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin, CONVERT(t0.`name` USING utf8mb4) COLLATE utf8mb4_bin) = 1))",
+				"mysql":    "`parts` AS t0 WHERE (t0.`name` LIKE ? ESCAPE '|' AND (LOCATE(CONVERT(? USING utf8mb4) COLLATE utf8mb4_bin, CONVERT(t0.`name` USING utf8mb4) COLLATE utf8mb4_bin) = 1))",
 			},
 		},
 		{
