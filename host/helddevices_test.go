@@ -51,3 +51,33 @@ func TestOlderStepDoesNotUndoTheNewer(t *testing.T) {
 		}
 	})
 }
+
+// A device that comes back held leads, once its step is done, where the person meant to
+// go when they signed in; what is kept for that is checked like any such address.
+func TestHeldDeviceKeepsIntendedURL(t *testing.T) {
+	for name, tt := range map[string]struct{ stored, asked, want string }{
+		"as kept":           {"/app/orders?id=7", "/app/terms", "/app/orders?id=7"},
+		"the first stays":   {"/app/orders?id=7", "/app/invoices", "/app/orders?id=7"},
+		"another origin":    {"//evil.example/?id=7", "/app/terms", "/dashboard"},
+		"the sign-in's own": {"/login?id=7", "/app/terms", "/dashboard"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &gate{}
+			db := sqliteStore(t)
+			s := withGate(t, db, g, nil)
+			b := s.browser(t)
+			b.get("/app/orders?id=7").isTurnedAway(t, "a guest")
+			b.login(adaEmail, adaPassword, true).want(t, 200, "")
+			b.forget(sessionName)
+			_, err := db.Writer().Exec(`UPDATE vestibule_remember_tokens SET intent = CAST(REPLACE(CAST(intent AS TEXT), '/app/orders?id=7', ?) AS BLOB)`, tt.stored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.get(tt.asked)
+			a := b.post("/auth/intents/redirect", map[string]any{"code": "4711"})
+			if n := a.next(t); n.Target() != tt.want {
+				t.Errorf("the step leads to %q, want %q: %s", n.Target(), tt.want, a.body)
+			}
+		})
+	}
+}

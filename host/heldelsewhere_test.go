@@ -193,13 +193,34 @@ func TestHeldLoopIsWarnedAbout(t *testing.T) {
 	for range 4 {
 		b.post("/auth/intents/redirect", map[string]any{"code": "0"}).want(t, 200, "")
 	}
-	if strings.Contains(s.log.String(), warning) {
-		t.Error("wrong codes are warned about")
+	for range 4 {
+		b.post("/auth/intents/redirect", map[string]any{}).want(t, 200, "") // a page that asks what to show
 	}
-	for range 3 {
+	if strings.Contains(s.log.String(), warning) {
+		t.Error("wrong codes, or a page that opens, are warned about")
+	}
+	for range 13 {
 		b.get("/login").want(t, 200, "")
 	}
-	if !strings.Contains(s.log.String(), warning) {
-		t.Error("nobody is warned")
+	if n := strings.Count(s.log.String(), warning); n != 3 {
+		t.Errorf("%d warnings, want those of the third, sixth and twelfth time", n)
+	}
+}
+
+// A link in a reset mail shows its screen to a held person once, and keeps them from
+// being asked no longer.
+func TestHeldStepAfterAResetLink(t *testing.T) {
+	g := &gate{}
+	s := withGate(t, sqliteStore(t), g, nil)
+	b := s.signedIn(t)
+	b.get("/password/reset/unknown?email="+adaEmail).want(t, 302, "")
+	before := len(g.questions())
+	b.get("/login").want(t, 200, "")
+	if len(g.questions()) != before {
+		t.Error("the first visit asked, and would have led away from the screen")
+	}
+	b.get("/login").want(t, 200, "")
+	if len(g.questions()) != before+1 {
+		t.Error("the second visit did not ask")
 	}
 }

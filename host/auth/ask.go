@@ -165,7 +165,7 @@ func (p *Pipeline) keepWithDevice(ctx context.Context, before Device, s Session)
 	if err != nil {
 		return err
 	}
-	return p.Devices.SetState(ctx, before.Selector, openIntent(s), values)
+	return p.Devices.SetState(ctx, before.Selector, keptStep(s), values)
 }
 
 // writeColumns writes the columns that a step sets, unless one of them has another

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -78,7 +79,7 @@ func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s 
 	}
 	err = p.Devices.Create(ctx, Device{
 		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(secret)),
-		Intent: openIntent(s), Values: values, UserAgent: words.Printable(r.UserAgent(), reserved.MaxLogin), Address: address,
+		Intent: keptStep(s), Values: values, UserAgent: words.Printable(r.UserAgent(), reserved.MaxLogin), Address: address,
 		Created: s.Proved, Rotated: now, Expires: now.Add(p.Remember),
 	})
 	if err != nil {
@@ -140,7 +141,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 		if s, err = p.sessionOf(device); err != nil {
 			return err
 		}
-		s.Intended = guest.Intended
+		s.Intended = cmp.Or(guest.Intended, s.Intended) // what was asked for now comes first
 		var renewed []*http.Cookie
 		s, renewed, err = p.Sessions.Renew(ctx, r, guest, s)
 		cookies, event = append(renewed, p.deviceCookie(next.String(), int(p.Remember.Seconds()))), "resumed"
@@ -155,8 +156,8 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 	return s, cookies, nil
 }
 
-// sessionOf returns the session that a device begins: with the step that was open and
-// the plugins' values. Without an open step the dispenser, if there is one, is to be
+// sessionOf returns the session that a device begins: with the step that was open, the
+// page that the person meant to go to, and the plugins' values. Without an open step the dispenser, if there is one, is to be
 // asked before the session is settled: much may have changed since it was last.
 func (p *Pipeline) sessionOf(device Device) (Session, error) {
 	s := Session{UserID: device.UserID, Device: device.Selector, Proved: device.Created, Proof: ProofDevice}
@@ -172,7 +173,8 @@ func (p *Pipeline) sessionOf(device Device) (Session, error) {
 	if err := json.Unmarshal(device.Intent, s.Intent); err != nil {
 		return s, fmt.Errorf("read the device's open intent: %w", err)
 	}
-	return s, nil
+	s.Intended, err = restoreIntended(device.Intent)
+	return s, err
 }
 
 // lockDevice returns the live device of the user that a token names, or
@@ -241,13 +243,3 @@ func digest(b []byte) []byte {
 }
 
 func equal(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }
-
-// openIntent returns what a device keeps of its session's intent: nothing once
-// the loop has ended.
-func openIntent(s Session) []byte {
-	if s.Intent == nil || s.Settled() {
-		return nil
-	}
-	b, _ := json.Marshal(s.Intent) // strings and numbers cannot fail
-	return b
-}

@@ -107,24 +107,25 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (
 		return step{}, contractFault(fmt.Errorf("session values over %d bytes", maxValues))
 	}
 	out.nextStep, out.failures = intent.NextStep(), intent.Errors()
-	p.watchLoop(r, s, &out)
+	p.watchLoop(r, s, q, &out)
 	return out, nil
 }
 
 // watchLoop counts how often in a row the same step was dispensed, and warns about
 // a dispenser whose step does not change what it tests. The count is kept with the
 // session, so that it is right for any number of hosts. A page that is told what was
-// wrong with its form is no sign of that.
-func (p *Pipeline) watchLoop(r *http.Request, s Session, out *step) {
+// wrong with its form, or what it is to show, is no sign of that. Since people may come
+// back to a step as often as they like, the warnings get rarer: after 3, 6, 12 … times.
+func (p *Pipeline) watchLoop(r *http.Request, s Session, q question, out *step) {
 	if s.Intent == nil || s.Intent.Kind() != out.intent.Kind() || s.Intent.Target() != out.intent.Target() || out.intent.Ends() {
 		return
 	}
 	out.intent.Round = s.Intent.Round
-	if len(out.failures) > 0 {
+	if len(out.failures) > 0 || q.form != nil && len(out.nextStep) > 0 {
 		return
 	}
 	out.intent.Round++
-	if out.intent.Round < loopWarning {
+	if times := out.intent.Round / loopWarning; out.intent.Round%loopWarning != 0 || times&(times-1) != 0 {
 		return
 	}
 	p.Audit("loop")

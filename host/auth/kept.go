@@ -71,3 +71,31 @@ func restoreValues(data []byte) (map[string]pluginsdk.Value, error) {
 	}
 	return values, nil
 }
+
+// keptStep returns what a device keeps of the step that its session is at, and of where
+// the person meant to go: nothing once the loop has ended.
+func keptStep(s Session) []byte {
+	if s.Intent == nil || s.Settled() {
+		return nil
+	}
+	b, _ := json.Marshal(s.Intent) // strings and numbers cannot fail, here and below
+	if s.Intended == "" {
+		return b
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(b, &fields)
+	fields["intended"], _ = json.Marshal(s.Intended)
+	b, _ = json.Marshal(fields)
+	return b
+}
+
+// restoreIntended returns the page in what keptStep wrote, if it may still be kept.
+func restoreIntended(data []byte) (string, error) {
+	var kept struct {
+		Intended string `json:"intended"`
+	}
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return "", fmt.Errorf("read the page that the device keeps: %w", err)
+	}
+	return keepable(kept.Intended), nil
+}

@@ -42,8 +42,7 @@ func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, stri
 	if ownPage(wanted) {
 		wanted = ""
 	}
-	c, err := r.Cookie("vestibule_screen")
-	screen := err == nil && c.Value != ""
+	screen := p.takeScreen(w, r)
 	if s.due() && goesHere(r) && !screen {
 		return p.resumeDue(r, s, wanted)
 	}
@@ -51,11 +50,23 @@ func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, stri
 		return s, "", p.KeepIntended(w, r, s, wanted)
 	}
 	if screen {
-		http.SetCookie(w, p.screenCookie(0))
 		return s, "", nil
 	}
 	target, err := p.landing(r, s, wanted)
 	return s, target, err
+}
+
+// takeScreen reports whether the page is to be shown whatever else the answer would be,
+// which a link in a reset mail asks for once.
+func (p *Pipeline) takeScreen(w http.ResponseWriter, r *http.Request) bool {
+	c, err := r.Cookie("vestibule_screen")
+	if err != nil || c.Value == "" {
+		return false
+	}
+	if goesHere(r) {
+		http.SetCookie(w, p.screenCookie(0))
+	}
+	return true
 }
 
 // goesHere reports whether a person goes to the page, at the top level. A prefetch, a
@@ -131,8 +142,7 @@ func ownPage(target string) bool {
 // write nothing, a user's in the session. What is not a local path, or a page of
 // the login itself, is not kept. That of somebody who is held stays.
 func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Session, wanted string) error {
-	wanted = target.LocalPath(wanted)
-	if wanted == "" || len(wanted) > MaxIntended || ownPage(wanted) {
+	if wanted = keepable(wanted); wanted == "" {
 		return nil
 	}
 	if !s.SignedIn() {
@@ -148,6 +158,15 @@ func (p *Pipeline) KeepIntended(w http.ResponseWriter, r *http.Request, s Sessio
 	}
 	s.Intended = wanted
 	return ignoreGone(p.Sessions.Update(r.Context(), s))
+}
+
+// keepable returns a page address that may be kept, and "" for any other.
+func keepable(wanted string) string {
+	wanted = target.LocalPath(wanted)
+	if len(wanted) > MaxIntended || ownPage(wanted) {
+		return ""
+	}
+	return wanted
 }
 
 // MaxIntended is the longest page address that is kept, 2 KiB: with its signature
