@@ -1,9 +1,12 @@
 package telemetry_test
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
@@ -66,6 +69,44 @@ func TestAdminCloses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A lateListener needs a second to notice that it was closed.
+type lateListener struct {
+	net.Listener // nil: there is no network here
+	closed       chan struct{}
+}
+
+func (l lateListener) Accept() (net.Conn, error) {
+	<-l.closed
+	time.Sleep(time.Second)
+	return nil, net.ErrClosed
+}
+
+func (l lateListener) Close() error {
+	select {
+	case <-l.closed:
+		return net.ErrClosed
+	default:
+		close(l.closed)
+		return nil
+	}
+}
+
+// Closing is no error either while the server has not noticed yet that its listener is
+// closed, and closes it once more.
+func TestAdminClosesBeforeTheServerNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		admin, ended := telemetry.AdminOn(lateListener{closed: make(chan struct{})}), make(chan error, 1)
+		go func() { ended <- admin.Serve() }()
+		synctest.Wait()
+		if err := admin.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("serving ended with %v", err)
+		}
+	})
 }
 
 func freeAddress(t *testing.T) string {
