@@ -275,7 +275,7 @@ func (b *bench) crowd(clients, n int) (spent, error) {
 	wall, after := time.Since(begin), b.server.used()
 	now, _, err := b.usage(b.vestibule)
 	total := float64(clients * n)
-	return spent{float64(now-before) / total, after.since(server) / total, float64(wall.Microseconds()) / total}, errors.Join(append(failed, err)...)
+	return spent{float64(now-before) / total, after.since(server) / total, float64(wall.Microseconds()) / total}, errors.Join(errors.Join(failed...), err)
 }
 
 // skip is an address at a random depth.

@@ -118,10 +118,10 @@ func (tx *driverTx) Close() error {
 	if closed := tx.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
 		err = errors.Join(err, closed)
 	}
-	if tx.ctx.Err() != nil {
-		return nil // its end is told by what was read
+	if err != nil && tx.ctx.Err() == nil { // the end of ctx is told by what was read
+		return err
 	}
-	return err
+	return nil
 }
 
 type driverCursor struct {
