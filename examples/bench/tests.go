@@ -87,7 +87,7 @@ func (b *bench) pages(open side, compare func(one, other side) func() (measured,
 				side{b.baseline, 3, always(fmt.Sprintf("/%s?n=%d", byHand, skip))})
 		}
 	}
-	return append(
+	list = append(
 		list,
 		test{"$select of three / by hand", 0, compare(
 			side{b.vestibule, turn, b.anew("/odata/Products?$select=id,name,price")}, side{b.baseline, turn, always("/selected")})},
@@ -95,8 +95,14 @@ func (b *bench) pages(open side, compare func(one, other side) func() (measured,
 			side{b.vestibule, turn / 15, b.anew("/odata/Products?$count=true")}, side{b.baseline, turn / 15, always("/page?count=1")})},
 		test{"last page by price until answered / OFFSET", b.at(0, 0.10, 0.25), deep("$orderby=price&", "byprice")},
 		test{"last page by key until answered / OFFSET", b.at(0, 0.55, 0.60), deep("", "bykey")},
-		test{"walk over all rows, last hundred / first hundred", b.at(0, 1.5, 0), func() (measured, error) { return b.depth("$orderby=price") }},
-		test{"the same, ten commits a second by others", b.at(0, 3, 0), b.depthBesideOthers},
+	)
+	if b.db != "postgres" { // MariaDB has no places to remember: a walk takes many minutes
+		return list
+	}
+	return append(
+		list,
+		test{"walk over all rows, last hundred / first hundred", 1.5, func() (measured, error) { return b.depth("$orderby=price") }},
+		test{"the same, ten commits a second by others", 3, b.depthBesideOthers},
 	)
 }
 
@@ -126,8 +132,7 @@ func (b *bench) depth(order string) (measured, error) {
 
 // depthBesideOthers walks while somebody else commits what changes neither which rows there are nor their order.
 func (b *bench) depthBesideOthers() (m measured, err error) {
-	driver := map[string]string{"postgres": "pgx", "mariadb": "mysql"}[b.db]
-	db, err := sql.Open(driver, b.dsn)
+	db, err := sql.Open("pgx", b.dsn)
 	if err != nil {
 		return m, err
 	}
