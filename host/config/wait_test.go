@@ -101,7 +101,7 @@ func exhaust(t *testing.T, s served) (end func()) {
 func lockUsers(t *testing.T, s served) (end func()) {
 	t.Helper()
 	statements := map[string][2]string{
-		"sqlite":   {"BEGIN IMMEDIATE", "ROLLBACK"},
+		"sqlite":   {"PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE", "ROLLBACK"}, // the host's workers write, too
 		"postgres": {"BEGIN; LOCK TABLE users IN ACCESS EXCLUSIVE MODE", "ROLLBACK"},
 		"mysql":    {"LOCK TABLES users WRITE", "UNLOCK TABLES"},
 	}[s.driver]
