@@ -39,13 +39,22 @@ func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport,
 }
 
 // TryPlugin starts a plugin and stops it again. The error is why it cannot be
-// started. It needs no database.
-func TryPlugin(ctx context.Context, p Plugin, log hclog.Logger) error {
-	m, err := pluginproc.New([]Plugin{p}, pluginproc.Options{Logger: log})
-	if err != nil {
-		return err
+// started; dispensable tells that a host goes on without it nevertheless, because the
+// built-in dispenser may answer in its place. It needs no database.
+func TryPlugin(ctx context.Context, p Plugin, log hclog.Logger) (dispensable bool, err error) {
+	try := func(p Plugin) error {
+		m, err := pluginproc.New([]Plugin{p}, pluginproc.Options{Logger: log})
+		if err != nil {
+			return err
+		}
+		return errors.Join(m.Start(ctx), m.Stop(ctx))
 	}
-	return errors.Join(m.Start(ctx), m.Stop(ctx))
+	strict := p
+	strict.OnFailure = pluginproc.OnFailureDeny
+	if err := try(strict); err != nil {
+		return p.OnFailure == pluginproc.OnFailureBuiltin && try(p) == nil, err
+	}
+	return false, nil
 }
 
 // CallPlugin starts a plugin, makes the one call that a JSON document describes,

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -323,6 +324,30 @@ func TestColumnsOfUsersThatAreNotThere(t *testing.T) {
 		if !strings.HasPrefix(got[i], want[i]) {
 			t.Errorf("finding %d\n got %s\nwant %s…", i, got[i], want[i])
 		}
+	}
+}
+
+// serve starts without a dispenser in whose place the built-in one answers, so check only
+// warns of it; a program that is not there is refused.
+func TestPluginThatCannotBeStarted(t *testing.T) {
+	tests := map[string]struct {
+		block string
+		want  string
+	}{
+		"deny":           {`command = ["/bin/false"]`, `config.hcl:1:8: plugin "a" cannot be started: `},
+		"builtin":        {`command = ["/bin/false"], on_failure = "builtin"`, `config.hcl:1:8: warning: plugin "a" cannot be started: `},
+		"no program":     {`command = ["/bin/falls"], on_failure = "builtin"`, `config.hcl:2:`},
+		"wrong checksum": {`command = ["/bin/false"], on_failure = "builtin", sha256 = "` + strings.Repeat("0", 64) + `"`, `config.hcl:4:`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			block := strings.ReplaceAll(tt.block, ", ", "\n  ")
+			cfg := mustLoad(t, "plugin \"a\" {\n  "+block+"\n  roles = [\"dispenser\"]\n}\n", nil)
+			got := lines(cfg.Verify(t.Context()))
+			if !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, tt.want) }) {
+				t.Errorf("got %q, want %s…", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -24,10 +24,12 @@ type supervisor struct {
 	done chan struct{}
 }
 
-// A launched is a process together with the image that it was started from.
+// A launched is a process together with the image that it was started from, or why there
+// is none yet.
 type launched struct {
 	image   *proc.Image
 	process *proc.Process
+	missing error
 }
 
 // apply starts the processes that the specs need and that do not run yet, and
@@ -77,13 +79,16 @@ func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]launc
 	errs := make([]error, len(specs))
 	var all sync.WaitGroup
 	for i, spec := range specs {
-		all.Go(func() { started[i], errs[i] = m.launch(ctx, spec) })
+		all.Go(func() { started[i], errs[i] = m.launchOrGoWithout(ctx, spec) })
 	}
 	all.Wait()
 	if err := labelErrors(specs, errs); err != nil {
 		for _, one := range started {
-			if one.process != nil {
+			switch {
+			case one.process != nil:
 				all.Go(func() { one.process.Stop(stopGrace); one.image.Release() })
+			case one.image != nil:
+				one.image.Release()
 			}
 		}
 		all.Wait()
@@ -96,6 +101,25 @@ func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]launc
 	return out, nil
 }
 
+// launchOrGoWithout is launch, but a host that starts goes on without the process of a
+// dispenser in whose place the built-in one may answer. Its program has to be there, with
+// the right checksum, and content with its config block; and where a process of an older
+// configuration runs, that one stays.
+func (m *Manager) launchOrGoWithout(ctx context.Context, spec Spec) (launched, error) {
+	one, err := m.launch(ctx, spec)
+	if err == nil || spec.OnFailure != OnFailureBuiltin || m.slots[spec.Name] != nil || ctx.Err() != nil {
+		return one, err
+	}
+	if _, mistaken := errors.AsType[*pluginsdk.ConfigError](err); mistaken {
+		return one, err
+	}
+	im, gone := m.launcher.OpenImage(spec.program())
+	if gone != nil {
+		return launched{}, err
+	}
+	return launched{image: im, missing: err}, nil
+}
+
 func (m *Manager) launch(ctx context.Context, spec Spec) (launched, error) {
 	im, err := m.launcher.OpenImage(spec.program())
 	if err != nil {
@@ -106,7 +130,7 @@ func (m *Manager) launch(ctx context.Context, spec Spec) (launched, error) {
 		im.Release()
 		return launched{}, err
 	}
-	return launched{im, p}, nil
+	return launched{image: im, process: p}, nil
 }
 
 // labelErrors joins the errors of several starts, and all mistakes in config blocks
@@ -157,7 +181,11 @@ func (m *Manager) publish(specs []Spec, fresh map[string]launched) map[string]*s
 			s.swap(spec, one)
 		case isFresh:
 			s = m.newSlot(spec, one.image)
-			s.install(newInstance(spec, one.process, s.log), 0)
+			if one.process == nil {
+				s.goWithout(one.missing)
+			} else {
+				s.install(newInstance(spec, one.process, s.log), 0)
+			}
 			m.start(s)
 		}
 		delete(gone, spec.Name)

@@ -399,3 +399,41 @@ func copyFile(t testing.TB, from, to string) {
 		t.Fatal(err)
 	}
 }
+
+// A host starts although the dispenser cannot, where the built-in one may answer, and has
+// it answer as soon as it can.
+func TestBuiltinAnswersUntilThePluginStarts(t *testing.T) {
+	t.Parallel()
+	spec := faulty(t, "ok")
+	there := filepath.Join(t.TempDir(), "there")
+	spec.Command = append([]string{"/bin/sh", "-c", `[ -e "$0" ] || exit 1; exec "$@"`, there}, spec.Command...)
+	if err := newHost(t, pluginproc.Options{}, spec).Start(t.Context()); err == nil {
+		t.Fatal("it starts although nobody may answer")
+	}
+	spec.OnFailure = pluginproc.OnFailureBuiltin
+	mistaken := spec
+	mistaken.Command = faulty(t, "configure-mistake").Command
+	if err := newHost(t, pluginproc.Options{}, mistaken).Start(t.Context()); err == nil {
+		t.Fatal("it starts with a mistake in a config block")
+	}
+
+	h := started(t, pluginproc.Options{}, spec)
+	if s := h.Status()[0]; s.PID != 0 || s.LastError == "" {
+		t.Errorf("got %+v", s)
+	}
+	if intent, err := h.dispense(t, "any"); err != nil || intent.Kind() != pluginsdk.KindDone {
+		t.Errorf("got %v, %v", intent, err)
+	}
+	if n := h.counts.get("builtin"); n != 1 {
+		t.Errorf("the built-in dispenser answered %d times", n)
+	}
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !within(patience, func() bool { return h.Status()[0].State == pluginproc.StateReady }) {
+		t.Fatalf("it does not start: %+v", h.Status()[0])
+	}
+	if _, err := h.dispense(t, "any"); err != nil || h.counts.get("builtin") != 1 {
+		t.Errorf("got %v, and the built-in dispenser answered", err)
+	}
+}

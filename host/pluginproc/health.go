@@ -129,6 +129,16 @@ func (s *slot) markFailed(p *instance, reason string) {
 	s.options.Metrics.Up(p.spec.Name, false)
 }
 
+// goWithout begins with no process: the first one could not be started.
+func (s *slot) goWithout(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.strikes = StateDown, 1
+	delay := s.postpone(err.Error())
+	s.log.Error("cannot be started; until it can, the built-in dispenser answers who has no step open", "error", err, "in_ms", delay.Milliseconds())
+	s.options.Metrics.Up(s.spec.Name, false)
+}
+
 // postpone notes a failure and says when to try again: at once, then after
 // 0.1 s, doubled with each failure in a row up to 30 s, give or take a fifth. It
 // is called with the lock held.
