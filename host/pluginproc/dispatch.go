@@ -36,18 +36,22 @@ func (s *slot) unavailable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", pluginsdk.ErrUnavailable, fmt.Sprintf(format, args...))
 }
 
-// nobodyThere is the error of a call for which no process was there in time.
+// maxDeaths is the most strikes that the deaths of processes which had answered leave. With
+// more of them processes could not be started, or ended before they answered anybody.
+const maxDeaths = 2
+
+// nobodyThere is the error of a call for which no process could be had in time.
 type nobodyThere struct{ error }
 
 // Unwrap gives the error for those who ask no more than why.
 func (n nobodyThere) Unwrap() error { return n.error }
 
-// unseen tells whether a call failed because the plugin was down or being started
-// again all the time, so that no process has seen it. That is the one failure that who
+// unseen tells whether a call failed because processes of the plugin could not be
+// started, or kept, so that none has seen it. That is the one failure that who
 // made the call cannot have brought about with it: a request of their making may run
-// into a bug that refuses, kills or delays, many at once make each late or one too
-// many, and what has run out of time does not tell a plugin that hangs from one that
-// was made slow. A plugin that hangs for everybody is replaced after a few calls, and
+// into a bug that refuses, delays or kills, and the next process may be slow to start;
+// many at once make each late or one too many, and what has run out of time does not
+// tell a plugin that hangs from one that was made slow. A plugin that hangs for everybody is replaced after a few calls, and
 // is down once its successors do no better. Who can end every process of a plugin
 // before it has answered anybody still gets here: builtin is no choice for a lock.
 func unseen(err error) bool {
@@ -61,6 +65,7 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 	for {
 		s.mu.Lock()
 		p, changed, next := s.current, s.changed, s.next
+		none := p == nil && s.strikes > maxDeaths
 		switch {
 		case s.stopping:
 			s.mu.Unlock()
@@ -72,14 +77,24 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 		}
 		s.mu.Unlock()
 		if deadline, ok := ctx.Deadline(); ok && p == nil && next.After(deadline) {
-			return nil, nobodyThere{s.unavailable("it is down and will be started again in %s", time.Until(next).Round(time.Second))}
+			return nil, s.absent(none, "it is down and will be started again in %s", time.Until(next).Round(time.Second))
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, nobodyThere{s.unavailable("it is being started again")}
+			return nil, s.absent(none, "it is being started again")
 		}
 	}
+}
+
+// absent is the error of a call that got no process in time. none tells that there was
+// none to be had, and not just the successor to wait for of one that worked.
+func (s *slot) absent(none bool, format string, args ...any) error {
+	err := s.unavailable(format, args...)
+	if none {
+		return nobodyThere{err}
+	}
+	return err
 }
 
 // release ends a call on a process, which has had it for a time. When the call's

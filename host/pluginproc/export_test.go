@@ -75,6 +75,20 @@ func (t *TestSlot) Lose(while time.Duration) {
 	t.slot.notify()
 }
 
+// Strike has so many processes in a row be lost, or not started.
+func (t *TestSlot) Strike(n int) {
+	t.slot.mu.Lock()
+	defer t.slot.mu.Unlock()
+	t.slot.strikes = n
+}
+
+// Break lets the process get no calls until it answers a health check.
+func (t *TestSlot) Break() {
+	t.slot.mu.Lock()
+	defer t.slot.mu.Unlock()
+	t.slot.current.broken = true
+}
+
 // Call makes a call that at most limit processes may see.
 func (t *TestSlot) Call(ctx context.Context, limit int, do func(context.Context) error) error {
 	return t.slot.call(ctx, "r", limit, func(ctx context.Context, _ *instance) error { return do(ctx) })

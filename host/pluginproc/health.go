@@ -116,7 +116,7 @@ func (s *slot) markFailed(p *instance, reason string) {
 	case lived > time.Minute:
 		s.strikes = 0
 	case p.answered:
-		s.strikes = min(s.strikes, 1) // it works, most of the time: do not keep people waiting
+		s.strikes = min(s.strikes, maxDeaths-1) // it works, most of the time: do not keep people waiting
 	}
 	s.current, s.state = nil, StateDown
 	delay := s.postpone(reason)
@@ -129,11 +129,12 @@ func (s *slot) markFailed(p *instance, reason string) {
 	s.options.Metrics.Up(p.spec.Name, false)
 }
 
-// goWithout begins with no process: the first one could not be started.
+// goWithout begins with no process: the first one could not be started. That counts for
+// more than deaths do, so that calls need not wait for a second failure.
 func (s *slot) goWithout(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state, s.strikes = StateDown, 1
+	s.state, s.strikes = StateDown, maxDeaths
 	delay := s.postpone(err.Error())
 	s.log.Error("cannot be started; until it can, the built-in dispenser answers who has no step open", "error", err, "in_ms", delay.Milliseconds())
 	s.options.Metrics.Up(s.spec.Name, false)
