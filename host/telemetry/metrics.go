@@ -14,6 +14,7 @@ import (
 // host's own. They are safe for concurrent use.
 type Metrics struct {
 	registry    *prometheus.Registry
+	calls       *prometheus.Registry // pluginCalls alone, for [Metrics.PluginCalls]
 	requests    *prometheus.HistogramVec
 	responses   [len(classes)]prometheus.Counter
 	audits      *prometheus.CounterVec
@@ -37,6 +38,7 @@ var classes = [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}
 func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
+		calls:    prometheus.NewRegistry(),
 		requests: histograms("vestibule_request_seconds", "Time to answer a request, by route and status.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10}, "route", "status"),
 		audits:   counters("vestibule_auth_events_total", "Sign-in events, such as login, login_failed, lockout, logout, reset.", "event"),
@@ -46,7 +48,7 @@ func New() *Metrics {
 		files:    counters("vestibule_sqlite_file_changes_total", "Files that were renamed (exchanged) or copied over the SQLite database of queries.", "change"),
 		reloads:  counters("vestibule_reloads_total", "How often something was read again while serving, by what it is and outcome (ok, failed).", "what", "outcome"),
 		reloaded: gauges("vestibule_reload_last_success", "1 when the last reload went well, 0 when what could not be read stays as it was.", "what"),
-		pluginCalls: histograms(pluginCallSeconds, "Time of a plugin call, by plugin, method and outcome.",
+		pluginCalls: histograms("vestibule_plugin_call_seconds", "Time of a plugin call, by plugin, method and outcome.",
 			[]float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10}, "plugin", "method", "outcome"),
 		pluginUp:    gauges("vestibule_plugin_up", "1 while the plugin is ready.", "plugin"),
 		pluginOther: counters("vestibule_plugin_events_total", "Restarts, answers of the built-in dispenser in a plugin's place, dropped log lines, events that a listener was told or not.", "plugin", "event"),
@@ -58,6 +60,7 @@ func New() *Metrics {
 		m.requests, responses, m.audits, m.hashes, m.mails, m.refusals, m.files, stages, m.reloads, m.reloaded, m.pluginCalls, m.pluginUp, m.pluginOther,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	m.calls.MustRegister(m.pluginCalls)
 	expect(m.files, []string{"exchanged", "copied"})
 	for i, class := range classes {
 		m.responses[i] = responses.WithLabelValues(class)

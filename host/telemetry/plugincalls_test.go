@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -42,5 +43,21 @@ func TestPluginCalls(t *testing.T) {
 	}
 	if _, p99 := m.PluginCalls("orgs"); p99 < 250*time.Microsecond || p99 > 500*time.Microsecond {
 		t.Errorf("one slow call of a thousand: p99 %v", p99)
+	}
+}
+
+// `vestibule plugin list` once waited for the database, once for each plugin.
+func TestPluginCallsAskNothingElse(t *testing.T) {
+	m := telemetry.New()
+	m.Watch(telemetry.Watched{
+		Ready: func(context.Context) map[string]string { t.Error("asked for readiness"); return nil },
+		Outbox: func(context.Context) ([]telemetry.Backlog, error) {
+			t.Error("asked for the outbox")
+			return nil, nil
+		},
+	})
+	m.PluginCall("orgs", "Dispense", "ok", time.Millisecond)
+	if calls, _ := m.PluginCalls("orgs"); calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
 	}
 }
