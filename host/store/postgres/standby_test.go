@@ -86,14 +86,22 @@ func TestLeaseWithoutAnswer(t *testing.T) {
 	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
 		t.Fatal(err)
 	}
-	slow := `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NEW; END $$;
+	slow := `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(1843); RETURN NEW; END $$;
 		CREATE TRIGGER slow BEFORE UPDATE ON vestibule_outbox FOR EACH ROW EXECUTE FUNCTION slow()`
 	if _, err := direct.Writer().Exec(slow); err != nil {
 		t.Fatal(err)
 	}
+	lock, err := direct.Writer().Beginx() // while it lasts, no lease is made
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Rollback() }()
+	if _, err := lock.Exec(`SELECT pg_advisory_xact_lock(1843)`); err != nil {
+		t.Fatal(err)
+	}
 	until := func(query string) {
 		t.Helper()
-		for n := 0; n == 0; {
+		for n := 0; n == 0; time.Sleep(10 * time.Millisecond) {
 			if err := direct.Reader().Get(&n, query); err != nil {
 				t.Fatal(err)
 			}
@@ -104,10 +112,13 @@ func TestLeaseWithoutAnswer(t *testing.T) {
 		_, err := db.Outbox().LeaseMail(t.Context(), now, now.Add(time.Hour))
 		leased <- err
 	}()
-	until(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`)
+	until(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`)
 	proxy.Cut()
 	if err := <-leased; err == nil {
 		t.Fatal("leased without an answer")
+	}
+	if err := lock.Commit(); err != nil {
+		t.Fatal(err)
 	}
 	until(`SELECT COUNT(*) FROM vestibule_outbox WHERE held > 0`)
 	proxy.Restore()
