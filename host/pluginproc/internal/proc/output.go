@@ -3,6 +3,8 @@ package proc
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ const (
 	maxText    = 2 << 10          // bytes of a message
 	maxDetail  = 8 << 10          // bytes of a value beside it
 	maxPairs   = 24               // values beside a message
+	maxNumber  = 40               // digits, signs and the like of a number; longer ones are texts
 )
 
 // An output turns what a process prints into log lines of the host. The text is
@@ -51,19 +54,33 @@ func (o *output) stderr(line string, cut bool) {
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	if strings.HasPrefix(line, "{") && !cut {
-		var entry map[string]any
-		read := json.NewDecoder(strings.NewReader(line))
-		read.UseNumber() // so that large ones stay as they were written
-		if read.Decode(&entry) == nil && !read.More() {
-			if message, ok := entry["@message"].(string); ok {
-				level, _ := entry["@level"].(string)
-				o.emit(hclog.LevelFromString(level), message, entry)
-				return
-			}
+	if !cut {
+		entry := object(line)
+		if message, ok := entry["@message"].(string); ok {
+			level, _ := entry["@level"].(string)
+			o.emit(hclog.LevelFromString(level), message, entry)
+			return
 		}
 	}
 	o.emit(o.plainLevel(line), line, nil)
+}
+
+// object returns the JSON object that a line is, nil for any other line. Its numbers
+// are as they were written, so that large ones lose nothing.
+func object(line string) map[string]any {
+	if !strings.HasPrefix(line, "{") {
+		return nil
+	}
+	var entry map[string]any
+	read := json.NewDecoder(strings.NewReader(line))
+	read.UseNumber()
+	if read.Decode(&entry) != nil {
+		return nil
+	}
+	if _, err := read.Token(); !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return entry
 }
 
 // stdout logs one line of standard output, which has no level.
@@ -115,8 +132,10 @@ func pairs(entry map[string]any) []any {
 		}, key[:min(len(key), 64)])
 		var value any
 		switch v := entry[key].(type) {
-		case bool, json.Number, nil:
+		case bool, nil:
 			value = v
+		case json.Number:
+			value = number(v)
 		case string:
 			value = words.CleanLines(strings.TrimSpace(v), maxDetail)
 		default:
@@ -126,6 +145,15 @@ func pairs(entry map[string]any) []any {
 		out = append(out, name, value)
 	}
 	return out
+}
+
+// number returns n, or its text where those who read logs may not bear the number: a
+// parser that takes numbers for float64 refuses the whole line for 1e999.
+func number(n json.Number) any {
+	if _, err := n.Float64(); err != nil || len(n) > maxNumber {
+		return words.Clean(n.String(), maxDetail)
+	}
+	return n
 }
 
 // allowed tells whether a line is within the rate. Lines beyond it are counted, and

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -71,6 +72,9 @@ func TestLinesBecomeLogLines(t *testing.T) {
 		{`{"@level":"off","@message":"m"}`, "[INFO]  plugin.x: m\n"},
 		{`{"@level":"nonsense","@message":"m"}`, "[INFO]  plugin.x: m\n"},
 		{`{"@level":5,"@message":"m","list":[1,{"a":"\u0007"}]}`, "[INFO]  plugin.x: m: list=\"[1,{\\\"a\\\":\\\"\\u0007\\\"}]\"\n"},
+		{`{"@message":"m","n":1e99999}`, "[INFO]  plugin.x: m: n=1e99999\n"},
+		{`{"@message":"m"}}`, "[INFO]  plugin.x: {\"@message\":\"m\"}}\n"},
+		{`{"@message":"m"} {"@message":"m"}`, "[INFO]  plugin.x: {\"@message\":\"m\"} {\"@message\":\"m\"}\n"},
 		{`{"@message":5}`, "[INFO]  plugin.x: {\"@message\":5}\n"},
 		{`{"message":"no hclog"}`, "[INFO]  plugin.x: {\"message\":\"no hclog\"}\n"},
 		{`{"@message":"m","a b\n[INFO]":"v","plugin":"y"}`, "[INFO]  plugin.x: m: a_b__INFO_=v\n"},
@@ -82,12 +86,34 @@ func TestLinesBecomeLogLines(t *testing.T) {
 	}
 }
 
+// A number of a plugin once made a line of JSON that most parsers refuse.
+func TestNumbersInJSON(t *testing.T) {
+	long := strings.Repeat("1", maxNumber+1)
+	tests := []struct{ number, want string }{
+		{"3", `3`},
+		{"-0.25e-3", `-0.25e-3`},
+		{"18446744073709551615", `18446744073709551615`},
+		{"1e308", `1e308`},
+		{"1e309", `"1e309"`},
+		{"-1e99999", `"-1e99999"`},
+		{long, `"` + long + `"`},
+		{"1" + strings.Repeat("0", maxDetail), `"1` + strings.Repeat("0", maxDetail-4)},
+	}
+	for _, tt := range tests {
+		got := logged(`{"@message":"m","n":`+tt.number+`}`, hclog.LoggerOptions{JSONFormat: true})
+		if !strings.Contains(got, `"n":`+tt.want) || !json.Valid([]byte(got)) {
+			t.Errorf("%.40s became %.200s, want %.40s", tt.number, got, tt.want)
+		}
+	}
+}
+
 // Whatever a plugin writes, every line of the host's log begins as the host's
 // own lines do.
 func FuzzLogLine(f *testing.F) {
 	for _, s := range []string{
 		"x", "a\rb", `{"@message":"m","k":"v\nw"}`, `{"@message":"a\nb","@level":"error"}`, "\xff\x00\x1b[1A", `{"@message":"m","":""}`,
 		`{"@message":"m","k\u2028":{"a":["\n"]}}`,
+		`{"@message":"m","n":1e99999}`, `{"@message":"m"}}`,
 	} {
 		f.Add(s)
 	}
@@ -104,8 +130,13 @@ func FuzzLogLine(f *testing.F) {
 		if !utf8.ValidString(out) || strings.ContainsFunc(out, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) {
 			t.Errorf("%q became %q", line, out)
 		}
-		if n := strings.Count(logged(line, hclog.LoggerOptions{JSONFormat: true}), "\n"); n > 1 {
+		out = logged(line, hclog.LoggerOptions{JSONFormat: true})
+		if n := strings.Count(out, "\n"); n > 1 {
 			t.Errorf("%q became %d lines of JSON", line, n)
+		}
+		var entry map[string]any // in which a number is a float64, as with most who read logs
+		if err := json.Unmarshal([]byte(out), &entry); out != "" && err != nil {
+			t.Errorf("%q became %q: %v", line, out, err)
 		}
 	})
 }
