@@ -52,6 +52,27 @@ func TestHeldCodeCountsOnce(t *testing.T) {
 	})
 }
 
+// A question that the short bound cannot count costs none of the hundred of thirty days.
+func TestHeldQuestionThatCannotBeCounted(t *testing.T) {
+	g := &gate{}
+	db := sqliteStore(t)
+	s := withGate(t, db, g, nil)
+	b := s.signedIn(t)
+	guess := func() answer { return b.post("/auth/intents/redirect", map[string]any{"code": "wrong"}) }
+	guess().want(t, 200, "")
+	asked := len(g.questions())
+	if _, err := db.Writer().Exec(`CREATE TRIGGER away BEFORE UPDATE ON vestibule_counters WHEN OLD.kind = 'held' BEGIN SELECT RAISE(ABORT, 'away'); END`); err != nil {
+		t.Fatal(err)
+	}
+	if a := guess(); a.StatusCode < 500 || len(g.questions()) != asked {
+		t.Errorf("status %d, asked %d times more", a.StatusCode, len(g.questions())-asked)
+	}
+	var hits int
+	if err := db.Reader().Get(&hits, `SELECT hits FROM vestibule_counters WHERE kind = 'held_long'`); err != nil || hits != 1 {
+		t.Errorf("%d count for thirty days, %v; want the one that was refused", hits, err)
+	}
+}
+
 // Two requests of one session that are both answered settle it once: the effects of
 // the second are not applied, and it is told what the first has led to.
 func TestHeldSessionSettlesOnce(t *testing.T) {

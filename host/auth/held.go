@@ -55,22 +55,32 @@ func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]plug
 }
 
 // takeHeld counts a question about a held step of a user, and returns what takes it back
-// where it was no refusal. A question too many asks nothing, and does not count.
+// where it was no refusal. A question too many asks nothing, and does not count; neither
+// does one that cannot be counted. What is forgotten last is taken back first.
 func (p *Pipeline) takeHeld(r *http.Request, userID string) (refund func(), err error) {
 	long, short := Counter{Kind: "held_long", Login: userID}, Counter{Kind: "held", Login: userID}
-	over := func(err error, taken ...Counter) (func(), error) {
-		if _, ok := errors.AsType[*fault.Fault](err); ok {
-			p.refund(r, refundWait, taken...)
+	if err := p.takeWithin(r, long, max(heldLong, p.Attempts), heldLongWindow, "redirect"); err != nil {
+		if isFault(err) {
+			p.refund(r, refundWait, long)
 		}
 		return nil, err
 	}
-	if err := p.takeWithin(r, long, max(heldLong, p.Attempts), heldLongWindow, "redirect"); err != nil {
-		return over(err, long)
-	}
 	if err := p.takeAttempt(r, short, p.Attempts, "redirect"); err != nil {
-		return over(err, short, long)
+		taken := []Counter{long}
+		if isFault(err) { // or it has not been counted
+			taken = append(taken, short)
+		}
+		p.refund(r, waitAfter(err), taken...)
+		return nil, err
 	}
-	return func() { p.refund(r, refundWait, short, long) }, nil
+	return func() { p.refund(r, refundWait, long, short) }, nil
+}
+
+// isFault tells whether an error is the answer to a person, such as to an attempt too
+// many, and not the failure of what was tried.
+func isFault(err error) bool {
+	_, ok := errors.AsType[*fault.Fault](err)
+	return ok
 }
 
 // judged returns what the page of a held step is told. The same target once more

@@ -38,16 +38,20 @@ func (p *Pipeline) takeLogin(r *http.Request, c loginCounters) error {
 // refundLogin takes an attempt to sign in back that failed for no fault of the
 // person's, and returns err.
 func (p *Pipeline) refundLogin(r *http.Request, c loginCounters, err error) error {
-	wait := refundWait
-	if errors.Is(err, ErrUnavailable) {
-		wait = refundWait / 10 // who asked has waited already
-	}
-	p.refund(r, wait, c.name, c.client)
+	p.refund(r, waitAfter(err), c.name, c.client)
 	return err
 }
 
 // refundWait is how long taking attempts back may take.
 const refundWait = 5 * time.Second
+
+// waitAfter is how long taking attempts back may take after a failure.
+func waitAfter(err error) time.Duration {
+	if errors.Is(err, ErrUnavailable) {
+		return refundWait / 10 // who asked has waited already
+	}
+	return refundWait
+}
 
 // takeAttempt counts an attempt before its work begins, so that attempts in
 // flight count as well, and fails beyond limit.
@@ -73,8 +77,9 @@ func (p *Pipeline) takeWithin(r *http.Request, c Counter, limit int, window time
 	return fault.Throttled(field, ends.Sub(now))
 }
 
-// refundAttempt takes an attempt back. That it cannot is logged and no more: one
-// attempt less is no harm.
+// refundAttempt takes an attempt back. That it cannot is logged and no more: until the
+// window is over there is one attempt less, for thirty days of a hundred where a step
+// holds, and the operator can clear the counter.
 func (p *Pipeline) refundAttempt(r *http.Request, c Counter) { p.refund(r, refundWait, c) }
 
 // refund is refundAttempt for several, which have the time of wait together.
