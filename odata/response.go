@@ -101,6 +101,9 @@ func newResponse(w http.ResponseWriter, q *request, opts *Options, shared *spool
 
 // stop closes the source and ends what an answer that broke off left running.
 func (r *response) stop() {
+	if r.rows != nil {
+		r.clock.cancel(nil) // drivers drop a connection whose context has ended, and would read the rest of its rows otherwise
+	}
 	r.giveBack()
 	r.own.stop()
 }

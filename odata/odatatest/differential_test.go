@@ -76,7 +76,7 @@ func awkward(t *testing.T, db *sqlx.DB, driver, dsn string) (*sqlx.DB, string) {
 			db.MustExec("DO $do$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || $set$ SET " + setting + "$set$; END $do$")
 		}
 	case "mysql":
-		dsn += "&time_zone=%27%2B05:45%27&div_precision_increment=0&default_week_format=3&lc_time_names=de_DE&group_concat_max_len=4" +
+		dsn += "&interpolateParams=true&parseTime=true&time_zone=%27%2B05:45%27&div_precision_increment=0&default_week_format=3&lc_time_names=de_DE&group_concat_max_len=4" +
 			"&sql_mode=%27ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,HIGH_NOT_PRECEDENCE,TIME_ROUND_FRACTIONAL,PAD_CHAR_TO_FULL_LENGTH%27" +
 			"&default_regex_flags=%27MULTILINE,EXTENDED,DOTALL%27"
 	default:

@@ -84,6 +84,12 @@ func ddlOf(dialect, script string) string {
 // database makes a filled database of a dialect.
 func database(t testing.TB, dialect, script string) sqlsource.Database {
 	t.Helper()
+	return databaseWith(t, dialect, "", script)
+}
+
+// databaseWith is database with further parameters for the driver.
+func databaseWith(t testing.TB, dialect, parameters, script string) sqlsource.Database {
+	t.Helper()
 	var driver, dsn string
 	switch dialect {
 	case "sqlite":
@@ -93,6 +99,7 @@ func database(t testing.TB, dialect, script string) sqlsource.Database {
 	case "mysql":
 		driver, dsn = "mysql", dbtest.MySQL(t)
 	}
+	dsn += parameters
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		t.Fatal(err)

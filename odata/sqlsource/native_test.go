@@ -43,8 +43,8 @@ INSERT INTO sales.zoo VALUES (1, '2024-01-15 10:30:00.25', '1 day 02:03:04.5', '
 		"mysql": {
 			"CREATE TABLE zoo (id TINYINT PRIMARY KEY, ub TINYINT UNSIGNED, ui INT UNSIGNED, ubig BIGINT UNSIGNED, bits BIT(1), y YEAR, e ENUM('a','b'), s SET('x','y')," +
 				" ts TIMESTAMP(3) NULL, dur TIME, f FLOAT, g BINARY(16), lat VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_swedish_ci, ci VARCHAR(20), bin VARCHAR(20) COLLATE utf8mb4_nopad_bin, epoch INT);\n" +
-				"CREATE TABLE laps (id INT PRIMARY KEY, dur TIME(6));\n" +
-				"INSERT INTO laps VALUES (1, '-01:00:00.25'), (2, '00:00:01.5'), (3, '838:59:59');\n" +
+				"CREATE TABLE laps (id INT PRIMARY KEY, dur TIME(6), f FLOAT);\n" +
+				"INSERT INTO laps VALUES (1, '-01:00:00.25', 1234567890), (2, '00:00:01.5', 16777217), (3, '838:59:59', 0.1);\n" +
 				"SET time_zone = '+00:00';\n" +
 				"INSERT INTO zoo VALUES (1, 200, 4000000000, 18446744073709551615, 1, 2024, 'a', 'x,y', '2024-01-15 10:30:00.250', '26:00:00', 0.1," +
 				" X'0a0b0c0d000000000000000000000001', 'Größe', 'Abc ', 'Abc', 1705314600), (2, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'abc', 'abc', NULL)",
@@ -55,8 +55,10 @@ INSERT INTO sales.zoo VALUES (1, '2024-01-15 10:30:00.25', '1 day 02:03:04.5', '
 			}, {Name: "Laps", Table: "laps", Properties: []sqlsource.Property{{Column: "dur", Type: "Edm.Duration"}}}}},
 			[][2]string{
 				{"Zoo(1)", "[1,200,4000000000,18446744073709551615,1,2024,a,x,y,2024-01-15T10:30:00.25Z,P1DT2H,0.10000000149011612,0a0b0c0d-0000-0000-0000-000000000001,Größe,Abc ,Abc,2024-01-15T10:30:00Z]"},
-				{"Laps?$orderby=dur", "[1,-PT1H0.25S][2,PT1.5S][3,P34DT22H59M59S]"},
+				{"Laps?$orderby=dur", "[1,-PT1H0.25S,1.234567936e+09][2,PT1.5S,1.6777216e+07][3,P34DT22H59M59S,0.10000000149011612]"},
 				{"Laps?$select=id,z&$compute=totalseconds(dur) as z&$filter=dur add duration'PT0.000001S' gt duration'-PT1H0.25S'", "[1,-3600.25][2,1.5][3,3020399]"},
+				{"Zoo?$select=id&$filter=f eq 0.10000000149011612", "[1]"},
+				{"Laps?$select=id,f&$filter=f ne null&$orderby=f", "[3,0.10000000149011612][2,1.6777216e+07][1,1.234567936e+09]"},
 				{"Zoo(2)", "[2,null,null,null,0,null,null,null,null,null,null,null,null,abc,abc,null]"},
 				{"Zoo?$select=id&$filter=ub eq 200 and ui gt 3999999999 and ubig gt 18446744073709551614", "[1]"},
 				{"Zoo?$select=id&$filter=ub sub 201 eq -1 and ui mul 2 eq 8000000000", "[1]"},
@@ -103,4 +105,8 @@ CREATE VIEW sums AS SELECT id, id * 2 AS twice, id || 'x' AS name FROM zoo`,
 	for d, c := range cases {
 		t.Run(d, func(t *testing.T) { check(t, open(t, database(t, d, c.script), c.cfg), c.want) })
 	}
+	t.Run("mysql as text", func(t *testing.T) { // as a host opens it
+		c := cases["mysql"]
+		check(t, open(t, databaseWith(t, "mysql", "&interpolateParams=true&parseTime=true", c.script), c.cfg), c.want)
+	})
 }

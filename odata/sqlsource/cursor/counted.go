@@ -20,7 +20,7 @@ func (o *Reader) counted(ctx context.Context, p *plan.Plan, page *sqltext.Page, 
 	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: page, stamps: stamps}
 	r.dec = r.decoder(p.Top)
 	if err := r.together(); err != nil {
-		return nil, errors.Join(o.fault(ctx, err), tx.Close())
+		return nil, errors.Join(o.fault(ctx, err), r.Close())
 	}
 	if !r.ahead {
 		return nil, r.Close()

@@ -69,7 +69,7 @@ func (o *Reader) resume(ctx context.Context, p *plan.Plan, page *sqltext.Page) (
 	r.dec = r.decoder(p.Top)
 	same, err := r.still(k)
 	if err != nil {
-		return nil, errors.Join(o.fault(ctx, err), tx.Close())
+		return nil, errors.Join(o.fault(ctx, err), r.Close())
 	}
 	if !same {
 		return nil, r.Close()

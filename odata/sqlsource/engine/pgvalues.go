@@ -28,7 +28,7 @@ const (
 	asInstant
 )
 
-// forms are those of the types that are cheaper to read in their binary form, by the number of the type.
+// formOf is how the values of a type come, by its number: in binary form where that is cheaper to read.
 func formOf(oid uint32) form {
 	switch oid {
 	case pgtype.BoolOID:

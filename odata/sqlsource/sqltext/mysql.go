@@ -91,6 +91,8 @@ func (d mysql) fetch(name frag, c *Column, t edm.Type) frag {
 		return fill("COALESCE(CONCAT('=', $1), CONCAT('?', $2))", d.column(name, c, t), name)
 	case edm.Guid:
 		return d.column(name, c, t)
+	case edm.Single: // as text it has six digits
+		return fill("CAST($1 AS DOUBLE)", name)
 	case edm.Boolean, edm.Enum, edm.Int64:
 		if strings.HasPrefix(c.Type, "bit") || c.Type == "boolean" {
 			return fill("($1 + 0)", name)

@@ -82,7 +82,7 @@ func (p *Page) Guarded(stamp string, read, skip int64, after []any, last int64) 
 	switch {
 	case p.deep == 0 || skip < p.deep || after != nil:
 		return p.statement(p.list, p.guard(stamp), read, skip, after)
-	case last > 0 && last < skip:
+	case last > 0: // see FromEnd
 		read = min(read, last)
 		return p.backwards(p.list, p.guard(stamp), read, last-read)
 	}
