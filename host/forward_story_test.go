@@ -207,6 +207,7 @@ func TestForwardAuth(t *testing.T) {
 				b.do("POST", page, "text/plain", strings.Repeat("x", 100_000), "Origin", "https://app.example.com").want(t, 200, "")
 				f.through(t, "a post", id)
 			})
+			t.Run("traces", f.traces(guest, ada))
 			t.Run("paths", f.paths(ada))
 			t.Run("outage", func(t *testing.T) {
 				if err := f.db.Close(); err != nil {
@@ -224,6 +225,40 @@ func TestForwardAuth(t *testing.T) {
 				f.kept(t, "an outage")
 			})
 		})
+	}
+}
+
+// traces asks with a request id and a trace of the client's own choice, which would join
+// lines of the log that have nothing to do with each other.
+func (f *front) traces(browsers ...*browser) func(*testing.T) {
+	return func(t *testing.T) {
+		f.app.taken()
+		const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+		own := []string{"X-Request-Id", "chosen-by-the-client", "Traceparent", "00-" + trace + "-00f067aa0ba902b7-01", "Tracestate", "chosen=by-the-client"}
+		before := len(f.log.String())
+		for _, b := range browsers {
+			for _, page := range []string{"/login", "/app/traced"} {
+				if id := b.do("GET", page, "", "", append(own, navigates...)...).Header.Get("X-Request-Id"); id == own[1] {
+					t.Errorf("%s: the answer has the client's request id", page)
+				}
+			}
+		}
+		log := f.log.String()[before:]
+		for _, path := range []string{"/login", "/auth/verify"} {
+			if !strings.Contains(log, " path="+path) {
+				t.Errorf("no line tells of %s: %s", path, log)
+			}
+		}
+		if strings.Contains(log, own[1]) || strings.Contains(log, trace) {
+			t.Errorf("the log has the client's own: %s", log)
+		}
+		got := f.app.taken()
+		if len(got) != 1 {
+			t.Fatalf("the application got %d requests, want one", len(got))
+		}
+		if h := got[0].Header; h.Get("X-Request-Id") == own[1] || strings.Contains(h.Get("Traceparent"), trace) || h.Get("Tracestate") != "" {
+			t.Errorf("the application gets %v", h)
+		}
 	}
 }
 

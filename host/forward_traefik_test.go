@@ -20,7 +20,8 @@ import (
 type traefik struct {
 	verify *url.URL
 	copied []string // authResponseHeaders
-	gone   []string // customRequestHeaders that are empty
+	gone   []string // customRequestHeaders that are empty, on the way to the application
+	always []string // those on every way
 	app    http.Handler
 	host   http.Handler
 }
@@ -45,10 +46,16 @@ func startTraefik(t *testing.T, p places) {
 		verify: to(found(`address: (\S+)`)), copied: strings.Split(found(`authResponseHeaders: \[(.+)\]`), ", "),
 		app: standInFor(to("http://" + p.app)), host: standInFor(to("http://" + p.host)),
 	}
-	for _, m := range regexp.MustCompile(`([\w.-]+): ""`).FindAllStringSubmatch(text, -1) {
-		s.gone = append(s.gone, m[1])
+	empty := func(block string) (names []string) {
+		for _, m := range regexp.MustCompile(`([\w.-]+): ""`).FindAllStringSubmatch(block, -1) {
+			names = append(names, m[1])
+		}
+		return names
 	}
-	found(`middlewares: \[own-headers, (vestibule)\]`)
+	s.always = empty(found(`new-trace:\s+headers:\s+customRequestHeaders: \{([^}]+)\}`))
+	s.gone = empty(found(`own-headers:\s+headers:\s+customRequestHeaders: \{([^}]+)\}`))
+	found(`middlewares: \[new-trace, own-headers, (vestibule)\]`)
+	found(`middlewares: \[(new-trace)\]`)
 	l, err := tls.Listen("tcp", p.listen, &tls.Config{Certificates: []tls.Certificate{p.cert.pair}})
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +79,9 @@ func (s *traefik) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(name, "X-Forwarded-") {
 			r.Header.Del(name) // trustForwardHeader is off
 		}
+	}
+	for _, name := range s.always {
+		r.Header.Del(name)
 	}
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/auth/verify"):
