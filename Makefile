@@ -62,10 +62,12 @@ bench-timing: ## print how long failed sign-ins of each kind take, and how often
 	go test -run '^$$' -bench '^BenchmarkFailedSignIn' -benchtime 40x ./host/...
 	TIMING_GUESSES=$(or $(TIMING_GUESSES),2048) go test -count=1 -timeout 90m -v -run '^TestFailedSignInsTellNobodyApart$$' ./examples/neighbours
 
-PATRONI_ROOT ?= /tmp/vestibule-patroni/root
+# Programs from here run as this user, for root as root and postgres: so it is no place
+# where others may write, and root's is not its home, which postgres cannot enter.
+PATRONI_ROOT ?= $(if $(filter 0,$(shell id -u)),/var/cache,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/vestibule-patroni/root
 test-cluster: ## lose databases of three servers under load, PostgreSQL with Patroni 4 and Galera, and print a table (up to 15 minutes; root fills disks, too)
-	.ci/patroni $(dir $(PATRONI_ROOT))
-	CLUSTER=1 PATRONI_ROOT=$(PATRONI_ROOT) go test -count=1 -timeout 15m -v -run '^TestCluster$$' ./examples/cluster
+	.ci/patroni '$(patsubst %/,%,$(dir $(PATRONI_ROOT)))'
+	CLUSTER=1 PATRONI_ROOT='$(PATRONI_ROOT)' go test -count=1 -timeout 15m -v -run '^TestCluster$$' ./examples/cluster
 
 lint: ## golangci-lint, which has staticcheck in it
 	$(GOLANGCI) run ./...
@@ -89,7 +91,7 @@ verify: ui/node_modules/.package-lock.json ## what must hold before a commit: fo
 	git diff --exit-code
 
 setup: ## install what the tests need, where this user may
-	@.ci/setup /tmp/vestibule-missing.$$$$ && sed 's/^/missing: /' /tmp/vestibule-missing.$$$$; rm -f /tmp/vestibule-missing.$$$$
+	@missing=$$(mktemp) && .ci/setup "$$missing" && sed 's/^/missing: /' "$$missing"; rm -f "$$missing"
 
 ui: ui/node_modules/.package-lock.json ## build the front-end app into ui/dist
 	cd ui && npm run --silent build
