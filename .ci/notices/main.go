@@ -31,8 +31,11 @@ type module struct {
 type library struct {
 	module
 	licences []string
-	texts    []string
+	texts    []text
 }
+
+// A text stands in a file, which is named without its folder.
+type text struct{ file, words string }
 
 func main() {
 	platforms := flag.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64", "those that are released, with commas between")
@@ -133,12 +136,12 @@ func (l *library) read(dir string) error {
 		if !e.Type().IsRegular() || !legal.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		words, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return err
 		}
-		if s := strings.TrimSpace(strings.ReplaceAll(string(text), "\r", "")); !slices.Contains(l.texts, s) {
-			l.texts = append(l.texts, s)
+		if t := (text{e.Name(), strings.TrimSpace(strings.ReplaceAll(string(words), "\r", ""))}); !slices.Contains(l.texts, t) {
+			l.texts = append(l.texts, t)
 		}
 	}
 	return nil

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -27,26 +30,54 @@ func licences() []licence {
 	}
 }
 
-// classify finds the names of the licences. One text that has a name is enough:
-// others beside it are notices, patents, or the story of the files.
+// others returns the names of licences that no words are known of, by the SHA-256 of
+// what [library.read] makes of their text. Somebody has read each. A text that is called
+// a licence and is none of what we link has the name "".
+func others() map[string]string {
+	return map[string]string{
+		// modernc.org/memory: where the picture of its documentation is from.
+		"ce9c578c2968e316b80b180c3f5a5d70a8f32f37256c1bcf944a5de4f9f4eb59": "",
+	}
+}
+
+// classify finds the names of the licences. Notices, patents and lists of authors need
+// none, but what is called a licence has one: it may be that of a part beside the rest.
 func (l *library) classify() error {
-	for _, text := range l.texts {
-		words := strings.Join(strings.Fields(text), " ")
-		for _, known := range licences() {
-			if strings.Contains(strings.ToLower(words), strings.ToLower(known.words)) {
-				if !slices.Contains(l.licences, known.name) {
-					l.licences = append(l.licences, known.name)
-				}
-				break
-			}
+	var wrong []error
+	for _, t := range l.texts {
+		name, known := t.licence()
+		if !known && granting().MatchString(t.file) {
+			wrong = append(wrong, fmt.Errorf("%s %s has a licence in %s (SHA-256 %s, in %s or below) that is not known: read it, and add it to .ci/notices/write.go where we may link it",
+				l.Path, l.Version, t.file, t.sum(), l.Dir))
+		}
+		if name != "" && !slices.Contains(l.licences, name) {
+			l.licences = append(l.licences, name)
 		}
 	}
-	if len(l.licences) == 0 {
-		return fmt.Errorf("%s %s has no licence that is known (%d texts in %s): read it, and add it to .ci/notices/write.go where we may link it",
-			l.Path, l.Version, len(l.texts), l.Dir)
+	if len(l.licences) == 0 && len(wrong) == 0 {
+		return fmt.Errorf("%s %s has no licence (%d texts in %s): find out which one it has before it is linked", l.Path, l.Version, len(l.texts), l.Dir)
 	}
-	return nil
+	return errors.Join(wrong...)
 }
+
+// granting are the names of files that say what one may do.
+func granting() *regexp.Regexp { return regexp.MustCompile(`(?i)^(licen[cs]e|copying)`) }
+
+// licence is the name of the licence that a text is, and whether the text is known.
+func (t text) licence() (name string, known bool) {
+	if name, known := others()[t.sum()]; known {
+		return name, true
+	}
+	words := strings.ToLower(strings.Join(strings.Fields(t.words), " "))
+	for _, l := range licences() {
+		if strings.Contains(words, strings.ToLower(l.words)) {
+			return l.name, true
+		}
+	}
+	return "", false
+}
+
+func (t text) sum() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(t.words))) }
 
 func write(w io.Writer, list []*library) {
 	fmt.Fprint(w, "Vestibule is published under the MIT licence, which is in the file LICENSE.\n"+
@@ -63,11 +94,13 @@ func write(w io.Writer, list []*library) {
 	var texts []string
 	owners := map[string][]string{}
 	for _, l := range list {
-		for _, text := range l.texts {
-			if owners[text] == nil {
-				texts = append(texts, text)
+		for _, t := range l.texts {
+			if owners[t.words] == nil {
+				texts = append(texts, t.words)
 			}
-			owners[text] = append(owners[text], l.Path)
+			if !slices.Contains(owners[t.words], l.Path) {
+				owners[t.words] = append(owners[t.words], l.Path)
+			}
 		}
 	}
 	for _, text := range texts {
