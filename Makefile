@@ -18,7 +18,7 @@ RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 .PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices image test-release clean ui5 ui5-run ui5-test
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the host and the first-party plugins into bin/, without cgo
 	@mkdir -p bin
