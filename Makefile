@@ -3,6 +3,9 @@ GOLANGCI    := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
+# Releases: the newest goreleaser that compiles with Go 1.26.
+RELEASE_TOOLS := GORELEASER_VERSION=v2.16.0 MINISIGN_VERSION=v0.3.0
+
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 DATE    := $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
 LDFLAGS := -s -w -X main.commit=$(COMMIT) -X main.date=$(DATE)
@@ -15,7 +18,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices image test-release clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices release image test-release clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -126,11 +129,14 @@ screens: ## take a picture of every screen into screens/
 notices: ## print the licences of all that is linked, as releases bring them
 	@go run ./.ci/notices ./host/cmd/vestibule ./plugins/...
 
+release: ## make archives, packages and images of the commit in bin/release, with sums, signature and notices
+	@$(RELEASE_TOOLS) .ci/release/run
+
 image: ## write the container image of the commit, for amd64 and arm64, into bin/images, without a daemon
 	@.ci/release/images
 
-test-release: ## make the images twice and start one; start the unit with a plugin under a real systemd (as root)
-	@.ci/release/test
+test-release: ## make a release and verify it; start the image, and the installed package under a real systemd (as root)
+	@$(RELEASE_TOOLS) .ci/release/test
 
 clean: ## remove what make made, but not the demo's data
 	rm -rf bin screens
