@@ -52,6 +52,42 @@ func TestOlderStepDoesNotUndoTheNewer(t *testing.T) {
 	})
 }
 
+// Of two sessions of one device one takes a step after the other has: it is asked with
+// what that has led to, and does not undo it.
+func TestLaterStepKnowsTheOtherSessions(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		g := &gate{}
+		db := open()
+		s := withGate(t, db, g, nil)
+		one, other := s.browser(t), s.browser(t)
+		one.login(adaEmail, adaPassword, true).want(t, 200, "")
+		other.setCookie("vestibule_remember", one.cookie("vestibule_remember"))
+		other.get("/app/orders").isTurnedAway(t, "the device's other session")
+
+		g.mu.Lock()
+		g.answer = func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+			who, _ := r.Form.Text("who")
+			told, _ := r.Session.Text("last")
+			if who == "one" {
+				return pluginsdk.Done().With(pluginsdk.SetSession("last", "one")), nil
+			}
+			return pluginsdk.Redirect("/app/terms").Hold().With(pluginsdk.SetSession("seen", "other was told "+told)), nil
+		}
+		g.mu.Unlock()
+		one.post("/auth/intents/redirect", map[string]any{"who": "one"}).want(t, 200, "")
+		other.post("/auth/intents/redirect", map[string]any{"who": "other"}).want(t, 200, "")
+		var values []byte
+		if err := db.Reader().Get(&values, "SELECT session_values FROM vestibule_remember_tokens"); err != nil {
+			t.Fatal(err)
+		}
+		for _, kept := range []string{`"last":{"s":"one"}`, `"seen":{"s":"other was told one"}`} {
+			if !strings.Contains(string(values), kept) {
+				t.Errorf("the device keeps %s, want %s in it", values, kept)
+			}
+		}
+	})
+}
+
 // A device that comes back held leads, once its step is done, where the person meant to
 // go when they signed in; what is kept for that is checked like any such address.
 func TestHeldDeviceKeepsIntendedURL(t *testing.T) {

@@ -51,6 +51,9 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		if err != nil {
 			return asked{step: st}, err
 		}
+		if s, err = keepUp(s, device); err != nil {
+			return asked{step: st}, err
+		}
 		answer, err := p.dispense(r, user, s, q)
 		if err != nil {
 			return asked{step: st}, err
@@ -128,6 +131,21 @@ func (p *Pipeline) deviceOf(ctx context.Context, s Session) (Device, error) {
 	}
 	d, err := p.Devices.Find(ctx, s.Device)
 	return d, ignoreNotFound(err)
+}
+
+// keepUp gives a session the plugins' values that its device keeps. They are its own
+// unless another session of the device has taken a step since: what that has led to, such
+// as that a second factor was given, is not undone by a session that knows nothing of it.
+func keepUp(s Session, device Device) (Session, error) {
+	if device.Selector == nil {
+		return s, nil
+	}
+	values, err := restoreValues(device.Values)
+	if err != nil {
+		return s, err
+	}
+	s.Values = values
+	return s, nil
 }
 
 // commit writes a step and the session that it leads to, all or nothing. device is that
