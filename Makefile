@@ -2,6 +2,7 @@
 GOLANGCI    := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
+ACTIONLINT  := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 
 # Releases: the newest goreleaser that compiles with Go 1.26.
 RELEASE_TOOLS := GORELEASER_VERSION=v2.16.0 MINISIGN_VERSION=v0.3.0
@@ -72,7 +73,8 @@ test-cluster: ## lose databases of three servers under load, PostgreSQL with Pat
 	.ci/patroni '$(patsubst %/,%,$(dir $(PATRONI_ROOT)))'
 	CLUSTER=1 PATRONI_ROOT='$(PATRONI_ROOT)' go test -count=1 -timeout 15m -v -run '^TestCluster$$' ./examples/cluster
 
-lint: ## golangci-lint, which has staticcheck in it
+lint: ## golangci-lint, which has staticcheck in it, and actionlint for the workflows
+	$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 	$(GOLANGCI) run ./...
 
 vuln: ## look for known vulnerabilities in what is linked
