@@ -198,7 +198,7 @@ func TestNobodyWalksAroundTheTerms(t *testing.T) {
 		t.Errorf("not accepted: %d %s", status, body)
 	}
 	outside(t, ada)
-	if status, body, _ := ada.send("POST", "/auth/intents/redirect", `{"accept":true}`); status != 200 || !strings.Contains(body, `"target":"/dashboard"`) { // asked for first in this session
+	if status, body, _ := ada.send("POST", "/auth/intents/redirect", `{"accept":true}`); status != 200 || !strings.Contains(body, `"target":"/app/orders?id=7"`) { // asked for first, and kept with the device
 		t.Errorf("accepted: %d %s", status, body)
 	}
 	if _, body, _ := ada.send("GET", "/app/orders?id=7", ""); !strings.HasPrefix(body, "reached") {
