@@ -137,7 +137,7 @@ release: ## make archives, packages and images of the commit in bin/release, wit
 image: ## write the container image of the commit, for amd64 and arm64, into bin/images, without a daemon
 	@.ci/release/images
 
-test-release: ## make a release and verify it; start the image, and the installed package under a real systemd (as root)
+test-release: ## release a tag twice, in clones, and verify it; start the image, and the installed package under a real systemd (as root)
 	@$(RELEASE_TOOLS) .ci/release/test
 
 clean: ## remove what make made, but not the demo's data
