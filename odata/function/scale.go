@@ -36,7 +36,8 @@ func postgresScale(c *plan.Call, op string) string {
 }
 
 // mysqlScale divides by way of whole numbers, because a quotient there has few digits. What is computed first fits the 65
-// digits of a decimal, which the bound is, too: the rounding of a decimal is a small integer there.
+// digits of a decimal, which the bound is, too: the rounding of a decimal is a small integer there. The least result has a
+// branch of its own, since its size does not fit.
 func mysqlScale(c *plan.Call, op string) string {
 	span, number := operands(c)
 	k := kind(c, int(number[1]-'1'))
@@ -62,5 +63,6 @@ func mysqlScale(c *plan.Call, op string) string {
 	size := "ABS(" + number + ")"
 	return "CAST(CASE" + tiny + " WHEN " + number + " = 0 THEN NULL WHEN " + size + " > 20000000000000000000 THEN " + span + " * 0" +
 		" WHEN 2 * ABS(" + span + ") < 18446744073709551615.0 * " + size +
-		" THEN SIGN(" + span + ") * SIGN(" + number + ") * ((2 * ABS(" + span + ") + " + size + ") DIV (2 * " + size + ")) END AS SIGNED)"
+		" THEN SIGN(" + span + ") * SIGN(" + number + ") * ((2 * ABS(" + span + ") + " + size + ") DIV (2 * " + size + "))" +
+		" WHEN SIGN(" + span + ") * SIGN(" + number + ") < 0 AND 2 * ABS(" + span + ") < 18446744073709551617.0 * " + size + " THEN " + least + " END AS SIGNED)"
 }
