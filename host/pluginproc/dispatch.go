@@ -40,11 +40,11 @@ func (s *slot) unavailable(format string, args ...any) error {
 // more of them processes could not be started, or ended before they answered anybody.
 const maxDeaths = 2
 
-// absentErrorError is the error of a call for which no process could be had in time.
-type absentErrorError struct{ error }
+// absentError is the error of a call for which no process could be had in time.
+type absentError struct{ error }
 
 // Unwrap gives the error for those who ask no more than why.
-func (n absentErrorError) Unwrap() error { return n.error }
+func (n absentError) Unwrap() error { return n.error }
 
 // unseen tells whether a call failed because processes of the plugin could not be
 // started, or kept, so that none has seen it. That is the one failure that who
@@ -55,7 +55,7 @@ func (n absentErrorError) Unwrap() error { return n.error }
 // is down once its successors do no better. Who can end every process of a plugin
 // before it has answered anybody still gets here: builtin is no choice for a lock.
 func unseen(err error) bool {
-	_, ok := errors.AsType[absentErrorError](err)
+	_, ok := errors.AsType[absentError](err)
 	return ok
 }
 
@@ -92,7 +92,7 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 func (s *slot) absent(none bool, format string, args ...any) error {
 	err := s.unavailable(format, args...)
 	if none {
-		return absentErrorError{err}
+		return absentError{err}
 	}
 	return err
 }
@@ -202,7 +202,7 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 	var last *instance
 	for seen, unsent := 0, 0; ; {
 		p, err := s.acquire(ctx, last)
-		if gone, ok := errors.AsType[absentErrorError](err); ok && seen > 0 {
+		if gone, ok := errors.AsType[absentError](err); ok && seen > 0 {
 			return gone.error
 		}
 		if err != nil {
