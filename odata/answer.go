@@ -70,15 +70,18 @@ func (s *answering) document(out *response, contentType string, b []byte, privat
 // the same state of the data.
 func (s *answering) data(out *response, accept header.Accept, from *planned) error {
 	q, p := out.q, from.plan
-	format, ok := accept.JSON()
+	format, ok, err := negotiate(accept, q, p)
+	if err != nil {
+		return err
+	}
 	raw := p.Kind == plan.RawValue || p.Kind == plan.RawCount
 	media, _, _ := strings.Cut(rawType(p), ";") // a parameter more is no other type
 	if raw && accept.Refuses(media) || !ok && (!raw || accept.Best(media) == "") {
-		return notAcceptable(rawType(p))
+		return notAcceptable(offers(p))
 	}
 	key := answerKey{url: q.origin + q.path, format: format, omitNulls: q.prefer.OmitNulls, annotations: q.prefer.IncludeAnnotations}
 	if a := s.unchanged(q, from, key); a != nil {
-		return s.repeat(out, a, p.Private)
+		return s.repeat(out, a, p)
 	}
 	leave, err := s.admit(q)
 	if err != nil {
@@ -128,11 +131,17 @@ func (s *answering) unchanged(q *request, p *planned, k answerKey) *kept {
 }
 
 // repeat sends an answer that was given before.
-func (s *answering) repeat(out *response, a *kept, private bool) error {
+func (s *answering) repeat(out *response, a *kept, p *plan.Plan) error {
 	h := out.w.Header()
-	setSuccess(h, out.q, a.contentType, private)
+	setSuccess(h, out.q, a.contentType, p.Private)
 	if a.applied != "" {
 		h.Set("Preference-Applied", a.applied)
+	}
+	if a.table {
+		setTable(h, p.Top)
+	}
+	if a.link != "" {
+		h.Set("Link", a.link)
 	}
 	out.q.timing.opened = out.q.timing.planned
 	out.etag = a.etag
@@ -155,30 +164,38 @@ func (s *answering) name(out *response, from *planned, k answerKey, version stri
 		return
 	}
 	out.keep = func(block []byte) {
+		if len(block) > maxKept {
+			return
+		}
 		h := out.w.Header()
 		s.cache.addAnswer(from, k, &kept{
 			version: version, contentType: h.Get("Content-Type"), applied: h.Get("Preference-Applied"), etag: out.etag, body: bytes.Clone(block),
+			table: k.format.csv, link: h.Get("Link"),
 		})
 	}
 }
 
 // write encodes rows into the response.
-func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format header.JSON) error {
+func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format format) error {
 	q, h := out.q, out.w.Header()
 	setSuccess(h, q, format.ContentType(), p.Private)
-	setApplied(h, q, p)
+	setApplied(h, q, p, format)
 	e := &payload.Encoder{
-		Root: q.root, Namespace: s.documents.model.Namespace, Format: format, V401: q.v401, TakeRow: q.left.takeRow,
+		Root: q.root, Namespace: s.documents.model.Namespace, Format: format.JSON, V401: q.v401, TakeRow: q.left.takeRow,
 		MetadataETag: s.documents.tags[q.version()], OmitNulls: q.prefer.OmitNulls,
 	}
 	buffer := s.buffers.Get(out)
 	defer s.buffers.Put(buffer)
-	switch p.Kind {
-	case plan.Collection:
+	switch {
+	case format.csv:
+		setTable(h, p.Top)
+		out.trailer = "Link"
+		return e.CSV(buffer, p, rows, out.linkNext)
+	case p.Kind == plan.Collection:
 		return e.Collection(buffer, p, rows, q.nextLink)
-	case plan.Entity:
+	case p.Kind == plan.Entity:
 		return e.Entity(buffer, p, rows)
-	case plan.RawCount:
+	case p.Kind == plan.RawCount:
 		h.Set("Content-Type", rawType(p)+";charset=utf-8")
 		buffer.Raw(strconv.FormatInt(rows.Count(), 10))
 		return buffer.End()
@@ -198,12 +215,12 @@ func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format he
 
 // setApplied tells which preferences made the answer what it is (OData-Protocol
 // 8.3.5). include-annotations is followed without any doing: answers have none.
-func setApplied(h http.Header, q *request, p *plan.Plan) {
+func setApplied(h http.Header, q *request, p *plan.Plan, f format) {
 	var list []string
 	if n := p.Top.Page.Applied; n > 0 && p.Kind == plan.Collection {
 		list = append(list, "odata.maxpagesize="+strconv.FormatInt(n, 10))
 	}
-	structured := p.Kind == plan.Collection || p.Kind == plan.Entity || p.Kind == plan.Property
+	structured := !f.csv && (p.Kind == plan.Collection || p.Kind == plan.Entity || p.Kind == plan.Property)
 	if structured && q.prefer.OmitNulls {
 		list = append(list, "omit-values=nulls")
 	}
@@ -233,6 +250,14 @@ func absent(out *response, p *plan.Plan) error {
 	setSuccess(out.w.Header(), out.q, "", p.Private)
 	out.noContent()
 	return nil
+}
+
+// offers are the media types that what a plan reads can have.
+func offers(p *plan.Plan) string {
+	if p.Kind == plan.Collection && !p.Top.Ref {
+		return typeJSON + ", " + typeCSV
+	}
+	return rawType(p)
 }
 
 // rawType is the media type of an answer that is no JSON, and of JSON itself.

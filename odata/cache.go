@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -14,6 +13,7 @@ const (
 	maxPlans       = 1024
 	maxTarget      = 2 << 10
 	maxAnswerBytes = 16 << 20
+	maxKept        = 256 << 10 // of one answer
 )
 
 // cache keeps plans by what they depend on, and the last answers of those that
@@ -45,7 +45,7 @@ type planned struct {
 type answerKey struct {
 	// url is the target as the next link repeats it, without the query.
 	url    string
-	format header.JSON
+	format format
 	// omitNulls and annotations are the preferences that the answer shows.
 	omitNulls   bool
 	annotations string
@@ -55,6 +55,9 @@ type answerKey struct {
 type kept struct {
 	version, contentType, applied, etag string
 	body                                []byte
+	// table tells that it is text/csv; link is its header Link, empty for none.
+	table bool
+	link  string
 }
 
 func (c *cache) plan(k planKey) *planned {

@@ -82,7 +82,9 @@ func TestAcceptOnTheWire(t *testing.T) {
 	tests := []struct{ target, accept, media string }{
 		{"Numbers", "application/json;odata.streaming=true", "application/json;odata.metadata=minimal;odata.streaming=true"},
 		{"Numbers", "application/json;foo=bar", ""},
-		{"Numbers", "application/json;q=0, */*", ""},
+		{"Numbers", "application/json;q=0, */*", "text/csv;charset=utf-8;header=present"},
+		{"Numbers(1)", "application/json;q=0, */*", ""},
+		{"Numbers", "application/json;q=0, text/csv;q=0, */*", ""},
 		{"Numbers", "application/json;foo=bar, */*;q=0.1", "application/json;odata.metadata=minimal"},
 		{"Numbers?$format=application/json;foo=bar", "*/*", ""},
 		{"$metadata", "application/json;q=0, */*", "application/xml"},

@@ -65,7 +65,9 @@ func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
 	h.Set("Content-Type", "application/json;odata.metadata=minimal")
 	h.Set("Content-Language", "en")
 	h.Set("Cache-Control", "no-store")
-	h.Del("Preference-Applied") // set for the answer that failed before its first byte
+	for _, name := range []string{"Preference-Applied", "Content-Disposition", "Link"} {
+		h.Del(name) // set for the answer that failed before its first byte
+	}
 	if f.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
 	}

@@ -34,7 +34,10 @@ type response struct {
 	// keep gets an answer of one block, which must be copied, after etag is set;
 	// nil where nobody wants it.
 	keep func(block []byte)
-	sent bool
+	// trailer is a header that is known only at the end of an answer that does not fit
+	// into one block; empty for none.
+	trailer string
+	sent    bool
 }
 
 // setCommon sets the headers that every answer has, faults too.
@@ -156,6 +159,9 @@ func (r *response) begin(block []byte, last bool) error {
 		}
 	} else if last && !r.q.inBatch {
 		h.Set("Content-Length", strconv.Itoa(len(block)))
+	}
+	if !last && r.trailer != "" && !r.q.inBatch {
+		h.Set("Trailer", r.trailer)
 	}
 	r.w.WriteHeader(http.StatusOK)
 	if head {

@@ -74,6 +74,7 @@ func ofContainer(o Options) []annotation {
 			"application/json;odata.metadata=minimal;IEEE754Compatible=true",
 			"application/json;odata.metadata=none;IEEE754Compatible=true",
 			"application/json;odata.metadata=full;IEEE754Compatible=true",
+			"text/csv",
 		)},
 		{"Capabilities.AcceptableEncodings", list("gzip")},
 		{"Capabilities.AsynchronousRequestsSupported", false},

@@ -91,7 +91,7 @@ func ParseAccept(lines []string) Accept {
 }
 
 // ParseFormat reads the value of $format, which stands in for the Accept
-// header (OData-URL 5.1.9, OData-Protocol 11.2.11): json, xml, atom, or a
+// header (OData-URL 5.1.9, OData-Protocol 11.2.11): json, xml, atom, csv, or a
 // media type with parameters.
 func ParseFormat(value string) Accept {
 	switch strings.ToLower(value) {
@@ -101,6 +101,8 @@ func ParseFormat(value string) Accept {
 		value = "application/xml"
 	case "atom":
 		value = "application/atom+xml"
+	case "csv":
+		value = typeCSV
 	}
 	a := ParseAccept([]string{value})
 	if len(a.ranges) == 0 {
@@ -141,8 +143,11 @@ func (a Accept) Best(offers ...string) string {
 				continue
 			}
 			j, ok := JSON{}, true
-			if o == typeJSON {
+			switch o {
+			case typeJSON:
 				j, ok = r.json()
+			case typeCSV:
+				ok = r.csv()
 			}
 			if ok && !a.refuses(o, j) {
 				return o
@@ -152,7 +157,10 @@ func (a Accept) Best(offers ...string) string {
 	return ""
 }
 
-const typeJSON = "application/json"
+const (
+	typeJSON = "application/json"
+	typeCSV  = "text/csv"
+)
 
 // Refuses tells whether the client says that it does not want a media type: by a
 // quality of 0.
@@ -212,6 +220,29 @@ func (r mediaRange) json() (JSON, bool) {
 		}
 	}
 	return j, true
+}
+
+// csv tells whether the parameters of a range are those of text/csv as it is sent
+// (RFC 4180, 3): in UTF-8 and with a header row.
+func (r mediaRange) csv() bool {
+	for _, p := range r.params {
+		value := strings.ToLower(p.value)
+		switch p.name {
+		case "q":
+			return true
+		case "charset":
+			if value != "utf-8" {
+				return false
+			}
+		case "header":
+			if value != "present" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func level(value string) (Metadata, bool) {

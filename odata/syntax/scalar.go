@@ -106,9 +106,9 @@ func (p *parser) format() (string, error) {
 	kind, subtype, isType := strings.Cut(value, "/")
 	switch {
 	case isType && kind != "" && subtype != "":
-	case p.WordIs(value, "json"), p.WordIs(value, "xml"), p.WordIs(value, "atom"):
+	case p.WordIs(value, "json"), p.WordIs(value, "xml"), p.WordIs(value, "atom"), p.WordIs(value, "csv"):
 	default:
-		return "", p.Malformed(p.I, "$format must be json, xml or a media type such as application/json")
+		return "", p.Malformed(p.I, "$format must be json, csv, xml or a media type such as application/json")
 	}
 	p.I = p.End
 	return value, nil

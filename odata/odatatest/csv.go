@@ -1,0 +1,27 @@
+package odatatest
+
+// tables are answers as CSV: the same bytes from every source.
+func tables() []check {
+	asCSV := []string{"Accept", "text/csv"}
+	lines := func(list ...string) string {
+		all := ""
+		for _, s := range list {
+			all += s + "\r\n"
+		}
+		return all
+	}
+	return []check{
+		{name: "text and key", target: "Tags", header: asCSV, body: lines("code,label", "B,upper", "a,lower", "it's,quote", "x/y,slash", "ü %41,escape")},
+		{name: "nulls, blanks, decimals", target: "Things?$select=id,name,note,price&$filter=id le 4&$format=csv", body: lines("id,name,note,price", "1,Anvil,,10.5000", `2,anvil,"",0.0000`, `3,ANVIL," ",-0.0001`, "4,Äpfel,it's,12345678.9999")},
+		{name: "complex properties", target: "Things?$select=id,home&$filter=id le 3", header: asCSV, body: lines("id,home/street,home/city", "1,Main St,Bern", "2,,bern", "3,,")},
+		{name: "computed", target: "Tags?$compute=concat('=',label) as formula&$select=code,formula&$top=1", header: asCSV, body: lines("code,formula", "B,'=upper")},
+		{name: "one column", target: "Things?$select=note&$top=3", header: asCSV, body: lines("note", `""`, `""`, `" "`)},
+		{name: "related", target: "Things(2)/children?$select=id,name", header: asCSV, body: lines("id,name", "4,Äpfel")},
+		{name: "expanded rows", target: "Things?$expand=children", header: asCSV, status: 406},
+		{name: "one entity", target: "Things(1)", header: asCSV, status: 406},
+		{name: "navigation alone", target: "Things?$select=children", header: asCSV, status: 406},
+		{name: "a hidden column", target: "Things?$select=secret", header: asCSV, status: 400},
+		{name: "rows of others", target: "Mine?$select=id", header: asCSV, as: "ada", body: lines("id", "1", "2", "5")},
+		{name: "a guard", target: "Mine", header: asCSV, status: 401},
+	}
+}

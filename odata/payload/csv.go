@@ -1,0 +1,157 @@
+package payload
+
+import (
+	"bytes"
+	"encoding/base64"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// heldCSV is how many bytes of a page wait for its last row, which decides
+// whether there is a next page: the link to it stands in front of the body.
+const heldCSV = 1 << 20
+
+// CSV writes a collection of entities as RFC 4180 describes it: a header row with
+// the names of the properties, those of complex ones as Address/City, and a row
+// for each entity; fields with a comma, a quote or a line break are quoted. Null is
+// an empty field, and so that it stays apart from it, an empty text is "". Cells of
+// text that a spreadsheet would take for a formula get an apostrophe in front
+// (OWASP, CSV injection). Values are written as in JSON, but without its quotes.
+//
+// next is told of the page that starts after skip rows, if there is one: before the
+// first byte goes to the Sink where the page is shorter than 1 MiB, else before the
+// last. The rows are read to their end and not closed. Expanded properties and the
+// total have no place here; do not ask for them.
+func (e *Encoder) CSV(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64)) error {
+	c := csvRow{columns: csvColumns(nil, "", p.Top.Fields)}
+	w.buf = c.header(w.buf)
+	block := blockSize
+	if p.Top.Page.Next {
+		block = heldCSV
+	}
+	for rows.Next() {
+		if err := e.takeRow(); err != nil {
+			return err
+		}
+		w.buf = c.append(w.buf, rows.Row())
+		if len(w.buf) < block {
+			continue
+		}
+		block = blockSize
+		if err := w.flushIfDue(); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if p.Top.Page.Next && rows.More() {
+		next(p.Top.Page.NextSkip)
+	}
+	return w.End()
+}
+
+// HasCSV tells whether a node has columns that can stand in a table: a property
+// that is no stream.
+func HasCSV(n *plan.Node) bool { return len(csvColumns(nil, "", n.Fields)) > 0 }
+
+// csvRow writes rows of one shape.
+type csvRow struct{ columns []csvColumn }
+
+// csvColumn is one cell of each row.
+type csvColumn struct {
+	name   string
+	typ    edm.Type
+	column int
+}
+
+func csvColumns(dst []csvColumn, prefix string, list []plan.Field) []csvColumn {
+	for _, f := range list {
+		switch {
+		case f.T.Kind == edm.Stream: // its value has a URL of its own
+		case f.Column < 0:
+			dst = csvColumns(dst, prefix+f.Name+"/", f.Fields)
+		default:
+			dst = append(dst, csvColumn{name: prefix + f.Name, typ: f.T, column: f.Column})
+		}
+	}
+	return dst
+}
+
+func (c *csvRow) header(dst []byte) []byte {
+	for i, col := range c.columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		start := len(dst)
+		dst = appendCSVText(dst, []byte(col.name))
+		if i == 0 && bytes.HasPrefix(dst, []byte("ID")) { // which is how files of SYLK begin, for Excel
+			dst = append(append(dst[:start], '"'), append([]byte(col.name), '"')...)
+		}
+	}
+	return append(dst, '\r', '\n')
+}
+
+func (c *csvRow) append(dst []byte, row []plan.Value) []byte {
+	for i := range c.columns {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		col := &c.columns[i]
+		v := &row[col.column]
+		switch {
+		case !v.Null:
+			dst = appendCSV(dst, v, &col.typ)
+		case len(c.columns) == 1: // readers pass over lines that are empty
+			dst = append(dst, '"', '"')
+		}
+	}
+	return append(dst, '\r', '\n')
+}
+
+// appendCSV appends a value that is not null.
+func appendCSV(dst []byte, v *plan.Value, t *edm.Type) []byte {
+	switch t.Kind {
+	case edm.String:
+		return appendCSVText(dst, v.Bytes)
+	case edm.Binary:
+		if len(v.Bytes) == 0 {
+			return append(dst, '"', '"')
+		}
+		return base64.RawURLEncoding.AppendEncode(dst, v.Bytes)
+	case edm.Enum: // several flags have commas between them
+		return appendCSVField(dst, []byte(EnumText(t.Enum, v.Int)))
+	default:
+		return AppendText(dst, v, t)
+	}
+}
+
+// appendCSVText appends a text, with an apostrophe in front of one that a
+// spreadsheet would evaluate.
+func appendCSVText(dst, s []byte) []byte {
+	if !utf8.Valid(s) {
+		s = bytes.ToValidUTF8(s, []byte("\ufffd"))
+	}
+	if len(s) > 0 && bytes.IndexByte([]byte("=+-@\t\r\n"), s[0]) >= 0 {
+		s = append([]byte{'\''}, s...)
+	}
+	return appendCSVField(dst, s)
+}
+
+// appendCSVField appends a field, in quotes where it needs them (RFC 4180, 2).
+func appendCSVField(dst, s []byte) []byte {
+	if len(s) > 0 && s[0] != ' ' && !bytes.ContainsAny(s, ",\"\r\n") {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	for {
+		i := bytes.IndexByte(s, '"')
+		if i < 0 {
+			return append(append(dst, s...), '"')
+		}
+		dst = append(append(dst, s[:i+1]...), '"')
+		s = s[i+1:]
+	}
+}
