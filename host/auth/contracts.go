@@ -87,9 +87,16 @@ type Counter struct {
 	Client string
 }
 
+// The kinds of counters whose Login is the id of a user.
+const (
+	countHeld     = "held"      // refusals of a held step, for the throttle's window
+	countHeldLong = "held_long" // the same, for thirty days
+	countTokenAdd = "token_add" // machine tokens that a person makes
+)
+
 // byUser tells whether Login is the id of a user.
 func (c Counter) byUser() bool {
-	return c.Kind == "held" || c.Kind == "held_long" || c.Kind == "token_add"
+	return c.Kind == countHeld || c.Kind == countHeldLong || c.Kind == countTokenAdd
 }
 
 // Throttle counts attempts for all hosts that share the database.

@@ -157,8 +157,9 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 }
 
 // sessionOf returns the session that a device begins: with the step that was open, the
-// page that the person meant to go to, and the plugins' values. Without an open step the dispenser, if there is one, is to be
-// asked before the session is settled: much may have changed since it was last.
+// page that the person meant to go to, and the plugins' values. Without an open step the
+// dispenser, if there is one, is to be asked before the session is settled: much may have
+// changed since it was last.
 func (p *Pipeline) sessionOf(device Device) (Session, error) {
 	s := Session{UserID: device.UserID, Device: device.Selector, Proved: device.Created, Proof: ProofDevice}
 	var err error

@@ -58,7 +58,7 @@ func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]plug
 // where it was no refusal. A question too many asks nothing, and does not count; neither
 // does one that cannot be counted. What is forgotten last is taken back first.
 func (p *Pipeline) takeHeld(r *http.Request, userID string) (refund func(), err error) {
-	long, short := Counter{Kind: "held_long", Login: userID}, Counter{Kind: "held", Login: userID}
+	long, short := Counter{Kind: countHeldLong, Login: userID}, Counter{Kind: countHeld, Login: userID}
 	if err := p.takeWithin(r, long, max(heldLong, p.Attempts), heldLongWindow, "redirect"); err != nil {
 		if isFault(err) {
 			p.refund(r, refundWait, long)

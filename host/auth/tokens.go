@@ -166,7 +166,7 @@ func (p *Pipeline) addOwnToken(w http.ResponseWriter, r *http.Request, who Princ
 		return err
 	}
 	// Whoever makes and revokes them without end would fill the audit table.
-	if err := p.takeAttempt(r, Counter{Kind: "token_add", Login: who.UserID}, p.ClientAttempts, "name"); err != nil {
+	if err := p.takeAttempt(r, Counter{Kind: countTokenAdd, Login: who.UserID}, p.ClientAttempts, "name"); err != nil {
 		return err
 	}
 	var t Token

@@ -46,14 +46,14 @@ type absentError struct{ error }
 // Unwrap gives the error for those who ask no more than why.
 func (n absentError) Unwrap() error { return n.error }
 
-// unseen tells whether a call failed because processes of the plugin could not be
-// started, or kept, so that none has seen it. That is the one failure that who
-// made the call cannot have brought about with it: a request of their making may run
-// into a bug that refuses, delays or kills, and the next process may be slow to start;
-// many at once make each late or one too many, and what has run out of time does not
-// tell a plugin that hangs from one that was made slow. A plugin that hangs for everybody is replaced after a few calls, and
-// is down once its successors do no better. Who can end every process of a plugin
-// before it has answered anybody still gets here: builtin is no choice for a lock.
+// unseen tells whether a call failed because processes of the plugin could not be started,
+// or kept, so that none has seen it. Every other failure can be brought about by whoever
+// made the call: a request may run into a bug that refuses, delays or kills, the next
+// process may be slow to start, and many requests at once make each late or one too many.
+// A timeout does not tell a plugin that hangs from one that was made slow: a plugin that
+// hangs for everybody is replaced after a few calls, and is down once its successors do no
+// better. Who can end every process of a plugin before it has answered anybody still gets
+// here: builtin is no choice for a lock.
 func unseen(err error) bool {
 	_, ok := errors.AsType[absentError](err)
 	return ok

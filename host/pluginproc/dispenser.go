@@ -14,6 +14,9 @@ import (
 // without acting.
 const maxDispenses = 2
 
+// methodDispense is the call in logs and metrics.
+const methodDispense = "dispense"
+
 // The values of on_failure: what a sign-in gets when the dispenser is
 // unavailable. The built-in one answers only where no process could be asked.
 const (

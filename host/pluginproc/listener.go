@@ -19,6 +19,9 @@ type Item = events.Item
 // anyway, after a pause.
 const maxNotices = 1
 
+// methodNotify is the call in logs and metrics.
+const methodNotify = "notify"
+
 // Listeners returns the names of the plugins that have the role listener, in the order of
 // the specs.
 func (m *Manager) Listeners() []string {

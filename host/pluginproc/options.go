@@ -67,16 +67,13 @@ type Metrics struct {
 	LogDropped func(plugin string, lines int)
 }
 
-// The methods that are called, in logs and metrics.
-const (
-	methodDispense = "dispense"
-	methodHandle   = "handle"
-	methodNotify   = "notify"
-)
-
 // Methods are those of the roles, as Metrics.Call names them.
 func Methods(roles []string) []string {
-	names := map[string]string{pluginsdk.RoleDispenser: methodDispense, pluginsdk.RoleOrgSetup: methodHandle, pluginsdk.RoleListener: methodNotify}
+	names := map[string]string{
+		pluginsdk.RoleDispenser: methodDispense,
+		pluginsdk.RoleOrgSetup:  methodHandle,
+		pluginsdk.RoleListener:  methodNotify,
+	}
 	var list []string
 	for _, role := range roles {
 		if name := names[role]; name != "" {

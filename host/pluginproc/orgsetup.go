@@ -12,6 +12,9 @@ import (
 // a handler may have acted before its process died.
 const maxHandles = 1
 
+// methodHandle is the call in logs and metrics.
+const methodHandle = "handle"
+
 // OrgSetup returns the handler that the specs name, nil when none does. What is
 // said of [Manager.Dispenser] holds here too.
 func (m *Manager) OrgSetup() pluginsdk.OrgSetupHandler {

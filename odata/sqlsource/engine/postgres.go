@@ -107,7 +107,7 @@ func (tx *pgxTx) Close() error {
 	if tx.begun != nil && !tx.pg.IsClosed() {
 		err = tx.begun.Rollback(tx.ctx)
 	}
-	if tx.pg.IsClosed() {
+	if tx.pg.IsClosed() || tx.pg.PgConn().IsBusy() {
 		_ = tx.conn.Raw(func(any) error { return driver.ErrBadConn }) // takes it out of the pool at once
 	}
 	if closed := tx.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {

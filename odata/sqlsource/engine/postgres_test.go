@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -54,7 +55,7 @@ func all(t testing.TB, db engine.DB, query string, columns int, args ...any) (ro
 		}
 		var b strings.Builder
 		for _, c := range cells {
-			fmt.Fprintf(&b, "%d %d %x %q\n", c.Kind, c.Int, math.Float64bits(c.Float), strings.TrimSuffix(string(c.Bytes), "T00:00:00Z"))
+			fmt.Fprintf(&b, "%d %d %x %q\n", c.Kind, c.Int, math.Float64bits(c.Float), c.Bytes)
 		}
 		rows = append(rows, b.String())
 	}
@@ -62,6 +63,31 @@ func all(t testing.TB, db engine.DB, query string, columns int, args ...any) (ro
 		t.Fatal(err)
 	}
 	return rows
+}
+
+// driven is what database/sql reads, where a day is an instant: its midnight is cut off,
+// but not before year 1, where pgx has none of its fast ways either.
+func driven(t *testing.T, db *sql.DB, query string, args ...any) []string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, err := rows.ColumnTypes()
+	if err := errors.Join(err, rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	list := all(t, engine.NewSQL(db), query, len(types), args...)
+	for i, row := range list {
+		cells := strings.SplitAfter(row, "\n")
+		for k, c := range types {
+			if c.DatabaseTypeName() == "DATE" && !strings.Contains(cells[k], `"-`) {
+				cells[k] = strings.Replace(cells[k], "T00:00:00Z", "", 1)
+			}
+		}
+		list[i] = strings.Join(cells, "")
+	}
+	return list
 }
 
 // What is read below database/sql is what its driver gives.
@@ -90,7 +116,7 @@ func TestPostgresReadsWhatTheDriverReads(t *testing.T) {
 		{"xml and json", `SELECT '<a/>'::xml, '[1]'::json, 'a=>1'::text, '(1,2)'::point`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			want := all(t, engine.NewSQL(db), tt.query, 4)
+			want := driven(t, db, tt.query)
 			if diff := cmp.Diff(want, all(t, engine.NewPostgres(db), tt.query, 4)); diff != "" {
 				t.Errorf("- database/sql, + pgx:\n%s", diff)
 			}
@@ -104,7 +130,7 @@ func TestPostgresWithoutPreparedStatements(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			db := postgres(t, "&default_query_exec_mode="+mode)
 			query := `SELECT $1::bigint, $2::text, 12.50::numeric, timestamp '2024-01-02 03:04:05'`
-			want := all(t, engine.NewSQL(db), query, 4, int64(7), "a")
+			want := driven(t, db, query, int64(7), "a")
 			if diff := cmp.Diff(want, all(t, engine.NewPostgres(db), query, 4, int64(7), "a")); diff != "" {
 				t.Error(diff)
 			}

@@ -77,7 +77,7 @@ func pluginBlock() Block {
 			{Name: "headers", Kind: Texts, Def: "[]", Check: checkHeader, Sample: `["accept-language"]`, Doc: "request headers that the plugin may see"},
 			{Name: "env", Kind: Table, Def: "{}", Check: checkEnvValue, Doc: "environment of the plugin beside PATH, HOME, LANG, TZ and TMPDIR"},
 			{Name: "timeout", Kind: Span, Def: `"3s"`, Check: checkPositive, Doc: "of one call"},
-			{Name: "on_failure", Def: `"deny"`, OneOf: []string{"deny", "builtin"}, Doc: "deny: 503; builtin (dispensers only): the default answers while no process runs, logged and counted"},
+			{Name: "on_failure", Def: `"deny"`, OneOf: []string{"deny", "builtin"}, Doc: "deny: 503; builtin (dispensers only): the default answers where no process of it could be started or kept, logged and counted"},
 		},
 		Blocks: []Block{{Name: "config", Free: true, Doc: "Handed to the plugin, which checks it by its own schema."}},
 	}
