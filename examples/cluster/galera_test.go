@@ -118,7 +118,7 @@ func (n *galera) answerChecks(t *testing.T) (address string) {
 	return l.Addr().String()
 }
 
-// balance starts the recipe of docs/operations.md and returns its address.
+// balance starts the HAProxy of docs/operations/galera.md and returns its address.
 func (st stack) balance(t *testing.T, s *scene) string {
 	t.Helper()
 	own := []string{"127.0.0.1:3306", unused(t)}
@@ -127,7 +127,7 @@ func (st stack) balance(t *testing.T, s *scene) string {
 		own = append(own, fmt.Sprintf("10.0.0.%d:3306", i+1), n.(*galera).sql.Address(), fmt.Sprintf("port %d", 9201+i), "port "+port)
 	}
 	dir := s.folder(t, "galera-haproxy", "")
-	write(t, filepath.Join(dir, "haproxy.cfg"), fill(t, recipe(t, "haproxy", "galera"), own)+"\n", "")
+	write(t, filepath.Join(dir, "haproxy.cfg"), fill(t, recipe(t, "galera.md", "haproxy"), own)+"\n", "")
 	program{dir: dir, args: []string{find(t, "haproxy"), "-db", "-f", "haproxy.cfg"}}.start(t)
 	return own[1]
 }

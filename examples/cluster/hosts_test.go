@@ -178,19 +178,19 @@ func (h *host) restart(t *testing.T) {
 	h.serve(t)
 }
 
-// balance starts a balancer by the recipe of docs/operations.md, and returns its
+// balance starts a balancer with its page of docs/operations, and returns its
 // address.
 func (w *site) balance(t *testing.T, name string) string {
 	t.Helper()
 	listen := unused(t)
 	_, port, _ := strings.Cut(listen, ":")
-	language, own := "haproxy", []string{"bind :443 ssl crt /etc/haproxy/app.pem", "bind " + listen}
+	page, language, own := "haproxy.md", "haproxy", []string{"bind :443 ssl crt /etc/haproxy/app.pem", "bind " + listen}
 	args := []string{find(t, name), "-db", "-f"}
 	if name == "caddy" {
-		language, own = "caddyfile", []string{"app.example.com {", "{\n\tadmin off\n}\nhttp://127.0.0.1:" + port + " {"}
+		page, language, own = "caddy.md", "caddyfile", []string{"app.example.com {", "{\n\tadmin off\n}\nhttp://127.0.0.1:" + port + " {"}
 		args = []string{find(t, name), "run", "--adapter", "caddyfile", "--config"}
 	}
-	text := recipe(t, language, "/readyz")
+	text := recipe(t, page, language)
 	text = threeHosts(text)
 	for i, h := range w.hosts {
 		own = append(own, fmt.Sprintf("10.0.0.%d:8080", i+1), h.address)
@@ -214,20 +214,19 @@ func threeHosts(text string) string {
 	return strings.Replace(text, "    server two 10.0.0.2:8080", "    server two 10.0.0.2:8080\n    server three 10.0.0.3:8080", 1)
 }
 
-// recipe returns the block of docs/operations.md in a language that contains a text.
-func recipe(t *testing.T, language, contains string) string {
+// recipe returns the first block in a language on a page of docs/operations.
+func recipe(t *testing.T, page, language string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/operations.md")
+	text, err := os.ReadFile("../../docs/operations/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range strings.Split(string(text), "\n```"+language+"\n")[1:] {
-		if block, _, _ = strings.Cut(block, "\n```\n"); strings.Contains(block, contains) {
-			return block
-		}
+	_, block, found := strings.Cut(string(text), "\n```"+language+"\n")
+	block, _, ended := strings.Cut(block, "\n```\n")
+	if !found || !ended {
+		t.Fatalf("docs/operations/%s has no text in %s", page, language)
 	}
-	t.Fatalf("docs/operations.md has no recipe in %s with %s", language, contains)
-	return ""
+	return block
 }
 
 // fill replaces what must be in the recipe.

@@ -81,7 +81,7 @@ func monitoredStory(ts *testscript.TestScript, _ bool, args []string) {
 		series[m[1]] = true
 	}
 	tables := regexp.MustCompile(`vestibule_\w+`).FindAllString(migrations(ts), -1)
-	for file, least := range map[string]int{"operations.md": 20, "monitoring/rules.yml": 15, "monitoring/dashboard.json": 25} {
+	for file, least := range map[string]int{"operations/metrics.md": 20, "monitoring/rules.yml": 15, "monitoring/dashboard.json": 25} {
 		text, err := os.ReadFile(filepath.Join(docs, file))
 		ts.Check(err)
 		named := map[string]bool{}
@@ -98,8 +98,8 @@ func monitoredStory(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		for name := range series {
 			family := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count"), "_sum")
-			if file == "operations.md" && strings.HasPrefix(name, "vestibule_") && !named[family] {
-				ts.Fatalf("docs/operations.md does not tell of %s", family)
+			if file == "operations/metrics.md" && strings.HasPrefix(name, "vestibule_") && !named[family] {
+				ts.Fatalf("docs/operations/metrics.md does not tell of %s", family)
 			}
 		}
 	}

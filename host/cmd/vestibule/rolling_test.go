@@ -2,10 +2,8 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -24,14 +22,16 @@ import (
 const rolled = 2000
 
 // Hosts on one database are restarted one after the other, behind the balancers of
-// docs/operations.md, and no request fails. Balancers ask more often here and hosts
-// drain shorter than by default; ROLLING=defaults takes the documented numbers.
+// docs/operations, and no request fails. Balancers ask more often here and hosts
+// drain shorter than by default; ROLLING=defaults takes the documented numbers, and
+// nginx as well, which asks no host whether it is ready.
 func TestRollingRestart(t *testing.T) {
 	dsn := dbtest.Postgres(t)
 	balancers := []*balancer{newBalancer(t, "haproxy"), newBalancer(t, "caddy")}
 	drain, every := "5s", "500ms"
 	if os.Getenv("ROLLING") == "defaults" {
 		drain, every = "", "2s"
+		balancers = append(balancers, newBalancer(t, "nginx"))
 	}
 	hosts := []*rollingHost{newRollingHost(t, dsn, drain), newRollingHost(t, dsn, drain)}
 	password(t, dsn)
@@ -40,7 +40,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for _, b := range balancers {
-		b.start(t, every, hosts)
+		b.start(t, every, hosts[0].address, hosts[1].address)
 		for n := range 4 {
 			all.Go(func() { b.ask(n) })
 		}
@@ -174,114 +174,11 @@ func (h *rollingHost) waitUntilUsed(t *testing.T, balancers []*balancer) {
 	}
 }
 
-// A balancer is started by the documentation's recipe.
-type balancer struct {
-	name, program, listen string
-	done                  context.Context
-	finish                context.CancelFunc
-
-	mu     sync.Mutex
-	asked  int
-	failed []string
-}
-
-func newBalancer(t *testing.T, name string) *balancer {
-	t.Helper()
-	b := &balancer{name: name, listen: unusedAddress(t)}
-	for _, place := range []string{name, "/usr/sbin/" + name, "/usr/local/sbin/" + name} {
-		if found, err := exec.LookPath(place); err == nil {
-			b.program = found
-		}
-	}
-	if b.program == "" && os.Getenv("REQUIRE_PROXIES") != "" {
-		t.Fatalf("no %s: apt-get install %s", name, name)
-	}
-	if b.program == "" {
-		t.Skipf("no %s: apt-get install %s", name, name)
-	}
-	b.done, b.finish = context.WithCancel(context.Background())
-	t.Cleanup(b.finish)
-	return b
-}
-
-// start fills the test's addresses into the recipe, and waits until it listens.
-func (b *balancer) start(t *testing.T, every string, hosts []*rollingHost) {
-	t.Helper()
-	_, port, _ := net.SplitHostPort(b.listen)
-	language, file := "haproxy", "haproxy.cfg"
-	own := []string{"bind :443 ssl crt /etc/haproxy/app.pem", "bind " + b.listen, "inter 2s", "inter " + every}
-	args := []string{"-db", "-f"}
-	if b.name == "caddy" {
-		language, file = "caddyfile", "Caddyfile"
-		own = []string{"app.example.com {", "{\n\tadmin off\n}\nhttp://127.0.0.1:" + port + " {", "health_interval 2s", "health_interval " + every}
-		args = []string{"run", "--adapter", "caddyfile", "--config"}
-	}
-	for i, h := range hosts {
-		own = append(own, fmt.Sprintf("10.0.0.%d:8080", i+1), h.address)
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, file)
-	if err := os.WriteFile(path, []byte(fill(t, operationsRecipe(t, language), own)+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var output strings.Builder
-	cmd := exec.Command(b.program, append(args, path)...)
-	cmd.Env, cmd.Dir = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir), dir
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("%s: %s", b.name, output.String())
-		}
-	})
-	for range 600 {
-		if resp, err := http.Get("http://" + b.listen + "/healthz"); err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return
-			}
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("%s does not answer", b.name)
-}
-
-// operationsRecipe returns the text of the documentation's block in one language.
-func operationsRecipe(t *testing.T, language string) string {
-	t.Helper()
-	text, err := os.ReadFile("../../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, found := strings.Cut(string(text), "\n```"+language+"\n")
-	block, _, ended := strings.Cut(block, "\n```\n")
-	if !found || !ended {
-		t.Fatalf("docs/operations.md has no recipe in %s", language)
-	}
-	return block
-}
-
-// fill replaces what must be in the recipe.
-func fill(t *testing.T, text string, pairs []string) string {
-	t.Helper()
-	for i := 0; i < len(pairs); i += 2 {
-		if !strings.Contains(text, pairs[i]) {
-			t.Fatalf("the recipe does not say %s", pairs[i])
-		}
-		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
-	}
-	return text
-}
-
 // ask sends requests through the balancer until the test is over, and until there
 // were enough: a page that is not there, a session, and now and then a sign-in, which
 // no balancer may repeat. Every other client opens a connection for each.
 func (b *balancer) ask(n int) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: n%2 == 0}, Timeout: time.Minute}
+	client := b.client(n%2 == 1)
 	defer client.CloseIdleConnections()
 	for i := 0; !b.enough(); i++ {
 		switch {
@@ -303,7 +200,7 @@ func (b *balancer) enough() bool {
 }
 
 func (b *balancer) one(client *http.Client, method, path, body string, want int) {
-	err := answers(client, method, "http://"+b.listen+path, body, want)
+	err := answers(client, method, "https://app.example.com"+path, body, want)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.asked++
@@ -330,15 +227,4 @@ func answers(client *http.Client, method, url, body string, want int) error {
 		err = fmt.Errorf("%d %.200s", resp.StatusCode, text)
 	}
 	return err
-}
-
-// unusedAddress returns a loopback address that nobody listens on.
-func unusedAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }

@@ -18,12 +18,12 @@ func TestUnitIsTheDocumentedOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documented, err := os.ReadFile("../../../docs/operations.md")
+	documented, err := os.ReadFile("../../../docs/operations/service.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(documented), "\n```ini\n"+string(packaged)+"```\n") {
-		t.Errorf("docs/operations.md does not have the text of %s", filepath.Base(unit))
+		t.Errorf("docs/operations/service.md does not have the text of %s", filepath.Base(unit))
 	}
 }
 
