@@ -49,6 +49,9 @@ type signInSessions struct {
 // Load reads the request's session, once per request, and the intended URL of a
 // guest from its cookie.
 func (a signInSessions) Load(r *http.Request) (auth.Session, error) {
+	if !a.store.Asked(r) { // there is nothing that would be loaded twice
+		return auth.Session{Values: map[string]pluginsdk.Value{}, Intended: a.guests.Page(r)}, nil
+	}
 	s, err := a.store.Get(r, a.store.Name())
 	if err != nil {
 		return auth.Session{}, err

@@ -42,24 +42,23 @@ type response struct {
 
 // setCommon sets the headers that every answer has, faults too.
 func setCommon(h http.Header, q *request) {
-	h.Set("OData-Version", q.version())
+	v := [...]string{q.version(), "nosniff", "Accept, Accept-Encoding, OData-MaxVersion, Prefer"} // one array for all
+	h["Odata-Version"] = v[0:1:1]
 	if q.inBatch {
 		return
 	}
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Vary", "Accept, Accept-Encoding, OData-MaxVersion, Prefer")
+	h["X-Content-Type-Options"], h["Vary"] = v[1:2:2], v[2:3:3]
 }
 
 // setSuccess sets the headers of a successful answer.
 func setSuccess(h http.Header, q *request, contentType string, private bool) {
 	setCommon(h, q)
-	h.Set("Content-Type", contentType)
 	// Clients must revalidate every answer, which an entity tag makes cheap.
+	v := [...]string{contentType, "no-cache"}
 	if private {
-		h.Set("Cache-Control", "private, no-cache")
-	} else {
-		h.Set("Cache-Control", "no-cache")
+		v[1] = "private, no-cache"
 	}
+	h["Content-Type"], h["Cache-Control"] = v[0:1:1], v[1:2:2]
 }
 
 // Send implements payload.Sink. The source is closed as soon as nothing more is

@@ -1,7 +1,7 @@
 package odata
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -11,14 +11,22 @@ type timing struct{ start, parsed, planned, admitted, opened time.Time }
 // header writes Server-Timing (W3C): parse, plan, query to the first row, and
 // write to the first block, in milliseconds.
 func (t timing) header(now time.Time) string {
-	ms := func(from, to time.Time) float64 {
-		if from.IsZero() || to.IsZero() {
-			return 0
-		}
-		return float64(to.Sub(from).Microseconds()) / 1000
+	b := make([]byte, 0, 96)
+	b = appendMS(append(b, "parse;dur="...), t.start, t.parsed)
+	b = appendMS(append(b, ", plan;dur="...), t.parsed, t.planned)
+	b = appendMS(append(b, ", query;dur="...), t.planned, t.opened)
+	b = appendMS(append(b, ", write;dur="...), t.opened, now)
+	return string(b)
+}
+
+// appendMS appends the milliseconds between two marks with three decimals; 0.000 where one is zero, or the clock was turned back.
+func appendMS(b []byte, from, to time.Time) []byte {
+	us := int64(0)
+	if !from.IsZero() && !to.IsZero() {
+		us = max(0, to.Sub(from).Microseconds())
 	}
-	return fmt.Sprintf("parse;dur=%.3f, plan;dur=%.3f, query;dur=%.3f, write;dur=%.3f",
-		ms(t.start, t.parsed), ms(t.parsed, t.planned), ms(t.planned, t.opened), ms(t.opened, now))
+	b = append(strconv.AppendInt(b, us/1000, 10), '.')
+	return append(b, byte('0'+us/100%10), byte('0'+us/10%10), byte('0'+us%10))
 }
 
 // observe reports the stages of a request that ends now. Marks of stages that it did

@@ -68,6 +68,7 @@ func BenchmarkHandlers(b *testing.B) {
 		run := func(h http.Handler, target func(int) string) func(*testing.B) {
 			return func(b *testing.B) {
 				b.ReportAllocs()
+				before := processor(b)
 				for i := 0; b.Loop(); i++ {
 					r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+target(i), nil)
 					if c.name == "Guarded" {
@@ -78,6 +79,7 @@ func BenchmarkHandlers(b *testing.B) {
 						b.Fatalf("%s: %d", r.URL, w.status)
 					}
 				}
+				b.ReportMetric(float64(processor(b)-before)/float64(b.N)/1000, "cpu-µs/op")
 			}
 		}
 		b.Run(c.name+"/vestibule", run(ours, c.ours))

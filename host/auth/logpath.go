@@ -20,6 +20,9 @@ func LogPath(r *http.Request) string {
 // also when the path is encoded once or twice more, or has parameters, backslashes,
 // dot segments or empty ones.
 func holdsResetToken(path string) bool {
+	if !strings.Contains(path, "%") && !strings.Contains(strings.ToLower(path), "reset") {
+		return false
+	}
 	for range 2 {
 		if plain, err := url.PathUnescape(path); err == nil {
 			path = plain

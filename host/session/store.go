@@ -77,6 +77,13 @@ func (s *Store) Name() string { return s.o.Name }
 // Idle returns the idle limit.
 func (s *Store) Idle() time.Duration { return s.o.Idle }
 
+// Asked reports whether the request has a cookie of this store. Without one its session
+// is new and empty.
+func (s *Store) Asked(r *http.Request) bool {
+	_, err := r.Cookie(s.o.Name)
+	return err == nil
+}
+
 // Get returns the request's session, loaded once per request. The name that is
 // passed is ignored: a store has one cookie, and a request one session.
 func (s *Store) Get(r *http.Request, _ string) (*sessions.Session, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -138,6 +139,9 @@ func (s *Site) knownHost(r *http.Request) bool {
 	if !ok {
 		return true
 	}
+	if tcp, ok := local.(*net.TCPAddr); ok && port == strconv.Itoa(tcp.Port) {
+		return true
+	}
 	_, listening, err := net.SplitHostPort(local.String())
 	return err == nil && (port == listening || port == "" && (listening == "80" || listening == "443"))
 }
@@ -159,6 +163,13 @@ func (s *Site) Trace(r *http.Request) (id, parent, state string) {
 
 // Client returns the client's address and what of it is throttled as one.
 func (s *Site) Client(r *http.Request) (address, network string) {
+	if m := markOf(r.Context()); m.client != "" {
+		return m.client, m.network
+	}
+	return s.clientOf(r)
+}
+
+func (s *Site) clientOf(r *http.Request) (address, network string) {
 	return ClientOf(r.RemoteAddr, r.Header.Values("X-Forwarded-For"), s.o.TrustedProxies)
 }
 

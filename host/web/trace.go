@@ -22,15 +22,16 @@ type trace struct {
 const noFlags = "00"
 
 // traceOf takes over the trace that the headers of a trusted proxy tell of, and begins
-// one where they tell of none, or not in the form of the standard.
-func traceOf(h http.Header) trace {
+// the fresh one where they tell of none, or not in the form of the standard. The span
+// is new in any case.
+func traceOf(h http.Header, fresh, span string) trace {
 	t, ok := parseTraceparent(h["Traceparent"])
 	if !ok { // then tracestate does not count either (3.3.1)
-		t = trace{id: randomHex(16), flags: noFlags}
+		t = trace{id: fresh, flags: noFlags}
 	} else if state := strings.Join(h["Tracestate"], ","); len(state) <= maxTracestate && isPrintable(state) {
 		t.state = state
 	}
-	t.span = randomHex(8)
+	t.span = span
 	return t
 }
 
@@ -77,31 +78,41 @@ func isLowerHex(s string) bool {
 // parent is the header traceparent for whoever is asked on behalf of the request.
 func (t trace) parent() string { return "00-" + t.id + "-" + t.span + "-" + t.flags }
 
-// A mark is what tells a request apart: its id and its trace.
+// A mark is what tells a request apart: its id and its trace, and the client that it
+// came from, which several ask for.
 type mark struct {
-	id    string
-	trace trace
+	id              string
+	trace           trace
+	client, network string
 }
 
 type markKey struct{}
 
 // markOf returns the mark of a request, the zero one outside of [Middleware].
 func markOf(ctx context.Context) mark {
-	m, _ := ctx.Value(markKey{}).(mark)
-	return m
+	if m, ok := ctx.Value(markKey{}).(*mark); ok {
+		return *m
+	}
+	return mark{}
 }
+
+// The sizes of what is made up for a request, in bytes.
+const idSize, traceSize, spanSize = 12, 16, 8
 
 // newMark makes a mark of what a trusted proxy tells of a request, and a new one of
 // all others'.
-func (s *Site) newMark(r *http.Request) mark {
+func (s *Site) newMark(r *http.Request) *mark {
 	told := r.Header
 	if !s.trustsSender(r.RemoteAddr) {
 		told = nil
 	}
-	m := mark{id: told.Get("X-Request-Id"), trace: traceOf(told)}
-	if !isRequestID(m.id) {
-		m.id = newRequestID()
+	text := randomHex(idSize + traceSize + spanSize) // asking three times would take three times as long
+	id, rest := text[:2*idSize], text[2*idSize:]
+	m := &mark{id: id, trace: traceOf(told, rest[:2*traceSize], rest[2*traceSize:])}
+	if told := told.Get("X-Request-Id"); isRequestID(told) {
+		m.id = told
 	}
+	m.client, m.network = s.clientOf(r)
 	return m
 }
 
@@ -114,8 +125,6 @@ func isRequestID(s string) bool {
 	})
 }
 
-func newRequestID() string { return randomHex(12) }
-
 func randomHex(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails
@@ -125,6 +134,9 @@ func randomHex(n int) string {
 // trustsSender tells whether a request came from a trusted proxy, by the address of
 // its socket.
 func (s *Site) trustsSender(remote string) bool {
+	if len(s.o.TrustedProxies) == 0 {
+		return false
+	}
 	addr, ok := parseAddr(remote)
 	return ok && contains(s.o.TrustedProxies, addr)
 }

@@ -26,6 +26,9 @@ type Preferences struct {
 // one without wins. Duplicate preferences: the first wins (RFC 7240, 2).
 func ParsePrefer(lines []string) Preferences {
 	var p Preferences
+	if len(lines) == 0 {
+		return p
+	}
 	seen := map[string]bool{}
 	var prefixed, plain int64
 	for _, e := range elements(lines) {

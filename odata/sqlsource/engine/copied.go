@@ -59,12 +59,11 @@ func (d onDisk) copied(now onDisk) bool {
 }
 
 // checkCopied looks at a file that was written to since the last look. Pages of it in memory are then no longer used: they
-// may be those of another file. The caller holds mu.
-func (db *SQLite) checkCopied() error {
+// may be those of another file. info is what the file looks like now, nil where it is missing. The caller holds mu.
+func (db *SQLite) checkCopied(info fs.FileInfo) error {
 	if db.copied {
 		return ErrCopied
 	}
-	info := db.file.Now()
 	if info == nil || db.disk.info != nil && info.Size() == db.disk.info.Size() && info.ModTime().Equal(db.disk.info.ModTime()) {
 		return nil
 	}

@@ -12,8 +12,9 @@ var errRenamed = errors.New("the file was exchanged meanwhile")
 // renew closes the free connections when another file came in the place of theirs by rename. Those in use finish what
 // they read, and are closed when they come back. The caller holds mu.
 func (db *SQLite) renew() error {
-	if !db.file.Exchanged() {
-		return db.checkCopied()
+	now, exchanged := db.file.Look()
+	if !exchanged {
+		return db.checkCopied(now)
 	}
 	if last := len(db.idle) - 1; last >= 0 { // the old file may have been kept under another name
 		_ = exec(db.idle[last].Conn, "PRAGMA wal_checkpoint(PASSIVE)")

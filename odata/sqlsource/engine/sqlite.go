@@ -67,7 +67,10 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 		return nil, err
 	}
 	db.idle = append(db.idle, conn)
-	return db, db.checkCopied()
+	if now, exchanged := db.file.Look(); !exchanged {
+		return db, db.checkCopied(now)
+	}
+	return db, nil
 }
 
 // NameVersions makes Version, and transactions with a snapshot, name the state of the data. With a writer, its changes to

@@ -78,16 +78,14 @@ func (i Identity) Again() (Identity, error) {
 // Exchanged tells whether the path names another file now. A file that is missing counts as the old one: the new one may
 // be on its way.
 func (i Identity) Exchanged() bool {
-	now := stat(i.path)
-	return now != nil && !os.SameFile(i.db, now)
+	_, exchanged := i.Look()
+	return exchanged
 }
 
-// Now is the file that the path names at this moment, if that is still the same one; nil otherwise.
-func (i Identity) Now() fs.FileInfo {
-	if now := stat(i.path); now != nil && os.SameFile(i.db, now) {
-		return now
-	}
-	return nil
+// Look is the file that the path names at this moment, nil for none, and whether it was exchanged.
+func (i Identity) Look() (now fs.FileInfo, exchanged bool) {
+	now = stat(i.path)
+	return now, now != nil && !os.SameFile(i.db, now)
 }
 
 // Same tells whether both are one database file.
