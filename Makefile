@@ -19,7 +19,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster lint fmt generate verify setup ui ui-dev ui-size screens vuln notices release image test-release clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster test-swagger-ui lint fmt generate verify setup ui ui-dev ui-size screens vuln notices release image test-release clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ PATRONI_ROOT ?= $(if $(filter 0,$(shell id -u)),/var/cache,$(or $(XDG_CACHE_HOME
 test-cluster: ## lose databases of three servers under load, PostgreSQL with Patroni 4 and Galera, and print a table (up to 15 minutes; root fills disks, too)
 	.ci/patroni '$(patsubst %/,%,$(dir $(PATRONI_ROOT)))'
 	CLUSTER=1 PATRONI_ROOT='$(PATRONI_ROOT)' go test -count=1 -timeout 15m -v -run '^TestCluster$$' ./examples/cluster
+
+test-swagger-ui: ## open the demo's OpenAPI document in Swagger UI, in a browser (npm ci in examples/odata-clients first)
+	SWAGGER_UI=1 REQUIRE_CLIENTS=1 REQUIRE_BROWSER=1 go test -count=1 -v -run '^TestSwaggerUI$$' ./examples/odata-clients
 
 lint: ## golangci-lint, which has staticcheck in it, and actionlint for the workflows
 	$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml

@@ -28,12 +28,13 @@ type documents struct {
 	// entries is the inside of the service document's array.
 	entries []byte
 	// tags are the entity tags of the XML documents, by version.
-	tags map[string]string
+	tags    map[string]string
+	openAPI openAPIs
 	// etag stands for the model and the limits in entity tags.
 	etag string
 }
 
-func newDocuments(m *edm.Model, limits Limits) documents {
+func newDocuments(m *edm.Model, root string, limits Limits) documents {
 	d := documents{model: m, metadata: map[string][]byte{}, tags: map[string]string{}}
 	for _, version := range []string{"4.0", "4.01"} {
 		o := csdl.Options{Version: version, ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions()}
@@ -41,6 +42,7 @@ func newDocuments(m *edm.Model, limits Limits) documents {
 		d.metadata[version+typeJSON] = csdl.JSON(m, o)
 		d.tags[version] = etagOf(d.metadata[version+typeXML])
 	}
+	d.openAPI = newOpenAPIs(m, root, csdl.Options{ExpandDepth: toldDepth(limits.ExpandDepth)})
 	d.etag = etagOf(d.metadata["4.0"+typeXML], fmt.Appendf(nil, "%+v", limits))
 	for _, s := range m.Sets {
 		d.entries = appendEntry(d.entries, s, "EntitySet")

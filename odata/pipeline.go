@@ -35,6 +35,9 @@ func (p *pipeline) answer(w http.ResponseWriter, q *request) error {
 	if err := q.asRead(); err != nil {
 		return err
 	}
+	if q.isOpenAPI() {
+		return p.answers.openAPI(w, q)
+	}
 	found, accept, err := p.plans.plan(q)
 	if err != nil {
 		return err

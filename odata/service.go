@@ -33,7 +33,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		guard: model.Guard, opts: &s.opts, report: report,
 		plans: planning{binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
-			source: source, documents: newDocuments(model, s.opts.Limits), opts: &s.opts, cache: kept, spools: shared,
+			source: source, documents: newDocuments(model, s.opts.Root, s.opts.Limits), opts: &s.opts, cache: kept, spools: shared,
 		},
 	}
 	s.batch = batches{opts: &s.opts, report: report, spools: shared, read: s.read}

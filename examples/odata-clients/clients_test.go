@@ -90,7 +90,7 @@ func need(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err == nil {
-		_, err = os.Stat(filepath.Join("node_modules", "devextreme"))
+		_, err = os.Stat(filepath.Join("node_modules", "swagger-ui-dist"))
 	}
 	if err != nil {
 		if os.Getenv("REQUIRE_CLIENTS") != "" {

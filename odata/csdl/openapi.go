@@ -1,0 +1,253 @@
+package csdl
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+)
+
+// OpenAPI gives the model as an OpenAPI 3.1 document in JSON, as the committee's OData
+// to OpenAPI Mapping 1.0 has it: a path for each set, each entity by its key, each
+// navigation property of one, $count and $batch, with the query options as parameters,
+// and a schema for each type. root is the URL of the service, relative to the document
+// or absolute. Only the sets that show admits appear, and only ways that lead to them.
+func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) []byte {
+	a := &api{model: m, options: o, show: show, shown: map[string]bool{}}
+	var tags []any
+	for _, s := range a.sets() {
+		tag := record{{"name", s.Name}}
+		tags = append(tags, described(tag, s.Description))
+		a.paths(s)
+	}
+	a.batch()
+	server := strings.TrimSuffix(root, "/")
+	if server == "" {
+		server = "/"
+	}
+	w := &jsonWriter{namespace: m.Namespace}
+	w.value(record{
+		{"openapi", "3.1.0"},
+		{"info", record{
+			{"title", "Service for namespace " + m.Namespace},
+			{"description", "An OData " + o.version() + " service that is read only. Its model is also in $metadata."},
+			{"version", "1.0"},
+		}},
+		{"servers", []any{record{{"url", server}}}},
+		{"tags", append(tags, record{{"name", batchTag}})},
+		{"paths", a.all},
+		{"components", record{
+			{"schemas", append(a.schemas(), commonSchemas()...)},
+			{"parameters", append(commonParameters(), a.parameters...)},
+			{"responses", record{{"error", record{
+				{"description", "Error"},
+				{"content", jsonContent(ref("schemas", "error"))},
+			}}}},
+		}},
+	})
+	return w.b.Bytes()
+}
+
+const batchTag = "Batch Requests"
+
+// api collects the parts of one document.
+type api struct {
+	model   *edm.Model
+	options Options
+	show    func(*edm.EntitySet) bool
+	// all are the paths; parameters those that belong to one type.
+	all, parameters record
+	// shown are the names of parameters.
+	shown map[string]bool
+}
+
+// sets are the sets and singletons that appear.
+func (a *api) sets() []*edm.EntitySet {
+	var out []*edm.EntitySet
+	for _, s := range a.model.Sets {
+		if a.show(s) {
+			out = append(out, s)
+		}
+	}
+	for _, s := range a.model.Singletons {
+		if a.show(s.Set) {
+			out = append(out, s.Set)
+		}
+	}
+	return out
+}
+
+// ways are the navigation properties of a type that lead to what appears.
+func (a *api) ways(t *edm.EntityType) []*edm.Navigation {
+	var out []*edm.Navigation
+	for _, n := range t.Navigation {
+		if a.show(n.Target) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// paths adds those of a set or a singleton.
+func (a *api) paths(s *edm.EntitySet) {
+	path := "/" + url.PathEscape(s.Name)
+	if s.Single() {
+		a.get(path, nil, record{{"summary", "Get " + s.Name}, {"tags", []any{s.Name}}}, a.forOne(s), one(a.schema(s.Type)))
+		a.related(path, nil, s)
+		return
+	}
+	a.get(path, nil, record{{"summary", "Get entities from " + s.Name}, {"tags", []any{s.Name}}}, a.forMany(s), a.many(s.Type))
+	a.count(path, nil, s, s.Name)
+	path, keys := keyed(path, s.Type.Key)
+	a.get(path, keys, record{{"summary", "Get entity from " + s.Name + " by key"}, {"tags", []any{s.Name}}}, a.forOne(s), one(a.schema(s.Type)))
+	a.related(path, keys, s)
+}
+
+// related adds the paths of the navigation properties below an entity.
+func (a *api) related(path string, keys []any, s *edm.EntitySet) {
+	for _, n := range a.ways(s.Type) {
+		below := path + "/" + url.PathEscape(n.Name)
+		tags := []any{s.Name}
+		if n.Target.Name != s.Name {
+			tags = append(tags, n.Target.Name)
+		}
+		if !n.Collection {
+			a.get(below, keys, record{{"summary", "Get related " + n.Name}, {"tags", tags}}, a.forOne(n.Target), one(a.schema(n.Target.Type)))
+			continue
+		}
+		a.get(below, keys, record{{"summary", "Get entities from related " + n.Name}, {"tags", tags}}, a.forMany(n.Target), a.many(n.Target.Type))
+		a.count(below, keys, n.Target, tags...)
+	}
+}
+
+// count adds the path of the number of entities in a collection.
+func (a *api) count(path string, keys []any, s *edm.EntitySet, tags ...any) {
+	options := []any{ref("parameters", "filter")}
+	if s.Searchable {
+		options = append([]any{ref("parameters", "search")}, options...)
+	}
+	a.get(path+"/$count", keys, record{{"summary", "Count entities of " + strings.TrimPrefix(path, "/")}, {"tags", tags}}, options, record{
+		{"description", "The number of entities"},
+		{"content", record{{"text/plain", record{{"schema", record{{"type", "integer"}, {"minimum", 0}}}}}}},
+	})
+}
+
+func (a *api) get(path string, keys []any, head record, options []any, ok record) {
+	var item record
+	if len(keys) > 0 {
+		item = append(item, field{"parameters", keys})
+	}
+	a.all = append(a.all, field{path, append(item, field{"get", append(head,
+		field{"parameters", options},
+		field{"responses", record{{"200", ok}, {"4XX", ref("responses", "error")}, {"5XX", ref("responses", "error")}}},
+	)})})
+}
+
+// keyed gives the path of an entity, with a parameter for each key property (mapping
+// 4.5.1): by value alone where there is one of them.
+func keyed(path string, key []*edm.Property) (string, []any) {
+	var pairs []string
+	var list []any
+	for _, p := range key {
+		value := "{" + p.Name + "}"
+		if k := p.Type.Kind; k == edm.String || k == edm.Enum || k == edm.Duration || k == edm.Binary {
+			value = "'" + value + "'"
+			switch k { //nolint:exhaustive // the others have no prefix
+			case edm.Duration:
+				value = "duration" + value
+			case edm.Binary:
+				value = "binary" + value
+			}
+		}
+		if len(key) > 1 {
+			value = url.PathEscape(p.Name) + "=" + value
+		}
+		pairs = append(pairs, value)
+		list = append(list, record{
+			{"name", p.Name}, {"in", "path"}, {"required", true}, {"description", "key: " + p.Name}, {"schema", keySchema(p.Type)},
+		})
+	}
+	return path + "(" + strings.Join(pairs, ",") + ")", list
+}
+
+// forMany are the query options of a collection, forOne those of an entity.
+func (a *api) forMany(s *edm.EntitySet) []any {
+	out := []any{ref("parameters", "top"), ref("parameters", "skip")}
+	if s.Searchable {
+		out = append(out, ref("parameters", "search"))
+	}
+	out = append(out, ref("parameters", "filter"), ref("parameters", "count"), ref("parameters", "compute"))
+	return append(append(out, ref("parameters", a.own(s.Type, "orderby"))), a.forOne(s)...)
+}
+
+func (a *api) forOne(s *edm.EntitySet) []any {
+	out := []any{ref("parameters", a.own(s.Type, "select"))}
+	if len(a.ways(s.Type)) > 0 {
+		out = append(out, ref("parameters", a.own(s.Type, "expand")))
+	}
+	return out
+}
+
+// own gives the name of a parameter that belongs to a type, and adds it where it comes
+// up for the first time.
+func (a *api) own(t *edm.EntityType, option string) string {
+	name := component(t.Name) + "-" + option
+	if a.shown[name] {
+		return name
+	}
+	a.shown[name] = true
+	var values []any
+	does := ""
+	switch option {
+	case "orderby":
+		does = "Order items by property values"
+		for _, p := range t.Properties {
+			if p.Type.Kind != edm.Complex && p.Type.Kind != edm.Stream {
+				values = append(values, p.Name, p.Name+" desc")
+			}
+		}
+	case "select":
+		does = "Select properties to be returned"
+		for _, p := range t.Properties {
+			values = append(values, p.Name)
+		}
+	case "expand":
+		does, values = "Expand related entities", []any{"*"}
+		for _, n := range a.ways(t) {
+			values = append(values, n.Name)
+		}
+	}
+	a.parameters = append(a.parameters, field{name, record{
+		{"name", "$" + option}, {"in", "query"}, {"description", see(does, option)}, {"explode", false},
+		{"schema", record{{"type", "array"}, {"uniqueItems", true}, {"items", record{{"type", "string"}, {"enum", values}}}}},
+	}})
+	return name
+}
+
+func see(does, section string) string {
+	return fmt.Sprintf("%s, see [$%s](https://docs.oasis-open.org/odata/odata/v4.01/odata-v4.01-part1-protocol.html#sec_SystemQueryOption%s)", does, section, section)
+}
+
+// component makes a name for a place in components, which holds letters of ASCII,
+// digits, and -._ only.
+func component(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if r < 0x80 && (r == '_' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z') {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, ".%X", r)
+		}
+	}
+	return b.String()
+}
+
+func ref(kind, name string) record { return record{{"$ref", "#/components/" + kind + "/" + name}} }
+
+func described(r record, text string) record {
+	if text == "" {
+		return r
+	}
+	return append(r, field{"description", text})
+}

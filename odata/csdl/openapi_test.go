@@ -1,0 +1,111 @@
+package csdl_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+)
+
+// at follows a path of members, separated by blanks, through a document.
+func at(t *testing.T, doc any, path string) any {
+	t.Helper()
+	for _, name := range strings.Fields(path) {
+		object, ok := doc.(map[string]any)
+		if !ok {
+			t.Errorf("%s leads through %v", path, doc)
+			return nil
+		}
+		doc = object[name]
+	}
+	return doc
+}
+
+func everything(*edm.EntitySet) bool { return true }
+
+func TestOpenAPI(t *testing.T) {
+	t.Parallel()
+	text := csdl.OpenAPI(model(), "/odata/", options(), everything)
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	type object = map[string]any
+	ref := func(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
+	for path, want := range map[string]any{
+		"openapi": "3.1.0",
+		"servers": []any{object{"url": "/odata"}},
+		"paths /Products get responses 200 content application/json schema properties value":       object{"type": "array", "items": ref("schemas", "Shop.Product")},
+		"paths /Products({ID}) parameters":                                                         []any{object{"name": "ID", "in": "path", "required": true, "description": "key: ID", "schema": object{"type": "integer", "format": "int32"}}},
+		"paths /Products({ID})/Category get responses 200 content application/json schema":         ref("schemas", "Shop.Category"),
+		"paths /Products({ID})/Category get tags":                                                  []any{"Products", "Categories"},
+		"paths /Categories({ID})/Products/$count get responses 200 content text/plain schema type": "integer",
+		"paths /Company get responses 200 content application/json schema":                         ref("schemas", "Shop.Category"),
+		"components schemas Shop.Product properties CategoryID":                                    object{"type": []any{"integer", "null"}, "format": "int32", "minimum": -2147483648.0, "maximum": 2147483647.0},
+		"components schemas Shop.Product properties Sum":                                           object{"type": []any{"number", "string", "null"}, "format": "decimal", "description": `1 < 2 & "so on"`},
+		"components schemas Shop.Product properties Status":                                        ref("schemas", "Shop.Status"),
+		"components schemas Shop.Product properties Category":                                      object{"anyOf": []any{ref("schemas", "Shop.Category"), object{"type": "null"}}},
+		"components schemas Shop.Product description":                                              "What is for sale",
+		"components schemas Shop.Category properties Products":                                     object{"type": "array", "items": ref("schemas", "Shop.Product")},
+		"components schemas Shop.Address properties City":                                          object{"type": []any{"string", "null"}, "maxLength": 40.0},
+		"components schemas Shop.Status examples":                                                  []any{"None", "New"},
+		"components parameters Product-expand schema items enum":                                   []any{"*", "Category"},
+		"components parameters Category-orderby schema items enum":                                 []any{"ID", "ID desc"},
+		"components parameters Product-select explode":                                             false,
+	} {
+		if diff := cmp.Diff(want, at(t, doc, path)); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	options := []any{
+		ref("parameters", "top"), ref("parameters", "skip"), ref("parameters", "search"), ref("parameters", "filter"), ref("parameters", "count"), ref("parameters", "compute"),
+		ref("parameters", "Product-orderby"), ref("parameters", "Product-select"), ref("parameters", "Product-expand"),
+	}
+	if diff := cmp.Diff(options, at(t, doc, "paths /Products get parameters")); diff != "" {
+		t.Error(diff)
+	}
+	if !bytes.Equal(text, csdl.OpenAPI(model(), "/odata/", csdl.Options{ExpandDepth: 4}, everything)) {
+		t.Error("two documents of one model differ")
+	}
+}
+
+// What a caller may not see is in no path, schema, parameter or list of values.
+func TestOpenAPIShowsWhatMayBeSeen(t *testing.T) {
+	t.Parallel()
+	m := model()
+	text := string(csdl.OpenAPI(m, "/", options(), func(s *edm.EntitySet) bool { return s.Name != "Products" }))
+	for _, secret := range []string{"Product", "Status", "Address", "SKU"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("it tells of %s: %s", secret, text)
+		}
+	}
+	if !strings.Contains(text, `"url":"/"`) {
+		t.Error("a service at the root has no server")
+	}
+}
+
+func TestOpenAPIKeys(t *testing.T) {
+	t.Parallel()
+	key := func(name string, k edm.Kind) *edm.Property { return &edm.Property{Name: name, Type: edm.Of(k)} }
+	keys := []*edm.Property{key("no", edm.Int64), key("name", edm.String), key("länge", edm.Duration), key("raw", edm.Binary)}
+	typ := &edm.EntityType{Name: "Größe", Key: keys, Properties: keys}
+	m := &edm.Model{Namespace: "N", Container: "C", Types: []*edm.EntityType{typ}, Sets: []*edm.EntitySet{{Name: "Größen", Type: typ}}}
+	var doc struct {
+		Paths      map[string]any
+		Components struct{ Schemas, Parameters map[string]any }
+	}
+	if err := json.Unmarshal(csdl.OpenAPI(m, "/", options(), everything), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if path := "/Gr%C3%B6%C3%9Fen(no={no},name='{name}',l%C3%A4nge=duration'{länge}',raw=binary'{raw}')"; doc.Paths[path] == nil {
+		t.Errorf("no path %s in %v", path, doc.Paths)
+	}
+	if doc.Components.Schemas["N.Gr.F6.DFe"] == nil || doc.Components.Parameters["Gr.F6.DFe-select"] == nil {
+		t.Errorf("components: %v", doc.Components)
+	}
+}

@@ -1,0 +1,91 @@
+package csdl
+
+// commonParameters are the query options that mean the same for every set (mapping
+// 4.5.2).
+func commonParameters() record {
+	option := func(name, does string, schema record) field {
+		return field{name, record{{"name", "$" + name}, {"in", "query"}, {"description", see(does, name)}, {"schema", schema}}}
+	}
+	text := record{{"type", "string"}}
+	number := record{{"type", "integer"}, {"minimum", 0}}
+	return record{
+		option("top", "Show only the first n items", number),
+		option("skip", "Skip the first n items", number),
+		option("count", "Include count of items", record{{"type", "boolean"}}),
+		option("filter", "Filter items by property values", text),
+		option("search", "Search items by search phrases", text),
+		option("compute", "Compute values of items", text),
+	}
+}
+
+// commonSchemas are the schemas of counts and errors (OData-JSON 21.1).
+func commonSchemas() record {
+	text := record{{"type", "string"}}
+	return record{
+		{"count", record{
+			{"type", []any{"integer", "string"}},
+			{"description", "The number of entities in the collection; text under IEEE754Compatible=true"},
+		}},
+		{"error", record{
+			{"type", "object"},
+			{"required", []any{"error"}},
+			{"properties", record{{"error", record{
+				{"type", "object"},
+				{"required", []any{"code", "message"}},
+				{"properties", record{
+					{"code", text},
+					{"message", text},
+					{"target", record{{"type", "string"}, {"description", "The query option at fault"}}},
+					{"innererror", record{
+						{"type", "object"},
+						{"properties", record{{"request_id", record{{"type", "string"}, {"description", "Stands in the log of the service, too"}}}}},
+					}},
+				}},
+			}}}},
+		}},
+	}
+}
+
+// batch adds the path for several requests at once (mapping 4.5.6).
+func (a *api) batch() {
+	first := "Products"
+	if sets := a.sets(); len(sets) > 0 {
+		first = sets[0].Name
+	}
+	multipart := "--request-separator\nContent-Type: application/http\nContent-Transfer-Encoding: binary\n\nGET " + first + " HTTP/1.1\nAccept: application/json\n\n\n--request-separator--"
+	requests := record{
+		{"type", "object"},
+		{"required", []any{"requests"}},
+		{"properties", record{{"requests", record{{"type", "array"}, {"items", record{
+			{"type", "object"},
+			{"required", []any{"id", "method", "url"}},
+			{"properties", record{
+				{"id", record{{"type", "string"}}},
+				{"method", record{{"type", "string"}, {"enum", []any{"get"}}}},
+				{"url", record{{"type", "string"}}},
+			}},
+		}}}}}},
+	}
+	example := record{{"requests", []any{record{{"id", "1"}, {"method", "get"}, {"url", first}}}}}
+	a.all = append(a.all, field{"/$batch", record{{"post", record{
+		{"summary", "Sends a group of requests"},
+		{"description", "Group multiple requests into a single request payload, see [Batch Requests](https://docs.oasis-open.org/odata/odata/v4.01/odata-v4.01-part1-protocol.html#sec_BatchRequests)."},
+		{"tags", []any{batchTag}},
+		{"requestBody", record{
+			{"required", true},
+			{"description", "Batch request"},
+			{"content", record{
+				{"multipart/mixed;boundary=request-separator", record{{"schema", record{{"type", "string"}}}, {"example", multipart}}},
+				{"application/json", record{{"schema", requests}, {"example", example}}},
+			}},
+		}},
+		{"responses", record{
+			{"200", record{{"description", "Batch response"}, {"content", record{
+				{"multipart/mixed", record{{"schema", record{{"type", "string"}}}}},
+				{"application/json", record{{"schema", record{{"type", "object"}}}}},
+			}}}},
+			{"4XX", ref("responses", "error")},
+			{"5XX", ref("responses", "error")},
+		}},
+	}}}})
+}
