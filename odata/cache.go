@@ -21,7 +21,9 @@ const (
 type cache struct {
 	mu    sync.Mutex
 	plans map[planKey]*planned
-	bytes int
+	// likenesses are plans by what they have in common with those of other targets.
+	likenesses map[planKey]*planned
+	bytes      int
 }
 
 // planKey is all that a plan depends on, when it depends on no more of the

@@ -26,13 +26,11 @@ func (s *planning) plan(q *request) (*planned, header.Accept, error) {
 	p := s.cache.plan(key)
 	if p == nil {
 		var err error
-		if p, err = s.build(q); err != nil {
+		if p, err = s.make(q, key); err != nil {
 			return nil, accept, err
 		}
-		if sharable(p.plan) {
-			s.cache.addPlan(key, p)
-		}
-	} else {
+	}
+	if q.timing.parsed.IsZero() { // there was nothing to parse
 		q.timing.parsed = s.opts.Now()
 	}
 	q.timing.planned = s.opts.Now()
@@ -40,6 +38,24 @@ func (s *planning) plan(q *request) (*planned, header.Accept, error) {
 		accept = header.ParseFormat(p.format)
 	}
 	return p, accept, nil
+}
+
+// make gives a plan for a target that the cache does not know, and keeps it there.
+func (s *planning) make(q *request, key planKey) (p *planned, err error) {
+	l, ok := likenessOf(key)
+	if ok {
+		p = s.cache.like(key, l)
+	}
+	if p == nil {
+		if p, err = s.build(q); err != nil || !sharable(p.plan) {
+			return p, err
+		}
+		if ok {
+			s.cache.addLike(key, l, p)
+		}
+	}
+	s.cache.addPlan(key, p)
+	return p, nil
 }
 
 // build parses the target of a request and binds it to the model.

@@ -113,6 +113,16 @@ func Paginate(w Window, l Limits) Page {
 	return p
 }
 
+// from is the page with another $skip. Both have one.
+func (p Page) from(skip int64) Page {
+	p.Skip = skip
+	if p.Size > 0 {
+		p.NextSkip = add(skip, p.Size)
+		p.Next = p.NextSkip < NoLimit
+	}
+	return p
+}
+
 // add saturates instead of overflowing.
 func add(a, b int64) int64 {
 	if a > math.MaxInt64-b {

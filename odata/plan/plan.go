@@ -39,6 +39,20 @@ type Plan struct {
 	PerCaller bool
 	// Volatile tells that the answer depends on the time of the request (now).
 	Volatile bool
+	// Like is a plan from which this one differs only in what $skip changes in Top.Page; nil where there is none. What a
+	// source prepares for one serves for both.
+	Like *Plan
+}
+
+// From is the plan of the same collection with another $skip, which must not be negative.
+func (p *Plan) From(skip int64) *Plan {
+	out, top := *p, *p.Top
+	if out.Like == nil {
+		out.Like = p
+	}
+	top.Page = top.Page.from(skip)
+	out.Top = &top
+	return &out
 }
 
 // Node is one level of an answer: the rows of the request, or those of an expanded navigation property.

@@ -31,9 +31,16 @@ type Reader struct {
 	Stamps bool
 
 	mu    sync.Mutex
-	pages map[*plan.Plan]*sqltext.Page
+	pages map[pageKey]*sqltext.Page
 	// walks tells for a shape whether an index has its rows in their order.
 	walks map[string]bool
+}
+
+// pageKey is what the statements of a page depend on: the plan, or the one that it is like, and whether rows carry their
+// place.
+type pageKey struct {
+	plan *plan.Plan
+	seek bool
 }
 
 // Bounds of what a Reader keeps besides its Marks; package odata keeps fewer plans than maxPages.
@@ -87,21 +94,25 @@ func (o *Reader) page(p *plan.Plan) *sqltext.Page {
 	if p.Volatile {
 		return o.Gen.Page(p.Top, false)
 	}
+	n, key := p.Top, pageKey{plan: p}
+	if p.Like != nil {
+		key.plan = p.Like
+	}
+	key.seek = o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
+		(!o.Stamps || n.Page.Skip > 0) && o.Seekable(n.Set)
 	o.mu.Lock()
-	page := o.pages[p]
+	page := o.pages[key]
 	o.mu.Unlock()
 	if page != nil {
 		return page
 	}
-	n := p.Top
-	seek := o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 && (!o.Stamps || n.Page.Skip > 0)
-	page = o.Gen.Page(n, seek && o.Seekable(n.Set))
+	page = o.Gen.Page(n, key.seek)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.pages == nil || len(o.pages) >= maxPages {
-		o.pages = map[*plan.Plan]*sqltext.Page{}
+		o.pages = map[pageKey]*sqltext.Page{}
 	}
-	o.pages[p] = page
+	o.pages[key] = page
 	return page
 }
 
