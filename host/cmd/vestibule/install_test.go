@@ -46,6 +46,7 @@ func TestInstallAsAStranger(t *testing.T) {
 		for lang, prepare := range walks() {
 			t.Run("and writes a plugin in "+lang, func(t *testing.T) { walk(t, env, bin, lang, prepare) })
 		}
+		t.Run("and follows the tutorial", func(t *testing.T) { tutorial(t, env, bin) })
 	}
 }
 

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A learner does what docs/tutorial.md says, in its order.
+type learner struct {
+	*walker
+	// folder is where the commands of the next block begin.
+	folder string
+	// app is where the application is to listen.
+	app string
+}
+
+// tutorial follows docs/tutorial.md in an empty folder, with nothing of this tree but
+// the page and the installed command.
+func tutorial(t *testing.T, env []string, bin string) {
+	for _, program := range []string{"sqlite3", "node"} {
+		if _, err := exec.LookPath(program); err != nil {
+			missingFor(t, "REQUIRE_TUTORIAL", "no "+program)
+		}
+	}
+	text, err := os.ReadFile("../../../docs/tutorial.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: env}, app: freeAddress(t)}
+	l.env = append(l.env, "PATH="+bin+":"+os.Getenv("PATH"))
+	l.folder = l.dir
+	step := func(from, to string) {
+		_, part, ok := strings.Cut(string(text), from)
+		part, _, ok2 := strings.Cut(part, to)
+		if !ok || !ok2 {
+			t.Fatalf("the tutorial has nothing from %q to %q", from, to)
+		}
+		_, port, _ := strings.Cut(l.app, ":")
+		l.follow(strings.NewReplacer("127.0.0.1:3000", l.app, "listen(3000", "listen("+port).Replace(part))
+	}
+
+	step("## 1. ", "## 2. ")
+	step("## 2. ", "## 3. ")
+	l.applications(map[string]string{"go": "app/main.go", "node": "app/main.mjs"})
+	step("## 3. ", "## 4. ")
+	l.host(func(get func(string) (int, string, string), _ func(string, string) string) {
+		if status, body, _ := get("/tasks/"); status != 200 || !strings.Contains(body, "Tasks of Ada") {
+			t.Errorf("/tasks/ is %d %s", status, body)
+		}
+		if status, body, _ := get("/odata/Tasks?$orderby=id"); status != 200 || strings.Count(body, `"title"`) != 2 || strings.Contains(body, "Bob") {
+			t.Errorf("/odata/Tasks is %d %s, want the two of Ada", status, body)
+		}
+		if status, body, _ := get("/odata/Tasks(3)"); status != 404 {
+			t.Errorf("Bob's task is %d %s", status, body)
+		}
+	})
+	step("## 4. ", "## What next")
+	l.host(func(get func(string) (int, string, string), post func(string, string) string) {
+		if status, _, where := get("/tasks/"); status != 302 || !strings.Contains(where, "/rules") && !strings.Contains(where, "/login") {
+			t.Errorf("before the rules are accepted /tasks/ is %d %s", status, where)
+		}
+		if status, body, _ := get("/odata/Tasks"); status != 403 {
+			t.Errorf("before the rules are accepted /odata/Tasks is %d %s", status, body)
+		}
+		if status, body, _ := get("/rules"); status != 200 || !strings.Contains(body, "I accept") {
+			t.Errorf("/rules is %d %s", status, body)
+		}
+		if next := post("/auth/intents/redirect", `{"accept":true}`); next != "redirect /tasks/" {
+			t.Errorf("accepting leads to %q", next)
+		}
+		if status, body, _ := get("/tasks/"); status != 200 || !strings.Contains(body, "Tasks of Ada") {
+			t.Errorf("after the rules were accepted /tasks/ is %d %s", status, body)
+		}
+	})
+}
+
+// follow runs the commands, and saves the files, of a part of the page.
+func (l *learner) follow(text string) {
+	l.t.Helper()
+	block := regexp.MustCompile("(?s)(?:([^\n]*)\n\n)?```(\\w+)\n(.*?)```")
+	named := regexp.MustCompile("(?i)(save|append) (?:this|it) (?:as|to) `([^`]+)`")
+	for _, m := range block.FindAllStringSubmatch(text, -1) {
+		before, lang, body := m[1], m[2], m[3]
+		if lang == "sh" {
+			l.shell(body)
+			continue
+		}
+		how := named.FindStringSubmatch(before)
+		if how == nil {
+			l.t.Fatalf("the tutorial does not say where this belongs:\n%s", body)
+		}
+		file := filepath.Join(l.dir, "tasks", how[2])
+		l.check(os.MkdirAll(filepath.Dir(file), 0o755))
+		if strings.EqualFold(how[1], "append") {
+			l.append(filepath.Join("tasks", how[2]), "\n"+body)
+			continue
+		}
+		l.check(os.WriteFile(file, []byte(body), 0o644))
+	}
+}
+
+// shell runs the commands of a block, but for the installation, which was done, and for
+// those that want a terminal or do not end.
+func (l *learner) shell(block string) {
+	l.t.Helper()
+	block = regexp.MustCompile(`(?m)^(go install .*|vestibule serve.*)$`).ReplaceAllString(block, "")
+	block = regexp.MustCompile(`(?m)^(vestibule user add .*?)( +#.*)?$`).ReplaceAllString(block, "echo analytical-engine-1843 | $1 --password-stdin")
+	place := filepath.Join(l.dir, "place")
+	cmd := l.command("", "sh", "-e", "-c", "cd "+l.folder+"\n"+block+"\npwd > "+place)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		l.t.Fatalf("%s%v\n%s", block, err, out)
+	}
+	folder, err := os.ReadFile(place)
+	l.check(err)
+	l.folder = strings.TrimSpace(string(folder))
+}
+
+// applications runs each of the applications, and leaves the last one running.
+func (l *learner) applications(files map[string]string) {
+	l.t.Helper()
+	for _, program := range []string{"node", "go"} {
+		cmd := l.command("tasks", program, files[program])
+		if program == "go" {
+			l.run("tasks", "go", "build", "-o", "tasks", files[program])
+			cmd = l.command("tasks", "./tasks")
+		}
+		var log bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &log, &log
+		l.check(cmd.Start())
+		stop := func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+		if status, body := l.page(); status != 200 || !strings.Contains(body, "Tasks of &#38;Ada") && !strings.Contains(body, "Tasks of &amp;Ada") {
+			stop()
+			l.t.Fatalf("the application in %s answers %d %s\n%s", program, status, body, &log)
+		}
+		if program == "go" {
+			l.t.Cleanup(stop)
+			return
+		}
+		stop()
+	}
+}
+
+// page asks the application itself, as the host will, until it listens.
+func (l *learner) page() (int, string) {
+	for range 100 {
+		req, err := http.NewRequest("GET", "http://"+l.app+"/tasks/", http.NoBody)
+		l.check(err)
+		req.Header.Set("X-Vestibule-Name", "&Ada")
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			defer func() { _ = resp.Body.Close() }()
+			body, _ := io.ReadAll(resp.Body)
+			return resp.StatusCode, string(body)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return 0, ""
+}
+
+// host serves, signs Ada in, and hands over what a page and a post of hers give.
+func (l *learner) host(visit func(get func(string) (int, string, string), post func(string, string) string)) {
+	t := l.t
+	cmd := l.command("tasks", "vestibule", "serve", "--set", "server.address=127.0.0.1:0")
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	l.check(err)
+	l.check(cmd.Start())
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGINT) // without draining
+		if err := cmd.Wait(); err != nil || t.Failed() {
+			t.Errorf("serve ended with %v\n%s", err, &log)
+		}
+	}()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	base := regexp.MustCompile(`https?://\S+`).FindString(line)
+	if err != nil || base == "" {
+		t.Errorf("serve says %q (%v)", line, err)
+		return
+	}
+	jar, _ := cookiejar.New(nil)
+	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if first := post(t, client, base+"/auth/login", `{"login": "ada@example.com", "password": "analytical-engine-1843"}`); !strings.HasPrefix(first, "redirect /") {
+		t.Errorf("the sign-in leads to %q", first)
+	}
+	visit(func(path string) (int, string, string) {
+		req, err := http.NewRequest("GET", base+path, http.NoBody)
+		l.check(err)
+		if !strings.HasPrefix(path, "/odata/") {
+			req.Header.Set("Accept", "text/html")
+		}
+		resp, err := client.Do(req)
+		l.check(err)
+		defer func() { _ = resp.Body.Close() }()
+		body, _ := io.ReadAll(resp.Body)
+		return resp.StatusCode, string(body), resp.Header.Get("Location")
+	}, func(path, body string) string { return post(t, client, base+path, body) })
+}
