@@ -10,16 +10,18 @@ import (
 func AppendFloat(dst []byte, f float64) []byte {
 	// A decimal of up to 15 digits is the shortest notation of the float next to it, and the quotient below is that float.
 	if a := math.Abs(f); a < 1e9 {
-		scale := uint64(1)
-		for digits := range 5 {
+		for scale, digits := uint64(100), 2; digits <= 4; scale, digits = scale*100, digits+2 {
 			n := uint64(a*float64(scale) + 0.5)
-			if float64(n)/float64(scale) == a {
-				if math.Signbit(f) {
-					dst = append(dst, '-')
-				}
-				return appendPoint(dst, n, scale, digits)
+			if float64(n)/float64(scale) != a {
+				continue
 			}
-			scale *= 10
+			for ; digits > 0 && n%10 == 0; digits-- { // zeros at the end are the same number
+				n, scale = n/10, scale/10
+			}
+			if math.Signbit(f) {
+				dst = append(dst, '-')
+			}
+			return appendPoint(dst, n, scale, digits)
 		}
 	}
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)

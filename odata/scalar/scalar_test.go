@@ -56,6 +56,39 @@ func TestAppendTime(t *testing.T) {
 	}
 }
 
+// An instant of the usual form is what the library reads, whatever stands in place of one of its digits.
+func TestAppendUsualInstant(t *testing.T) {
+	for _, base := range []string{"2024-01-28 23:59:59", "2023-02-29 00:00:00", "2024-12-31 10:20:30", "1999-11-09 09:09:09"} {
+		for i := range base {
+			for c := range 256 {
+				if c == ' ' || i != 10 && (base[i] < '0' || base[i] > '9') { // the library reads hours of one digit, we other forms
+					continue
+				}
+				text := []byte(base)
+				text[i] = byte(c)
+				read := []byte(string(text))
+				read[10] = ' ' // any sign may stand there
+				at, err := time.Parse(time.DateTime, string(read))
+				want := at.Format("2006-01-02T15:04:05Z")
+				if got, ok := scalar.AppendTime(nil, text, edm.DateTimeOffset); ok != (err == nil) || ok && string(got) != want {
+					t.Errorf("%q: got %q, %v, want %q", text, got, ok, want)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkAppendTime(b *testing.B) {
+	for name, text := range map[string]string{"usual": "2024-01-01 00:01:00", "baseline": "2024-01-29 00:01:00.5"} {
+		b.Run(name, func(b *testing.B) {
+			dst := make([]byte, 0, 32)
+			for b.Loop() {
+				dst, _ = scalar.AppendTime(dst[:0], []byte(text), edm.DateTimeOffset)
+			}
+		})
+	}
+}
+
 func FuzzAppendTime(f *testing.F) {
 	f.Add("2024-02-29 10:11:12.25 +0200 CEST m=+0.1")
 	f.Add("2024-02-29")
