@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -23,6 +24,13 @@ type versions struct {
 	// seen is the watch's number when the state was last named, and name that name; unknown before the first.
 	seen int64
 	name string
+	// file is the path of the database, and index that of its log, mapped when the watch has read; head is the index when the
+	// state had the name. Where it still is, nothing was committed.
+	file   string
+	index  walIndex
+	mapped bool
+	head   walHead
+	headed bool
 	// stale tells that the name is no longer right.
 	stale atomic.Bool
 	// prefix sets the names of this process apart from those of others, n counts them.
@@ -45,6 +53,9 @@ func (v *versions) open(dsn string) error {
 		return errors.Join(err, c.Close())
 	}
 	c.SetBusyTimeout(time.Second)
+	if v.file, err = sqlitefile.Path(dsn); err != nil {
+		return errors.Join(err, c.Close())
+	}
 	v.watch, v.on, v.prefix = c, true, rand.Text()[:12]+"."
 	return nil
 }
@@ -79,6 +90,23 @@ func (v *versions) now(ctx context.Context) string {
 	if v.stale.Swap(false) {
 		v.name = unknown
 	}
+	head, ok := v.index.head()
+	if ok && v.headed && v.name != unknown && head == v.head {
+		return v.name
+	}
+	name := v.look(ctx)
+	// The state had its name while the index was the same before and after.
+	again, still := v.index.head()
+	v.headed = ok && still && name != unknown && again == head
+	v.head = head
+	if !v.mapped && name != unknown {
+		v.index, v.mapped = mapIndex(v.file), true
+	}
+	return name
+}
+
+// look asks the watch for the name of the state.
+func (v *versions) look(ctx context.Context) string {
 	n, err := single(v.stmt)
 	if err != nil {
 		return unknown
@@ -134,9 +162,9 @@ func (v *versions) close() error {
 	if v.watch == nil {
 		return nil
 	}
-	c := v.watch
-	v.watch = nil
-	return c.Close()
+	c, index := v.watch, v.index
+	v.watch, v.index, v.mapped, v.headed = nil, nil, false, false
+	return errors.Join(index.unmap(), c.Close())
 }
 
 // single runs a statement that gives one number.

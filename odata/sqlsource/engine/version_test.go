@@ -1,0 +1,128 @@
+package engine_test
+
+import (
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+	"zombiezen.com/go/sqlite"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+)
+
+// openNamed opens a database of the journal mode with one row in things, for versions, and a second connection that writes.
+func openNamed(t testing.TB, mode string) (db *engine.SQLite, writer *sqlx.DB, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "app.db")
+	writer, err := sqlx.Open("sqlite", file+"?_pragma=busy_timeout(5000)&_pragma=synchronous(0)&_pragma=journal_mode("+mode+")")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = writer.Close() })
+	writer.SetMaxOpenConns(1)
+	writer.MustExec("CREATE TABLE things (n INTEGER)")
+	writer.MustExec("INSERT INTO things VALUES (0)")
+	if db, err = engine.OpenSQLite(file, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := db.NameVersions(nil); err != nil {
+		t.Fatal(err)
+	}
+	return db, writer, file
+}
+
+// TestVersionOfEveryCommit holds that each commit has a version of its own, and that nothing else has.
+func TestVersionOfEveryCommit(t *testing.T) {
+	for _, mode := range []string{"wal", "delete"} {
+		t.Run(mode, func(t *testing.T) {
+			db, writer, _ := openNamed(t, mode)
+			given := map[string]bool{}
+			for i := range 200 {
+				switch {
+				case i%50 == 49:
+					writer.MustExec("PRAGMA wal_checkpoint(TRUNCATE)")
+					_ = db.Version(t.Context()) // may be a new one, although nothing changed
+					continue
+				case i%70 == 69:
+					writer.MustExec("VACUUM")
+				default:
+					writer.MustExec("UPDATE things SET n = n + 1")
+				}
+				v := db.Version(t.Context())
+				if v == "" || given[v] {
+					t.Fatalf("commit %d has the version %q", i, v)
+				}
+				given[v] = true
+				if again := db.Version(t.Context()); again != v {
+					t.Fatalf("nothing was committed between %q and %q", v, again)
+				}
+			}
+		})
+	}
+}
+
+// TestVersionBesideAWriter holds that what is read between two equal versions is always the same.
+func TestVersionBesideAWriter(t *testing.T) {
+	db, writer, _ := openNamed(t, "wal")
+	var all sync.WaitGroup
+	all.Go(func() {
+		for range 300 {
+			writer.MustExec("UPDATE things SET n = n + 1")
+		}
+	})
+	var mu sync.Mutex
+	seen := map[string]int64{}
+	for range 3 {
+		all.Go(func() {
+			for n := int64(0); n < 300; {
+				before := db.Version(t.Context())
+				tx := begin(t.Context(), t, db, engine.Need{})
+				n = number(t, tx, "SELECT n FROM things")
+				if err := tx.Close(); err != nil {
+					t.Error(err)
+				}
+				if before == "" || before != db.Version(t.Context()) {
+					continue
+				}
+				mu.Lock()
+				if was, ok := seen[before]; ok && was != n {
+					t.Errorf("the version %q has %d and %d", before, was, n)
+				}
+				seen[before] = n
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// BenchmarkVersion names a state that does not change. The baseline asks a connection for its data_version.
+func BenchmarkVersion(b *testing.B) {
+	db, _, file := openNamed(b, "wal")
+	b.Run("ours", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = db.Version(b.Context())
+		}
+	})
+	b.Run("baseline", func(b *testing.B) {
+		c, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		stmt := c.Prep("PRAGMA data_version")
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := stmt.Step(); err != nil {
+				b.Fatal(err)
+			}
+			_ = stmt.ColumnInt64(0)
+			if err := stmt.Reset(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,23 @@
+package engine
+
+// headSize is the size of the header of a log's index, of which there are two copies.
+// https://www.sqlite.org/walformat.html#the_wal_index_header
+const headSize = 48
+
+// walHead is both copies.
+type walHead [2 * headSize]byte
+
+// walIndex is the first page of the index of a database's log, as SQLite and all processes share it in memory. Every commit
+// writes its header, and PRAGMA data_version is what a connection makes of that: it looks whether the header is the one that
+// it saw last. Looking oneself needs neither a transaction nor its locks. It is nil where there is no such memory.
+type walIndex []byte
+
+// head is the header at this moment. False while it is being written, and where there is none.
+func (w walIndex) head() (h walHead, ok bool) {
+	const isInit = 12
+	if len(w) < len(h) {
+		return h, false
+	}
+	copy(h[:], w)
+	return h, h[isInit] != 0 && string(h[:headSize]) == string(h[headSize:])
+}
