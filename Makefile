@@ -5,7 +5,8 @@ GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 ACTIONLINT  := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 
 # Releases: the newest goreleaser that compiles with Go 1.26.
-RELEASE_TOOLS := GORELEASER_VERSION=v2.16.0 MINISIGN_VERSION=v0.3.0
+# Syft takes four minutes of a processor to compile, once.
+RELEASE_TOOLS := GORELEASER_VERSION=v2.16.0 MINISIGN_VERSION=v0.3.0 SYFT_VERSION=v1.54.0
 
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 DATE    := $(shell TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
@@ -134,7 +135,7 @@ screens: ## take a picture of every screen into screens/
 notices: ## print the licences of all that is linked, as releases bring them
 	@go run ./.ci/notices ./host/cmd/vestibule ./plugins/...
 
-release: ## make archives, packages and images of the commit in bin/release, with sums, signature and notices
+release: ## make archives, packages and images of the commit in bin/release, with SBOMs, sums, signature and notices
 	@$(RELEASE_TOOLS) .ci/release/run
 
 image: ## write the container image of the commit, for amd64 and arm64, into bin/images, without a daemon
