@@ -62,6 +62,7 @@ type Middleware struct {
 	log     hclog.Logger
 	counts  Counts
 	admit   *Admission
+	proxies unbelieved
 }
 
 // Counts counts answers. It is called by many requests at once.
@@ -74,7 +75,7 @@ type Counts interface {
 
 // NewMiddleware returns a middleware. A nil admit bounds no client.
 func NewMiddleware(site *Site, fail Fail, log hclog.Logger, counts Counts, admit *Admission) *Middleware {
-	return &Middleware{site, newCrossOrigin(site), fail, log, counts, admit}
+	return &Middleware{site: site, origins: newCrossOrigin(site), fail: fail, log: log, counts: counts, admit: admit}
 }
 
 func requestID(ctx context.Context) string { return markOf(ctx).id }
@@ -89,6 +90,9 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 			return
 		}
 		start := time.Now()
+		if m.proxies.isNew(r, m.site.o.TrustedProxies) {
+			m.log.Warn("X-Forwarded-For is not believed, and everybody behind the sender counts as one client; where it is a proxy of yours, name it in server.trusted_proxies", "sender", r.RemoteAddr)
+		}
 		as := m.site.newMark(r)
 		r = r.WithContext(auth.WithPatience(context.WithValue(r.Context(), markKey{}, as)))
 		if !route.Uploads {
