@@ -56,6 +56,9 @@ func (db *DB) Close() error {
 	db.writes.Close()
 	db.reads.Close()
 	err := errors.Join(db.probe.writer.Close(), db.writer.Close())
+	if db.dialect.Close != nil {
+		err = errors.Join(err, db.dialect.Close())
+	}
 	if db.reader == db.writer {
 		return err
 	}

@@ -38,20 +38,30 @@ const selectSessions = `SELECT hash, version, user_id, device, data, created, se
 // guarded request waits for it, and each column that the driver makes a value of
 // costs as much as finding the row.
 func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record, error) {
-	r := session.Record{Hash: hash}
-	var created, seen, expires int64
-	err := s.row(ctx, func(row *sqlx.Row) error {
-		return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires)
-	}, `SELECT version, user_id, device, data, created, seen, expires
-		FROM vestibule_sessions WHERE hash = ?`, hash)
+	r, err := s.findRow(ctx, hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return session.Record{}, session.ErrGone
 	}
 	if err != nil {
 		return session.Record{}, failed("find session", err)
 	}
-	r.Created, r.Seen, r.Expires = fromMS(created), fromMS(seen), fromMS(expires)
-	return r, nil
+	return session.Record{
+		Hash: hash, Version: r.Version, UserID: r.UserID, Device: r.Device, Data: r.Data,
+		Created: fromMS(r.Created), Seen: fromMS(r.Seen), Expires: fromMS(r.Expires),
+	}, nil
+}
+
+func (s sessions) findRow(ctx context.Context, hash []byte) (r SessionRow, err error) {
+	if find := s.dialect.FindSession; find != nil && s.tx(ctx) == nil {
+		if r, err = find(hash); err == nil || errors.Is(err, sql.ErrNoRows) {
+			return r, err
+		}
+	}
+	err = s.row(ctx, func(row *sqlx.Row) error {
+		return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &r.Created, &r.Seen, &r.Expires)
+	}, `SELECT version, user_id, device, data, created, seen, expires
+		FROM vestibule_sessions WHERE hash = ?`, hash)
+	return r, err
 }
 
 // FindSessions returns those of the records that there are. A query asks for 8, 64

@@ -35,39 +35,67 @@ func (c connector) Driver() driver.Driver { return c.driver }
 
 // Connect never creates a file: that is done when the database is opened.
 func (c connector) Connect(context.Context) (driver.Conn, error) {
-	w := c.file
+	var full driverConn
+	opened, err := c.file.enter(func() (closer, error) {
+		inner, err := c.driver.Open(c.dsn)
+		if err != nil {
+			return nil, err
+		}
+		var ok bool
+		if full, ok = inner.(driverConn); !ok {
+			return nil, errors.Join(fmt.Errorf("the driver's connection is a %T", inner), inner.Close())
+		}
+		return inner, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &conn{driverConn: full, file: c.file, opened: opened}, nil
+}
+
+// closer is a connection of either driver.
+type closer interface{ Close() error }
+
+// enter opens a connection to the file that has the name now, and counts it.
+func (w *watched) enter(open func() (closer, error)) (sqlitefile.Identity, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, err := sqlitefile.Identify(w.file)
 	if err != nil {
-		return nil, fmt.Errorf("the database file cannot be found: put it back: %w", err)
+		return before, fmt.Errorf("the database file cannot be found: put it back: %w", err)
 	}
 	if w.open > 0 && w.opened.Exchanged() {
 		if err := w.opened.Detach(); err != nil {
-			return nil, fmt.Errorf("the database file was exchanged: remove the log of the old one: %w", err)
+			return before, fmt.Errorf("the database file was exchanged: remove the log of the old one: %w", err)
 		}
 	}
-	inner, err := c.driver.Open(c.dsn)
+	inner, err := open()
 	if err != nil {
-		return nil, err
-	}
-	full, ok := inner.(driverConn)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("the driver's connection is a %T", inner), inner.Close())
+		return before, err
 	}
 	after, err := sqlitefile.Identify(w.file)
 	if err == nil && !after.Same(before) {
 		err = errRenamed
 	}
 	if err != nil {
-		return nil, errors.Join(err, inner.Close())
+		return before, errors.Join(err, inner.Close())
 	}
 	if w.open > 0 && !after.Same(w.opened) {
 		w.open = 0
 	}
 	w.opened = after
 	w.open++
-	return &conn{driverConn: full, file: w, opened: after}, nil
+	return after, nil
+}
+
+// leave closes a connection and counts it out.
+func (w *watched) leave(opened sqlitefile.Identity, closeConn func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if opened.Same(w.opened) {
+		w.open--
+	}
+	return closeConn()
 }
 
 // driverConn is what the driver's connections can do.
@@ -100,14 +128,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 }
 
 // Close closes the connection and counts it out.
-func (c *conn) Close() error {
-	c.file.mu.Lock()
-	defer c.file.mu.Unlock()
-	if c.opened.Same(c.file.opened) {
-		c.file.open--
-	}
-	return c.driverConn.Close()
-}
+func (c *conn) Close() error { return c.file.leave(c.opened, c.driverConn.Close) }
 
 // connectorFor is the connector of a pool; nil file for one that is not watched.
 func connectorFor(dsn string, file *watched) (*sql.DB, error) {

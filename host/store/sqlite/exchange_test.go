@@ -1,12 +1,16 @@
 package sqlite_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 )
 
@@ -72,6 +76,58 @@ func TestAFileThatIsExchangedByRename(t *testing.T) {
 		kept := open(t, aside)
 		if _, err := kept.Users().FindByLogin(t.Context(), "email", old); err != nil {
 			t.Errorf("the old file lost what its log had: %v", err)
+		}
+	}
+}
+
+// Sessions are read by connections of their own, which must not go on with the old file either.
+func TestSessionsOfAFileThatIsExchanged(t *testing.T) {
+	dir := t.TempDir()
+	file, next := filepath.Join(dir, "app.db"), filepath.Join(dir, "next.db")
+	db := open(t, file)
+	begin := func(db *store.DB, key string) {
+		t.Helper()
+		now := time.Now()
+		r := session.Record{Hash: []byte(key), UserID: key, Created: now, Seen: now, Expires: now.Add(time.Hour)}
+		if err := db.Sessions().CreateSession(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func(key string) error {
+		r, err := db.Sessions().FindSession(t.Context(), []byte(key))
+		if err == nil && r.UserID != key {
+			t.Errorf("the session of %s is that of %s", key, r.UserID)
+		}
+		return err
+	}
+	for i := range 3 {
+		old, fresh := fmt.Sprint("old", i), fmt.Sprint("fresh", i)
+		begin(db, old)
+		if err := find(old); err != nil {
+			t.Errorf("before: %v", err)
+		}
+		other, err := sqlite.Open(t.Context(), next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		begin(other, fresh)
+		if err := errors.Join(other.Close(), os.Rename(next, file)); err != nil {
+			t.Fatal(err)
+		}
+		if err := find(old); !errors.Is(err, session.ErrGone) {
+			t.Errorf("the session of the old file: %v", err)
+		}
+		if err := find(fresh); err != nil {
+			t.Errorf("the session of the new file: %v", err)
+		}
+		if err := db.Sessions().DeleteSession(t.Context(), []byte(fresh)); err != nil {
+			t.Fatal(err)
+		}
+		if err := find(fresh); !errors.Is(err, session.ErrGone) {
+			t.Errorf("a session that has ended: %v", err)
 		}
 	}
 }

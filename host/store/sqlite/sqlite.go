@@ -60,7 +60,9 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, reader.Close(), writer.Close()))
 	}
-	return store.New(dialect(), writer, reader, probe, file), nil
+	d, sessions := dialect(), newSessionReader(exchange, uri, max(4, runtime.GOMAXPROCS(0)))
+	d.FindSession, d.Close = sessions.find, sessions.close
+	return store.New(d, writer, reader, probe, file), nil
 }
 
 // locate returns dsn as a URI, and the absolute path of the file.

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
+	"zombiezen.com/go/sqlite"
+)
+
+const findSession = `SELECT version, user_id, device, data, created, seen, expires FROM vestibule_sessions WHERE hash = ?`
+
+var errNoReader = errors.New("no connection for sessions is free")
+
+// sessionReader finds sessions below database/sql, whose work on one row is three times that of SQLite: each guarded
+// request waits for it. Whatever goes wrong here is for the pool to meet again and to report, so that nothing is waited for.
+// It is safe for concurrent use; nil finds nothing.
+type sessionReader struct {
+	file *watched
+	uri  string
+	most int
+
+	mu   sync.Mutex
+	idle []*sessionConn
+	open int
+	done bool
+}
+
+type sessionConn struct {
+	*sqlite.Conn
+	find   *sqlite.Stmt
+	opened sqlitefile.Identity
+}
+
+// newSessionReader returns a reader of up to most connections, which it opens as they are needed. It is nil where the
+// operator's own settings are for more than the pool's driver.
+func newSessionReader(file *watched, uri string, most int) *sessionReader {
+	base, own, _ := strings.Cut(uri, "?")
+	for setting := range strings.SplitSeq(own, "&") {
+		if setting != "" && !strings.HasPrefix(setting, "_") {
+			return nil
+		}
+	}
+	if file == nil {
+		return nil
+	}
+	return &sessionReader{file: file, uri: base, most: most}
+}
+
+// find returns sql.ErrNoRows where there is no such session, and any other error where that cannot be told.
+func (r *sessionReader) find(hash []byte) (s store.SessionRow, err error) {
+	c, err := r.take()
+	if err != nil {
+		return s, err
+	}
+	s, err = c.read(hash)
+	return s, errors.Join(err, r.giveBack(c, err == nil || errors.Is(err, sql.ErrNoRows)))
+}
+
+// take returns a connection to the file that has the name now.
+func (r *sessionReader) take() (*sessionConn, error) {
+	if r == nil {
+		return nil, errNoReader
+	}
+	r.mu.Lock()
+	if last := len(r.idle) - 1; last >= 0 {
+		c := r.idle[last]
+		r.idle = r.idle[:last]
+		r.mu.Unlock()
+		if c.opened.Exchanged() {
+			_ = c.run("PRAGMA wal_checkpoint(PASSIVE)") // as conn.ResetSession does
+			return nil, errors.Join(errNoReader, c.opened.Detach(), r.giveBack(c, false))
+		}
+		return c, nil
+	}
+	defer r.mu.Unlock()
+	if r.done || r.open >= r.most {
+		return nil, errNoReader
+	}
+	c, err := r.connect()
+	if err == nil {
+		r.open++
+	}
+	return c, err
+}
+
+// giveBack keeps a connection for the next one, or closes it.
+func (r *sessionReader) giveBack(c *sessionConn, good bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if good && !r.done {
+		r.idle = append(r.idle, c)
+		return nil
+	}
+	r.open--
+	return r.closeConn(c)
+}
+
+func (r *sessionReader) closeConn(c *sessionConn) error {
+	return r.file.leave(c.opened, c.Close)
+}
+
+func (r *sessionReader) connect() (*sessionConn, error) {
+	c := &sessionConn{}
+	var err error
+	c.opened, err = r.file.enter(func() (closer, error) {
+		c.Conn, err = sqlite.OpenConn(r.uri, sqlite.OpenReadWrite, sqlite.OpenURI)
+		return c.Conn, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.SetBusyTimeout(0)
+	for _, pragma := range []string{"PRAGMA query_only = 1", "PRAGMA mmap_size = 0"} {
+		if err == nil {
+			err = c.run(pragma)
+		}
+	}
+	if err == nil {
+		c.find, err = c.Prepare(findSession)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.closeConn(c))
+	}
+	return c, nil
+}
+
+func (c *sessionConn) run(query string) error {
+	stmt, err := c.Prepare(query)
+	if err != nil {
+		return err
+	}
+	_, err = stmt.Step()
+	return errors.Join(err, stmt.Reset())
+}
+
+func (c *sessionConn) read(hash []byte) (s store.SessionRow, err error) {
+	c.find.BindBytes(1, hash)
+	found, err := c.find.Step()
+	if err != nil {
+		return s, err
+	}
+	if found {
+		s.Version, s.UserID = c.find.ColumnInt64(0), c.find.ColumnText(1)
+		s.Device, s.Data = c.bytes(2), c.bytes(3)
+		s.Created, s.Seen, s.Expires = c.find.ColumnInt64(4), c.find.ColumnInt64(5), c.find.ColumnInt64(6)
+	}
+	if err = c.find.Reset(); err == nil && !found {
+		err = sql.ErrNoRows
+	}
+	return s, err
+}
+
+// bytes copies a column; nil for null.
+func (c *sessionConn) bytes(column int) []byte {
+	if c.find.ColumnIsNull(column) {
+		return nil
+	}
+	b := make([]byte, c.find.ColumnLen(column))
+	return b[:c.find.ColumnBytes(column, b)]
+}
+
+// close closes what is free at once, and the others when they come back.
+func (r *sessionReader) close() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = true
+	var errs []error
+	for _, c := range r.idle {
+		r.open--
+		errs = append(errs, r.closeConn(c))
+	}
+	r.idle = nil
+	return errors.Join(errs...)
+}
