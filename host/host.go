@@ -50,6 +50,8 @@ type Host struct {
 	tls        certificate
 	mounted    atomic.Pointer[mux.Router] // the embedding program's, which may name routes as well
 
+	namesSession func(*http.Request) bool // whether a request has the cookie of one, which may be over
+
 	stop        *stop
 	stopWorkers context.CancelFunc
 	stopMail    context.CancelFunc
@@ -107,6 +109,7 @@ func (h *Host) openSignIn() error {
 		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
 		Alive:   enabled(db.Users()),
 	})
+	h.namesSession = sessions.Asked
 	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
 	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
@@ -149,7 +152,7 @@ func (h *Host) openScreens() error {
 	h.screens = frontend.NewScreens(frontend.ScreensOptions{
 		SignIn: h.pipeline, Core: Version(), AppName: h.o.UI.AppName,
 		Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules,
-		Errors: standIn, IsNavigation: web.IsNavigation,
+		Errors: standIn, NamesSession: h.namesSession, IsNavigation: web.IsNavigation,
 	})
 	h.screens.SetApp(app)
 	h.pipeline.Show = h.screens.ShowFault

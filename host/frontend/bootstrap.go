@@ -19,7 +19,12 @@ type bootstrap struct {
 	Password struct {
 		MinLength int `json:"min_length"`
 	} `json:"password"`
-	Next *auth.Envelope `json:"next"`
+	// LoginField is the column of users that people sign in with.
+	LoginField string `json:"login_field"`
+	// Session is how far it has come, "guest", "open", "held" or "settled", and "ended"
+	// for a guest whose browser still names one that is over.
+	Session string         `json:"session"`
+	Next    *auth.Envelope `json:"next"`
 }
 
 func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
@@ -27,6 +32,7 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 		Core: s.o.Core, AppName: s.o.AppName, Locale: s.o.SignIn.Site.Locale(r),
 		Logo: s.logo(), Routes: map[string]*string{},
 	}
+	b.LoginField, b.Session = s.o.SignIn.LoginField, s.step(r, session)
 	b.Password.MinLength = s.o.SignIn.MinLength
 	for _, name := range s.o.Pages {
 		b.Routes[name] = nil
@@ -39,6 +45,17 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 		b.Next = &next
 	}
 	return b
+}
+
+// step names the state of a session for the app.
+func (s *Screens) step(r *http.Request, session auth.Session) string {
+	switch state := session.State(); {
+	case state != auth.StateGuest:
+		return string(state)
+	case s.o.NamesSession(r):
+		return "ended"
+	}
+	return "guest"
 }
 
 // Bootstrap answers GET /auth/bootstrap.

@@ -27,6 +27,9 @@ type ScreensOptions struct {
 	// Errors is the app whose error pages are shown where the app has none of its
 	// own; nil shows none then.
 	Errors *App
+	// NamesSession reports whether a browser sends the cookie of a session, which may
+	// be over.
+	NamesSession func(*http.Request) bool
 	// IsNavigation reports whether a browser goes to a page.
 	IsNavigation func(*http.Request) bool
 }

@@ -96,7 +96,7 @@ func (s *setup) Handle(ctx context.Context, _ pluginsdk.User, req *pluginsdk.Req
 	}
 	say := textsFor(req.Locale)
 	switch {
-	case !strings.ContainsFunc(form.OrgName, unicode.IsLetter):
+	case !strings.ContainsFunc(form.OrgName, telling):
 		return pluginsdk.Failed(say.noName), nil
 	case contains(s.config.Reserved, form.OrgName):
 		return pluginsdk.Failed(say.reserved), nil
@@ -124,3 +124,6 @@ func missing(field, message string) pluginsdk.Result {
 func contains(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(one string) bool { return fold(one) == fold(s) })
 }
+
+// telling reports whether a name needs no more than this: there are companies called 1&1.
+func telling(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

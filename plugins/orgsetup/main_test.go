@@ -39,8 +39,9 @@ func TestJudgesForms(t *testing.T) {
 	p.Handle(ada(nil), form("company_size", "enterprise")).NeedsMoreInput("billing_email")
 	p.Handle(ada(nil), form("company_size", "mid_market", "billing_email", "")).NeedsMoreInput("billing_email")
 	p.Handle(ada(nil), form("company_size", "enterprise", "billing_email", "b@example.com")).Satisfied()
-	p.Handle(ada(nil), form("org_name", " 123 ")).Refuses("at least one letter")
-	p.Handle(ada(nil), form("org_name", " 123 "), german).Refuses("mindestens einen Buchstaben")
+	p.Handle(ada(nil), form("org_name", " &-! ")).Refuses("at least one letter or digit")
+	p.Handle(ada(nil), form("org_name", "1&1")).Satisfied()
+	p.Handle(ada(nil), form("org_name", " &-! "), german).Refuses("mindestens einen Buchstaben")
 	p.Handle(ada(nil), form("org_name", "EXAMPLE inc.")).Refuses("taken")
 }
 

@@ -16,8 +16,11 @@ import { readIntent, type Bootstrap, type Intent } from './wire.ts';
 /** Makes the screens, and the page that ends the way where there is no screen to go back to. */
 export interface Screens extends Record<Screen, (app: App, route: Route) => Page> {
   trouble(app: App, problem: Problem): Page;
-  onward(app: App, go: () => void): Page;
+  onward(app: App, go: () => void, why: 'circle' | 'silence'): Page;
 }
+
+/** How long a target may take before the page says so, in milliseconds: one that answers 204 leaves it where it is. */
+const patience = 10_000;
 
 /** Where the tab keeps how often it was led to one target. */
 const hopsKey = 'vestibule.hops';
@@ -67,8 +70,14 @@ export class App {
   /** Goes to a screen, with something to say there. The entry in the history is replaced: what was left is over. */
   go(screen: Screen, notice?: Problem): void {
     this.notice = notice;
-    history.replaceState(history.state, '', paths[screen]);
-    this.render();
+    // A step stands in the session, not in the address: going back to it must not hand its name on to the target.
+    history.replaceState(history.state, '', screen === 'orgSetup' ? location.pathname + location.search + this.kept : paths[screen]);
+    this.render({ screen });
+  }
+
+  /** Whether no page was shown before. */
+  get first(): boolean {
+    return this.page === undefined;
   }
 
   /** Does what an intent says. Only its kind decides. Returns what went wrong, or nothing when the user moves on. */
@@ -136,9 +145,12 @@ export class App {
     const safe = safeTarget(target);
     if (safe === undefined) return problem([this.words.text('common.unsafeTarget')]);
     this.draft.forget();
-    const go = (): void => location.assign(withFragment(safe, this.kept));
+    const go = (): void => {
+      location.replace(withFragment(safe, this.kept)); // back leads to where the sign-in was asked for
+      setTimeout(() => this.show(this.screens.onward(this, go, 'silence')), patience);
+    };
     if (this.circles(safe)) {
-      this.show(this.screens.onward(this, go));
+      this.show(this.screens.onward(this, go, 'circle'));
       return undefined;
     }
     this.announcer.say(this.words.text('login.login_success'));
@@ -158,8 +170,7 @@ export class App {
   }
 
   /** Shows what the address bar says, or the step that is due. */
-  private render(): void {
-    const route = this.arrive(parseRoute(location.hash));
+  private render(route = this.arrive(parseRoute(location.hash))): void {
     if (route.screen === 'signIn' && !route.brokenLink && this.intent !== null) {
       this.fail(this.follow(this.intent));
       return;
@@ -182,7 +193,7 @@ export class App {
 
   /** Puts a page on the screen and the focus where the reader expects it. */
   show(page: Page, back?: string): void {
-    const first = this.page === undefined;
+    const first = this.first;
     this.page?.form?.dispose();
     this.page = page;
     this.frame.show(page, this.words);

@@ -8,6 +8,8 @@ const key = 'vestibule.login';
 
 export class Draft {
   private kept: { person: string; values: Values } | undefined;
+  /** Whether who typed it has signed in again, on this page: a session of another tab may be anybody's. */
+  private back = false;
 
   /**
    * The store outlives a reload of the page, as the open step does. It holds the login and nothing else.
@@ -19,17 +21,19 @@ export class Draft {
   signedIn(login: string): void {
     const name = login.trim().toLowerCase();
     if (name !== this.owner()) this.kept = undefined;
+    this.back = true;
     this.write(name);
   }
 
   /** Keeps values until the next sign-in, unless nobody knows who typed them. The person is the name in the intent. */
   keep(person: string, values: Values): void {
     this.kept = this.owner() === '' ? undefined : { person, values };
+    this.back = false;
   }
 
   /** What this person typed before the session ended, if it was this person. */
   of(person: string): Values | undefined {
-    return this.kept?.person === person ? this.kept.values : undefined;
+    return this.back && this.kept?.person === person ? this.kept.values : undefined;
   }
 
   /** Drops the values; the person is still the same. */

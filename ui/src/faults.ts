@@ -15,6 +15,8 @@ export interface Problem {
   requestId: string;
   /** A way out, below the words. */
   link?: Node;
+  /** The field to type in again: it takes the focus, with what it holds selected, and no mark. */
+  retype?: string;
 }
 
 /** What a screen knows about its own codes. */

@@ -13,6 +13,8 @@ export interface Field {
   set(value: string | boolean): void;
   /** A required field that is empty is caught before anything is sent. */
   required: boolean;
+  /** Said where it is empty: a choice is not filled in. */
+  missing: string;
   fail(messages: string[]): void;
   /** Called before the values are sent. */
   conceal?(): void;
@@ -31,8 +33,10 @@ interface TextOptions extends Common {
   inputmode?: string;
   maxlength?: number;
   readonly?: boolean;
-  /** Beside the label: the forgot link. */
+  /** Beside the label, such as a count. */
   aside?: Child;
+  /** Called with what the field holds, whenever somebody changes it. */
+  typed?: (value: string) => void;
 }
 
 export function textField(words: Words, o: TextOptions): Field {
@@ -48,6 +52,7 @@ export function textField(words: Words, o: TextOptions): Field {
     autocapitalize: o.autocomplete === 'organization' ? 'words' : 'none',
     spellcheck: 'false',
   });
+  input.addEventListener('input', () => o.typed?.(input.value));
   const notes = new Notes(o, input);
   const box = h('div', { class: 'box' }, input);
   const reveal = o.type === 'password' ? new Reveal(words, input, notes) : undefined;
@@ -120,7 +125,7 @@ export function select(words: Words, o: Common & { choices: Choices; autocomplet
   const notes = new Notes(o, control);
   const box = h('div', { class: 'box chevron' }, control);
   return {
-    ...basics(o),
+    ...basics(o, 'common.requiredChoice'),
     node: h('div', { class: 'field' }, h('div', { class: 'labels' }, label(words, o)), box, ...notes.nodes),
     control,
     value: () => control.value,
@@ -142,7 +147,7 @@ export function radios(o: Common & { choices: Choices }): Field {
   const notes = new Notes(o, group, inputs);
   group.append(...notes.nodes);
   return {
-    ...basics(o),
+    ...basics(o, 'common.requiredChoice'),
     node: group,
     control: inputs[0] ?? group,
     value: () => inputs.find((i) => i.checked)?.value ?? '',
@@ -151,8 +156,8 @@ export function radios(o: Common & { choices: Choices }): Field {
   };
 }
 
-function basics(o: Common): { name: string; label: string; required: boolean } {
-  return { name: o.name, label: o.label, required: o.required === true };
+function basics(o: Common, missing = 'common.required'): Pick<Field, 'name' | 'label' | 'required' | 'missing'> {
+  return { name: o.name, label: o.label, required: o.required === true, missing };
 }
 
 function label(words: Words, o: Common & { readonly?: boolean }): HTMLElement {

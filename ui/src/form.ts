@@ -2,7 +2,6 @@
 
 import { h, type Child } from './dom.ts';
 import type { Problem } from './faults.ts';
-import { mapValues } from './faults.ts';
 import type { Field } from './fields.ts';
 import type { Words } from './i18n.ts';
 import { Countdown, strip, waitText, type Announcer } from './strip.ts';
@@ -28,6 +27,8 @@ interface Options {
 export class Form {
   readonly node: HTMLFormElement;
   private readonly messages = h('div', { class: 'messages' });
+  /** What no field is to blame for stands at the button, where the focus goes: no field moves. */
+  private readonly outcome = h('div', { class: 'messages' });
   private readonly button: HTMLButtonElement;
   private readonly label: HTMLElement;
   private countdown: Countdown | undefined;
@@ -41,6 +42,7 @@ export class Form {
       { method: 'post', novalidate: true, onsubmit: (e) => this.submitted(e) },
       this.messages,
       ...o.layout,
+      this.outcome,
       h('div', { class: 'actions' }, this.button, o.aside),
     );
   }
@@ -63,13 +65,20 @@ export class Form {
     for (const field of faulty) field.fail(problem.fields[field.name] ?? []);
     const lines = [...problem.lines, ...this.strayLines(problem)];
     const content: Node[] = lines.map((line) => h('p', {}, line));
-    if (faulty.length > 1 || (faulty.length > 0 && lines.length > 0)) content.push(...this.summary(faulty, problem));
+    if (faulty.length > 2 || (faulty.length > 0 && lines.length > 0)) content.push(...this.summary(faulty, problem));
     if (problem.link) content.push(h('p', {}, problem.link));
     if (problem.requestId) content.push(h('p', { class: 'reference' }, this.o.words.text('common.reference', problem.requestId)));
     if (problem.wait > 0) content.push(this.wait(problem.wait));
-    if (content.length > 0) this.messages.append(strip(problem.tone, ...content));
+    const place = focus && faulty.length === 0 ? this.outcome : this.messages;
+    if (content.length > 0) place.append(strip(problem.tone, ...content));
     this.announce(problem, lines, faulty);
-    if (focus) (faulty[0]?.control ?? this.button).focus();
+    if (focus) this.focus(problem, faulty);
+  }
+
+  private focus(problem: Problem, faulty: Field[]): void {
+    const retyped = this.o.fields.find((f) => f.name === problem.retype)?.control;
+    (retyped ?? faulty[0]?.control ?? this.button).focus();
+    if (retyped instanceof HTMLInputElement) retyped.select();
   }
 
   /** Stops the clock; the form is about to go. */
@@ -81,6 +90,7 @@ export class Form {
     this.countdown?.stop();
     this.countdown = undefined;
     this.messages.replaceChildren();
+    this.outcome.replaceChildren();
     for (const field of this.o.fields) field.fail([]);
     this.lock(false);
   }
@@ -144,7 +154,7 @@ export class Form {
 
   private missing(values: Values): Record<string, string[]> {
     const empty = this.o.fields.filter((f) => f.required && values[f.name] === '');
-    return mapValues(Object.fromEntries(empty.map((f) => [f.name, 'common.required'])), (key) => [this.o.words.text(key)]);
+    return Object.fromEntries(empty.map((f) => [f.name, [this.o.words.text(f.missing)]]));
   }
 
   private async run(values: Values): Promise<void> {

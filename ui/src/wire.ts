@@ -7,6 +7,10 @@ export interface Bootstrap {
   logo: string;
   routes: Record<'home' | 'dashboard' | 'terms' | 'privacy' | 'cookies', string | null>;
   minLength: number;
+  /** People sign in with their address, and with nothing else. */
+  byEmail: boolean;
+  /** How far the session has come: guest, ended, open, held, settled; empty where the host does not say. */
+  session: string;
   next: Intent | null;
 }
 
@@ -49,6 +53,8 @@ export function readBootstrap(data: unknown): Bootstrap | undefined {
       cookies: route('cookies'),
     },
     minLength: typeof password.min_length === 'number' ? password.min_length : 0,
+    byEmail: data.login_field === 'email',
+    session: str(data.session),
     next: readIntent(data.next),
   };
 }

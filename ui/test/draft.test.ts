@@ -68,3 +68,8 @@ test('draft: nothing is kept where the browser blocks storage', () => {
   draft.keep('Ada', typed);
   assert.equal(draft.of('Ada'), undefined);
 });
+
+test('draft: a session that another tab began does not get it, whatever the name', () => {
+  const draft = kept();
+  assert.equal(draft.of('Ada'), undefined);
+});

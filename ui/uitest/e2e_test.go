@@ -34,7 +34,7 @@ func TestRealOrganisation(t *testing.T) {
 
 	b.Visit(r.base + "/login#/orders/17")
 	b.Ready("#org_name")
-	organisationNamed(b, "123")
+	organisationNamed(b, "&&&")
 	b.See("must have at least one letter")
 	b.Choose("#company_size", "enterprise")
 	b.Fill("#org_name", "Analytical Engines Ltd")

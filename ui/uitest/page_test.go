@@ -31,10 +31,9 @@ func TestKeyboardAlone(t *testing.T) {
 	b.Press(kb.Tab)
 	b.Focused("button[type=submit]")
 	b.Press(kb.Enter)
-	b.Focused("#login[aria-invalid=true]") // the first field at fault
-	b.Wait(`document.querySelector('#password').type === 'password'`)
-	b.Press(kb.Tab)
-	b.Focused("#password")
+	b.Focused("#password[type=password]") // which may be typed at once: it is selected
+	b.Wait(`(({ selectionStart, selectionEnd }) => selectionStart === 0 && selectionEnd === 5)(document.querySelector('#password'))`)
+	b.Wait(`document.querySelector('#login').value === 'ada@example.com' && !document.querySelector('[aria-invalid]')`)
 
 	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
 	b.Press(kb.Enter) // from within a field
@@ -72,10 +71,10 @@ func TestErrorsAreAnnounced(t *testing.T) {
 	b.Ready("#org_name")
 	submit(b)
 	b.Focused("#legal_form-1")
-	b.Wait(`document.querySelector('[role=alert]').textContent.startsWith('Please check 4 entries: You act as: Please fill this in.')`)
+	b.Wait(`document.querySelector('[role=alert]').textContent.startsWith('Please check 4 entries: You act as: Please choose one.')`)
 	b.Click(`.strip a[href="#org_name"]`)
 	b.Focused("#org_name")
-	b.At(h.URL + "/login#/org-setup")
+	b.At(h.URL + "/login")
 	if n := len(h.posted("/auth/intents/org-setup")); n != 0 {
 		t.Errorf("an incomplete form was sent %d times", n)
 	}

@@ -99,9 +99,9 @@ func signInStates() []state {
 			b.Fill("#password", "correct horse")
 			b.Click(".reveal")
 		}, until: `document.querySelector('#password').type === 'text'`},
-		{name: "signin-empty", act: submit, until: strip},
+		{name: "signin-empty", act: submit, until: `document.querySelector('#password-error').checkVisibility()`},
 		{
-			name: "signin-wrong", act: credentials, until: `document.querySelector('#login-error').checkVisibility()`,
+			name: "signin-wrong", act: credentials, until: strip,
 			setup: answering(login, says(422, fault("credentials_do_not_match", "login"))),
 		},
 		{

@@ -17,6 +17,7 @@ export function forgotPassword(app: App): Page {
     type: 'email',
     autocomplete: 'email',
     required: true,
+    typed: (value) => void (app.login = value),
   });
   if (app.login.includes('@')) email.set(app.login);
   const form = new Form({

@@ -18,13 +18,21 @@ export function setPassword(app: App): Page {
     autocomplete: 'username',
     readonly: true,
   });
+  const least = boot.minLength;
+  const count = h('span', { class: 'optional' });
   const password = textField(words, {
     name: 'password',
     label: words.text('setPassword.password'),
     type: 'password',
     autocomplete: 'new-password',
     required: true,
-    hint: boot.minLength > 0 ? words.plural('setPassword.hint', boot.minLength) : '',
+    hint: least > 0 ? words.plural('setPassword.hint', least) : '',
+    aside: count,
+    typed: (value) => {
+      const n = [...value].length;
+      const text = n < least ? words.text('setPassword.count', n, least) : words.text('setPassword.enough');
+      count.textContent = n > 0 && least > 0 ? text : '';
+    },
   });
   const confirmation = textField(words, {
     name: 'password_confirmation',

@@ -14,10 +14,11 @@ export function signIn(app: App, route: Route): Page {
   const forgot = h('a', { href: paths.forgotPassword, id: 'forgot' }, words.text('login.forgot'));
   const login = textField(words, {
     name: 'login',
-    label: words.text('login.login'),
+    label: words.text(app.boot.byEmail ? 'login.email' : 'login.login'),
     autocomplete: 'username',
     inputmode: 'email',
     required: true,
+    typed: (value) => void (app.login = value),
   });
   const password = textField(words, {
     name: 'password',
@@ -37,6 +38,7 @@ export function signIn(app: App, route: Route): Page {
     busy: words.text('login.working'),
     send: (values) => send(app, values),
   });
+  app.notice ??= reason(app);
   if (route.brokenLink) {
     const link = h('a', { href: paths.forgotPassword }, words.text('login.newLink'));
     app.notice = problem([words.text('login.brokenLink')], { tone: 'warning', link });
@@ -45,10 +47,26 @@ export function signIn(app: App, route: Route): Page {
   return { title: words.text('login.title'), intro, body: [form.node], form, focus: (app.login ? password : login).control };
 }
 
+/** Why somebody is here who did not ask for it. */
+function reason(app: App): Problem | undefined {
+  const { words } = app;
+  if (!navigator.cookieEnabled) return problem([words.text('login.cookiesBlocked')], { tone: 'warning' });
+  const ended = app.boot.session === 'ended' && app.first;
+  return ended ? problem([words.text('common.unauthenticated')], { tone: 'information' }) : undefined;
+}
+
 async function send(app: App, values: Values): Promise<Problem | undefined> {
   app.login = String(values.login);
   const outcome = await post('/auth/login', values);
-  if (outcome.kind !== 'ok') return app.explain('login', outcome);
+  if (outcome.kind !== 'ok') return refused(app.explain('login', outcome));
+  if (!navigator.cookieEnabled) return problem([app.words.text('login.cookiesBlocked')], { tone: 'warning' });
   app.draft.signedIn(app.login);
   return app.follow(readIntent((outcome.data as { next?: unknown } | null)?.next));
+}
+
+/** Which of the two is wrong nobody may learn: neither is marked, and the password is typed again. */
+function refused(p: Problem): Problem {
+  const { login, ...fields } = p.fields;
+  if (login === undefined) return p;
+  return { ...p, fields, lines: [...p.lines, ...login], retype: 'password' };
 }

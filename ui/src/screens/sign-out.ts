@@ -1,11 +1,13 @@
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import type { Page } from '../page.ts';
+import { paths } from '../route.ts';
 import { safeTarget } from '../target.ts';
 
 /** A real form: the host answers with a redirect, and the browser follows it. */
 export function signOut(app: App): Page {
   const { words, boot } = app;
+  if (boot.session === 'guest' || boot.session === 'ended') return nobody(app);
   const label = h('span', {}, words.text('signOut.submit'));
   const button = h('button', { type: 'submit', class: 'primary' }, label);
   const leave = (e: SubmitEvent): void => {
@@ -25,4 +27,10 @@ export function signOut(app: App): Page {
     body: [h('form', { method: 'post', action: '/logout', onsubmit: leave }, h('div', { class: 'actions' }, button, stay))],
     focus: button,
   };
+}
+
+/** For those who are not signed in there is nothing to leave. */
+function nobody(app: App): Page {
+  const link = h('a', { href: paths.signIn, class: 'primary' }, app.words.text('login.title'));
+  return { title: app.words.text('signOut.done'), body: [h('div', { class: 'actions' }, link)], focus: link };
 }

@@ -1,0 +1,95 @@
+package uitest
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+
+	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
+)
+
+// Nothing that is said moves the card: not two empty fields, which need no summary, and
+// not a wrong password. The address goes along to where a link is asked for, and back.
+func TestTheCardStaysWhereItIs(t *testing.T) {
+	h := newHost(t)
+	h.set("login_field", "email")
+	h.answer("POST /auth/login", says(422, fault("credentials_do_not_match", "login")))
+	b := open(t)
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
+	browsertest.Eval[any](b.Tab, `window.shift = 0; new PerformanceObserver((list) =>
+		list.getEntries().forEach((e) => (window.shift += e.hadRecentInput ? 0 : e.value))).observe({ type: 'layout-shift', buffered: true }); null`)
+	edge := func() float64 {
+		return browsertest.Eval[float64](b.Tab, `document.querySelector('.card').getBoundingClientRect().top`)
+	}
+	before := edge()
+	submit(b)
+	b.Focused("#login[aria-invalid=true]")
+	if browsertest.Eval[bool](b.Tab, `document.querySelector('.strip') !== null`) {
+		t.Error("two empty fields have a summary")
+	}
+	credentials(b)
+	b.See("do not match")
+	if after := edge(); after != before {
+		t.Errorf("the upper edge of the card went from %v to %v", before, after)
+	}
+	if shift := browsertest.Eval[float64](b.Tab, `window.shift`); shift != 0 {
+		t.Errorf("a layout shift of %v", shift)
+	}
+	if got := b.Text("label[for=login]"); got != "Email" {
+		t.Errorf("the field for the login is called %q where only addresses count", got)
+	}
+	b.Click("#forgot")
+	b.Wait(`document.querySelector('#email')?.value === 'ada@example.com'`)
+	b.Fill("#email", "grace@example.com")
+	b.Click(".back")
+	b.Wait(`document.querySelector('#login')?.value === 'grace@example.com'`)
+}
+
+// The page says why somebody is there who did not ask for it, and why nothing happens.
+func TestReasonsAreGiven(t *testing.T) {
+	h := newHost(t)
+	h.set("session", "ended")
+	b := open(t)
+	b.Visit(h.URL + "/login")
+	b.See("Your session has ended")
+	b.Visit(h.URL + "/login#/sign-out")
+	b.See("You are signed out")
+	if browsertest.Eval[bool](b.Tab, `document.querySelector('form') !== null`) {
+		t.Error("a guest is asked whether to stay signed in")
+	}
+	browsertest.Call(b.Tab, emulation.SetDocumentCookieDisabled, emulation.SetDocumentCookieDisabledParams{Disabled: true})
+	b.Visit(h.URL + "/login?again")
+	b.See("blocks cookies")
+}
+
+// A target that answers 204 leaves the browser where it is: after a while the page says
+// so, and offers to go there again.
+func TestTargetThatShowsNothing(t *testing.T) {
+	h := newHost(t)
+	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/nothing"))))
+	h.answer("GET /nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	b := open(t)
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
+	browsertest.Eval[any](b.Tab, `(() => { const later = setTimeout; window.setTimeout = (f, ms) => later(f, ms / 50); })(); null`)
+	credentials(b)
+	b.See("has not opened its page yet")
+	b.Focused("h1")
+	h.answer("GET /nothing", nil)
+	b.Click("button.primary")
+	b.At(h.URL + "/nothing")
+}
+
+// The hint about the length counts while somebody types.
+func TestLengthCounts(t *testing.T) {
+	h := newHost(t)
+	b := open(t)
+	b.Visit(h.URL + "/login#/set-password/f00ba7/ada%40example.com")
+	b.Ready("#password")
+	b.Press("sieben!")
+	b.See("7 of 12")
+	b.Press("zwölf")
+	b.See("Long enough")
+}
