@@ -63,7 +63,7 @@ func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
 	n := e.compile(p.Top)
 	w.Raw("{")
 	e.context(w, p, nil)
-	if err := n.members(w, rows); err != nil {
+	if err := n.write(w, rows); err != nil {
 		return err
 	}
 	w.buf = trimComma(w.buf)

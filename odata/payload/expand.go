@@ -45,7 +45,7 @@ func (x *expansion) single(w *Writer, rows plan.Rows) error {
 		return err
 	}
 	w.buf = append(w.buf, '{')
-	if err := x.members(w, rows); err != nil {
+	if err := x.write(w, rows); err != nil {
 		return err
 	}
 	w.buf = append(w.buf, "},"...)

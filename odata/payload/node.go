@@ -20,6 +20,8 @@ type node struct {
 	full    bool
 	// named tells that each entity says its id, which the answer else does not tell.
 	named bool
+	// members are all that an object has, where the source may write them; nil where it may not.
+	members []plan.Member
 }
 
 // field is a member of an object.
@@ -46,6 +48,7 @@ func (e *Encoder) compile(n *plan.Node) *node {
 		c.fields = e.fields(n.Fields)
 		c.named = e.Format.Metadata == header.Minimal && !showsKey(n)
 	}
+	c.members = c.writable()
 	for _, x := range n.Expand {
 		name := x.Nav.Name
 		c.expand = append(c.expand, expansion{
@@ -53,6 +56,21 @@ func (e *Encoder) compile(n *plan.Node) *node {
 		})
 	}
 	return c
+}
+
+// writable lists the members of objects that are nothing but values in their usual form; nil for others.
+func (n *node) writable() []plan.Member {
+	if n.plan.Ref || n.full || n.named || len(n.plan.Expand) > 0 || n.encoder.Format.IEEE754 || n.encoder.OmitNulls {
+		return nil
+	}
+	list := make([]plan.Member, len(n.fields))
+	for i, f := range n.fields {
+		if f.column < 0 {
+			return nil
+		}
+		list[i] = plan.Member{Name: f.name, Column: f.column}
+	}
+	return list
 }
 
 // showsKey tells whether a client can compute the id of an entity: all of its key is
@@ -113,6 +131,10 @@ func quote(s string) string { return string(AppendString(nil, s)) }
 // array writes all rows of a page as an array.
 func (n *node) array(w *Writer, rows plan.Rows) error {
 	w.buf = append(w.buf, '[')
+	source, _ := rows.(plan.JSONRows)
+	if len(n.members) == 0 {
+		source = nil
+	}
 	first := true
 	for rows.Next() {
 		if err := n.encoder.takeRow(); err != nil {
@@ -123,7 +145,7 @@ func (n *node) array(w *Writer, rows plan.Rows) error {
 		}
 		first = false
 		w.buf = append(w.buf, '{')
-		if err := n.members(w, rows); err != nil {
+		if err := n.object(w, rows, source); err != nil {
 			return err
 		}
 		w.buf = append(w.buf, '}')
@@ -135,8 +157,25 @@ func (n *node) array(w *Writer, rows plan.Rows) error {
 	return rows.Err()
 }
 
-// members writes what stands between the braces of the current row's object.
-func (n *node) members(w *Writer, rows plan.Rows) error {
+// object writes what stands between the braces of the current row's object; source, if it is not nil, does it itself
+// where it can.
+func (n *node) object(w *Writer, rows plan.Rows, source plan.JSONRows) error {
+	if source == nil {
+		return n.write(w, rows)
+	}
+	var ok bool
+	if w.buf, ok = source.AppendJSON(w.buf, n.members); ok {
+		w.buf = trimComma(w.buf)
+		return nil
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return n.write(w, rows)
+}
+
+// write is object without a source.
+func (n *node) write(w *Writer, rows plan.Rows) error {
 	row := rows.Row()
 	switch {
 	case n.plan.Ref:

@@ -1,12 +1,14 @@
 package payload
 
 import (
+	"encoding/base64"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // appendJSON appends a primitive or enumeration value. In quoted numbers Int64
@@ -17,7 +19,7 @@ func appendJSON(dst []byte, v *plan.Value, t *edm.Type, quoted bool) []byte {
 	}
 	switch t.Kind {
 	case edm.String:
-		return AppendString(dst, v.Bytes)
+		return scalar.AppendString(dst, v.Bytes)
 	case edm.Int64, edm.Decimal:
 		if quoted {
 			return append(AppendText(append(dst, '"'), v, t), '"')
@@ -35,7 +37,7 @@ func appendJSON(dst []byte, v *plan.Value, t *edm.Type, quoted bool) []byte {
 	case edm.Enum:
 		return AppendString(dst, EnumText(t.Enum, v.Int))
 	default: // text in the form that JSON has
-		return AppendString(dst, v.Bytes)
+		return scalar.AppendString(dst, v.Bytes)
 	}
 }
 
@@ -48,9 +50,9 @@ func AppendText(dst []byte, v *plan.Value, t *edm.Type) []byte {
 	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64:
 		return strconv.AppendInt(dst, v.Int, 10)
 	case edm.Single:
-		return appendNumber(dst, v.Float, 32)
+		return scalar.AppendNumber(dst, v.Float, 32)
 	case edm.Double:
-		return appendNumber(dst, v.Float, 64)
+		return scalar.AppendNumber(dst, v.Float, 64)
 	case edm.Enum:
 		return append(dst, EnumText(t.Enum, v.Int)...)
 	default:
@@ -80,4 +82,15 @@ func EnumText(e *edm.EnumType, value int64) string {
 		}
 	}
 	return strconv.FormatInt(value, 10)
+}
+
+// AppendString appends s as a JSON string; see scalar.AppendString.
+func AppendString[T string | []byte](dst []byte, s T) []byte { return scalar.AppendString(dst, s) }
+
+// appendBinary appends bytes as base64url, which has no padding (OData-JSON 7.1,
+// ABNF binaryValue).
+func appendBinary(dst, b []byte) []byte {
+	dst = append(dst, '"')
+	dst = base64.RawURLEncoding.AppendEncode(dst, b)
+	return append(dst, '"')
 }

@@ -41,3 +41,17 @@ type Rows interface {
 	Err() error
 	Close() error
 }
+
+// Member is what stands in front of a value in JSON, such as "Name": with its quotes, and the column of the value.
+type Member struct {
+	Name   string
+	Column int
+}
+
+// JSONRows are Rows whose source can write values as JSON, which costs less than making a Value of each.
+type JSONRows interface {
+	Rows
+	// AppendJSON appends members of the current row, each with a comma behind it, as a client without
+	// IEEE754Compatible wants them. It is false, and dst as long as it was, where Row has to be asked, or Err tells a fault.
+	AppendJSON(dst []byte, members []Member) (out []byte, ok bool)
+}

@@ -38,15 +38,6 @@ const ownBlock = 16 << 10
 // reset forgets the texts of the row before.
 func (d *decoder) reset() { d.arena = d.arena[:0] }
 
-// keep copies the texts of a row, so that the engine may move on.
-func (d *decoder) keep(values []plan.Value) {
-	for i := range values {
-		if b := values[i].Bytes; b != nil {
-			values[i].Bytes = append([]byte(nil), b...)
-		}
-	}
-}
-
 // pin copies the texts of the row just decoded into memory of their own, and tells how many bytes they have.
 func (d *decoder) pin() int {
 	need := 0

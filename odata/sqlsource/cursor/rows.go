@@ -28,8 +28,13 @@ type rows struct {
 	cells  []engine.Cell
 	values []plan.Value
 	dec    decoder
-	// ahead tells that the cursor stands on a row that Next has not handed out yet.
-	ahead bool
+	// ahead tells that the cursor stands on a row. loaded tells that cells has it, decoded that values does.
+	ahead, loaded, decoded bool
+	// ended tells that the page has been left behind.
+	ended bool
+	// json writes rows from the cursor itself; nil where it cannot, or nobody has asked. asked tells that somebody has.
+	json  engine.JSONCursor
+	asked bool
 	given int64
 	more  bool
 	count int64
@@ -112,12 +117,41 @@ func (r *rows) step() error {
 	if err != nil {
 		return fmt.Errorf("read rows: %w", err)
 	}
+	r.loaded, r.decoded = false, false
 	if r.ahead = ok; !ok {
 		return r.cursor.Close()
+	}
+	if r.json != nil { // which needs no cells
+		return nil
+	}
+	return r.load()
+}
+
+// load reads the row that the cursor stands on.
+func (r *rows) load() error {
+	if r.loaded {
+		return nil
 	}
 	if err := r.cursor.Row(r.cells); err != nil {
 		return fmt.Errorf("read rows: %w", err)
 	}
+	r.loaded = true
+	return nil
+}
+
+// decode makes the values of the row that the cursor stands on.
+func (r *rows) decode() error {
+	if r.decoded {
+		return nil
+	}
+	if err := r.load(); err != nil {
+		return err
+	}
+	r.dec.reset()
+	if err := r.dec.row(r.values, r.cells, r.node); err != nil {
+		return err
+	}
+	r.decoded = true
 	return nil
 }
 
@@ -153,33 +187,71 @@ func (r *rows) Next() bool {
 		return false
 	}
 	if r.given == r.node.Page.Rows {
-		r.more = r.ahead && r.node.Page.Next
+		if !r.fail(r.leave()) {
+			r.more = r.ahead && r.node.Page.Next
+		}
 		return false
 	}
 	if len(r.node.Expand) > 0 {
 		return r.nextBuffered()
 	}
-	if r.given > 0 && r.ahead {
-		if r.fail(r.step()) {
-			return false
-		}
-	}
-	if !r.ahead {
+	if r.given > 0 && r.ahead && r.fail(r.step()) || !r.ahead {
 		return false
 	}
-	r.dec.reset()
-	if r.fail(r.dec.row(r.values, r.cells, r.node)) {
+	if r.json == nil && r.fail(r.decode()) {
 		return false
 	}
 	r.given++
-	if r.given == r.node.Page.Rows && r.node.Page.Read > r.node.Page.Rows {
-		// The row after the page decides about the next link. The current one must stay, so it is copied.
-		r.dec.keep(r.values)
-		r.mark()
-		return !r.fail(r.step())
+	return true
+}
+
+// leave notes the place behind the last row of the page and, where there may be one, looks for the row behind it.
+func (r *rows) leave() error {
+	if r.ended || r.given == 0 || len(r.node.Expand) > 0 {
+		return nil
 	}
-	if r.given == r.node.Page.Rows {
+	r.ended = true
+	if r.version != "" && r.page.Key != nil {
+		if err := r.load(); err != nil {
+			return err
+		}
 		r.mark()
+	}
+	if r.node.Page.Read > r.node.Page.Rows {
+		return r.step()
+	}
+	return nil
+}
+
+// AppendJSON implements plan.JSONRows.
+func (r *rows) AppendJSON(dst []byte, members []plan.Member) ([]byte, bool) {
+	if !r.asked {
+		r.asked = true
+		if c, ok := r.cursor.(engine.JSONCursor); ok && r.writesAll(c, members) {
+			r.json = c
+		}
+	}
+	if r.json == nil {
+		return dst, false
+	}
+	out, ok := r.json.AppendJSON(dst, members)
+	if !ok {
+		_ = r.fail(r.decode())
+	}
+	return out, ok
+}
+
+// writesAll tells whether a cursor can write all members: stored values of the types that their columns are declared with.
+func (r *rows) writesAll(c engine.JSONCursor, members []plan.Member) bool {
+	if len(r.node.Expand) > 0 {
+		return false
+	}
+	for _, m := range members {
+		column := &r.node.Columns[m.Column]
+		_, stored := column.Expr.(*plan.Ref)
+		if !stored || r.dec.texts != nil && r.dec.texts[m.Column] || !c.WritesJSON(m.Column, &column.T) {
+			return false
+		}
 	}
 	return true
 }
@@ -209,6 +281,9 @@ func (r *rows) nextBuffered() bool {
 func (r *rows) Row() []plan.Value {
 	if r.chunk != nil {
 		return r.chunk.row(r.at)
+	}
+	if r.json != nil && !r.ended {
+		_ = r.fail(r.decode())
 	}
 	return r.values
 }

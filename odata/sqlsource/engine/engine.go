@@ -1,6 +1,11 @@
 package engine
 
-import "context"
+import (
+	"context"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
 
 // Kind tells what a Cell holds.
 type Kind uint8
@@ -58,4 +63,15 @@ type Cursor interface {
 	// Row reads the current row into cells, which has the length of the statement's columns.
 	Row(cells []Cell) error
 	Close() error
+}
+
+// JSONCursor is a Cursor that can write values as JSON without making cells of them.
+type JSONCursor interface {
+	Cursor
+	// WritesJSON tells whether AppendJSON may be asked to write the values of a column as those of a type. It is asked once
+	// for each column that is to be written, when there is a row.
+	WritesJSON(column int, t *edm.Type) bool
+	// AppendJSON appends members of the current row, each with a comma behind it. It is false, and dst as long as it was,
+	// where a value is none of its type or has another form than most: then Row and who reads its cells decide.
+	AppendJSON(dst []byte, members []plan.Member) ([]byte, bool)
 }

@@ -123,7 +123,9 @@ type pgxCursor struct {
 	rows pgx.Rows
 	// forms is how the values of each column come; nil until the first row.
 	forms []form
-	arena []byte
+	// written is how AppendJSON writes the values of each column; nil where it is not asked.
+	written []written
+	arena   []byte
 }
 
 func (c *pgxCursor) Next() (bool, error) {

@@ -1,36 +1,32 @@
-package payload
+package scalar
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"math"
 	"math/bits"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // AppendString appends s as a JSON string. Text that is not UTF-8 gets
 // replacement characters, as a document must be valid (RFC 8259, 8.1).
 func AppendString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	if i := clean(s); i < len(s) {
-		dst = append(dst, s[:i]...)
-		dst = appendEscaped(dst, s[i:])
-	} else {
-		dst = append(dst, s...)
+	from := len(dst)
+	dst = append(dst, s...)
+	if i := clean(dst[from:]); i < len(s) {
+		dst = appendEscaped(dst[:from+i], s[i:])
 	}
 	return append(dst, '"')
 }
 
 // clean gives the length of the prefix that needs no escaping: printable ASCII
 // without quote and backslash. It reads eight bytes at a time.
-func clean[T string | []byte](s T) int {
+func clean(s []byte) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		x := load(s, i)
+		x := binary.LittleEndian.Uint64(s[i:])
 		quote, slash := x^low*'"', x^low*'\\'
 		// The lowest flagged byte is right; a borrow can only flag those above it.
 		if m := ((x - low*0x20) | (quote - low) | (slash - low) | x) & high; m != 0 {
@@ -43,12 +39,6 @@ func clean[T string | []byte](s T) int {
 		}
 	}
 	return i
-}
-
-func load[T string | []byte](s T, i int) uint64 {
-	var b [8]byte
-	copy(b[:], s[i:i+8])
-	return binary.LittleEndian.Uint64(b[:])
 }
 
 func appendEscaped[T string | []byte](dst []byte, s T) []byte {
@@ -95,9 +85,9 @@ func decode[T string | []byte](s T, i int) (rune, int) {
 	return utf8.DecodeRune(b[:n])
 }
 
-// appendNumber appends a floating-point number of bitSize bits. NaN and the
+// AppendNumber appends a floating-point number of bitSize bits as JSON has it. NaN and the
 // infinities, which JSON has no number for, are words (OData-JSON 7.1).
-func appendNumber(dst []byte, f float64, bitSize int) []byte {
+func AppendNumber(dst []byte, f float64, bitSize int) []byte {
 	switch {
 	case f == 0: // without a sign, which not every database keeps
 		return append(dst, '0')
@@ -112,15 +102,7 @@ func appendNumber(dst []byte, f float64, bitSize int) []byte {
 		return strconv.AppendFloat(dst, f, 'e', -1, bitSize)
 	}
 	if bitSize == 64 {
-		return scalar.AppendFloat(dst, f)
+		return AppendFloat(dst, f)
 	}
 	return strconv.AppendFloat(dst, f, 'f', -1, bitSize)
-}
-
-// appendBinary appends bytes as base64url, which has no padding (OData-JSON 7.1,
-// ABNF binaryValue).
-func appendBinary(dst, b []byte) []byte {
-	dst = append(dst, '"')
-	dst = base64.RawURLEncoding.AppendEncode(dst, b)
-	return append(dst, '"')
 }

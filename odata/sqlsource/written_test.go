@@ -1,0 +1,88 @@
+package sqlsource_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// cells is a source whose rows cannot write themselves, and says whether they would have.
+type cells struct {
+	odata.Source
+	writes int
+}
+
+func (c *cells) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	rows, err := c.Source.Open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := rows.(plan.JSONRows); ok {
+		c.writes++
+	}
+	return struct{ plan.Rows }{rows}, nil
+}
+
+// TestWrittenAlike holds that rows that a source writes are those that are made of its values: values that fit their
+// column and such as do not, with null and behind the last row of a page.
+func TestWrittenAlike(t *testing.T) {
+	scripts := map[string]struct{ dialect, parameters, script string }{
+		"postgres": {"postgres", "", `CREATE TABLE odd (id int PRIMARY KEY, s smallint, b bigint NOT NULL, n numeric(12,2), free numeric, whole numeric(30,0), t text,
+			v varchar(40), g uuid, d date, at timestamp, zoned timestamptz, f float8, r real, yes boolean, clock time, raw bytea, tiny int);
+			INSERT INTO odd SELECT i, i, i * 1000000000::bigint, i * 0.01, i * 0.1, i, 'x' || i, 'y', gen_random_uuid(), date '2024-01-01' + i,
+				timestamp '2024-01-01 00:00:00.5' + i * interval '1 hour', timestamptz '2024-01-01 00:00:00Z' + i * interval '1 s', i * 0.1, i, i % 2 = 0, '10:00:00', '\x00', i % 100
+				FROM generate_series(1, 30) i;
+			INSERT INTO odd (id, b, n, free, whole, t, d, at, zoned, f, r, tiny) VALUES (31, 0, 'NaN', 'NaN', -0.0, E'a"b\\c\n\u2028ü\t', 'infinity', 'infinity', '-infinity', 'NaN', 'NaN', 300),
+				(32, -1, -0.5, 100.500, 0, '', '0044-03-15 BC', '10000-01-01', '0001-01-01', 'Infinity', 'Infinity', -200), (33, 1, 0, 1e-10, 1e20, NULL, '9999-12-31',
+				'9999-12-31 23:59:59.999999', '1999-12-31 23:59:59.000001', '-0', '1e-30', 127), (34, 2, 12345678.9, 1e30, 5, repeat('ü', 300), NULL, NULL, NULL, 1e21, 1e30, -128),
+				(35, 3, 1, 20, 3, 'x', NULL, NULL, NULL, 1e-7, 0, NULL)`},
+	}
+	for name, c := range scripts {
+		t.Run(name, func(t *testing.T) {
+			cfg := sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{
+				Name: "Odd", Table: "odd", Properties: []sqlsource.Property{{Column: "tiny", Type: "Edm.SByte"}},
+			}}}
+			source := open(t, databaseWith(t, c.dialect, c.parameters, c.script), cfg)
+			hidden := &cells{Source: source}
+			direct, err := odata.New(source.Model(), source, odata.Options{Root: "/"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			byValue, err := odata.New(source.Model(), hidden, odata.Options{Root: "/"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, target := range []string{
+				"Odd", "Odd?$top=3", "Odd?$top=0", "Odd?$skip=28", "Odd?$skip=30&$count=true", "Odd?$skip=35", "Odd?$skip=40", "Odd?$orderby=id desc", "Odd?$filter=id gt 99",
+				"Odd?$select=id,s,b,n,t,v,at,f,yes", "Odd?$select=id,n,free,whole", "Odd?$select=id,t,v,g,d,at,zoned,f", "Odd?$select=id,tiny", "Odd?$select=id,f", "Odd?$select=id,d", "Odd?$select=id,zoned,yes", "Odd?$select=id,at", "Odd?$select=id,g", "Odd?$select=id,n", "Odd?$select=id,free", "Odd?$select=id,r,clock,raw",
+				"Odd?$select=id,n&$skip=30", "Odd?$select=t", "Odd?$select=id,x&$compute=b add 1 as x", "Odd?$select=id,d&$filter=id lt 31", "Odd?$format=csv&$select=id,t", "Odd(7)",
+				"Odd?$select=id,b,n&$format=application/json;IEEE754Compatible=true", "Odd?$select=id,t&$format=application/json;odata.metadata=full",
+				"Odd?$select=id,t&$format=application/json;odata.metadata=none",
+			} {
+				for _, prefer := range []string{"", "maxpagesize=7", "maxpagesize=31", "maxpagesize=35", "omit-values=nulls"} {
+					answer := func(s *odata.Service) string {
+						r := httptest.NewRequest("GET", "http://h/"+strings.ReplaceAll(target, " ", "%20"), nil)
+						r.Header.Set("Prefer", prefer)
+						w := httptest.NewRecorder()
+						s.ServeHTTP(w, r)
+						return w.Header().Get("Link") + strings.ReplaceAll(w.Body.String(), "},{", "},\n{")
+					}
+					if diff := cmp.Diff(answer(byValue), answer(direct)); diff != "" {
+						t.Errorf("%s with %q: - by values, + by the source:\n%s", target, prefer, diff)
+					}
+				}
+			}
+			if hidden.writes == 0 {
+				t.Error("no source writes rows")
+			}
+		})
+	}
+}
