@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -70,3 +71,37 @@ func (s *answering) admit(q *request) (leave func(), err error) {
 }
 
 func admitAll(context.Context, Caller) (func(), error) { return func() {}, nil }
+
+// groupBound are rows of $apply, whose number of groups is bounded.
+type groupBound struct {
+	plan.Rows
+	node *plan.Node
+	err  error
+}
+
+// bounded refuses rows that were computed of more groups than there may be.
+func bounded(n *plan.Node, rows plan.Rows) plan.Rows {
+	if n == nil || n.MaxGroups == 0 {
+		return rows
+	}
+	return &groupBound{Rows: rows, node: n}
+}
+
+// Next implements plan.Rows.
+func (r *groupBound) Next() bool {
+	if r.err != nil || !r.Rows.Next() {
+		return false
+	}
+	if n := r.Rows.Row()[r.node.Groups].Int; n > r.node.MaxGroups {
+		r.err = plan.Exceeded(-1, "apply_groups", r.node.MaxGroups, "$apply makes "+strconv.FormatInt(n, 10)+" groups")
+	}
+	return r.err == nil
+}
+
+// Err implements plan.Rows.
+func (r *groupBound) Err() error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.Rows.Err()
+}

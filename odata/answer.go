@@ -96,6 +96,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		clock.stop()
 		return f
 	}
+	rows = bounded(p.Top, rows)
 	out.hold(admitted{rows, leave}, clock)
 	q.timing.opened = s.opts.Now()
 	if p.Kind != plan.Collection && p.Kind != plan.RawCount && !rows.Next() {

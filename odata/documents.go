@@ -34,10 +34,10 @@ type documents struct {
 	etag string
 }
 
-func newDocuments(m *edm.Model, root string, limits Limits) documents {
+func newDocuments(m *edm.Model, root string, limits Limits, transformations []string) documents {
 	d := documents{model: m, metadata: map[string][]byte{}, tags: map[string]string{}}
 	for _, version := range []string{"4.0", "4.01"} {
-		o := csdl.Options{Version: version, ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions()}
+		o := csdl.Options{Version: version, ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations}
 		d.metadata[version+typeXML] = csdl.XML(m, o)
 		d.metadata[version+typeJSON] = csdl.JSON(m, o)
 		d.tags[version] = etagOf(d.metadata[version+typeXML])

@@ -13,9 +13,11 @@ import (
 
 // planning is the stage that makes a plan of a request.
 type planning struct {
-	binder *bind.Binder
-	opts   *Options
-	cache  *cache
+	// aggregates tells that the source computes $apply.
+	aggregates bool
+	binder     *bind.Binder
+	opts       *Options
+	cache      *cache
 }
 
 // plan gives the plan of a request, from the cache where one is there, and the
@@ -70,6 +72,9 @@ func (s *planning) build(q *request) (*planned, error) {
 		if parsed, err = s.dereference(q, parsed); err != nil {
 			return nil, err
 		}
+	}
+	if len(parsed.Apply) > 0 && !s.aggregates {
+		return nil, faultOf(q.ctx, plan.Errorf(plan.NotImplemented, strings.Index(q.target, "$apply"), "$apply is not supported"))
 	}
 	q.timing.parsed = s.opts.Now()
 	p, err := s.binder.Plan(parsed, bind.Options{

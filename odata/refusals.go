@@ -22,7 +22,7 @@ const (
 // LimitNames are the names that Options.Refused may be told.
 func LimitNames() []string {
 	names := []string{timeoutLimit, slowLimit, fixedLimit}
-	for _, key := range []string{"max_top", "expand_depth", "filter_nodes", "rows", "bytes"} {
+	for _, key := range []string{"max_top", "expand_depth", "filter_nodes", "apply_steps", "apply_groups", "rows", "bytes"} {
 		names = append(names, "odata.limits."+key)
 	}
 	return names

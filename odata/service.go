@@ -31,9 +31,9 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 	report, shared, kept := reporter{s.opts.Logger, s.opts.Refused}, &spools{room: s.opts.Spool}, &cache{}
 	s.read = &pipeline{
 		guard: model.Guard, opts: &s.opts, report: report,
-		plans: planning{binder: binder, opts: &s.opts, cache: kept},
+		plans: planning{aggregates: transformations(source) != nil, binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
-			source: source, documents: newDocuments(model, s.opts.Root, s.opts.Limits), opts: &s.opts, cache: kept, spools: shared,
+			source: source, documents: newDocuments(model, s.opts.Root, s.opts.Limits, transformations(source)), opts: &s.opts, cache: kept, spools: shared,
 		},
 	}
 	s.batch = batches{opts: &s.opts, report: report, spools: shared, read: s.read}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
 // Source reads the rows of a model. It is called by many goroutines at once.
@@ -21,6 +22,21 @@ type Versioned interface {
 	// Version is what Rows.Version would be if the rows were opened now; empty
 	// where it cannot be told. It is called before every answer.
 	Version(ctx context.Context) string
+}
+
+// Aggregator is what a Source can implement to tell that it computes plan.Derived,
+// which is what $apply comes to. Without it $apply is 501.
+type Aggregator interface {
+	// Aggregates is true.
+	Aggregates() bool
+}
+
+// transformations are those of $apply; nil where a source has none.
+func transformations(s Source) []string {
+	if a, ok := s.(Aggregator); !ok || !a.Aggregates() {
+		return nil
+	}
+	return syntax.Transformations()
 }
 
 // Explainer is what a Source can implement to tell how it reads a plan.

@@ -157,13 +157,13 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	t.Helper()
 	same(t, "connections of queries", [2]int{25, 28}, [2]int{o.Connections, o.Concurrent})
-	same(t, "odata.limits", odata.Limits{PageSize: 13, MaxPageSize: 14, MaxTop: 15, ExpandDepth: 16, FilterNodes: 17, Rows: 26, Bytes: 27 << 10}, o.Options.Limits)
+	same(t, "odata.limits", odata.Limits{PageSize: 13, MaxPageSize: 14, MaxTop: 15, ExpandDepth: 16, FilterNodes: 17, ApplySteps: 33, ApplyGroups: 34, Rows: 26, Bytes: 27 << 10}, o.Options.Limits)
 	same(t, "odata.limits.timeout", 18*time.Second, o.Options.Timeout)
 	same(t, "odata.limits.slow_reader", int64(3<<10), o.Options.SlowReader)
 	m := o.Model
 	same(t, "odata.guard", edm.GuardSession, m.Guard)
 	same(t, "sets", []string{
-		"Products Ware session key number, searchable, only tenant eq @user_tenant_id",
+		"Products Ware session key number, searchable, no $apply, only tenant eq @user_tenant_id",
 		"Plain Plain session key id",
 		"reviews reviews session key id",
 	}, described(m.Sets))
@@ -185,6 +185,7 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	ware, firm := m.EntityType("Ware"), m.EntityType("Firm")
 	same(t, "descriptions", []string{"What is for sale", "Before tax", "Who sells", "As registered"},
 		[]string{ware.Description, ware.Property("Price").Description, firm.Description, firm.Property("Name").Description})
+	same(t, "custom aggregates", []string{"sum", "max"}, []string{ware.Property("Price").Aggregate, firm.Property("Name").Aggregate})
 	status, kind := m.Enum("Status"), m.Enum("Kind")
 	if !status.Flags || kind.Flags || len(status.Members) != 2 || len(kind.Members) != 1 {
 		t.Errorf("enums %+v, %+v", status, kind)
@@ -200,6 +201,9 @@ func described(sets []*edm.EntitySet) []string {
 		}
 		if s.Searchable {
 			text += ", searchable"
+		}
+		if s.NoApply && !s.Single() {
+			text += ", no $apply"
 		}
 		if s.Policy != "" {
 			text += ", only " + s.Policy

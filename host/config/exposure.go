@@ -34,6 +34,8 @@ type Limits struct {
 	ExpandDepth *int           `koanf:"expand_depth"`
 	FilterNodes *int           `koanf:"filter_nodes"`
 	Timeout     *time.Duration `koanf:"timeout"`
+	ApplySteps  *int           `koanf:"apply_steps"`
+	ApplyGroups *int64         `koanf:"apply_groups"`
 	Rows        *int64         `koanf:"rows"`
 	Bytes       *int64         `koanf:"bytes"`
 	SlowReader  *int64         `koanf:"slow_reader"`
@@ -50,6 +52,7 @@ type EntitySet struct {
 	Hide   []string `koanf:"hide"`
 	Search []string `koanf:"search"`
 	Filter *string  `koanf:"filter"`
+	Apply  bool     `koanf:"apply"`
 	// Description is the comment of the table when nil.
 	Description *string               `koanf:"description"`
 	Properties  map[string]Property   `koanf:"property"`
@@ -63,6 +66,7 @@ type Property struct {
 	Type      *string `koanf:"type"`
 	Precision *int    `koanf:"precision"`
 	Scale     *int    `koanf:"scale"`
+	Aggregate *string `koanf:"aggregate"`
 	// Description is the comment of the column when nil.
 	Description *string `koanf:"description"`
 }

@@ -206,7 +206,7 @@ func TestDefaults(t *testing.T) {
 		OData: config.OData{
 			Guard: "settled", Discover: []string{}, Pagination: config.Pagination{Default: 200},
 			Limits: config.Limits{
-				ExpandDepth: new(4), FilterNodes: new(1000), Timeout: new(30 * time.Second), Rows: new(int64(5e6)), Bytes: new(int64(4 << 30)), SlowReader: new(int64(4 << 10)),
+				ExpandDepth: new(4), FilterNodes: new(1000), ApplySteps: new(20), ApplyGroups: new(int64(1e6)), Timeout: new(30 * time.Second), Rows: new(int64(5e6)), Bytes: new(int64(4 << 30)), SlowReader: new(int64(4 << 10)),
 			},
 			EntitySets: map[string]config.EntitySet{}, Singletons: map[string]config.EntitySet{}, Enums: map[string]config.Enum{},
 		},

@@ -31,6 +31,7 @@ func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
 	o := c.OData
 	limits := odata.Limits{
 		PageSize: o.Pagination.Default, ExpandDepth: orUnlimited(o.Limits.ExpandDepth), FilterNodes: orUnlimited(o.Limits.FilterNodes),
+		ApplySteps: orUnlimited(o.Limits.ApplySteps), ApplyGroups: orUnlimited(o.Limits.ApplyGroups),
 		Rows: orUnlimited(o.Limits.Rows), Bytes: orUnlimited(o.Limits.Bytes),
 	}
 	if o.Pagination.Max != nil {
@@ -159,13 +160,13 @@ func (c *Config) sets(blocks map[string]EntitySet, kind string) []sqlsource.Enti
 		b := blocks[name]
 		set := sqlsource.EntitySet{
 			Name: name, Table: b.Table, Type: value(b.Type), Guard: value(b.Guard), Key: b.Key, Hide: b.Hide,
-			Search: b.Search, Filter: value(b.Filter), Description: value(b.Description),
+			Search: b.Search, Filter: value(b.Filter), NoApply: !b.Apply, Description: value(b.Description),
 		}
 		path := []string{"odata", kind, name}
 		for _, column := range labels(c, b.Properties, append(path, "property")...) {
 			p := b.Properties[column]
 			set.Properties = append(set.Properties, sqlsource.Property{
-				Column: column, Name: value(p.Name), Type: value(p.Type), Precision: p.Precision, Scale: p.Scale, Description: value(p.Description),
+				Column: column, Name: value(p.Name), Type: value(p.Type), Precision: p.Precision, Scale: p.Scale, Aggregate: value(p.Aggregate), Description: value(p.Description),
 			})
 		}
 		for _, label := range labels(c, b.Complexes, append(path, "complex")...) {

@@ -70,5 +70,8 @@ func (binder *Binder) Plan(req *syntax.Request, o Options) (*plan.Plan, error) {
 	if err := b.applicable(target, &req.Query); err != nil {
 		return nil, err
 	}
+	if len(req.Apply) > 0 {
+		return b.applied(target, &req.Query)
+	}
 	return b.resource(target, &req.Query)
 }

@@ -22,6 +22,9 @@ type binding struct {
 	ranges, nodes, expands int
 	// along is how many rows the pages from the top down to the collection around have, multiplied; tops are those of them
 	// that have a $top, explicit their number.
+	// applySteps counts the transformations of $apply. bits are the places, in a mask, of the paths that not every row has.
+	applySteps  int
+	bits        map[string]int
 	along, tops int64
 	explicit    int
 	// again are the nested options that $levels made of those of the level above.
@@ -35,7 +38,7 @@ func newBinding(binder *Binder, o Options) *binding {
 	o.Limits = o.Limits.WithDefaults()
 	return &binding{
 		binder: binder, Options: o, plan: &plan.Plan{}, along: 1, tops: 1,
-		costs: map[*plan.Computed]cost{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
+		bits: map[string]int{}, costs: map[*plan.Computed]cost{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
 	}
 }
 

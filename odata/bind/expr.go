@@ -19,6 +19,9 @@ type scope struct {
 	// user gives the value of an alias in a row policy. It marks the operator's text: hidden properties exist, no
 	// guard and no policy holds inside, and to-one navigation becomes a Sub, because a policy has no joins.
 	user func(*syntax.Path) (plan.Expr, error)
+	// these is what $these gives, and shape the rows that it is about; nil where there are none.
+	these map[*syntax.These]plan.Expr
+	shape *shape
 	// vars are the range variables of the lambdas around.
 	vars map[string]*plan.Range
 }
@@ -80,6 +83,13 @@ func (s *scope) typedExpr(e syntax.Expr) (plan.Expr, error) {
 		return s.isOf(e)
 	case *syntax.Case:
 		return s.choice(e)
+	case *syntax.These:
+		if x, ok := s.these[e]; ok {
+			return x, nil
+		}
+		return nil, plan.Errorf(plan.NotImplemented, e.At, "$these is supported in $apply, and in what acts on its result")
+	case *syntax.IsDefined:
+		return s.isDefined(e)
 	case *syntax.List:
 		return nil, plan.Errorf(plan.Malformed, e.At, "a list can only stand on the right of in")
 	case *syntax.Object:

@@ -29,7 +29,9 @@ func (s *selection) has(name string) (*selection, bool) {
 func (l *level) fields(q *syntax.Query) error {
 	n := l.node
 	t := n.Set.Type
-	keyColumns(n)
+	if !n.Applied {
+		keyColumns(n)
+	}
 	if n.Ref || n.CountOnly {
 		return nil
 	}
@@ -58,11 +60,14 @@ func (l *level) fields(q *syntax.Query) error {
 			n.Fields = append(n.Fields, topField(n, p, below))
 		}
 	}
-	for _, item := range q.Compute {
-		if _, ok := sel.has(item.As); ok {
-			e := l.computed[item.As]
-			n.Fields = append(n.Fields, plan.Field{Name: item.As, T: e.Type(), Column: column(n, e), Computed: true})
+	for _, name := range l.names(q) {
+		if _, ok := sel.has(name); ok {
+			e := l.computed[name]
+			n.Fields = append(n.Fields, plan.Field{Name: name, T: e.Type(), Column: column(n, e), Computed: true})
 		}
+	}
+	if l.shape != nil {
+		l.appliedFields()
 	}
 	return nil
 }
@@ -159,7 +164,7 @@ func (b *binding) selectOptions(sel *selection, item *syntax.SelectItem, p *edm.
 
 // column gives the index of an expression's cell and adds it when it is new.
 func column(n *plan.Node, e plan.Expr) int {
-	if _, ok := e.(*plan.Ref); ok {
+	if plain(e) {
 		if i := slices.IndexFunc(n.Columns, func(c plan.Column) bool { return plan.Same(c.Expr, e) }); i >= 0 {
 			return i
 		}
@@ -178,7 +183,7 @@ func topField(n *plan.Node, p *edm.Property, sel *selection) plan.Field {
 
 func field(n *plan.Node, path []*edm.Property) plan.Field {
 	p := path[len(path)-1]
-	return plan.Field{Name: p.Name, T: p.Type, Column: column(n, &plan.Ref{Range: n.Query.Range, Path: path, T: p.Type})}
+	return plan.Field{Name: p.Name, T: p.Type, Column: column(n, leaf(n.Query.Range, path))}
 }
 
 func complexField(n *plan.Node, path []*edm.Property, sel *selection) plan.Field {
@@ -197,4 +202,41 @@ func complexField(n *plan.Node, path []*edm.Property, sel *selection) plan.Field
 		}
 	}
 	return f
+}
+
+// names are those of compute, in $apply and beside it.
+func (l *level) names(q *syntax.Query) []string {
+	var out []string
+	if l.shape != nil {
+		out = slices.Clone(l.shape.names)
+	}
+	for _, item := range q.Compute {
+		out = append(out, item.As)
+	}
+	return out
+}
+
+// appliedFields marks the fields that are no properties of the set's type, and those that not every row has, and adds the
+// column that holds the number of groups.
+func (l *level) appliedFields() {
+	n := l.node
+	var mark func(list []plan.Field, path string)
+	mark = func(list []plan.Field, path string) {
+		for i := range list {
+			f := &list[i]
+			if path == "" && l.shape.dynamic[f.Name] {
+				f.Computed = true
+			}
+			if f.Column < 0 {
+				mark(f.Fields, path+f.Name+"/")
+			} else if bit, optional := l.shape.optional[path+f.Name]; optional {
+				f.Defined = &plan.Defined{Column: column(n, l.shape.mask), Bit: bit}
+			}
+		}
+	}
+	mark(n.Fields, "")
+	n.Extended = len(l.shape.names) > 0 && !n.Applied
+	if l.shape.groups != nil {
+		n.Groups, n.MaxGroups = column(n, l.shape.groups), l.Limits.ApplyGroups
+	}
 }

@@ -97,6 +97,8 @@ func (s *scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error)
 	switch {
 	case nav == nil && strings.HasPrefix(seg.Name, "@"):
 		return nil, plan.Errorf(plan.NotImplemented, seg.Pos, "annotations in expressions are not supported")
+	case nav == nil && s.aggregatedAway(seg.Name):
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "the property %q was aggregated away; group by it to keep it", seg.Name)
 	case nav == nil:
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no property %q", seg.Name)
 	case nav.Collection:
@@ -124,7 +126,7 @@ func (s *scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Se
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "%q is a property, not a function", seg.Name)
 	}
 	if len(segs) == 1 {
-		return &plan.Ref{Range: r, Path: path, T: last.Type}, nil
+		return leaf(r, path), nil
 	}
 	next := segs[1]
 	if last.Type.Kind != edm.Complex {

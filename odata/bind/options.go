@@ -15,14 +15,14 @@ func (b *binding) applicable(t *target, q *syntax.Query) error {
 	switch {
 	case t.count:
 		// The number ignores what only shapes the page; such options are read and then forgotten.
-		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$select", "$expand", "$compute", "$count")
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$select", "$expand", "$compute", "$count", "$apply")
 	case t.value:
 	case len(t.props) > 0:
 		allowed = append(allowed, "$select", "$expand")
 	case t.many && t.ref:
 		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$count", "$compute")
 	case t.many:
-		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$count", "$compute", "$select", "$expand")
+		allowed = append(allowed, "$filter", "$search", "$orderby", "$top", "$skip", "$count", "$compute", "$select", "$expand", "$apply")
 	case !t.ref:
 		allowed = append(allowed, "$select", "$expand", "$compute")
 	}
@@ -119,26 +119,29 @@ type level struct {
 	*binding
 	*scope
 	node *plan.Node
+	// shape is what $apply has made; nil where there is none.
+	shape *shape
 }
 
-// node binds the query options of one level, in the order of OData-Protocol 11.2.1.
+// node binds the query options of one level.
 func (b *binding) node(n *plan.Node, q *syntax.Query, depth int) error {
-	l := &level{b, b.scope(n.Query.Range), n}
-	r := n.Query.Range
+	l := &level{binding: b, scope: b.scope(n.Query.Range), node: n}
 	if depth == 0 {
-		l.it = r // $it is the instance of the resource path, not of an expanded one
+		l.it = n.Query.Range // $it is the instance of the resource path, not of an expanded one
 	}
+	return b.nodeOf(l, q, depth)
+}
+
+// nodeOf binds the query options of a level, in the order of OData-Protocol 11.2.1.
+func (b *binding) nodeOf(l *level, q *syntax.Query, depth int) error {
+	n := l.node
 	if err := l.computeItems(q.Compute); err != nil {
 		return err
 	}
 	if q.Search != nil {
-		if !r.Set.Searchable {
-			return plan.Errorf(plan.NotImplemented, q.Search.Pos, "%q cannot be searched", r.Set.Name)
-		}
-		if err := b.countSearch(q.Search); err != nil {
+		if err := l.search(q.Search); err != nil {
 			return err
 		}
-		n.Query.Search = search(q.Search)
 	}
 	if q.Filter != nil {
 		f, err := l.condition(q.Filter)
@@ -171,6 +174,18 @@ func (b *binding) node(n *plan.Node, q *syntax.Query, depth int) error {
 	return nil
 }
 
+func (l *level) search(in *syntax.Search) error {
+	if l.shape != nil {
+		return l.searched(l.shape, in)
+	}
+	set := l.node.Query.Range.Set
+	if !set.Searchable {
+		return plan.Errorf(plan.NotImplemented, in.Pos, "%q cannot be searched", set.Name)
+	}
+	l.node.Query.Search = search(in)
+	return l.countSearch(in)
+}
+
 func (b *binding) window(n *plan.Node, q *syntax.Query) error {
 	if top := b.Limits.MaxTop; top > 0 && q.Top != nil && *q.Top > top {
 		return plan.Exceeded(optionPos(q, "$top"), "max_top", top, "$top is "+strconv.FormatInt(*q.Top, 10))
@@ -191,28 +206,46 @@ func optionPos(q *syntax.Query, name string) int {
 	return -1
 }
 
-// order binds $orderby and appends the key, so that the order is total. What an earlier item has decided on is left out.
+// order binds $orderby and appends the key, so that the order is total, or the order that $apply has given. What an earlier
+// item has decided on is left out.
 func (l *level) order(items []syntax.OrderItem) error {
 	q := l.node.Query
+	list, err := l.orderItems(q.Order, items)
+	if err != nil {
+		return err
+	}
+	if l.shape != nil {
+		for _, o := range l.shape.order {
+			list = appendOrder(list, o)
+		}
+		q.Order = list
+		return nil
+	}
+	for _, p := range q.Range.Set.Type.Key {
+		list = appendOrder(list, plan.Order{Expr: &plan.Ref{Range: q.Range, Path: []*edm.Property{p}, T: p.Type}})
+	}
+	q.Order = list
+	return nil
+}
+
+// orderItems binds the items of $orderby behind others.
+func (l *level) orderItems(list []plan.Order, items []syntax.OrderItem) ([]plan.Order, error) {
 	for _, item := range items {
 		e, err := l.bind(item.Expr)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if k := e.Type().Kind; k == edm.Complex || k == edm.Entity || k == edm.Stream || e.Type().Collection {
-			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", describe(item.Expr))
+			return nil, plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", describe(item.Expr))
 		}
 		if err := l.admit(e, item.Expr.Pos()); err != nil {
-			return err
+			return nil, err
 		}
 		if _, constant := e.(*plan.Literal); !constant {
-			q.Order = appendOrder(q.Order, plan.Order{Expr: e, Desc: item.Desc})
+			list = appendOrder(list, plan.Order{Expr: e, Desc: item.Desc})
 		}
 	}
-	for _, p := range q.Range.Set.Type.Key {
-		q.Order = appendOrder(q.Order, plan.Order{Expr: &plan.Ref{Range: q.Range, Path: []*edm.Property{p}, T: p.Type}})
-	}
-	return nil
+	return list, nil
 }
 
 func appendOrder(list []plan.Order, item plan.Order) []plan.Order {

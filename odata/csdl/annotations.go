@@ -11,6 +11,8 @@ type Options struct {
 	ExpandDepth int
 	// FilterFunctions are the functions that $filter knows.
 	FilterFunctions []string
+	// Transformations are those of $apply; empty where there is no $apply.
+	Transformations []string
 }
 
 func (o Options) version() string {
@@ -25,7 +27,7 @@ func (o Options) version() string {
 // every set is missing.
 const level = "Intermediate"
 
-// annotation is a term with its value: a bool, an int, a string, an enumMember,
+// annotation is a term, with "#" and its qualifier behind it where it has one, and its value: a bool, an int, a string, an enumMember,
 // a record, or a collection (a slice of such values).
 type annotation struct {
 	term  string
@@ -51,6 +53,7 @@ func vocabularies() []vocabulary {
 	return []vocabulary{
 		{"Core", "Org.OData.Core.V1", base + "Org.OData.Core.V1"},
 		{"Capabilities", "Org.OData.Capabilities.V1", base + "Org.OData.Capabilities.V1"},
+		{"Aggregation", "Org.OData.Aggregation.V1", base + "Org.OData.Aggregation.V1"},
 	}
 }
 
@@ -112,7 +115,7 @@ func ofSet(s *edm.EntitySet, o Options) []annotation {
 	if o.ExpandDepth > 0 {
 		out = append(out, annotation{"Capabilities.ExpandRestrictions", record{{"MaxLevels", o.ExpandDepth}}})
 	}
-	return out
+	return append(out, aggregation(s, o)...)
 }
 
 // group are the annotations of one target, apart from it (OData-CSDL 14.2.1).

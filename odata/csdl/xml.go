@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
@@ -140,7 +141,12 @@ func (w *xmlWriter) entitySet(element, typeAttr string, s *edm.EntitySet) {
 
 func (w *xmlWriter) annotations(list []annotation) {
 	for _, a := range list {
-		w.valued("Annotation", []string{"Term", a.term}, a.value)
+		term, qualifier, qualified := strings.Cut(a.term, "#")
+		attrs := []string{"Term", term}
+		if qualified {
+			attrs = append(attrs, "Qualifier", qualifier)
+		}
+		w.valued("Annotation", attrs, a.value)
 	}
 }
 

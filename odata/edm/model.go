@@ -61,7 +61,9 @@ type EntitySet struct {
 	// properties, and may name @user_COLUMN. Only package bind reads it, and it never reaches a client.
 	Policy string
 	// Searchable tells whether $search works on the set.
-	Searchable  bool
+	Searchable bool
+	// NoApply tells that the set does not take $apply.
+	NoApply     bool
 	Description string
 	// single is set for the set that stands behind a singleton.
 	single bool

@@ -155,6 +155,9 @@ type Property struct {
 	Nullable bool
 	// Description becomes Core.Description; empty for none.
 	Description string
+	// Aggregate makes the property a custom aggregate of $apply: one of Aggregates, by which it is aggregated where a client
+	// names no method. Empty for none.
+	Aggregate string
 	// Immutable and Computed become the Core terms of these names.
 	Immutable, Computed bool
 }

@@ -28,6 +28,8 @@ type Config struct {
 //	                 Duration or Int32; Date and TimeOfDay for time.Time; or the name of a complex type
 //	precision=N      of a Decimal: its significant digits
 //	scale=N          of a Decimal: its digits behind the point
+//	aggregate=NAME   a custom aggregate of $apply: sum, min, max, average, countdistinct, or unit for the one value that
+//	                 all rows have, else null
 //
 // The types are bool, the integers (uint64 becomes a Decimal), float32 and float64, string, []byte (Binary), [16]byte
 // (Guid), time.Time (DateTimeOffset), time.Duration, and apd.Decimal. A pointer, or a struct like sql.NullString whose
@@ -50,7 +52,9 @@ type Set struct {
 	// Guard is "session", "settled" or "none"; that of the Config when empty.
 	Guard string
 	// Filter is a row policy in $filter syntax; hidden properties and @user_COLUMN may stand in it.
-	Filter      string
+	Filter string
+	// NoApply turns $apply off for the set.
+	NoApply     bool
 	Description string
 	Navigations []Navigation
 }

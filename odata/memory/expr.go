@@ -19,6 +19,8 @@ type compiler struct {
 	home map[*plan.Computed]int
 	// computed are those that are compiled.
 	computed map[*plan.Computed]value
+	// results is where the aggregates of $apply have what they have come to.
+	results map[*plan.Aggregate]*plan.Value
 	// ranges is more than the largest number of a range.
 	ranges int
 	err    error
@@ -45,6 +47,11 @@ func (c *compiler) expr(e plan.Expr) value {
 			return c.choice(e)
 		}
 		return c.call(e)
+	case *plan.Cell:
+		return c.cell(e)
+	case *plan.Aggregate:
+		result := c.results[e]
+		return func(*env) plan.Value { return *result }
 	case *plan.Computed:
 		return c.once(e)
 	case *plan.Sub:
@@ -86,6 +93,21 @@ func (c *compiler) ref(e *plan.Ref) value {
 			return plan.Value{Null: true}
 		}
 		return r[at]
+	}
+}
+
+// cell is a column of a row that was computed.
+func (c *compiler) cell(e *plan.Cell) value {
+	id, at := e.Range.ID, e.Column
+	c.ranges = max(c.ranges, id+1)
+	if e.Range.Derived.Whole {
+		at += len(c.source.bySet[e.Range.Set].cells)
+	}
+	return func(env *env) plan.Value {
+		if r := env.rows[id]; r != nil {
+			return r[at]
+		}
+		return plan.Value{Null: true}
 	}
 }
 

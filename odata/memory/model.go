@@ -148,7 +148,7 @@ func (b *builder) addSet(cfg Set, isSingle bool) {
 		t.Name = cfg.Name
 	}
 	s := &set{cfg: cfg, goes: goes, columns: map[*edm.Property]*column{}, byName: map[string]int{}, at: len(b.sets)}
-	es := edm.EntitySet{Name: cfg.Name, Type: t, Guard: guard, Policy: cfg.Filter, Description: cfg.Description}
+	es := edm.EntitySet{Name: cfg.Name, Type: t, Guard: guard, Policy: cfg.Filter, NoApply: cfg.NoApply, Description: cfg.Description}
 	for _, f := range fields {
 		b.property(place, s, t, f)
 	}
@@ -178,6 +178,9 @@ func (b *builder) property(place string, s *set, t *edm.EntityType, f field) {
 		}
 		p.Type, p.Nullable = s.cells[at].typ, s.cells[at].nullable
 		s.columns[p], s.byName[f.name] = &column{at: at}, at
+		if p.Aggregate = f.tag.aggregate; p.Aggregate != "" && !edm.CanAggregate(p.Aggregate, p.Type.Kind) {
+			b.fault(place, "property %q: the aggregate %q does not work on Edm.%s", f.name, p.Aggregate, p.Type.Kind)
+		}
 		if f.tag.search {
 			if p.Type.Kind != edm.String {
 				b.fault(place, "property %q: only text can be searched", f.name)

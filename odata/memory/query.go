@@ -19,6 +19,8 @@ type env struct {
 	slots []slot
 	steps int
 	err   error
+	// derived holds the rows of those that were computed.
+	derived map[*derived][]row
 }
 
 // slot is a value that was computed in a turn of a range; the first turn is 1.
@@ -45,9 +47,11 @@ func (e *env) stopped() bool {
 
 // query is a plan.Query that is ready to run.
 type query struct {
-	id   int
-	set  *set
-	link *link
+	id  int
+	set *set
+	// derived is where the rows come from when they are not those of the set.
+	derived *derived
+	link    *link
 	// outer is the range that the rows are linked from, by the row of from when that is not nil.
 	outer int
 	from  *query
@@ -74,6 +78,12 @@ func (c *compiler) query(q *plan.Query) *query {
 	r := q.Range
 	out := &query{id: r.ID, set: c.source.bySet[r.Set]}
 	c.ranges = max(c.ranges, r.ID+1)
+	if r.Derived != nil {
+		out.derived = c.derived(r)
+		if q.From != nil {
+			out.from = c.query(q.From)
+		}
+	}
 	for _, x := range q.Computed {
 		c.home[x] = r.ID
 	}
@@ -174,6 +184,9 @@ func (q *query) stand(e *env, r row) {
 
 // candidates are the rows that the query selects from.
 func (q *query) candidates(e *env) []row {
+	if q.derived != nil {
+		return q.derived.rows(e)
+	}
 	t := e.state.tables[q.set.at]
 	switch {
 	case q.link != nil:

@@ -89,6 +89,9 @@ type rows struct {
 // open finds the rows of the page. With counted only their number is wanted.
 func (r *rows) open(counted bool) error {
 	n, p := r.node, r.node.plan.Page
+	if n.query.derived != nil && n.query.from != nil && !n.query.from.first(r.env) {
+		return &plan.Error{Kind: plan.NotFound, Pos: -1, Message: "there is no such resource"}
+	}
 	var all []sorted
 	r.node.query.each(r.env, func() bool {
 		r.count++

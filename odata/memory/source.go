@@ -54,6 +54,9 @@ func New(cfg Config) (*Source, error) {
 // Model is the model of the sets.
 func (s *Source) Model() *edm.Model { return s.model }
 
+// Aggregates tells that $apply is computed. See odata.Aggregator.
+func (s *Source) Aggregates() bool { return true }
+
 // Replace copies new rows into a set or singleton, in place of all that it had; rows is a slice of the same struct type
 // as before, or of pointers to it. Requests see either the old rows or the new ones, and one that is under way goes on
 // with the old ones. After an error nothing has changed.
@@ -97,12 +100,12 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
-	c := &compiler{source: s, home: map[*plan.Computed]int{}, computed: map[*plan.Computed]value{}}
+	c := &compiler{source: s, home: map[*plan.Computed]int{}, computed: map[*plan.Computed]value{}, results: map[*plan.Aggregate]*plan.Value{}}
 	top := c.node(p.Top)
 	if c.err != nil {
 		return nil, c.err
 	}
-	e := &env{ctx: ctx, state: s.state.Load(), rows: make([]row, c.ranges), turns: make([]int, c.ranges), slots: make([]slot, len(c.computed))}
+	e := &env{ctx: ctx, state: s.state.Load(), rows: make([]row, c.ranges), turns: make([]int, c.ranges), slots: make([]slot, len(c.computed)), derived: map[*derived][]row{}}
 	r := &rows{env: e, node: top}
 	if err := r.open(p.Kind == plan.RawCount); err != nil {
 		return nil, err

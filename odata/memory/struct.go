@@ -26,7 +26,7 @@ type field struct {
 // tag is the text behind the name in an odata tag.
 type tag struct {
 	key, search, hide bool
-	typ               string
+	typ, aggregate    string
 	precision, scale  int
 	// scaled tells that a scale is given.
 	scaled bool
@@ -157,13 +157,15 @@ func parseTag(options []string) (tag, error) {
 			t.hide = true
 		case "type":
 			t.typ = strings.TrimPrefix(value, "Edm.")
+		case "aggregate":
+			t.aggregate = value
 		case "precision":
 			t.precision, err = strconv.Atoi(value)
 		case "scale":
 			t.scaled = true
 			t.scale, err = strconv.Atoi(value)
 		default:
-			err = errors.New("there are key, search, hide, type, precision, and scale")
+			err = errors.New("there are key, search, hide, type, precision, scale, and aggregate")
 		}
 		if err != nil {
 			return t, fmt.Errorf("the odata tag has an unknown option %q: %w", o, err)

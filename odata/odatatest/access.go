@@ -84,5 +84,5 @@ func refused() []check {
 		"Things?$filter=lines/any(l:x/qty eq 1)", "Things?$filter=Status eq Test.Status'Nope'",
 	), bad(400, "Things(1)/lines(1)/nope", "Things(1)/$value/x", "Things?$filter=born gt now()"),
 		bad(404, "Things('1')", "Devices(1)", "Things(1.5)", "Nope", "Things(1)/nope", "Things/nope(1)", "Things(1)/name/nope"),
-		bad(501, "Things?$apply=aggregate(id with sum as s)", "$all", "Things?$index=1", "$crossjoin(Things,Lines)", "Things?$deltatoken=1"))
+		bad(501, "Things?$apply=join(lines as l)", "Things?$expand=lines($apply=aggregate($count as n))", "$all", "Things?$index=1", "$crossjoin(Things,Lines)", "Things?$deltatoken=1"))
 }

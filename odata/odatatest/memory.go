@@ -70,7 +70,7 @@ func memorySet(s sqlsource.EntitySet, tables map[string]Table) memory.Set {
 	if len(s.Key) > 0 {
 		t.Key = s.Key
 	}
-	out := memory.Set{Name: s.Name, Type: s.Type, Guard: s.Guard, Filter: s.Filter, Rows: records(t, s)}
+	out := memory.Set{Name: s.Name, Type: s.Type, Guard: s.Guard, Filter: s.Filter, NoApply: s.NoApply, Rows: records(t, s)}
 	for _, n := range s.Navigations {
 		nav := memory.Navigation{Name: n.Name, To: n.To, Many: n.Many, On: n.On}
 		if n.Via != "" {
@@ -92,6 +92,9 @@ func records(t Table, s sqlsource.EntitySet) any {
 		for _, p := range s.Properties {
 			if p.Column == name && p.Name != "" {
 				tag = p.Name
+			}
+			if p.Column == name && p.Aggregate != "" {
+				tag += ",aggregate=" + p.Aggregate
 			}
 			if p.Column == name && p.Type != "" {
 				tag += ",type=" + p.Type

@@ -220,7 +220,7 @@ func applied(t *testing.T, doc []byte) {
 func vocabularies(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	for _, alias := range []string{"Core", "Capabilities"} {
+	for _, alias := range []string{"Core", "Capabilities", "Aggregation"} {
 		text, err := os.ReadFile("testdata/Org.OData." + alias + ".V1.json")
 		if err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func Run(t *testing.T, s Subject) {
 	for topic, list := range map[string][]check{
 		"values": values(), "keys": keys(), "filters": filters(), "order": order(), "select": selects(), "expand": expands(),
 		"search": searches(), "compute": computes(), "names": names(), "access": access(), "rows": policies(), "refused": refused(),
-		"conformity": conformity(), "required": required(), "decimals": decimals(), "doubles": doubles(), "ranges": ranges(),
+		"conformity": conformity(), "required": required(), "decimals": decimals(), "doubles": doubles(), "ranges": ranges(), "apply": applies(),
 		"tables": tables(),
 	} {
 		t.Run(topic, func(t *testing.T) {

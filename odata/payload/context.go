@@ -72,6 +72,18 @@ func propertyPath(n *plan.Node) []*edm.Property {
 // everything is selected is listed in 4.01 only.
 func (e *Encoder) selectList(dst []byte, n *plan.Node) []byte {
 	switch {
+	case n.Applied:
+		dst = appendStructure(dst, n.Fields)
+		if len(dst) == 0 {
+			dst = append(dst, "@Core.AnyStructure"...)
+		}
+	case n.Extended && !n.Explicit:
+		dst = append(dst, '*')
+		for _, f := range n.Fields {
+			if f.Computed {
+				dst = AppendEscaped(comma(dst), f.Name)
+			}
+		}
 	case n.Explicit && complete(n):
 		dst = append(dst, '*')
 	case n.Explicit:
@@ -133,6 +145,24 @@ func appendSelected(dst []byte, prefix string, f plan.Field) []byte {
 		}
 	}
 	return AppendEscaped(dst, f.Name)
+}
+
+// appendStructure appends the fields that all rows of a result of $apply have (OData
+// Data Aggregation 3.1.1).
+func appendStructure(dst []byte, list []plan.Field) []byte {
+	for _, f := range list {
+		switch {
+		case f.Defined != nil:
+		case f.Column >= 0:
+			dst = AppendEscaped(comma(dst), f.Name)
+		default:
+			if inner := appendStructure(nil, f.Fields); len(inner) > 0 {
+				dst = AppendEscaped(comma(dst), f.Name)
+				dst = append(append(append(dst, '('), inner...), ')')
+			}
+		}
+	}
+	return dst
 }
 
 func comma(dst []byte) []byte {

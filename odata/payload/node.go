@@ -33,7 +33,8 @@ type field struct {
 	quoted     bool
 	omitNull   bool
 	fields     []field // of a complex value
-	complex    string  // the @odata.type member of a complex value, if it has one
+	defined    *plan.Defined
+	complex    string // the @odata.type member of a complex value, if it has one
 }
 
 // expansion is an expanded navigation property.
@@ -93,13 +94,13 @@ func (e *Encoder) fields(list []plan.Field) []field {
 		if f.T.Kind == edm.Stream { // its value has a URL of its own
 			continue
 		}
-		c := field{name: member(f.Name), typ: f.T, column: f.Column, quoted: e.Format.IEEE754, omitNull: e.OmitNulls}
+		c := field{name: member(f.Name), typ: f.T, column: f.Column, quoted: e.Format.IEEE754, omitNull: e.OmitNulls, defined: f.Defined}
 		if e.Format.Metadata == header.Full || f.Computed && e.Format.Metadata == header.Minimal {
 			c.annotation = e.annotation(f.T)
 		}
 		if f.Column < 0 {
 			c.fields, c.annotation = e.fields(f.Fields), ""
-			if e.Format.Metadata == header.Full {
+			if e.Format.Metadata == header.Full && f.T.Complex.Name != "" {
 				c.complex = `"@odata.type":` + quote("#"+f.T.QualifiedName(e.Namespace))
 			}
 		}
@@ -180,6 +181,8 @@ func (n *node) write(w *Writer, rows plan.Rows) error {
 	switch {
 	case n.plan.Ref:
 		w.buf = n.url(append(w.buf, `"@odata.id":"`...), row, `",`)
+	case n.full && n.plan.Applied:
+		w.Raw(`"@odata.id":null,`)
 	case n.full:
 		w.buf = n.control(w.buf, row)
 	case n.named:
@@ -200,7 +203,7 @@ func (n *node) write(w *Writer, rows plan.Rows) error {
 
 // append appends the member with a comma behind it.
 func (f *field) append(dst []byte, row []plan.Value) []byte {
-	if f.omitNull && f.column >= 0 && row[f.column].Null {
+	if f.omitNull && f.column >= 0 && row[f.column].Null || f.absent(row) {
 		return dst
 	}
 	dst = append(dst, f.name...)
@@ -210,6 +213,23 @@ func (f *field) append(dst []byte, row []plan.Value) []byte {
 		dst = appendJSON(dst, &row[f.column], &f.typ, f.quoted)
 	}
 	return append(dst, ',')
+}
+
+// absent tells whether a row does not have the field: a concat of $apply has put rows of several structures together. A
+// structure without any member is not there either.
+func (f *field) absent(row []plan.Value) bool {
+	switch {
+	case f.defined != nil:
+		return row[f.defined.Column].Int>>f.defined.Bit&1 == 0
+	case f.column >= 0 || len(f.fields) == 0:
+		return false
+	}
+	for i := range f.fields {
+		if !f.fields[i].absent(row) {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *field) members(dst []byte, row []plan.Value) []byte {

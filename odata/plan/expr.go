@@ -2,7 +2,7 @@ package plan
 
 import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
-// Expr is a typed expression: one of *Literal, *Ref, *Call, *Sub, *Computed.
+// Expr is a typed expression: one of *Literal, *Ref, *Cell, *Call, *Sub, *Computed, *Aggregate.
 //
 // Null logic is that of OData-URL 5.1.1.1 and not that of SQL: comparisons with one null operand are false (ne: true),
 // two nulls are equal; and, or, not know three values; every other function of null is null.
@@ -85,6 +85,9 @@ type Range struct {
 	// Policy must hold for a row to exist at all; nil when there is none. It is an expression over this range, and
 	// the ranges inside of it have no policy of their own: it is the operator's word.
 	Policy Expr
+	// Derived is where the rows come from when they are no longer those of Set as they are stored: transformations of
+	// $apply have computed them. Set then tells what they are presented as; its guard and policy held before. Nil otherwise.
+	Derived *Derived
 	// Outer and Nav are set when the range goes over the targets of a navigation property of another range's entity.
 	// Both are nil for a range over the whole set.
 	Outer *Range

@@ -23,19 +23,25 @@ type Limits struct {
 	// left out; 1,000 when zero. Parameter aliases count each time that they are put in, a $compute expression counts
 	// once, and each use of its name as one.
 	FilterNodes int
+	// ApplySteps bounds the transformations of $apply, those inside of others included; 20 when zero.
+	ApplySteps int
+	// ApplyGroups bounds the groups that one transformation of $apply makes; 1,000,000 when zero.
+	ApplyGroups int64
 	// Rows bounds the rows of an answer, expanded ones included; 5,000,000 when zero.
 	Rows int64
 	// Bytes bounds an answer before it is compressed; 4 GiB when zero.
 	Bytes int64
 }
 
-// Unlimited as ExpandDepth, FilterNodes, Rows or Bytes is no limit.
+// Unlimited as ExpandDepth, FilterNodes, ApplySteps, ApplyGroups, Rows or Bytes is no limit.
 const Unlimited = -1
 
 // WithDefaults puts the defaults in place of zeros, and the largest number in place of no limit.
 func (l Limits) WithDefaults() Limits {
 	l.ExpandDepth = orDefault(l.ExpandDepth, 4, math.MaxInt)
 	l.FilterNodes = orDefault(l.FilterNodes, 1000, math.MaxInt)
+	l.ApplySteps = orDefault(l.ApplySteps, 20, math.MaxInt)
+	l.ApplyGroups = orDefault(l.ApplyGroups, 1_000_000, math.MaxInt64)
 	l.Rows = orDefault(l.Rows, 5_000_000, math.MaxInt64)
 	l.Bytes = orDefault(l.Bytes, 4<<30, math.MaxInt64)
 	return l

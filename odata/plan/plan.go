@@ -71,6 +71,16 @@ type Node struct {
 	Key []int
 	// Fields are what to write, in order.
 	Fields []Field
+	// Applied tells that the rows are no entities: $apply has made other structures of them, which have no key and no
+	// links.
+	Applied bool
+	// Extended tells that compute of $apply has given the entities fields besides their properties, which stand in the
+	// context URL.
+	Extended bool
+	// Groups is the index of the column that tells, in each row, how many groups $apply has made on the way to it, which
+	// may not be more than MaxGroups; -1 for none, also where MaxGroups is 0.
+	Groups    int
+	MaxGroups int64
 	// Explicit tells that the client chose the fields with $select.
 	Explicit bool
 	// Links are the navigation properties that $select names. They stand in the context URL; their links are part of
@@ -109,6 +119,14 @@ type Field struct {
 	// Column is the index of the cell; -1 for a complex property, which has Fields instead.
 	Column int
 	Fields []Field
-	// Computed marks the result of $compute, which is no property of the type.
+	// Computed marks the result of $compute, or one of $apply, which is no property of the type.
 	Computed bool
+	// Defined tells which rows have the field at all, after a concat of $apply; nil for all.
+	Defined *Defined
+}
+
+// Defined is a bit of a column: a row has the field where it is set.
+type Defined struct {
+	Column int
+	Bit    int
 }

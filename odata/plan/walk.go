@@ -7,7 +7,7 @@ import (
 )
 
 // Walk calls visit for an expression and, where visit returns true, for what is directly below it: the arguments of a
-// Call; the key, filter, order and value of a Sub. Row policies and joins of ranges are not below an expression, nor is
+// Call; the parts of an Aggregate; the key, filter, order and value of a Sub. Row policies and joins of ranges are not below an expression, nor is
 // what a Computed stands for.
 func Walk(e Expr, visit func(Expr) bool) {
 	if e == nil || !visit(e) {
@@ -18,6 +18,8 @@ func Walk(e Expr, visit func(Expr) bool) {
 		for _, a := range e.Args {
 			Walk(a, visit)
 		}
+	case *Aggregate:
+		e.walk(visit)
 	case *Sub:
 		Walk(e.Query.Key, visit)
 		Walk(e.Query.Filter, visit)
@@ -51,6 +53,9 @@ func Same(a, b Expr) bool {
 	case *Ref:
 		b, ok := b.(*Ref)
 		return ok && a.Range == b.Range && slices.Equal(a.Path, b.Path)
+	case *Cell:
+		b, ok := b.(*Cell)
+		return ok && a.Range == b.Range && a.Column == b.Column
 	case *Call:
 		b, ok := b.(*Call)
 		return ok && a.Name == b.Name && a.T.Kind == b.T.Kind && slices.EqualFunc(a.Args, b.Args, Same)

@@ -133,7 +133,7 @@ func (b *builder) attach(s *set, single bool) {
 	if typeName == b.model.Container {
 		b.model.Container = "Service" + b.model.Container
 	}
-	es := edm.EntitySet{Name: c.Name, Type: t, Guard: guard, Policy: c.Filter, Description: description}
+	es := edm.EntitySet{Name: c.Name, Type: t, Guard: guard, NoApply: c.NoApply, Policy: c.Filter, Description: description}
 	b.model.Types = append(b.model.Types, t)
 	s.edm = b.model.Add(es, single)
 	s.stored = &sqltext.Table{

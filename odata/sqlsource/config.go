@@ -48,6 +48,8 @@ type EntitySet struct {
 	Search []string
 	// Filter is a row policy in $filter syntax.
 	Filter string
+	// NoApply turns $apply off for the set.
+	NoApply bool
 	// Description is for people; the comment of the table when empty.
 	Description string
 	Properties  []Property
@@ -62,6 +64,9 @@ type Property struct {
 	Name string
 	// Type is the name of an Enum, or of an Edm type with or without "Edm."; as found when empty.
 	Type string
+	// Aggregate makes the property a custom aggregate of $apply: sum, min, max, average, countdistinct, or unit for the one
+	// value that all rows have, else null. Empty for none.
+	Aggregate string
 	// Precision and Scale are facets of the type; nil for none.
 	Precision, Scale *int
 	// Description is for people; the comment of the column when empty.

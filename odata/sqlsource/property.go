@@ -83,6 +83,10 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 	if p.Description != "" {
 		out.Description = p.Description
 	}
+	if out.Aggregate = p.Aggregate; p.Aggregate != "" && !edm.CanAggregate(p.Aggregate, out.Type.Kind) {
+		b.report(s.at("property", c.Name, "aggregate"), quoted(p.Aggregate)+" does not work on Edm."+out.Type.Kind.String(),
+			"use one of "+strings.Join(edm.Aggregates(), ", ")+": sum and average are for numbers, min, max and unit for what has an order")
+	}
 	if p.Precision != nil {
 		out.Type.Precision = *p.Precision
 	}

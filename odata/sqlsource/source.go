@@ -140,6 +140,9 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 // Model is the model of what is exposed.
 func (s *Source) Model() *edm.Model { return s.model }
 
+// Aggregates tells that $apply is computed by the database. See odata.Aggregator.
+func (s *Source) Aggregates() bool { return true }
+
 // Broken lists what was passed over. No set of the Config names any of it: New refuses that.
 func (s *Source) Broken() []BrokenTable { return s.broken }
 

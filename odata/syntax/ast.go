@@ -96,6 +96,9 @@ type Lambda struct {
 type Query struct {
 	// Options are all options in the order sent, custom ones too.
 	Options []Option
+	// Apply is empty without $apply; only the top level has it (OData Data
+	// Aggregation 3).
+	Apply []Step
 	// Filter is nil without $filter (OData-URL 5.1.2).
 	Filter Expr
 	// OrderBy is empty without $orderby (OData-URL 5.1.5).

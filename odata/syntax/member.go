@@ -46,8 +46,12 @@ func (p *parser) variable() (Expr, error) {
 	at := p.I
 	to := p.ScanIdent(at + 1)
 	root := p.Text[at:to]
+	if root == "$these" {
+		p.I = to
+		return p.these(at)
+	}
 	if root != "$it" && root != "$this" && root != "$root" {
-		return nil, p.Malformed(at, "unknown variable %q; there are $it, $this and $root", root)
+		return nil, p.Malformed(at, "unknown variable %q; there are $it, $this, $these and $root", root)
 	}
 	path, err := p.newPath(at, root)
 	if err != nil {

@@ -32,6 +32,8 @@ func (p *parser) call(at int, name string) (Expr, error) {
 		return p.typeTest(at, key)
 	case "case":
 		return p.caseExpr(at)
+	case "isdefined":
+		return p.isDefined(at)
 	}
 	canonical, least, most := p.function(strings.ToLower(name))
 	if canonical == "" || canonical != name && !p.AnyCase {

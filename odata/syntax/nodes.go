@@ -3,7 +3,7 @@ package syntax
 import "github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 
 // Expr is a node of an expression: *Literal, *Path, *Binary, *Unary, *Call,
-// *Cast, *IsOf, *Case, *List or *Object.
+// *Cast, *IsOf, *Case, *List, *Object, *These or *IsDefined.
 type Expr interface {
 	// Pos is the byte offset of the node in the input of the parse, of an operator
 	// for *Binary.
@@ -127,6 +127,19 @@ type Member struct {
 	Value Expr
 }
 
+// These is $these/aggregate(Item), a value of all rows that the expression is
+// evaluated for, or $these/$count, which has no Item (OData Data Aggregation 3.6).
+type These struct {
+	At   int
+	Item *AggregateItem
+}
+
+// IsDefined is isdefined(Path) (OData Data Aggregation 3.7).
+type IsDefined struct {
+	At   int
+	Path *Path
+}
+
 // Pos implements Expr.
 func (e *Literal) Pos() int { return e.At }
 
@@ -156,3 +169,9 @@ func (e *List) Pos() int { return e.At }
 
 // Pos implements Expr.
 func (e *Object) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *These) Pos() int { return e.At }
+
+// Pos implements Expr.
+func (e *IsDefined) Pos() int { return e.At }

@@ -35,7 +35,7 @@ const (
 // siblings).
 const (
 	topLevel = optFilter | optOrderBy | optTop | optSkip | optCount | optSelect | optExpand | optSearch |
-		optCompute | optAlias | optFormat | optSkipToken | optSchemaVersion | optIndex | optID | optCustom
+		optCompute | optAlias | optFormat | optSkipToken | optSchemaVersion | optIndex | optID | optApply | optCustom
 	onMetadata  = optFormat | optSchemaVersion | optCustom
 	onEntity    = optFormat | optID | optSchemaVersion | optCustom
 	onRefs      = optFilter | optSearch | optOrderBy | optSkip | optTop | optCount

@@ -72,7 +72,7 @@ func (p *parser) acceptOption(o *Option, at int, allowed option, seen *option) (
 	name := o.Name
 	canonical, kind := p.classify(name)
 	switch {
-	case kind == optApply || kind == optDeltaToken:
+	case kind == optApply && allowed&optApply == 0 || kind == optDeltaToken:
 		return 0, p.Fail(at, lex.CodeNotImplemented, "%s is not implemented", canonical)
 	case kind == 0 || kind == optCustom && allowed&optCustom == 0:
 		return 0, p.unknownOption(at, name)
@@ -89,6 +89,8 @@ func (p *parser) acceptOption(o *Option, at int, allowed option, seen *option) (
 // value reads the value of a system query option or alias, up to where it ends.
 func (p *parser) value(q *Query, kind option, name string, at int) (err error) {
 	switch kind {
+	case optApply:
+		q.Apply, err = p.sequence()
 	case optFilter:
 		q.Filter, err = p.expr()
 	case optOrderBy:

@@ -177,7 +177,7 @@ func TestQueriesRejected(t *testing.T) {
 		{"top twice", "$top=1&$top=1", 7, twice, "$top is given twice"},
 		{"alias twice", "@p=1&@p=2", 5, twice, "@p is given twice"},
 		{"levels at the top", "$levels=1", 0, unknown, "cannot stand here"},
-		{"apply", "$apply=groupby((a))", 0, later, "$apply"},
+		{"apply", "$apply=nest(groupby((a)) as b)", 7, later, "the transformation nest"},
 		{"deltatoken", "$deltatoken=x", 0, later, "$deltatoken"},
 		{"no name", "=1", 0, malformed, "needs a name"},
 		{"at sign alone", "@=1", 0, malformed, "alias is @ and a name"},
@@ -237,7 +237,7 @@ func TestQueriesRejected(t *testing.T) {
 		{"levels as text", "$expand=a($levels=x)", 18, malformed, "from 1, or max"},
 		{"empty levels", "$expand=a($levels=)", 18, malformed, "from 1, or max"},
 
-		{"format as a word", "$format=csv", 8, malformed, "$format must be json"},
+		{"format as a word", "$format=text", 8, malformed, "$format must be json"},
 		{"format without a subtype", "$format=text/", 8, malformed, "$format must be json"},
 		{"empty skiptoken", "$skiptoken=", 11, malformed, "needs a value"},
 		{"empty schema version", "$schemaversion=", 15, malformed, "$schemaversion must be"},

@@ -30,6 +30,12 @@ func Walk(e Expr, visit func(Expr)) {
 		}
 	case *List:
 		walkAll(e.Items, visit)
+	case *These:
+		if e.Item != nil {
+			Walk(e.Item.Expr, visit)
+		}
+	case *IsDefined:
+		Walk(e.Path, visit)
 	case *Object:
 		for _, m := range e.Members {
 			Walk(m.Value, visit)

@@ -132,6 +132,8 @@ odata {
     filter_nodes = 17
     timeout      = "18s"
     slow_reader  = "3KiB"
+    apply_steps  = 33
+    apply_groups = 34
     rows         = 26
     bytes        = "27KiB"
     concurrent   = 28
@@ -143,6 +145,7 @@ odata {
     key    = ["number"]
     hide   = ["cost"]
     search = ["title"]
+    apply  = false
     filter = "tenant eq @user_tenant_id"
     description = "What is for sale"
     property "price" {
@@ -150,6 +153,7 @@ odata {
       type      = "Edm.Decimal"
       precision = 12
       scale     = 3
+      aggregate = "sum"
       description = "Before tax"
     }
     property "status" {
@@ -188,6 +192,7 @@ odata {
       type      = "Edm.Decimal"
       precision = 19
       scale     = 4
+      aggregate = "max"
       description = "As registered"
     }
     complex "Place" {

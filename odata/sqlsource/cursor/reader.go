@@ -98,7 +98,7 @@ func (o *Reader) page(p *plan.Plan) *sqltext.Page {
 	if p.Like != nil {
 		key.plan = p.Like
 	}
-	key.seek = o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
+	key.seek = n.Query.Range.Derived == nil && o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
 		(!o.Stamps || n.Page.Skip > 0) && o.Seekable(n.Set)
 	o.mu.Lock()
 	page := o.pages[key]

@@ -56,6 +56,11 @@ func (r *rows) decoder(n *plan.Node) decoder {
 
 // open runs the statements and reads the first row.
 func (r *rows) open(p *plan.Plan) error {
+	if q := r.node.Query; q.Range.Derived != nil && q.From != nil {
+		if err := r.parentExists(); err != nil {
+			return err
+		}
+	}
 	if r.node.Count || p.Kind == plan.RawCount {
 		n, err := r.counted()
 		if err != nil {

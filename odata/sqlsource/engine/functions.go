@@ -21,6 +21,9 @@ func register(conn *conn) error {
 	if err := registerNumbers(conn); err != nil {
 		return err
 	}
+	if err := registerAggregates(conn); err != nil {
+		return err
+	}
 	add := func(name string, n int, f func([]sqlite.Value) sqlite.Value) error {
 		return conn.CreateFunction(name, &sqlite.FunctionImpl{
 			NArgs: n, Deterministic: true,

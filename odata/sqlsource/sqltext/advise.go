@@ -11,6 +11,9 @@ import (
 // for equality, and behind them those of the order or the first one that is compared otherwise.
 func (g *Generator) Advise(n *plan.Node) []string {
 	var out []string
+	if n.Query.Range.Derived != nil {
+		return nil
+	}
 	columns, ordered := g.wanted(n)
 	t := g.m.Tables[n.Set]
 	if len(columns) > 0 && !slices.ContainsFunc(t.Indexes, func(ix []string) bool { return covers(ix, columns) }) {

@@ -20,6 +20,9 @@ const codePoints = ` COLLATE "C"`
 // deferrable tells whether an index has all that decides on the rows of a page, in their order.
 func (g *Generator) deferrable(n *plan.Node) bool {
 	t := g.m.Tables[n.Set]
+	if n.Query.Range.Derived != nil {
+		return false
+	}
 	if !n.Many || !t.Unique || len(n.Query.Order) == 0 {
 		return false
 	}
@@ -39,7 +42,7 @@ func (g *Generator) deferrable(n *plan.Node) bool {
 // decides lists the columns that decide which rows a query has and in which order; ok is false where more than columns
 // of its own range does.
 func (g *Generator) decides(q *plan.Query) (columns []string, ok bool) {
-	if len(q.Joins) > 0 || q.From != nil || q.Range.Nav != nil || q.Search != nil {
+	if q.Range.Derived != nil || len(q.Joins) > 0 || q.From != nil || q.Range.Nav != nil || q.Search != nil {
 		return nil, false
 	}
 	ok = true

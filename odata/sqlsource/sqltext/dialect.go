@@ -58,6 +58,13 @@ type dialect interface {
 	fence() string
 	// stored is a computed value as a column of a derived table, which must not lose anything.
 	stored(x frag, t edm.Type) frag
+	// cell is the value of a column of a derived table, fetchCell what the select list has for it.
+	cell(name frag, t edm.Type) frag
+	fetchCell(name frag, t edm.Type) frag
+	// group is what rows are grouped by for a value, and that value of a group.
+	group(g *Generator, e plan.Expr) (key, shown frag)
+	// aggregate has the templates of an aggregate: of its call, with the argument as $1, and of what is made of the result.
+	aggregate(g *Generator, a *plan.Aggregate) (call, result string)
 	// limit ends a statement; skip is 0 or more.
 	limit(read, skip int64) frag
 	// key is the value of a column that the database itself gave; among compares a column with many.

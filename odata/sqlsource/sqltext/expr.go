@@ -22,6 +22,8 @@ func (g *Generator) nullable(e plan.Expr) bool {
 		}
 		c := g.columnOf(e)
 		return c.Nullable || c.Text
+	case *plan.Cell, *plan.Aggregate:
+		return true
 	case *plan.Computed:
 		return true // or null, as far as anybody looks: what others build on is not looked at again for each of them
 	case *plan.Sub:
@@ -58,6 +60,10 @@ func (g *Generator) value(e plan.Expr) frag {
 		return g.d.literal(e.T, e.Value)
 	case *plan.Ref:
 		return g.column(e)
+	case *plan.Cell:
+		return g.cell(e)
+	case *plan.Aggregate:
+		return g.aggregate(e)
 	case *plan.Computed:
 		if e.Shared {
 			return text(g.sharedName(e))

@@ -21,6 +21,9 @@ func (mysql) null(edm.Type) frag { return text("NULL") }
 func (mysql) quote(name string) string { return identifier("`", name) }
 
 func (mysql) call(e *plan.Call) string {
+	if average := mysqlAverage(e); average != "" { // of what $apply computes
+		return average
+	}
 	return function.Lookup(e.Name).SQL.MySQL(e, function.Database{})
 }
 

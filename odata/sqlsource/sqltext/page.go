@@ -81,7 +81,9 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	if len(n.Query.Order) > 0 {
 		p.order = g.orders(n.Query.Order)
 	}
-	if n.Count && len(n.Expand) == 0 && n.Page.Read > 0 && p.derived == nil && g.d.remote() {
+	if n.Query.Range.Derived != nil && n.Count && g.d.remote() {
+		p.total = text("COUNT(*) OVER ()") // for the rows are computed once
+	} else if n.Count && len(n.Expand) == 0 && n.Page.Read > 0 && p.derived == nil && g.d.remote() {
 		// MariaDB would carry out a subquery that sets a variable once for each row of the page.
 		if total := g.count(n); !strings.Contains(total.sql, ":=") {
 			p.total = fill("($1)", total)

@@ -44,6 +44,8 @@ func (g *Generator) list(n *plan.Node, extra []frag) []frag {
 	for _, c := range n.Columns {
 		if ref, ok := c.Expr.(*plan.Ref); ok {
 			parts = append(parts, g.fetch(ref))
+		} else if cell, ok := c.Expr.(*plan.Cell); ok {
+			parts = append(parts, g.d.fetchCell(g.cell(cell), cell.T))
 		} else {
 			parts = append(parts, g.value(c.Expr))
 		}
@@ -116,7 +118,7 @@ func (g *Generator) fromWhere(q *plan.Query, s source) frag {
 		return g.derived(q, s)
 	}
 	r := q.Range
-	f := text("FROM " + g.table(g.m.Tables[r.Set].Name) + " AS " + alias(r))
+	f := fill("FROM $1 AS "+alias(r), g.source(r))
 	if s.join.sql != "" {
 		f = fill("$1 $2", f, s.join)
 	}

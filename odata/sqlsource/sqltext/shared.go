@@ -119,7 +119,7 @@ func (g *Generator) derived(q *plan.Query, s source) frag {
 		s.tail = fence
 	}
 	r := q.Range
-	f := g.joins(text("FROM "+g.table(g.m.Tables[r.Set].Name)+" AS "+alias(r)), q)
+	f := g.joins(fill("FROM $1 AS "+alias(r), g.source(r)), q)
 	f = fill("$1 $2", where(f, conds), s.tail)
 	columns := g.columns(r)
 	for i, level := range levels(q.Computed) {
@@ -157,8 +157,23 @@ func conjunction(e plan.Expr) []plan.Expr {
 	return []plan.Expr{e}
 }
 
-// columns are all columns of a range that the model knows.
+// columns are all columns of a range that the model knows, and those that $apply has added.
 func (g *Generator) columns(r *plan.Range) []frag {
+	if r.Derived == nil {
+		return g.storedColumns(r)
+	}
+	var out []frag
+	if r.Derived.Whole {
+		out = g.storedColumns(r)
+	}
+	for i := range r.Derived.Columns {
+		out = append(out, text(alias(r)+"."+g.cellName(i)))
+	}
+	return out
+}
+
+// storedColumns are the columns of the table of a range that the model knows.
+func (g *Generator) storedColumns(r *plan.Range) []frag {
 	var names []string
 	var add func(c *Column)
 	add = func(c *Column) {

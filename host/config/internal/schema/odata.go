@@ -30,6 +30,8 @@ func odataBlock() Block {
 					{Name: "expand_depth", Kind: Number, Null: true, Def: "4", Check: checkPositive, Doc: "levels of $expand"},
 					{Name: "filter_nodes", Kind: Number, Null: true, Def: "1000", Check: checkPositive, Doc: "literals, paths, operators and calls of all expressions, after parameter aliases are put in; a $compute expression counts once, each use of its name as one"},
 					{Name: "timeout", Kind: Span, Null: true, Def: `"30s"`, Check: checkPositive, Doc: "of the database's work for one HTTP request, all parts of a batch together"},
+					{Name: "apply_steps", Kind: Number, Null: true, Def: "20", Check: checkPositive, Doc: "transformations of $apply, those inside of others and each grouping of a rollup counted"},
+					{Name: "apply_groups", Kind: Number, Null: true, Def: "1000000", Check: checkPositive, Doc: "groups that one transformation of $apply makes"},
 					{Name: "rows", Kind: Number, Null: true, Def: "5000000", Check: checkPositive, Doc: "in the answer to one HTTP request, expanded ones included; nested pages shrink so that they cannot multiply to more"},
 					{Name: "bytes", Kind: Size, Null: true, Def: `"4GiB"`, Check: checkPositive, Doc: "in the answer to one HTTP request, before it is compressed"},
 					{Name: "slow_reader", Kind: Size, Null: true, Def: `"4KiB"`, Check: checkPositive, Doc: "a second, on average; slower readers lose their connection, but only while their answer holds one of the database"},
@@ -51,6 +53,8 @@ func setBlock() Block {
 `,
 		Keys: append(entityKeys(), Key{
 			Name: "search", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["name", "description"]`, Doc: "columns that $search looks into",
+		}, Key{
+			Name: "apply", Kind: Flag, Def: "true", Doc: "false: $apply answers 501",
 		}),
 		Blocks: mappingBlocks(),
 	}
@@ -87,6 +91,10 @@ func mappingBlocks() []Block {
 				{Name: "type", Null: true, Def: "null", Check: checkFilled, Sample: `"Status"`, Doc: "an enum, or an Edm type such as Edm.Decimal"},
 				{Name: "precision", Kind: Number, Null: true, Def: "null", Check: checkPositive, Doc: "of a decimal or a time"},
 				{Name: "scale", Kind: Number, Null: true, Def: "null", Check: checkCount, Doc: "of a decimal"},
+				{
+					Name: "aggregate", Null: true, Def: "null", OneOf: []string{"sum", "min", "max", "average", "countdistinct", "unit"}, Sample: `"sum"`,
+					Doc: "a custom aggregate of $apply: how the property is aggregated where a client names no method; unit: the one value that all rows have, else null",
+				},
 				{Name: "description", Null: true, Def: "null", Check: checkFilled, Sample: `"Before tax"`, Doc: "what it is, in $metadata; null: the comment of the column. SQLite has none"},
 			},
 		},

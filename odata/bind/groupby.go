@@ -1,0 +1,260 @@
+package bind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// groupBy binds groupby: one grouping, or several where there is a rollup. OData Data Aggregation 3.2.3
+func (b *binding) groupBy(s *shape, step *syntax.Step) (*shape, error) {
+	lists := groupings(step.Groups)
+	if len(lists) == 1 {
+		return b.grouped(s, step, lists[0])
+	}
+	if b.applySteps += len(lists) - 1; b.applySteps > b.Limits.ApplySteps {
+		return nil, plan.Exceeded(step.Pos, "apply_steps", int64(b.Limits.ApplySteps), "$apply has more transformations, each grouping of a rollup counted")
+	}
+	var parts []*shape
+	for _, list := range lists {
+		part, err := b.grouped(b.fork(s), step, list)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return b.joinShapes(parts, s, step.Pos)
+}
+
+// groupings are the lists of paths that rollup stands for: the finest first.
+func groupings(items []syntax.GroupItem) [][]*syntax.Path {
+	lists := [][]*syntax.Path{nil}
+	for _, item := range items {
+		least := 1
+		if !item.Rollup {
+			least = len(item.Paths)
+		}
+		var next [][]*syntax.Path
+		for _, list := range lists {
+			for n := len(item.Paths); n >= least; n-- {
+				next = append(next, append(slices.Clone(list), item.Paths[:n]...))
+			}
+		}
+		lists = next
+	}
+	return lists
+}
+
+// grouped binds groupby over paths.
+func (b *binding) grouped(s *shape, step *syntax.Step, paths []*syntax.Path) (*shape, error) {
+	keys, err := b.groupKeys(s, paths)
+	if err != nil {
+		return nil, err
+	}
+	if len(step.Sequences) == 0 {
+		s.settleUnlessGroups()
+		return b.aggregated(s, keys, nil)
+	}
+	steps := step.Sequences[0]
+	if len(steps) == 1 && steps[0].Name == "aggregate" {
+		if b.applySteps++; b.applySteps > b.Limits.ApplySteps {
+			return nil, plan.Exceeded(steps[0].Pos, "apply_steps", int64(b.Limits.ApplySteps), "$apply has more transformations, those inside of others included")
+		}
+		return b.aggregated(s, keys, steps[0].Aggregates)
+	}
+	outer := len(s.keys)
+	// The groups of a groupby inside of another one are those of the rows that are there.
+	s.settleUnlessGroups()
+	s.keys = addKeys(s.keys, keys)
+	if s, err = b.sequence(s, steps); err != nil {
+		return nil, err
+	}
+	s.keys = s.keys[:outer]
+	if !s.inGroups() {
+		s.settle()
+	}
+	return s, nil
+}
+
+// settleUnlessGroups does nothing where rows that are left out may still make a group.
+func (s *shape) settleUnlessGroups() {
+	if !s.inGroups() {
+		s.settle()
+	}
+}
+
+func addKeys(list, more []groupKey) []groupKey {
+	out := slices.Clone(list)
+	for _, k := range more {
+		if !slices.ContainsFunc(out, func(o groupKey) bool { return slices.Equal(o.path, k.path) }) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// groupKeys binds the paths of groupby. A complex property stands for all that is in it.
+func (b *binding) groupKeys(s *shape, paths []*syntax.Path) ([]groupKey, error) {
+	var out []groupKey
+	for _, p := range paths {
+		e, err := s.bind(p)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, seg := range p.Segments {
+			if !strings.Contains(seg.Name, ".") { // a cast to the very type is no part of the result
+				names = append(names, seg.Name)
+			}
+		}
+		switch t := e.Type(); {
+		case t.Kind == edm.Complex:
+			ref, ok := e.(*plan.Ref)
+			if !ok {
+				return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", describe(p))
+			}
+			out = addKeys(out, complexKeys(ref.Range, ref.Path, names))
+		case t.Kind == edm.Entity:
+			return nil, plan.Errorf(plan.NotImplemented, p.At, "grouping by the navigation property %s is not supported; name properties behind it, such as its key", describe(p))
+		case t.Kind == edm.Stream || t.Collection || len(names) == 0:
+			return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", describe(p))
+		default:
+			out = addKeys(out, []groupKey{{names, e}})
+		}
+	}
+	return out, nil
+}
+
+func complexKeys(r *plan.Range, path []*edm.Property, names []string) []groupKey {
+	var out []groupKey
+	for _, p := range path[len(path)-1].Type.Complex.Properties {
+		below, name := append(slices.Clone(path), p), append(slices.Clone(names), p.Name)
+		if p.Type.Kind == edm.Complex {
+			out = append(out, complexKeys(r, below, name)...)
+		} else {
+			out = append(out, groupKey{name, leaf(r, below)})
+		}
+	}
+	return out
+}
+
+// aggregated makes one row of each group: that of the keys around, and of these besides. OData Data Aggregation 3.2.1
+func (b *binding) aggregated(s *shape, keys []groupKey, items []syntax.AggregateItem) (*shape, error) {
+	around := len(s.keys)
+	s.keys = addKeys(s.keys, keys)
+	if len(keys) > 0 && around > 0 { // groups inside of groups are those of rows that are there
+		if s.keep != nil {
+			s.settle()
+		}
+	}
+	if slices.ContainsFunc(s.keys, func(k groupKey) bool { return !plain(k.expr) }) {
+		s, _ = b.extend(s, keyExprs(s.keys)...)
+		for i, k := range s.keys {
+			if _, constant := k.expr.(*plan.Literal); constant {
+				return nil, plan.Errorf(plan.Malformed, -1, "nothing can be grouped by the constant %q", s.keys[i].path[0])
+			}
+		}
+	}
+	if len(items) > 0 && items[0].From != nil {
+		return b.aggregatedFrom(s, around, items)
+	}
+	s, once, err := b.once(s, items)
+	if err != nil {
+		return nil, err
+	}
+	leaves := make([]leafOf, 0, len(s.keys)+len(items))
+	for _, k := range s.keys {
+		leaves = append(leaves, leafOf{k.path, k.expr, s.dynamic[k.path[0]] || slices.Contains(s.names, k.path[0])})
+	}
+	for i := range items {
+		x, err := b.aggregateItem(s, &items[i], once[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := taken(leaves, x.path, &items[i]); err != nil {
+			return nil, err
+		}
+		leaves = append(leaves, x)
+	}
+	return b.group(s, leaves, around), nil
+}
+
+func plain(e plan.Expr) bool {
+	switch e.(type) {
+	case *plan.Ref, *plan.Cell:
+		return true
+	}
+	return false
+}
+
+func keyExprs(keys []groupKey) []plan.Expr {
+	out := make([]plan.Expr, len(keys))
+	for i, k := range keys {
+		out[i] = k.expr
+	}
+	return out
+}
+
+func taken(leaves []leafOf, path []string, item *syntax.AggregateItem) error {
+	for _, l := range leaves {
+		if l.path[0] == path[0] {
+			pos := item.AsPos
+			if item.As == "" {
+				pos = item.Pos
+			}
+			return plan.Errorf(plan.Malformed, pos, "the name %q is taken; choose another one behind as", path[0])
+		}
+	}
+	return nil
+}
+
+// group makes the rows of a grouping: leaves are their values, the keys first.
+func (b *binding) group(s *shape, leaves []leafOf, around int) *shape {
+	t, at := typeOf(s.set().Type.Name, leaves)
+	base := s.set()
+	r := b.newRange(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
+	d := &deriver{of: &plan.Derived{At: at}, part: &plan.Part{Query: s.query, Grouped: true}, r: r}
+	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
+	d.part.Keys = keyExprs(s.keys)
+	out := &shape{query: b.query(r), scope: b.scope(r), dynamic: map[string]bool{}, base: s.base}
+	out.scope.shape = out
+	for i, l := range leaves {
+		cell := d.column(l.expr)
+		if l.dynamic {
+			out.dynamic[l.path[0]] = true
+		}
+		if i < len(s.keys) {
+			out.order = append(out.order, plan.Order{Expr: cell})
+		}
+		if i < around {
+			out.keys = append(out.keys, groupKey{l.path, cell})
+		}
+	}
+	out.groups = b.countGroups(d, s)
+	return out
+}
+
+// countGroups adds the column that tells how many groups were made: here, or on the way to here where those were more.
+func (b *binding) countGroups(d *deriver, s *shape) plan.Expr {
+	whole := edm.Of(edm.Int64)
+	var before plan.Expr
+	if s.groups != nil {
+		before = &plan.Aggregate{Op: "max", Arg: s.groups, T: whole}
+	}
+	switch {
+	case len(s.keys) == 0 && before == nil:
+		return nil
+	case len(s.keys) == 0:
+		return d.column(before)
+	}
+	here := plan.Expr(&plan.Aggregate{Op: "count", T: whole, Over: &plan.Frame{}})
+	if before != nil {
+		here = &plan.Call{Name: "case", T: whole, Args: []plan.Expr{
+			&plan.Call{Name: "gt", Args: []plan.Expr{before, here}, T: edm.Of(edm.Boolean)}, before, boolean(true), here,
+		}}
+	}
+	return d.column(here)
+}

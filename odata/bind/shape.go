@@ -1,0 +1,314 @@
+package bind
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// shape is the rows between two transformations of $apply: a query, and what its rows look like. As long as they are
+// entities its range goes over their set; afterwards over a plan.Derived whose type was made for it, so that expressions bind as
+// they do elsewhere.
+type shape struct {
+	*scope
+	query *plan.Query
+	// entity tells that the rows are entities.
+	entity bool
+	// names are those of compute, in order; scope.computed has what they stand for.
+	names []string
+	// dynamic are the names that no property of the set's type has: those of aggregate.
+	dynamic map[string]bool
+	// order is total, and empty where there is one row at most.
+	order []plan.Order
+	// keys are what the groups are formed by inside of groupby, where each transformation works on every group by itself.
+	// keep is the condition for a row to be there: a group is there even where all of its rows are left out.
+	keys []groupKey
+	keep plan.Expr
+	// optional are the paths that not every row has, each with its bit in mask.
+	optional map[string]int
+	mask     plan.Expr
+	// groups is the number of groups that were made on the way; nil where none were.
+	groups plan.Expr
+	// base is the type of the entities that all this began with.
+	base *edm.EntityType
+}
+
+// groupKey is what rows are grouped by: an expression, and the path that its value has in the result.
+type groupKey struct {
+	path []string
+	expr plan.Expr
+}
+
+// leafOf is one primitive value of a row.
+type leafOf struct {
+	path []string
+	expr plan.Expr
+	// dynamic marks what is no property of the set's type.
+	dynamic bool
+}
+
+func (b *binding) entities(q *plan.Query) *shape {
+	s := &shape{scope: b.scope(q.Range), query: q, entity: true, base: q.Range.Set.Type}
+	for _, p := range q.Range.Set.Type.Key {
+		s.order = append(s.order, plan.Order{Expr: leaf(q.Range, []*edm.Property{p})})
+	}
+	s.scope.shape = s
+	return s
+}
+
+func (s *shape) set() *edm.EntitySet { return s.query.Range.Set }
+
+func (s *shape) inGroups() bool { return len(s.keys) > 0 }
+
+// restrict leaves out the rows for which a condition is not true.
+func (s *shape) restrict(f plan.Expr) {
+	if s.inGroups() {
+		s.keep = and(s.keep, isTrue(f))
+		return
+	}
+	s.query.Filter = and(s.query.Filter, f)
+}
+
+// settle leaves out what keep leaves out, where groups no longer matter.
+func (s *shape) settle() {
+	if s.keep != nil {
+		s.query.Filter = and(s.query.Filter, s.keep)
+		s.keep = nil
+	}
+}
+
+// fork copies a shape, so that several sequences can start from it. The one that is bound next must be the one that was
+// forked last: joins are added to its query.
+func (b *binding) fork(s *shape) *shape {
+	out := *s
+	q := *s.query
+	q.Joins, q.Computed = slices.Clone(q.Joins), slices.Clone(q.Computed)
+	out.query = &q
+	b.owner[q.Range] = &q
+	for _, j := range q.Joins {
+		b.owner[j] = &q
+	}
+	out.scope = s.scope.copied()
+	out.scope.shape = &out
+	out.names, out.order = slices.Clone(s.names), slices.Clone(s.order)
+	return &out
+}
+
+func (s *scope) copied() *scope {
+	out := *s
+	out.computed = maps.Clone(s.computed)
+	out.these = maps.Clone(s.these)
+	return &out
+}
+
+// leaf is a primitive property of the rows of a range.
+func leaf(r *plan.Range, path []*edm.Property) plan.Expr {
+	p := path[len(path)-1]
+	if r.Derived != nil {
+		if at, ok := r.Derived.At[p]; ok {
+			return &plan.Cell{Range: r, Column: at, T: p.Type}
+		}
+	}
+	return &plan.Ref{Range: r, Path: path, T: p.Type}
+}
+
+// leaves lists the values of a row: the properties of its type, and what compute has added.
+func (s *shape) leaves() []leafOf {
+	var out []leafOf
+	var add func(props []*edm.Property, path []*edm.Property, names []string)
+	add = func(props []*edm.Property, path []*edm.Property, names []string) {
+		for _, p := range props {
+			below, name := append(slices.Clone(path), p), append(slices.Clone(names), p.Name)
+			switch {
+			case p.Type.Kind == edm.Complex:
+				add(p.Type.Complex.Properties, below, name)
+			case p.Type.Kind != edm.Stream:
+				out = append(out, leafOf{name, leaf(s.query.Range, below), len(path) == 0 && s.dynamic[p.Name]})
+			}
+		}
+	}
+	add(s.set().Type.Properties, nil, nil)
+	for _, name := range s.names {
+		out = append(out, leafOf{[]string{name}, s.computed[name], true})
+	}
+	return out
+}
+
+// texts are the texts of a row.
+func (s *shape) texts() []plan.Expr {
+	var out []plan.Expr
+	for _, l := range s.leaves() {
+		if l.expr.Type().Kind == edm.String {
+			out = append(out, l.expr)
+		}
+	}
+	return out
+}
+
+// typeOf makes the type of rows with such values, and tells which property has which of them. Values whose paths begin
+// alike stand in one structure.
+func typeOf(name string, list []leafOf) (*edm.EntityType, map[*edm.Property]int) {
+	at := map[*edm.Property]int{}
+	paths := make([][]string, len(list))
+	index := make([]int, len(list))
+	for i, l := range list {
+		paths[i], index[i] = l.path, i
+	}
+	return &edm.EntityType{Name: name, Properties: properties(list, paths, index, at)}, at
+}
+
+func properties(list []leafOf, paths [][]string, index []int, at map[*edm.Property]int) []*edm.Property {
+	var out []*edm.Property
+	for i, path := range paths {
+		if slices.ContainsFunc(out, func(p *edm.Property) bool { return p.Name == path[0] }) {
+			continue
+		}
+		p := &edm.Property{Name: path[0], Nullable: true}
+		out = append(out, p)
+		if len(path) == 1 {
+			p.Type, at[p] = list[index[i]].expr.Type(), index[i]
+			continue
+		}
+		var below [][]string
+		var of []int
+		for j, other := range paths {
+			if len(other) > 1 && other[0] == path[0] {
+				below, of = append(below, other[1:]), append(of, index[j])
+			}
+		}
+		p.Type = edm.Type{Kind: edm.Complex, Complex: &edm.ComplexType{Properties: properties(list, below, of, at)}}
+	}
+	return out
+}
+
+// deriver makes a Derived of a shape, column by column.
+type deriver struct {
+	of      *plan.Derived
+	part    *plan.Part
+	r       *plan.Range
+	rebased bool // the range stays one over entities
+	from    *plan.Range
+}
+
+// column adds a column.
+func (d *deriver) column(e plan.Expr) plan.Expr {
+	d.part.Values = append(d.part.Values, e)
+	for _, a := range plan.Aggregates(e) {
+		if !slices.Contains(d.part.Aggregates, a) {
+			a.ID = len(d.part.Aggregates)
+			d.part.Aggregates = append(d.part.Aggregates, a)
+		}
+	}
+	if len(d.of.Columns) < len(d.part.Values) {
+		d.of.Columns = append(d.of.Columns, plan.DerivedColumn{Name: "c" + strconv.Itoa(len(d.of.Columns)), T: e.Type()})
+	}
+	return &plan.Cell{Range: d.r, Column: len(d.part.Values) - 1, T: e.Type()}
+}
+
+// carry gives what an expression over the rows of before is called in those of the result.
+func (d *deriver) carry(e plan.Expr) plan.Expr {
+	if e == nil {
+		return nil
+	}
+	if l, ok := e.(*plan.Literal); ok {
+		return l
+	}
+	if ref, ok := e.(*plan.Ref); ok && d.rebased && ref.Range == d.from {
+		return &plan.Ref{Range: d.r, Path: ref.Path, T: ref.T}
+	}
+	for i, v := range d.part.Values {
+		if plan.Same(v, e) {
+			return &plan.Cell{Range: d.r, Column: i, T: e.Type()}
+		}
+	}
+	return d.column(e)
+}
+
+// extend puts a derived table around a shape, with values besides that are computed for all its rows: those of windows.
+func (b *binding) extend(s *shape, extra ...plan.Expr) (*shape, []plan.Expr) {
+	old := s.query.Range
+	r := b.newRange(old.Set)
+	d := &deriver{of: &plan.Derived{Whole: s.entity}, part: &plan.Part{Query: s.query}, r: r, rebased: s.entity, from: old}
+	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
+	if !s.entity {
+		d.of.At = map[*edm.Property]int{}
+		for at := range len(old.Derived.Columns) {
+			d.column(&plan.Cell{Range: old, Column: at, T: old.Derived.Columns[at].T})
+		}
+		maps.Copy(d.of.At, old.Derived.At)
+	}
+	out := *s
+	out.query, out.scope = b.query(r), b.scope(r)
+	out.scope.shape = &out
+	out.order, out.keys = nil, nil
+	for _, name := range s.names {
+		out.computed[name] = d.carry(s.computed[name])
+	}
+	for _, o := range s.order {
+		out.order = append(out.order, plan.Order{Expr: d.carry(o.Expr), Desc: o.Desc})
+	}
+	for _, k := range s.keys {
+		out.keys = append(out.keys, groupKey{k.path, d.carry(k.expr)})
+	}
+	out.keep, out.mask, out.groups = d.carry(s.keep), d.carry(s.mask), d.carry(s.groups)
+	cells := make([]plan.Expr, len(extra))
+	for i, e := range extra {
+		cells[i] = d.carry(e)
+	}
+	return &out, cells
+}
+
+// partition are the expressions that tell the groups apart in which a transformation works.
+func (s *shape) partition() []plan.Expr {
+	var out []plan.Expr
+	for _, k := range s.keys {
+		out = append(out, k.expr)
+	}
+	if s.keep != nil {
+		out = append(out, s.keep)
+	}
+	return out
+}
+
+// isDefined binds isdefined. OData Data Aggregation 3.7
+func (s *scope) isDefined(e *syntax.IsDefined) (plan.Expr, error) {
+	var names []string
+	for _, seg := range e.Path.Segments {
+		names = append(names, seg.Name)
+	}
+	path := strings.Join(names, "/")
+	if s.shape != nil && len(s.vars) == 0 {
+		if bit, ok := s.shape.optional[path]; ok {
+			return bitOf(s.shape.mask, bit), nil
+		}
+	}
+	fresh := *s
+	if _, err := fresh.path(e.Path); err == nil {
+		return boolean(true), nil
+	}
+	if s.aggregatedAway(names[0]) {
+		return boolean(false), nil
+	}
+	return s.path(e.Path)
+}
+
+// aggregatedAway tells whether $apply has left out a property that the entities had.
+func (s *scope) aggregatedAway(name string) bool {
+	return s.shape != nil && !s.shape.entity && (s.shape.base.Property(name) != nil || s.shape.base.Nav(name) != nil)
+}
+
+// bitOf is the condition that a bit of a mask is set.
+func bitOf(mask plan.Expr, bit int) plan.Expr {
+	whole := edm.Of(edm.Int64)
+	div := &plan.Call{Name: "div", Args: []plan.Expr{mask, number(1 << bit)}, T: whole}
+	return equal(&plan.Call{Name: "mod", Args: []plan.Expr{div, number(2)}, T: whole}, number(1))
+}
+
+func number(n int64) *plan.Literal {
+	return &plan.Literal{T: edm.Of(edm.Int64), Value: plan.Value{Int: n}}
+}

@@ -1,0 +1,269 @@
+package sqltext
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// The result of a transformation of $apply is a derived table around what it is computed from, so that a sequence is one
+// statement, whatever it has in it. Its columns hold values in the form that the dialect computes with.
+
+// source is what a range goes over: a table, or a derived table.
+func (g *Generator) source(r *plan.Range) frag {
+	if r.Derived == nil {
+		return text(g.table(g.m.Tables[r.Set].Name))
+	}
+	parts := make([]frag, len(r.Derived.Parts))
+	for i, p := range r.Derived.Parts {
+		parts[i] = g.rowsOf(r.Derived, p)
+	}
+	return fill("($1)", join(" UNION ALL ", parts...))
+}
+
+// cellName is the name of a column of a derived table. No column of a table is called so.
+func (g *Generator) cellName(column int) string { return g.d.quote("~" + strconv.Itoa(column)) }
+
+// rowsOf is the statement for the rows of a part.
+func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
+	q := sharesOfPart(p)
+	var list, keys []frag
+	if d.Whole {
+		list = g.storedColumns(q.Range)
+	}
+	shown := make([]frag, len(p.Keys))
+	for i, k := range p.Keys {
+		var key frag
+		key, shown[i] = g.d.group(g, k)
+		keys = append(keys, key)
+	}
+	for i, e := range p.Values {
+		value := g.d.stored(g.typedNull(e, d.Columns[i].T), e.Type())
+		if at := slices.IndexFunc(p.Keys, func(k plan.Expr) bool { return p.Grouped && plan.Same(k, e) }); at >= 0 {
+			value = shown[at]
+		}
+		list = append(list, fill("$1 AS "+g.cellName(i), value))
+	}
+	f := fill("SELECT $1 $2", join(", ", list...), g.from(q))
+	if len(keys) > 0 {
+		f = fill("$1 GROUP BY $2", f, join(", ", keys...))
+	}
+	return f
+}
+
+// typedNull is a value; a null has the type of its column, which the other parts of a union agree with.
+func (g *Generator) typedNull(e plan.Expr, t edm.Type) frag {
+	if isNull(e) {
+		return g.d.null(t)
+	}
+	return g.argument(e)
+}
+
+// sharesOfPart is the query of a part with the shared expressions of $compute that it needs.
+func sharesOfPart(p *plan.Part) *plan.Query {
+	exprs := []plan.Expr{p.Query.Filter}
+	for _, e := range p.Values {
+		plan.Walk(e, func(e plan.Expr) bool {
+			exprs = append(exprs, e)
+			return true
+		})
+	}
+	return shares(p.Query, append(exprs, p.Keys...)...)
+}
+
+// aggregate is a value of a group, or of a window.
+func (g *Generator) aggregate(a *plan.Aggregate) frag {
+	if a.Op == "row" {
+		return fill("ROW_NUMBER() OVER ($1)", g.window(a))
+	}
+	var arg frag
+	switch {
+	case a.Arg != nil && a.Op == "countdistinct":
+		arg, _ = g.d.group(g, a.Arg)
+	case a.Arg != nil:
+		arg = g.argument(a.Arg)
+	case a.When != nil:
+		arg = text("1")
+	default:
+		arg = text("*")
+	}
+	if a.When != nil {
+		arg = fill("CASE WHEN $1 THEN $2 END", g.condition(a.When, true), arg)
+	}
+	call, result := g.d.aggregate(g, a)
+	f := fill(call, arg)
+	if a.Over != nil {
+		f = fill("$1 OVER ($2)", f, g.window(a))
+	}
+	return fill(result, f)
+}
+
+// window is what stands in the parentheses behind OVER.
+func (g *Generator) window(a *plan.Aggregate) frag {
+	var parts []frag
+	if len(a.Over.Partition) > 0 {
+		keys := make([]frag, len(a.Over.Partition))
+		for i, e := range a.Over.Partition {
+			keys[i], _ = g.d.group(g, e)
+		}
+		parts = append(parts, text("PARTITION BY"), join(", ", keys...))
+	}
+	if len(a.Over.Order) > 0 {
+		parts = append(parts, text("ORDER BY"), g.orders(a.Over.Order))
+		if a.Op != "row" {
+			parts = append(parts, text("ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"))
+		}
+	}
+	return join(" ", parts...)
+}
+
+// cell is a column of a derived table.
+func (g *Generator) cell(c *plan.Cell) frag {
+	return g.d.cell(text(alias(c.Range)+"."+g.cellName(c.Column)), c.T)
+}
+
+// SQLite.
+
+func (sqlite) cell(name frag, t edm.Type) frag {
+	if t.Kind == edm.String {
+		return fill("$1 COLLATE BINARY", name)
+	}
+	return name
+}
+
+func (sqlite) fetchCell(name frag, _ edm.Type) frag { return name }
+
+func (d sqlite) group(g *Generator, e plan.Expr) (key, shown frag) {
+	shown = g.argument(e)
+	if e.Type().Kind == edm.Decimal && !d.native(g, e) {
+		return fill("ves_sortkey($1)", shown), shown
+	}
+	return shown, shown
+}
+
+// aggregate adds exact numbers digit by digit: SQLite adds what is no integer as doubles, and has 64 bits for integers.
+func (d sqlite) aggregate(g *Generator, a *plan.Aggregate) (call, result string) {
+	exact := a.Arg != nil && a.Arg.Type().Kind == edm.Decimal
+	switch {
+	case a.Op == "sum" && a.T.Kind == edm.Decimal:
+		return "ves_sum($1)", "$1"
+	case a.Op == "sum":
+		return "SUM($1)", "$1"
+	case a.Op == "countdistinct":
+		return "COUNT(DISTINCT $1)", "$1"
+	case a.Op == "count":
+		return "COUNT($1)", "$1"
+	case exact && !d.native(g, a.Arg):
+		return "ves_" + a.Op + "($1)", "$1"
+	}
+	return extreme(a.Op) + "($1)", "$1"
+}
+
+// PostgreSQL.
+
+func (postgres) cell(name frag, _ edm.Type) frag { return name }
+
+func (postgres) fetchCell(name frag, t edm.Type) frag {
+	if t.Kind == edm.Guid {
+		return fill("$1::text", name)
+	}
+	return name
+}
+
+func (postgres) group(g *Generator, e plan.Expr) (key, shown frag) {
+	shown = g.argument(e)
+	if e.Type().Kind == edm.String {
+		shown = fill(`($1 COLLATE "C")`, shown)
+	}
+	return shown, shown
+}
+
+func (postgres) aggregate(_ *Generator, a *plan.Aggregate) (call, result string) {
+	switch k := a.T.Kind; {
+	case a.Op == "count" && k == edm.Decimal:
+		return "COUNT($1)", "($1)::numeric"
+	case a.Op == "count":
+		return "COUNT($1)", "$1"
+	case a.Op == "countdistinct":
+		return "COUNT(DISTINCT $1)", "($1)::numeric"
+	case a.Op == "sum" && k == edm.Double:
+		return "SUM(($1)::double precision)", "$1"
+	case a.Op == "sum" && k == edm.Decimal:
+		return "SUM($1)", "($1)::numeric"
+	case a.Op == "sum":
+		return "SUM($1)", "($1)::bigint"
+	case k == edm.String:
+		return extreme(a.Op) + `(($1) COLLATE "C")`, "$1"
+	}
+	return extreme(a.Op) + "($1)", "$1"
+}
+
+func extreme(op string) string {
+	if op == "min" {
+		return "MIN"
+	}
+	return "MAX"
+}
+
+// MariaDB.
+
+func (mysql) cell(name frag, t edm.Type) frag {
+	if t.Kind == edm.String || t.Kind == edm.Guid {
+		return fill("$1 COLLATE utf8mb4_bin", name)
+	}
+	return name
+}
+
+func (mysql) fetchCell(name frag, t edm.Type) frag {
+	switch t.Kind {
+	case edm.DateTimeOffset, edm.Date, edm.TimeOfDay:
+		return fill("CAST($1 AS CHAR)", name)
+	}
+	return name
+}
+
+// group looks at the bytes of a text: MariaDB takes texts for equal that differ by blanks at their end.
+func (mysql) group(g *Generator, e plan.Expr) (key, shown frag) {
+	shown = g.argument(e)
+	if e.Type().Kind == edm.String {
+		return bytesOf(shown), fill("MIN($1)", shown)
+	}
+	return shown, shown
+}
+
+func (mysql) aggregate(_ *Generator, a *plan.Aggregate) (call, result string) {
+	switch k := a.T.Kind; {
+	case a.Op == "count" && k == edm.Decimal:
+		return "COUNT($1)", "CAST($1 AS DECIMAL(20, 0))"
+	case a.Op == "count":
+		return "COUNT($1)", "$1"
+	case a.Op == "countdistinct":
+		return "COUNT(DISTINCT $1)", "CAST($1 AS DECIMAL(20, 0))"
+	case a.Op == "sum" && k == edm.Double:
+		return "SUM($1 + 0e0)", "$1"
+	case a.Op == "sum" && k == edm.Decimal:
+		return "SUM($1)", "$1"
+	case a.Op == "sum":
+		return "SUM($1)", "CAST($1 AS SIGNED)"
+	case k == edm.String:
+		return extreme(a.Op) + "(CAST($1 AS BINARY))", "CONVERT($1 USING utf8mb4) COLLATE utf8mb4_bin"
+	}
+	return extreme(a.Op) + "($1)", "$1"
+}
+
+// mysqlAverage is the quotient of two aggregates. The one of package function keeps its result in a variable, which a
+// statement that groups sets at some other time.
+func mysqlAverage(e *plan.Call) string {
+	if e.Name != "divby" {
+		return ""
+	}
+	if _, ok := e.Args[0].(*plan.Aggregate); !ok {
+		return ""
+	}
+	if e.T.Kind == edm.Double {
+		return "($1 / NULLIF($2 + 0e0, 0))"
+	}
+	return "CAST(CAST($1 AS DECIMAL(65, 30)) / NULLIF($2, 0) AS DECIMAL(65, 10))"
+}
