@@ -2,6 +2,7 @@ package uitest
 
 import (
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
@@ -28,6 +29,22 @@ func looks() []look {
 	}
 }
 
+// looksIn are those in which a language is looked at: English in the light at a desk and
+// in the dark on a phone, German the other way round. So every state is seen in each of
+// the four, and each language in both themes and at both widths: what is wrong in one
+// language, theme or width, or in two of these together, is found. Pictures are of all.
+func looksIn(lang string) []look {
+	all := looks()
+	if os.Getenv("SCREENS_DIR") != "" {
+		return all
+	}
+	if lang != "en" {
+		all[1].whole, all[2].whole = true, true
+		return all[1:3]
+	}
+	return []look{all[0], all[3]}
+}
+
 // Every screen and state, in every look and language: axe finds nothing, every
 // target is large enough, nothing is cut off, the page does not complain.
 func TestScreens(t *testing.T) {
@@ -36,7 +53,7 @@ func TestScreens(t *testing.T) {
 		for _, lang := range []string{"en", "de"} {
 			t.Run(s.name+"/"+lang, func(t *testing.T) {
 				b := s.reach(t, lang)
-				for _, l := range looks() {
+				for _, l := range looksIn(lang) {
 					b.inspect(source, lang, s.name+"."+lang+"."+l.name, l)
 				}
 			})
