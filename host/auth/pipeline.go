@@ -138,15 +138,11 @@ func New(o Options) *Pipeline {
 // Warm looks which password formats are in use, so that failed sign-ins do the work
 // of all of them from the first one on.
 func (p *Pipeline) Warm(ctx context.Context) error {
-	ours, err := p.hasher.Hash(ctx, operator, "", token())
-	if err != nil {
-		return err
-	}
 	stored, err := p.Users.HashFormats(ctx)
 	if err != nil {
 		return fmt.Errorf("read the password formats in use: %w", err)
 	}
-	for _, hash := range append(stored, ours) {
+	for _, hash := range append(stored, p.PasswordHash.Decoy()) {
 		p.hasher.Learn(hash)
 	}
 	return nil

@@ -28,6 +28,10 @@ const (
 	bcryptCost = 12
 )
 
+// Decoy returns a hash in the format of new ones that no password leads to, since its key is
+// random: to compare a password with it takes the work of a real one, to make it takes none.
+func (f Format) Decoy() string { return f.params("").decoy() }
+
 // params returns how a password is hashed that replaces the hash old.
 func (f Format) params(old string) params {
 	ours := params{memory: argonMemory, time: argonTime, threads: argonThreads}

@@ -126,6 +126,34 @@ func TestFailedAttemptsDoTheSameWork(t *testing.T) {
 	}
 }
 
+// A decoy has the format of new hashes and is one that bcrypt and argon2id work through:
+// a text that they refuse at once would cost a failed attempt nothing.
+func TestDecoys(t *testing.T) {
+	for format, want := range map[password.Format]string{
+		"": "argon2id/19456/2/1", password.Argon2id: "argon2id/19456/2/1", password.Bcrypt: "bcrypt/12", password.Keep: "argon2id/19456/2/1",
+	} {
+		decoy := format.Decoy()
+		if decoy == format.Decoy() {
+			t.Errorf("%q: twice the decoy %s", format, decoy)
+		}
+		if format == password.Bcrypt {
+			if err := bcrypt.CompareHashAndPassword([]byte("$2b$"+decoy[4:]), []byte("x")); !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+				t.Errorf("%s: %v", decoy, err)
+			}
+		}
+		var computed []string
+		h := password.New(password.Options{Format: format, Observe: func(format string) { computed = append(computed, format) }})
+		h.Learn(decoy)
+		if ok, err := h.Verify(t.Context(), password.Attempt{Password: "correct horse"}); ok || err != nil {
+			t.Errorf("%q: %v, %v", format, ok, err)
+		}
+		made, err := h.Hash(t.Context(), "", "", "correct horse")
+		if err != nil || len(made) != len(decoy) || !slices.Equal(computed, []string{want, want}) {
+			t.Errorf("%q: computed %v, want %s twice; the decoy is %s, a hash is %s (%v)", format, computed, want, decoy, made, err)
+		}
+	}
+}
+
 // The work is the same for guesses in parallel.
 func TestFailedAttemptsInParallelDoTheSameWork(t *testing.T) {
 	h, argon, php, computed := counted(t)

@@ -21,8 +21,11 @@ const (
 	maxBcryptCost   = 15
 )
 
-// maxBcryptBytes is how much of a password bcrypt reads.
-const maxBcryptBytes = 72
+const (
+	maxBcryptBytes = 72 // how much of a password bcrypt reads
+	bcryptSalt     = 16
+	bcryptKey      = 23
+)
 
 // A params is the algorithm of a hash and what it costs: bcrypt where cost is set,
 // else argon2id.
@@ -127,11 +130,27 @@ func (p params) hash(password string) (string, error) {
 		}
 		return p.prefix + string(hash[len(p.prefix):]), nil
 	}
-	salt := make([]byte, argonSalt)
-	if _, err := rand.Read(salt); err != nil {
-		return "", fmt.Errorf("make salt: %w", err)
-	}
-	key := argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, argonKey)
+	salt := random(argonSalt)
+	return p.argonText(salt, argon2.IDKey([]byte(password), salt, p.time, p.memory, p.threads, argonKey)), nil
+}
+
+func (p params) argonText(salt, key []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.memory, p.time, p.threads,
-		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
+}
+
+// decoy makes a hash of random bytes instead of a password.
+func (p params) decoy() string {
+	if p.cost == 0 {
+		return p.argonText(random(argonSalt), random(argonKey))
+	}
+	text := base64.NewEncoding("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789").WithPadding(base64.NoPadding).EncodeToString
+	return fmt.Sprintf("%s%02d$%s%s", p.prefix, p.cost, text(random(bcryptSalt)), text(random(bcryptKey)))
+}
+
+// random returns n random bytes. Since Go 1.24 the generator never fails.
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return b
 }
