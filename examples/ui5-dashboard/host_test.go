@@ -39,7 +39,6 @@ const module = "github.com/vestibule-dev/vestibule/v2"
 func run(t *testing.T, args ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", args...)
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("go %v: %v\n%s", args, err, out)
 	}
