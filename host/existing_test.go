@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
@@ -157,7 +158,9 @@ func without(list []string, word string) []string {
 // use takes Ada through everything that concerns her row.
 func (app application) use(t *testing.T, db *store.DB, hash string) {
 	t.Helper()
-	s := newSite(t, db, func(o *host.Options) { o.Auth.LoginField = app.field })
+	s := newSite(t, db, func(o *host.Options) {
+		o.Auth.LoginField, o.Auth.PasswordHash = app.field, password.Argon2id
+	})
 	login := app.login
 	if login == "" {
 		login = adaEmail

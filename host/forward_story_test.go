@@ -24,7 +24,7 @@ func newFront(t *testing.T, proxy forwarder, query string) *front {
 		return pluginsdk.Done(), nil
 	}}
 	s := withForwardAuth(t, sqliteStore(t), func(opts *host.Options) { step(o)(opts); opts.Now = nil })
-	if _, err := s.db.AddUser(t.Context(), "bob@example.com", "Bob", adaHash()); err != nil {
+	if _, err := s.db.AddUser(t.Context(), "bob@example.com", "Bob", weakHash()); err != nil {
 		t.Fatal(err)
 	}
 	// As long as a name can be, in letters that grow on the way.

@@ -74,7 +74,7 @@ func (b *browser) cart(s *testSite, value string) string {
 // person's, and leaves no row and no cookie of before that is good for anything.
 func TestSignInEndsTheSessionBefore(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
-	if _, err := s.db.AddUser(t.Context(), "bob@example.com", "Bob", adaHash()); err != nil {
+	if _, err := s.db.AddUser(t.Context(), "bob@example.com", "Bob", weakHash()); err != nil {
 		t.Fatal(err)
 	}
 	b := s.browser(t)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -67,7 +68,7 @@ func TestSignInDoesNotOutliveAReset(t *testing.T) {
 // A hash that another sign-in renewed in the meantime is no reason to refuse.
 func TestParallelRehashKeepsBothSignedIn(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {
-		s := newSite(t, open(), nil)
+		s := newSite(t, open(), func(o *host.Options) { o.Auth.PasswordHash = password.Argon2id })
 		old := bcryptOf(t, adaPassword, "$2y$")
 		if _, err := s.db.Writer().Exec("UPDATE users SET password = '" + old + "'"); err != nil {
 			t.Fatal(err)

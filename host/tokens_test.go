@@ -65,7 +65,7 @@ func tokenSite(t *testing.T, change func(*host.Options)) *testSite {
 			change(o)
 		}
 	})
-	if _, err := s.db.AddUser(t.Context(), bobEmail, "Bob", adaHash()); err != nil {
+	if _, err := s.db.AddUser(t.Context(), bobEmail, "Bob", weakHash()); err != nil {
 		t.Fatal(err)
 	}
 	return s
