@@ -55,15 +55,48 @@ plugin "orgs" {
 # The query endpoint at /odata/. Names are as in the database unless they are
 # changed here; foreign keys become navigation by themselves.
 odata {
-  guard = "none" # everybody may read the demo; the default is "settled"
+  guard = "none"               # everybody may read the demo; the default is "settled"
+  i18n  = "examples/shop/i18n" # titles, labels and descriptions without a blank are keys of the files there
 
+  # title, list, label and the like become annotations in $metadata, from which
+  # tables and forms make themselves.
   entity_set "Products" {
-    table  = "products"
-    type   = "Product"
-    hide   = ["cost"] # does not exist for a client, in no option and no path
-    search = ["name", "description"]
+    table         = "products"
+    type          = "Product"
+    hide          = ["cost"] # does not exist for a client, in no option and no path
+    search        = ["name", "description"]
+    title         = "product"
+    title_plural  = "products"
+    semantic_key  = ["article_number"]
+    list          = ["article_number", "name", "category_id", "price", "stock", "released_on"]
+    search_fields = ["category_id", "supplier_id", "price", "discontinued"]
+    fields        = ["article_number", "name", "description", "category_id", "supplier/name", "price", "weight_kg"]
     property "sku" {
-      name = "article_number"
+      name   = "article_number"
+      label  = "product.number"
+      text   = "name" # what people see for the number
+      format = "upper"
+    }
+    property "price" {
+      description = "product.price.note"
+      currency    = "'EUR'" # in quotes: a constant; without them the property that holds it
+    }
+    property "weight_kg" {
+      label = "Weight" # without a key it is the same in all languages
+      unit  = "'kg'"
+    }
+    property "description" {
+      format = "multiline"
+    }
+    property "category_id" {
+      label      = "category"
+      text       = "category/name"
+      value_list = "Categories"
+    }
+    property "supplier_id" {
+      label      = "supplier"
+      text       = "supplier/name"
+      value_list = "Suppliers"
     }
     navigation "related" { # many to many, over a table of pairs
       to       = "Products"
@@ -74,8 +107,19 @@ odata {
     }
   }
   entity_set "Categories" {
-    table = "categories"
-    type  = "Category"
+    table         = "categories"
+    type          = "Category"
+    title         = "category"
+    title_plural  = "categories"
+    list          = ["name", "slug"]
+    search_fields = ["name"]
+    property "id" {
+      text = "name"
+    }
+    property "parent_id" {
+      text       = "parent/name"
+      value_list = "Categories"
+    }
     navigation "children" { # renames what the foreign key parent_id says
       to   = "Categories"
       many = true
@@ -83,23 +127,51 @@ odata {
     }
   }
   entity_set "Suppliers" {
-    table = "suppliers"
-    type  = "Supplier"
+    table        = "suppliers"
+    type         = "Supplier"
+    title        = "supplier"
+    title_plural = "suppliers"
+    list         = ["name", "country", "phone"]
+    property "id" {
+      text = "name"
+    }
   }
   entity_set "Customers" {
-    table = "customers"
-    type  = "Customer"
-    hide  = ["email", "phone"]
+    table        = "customers"
+    type         = "Customer"
+    hide         = ["email", "phone"]
+    title        = "customer"
+    title_plural = "customers"
+    list         = ["name", "company", "shipping_address/city"]
+    property "id" {
+      text = "name"
+    }
     complex "Address" { # shipping_street, shipping_zip, … as one property
       name   = "shipping_address"
       prefix = "shipping_"
     }
   }
   entity_set "Orders" {
-    table = "orders"
-    type  = "Order"
+    table         = "orders"
+    type          = "Order"
+    title         = "order"
+    title_plural  = "orders"
+    list          = ["id", "customer_id", "status", "ordered_at", "total"]
+    search_fields = ["customer_id", "status", "ordered_at"]
     property "status" {
       type = "OrderStatus"
+    }
+    property "customer_id" {
+      label      = "customer"
+      text       = "customer/name"
+      value_list = "Customers"
+    }
+    property "ordered_at" {
+      label = "order.ordered"
+    }
+    property "total" {
+      label    = "order.total"
+      currency = "'EUR'"
     }
     navigation "items" {
       to   = "OrderItems"
@@ -108,8 +180,18 @@ odata {
     }
   }
   entity_set "OrderItems" {
-    table = "order_items" # key: order_id and line_no
-    type  = "OrderItem"
+    table        = "order_items" # key: order_id and line_no
+    type         = "OrderItem"
+    title        = "item"
+    title_plural = "items"
+    property "line_no" {
+      label = "item.line"
+    }
+    property "product_id" {
+      label      = "product"
+      text       = "product/name"
+      value_list = "Products"
+    }
   }
   singleton "Company" {
     table = "company"

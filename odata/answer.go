@@ -48,7 +48,8 @@ func (s *answering) serviceDocument(out *response, accept header.Accept, private
 	if !ok {
 		return notAcceptable(typeJSON + ", " + typeHTML)
 	}
-	return s.document(out, format.ContentType(), s.documents.service(out.q.root, out.q.version(), format), private)
+	docs, lang := s.documents.in(out.q)
+	return s.documentIn(out, lang, format.ContentType(), s.documents.service(out.q.root, docs.tags[out.q.version()], format), private)
 }
 
 // metadata gives the model: as XML unless JSON is asked for.
@@ -57,7 +58,16 @@ func (s *answering) metadata(out *response, accept header.Accept, private bool) 
 	if media == "" {
 		return notAcceptable(typeXML + ", " + typeJSON)
 	}
-	return s.document(out, media, s.documents.metadata[out.q.version()+media], private)
+	docs, lang := s.documents.in(out.q)
+	return s.documentIn(out, lang, media, docs.metadata[out.q.version()+media], private)
+}
+
+// documentIn sends a document that depends on the language, or tells the tag of one.
+func (s *answering) documentIn(out *response, lang, contentType string, b []byte, private bool) error {
+	setSuccess(out.w.Header(), out.q, contentType, private)
+	s.documents.languages.tellLanguage(out.w.Header(), out.q, lang)
+	out.q.timing.opened = out.q.timing.planned
+	return out.Send(b, true)
 }
 
 func (s *answering) document(out *response, contentType string, b []byte, private bool) error {
@@ -79,9 +89,12 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	if raw && accept.Refuses(media) || !ok && (!raw || accept.Best(media) == "") {
 		return notAcceptable(offers(p))
 	}
+	if format.Metadata == header.Full { // it tells the tag of $metadata, which is in a language
+		format.language = s.documents.languages.of(q)
+	}
 	key := answerKey{url: q.origin + q.path, format: format, omitNulls: q.prefer.OmitNulls, annotations: q.prefer.IncludeAnnotations}
 	if a := s.unchanged(q, from, key); a != nil {
-		return s.repeat(out, a, p)
+		return s.repeat(out, a, p, format)
 	}
 	leave, err := s.admit(q)
 	if err != nil {
@@ -132,13 +145,13 @@ func (s *answering) unchanged(q *request, p *planned, k answerKey) *kept {
 }
 
 // repeat sends an answer that was given before.
-func (s *answering) repeat(out *response, a *kept, p *plan.Plan) error {
+func (s *answering) repeat(out *response, a *kept, p *plan.Plan, f format) error {
 	h := out.w.Header()
-	setSuccess(h, out.q, a.contentType, p.Private)
+	s.setData(h, out.q, a.contentType, p, f)
 	if a.applied != "" {
 		h.Set("Preference-Applied", a.applied)
 	}
-	if a.table {
+	if f.csv {
 		setTable(h, p.Top)
 	}
 	if a.link != "" {
@@ -160,7 +173,7 @@ func (s *answering) name(out *response, from *planned, k answerKey, version stri
 	q := out.q
 	page := strconv.FormatInt(q.prefer.MaxPageSize, 10)
 	out.etag = etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()),
-		strconv.AppendBool(nil, q.prefer.OmitNulls))
+		strconv.AppendBool(nil, q.prefer.OmitNulls), []byte(k.format.language))
 	if !s.cache.wants(from) {
 		return
 	}
@@ -171,19 +184,30 @@ func (s *answering) name(out *response, from *planned, k answerKey, version stri
 		h := out.w.Header()
 		s.cache.addAnswer(from, k, &kept{
 			version: version, contentType: h.Get("Content-Type"), applied: h.Get("Preference-Applied"), etag: out.etag, body: bytes.Clone(block),
-			table: k.format.csv, link: h.Get("Link"),
+			link: h.Get("Link"),
 		})
+	}
+}
+
+// setData sets the headers of an answer with rows.
+func (s *answering) setData(h http.Header, q *request, contentType string, p *plan.Plan, f format) {
+	setSuccess(h, q, contentType, p.Private)
+	if f.Metadata == header.Full {
+		s.documents.languages.tellLanguage(h, q, "")
 	}
 }
 
 // write encodes rows into the response.
 func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format format) error {
 	q, h := out.q, out.w.Header()
-	setSuccess(h, q, format.ContentType(), p.Private)
+	s.setData(h, q, format.ContentType(), p, format)
 	setApplied(h, q, p, format)
 	e := &payload.Encoder{
 		Root: q.root, Namespace: s.documents.model.Namespace, Format: format.JSON, V401: q.v401, TakeRow: q.left.takeRow,
-		MetadataETag: s.documents.tags[q.version()], OmitNulls: q.prefer.OmitNulls,
+		OmitNulls: q.prefer.OmitNulls,
+	}
+	if format.Metadata == header.Full {
+		e.MetadataETag = s.documents.said[format.language].tags[q.version()]
 	}
 	buffer := s.buffers.Get(out)
 	defer s.buffers.Put(buffer)

@@ -57,9 +57,8 @@ type answerKey struct {
 type kept struct {
 	version, contentType, applied, etag string
 	body                                []byte
-	// table tells that it is text/csv; link is its header Link, empty for none.
-	table bool
-	link  string
+	// link is the header Link of a table, empty for none.
+	link string
 }
 
 func (c *cache) plan(k planKey) *planned {

@@ -20,30 +20,37 @@ const (
 	typeHTML = "text/html"
 )
 
-// documents are the answers that depend on nothing but the model.
+// documents are the answers that depend on nothing but the model and the language.
 type documents struct {
-	model *edm.Model
-	// metadata by version and media type.
-	metadata map[string][]byte
+	model     *edm.Model
+	languages languages
+	// said are those that have texts, by language.
+	said map[string]*said
 	// entries is the inside of the service document's array.
 	entries []byte
-	// tags are the entity tags of the XML documents, by version.
-	tags    map[string]string
-	openAPI openAPIs
 	// etag stands for the model and the limits in entity tags.
 	etag string
 }
 
+// said are the documents in one language.
+type said struct {
+	// metadata by version and media type.
+	metadata map[string][]byte
+	// tags are the entity tags of the XML documents, by version.
+	tags    map[string]string
+	openAPI openAPIs
+}
+
 func newDocuments(m *edm.Model, root string, limits Limits, transformations []string) documents {
-	d := documents{model: m, metadata: map[string][]byte{}, tags: map[string]string{}}
-	for _, version := range []string{"4.0", "4.01"} {
-		o := csdl.Options{Version: version, ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations}
-		d.metadata[version+typeXML] = csdl.XML(m, o)
-		d.metadata[version+typeJSON] = csdl.JSON(m, o)
-		d.tags[version] = etagOf(d.metadata[version+typeXML])
+	d := documents{model: m, languages: newLanguages(m), said: map[string]*said{}}
+	all := [][]byte{fmt.Appendf(nil, "%+v", limits)}
+	for _, lang := range d.languages.tags {
+		d.said[lang] = say(m, root, csdl.Options{
+			ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
+		})
+		all = append(all, d.said[lang].metadata["4.0"+typeXML])
 	}
-	d.openAPI = newOpenAPIs(m, root, csdl.Options{ExpandDepth: toldDepth(limits.ExpandDepth)})
-	d.etag = etagOf(d.metadata["4.0"+typeXML], fmt.Appendf(nil, "%+v", limits))
+	d.etag = etagOf(all...)
 	for _, s := range m.Sets {
 		d.entries = appendEntry(d.entries, s, "EntitySet")
 	}
@@ -51,6 +58,23 @@ func newDocuments(m *edm.Model, root string, limits Limits, transformations []st
 		d.entries = appendEntry(d.entries, s.Set, "Singleton")
 	}
 	return d
+}
+
+func say(m *edm.Model, root string, o csdl.Options) *said {
+	out := &said{metadata: map[string][]byte{}, tags: map[string]string{}, openAPI: newOpenAPIs(m, root, o)}
+	for _, version := range []string{"4.0", "4.01"} {
+		o.Version = version
+		out.metadata[version+typeXML] = csdl.XML(m, o)
+		out.metadata[version+typeJSON] = csdl.JSON(m, o)
+		out.tags[version] = etagOf(out.metadata[version+typeXML])
+	}
+	return out
+}
+
+// in gives the documents in the language of a request, and which that is.
+func (d *documents) in(q *request) (*said, string) {
+	lang := d.languages.of(q)
+	return d.said[lang], lang
 }
 
 // toldDepth is the depth of $expand that $metadata announces; 0 announces none.
@@ -73,11 +97,11 @@ func appendEntry(dst []byte, s *edm.EntitySet, kind string) []byte {
 
 // service is the service document (OData-JSON 5) of a service at root. A client
 // that keeps the metadata learns there whether it is still that (OData-JSON 4.5.2).
-func (d *documents) service(root, version string, format header.JSON) []byte {
+func (d *documents) service(root, tag string, format header.JSON) []byte {
 	b := []byte("{")
 	if format.Metadata != header.None {
 		b = payload.AppendString(append(b, `"@odata.context":`...), root+"$metadata")
-		b = payload.AppendString(append(b, `,"@odata.metadataEtag":`...), d.tags[version])
+		b = payload.AppendString(append(b, `,"@odata.metadataEtag":`...), tag)
 		b = append(b, ',')
 	}
 	return append(append(append(b, `"value":[`...), d.entries...), "]}"...)

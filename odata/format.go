@@ -16,6 +16,8 @@ type format struct {
 	header.JSON
 	// csv tells that it is text/csv, and what stands of JSON means nothing.
 	csv bool
+	// language is that of the $metadata whose tag full metadata tells; empty elsewhere.
+	language string
 }
 
 // ContentType is the media type of an answer in this representation.

@@ -65,6 +65,6 @@ func (s *answering) openAPI(w http.ResponseWriter, q *request) error {
 	if media == "" {
 		return notAcceptable(typeJSON + ", " + typeOpenAPI)
 	}
-	docs := &s.documents.openAPI
-	return s.document(out, media, docs.of(q.caller), docs.differ || s.documents.model.Guard != edm.GuardNone)
+	docs, lang := s.documents.in(q)
+	return s.documentIn(out, lang, media, docs.openAPI.of(q.caller), docs.openAPI.differ || s.documents.model.Guard != edm.GuardNone)
 }

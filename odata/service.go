@@ -71,5 +71,6 @@ func (s *Service) Metadata(asJSON bool) []byte {
 	if asJSON {
 		media = typeJSON
 	}
-	return s.read.answers.documents.metadata["4.0"+media]
+	docs := &s.read.answers.documents
+	return docs.said[docs.languages.tags[0]].metadata["4.0"+media]
 }

@@ -114,11 +114,15 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile(`(?s)\nodata \{.*?\n\}\n`).Find(text)
+	texts, err := filepath.Abs("../shop/i18n")
+	if err != nil {
+		t.Fatal(err)
+	}
 	file := filepath.Join(dir, "config.hcl")
 	if err := os.WriteFile(file, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, findings := config.Load(config.Source{File: file, Set: []string{"database.dsn=" + db}})
+	cfg, findings := config.Load(config.Source{File: file, Set: []string{"database.dsn=" + db, "odata.i18n=" + texts}})
 	if len(findings) > 0 {
 		t.Fatal(findings)
 	}

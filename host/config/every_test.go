@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"net/netip"
 	"net/url"
@@ -52,6 +53,7 @@ func TestEveryKey(t *testing.T) {
 	cert, key := certificate(t)
 	dir := write(t, map[string]string{
 		"config.hcl": string(text), "tls/a.crt": cert, "tls/a.key": key, "home.html": "home", "files/x": "x", "mails/x": "x", "bin/a!": "#!/bin/sh\n", "a.js": "",
+		"texts/i18n.properties": "ware = Ware\nware.price=Price\n", "texts/i18n_de_CH.properties": "ware = Artikel\nware.price=\\u00dcber 1\n",
 		"app.hcl": `source "auth" { dir = "app" }`, "app/index.html": "own", "app/manifest.json": `{"name": "own", "version": "1", "core": "` + host.CoreVersion() + `"}`,
 	})
 	execute(t, "people.db", everyUser)
@@ -186,10 +188,44 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	same(t, "descriptions", []string{"What is for sale", "Before tax", "Who sells", "As registered"},
 		[]string{ware.Description, ware.Property("Price").Description, firm.Description, firm.Property("Name").Description})
 	same(t, "custom aggregates", []string{"sum", "max"}, []string{ware.Property("Price").Aggregate, firm.Property("Name").Aggregate})
+	compareLooks(t, m)
 	status, kind := m.Enum("Status"), m.Enum("Kind")
 	if !status.Flags || kind.Flags || len(status.Members) != 2 || len(kind.Members) != 1 {
 		t.Errorf("enums %+v, %+v", status, kind)
 	}
+}
+
+// compareLooks holds what tables and forms are told against the block odata of every.hcl.
+func compareLooks(t *testing.T, m *edm.Model) {
+	t.Helper()
+	same(t, "odata.i18n", &edm.Texts{Languages: []string{"", "de-CH"}, Bundles: []map[string]string{
+		{"ware": "Ware", "ware.price": "Price"}, {"ware": "Artikel", "ware.price": "\u00dcber 1"},
+	}}, m.Texts)
+	ware, firm := m.EntityType("Ware"), m.EntityType("Firm")
+	same(t, "look of Products", []string{"ware", "Our wares", "number,title", "From/city", "title", "number"}, looked(ware))
+	same(t, "look of Company", []string{"Our firm", "All firms", "code", "Name", "Seat/city", "code"}, looked(firm))
+	plain, products := m.Set("Plain"), m.Set("Products")
+	price, name := ware.Property("Price").Look, firm.Property("Name").Look
+	if want := (edm.ValueList{Set: plain, Key: plain.Type.Key[0]}); *price.ValueList != want {
+		t.Errorf("value list of Price: %+v", price.ValueList)
+	}
+	if want := (edm.ValueList{Set: products, Key: products.Type.Key[0], Text: "title"}); *name.ValueList != want {
+		t.Errorf("value list of Name: %+v", name.ValueList)
+	}
+	price.ValueList, name.ValueList = nil, nil
+	same(t, "look of Price", edm.Look{Label: "ware.price", Text: "title", Currency: edm.Measure{Path: "title"}, Unit: edm.Measure{Constant: "kg"}, Hidden: true, Format: "masked"}, price)
+	same(t, "look of Name", edm.Look{Label: "As people say it", Text: "Seat/city", Currency: edm.Measure{Constant: "EUR"}, Unit: edm.Measure{Path: "Seat/city"}, Hidden: true, Format: "masked"}, name)
+	key, _ := schema.Root().Blocks[len(schema.Root().Blocks)-1].Blocks[3].Blocks[0].Key("format")
+	same(t, "formats", slices.Sorted(maps.Keys(edm.Formats())), slices.Sorted(slices.Values(key.OneOf)))
+}
+
+func looked(t *edm.EntityType) []string {
+	var keys []string
+	for _, p := range t.Look.SemanticKey {
+		keys = append(keys, p.Name)
+	}
+	l := t.Look
+	return []string{l.Title, l.Plural, strings.Join(l.List, ","), strings.Join(l.Fields, ","), strings.Join(l.Search, ","), strings.Join(keys, ",")}
 }
 
 func described(sets []*edm.EntitySet) []string {

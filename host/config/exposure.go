@@ -6,6 +6,7 @@ import "time"
 type OData struct {
 	Guard      string               `koanf:"guard"`
 	Discover   []string             `koanf:"discover"`
+	I18n       *string              `koanf:"i18n"`
 	Pagination Pagination           `koanf:"pagination"`
 	Database   ODataDatabase        `koanf:"database"`
 	Limits     Limits               `koanf:"limits"`
@@ -54,10 +55,18 @@ type EntitySet struct {
 	Filter *string  `koanf:"filter"`
 	Apply  bool     `koanf:"apply"`
 	// Description is the comment of the table when nil.
-	Description *string               `koanf:"description"`
-	Properties  map[string]Property   `koanf:"property"`
-	Complexes   map[string]Complex    `koanf:"complex"`
-	Navigation  map[string]Navigation `koanf:"navigation"`
+	Description *string `koanf:"description"`
+
+	Title        *string  `koanf:"title"`
+	TitlePlural  *string  `koanf:"title_plural"`
+	List         []string `koanf:"list"`
+	Fields       []string `koanf:"fields"`
+	SearchFields []string `koanf:"search_fields"`
+	SemanticKey  []string `koanf:"semantic_key"`
+
+	Properties map[string]Property   `koanf:"property"`
+	Complexes  map[string]Complex    `koanf:"complex"`
+	Navigation map[string]Navigation `koanf:"navigation"`
 }
 
 // Property is a block property; its label is the column.
@@ -69,6 +78,14 @@ type Property struct {
 	Aggregate *string `koanf:"aggregate"`
 	// Description is the comment of the column when nil.
 	Description *string `koanf:"description"`
+	// Label is derived from the name when nil.
+	Label     *string `koanf:"label"`
+	Text      *string `koanf:"text"`
+	Currency  *string `koanf:"currency"`
+	Unit      *string `koanf:"unit"`
+	ValueList *string `koanf:"value_list"`
+	Hidden    bool    `koanf:"hidden"`
+	Format    *string `koanf:"format"`
 }
 
 // Complex is a block complex; its label is the type.

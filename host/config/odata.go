@@ -57,9 +57,15 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	if err != nil {
 		return endpoint{}, Findings{{At: c.at("odata", "database", "dsn"), What: "the database of odata cannot be opened: " + oneLine(err), Remedy: "correct odata.database"}}
 	}
-	source, err := sqlsource.New(ctx, from, c.mapping())
+	mapping := c.mapping()
+	texts, warnings := c.texts()
+	if warnings.Failed() {
+		return endpoint{}, warnings
+	}
+	mapping.Texts = texts
+	source, err := sqlsource.New(ctx, from, mapping)
 	if err == nil {
-		return endpoint{source}, c.brokenTables(source)
+		return endpoint{source}, append(warnings, c.brokenTables(source)...)
 	}
 	var invalid *sqlsource.Invalid
 	if !errors.As(err, &invalid) {
@@ -161,12 +167,19 @@ func (c *Config) sets(blocks map[string]EntitySet, kind string) []sqlsource.Enti
 		set := sqlsource.EntitySet{
 			Name: name, Table: b.Table, Type: value(b.Type), Guard: value(b.Guard), Key: b.Key, Hide: b.Hide,
 			Search: b.Search, Filter: value(b.Filter), NoApply: !b.Apply, Description: value(b.Description),
+			Look: sqlsource.TypeLook{
+				Title: value(b.Title), Plural: value(b.TitlePlural), List: b.List, Fields: b.Fields, Search: b.SearchFields, SemanticKey: b.SemanticKey,
+			},
 		}
 		path := []string{"odata", kind, name}
 		for _, column := range labels(c, b.Properties, append(path, "property")...) {
 			p := b.Properties[column]
 			set.Properties = append(set.Properties, sqlsource.Property{
 				Column: column, Name: value(p.Name), Type: value(p.Type), Precision: p.Precision, Scale: p.Scale, Aggregate: value(p.Aggregate), Description: value(p.Description),
+				Look: sqlsource.Look{
+					Label: value(p.Label), Text: value(p.Text), Currency: value(p.Currency), Unit: value(p.Unit),
+					ValueList: value(p.ValueList), Hidden: p.Hidden, Format: value(p.Format),
+				},
 			})
 		}
 		for _, label := range labels(c, b.Complexes, append(path, "complex")...) {

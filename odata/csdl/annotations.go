@@ -13,6 +13,8 @@ type Options struct {
 	FilterFunctions []string
 	// Transformations are those of $apply; empty where there is no $apply.
 	Transformations []string
+	// Language is one of the languages of the model's texts; the first where it is none.
+	Language string
 }
 
 func (o Options) version() string {
@@ -49,11 +51,17 @@ type field struct {
 type vocabulary struct{ alias, namespace, uri string }
 
 func vocabularies() []vocabulary {
-	const base = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/"
+	const (
+		base = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/"
+		sap  = "https://sap.github.io/odata-vocabularies/vocabularies/"
+	)
 	return []vocabulary{
 		{"Core", "Org.OData.Core.V1", base + "Org.OData.Core.V1"},
 		{"Capabilities", "Org.OData.Capabilities.V1", base + "Org.OData.Capabilities.V1"},
 		{"Aggregation", "Org.OData.Aggregation.V1", base + "Org.OData.Aggregation.V1"},
+		{"Measures", "Org.OData.Measures.V1", base + "Org.OData.Measures.V1"},
+		{"Common", "com.sap.vocabularies.Common.v1", sap + "Common"},
+		{"UI", "com.sap.vocabularies.UI.v1", sap + "UI"},
 	}
 }
 
@@ -138,8 +146,8 @@ func outside(m *edm.Model, o Options) []group {
 	return out
 }
 
-func ofType(t *edm.EntityType) []annotation {
-	out := describe(t.Description)
+func (s speaker) ofType(t *edm.EntityType) []annotation {
+	out := append(s.describe(t.Description), s.lookOfType(t)...)
 	if len(t.AlternateKeys) == 0 {
 		return out
 	}
@@ -147,15 +155,15 @@ func ofType(t *edm.EntityType) []annotation {
 	for _, key := range t.AlternateKeys {
 		var refs []any
 		for _, p := range key {
-			refs = append(refs, record{{"Name", p.Name}, {"Alias", p.Name}})
+			refs = append(refs, record{{"Name", propertyPath(p.Name)}, {"Alias", p.Name}})
 		}
 		keys = append(keys, record{{"Key", refs}})
 	}
 	return append(out, annotation{"Core.AlternateKeys", keys})
 }
 
-func ofProperty(p *edm.Property) []annotation {
-	out := describe(p.Description)
+func (s speaker) ofProperty(p *edm.Property) []annotation {
+	out := append(s.describe(p.Description), s.lookOf(p)...)
 	if p.Computed {
 		out = append(out, annotation{"Core.Computed", true})
 	}

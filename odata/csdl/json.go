@@ -9,7 +9,7 @@ import (
 
 // JSON gives the $metadata document as JSON.
 func JSON(m *edm.Model, o Options) []byte {
-	w := &jsonWriter{namespace: m.Namespace}
+	w := &jsonWriter{namespace: m.Namespace, speaker: speaker{m, o.Language}}
 	w.open("")
 	w.member("$Version", o.version())
 	w.member("$EntityContainer", m.Namespace+"."+m.Container)
@@ -25,7 +25,7 @@ func JSON(m *edm.Model, o Options) []byte {
 	for _, c := range m.Complexes {
 		w.open(c.Name)
 		w.member("$Kind", "ComplexType")
-		w.annotations(describe(c.Description))
+		w.annotations(w.describe(c.Description))
 		w.properties(c.Properties)
 		w.close()
 	}
@@ -48,7 +48,8 @@ func JSON(m *edm.Model, o Options) []byte {
 type jsonWriter struct {
 	b         bytes.Buffer
 	namespace string
-	inner     bool // a member was written in the object that is open
+	speaker
+	inner bool // a member was written in the object that is open
 }
 
 func (w *jsonWriter) entityType(t *edm.EntityType) {
@@ -61,7 +62,7 @@ func (w *jsonWriter) entityType(t *edm.EntityType) {
 	if key != nil {
 		w.member("$Key", key)
 	}
-	w.annotations(ofType(t))
+	w.annotations(w.ofType(t))
 	w.properties(t.Properties)
 	for _, n := range t.Navigation {
 		w.navigation(n)
@@ -80,7 +81,7 @@ func (w *jsonWriter) properties(list []*edm.Property) {
 		for _, f := range facets(p.Type) {
 			w.member("$"+f.name, f.value)
 		}
-		w.annotations(ofProperty(p))
+		w.annotations(w.ofProperty(p))
 		w.close()
 	}
 }
@@ -101,7 +102,7 @@ func (w *jsonWriter) navigation(n *edm.Navigation) {
 		}
 		w.member("$ReferentialConstraint", pairs)
 	}
-	w.annotations(describe(n.Description))
+	w.annotations(w.describe(n.Description))
 	w.close()
 }
 
@@ -112,7 +113,7 @@ func (w *jsonWriter) enumType(e *edm.EnumType) {
 		w.member("$UnderlyingType", "Edm."+e.Underlying.String())
 	}
 	w.flag("$IsFlags", e.Flags)
-	w.annotations(describe(e.Description))
+	w.annotations(w.describe(e.Description))
 	for _, m := range e.Members {
 		w.member(m.Name, m.Value)
 	}
@@ -143,12 +144,19 @@ func (w *jsonWriter) entitySet(s *edm.EntitySet) {
 	if pairs != nil {
 		w.member("$NavigationPropertyBinding", pairs)
 	}
-	w.annotations(describe(s.Description))
+	w.annotations(w.describe(s.Description))
 	w.close()
 }
 
 func (w *jsonWriter) annotations(list []annotation) {
 	for _, a := range list {
+		if v, ok := a.value.(noted); ok {
+			w.member("@"+a.term, v.value)
+			for _, n := range v.notes {
+				w.member("@"+a.term+"@"+n.term, n.value)
+			}
+			continue
+		}
 		w.member("@"+a.term, a.value)
 	}
 }
@@ -191,6 +199,10 @@ func (w *jsonWriter) value(value any) {
 	switch v := value.(type) {
 	case enumMember:
 		w.value(v.name)
+	case path:
+		w.value(record{{"$Path", string(v)}})
+	case typed:
+		w.value(append(record{{"@type", typeURL(v.name)}}, v.record...))
 	case record:
 		w.open("")
 		for _, f := range v {

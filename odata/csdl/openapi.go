@@ -14,11 +14,11 @@ import (
 // and a schema for each type. root is the URL of the service, relative to the document
 // or absolute. Only the sets that show admits appear, and only ways that lead to them.
 func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) []byte {
-	a := &api{model: m, options: o, show: show, shown: map[string]bool{}}
+	a := &api{speaker: speaker{m, o.Language}, show: show, shown: map[string]bool{}}
 	var tags []any
 	for _, s := range a.sets() {
 		tag := record{{"name", s.Name}}
-		tags = append(tags, described(tag, s.Description))
+		tags = append(tags, described(tag, a.say(s.Description)))
 		a.paths(s)
 	}
 	a.batch()
@@ -53,9 +53,8 @@ const batchTag = "Batch Requests"
 
 // api collects the parts of one document.
 type api struct {
-	model   *edm.Model
-	options Options
-	show    func(*edm.EntitySet) bool
+	speaker
+	show func(*edm.EntitySet) bool
 	// all are the paths; parameters those that belong to one type.
 	all, parameters record
 	// shown are the names of parameters.

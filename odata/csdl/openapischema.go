@@ -27,7 +27,7 @@ func (a *api) schemas() record {
 	complexes, enums := a.used(seen)
 	for _, c := range a.model.Complexes {
 		if complexes[c] {
-			add(c.Name, described(record{{"title", c.Name}, {"type", "object"}, {"properties", a.properties(c.Properties)}}, c.Description))
+			add(c.Name, described(record{{"title", c.Name}, {"type", "object"}, {"properties", a.properties(c.Properties)}}, a.say(c.Description)))
 		}
 	}
 	for _, e := range a.model.Enums {
@@ -65,7 +65,7 @@ func (a *api) entity(t *edm.EntityType) record {
 		of := a.schema(n.Target.Type)
 		if n.Collection {
 			properties = append(properties,
-				field{n.Name, described(record{{"type", "array"}, {"items", of}}, n.Description)},
+				field{n.Name, described(record{{"type", "array"}, {"items", of}}, a.say(n.Description))},
 				field{n.Name + "@odata.count", ref("schemas", "count")},
 			)
 			continue
@@ -73,9 +73,9 @@ func (a *api) entity(t *edm.EntityType) record {
 		if n.Nullable {
 			of = orNull(of)
 		}
-		properties = append(properties, field{n.Name, described(of, n.Description)})
+		properties = append(properties, field{n.Name, described(of, a.say(n.Description))})
 	}
-	return described(record{{"title", t.Name}, {"type", "object"}, {"properties", properties}}, t.Description)
+	return described(record{{"title", t.Name}, {"type", "object"}, {"properties", properties}}, a.say(t.Description))
 }
 
 func (a *api) properties(list []*edm.Property) record {
@@ -84,7 +84,7 @@ func (a *api) properties(list []*edm.Property) record {
 		if p.Type.Kind == edm.Stream { // its value has a URL of its own
 			continue
 		}
-		out = append(out, field{p.Name, described(a.property(p), p.Description)})
+		out = append(out, field{p.Name, described(append(a.property(p), field{"title", a.say(p.Label())}), a.say(p.Description))})
 	}
 	return out
 }

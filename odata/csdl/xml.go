@@ -11,7 +11,7 @@ import (
 
 // XML gives the $metadata document as XML.
 func XML(m *edm.Model, o Options) []byte {
-	w := &xmlWriter{namespace: m.Namespace}
+	w := &xmlWriter{namespace: m.Namespace, speaker: speaker{m, o.Language}}
 	w.b.WriteString(xml.Header)
 	w.open("edmx:Edmx", "xmlns:edmx", "http://docs.oasis-open.org/odata/ns/edmx", "Version", o.version())
 	for _, v := range vocabularies() {
@@ -26,7 +26,7 @@ func XML(m *edm.Model, o Options) []byte {
 	}
 	for _, c := range m.Complexes {
 		w.open("ComplexType", "Name", c.Name)
-		w.annotations(describe(c.Description))
+		w.annotations(w.describe(c.Description))
 		w.properties(c.Properties)
 		w.close("ComplexType")
 	}
@@ -49,6 +49,7 @@ type xmlWriter struct {
 	depth     int
 	b         bytes.Buffer
 	namespace string
+	speaker
 }
 
 func (w *xmlWriter) entityType(t *edm.EntityType) {
@@ -60,7 +61,7 @@ func (w *xmlWriter) entityType(t *edm.EntityType) {
 		}
 		w.close("Key")
 	}
-	w.annotations(ofType(t))
+	w.annotations(w.ofType(t))
 	w.properties(t.Properties)
 	for _, n := range t.Navigation {
 		w.navigation(n)
@@ -77,7 +78,7 @@ func (w *xmlWriter) properties(list []*edm.Property) {
 		for _, f := range facets(p.Type) {
 			attrs = append(attrs, f.name, fmt.Sprint(f.value))
 		}
-		w.element("Property", attrs, ofProperty(p))
+		w.element("Property", attrs, w.ofProperty(p))
 	}
 }
 
@@ -91,14 +92,14 @@ func (w *xmlWriter) navigation(n *edm.Navigation) {
 		attrs = append(attrs, "Partner", n.Partner)
 	}
 	if len(n.Constraints) == 0 {
-		w.element("NavigationProperty", attrs, describe(n.Description))
+		w.element("NavigationProperty", attrs, w.describe(n.Description))
 		return
 	}
 	w.open("NavigationProperty", attrs...)
 	for _, c := range n.Constraints {
 		w.leaf("ReferentialConstraint", "Property", c.Property.Name, "ReferencedProperty", c.Referenced.Name)
 	}
-	w.annotations(describe(n.Description))
+	w.annotations(w.describe(n.Description))
 	w.close("NavigationProperty")
 }
 
@@ -111,7 +112,7 @@ func (w *xmlWriter) enumType(e *edm.EnumType) {
 		attrs = append(attrs, "IsFlags", "true")
 	}
 	w.open("EnumType", attrs...)
-	w.annotations(describe(e.Description))
+	w.annotations(w.describe(e.Description))
 	for _, m := range e.Members {
 		w.leaf("Member", "Name", m.Name, "Value", fmt.Sprint(m.Value))
 	}
@@ -135,7 +136,7 @@ func (w *xmlWriter) entitySet(element, typeAttr string, s *edm.EntitySet) {
 	for _, b := range bindings(s) {
 		w.leaf("NavigationPropertyBinding", "Path", b[0], "Target", b[1])
 	}
-	w.annotations(describe(s.Description))
+	w.annotations(w.describe(s.Description))
 	w.close(element)
 }
 
@@ -162,6 +163,16 @@ func (w *xmlWriter) valued(element string, attrs []string, value any) {
 		w.leaf(element, append(attrs, "String", v)...)
 	case enumMember:
 		w.leaf(element, append(attrs, "EnumMember", v.typ+"/"+v.name)...)
+	case path:
+		w.leaf(element, append(attrs, "Path", string(v))...)
+	case propertyPath:
+		w.leaf(element, append(attrs, "PropertyPath", string(v))...)
+	case annotationPath:
+		w.leaf(element, append(attrs, "AnnotationPath", string(v))...)
+	case noted:
+		w.open(element, append(attrs, "Path", string(v.value))...)
+		w.annotations(v.notes)
+		w.close(element)
 	default:
 		w.open(element, attrs...)
 		w.nested(value)
@@ -176,12 +187,15 @@ func (w *xmlWriter) nested(value any) {
 		w.b.WriteString("<String>")
 		w.escape(v)
 		w.b.WriteString("</String>\n")
+	case propertyPath:
+		w.indent()
+		w.b.WriteString("<PropertyPath>")
+		w.escape(string(v))
+		w.b.WriteString("</PropertyPath>\n")
+	case typed:
+		w.record(v.record, "Type", v.name)
 	case record:
-		w.open("Record")
-		for _, f := range v {
-			w.valued("PropertyValue", []string{"Property", f.name}, f.value)
-		}
-		w.close("Record")
+		w.record(v)
 	case []any:
 		w.open("Collection")
 		for _, item := range v {
@@ -189,4 +203,12 @@ func (w *xmlWriter) nested(value any) {
 		}
 		w.close("Collection")
 	}
+}
+
+func (w *xmlWriter) record(r record, attrs ...string) {
+	w.open("Record", attrs...)
+	for _, f := range r {
+		w.valued("PropertyValue", []string{"Property", f.name}, f.value)
+	}
+	w.close("Record")
 }

@@ -49,6 +49,8 @@ type Model struct {
 	Types     []*EntityType
 	Complexes []*ComplexType
 	Enums     []*EnumType
+	// Texts are those of labels, titles and descriptions; nil where they stand in the model themselves.
+	Texts *Texts
 }
 
 // EntitySet is a named collection of entities. OData-CSDL 13.2
@@ -109,6 +111,8 @@ type EntityType struct {
 	// Hidden are properties that exist for row policies only. Nothing that a client sends or reads may reach them.
 	Hidden      []*Property
 	Description string
+	// Look is how tables and forms show the entities.
+	Look TypeLook
 }
 
 // Property finds a structural property by name; nil when there is none. Hidden properties are not found.

@@ -160,6 +160,8 @@ type Property struct {
 	Aggregate string
 	// Immutable and Computed become the Core terms of these names.
 	Immutable, Computed bool
+	// Look is how tables and forms show the values.
+	Look Look
 }
 
 func find(list []*Property, name string) *Property {

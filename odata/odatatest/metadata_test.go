@@ -2,17 +2,11 @@ package odatatest_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -166,81 +160,4 @@ func valid(t *testing.T, asXML, asJSON []byte) {
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Errorf("XML: %v\n%s", err, out)
 	}
-}
-
-// applied checks that each annotation is of a term that the vocabularies have, and
-// that the term goes with what it is applied to. The schemas do not know terms.
-func applied(t *testing.T, doc []byte) {
-	t.Helper()
-	terms := vocabularies(t)
-	kinds := map[string]string{} // what a target is, by its name
-	var open []string
-	target, seen := "", 0
-	dec := xml.NewDecoder(bytes.NewReader(doc))
-	for {
-		token, err := dec.Token()
-		switch {
-		case errors.Is(err, io.EOF):
-			if seen < 20 {
-				t.Errorf("only %d annotations", seen)
-			}
-			return
-		case err != nil:
-			t.Fatal(err)
-		}
-		switch e := token.(type) {
-		case xml.EndElement:
-			open = open[:len(open)-1]
-		case xml.StartElement:
-			attr := map[string]string{}
-			for _, a := range e.Attr {
-				attr[a.Name.Local] = a.Value
-			}
-			switch e.Name.Local {
-			case "EntityContainer", "EntitySet", "Singleton":
-				kinds[attr["Name"]] = e.Name.Local
-			case "Annotations":
-				target = attr["Target"][strings.LastIndexAny(attr["Target"], "./")+1:]
-			case "Annotation":
-				on := open[len(open)-1]
-				if on == "Annotations" {
-					on = kinds[target]
-				}
-				seen++
-				if to, known := terms[attr["Term"]]; !known || len(to) > 0 && !slices.Contains(to, on) {
-					t.Errorf("%s is applied to a %s (%s), and goes with %v", attr["Term"], on, target, to)
-				}
-			}
-			open = append(open, e.Name.Local)
-		}
-	}
-}
-
-// vocabularies tells which kinds of elements the terms apply to.
-func vocabularies(t *testing.T) map[string][]string {
-	t.Helper()
-	out := map[string][]string{}
-	for _, alias := range []string{"Core", "Capabilities", "Aggregation"} {
-		text, err := os.ReadFile("testdata/Org.OData." + alias + ".V1.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var doc, elements map[string]json.RawMessage
-		if err := json.Unmarshal(text, &doc); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(doc["Org.OData."+alias+".V1"], &elements); err != nil {
-			t.Fatal(err)
-		}
-		for name, raw := range elements {
-			var term struct {
-				Kind string   `json:"$Kind"`
-				To   []string `json:"$AppliesTo"`
-			}
-			if json.Unmarshal(raw, &term) == nil && term.Kind == "Term" {
-				out[alias+"."+name] = term.To
-			}
-		}
-	}
-	return out
 }

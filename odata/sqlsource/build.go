@@ -20,7 +20,7 @@ func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, 
 	}
 	b := &builder{
 		cfg: cfg, dialect: dialect, tables: tables,
-		model:   &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard},
+		model:   &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard, Texts: cfg.Texts},
 		mapping: &sqltext.Mapping{Tables: map[*edm.EntitySet]*sqltext.Table{}, Links: map[*edm.Navigation]*sqltext.Link{}},
 	}
 	b.enums()
@@ -30,6 +30,7 @@ func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, 
 		b.properties(s)
 	}
 	b.navigations()
+	b.looks()
 	if len(b.findings) == 0 {
 		b.verify()
 	}

@@ -29,6 +29,8 @@ type Config struct {
 	Enums      []Enum
 	// Singletons are entity sets of one row. Many, Key and Search mean nothing there.
 	Singletons []EntitySet
+	// Texts are those that labels, titles and descriptions are keys of; nil where these are the texts.
+	Texts *edm.Texts
 }
 
 // EntitySet is one entity set and its type.
@@ -52,6 +54,8 @@ type EntitySet struct {
 	NoApply bool
 	// Description is for people; the comment of the table when empty.
 	Description string
+	// Look is how tables and forms show the entities.
+	Look        TypeLook
 	Properties  []Property
 	Complexes   []Complex
 	Navigations []Navigation
@@ -71,6 +75,35 @@ type Property struct {
 	Precision, Scale *int
 	// Description is for people; the comment of the column when empty.
 	Description string
+	// Look is how tables and forms show the values.
+	Look Look
+}
+
+// TypeLook is what an EntitySet says for tables and forms. Paths are of names as clients see them, through complex
+// properties and navigation to one: "category/name".
+type TypeLook struct {
+	// Title names one entity, Plural several.
+	Title, Plural string
+	// List are the columns of a table, Fields what a form shows, Search what one filters by.
+	List, Fields, Search []string
+	// SemanticKey are the properties by which people know an entity.
+	SemanticKey []string
+}
+
+// Look is what a Property says for tables and forms. Paths are as in TypeLook.
+type Look struct {
+	// Label is derived from the name when empty.
+	Label string
+	// Text is the path of a text for the value.
+	Text string
+	// Currency and Unit are paths, or constants in quotes: "'EUR'".
+	Currency, Unit string
+	// ValueList is the entity set whose rows are the possible values.
+	ValueList string
+	// Hidden properties are of no interest to people.
+	Hidden bool
+	// Format is one of edm.Formats.
+	Format string
 }
 
 // Complex makes one complex property of columns whose names begin alike.

@@ -117,6 +117,7 @@ plugin "b" {
 odata {
   guard    = "session"
   discover = ["reviews"]
+  i18n     = "texts"
   pagination {
     default = 13
     max     = 14
@@ -148,6 +149,12 @@ odata {
     apply  = false
     filter = "tenant eq @user_tenant_id"
     description = "What is for sale"
+    title         = "ware"
+    title_plural  = "Our wares"
+    list          = ["number", "title"]
+    fields        = ["From/city"]
+    search_fields = ["title"]
+    semantic_key  = ["number"]
     property "price" {
       name      = "Price"
       type      = "Edm.Decimal"
@@ -155,6 +162,13 @@ odata {
       scale     = 3
       aggregate = "sum"
       description = "Before tax"
+      label       = "ware.price"
+      text        = "title"
+      currency    = "title"
+      unit        = "'kg'"
+      value_list  = "Plain"
+      hidden      = true
+      format      = "masked"
     }
     property "status" {
       type = "Status"
@@ -187,6 +201,12 @@ odata {
     hide   = ["secret"]
     filter = "active eq 1"
     description = "Who sells"
+    title         = "Our firm"
+    title_plural  = "All firms"
+    list          = ["code"]
+    fields        = ["Name"]
+    search_fields = ["Seat/city"]
+    semantic_key  = ["code"]
     property "name" {
       name      = "Name"
       type      = "Edm.Decimal"
@@ -194,6 +214,13 @@ odata {
       scale     = 4
       aggregate = "max"
       description = "As registered"
+      label       = "As people say it"
+      text        = "Seat/city"
+      currency    = "'EUR'"
+      unit        = "Seat/city"
+      value_list  = "Products"
+      hidden      = true
+      format      = "masked"
     }
     complex "Place" {
       name   = "Seat"

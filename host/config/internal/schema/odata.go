@@ -6,6 +6,10 @@ func odataBlock() Block {
 		Keys: []Key{
 			{Name: "guard", Def: `"settled"`, OneOf: guards(), Doc: "who may query; it comes before any name is looked up, and sets may only ask for more"},
 			{Name: "discover", Kind: Texts, Def: "[]", Check: checkFilled, Sample: `["products", "categories"]`, Doc: "tables and views to expose as found; never the credential tables"},
+			{
+				Name: "i18n", Null: true, Def: "null", Path: true, Check: checkFilled, Sample: `"i18n"`,
+				Doc: "directory with i18n.properties, i18n_de.properties and so on, in UTF-8: labels, titles and descriptions are keys of them then, but for those with a blank",
+			},
 		},
 		Blocks: []Block{
 			{
@@ -68,7 +72,7 @@ func singletonBlock() Block {
 }
 
 func entityKeys() []Key {
-	return []Key{
+	return append([]Key{
 		{Name: "table", Required: true, Check: CheckExposable, Doc: "table or view; never users, password_reset_tokens or vestibule_*"},
 		{Name: "type", Null: true, Def: "null", Check: checkIdentifier, Sample: `"Product"`, Doc: "name of the entity type; null derives it"},
 		{Name: "guard", Null: true, Def: "null", OneOf: guards(), Doc: "null: that of odata, which holds for every set; a set can only ask for more"},
@@ -79,14 +83,14 @@ func entityKeys() []Key {
 			Doc: "row policy in $filter syntax; hidden columns allowed; @user_COLUMN is a column of the signed-in user",
 		},
 		{Name: "description", Null: true, Def: "null", Check: checkFilled, Sample: `"What is for sale"`, Doc: "what it is, in $metadata; null: the comment of the table. SQLite has none"},
-	}
+	}, typeLookKeys()...)
 }
 
 func mappingBlocks() []Block {
 	return []Block{
 		{
 			Name: "property", Label: "column", LabelCheck: checkFilled, Doc: "How one column appears.",
-			Keys: []Key{
+			Keys: append([]Key{
 				{Name: "name", Null: true, Def: "null", Check: checkIdentifier, Doc: "name of the property"},
 				{Name: "type", Null: true, Def: "null", Check: checkFilled, Sample: `"Status"`, Doc: "an enum, or an Edm type such as Edm.Decimal"},
 				{Name: "precision", Kind: Number, Null: true, Def: "null", Check: checkPositive, Doc: "of a decimal or a time"},
@@ -96,7 +100,7 @@ func mappingBlocks() []Block {
 					Doc: "a custom aggregate of $apply: how the property is aggregated where a client names no method; unit: the one value that all rows have, else null",
 				},
 				{Name: "description", Null: true, Def: "null", Check: checkFilled, Sample: `"Before tax"`, Doc: "what it is, in $metadata; null: the comment of the column. SQLite has none"},
-			},
+			}, lookKeys()...),
 		},
 		{
 			Name: "complex", Label: "type", LabelCheck: checkIdentifier, Doc: "Columns with one prefix as a complex property of the labelled type.",
