@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
@@ -69,5 +70,40 @@ func TestIsNavigation(t *testing.T) {
 		if got := web.IsNavigation(r); got != test.want {
 			t.Errorf("%v: %v", test.header, got)
 		}
+	}
+}
+
+// The language that the page behind the sign-in was asked for in counts there as well,
+// and without a name people read the sender's, or that of the site.
+func TestScreensSpeakAsThePageWould(t *testing.T) {
+	for _, test := range []struct{ name, from, site, want string }{
+		{"the sender", "Acme <a@example.com>", "https://shop.example.com", "Acme"},
+		{"a sender without a name", "a@example.com", "https://shop.example.com", "shop.example.com"},
+		{"no sender", "", "https://shop.example.com:8443", "shop.example.com"},
+		{"nothing", "", "", "Vestibule"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newSite(t, sqliteStore(t), func(o *host.Options) {
+				o.UI.AppName, o.Mail.From = "", test.from
+				if test.site != "" {
+					o.Server.PublicURL, _ = url.Parse(test.site)
+				}
+			})
+			b := s.browser(t)
+			b.navigate("GET", "/dashboard?lang=de")
+			var data struct {
+				AppName string `json:"app_name"`
+				Locale  string `json:"locale"`
+			}
+			if err := json.Unmarshal([]byte(b.get("/auth/bootstrap").body), &data); err != nil {
+				t.Fatal(err)
+			}
+			if data.AppName != test.want {
+				t.Errorf("the name is %q, want %q", data.AppName, test.want)
+			}
+			if test.site == "" && data.Locale != "de" { // over http no other site's cookie is kept
+				t.Errorf("the language is %q after a page in German was asked for", data.Locale)
+			}
+		})
 	}
 }

@@ -151,7 +151,7 @@ func (h *Host) openScreens() error {
 	}
 	h.screens = frontend.NewScreens(frontend.ScreensOptions{
 		SignIn: h.pipeline, Core: Version(), AppName: h.o.UI.AppName,
-		Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules,
+		Languages: web.Languages(), Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules,
 		Errors: standIn, NamesSession: h.namesSession, IsNavigation: web.IsNavigation,
 	})
 	h.screens.SetApp(app)
@@ -181,10 +181,13 @@ func (o Options) withDefaults() Options {
 		o.Server.DrainTimeout = 10 * time.Second
 	}
 	if o.Mail.From == "" {
-		o.Mail.From = "Vestibule <no-reply@localhost>"
+		o.Mail.From = nobodysMail
 	}
 	if o.UI.AppName == "" {
-		o.UI.AppName = senderName(o.Mail.From)
+		o.UI.AppName = o.nameByItself()
+	}
+	if o.Mail.From == nobodysMail {
+		o.Mail.From = (&netmail.Address{Name: o.UI.AppName, Address: "no-reply@localhost"}).String()
 	}
 	if o.Mail.Transport == "" {
 		o.Mail.Transport = "log"
@@ -195,11 +198,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// senderName returns the display name of the mails' sender, which is what people
-// know the application by.
-func senderName(from string) string {
-	if a, err := netmail.ParseAddress(from); err == nil && a.Name != "" {
+// nobodysMail is the sender where nobody has named one.
+const nobodysMail = "Vestibule <no-reply@localhost>"
+
+// nameByItself is what people know the application by where it has no name: the
+// display name of the mails' sender, or else the name of its site.
+func (o Options) nameByItself() string {
+	if a, err := netmail.ParseAddress(o.Mail.From); err == nil && a.Name != "" && o.Mail.From != nobodysMail {
 		return a.Name
+	}
+	if u := o.Server.PublicURL; u != nil {
+		return u.Hostname()
 	}
 	return "Vestibule"
 }

@@ -146,8 +146,8 @@ type UIOptions struct {
 	// App is the compiled app with index.html and manifest.json at its root; nil
 	// serves no screens, only the endpoints.
 	App fs.FS
-	// AppName is shown where the logo is missing; when empty it is the display name
-	// of Mail.From.
+	// AppName is what people know the application by, on the screens and in mails; when
+	// empty it is the display name of Mail.From, or else the host name of PublicURL.
 	AppName string
 	// Errors is the app whose error pages people see where App has none of its own:
 	// error.html and errors.json beside index.html. nil answers with JSON then.

@@ -33,7 +33,8 @@ func codes() map[string][]string {
 			"invalid", "invalid_choice", "too_long", "malformed_request", "unsupported_media_type", "request_too_large",
 			"method_not_allowed", "misdirected_request", "not_found", "internal_error", "upstream_unavailable", "unavailable", "busy", "database_unavailable",
 		},
-		"error": errorPageKeys(),
+		"language": {"en", "de"}, // as the bootstrap data name them
+		"error":    errorPageKeys(),
 	}
 }
 

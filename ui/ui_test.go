@@ -158,7 +158,7 @@ func TestNothingInline(t *testing.T) {
 	}
 }
 
-// The budget of the first screen: 25 KB compressed, 5 requests with the logo.
+// The budget of the first screen: 20 KB compressed, 4 requests with the logo.
 func TestBudget(t *testing.T) {
 	total := len(read(t, "index.html")) // even uncompressed
 	for _, name := range assets(t) {
@@ -168,7 +168,7 @@ func TestBudget(t *testing.T) {
 	}
 	requests := 1 + len(assets(t)) + 1
 	t.Logf("first screen: %d bytes at most, %d requests with the logo", total, requests)
-	if total > 25*1024 || requests > 5 {
+	if total > 20*1024 || requests > 4 {
 		t.Errorf("over budget: %d bytes, %d requests", total, requests)
 	}
 }

@@ -17,6 +17,7 @@ import (
 // not changed once loaded and may be shared between goroutines.
 type Config struct {
 	Server   Server            `koanf:"server"`
+	App      App               `koanf:"app"`
 	Limits   ClientLimits      `koanf:"limits"`
 	Database Database          `koanf:"database"`
 	Session  Session           `koanf:"session"`
@@ -45,6 +46,11 @@ type Server struct {
 	Drain time.Duration `koanf:"drain"`
 	TLS   TLS           `koanf:"tls"`
 	Log   Log           `koanf:"log"`
+}
+
+// App is the block app.
+type App struct {
+	Name *string `koanf:"name"`
 }
 
 // ClientLimits is the block limits.

@@ -110,6 +110,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 		t.Error("server.tls leads to another certificate")
 	}
 	same(t, "database", in("people.db"), opts.Store.Path())
+	same(t, "app", "Acme Orders", opts.UI.AppName)
 	same(t, "limits", host.LimitOptions{RequestsPerClient: 23, UpgradesPerClient: 24, Wait: 22 * time.Second}, opts.Limits)
 	same(t, "connections of sign-in", 21, opts.Store.Reader().Stats().MaxOpenConnections)
 	same(t, "session", host.SessionOptions{Idle: 3 * time.Hour, Absolute: 4 * time.Hour, Remember: 5 * time.Hour}, opts.Session)

@@ -70,13 +70,25 @@ func checkApp(app fs.FS, dir string, at Position, f *Findings) {
 		Core any `json:"core"`
 	}
 	if err := json.NewDecoder(bytes.NewReader(src)).Decode(&manifest); err != nil {
-		f.Add(at, filepath.Join(dir, "manifest.json")+" is no JSON", err.Error())
+		f.Add(at, filepath.Join(dir, "manifest.json")+" is no JSON object", err.Error())
 		return
 	}
 	if core := host.CoreVersion(); manifest.Core != core {
-		f.Add(at, fmt.Sprintf("%s names core %v", filepath.Join(dir, "manifest.json"), manifest.Core),
-			fmt.Sprintf(`this host is core %s: write "core": %q in an app that is made for it`, core, core))
+		f.Add(at, fmt.Sprintf("%s names %s", filepath.Join(dir, "manifest.json"), named(manifest.Core)),
+			fmt.Sprintf(`write "core": %q, a text, in an app that is made for this host`, core))
 	}
+}
+
+// named is the core that a manifest names, as it stands there.
+func named(core any) string {
+	if core == nil {
+		return "no core"
+	}
+	text, err := json.Marshal(core)
+	if err != nil {
+		return "a core that is no JSON"
+	}
+	return "core " + string(text)
 }
 
 func readSmall(fsys fs.FS, name string) ([]byte, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"net/http"
 	"path"
@@ -33,6 +34,7 @@ type App struct {
 	page   []byte
 	module Module
 	hashed *regexp.Regexp
+	marks  marks
 	errors *errorPages // nil for none
 }
 
@@ -56,12 +58,12 @@ func Open(files fs.FS, live bool, core string) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("front-end app: %w", err)
 	}
-	a := &App{files: files, live: live, page: page, hashed: regexp.MustCompile(`[-.][0-9A-Za-z_-]{8,}\.[a-z0-9]+$`)}
+	a := &App{files: files, live: live, page: page, hashed: regexp.MustCompile(`[-.][0-9A-Za-z_-]{8,}\.[a-z0-9]+$`), marks: newMarks()}
 	if err := json.Unmarshal(raw, &a.module); err != nil {
 		return nil, fmt.Errorf("front-end app: manifest.json: %w", err)
 	}
 	if a.module.Core != core {
-		return nil, fmt.Errorf("front-end app: manifest.json names core %q, this is %q", a.module.Core, core)
+		return nil, fmt.Errorf("front-end app: manifest.json names core %q: write \"core\": %q in an app that is made for this host", a.module.Core, core)
 	}
 	a.module.Name, a.module.URL = "auth", Prefix
 	if a.errors, err = openErrorPages(files); err != nil {
@@ -74,8 +76,9 @@ func Open(files fs.FS, live bool, core string) (*App, error) {
 func (a *App) Module() Module { return a.module }
 
 // Page returns the app's page in a language, with data inlined as JSON, in which
-// no character can end the script element.
-func (a *App) Page(locale string, data any) ([]byte, error) {
+// no character can end the script element. The title is that of the first screen with
+// the application's name, where the app has words for it.
+func (a *App) Page(locale, appName string, data any) ([]byte, error) {
 	page := a.page
 	if a.live {
 		var err error
@@ -87,8 +90,14 @@ func (a *App) Page(locale string, data any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	page = bytes.Replace(page, []byte(`id="bootstrap">{}<`), append(append([]byte(`id="bootstrap">`), inline...), '<'), 1)
-	return bytes.Replace(page, []byte(`<html lang="en"`), []byte(`<html lang="`+locale+`"`), 1), nil
+	title := ""
+	if a.errors != nil {
+		title = a.errors.words[locale]["login.title"]
+	}
+	if title != "" && appName != "" {
+		title += " · " + appName
+	}
+	return a.marks.fill(page, locale, html.EscapeString(title), inline), nil
 }
 
 // ServeFile answers with one of the app's files: immutable in caches when the

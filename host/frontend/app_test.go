@@ -2,10 +2,12 @@ package frontend_test
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/vestibule-dev/vestibule/v2/host/frontend"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 )
 
 func TestServeFileChoosesTheCoding(t *testing.T) {
@@ -36,5 +38,36 @@ func TestServeFileChoosesTheCoding(t *testing.T) {
 		if w.Body.String() != tt.body || w.Header().Get("Content-Encoding") != tt.coding || w.Header().Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s of %s: %q, coding %q, Vary %q", tt.accept, tt.file, w.Body, w.Header().Get("Content-Encoding"), w.Header().Get("Vary"))
 		}
+	}
+}
+
+// An app's author writes the marks as they like; what only looks like one stays.
+func TestPageFillsTheMarks(t *testing.T) {
+	for _, tt := range []struct{ name, page, want string }{
+		{"as ours", `<html lang="en"><script type="application/json" id="bootstrap">{}</script>`, `<html lang="de"><script type="application/json" id="bootstrap">{"a":1}</script>`},
+		{"id first", `<html class="x" lang='fr'><script id="bootstrap" type="application/json">{}</script>`, `<html class="x" lang="de"><script id="bootstrap" type="application/json">{"a":1}</script>`},
+		{"no quotes, no data", "<html lang=en><script\n id=bootstrap type=application/json></script>", `<html lang="de"><script` + "\n" + ` id=bootstrap type=application/json>{"a":1}</script>`},
+		{"blanks", `<SCRIPT ID = 'bootstrap'>  { } </SCRIPT>`, `<SCRIPT ID = 'bootstrap'>{"a":1}</SCRIPT>`},
+		{"another id", `<script data-id="bootstrap">{}</script><script id="bootstrap2">{}</script>`, `<script data-id="bootstrap">{}</script><script id="bootstrap2">{}</script>`},
+		{"data of its own", `<script id="bootstrap">{"b":2}</script>`, `<script id="bootstrap">{"b":2}</script>`},
+		{"no words for the title", `<title>Mine</title>`, `<title>Mine</title>`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			app, err := frontend.Open(fstest.MapFS{"index.html": {Data: []byte(tt.page)}, "manifest.json": {Data: []byte(`{"core":"2"}`)}}, false, "2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := app.Page("de", "Acme", map[string]int{"a": 1})
+			if err != nil || string(got) != tt.want {
+				t.Errorf("\n got %s (%v)\nwant %s", got, err, tt.want)
+			}
+		})
+	}
+	app, err := frontend.Open(ui.FS(), false, "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := app.Page("de", "<b>", nil); err != nil || !strings.Contains(string(page), "<title>Anmelden · &lt;b&gt;</title>") {
+		t.Errorf("%s (%v)", page, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io/fs"
 	"net/http"
+	"net/url"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
@@ -11,10 +12,13 @@ import (
 
 // bootstrap is what the app needs to know before its first screen.
 type bootstrap struct {
-	Core     string             `json:"core"`
-	AppName  string             `json:"app_name"`
-	Locale   string             `json:"locale"`
-	Logo     string             `json:"logo"`
+	Core      string   `json:"core"`
+	AppName   string   `json:"app_name"`
+	Locale    string   `json:"locale"`
+	Languages []string `json:"languages"`
+	Logo      string   `json:"logo"`
+	// LogoDark is for a dark theme; nil where the host has none.
+	LogoDark *string            `json:"logo_dark"`
 	Routes   map[string]*string `json:"routes"`
 	Password struct {
 		MinLength int `json:"min_length"`
@@ -29,8 +33,11 @@ type bootstrap struct {
 
 func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 	b := bootstrap{
-		Core: s.o.Core, AppName: s.o.AppName, Locale: s.o.SignIn.Site.Locale(r),
+		Core: s.o.Core, AppName: s.o.AppName, Locale: s.locale(r, session), Languages: s.o.Languages,
 		Logo: s.logo(), Routes: map[string]*string{},
+	}
+	if dark := s.public(hostLogoDark); dark != "" {
+		b.LogoDark = &dark
 	}
 	b.LoginField, b.Session = s.o.SignIn.LoginField, s.step(r, session)
 	b.Password.MinLength = s.o.SignIn.MinLength
@@ -68,18 +75,43 @@ func (s *Screens) Bootstrap(w http.ResponseWriter, r *http.Request) {
 	fault.WriteJSON(w, http.StatusOK, s.bootstrap(r, who.Session))
 }
 
-// hostLogo is the application's own logo among its public files.
-const hostLogo = "assets/ci/logo-full.svg"
+// locale is the language of the screens: the one that is asked for, or that was asked
+// for at the page where the person wants to go, or else that of the browser.
+func (s *Screens) locale(r *http.Request, session auth.Session) string {
+	query := r.URL.Query()
+	if query.Get("lang") != "" {
+		return s.o.SignIn.Site.Locale(r)
+	}
+	for _, page := range []string{query.Get("redirect"), session.Intended} {
+		u, err := url.Parse(page)
+		if err != nil || u.Query().Get("lang") == "" {
+			continue
+		}
+		there := *r
+		there.URL = &url.URL{RawQuery: url.Values{"lang": {u.Query().Get("lang")}}.Encode()}
+		return s.o.SignIn.Site.Locale(&there)
+	}
+	return s.o.SignIn.Site.Locale(r)
+}
+
+// The application's own logos among its public files: for both themes, or for light
+// ones where there is another for dark ones.
+const (
+	hostLogo     = "assets/ci/logo-full.svg"
+	hostLogoDark = "assets/ci/logo-full-dark.svg"
+)
 
 // logo returns the host's logo when there is one, and otherwise an address that
 // is not published: the screen then shows the application's name.
-func (s *Screens) logo() string { return cmp.Or(s.hostLogo(), "/vendor/vestibule/auth/logo-full.svg") }
+func (s *Screens) logo() string {
+	return cmp.Or(s.public(hostLogo), "/vendor/vestibule/auth/logo-full.svg")
+}
 
-// hostLogo returns the address of the host's logo, empty when there is none.
-func (s *Screens) hostLogo() string {
+// public returns the address of a public file, empty when there is none.
+func (s *Screens) public(name string) string {
 	if s.o.Public != nil {
-		if info, err := fs.Stat(s.o.Public, hostLogo); err == nil && !info.IsDir() {
-			return "/" + hostLogo
+		if info, err := fs.Stat(s.o.Public, name); err == nil && !info.IsDir() {
+			return "/" + name
 		}
 	}
 	return ""

@@ -61,6 +61,8 @@ type errorPage struct {
 	Lang, Dir, AppName string
 	// Logo is an address, empty for the name of the application in its place.
 	Logo string
+	// LogoDark is that for a dark theme, empty for none.
+	LogoDark string
 	// Code is that of the fault.
 	Code  string
 	Title string
@@ -181,7 +183,7 @@ func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fa
 	if !here {
 		return page
 	}
-	page.Logo = s.hostLogo()
+	page.Logo, page.LogoDark = s.public(hostLogo), s.public(hostLogoDark)
 	if home, ok := s.o.SignIn.Site.Path("home"); ok && !(get && r.URL.Path == home) {
 		page.Home = &link{home, say.text("error.home")}
 	}

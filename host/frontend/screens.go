@@ -18,6 +18,8 @@ type ScreensOptions struct {
 	// Core is the version that the bootstrap data name, and AppName what people
 	// know the application by.
 	Core, AppName string
+	// Languages are those that a person may choose from.
+	Languages []string
 	// Pages are the names of the routes that the screens link to.
 	Pages []string
 	// Public holds the host's own files, where its logo may be; nil for none.
@@ -71,7 +73,7 @@ func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, session auth.
 		return
 	}
 	data := s.bootstrap(r, session)
-	page, err := app.Page(data.Locale, data)
+	page, err := app.Page(data.Locale, data.AppName, data)
 	if err != nil {
 		s.o.SignIn.Fail(w, r, err)
 		return

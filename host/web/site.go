@@ -49,7 +49,7 @@ func NewSite(o SiteOptions) *Site {
 	if o.Named == nil {
 		o.Named = func(string) (string, bool) { return "", false }
 	}
-	return &Site{o: o, languages: language.NewMatcher([]language.Tag{language.English, language.German})}
+	return &Site{o: o, languages: language.NewMatcher(tags())}
 }
 
 // Path returns the path of a route of the configuration, or of a route by that
@@ -197,7 +197,18 @@ func (s *Site) Locale(r *http.Request) string {
 		wanted = append(wanted, accepted...)
 	}
 	_, i, _ := s.languages.Match(wanted...)
-	return [...]string{"en", "de"}[i]
+	return Languages()[i]
+}
+
+// Languages are those that people are spoken to in; the first stands in for others.
+func Languages() []string { return []string{"en", "de"} }
+
+func tags() []language.Tag {
+	var list []language.Tag
+	for _, name := range Languages() {
+		list = append(list, language.Make(name))
+	}
+	return list
 }
 
 // CheckRoute returns an error when a route of the application has a name or a path

@@ -53,7 +53,7 @@ export class App {
   ) {
     this.words = new Words(bundles, boot.locale);
     this.intent = boot.next;
-    this.frame = frame(boot, this.announcer, root);
+    this.frame = frame(boot, this.announcer, root, (lang) => this.speak(lang));
   }
 
   start(): void {
@@ -139,6 +139,16 @@ export class App {
     this.words = new Words(this.bundles, this.boot.locale);
     this.render();
     if (values) this.page?.form?.fill(values);
+  }
+
+  /** Changes the language. The fragment and what was typed stay, and the address says so to a reload. */
+  private speak(lang: string): void {
+    this.boot.locale = lang;
+    const url = new URL(location.href);
+    url.searchParams.set('lang', lang);
+    history.replaceState(history.state, '', url);
+    this.reword(this.bundles);
+    document.getElementById(`language-${lang}`)?.focus();
   }
 
   private redirect(target: unknown): Problem | undefined {

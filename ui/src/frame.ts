@@ -15,7 +15,7 @@ export interface Frame {
 }
 
 /** Builds the frame in root, in place of what the page held before. */
-export function frame(boot: Bootstrap, announcer: Announcer, root: HTMLElement): Frame {
+export function frame(boot: Bootstrap, announcer: Announcer, root: HTMLElement, speak: (lang: string) => void): Frame {
   const heading = h('h1', { tabindex: '-1' });
   const card = h('div', { class: 'card' });
   const banners = h('div', { class: 'banners' });
@@ -31,7 +31,7 @@ export function frame(boot: Bootstrap, announcer: Announcer, root: HTMLElement):
       heading.textContent = page.title;
       card.classList.toggle('wide', page.wide === true);
       card.replaceChildren(heading, ...(page.intro ? [h('p', { class: 'intro' }, page.intro)] : []), ...page.body.filter(isContent));
-      footer.replaceChildren(...footerLinks(boot, words));
+      footer.replaceChildren(...footerLinks(boot, words), ...languages(boot, words, speak));
       window.scrollTo(0, 0);
     },
     banner(tone, text) {
@@ -48,8 +48,10 @@ function logo(boot: Bootstrap): HTMLElement {
   const name = h('p', { class: 'app-name' }, boot.appName);
   const src = safeTarget(boot.logo);
   if (src === undefined) return name;
-  const image = h('img', { class: 'logo', src, alt: boot.appName, onerror: () => image.replaceWith(name) });
-  return image;
+  const dark = safeTarget(boot.logoDark);
+  const image = h('img', { class: dark ? 'logo' : 'logo plate', src, alt: boot.appName, onerror: () => shown.replaceWith(name) });
+  const shown = dark ? h('picture', {}, h('source', { srcset: dark, media: '(prefers-color-scheme: dark)' }), image) : image;
+  return shown;
 }
 
 /** A link for each optional route that the host has. */
@@ -63,4 +65,16 @@ function footerLinks(boot: Bootstrap, words: Words): Node[] {
   if (links.length === 0) return [];
   const items = links.map((l) => h('li', {}, h('a', { href: l.target }, words.text(l.key))));
   return [h('nav', { 'aria-label': words.text('common.legal') }, h('ul', {}, ...items))];
+}
+
+/** The languages by their own names, for those who do not read this one. */
+function languages(boot: Bootstrap, words: Words, speak: (lang: string) => void): Node[] {
+  const known = boot.languages.filter((lang) => words.find(`language.${lang}`) !== undefined);
+  if (known.length < 2) return [];
+  const items = known.map((lang) => {
+    const name = words.text(`language.${lang}`);
+    const current = lang === words.lang ? 'true' : null;
+    return h('li', {}, h('button', { type: 'button', id: `language-${lang}`, lang, 'aria-current': current, onclick: () => speak(lang) }, name));
+  });
+  return [h('nav', { 'aria-label': words.text('common.language') }, h('ul', {}, ...items))];
 }

@@ -11,7 +11,8 @@ export type Outcome =
 const patience = 30_000;
 
 export function post(path: string, body: unknown): Promise<Outcome> {
-  return send(path, {
+  // Mails are written in the language that was read, which the browser's headers need not name.
+  return send(`${path}?lang=${encodeURIComponent(document.documentElement.lang)}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
     body: JSON.stringify(body),

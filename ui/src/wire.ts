@@ -4,7 +4,11 @@
 export interface Bootstrap {
   appName: string;
   locale: string;
+  /** The languages that a person may choose from. */
+  languages: string[];
   logo: string;
+  /** The logo for a dark theme, empty for none. */
+  logoDark: string;
   routes: Record<'home' | 'dashboard' | 'terms' | 'privacy' | 'cookies', string | null>;
   minLength: number;
   /** People sign in with their address, and with nothing else. */
@@ -44,7 +48,9 @@ export function readBootstrap(data: unknown): Bootstrap | undefined {
   return {
     appName: str(data.app_name),
     locale: str(data.locale) || 'en',
+    languages: Array.isArray(data.languages) ? data.languages.map(str) : [],
     logo: str(data.logo),
+    logoDark: str(data.logo_dark),
     routes: {
       home: route('home'),
       dashboard: route('dashboard'),

@@ -52,7 +52,7 @@ const without = (texts) => Object.fromEntries(Object.entries(texts).filter(([key
 
 /** The words of the error pages, by language. */
 export function errorWords() {
-  const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload'];
+  const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload', 'login.title'];
   const needed = (texts) => Object.fromEntries(Object.entries(texts).filter(([key]) => forErrorPages(key) || shared.includes(key)));
   return Object.fromEntries(bundleFiles.slice(1).map((f) => [languageOf(f), needed(readBundle(f))]));
 }
@@ -90,7 +90,10 @@ export const options = {
 export function page(js, css) {
   const escape = (s) => s.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
   const texts = bundleFiles.slice(1).map((f) => [languageOf(f), readBundle(f)]);
-  const noscript = texts.map(([lang, t]) => `<p class="noscript" lang="${lang}">${escape(t['common.noScript'])}</p>`).join('\n');
+  const say = (t) =>
+    `<h1>${escape(t['login.title'])}</h1><p class="intro">${escape(t['common.noScript'])}</p><p class="actions"><a class="primary" href="">${escape(t['common.reload'])}</a></p>`;
+  const cards = texts.map(([lang, t]) => `<div class="card noscript" lang="${lang}">${say(t)}</div>`).join('\n');
+  const noscript = `<div class="stage"><header></header><main>\n${cards}\n</main></div>`;
   return readFileSync(join(root, 'index.html'), 'utf8')
     .replace('%title%', escape(readBundle(bundleFiles[0])['login.title']))
     .replace('%css%', base + css)

@@ -169,6 +169,63 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
+// A person chooses the language: what was typed, the fragment and the focus stay, a
+// reload remembers it, and the host is told with what is posted.
+func TestLanguageIsChosen(t *testing.T) {
+	h := newHost(t)
+	langs := make(chan string, 1)
+	h.answer("POST /auth/forgot-password", func(w http.ResponseWriter, r *http.Request) {
+		langs <- r.URL.Query().Get("lang")
+		writeJSON(w, 200, obj{"message": "reset_link_sent"})
+	})
+	b := open(t)
+	b.Visit(h.URL + "/login#/orders/17")
+	b.Ready("#login")
+	b.Fill("#login", "ada@example.com")
+	b.Click("#language-de")
+	b.See("Anmelden")
+	b.Focused("#language-de[aria-current]")
+	b.At(h.URL + "/login?lang=de#/orders/17")
+	b.Click("#forgot")
+	b.Wait(`document.querySelector('#email')?.value === 'ada@example.com'`)
+	submit(b)
+	b.See("Sehen Sie in Ihr Postfach")
+	if got := <-langs; got != "de" {
+		t.Errorf("the mail is asked for in %q", got)
+	}
+}
+
+// A wide logo is centred, in the form for the theme, and one without a form for the
+// dark stands on a light plate there.
+func TestWideLogos(t *testing.T) {
+	h := newHost(t)
+	wide := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 60"><path d="M0 0h900v60H0z"/></svg>`
+	svg := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = w.Write([]byte(wide))
+	}
+	h.answer("GET /assets/ci/logo-full.svg", svg)
+	h.answer("GET /assets/ci/logo-full-dark.svg", svg)
+	b := open(t)
+	b.Media("dark")
+	for dark, want := range map[any]string{nil: "/assets/ci/logo-full.svg rgb(245, 246, 247)", "/assets/ci/logo-full-dark.svg": "/assets/ci/logo-full-dark.svg rgba(0, 0, 0, 0)"} {
+		h.set("logo_dark", dark)
+		for _, width := range []int64{1280, 320} {
+			b.Size(width, 900)
+			b.Visit(h.URL + "/login")
+			b.Wait(`document.querySelector('.logo')?.complete && document.querySelector('.card')`)
+			got := browsertest.Eval[string](b.Tab, `(() => {
+				const logo = document.querySelector('.logo'), card = document.querySelector('.card').getBoundingClientRect(), box = logo.getBoundingClientRect();
+				const off = Math.abs(box.left + box.right - card.left - card.right) / 2;
+				return new URL(logo.currentSrc).pathname + ' ' + getComputedStyle(logo).backgroundColor + (off > 1 || box.left < 0 ? ' off by ' + off : '');
+			})()`)
+			if got != want {
+				t.Errorf("%d pixels: %s, want %s", width, got, want)
+			}
+		}
+	}
+}
+
 // The first screen takes at most five requests, all GET, all of the own origin.
 func TestFirstScreenRequests(t *testing.T) {
 	h := newHost(t)

@@ -47,7 +47,7 @@ func newHost(t *testing.T) *host {
 		answers: map[string]http.HandlerFunc{},
 		posts:   map[string][]map[string]any{},
 		boot: obj{
-			"core": "2", "app_name": "Acme Orders", "locale": "en", "logo": "/assets/ci/logo-full.svg",
+			"core": "2", "app_name": "Acme Orders", "locale": "en", "logo": "/assets/ci/logo-full.svg", "languages": []string{"en", "de"},
 			"routes":   obj{"home": "/", "dashboard": "/dashboard", "terms": "/terms", "privacy": "/privacy", "cookies": "/cookies"},
 			"password": obj{"min_length": 12}, "next": nil,
 		},

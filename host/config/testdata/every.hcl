@@ -17,6 +17,9 @@ server {
     format = "json"
   }
 }
+app {
+  name = "Acme Orders"
+}
 limits {
   requests_per_client = 23
   upgrades_per_client = 24

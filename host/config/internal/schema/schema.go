@@ -65,7 +65,7 @@ type Block struct {
 // Root is the whole of config.hcl.
 func Root() Block {
 	return Block{Blocks: []Block{
-		serverBlock(), limitsBlock(), databaseBlock(), sessionBlock(), authBlock(), mailBlock(),
+		serverBlock(), appBlock(), limitsBlock(), databaseBlock(), sessionBlock(), authBlock(), mailBlock(),
 		routeBlock(), uiBlock(), pluginBlock(), odataBlock(),
 	}}
 }

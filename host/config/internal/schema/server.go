@@ -43,6 +43,16 @@ func serverBlock() Block {
 	}
 }
 
+func appBlock() Block {
+	return Block{
+		Name: "app", Doc: "What people know the application by.",
+		Keys: []Key{{
+			Name: "name", Null: true, Def: "null", Check: checkFilled, Sample: `"Acme Orders"`,
+			Doc: "the name on the screens and in mails; null: the display name in mail.from, else the host name of server.public_url",
+		}},
+	}
+}
+
 func limitsBlock() Block {
 	return Block{
 		Name: "limits", Doc: "What one client may have at once: requests of those who are signed in count by user, others by address, of IPv6 the /64. Beyond it a client waits, and then gets 429.",
