@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -149,10 +150,22 @@ func (w *site) judge(t *testing.T, f fault, r *row) {
 	for _, missed := range append(f.judge(r), r.short(len(r.lost) == 0, "lost: %s", strings.Join(r.lost, "; "))...) {
 		t.Errorf("SHORT: %s", missed)
 	}
+	t.Logf("failures by kind: %v", kinds(r.examples[1:]))
 	if t.Failed() || os.Getenv("CLUSTER_VERBOSE") != "" {
 		t.Logf("failed: %s", strings.Join(r.examples[:min(len(r.examples), 25)], "\n"))
 		for _, h := range w.hosts {
 			t.Logf("%s: %s", h.name(), h.log())
 		}
 	}
+}
+
+// kinds counts failures by request and answer, without what differs from one to the
+// next.
+func kinds(examples []string) map[string]int {
+	counts := map[string]int{}
+	passing := regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)\b|127\.0\.\d+\.\d+:\d+|"request_id":"[^"]*"`)
+	for _, e := range examples {
+		counts[strings.TrimSpace(passing.ReplaceAllString(e, "…"))]++
+	}
+	return counts
 }

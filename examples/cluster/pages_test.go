@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,5 +53,21 @@ func TestPatroniPage(t *testing.T) {
 		if !strings.Contains(tested, "\n"+line+"\n") {
 			t.Errorf("the page says %q, which is not tested", line)
 		}
+	}
+}
+
+// What failed in a row is told by kind, however often and whenever.
+func TestFailuresByKind(t *testing.T) {
+	got := kinds([]string{
+		`POST /auth/login after 104ms: 503 {"message":"database_unavailable","request_id":"10615539"}` + "\n",
+		`POST /auth/login after 1.2s: 503 {"message":"database_unavailable","request_id":"ca2d324e"}` + "\n",
+		`GET /odata/shelves after 3ms: read tcp 127.0.1.12:4000->127.0.0.1:5000: EOF`,
+	})
+	want := map[string]int{
+		`POST /auth/login after …: 503 {"message":"database_unavailable",…}`: 2,
+		`GET /odata/shelves after …: read tcp …->…: EOF`:                     1,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
