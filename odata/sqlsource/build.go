@@ -13,16 +13,29 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
-// build runs the steps; later ones need the sets of the earlier ones.
+// build makes model and mapping.
 func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, *sqltext.Mapping, error) {
+	b := newBuilder(cfg, dialect, tables)
+	b.run()
+	if len(b.findings) > 0 {
+		return nil, nil, &Invalid{b.findings}
+	}
+	return b.model, b.mapping, nil
+}
+
+func newBuilder(cfg Config, dialect string, tables []*introspect.Table) *builder {
 	if cfg.Namespace == "" {
 		cfg.Namespace = "Vestibule"
 	}
-	b := &builder{
+	return &builder{
 		cfg: cfg, dialect: dialect, tables: tables,
 		model:   &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard, Texts: cfg.Texts},
 		mapping: &sqltext.Mapping{Tables: map[*edm.EntitySet]*sqltext.Table{}, Links: map[*edm.Navigation]*sqltext.Link{}},
 	}
+}
+
+// run runs the steps; later ones need the sets of the earlier ones.
+func (b *builder) run() {
 	b.enums()
 	b.named()
 	b.discovered()
@@ -34,10 +47,6 @@ func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, 
 	if len(b.findings) == 0 {
 		b.verify()
 	}
-	if len(b.findings) > 0 {
-		return nil, nil, &Invalid{b.findings}
-	}
-	return b.model, b.mapping, nil
 }
 
 func (b *builder) enums() {

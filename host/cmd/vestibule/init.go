@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,14 +12,34 @@ import (
 )
 
 func initCommand() command {
+	var from, driver string
 	return command{
-		name: "init", short: "write a commented config.hcl",
-		long: "Writes the file that -c names with all settings, their defaults and what they mean. Never overwrites one.",
-		run:  initialize,
+		name: "init", short: "write a commented config.hcl, or propose sets for a database",
+		long: "Writes the file that -c names with all settings, their defaults and what they mean. Never overwrites one.\n" +
+			"With --from it writes no file, but prints a block odata that would expose the tables of a database that\n" +
+			"exists, with labels, texts, and value lists from foreign keys, to edit: vestibule init --from app.db > odata.hcl",
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&from, "from", "", "`DSN` of the database: a file of SQLite, postgres://…, or user:password@tcp(host)/name")
+			f.StringVar(&driver, "driver", "", "sqlite, postgres or mysql; told by the DSN when empty")
+		},
+		run: func(ctx context.Context, in *invocation) error {
+			if from == "" {
+				return initialize(in)
+			}
+			if err := in.need(0, 0); err != nil {
+				return err
+			}
+			text, err := config.Propose(ctx, driver, from)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(in.out, text)
+			return err
+		},
 	}
 }
 
-func initialize(_ context.Context, in *invocation) error {
+func initialize(in *invocation) error {
 	if err := in.need(0, 0); err != nil {
 		return err
 	}

@@ -1,0 +1,67 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/host/config"
+)
+
+// What is proposed for a database passes `vestibule check` as it is.
+func TestProposedConfiguration(t *testing.T) {
+	chinook, err := os.ReadFile("../../odata/odatatest/testdata/chinook.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		tables string
+		want   []string
+	}{
+		"chinook": {string(chinook), []string{`entity_set "InvoiceLine" {`, `text       = "Artist/Name"`, `value_list = "Artist"`}},
+		"odd names": {
+			"CREATE TABLE \"Odd \"\" ${names}\" (\"key \"\" no\" INTEGER PRIMARY KEY, \"%{a}\" TEXT, \"b\nc\" VARCHAR(9) NOT NULL); CREATE TABLE \"two\nlines\" (a INTEGER)",
+			[]string{`label = "Key no"`, "# Left out: two?lines: it has no key"},
+		},
+		"nothing": {"CREATE TABLE users (id INTEGER PRIMARY KEY, password TEXT)", []string{"odata {\n}", "# Left out: users: it holds credentials"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, map[string]string{"home.html": "home"})
+			execute(t, "app.db", c.tables)
+			check(t, "app.db", c.want)
+		})
+	}
+	if _, err := config.Propose(t.Context(), "", filepath.Join(t.TempDir(), "nothing.db")); err == nil || !strings.Contains(err.Error(), "there is no database") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := config.Propose(t.Context(), "oracle", "x"); err == nil {
+		t.Error("a driver that is not there")
+	}
+}
+
+// check proposes a configuration, and checks it.
+func check(t *testing.T, file string, want []string) {
+	t.Helper()
+	text, err := config.Propose(t.Context(), "", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("no %s in\n%s", w, text)
+		}
+	}
+	rest := "\nroute \"home\" {\n  path = \"/\"\n  file = \"home.html\"\n}\nroute \"dashboard\" {\n  path = \"/dashboard\"\n  file = \"home.html\"\n}\ndatabase {\n  dsn = \"sign-in.db\"\n}\n"
+	text = strings.Replace(text, "odata {", "odata {\n  database {\n    driver = \"sqlite\"\n    dsn    = \""+file+"\"\n  }", 1)
+	if err := os.WriteFile("config.hcl", []byte(text+rest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, found := load(t, nil)
+	if found != nil {
+		t.Fatalf("%s\n%s", strings.Join(found, "\n"), text)
+	}
+	if found := lines(cfg.Verify(t.Context())); len(found) > 0 {
+		t.Errorf("%s\n%s", strings.Join(found, "\n"), text)
+	}
+}

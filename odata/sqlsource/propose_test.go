@@ -1,0 +1,92 @@
+package sqlsource_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// What is proposed fits the database that it is proposed for.
+func TestPropose(t *testing.T) {
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			db := database(t, dialect, ddl(dialect))
+			p, err := sqlsource.Propose(context.Background(), db, sqlsource.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, left := range []string{"cheap: it has no key", "product_tags: it has no key", "users: it holds credentials", "vestibule_sessions: it holds credentials"} {
+				slices.Sort(p.Left)
+				if len(p.Left) != 4 || !strings.HasPrefix(p.Left[i], left) {
+					t.Fatalf("left out: %q", p.Left)
+				}
+			}
+			s, err := sqlsource.New(context.Background(), db, sqlsource.Config{EntitySets: p.Sets})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			category := s.Model().Set("products").Type.Property("category_id").Look
+			if category.Label != "Category" || category.Text != "category/name" || category.ValueList == nil || category.ValueList.Set != s.Model().Set("categories") {
+				t.Errorf("category_id: %+v", category)
+			}
+			at := slices.IndexFunc(p.Sets, func(s sqlsource.EntitySet) bool { return s.Name == "products" })
+			got := p.Sets[at]
+			got.Properties = nil
+			if diff := cmp.Diff(sqlsource.EntitySet{
+				Name: "products", Table: "products", Search: []string{"name"},
+				Look: sqlsource.TypeLook{
+					Title: "Product", Plural: "Products", List: []string{"name", "sku", "price", "weight", "stock", "active", "status"},
+					Search: []string{"active", "released", "day", "category_id"},
+				},
+			}, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Tables that nobody named for this, on SQLite.
+func TestProposeForOddTables(t *testing.T) {
+	db := database(t, "sqlite", `
+CREATE TABLE "Odd Names" ("key no" INTEGER PRIMARY KEY, "first name" TEXT NOT NULL, "1st" TEXT, "${x}" TEXT, api_token TEXT);
+CREATE TABLE addresses (city VARCHAR(40) NOT NULL, "zip" VARCHAR(10) NOT NULL, country VARCHAR(2) NOT NULL, currency VARCHAR(3), total DECIMAL(8,2), website TEXT, notes TEXT, PRIMARY KEY (city, "zip"));
+CREATE TABLE branches (id INTEGER PRIMARY KEY, last_name TEXT, title TEXT, boss INTEGER REFERENCES branches (id), town VARCHAR(40), code VARCHAR(10), FOREIGN KEY (town, code) REFERENCES addresses (city, "zip"));
+CREATE TABLE lone (id INTEGER PRIMARY KEY);`)
+	p, err := sqlsource.Propose(context.Background(), db, sqlsource.Config{Protected: func(string) bool { return false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlsource.New(context.Background(), db, sqlsource.Config{EntitySets: p.Sets})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	looks := map[string]sqlsource.Look{}
+	for _, set := range p.Sets {
+		for _, c := range set.Properties {
+			looks[set.Name+"."+c.Column] = c.Look
+		}
+		if set.Name == "Odd_Names" && !slices.Equal(set.Hide, []string{"api_token"}) {
+			t.Errorf("hidden: %q", set.Hide)
+		}
+	}
+	for name, want := range map[string]sqlsource.Look{
+		"addresses.total":   {Label: "Total", Currency: "currency"},
+		"addresses.website": {Label: "Website", Format: "url"},
+		"addresses.notes":   {Label: "Notes", Format: "multiline"},
+		"branches.boss":     {Label: "Boss", Text: "boss_branches/last_name", ValueList: "branches"},
+		"branches.town":     {Label: "Town"},
+		"lone.id":           {Label: "ID"},
+		"Odd_Names.${x}":    {Label: "$ {x}"},
+	} {
+		if got, ok := looks[name]; !ok || got != want && name != "Odd_Names.${x}" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
