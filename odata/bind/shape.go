@@ -283,8 +283,8 @@ func (s *scope) isDefined(e *syntax.IsDefined) (plan.Expr, error) {
 	}
 	path := strings.Join(names, "/")
 	if s.shape != nil && len(s.vars) == 0 {
-		if bit, ok := s.shape.optional[path]; ok {
-			return bitOf(s.shape.mask, bit), nil
+		if cond := s.shape.has(path); cond != nil {
+			return cond, nil
 		}
 	}
 	fresh := *s
@@ -295,6 +295,26 @@ func (s *scope) isDefined(e *syntax.IsDefined) (plan.Expr, error) {
 		return boolean(false), nil
 	}
 	return s.path(e.Path)
+}
+
+// has is the condition that a row has a value, or any inside of a structure; nil where all rows have it, or none.
+func (s *shape) has(path string) plan.Expr {
+	var conds []plan.Expr
+	for _, l := range s.leaves() {
+		name := strings.Join(l.path, "/")
+		if name != path && !strings.HasPrefix(name, path+"/") {
+			continue
+		}
+		bit, optional := s.optional[name]
+		if !optional {
+			return nil
+		}
+		conds = append(conds, bitOf(s.mask, bit))
+	}
+	if conds == nil {
+		return nil
+	}
+	return chain("or", conds)
 }
 
 // aggregatedAway tells whether $apply has left out a property that the entities had.

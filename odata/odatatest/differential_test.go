@@ -188,7 +188,7 @@ type tally struct{ asked, refused, different int }
 func compare(t *testing.T, all []engine, seed uint64, target string, n *tally) {
 	t.Helper()
 	n.asked++
-	walked := strings.Contains(target, "$orderby") && !strings.Contains(target, "$top")
+	walked := (strings.Contains(target, "$orderby") || strings.Contains(target, "$apply")) && !strings.Contains(target, "$top")
 	ask := engine.ask
 	if walked {
 		ask = engine.walk
@@ -198,6 +198,9 @@ func compare(t *testing.T, all []engine, seed uint64, target string, n *tally) {
 		n.refused++
 	}
 	differ := ""
+	if want[0] == '5' && want[:3] != "501" {
+		differ = "\n  which is no answer"
+	}
 	for _, e := range all[1:] {
 		if got := ask(e, target); got != want {
 			differ += fmt.Sprintf("\n%8s %.700s", e.name, got)

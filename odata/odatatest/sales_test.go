@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
@@ -118,6 +120,55 @@ func TestSalesExamples(t *testing.T) {
 		for _, e := range all {
 			t.Run(c.name+" "+e.name, func(t *testing.T) { e.gives(t, c.target, c.want) })
 		}
+	}
+	for _, e := range all {
+		t.Run("OpenUI5 "+e.name, func(t *testing.T) { openUI5(t, e) })
+	}
+}
+
+// openUI5 asks what the OData V4 model of OpenUI5 sends for $$aggregation: a filter on groups, the number of
+// leaves and the grand total in front, a group level with units and aliases that are names of properties, its number of rows, and
+// a page of them.
+func openUI5(t *testing.T, e engine) {
+	t.Helper()
+	const target = "Sales?$apply=filter(Amount gt 0)/groupby((Customer/Country,Product/Name),filter($these/aggregate(Amount) gt 2))" +
+		"/concat(groupby((Customer/Country,Product/Name))/aggregate($count as UI5__leaves),aggregate(Amount,Day)," +
+		"groupby((Customer/Country),aggregate(Amount with sum as Amount,Day))/orderby(Customer/Country desc)/concat(aggregate($count as UI5__count),skip(0)/top(1)))"
+	e.gives(t, target, `[{"UI5__leaves":3},{"Amount":20,"Day":null},{"UI5__count":2},{"Customer":{"Country":"USA"},"Amount":17,"Day":null}]`)
+	e.gives(t, strings.Replace(target, "skip(0)", "skip(1)", 1)+"&$filter=isdefined(Customer)", `[{"Customer":{"Country":"Netherlands"},"Amount":3,"Day":null}]`)
+	e.gives(t, "Sales?$apply=concat(aggregate(Amount,Day),filter(ID eq 1)/aggregate(Amount,Day))", `[{"Amount":24,"Day":null},{"Amount":1,"Day":"2022-01-03"}]`)
+}
+
+// TestApplyLimits holds the limits of $apply, and a set that has none of it.
+func TestApplyLimits(t *testing.T) {
+	t.Parallel()
+	reference, err := memory.New(odatatest.MemoryOf(salesMapping(), salesTables()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := odata.New(reference.Model(), reference, odata.Options{Limits: odata.Limits{ApplySteps: 3, ApplyGroups: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, target, want string
+		status             int
+	}{
+		{"as many groups", "Sales?$apply=groupby((Customer/ID))", `"C3"`, http.StatusOK},
+		{"too many groups", "Sales?$apply=groupby((Amount))", "$apply makes 4 groups; the limit odata.limits.apply_groups is 3", http.StatusBadRequest},
+		{"too many on the way", "Sales?$apply=groupby((Amount))/aggregate($count as n)", "$apply makes 4 groups", http.StatusBadRequest},
+		{"as many steps", "Sales?$apply=concat(identity,identity)", `"value"`, http.StatusOK},
+		{"too many steps", "Sales?$apply=concat(identity,identity/identity)", "the limit odata.limits.apply_steps is 3 (at position 38)", http.StatusBadRequest},
+		{"turned off", "Shut?$apply=identity", "does not support $apply", http.StatusNotImplemented},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+strings.ReplaceAll(c.target, " ", "%20"), nil))
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+				t.Errorf("GET %s gives %d %s, want %d and %s", c.target, w.Code, w.Body, c.status, c.want)
+			}
+		})
 	}
 }
 
