@@ -58,6 +58,9 @@ type Options struct {
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
 	Hashed func(format string)
+	// Learned is told of each format of hashes in use, named so, before the first is
+	// computed; may be nil.
+	Learned func(format string)
 	// Hashing bounds the wait until a password is hashed; its fields Limit,
 	// Waiting, Wait and Refused are used. The zero value works and reports no
 	// refusals.
@@ -132,7 +135,7 @@ func New(o Options) *Pipeline {
 	if o.OrgSetup == nil {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
 	}
-	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Queue: o.Hashing})}
+	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Learned: o.Learned, Queue: o.Hashing})}
 }
 
 // Warm looks which password formats are in use, so that failed sign-ins do the work

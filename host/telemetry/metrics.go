@@ -115,6 +115,9 @@ func (m *Metrics) Audit(event string) { m.audits.WithLabelValues(event).Inc() }
 // Hash counts a password hash that was computed.
 func (m *Metrics) Hash(format string) { m.hashes.WithLabelValues(format).Inc() }
 
+// ExpectHash shows a format of password hashes of which none was computed yet.
+func (m *Metrics) ExpectHash(format string) { m.hashes.WithLabelValues(format) }
+
 // Refused counts a request that was refused by the limit of this key.
 func (m *Metrics) Refused(limit string) { m.refusals.WithLabelValues(limit).Inc() }
 

@@ -24,6 +24,8 @@ type Options struct {
 	// Observe is told of each hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; may be nil.
 	Observe func(format string)
+	// Learned is told of each format, named so, when its first hash is learned; may be nil.
+	Learned func(format string)
 	// Queue bounds the hashes under way and those that wait. When zero, Slots and
 	// Share are the number of processors, at least 128 attempts of one client may
 	// wait, and the longest wait is 10 s.
@@ -55,6 +57,9 @@ func New(o Options) *Hasher {
 	if o.Observe == nil {
 		o.Observe = func(string) {}
 	}
+	if o.Learned == nil {
+		o.Learned = func(string) {}
+	}
 	q := o.Queue
 	q.Slots, q.Share, q.Waiting, q.Wait = runtime.GOMAXPROCS(0), 0, max(q.Waiting, leastWaiting), cmp.Or(q.Wait, usualWait)
 	return &Hasher{o: o, queue: admission.New(q), decoys: map[string]stored{}}
@@ -75,6 +80,7 @@ func (h *Hasher) Learn(hash string) {
 	defer h.mu.Unlock()
 	if _, known := h.decoys[s.format()]; !known {
 		h.decoys[s.format()] = s
+		h.o.Learned(s.format())
 	}
 }
 

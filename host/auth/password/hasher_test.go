@@ -141,9 +141,16 @@ func TestDecoys(t *testing.T) {
 				t.Errorf("%s: %v", decoy, err)
 			}
 		}
-		var computed []string
-		h := password.New(password.Options{Format: format, Observe: func(format string) { computed = append(computed, format) }})
+		var learned, computed []string
+		h := password.New(password.Options{
+			Format: format, Observe: func(format string) { computed = append(computed, format) },
+			Learned: func(format string) { learned = append(learned, format) },
+		})
 		h.Learn(decoy)
+		h.Learn(decoy)
+		if !slices.Equal(learned, []string{want}) {
+			t.Errorf("%q: learned %v, want %s once", format, learned, want)
+		}
 		if ok, err := h.Verify(t.Context(), password.Attempt{Password: "correct horse"}); ok || err != nil {
 			t.Errorf("%q: %v, %v", format, ok, err)
 		}
