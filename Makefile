@@ -2,6 +2,8 @@
 GOLANGCI    := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 GOVULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
+# The newest that knows without a cluster what a version of Kubernetes takes.
+KUBECTL_VALIDATE := go run sigs.k8s.io/kubectl-validate@v0.0.4
 ACTIONLINT  := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 
 # Releases: the newest goreleaser that compiles with Go 1.26.
@@ -20,7 +22,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster test-swagger-ui lint fmt generate verify setup ui ui-dev ui-size screens vuln notices release image test-release clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster test-swagger-ui lint fmt generate verify setup ui ui-dev ui-size screens vuln notices release image test-release test-manifests clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,6 +145,9 @@ image: ## write the container image of the commit, for amd64 and arm64, into bin
 
 test-release: ## release a tag twice, in clones, and verify it; start the image, and the installed package under a real systemd (as root)
 	@$(RELEASE_TOOLS) .ci/release/test
+
+test-manifests: ## hold docs/kubernetes against the schemas of Kubernetes 1.30, strictly (its validator takes minutes to compile, once)
+	$(KUBECTL_VALIDATE) --version 1.30 docs/kubernetes
 
 clean: ## remove what make made, but not the demo's data
 	rm -rf bin screens
