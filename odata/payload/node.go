@@ -125,9 +125,11 @@ func (e *Encoder) annotation(t edm.Type) string {
 	}
 }
 
-func member(name string) string { return quote(name) + ":" }
+func member(name string) string {
+	return string(append(AppendString(make([]byte, 0, len(name)+len(`"":`)), name), ':'))
+}
 
-func quote(s string) string { return string(AppendString(nil, s)) }
+func quote(s string) string { return string(AppendString(make([]byte, 0, len(s)+len(`""`)), s)) }
 
 // array writes all rows of a page as an array.
 func (n *node) array(w *Writer, rows plan.Rows) error {
@@ -188,9 +190,11 @@ func (n *node) write(w *Writer, rows plan.Rows) error {
 	case n.named:
 		w.buf = n.url(append(w.buf, `"@odata.id":"`...), row, `",`)
 	}
+	dst := w.buf // a store less for each field
 	for i := range n.fields {
-		w.buf = n.fields[i].append(w.buf, row)
+		dst = n.fields[i].append(dst, row)
 	}
+	w.buf = dst
 	for i := range n.expand {
 		if err := n.expanded(w, i, rows); err != nil {
 			return err

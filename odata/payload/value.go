@@ -17,16 +17,21 @@ func appendJSON(dst []byte, v *plan.Value, t *edm.Type, quoted bool) []byte {
 	if v.Null {
 		return append(dst, "null"...)
 	}
-	switch t.Kind {
+	switch t.Kind { // the usual kinds by themselves, as they are most of a page
 	case edm.String:
 		return scalar.AppendString(dst, v.Bytes)
 	case edm.Int64, edm.Decimal:
-		if quoted {
+		switch {
+		case quoted:
 			return append(AppendText(append(dst, '"'), v, t), '"')
+		case t.Kind == edm.Decimal:
+			return append(dst, v.Bytes...)
 		}
-		return AppendText(dst, v, t)
-	case edm.Boolean, edm.Byte, edm.SByte, edm.Int16, edm.Int32:
-		return AppendText(dst, v, t)
+		return strconv.AppendInt(dst, v.Int, 10)
+	case edm.Byte, edm.SByte, edm.Int16, edm.Int32:
+		return strconv.AppendInt(dst, v.Int, 10)
+	case edm.Boolean:
+		return strconv.AppendBool(dst, v.Int != 0)
 	case edm.Single, edm.Double:
 		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) { // no JSON number
 			return append(AppendText(append(dst, '"'), v, t), '"')

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
+	"modernc.org/libc"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -85,6 +86,8 @@ func (db *SQLite) NameVersions(writer *Writer) error {
 // conn is a connection with its caches and the marks that its functions set.
 type conn struct {
 	*sqlite.Conn
+	// tls is for calls of the C interface.
+	tls *libc.TLS
 	// rank is lowest for the connection that is used most; see pagesOf.
 	rank int
 	// interrupt is closed to interrupt the statements of a connection. One channel serves until it was closed: the driver
@@ -141,7 +144,7 @@ func (db *SQLite) openConn(rank int) (*conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
-	c := &conn{Conn: raw, known: map[string]bool{}, rank: rank}
+	c := &conn{Conn: raw, tls: libc.NewTLS(), known: map[string]bool{}, rank: rank}
 	c.renewInterrupt()
 	c.SetBusyTimeout(5 * time.Second)
 	// Nothing is read before it is certain that the log beside the file belongs to it.
@@ -160,9 +163,15 @@ func (db *SQLite) openConn(rank int) (*conn, error) {
 		err = exec(raw, "SELECT 1 FROM sqlite_schema")
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), raw.Close())
+		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), c.Close())
 	}
 	return c, nil
+}
+
+// Close closes the connection, whose statements nobody may use any more.
+func (c *conn) Close() error {
+	defer c.tls.Close()
+	return c.Conn.Close()
 }
 
 func exec(conn *sqlite.Conn, query string) error {
@@ -354,7 +363,7 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 		tx.conn.known[query] = true
 		tx.conn.cached = append(tx.conn.cached, query)
 	}
-	c.query = query
+	c.query, c.handle = query, handleOf(c.stmt)
 	tx.cursors = append(tx.cursors, c)
 	for i, a := range args {
 		if err := bind(c.stmt, i+1, a); err != nil {
@@ -402,6 +411,7 @@ type sqliteCursor struct {
 	ctx       context.Context
 	conn      *conn
 	stmt      *sqlite.Stmt
+	handle    uintptr // of stmt; see handleOf
 	query     string
 	transient bool
 	arena     []byte
@@ -421,6 +431,10 @@ func (c *sqliteCursor) Next() (bool, error) {
 // Row copies texts to an arena. Each call into SQLite costs as much as copying a short text, so the length is asked for
 // only where the copy filled the room that there was.
 func (c *sqliteCursor) Row(cells []Cell) error {
+	if c.handle != 0 {
+		c.values(cells)
+		return nil
+	}
 	arena := c.arena[:0]
 	for i := range cells {
 		cell := &cells[i]
