@@ -45,19 +45,23 @@ func TestTextsOfTables(t *testing.T) {
 	}{
 		"all there": {good, map[string]string{"i18n.properties": "product=P", "i18n_de.properties": "product=P"}, nil},
 		"a key that one file lacks": {
-			good, map[string]string{"i18n.properties": "product=P", "i18n_de.properties": ""},
+			good,
+			map[string]string{"i18n.properties": "product=P", "i18n_de.properties": ""},
 			[]string{`config.hcl:17:13: warning: entity_set.Products.title: texts/i18n_de.properties has no key "product": add the line product = … to it; a text with a blank in it is none`},
 		},
 		"no file for all languages": {
-			good, map[string]string{"i18n_de.properties": ""},
+			good,
+			map[string]string{"i18n_de.properties": ""},
 			[]string{`config.hcl:14:10: odata.i18n: there is no file texts/i18n.properties: make it, or correct the path: it has the texts for all languages without a file of their own`},
 		},
 		"a file of no language": {
-			good, map[string]string{"i18n.properties": "product=P", "i18n_germany_x.properties": ""},
+			good,
+			map[string]string{"i18n.properties": "product=P", "i18n_germany_x.properties": ""},
 			[]string{`config.hcl:14:10: odata.i18n: texts/i18n_germany_x.properties is of no language: name it i18n_de.properties, with the BCP 47 tag of a language`},
 		},
 		"a property that is not there": {
-			textsConfig, map[string]string{"i18n.properties": "product=P"},
+			textsConfig,
+			map[string]string{"i18n.properties": "product=P"},
 			[]string{`config.hcl:18:13: entity_set "Products": there is no property "titel": did you mean "title"?`},
 		},
 	} {

@@ -14,7 +14,7 @@ import (
 // and a schema for each type. root is the URL of the service, relative to the document
 // or absolute. Only the sets that show admits appear, and only ways that lead to them.
 func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) []byte {
-	a := &api{speaker: speaker{m, o.Language}, show: show, shown: map[string]bool{}}
+	a := &api{speaker: speaker{m, o.Language}, show: show, applies: len(o.Transformations) > 0, shown: map[string]bool{}}
 	var tags []any
 	for _, s := range a.sets() {
 		tag := record{{"name", s.Name}}
@@ -39,7 +39,7 @@ func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) boo
 		{"paths", a.all},
 		{"components", record{
 			{"schemas", append(a.schemas(), commonSchemas()...)},
-			{"parameters", append(commonParameters(), a.parameters...)},
+			{"parameters", append(a.common(), a.parameters...)},
 			{"responses", record{{"error", record{
 				{"description", "Error"},
 				{"content", jsonContent(ref("schemas", "error"))},
@@ -55,6 +55,8 @@ const batchTag = "Batch Requests"
 type api struct {
 	speaker
 	show func(*edm.EntitySet) bool
+	// applies tells that there is $apply.
+	applies bool
 	// all are the paths; parameters those that belong to one type.
 	all, parameters record
 	// shown are the names of parameters.
@@ -177,6 +179,9 @@ func (a *api) forMany(s *edm.EntitySet) []any {
 		out = append(out, ref("parameters", "search"))
 	}
 	out = append(out, ref("parameters", "filter"), ref("parameters", "count"), ref("parameters", "compute"))
+	if a.applies && !s.NoApply {
+		out = append(out, ref("parameters", "apply"))
+	}
 	return append(append(out, ref("parameters", a.own(s.Type, "orderby"))), a.forOne(s)...)
 }
 
@@ -218,7 +223,10 @@ func (a *api) own(t *edm.EntityType, option string) string {
 		}
 	}
 	a.parameters = append(a.parameters, field{name, record{
-		{"name", "$" + option}, {"in", "query"}, {"description", see(does, option)}, {"explode", false},
+		{"name", "$" + option},
+		{"in", "query"},
+		{"description", see(does, option)},
+		{"explode", false},
 		{"schema", record{{"type", "array"}, {"uniqueItems", true}, {"items", record{{"type", "string"}, {"enum", values}}}}},
 	}})
 	return name

@@ -3,6 +3,7 @@ package csdl_test
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,23 @@ func TestOpenAPI(t *testing.T) {
 	}
 	if diff := cmp.Diff(options, at(t, doc, "paths /Products get parameters")); diff != "" {
 		t.Error(diff)
+	}
+	applies := csdl.Options{}
+	applies.Transformations = []string{"aggregate"}
+	m := model()
+	m.Sets[1].NoApply = true
+	var second any
+	if err := json.Unmarshal(csdl.OpenAPI(m, "/odata/", applies, everything), &second); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"paths /Products get parameters": true, "paths /Categories get parameters": false} {
+		list, _ := at(t, second, path).([]any)
+		if got := slices.ContainsFunc(list, func(p any) bool { return cmp.Equal(p, any(ref("parameters", "apply"))) }); got != want {
+			t.Errorf("%s: $apply %v", path, got)
+		}
+	}
+	if at(t, second, "components parameters apply name") != "$apply" || at(t, doc, "components parameters apply") != nil {
+		t.Error("the parameter $apply is there where it is of no use, or missing")
 	}
 	if !bytes.Equal(text, csdl.OpenAPI(model(), "/odata/", csdl.Options{ExpandDepth: 4}, everything)) {
 		t.Error("two documents of one model differ")

@@ -1,14 +1,13 @@
 package csdl
 
-// commonParameters are the query options that mean the same for every set (mapping
-// 4.5.2).
-func commonParameters() record {
+// common are the query options that mean the same for every set (mapping 4.5.2).
+func (a *api) common() record {
 	option := func(name, does string, schema record) field {
 		return field{name, record{{"name", "$" + name}, {"in", "query"}, {"description", see(does, name)}, {"schema", schema}}}
 	}
 	text := record{{"type", "string"}}
 	number := record{{"type", "integer"}, {"minimum", 0}}
-	return record{
+	out := record{
 		option("top", "Show only the first n items", number),
 		option("skip", "Skip the first n items", number),
 		option("count", "Include count of items", record{{"type", "boolean"}}),
@@ -16,6 +15,15 @@ func commonParameters() record {
 		option("search", "Search items by search phrases", text),
 		option("compute", "Compute values of items", text),
 	}
+	if a.applies {
+		out = append(out, field{"apply", record{
+			{"name", "$apply"},
+			{"in", "query"},
+			{"description", "Aggregate items, see [$apply](https://docs.oasis-open.org/odata/odata-data-aggregation-ext/v4.0/odata-data-aggregation-ext-v4.0.html)"},
+			{"schema", text},
+		}})
+	}
+	return out
 }
 
 // commonSchemas are the schemas of counts and errors (OData-JSON 21.1).

@@ -17,6 +17,8 @@ func tables() []check {
 		{name: "computed", target: "Tags?$compute=concat('=',label) as formula&$select=code,formula&$top=1", header: asCSV, body: lines("code,formula", "B,'=upper")},
 		{name: "one column", target: "Things?$select=note&$top=3", header: asCSV, body: lines("note", `""`, `""`, `" "`)},
 		{name: "related", target: "Things(2)/children?$select=id,name", header: asCSV, body: lines("id,name", "4,Äpfel")},
+		{name: "groups", target: "Things?$apply=filter(id le 4)/groupby((home/city),aggregate($count as n,id with sum as total))&$orderby=home/city", header: asCSV, body: lines("home/city,n,total", ",1,3", "Bern,1,1", "Ulm,1,4", "bern,1,2")},
+		{name: "rows of several structures", target: "Things?$apply=filter(id le 2)/concat(groupby((id,name)),aggregate($count as n))", header: asCSV, body: lines("id,name,n", "1,Anvil,", "2,anvil,", ",,2")},
 		{name: "expanded rows", target: "Things?$expand=children", header: asCSV, status: 406},
 		{name: "one entity", target: "Things(1)", header: asCSV, status: 406},
 		{name: "navigation alone", target: "Things?$select=children", header: asCSV, status: 406},

@@ -65,6 +65,12 @@ type csvColumn struct {
 	name   string
 	typ    edm.Type
 	column int
+	// defined tells which rows of several structures have the cell; nil for all.
+	defined *plan.Defined
+}
+
+func (c *csvColumn) absent(row []plan.Value) bool {
+	return row[c.column].Null || c.defined != nil && row[c.defined.Column].Int>>c.defined.Bit&1 == 0
 }
 
 func csvColumns(dst []csvColumn, prefix string, list []plan.Field) []csvColumn {
@@ -74,7 +80,7 @@ func csvColumns(dst []csvColumn, prefix string, list []plan.Field) []csvColumn {
 		case f.Column < 0:
 			dst = csvColumns(dst, prefix+f.Name+"/", f.Fields)
 		default:
-			dst = append(dst, csvColumn{name: prefix + f.Name, typ: f.T, column: f.Column})
+			dst = append(dst, csvColumn{name: prefix + f.Name, typ: f.T, column: f.Column, defined: f.Defined})
 		}
 	}
 	return dst
@@ -100,10 +106,9 @@ func (c *csvRow) append(dst []byte, row []plan.Value) []byte {
 			dst = append(dst, ',')
 		}
 		col := &c.columns[i]
-		v := &row[col.column]
 		switch {
-		case !v.Null:
-			dst = appendCSV(dst, v, &col.typ)
+		case !col.absent(row):
+			dst = appendCSV(dst, &row[col.column], &col.typ)
 		case len(c.columns) == 1: // readers pass over lines that are empty
 			dst = append(dst, '"', '"')
 		}
