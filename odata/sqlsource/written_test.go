@@ -44,6 +44,8 @@ func TestWrittenAlike(t *testing.T) {
 				(32, -1, -0.5, 100.500, 0, '', '0044-03-15 BC', '10000-01-01', '0001-01-01', 'Infinity', 'Infinity', -200), (33, 1, 0, 1e-10, 1e20, NULL, '9999-12-31',
 				'9999-12-31 23:59:59.999999', '1999-12-31 23:59:59.000001', '-0', '1e-30', 127), (34, 2, 12345678.9, 1e30, 5, repeat('ü', 300), NULL, NULL, NULL, 1e21, 1e30, -128),
 				(35, 3, 1, 20, 3, 'x', NULL, NULL, NULL, 1e-7, 0, NULL)`},
+		"mysql as a host opens it": {"mysql", "&interpolateParams=true&parseTime=true", mysqlOdd},
+		"mysql":                    {"mysql", "", mysqlOdd},
 	}
 	for name, c := range scripts {
 		t.Run(name, func(t *testing.T) {
@@ -86,3 +88,12 @@ func TestWrittenAlike(t *testing.T) {
 		})
 	}
 }
+
+const mysqlOdd = "CREATE TABLE odd (id INT PRIMARY KEY, s SMALLINT, b BIGINT NOT NULL, n DECIMAL(12,2), free DECIMAL(40,10), whole DECIMAL(30,0), t TEXT," +
+	" v VARCHAR(40) CHARACTER SET latin1, g UUID, d DATE, at DATETIME(6), zoned TIMESTAMP(6) NULL, f DOUBLE, r FLOAT, yes BOOLEAN, clock TIME(3), raw VARBINARY(9), tiny INT);\n" +
+	"INSERT INTO odd SELECT seq, seq, seq * 1000000000, seq * 0.01, seq * 0.1, seq, CONCAT('x', seq), 'y', UUID(), '2024-01-01' + INTERVAL seq DAY," +
+	" '2024-01-01 00:00:00.5' + INTERVAL seq HOUR, '2024-01-01 00:00:00' + INTERVAL seq SECOND, seq * 0.1, seq, seq % 2 = 0, '10:00:00', X'00', seq % 100 FROM seq_1_to_30;\n" +
+	"SET sql_mode = '';\n" +
+	"INSERT INTO odd (id, b, n, free, whole, t, v, d, at, f, r, tiny, clock, yes) VALUES (31, 0, -0.5, 0, -0, 'a\"b\\\\c\\n\u2028ü\\t', 'Größe', '0000-00-00', '0000-00-00', -0e0, 0.1, 300, '30:00:00', 7)," +
+	" (32, -1, 9999999999.99, 1e-10, 1e29, '', '', '9999-12-31', '9999-12-31 23:59:59.999999', 1e21, 1e30, -200, '-01:00:00', NULL)," +
+	" (33, 1, 0, -1e29, 0, NULL, NULL, '2024-00-00', '2024-01-01', 1e-7, 0, 127, '23:59:59.999', 0), (34, 2, 1, 1, 1, REPEAT('ü', 300), 'x', NULL, NULL, 1.7976931348623157e308, 1, -128, NULL, 1)"
