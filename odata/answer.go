@@ -119,7 +119,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		return absent(out, p)
 	}
 	s.name(out, from, key, rows.Version())
-	err = s.write(out, p, rows, format)
+	err = s.write(out, from, rows, format)
 	var slow *slowError
 	switch {
 	case err != nil && !out.sent:
@@ -198,13 +198,13 @@ func (s *answering) setData(h http.Header, q *request, contentType string, p *pl
 }
 
 // write encodes rows into the response.
-func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format format) error {
-	q, h := out.q, out.w.Header()
+func (s *answering) write(out *response, from *planned, rows plan.Rows, format format) error {
+	q, p, h := out.q, from.plan, out.w.Header()
 	s.setData(h, q, format.ContentType(), p, format)
 	setApplied(h, q, p, format)
 	e := &payload.Encoder{
 		Root: q.root, Namespace: s.documents.model.Namespace, Format: format.JSON, V401: q.v401, TakeRow: q.left.takeRow,
-		OmitNulls: q.prefer.OmitNulls,
+		OmitNulls: q.prefer.OmitNulls, Layout: from.layout,
 	}
 	if format.Metadata == header.Full {
 		e.MetadataETag = s.documents.said[format.language].tags[q.version()]

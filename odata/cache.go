@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -37,8 +38,10 @@ type planKey struct {
 
 // planned is a plan with the $format of its request.
 type planned struct {
-	plan    *plan.Plan
-	format  string
+	plan   *plan.Plan
+	format string
+	// layout is shared with all plans that are like this one.
+	layout  *payload.Layout
 	asked   bool // more than once
 	answers map[answerKey]*kept
 }

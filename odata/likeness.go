@@ -84,7 +84,7 @@ func (c *cache) like(key planKey, l likeness) *planned {
 	if from == nil || l.skip < 0 {
 		return from.again()
 	}
-	return &planned{plan: from.plan.From(l.skip), format: from.format}
+	return &planned{plan: from.plan.From(l.skip), format: from.format, layout: from.layout}
 }
 
 // again is the same plan for another target, whose answers are its own.
@@ -92,7 +92,7 @@ func (p *planned) again() *planned {
 	if p == nil {
 		return nil
 	}
-	return &planned{plan: p.plan, format: p.format}
+	return &planned{plan: p.plan, format: p.format, layout: p.layout}
 }
 
 // addLike keeps a plan for the targets of its likeness.

@@ -7,6 +7,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
@@ -86,7 +87,7 @@ func (s *planning) build(q *request) (*planned, error) {
 	case byID && p.Kind != plan.Entity:
 		return nil, notFound("$id does not name an entity")
 	}
-	return &planned{plan: p, format: format}, nil
+	return &planned{plan: p, format: format, layout: &payload.Layout{}}, nil
 }
 
 // syntaxOptions leaves the number of nodes to the binder, which knows the limit of

@@ -23,6 +23,8 @@ type Encoder struct {
 	// OmitNulls leaves properties out that are null (OData-Protocol 8.2.8.6);
 	// expanded ones stay.
 	OmitNulls bool
+	// Layout is that of the plan; nil for none.
+	Layout *Layout
 	// TakeRow is asked before each entity and each reference; its error ends the
 	// answer. nil allows any number.
 	TakeRow func() error

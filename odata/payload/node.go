@@ -3,6 +3,7 @@ package payload
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/header"
@@ -46,10 +47,8 @@ type expansion struct {
 func (e *Encoder) compile(n *plan.Node) *node {
 	c := &node{encoder: e, root: strings.Trim(quote(e.Root), `"`), plan: n, full: e.Format.Metadata == header.Full && !n.Ref}
 	if !n.Ref {
-		c.fields = e.fields(n.Fields)
-		c.named = e.Format.Metadata == header.Minimal && !showsKey(n)
+		e.Layout.prepare(c)
 	}
-	c.members = c.writable()
 	for _, x := range n.Expand {
 		name := x.Nav.Name
 		c.expand = append(c.expand, expansion{
@@ -66,12 +65,42 @@ func (n *node) writable() []plan.Member {
 	}
 	list := make([]plan.Member, len(n.fields))
 	for i, f := range n.fields {
-		if f.column < 0 {
+		if f.column < 0 || f.defined != nil {
 			return nil
 		}
 		list[i] = plan.Member{Name: f.name, Column: f.column}
 	}
 	return list
+}
+
+// A Layout keeps what the answers to requests with one plan, or with plans that differ in their page alone, have in common.
+// The zero value is ready; nil keeps nothing. It is safe for concurrent use.
+type Layout struct{ last atomic.Pointer[layout] }
+
+// layout is the fields of the top node in one format.
+type layout struct {
+	format    header.JSON
+	omitNulls bool
+	named     bool
+	fields    []field
+	members   []plan.Member
+}
+
+// prepare gives a node its fields. Those below the top, which have a Nav, are not kept.
+func (l *Layout) prepare(c *node) {
+	e, kept := c.encoder, l != nil && c.plan.Nav == nil
+	if kept {
+		if was := l.last.Load(); was != nil && was.format == e.Format && was.omitNulls == e.OmitNulls {
+			c.named, c.fields, c.members = was.named, was.fields, was.members
+			return
+		}
+	}
+	c.fields = e.fields(c.plan.Fields)
+	c.named = e.Format.Metadata == header.Minimal && !showsKey(c.plan)
+	c.members = c.writable()
+	if kept {
+		l.last.Store(&layout{e.Format, e.OmitNulls, c.named, c.fields, c.members})
+	}
 }
 
 // showsKey tells whether a client can compute the id of an entity: all of its key is

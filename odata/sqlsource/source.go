@@ -217,6 +217,9 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	}
 	for try := 1; ; try++ {
 		rows, err := s.reader.Open(ctx, p)
+		if err == nil {
+			return rows, nil
+		}
 		stale := engine.IsLost(err) || engine.IsStale(err)
 		away := engine.IsAway(err) && time.Now().Before(end)
 		switch {

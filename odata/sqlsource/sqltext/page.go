@@ -2,8 +2,10 @@ package sqltext
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -33,6 +35,9 @@ type Page struct {
 	// them, 0 where none does.
 	query *plan.Query
 	deep  int64
+	// ready are the statements of Rows without a place, without skipped rows and with them; their last arguments, what is
+	// read and skipped, are left out.
+	ready [2]atomic.Pointer[Statement]
 }
 
 // sortItem is one item of an order.
@@ -137,6 +142,9 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 	if p.deep > 0 && skip >= p.deep && after == nil {
 		return p.deferred(p.list, frag{}, read, skip)
 	}
+	if p.derived == nil && after == nil && p.g.d.remote() {
+		return p.plainRows(read, skip)
+	}
 	if p.derived == nil {
 		return p.statement(p.list, frag{}, read, skip, after)
 	}
@@ -149,6 +157,21 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 	}
 	from := p.g.derivedPage(p.derived, join(" ", append(tail, p.g.d.limit(read, skip))...))
 	return p.g.finish(join(" ", p.ended(from)...))
+}
+
+// plainRows is the statement of most pages, whose text is made once.
+func (p *Page) plainRows(read, skip int64) Statement {
+	window := []any{read, skip}
+	if skip == 0 {
+		window = window[:1]
+	}
+	kept := p.ready[len(window)-1].Load()
+	if kept == nil {
+		s := p.statement(p.list, frag{}, read, skip, nil)
+		kept = &Statement{SQL: s.SQL, Args: slices.Clip(s.Args[:len(s.Args)-len(window)])}
+		p.ready[len(window)-1].Store(kept)
+	}
+	return Statement{SQL: kept.SQL, Args: append(kept.Args, window...)}
 }
 
 // Together tells whether Counted can be asked for the rows and the number of all.
