@@ -74,6 +74,21 @@ func resumeSignIn(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// explored is the query endpoint, which shows a page instead of the service document to a
+// browser that goes there. $format asks for the document in any case.
+func (h *Host) explored() http.Handler {
+	guard := Guard(h.o.OData.Model.Guard.String())
+	page := h.gate.Guard(guard, h.screens.Explorer)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		if reads && r.URL.Path == odataRoot && web.IsNavigation(r) && !strings.Contains(r.URL.RawQuery, "format=") && h.screens.HasExplorer() {
+			page.ServeHTTP(w, r)
+			return
+		}
+		h.odata.ServeHTTP(w, r)
+	})
+}
+
 // An odataCaller tells the query endpoint who asks.
 type odataCaller struct {
 	site    *web.Site

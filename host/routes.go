@@ -140,7 +140,7 @@ func (h *Host) odataRows() []row {
 	}
 	as := web.Route{Name: "odata", Kind: web.Data}
 	return []row{
-		{as, odataRoot, asSent, h.odata, guardOData, false},
+		{as, odataRoot, asSent, h.explored(), guardOData, false},
 		{as, strings.TrimSuffix(odataRoot, "/"), at, http.HandlerFunc(web.WithSlash), guardOData, false},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -36,7 +37,7 @@ func assets(t *testing.T) []string {
 // allAssets are those of the page and of the error pages.
 func allAssets(t *testing.T) []string {
 	t.Helper()
-	return append(assets(t), assetsOf(t, "error.html")...)
+	return slices.Concat(assets(t), assetsOf(t, "error.html"), assetsOf(t, "explorer.html"))
 }
 
 func assetsOf(t *testing.T, page string) []string {
@@ -57,7 +58,7 @@ func assetsOf(t *testing.T, page string) []string {
 }
 
 func TestDistIsComplete(t *testing.T) {
-	want := append(allAssets(t), "index.html", "error.html", "errors.json", "manifest.json", "i18n/messagebundle.properties",
+	want := append(allAssets(t), "index.html", "error.html", "explorer.html", "errors.json", "manifest.json", "i18n/messagebundle.properties",
 		"i18n/messagebundle_en.properties", "i18n/messagebundle_de.properties")
 	if err := fstest.TestFS(ui.FS(), want...); err != nil {
 		t.Error(err)
@@ -155,6 +156,17 @@ func TestNothingInline(t *testing.T) {
 		if m := forbidden.FindString(read(t, name)); m != "" {
 			t.Errorf("%s has %s", name, m)
 		}
+	}
+}
+
+// The budget of the explorer: 30 KB compressed, its page included.
+func TestExplorerSize(t *testing.T) {
+	total := len(read(t, "explorer.html"))
+	for _, name := range assetsOf(t, "explorer.html") {
+		total += len(read(t, name+".gz"))
+	}
+	if total > 30*1024 {
+		t.Errorf("over budget: %d bytes", total)
 	}
 }
 

@@ -29,13 +29,15 @@ var ErrNotFound = errors.New("no such file of the front-end app")
 
 // An App is a compiled front-end app. It is safe for concurrent use.
 type App struct {
-	files  fs.FS
-	live   bool
-	page   []byte
-	module Module
-	hashed *regexp.Regexp
-	marks  marks
-	errors *errorPages // nil for none
+	files fs.FS
+	live  bool
+	page  []byte
+	// explorer is the page of the explorer, nil for none.
+	explorer []byte
+	module   Module
+	hashed   *regexp.Regexp
+	marks    marks
+	errors   *errorPages // nil for none
 }
 
 // A Module is a front-end module that the core runtime can load.
@@ -69,6 +71,9 @@ func Open(files fs.FS, live bool, core string) (*App, error) {
 	if a.errors, err = openErrorPages(files); err != nil {
 		return nil, err
 	}
+	if a.explorer, err = fs.ReadFile(files, explorerPage); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("front-end app: %w", err)
+	}
 	return a, nil
 }
 
@@ -86,13 +91,19 @@ func (a *App) Page(locale, appName string, data any) ([]byte, error) {
 			return nil, err
 		}
 	}
+	return a.filled(page, locale, "login.title", appName, data)
+}
+
+// filled is a page in a language, with data inlined as JSON. The title is that of the key,
+// with the name of the application behind it.
+func (a *App) filled(page []byte, locale, key, appName string, data any) ([]byte, error) {
 	inline, err := json.Marshal(data)
 	if err != nil {
 		return nil, err
 	}
 	title := ""
 	if a.errors != nil {
-		title = a.errors.words[locale]["login.title"]
+		title = a.errors.words[locale][key]
 	}
 	if title != "" && appName != "" {
 		title += " · " + appName

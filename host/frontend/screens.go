@@ -78,6 +78,11 @@ func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, session auth.
 		s.o.SignIn.Fail(w, r, err)
 		return
 	}
+	send(w, page)
+}
+
+// send answers with a page that was made for one person.
+func send(w http.ResponseWriter, page []byte) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Cache-Control", "no-store")

@@ -7,5 +7,11 @@ declare module '*.properties' {
   export default messages;
 }
 
+// The words of the explorer alone.
+declare module '*.properties?explorer' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+
 /** True under `npm run dev` alone; the build drops what stands behind it. */
 declare const DEV: boolean;

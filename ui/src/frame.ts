@@ -44,7 +44,7 @@ export function frame(boot: Bootstrap, announcer: Announcer, root: HTMLElement, 
 const isContent = (c: unknown): c is Node | string => c instanceof Node || (typeof c === 'string' && c !== '');
 
 /** The host's logo, or the name of the application where there is none. */
-function logo(boot: Bootstrap): HTMLElement {
+export function logo(boot: Pick<Bootstrap, 'appName' | 'logo' | 'logoDark'>): HTMLElement {
   const name = h('p', { class: 'app-name' }, boot.appName);
   const src = safeTarget(boot.logo);
   if (src === undefined) return name;

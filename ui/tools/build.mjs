@@ -13,7 +13,7 @@ const brotli = createRequire(import.meta.url)('brotli-wasm');
 export async function buildInto(dist) {
   const result = await build({
     ...options,
-    entryPoints: { main: 'src/main.ts', error: 'src/error.ts' },
+    entryPoints: { main: 'src/main.ts', error: 'src/error.ts', explorer: 'src/explorer/main.ts' },
     minify: true,
     define: { DEV: 'false' },
     entryNames: 'assets/[name]-[hash]',
@@ -26,12 +26,13 @@ export async function buildInto(dist) {
   for (const file of result.outputFiles) {
     const name = 'assets/' + file.path.slice(file.path.lastIndexOf('/') + 1);
     names[name.replace(/-[^-]+\./, '.')] = name;
-    if (name.endsWith('.css')) style = file.text;
+    if (/\/main-[^/]+\.css$/.test(name)) style = file.text;
     write(dist, name, file.contents);
     write(dist, name + '.br', brotli.compress(file.contents, { quality: 11 }));
     write(dist, name + '.gz', gzip(file.contents, { level: 9 }));
   }
   write(dist, 'index.html', page(names['assets/main.js'], names['assets/main.css']));
+  write(dist, 'explorer.html', page(names['assets/explorer.js'], names['assets/explorer.css'], 'explorer.html', 'explorer.title', 'explorer.noScript'));
   write(dist, 'error.html', errorPage(names['assets/error.js'], style));
   write(dist, 'errors.json', JSON.stringify(errorWords()) + '\n');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

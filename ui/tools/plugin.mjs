@@ -48,11 +48,18 @@ export function allBundles(dir = i18n) {
 /** The words that only the error pages say, which the host fills in: the app does without them. */
 const forErrorPages = (key) => key.startsWith('error.');
 
-const without = (texts) => Object.fromEntries(Object.entries(texts).filter(([key]) => !forErrorPages(key)));
+/** The words that the explorer says, of which some are everybody's. */
+const everybodys = ['common.dir', 'common.loading', 'common.unreachable', 'common.busy', 'common.reference'];
+const forExplorer = (key) => key.startsWith('explorer.');
+
+/** The words of the app, or of the explorer. */
+const wordsFor = (suffix) => (key) => (suffix === '?explorer' ? forExplorer(key) || everybodys.includes(key) : !forErrorPages(key) && !forExplorer(key));
+
+const only = (texts, wanted) => Object.fromEntries(Object.entries(texts).filter(([key]) => wanted(key)));
 
 /** The words of the error pages, by language. */
 export function errorWords() {
-  const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload', 'login.title'];
+  const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload', 'login.title', 'explorer.title'];
   const needed = (texts) => Object.fromEntries(Object.entries(texts).filter(([key]) => forErrorPages(key) || shared.includes(key)));
   return Object.fromEntries(bundleFiles.slice(1).map((f) => [languageOf(f), needed(readBundle(f))]));
 }
@@ -63,11 +70,11 @@ const languageOf = (file) => /_(.+)\.properties$/.exec(file)[1];
 export const properties = {
   name: 'properties',
   setup(b) {
-    b.onLoad({ filter: /\.properties$/ }, ({ path }) => {
+    b.onLoad({ filter: /\.properties$/ }, ({ path, suffix }) => {
       const file = path.slice(path.lastIndexOf('/') + 1);
       const texts = readBundle(file);
       const contents = file === bundleFiles[0] ? texts : difference(texts, readBundle(bundleFiles[0]));
-      return { contents: JSON.stringify(without(contents)), loader: 'json', watchFiles: [path] };
+      return { contents: JSON.stringify(only(contents, wordsFor(suffix))), loader: 'json', watchFiles: [path] };
     });
   },
 };
@@ -86,16 +93,16 @@ export const options = {
   metafile: true,
 };
 
-/** The page with its assets, and with the one text that must work without the app. */
-export function page(js, css) {
+/** The page of the app, or of the explorer, with its assets, and with the one text that must work without them. */
+export function page(js, css, file = 'index.html', title = 'login.title', noScript = 'common.noScript') {
   const escape = (s) => s.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
   const texts = bundleFiles.slice(1).map((f) => [languageOf(f), readBundle(f)]);
   const say = (t) =>
-    `<h1>${escape(t['login.title'])}</h1><p class="intro">${escape(t['common.noScript'])}</p><p class="actions"><a class="primary" href="">${escape(t['common.reload'])}</a></p>`;
+    `<h1>${escape(t[title])}</h1><p class="intro">${escape(t[noScript])}</p><p class="actions"><a class="primary" href="">${escape(t['common.reload'])}</a></p>`;
   const cards = texts.map(([lang, t]) => `<div class="card noscript" lang="${lang}">${say(t)}</div>`).join('\n');
   const noscript = `<div class="stage"><header></header><main>\n${cards}\n</main></div>`;
-  return readFileSync(join(root, 'index.html'), 'utf8')
-    .replace('%title%', escape(readBundle(bundleFiles[0])['login.title']))
+  return readFileSync(join(root, file), 'utf8')
+    .replace('%title%', escape(readBundle(bundleFiles[0])[title]))
     .replace('%css%', base + css)
     .replace('%js%', base + js)
     .replace('%noscript%', noscript);

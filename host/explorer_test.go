@@ -1,0 +1,81 @@
+package host_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/ui"
+)
+
+// explored is a site with the real front end and an empty query endpoint behind a guard.
+func explored(t *testing.T, guard edm.Guard, change func(*host.Options)) *testSite {
+	t.Helper()
+	return newSite(t, sqliteStore(t), func(o *host.Options) {
+		o.UI.App, o.UI.AppName = ui.FS(), `A "name" </script>`
+		o.OData = &host.ODataOptions{Model: &odata.Model{Namespace: "T", Container: "C", Guard: guard}, Source: noRows{}}
+		if change != nil {
+			change(o)
+		}
+	})
+}
+
+// A browser that goes to /odata/ gets a page behind the guard of the endpoint, and
+// everything else the service document.
+func TestExplorerIsForBrowsers(t *testing.T) {
+	s := explored(t, edm.GuardSettled, nil)
+	guest, ada := s.browser(t), s.signedIn(t)
+	if a := guest.navigate("GET", "/odata/"); a.StatusCode != 302 || a.Header.Get("Location") != "/login" {
+		t.Errorf("a guest: %s to %q", a.Status, a.Header.Get("Location"))
+	}
+	if a := guest.do("GET", "/odata/", "", ""); a.StatusCode != 401 {
+		t.Errorf("a program of a guest: %s", a.Status)
+	}
+	a := ada.navigate("GET", "/odata/?lang=de")
+	page := a.StatusCode == 200 && strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") && strings.Contains(a.body, `<html lang="de"`)
+	if !page || a.Header.Get("Cache-Control") != "no-store" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("the page: %s %v\n%s", a.Status, a.Header, a.body)
+	}
+	if !strings.Contains(a.body, `"signed_in":true`) || strings.Count(a.body, "</script>") != 2 {
+		t.Errorf("the page's data are not in their place:\n%s", a.body)
+	}
+	for _, asset := range regexp.MustCompile(`/ui/auth/assets/[^"]+`).FindAllString(a.body, -1) {
+		if got := guest.do("GET", asset, "", ""); got.StatusCode != 200 {
+			t.Errorf("%s: %s", asset, got.Status)
+		}
+	}
+	for name, got := range map[string]answer{
+		"a program":         ada.do("GET", "/odata/", "", ""),
+		"a script":          ada.do("GET", "/odata/", "", "", "Sec-Fetch-Mode", "cors", "Accept", "application/json, text/html;q=0.5"),
+		"a format asked":    ada.navigate("GET", "/odata/?$format=json"),
+		"a document":        ada.navigate("GET", "/odata/$metadata?$format=json"),
+		"a form of a site":  ada.navigate("POST", "/odata/"),
+		"a set that is not": ada.navigate("GET", "/odata/Nothing"),
+	} {
+		if kind := got.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
+			t.Errorf("%s gets %s %s", name, got.Status, kind)
+		}
+	}
+	open := explored(t, edm.GuardNone, nil)
+	if a := open.browser(t).navigate("GET", "/odata/"); a.StatusCode != 200 || !strings.Contains(a.body, `"signed_in":false`) {
+		t.Errorf("an open endpoint: %s\n%s", a.Status, a.body)
+	}
+}
+
+// A host whose screens are its own has the explorer of the built-in app, and one without
+// any screens the list of links that the service has for browsers.
+func TestExplorerStandsIn(t *testing.T) {
+	own := explored(t, edm.GuardNone, func(o *host.Options) { o.UI.App, o.UI.Errors = testApp(), ui.FS() })
+	a := own.browser(t).navigate("GET", "/odata/")
+	script := regexp.MustCompile(`<script type="module" src="([^"]+)"`).FindStringSubmatch(a.body)
+	if script == nil || own.browser(t).do("GET", script[1], "", "").StatusCode != 200 {
+		t.Errorf("screens of the host's own: %s\n%s", a.Status, a.body)
+	}
+	none := explored(t, edm.GuardNone, func(o *host.Options) { o.UI.App = nil })
+	if a := none.browser(t).navigate("GET", "/odata/"); a.StatusCode != 200 || strings.Contains(a.body, "<script") {
+		t.Errorf("no screens: %s\n%s", a.Status, a.body)
+	}
+}
