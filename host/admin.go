@@ -31,7 +31,7 @@ func NewAdmin(o Options) (*Admin, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{h.o.Store, h.pipeline, letters{h.pipeline, h.site}, systemUser(), h.o.Logger}, nil
+	return &Admin{h.o.Store, h.pipeline, letters{h.pipeline, h.site, h.hasPublic}, systemUser(), h.o.Logger}, nil
 }
 
 // What the commands show of a user, a session and a counter.

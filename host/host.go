@@ -126,8 +126,17 @@ func (h *Host) openSignIn() error {
 	})
 	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}
 	var err error
-	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site}, h.metrics))
+	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic}, h.metrics))
 	return err
+}
+
+// hasPublic reports whether there is a public file.
+func (h *Host) hasPublic(name string) bool {
+	if h.public == nil {
+		return false
+	}
+	info, err := fs.Stat(h.public, name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // openScreens reads the front-end app and opens the public directory.

@@ -22,9 +22,9 @@ func (q queue) QueueReset(ctx context.Context, userID, locale string) error {
 	return q.outbox.Enqueue(ctx, userID, mail.PasswordReset, locale)
 }
 
-// QueueChanged queues the notice that the password was changed.
-func (q queue) QueueChanged(ctx context.Context, userID, locale string) error {
-	return q.outbox.Enqueue(ctx, userID, mail.PasswordChanged, locale)
+// QueueChanged queues the notice that the password was changed with a device.
+func (q queue) QueueChanged(ctx context.Context, userID, locale, device string) error {
+	return q.outbox.EnqueueAbout(ctx, userID, mail.PasswordChanged, locale, device)
 }
 
 func (o Options) mailOptions(l letters, metrics *telemetry.Metrics) mail.Options {
@@ -44,6 +44,18 @@ func (o Options) mailOptions(l letters, metrics *telemetry.Metrics) mail.Options
 type letters struct {
 	signIn *auth.Pipeline
 	site   *web.Site
+	public func(name string) bool // whether there is a public file
+}
+
+// mailLogo is the application's logo among its public files in a form that mail programs
+// show, which for most of them SVG is not.
+const mailLogo = "assets/ci/logo-mail.png"
+
+func (l letters) logo() string {
+	if !l.public(mailLogo) {
+		return ""
+	}
+	return l.site.LinkBase() + "/" + mailLogo
 }
 
 func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error) {
@@ -52,7 +64,7 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		if err != nil {
 			return mail.Letter{}, notWanted(err)
 		}
-		return mail.Letter{To: user.Email, Name: user.Name, Link: link, ValidFor: l.signIn.ResetLifetime}, nil
+		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: l.logo(), ValidFor: l.signIn.ResetLifetime}, nil
 	}
 	user, err := l.signIn.Users.FindByID(ctx, item.UserID)
 	if err != nil {
@@ -61,7 +73,8 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 	if user.Disabled || user.Email == "" {
 		return mail.Letter{}, mail.ErrNotWanted
 	}
-	return mail.Letter{To: user.Email, Name: user.Name}, nil
+	link := l.site.LinkBase() + "/login#/forgot-password"
+	return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: l.logo()}, nil
 }
 
 // resetLink issues a reset token and returns the link with it: the token as a path

@@ -105,7 +105,7 @@ func TestReset(t *testing.T) {
 			delete(body, missing)
 			b.post("/auth/reset-password", body).want(t, 422, "reset_failed")
 		}
-		a := b.post("/auth/reset-password", resetBody(token, newPassword))
+		a := b.post("/auth/reset-password", resetBody(token, newPassword), "User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 		a.want(t, 200, "reset_success")
 		if got := a.json(t)["redirect"]; got != s.URL+"/login" {
 			t.Errorf("redirect %v", got)
@@ -126,6 +126,8 @@ func TestReset(t *testing.T) {
 		}
 		if all := s.letters(t, 2); linkPattern.MatchString(all[0]) == linkPattern.MatchString(all[1]) {
 			t.Errorf("want a link and a notice without one: %q", all)
+		} else if notice := all[0] + all[1]; !strings.Contains(notice, "UTC, with Firefox (Linux),") || !strings.Contains(notice, "/login#/forgot-password") {
+			t.Errorf("the notice does not say with what, or where to ask for a link: %q", all)
 		}
 		if log := s.log.String(); strings.Contains(log, token) || strings.Contains(log, newPassword) {
 			t.Error("the log holds a secret")

@@ -55,7 +55,7 @@ func (p *Pipeline) NewPassword(ctx context.Context, user User, plain, locale str
 	}
 	return func(ctx context.Context) error {
 		return p.Tx.InTx(ctx, func(ctx context.Context) error {
-			return p.replacePassword(ctx, user.ID, hash, locale)
+			return p.replacePassword(ctx, user.ID, hash, locale, "")
 		})
 	}, nil
 }

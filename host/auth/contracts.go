@@ -193,8 +193,9 @@ type Mailer interface {
 	// QueueReset queues the mail with a link to set a new password. An empty userID
 	// costs the same and sends nothing, so that time does not tell who is known.
 	QueueReset(ctx context.Context, userID, locale string) error
-	// QueueChanged queues the notice that the password was changed.
-	QueueChanged(ctx context.Context, userID, locale string) error
+	// QueueChanged queues the notice that the password was changed with a device, such as
+	// "Firefox (Linux)", which is empty where nobody knows.
+	QueueChanged(ctx context.Context, userID, locale, device string) error
 }
 
 // A Session is what the server remembers of one browser.

@@ -166,7 +166,7 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 		if won, err = p.Resets.Claim(ctx, t, by, p.Now()); err != nil || !won {
 			return err
 		}
-		if err = p.replacePassword(ctx, user.ID, hash, locale); err != nil {
+		if err = p.replacePassword(ctx, user.ID, hash, locale, browserName(r.UserAgent())); err != nil {
 			return err
 		}
 		return p.Announce(ctx, EventPasswordReset, user.ID)
@@ -176,7 +176,7 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 
 // replacePassword writes a new hash, ends every session, device and token of the
 // user, and queues the notice. It joins the transaction of ctx.
-func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale string) error {
+func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, device string) error {
 	if err := p.Users.SetPassword(ctx, userID, hash, token()); err != nil {
 		return err
 	}
@@ -191,5 +191,5 @@ func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale str
 			return err
 		}
 	}
-	return p.Mailer.QueueChanged(ctx, userID, locale)
+	return p.Mailer.QueueChanged(ctx, userID, locale, device)
 }

@@ -184,7 +184,7 @@ func (q *queued) QueueReset(_ context.Context, userID, _ string) error {
 	q.users = append(q.users, userID)
 	return nil
 }
-func (q *queued) QueueChanged(context.Context, string, string) error { return nil }
+func (q *queued) QueueChanged(context.Context, string, string, string) error { return nil }
 
 // Forgot counts, queues and takes as long for an address that nobody has. In the
 // bubble reading takes no time, so that every answer takes exactly one step.

@@ -181,8 +181,8 @@ func (o outbox) QueueReset(ctx context.Context, userID, locale string) error {
 	return o.Enqueue(ctx, userID, "reset", locale)
 }
 
-func (o outbox) QueueChanged(ctx context.Context, userID, locale string) error {
-	return o.Enqueue(ctx, userID, "changed", locale)
+func (o outbox) QueueChanged(ctx context.Context, userID, locale, device string) error {
+	return o.EnqueueAbout(ctx, userID, "changed", locale, device)
 }
 
 // storedSessions keeps a session as JSON in one value of the stored one.

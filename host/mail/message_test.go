@@ -126,7 +126,7 @@ func TestHeaders(t *testing.T) {
 	if err != nil || subject != "Neues Passwort für Acme Shop festlegen" {
 		t.Errorf("subject %q (%v)", subject, err)
 	}
-	if len(parts) != 2 || !strings.Contains(parts["text/plain"], data().Link) || !strings.Contains(parts["text/html"], "möchte") {
+	if len(parts) != 2 || !strings.Contains(parts["text/plain"], data().Link) || !strings.Contains(parts["text/html"], "für Ihr Konto") {
 		t.Errorf("parts: %v", parts)
 	}
 }

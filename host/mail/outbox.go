@@ -27,6 +27,8 @@ type Item = struct {
 	UserID  string
 	Purpose string
 	Locale  string
+	Device  string
+	Created time.Time
 	Attempt int
 }
 
@@ -61,8 +63,12 @@ type Letter struct {
 	// Name is the person's name, for the greeting; may be empty.
 	Name string
 	// Link is the absolute URL with a freshly minted token, for PasswordReset. It
-	// is a secret: it goes into the mail and nowhere else.
+	// is a secret: it goes into the mail and nowhere else. For PasswordChanged it is that
+	// of the screen where such a link is asked for.
 	Link string
+	// Logo is the absolute URL of a picture that mail programs show, empty for the name
+	// of the application in its place.
+	Logo string
 	// ValidFor is how long the link works; shown in whole minutes.
 	ValidFor time.Duration
 }

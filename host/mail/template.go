@@ -31,8 +31,16 @@ type Data struct {
 	Name string
 	// Email is the recipient's address.
 	Email string
-	// Link is the absolute address to open; empty for PasswordChanged.
+	// Link is the absolute address to open: for PasswordChanged that of the screen where
+	// a link to a new password is asked for.
 	Link string
+	// Logo is the absolute address of a picture; empty for none.
+	Logo string
+	// At is when the mail was asked for, in UTC.
+	At time.Time
+	// Device is what PasswordChanged was done with, such as "Firefox (Linux)"; empty
+	// where nobody knows.
+	Device string
 	// Minutes is how long the link works.
 	Minutes int
 	// Lang is the language of the template, "en" for the default one.
@@ -134,7 +142,10 @@ func parse(fsys fs.FS, plain, html string) (text, error) {
 // sample is what templates are tried with when they are loaded. Every field is
 // filled, so that a mistake shows at the start and not in the first mail.
 func sample(purpose string) Data {
-	d := Data{App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60}
+	d := Data{
+		App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60,
+		Logo: "https://app.example.com/logo.png", At: time.Unix(0, 0).UTC(), Device: "Firefox (Linux)",
+	}
 	if purpose == PasswordReset {
 		d.Link = "https://app.example.com/password/reset/token?email=ada%40example.com"
 	}

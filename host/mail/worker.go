@@ -215,6 +215,14 @@ func (w *Worker) attempt(ctx context.Context, item Item) (Outcome, error) {
 	return Retried, err
 }
 
+// since is when the mail was asked for.
+func (w *Worker) since(item Item) time.Time {
+	if item.Created.IsZero() {
+		return w.o.Now().UTC()
+	}
+	return item.Created.UTC()
+}
+
 func (w *Worker) send(ctx context.Context, item Item) error {
 	letter, err := w.o.Resolve(ctx, item)
 	if err != nil {
@@ -222,7 +230,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	}
 	content, err := w.templates.Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: w.o.Host, Name: letter.Name, Email: letter.To,
-		Link: letter.Link, Minutes: minutes(letter.ValidFor),
+		Link: letter.Link, Minutes: minutes(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: w.since(item),
 	})
 	if err != nil {
 		return err

@@ -19,18 +19,26 @@ type Mail = struct {
 	UserID  string
 	Purpose string
 	Locale  string
+	Device  string
+	Created time.Time
 	Attempt int
 }
 
 // Enqueue queues a mail to the user, due at once. An empty userID queues a decoy,
 // which costs the same and is never sent.
 func (o Outbox) Enqueue(ctx context.Context, userID, purpose, locale string) error {
+	return o.EnqueueAbout(ctx, userID, purpose, locale, "")
+}
+
+// EnqueueAbout is [Outbox.Enqueue] of a mail about what was done with a device, such as
+// "Firefox (Linux)", which is cut at 64 characters and may be empty.
+func (o Outbox) EnqueueAbout(ctx context.Context, userID, purpose, locale, device string) error {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
 	now := ms(o.db.Now())
 	return o.db.run(ctx, "enqueue mail", `INSERT INTO vestibule_outbox
-		(id, user_id, purpose, locale, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
-		hex.EncodeToString(id), userID, clip(purpose, 64), clip(locale, 64), now, now)
+		(id, user_id, purpose, locale, device, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
+		hex.EncodeToString(id), userID, clip(purpose, 64), clip(locale, 64), clip(device, 64), now, now)
 }
 
 // leaseCandidates is how many due mails one read considers, and leaseReads how
@@ -62,9 +70,10 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 	var rows []struct {
 		ID, Purpose, Locale string
 		UserID              string `db:"user_id"`
-		Attempts            int64
+		Device              string
+		Attempts, Created   int64
 	}
-	err = o.db.list(ctx, "lease mail", &rows, `SELECT id, user_id, purpose, locale, attempts FROM vestibule_outbox
+	err = o.db.list(ctx, "lease mail", &rows, `SELECT id, user_id, purpose, locale, coalesce(device, '') AS device, created, attempts FROM vestibule_outbox
 		WHERE buried = 0 AND due <= ? AND held <= ? AND purpose NOT LIKE 'event:%' ORDER BY due, id LIMIT ?`, now, now, leaseCandidates)
 	if err != nil {
 		return Mail{}, false, err
@@ -78,7 +87,10 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 			return Mail{}, false, err
 		}
 		if n == 1 {
-			return Mail{ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Attempt: int(r.Attempts) + 1}, false, nil
+			return Mail{
+				ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Device: r.Device,
+				Created: time.UnixMilli(r.Created).UTC(), Attempt: int(r.Attempts) + 1,
+			}, false, nil
 		}
 	}
 	return Mail{}, len(rows) > 0, nil

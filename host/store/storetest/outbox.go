@@ -74,9 +74,9 @@ func leasedInOrder(t *testing.T, e *env, db *store.DB) {
 		e.enqueue(db, id)
 		e.now = e.now.Add(time.Second)
 	}
-	for _, id := range []string{"1", "", "3"} {
+	for i, id := range []string{"1", "", "3"} {
 		got := e.lease(db, e.now)
-		if diff := cmp.Diff(store.Mail{ID: got.ID, UserID: id, Purpose: purpose, Locale: "de", Attempt: 1}, got); diff != "" || got.ID == "" {
+		if diff := cmp.Diff(store.Mail{ID: got.ID, UserID: id, Purpose: purpose, Locale: "de", Created: start.Add(time.Duration(i) * time.Second), Attempt: 1}, got); diff != "" || got.ID == "" {
 			t.Fatalf("%+v %s", got, diff)
 		}
 		e.must(db.Outbox().MailDone(e.ctx, got.ID))
