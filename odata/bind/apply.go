@@ -56,6 +56,9 @@ func optionExprs(q *syntax.Query) []syntax.Expr {
 	return list
 }
 
+// maxDerived bounds how deep derived tables nest: MariaDB stops at 63, and one transformation makes up to three.
+const maxDerived = 48
+
 // sequence binds transformations.
 func (b *binding) sequence(s *shape, steps []syntax.Step) (*shape, error) {
 	for i := range steps {
@@ -66,6 +69,9 @@ func (b *binding) sequence(s *shape, steps []syntax.Step) (*shape, error) {
 		var err error
 		if s, err = b.transform(s, step); err != nil {
 			return nil, err
+		}
+		if s.depth > maxDerived {
+			return nil, plan.Errorf(plan.TooLarge, step.Pos, "the transformations that group, or look at several rows, build on each other more than %d deep; this limit is fixed", maxDerived)
 		}
 	}
 	return s, nil

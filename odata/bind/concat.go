@@ -12,6 +12,9 @@ import (
 // maxOptional bounds the properties that not every row of a result has: each is a bit of a number.
 const maxOptional = 62
 
+// maxCopies bounds how often a statement reads the rows that it begins with: concat behind concat multiplies.
+const maxCopies = 64
+
 // concat binds sequences that start from the same rows. OData Data Aggregation 3.2.2
 func (b *binding) concat(s *shape, sequences [][]syntax.Step) (*shape, error) {
 	var parts []*shape
@@ -89,6 +92,13 @@ func (b *binding) joinShapes(parts []*shape, from *shape, pos int) (*shape, erro
 	r := b.newRange(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
 	out := &shape{query: b.query(r), scope: b.scope(r), dynamic: map[string]bool{}, base: from.base}
 	out.scope.shape = out
+	for _, part := range parts {
+		out.copies += part.copies
+		out.depth = max(out.depth, part.depth+1)
+	}
+	if out.copies > maxCopies {
+		return nil, plan.Errorf(plan.TooLarge, pos, "concat and rollup behind each other read the rows %d times, and may %d times; this limit is fixed", out.copies, maxCopies)
+	}
 	if err := b.optionalOf(out, u, parts, pos); err != nil {
 		return nil, err
 	}

@@ -219,7 +219,7 @@ func (b *binding) group(s *shape, leaves []leafOf, around int) *shape {
 	d := &deriver{of: &plan.Derived{At: at}, part: &plan.Part{Query: s.query, Grouped: true}, r: r}
 	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
 	d.part.Keys = keyExprs(s.keys)
-	out := &shape{query: b.query(r), scope: b.scope(r), dynamic: map[string]bool{}, base: s.base}
+	out := &shape{query: b.query(r), scope: b.scope(r), dynamic: map[string]bool{}, copies: s.copies, depth: s.depth + 1, base: s.base}
 	out.scope.shape = out
 	for i, l := range leaves {
 		cell := d.column(l.expr)

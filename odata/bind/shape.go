@@ -34,6 +34,10 @@ type shape struct {
 	mask     plan.Expr
 	// groups is the number of groups that were made on the way; nil where none were.
 	groups plan.Expr
+	// copies is how often the rows at the beginning are read: each sequence of concat reads them for itself.
+	copies int
+	// depth is how many derived tables are inside of each other.
+	depth int
 	// base is the type of the entities that all this began with.
 	base *edm.EntityType
 }
@@ -53,7 +57,7 @@ type leafOf struct {
 }
 
 func (b *binding) entities(q *plan.Query) *shape {
-	s := &shape{scope: b.scope(q.Range), query: q, entity: true, base: q.Range.Set.Type}
+	s := &shape{scope: b.scope(q.Range), query: q, entity: true, copies: 1, base: q.Range.Set.Type}
 	for _, p := range q.Range.Set.Type.Key {
 		s.order = append(s.order, plan.Order{Expr: leaf(q.Range, []*edm.Property{p})})
 	}
@@ -243,6 +247,7 @@ func (b *binding) extend(s *shape, extra ...plan.Expr) (*shape, []plan.Expr) {
 		maps.Copy(d.of.At, old.Derived.At)
 	}
 	out := *s
+	out.depth++
 	out.query, out.scope = b.query(r), b.scope(r)
 	out.scope.shape = &out
 	out.order, out.keys = nil, nil

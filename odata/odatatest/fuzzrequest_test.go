@@ -37,6 +37,9 @@ func FuzzRequest(f *testing.F) {
 		"Things?$filter=cast(cast(cast(cast(id,Edm.Int16),Edm.Int32),Edm.Int16),Edm.Int32) in (1,2,3)",
 		"Things?$search=a OR b AND NOT \"c d\"&$filter=matchesPattern(name,'(a*)*b')", "Tags('a')/thing_tags?$expand=thing($expand=tags)",
 		"Things/$filter(id gt 1)/$count?$filter=price div id lt 1e300 mul 1e10", "Lines(order_no=1,line_no=2)/thing/parent/parent/name/$value",
+		"Things?$apply=filter(id gt 1)/groupby((rollup(parent/name,ok),home),aggregate(price with sum as s,$count as n,name with max as m))&$filter=isdefined(ok)&$orderby=s desc",
+		"Lines?$apply=concat(topsum(3,qty),groupby((thing/name),filter($these/aggregate(qty with average) lt qty)/aggregate(thing/price with average from order_no with max as d)))&$search=a",
+		"Things?$apply=compute(id add 1 as j)/orderby(j desc)/skip(1)/top(3)/concat(identity,aggregate(j with countdistinct as k))&$compute=k add 1 as l&$count=true",
 	} {
 		f.Add(strings.ReplaceAll(seed, " ", "%20"))
 	}

@@ -146,14 +146,25 @@ func TestApplyLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := odata.New(reference.Model(), reference, odata.Options{Limits: odata.Limits{ApplySteps: 3, ApplyGroups: 3}})
-	if err != nil {
-		t.Fatal(err)
+	service := func(limits odata.Limits) http.Handler {
+		s, err := odata.New(reference.Model(), reference, odata.Options{Limits: limits})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	few, many := service(odata.Limits{ApplySteps: 3, ApplyGroups: 3}), service(odata.Limits{ApplySteps: odata.Unlimited})
+	again := func(step string, n int) string {
+		return "Sales?$apply=" + strings.TrimSuffix(strings.Repeat(step+"/", n), "/")
 	}
 	for _, c := range []struct {
 		name, target, want string
 		status             int
 	}{
+		{"deep", again("topcount($these/$count,Amount)", 24) + "&$top=1", `"value"`, http.StatusOK},
+		{"too deep", again("topcount($these/$count,Amount)", 25), "more than 48 deep", http.StatusBadRequest},
+		{"many copies", again("concat(identity,identity)", 6) + "&$top=1", `"value"`, http.StatusOK},
+		{"too many copies", again("concat(identity,identity)", 7), "read the rows 128 times, and may 64 times", http.StatusBadRequest},
 		{"as many groups", "Sales?$apply=groupby((Customer/ID))", `"C3"`, http.StatusOK},
 		{"too many groups", "Sales?$apply=groupby((Amount))", "$apply makes 4 groups; the limit odata.limits.apply_groups is 3", http.StatusBadRequest},
 		{"too many on the way", "Sales?$apply=groupby((Amount))/aggregate($count as n)", "$apply makes 4 groups", http.StatusBadRequest},
@@ -163,7 +174,10 @@ func TestApplyLimits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := httptest.NewRecorder()
+			w, s := httptest.NewRecorder(), few
+			if strings.Contains(c.name, "deep") || strings.Contains(c.name, "copies") {
+				s = many
+			}
 			s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+strings.ReplaceAll(c.target, " ", "%20"), nil))
 			if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 				t.Errorf("GET %s gives %d %s, want %d and %s", c.target, w.Code, w.Body, c.status, c.want)
