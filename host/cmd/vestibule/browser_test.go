@@ -29,7 +29,7 @@ func TestBrowserSignInAndOrgSetup(t *testing.T) {
 	b.Fill("#login", seed.Email)
 	b.Fill("#password", "wrong")
 	b.Click("button[type=submit]")
-	b.Ready("#login[aria-invalid=true]")
+	b.See("do not match")
 	b.Fill("#password", seed.Password)
 	b.Click("button[type=submit]")
 	b.Ready("#org_name")
