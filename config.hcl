@@ -82,7 +82,7 @@ odata {
       currency    = "'EUR'" # in quotes: a constant; without them the property that holds it
     }
     property "weight_kg" {
-      label = "Weight" # without a key it is the same in all languages
+      label = "product.weight"
       unit  = "'kg'"
     }
     property "description" {

@@ -74,7 +74,7 @@ func TestNoCSV(t *testing.T) {
 }
 
 // The pages of a table are those of JSON, with their links in a header; in a page of
-// more than 1 MiB that comes behind the rows.
+// more than 256 KiB that comes behind the rows.
 func TestCSVPagesOnTheWire(t *testing.T) {
 	t.Parallel()
 	h := httptest.NewServer(service(t, &numbers{total: 7000, padding: 500}, nil))

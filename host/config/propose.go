@@ -81,6 +81,9 @@ func proposed(p *sqlsource.Proposal) string {
 	head := "# Proposed by vestibule init --from; edit it, and put it into config.hcl or a file in conf.d.\n" +
 		"# Who may query is odata.guard, and guard of a set: settled where none is given.\n"
 	for _, left := range p.Left {
+		if strings.HasPrefix(left, "vestibule_") { // nobody looks for our own tables
+			continue
+		}
 		head += "# Left out: " + strings.Map(printable, left) + "\n"
 	}
 	return head + string(hclwrite.Format(f.Bytes()))

@@ -10,8 +10,9 @@ import (
 )
 
 // heldCSV is how many bytes of a page wait for its last row, which decides
-// whether there is a next page: the link to it stands in front of the body.
-const heldCSV = 1 << 20
+// whether there is a next page: the link to it stands in front of the body. They
+// stay in memory until the client has taken them, so they are few.
+const heldCSV = 4 * blockSize
 
 // CSV writes a collection of entities as RFC 4180 describes it: a header row with
 // the names of the properties, those of complex ones as Address/City, and a row
@@ -21,7 +22,7 @@ const heldCSV = 1 << 20
 // (OWASP, CSV injection). Values are written as in JSON, but without its quotes.
 //
 // next is told of the page that starts after skip rows, if there is one: before the
-// first byte goes to the Sink where the page is shorter than 1 MiB, else before the
+// first byte goes to the Sink where the page is shorter than 256 KiB, else before the
 // last. The rows are read to their end and not closed. Expanded properties and the
 // total have no place here; do not ask for them.
 func (e *Encoder) CSV(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64)) error {
