@@ -16,12 +16,12 @@ import (
 
 // cells is a source whose rows cannot write themselves, and says whether they would have.
 type cells struct {
-	odata.Source
+	*shop
 	writes int
 }
 
 func (c *cells) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
-	rows, err := c.Source.Open(ctx, p)
+	rows, err := c.shop.Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func TestWrittenAlike(t *testing.T) {
 				Name: "Odd", Table: "odd", Properties: []sqlsource.Property{{Column: "tiny", Type: "Edm.SByte"}},
 			}}}
 			source := open(t, databaseWith(t, c.dialect, c.parameters, c.script), cfg)
-			hidden := &cells{Source: source}
+			hidden := &cells{shop: source}
 			direct, err := odata.New(source.Model(), source, odata.Options{Root: "/"})
 			if err != nil {
 				t.Fatal(err)
