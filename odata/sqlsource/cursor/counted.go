@@ -13,7 +13,7 @@ import (
 // counted opens a page together with the number of all rows, by one statement. The result is nil where the page has no
 // row, which would tell that number: then the plan is carried out in a transaction.
 func (o *Reader) counted(ctx context.Context, p *plan.Plan, page *sqltext.Page, stamps bool) (plan.Rows, error) {
-	tx, err := o.DB.Begin(ctx, engine.Need{Rows: p.Top.Page.Read})
+	tx, err := o.DB.Begin(ctx, engine.Need{Rows: rowsRead(p.Top)})
 	if err != nil {
 		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
 	}
