@@ -1,17 +1,21 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -291,4 +295,29 @@ func FuzzLogin(f *testing.F) {
 			t.Errorf("counting %q: %d, %v", text, n, err)
 		}
 	})
+}
+
+// BenchmarkSessionTable fills the table of sessions as browsers do, and tells how large each makes the file, with the
+// indexes; run it with -benchtime 100000x.
+func BenchmarkSessionTable(b *testing.B) {
+	db := open(b, filepath.Join(b.TempDir(), "bench.db"))
+	size := func() (n int64) {
+		if err := db.Reader().QueryRow("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()").Scan(&n); err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	now, before := time.Now(), size()
+	r := session.Record{
+		Data: bytes.Repeat([]byte("x"), 60), Created: now, Seen: now, Expires: now.Add(24 * time.Hour), Address: "203.0.113.200",
+		UserAgent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
+	}
+	for i := 0; b.Loop(); i++ {
+		hash := sha256.Sum256([]byte(strconv.Itoa(i)))
+		r.Hash, r.UserID = hash[:], strconv.Itoa(i)
+		if err := db.Sessions().CreateSession(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(size()-before)/float64(b.N), "bytes/session")
 }

@@ -41,6 +41,15 @@ func Bench(b *testing.B, fixture Fixture) {
 			}
 		}
 	})
+	b.Run("session/touch", func(b *testing.B) {
+		b.ReportAllocs()
+		for at := want.Seen; b.Loop(); {
+			at = at.Add(time.Millisecond)
+			if err := db.Sessions().TouchSession(e.ctx, want.Hash, at); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("user/store", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
