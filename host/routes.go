@@ -65,7 +65,7 @@ func (h *Host) table() ([]row, error) {
 	}
 	if h.public != nil {
 		as := web.Route{Name: "public", Kind: web.Page}
-		rows = append(rows, row{as, "/", below, web.Public(h.public, h.pipeline.Fail), string(GuardNone), false})
+		rows = append(rows, row{as, "/", below, h.files.Public(h.public), string(GuardNone), false})
 	}
 	return rows, nil
 }
@@ -150,14 +150,14 @@ func (h *Host) application(to Route) (http.Handler, error) {
 	var files http.Handler
 	switch {
 	case to.File != "":
-		files = web.File(to.File, h.pipeline.Fail)
+		files = h.files.File(to.File)
 	case to.Dir != "":
 		// A root cannot be left through a symbolic link.
 		root, err := os.OpenRoot(to.Dir)
 		if err != nil {
 			return nil, err
 		}
-		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
+		files = h.files.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/")
 	case to.Proxy != nil:
 		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Sockets: h.sockets, Limits: h.limits}
 		if to.Assertion {

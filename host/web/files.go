@@ -10,38 +10,49 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/web/internal/pack"
 )
 
 // errNotFound is returned for what is not served; nothing was written then.
 var errNotFound = errors.New("no such file")
 
+// Files serve the application's files, compressed for browsers that accept it. They are
+// safe for concurrent use.
+type Files struct {
+	packer *pack.Packer
+	fail   Fail
+}
+
+// NewFiles returns files that answer with fail where there is none.
+func NewFiles(fail Fail) *Files { return &Files{pack.New(), fail} }
+
 // File serves one file, opened anew for each request so that it can be edited
 // while the host runs.
-func File(name string, fail Fail) http.Handler {
-	return read(fail, func(w http.ResponseWriter, r *http.Request) error {
+func (s *Files) File(name string) http.Handler {
+	return read(s.fail, func(w http.ResponseWriter, r *http.Request) error {
 		f, err := os.Open(name)
 		if err != nil {
 			return notFound(err)
 		}
-		return serveFile(w, r, f)
+		return s.serveFile(w, r, name, f)
 	})
 }
 
 // Dir serves the files below a directory under the paths that begin with prefix:
 // a directory by its index.html and never as a listing, and no names that begin
 // with a dot.
-func Dir(files fs.FS, prefix string, fail Fail) http.Handler {
-	return read(fail, func(w http.ResponseWriter, r *http.Request) error { return serveDir(files, prefix, w, r) })
+func (s *Files) Dir(files fs.FS, prefix string) http.Handler {
+	return read(s.fail, func(w http.ResponseWriter, r *http.Request) error { return s.serveDir(files, prefix, w, r) })
 }
 
-// Public is [Dir] at "/", except that a path without a file is 404 for every
+// Public is [Files.Dir] at "/", except that a path without a file is 404 for every
 // method.
-func Public(files fs.FS, fail Fail) http.Handler {
-	dir := Dir(files, "/", fail)
+func (s *Files) Public(files fs.FS) http.Handler {
+	dir := s.Dir(files, "/")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := fs.Stat(files, strings.Trim(r.URL.Path, "/")); err != nil {
-			if err := serveDir(files, "/", w, r); err != nil {
-				fail(w, r, err)
+			if err := s.serveDir(files, "/", w, r); err != nil {
+				s.fail(w, r, err)
 			}
 			return
 		}
@@ -71,7 +82,7 @@ func notFound(cause error) error { return &fault.Fault{Code: fault.NotFound, Cau
 
 // serveDir answers with the file below files that the request's path names after
 // prefix. A fault is returned for what is not served; nothing was written then.
-func serveDir(files fs.FS, prefix string, w http.ResponseWriter, r *http.Request) error {
+func (s *Files) serveDir(files fs.FS, prefix string, w http.ResponseWriter, r *http.Request) error {
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
 	if !ok && r.URL.Path+"/" == prefix {
 		http.Redirect(w, r, prefix, http.StatusMovedPermanently)
@@ -95,11 +106,12 @@ func serveDir(files fs.FS, prefix string, w http.ResponseWriter, r *http.Request
 		http.Redirect(w, r, r.URL.EscapedPath()+"/", http.StatusMovedPermanently)
 		return nil
 	}
-	return serveFile(w, r, f)
+	return s.serveFile(w, r, prefix+name, f)
 }
 
-// serveFile answers with an opened file, and closes it.
-func serveFile(w http.ResponseWriter, r *http.Request, f fs.File) error {
+// serveFile answers with an opened file, compressed where that pays, and closes it. Name
+// tells it apart from all others.
+func (s *Files) serveFile(w http.ResponseWriter, r *http.Request, name string, f fs.File) error {
 	defer f.Close() //nolint:errcheck // opened for reading
 	info, err := f.Stat()
 	if err != nil {
@@ -109,6 +121,6 @@ func serveFile(w http.ResponseWriter, r *http.Request, f fs.File) error {
 	if !ok || info.IsDir() {
 		return notFound(errNotFound)
 	}
-	http.ServeContent(w, r, info.Name(), info.ModTime(), content)
+	http.ServeContent(w, r, info.Name(), info.ModTime(), s.packer.Prepare(w, r, name, info, content))
 	return nil
 }

@@ -1,0 +1,172 @@
+package pack
+
+import (
+	"bytes"
+	"compress/gzip"
+	"container/list"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
+)
+
+// What is compressed, in bytes: less is not worth it, and more would fill the memory.
+const (
+	packLeast = 1 << 10
+	packMost  = 16 << 20
+	// packKept is how much a [Packer] keeps of what it has compressed.
+	packKept = 64 << 20
+)
+
+// A Packer compresses the application's files for browsers that accept gzip, and keeps
+// the last of them, up to 64 MiB. Only files go through it: an answer that has both a
+// secret and what a stranger can put into it tells the one by its compressed length
+// (BREACH), so neither pages of the host nor JSON nor answers of applications are
+// compressed. It is safe for concurrent use.
+type Packer struct {
+	slots chan struct{} // one token per file that is being compressed
+
+	mu    sync.Mutex
+	byKey map[packed]*list.Element
+	order *list.List // of *result, the last used in front
+	kept  int
+}
+
+// packed names a file as it was at one moment.
+type packed struct {
+	name           string
+	modified, size int64
+}
+
+// result is a compressed file; data is nil where compressing does not pay.
+type result struct {
+	key  packed
+	data []byte
+}
+
+// New returns a packer that keeps nothing yet.
+func New() *Packer {
+	return &Packer{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), byKey: map[packed]*list.Element{}, order: list.New()}
+}
+
+// Prepare sets the headers of a file and returns what to send of it: the file itself,
+// or what it is compressed. Name tells it apart from all other files.
+func (p *Packer) Prepare(w http.ResponseWriter, r *http.Request, name string, info fs.FileInfo, content io.ReadSeeker) io.ReadSeeker {
+	if info.ModTime().IsZero() { // as in an embedded folder: nothing tells two states apart
+		return content
+	}
+	h, key := w.Header(), packed{name, info.ModTime().UnixNano(), info.Size()}
+	h.Set("Etag", fmt.Sprintf(`"%x-%x"`, key.modified, key.size))
+	kind := packable(info.Name())
+	if kind == "" || key.size < packLeast || key.size > packMost {
+		return content
+	}
+	h.Add("Vary", "Accept-Encoding")
+	// A range is one of the file itself, whose tag differs.
+	if r.Header.Get("Range") != "" || !header.AcceptsCoding(r.Header["Accept-Encoding"], "gzip") {
+		return content
+	}
+	data := p.gzip(key, content)
+	if data == nil {
+		return content
+	}
+	h.Set("Etag", fmt.Sprintf(`"%x-%x-gz"`, key.modified, key.size))
+	h.Set("Content-Encoding", "gzip")
+	h.Set("Content-Type", kind)
+	return bytes.NewReader(data)
+}
+
+// gzip returns a compressed file; nil where that does not pay, where the file changes
+// meanwhile, and where every processor is at it for others. The file is at its start
+// then.
+func (p *Packer) gzip(key packed, content io.ReadSeeker) []byte {
+	if known, ok := p.find(key); ok {
+		return known.data
+	}
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	default:
+		return nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(content, packMost))
+	if _, back := content.Seek(0, io.SeekStart); err != nil || back != nil || int64(len(raw)) != key.size {
+		return nil
+	}
+	var b bytes.Buffer
+	out := gzip.NewWriter(&b)
+	_, err = out.Write(raw)
+	if end := out.Close(); err != nil || end != nil {
+		return nil
+	}
+	one := &result{key: key}
+	if b.Len() < len(raw)*9/10 {
+		one.data = bytes.Clone(b.Bytes())
+	}
+	p.keep(one)
+	return one.data
+}
+
+func (p *Packer) find(key packed) (*result, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, ok := p.byKey[key]
+	if !ok {
+		return nil, false
+	}
+	p.order.MoveToFront(at)
+	return at.Value.(*result), true
+}
+
+// keep remembers a file, and forgets those that were not asked for the longest.
+func (p *Packer) keep(one *result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.byKey[one.key]; ok {
+		return
+	}
+	p.byKey[one.key] = p.order.PushFront(one)
+	p.kept += one.weight()
+	for p.kept > packKept {
+		last := p.order.Back()
+		p.kept -= p.order.Remove(last).(*result).weight()
+		delete(p.byKey, last.Value.(*result).key)
+	}
+}
+
+// weight counts what a file takes in memory, roughly.
+func (p *result) weight() int { return len(p.data) + len(p.key.name) + 256 }
+
+// packable returns the type of files that become smaller, "" for all others. The table
+// of package mime differs from one machine to the next.
+func packable(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".html", ".htm":
+		return "text/html; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".json", ".map":
+		return "application/json"
+	case ".webmanifest":
+		return "application/manifest+json"
+	case ".svg":
+		return "image/svg+xml"
+	case ".xml":
+		return "text/xml; charset=utf-8"
+	case ".txt", ".md", ".properties":
+		return "text/plain; charset=utf-8"
+	case ".csv":
+		return "text/csv; charset=utf-8"
+	case ".wasm":
+		return "application/wasm"
+	}
+	return ""
+}
