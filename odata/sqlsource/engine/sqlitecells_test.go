@@ -32,11 +32,20 @@ func TestCells(t *testing.T) {
 	cells, inf := make([]engine.Cell, 13), engine.Cell{Kind: engine.Float, Float: math.Inf(1)}
 	for _, want := range [][]engine.Cell{
 		{
-			number(1), {}, number(-1 << 63), {Kind: engine.Float, Float: 0.5}, inf, text("text"), text(""), blob(0, 255), blob(),
+			number(1),
+			{},
+			number(-1 << 63),
+			{Kind: engine.Float, Float: 0.5},
+			inf, text("text"), text(""), blob(0, 255), blob(),
 			text(long), text("after"), blob(0, 0, 0), text(long + "x"),
 		},
 		{
-			number(2), text("b"), {}, text("c"), number(1), blob(1), {Kind: engine.Float, Float: 2}, {}, text("d"),
+			number(2), text("b"),
+			{},
+			text("c"), number(1), blob(1),
+			{Kind: engine.Float, Float: 2},
+			{},
+			text("d"),
 			text("e"), text(long), text("f"), number(3),
 		},
 	} {
