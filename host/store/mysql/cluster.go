@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"bufio"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -23,7 +24,11 @@ func cluster(config *mysql.Config) (*nodes.Cluster, error) {
 			own := config.Clone()
 			if own.DialFunc == nil && (own.Net == "tcp" || own.Net == "unix") {
 				own.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-					return dial(ctx, network, address)
+					c, err := dial(ctx, network, address)
+					if err != nil {
+						return nil, err
+					}
+					return &buffered{c, bufio.NewReaderSize(c, 32<<10)}, nil
 				}
 			}
 			return mysql.NewConnector(own)
@@ -35,3 +40,13 @@ func cluster(config *mysql.Config) (*nodes.Cluster, error) {
 		},
 	})
 }
+
+// buffered is a connection that takes what the server has sent meanwhile with one system call. The driver reads 4 KiB at a
+// time, and a page of rows has some ten times that.
+type buffered struct {
+	net.Conn
+	reader *bufio.Reader
+}
+
+// Read implements net.Conn.
+func (c *buffered) Read(p []byte) (int, error) { return c.reader.Read(p) }
