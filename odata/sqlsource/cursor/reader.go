@@ -55,8 +55,20 @@ func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Pla
 	return (&Reader{DB: db, Gen: gen}).Open(ctx, p)
 }
 
-// Open is like the function, and uses what is remembered.
+// Open is like the function, and uses what is remembered. Where a sum has left the range that the database adds up
+// itself, the statements are others.
 func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	r, err := o.open(ctx, p)
+	if err == nil || !engine.IsOverflow(err) {
+		return r, err
+	}
+	if wide := o.Gen.Wide(); wide != nil {
+		return (&Reader{DB: o.DB, Gen: wide, Changed: o.Changed}).open(ctx, p)
+	}
+	return r, err
+}
+
+func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}

@@ -84,6 +84,9 @@ func IsChanged(err error) bool {
 	) || says(err, "no such column") || says(err, "no such table") // SQLite, which has no codes for them
 }
 
+// IsOverflow tells whether SQLite's own sum of integers has left 64 bits.
+func IsOverflow(err error) bool { return says(err, "integer overflow") }
+
 // says tells whether an error, or one that it wraps, has a text.
 func says(err error, text string) bool {
 	for err != nil {

@@ -107,6 +107,15 @@ func New(dialectName string, m *Mapping) (*Generator, error) {
 	return nil, fmt.Errorf("there is no dialect %q; there are sqlite, postgres, and mysql", dialectName)
 }
 
+// Wide is a Generator whose sums of integers may have any number of digits, for plans whose statements have failed with an
+// engine.IsOverflow; nil where this one's may.
+func (g *Generator) Wide() *Generator {
+	if d, ok := g.d.(sqlite); !ok || d.wide {
+		return nil
+	}
+	return &Generator{d: sqlite{wide: true}, m: g.m}
+}
+
 // Statement is SQL with the arguments of its parameters: nil, bool, int64, float64, string, []byte, or time.Time.
 type Statement struct {
 	SQL  string

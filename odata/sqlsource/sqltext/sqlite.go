@@ -17,7 +17,10 @@ import (
 // sqlite computes with: integers for Boolean, integers and enumerations; integers, reals or, where it was computed or has
 // many digits, text for Decimal; reals for Double, and the text 'NaN'; text for the rest, except Binary (blob) and
 // Duration (an integer, microseconds). A DateTimeOffset is text that starts with "2006-01-02 15:04:05".
-type sqlite struct{}
+type sqlite struct {
+	// wide adds integers up to any number of digits, which takes longer.
+	wide bool
+}
 
 func (sqlite) null(edm.Type) frag { return text("NULL") }
 
