@@ -74,10 +74,12 @@ func driven(t *testing.T, db *sql.DB, query string, args ...any) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = rows.Close() }()
 	types, err := rows.ColumnTypes()
-	if err := errors.Join(err, rows.Close()); err != nil {
+	if err := errors.Join(err, rows.Err()); err != nil {
 		t.Fatal(err)
 	}
+	_ = rows.Close()
 	midnight := regexp.MustCompile(`"(\d{4}-\d\d-\d\d)T00:00:00Z"`)
 	list := all(t, engine.NewSQL(db), query, len(types), args...)
 	for i, row := range list {
