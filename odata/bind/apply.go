@@ -189,11 +189,12 @@ func (s *shape) found(in *syntax.Search) plan.Expr {
 		return chain("or", args)
 	}
 	lower := func(x plan.Expr) plan.Expr { return &plan.Call{Name: "tolower", Args: []plan.Expr{x}, T: text} }
+	var found []plan.Expr
 	for _, leaf := range s.texts() {
 		term := lower(&plan.Literal{T: text, Value: plan.Value{Bytes: []byte(in.Text)}})
-		args = append(args, isTrue(&plan.Call{Name: "contains", Args: []plan.Expr{lower(leaf), term}, T: truth}))
+		found = append(found, isTrue(&plan.Call{Name: "contains", Args: []plan.Expr{lower(leaf), term}, T: truth}))
 	}
-	return chain("or", args)
+	return chain("or", found)
 }
 
 // chain joins conditions: none by and are true, none by or are false.

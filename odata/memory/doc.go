@@ -18,5 +18,5 @@
 // of its type is null within a row, and a fault of the request where it depends on no row.
 //
 // The parts: struct.go, convert.go and model.go make the model, table.go and link.go hold the rows, expr.go and query.go
-// compute, rows.go is the cursor that package odata reads. Start reading at New.
+// compute, derived.go and aggregate.go do $apply, rows.go is the cursor that package odata reads. Start reading at New.
 package memory

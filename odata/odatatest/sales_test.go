@@ -29,8 +29,14 @@ func salesTables() []odatatest.Table {
 		{
 			Name: "sales", Columns: []string{"ID big!", "CustomerID str", "Day date", "ProductID str", "Amount dec"}, Key: []string{"ID"},
 			Rows: [][]any{
-				{1, "C1", "2022-01-03", "P3", "1"}, {2, "C1", "2022-04-10", "P1", "2"}, {3, "C1", "2022-08-07", "P2", "4"}, {4, "C2", "2022-01-03", "P2", "8"},
-				{5, "C2", "2022-11-09", "P3", "4"}, {6, "C3", "2022-04-01", "P1", "2"}, {7, "C3", "2022-08-06", "P3", "1"}, {8, "C3", "2022-11-22", "P3", "2"},
+				{1, "C1", "2022-01-03", "P3", "1"},
+				{2, "C1", "2022-04-10", "P1", "2"},
+				{3, "C1", "2022-08-07", "P2", "4"},
+				{4, "C2", "2022-01-03", "P2", "8"},
+				{5, "C2", "2022-11-09", "P3", "4"},
+				{6, "C3", "2022-04-01", "P1", "2"},
+				{7, "C3", "2022-08-06", "P3", "1"},
+				{8, "C3", "2022-11-22", "P3", "2"},
 			},
 		},
 	}
@@ -105,12 +111,16 @@ func TestSalesExamples(t *testing.T) {
 		{"29 bottomsum", "Sales?$apply=bottomsum(7,Amount)&$select=ID", `[{"ID":1},{"ID":2},{"ID":6},{"ID":7},{"ID":8}]`},
 		{"30 topsum", "Sales?$apply=topsum(15,Amount)&$select=ID", `[{"ID":3},{"ID":4},{"ID":5}]`},
 		{"31 filter", "Sales?$apply=filter(Amount gt 3)&$select=ID,Amount", `[{"ID":3,"Amount":4},{"ID":4,"Amount":8},{"ID":5,"Amount":4}]`},
-		{"32 orderby", "Sales?$apply=groupby((Product/Name),aggregate(Amount with sum as Total))/orderby(Total desc)",
-			`[{"Product":{"Name":"Coffee"},"Total":12},{"Product":{"Name":"Paper"},"Total":8},{"Product":{"Name":"Sugar"},"Total":4}]`},
+		{
+			"32 orderby", "Sales?$apply=groupby((Product/Name),aggregate(Amount with sum as Total))/orderby(Total desc)",
+			`[{"Product":{"Name":"Coffee"},"Total":12},{"Product":{"Name":"Paper"},"Total":8},{"Product":{"Name":"Sugar"},"Total":4}]`,
+		},
 		{"34 skip", "Sales?$apply=orderby(Customer/Name desc)/skip(2)/top(2)&$select=ID,Amount", `[{"ID":6,"Amount":2},{"ID":7,"Amount":1}]`},
 		{"35 top", "Sales?$apply=orderby(Customer/Name desc)/top(2)&$select=ID,Amount", `[{"ID":4,"Amount":8},{"ID":5,"Amount":4}]`},
-		{"36 identity", "Sales?$apply=concat(identity,aggregate(Amount with sum as Total))&$filter=ID eq 8 or ID eq null&$select=ID,Amount,Total",
-			`[{"ID":8,"Amount":2},{"Total":24}]`},
+		{
+			"36 identity", "Sales?$apply=concat(identity,aggregate(Amount with sum as Total))&$filter=ID eq 8 or ID eq null&$select=ID,Amount,Total",
+			`[{"ID":8,"Amount":2},{"Total":24}]`,
+		},
 		{"37 compute", "Sales?$apply=compute(Amount mul Product/TaxRate as Tax)&$select=ID,Tax&$top=3", `[{"ID":1,"Tax":0.14},{"ID":2,"Tax":0.12},{"ID":3,"Tax":0.24}]`},
 		{"41 these", "Sales?$apply=filter(Amount mul 3 ge $these/aggregate(Amount with sum))&$select=ID,Amount", `[{"ID":4,"Amount":8}]`},
 		{"44 these count", "Sales?$apply=topcount($these/$count div 3,Amount)&$select=ID,Amount", `[{"ID":3,"Amount":4},{"ID":4,"Amount":8}]`},

@@ -6,5 +6,7 @@
 // holds a Query (what to read: range of entities, filter, search, order) and the Fields (what to write). Row policies
 // are in Range.Policy of every range, and a source must apply them.
 //
+// The rows of a Range are those of a set, or a Derived: what transformations of $apply have computed from other queries.
+//
 // The paging rules stand here in one pure function, Paginate. Start reading at Plan, then Node, Expr, and Rows.
 package plan
