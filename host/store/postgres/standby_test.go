@@ -13,7 +13,7 @@ import (
 // A real standby is not taken for the primary, and is as soon as it is promoted: when
 // the primary has gone, and where it is the only server.
 func TestStandby(t *testing.T) {
-	dsn := dbtest.Postgres(t)
+	dsn := dbtest.Followed(t)
 	first := migrated(t, dsn)
 	if _, err := first.AddUser(t.Context(), "ada@example.com", "Ada", "x"); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,12 @@ var shared struct {
 // dropped, connections or not, when the test ends. Safe for parallel tests.
 func Postgres(t testing.TB) string {
 	t.Helper()
-	srv := shared.postgres.get(t, postgresEngine())
+	e := postgresEngine()
+	serve := e.serve
+	e.serve = func(bin []string, dir string) []string { // nobody follows: half the work for a fresh database
+		return append(serve(bin, dir), settings("wal_level=minimal", "max_wal_senders=0")...)
+	}
+	srv := shared.postgres.get(t, e)
 	dsn := func(database string) string { return postgresDSN(srv.dir, database) }
 	name := freshName()
 	fresh(t, "pgx", dsn("postgres"),

@@ -6,9 +6,22 @@ import (
 	"testing"
 )
 
-// Standby starts a hot standby of the server that [Postgres] has given a database on,
-// and returns the data source name of that database there. It follows until somebody
-// promotes it (SELECT pg_promote()), and ends with the test. It takes a second or two.
+// Followed is [Postgres] on a server of its own, which [Standby] can follow and which ends
+// with the test.
+func Followed(t testing.TB) string {
+	t.Helper()
+	e := postgresEngine()
+	srv := following(t, e)
+	if err := admin(e.driver, postgresDSN(srv.dir, "postgres"), "CREATE DATABASE followed"); err != nil {
+		t.Fatalf("create the test's database: %v", err)
+	}
+	return postgresDSN(srv.dir, "followed")
+}
+
+// Standby starts a hot standby of the server that [Followed] has given a database on,
+// with all that is there by now, and returns the data source name of that database there.
+// It follows until somebody promotes it (SELECT pg_promote()), and ends with the test. It
+// takes a second or two.
 func Standby(t testing.TB, dsn string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -24,6 +37,14 @@ func Standby(t testing.TB, dsn string) string {
 			"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync",
 		}
 	}
+	q.Set("host", following(t, e).dir)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// following starts a server that ends with the test.
+func following(t testing.TB, e engine) *server {
+	t.Helper()
 	programs, ok := e.find()
 	if !ok {
 		if required() {
@@ -33,10 +54,8 @@ func Standby(t testing.TB, dsn string) string {
 	}
 	srv, err := start(e, programs)
 	if err != nil {
-		t.Fatalf("start a standby: %v", err)
+		t.Fatalf("start a server with a standby: %v", err)
 	}
 	t.Cleanup(func() { _ = srv.lifeline.Close() }) // the guardian stops it
-	q.Set("host", srv.dir)
-	u.RawQuery = q.Encode()
-	return u.String()
+	return srv
 }
