@@ -22,6 +22,10 @@ export interface Screens extends Record<Screen, (app: App, route: Route) => Page
 /** How long a target may take before the page says so, in milliseconds: one that answers 204 leaves it where it is. */
 const patience = 10_000;
 
+/** Where the tab keeps when somebody signed out, and for how long that is the reason to be at the sign-in, in milliseconds. */
+const leftKey = 'vestibule.left';
+const leftFor = 30_000;
+
 /** Where the tab keeps how often it was led to one target. */
 const hopsKey = 'vestibule.hops';
 
@@ -78,6 +82,26 @@ export class App {
   /** Whether no page was shown before. */
   get first(): boolean {
     return this.page === undefined;
+  }
+
+  /** Notes that somebody signs out, for the next sign-in of this tab. */
+  leave(): void {
+    try {
+      sessionStorage.setItem(leftKey, String(Date.now()));
+    } catch {
+      // the browser blocks storage: the page that follows shows it by itself, or nothing does
+    }
+  }
+
+  /** Whether somebody has just signed out in this tab. Told once. */
+  hasLeft(): boolean {
+    try {
+      const at = Number(sessionStorage.getItem(leftKey));
+      sessionStorage.removeItem(leftKey);
+      return at > Date.now() - leftFor;
+    } catch {
+      return false;
+    }
   }
 
   /** Does what an intent says. Only its kind decides. Returns what went wrong, or nothing when the user moves on. */

@@ -222,13 +222,14 @@ func TestSignOut(t *testing.T) {
 	origins := make(chan string, 1)
 	h.answer("POST /logout", func(w http.ResponseWriter, r *http.Request) {
 		origins <- r.Header.Get("Origin")
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, "/login", http.StatusSeeOther) // as where home is behind the sign-in
 	})
 	b := open(t)
 	b.Visit(h.URL + "/login#/sign-out")
 	b.Ready(`form[action="/logout"]`)
 	submit(b)
-	b.At(h.URL + "/")
+	b.See("You are signed out")
+	b.At(h.URL + "/login")
 	select {
 	case got := <-origins:
 		if got != h.URL {

@@ -51,6 +51,7 @@ export function signIn(app: App, route: Route): Page {
 function reason(app: App): Problem | undefined {
   const { words } = app;
   if (!navigator.cookieEnabled) return problem([words.text('login.cookiesBlocked')], { tone: 'warning' });
+  if (app.first && app.hasLeft()) return problem([words.text('signOut.done')], { tone: 'success' });
   const ended = app.boot.session === 'ended' && app.first;
   return ended ? problem([words.text('common.unauthenticated')], { tone: 'information' }) : undefined;
 }

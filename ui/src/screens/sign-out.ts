@@ -17,6 +17,7 @@ export function signOut(app: App): Page {
     button.classList.add('busy');
     label.textContent = words.text('signOut.working');
     app.draft.forget();
+    app.leave();
     app.announcer.say(words.text('signOut.working'));
   };
   const dashboard = safeTarget(boot.routes.dashboard);
