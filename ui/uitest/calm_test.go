@@ -93,3 +93,17 @@ func TestLengthCounts(t *testing.T) {
 	b.Press("zwölf")
 	b.See("Long enough")
 }
+
+// Without JavaScript the page says what to do, in its look and in one language.
+func TestWithoutJavaScript(t *testing.T) {
+	h := newHost(t)
+	b := open(t)
+	browsertest.Call(b.Tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.Visit(h.URL + "/login?lang=de")
+	b.Wait(`document.readyState === 'complete'`)
+	b.Picture("no-script")
+	got := browsertest.Eval[string](b.Tab, `[...document.querySelectorAll('.card')].filter((c) => c.checkVisibility()).map((c) => c.lang + ' ' + c.querySelector('p').textContent).join()`)
+	if want := "de Für die Anmeldung wird JavaScript benötigt. Bitte schalten Sie es ein und laden Sie die Seite neu."; got != want {
+		t.Errorf("the page shows %q, want %q", got, want)
+	}
+}
