@@ -15,6 +15,10 @@ const maxOptional = 62
 // maxCopies bounds how often a statement reads the rows that it begins with: concat behind concat multiplies.
 const maxCopies = 64
 
+func tooManyCopies(pos int) error {
+	return plan.Errorf(plan.TooLarge, pos, "concat and rollup, inside of and behind each other, read the rows more than %d times; this limit is fixed", maxCopies)
+}
+
 // concat binds sequences that start from the same rows. OData Data Aggregation 3.2.2
 func (b *binding) concat(s *shape, sequences [][]syntax.Step) (*shape, error) {
 	var parts []*shape
@@ -97,7 +101,7 @@ func (b *binding) joinShapes(parts []*shape, from *shape, pos int) (*shape, erro
 		out.depth = max(out.depth, part.depth+1)
 	}
 	if out.copies > maxCopies {
-		return nil, plan.Errorf(plan.TooLarge, pos, "concat and rollup behind each other read the rows %d times, and may %d times; this limit is fixed", out.copies, maxCopies)
+		return nil, tooManyCopies(pos)
 	}
 	if err := b.optionalOf(out, u, parts, pos); err != nil {
 		return nil, err

@@ -11,15 +11,18 @@ import (
 
 // groupBy binds groupby: one grouping, or several where there is a rollup. OData Data Aggregation 3.2.3
 func (b *binding) groupBy(s *shape, step *syntax.Step) (*shape, error) {
-	lists := groupings(step.Groups)
-	if len(lists) == 1 {
-		return b.grouped(s, step, lists[0])
+	n := howMany(step.Groups)
+	if n == 1 {
+		return b.grouped(s, step, groupings(step.Groups)[0])
 	}
-	if b.applySteps += len(lists) - 1; b.applySteps > b.Limits.ApplySteps {
+	if n*s.copies > maxCopies {
+		return nil, tooManyCopies(step.Pos)
+	}
+	if b.applySteps += n - 1; b.applySteps > b.Limits.ApplySteps {
 		return nil, plan.Exceeded(step.Pos, "apply_steps", int64(b.Limits.ApplySteps), "$apply has more transformations, each grouping of a rollup counted")
 	}
 	var parts []*shape
-	for _, list := range lists {
+	for _, list := range groupings(step.Groups) {
 		part, err := b.grouped(b.fork(s), step, list)
 		if err != nil {
 			return nil, err
@@ -29,17 +32,33 @@ func (b *binding) groupBy(s *shape, step *syntax.Step) (*shape, error) {
 	return b.joinShapes(parts, s, step.Pos)
 }
 
+// howMany is the number of groupings, and more than maxCopies as soon as it is beyond that: rollups multiply, so this is known
+// before any of them is made.
+func howMany(items []syntax.GroupItem) int {
+	n := 1
+	for _, item := range items {
+		if n *= len(item.Paths) - shortest(item) + 1; n > maxCopies {
+			return maxCopies + 1
+		}
+	}
+	return n
+}
+
+// shortest is how many of its paths an item has at least.
+func shortest(item syntax.GroupItem) int {
+	if item.Rollup {
+		return 1
+	}
+	return len(item.Paths)
+}
+
 // groupings are the lists of paths that rollup stands for: the finest first.
 func groupings(items []syntax.GroupItem) [][]*syntax.Path {
 	lists := [][]*syntax.Path{nil}
 	for _, item := range items {
-		least := 1
-		if !item.Rollup {
-			least = len(item.Paths)
-		}
 		var next [][]*syntax.Path
 		for _, list := range lists {
-			for n := len(item.Paths); n >= least; n-- {
+			for n := len(item.Paths); n >= shortest(item); n-- {
 				next = append(next, append(slices.Clone(list), item.Paths[:n]...))
 			}
 		}

@@ -174,7 +174,7 @@ func TestApplyLimits(t *testing.T) {
 		{"deep", again("topcount($these/$count,Amount)", 24) + "&$top=1", `"value"`, http.StatusOK},
 		{"too deep", again("topcount($these/$count,Amount)", 25), "more than 48 deep", http.StatusBadRequest},
 		{"many copies", again("concat(identity,identity)", 6) + "&$top=1", `"value"`, http.StatusOK},
-		{"too many copies", again("concat(identity,identity)", 7), "read the rows 128 times, and may 64 times", http.StatusBadRequest},
+		{"too many copies", again("concat(identity,identity)", 7), "read the rows more than 64 times", http.StatusBadRequest},
 		{"as many groups", "Sales?$apply=groupby((Customer/ID))", `"C3"`, http.StatusOK},
 		{"too many groups", "Sales?$apply=groupby((Amount))", "$apply makes 4 groups; the limit odata.limits.apply_groups is 3", http.StatusBadRequest},
 		{"too many on the way", "Sales?$apply=groupby((Amount))/aggregate($count as n)", "$apply makes 4 groups", http.StatusBadRequest},
