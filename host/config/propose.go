@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -80,6 +81,9 @@ func proposed(p *sqlsource.Proposal) string {
 	}
 	head := "# Proposed by vestibule init --from; edit it, and put it into config.hcl or a file in conf.d.\n" +
 		"# Who may query is odata.guard, and guard of a set: settled where none is given.\n"
+	if slices.ContainsFunc(p.Sets, func(s sqlsource.EntitySet) bool { return len(s.Hide) > 0 }) {
+		head += "# The columns in hide look like credentials, by their names; take one out that is none.\n"
+	}
 	for _, left := range p.Left {
 		if strings.HasPrefix(left, "vestibule_") { // nobody looks for our own tables
 			continue

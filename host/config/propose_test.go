@@ -24,6 +24,10 @@ func TestProposedConfiguration(t *testing.T) {
 			"CREATE TABLE \"Odd \"\" ${names}\" (\"key \"\" no\" INTEGER PRIMARY KEY, \"%{a}\" TEXT, \"b\nc\" VARCHAR(9) NOT NULL); CREATE TABLE \"two\nlines\" (a INTEGER)",
 			[]string{`label = "Key no"`, "# Left out: two?lines: it has no key"},
 		},
+		"credentials": {
+			"CREATE TABLE invoices (id INTEGER PRIMARY KEY, passwd VARCHAR(40) NOT NULL, total DECIMAL(8,2), currency_secret VARCHAR(3)); CREATE TABLE apps (api_key TEXT PRIMARY KEY)",
+			[]string{`hide         = ["passwd", "currency_secret"]`, "# Left out: apps: its key api_key looks like a credential", "# The columns in hide look like credentials"},
+		},
 		"nothing": {"CREATE TABLE users (id INTEGER PRIMARY KEY, password TEXT); CREATE TABLE vestibule_x (id INTEGER PRIMARY KEY)", []string{"odata {\n}", "# Left out: users: it holds credentials"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 
 // Proposal is what Propose suggests for a database.
 type Proposal struct {
-	// Sets expose each table and view that can be exposed, with labels, texts, and value lists from foreign keys.
+	// Sets expose each table and view that can be exposed, with labels, texts, and value lists from foreign keys. Columns
+	// that look like credentials are in Hide.
 	Sets []EntitySet
 	// Left are the tables and views that are left out, each with the reason.
 	Left []string
@@ -46,12 +47,19 @@ func Propose(ctx context.Context, db Database, cfg Config) (_ *Proposal, err err
 		return nil, err
 	}
 	cfg = Config{Protected: cfg.Protected, PassOver: cfg.PassOver, Discover: []string{"*"}}
-	b := newBuilder(cfg, db.Dialect, found.Tables)
-	b.run()
-	if len(b.findings) > 0 {
+	all := newBuilder(cfg, db.Dialect, found.Tables)
+	if all.run(); len(all.findings) > 0 {
+		return nil, &Invalid{all.findings}
+	}
+	out := &Proposal{Left: all.left()}
+	var left []string
+	cfg.Discover = nil
+	cfg.EntitySets, left = all.withoutCredentials()
+	out.Left = append(out.Left, left...)
+	b := newBuilder(cfg, db.Dialect, found.Tables) // what is hidden is chosen for nothing
+	if b.run(); len(b.findings) > 0 {
 		return nil, &Invalid{b.findings}
 	}
-	out := &Proposal{}
 	texts := map[*edm.EntitySet]*edm.Property{}
 	for _, s := range b.sets {
 		texts[s.edm] = textOf(s.edm.Type)
@@ -59,7 +67,6 @@ func Propose(ctx context.Context, db Database, cfg Config) (_ *Proposal, err err
 	for _, s := range b.sets {
 		out.Sets = append(out.Sets, s.propose(texts))
 	}
-	out.Left = b.left()
 	return out, nil
 }
 
@@ -87,7 +94,7 @@ func (b *builder) left() []string {
 // propose suggests a set over a table. texts are the properties that name the rows of each set.
 func (s *set) propose(texts map[*edm.EntitySet]*edm.Property) EntitySet {
 	t := s.edm.Type
-	out := EntitySet{Name: s.edm.Name, Table: strings.Join(tableName(s.table), ".")}
+	out := EntitySet{Name: s.edm.Name, Table: s.cfg.Table, Hide: s.cfg.Hide}
 	plural := edm.Readable(s.edm.Name)
 	out.Look.Title, out.Look.Plural = singular(plural), plural
 	name := texts[s.edm]
@@ -97,11 +104,10 @@ func (s *set) propose(texts map[*edm.EntitySet]*edm.Property) EntitySet {
 	}
 	for i := range s.table.Columns {
 		column := s.table.Columns[i].Name
-		if holds(column, "password", "secret", "token") && s.prop[column] != nil && !t.IsKey(s.prop[column]) {
-			out.Hide = append(out.Hide, column)
+		p := s.prop[column]
+		if p == nil {
 			continue
 		}
-		p := s.prop[column]
 		look := Look{Label: edm.Readable(p.Name), Currency: currencyOf(t, p), Format: formatOf(p)}
 		nav := toOne(t, p)
 		switch {
@@ -147,7 +153,7 @@ func textOf(t *edm.EntityType) *edm.Property {
 		}
 	}
 	for _, p := range t.Properties {
-		if p.Type.Kind == edm.String && !p.Nullable && !t.IsKey(p) && p.Type.MaxLength > 0 && p.Type.MaxLength <= shortText && !holds(p.Name, "password", "secret", "token") {
+		if p.Type.Kind == edm.String && !p.Nullable && !t.IsKey(p) && p.Type.MaxLength > 0 && p.Type.MaxLength <= shortText {
 			return p
 		}
 	}

@@ -90,3 +90,62 @@ CREATE TABLE lone (id INTEGER PRIMARY KEY);`)
 		}
 	}
 }
+
+// What looks like a credential is hidden, and chosen for nothing.
+func TestProposeHidesCredentials(t *testing.T) {
+	secret := []string{
+		"passwd", "pwd", "pass", "user_pw", "PassPhrase", "api_key", "apiKey2", "hash", "pwhash", "salt", "userPIN", "pin2", "otp", "totp-seed", "private_key",
+		"credential", "ssn", "cvv", "card_number", "currency_secret", "Kennwort",
+	}
+	open := []string{"shipping", "opinion", "compass", "hashtag", "basalt", "photo_kennung", "sec_return", "key", "iban", "passenger"}
+	ddl := "CREATE TABLE people (id INTEGER PRIMARY KEY, total DECIMAL(8,2)"
+	for _, name := range append(slices.Clone(secret), open...) {
+		ddl += `, "` + name + `" VARCHAR(40) NOT NULL`
+	}
+	db := database(t, "sqlite", ddl+`);
+CREATE TABLE apps (api_key VARCHAR(40) PRIMARY KEY, name VARCHAR(40) NOT NULL);
+CREATE TABLE calls (id INTEGER PRIMARY KEY, app VARCHAR(40) REFERENCES apps, person INTEGER REFERENCES people);
+CREATE TABLE members (app VARCHAR(40) REFERENCES apps, person INTEGER REFERENCES people, PRIMARY KEY (app, person))`)
+	p, err := sqlsource.Propose(context.Background(), db, sqlsource.Config{Protected: func(string) bool { return false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sqlsource.EntitySet{
+		{Name: "calls", Table: "calls", Hide: []string{"app"}, Look: sqlsource.TypeLook{
+			Title: "Call", Plural: "Calls", List: []string{"person"}, Search: []string{"person"},
+		}},
+		{Name: "people", Table: "people", Hide: secret, Search: []string{"shipping"}, Look: sqlsource.TypeLook{
+			Title: "People", Plural: "People", List: []string{"shipping", "total", "opinion", "compass", "hashtag", "basalt", "photo_kennung"},
+		}},
+	}
+	looks := map[string]sqlsource.Look{}
+	for i := range p.Sets {
+		for _, c := range p.Sets[i].Properties {
+			looks[p.Sets[i].Name+"."+c.Column] = c.Look
+		}
+		p.Sets[i].Properties = nil
+	}
+	if diff := cmp.Diff(want, p.Sets); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]sqlsource.Look{
+		"calls.id": {Label: "ID"}, "calls.person": {Label: "Person", Text: "person_people/shipping", ValueList: "people"},
+		"people.id": {Label: "ID", Text: "shipping"}, "people.total": {Label: "Total"},
+	}, only(looks, "calls.id", "calls.app", "calls.person", "people.id", "people.total", "people.pass")); diff != "" {
+		t.Error(diff)
+	}
+	if len(p.Left) != 2 || !strings.HasPrefix(p.Left[0], "apps: its key api_key looks like a credential") || !strings.HasPrefix(p.Left[1], "members: its key app looks like a credential") {
+		t.Errorf("left out: %q", p.Left)
+	}
+}
+
+// only is what a map has of some keys.
+func only(looks map[string]sqlsource.Look, names ...string) map[string]sqlsource.Look {
+	out := map[string]sqlsource.Look{}
+	for _, name := range names {
+		if look, ok := looks[name]; ok {
+			out[name] = look
+		}
+	}
+	return out
+}
