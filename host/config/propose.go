@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
@@ -21,6 +22,9 @@ import (
 func Propose(ctx context.Context, driver, dsn string) (string, error) {
 	if driver == "" {
 		driver = driverOf(dsn)
+	}
+	if drivers := schema.Drivers(); !slices.Contains(drivers, driver) {
+		return "", fmt.Errorf("there is no driver %q: it is one of %s", driver, strings.Join(drivers, ", "))
 	}
 	from := sqlsource.Database{Dialect: driver, DSN: dsn, MaxConns: 1, Forget: true}
 	if driver == "sqlite" {

@@ -39,8 +39,14 @@ func TestProposedConfiguration(t *testing.T) {
 	if _, err := config.Propose(t.Context(), "", filepath.Join(t.TempDir(), "nothing.db")); err == nil || !strings.Contains(err.Error(), "there is no database") {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := config.Propose(t.Context(), "oracle", "x"); err == nil {
-		t.Error("a driver that is not there")
+	for _, driver := range []string{"oracle", "sqlite3"} {
+		file := filepath.Join(t.TempDir(), "x.db")
+		if _, err := config.Propose(t.Context(), driver, file); err == nil || !strings.Contains(err.Error(), "it is one of sqlite, postgres, mysql") {
+			t.Errorf("the driver %s: %v", driver, err)
+		}
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("the driver %s made a file", driver)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func odataBlock() Block {
 			{
 				Name: "database", Doc: "Another database, or a replica; null means the one above. Connections are its own in any case.",
 				Keys: []Key{
-					{Name: "driver", Null: true, Def: "null", OneOf: drivers(), Doc: "as database.driver"},
+					{Name: "driver", Null: true, Def: "null", OneOf: Drivers(), Doc: "as database.driver"},
 					{Name: "dsn", Null: true, Secret: true, Def: "null", Check: checkFilled, Doc: "as database.dsn. Queries on PostgreSQL run without parallel workers, unless the dsn that they use names max_parallel_workers_per_gather"},
 					{Name: "max_connections", Kind: Number, Null: true, Def: "null", Check: checkPositive, Sample: "20", Doc: "connections of queries at once; null: as database.max_connections"},
 				},

@@ -67,7 +67,7 @@ func databaseBlock() Block {
 	return Block{
 		Name: "database", Doc: "The database that holds users, sessions, counters and the outbox. Many hosts may share one.",
 		Keys: []Key{
-			{Name: "driver", Def: `"sqlite"`, OneOf: drivers(), Doc: "the engine; mysql is tested with MariaDB"},
+			{Name: "driver", Def: `"sqlite"`, OneOf: Drivers(), Doc: "the engine; mysql is tested with MariaDB"},
 			{Name: "dsn", Def: `"vestibule.db"`, Secret: true, Check: checkFilled, Doc: "a file for sqlite, a URL for postgres, user:password@tcp(host:port)/name for mysql"},
 			{Name: "max_connections", Kind: Number, Def: "20", Check: checkPositive, Doc: "connections of sign-in at once; readers for sqlite, beside one that writes"},
 			{Name: "wait", Kind: Span, Def: `"10s"`, Check: checkPositive, Doc: "how long a request waits for its turn, and for a connection of the database, a lock or a failover; then 429 or 503"},
@@ -76,7 +76,8 @@ func databaseBlock() Block {
 	}
 }
 
-func drivers() []string { return []string{"sqlite", "postgres", "mysql"} }
+// Drivers are the engines that a database may have.
+func Drivers() []string { return []string{"sqlite", "postgres", "mysql"} }
 
 func sessionBlock() Block {
 	return Block{
