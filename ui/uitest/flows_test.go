@@ -240,6 +240,20 @@ func TestSignOut(t *testing.T) {
 	}
 }
 
+// Whoever has signed in on the page that they came to as a guest signs out for real.
+func TestSignOutOfAnOpenStep(t *testing.T) {
+	h := newHost(t)
+	h.set("session", "guest")
+	h.answer("POST /auth/login", says(200, loggedIn(orgSetup())))
+	b := open(t)
+	b.Visit(h.URL + "/login")
+	b.Ready("#login")
+	credentials(b)
+	b.Ready("#org_name")
+	b.Click("#leave")
+	b.Ready(`form[action="/logout"]`)
+}
+
 func TestOfflineAndBack(t *testing.T) {
 	h := newHost(t)
 	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/dashboard"))))

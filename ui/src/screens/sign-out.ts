@@ -7,7 +7,8 @@ import { safeTarget } from '../target.ts';
 /** A real form: the host answers with a redirect, and the browser follows it. */
 export function signOut(app: App): Page {
   const { words, boot } = app;
-  if (boot.session === 'guest' || boot.session === 'ended') return nobody(app);
+  // What the host said of the session holds for the first screen alone: since then somebody may have signed in, here or in another tab.
+  if (app.first && (boot.session === 'guest' || boot.session === 'ended')) return nobody(app);
   const label = h('span', {}, words.text('signOut.submit'));
   const button = h('button', { type: 'submit', class: 'primary' }, label);
   const leave = (e: SubmitEvent): void => {
