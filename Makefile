@@ -131,8 +131,9 @@ ui5-run: build ui5 ## serve the OpenUI5 dashboard over the demo's data
 ui5-test: ui5 ## look at the OpenUI5 dashboard through a real browser
 	REQUIRE_BROWSER=1 REQUIRE_UI5=1 go test -count=1 ./$(UI5)
 
-screens: ## take a picture of every screen into screens/
-	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^Test(Screens|ErrorPages)$$' ./ui/uitest
+screens: ## take a picture of every screen into screens/, and those of the README into docs/figures
+	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^Test(Screens|ErrorPages|PicturesOfTheReadme)$$' ./ui/uitest
+	for picture in screens/readme-*.png; do cp "$$picture" "docs/figures/$${picture#screens/readme-}"; done
 
 notices: ## print the licences of all that is linked, as releases bring them
 	@go run ./.ci/notices ./host/cmd/vestibule ./plugins/...
