@@ -58,6 +58,34 @@ func TestAFileThatIsExchangedByRename(t *testing.T) {
 	}
 }
 
+// The log that an application began behind the first read was left beside the next file, whose pages it then replaced.
+func TestAFileWhoseLogBeganLater(t *testing.T) {
+	dir := t.TempDir()
+	file, next := filepath.Join(dir, "app.db"), filepath.Join(dir, "next.db")
+	writer := exchangeFile(t, file, "old", 300)
+	writer.MustExec("PRAGMA journal_mode = DELETE")
+	s := open(t, sqlsource.Database{Dialect: "sqlite", DSN: file}, sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"things"}})
+	const page = "things?$top=300&$orderby=id"
+	if got := s.get(page); !strings.Contains(got, "old-300") {
+		t.Fatalf("got %.100s", got)
+	}
+	writer.MustExec("PRAGMA journal_mode = WAL; UPDATE things SET word = 'of the log' WHERE id = 1")
+	if got := s.get(page); !strings.Contains(got, "of the log") {
+		t.Fatalf("got %.100s", got)
+	}
+	for _, db := range []*sqlx.DB{writer, exchangeFile(t, next, "new", 300)} {
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(next, file); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.get(page); strings.Count(got, "new-") != 300 {
+		t.Errorf("%d of 300 rows of the new file: %.200s", strings.Count(got, "new-"), got)
+	}
+}
+
 // Exchanges while clients read: each answer is of one file.
 func TestExchangesUnderLoad(t *testing.T) {
 	dir := t.TempDir()

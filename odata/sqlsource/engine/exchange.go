@@ -46,12 +46,42 @@ func (db *SQLite) verify() (int64, error) {
 	return db.exchanges.Load(), nil
 }
 
-// noteLog remembers which log a connection has open.
+// noteLog remembers which log a connection that has read has open.
 func (db *SQLite) noteLog(c *conn) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	now, err := sqlitefile.Identify(db.file.Path())
-	if err == nil && c.exchange == db.exchanges.Load() && now.Same(db.file) {
-		db.file = now
+	db.note(c)
+}
+
+// noteBegunLog does so for a log that an application began behind the first read of the connection.
+func (db *SQLite) noteBegunLog(c *conn) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.file.LogBegun() {
+		db.note(c)
 	}
+}
+
+// note is noteLog for a caller who holds mu.
+func (db *SQLite) note(c *conn) {
+	now, err := sqlitefile.Identify(db.file.Path())
+	// The second look tells that the log was that of the file, and not of another one that came in between.
+	if err != nil || c.exchange != db.exchanges.Load() || !now.Same(db.file) || db.file.Exchanged() {
+		return
+	}
+	if !c.logs() { // such a log may be gone, and its number that of the next file's
+		now = now.Alone()
+	}
+	db.file = now
+}
+
+// logs tells whether the connection has a log open. It has read before.
+func (c *conn) logs() bool {
+	stmt, err := c.Prepare("PRAGMA journal_mode")
+	if err != nil {
+		return false
+	}
+	defer func() { _ = stmt.Reset() }()
+	row, err := stmt.Step()
+	return err == nil && row && stmt.ColumnText(0) == "wal"
 }

@@ -343,7 +343,7 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 	if err := tx.ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn, arena: tx.conn.arena}
+	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn, unread: tx.db, arena: tx.conn.arena}
 	tx.conn.arena = nil
 	var err error
 	for _, open := range tx.cursors {
@@ -410,6 +410,7 @@ const maxArena = 64 << 10
 type sqliteCursor struct {
 	ctx       context.Context
 	conn      *conn
+	unread    *SQLite // nil behind the first row
 	stmt      *sqlite.Stmt
 	handle    uintptr // of stmt; see handleOf
 	query     string
@@ -424,6 +425,10 @@ func (c *sqliteCursor) Next() (bool, error) {
 	ok, err := c.stmt.Step()
 	if err != nil {
 		return false, cause(c.ctx, err)
+	}
+	if c.unread != nil {
+		c.unread.noteBegunLog(c.conn)
+		c.unread = nil
 	}
 	return ok, nil
 }

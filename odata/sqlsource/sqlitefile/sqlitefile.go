@@ -66,6 +66,9 @@ func (i Identity) Alone() Identity {
 	return i
 }
 
+// LogBegun tells whether there is a log now, and none in the identity.
+func (i Identity) LogBegun() bool { return i.wal == nil && stat(i.real+"-wal") != nil }
+
 // Path is the path that was given to Identify.
 func (i Identity) Path() string { return i.path }
 
