@@ -33,6 +33,9 @@ func (b *binding) aggregateItem(s *shape, item *syntax.AggregateItem, once plan.
 func (b *binding) aggregateOf(s *shape, item *syntax.AggregateItem, when plan.Expr, w *plan.Frame) (plan.Expr, error) {
 	path, _ := item.Expr.(*syntax.Path)
 	if counts(path) {
+		if err := b.count(item.Pos); err != nil {
+			return nil, err
+		}
 		if item.With != "" {
 			return nil, plan.Errorf(plan.Malformed, item.WithPos, "$count has no method; leave with out")
 		}

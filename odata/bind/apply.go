@@ -41,6 +41,9 @@ func (b *binding) applied(t *target, q *syntax.Query) (*plan.Plan, error) {
 		n.Columns, n.Fields, n.Key, n.Expand, n.Query.Order, n.MaxGroups = nil, nil, nil, nil, nil, 0
 		n.Page = plan.Page{}
 	}
+	if err := b.bounded(n, pos); err != nil {
+		return nil, err
+	}
 	return b.plan, nil
 }
 
@@ -162,7 +165,13 @@ func (b *binding) searched(s *shape, in *syntax.Search) error {
 	}
 	switch {
 	case !s.entity:
-		s.restrict(s.found(in))
+		texts := s.texts()
+		if words(search(in))*int64(len(texts)) > maxWritten {
+			return plan.Errorf(plan.TooLarge, in.Pos, "each word of search is looked for in %d texts; more than %d of both multiplied are refused, and this limit is fixed", len(texts), maxWritten)
+		}
+		f := found(in, texts)
+		s.restrict(f)
+		return b.admit(f, in.Pos)
 	case s.query.Range.Derived != nil || s.inGroups():
 		return plan.Errorf(plan.NotImplemented, in.Pos, "search is supported before transformations that group, or that look at several rows")
 	case s.query.Search != nil:
@@ -173,12 +182,12 @@ func (b *binding) searched(s *shape, in *syntax.Search) error {
 	return nil
 }
 
-// found is the condition that the texts of a row have what a search looks for. It is true or false.
-func (s *shape) found(in *syntax.Search) plan.Expr {
+// found is the condition that texts have what a search looks for. It is true or false.
+func found(in *syntax.Search, texts []plan.Expr) plan.Expr {
 	text, truth := edm.Of(edm.String), edm.Of(edm.Boolean)
 	args := make([]plan.Expr, len(in.Args))
 	for i, a := range in.Args {
-		args[i] = s.found(a)
+		args[i] = found(a, texts)
 	}
 	switch in.Op {
 	case "NOT":
@@ -189,12 +198,12 @@ func (s *shape) found(in *syntax.Search) plan.Expr {
 		return chain("or", args)
 	}
 	lower := func(x plan.Expr) plan.Expr { return &plan.Call{Name: "tolower", Args: []plan.Expr{x}, T: text} }
-	var found []plan.Expr
-	for _, leaf := range s.texts() {
+	var list []plan.Expr
+	for _, leaf := range texts {
 		term := lower(&plan.Literal{T: text, Value: plan.Value{Bytes: []byte(in.Text)}})
-		found = append(found, isTrue(&plan.Call{Name: "contains", Args: []plan.Expr{lower(leaf), term}, T: truth}))
+		list = append(list, isTrue(&plan.Call{Name: "contains", Args: []plan.Expr{lower(leaf), term}, T: truth}))
 	}
-	return chain("or", found)
+	return chain("or", list)
 }
 
 // chain joins conditions: none by and are true, none by or are false.
@@ -202,9 +211,5 @@ func chain(op string, args []plan.Expr) plan.Expr {
 	if len(args) == 0 {
 		return boolean(op == "and")
 	}
-	out := args[0]
-	for _, a := range args[1:] {
-		out = joined(op, out, a)
-	}
-	return out
+	return balanced(op, args)
 }

@@ -32,13 +32,15 @@ type binding struct {
 	// costs are those of the $compute expressions; steps is what all expressions cost for one row.
 	costs map[*plan.Computed]cost
 	steps int64
+	// pieces are those of the columns of derived tables.
+	pieces map[*plan.Derived][]int64
 }
 
 func newBinding(binder *Binder, o Options) *binding {
 	o.Limits = o.Limits.WithDefaults()
 	return &binding{
 		binder: binder, Options: o, plan: &plan.Plan{}, along: 1, tops: 1,
-		bits: map[string]int{}, costs: map[*plan.Computed]cost{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
+		bits: map[string]int{}, costs: map[*plan.Computed]cost{}, pieces: map[*plan.Derived][]int64{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
 	}
 }
 

@@ -109,7 +109,7 @@ func (b *binding) joinShapes(parts []*shape, from *shape, pos int) (*shape, erro
 	r.Derived = &plan.Derived{At: at}
 	whole := edm.Of(edm.Int64)
 	for i, part := range parts {
-		d := &deriver{of: r.Derived, part: &plan.Part{Query: part.query}, r: r}
+		d := &deriver{b: b, of: r.Derived, part: &plan.Part{Query: part.query}, r: r}
 		r.Derived.Parts = append(r.Derived.Parts, d.part)
 		for n, l := range u.leaves {
 			e := plan.Expr(nullOf(l.expr.Type()))

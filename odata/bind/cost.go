@@ -122,6 +122,10 @@ func (b *binding) costOf(e plan.Expr) cost {
 		return b.costs[e]
 	case *plan.Call:
 		return b.costOfCall(e)
+	case *plan.Cell:
+		return cost{steps: 1, pieces: b.piecesOf(e), depth: 1}
+	case *plan.Aggregate:
+		return b.costOfAggregate(e)
 	case *plan.Sub:
 		of := cost{steps: 1, pieces: 1, depth: 1}
 		for _, part := range []plan.Expr{e.Query.Key, e.Query.Filter, e.Value} {
@@ -152,6 +156,44 @@ func (b *binding) costOfCall(e *plan.Call) cost {
 	}
 	of.pieces = max(of.pieces, 1)
 	return of
+}
+
+func (b *binding) costOfAggregate(e *plan.Aggregate) cost {
+	of := cost{steps: 1, pieces: 1, depth: 1}
+	parts := []plan.Expr{e.Arg, e.When}
+	if e.Over != nil {
+		parts = append(parts, e.Over.Partition...)
+		for _, o := range e.Over.Order {
+			parts = append(parts, o.Expr)
+		}
+	}
+	for _, part := range parts {
+		if part != nil {
+			of = of.with(b.costOf(part), 1)
+		}
+	}
+	if e.Arg != nil && e.T.Kind == edm.String {
+		of.pieces = b.costOf(e.Arg).pieces
+	}
+	return of
+}
+
+// piecesOf are those of a column of a derived table, which are not put together again, and are as long all the same.
+func (b *binding) piecesOf(c *plan.Cell) int64 {
+	if list := b.pieces[c.Range.Derived]; c.Column < len(list) {
+		return list[c.Column]
+	}
+	return 1
+}
+
+// holds notes the pieces of a column, which are the most of any part of the table.
+func (b *binding) holds(d *plan.Derived, column int, e plan.Expr) {
+	for len(b.pieces[d]) <= column {
+		b.pieces[d] = append(b.pieces[d], 1)
+	}
+	if e.Type().Kind == edm.String {
+		b.pieces[d][column] = max(b.pieces[d][column], b.costOf(e).pieces)
+	}
 }
 
 // with adds an operand that is evaluated so many times.

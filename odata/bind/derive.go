@@ -47,6 +47,7 @@ func properties(list []leafOf, paths [][]string, index []int, at map[*edm.Proper
 
 // deriver makes a Derived of a shape, column by column.
 type deriver struct {
+	b       *binding
 	of      *plan.Derived
 	part    *plan.Part
 	r       *plan.Range
@@ -66,7 +67,9 @@ func (d *deriver) column(e plan.Expr) plan.Expr {
 	if len(d.of.Columns) < len(d.part.Values) {
 		d.of.Columns = append(d.of.Columns, plan.DerivedColumn{Name: "c" + strconv.Itoa(len(d.of.Columns)), T: e.Type()})
 	}
-	return &plan.Cell{Range: d.r, Column: len(d.part.Values) - 1, T: e.Type()}
+	at := len(d.part.Values) - 1
+	d.b.holds(d.of, at, e)
+	return &plan.Cell{Range: d.r, Column: at, T: e.Type()}
 }
 
 // carry gives what an expression over the rows of before is called in those of the result.
@@ -92,7 +95,7 @@ func (d *deriver) carry(e plan.Expr) plan.Expr {
 func (b *binding) extend(s *shape, extra ...plan.Expr) (*shape, []plan.Expr) {
 	old := s.query.Range
 	r := b.newRange(old.Set)
-	d := &deriver{of: &plan.Derived{Whole: s.entity}, part: &plan.Part{Query: s.query}, r: r, rebased: s.entity, from: old}
+	d := &deriver{b: b, of: &plan.Derived{Whole: s.entity}, part: &plan.Part{Query: s.query}, r: r, rebased: s.entity, from: old}
 	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
 	if !s.entity {
 		d.of.At = map[*edm.Property]int{}

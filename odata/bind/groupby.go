@@ -180,6 +180,9 @@ func (b *binding) aggregated(s *shape, keys []groupKey, items []syntax.Aggregate
 	if len(items) > 0 && items[0].From != nil {
 		return b.aggregatedFrom(s, around, items)
 	}
+	if len(items) > 1 && s.keep != nil && b.costOf(s.keep).steps > cheap {
+		s, _ = b.extend(s) // which makes a column of keep: each item needs it
+	}
 	s, once, err := b.once(s, items)
 	if err != nil {
 		return nil, err
@@ -235,7 +238,7 @@ func (b *binding) group(s *shape, leaves []leafOf, around int) *shape {
 	t, at := typeOf(s.set().Type.Name, leaves)
 	base := s.set()
 	r := b.newRange(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
-	d := &deriver{of: &plan.Derived{At: at}, part: &plan.Part{Query: s.query, Grouped: true}, r: r}
+	d := &deriver{b: b, of: &plan.Derived{At: at}, part: &plan.Part{Query: s.query, Grouped: true}, r: r}
 	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
 	d.part.Keys = keyExprs(s.keys)
 	out := &shape{query: b.query(r), scope: b.scope(r), dynamic: map[string]bool{}, copies: s.copies, depth: s.depth + 1, base: s.base}

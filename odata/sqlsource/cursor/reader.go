@@ -49,6 +49,10 @@ const (
 	maxShapes = 1024
 )
 
+// maxParameters bounds those of a statement: SQLite takes 32,766, PostgreSQL and MariaDB take 65,535. The rest is for the place
+// of a page.
+const maxParameters = 32_000
+
 // Open runs the statements of a plan up to the first row, without remembering anything. Faults are *plan.Error where a
 // client may know them.
 func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Plan) (plan.Rows, error) {
@@ -73,6 +77,9 @@ func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		return nil, errors.New("the plan has no rows")
 	}
 	page := o.page(p)
+	if page.Parameters() > maxParameters {
+		return nil, plan.Errorf(plan.TooLarge, -1, "the request becomes a statement with %d parameters, and may become one with %d; this limit is fixed", page.Parameters(), maxParameters)
+	}
 	stamps := o.Stamps && o.Marks != nil && page.Steady && !p.Volatile
 	if stamps {
 		if r, err := o.resume(ctx, p, page); r != nil || err != nil {
