@@ -273,5 +273,8 @@ func mysqlAverage(e *plan.Call) string {
 	if e.T.Kind == edm.Double {
 		return "($1 / NULLIF($2 + 0e0, 0))"
 	}
-	return "CAST(CAST($1 AS DECIMAL(65, 30)) / NULLIF($2, 0) AS DECIMAL(65, 10))"
+	// MariaDB makes what is beyond the range the end of it, and a sum of so many digits is out of range.
+	const end, beyond = "99999999999999999999999999999999999.999999999999999999999999999999", "100000000000000000000000000000000000"
+	sum := "NULLIF(NULLIF(CAST($1 AS DECIMAL(65, 30)), " + end + "), -" + end + ")"
+	return "NULLIF(NULLIF(CAST(" + sum + " / NULLIF($2, 0) AS DECIMAL(65, 10)), " + beyond + "), -" + beyond + ")"
 }
