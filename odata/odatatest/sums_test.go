@@ -50,7 +50,7 @@ func TestFourEnginesAverageAlike(t *testing.T) {
 	}
 }
 
-// TestSumsBeyondTheRange holds what docs/odata.md says of sums that a database cannot hold.
+// TestSumsBeyondTheRange holds what docs/odata.md says of sums that a database cannot hold, and of infinite doubles.
 func TestSumsBeyondTheRange(t *testing.T) {
 	t.Parallel()
 	whole, cut := strings.Repeat("9", 65), strings.Repeat("9", 27)+"."+strings.Repeat("9", 38)
@@ -67,6 +67,14 @@ func TestSumsBeyondTheRange(t *testing.T) {
 	}{
 		{"aggregate(w with sum as a)", `[{"a":1` + strings.Repeat("0", 65) + `}]`, map[string]string{"mysql": `[{"a":` + whole + `}]`}},
 		{"concat(aggregate(w with max as a),aggregate(v with sum as a))", `[{"a":` + whole + `},{"a":3}]`, map[string]string{"mysql": `[{"a":` + cut + `},{"a":3}]`}},
+		{"aggregate(f with sum as a)", `[{"a":"INF"}]`, map[string]string{"postgres": "400", "mysql": "400"}},
+		{"aggregate(f with average as a)", `[{"a":"INF"}]`, map[string]string{"postgres": "400", "mysql": "400"}},
+		{"filter(id lt 3)/aggregate(h mul h with sum as a)", `[{"a":"INF"}]`, map[string]string{"mysql": "400"}},
+		{"filter(id eq 1 or id eq 4)/aggregate(h mul 1e300 with average as a)", `[{"a":"INF"}]`, map[string]string{"mysql": `[{"a":8.988465624311579e+307}]`}},
+		{"filter(id eq 1 or id eq 4)/aggregate(h div 0 with sum as a)", `[{"a":"NaN"}]`, map[string]string{"sqlite": `[{"a":null}]`, "mysql": `[{"a":0}]`}},
+		{"filter(id ge 3)/aggregate(h div 0 with sum as a)", `[{"a":"NaN"}]`, map[string]string{"sqlite": `[{"a":"-INF"}]`, "mysql": "400"}},
+		{"filter(id eq 1)/aggregate(h div 0 with sum as a)", `[{"a":"INF"}]`, nil},
+		{"filter(h lt 1e300)/aggregate(h div 2 with sum as a)", `[{"a":-0.5}]`, nil},
 	} {
 		for _, e := range all {
 			want, ok := c.others[e.name]
