@@ -253,11 +253,12 @@ func (d *decoder) decimal(v *plan.Value, c *engine.Cell, scale int) bool {
 		if !plainNumber(c.Bytes) {
 			return false
 		}
-		if n := len(c.Bytes) - scale - 1; scale > 0 && n > 0 && c.Bytes[n] == '.' { // as it is
-			v.Bytes = c.Bytes
+		text := withoutZeros(c.Bytes)
+		if n := len(text) - scale - 1; scale > 0 && n > 0 && text[n] == '.' { // as it is
+			v.Bytes = text
 			return true
 		}
-		d.arena = append(d.arena, c.Bytes...)
+		d.arena = append(d.arena, text...)
 	}
 	d.pad(from, scale)
 	v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
@@ -289,6 +290,15 @@ func (d *decoder) pad(from, scale int) {
 	for ; digits < scale; digits++ {
 		d.arena = append(d.arena, '0')
 	}
+}
+
+// withoutZeros takes the zeros off the front of a plain number, which MariaDB puts there for ZEROFILL: JSON has no such
+// numbers. Those columns have no negative ones.
+func withoutZeros(b []byte) []byte {
+	for len(b) > 1 && b[0] == '0' && b[1] != '.' {
+		b = b[1:]
+	}
+	return b
 }
 
 func plainNumber(b []byte) bool {

@@ -84,7 +84,8 @@ func (w *written) text(dst, text []byte) (out []byte, ok bool) {
 	return dst, false
 }
 
-// hasScale tells whether a text is a plain number with so many digits behind the point.
+// hasScale tells whether a text is a plain number with so many digits behind the point, and without zeros in front, which
+// columns with ZEROFILL have.
 func hasScale(text []byte, scale int) bool {
 	whole := bytes.TrimPrefix(text, []byte("-"))
 	if scale > 0 {
@@ -94,7 +95,7 @@ func hasScale(text []byte, scale int) bool {
 		}
 		whole = whole[:point]
 	}
-	return scale >= 0 && len(whole) > 0 && digits(whole)
+	return scale >= 0 && len(whole) > 0 && (len(whole) == 1 || whole[0] != '0') && digits(whole)
 }
 
 func digits(text []byte) bool {

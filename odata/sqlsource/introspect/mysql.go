@@ -65,8 +65,10 @@ func (r *reader) mysqlColumns(all *named) error {
 		}
 		// The full type tells a flag, tinyint(1), from a small number, and signed from unsigned.
 		full := strings.ToLower(c.text(2))
-		col.Type, _, _ = strings.Cut(full, "(")
-		col.Type = strings.TrimSpace(strings.TrimSuffix(col.Type, " unsigned"))
+		col.Type = full
+		if end := strings.IndexAny(full, "( "); end >= 0 { // as in double unsigned zerofill
+			col.Type = full[:end]
+		}
 		switch {
 		case strings.HasPrefix(full, "tinyint(1)"), strings.HasPrefix(full, "bit(1)"):
 			col.Type = "boolean"
