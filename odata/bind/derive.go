@@ -116,7 +116,11 @@ func (b *binding) extend(s *shape, extra ...plan.Expr) (*shape, []plan.Expr) {
 		out.order = append(out.order, plan.Order{Expr: d.carry(o.Expr), Desc: o.Desc})
 	}
 	for _, k := range s.keys {
-		out.keys = append(out.keys, groupKey{k.path, d.carry(k.expr)})
+		key := d.carry(k.expr)
+		if _, constant := key.(*plan.Literal); constant {
+			key = d.column(key) // databases take a number in GROUP BY for the place of a column
+		}
+		out.keys = append(out.keys, groupKey{k.path, key})
 	}
 	out.keep, out.mask, out.groups = d.carry(s.keep), d.carry(s.mask), d.carry(s.groups)
 	cells := make([]plan.Expr, len(extra))

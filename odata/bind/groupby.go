@@ -171,11 +171,6 @@ func (b *binding) aggregated(s *shape, keys []groupKey, items []syntax.Aggregate
 	}
 	if slices.ContainsFunc(s.keys, func(k groupKey) bool { return !plain(k.expr) }) {
 		s, _ = b.extend(s, keyExprs(s.keys)...)
-		for i, k := range s.keys {
-			if _, constant := k.expr.(*plan.Literal); constant {
-				return nil, plan.Errorf(plan.Malformed, -1, "nothing can be grouped by the constant %q", s.keys[i].path[0])
-			}
-		}
 	}
 	if len(items) > 0 && items[0].From != nil {
 		return b.aggregatedFrom(s, around, items)

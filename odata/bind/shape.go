@@ -157,7 +157,9 @@ func (s *shape) texts() []plan.Expr {
 func (s *shape) partition() []plan.Expr {
 	var out []plan.Expr
 	for _, k := range s.keys {
-		out = append(out, k.expr)
+		if _, constant := k.expr.(*plan.Literal); !constant {
+			out = append(out, k.expr)
+		}
 	}
 	if s.keep != nil {
 		out = append(out, s.keep)
