@@ -25,7 +25,8 @@ type Limits struct {
 	FilterNodes int
 	// ApplySteps bounds the transformations of $apply, those inside of others included; 20 when zero.
 	ApplySteps int
-	// ApplyGroups bounds the groups that one transformation of $apply makes; 1,000,000 when zero.
+	// ApplyGroups bounds the groups that one transformation of $apply makes; 1,000,000 when zero. It is held where a row
+	// comes of those groups: not for a bare number of rows, and not on a page without rows.
 	ApplyGroups int64
 	// Rows bounds the rows of an answer, expanded ones included; 5,000,000 when zero.
 	Rows int64

@@ -35,7 +35,7 @@ func odataBlock() Block {
 					{Name: "filter_nodes", Kind: Number, Null: true, Def: "1000", Check: checkPositive, Doc: "literals, paths, operators and calls of all expressions, after parameter aliases are put in; a $compute expression counts once, each use of its name as one"},
 					{Name: "timeout", Kind: Span, Null: true, Def: `"30s"`, Check: checkPositive, Doc: "of the database's work for one HTTP request, all parts of a batch together"},
 					{Name: "apply_steps", Kind: Number, Null: true, Def: "20", Check: checkPositive, Doc: "transformations of $apply, those inside of others and each grouping of a rollup counted"},
-					{Name: "apply_groups", Kind: Number, Null: true, Def: "1000000", Check: checkPositive, Doc: "groups that one transformation of $apply makes"},
+					{Name: "apply_groups", Kind: Number, Null: true, Def: "1000000", Check: checkPositive, Doc: "groups that one transformation of $apply makes, of which a row of the answer comes"},
 					{Name: "rows", Kind: Number, Null: true, Def: "5000000", Check: checkPositive, Doc: "in the answer to one HTTP request, expanded ones included; nested pages shrink so that they cannot multiply to more"},
 					{Name: "bytes", Kind: Size, Null: true, Def: `"4GiB"`, Check: checkPositive, Doc: "in the answer to one HTTP request, before it is compressed"},
 					{Name: "slow_reader", Kind: Size, Null: true, Def: `"4KiB"`, Check: checkPositive, Doc: "a second, on average; slower readers lose their connection, but only while their answer holds one of the database"},
