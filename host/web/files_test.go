@@ -93,4 +93,31 @@ func TestFilesAreCompressed(t *testing.T) {
 	if a := get("app.js", "If-None-Match", packed, "Accept-Encoding", "gzip"); a.StatusCode != http.StatusOK || body(a) != script+"// changed" {
 		t.Errorf("after a change: %s", a.Status)
 	}
+
+	// A deployment may keep size and time. All hosts have one tag for one content.
+	was, err := os.Stat(filepath.Join(dir, "app.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tags := map[string]string{}
+	for _, text := range []string{"// changed", "// renewed", "// changed"} {
+		write("next.js", script+text)
+		if err := os.Chtimes(filepath.Join(dir, "next.js"), was.ModTime(), was.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(filepath.Join(dir, "next.js"), filepath.Join(dir, "app.js")); err != nil {
+			t.Fatal(err)
+		}
+		for _, accept := range []string{"", "gzip"} {
+			a := get("app.js", "If-None-Match", packed, "Accept-Encoding", accept)
+			tag := a.Header.Get("Etag")
+			if before := tags[text+accept]; body(a) != script+text || before != "" && before != tag {
+				t.Errorf("replaced by %s to %q: %s %v, the tag was %s", text, accept, a.Status, a.Header, before)
+			}
+			tags[text+accept] = tag
+		}
+	}
+	if tags["// changed"] == tags["// renewed"] || tags["// changedgzip"] == tags["// renewedgzip"] {
+		t.Errorf("the tags are %v", tags)
+	}
 }

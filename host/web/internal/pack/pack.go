@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"container/list"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -30,7 +32,7 @@ const (
 // (BREACH), so neither pages of the host nor JSON nor answers of applications are
 // compressed. It is safe for concurrent use.
 type Packer struct {
-	slots chan struct{} // one token per file that is being compressed
+	slots chan struct{} // one token per file that is being read
 
 	mu    sync.Mutex
 	byKey map[packed]*list.Element
@@ -38,15 +40,25 @@ type Packer struct {
 	kept  int
 }
 
-// packed names a file as it was at one moment.
+// packed names a file as it was at one moment. Who deploys may well keep size and time of change: that is why it has the
+// state, too.
 type packed struct {
 	name           string
 	modified, size int64
+	state          state
 }
 
-// result is a compressed file; data is nil where compressing does not pay.
+// state is what the file system counts by itself: the number of the file, and when anything of it was changed, in
+// nanoseconds. Both are 0 where it does not tell.
+type state struct {
+	number  uint64
+	changed int64
+}
+
+// result is what is known of a file: the sum of its content, and what it is compressed, nil where that does not pay.
 type result struct {
 	key  packed
+	sum  string
 	data []byte
 }
 
@@ -56,38 +68,43 @@ func New() *Packer {
 }
 
 // Prepare sets the headers of a file and returns what to send of it: the file itself,
-// or what it is compressed. Name tells it apart from all other files.
+// or what it is compressed. Name tells it apart from all other files. The ETag is made of the content, so that all hosts
+// have the same; that of a file over 16 MiB of what the file system tells. There is none while every processor reads other
+// files.
 func (p *Packer) Prepare(w http.ResponseWriter, r *http.Request, name string, info fs.FileInfo, content io.ReadSeeker) io.ReadSeeker {
 	if info.ModTime().IsZero() { // as in an embedded folder: nothing tells two states apart
 		return content
 	}
-	h, key := w.Header(), packed{name, info.ModTime().UnixNano(), info.Size()}
-	h.Set("Etag", fmt.Sprintf(`"%x-%x"`, key.modified, key.size))
+	h, key := w.Header(), packed{name, info.ModTime().UnixNano(), info.Size(), stateOf(info)}
+	if key.size > packMost {
+		h.Set("Etag", fmt.Sprintf(`"%x-%x-%x-%x"`, key.modified, key.size, key.state.number, key.state.changed))
+		return content
+	}
 	kind := packable(info.Name())
-	if kind == "" || key.size < packLeast || key.size > packMost {
+	packs := kind != "" && key.size >= packLeast
+	if packs {
+		h.Add("Vary", "Accept-Encoding")
+	}
+	known := p.read(key, packs, content)
+	if known == nil {
 		return content
 	}
-	h.Add("Vary", "Accept-Encoding")
+	h.Set("Etag", `"`+known.sum+`"`)
 	// A range is one of the file itself, whose tag differs.
-	if r.Header.Get("Range") != "" || !header.AcceptsCoding(r.Header["Accept-Encoding"], "gzip") {
+	if known.data == nil || r.Header.Get("Range") != "" || !header.AcceptsCoding(r.Header["Accept-Encoding"], "gzip") {
 		return content
 	}
-	data := p.gzip(key, content)
-	if data == nil {
-		return content
-	}
-	h.Set("Etag", fmt.Sprintf(`"%x-%x-gz"`, key.modified, key.size))
+	h.Set("Etag", `"`+known.sum+`-gz"`)
 	h.Set("Content-Encoding", "gzip")
 	h.Set("Content-Type", kind)
-	return bytes.NewReader(data)
+	return bytes.NewReader(known.data)
 }
 
-// gzip returns a compressed file; nil where that does not pay, where the file changes
-// meanwhile, and where every processor is at it for others. The file is at its start
-// then.
-func (p *Packer) gzip(key packed, content io.ReadSeeker) []byte {
+// read finds the sum of a file, and compresses it where it packs; nil where the file changes meanwhile, and where every
+// processor is at it for others. The file is at its start then.
+func (p *Packer) read(key packed, packs bool, content io.ReadSeeker) *result {
 	if known, ok := p.find(key); ok {
-		return known.data
+		return known
 	}
 	select {
 	case p.slots <- struct{}{}:
@@ -95,22 +112,28 @@ func (p *Packer) gzip(key packed, content io.ReadSeeker) []byte {
 	default:
 		return nil
 	}
-	raw, err := io.ReadAll(io.LimitReader(content, packMost))
+	raw, err := io.ReadAll(io.LimitReader(content, packMost+1))
 	if _, back := content.Seek(0, io.SeekStart); err != nil || back != nil || int64(len(raw)) != key.size {
 		return nil
 	}
-	var b bytes.Buffer
-	out := gzip.NewWriter(&b)
-	_, err = out.Write(raw)
-	if end := out.Close(); err != nil || end != nil {
-		return nil
-	}
-	one := &result{key: key}
-	if b.Len() < len(raw)*9/10 {
-		one.data = bytes.Clone(b.Bytes())
+	sum := sha256.Sum256(raw)
+	one := &result{key: key, sum: hex.EncodeToString(sum[:16])}
+	if packs {
+		one.data = smaller(raw)
 	}
 	p.keep(one)
-	return one.data
+	return one
+}
+
+// smaller compresses; nil where that does not pay.
+func smaller(raw []byte) []byte {
+	var b bytes.Buffer
+	out := gzip.NewWriter(&b)
+	_, err := out.Write(raw)
+	if end := out.Close(); err != nil || end != nil || b.Len() >= len(raw)*9/10 {
+		return nil
+	}
+	return bytes.Clone(b.Bytes())
 }
 
 func (p *Packer) find(key packed) (*result, bool) {
