@@ -73,10 +73,14 @@ type BrokenTable struct {
 	Cause error
 }
 
-// New reads the catalogue of a database and checks the Config against it. A Config that does not fit is an *Invalid.
+// New reads the catalogue of a database and checks the Config against it. A Config that does not fit is an *Invalid,
+// and so is a SQLite file in UTF-16.
 func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 	opened, err := open(ctx, db)
 	if err != nil {
+		if errors.Is(err, engine.ErrEncoding) {
+			err = &Invalid{[]Finding{{What: "the texts of the SQLite file are UTF-16, and queries read UTF-8 alone", Remedy: engine.EncodingRemedy}}}
+		}
 		if db.Closer != nil {
 			err = errors.Join(err, db.Closer.Close())
 		}

@@ -34,7 +34,7 @@ func IsTimeout(err error) bool {
 
 // IsUnreachable tells whether the database was away, or too busy to take the statement.
 func IsUnreachable(err error) bool {
-	if errors.Is(err, ErrCopied) {
+	if errors.Is(err, ErrCopied) || errors.Is(err, ErrEncoding) {
 		return true
 	}
 	if IsTimeout(err) { // context.DeadlineExceeded is a net.Error, too

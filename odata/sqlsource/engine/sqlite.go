@@ -151,6 +151,9 @@ func (db *SQLite) openConn(rank int) (*conn, error) {
 	if c.exchange, err = db.verify(); err == nil {
 		err = register(c)
 	}
+	if err == nil {
+		err = c.checkEncoding()
+	}
 	for _, pragma := range []string{"query_only=1", "mmap_size=0"} {
 		if err == nil {
 			err = exec(raw, "PRAGMA "+pragma)
