@@ -14,7 +14,7 @@ import (
 // multiplied is the example data with a set whose columns are all to be grouped by, and one with many texts to search.
 func multiplied() ([]odatatest.Table, sqlsource.Config) {
 	wide := odatatest.Table{Name: "wide", Columns: []string{"ID big!"}, Key: []string{"ID"}, Rows: [][]any{{1}}}
-	set := sqlsource.EntitySet{Name: "Wide", Table: "wide"}
+	set := sqlsource.EntitySet{Name: "Wide", Table: "wide", Navigations: []sqlsource.Navigation{{Name: "Same", To: "Wide", Many: true, On: map[string]string{"ID": "ID"}}}}
 	for i := range 40 {
 		name := "t" + strconv.Itoa(i)
 		wide.Columns = append(wide.Columns, name+" str")
@@ -56,7 +56,9 @@ func TestApplyMultiplies(t *testing.T) {
 		{"fewer words in many texts", "Products?$apply=groupby((Name))/compute(" + list(",", "concat(Name,'0') as t#", 150) + ")/search(" + list(" OR ", "z#", 30) + ")", "filter_nodes is 1000"},
 		{"many words in a text", "Products?$apply=groupby((Name))/search(" + list(" OR ", "z#", 100) + ")", ""},
 		{"words in copies", "Wide?$apply=search(" + list(" OR ", "z#", 200) + ")/" + again("groupby((rollup(t0,t1)))", 6), "more than 30000 parts"},
-		{"words in columns", "Wide?$search=" + list(" OR ", "z#", 900), "parameters, and may become one with 32000"},
+		{"words in columns", "Wide?$search=" + list(" OR ", "z#", 900), "parameters, and the database takes"},
+		{"words in columns of children", "Wide?$expand=Same($search=" + list(" OR ", "z#", 900) + ")", "parameters, and the database takes"},
+		{"words in columns of numbered children", "Wide?$expand=Same($top=1;$search=" + list(" OR ", "z#", 900) + ")", "parameters, and the database takes"},
 		{"fewer words in columns", "Wide?$search=" + list(" OR ", "z#", 20), ""},
 		{"text that grows", "Products?$apply=compute(" + long + " as k0)", ""},
 		{"and grows behind groupby", "Products?$apply=compute(" + long + " as k0)/groupby((k0))/compute(" + twice + " as k1)", "put together from 1024 texts"},

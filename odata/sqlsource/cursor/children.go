@@ -143,7 +143,7 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, 
 		most = limit + 1
 	}
 	s := r.gen.Children(n, keys, most)
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return false, err
 	}

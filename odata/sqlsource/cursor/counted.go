@@ -31,7 +31,7 @@ func (o *Reader) counted(ctx context.Context, p *plan.Plan, page *sqltext.Page, 
 // together reads up to the first row, and with it the number of all rows.
 func (r *rows) together() error {
 	s, width := r.page.Counted(r.read(), r.node.Page.Skip, r.stamps), max(r.page.Width, 1)
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}

@@ -49,10 +49,6 @@ const (
 	maxShapes = 1024
 )
 
-// maxParameters bounds those of a statement: SQLite takes 32,766, PostgreSQL and MariaDB take 65,535. The rest is for the place
-// of a page.
-const maxParameters = 32_000
-
 // Open runs the statements of a plan up to the first row, without remembering anything. Faults are *plan.Error where a
 // client may know them.
 func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Plan) (plan.Rows, error) {
@@ -77,9 +73,6 @@ func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		return nil, errors.New("the plan has no rows")
 	}
 	page := o.page(p)
-	if page.Parameters() > maxParameters {
-		return nil, plan.Errorf(plan.TooLarge, -1, "the request becomes a statement with %d parameters, and may become one with %d; this limit is fixed", page.Parameters(), maxParameters)
-	}
 	stamps := o.Stamps && o.Marks != nil && page.Steady && !p.Volatile
 	if stamps {
 		if r, err := o.resume(ctx, p, page); r != nil || err != nil {
@@ -192,7 +185,7 @@ func (r *rows) seek(skip int64) (after []any, rest int64, err error) {
 // keyBehind reads the key of the row that comes n rows after the one behind a key; nil when there is no such row.
 func (r *rows) keyBehind(n int64, after []any) ([]any, error) {
 	s := r.page.Step(n, after)
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return nil, fmt.Errorf("look for a place: %w", err)
 	}

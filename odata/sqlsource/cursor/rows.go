@@ -94,7 +94,7 @@ func (r *rows) query() error {
 		s, width = r.page.Stamped(r.read(), skip, after), width+1
 	}
 	r.cells = make([]engine.Cell, width)
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
@@ -174,7 +174,7 @@ func (r *rows) parentExists() error {
 
 // one reads a single number; 0 when there is no row.
 func (r *rows) one(s sqltext.Statement) (int64, error) {
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return 0, err
 	}

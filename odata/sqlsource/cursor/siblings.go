@@ -16,7 +16,7 @@ func (r *rows) readSiblings(c *children, keys [][]any) (done bool, err error) {
 	n := c.node
 	limit := min(int64(chunkRows+fewPerParent*len(keys)), maxChildren)
 	s := r.gen.Siblings(n, keys, limit+1)
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return false, err
 	}

@@ -84,7 +84,7 @@ func (r *rows) still(k known) (bool, error) {
 		return n == 1, err
 	}
 	s := r.page.Guarded(k.stamp, r.read(), r.node.Page.Skip-k.at.Skip, k.at.Key, k.last)
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return false, fmt.Errorf("query: %w", err)
 	}
@@ -97,7 +97,7 @@ func (r *rows) still(k known) (bool, error) {
 // countStamped gives the number of rows of a node and remembers it.
 func (r *rows) countStamped(shape string) (int64, error) {
 	s := r.gen.StampedCount(r.node)
-	cur, err := r.tx.Query(s.SQL, s.Args)
+	cur, err := r.ask(s)
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", err)
 	}

@@ -94,6 +94,14 @@ type Generator struct {
 	m *Mapping
 }
 
+// MaxParameters is how many parameters a statement may have.
+func (g *Generator) MaxParameters() int {
+	if _, ok := g.d.(sqlite); ok {
+		return 32_766
+	}
+	return 65_535
+}
+
 // New makes a Generator. Dialects are "sqlite", "postgres", and "mysql".
 func New(dialectName string, m *Mapping) (*Generator, error) {
 	switch dialectName {

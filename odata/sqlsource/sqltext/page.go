@@ -98,11 +98,6 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	return p
 }
 
-// Parameters is how many parameters the statements of the page have, but for the few that tell of a place.
-func (p *Page) Parameters() int {
-	return len(p.list.args) + len(p.from.args) + len(p.order.args) + len(p.total.args)
-}
-
 // position is how a value that rows were ordered by comes back as a parameter.
 func (g *Generator) position(e plan.Expr) string {
 	if ref, ok := e.(*plan.Ref); ok {
