@@ -146,7 +146,7 @@ func acts() map[string]func(context.Context) error {
 		"exit":            func(context.Context) error { os.Exit(7); return nil },
 		"kill":            func(context.Context) error { return raise(syscall.SIGKILL) },
 		"freeze":          func(ctx context.Context) error { arrived(ctx); return raise(syscall.SIGSTOP) },
-		"hang":            func(ctx context.Context) error { arrived(ctx); select {} },
+		"hang":            func(ctx context.Context) error { arrived(ctx); hang(); return nil },
 		"slow":            func(ctx context.Context) error { arrived(ctx); time.Sleep(300 * time.Millisecond); return nil },
 		"fork":            func(context.Context) error { forkChild(true); return nil },
 		"daemon":          func(context.Context) error { daemon(); return nil },
@@ -188,7 +188,8 @@ func raise(s syscall.Signal) error {
 	if err := syscall.Kill(os.Getpid(), s); err != nil {
 		return err
 	}
-	select {}
+	hang()
+	return nil
 }
 
 // once dies in the first call that any process gets: the file ONCE remembers.

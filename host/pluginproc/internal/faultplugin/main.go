@@ -53,7 +53,7 @@ func main() {
 	}
 	serve(f, p)
 	if f.start == "ignores-stop" {
-		select {}
+		hang()
 	}
 }
 
@@ -86,7 +86,7 @@ func (f *fault) configure(context.Context, pluginsdk.Setup) error {
 	case "configure-mistake":
 		return pluginsdk.BadConfig("rules[1].target", "it must be a path")
 	case "configure-hangs":
-		select {}
+		hang()
 	}
 	return nil
 }

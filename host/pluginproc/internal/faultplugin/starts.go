@@ -31,13 +31,13 @@ func starts() map[string]func(*fault) {
 		"configure-hangs":   func(*fault) {},
 		"exit":              func(*fault) { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
 		"panic":             func(*fault) { boom("the stars are wrong") },
-		"hang":              func(*fault) { select {} },
+		"hang":              func(*fault) { hang() },
 		"freeze":            func(*fault) { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) },
 		"slow":              func(*fault) { time.Sleep(1500 * time.Millisecond) },
 		"prints":            func(*fault) { fmt.Println("hello, I am starting\nsoon") },
 		"prints-long":       func(*fault) { fmt.Print(strings.Repeat("x", 200<<10)) },
 		"prints-long-line":  func(*fault) { fmt.Println(strings.Repeat("x", 200<<10)) },
-		"garbage":           func(*fault) { fmt.Println("1|1|unix"); select {} },
+		"garbage":           func(*fault) { fmt.Println("1|1|unix"); hang() },
 		"floods-stderr":     func(*fault) { go flood(os.Stderr) },
 		"floods-line":       func(*fault) { go floodLine(os.Stderr) },
 		"floods-stdout":     func(*fault) { go flood(os.NewFile(1, "stdout")) },
@@ -138,7 +138,7 @@ func (old) Client(*plugin.MuxBroker, *rpc.Client) (any, error) { return struct{}
 // announce prints a handshake and does nothing more.
 func announce(network, address string) {
 	fmt.Printf("1|1|%s|%s|grpc|\n", network, address)
-	select {}
+	hang()
 }
 
 // foreign is a socket that listens, outside of the plugin's own directory.
@@ -226,5 +226,13 @@ func leak() {
 func spin() {
 	end := time.Now().Add(10 * time.Minute)
 	for time.Now().Before(end) {
+	}
+}
+
+// hang never returns. Go would end a program all of whose goroutines wait for each other,
+// where no C is linked.
+func hang() {
+	for {
+		time.Sleep(time.Hour)
 	}
 }
