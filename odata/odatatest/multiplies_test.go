@@ -58,7 +58,6 @@ func TestApplyMultiplies(t *testing.T) {
 		{"words in copies", "Wide?$apply=search(" + list(" OR ", "z#", 200) + ")/" + again("groupby((rollup(t0,t1)))", 6), "more than 30000 parts"},
 		{"words in columns", "Wide?$search=" + list(" OR ", "z#", 900), "parameters, and the database takes"},
 		{"words in columns of children", "Wide?$expand=Same($search=" + list(" OR ", "z#", 900) + ")", "parameters, and the database takes"},
-		{"words in columns of numbered children", "Wide?$expand=Same($top=1;$search=" + list(" OR ", "z#", 900) + ")", "parameters, and the database takes"},
 		{"fewer words in columns", "Wide?$search=" + list(" OR ", "z#", 20), ""},
 		{"text that grows", "Products?$apply=compute(" + long + " as k0)", ""},
 		{"and grows behind groupby", "Products?$apply=compute(" + long + " as k0)/groupby((k0))/compute(" + twice + " as k1)", "put together from 1024 texts"},
