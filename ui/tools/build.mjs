@@ -32,7 +32,7 @@ export async function buildInto(dist) {
     write(dist, name + '.gz', gzip(file.contents, { level: 9 }));
   }
   write(dist, 'index.html', page(names['assets/main.js'], names['assets/main.css']));
-  write(dist, 'explorer.html', page(names['assets/explorer.js'], names['assets/explorer.css'], 'explorer.html', 'explorer.title', 'explorer.noScript'));
+  write(dist, 'explorer.html', page(names['assets/explorer.js'], names['assets/explorer.css'], 'explorer.title', 'explorer.noScript'));
   write(dist, 'error.html', errorPage(names['assets/error.js'], style));
   write(dist, 'errors.json', JSON.stringify(errorWords()) + '\n');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -94,14 +94,14 @@ export const options = {
 };
 
 /** The page of the app, or of the explorer, with its assets, and with the one text that must work without them. */
-export function page(js, css, file = 'index.html', title = 'login.title', noScript = 'common.noScript') {
+export function page(js, css, title = 'login.title', noScript = 'common.noScript') {
   const escape = (s) => s.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
   const texts = bundleFiles.slice(1).map((f) => [languageOf(f), readBundle(f)]);
   const say = (t) =>
     `<h1>${escape(t[title])}</h1><p class="intro">${escape(t[noScript])}</p><p class="actions"><a class="primary" href="">${escape(t['common.reload'])}</a></p>`;
   const cards = texts.map(([lang, t]) => `<div class="card noscript" lang="${lang}">${say(t)}</div>`).join('\n');
   const noscript = `<div class="stage"><header></header><main>\n${cards}\n</main></div>`;
-  return readFileSync(join(root, file), 'utf8')
+  return readFileSync(join(root, 'index.html'), 'utf8')
     .replace('%title%', escape(readBundle(bundleFiles[0])[title]))
     .replace('%css%', base + css)
     .replace('%js%', base + js)
