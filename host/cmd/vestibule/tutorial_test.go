@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -169,25 +167,12 @@ func (l *learner) page() (int, string) {
 
 // host serves, signs Ada in, and hands over what a page and a post of hers give.
 func (l *learner) host(visit func(get func(string) (int, string, string), post func(string, string) string)) {
+	l.serve("tasks", nil, func(base string) { l.signedIn(base, visit) })
+}
+
+// signedIn signs Ada in at a host, and hands over the same.
+func (l *learner) signedIn(base string, visit func(get func(string) (int, string, string), post func(string, string) string)) {
 	t := l.t
-	cmd := l.command("tasks", "vestibule", "serve", "--set", "server.address=127.0.0.1:0")
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	out, err := cmd.StdoutPipe()
-	l.check(err)
-	l.check(cmd.Start())
-	defer func() {
-		_ = cmd.Process.Signal(syscall.SIGINT) // without draining
-		if err := cmd.Wait(); err != nil || t.Failed() {
-			t.Errorf("serve ended with %v\n%s", err, &log)
-		}
-	}()
-	line, err := bufio.NewReader(out).ReadString('\n')
-	base := regexp.MustCompile(`https?://\S+`).FindString(line)
-	if err != nil || base == "" {
-		t.Errorf("serve says %q (%v)", line, err)
-		return
-	}
 	jar, _ := cookiejar.New(nil)
 	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if first := post(t, client, base+"/auth/login", `{"login": "ada@example.com", "password": "analytical-engine-1843"}`); !strings.HasPrefix(first, "redirect /") {

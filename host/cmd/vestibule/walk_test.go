@@ -111,11 +111,15 @@ func (w *walker) append(name, text string) {
 	w.check(file.Close())
 }
 
-// signIn serves, and has Ada go through what the plugin asks for.
-func (w *walker) signIn() {
+// serve starts a host in a folder, calls visit with its address, and ends it.
+func (w *walker) serve(dir string, settings []string, visit func(base string)) {
 	t := w.t
-	admin := freeAddress(t)
-	cmd := w.command("", "vestibule", "serve", "--set", "server.address=127.0.0.1:0", "--set", "server.admin_address="+admin)
+	t.Helper()
+	command := []string{"vestibule", "serve", "--set", "server.address=127.0.0.1:0"}
+	for _, s := range settings {
+		command = append(command, "--set", s)
+	}
+	cmd := w.command(dir, command...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	out, err := cmd.StdoutPipe()
@@ -123,7 +127,7 @@ func (w *walker) signIn() {
 	w.check(cmd.Start())
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGINT) // without draining
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); err != nil || t.Failed() {
 			t.Errorf("serve ended with %v\n%s", err, &log)
 		}
 	}()
@@ -133,6 +137,18 @@ func (w *walker) signIn() {
 		t.Errorf("serve says %q (%v)", line, err)
 		return
 	}
+	visit(base)
+}
+
+// signIn serves, and has Ada go through what the plugin asks for.
+func (w *walker) signIn() {
+	admin := freeAddress(w.t)
+	w.serve("", []string{"server.admin_address=" + admin}, func(base string) { w.visit(base, admin) })
+}
+
+// visit goes through the steps, and asks the admin address for the plugins.
+func (w *walker) visit(base, admin string) {
+	t := w.t
 	jar, _ := cookiejar.New(nil)
 	client := &http.Client{Jar: jar}
 	first := post(t, client, base+"/auth/login", `{"login": "ada@partner.example", "password": "analytical-engine-1843"}`)
