@@ -1,0 +1,119 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// root is the tree of the sources, from here.
+const root = "../../.."
+
+// A block is a fenced part of a page, without the indentation that it stands in.
+type block struct {
+	page, language, text string
+	line                 int
+}
+
+// pages returns the documentation by its paths in the tree.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, pattern := range []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md"} {
+		names, err := fs.Glob(os.DirFS(root), pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(filepath.Join(root, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[name] = string(text)
+		}
+	}
+	return all
+}
+
+// blocks returns all of them, in the order of the pages' names.
+func blocks(t *testing.T) []block {
+	t.Helper()
+	var all []block
+	fence := regexp.MustCompile("^( *)```(.*)$")
+	for page, text := range pages(t) {
+		var open *block
+		indent := ""
+		for i, line := range strings.Split(text, "\n") {
+			m := fence.FindStringSubmatch(line)
+			switch {
+			case m == nil && open != nil:
+				open.text += strings.TrimPrefix(line, indent) + "\n"
+			case m != nil && open == nil:
+				open, indent = &block{page: page, language: m[2], line: i + 1}, m[1]
+			case m != nil:
+				all, open = append(all, *open), nil
+			}
+		}
+		if open != nil {
+			t.Errorf("%s:%d: the block has no end", page, open.line)
+		}
+	}
+	slices.SortFunc(all, func(a, b block) int {
+		if order := strings.Compare(a.page, b.page); order != 0 {
+			return order
+		}
+		return a.line - b.line
+	})
+	return all
+}
+
+// elsewhere names the tests that read blocks from the text of a page: those in a
+// language, and with some words in them, where such are named.
+func elsewhere() []struct{ page, language, words, test string } {
+	const stranger, forward, balancers = "TestInstallAsAStranger", "TestForwardAuth", "TestBalancerPages"
+	return []struct{ page, language, words, test string }{
+		{"docs/tutorial.md", "", "", stranger},
+		{"docs/plugins.md", "sh", "", stranger},
+		{"docs/plugins.md", "hcl", `plugin "hello"`, stranger},
+		{"README.md", "html", "", "TestNobodyWalksAroundTheTerms"},
+		{"docs/forward-auth.md", "nginx", "", forward},
+		{"docs/forward-auth.md", "caddyfile", "", forward},
+		{"docs/forward-auth.md", "haproxy", "", forward},
+		{"docs/forward-auth.md", "lua", "", forward},
+		{"docs/forward-auth.md", "yaml", "", forward},
+		{"docs/operations/nginx.md", "nginx", "", balancers},
+		{"docs/operations/caddy.md", "caddyfile", "", balancers},
+		{"docs/operations/haproxy.md", "haproxy", "", balancers},
+		{"docs/operations/traefik.md", "yaml", "", "TestBalancerPagesFitTheHost"},
+		{"docs/operations/service.md", "ini", "", "TestUnitIsTheDocumentedOne"},
+	}
+}
+
+// readHere returns the blocks in a language that no other test reads.
+func readHere(t *testing.T, language string) []block {
+	t.Helper()
+	var all []block
+	for _, b := range blocks(t) {
+		if b.language == language && b.readBy() == "" {
+			all = append(all, b)
+		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("no page has a block in %s", language)
+	}
+	return all
+}
+
+// readBy returns the other test that reads a block, if there is one.
+func (b block) readBy() string {
+	for _, e := range elsewhere() {
+		if e.page == b.page && (e.language == "" || e.language == b.language) && strings.Contains(b.text, e.words) {
+			return e.test
+		}
+	}
+	return ""
+}
