@@ -99,6 +99,11 @@ func TestIntentLoop(t *testing.T) {
 		if got := a.Header.Get("Location"); a.StatusCode != 302 || got != "/dashboard?tab=2" {
 			t.Errorf("GET /login: %d to %q", a.StatusCode, got)
 		}
+		// A browser gets the page, which alone can tell whose the fragment is.
+		a = b.get("/login", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
+		if want := `"next":{"kind":"redirect","version":"1","payload":{"target":"/dashboard?tab=2"}}`; a.StatusCode != 200 || !strings.Contains(a.body, want) {
+			t.Errorf("GET /login of a browser: %d\n%s", a.StatusCode, a.body)
+		}
 	})
 }
 

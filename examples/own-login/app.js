@@ -68,7 +68,8 @@ function show(note = '') {
   const address = hash.startsWith('#/set-password') ? '#/set-password' : hash || location.href;
   history.replaceState({ kept: kept.fragment }, '', address);
 
-  if (screen === 'sign-in' && intent && !note) return follow(intent);
+  const passing = boot.session === 'settled' && intent?.kind === 'redirect' && screen !== 'sign-out'; // done already: the host says where to
+  if ((screen === 'sign-in' || passing) && intent && !note) return follow(intent);
   if (screen === 'org-setup') {
     if (intent?.kind !== 'org_setup') return resume();
     $('[data-person]').textContent = intent.payload.personName || 'friend';

@@ -37,6 +37,11 @@ func (o OpenIntent) Envelope() Envelope {
 	return e
 }
 
+// RedirectTo is the envelope of a redirect that ends the loop.
+func RedirectTo(target string) Envelope {
+	return OpenIntent{Intent: pluginsdk.Redirect(target)}.Envelope()
+}
+
 // Ends reports whether the intent ends the loop.
 func (o OpenIntent) Ends() bool { return o.Kind() == pluginsdk.KindRedirect && !o.Held() }
 

@@ -50,29 +50,42 @@ func NewScreens(o ScreensOptions) *Screens { return &Screens{o: o} }
 func (s *Screens) SetApp(app *App) { s.app.Store(app) }
 
 // Login answers GET /login: with the app's page, or with a redirect for a user
-// who is signed in and settled.
+// who is signed in and settled. A browser that goes there gets the page in any case, with
+// the target in its data: it would take the fragment along over a redirect, and only the
+// page can tell one of the application from the name of a screen.
 func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 	session, target, err := s.o.SignIn.Resume(w, r)
 	if err != nil {
 		s.o.SignIn.Fail(w, r, err)
 		return
 	}
+	data := s.bootstrap(r, session)
 	if target != "" {
-		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, target, http.StatusFound)
-		return
+		if !comesInPerson(r) || s.app.Load() == nil {
+			w.Header().Set("Cache-Control", "no-store")
+			http.Redirect(w, r, target, http.StatusFound)
+			return
+		}
+		next := auth.RedirectTo(target)
+		data.Next = &next
 	}
-	s.showPage(w, r, session)
+	s.showPage(w, r, data)
+}
+
+// comesInPerson reports whether a browser says that somebody goes to the page, at the
+// top level and now.
+func comesInPerson(r *http.Request) bool {
+	h := r.Header
+	return r.Method == http.MethodGet && h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document" && h.Get("Sec-Purpose") == ""
 }
 
 // showPage sends the app's page with the bootstrap data and the language in it.
-func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, session auth.Session) {
+func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstrap) {
 	app := s.app.Load()
 	if app == nil {
 		s.notFound(w, r, errors.New("no front-end app: set Options.UI.App"))
 		return
 	}
-	data := s.bootstrap(r, session)
 	page, err := app.Page(data.Locale, data.AppName, data)
 	if err != nil {
 		s.o.SignIn.Fail(w, r, err)
@@ -105,7 +118,7 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 			s.o.SignIn.Fail(w, r, err)
 			return
 		}
-		s.showPage(w, r, who.Session)
+		s.showPage(w, r, s.bootstrap(r, who.Session))
 	case app == nil:
 		s.notFound(w, r, nil)
 	default:

@@ -183,7 +183,7 @@ export class App {
       location.replace(withFragment(safe, this.kept)); // back leads to where the sign-in was asked for
       setTimeout(() => this.show(this.screens.onward(this, go, 'silence')), patience);
     };
-    if (this.circles(safe)) {
+    if (!this.settled && this.circles(safe)) {
       this.show(this.screens.onward(this, go, 'circle'));
       return undefined;
     }
@@ -205,7 +205,7 @@ export class App {
 
   /** Shows what the address bar says, or the step that is due. */
   private render(route = this.arrive(parseRoute(location.hash))): void {
-    if (route.screen === 'signIn' && !route.brokenLink && this.intent !== null) {
+    if (this.intent !== null && this.isDue(route)) {
       this.fail(this.follow(this.intent));
       return;
     }
@@ -214,6 +214,18 @@ export class App {
     this.left.delete(route.screen);
     this.shown = route.screen;
     this.show(page, back);
+  }
+
+  /** Whether the open intent comes before what the address says. Who has nothing left to do has no business at the other screens. */
+  private isDue({ screen, brokenLink }: Route): boolean {
+    if (screen === 'signIn') return !brokenLink;
+    if (this.intent?.kind !== 'redirect') return false;
+    return screen === 'orgSetup' || (screen === 'forgotPassword' && this.settled);
+  }
+
+  /** Whether somebody was done before they came here: the host has told the page where they go. */
+  private get settled(): boolean {
+    return this.boot.session === 'settled';
   }
 
   /** Takes what a fragment carries: one that is not ours is kept, a token leaves the address bar at once. */

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
@@ -57,12 +58,24 @@ func TestRealOrganisation(t *testing.T) {
 
 	b.Visit(r.base + "/login")
 	b.At(r.base + "/dashboard") // signed in and settled
-	b.Visit(r.base + "/ui/auth/#/sign-out")
+	for fragment, want := range map[string]string{"#/org-setup": "", "#/forgot-password": "", "#/": "", "#/orders/9": "#/orders/9"} {
+		b.Visit(r.base + "/login" + fragment)
+		b.At(r.base + "/dashboard" + want)
+	}
+	b.Visit(r.base + "/login#/sign-out")
 	b.Ready(`form[action="/logout"]`)
 	submit(b)
 	b.At(r.base + "/")
 	b.Visit(r.base + "/dashboard")
 	b.Ready("#login")
+
+	b.Click("#forgot")
+	b.Ready("#email")
+	b.Click(".back")
+	b.signIn(password)
+	b.At(r.base + "/dashboard")
+	b.Do(chromedp.NavigateBack()) // to the screen before the sign-in
+	b.At(r.base + "/dashboard")
 }
 
 func TestRealPasswordReset(t *testing.T) {
