@@ -7,21 +7,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// rank orders the numeric kinds for promotion: integers, Decimal, Single, Double. OData-URL 5.1.1.18
-func rank(k edm.Kind) int {
-	switch {
-	case k.Integer():
-		return 1
-	case k == edm.Decimal:
-		return 2
-	case k == edm.Single:
-		return 3
-	case k == edm.Double:
-		return 4
-	}
-	return 0
-}
-
 // unify brings two operands to one type where promotion allows that. Null takes any type; a constant takes the type
 // of the other operand when it has the same value there. A @user_ value is converted to the type of the other operand;
 // ok is false where that is impossible, so that the policy lets no row pass.
@@ -34,12 +19,12 @@ func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
 		return x, y, false
 	case cx && tx.Kind == edm.Null || cy && ty.Kind == edm.Null:
 		if cx && ty.Kind != edm.Entity && ty.Kind != edm.Complex && tx.Kind == edm.Null {
-			x = nullOf(ty)
+			x = plan.Null(ty)
 		} else if cy && tx.Kind != edm.Entity && tx.Kind != edm.Complex {
-			y = nullOf(tx)
+			y = plan.Null(tx)
 		}
 		return x, y, true
-	case sameType(tx, ty):
+	case tx.Same(ty):
 		return x, y, true
 	}
 	if cy && (!cx || ly.Adapts) {
@@ -64,7 +49,7 @@ func unify(x, y plan.Expr) (plan.Expr, plan.Expr, bool) {
 // beside an integer.
 func fitConstant(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 	if l.T.Kind.Numeric() && to.Kind.Numeric() && !l.Adapts {
-		if rank(l.T.Kind) > rank(to.Kind) && (to.Kind != edm.Decimal || l.T.Kind == edm.Decimal) {
+		if l.T.Kind.Rank() > to.Kind.Rank() && (to.Kind != edm.Decimal || l.T.Kind == edm.Decimal) {
 			return nil, false
 		}
 	}
@@ -74,10 +59,10 @@ func fitConstant(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 // arithmetic binds add, sub, mul, div, divby, mod. OData-URL 5.1.1.2
 func (s *scope) arithmetic(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	if x.Type().Kind == edm.Null {
-		x = nullOf(y.Type())
+		x = plan.Null(y.Type())
 	}
 	if y.Type().Kind == edm.Null {
-		y = nullOf(x.Type())
+		y = plan.Null(x.Type())
 	}
 	x, y = asDuration(x, y), asDuration(y, x)
 	_, result, ok := function.Lookup(e.Op).Match([]edm.Kind{x.Type().Kind, y.Type().Kind})

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/vestibule-dev/vestibule/v2/odata/bind/internal/transform"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
@@ -22,25 +23,24 @@ type binding struct {
 	ranges, nodes, expands int
 	// along is how many rows the pages from the top down to the collection around have, multiplied; tops are those of them
 	// that have a $top, explicit their number.
-	// applySteps counts the transformations of $apply. bits are the places, in a mask, of the paths that not every row has.
-	applySteps  int
-	bits        map[string]int
 	along, tops int64
 	explicit    int
+	// apply binds the transformations of $apply; nil where there are none.
+	apply *transform.Builder
 	// again are the nested options that $levels made of those of the level above.
 	again map[*syntax.Query]bool
 	// costs are those of the $compute expressions; steps is what all expressions cost for one row.
 	costs map[*plan.Computed]cost
 	steps int64
-	// pieces are those of the columns of derived tables.
-	pieces map[*plan.Derived][]int64
+	// pieces are those of the columns of derived tables, as far as somebody has asked.
+	pieces map[derivedColumn]int64
 }
 
 func newBinding(binder *Binder, o Options) *binding {
 	o.Limits = o.Limits.WithDefaults()
 	return &binding{
 		binder: binder, Options: o, plan: &plan.Plan{}, along: 1, tops: 1,
-		bits: map[string]int{}, costs: map[*plan.Computed]cost{}, pieces: map[*plan.Derived][]int64{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
+		costs: map[*plan.Computed]cost{}, pieces: map[derivedColumn]int64{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 		}
 		x, ok := fitParam(f, i, x)
 		if !ok {
-			return nil, plan.Errorf(plan.Malformed, a.Pos(), "%s does not work on %s", e.Func, typeName(x.Type()))
+			return nil, plan.Errorf(plan.Malformed, a.Pos(), "%s does not work on %s", e.Func, x.Type())
 		}
 		call.Args = append(call.Args, x)
 	}
@@ -39,7 +39,7 @@ func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 	call.T = edm.Of(result)
 	for i, x := range call.Args {
 		if x.Type().Kind == edm.Null {
-			call.Args[i] = nullOf(edm.Of(sig.Params[i][0]))
+			call.Args[i] = plan.Null(edm.Of(sig.Params[i][0]))
 		}
 	}
 	if f.Constant != nil {
@@ -49,7 +49,7 @@ func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 	if f.Check != nil {
 		if fault := f.Check(call); fault != nil {
 			arg := e.Args[fault.Pos]
-			fault.Pos, fault.Message = arg.Pos(), strings.ReplaceAll(fault.Message, "{arg}", describe(arg))
+			fault.Pos, fault.Message = arg.Pos(), strings.ReplaceAll(fault.Message, "{arg}", syntax.Describe(arg))
 			return nil, fault
 		}
 	}
@@ -87,10 +87,6 @@ func kinds(args []plan.Expr) []edm.Kind {
 	return list
 }
 
-func nullOf(t edm.Type) *plan.Literal {
-	return &plan.Literal{T: t, Value: plan.Value{Null: true}}
-}
-
 // cast binds cast(X,Type). OData-URL 5.1.1.10.1
 func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 	x, t, err := s.typed(e.X, e.Type, e.At)
@@ -99,10 +95,10 @@ func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 	}
 	from := x.Type()
 	switch {
-	case sameType(from, t):
+	case from.Same(t):
 		return x, nil
 	case from.Kind == edm.Null:
-		return nullOf(t), nil
+		return plan.Null(t), nil
 	}
 	if l, ok := x.(*plan.Literal); ok {
 		if from.Kind == edm.String && primitive(t.Kind) {
@@ -113,7 +109,7 @@ func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 		}
 	}
 	if from.Collection || !function.Lookup("cast").Gives(t.Kind, from.Kind) {
-		return nil, plan.Errorf(plan.NotImplemented, e.At, "a cast from %s to %s is not supported", typeName(from), e.Type)
+		return nil, plan.Errorf(plan.NotImplemented, e.At, "a cast from %s to %s is not supported", from, e.Type)
 	}
 	return &plan.Call{Name: "cast", Args: []plan.Expr{x}, T: t}, nil
 }
@@ -121,7 +117,7 @@ func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 // castText reads a text as a value of a primitive type; null where it is none. OData-URL 5.1.1.10.1
 func castText(l *plan.Literal, t edm.Type) *plan.Literal {
 	if l.Value.Null {
-		return nullOf(t)
+		return plan.Null(t)
 	}
 	if scalar.TextPattern(t.Kind) == "" { // binaries, which no database is asked to read
 		loose := *l
@@ -130,11 +126,11 @@ func castText(l *plan.Literal, t edm.Type) *plan.Literal {
 			c.Adapts = false
 			return c
 		}
-		return nullOf(t)
+		return plan.Null(t)
 	}
 	r, ok := scalar.FromText(t.Kind, l.Value.Bytes)
 	if !ok {
-		return nullOf(t)
+		return plan.Null(t)
 	}
 	out := &plan.Literal{T: t, Value: plan.Value{Int: r.Int, Float: r.Float}}
 	if r.Text != "" {
@@ -150,16 +146,16 @@ func (s *scope) isOf(e *syntax.IsOf) (plan.Expr, error) {
 		return nil, err
 	}
 	from := x.Type()
-	if !sameType(from, t) {
-		return boolean(false), nil
+	if !from.Same(t) {
+		return plan.Bool(false), nil
 	}
 	if ref, ok := x.(*plan.Ref); ok && (from.Kind == edm.Entity || from.Kind == edm.Complex) {
 		if len(ref.Path) > 0 || ref.Range.Nav == nil || len(ref.Range.Set.Type.Key) == 0 {
-			return boolean(true), nil
+			return plan.Bool(true), nil
 		}
-		x = keyRef(ref, 0)
+		x = ref.Range.KeyRef(0)
 	}
-	return &plan.Call{Name: "ne", Args: []plan.Expr{x, nullOf(x.Type())}, T: edm.Of(edm.Boolean)}, nil
+	return &plan.Call{Name: "ne", Args: []plan.Expr{x, plan.Null(x.Type())}, T: edm.Of(edm.Boolean)}, nil
 }
 
 func (s *scope) typed(operand syntax.Expr, name string, pos int) (plan.Expr, edm.Type, error) {

@@ -19,7 +19,7 @@ func (s *scope) list(e syntax.Expr) *syntax.List {
 }
 
 func mismatch(e *syntax.Binary, x, y plan.Expr) error {
-	return plan.Errorf(plan.Malformed, e.At, "%s does not work on %s and %s", e.Op, typeName(x.Type()), typeName(y.Type()))
+	return plan.Errorf(plan.Malformed, e.At, "%s does not work on %s and %s", e.Op, x.Type(), y.Type())
 }
 
 func (s *scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
@@ -34,7 +34,7 @@ func (s *scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 		return nil, mismatch(e, x, y)
 	}
 	if isNaN(x) || isNaN(y) {
-		return boolean(e.Op == "ne"), nil // databases do not agree on it
+		return plan.Bool(e.Op == "ne"), nil // databases do not agree on it
 	}
 	return &plan.Call{Name: e.Op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}, nil
 }
@@ -60,9 +60,9 @@ func (s *scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, 
 	}
 	if y.Type().Kind == edm.Null {
 		if len(rx.Path) > 0 || len(rx.Range.Set.Type.Key) == 0 {
-			return boolean(e.Op == "ne"), nil // a complex value is never null here
+			return plan.Bool(e.Op == "ne"), nil // a complex value is never null here
 		}
-		return &plan.Call{Name: e.Op, Args: []plan.Expr{keyRef(rx, 0), y}, T: edm.Of(edm.Boolean)}, nil
+		return &plan.Call{Name: e.Op, Args: []plan.Expr{rx.Range.KeyRef(0), y}, T: edm.Of(edm.Boolean)}, nil
 	}
 	ry, ok := y.(*plan.Ref)
 	if !ok || len(rx.Path) > 0 || len(ry.Path) > 0 || rx.Range.Set != ry.Range.Set {
@@ -70,17 +70,12 @@ func (s *scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, 
 	}
 	var cond plan.Expr
 	for i := range rx.Range.Set.Type.Key {
-		cond = and(cond, equal(keyRef(rx, i), keyRef(ry, i)))
+		cond = plan.Join("and", cond, plan.Equal(rx.Range.KeyRef(i), ry.Range.KeyRef(i)))
 	}
 	if e.Op == "ne" {
 		cond = &plan.Call{Name: "not", Args: []plan.Expr{cond}, T: edm.Of(edm.Boolean)}
 	}
 	return cond, nil
-}
-
-func keyRef(r *plan.Ref, i int) *plan.Ref {
-	p := r.Range.Set.Type.Key[i]
-	return &plan.Ref{Range: r.Range, Path: []*edm.Property{p}, T: p.Type}
 }
 
 func (s *scope) has(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {

@@ -178,22 +178,29 @@ func (b *binding) costOfAggregate(e *plan.Aggregate) cost {
 	return of
 }
 
-// piecesOf are those of a column of a derived table, which are not put together again, and are as long all the same.
-func (b *binding) piecesOf(c *plan.Cell) int64 {
-	if list := b.pieces[c.Range.Derived]; c.Column < len(list) {
-		return list[c.Column]
-	}
-	return 1
+// derivedColumn is a column of a derived table.
+type derivedColumn struct {
+	of *plan.Derived
+	at int
 }
 
-// holds notes the pieces of a column, which are the most of any part of the table.
-func (b *binding) holds(d *plan.Derived, column int, e plan.Expr) {
-	for len(b.pieces[d]) <= column {
-		b.pieces[d] = append(b.pieces[d], 1)
+// piecesOf are those of a column of a derived table, which are not put together again, and are as long all the same: the most
+// of any part of the table.
+func (b *binding) piecesOf(c *plan.Cell) int64 {
+	if c.T.Kind != edm.String {
+		return 1
 	}
-	if e.Type().Kind == edm.String {
-		b.pieces[d][column] = max(b.pieces[d][column], b.costOf(e).pieces)
+	at := derivedColumn{c.Range.Derived, c.Column}
+	most, known := b.pieces[at]
+	if known {
+		return most
 	}
+	most = 1
+	for _, p := range at.of.Parts {
+		most = max(most, b.costOf(p.Values[at.at]).pieces)
+	}
+	b.pieces[at] = most
+	return most
 }
 
 // with adds an operand that is evaluated so many times.

@@ -5,8 +5,8 @@
 // here and nowhere else: binding.enter is the one gate through which every set is reached, by key, navigation, $expand,
 // or in an expression.
 //
-// $apply is bound step by step against a shape: the query so far, and what its rows look like (apply.go, shape.go). A step
-// that groups, or that looks at several rows, makes a plan.Derived around it, whose rows have a type made for them.
+// The transformations of $apply are bound by internal/transform, for which this package binds the expressions in them and the
+// options that act on their result (applied.go).
 //
 // The structures of a plan and the paging rules are in package plan, the functions and operators in package function,
 // the grammar in package syntax. Start reading at Binder.Plan, then resource.go, options.go, and expr.go.

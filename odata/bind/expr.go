@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/vestibule-dev/vestibule/v2/odata/bind/internal/transform"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -21,7 +22,7 @@ type scope struct {
 	user func(*syntax.Path) (plan.Expr, error)
 	// these is what $these gives, and shape the rows that it is about; nil where there are none.
 	these map[*syntax.These]plan.Expr
-	shape *shape
+	shape *transform.Shape
 	// vars are the range variables of the lambdas around.
 	vars map[string]*plan.Range
 }
@@ -37,7 +38,7 @@ func (s *scope) condition(e syntax.Expr) (plan.Expr, error) {
 
 func wantBoolean(x plan.Expr, e syntax.Expr) error {
 	if k := x.Type().Kind; (k != edm.Boolean && k != edm.Null) || x.Type().Collection {
-		return plan.Errorf(plan.Malformed, e.Pos(), "%s is not a condition", describe(e))
+		return plan.Errorf(plan.Malformed, e.Pos(), "%s is not a condition", syntax.Describe(e))
 	}
 	return nil
 }
@@ -95,7 +96,7 @@ func (s *scope) typedExpr(e syntax.Expr) (plan.Expr, error) {
 	case *syntax.Object:
 		return nil, plan.Errorf(plan.Malformed, e.At, "a JSON object cannot stand here")
 	}
-	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "%s is not supported", describe(e))
+	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "%s is not supported", syntax.Describe(e))
 }
 
 func (s *scope) literal(e *syntax.Literal) (plan.Expr, error) {
@@ -137,7 +138,7 @@ func (s *scope) unary(e *syntax.Unary) (plan.Expr, error) {
 	t := x.Type()
 	_, result, ok := function.Lookup("negate").Match([]edm.Kind{t.Kind})
 	if !ok || t.Collection {
-		return nil, plan.Errorf(plan.Malformed, e.At, "%s cannot be negated", describe(e.X))
+		return nil, plan.Errorf(plan.Malformed, e.At, "%s cannot be negated", syntax.Describe(e.X))
 	}
 	if l, ok := x.(*plan.Literal); ok {
 		if n, ok := negated(l); ok {
@@ -202,7 +203,7 @@ func (s *scope) choice(e *syntax.Case) (plan.Expr, error) {
 		if !ok {
 			return nil, plan.Errorf(plan.Malformed, e.At, "the results of case have no common type")
 		}
-		if common = x; rank(results[i].Type().Kind) > rank(common.Type().Kind) {
+		if common = x; results[i].Type().Kind.Rank() > common.Type().Kind.Rank() {
 			common = results[i]
 		}
 	}

@@ -164,7 +164,8 @@ func (b *binding) selectOptions(sel *selection, item *syntax.SelectItem, p *edm.
 
 // column gives the index of an expression's cell and adds it when it is new.
 func column(n *plan.Node, e plan.Expr) int {
-	if plain(e) {
+	switch e.(type) {
+	case *plan.Ref, *plan.Cell:
 		if i := slices.IndexFunc(n.Columns, func(c plan.Column) bool { return plan.Same(c.Expr, e) }); i >= 0 {
 			return i
 		}
@@ -183,7 +184,7 @@ func topField(n *plan.Node, p *edm.Property, sel *selection) plan.Field {
 
 func field(n *plan.Node, path []*edm.Property) plan.Field {
 	p := path[len(path)-1]
-	return plan.Field{Name: p.Name, T: p.Type, Column: column(n, leaf(n.Query.Range, path))}
+	return plan.Field{Name: p.Name, T: p.Type, Column: column(n, n.Query.Range.Leaf(path))}
 }
 
 func complexField(n *plan.Node, path []*edm.Property, sel *selection) plan.Field {
@@ -208,7 +209,7 @@ func complexField(n *plan.Node, path []*edm.Property, sel *selection) plan.Field
 func (l *level) names(q *syntax.Query) []string {
 	var out []string
 	if l.shape != nil {
-		out = slices.Clone(l.shape.names)
+		out = slices.Clone(l.shape.Names)
 	}
 	for _, item := range q.Compute {
 		out = append(out, item.As)
@@ -224,19 +225,19 @@ func (l *level) appliedFields() {
 	mark = func(list []plan.Field, path string) {
 		for i := range list {
 			f := &list[i]
-			if path == "" && l.shape.dynamic[f.Name] {
+			if path == "" && l.shape.Dynamic[f.Name] {
 				f.Computed = true
 			}
 			if f.Column < 0 {
 				mark(f.Fields, path+f.Name+"/")
-			} else if bit, optional := l.shape.optional[path+f.Name]; optional {
-				f.Defined = &plan.Defined{Column: column(n, l.shape.mask), Bit: bit}
+			} else if bit, optional := l.shape.Optional[path+f.Name]; optional {
+				f.Defined = &plan.Defined{Column: column(n, l.shape.Mask), Bit: bit}
 			}
 		}
 	}
 	mark(n.Fields, "")
-	n.Extended = len(l.shape.names) > 0 && !n.Applied
-	if l.shape.groups != nil {
-		n.Groups, n.MaxGroups = column(n, l.shape.groups), l.Limits.ApplyGroups
+	n.Extended = len(l.shape.Names) > 0 && !n.Applied
+	if l.shape.Groups != nil {
+		n.Groups, n.MaxGroups = column(n, l.shape.Groups), l.Limits.ApplyGroups
 	}
 }

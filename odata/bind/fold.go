@@ -68,7 +68,7 @@ func chosen(call *plan.Call) plan.Expr {
 		}
 		return call
 	}
-	return nullOf(call.T)
+	return plan.Null(call.T)
 }
 
 // sixDigits cuts the seconds of a constant to the digits that computations with times have on every source. Comparisons

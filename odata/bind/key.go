@@ -27,7 +27,7 @@ func (s *scope) key(args *syntax.ArgList, r *plan.Range) (plan.Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			cond = and(cond, part)
+			cond = plan.Join("and", cond, part)
 		}
 		return cond, nil
 	}
@@ -60,26 +60,10 @@ func (s *scope) keyPart(r *plan.Range, p *edm.Property, a syntax.Arg) (plan.Expr
 	typed, ok := convert(lit, p.Type)
 	if !ok || lit.Value.Null {
 		// No entity has such a key (OData-Protocol 9.2.1).
-		return nil, plan.Errorf(plan.NotFound, a.Pos, "the key %q is %s, not %s", p.Name, typeName(p.Type), typeName(lit.T))
+		return nil, plan.Errorf(plan.NotFound, a.Pos, "the key %q is %s, not %s", p.Name, p.Type, lit.T)
 	}
 	ref := &plan.Ref{Range: r, Path: []*edm.Property{p}, T: p.Type}
-	return equal(ref, typed), nil
-}
-
-// equal compares two expressions of one type.
-func equal(x, y plan.Expr) plan.Expr {
-	return &plan.Call{Name: "eq", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
-}
-
-// and joins conditions; nil is no condition.
-func and(x, y plan.Expr) plan.Expr {
-	switch {
-	case x == nil:
-		return y
-	case y == nil:
-		return x
-	}
-	return &plan.Call{Name: "and", Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
+	return plan.Equal(ref, typed), nil
 }
 
 func property(list []*edm.Property, name string) *edm.Property {

@@ -23,7 +23,7 @@ func constant(e *syntax.Literal) (*plan.Literal, error) {
 	case syntax.Null:
 		return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
 	case syntax.Boolean:
-		return boolean(e.Text == "true"), nil
+		return plan.Bool(e.Text == "true"), nil
 	case syntax.Integer:
 		n, err := strconv.ParseInt(strings.TrimPrefix(e.Text, "+"), 10, 64)
 		if err != nil {
@@ -105,7 +105,7 @@ func convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 		return nil, false
 	case l.Value.Null:
 		return &plan.Literal{T: to, Value: plan.Value{Null: true}}, true
-	case sameType(from, to):
+	case from.Same(to):
 		return l, true
 	case from.Kind.Integer() && to.Kind.Integer():
 		lo, hi := to.Kind.Bounds()
@@ -240,18 +240,4 @@ func isZero(l *plan.Literal) bool {
 		return strings.Trim(string(l.Value.Bytes), "-0.") == ""
 	}
 	return l.Value.Float == 0
-}
-
-// boolean gives v as a constant.
-func boolean(v bool) *plan.Literal {
-	l := &plan.Literal{T: edm.Of(edm.Boolean)}
-	if v {
-		l.Value.Int = 1
-	}
-	return l
-}
-
-// sameType tells whether two types are the same, facets aside.
-func sameType(a, b edm.Type) bool {
-	return a.Kind == b.Kind && a.Enum == b.Enum && a.Complex == b.Complex && a.Entity == b.Entity
 }

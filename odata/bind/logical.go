@@ -38,23 +38,11 @@ func (s *scope) logical(e *syntax.Binary) (plan.Expr, error) {
 		}
 	}
 	if len(operands) > longChain {
-		return balanced(e.Op, operands), nil
+		return plan.Join(e.Op, operands...), nil
 	}
 	out := operands[0]
 	for _, x := range operands[1:] {
-		out = joined(e.Op, out, x)
+		out = &plan.Call{Name: e.Op, Args: []plan.Expr{out, x}, T: edm.Of(edm.Boolean)}
 	}
 	return out, nil
-}
-
-func balanced(op string, operands []plan.Expr) plan.Expr {
-	if len(operands) == 1 {
-		return operands[0]
-	}
-	half := len(operands) / 2
-	return joined(op, balanced(op, operands[:half]), balanced(op, operands[half:]))
-}
-
-func joined(op string, x, y plan.Expr) plan.Expr {
-	return &plan.Call{Name: op, Args: []plan.Expr{x, y}, T: edm.Of(edm.Boolean)}
 }

@@ -97,7 +97,7 @@ func (s *scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error)
 	switch {
 	case nav == nil && strings.HasPrefix(seg.Name, "@"):
 		return nil, plan.Errorf(plan.NotImplemented, seg.Pos, "annotations in expressions are not supported")
-	case nav == nil && s.aggregatedAway(seg.Name):
+	case nav == nil && s.shape != nil && s.shape.AggregatedAway(seg.Name):
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "the property %q was aggregated away; group by it to keep it", seg.Name)
 	case nav == nil:
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no property %q", seg.Name)
@@ -126,7 +126,7 @@ func (s *scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Se
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "%q is a property, not a function", seg.Name)
 	}
 	if len(segs) == 1 {
-		return leaf(r, path), nil
+		return r.Leaf(path), nil
 	}
 	next := segs[1]
 	if last.Type.Kind != edm.Complex {
@@ -185,7 +185,7 @@ func (s *scope) toOneSub(r *plan.Range, nav *edm.Navigation, rest []syntax.Segme
 	if len(rest) > 0 {
 		value, err = s.members(target, rest)
 	} else if len(nav.Target.Type.Key) > 0 {
-		value = keyRef(&plan.Ref{Range: target}, 0)
+		value = target.KeyRef(0)
 	}
 	if err != nil || value == nil {
 		return value, err
@@ -231,7 +231,7 @@ func (s *scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr,
 			if err != nil {
 				return nil, err
 			}
-			q.Filter = and(q.Filter, f)
+			q.Filter = plan.Join("and", q.Filter, f)
 			continue
 		case s.b.isType(seg.Name, r.Set.Type) && seg.Args == nil:
 			continue
@@ -297,17 +297,12 @@ func (s *scope) lambda(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 	if sub.Op == "all" && q.Filter != nil {
 		// all over a filtered collection: true for rows that the filter leaves out.
 		pred = &plan.Call{Name: "or", T: edm.Of(edm.Boolean), Args: []plan.Expr{
-			pred, &plan.Call{Name: "not", Args: []plan.Expr{isTrue(q.Filter)}, T: edm.Of(edm.Boolean)},
+			pred, &plan.Call{Name: "not", Args: []plan.Expr{plan.Equal(q.Filter, plan.Bool(true))}, T: edm.Of(edm.Boolean)},
 		}}
 		q.Filter = nil
 	}
-	q.Filter = and(q.Filter, pred)
+	q.Filter = plan.Join("and", q.Filter, pred)
 	return sub, nil
-}
-
-// isTrue makes a two-valued condition of a three-valued one.
-func isTrue(e plan.Expr) plan.Expr {
-	return &plan.Call{Name: "eq", Args: []plan.Expr{e, boolean(true)}, T: edm.Of(edm.Boolean)}
 }
 
 func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
@@ -326,7 +321,7 @@ func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			q.Filter = and(q.Filter, f)
+			q.Filter = plan.Join("and", q.Filter, f)
 		}
 	}
 	return &plan.Sub{Op: "count", Query: q, T: edm.Of(edm.Int64)}, nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind/internal/transform"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
@@ -48,7 +49,7 @@ func (b *binding) only(q *syntax.Query, allowed ...string) error {
 // resource makes the plan for a resource.
 func (b *binding) resource(t *target, q *syntax.Query) (*plan.Plan, error) {
 	for _, f := range t.filters {
-		t.query.Filter = and(t.query.Filter, f)
+		t.query.Filter = plan.Join("and", t.query.Filter, f)
 	}
 	n := &plan.Node{Set: t.set(), Many: t.many, Query: t.query, Ref: t.ref, CountOnly: t.count}
 	b.plan.Top, b.plan.Optional = n, t.optional
@@ -120,7 +121,7 @@ type level struct {
 	*scope
 	node *plan.Node
 	// shape is what $apply has made; nil where there is none.
-	shape *shape
+	shape *transform.Shape
 }
 
 // node binds the query options of one level.
@@ -151,7 +152,7 @@ func (b *binding) nodeOf(l *level, q *syntax.Query, depth int) error {
 		if err := b.admit(f, q.Filter.Pos()); err != nil {
 			return err
 		}
-		n.Query.Filter = and(n.Query.Filter, f)
+		n.Query.Filter = plan.Join("and", n.Query.Filter, f)
 	}
 	n.Count = q.Count != nil && *q.Count
 	if n.Many {
@@ -176,7 +177,7 @@ func (b *binding) nodeOf(l *level, q *syntax.Query, depth int) error {
 
 func (l *level) search(in *syntax.Search) error {
 	if l.shape != nil {
-		return l.searched(l.shape, in)
+		return l.apply.Search(l.shape, in)
 	}
 	set := l.node.Query.Range.Set
 	if !set.Searchable {
@@ -215,14 +216,14 @@ func (l *level) order(items []syntax.OrderItem) error {
 		return err
 	}
 	if l.shape != nil {
-		for _, o := range l.shape.order {
-			list = appendOrder(list, o)
+		for _, o := range l.shape.Order {
+			list = o.Behind(list)
 		}
 		q.Order = list
 		return nil
 	}
 	for _, p := range q.Range.Set.Type.Key {
-		list = appendOrder(list, plan.Order{Expr: &plan.Ref{Range: q.Range, Path: []*edm.Property{p}, T: p.Type}})
+		list = plan.Order{Expr: q.Range.Leaf([]*edm.Property{p})}.Behind(list)
 	}
 	q.Order = list
 	return nil
@@ -236,23 +237,16 @@ func (l *level) orderItems(list []plan.Order, items []syntax.OrderItem) ([]plan.
 			return nil, err
 		}
 		if k := e.Type().Kind; k == edm.Complex || k == edm.Entity || k == edm.Stream || e.Type().Collection {
-			return nil, plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", describe(item.Expr))
+			return nil, plan.Errorf(plan.Malformed, item.Expr.Pos(), "nothing can be ordered by %s", syntax.Describe(item.Expr))
 		}
 		if err := l.admit(e, item.Expr.Pos()); err != nil {
 			return nil, err
 		}
 		if _, constant := e.(*plan.Literal); !constant {
-			list = appendOrder(list, plan.Order{Expr: e, Desc: item.Desc})
+			list = plan.Order{Expr: e, Desc: item.Desc}.Behind(list)
 		}
 	}
 	return list, nil
-}
-
-func appendOrder(list []plan.Order, item plan.Order) []plan.Order {
-	if slices.ContainsFunc(list, func(o plan.Order) bool { return plan.Same(o.Expr, item.Expr) }) {
-		return list
-	}
-	return append(list, item)
 }
 
 // computeItems binds $compute; later items may use earlier ones. OData-URL 5.1.10
@@ -267,7 +261,7 @@ func (l *level) computeItems(items []syntax.ComputeItem) error {
 			return err
 		}
 		if k := e.Type().Kind; k == edm.Entity || k == edm.Complex || e.Type().Collection {
-			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "%s is not a primitive value", describe(item.Expr))
+			return plan.Errorf(plan.Malformed, item.Expr.Pos(), "%s is not a primitive value", syntax.Describe(item.Expr))
 		}
 		if e.Type().Kind == edm.Null {
 			e = &plan.Literal{T: edm.Of(edm.String), Value: plan.Value{Null: true}}

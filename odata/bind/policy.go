@@ -80,14 +80,14 @@ func (b *binding) applyPolicy(r *plan.Range) {
 	p, ok := b.binder.policies[r.Set]
 	if !ok {
 		if r.Set.Policy != "" {
-			r.Policy = boolean(false)
+			r.Policy = plan.Bool(false)
 		}
 		return
 	}
 	for _, column := range p.users {
 		b.plan.Private, b.plan.PerCaller = true, true
 		if !b.Caller.SignedIn || b.Caller.Column(column) == nil {
-			r.Policy = boolean(false)
+			r.Policy = plan.Bool(false)
 			return
 		}
 	}
@@ -97,7 +97,7 @@ func (b *binding) applyPolicy(r *plan.Range) {
 	if err != nil {
 		// New has bound the policy with a null user, so the value of this user is what does not fit: it matches no
 		// row.
-		expr = boolean(false)
+		expr = plan.Bool(false)
 	}
 	r.Policy = expr
 }
@@ -113,7 +113,7 @@ func (b *binding) user(alias *syntax.Path) (plan.Expr, error) {
 	}
 	switch v := b.Caller.Column(column).(type) {
 	case bool:
-		l := boolean(v)
+		l := plan.Bool(v)
 		l.Adapts = true
 		return l, nil
 	case int:

@@ -160,7 +160,7 @@ func (b *binding) keyBehind(t *target, seg syntax.Segment) error {
 // that.
 func (t *target) narrow(key plan.Expr) {
 	for _, f := range t.filters {
-		key = and(key, f)
+		key = plan.Join("and", key, f)
 	}
 	t.query.Key, t.many, t.filters = key, false, nil
 }
@@ -224,7 +224,7 @@ func (b *binding) keySegments(t *target, segs []syntax.Segment) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		cond = and(cond, equal(&plan.Ref{Range: t.query.Range, Path: []*edm.Property{p}, T: p.Type}, lit))
+		cond = plan.Join("and", cond, plan.Equal(&plan.Ref{Range: t.query.Range, Path: []*edm.Property{p}, T: p.Type}, lit))
 	}
 	t.narrow(cond)
 	return len(key), nil

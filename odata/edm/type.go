@@ -64,6 +64,21 @@ func (k Kind) Bounds() (least, greatest int64) {
 // Numeric tells whether arithmetic works on k.
 func (k Kind) Numeric() bool { return k >= Byte && k <= Double }
 
+// Rank orders the numeric kinds for promotion: integers, Decimal, Single, Double; 0 for others. OData-URL 5.1.1.18
+func (k Kind) Rank() int {
+	switch {
+	case k.Integer():
+		return 1
+	case k == Decimal:
+		return 2
+	case k == Single:
+		return 3
+	case k == Double:
+		return 4
+	}
+	return 0
+}
+
 // PrimitiveKind finds a primitive kind by its name without "Edm.", such as "Decimal". Invalid when there is none.
 func PrimitiveKind(name string) Kind {
 	for k := Boolean; k <= Stream; k++ {
@@ -101,6 +116,26 @@ func Of(k Kind) Type {
 		t.Scale = VariableScale
 	}
 	return t
+}
+
+// String names the type in a message.
+func (t Type) String() string {
+	switch t.Kind {
+	case Null:
+		return "null"
+	case Enum:
+		return t.Enum.Name
+	case Complex:
+		return t.Complex.Name
+	case Entity:
+		return t.Entity.Name
+	}
+	return "Edm." + t.Kind.String()
+}
+
+// Same tells whether two types are the same, facets and collections aside.
+func (t Type) Same(o Type) bool {
+	return t.Kind == o.Kind && t.Enum == o.Enum && t.Complex == o.Complex && t.Entity == o.Entity
 }
 
 // QualifiedName is the name as it stands in CSDL and in context URLs: "Edm.Int64", "Shop.Product",

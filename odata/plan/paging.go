@@ -6,12 +6,12 @@ import "math"
 // by some databases.
 const NoLimit int64 = math.MaxInt64
 
-// DefaultPageSize is the page size when neither client nor configuration names one.
-const DefaultPageSize int64 = 200
+// defaultPageSize is the page size when neither client nor configuration names one.
+const defaultPageSize int64 = 200
 
 // Limits bound what one request may ask for. The zero value is the default of configuration.
 type Limits struct {
-	// PageSize is the page size without a client preference; DefaultPageSize when zero.
+	// PageSize is the page size without a client preference; 200 when zero.
 	PageSize int64
 	// MaxPageSize clamps preference and default; zero is no ceiling.
 	MaxPageSize int64
@@ -101,7 +101,7 @@ func Paginate(w Window, l Limits) Page {
 	}
 	p.Size = l.PageSize
 	if p.Size <= 0 {
-		p.Size = DefaultPageSize
+		p.Size = defaultPageSize
 	}
 	if w.Prefer > 0 {
 		p.Size = w.Prefer

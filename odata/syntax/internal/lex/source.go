@@ -5,8 +5,6 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // Source is the input with its percent-encoding undone, and the way back from a
@@ -115,10 +113,13 @@ func (s *Source) FailRaw(pos int, code, format string, args ...any) error {
 
 // clip cuts text that is too long, and shows that it did.
 func clip(s string, limit int) string {
-	if short := words.Cut(s, limit); short != s {
-		return short + "…"
+	if len(s) <= limit {
+		return s
 	}
-	return s
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
 }
 
 // Splitter walks over Raw in order and tells the positions in Text.

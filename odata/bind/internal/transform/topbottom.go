@@ -1,4 +1,4 @@
-package bind
+package transform
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 )
 
 // cut binds skip and top: rows by their number in the order. OData Data Aggregation 3.3.5, 3.3.6
-func (b *binding) cut(s *shape, step *syntax.Step) (*shape, error) {
-	row := &plan.Aggregate{Op: "row", T: edm.Of(edm.Int64), Over: &plan.Frame{Partition: s.partition(), Order: s.order}}
+func (b *Builder) cut(s *Shape, step *syntax.Step) (*Shape, error) {
+	row := &plan.Aggregate{Op: "row", T: edm.Of(edm.Int64), Over: &plan.Frame{Partition: s.partition(), Order: s.Order}}
 	s, cells := b.extend(s, row)
 	op := "le"
 	if step.Name == "skip" {
@@ -26,8 +26,8 @@ func compared(op string, x, y plan.Expr) plan.Expr {
 }
 
 // topped binds topcount and its like. Rows that stay keep their order. OData Data Aggregation 3.3.1
-func (b *binding) topped(s *shape, step *syntax.Step) (*shape, error) {
-	s, err := b.withThese(s, step.Amount, step.Expr)
+func (b *Builder) topped(s *Shape, step *syntax.Step) (*Shape, error) {
+	s, err := b.These(s, step.Amount, step.Expr)
 	if err != nil {
 		return nil, err
 	}
@@ -35,20 +35,20 @@ func (b *binding) topped(s *shape, step *syntax.Step) (*shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.bind(step.Expr)
+	x, err := b.Bind(s, step.Expr)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.admit(x, step.Expr.Pos()); err != nil {
+	if err := b.Admit(x, step.Expr.Pos()); err != nil {
 		return nil, err
 	}
 	byCount := strings.HasSuffix(step.Name, "count")
 	if k := x.Type().Kind; x.Type().Collection || !k.Numeric() && (!byCount || !edm.CanAggregate("min", k)) {
-		return nil, plan.Errorf(plan.Malformed, step.Expr.Pos(), "%s does not work on %s, which is %s", step.Name, describe(step.Expr), typeName(x.Type()))
+		return nil, plan.Errorf(plan.Malformed, step.Expr.Pos(), "%s does not work on %s, which is %s", step.Name, syntax.Describe(step.Expr), x.Type())
 	}
-	order := append([]plan.Order{{Expr: x, Desc: step.Name[0] == 't'}}, s.order...)
+	order := append([]plan.Order{{Expr: x, Desc: step.Name[0] == 't'}}, s.Order...)
 	if _, constant := x.(*plan.Literal); constant {
-		order = slices.Clone(s.order)
+		order = slices.Clone(s.Order)
 	}
 	w := &plan.Frame{Partition: s.partition(), Order: order}
 	if byCount {
@@ -60,31 +60,28 @@ func (b *binding) topped(s *shape, step *syntax.Step) (*shape, error) {
 	before := &plan.Aggregate{Op: "sum", Arg: x, T: t, Over: w}
 	all := &plan.Aggregate{Op: "sum", Arg: x, T: t, Over: &plan.Frame{Partition: s.partition()}}
 	s, cells := b.extend(s, before, amount, all)
-	zero := as(number(0), t)
-	if l, ok := convert(number(0), t); ok {
-		zero = l
-	}
-	isNull := compared("eq", cells[0], nullOf(t))
-	sum := plan.Expr(&plan.Call{Name: "case", Args: []plan.Expr{isNull, zero, boolean(true), cells[0]}, T: t})
+	zero := as(b.Constant(number(0), t), t)
+	isNull := compared("eq", cells[0], plan.Null(t))
+	sum := plan.Expr(&plan.Call{Name: "case", Args: []plan.Expr{isNull, zero, plan.Bool(true), cells[0]}, T: t})
 	limit := cells[1]
 	if strings.HasSuffix(step.Name, "percent") {
-		sum, limit = times(sum, number(100)), times(cells[2], limit)
+		sum, limit = b.times(sum, number(100)), b.times(cells[2], limit)
 	}
 	s.restrict(compared("lt", sum, limit))
 	return s, nil
 }
 
-func times(x, y plan.Expr) plan.Expr {
+func (b *Builder) times(x, y plan.Expr) plan.Expr {
 	k := edm.Decimal
-	if rank(x.Type().Kind) > 2 || rank(y.Type().Kind) > 2 {
+	if x.Type().Kind.Rank() > 2 || y.Type().Kind.Rank() > 2 {
 		k = edm.Double
 	}
 	t := edm.Of(k)
-	return &plan.Call{Name: "mul", Args: []plan.Expr{constantAs(as(x, t), t), constantAs(as(y, t), t)}, T: t}
+	return &plan.Call{Name: "mul", Args: []plan.Expr{b.Constant(as(x, t), t), b.Constant(as(y, t), t)}, T: t}
 }
 
 // amount binds how much topcount and its like keep: a number that does not depend on the row.
-func (b *binding) amount(s *shape, step *syntax.Step) (plan.Expr, error) {
+func (b *Builder) amount(s *Shape, step *syntax.Step) (plan.Expr, error) {
 	pos := step.Amount.Pos()
 	dependent := false
 	syntax.Walk(step.Amount, func(e syntax.Expr) {
@@ -94,7 +91,7 @@ func (b *binding) amount(s *shape, step *syntax.Step) (plan.Expr, error) {
 	if dependent {
 		return nil, plan.Errorf(plan.Malformed, pos, "the first argument of %s must be a number that is the same for all rows", step.Name)
 	}
-	x, err := s.bind(step.Amount)
+	x, err := b.Bind(s, step.Amount)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +104,13 @@ func (b *binding) amount(s *shape, step *syntax.Step) (plan.Expr, error) {
 		return x, nil
 	case byCount && (!k.Integer() || l.Value.Int < 1):
 		return nil, plan.Errorf(plan.Malformed, pos, "the first argument of %s must be a whole number, 1 or more", step.Name)
-	case strings.HasSuffix(step.Name, "percent") && !percent(l):
+	case strings.HasSuffix(step.Name, "percent") && !b.percent(l):
 		return nil, plan.Errorf(plan.Malformed, pos, "the first argument of %s must be more than 0 and at most 100", step.Name)
 	}
 	return x, nil
 }
 
-func percent(l *plan.Literal) bool {
-	f, ok := toFloat(l, edm.Of(edm.Double))
-	return ok && !l.Value.Null && f.Value.Float > 0 && f.Value.Float <= 100
+func (b *Builder) percent(l *plan.Literal) bool {
+	f, ok := b.Constant(l, edm.Of(edm.Double)).(*plan.Literal)
+	return ok && f.T.Kind == edm.Double && !f.Value.Null && f.Value.Float > 0 && f.Value.Float <= 100
 }

@@ -1,4 +1,4 @@
-package bind
+package transform
 
 import (
 	"slices"
@@ -20,8 +20,8 @@ func tooManyCopies(pos int) error {
 }
 
 // concat binds sequences that start from the same rows. OData Data Aggregation 3.2.2
-func (b *binding) concat(s *shape, sequences [][]syntax.Step) (*shape, error) {
-	var parts []*shape
+func (b *Builder) concat(s *Shape, sequences [][]syntax.Step) (*Shape, error) {
+	var parts []*Shape
 	for _, steps := range sequences {
 		part, err := b.sequence(b.fork(s), steps)
 		if err != nil {
@@ -40,7 +40,7 @@ type united struct {
 }
 
 // unite lists the values of all shapes, each once, in the order in which they appear.
-func unite(parts []*shape, pos int) (united, error) {
+func unite(parts []*Shape, pos int) (united, error) {
 	u := united{of: make([][]plan.Expr, len(parts))}
 	for i, part := range parts {
 		for _, l := range part.leaves() {
@@ -56,9 +56,9 @@ func unite(parts []*shape, pos int) (united, error) {
 			t, ok := commonType(u.leaves[at].expr.Type(), l.expr.Type())
 			if !ok {
 				return u, plan.Errorf(plan.Malformed, pos, "%q is %s in one sequence of concat and %s in another; give one of them another name",
-					strings.Join(l.path, "/"), typeName(u.leaves[at].expr.Type()), typeName(l.expr.Type()))
+					strings.Join(l.path, "/"), u.leaves[at].expr.Type(), l.expr.Type())
 			}
-			u.leaves[at].expr = nullOf(t)
+			u.leaves[at].expr = plan.Null(t)
 		}
 	}
 	return u, nil
@@ -72,11 +72,11 @@ func commonType(a, b edm.Type) (edm.Type, bool) {
 			a.Scale = edm.VariableScale
 		}
 		return a, true
-	case sameType(a, b):
+	case a.Same(b):
 		return a, true
 	case !a.Kind.Numeric() || !b.Kind.Numeric():
 		return a, false
-	case rank(a.Kind) > 2 || rank(b.Kind) > 2:
+	case a.Kind.Rank() > 2 || b.Kind.Rank() > 2:
 		return edm.Of(edm.Double), true
 	case a.Kind == edm.Decimal || b.Kind == edm.Decimal:
 		return edm.Of(edm.Decimal), true
@@ -86,16 +86,15 @@ func commonType(a, b edm.Type) (edm.Type, bool) {
 
 // joinShapes puts the rows of shapes one behind the other. Each carries the number of its shape and its place there, so that
 // the order holds on any page.
-func (b *binding) joinShapes(parts []*shape, from *shape, pos int) (*shape, error) {
+func (b *Builder) joinShapes(parts []*Shape, from *Shape, pos int) (*Shape, error) {
 	u, err := unite(parts, pos)
 	if err != nil {
 		return nil, err
 	}
-	base := from.set()
+	base := from.Set()
 	t, at := typeOf(base.Type.Name, u.leaves)
-	r := b.newRange(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
-	out := &shape{query: b.query(r), scope: b.scope(r), dynamic: map[string]bool{}, base: from.base}
-	out.scope.shape = out
+	r := b.Range(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
+	out := b.shape(r, from)
 	for _, part := range parts {
 		out.copies += part.copies
 		out.depth = max(out.depth, part.depth+1)
@@ -109,37 +108,37 @@ func (b *binding) joinShapes(parts []*shape, from *shape, pos int) (*shape, erro
 	r.Derived = &plan.Derived{At: at}
 	whole := edm.Of(edm.Int64)
 	for i, part := range parts {
-		d := &deriver{b: b, of: r.Derived, part: &plan.Part{Query: part.query}, r: r}
+		d := &deriver{of: r.Derived, part: &plan.Part{Query: part.Query}, r: r}
 		r.Derived.Parts = append(r.Derived.Parts, d.part)
 		for n, l := range u.leaves {
-			e := plan.Expr(nullOf(l.expr.Type()))
+			e := plan.Expr(plan.Null(l.expr.Type()))
 			if n < len(u.of[i]) && u.of[i][n] != nil {
 				e = as(u.of[i][n], l.expr.Type())
 			}
 			d.column(e)
 			if l.dynamic {
-				out.dynamic[l.path[0]] = true
+				out.Dynamic[l.path[0]] = true
 			}
 		}
 		place := plan.Expr(number(0))
-		if len(part.order) > 0 {
-			place = &plan.Aggregate{Op: "row", T: whole, Over: &plan.Frame{Order: part.order}}
+		if len(part.Order) > 0 {
+			place = &plan.Aggregate{Op: "row", T: whole, Over: &plan.Frame{Order: part.Order}}
 		}
 		branch, row := d.column(number(int64(i))), d.column(place)
-		out.order = []plan.Order{{Expr: branch}, {Expr: row}}
+		out.Order = []plan.Order{{Expr: branch}, {Expr: row}}
 		b.hidden(out, part, parts, d, u, i)
 	}
 	return out, nil
 }
 
 // optionalOf gives a bit to every value that not all rows have.
-func (b *binding) optionalOf(out *shape, u united, parts []*shape, pos int) error {
-	out.optional = map[string]int{}
+func (b *Builder) optionalOf(out *Shape, u united, parts []*Shape, pos int) error {
+	out.Optional = map[string]int{}
 	for n, l := range u.leaves {
 		path := strings.Join(l.path, "/")
 		everywhere := true
 		for i, part := range parts {
-			_, sometimes := part.optional[path]
+			_, sometimes := part.Optional[path]
 			everywhere = everywhere && !sometimes && n < len(u.of[i]) && u.of[i][n] != nil
 		}
 		if everywhere {
@@ -153,40 +152,40 @@ func (b *binding) optionalOf(out *shape, u united, parts []*shape, pos int) erro
 		if bit > maxOptional {
 			return plan.Errorf(plan.TooLarge, pos, "more than %d properties are in some rows and not in others; this limit is fixed", maxOptional)
 		}
-		out.optional[path] = bit
+		out.Optional[path] = bit
 	}
 	return nil
 }
 
 // hidden adds the columns of a part that are no properties: which properties it has, how many groups there were, and
 // what the groups around need.
-func (b *binding) hidden(out, part *shape, parts []*shape, d *deriver, u united, i int) {
-	if len(out.optional) > 0 {
+func (b *Builder) hidden(out, part *Shape, parts []*Shape, d *deriver, u united, i int) {
+	if len(out.Optional) > 0 {
 		var bits int64
 		for n, l := range u.leaves {
 			path := strings.Join(l.path, "/")
-			bit, optional := out.optional[path]
-			if _, sometimes := part.optional[path]; optional && !sometimes && n < len(u.of[i]) && u.of[i][n] != nil {
+			bit, optional := out.Optional[path]
+			if _, sometimes := part.Optional[path]; optional && !sometimes && n < len(u.of[i]) && u.of[i][n] != nil {
 				bits |= 1 << bit
 			}
 		}
 		mask := plan.Expr(number(bits))
-		if part.mask != nil {
-			mask = &plan.Call{Name: "add", Args: []plan.Expr{part.mask, number(bits)}, T: edm.Of(edm.Int64)}
+		if part.Mask != nil {
+			mask = &plan.Call{Name: "add", Args: []plan.Expr{part.Mask, number(bits)}, T: edm.Of(edm.Int64)}
 		}
-		out.mask = d.column(mask)
+		out.Mask = d.column(mask)
 	}
-	if slices.ContainsFunc(parts, func(s *shape) bool { return s.groups != nil }) {
-		groups := part.groups
+	if slices.ContainsFunc(parts, func(s *Shape) bool { return s.Groups != nil }) {
+		groups := part.Groups
 		if groups == nil {
 			groups = number(0)
 		}
-		out.groups = d.column(groups)
+		out.Groups = d.column(groups)
 	}
-	if slices.ContainsFunc(parts, func(s *shape) bool { return s.keep != nil }) {
+	if slices.ContainsFunc(parts, func(s *Shape) bool { return s.keep != nil }) {
 		keep := part.keep
 		if keep == nil {
-			keep = boolean(true)
+			keep = plan.Bool(true)
 		}
 		out.keep = d.column(keep)
 	}
@@ -202,7 +201,7 @@ func as(e plan.Expr, t edm.Type) plan.Expr {
 		return e
 	}
 	if l, ok := e.(*plan.Literal); ok && l.Value.Null {
-		return nullOf(t)
+		return plan.Null(t)
 	}
 	return &plan.Call{Name: "cast", Args: []plan.Expr{e}, T: t}
 }

@@ -1,4 +1,4 @@
-package bind
+package transform
 
 import (
 	"maps"
@@ -47,7 +47,6 @@ func properties(list []leafOf, paths [][]string, index []int, at map[*edm.Proper
 
 // deriver makes a Derived of a shape, column by column.
 type deriver struct {
-	b       *binding
 	of      *plan.Derived
 	part    *plan.Part
 	r       *plan.Range
@@ -58,7 +57,7 @@ type deriver struct {
 // column adds a column.
 func (d *deriver) column(e plan.Expr) plan.Expr {
 	d.part.Values = append(d.part.Values, e)
-	for _, a := range plan.Aggregates(e) {
+	for _, a := range aggregates(e) {
 		if !slices.Contains(d.part.Aggregates, a) {
 			a.ID = len(d.part.Aggregates)
 			d.part.Aggregates = append(d.part.Aggregates, a)
@@ -68,8 +67,20 @@ func (d *deriver) column(e plan.Expr) plan.Expr {
 		d.of.Columns = append(d.of.Columns, plan.DerivedColumn{Name: "c" + strconv.Itoa(len(d.of.Columns)), T: e.Type()})
 	}
 	at := len(d.part.Values) - 1
-	d.b.holds(d.of, at, e)
 	return &plan.Cell{Range: d.r, Column: at, T: e.Type()}
+}
+
+// aggregates lists the aggregates in an expression.
+func aggregates(e plan.Expr) []*plan.Aggregate {
+	var out []*plan.Aggregate
+	plan.Walk(e, func(e plan.Expr) bool {
+		a, ok := e.(*plan.Aggregate)
+		if ok {
+			out = append(out, a)
+		}
+		return !ok
+	})
+	return out
 }
 
 // carry gives what an expression over the rows of before is called in those of the result.
@@ -92,12 +103,12 @@ func (d *deriver) carry(e plan.Expr) plan.Expr {
 }
 
 // extend puts a derived table around a shape, with values besides that are computed for all its rows: those of windows.
-func (b *binding) extend(s *shape, extra ...plan.Expr) (*shape, []plan.Expr) {
-	old := s.query.Range
-	r := b.newRange(old.Set)
-	d := &deriver{b: b, of: &plan.Derived{Whole: s.entity}, part: &plan.Part{Query: s.query}, r: r, rebased: s.entity, from: old}
+func (b *Builder) extend(s *Shape, extra ...plan.Expr) (*Shape, []plan.Expr) {
+	old := s.Query.Range
+	r := b.Range(old.Set)
+	d := &deriver{of: &plan.Derived{Whole: s.Entity}, part: &plan.Part{Query: s.Query}, r: r, rebased: s.Entity, from: old}
 	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
-	if !s.entity {
+	if !s.Entity {
 		d.of.At = map[*edm.Property]int{}
 		for at := range len(old.Derived.Columns) {
 			d.column(&plan.Cell{Range: old, Column: at, T: old.Derived.Columns[at].T})
@@ -106,14 +117,13 @@ func (b *binding) extend(s *shape, extra ...plan.Expr) (*shape, []plan.Expr) {
 	}
 	out := *s
 	out.depth++
-	out.query, out.scope = b.query(r), b.scope(r)
-	out.scope.shape = &out
-	out.order, out.keys = nil, nil
-	for _, name := range s.names {
-		out.computed[name] = d.carry(s.computed[name])
+	out.Query, out.Computed, out.These = b.query(r), map[string]plan.Expr{}, nil
+	out.Order, out.keys = nil, nil
+	for _, name := range s.Names {
+		out.Computed[name] = d.carry(s.Computed[name])
 	}
-	for _, o := range s.order {
-		out.order = append(out.order, plan.Order{Expr: d.carry(o.Expr), Desc: o.Desc})
+	for _, o := range s.Order {
+		out.Order = append(out.Order, plan.Order{Expr: d.carry(o.Expr), Desc: o.Desc})
 	}
 	for _, k := range s.keys {
 		key := d.carry(k.expr)
@@ -122,7 +132,7 @@ func (b *binding) extend(s *shape, extra ...plan.Expr) (*shape, []plan.Expr) {
 		}
 		out.keys = append(out.keys, groupKey{k.path, key})
 	}
-	out.keep, out.mask, out.groups = d.carry(s.keep), d.carry(s.mask), d.carry(s.groups)
+	out.keep, out.Mask, out.Groups = d.carry(s.keep), d.carry(s.Mask), d.carry(s.Groups)
 	cells := make([]plan.Expr, len(extra))
 	for i, e := range extra {
 		cells[i] = d.carry(e)

@@ -1,4 +1,4 @@
-package bind
+package transform
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 func counted() edm.Type { return edm.Type{Kind: edm.Decimal} }
 
 // aggregateItem binds an item of aggregate. once is the condition for a row to count, nil for none.
-func (b *binding) aggregateItem(s *shape, item *syntax.AggregateItem, once plan.Expr) (leafOf, error) {
+func (b *Builder) aggregateItem(s *Shape, item *syntax.AggregateItem, once plan.Expr) (leafOf, error) {
 	name := item.As
 	path, _ := item.Expr.(*syntax.Path)
 	if name == "" && item.With == "" && path != nil && len(path.Segments) == 1 && path.Segments[0].Name != "$count" {
@@ -25,15 +25,15 @@ func (b *binding) aggregateItem(s *shape, item *syntax.AggregateItem, once plan.
 	if t := s.base; item.As != "" && t.Nav(name) != nil {
 		return leafOf{}, plan.Errorf(plan.Malformed, item.AsPos, "the name %q is taken by a navigation property", name)
 	}
-	e, err := b.aggregateOf(s, item, and(s.keep, once), nil)
+	e, err := b.aggregateOf(s, item, plan.Join("and", s.keep, once), nil)
 	return leafOf{path: []string{name}, expr: e, dynamic: true}, err
 }
 
 // aggregateOf binds an aggregate expression without from: over the rows of a group, or of a window.
-func (b *binding) aggregateOf(s *shape, item *syntax.AggregateItem, when plan.Expr, w *plan.Frame) (plan.Expr, error) {
+func (b *Builder) aggregateOf(s *Shape, item *syntax.AggregateItem, when plan.Expr, w *plan.Frame) (plan.Expr, error) {
 	path, _ := item.Expr.(*syntax.Path)
 	if counts(path) {
-		if err := b.count(item.Pos); err != nil {
+		if err := b.Count(item.Pos); err != nil {
 			return nil, err
 		}
 		if item.With != "" {
@@ -52,11 +52,11 @@ func (b *binding) aggregateOf(s *shape, item *syntax.AggregateItem, when plan.Ex
 		}
 		method, pos = p.Aggregate, item.Pos
 	}
-	x, err := s.bind(item.Expr)
+	x, err := b.Bind(s, item.Expr)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.admit(x, item.Expr.Pos()); err != nil {
+	if err := b.Admit(x, item.Expr.Pos()); err != nil {
 		return nil, err
 	}
 	if x.Type().Kind == edm.Entity && method == "countdistinct" && w == nil {
@@ -67,7 +67,7 @@ func (b *binding) aggregateOf(s *shape, item *syntax.AggregateItem, when plan.Ex
 	case e == nil && !slices.Contains(edm.Aggregates(), method):
 		return nil, plan.Errorf(plan.Malformed, pos, "there is no method %q; there are sum, min, max, average and countdistinct", method)
 	case e == nil:
-		return nil, plan.Errorf(plan.Malformed, pos, "%s does not work on %s, which is %s", method, describe(item.Expr), typeName(x.Type()))
+		return nil, plan.Errorf(plan.Malformed, pos, "%s does not work on %s, which is %s", method, syntax.Describe(item.Expr), x.Type())
 	}
 	return e, nil
 }
@@ -96,7 +96,7 @@ func methodOf(method string, x, when plan.Expr, w *plan.Frame) plan.Expr {
 		return of("countdistinct", counted())
 	case edm.Unit:
 		all := &plan.Aggregate{Op: "count", When: when, T: counted(), Over: w}
-		one := and(equal(of("min", t), of("max", t)), equal(of("count", counted()), all))
+		one := plan.Join("and", plan.Equal(of("min", t), of("max", t)), plan.Equal(of("count", counted()), all))
 		return &plan.Call{Name: "case", Args: []plan.Expr{one, of("min", t)}, T: t}
 	}
 	return of(method, t)
@@ -104,7 +104,7 @@ func methodOf(method string, x, when plan.Expr, w *plan.Frame) plan.Expr {
 
 // once finds the items that aggregate what a to-one path leads to, which counts once in a group however many rows lead to
 // it, and gives for each the condition for a row to count. OData Data Aggregation 3.2.1.1
-func (b *binding) once(s *shape, items []syntax.AggregateItem) (*shape, []plan.Expr, error) {
+func (b *Builder) once(s *Shape, items []syntax.AggregateItem) (*Shape, []plan.Expr, error) {
 	out := make([]plan.Expr, len(items))
 	var extra []plan.Expr
 	var of []int
@@ -119,12 +119,11 @@ func (b *binding) once(s *shape, items []syntax.AggregateItem) (*shape, []plan.E
 		if len(target.Set.Type.Key) == 0 {
 			return nil, nil, plan.Errorf(plan.NotImplemented, items[i].Pos, "%q has no key, so what leads to it cannot be told apart", target.Set.Name)
 		}
-		first := &plan.Ref{Range: target}
-		w := &plan.Frame{Partition: s.partition(), Order: s.order}
+		w := &plan.Frame{Partition: s.partition(), Order: s.Order}
 		for k := range target.Set.Type.Key {
-			w.Partition = append(w.Partition, keyRef(first, k))
+			w.Partition = append(w.Partition, target.KeyRef(k))
 		}
-		extra = append(extra, &plan.Aggregate{Op: "row", T: edm.Of(edm.Int64), Over: w}, keyRef(first, 0))
+		extra = append(extra, &plan.Aggregate{Op: "row", T: edm.Of(edm.Int64), Over: w}, target.KeyRef(0))
 		of = append(of, i)
 	}
 	if len(of) == 0 {
@@ -133,14 +132,14 @@ func (b *binding) once(s *shape, items []syntax.AggregateItem) (*shape, []plan.E
 	s, cells := b.extend(s, extra...)
 	for n, i := range of {
 		key := cells[2*n+1]
-		out[i] = and(equal(cells[2*n], number(1)), &plan.Call{Name: "ne", Args: []plan.Expr{key, nullOf(key.Type())}, T: edm.Of(edm.Boolean)})
+		out[i] = plan.Join("and", plan.Equal(cells[2*n], number(1)), &plan.Call{Name: "ne", Args: []plan.Expr{key, plan.Null(key.Type())}, T: edm.Of(edm.Boolean)})
 	}
 	return s, out, nil
 }
 
 // reached is the range that an item's path leads to by navigation, where it matters how often that happens; nil where it
 // does not.
-func (b *binding) reached(s *shape, item *syntax.AggregateItem) (*plan.Range, error) {
+func (b *Builder) reached(s *Shape, item *syntax.AggregateItem) (*plan.Range, error) {
 	path, ok := item.Expr.(*syntax.Path)
 	if !ok || path.Root != "" || len(path.Segments) < 2 && (item.With != "countdistinct" || item.From != nil) {
 		return nil, nil
@@ -153,20 +152,20 @@ func (b *binding) reached(s *shape, item *syntax.AggregateItem) (*plan.Range, er
 	if count {
 		short.Segments = path.Segments[:len(path.Segments)-1]
 	}
-	if nav := s.set().Type.Nav(short.Segments[0].Name); nav != nil && nav.Collection {
+	if nav := s.Set().Type.Nav(short.Segments[0].Name); nav != nil && nav.Collection {
 		return nil, plan.Errorf(plan.NotImplemented, item.Pos, "aggregating over the collection %q is not supported; start from %q", nav.Name, nav.Target.Name)
 	}
 	if count && len(short.Segments) == 0 {
 		return nil, nil
 	}
-	x, err := s.bind(&short)
+	x, err := b.Bind(s, &short)
 	if err != nil {
 		return nil, err
 	}
 	ref, ok := x.(*plan.Ref)
-	if !ok || ref.Range == s.query.Range || item.With == "countdistinct" && ref.T.Kind != edm.Entity {
+	if !ok || ref.Range == s.Query.Range || item.With == "countdistinct" && ref.T.Kind != edm.Entity {
 		if count {
-			return nil, plan.Errorf(plan.Malformed, item.Pos, "%s is no entity to count", describe(&short))
+			return nil, plan.Errorf(plan.Malformed, item.Pos, "%s is no entity to count", syntax.Describe(&short))
 		}
 		return nil, nil
 	}
@@ -175,7 +174,7 @@ func (b *binding) reached(s *shape, item *syntax.AggregateItem) (*plan.Range, er
 
 // aggregatedFrom binds items with from: the rows are grouped by its paths as well, and what that gives is aggregated once
 // more. OData Data Aggregation 3.2.1.5
-func (b *binding) aggregatedFrom(s *shape, around int, items []syntax.AggregateItem) (*shape, error) {
+func (b *Builder) aggregatedFrom(s *Shape, around int, items []syntax.AggregateItem) (*Shape, error) {
 	last := items[0].From[len(items[0].From)-1]
 	inner, outer := slices.Clone(items), slices.Clone(items)
 	for i, item := range items {
@@ -215,7 +214,7 @@ func (b *binding) aggregatedFrom(s *shape, around int, items []syntax.AggregateI
 }
 
 // customMethod is the method of the custom aggregate that an item names.
-func (b *binding) customMethod(s *shape, item *syntax.AggregateItem) (string, error) {
+func (b *Builder) customMethod(s *Shape, item *syntax.AggregateItem) (string, error) {
 	path, ok := item.Expr.(*syntax.Path)
 	if ok && len(path.Segments) == 1 && item.With == "" {
 		if p := s.base.Property(path.Segments[0].Name); p != nil && p.Aggregate != "" {
@@ -229,9 +228,9 @@ func samePath(a, b *syntax.Path) bool {
 	return slices.EqualFunc(a.Segments, b.Segments, func(x, y syntax.Segment) bool { return x.Name == y.Name })
 }
 
-// withThese computes what expressions take from all rows by $these, so that they can be bound afterwards. OData Data
+// These computes what expressions take from all rows by $these, so that they can be bound afterwards. OData Data
 // Aggregation 3.6
-func (b *binding) withThese(s *shape, exprs ...syntax.Expr) (*shape, error) {
+func (b *Builder) These(s *Shape, exprs ...syntax.Expr) (*Shape, error) {
 	var found []*syntax.These
 	for _, e := range exprs {
 		syntax.Walk(e, func(e syntax.Expr) {
@@ -265,9 +264,9 @@ func (b *binding) withThese(s *shape, exprs ...syntax.Expr) (*shape, error) {
 		extra = append(extra, e)
 	}
 	s, cells := b.extend(s, extra...)
-	s.these = map[*syntax.These]plan.Expr{}
+	s.These = map[*syntax.These]plan.Expr{}
 	for i, t := range found {
-		s.these[t] = cells[i]
+		s.These[t] = cells[i]
 	}
 	return s, nil
 }

@@ -1,4 +1,4 @@
-package bind
+package transform
 
 import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -16,17 +16,17 @@ const (
 // writing adds up the parts of a statement. A derived table that stands in several places counts in each, and is looked at
 // once.
 type writing struct {
-	*binding
+	*Builder
 	of   map[*plan.Derived]int64
 	wide bool
 }
 
-// bounded refuses a node whose statement would have too many parts.
-func (b *binding) bounded(n *plan.Node, pos int) error {
-	w := &writing{binding: b, of: map[*plan.Derived]int64{}}
+// Bounded refuses a node whose statement would have too many parts.
+func (b *Builder) Bounded(n *plan.Node, pos int) error {
+	w := &writing{Builder: b, of: map[*plan.Derived]int64{}}
 	parts := w.query(n.Query)
 	for _, c := range n.Columns {
-		parts = saturate(parts, w.expr(c.Expr))
+		parts = add(parts, w.expr(c.Expr))
 	}
 	switch {
 	case w.wide || len(n.Columns) > maxColumns:
@@ -41,19 +41,19 @@ func (w *writing) query(q *plan.Query) int64 {
 	if q == nil {
 		return 0
 	}
-	n := saturate(w.source(q.Range), w.query(q.From))
-	n = saturate(n, w.expr(q.Range.Policy))
+	n := add(w.source(q.Range), w.query(q.From))
+	n = add(n, w.expr(q.Range.Policy))
 	for _, j := range q.Joins {
-		n = saturate(n, 1+w.expr(j.Policy))
+		n = add(n, 1+w.expr(j.Policy))
 	}
-	n = saturate(n, saturate(w.expr(q.Key), w.expr(q.Filter)))
+	n = add(n, add(w.expr(q.Key), w.expr(q.Filter)))
 	for _, c := range q.Computed {
-		n = saturate(n, w.expr(c.Expr))
+		n = add(n, w.expr(c.Expr))
 	}
 	for _, o := range q.Order {
-		n = saturate(n, w.expr(o.Expr))
+		n = add(n, w.expr(o.Expr))
 	}
-	return saturate(n, words(q.Search)*textsOf(q.Range.Set.Type))
+	return add(n, words(q.Search)*textsOf(q.Range.Set.Type))
 }
 
 // source counts what a range goes over.
@@ -68,12 +68,12 @@ func (w *writing) source(r *plan.Range) int64 {
 	w.wide = w.wide || len(d.Columns) > maxColumns
 	n := int64(0)
 	for _, p := range d.Parts {
-		n = saturate(n, w.query(p.Query))
+		n = add(n, w.query(p.Query))
 		for _, e := range p.Keys {
-			n = saturate(n, w.expr(e))
+			n = add(n, w.expr(e))
 		}
 		for _, e := range p.Values {
-			n = saturate(n, w.expr(e))
+			n = add(n, w.expr(e))
 		}
 	}
 	w.of[d] = n
@@ -84,8 +84,11 @@ func (w *writing) expr(e plan.Expr) int64 {
 	if e == nil {
 		return 0
 	}
-	return w.costOf(e).steps
+	return w.Steps(e)
 }
+
+// add stays far from the end of int64: beyond maxWritten it does not matter by how much.
+func add(x, y int64) int64 { return min(x, maxWritten+1) + min(y, maxWritten+1) }
 
 // words are those of a search.
 func words(s *plan.Search) int64 {

@@ -1,4 +1,4 @@
-package bind
+package transform
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 )
 
 // groupBy binds groupby: one grouping, or several where there is a rollup. OData Data Aggregation 3.2.3
-func (b *binding) groupBy(s *shape, step *syntax.Step) (*shape, error) {
+func (b *Builder) groupBy(s *Shape, step *syntax.Step) (*Shape, error) {
 	n := howMany(step.Groups)
 	if n == 1 {
 		return b.grouped(s, step, groupings(step.Groups)[0])
@@ -18,10 +18,10 @@ func (b *binding) groupBy(s *shape, step *syntax.Step) (*shape, error) {
 	if n*s.copies > maxCopies {
 		return nil, tooManyCopies(step.Pos)
 	}
-	if b.applySteps += n - 1; b.applySteps > b.Limits.ApplySteps {
-		return nil, plan.Exceeded(step.Pos, "apply_steps", int64(b.Limits.ApplySteps), "$apply has more transformations, each grouping of a rollup counted")
+	if b.steps += n - 1; b.steps > b.limit {
+		return nil, plan.Exceeded(step.Pos, "apply_steps", int64(b.limit), "$apply has more transformations, each grouping of a rollup counted")
 	}
-	var parts []*shape
+	var parts []*Shape
 	for _, list := range groupings(step.Groups) {
 		part, err := b.grouped(b.fork(s), step, list)
 		if err != nil {
@@ -68,7 +68,7 @@ func groupings(items []syntax.GroupItem) [][]*syntax.Path {
 }
 
 // grouped binds groupby over paths.
-func (b *binding) grouped(s *shape, step *syntax.Step, paths []*syntax.Path) (*shape, error) {
+func (b *Builder) grouped(s *Shape, step *syntax.Step, paths []*syntax.Path) (*Shape, error) {
 	keys, err := b.groupKeys(s, paths)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func (b *binding) grouped(s *shape, step *syntax.Step, paths []*syntax.Path) (*s
 	}
 	steps := step.Sequences[0]
 	if len(steps) == 1 && steps[0].Name == "aggregate" {
-		if b.applySteps++; b.applySteps > b.Limits.ApplySteps {
-			return nil, plan.Exceeded(steps[0].Pos, "apply_steps", int64(b.Limits.ApplySteps), "$apply has more transformations, those inside of others included")
+		if b.steps++; b.steps > b.limit {
+			return nil, plan.Exceeded(steps[0].Pos, "apply_steps", int64(b.limit), "$apply has more transformations, those inside of others included")
 		}
 		return b.aggregated(s, keys, steps[0].Aggregates)
 	}
@@ -99,7 +99,7 @@ func (b *binding) grouped(s *shape, step *syntax.Step, paths []*syntax.Path) (*s
 }
 
 // settleUnlessGroups does nothing where rows that are left out may still make a group.
-func (s *shape) settleUnlessGroups() {
+func (s *Shape) settleUnlessGroups() {
 	if !s.inGroups() {
 		s.settle()
 	}
@@ -116,10 +116,10 @@ func addKeys(list, more []groupKey) []groupKey {
 }
 
 // groupKeys binds the paths of groupby. A complex property stands for all that is in it.
-func (b *binding) groupKeys(s *shape, paths []*syntax.Path) ([]groupKey, error) {
+func (b *Builder) groupKeys(s *Shape, paths []*syntax.Path) ([]groupKey, error) {
 	var out []groupKey
 	for _, p := range paths {
-		e, err := s.bind(p)
+		e, err := b.Bind(s, p)
 		if err != nil {
 			return nil, err
 		}
@@ -133,13 +133,13 @@ func (b *binding) groupKeys(s *shape, paths []*syntax.Path) ([]groupKey, error) 
 		case t.Kind == edm.Complex:
 			ref, ok := e.(*plan.Ref)
 			if !ok {
-				return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", describe(p))
+				return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", syntax.Describe(p))
 			}
 			out = addKeys(out, complexKeys(ref.Range, ref.Path, names))
 		case t.Kind == edm.Entity:
-			return nil, plan.Errorf(plan.NotImplemented, p.At, "grouping by the navigation property %s is not supported; name properties behind it, such as its key", describe(p))
+			return nil, plan.Errorf(plan.NotImplemented, p.At, "grouping by the navigation property %s is not supported; name properties behind it, such as its key", syntax.Describe(p))
 		case t.Kind == edm.Stream || t.Collection || len(names) == 0:
-			return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", describe(p))
+			return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", syntax.Describe(p))
 		default:
 			out = addKeys(out, []groupKey{{names, e}})
 		}
@@ -154,14 +154,17 @@ func complexKeys(r *plan.Range, path []*edm.Property, names []string) []groupKey
 		if p.Type.Kind == edm.Complex {
 			out = append(out, complexKeys(r, below, name)...)
 		} else {
-			out = append(out, groupKey{name, leaf(r, below)})
+			out = append(out, groupKey{name, r.Leaf(below)})
 		}
 	}
 	return out
 }
 
+// costly is how many steps a condition takes that is worth a column of its own.
+const costly = 16
+
 // aggregated makes one row of each group: that of the keys around, and of these besides. OData Data Aggregation 3.2.1
-func (b *binding) aggregated(s *shape, keys []groupKey, items []syntax.AggregateItem) (*shape, error) {
+func (b *Builder) aggregated(s *Shape, keys []groupKey, items []syntax.AggregateItem) (*Shape, error) {
 	around := len(s.keys)
 	s.keys = addKeys(s.keys, keys)
 	if len(keys) > 0 && around > 0 { // groups inside of groups are those of rows that are there
@@ -169,13 +172,13 @@ func (b *binding) aggregated(s *shape, keys []groupKey, items []syntax.Aggregate
 			s.settle()
 		}
 	}
-	if slices.ContainsFunc(s.keys, func(k groupKey) bool { return !plain(k.expr) }) {
+	if slices.ContainsFunc(s.keys, func(k groupKey) bool { return !isColumn(k.expr) }) {
 		s, _ = b.extend(s, keyExprs(s.keys)...)
 	}
 	if len(items) > 0 && items[0].From != nil {
 		return b.aggregatedFrom(s, around, items)
 	}
-	if len(items) > 1 && s.keep != nil && b.costOf(s.keep).steps > cheap {
+	if len(items) > 1 && s.keep != nil && b.Steps(s.keep) > costly {
 		s, _ = b.extend(s) // which makes a column of keep: each item needs it
 	}
 	s, once, err := b.once(s, items)
@@ -184,7 +187,7 @@ func (b *binding) aggregated(s *shape, keys []groupKey, items []syntax.Aggregate
 	}
 	leaves := make([]leafOf, 0, len(s.keys)+len(items))
 	for _, k := range s.keys {
-		leaves = append(leaves, leafOf{k.path, k.expr, s.dynamic[k.path[0]] || slices.Contains(s.names, k.path[0])})
+		leaves = append(leaves, leafOf{k.path, k.expr, s.Dynamic[k.path[0]] || slices.Contains(s.Names, k.path[0])})
 	}
 	for i := range items {
 		x, err := b.aggregateItem(s, &items[i], once[i])
@@ -199,7 +202,8 @@ func (b *binding) aggregated(s *shape, keys []groupKey, items []syntax.Aggregate
 	return b.group(s, leaves, around), nil
 }
 
-func plain(e plan.Expr) bool {
+// isColumn tells whether an expression is a value that a row has, and not one that is computed.
+func isColumn(e plan.Expr) bool {
 	switch e.(type) {
 	case *plan.Ref, *plan.Cell:
 		return true
@@ -229,37 +233,37 @@ func taken(leaves []leafOf, path []string, item *syntax.AggregateItem) error {
 }
 
 // group makes the rows of a grouping: leaves are their values, the keys first.
-func (b *binding) group(s *shape, leaves []leafOf, around int) *shape {
-	t, at := typeOf(s.set().Type.Name, leaves)
-	base := s.set()
-	r := b.newRange(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
-	d := &deriver{b: b, of: &plan.Derived{At: at}, part: &plan.Part{Query: s.query, Grouped: true}, r: r}
+func (b *Builder) group(s *Shape, leaves []leafOf, around int) *Shape {
+	t, at := typeOf(s.Set().Type.Name, leaves)
+	base := s.Set()
+	r := b.Range(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
+	d := &deriver{of: &plan.Derived{At: at}, part: &plan.Part{Query: s.Query, Grouped: true}, r: r}
 	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
 	d.part.Keys = keyExprs(s.keys)
-	out := &shape{query: b.query(r), scope: b.scope(r), dynamic: map[string]bool{}, copies: s.copies, depth: s.depth + 1, base: s.base}
-	out.scope.shape = out
+	out := b.shape(r, s)
+	out.copies, out.depth = s.copies, s.depth+1
 	for i, l := range leaves {
 		cell := d.column(l.expr)
 		if l.dynamic {
-			out.dynamic[l.path[0]] = true
+			out.Dynamic[l.path[0]] = true
 		}
 		if i < len(s.keys) {
-			out.order = append(out.order, plan.Order{Expr: cell})
+			out.Order = append(out.Order, plan.Order{Expr: cell})
 		}
 		if i < around {
 			out.keys = append(out.keys, groupKey{l.path, cell})
 		}
 	}
-	out.groups = b.countGroups(d, s)
+	out.Groups = b.countGroups(d, s)
 	return out
 }
 
 // countGroups adds the column that tells how many groups were made: here, or on the way to here where those were more.
-func (b *binding) countGroups(d *deriver, s *shape) plan.Expr {
+func (b *Builder) countGroups(d *deriver, s *Shape) plan.Expr {
 	whole := edm.Of(edm.Int64)
 	var before plan.Expr
-	if s.groups != nil {
-		before = &plan.Aggregate{Op: "max", Arg: s.groups, T: whole}
+	if s.Groups != nil {
+		before = &plan.Aggregate{Op: "max", Arg: s.Groups, T: whole}
 	}
 	switch {
 	case len(s.keys) == 0 && before == nil:
@@ -270,7 +274,7 @@ func (b *binding) countGroups(d *deriver, s *shape) plan.Expr {
 	here := plan.Expr(&plan.Aggregate{Op: "count", T: whole, Over: &plan.Frame{}})
 	if before != nil {
 		here = &plan.Call{Name: "case", T: whole, Args: []plan.Expr{
-			&plan.Call{Name: "gt", Args: []plan.Expr{before, here}, T: edm.Of(edm.Boolean)}, before, boolean(true), here,
+			&plan.Call{Name: "gt", Args: []plan.Expr{before, here}, T: edm.Of(edm.Boolean)}, before, plan.Bool(true), here,
 		}}
 	}
 	return d.column(here)
