@@ -13,6 +13,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 	"golang.org/x/net/websocket"
 )
 
@@ -356,6 +357,17 @@ func TestBootstrap(t *testing.T) {
 	if want := `{"infra":{"auth":{"login":"/login","logout":"/logout"}},"modules":[{"name":"auth","version":"2.0.0","core":"2","url":"/ui/auth/"}]}`; strings.TrimSpace(a.body) != want {
 		t.Errorf("modules %s", a.body)
 	}
+	s.browser(t).get("/ui/vestibule/Session.js").want(t, 404, "not_found")
+	helped := newSite(t, sqliteStore(t), func(o *host.Options) { o.UI.App, o.UI.UI5 = nil, ui.UI5() })
+	a = helped.browser(t).get("/ui/modules.json")
+	if want := `{"infra":{"auth":{"login":"/login","logout":"/logout"}},"modules":[{"name":"vestibule","version":"2.0.0","core":"2","url":"/ui/vestibule/"}]}`; strings.TrimSpace(a.body) != want {
+		t.Errorf("modules %s", a.body)
+	}
+	a = helped.browser(t).get("/ui/vestibule/Session.js")
+	if !strings.Contains(a.body, "sap.ui.define") || a.Header.Get("Etag") == "" {
+		t.Errorf("module: %d %v", a.StatusCode, a.Header)
+	}
+	helped.browser(t).get("/ui/vestibule/nothing.js").want(t, 404, "not_found")
 	a = s.browser(t).get("/ui/auth/assets/main-0a1b2c3d.js")
 	if got := a.Header.Get("Cache-Control"); !strings.Contains(got, "immutable") || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/javascript") {
 		t.Errorf("asset: %q, %q", got, a.Header.Get("Content-Type"))

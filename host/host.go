@@ -153,6 +153,12 @@ func (h *Host) openScreens() error {
 			return err
 		}
 	}
+	var helper *frontend.Helper
+	if h.o.UI.UI5 != nil {
+		if helper, err = frontend.OpenHelper(h.o.UI.UI5, CoreVersion()); err != nil {
+			return err
+		}
+	}
 	if dir := h.o.Server.PublicDir; dir != "" {
 		root, err := os.OpenRoot(dir)
 		if err != nil {
@@ -162,7 +168,7 @@ func (h *Host) openScreens() error {
 	}
 	h.screens = frontend.NewScreens(frontend.ScreensOptions{
 		SignIn: h.pipeline, Core: Version(), AppName: h.o.UI.AppName,
-		Languages: web.Languages(), Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules,
+		Languages: web.Languages(), Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules, Helper: helper,
 		Errors: standIn, NamesSession: h.namesSession, IsNavigation: web.IsNavigation,
 	})
 	h.screens.SetApp(app)

@@ -152,6 +152,9 @@ type UIOptions struct {
 	// Errors is the app whose error pages people see where App has none of its own:
 	// error.html and errors.json beside index.html. nil answers with JSON then.
 	Errors fs.FS
+	// UI5 is the library for UI5 applications, served under /ui/vestibule/, with a
+	// manifest.json at its root; nil serves none.
+	UI5 fs.FS
 	// Live serves App without caching, for a directory that is being edited.
 	Live bool
 	// Modules are further front-end modules, to be listed for a shell.

@@ -7,6 +7,9 @@
 // the page with the data of GET /auth/bootstrap, and may serve a directory of
 // the operator's own in its place; this package knows none of that.
 //
+// Beside it stands the library for UI5 applications, [UI5]: its modules are in
+// ui5/src, and what they are built to in ui5/dist.
+//
 // The TypeScript sources are in src, the words in i18n, the tools that build,
 // measure and compare in tools. Start reading at src/main.ts, then src/app.ts,
 // then the screens. docs/frontend.md is the contract with the host. The browser

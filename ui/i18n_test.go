@@ -154,10 +154,10 @@ func TestNoKeyMissingOrUnused(t *testing.T) {
 // noscript text.
 func usedKeys(t *testing.T) map[string]bool {
 	t.Helper()
-	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|orgSetup|onward|signOut|explorer)\.[A-Za-z_.]+)'`)
+	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|orgSetup|onward|signOut|explorer|ui5)\.[A-Za-z_.]+)'`)
 	short := regexp.MustCompile(`\b(?:text|choices)\('([A-Za-z]+)'(?:, \[([^\]]*)\])?`)
 	used := map[string]bool{}
-	for _, dir := range []string{"src", "tools"} {
+	for _, dir := range []string{"src", "tools", "ui5/src"} {
 		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -1,7 +1,6 @@
 package frontend
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"net/http"
 	"path"
 	"regexp"
-
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 // Prefix is where an app's files are served.
@@ -115,66 +112,9 @@ func (a *App) filled(page []byte, locale, key, appName string, data any) ([]byte
 // name has a hash, and compressed when the browser accepts it. It returns
 // [ErrNotFound], and writes nothing, for a file that the app lacks.
 func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) error {
-	if !fs.ValidPath(name) {
-		return ErrNotFound
-	}
-	file, coding := a.variant(r.Header["Accept-Encoding"], name)
-	data, err := fs.ReadFile(a.files, file)
-	if err != nil {
-		return ErrNotFound
-	}
-	info, err := fs.Stat(a.files, file)
-	if err != nil {
-		return ErrNotFound
-	}
-	h := w.Header()
-	h.Set("Vary", "Accept-Encoding")
-	if coding != "" {
-		h.Set("Content-Encoding", coding)
-	}
-	h.Set("Cache-Control", "no-cache")
+	kept := "no-cache"
 	if !a.live && a.hashed.MatchString(path.Base(name)) {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		kept = "public, max-age=31536000, immutable"
 	}
-	if kind := contentType(name); kind != "" {
-		h.Set("Content-Type", kind)
-	}
-	http.ServeContent(w, r, name, info.ModTime(), bytes.NewReader(data))
-	return nil
-}
-
-// variant returns the smallest form of a file that exists and that the browser
-// accepts, and its coding.
-func (a *App) variant(accepted []string, name string) (file, coding string) {
-	for _, v := range []struct{ coding, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
-		if !header.AcceptsCoding(accepted, v.coding) {
-			continue
-		}
-		if _, err := fs.Stat(a.files, name+v.suffix); err == nil {
-			return name + v.suffix, v.coding
-		}
-	}
-	return name, ""
-}
-
-// contentType knows the types of a front-end app; mime's table differs from one
-// machine to the next.
-func contentType(name string) string {
-	switch path.Ext(name) {
-	case ".js", ".mjs":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".json":
-		return "application/json; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	case ".properties":
-		return "text/plain; charset=utf-8"
-	case ".woff2":
-		return "font/woff2"
-	case ".html":
-		return "text/html; charset=utf-8"
-	}
-	return ""
+	return compiled{a.files}.serve(w, r, name, kept)
 }

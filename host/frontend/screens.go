@@ -26,6 +26,8 @@ type ScreensOptions struct {
 	Public fs.FS
 	// Modules are further front-end modules to be listed for a shell.
 	Modules []Module
+	// Helper is the library for UI5 applications; nil for none.
+	Helper *Helper
 	// Errors is the app whose error pages are shown where the app has none of its
 	// own; nil shows none then.
 	Errors *App
@@ -132,6 +134,17 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// HelperFiles serves the files of the UI5 helper.
+func (s *Screens) HelperFiles(w http.ResponseWriter, r *http.Request) {
+	err := ErrNotFound
+	if s.o.Helper != nil {
+		err = s.o.Helper.serve(w, r)
+	}
+	if err != nil {
+		s.notFound(w, r, err)
+	}
+}
+
 func (s *Screens) notFound(w http.ResponseWriter, r *http.Request, cause error) {
 	s.o.SignIn.Fail(w, r, &fault.Fault{Code: fault.NotFound, Cause: cause})
 }
@@ -142,6 +155,9 @@ func (s *Screens) ModuleList(w http.ResponseWriter, _ *http.Request) {
 	list := []Module{}
 	if app := s.app.Load(); app != nil {
 		list = append(list, app.Module())
+	}
+	if s.o.Helper != nil {
+		list = append(list, s.o.Helper.Module())
 	}
 	fault.WriteJSON(w, http.StatusOK, map[string]any{
 		"modules": append(list, s.o.Modules...),

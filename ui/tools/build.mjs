@@ -27,9 +27,7 @@ export async function buildInto(dist) {
     const name = 'assets/' + file.path.slice(file.path.lastIndexOf('/') + 1);
     names[name.replace(/-[^-]+\./, '.')] = name;
     if (/\/main-[^/]+\.css$/.test(name)) style = file.text;
-    write(dist, name, file.contents);
-    write(dist, name + '.br', brotli.compress(file.contents, { quality: 11 }));
-    write(dist, name + '.gz', gzip(file.contents, { level: 9 }));
+    writeCompressed(dist, name, file.contents);
   }
   write(dist, 'index.html', page(names['assets/main.js'], names['assets/main.css']));
   write(dist, 'explorer.html', page(names['assets/explorer.js'], names['assets/explorer.css'], 'explorer.title', 'explorer.noScript'));
@@ -41,7 +39,13 @@ export async function buildInto(dist) {
   for (const file of bundleFiles) cpSync(join(root, 'i18n', file), join(dist, 'i18n', file));
 }
 
-function write(dist, name, contents) {
+export function writeCompressed(dist, name, contents) {
+  write(dist, name, contents);
+  write(dist, name + '.br', brotli.compress(contents, { quality: 11 }));
+  write(dist, name + '.gz', gzip(contents, { level: 9 }));
+}
+
+export function write(dist, name, contents) {
   const path = join(dist, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, contents);

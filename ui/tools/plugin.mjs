@@ -52,8 +52,12 @@ const forErrorPages = (key) => key.startsWith('error.');
 const everybodys = ['common.dir', 'common.loading', 'common.unreachable', 'common.busy', 'common.reference'];
 const forExplorer = (key) => key.startsWith('explorer.');
 
+/** Those that the library for UI5 applications says. */
+const forUI5 = (key) => key.startsWith('ui5.');
+
 /** The words of the app, or of the explorer. */
-const wordsFor = (suffix) => (key) => (suffix === '?explorer' ? forExplorer(key) || everybodys.includes(key) : !forErrorPages(key) && !forExplorer(key));
+const wordsFor = (suffix) => (key) =>
+  suffix === '?explorer' ? forExplorer(key) || everybodys.includes(key) : !forErrorPages(key) && !forExplorer(key) && !forUI5(key);
 
 const only = (texts, wanted) => Object.fromEntries(Object.entries(texts).filter(([key]) => wanted(key)));
 
@@ -62,6 +66,12 @@ export function errorWords() {
   const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload', 'login.title', 'explorer.title'];
   const needed = (texts) => Object.fromEntries(Object.entries(texts).filter(([key]) => forErrorPages(key) || shared.includes(key)));
   return Object.fromEntries(bundleFiles.slice(1).map((f) => [languageOf(f), needed(readBundle(f))]));
+}
+
+/** The words of the library for UI5 applications, by language; '' is the default. */
+export function ui5Words() {
+  const shared = ['common.reference', 'common.retryIn.one', 'common.retryIn.other'];
+  return Object.fromEntries(Object.entries(allBundles()).map(([lang, texts]) => [lang, only(texts, (key) => forUI5(key) || shared.includes(key))]));
 }
 
 const languageOf = (file) => /_(.+)\.properties$/.exec(file)[1];
