@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // DivisionDigits is how many fractional digits the quotient of two decimals keeps, on every database.
@@ -66,3 +68,32 @@ func DecimalKey(plain string) string {
 
 // keyBias makes four digits of every place that a number may have.
 const keyBias = 5000
+
+// PadDecimal adds zeros to the plain number that begins at dst[from], until it has scale digits behind the point. With
+// edm.VariableScale it takes needless ones away.
+func PadDecimal(dst []byte, from, scale int) []byte {
+	digits, point := 0, false
+	for _, b := range dst[from:] {
+		if point {
+			digits++
+		}
+		point = point || b == '.'
+	}
+	if scale == edm.VariableScale {
+		for point && digits > 0 && dst[len(dst)-1] == '0' {
+			dst = dst[:len(dst)-1]
+			digits--
+		}
+		if point && digits == 0 {
+			dst = dst[:len(dst)-1]
+		}
+		return dst
+	}
+	if !point && scale > 0 {
+		dst = append(dst, '.')
+	}
+	for ; digits < scale; digits++ {
+		dst = append(dst, '0')
+	}
+	return dst
+}

@@ -46,6 +46,17 @@ func TestWrittenAlike(t *testing.T) {
 				(35, 3, 1, 20, 3, 'x', NULL, NULL, NULL, 1e-7, 0, NULL)`},
 		"mysql as a host opens it": {"mysql", "&interpolateParams=true&parseTime=true", mysqlOdd},
 		"mysql":                    {"mysql", "", mysqlOdd},
+		"sqlite": {"sqlite", "", `CREATE TABLE odd (id INTEGER PRIMARY KEY, s SMALLINT, b BIGINT NOT NULL, n DECIMAL(12,2), free DECIMAL, whole DECIMAL(30,0), t TEXT,
+			v VARCHAR(40), g UUID, d DATE, at DATETIME, zoned TIMESTAMP, f DOUBLE, r FLOAT, yes BOOLEAN, clock TIME, raw BLOB, tiny INT);
+			INSERT INTO odd SELECT value, value, value * 1000000000, value * 0.01, value * 0.1, value, 'x' || value, 'y', printf('0A0B0C0D-0000-0000-0000-%012d', value), date('2024-01-01', value || ' days'),
+				datetime('2024-01-01', value || ' hours'), datetime('2024-01-01', value || ' seconds'), value * 0.1, value, value % 2, '10:00:00', x'00', value % 100
+				FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]');
+			INSERT INTO odd (id, s, b, n, free, whole, t, v, g, d, at, zoned, f, r, yes, clock, raw, tiny) VALUES
+				(31, 1.5, 0, -0.0, 'NaN', -0.0, 'a"b\c' || char(10, 8232, 252, 9), x'00ff', 'not "a" guid of the thirty-six bytes', 1705314600, 1705314600, '2024-01-15T10:30:00+01:00', 9e999, 9e999, 'true', 36000, 'text', 300),
+				(32, 'x', -1, -0.5, 100.500, 0, '', 12, x'0a0b0c0d000000000000000000000001', '0044-03-15 BC', '10000-01-01', '0001-01-01', -9e999, '1.5', 2, '25:00', '', -200),
+				(33, 40000, 1, 0, 1e-10, 1e20, NULL, 1.5, NULL, '9999-12-31', '9999-12-31 23:59:59.999999', '1999-12-31 23:59:59.000001', -0.0, 1e-30, NULL, '23:59:59.999', NULL, 127),
+				(34, -32768, 2, '12345678.9', 1e30, '5.0', printf('%300s', 'ü'), '', '0a0b0c0d000000000000000000000001', NULL, NULL, NULL, 1e21, 1e30, 'no', NULL, zeroblob(3), -128),
+				(35, NULL, 3, 1, 20, 3.5, cast(x'c3' AS TEXT), 'a' || char(0) || 'b', '', '2024-02-30', '2024-02-30 00:00:00', 'x', 1e-7, 0, 0, '10:00', zeroblob(0), NULL)`},
 	}
 	for name, c := range scripts {
 		t.Run(name, func(t *testing.T) {
@@ -65,6 +76,7 @@ func TestWrittenAlike(t *testing.T) {
 			for _, target := range []string{
 				"Odd", "Odd?$top=3", "Odd?$top=0", "Odd?$skip=28", "Odd?$skip=30&$count=true", "Odd?$skip=35", "Odd?$skip=40", "Odd?$orderby=id desc", "Odd?$filter=id gt 99",
 				"Odd?$select=id,s,b,n,t,v,at,f,yes", "Odd?$select=id,n,free,whole", "Odd?$select=id,t,v,g,d,at,zoned,f", "Odd?$select=id,tiny", "Odd?$select=id,f", "Odd?$select=id,d", "Odd?$select=id,zoned,yes", "Odd?$select=id,at", "Odd?$select=id,g", "Odd?$select=id,n", "Odd?$select=id,free", "Odd?$select=id,r,clock,raw",
+				"Odd?$select=id,s", "Odd?$select=id,whole", "Odd?$select=id,t", "Odd?$select=id,v", "Odd?$select=id,r", "Odd?$select=id,yes", "Odd?$select=id,zoned", "Odd?$select=id,clock",
 				"Odd?$select=id,n&$skip=30", "Odd?$select=t", "Odd?$select=id,x&$compute=b add 1 as x", "Odd?$select=id,d&$filter=id lt 31", "Odd?$format=csv&$select=id,t", "Odd(7)",
 				"Odd?$select=id,b,n&$format=application/json;IEEE754Compatible=true", "Odd?$select=id,t&$format=application/json;odata.metadata=full",
 				"Odd?$select=id,t&$format=application/json;odata.metadata=none",

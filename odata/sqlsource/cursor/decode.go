@@ -165,7 +165,7 @@ func (d *decoder) read(v *plan.Value, c *engine.Cell, t *edm.Type) bool {
 		from := len(d.arena)
 		d.arena = append(d.arena, r.Text...)
 		if t.Kind == edm.Decimal {
-			d.pad(from, t.Scale)
+			d.arena = scalar.PadDecimal(d.arena, from, t.Scale)
 		}
 		v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
 	}
@@ -260,36 +260,9 @@ func (d *decoder) decimal(v *plan.Value, c *engine.Cell, scale int) bool {
 		}
 		d.arena = append(d.arena, text...)
 	}
-	d.pad(from, scale)
+	d.arena = scalar.PadDecimal(d.arena, from, scale)
 	v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
 	return true
-}
-
-// pad adds zeros until there are scale digits behind the point; with a variable scale it takes needless ones away.
-func (d *decoder) pad(from, scale int) {
-	digits, point := 0, false
-	for _, b := range d.arena[from:] {
-		if point {
-			digits++
-		}
-		point = point || b == '.'
-	}
-	if scale == edm.VariableScale {
-		for point && digits > 0 && d.arena[len(d.arena)-1] == '0' {
-			d.arena = d.arena[:len(d.arena)-1]
-			digits--
-		}
-		if point && digits == 0 {
-			d.arena = d.arena[:len(d.arena)-1]
-		}
-		return
-	}
-	if !point && scale > 0 {
-		d.arena = append(d.arena, '.')
-	}
-	for ; digits < scale; digits++ {
-		d.arena = append(d.arena, '0')
-	}
 }
 
 // withoutZeros takes the zeros off the front of a plain number, which MariaDB puts there for ZEROFILL: JSON has no such

@@ -147,15 +147,18 @@ func (w *written) time(dst, raw []byte) (out []byte, plain bool) {
 	return append(dst, '"'), plain
 }
 
-// appendGUID writes the text of a GUID in lower case.
+// appendGUID writes the text of a GUID in lower case; false where it is none, which a column of texts may hold.
 func appendGUID(dst, text []byte) ([]byte, bool) {
 	if len(text) != 36 {
 		return dst, false
 	}
 	dst = append(dst, '"')
 	for _, b := range text {
-		if b >= 'A' && b <= 'Z' {
+		if b >= 'A' && b <= 'F' {
 			b += 'a' - 'A'
+		}
+		if b != '-' && (b < '0' || b > '9') && (b < 'a' || b > 'f') {
+			return dst, false
 		}
 		dst = append(dst, b)
 	}

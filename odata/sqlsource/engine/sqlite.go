@@ -419,6 +419,8 @@ type sqliteCursor struct {
 	query     string
 	transient bool
 	arena     []byte
+	// written is how columns are written as JSON; see WritesJSON.
+	written []written
 }
 
 func (c *sqliteCursor) Next() (bool, error) {

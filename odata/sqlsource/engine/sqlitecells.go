@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"math"
 	"reflect"
+	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -19,40 +21,91 @@ func handleOf(stmt *sqlite.Stmt) uintptr {
 	return uintptr(field.Uint())
 }
 
-// values reads the current row by the C interface; the connection is in use by nobody else.
-func (c *sqliteCursor) values(cells []Cell) {
-	arena, tls := c.arena[:0], c.conn.tls
-	for i := range cells {
-		cell := &cells[i]
-		value := sqlite3.Xsqlite3_column_value(tls, c.handle, int32(i)) //nolint:gosec // there are some columns
-		*cell = Cell{}
-		switch sqlite3.Xsqlite3_value_type(tls, value) {
-		case sqlite3.SQLITE_INTEGER:
-			cell.Kind, cell.Int = Int, sqlite3.Xsqlite3_value_int64(tls, value)
-		case sqlite3.SQLITE_FLOAT:
-			cell.Kind, cell.Float = Float, sqlite3.Xsqlite3_value_double(tls, value)
-		case sqlite3.SQLITE_TEXT:
-			cell.Kind = Text
-			cell.Bytes, arena = bytesOf(tls, value, arena)
-		case sqlite3.SQLITE_BLOB:
-			cell.Kind = Blob
-			cell.Bytes, arena = bytesOf(tls, value, arena)
-		}
+// mem is a value as SQLite has it in memory.
+type mem = sqlite3.Tsqlite3_value
+
+// storage is what of mem.Fflags tells the storage class. A value may have two of them, such as a number and its text.
+const storage = sqlite3.MEM_Null | sqlite3.MEM_Str | sqlite3.MEM_Int | sqlite3.MEM_Real | sqlite3.MEM_Blob | sqlite3.MEM_IntReal | sqlite3.MEM_Zero
+
+// current are the values of the current row, which SQLite has one behind another; none where there is no row. They live
+// until the cursor moves.
+func (c *sqliteCursor) current() []mem {
+	n := int(sqlite3.Xsqlite3_data_count(c.conn.tls, c.handle))
+	if n == 0 {
+		return nil
 	}
-	c.arena = arena
+	row := libc.GoBytes(sqlite3.Xsqlite3_column_value(c.conn.tls, c.handle, 0), n*int(unsafe.Sizeof(mem{})))
+	return unsafe.Slice((*mem)(unsafe.Pointer(unsafe.SliceData(row))), n)
 }
 
-// bytesOf appends a text or a blob to an arena, a new one where there is no room: the texts of the row stay where they are.
-func bytesOf(tls *libc.TLS, value uintptr, arena []byte) (text, grown []byte) {
-	at := sqlite3.Xsqlite3_value_blob(tls, value)
+// integer is the number of a value of the class MEM_Int, which shares its memory with that of MEM_Real.
+func integer(v *mem) int64 { return int64(math.Float64bits(v.Fu.Fr)) } //nolint:gosec // the same bits
+
+// stored are the bytes of a value of the class MEM_Str or MEM_Blob, where SQLite has them.
+func stored(v *mem) []byte {
+	if v.Fn == 0 {
+		return []byte{}
+	}
+	return libc.GoBytes(v.Fz, int(v.Fn))
+}
+
+// values reads the current row; the connection is in use by nobody else.
+func (c *sqliteCursor) values(cells []Cell) {
+	c.arena = c.arena[:0]
+	row := c.current()
+	for i := range cells {
+		cell := &cells[i]
+		*cell = Cell{}
+		if i >= len(row) {
+			continue
+		}
+		switch v := &row[i]; v.Fflags & storage {
+		case sqlite3.MEM_Null:
+		case sqlite3.MEM_Int:
+			cell.Kind, cell.Int = Int, integer(v)
+		case sqlite3.MEM_Real:
+			cell.Kind, cell.Float = Float, v.Fu.Fr
+		case sqlite3.MEM_Str:
+			cell.Kind, cell.Bytes = Text, c.copied(stored(v))
+		case sqlite3.MEM_Blob:
+			cell.Kind, cell.Bytes = Blob, c.copied(stored(v))
+		default:
+			c.value(cell, i)
+		}
+	}
+}
+
+// value reads a value of the current row that has its class in another way, by the C interface.
+func (c *sqliteCursor) value(cell *Cell, i int) {
+	tls := c.conn.tls
+	v := sqlite3.Xsqlite3_column_value(tls, c.handle, int32(i)) //nolint:gosec // there are some columns
+	switch sqlite3.Xsqlite3_value_type(tls, v) {
+	case sqlite3.SQLITE_INTEGER:
+		cell.Kind, cell.Int = Int, sqlite3.Xsqlite3_value_int64(tls, v)
+	case sqlite3.SQLITE_FLOAT:
+		cell.Kind, cell.Float = Float, sqlite3.Xsqlite3_value_double(tls, v)
+	case sqlite3.SQLITE_TEXT:
+		cell.Kind, cell.Bytes = Text, c.bytes(v)
+	case sqlite3.SQLITE_BLOB:
+		cell.Kind, cell.Bytes = Blob, c.bytes(v)
+	}
+}
+
+// bytes are those of a text or a blob.
+func (c *sqliteCursor) bytes(v uintptr) []byte {
+	at := sqlite3.Xsqlite3_value_blob(c.conn.tls, v)
 	if at == 0 {
-		return []byte{}, arena
+		return []byte{}
 	}
-	stored := libc.GoBytes(at, int(sqlite3.Xsqlite3_value_bytes(tls, value)))
-	if len(stored) > cap(arena)-len(arena) {
-		arena = make([]byte, 0, max(2*(len(arena)+len(stored)), 1024))
+	return c.copied(libc.GoBytes(at, int(sqlite3.Xsqlite3_value_bytes(c.conn.tls, v))))
+}
+
+// copied appends bytes to the arena, a new one where there is no room: the texts of the row stay where they are.
+func (c *sqliteCursor) copied(stored []byte) []byte {
+	if len(stored) > cap(c.arena)-len(c.arena) {
+		c.arena = make([]byte, 0, max(2*(len(c.arena)+len(stored)), 1024))
 	}
-	from := len(arena)
-	arena = append(arena, stored...)
-	return arena[from:len(arena):len(arena)], arena
+	from := len(c.arena)
+	c.arena = append(c.arena, stored...)
+	return c.arena[from:len(c.arena):len(c.arena)]
 }
