@@ -28,12 +28,30 @@ func TestServeFileChoosesTheCoding(t *testing.T) {
 		{"br", "b.js", "", "plain"},
 		{"br, gzip", "b.js", "gzip", "gz"},
 		{"gzip;q=0", "b.js", "", "plain"},
+		{"gzip, br;q=0.9", "a.js", "gzip", "gz"},
+		{"identity, br;q=0.9", "a.js", "", "plain"},
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept-Encoding", tt.accept)
-		w := httptest.NewRecorder()
-		if err := app.ServeFile(w, r, tt.file); err != nil {
-			t.Fatal(err)
+		get := func(name, value string) *httptest.ResponseRecorder {
+			t.Helper()
+			r.Header.Set(name, value)
+			defer r.Header.Del(name)
+			w := httptest.NewRecorder()
+			if err := app.ServeFile(w, r, tt.file); err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		w := get("X", "")
+		if again := get("If-None-Match", w.Header().Get("Etag")); again.Code != 304 {
+			t.Errorf("%s of %s, with its tag %q: %d", tt.accept, tt.file, w.Header().Get("Etag"), again.Code)
+		}
+		if again := get("If-None-Match", `"other"`); again.Code != 200 {
+			t.Errorf("%s of %s, with another tag: %d", tt.accept, tt.file, again.Code)
+		}
+		if part := get("Range", "bytes=1-2"); part.Code != 206 || part.Body.String() != "la" || part.Header().Get("Content-Encoding") != "" {
+			t.Errorf("%s of %s, a range: %d %q %v", tt.accept, tt.file, part.Code, part.Body, part.Header())
 		}
 		if w.Body.String() != tt.body || w.Header().Get("Content-Encoding") != tt.coding || w.Header().Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s of %s: %q, coding %q, Vary %q", tt.accept, tt.file, w.Body, w.Header().Get("Content-Encoding"), w.Header().Get("Vary"))

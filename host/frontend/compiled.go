@@ -2,6 +2,8 @@ package frontend
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"io/fs"
 	"net/http"
 	"path"
@@ -20,7 +22,7 @@ func (c compiled) serve(w http.ResponseWriter, r *http.Request, name, kept strin
 	if !fs.ValidPath(name) {
 		return ErrNotFound
 	}
-	file, coding := c.variant(r.Header["Accept-Encoding"], name)
+	file, coding := c.variant(r, name)
 	data, err := fs.ReadFile(c, file)
 	if err != nil {
 		return ErrNotFound
@@ -31,6 +33,8 @@ func (c compiled) serve(w http.ResponseWriter, r *http.Request, name, kept strin
 	}
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")
+	sum := sha256.Sum256(data)
+	h.Set("Etag", `"`+hex.EncodeToString(sum[:16])+`"`) // of what is sent: each coding has its own
 	if coding != "" {
 		h.Set("Content-Encoding", coding)
 	}
@@ -42,18 +46,20 @@ func (c compiled) serve(w http.ResponseWriter, r *http.Request, name, kept strin
 	return nil
 }
 
-// variant returns the smallest form of a file that exists and that the browser
-// accepts, and its coding.
-func (c compiled) variant(accepted []string, name string) (file, coding string) {
-	for _, v := range []struct{ coding, suffix string }{{"br", ".br"}, {"gzip", ".gz"}} {
-		if !header.AcceptsCoding(accepted, v.coding) {
-			continue
-		}
-		if _, err := fs.Stat(c, name+v.suffix); err == nil {
-			return name + v.suffix, v.coding
+// variant returns the form of a file that the browser wants most, of those that exist, and
+// its coding. A range is one of the file itself.
+func (c compiled) variant(r *http.Request, name string) (file, coding string) {
+	if r.Header.Get("Range") != "" {
+		return name, ""
+	}
+	suffixes, offered := map[string]string{"br": ".br", "gzip": ".gz", "": ""}, []string{}
+	for _, coding := range []string{"br", "gzip"} {
+		if _, err := fs.Stat(c, name+suffixes[coding]); err == nil {
+			offered = append(offered, coding)
 		}
 	}
-	return name, ""
+	coding, _ = header.Coding(r.Header["Accept-Encoding"], offered...)
+	return name + suffixes[coding], coding
 }
 
 // contentType knows the types of a front-end app; mime's table differs from one

@@ -1,8 +1,6 @@
 package frontend
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -18,9 +16,6 @@ const HelperPrefix = "/ui/vestibule/"
 type Helper struct {
 	module Module
 	files  compiled
-	// tag is an ETag of all files together, without its quotes: their names hold no
-	// hash, since applications know them.
-	tag string
 }
 
 // OpenHelper reads a helper with manifest.json at the root of files, for the core
@@ -38,20 +33,6 @@ func OpenHelper(files fs.FS, core string) (*Helper, error) {
 		return nil, fmt.Errorf("UI5 helper: manifest.json names core %q, and this host is %q: take the helper that was built with it", h.module.Core, core)
 	}
 	h.module.URL = HelperPrefix
-	sum := sha256.New()
-	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(files, name)
-		_, _ = fmt.Fprintf(sum, "%s %d\n", name, len(data)) // a hash takes everything
-		_, _ = sum.Write(data)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("UI5 helper: %w", err)
-	}
-	h.tag = hex.EncodeToString(sum.Sum(nil)[:16])
 	return h, nil
 }
 
@@ -61,11 +42,5 @@ func (h *Helper) Module() Module { return h.module }
 // serve answers with one of the helper's files, or returns [ErrNotFound].
 func (h *Helper) serve(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, HelperPrefix)
-	_, coding := h.files.variant(r.Header["Accept-Encoding"], name)
-	w.Header().Set("Etag", `"`+strings.TrimSuffix(h.tag+"-"+coding, "-")+`"`)
-	err := h.files.serve(w, r, name, "no-cache")
-	if err != nil {
-		w.Header().Del("Etag")
-	}
-	return err
+	return h.files.serve(w, r, name, "no-cache") // their names hold no hash, since applications know them
 }

@@ -3,13 +3,17 @@ package web_test
 import (
 	"compress/gzip"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/andybalholm/brotli"
 
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
@@ -26,6 +30,9 @@ func TestFilesAreCompressed(t *testing.T) {
 	write("app.js", script)
 	write("small.js", "1")
 	write("picture.png", script)
+	noise := make([]byte, 2<<10)
+	rand.NewChaCha8([32]byte{}).Read(noise) //nolint:errcheck // always nil
+	write("noise.txt", string(noise))
 	files := web.NewFiles(func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 	}).Dir(os.DirFS(dir), "/x/")
@@ -41,12 +48,15 @@ func TestFilesAreCompressed(t *testing.T) {
 	body := func(a *http.Response) string {
 		t.Helper()
 		from := io.Reader(a.Body)
-		if a.Header.Get("Content-Encoding") == "gzip" {
+		switch a.Header.Get("Content-Encoding") {
+		case "gzip":
 			unpacked, err := gzip.NewReader(a.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
 			from = unpacked
+		case "br":
+			from = brotli.NewReader(a.Body)
 		}
 		text, err := io.ReadAll(from)
 		if err != nil {
@@ -55,12 +65,18 @@ func TestFilesAreCompressed(t *testing.T) {
 		return string(text)
 	}
 	for _, tt := range []struct{ name, accept, coding, vary string }{
-		{"app.js", "br, gzip", "gzip", "Accept-Encoding"},
-		{"app.js", "br, gzip", "gzip", "Accept-Encoding"}, // as it was kept
-		{"app.js", "gzip;q=0", "", "Accept-Encoding"},
+		{"app.js", "gzip, br", "br", "Accept-Encoding"},
+		{"app.js", "gzip, br", "br", "Accept-Encoding"}, // as it was kept
+		{"app.js", "gzip, deflate", "gzip", "Accept-Encoding"},
+		{"app.js", "gzip, br;q=0.9", "gzip", "Accept-Encoding"},
+		{"app.js", "gzip;q=0, br;q=0", "", "Accept-Encoding"},
+		{"app.js", "identity, br;q=0.5", "", "Accept-Encoding"},
 		{"app.js", "", "", "Accept-Encoding"},
-		{"small.js", "gzip", "", ""},
-		{"picture.png", "gzip", "", ""},
+		{"small.js", "gzip, br", "", "Accept-Encoding"},
+		{"small.js", "br, identity;q=0", "br", "Accept-Encoding"},
+		{"noise.txt", "gzip, br", "", "Accept-Encoding"}, // which becomes no smaller
+		{"noise.txt", "gzip, *;q=0", "gzip", "Accept-Encoding"},
+		{"picture.png", "gzip, br", "", ""},
 	} {
 		a := get(tt.name, "Accept-Encoding", tt.accept)
 		want, _ := os.ReadFile(filepath.Join(dir, tt.name))
@@ -69,28 +85,44 @@ func TestFilesAreCompressed(t *testing.T) {
 		}
 	}
 
-	plain, packed := get("app.js").Header.Get("Etag"), get("app.js", "Accept-Encoding", "gzip").Header.Get("Etag")
-	if plain == packed || plain == "" || packed == "" {
-		t.Errorf("the tags are %s and %s", plain, packed)
-	}
-	for _, tag := range []string{plain, packed} {
-		accept := map[string]string{plain: "", packed: "gzip"}[tag]
-		if a := get("app.js", "If-None-Match", tag, "Accept-Encoding", accept); a.StatusCode != http.StatusNotModified || a.Header.Get("Etag") != tag {
-			t.Errorf("with %s: %s %v", tag, a.Status, a.Header)
+	accepts := []string{"", "gzip", "br"}
+	var tag [3]string
+	for i, accept := range accepts {
+		tag[i] = get("app.js", "Accept-Encoding", accept).Header.Get("Etag")
+		if tag[i] == "" || slices.Contains(tag[:i], tag[i]) {
+			t.Errorf("the tags are %q", tag)
 		}
 	}
-	if a := get("app.js", "Range", "bytes=0-6", "Accept-Encoding", "gzip"); a.StatusCode != http.StatusPartialContent || body(a) != "console" {
-		t.Errorf("a range: %s %v", a.Status, a.Header)
+	for i, accept := range accepts {
+		for j := range accepts {
+			a := get("app.js", "If-None-Match", tag[j], "Accept-Encoding", accept)
+			if (a.StatusCode == http.StatusNotModified) != (i == j) || a.Header.Get("Etag") != tag[i] {
+				t.Errorf("to %q with the tag of %q: %s %v", accept, accepts[j], a.Status, a.Header)
+			}
+		}
 	}
-	if a := get("app.js", "Range", "bytes=0-6", "If-Range", packed, "Accept-Encoding", "gzip"); a.StatusCode != http.StatusOK || body(a) != script {
+	packed := tag[2]
+	for _, accept := range []string{"gzip, br", "br, identity;q=0"} {
+		if a := get("app.js", "Range", "bytes=0-6", "Accept-Encoding", accept); a.StatusCode != http.StatusPartialContent || body(a) != "console" {
+			t.Errorf("a range to %q: %s %v", accept, a.Status, a.Header)
+		}
+	}
+	if a := get("app.js", "Range", "bytes=0-6", "If-Range", packed, "Accept-Encoding", "br"); a.StatusCode != http.StatusOK || body(a) != script {
 		t.Errorf("a range of the compressed file: %s %v", a.Status, a.Header)
+	}
+	head := httptest.NewRequest("HEAD", "/x/app.js", nil)
+	head.Header.Set("Accept-Encoding", "br")
+	w := httptest.NewRecorder()
+	files.ServeHTTP(w, head)
+	if w.Body.Len() != 0 || w.Header().Get("Etag") != packed || w.Header().Get("Content-Encoding") != "br" || w.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
+		t.Errorf("HEAD: %d bytes, %v", w.Body.Len(), w.Header())
 	}
 
 	write("app.js", script+"// changed")
 	if err := os.Chtimes(filepath.Join(dir, "app.js"), time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if a := get("app.js", "If-None-Match", packed, "Accept-Encoding", "gzip"); a.StatusCode != http.StatusOK || body(a) != script+"// changed" {
+	if a := get("app.js", "If-None-Match", packed, "Accept-Encoding", "br"); a.StatusCode != http.StatusOK || body(a) != script+"// changed" {
 		t.Errorf("after a change: %s", a.Status)
 	}
 
@@ -108,7 +140,7 @@ func TestFilesAreCompressed(t *testing.T) {
 		if err := os.Rename(filepath.Join(dir, "next.js"), filepath.Join(dir, "app.js")); err != nil {
 			t.Fatal(err)
 		}
-		for _, accept := range []string{"", "gzip"} {
+		for _, accept := range accepts {
 			a := get("app.js", "If-None-Match", packed, "Accept-Encoding", accept)
 			tag := a.Header.Get("Etag")
 			if before := tags[text+accept]; body(a) != script+text || before != "" && before != tag {
@@ -117,7 +149,7 @@ func TestFilesAreCompressed(t *testing.T) {
 			tags[text+accept] = tag
 		}
 	}
-	if tags["// changed"] == tags["// renewed"] || tags["// changedgzip"] == tags["// renewedgzip"] {
+	if tags["// changed"] == tags["// renewed"] || tags["// changedgzip"] == tags["// renewedgzip"] || tags["// changedbr"] == tags["// renewedbr"] {
 		t.Errorf("the tags are %v", tags)
 	}
 }

@@ -34,7 +34,32 @@ func digits(s string) bool {
 // in lower case, by its name or by "*" (RFC 9110, 12.5.3). Without the header they
 // allow none.
 func AcceptsCoding(lines []string, coding string) bool {
-	best, named := 0.0, false
+	q, _ := codingWeight(lines, coding)
+	return q > 0
+}
+
+// Coding returns which of the offered content codings, given in lower case, the
+// Accept-Encoding lines want most, of equals the first; "" where they want none, or
+// "identity" more. Identity tells whether the plain form is acceptable, too: it is unless
+// it has the weight 0, by its name or by "*" (RFC 9110, 12.5.3).
+func Coding(lines []string, offered ...string) (coding string, identity bool) {
+	most := 0.0
+	for _, c := range offered {
+		if q, _ := codingWeight(lines, c); q > most {
+			coding, most = c, q
+		}
+	}
+	plain, named := codingWeight(lines, "identity")
+	if named && plain > most {
+		return "", true
+	}
+	refused, said := codingWeight(lines, "*")
+	return coding, plain > 0 || !named && !(said && refused == 0)
+}
+
+// codingWeight returns the weight of a content coding, by its name or else by "*", and
+// whether it is named itself.
+func codingWeight(lines []string, coding string) (best float64, named bool) {
 	for _, e := range elements(lines) {
 		q := 1.0
 		if s, ok := e.param("q"); ok {
@@ -47,7 +72,7 @@ func AcceptsCoding(lines []string, coding string) bool {
 			best = q
 		}
 	}
-	return best > 0
+	return best, named
 }
 
 // MatchesETag tells whether the If-None-Match lines name the entity tag,

@@ -190,6 +190,34 @@ func TestAcceptsCoding(t *testing.T) {
 	}
 }
 
+func TestCoding(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]struct {
+		coding   string
+		identity bool
+	}{
+		"gzip, deflate, br":            {"br", true},
+		"br;q=0.5, gzip":               {"gzip", true},
+		"br;q=0.5, gzip;q=0.5":         {"br", true},
+		"br;q=0, gzip":                 {"gzip", true},
+		"*":                            {"br", true},
+		"br;q=0, *":                    {"gzip", true},
+		"identity;q=0":                 {"", false},
+		"gzip, identity;q=0":           {"gzip", false},
+		"gzip, *;q=0":                  {"gzip", false},
+		"gzip, *;q=0, identity;q=0.1":  {"gzip", true},
+		"identity, gzip;q=0.5":         {"", true},
+		"identity;q=0.5, gzip;q=0.500": {"gzip", true},
+		"*;q=0":                        {"", false},
+		"zstd":                         {"", true},
+		"":                             {"", true},
+	} {
+		if coding, identity := header.Coding([]string{in}, "br", "gzip"); coding != want.coding || identity != want.identity {
+			t.Errorf("Accept-Encoding %q: %q, identity %v", in, coding, identity)
+		}
+	}
+}
+
 func TestMatchesETag(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
