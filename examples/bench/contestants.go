@@ -121,7 +121,7 @@ func vestibule(ctx context.Context, name, dsn string) (http.Handler, error) {
 	}
 	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
 	source, err := sqlsource.New(ctx, from, sqlsource.Config{
-		Guard: edm.GuardNone, Protected: reserved.Table,
+		Guard: edm.GuardNone, Protected: reserved.Table, Discover: []string{"parts_*"},
 		EntitySets: []sqlsource.EntitySet{
 			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},
 			{Name: "Guarded", Table: "products", Type: "GuardedProduct", Guard: "session"},

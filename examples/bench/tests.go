@@ -29,6 +29,7 @@ func (b *bench) tests() []test {
 	if b.other != nil {
 		list = append(list, b.rivals()...)
 	}
+	list = append(list, b.finds()...)
 	return append(
 		list,
 		test{"unchanged page / static bytes", b.at(1.3, 0, 0), compare(

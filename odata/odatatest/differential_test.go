@@ -37,6 +37,12 @@ func engines(t *testing.T) []engine {
 // enginesOf are all four over some tables, memory first.
 func enginesOf(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config) []engine {
 	t.Helper()
+	return preparedEngines(t, tables, mapping, func(*sqlx.DB, string) {})
+}
+
+// preparedEngines are all four over some tables, for which prepare may do more on a database.
+func preparedEngines(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config, prepare func(db *sqlx.DB, dialect string)) []engine {
+	t.Helper()
 	reference, err := memory.New(odatatest.MemoryOf(mapping, tables))
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +61,7 @@ func enginesOf(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config)
 		if err := odatatest.FillTables(db, d.name, tables); err != nil {
 			t.Fatal(err)
 		}
+		prepare(db, d.name)
 		db, d.dsn = awkward(t, db, d.driver, d.dsn)
 		source, err := sqlsource.New(t.Context(), sqlsource.Database{Dialect: d.name, DB: db, DSN: d.dsn, Deep: 1}, mapping)
 		if err != nil {

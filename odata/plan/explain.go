@@ -11,6 +11,8 @@ type Explanation struct {
 	Statements []ExplainedStatement
 	// Advice are statements that would create an index which the plan lacks.
 	Advice []string
+	// Notes tell how conditions on parts of texts are answered.
+	Notes []string
 }
 
 // ExplainedStatement is one statement that a source ran.
@@ -33,6 +35,9 @@ func (e Explanation) String() string {
 		for _, line := range s.QueryPlan {
 			fmt.Fprintf(&b, "    %s\n", line)
 		}
+	}
+	for _, note := range e.Notes {
+		fmt.Fprintf(&b, "%s\n", note)
 	}
 	for _, a := range e.Advice {
 		fmt.Fprintf(&b, "an index would help: %s\n", a)

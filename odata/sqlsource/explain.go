@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,23 @@ func (s *Source) Explain(ctx context.Context, p *plan.Plan) (plan.Explanation, e
 			SQL: st.sql, Params: len(st.args), QueryPlan: lines, Rows: st.rows, Elapsed: st.end.Sub(st.start),
 		})
 	}
+	for _, h := range s.gen.Hints(p.Top) {
+		if h.Advice != "" {
+			out.Advice = append(out.Advice, h.Advice)
+		}
+		if h.Index != "" && !mentions(out.Statements, h.Index) {
+			h.Text += "; here the database preferred another way"
+		}
+		out.Notes = append(out.Notes, h.Text)
+	}
 	return out, nil
+}
+
+// mentions tells whether a query plan names an index.
+func mentions(list []plan.ExplainedStatement, index string) bool {
+	return slices.ContainsFunc(list, func(s plan.ExplainedStatement) bool {
+		return slices.ContainsFunc(s.QueryPlan, func(line string) bool { return strings.Contains(line, index) })
+	})
 }
 
 func drain(rows plan.Rows, n *plan.Node) {

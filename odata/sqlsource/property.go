@@ -60,7 +60,9 @@ func unique(taken map[string]bool, name string) string {
 }
 
 func stored(c *introspect.Column) *sqltext.Column {
-	return &sqltext.Column{Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable}
+	return &sqltext.Column{
+		Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable, Prefix: c.Prefix, Trigram: (*sqltext.Trigram)(c.Trigram),
+	}
 }
 
 // property makes a property of a column, as found and as configured.

@@ -18,10 +18,13 @@ func (r *reader) postgres() ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*named) error{r.postgresColumns, r.postgresKeys, r.postgresForeign, r.postgresIndexes, r.postgresOrdered, r.postgresOrdinary} {
+	for _, read := range []func(*named) error{r.postgresColumns, r.postgresKeys, r.postgresForeign, r.postgresIndexes, r.postgresOrdered, r.postgresFinds, r.postgresOrdinary} {
 		if err := read(&all); err != nil {
 			return nil, err
 		}
+	}
+	for _, t := range all.list {
+		t.prefixes()
 	}
 	return all.list, nil
 }

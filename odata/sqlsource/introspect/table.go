@@ -48,6 +48,11 @@ type Column struct {
 	Generated bool
 	// Collation is what the column compares text by; empty for the database's default.
 	Collation string
+	// Trigram is the index that finds parts of the column's texts; nil when there is none.
+	Trigram *Trigram
+	// Prefix tells how an index finds the beginning of a text where a plain comparison does not: PrefixCodePoints,
+	// PrefixPattern, or empty.
+	Prefix string
 	// Stored is how values are stored where that is not certain from the type (SQLite): a Layout; empty otherwise.
 	Stored  string
 	Comment string

@@ -16,7 +16,7 @@ func (g *Generator) Advise(n *plan.Node) []string {
 	}
 	columns, ordered := g.wanted(n)
 	t := g.m.Tables[n.Set]
-	if len(columns) > 0 && !slices.ContainsFunc(t.Indexes, func(ix []string) bool { return covers(ix, columns) }) {
+	if len(columns) > 0 && !t.View && !slices.ContainsFunc(t.Indexes, func(ix []string) bool { return covers(ix, columns) }) {
 		items := make([]string, len(columns))
 		for i, c := range columns {
 			items[i] = g.d.quote(c)
@@ -28,7 +28,7 @@ func (g *Generator) Advise(n *plan.Node) []string {
 				}
 			}
 		}
-		advice := "CREATE INDEX ON " + g.table(t.Name) + " (" + strings.Join(items, ", ") + ")"
+		advice := "CREATE INDEX " + g.d.quote(strings.Join(append(t.Name[len(t.Name)-1:], columns...), "_")) + " ON " + g.table(t.Name) + " (" + strings.Join(items, ", ") + ")"
 		out = append(out, strings.ReplaceAll(advice, dollar, "$"))
 	}
 	for _, x := range n.Expand {
@@ -93,6 +93,9 @@ func (g *Generator) compared(n *plan.Node, e plan.Expr, equal, other *[]string) 
 		ref, ok := call.Args[0].(*plan.Ref)
 		if !ok || len(ref.Path) == 0 || ref.Range != n.Query.Range || len(call.Args) > 1 && !isLiteral(call.Args[1]) {
 			return false
+		}
+		if call.Name == "startswith" && g.d.hint(g, g.m.Tables[n.Set], g.columnOf(ref), call.Name, "abc").Advice != "" {
+			return false // an index of another kind helps
 		}
 		if name := g.columnOf(ref).Name; !slices.Contains(*into, name) {
 			*into = append(*into, name)

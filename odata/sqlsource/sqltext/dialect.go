@@ -31,9 +31,13 @@ type dialect interface {
 	// numeric is a condition besides a comparison of numbers, for an operand that compares as no NaN does; empty when there
 	// is none.
 	numeric(g *Generator, op string, x, y plan.Expr) frag
-	// narrow is a condition that an index can answer and that holds wherever the comparison ("eq" or "startswith") of a
-	// text column with a constant does; empty when there is none.
-	narrow(op string, column frag, c *Column, prefix string) frag
+	// narrow is a condition that an index can answer and that holds wherever "eq", "startswith", "endswith" or "contains"
+	// of a text column and a constant does, or "tolower", which is one of these with the column in small letters; empty
+	// when there is none.
+	narrow(op string, column frag, c *Column, s string) frag
+	// hint tells how narrow goes about a column and a text, and which index would help. The condition itself is not in its
+	// text.
+	hint(g *Generator, t *Table, c *Column, op, s string) Hint
 	// same and distinct compare so that null equals null.
 	same(x, y frag) frag
 	distinct(x, y frag) frag

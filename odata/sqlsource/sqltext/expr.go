@@ -170,9 +170,9 @@ func (g *Generator) condition(e plan.Expr, loose bool) frag {
 			return g.in(e, loose)
 		case "case":
 			return g.choice(e)
-		case "startswith":
+		case "startswith", "endswith", "contains", "matchespattern":
 			if loose {
-				return g.narrowed(e.Name, e.Args[0], e.Args[1], g.call(e))
+				return g.finds(e, g.call(e))
 			}
 		}
 		return g.call(e)

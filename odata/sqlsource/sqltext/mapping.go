@@ -23,6 +23,8 @@ type Table struct {
 	Indexes [][]string
 	// Ordered are the indexes whose entries alone give rows in an order.
 	Ordered []Index
+	// View tells that it is a view, on which there can be no index.
+	View bool
 	// Unique tells that the database itself sees to it that no two rows have one key.
 	Unique bool
 	// Ordinary tells that the rows change only by transactions that the server's snapshots tell of; see package introspect.
@@ -56,6 +58,10 @@ type Column struct {
 	// Collation is the collation of a text column; empty for the default of the database.
 	Collation string
 	Nullable  bool
+	// Trigram is the index that finds parts of the column's texts; nil where there is none.
+	Trigram *Trigram
+	// Prefix tells how an index finds the beginning of a text; see package introspect.
+	Prefix string
 	// Text tells that the column holds texts of values of another type, which are read one by one (scalar.FromText).
 	Text bool
 	// Sub are the columns of a complex property.

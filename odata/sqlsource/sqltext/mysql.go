@@ -203,15 +203,6 @@ func (mysql) count(g *Generator, e plan.Expr) frag {
 
 func bytesOf(f frag) frag { return fill("CAST($1 AS BINARY)", f) }
 
-// narrow lets the index of a text column find what its collation takes for equal, or for the same beginning.
-func (mysql) narrow(op string, column frag, _ *Column, prefix string) frag {
-	if op == "eq" {
-		return fill("$1 = $2", column, param(prefix))
-	}
-	like := strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(prefix) + "%"
-	return fill("$1 LIKE $2 ESCAPE '|'", column, param(like)) // whatever sql_mode says of backslashes
-}
-
 func (mysql) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
 
 func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }

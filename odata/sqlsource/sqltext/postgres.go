@@ -208,15 +208,6 @@ func (g *Generator) needsCollation(e plan.Expr) bool {
 	return ok && (g.columnOf(ref).Collation == "nondeterministic" || g.columnOf(ref).Type == "citext")
 }
 
-// narrow is of use where the index has the order of code points.
-func (postgres) narrow(op string, column frag, c *Column, prefix string) frag {
-	after := next(prefix)
-	if op == "eq" || after == "" || c.Collation != "C" || strings.Contains(prefix, "\x00") {
-		return frag{}
-	}
-	return fill("$1 >= $2::text AND $1 < $3::text", column, param(prefix), param(after))
-}
-
 func (postgres) same(x, y frag) frag     { return fill("$1 IS NOT DISTINCT FROM $2", x, y) }
 func (postgres) distinct(x, y frag) frag { return fill("$1 IS DISTINCT FROM $2", x, y) }
 

@@ -41,7 +41,11 @@ func (g *Generator) part(q *plan.Query, t *Table, s *plan.Search) frag {
 	for _, c := range t.Search {
 		column := g.d.column(text(g.col(q.Range, c)), c, edm.Of(edm.String))
 		found := g.d.contains(column, g.d.literal(edm.Of(edm.String), plan.Value{Bytes: []byte(s.Term)}))
-		parts = append(parts, fill("COALESCE($1, $2)", found, g.d.literal(edm.Of(edm.Boolean), plan.Value{})))
+		found = fill("COALESCE($1, $2)", found, g.d.literal(edm.Of(edm.Boolean), plan.Value{}))
+		if n := g.d.narrow("tolower", text(g.col(q.Range, c)), c, s.Term); n.sql != "" {
+			found = fill("($1 AND $2)", n, found)
+		}
+		parts = append(parts, found)
 	}
 	if len(parts) == 0 {
 		return truth(false)

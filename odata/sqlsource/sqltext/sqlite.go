@@ -68,7 +68,7 @@ func (sqlite) fetch(name frag, _ *Column, t edm.Type) frag {
 // narrow turns a prefix into a range of texts: up to what comes after all that begin with it.
 func (sqlite) narrow(op string, column frag, _ *Column, prefix string) frag {
 	after := next(prefix)
-	if op == "eq" || after == "" {
+	if op != "startswith" || after == "" {
 		return frag{}
 	}
 	return fill("$1 COLLATE BINARY >= $2 AND $1 COLLATE BINARY < $3", column, param(prefix), param(after))

@@ -295,12 +295,12 @@ func TestCountedTogether(t *testing.T) {
 func TestAdvise(t *testing.T) {
 	cases := map[string]string{
 		"Parts":                     "",
-		"Parts?$orderby=stock desc": `CREATE INDEX ON "parts" ("stock" DESC)`,
-		"Parts?$filter=note eq 'x' and stock gt 1": `CREATE INDEX ON "parts" ("note", "stock")`,
-		"Parts?$filter=note eq 'x'&$orderby=stock": `CREATE INDEX ON "parts" ("note", "stock")`,
+		"Parts?$orderby=stock desc": `CREATE INDEX "parts_stock" ON "parts" ("stock" DESC)`,
+		"Parts?$filter=note eq 'x' and stock gt 1": `CREATE INDEX "parts_note_stock" ON "parts" ("note", "stock")`,
+		"Parts?$filter=note eq 'x'&$orderby=stock": `CREATE INDEX "parts_note_stock" ON "parts" ("note", "stock")`,
 		"Parts?$filter=note eq 'x' or stock gt 1":  "",
 		"Parts?$filter=not (note eq 'x')":          "",
-		"Parts?$filter=odd eq 1":                   `CREATE INDEX ON "parts" ("o$1""` + "`" + `d")`,
+		"Parts?$filter=odd eq 1":                   `CREATE INDEX "parts_o$1""` + "`" + `d" ON "parts" ("o$1""` + "`" + `d")`,
 	}
 	w := newWarehouse("")
 	for target, want := range cases {
