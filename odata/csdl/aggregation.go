@@ -18,8 +18,8 @@ func aggregation(s *edm.EntitySet, o Options) []annotation {
 		{"From", true},
 	}}}
 	for _, p := range s.Type.Properties {
-		if p.Aggregate != "" {
-			out = append(out, annotation{"Aggregation.CustomAggregate#" + p.Name, edm.Aggregated(p.Aggregate, p.Type).QualifiedName("")})
+		if method := s.Type.CustomAggregate(p.Name); method != "" {
+			out = append(out, annotation{"Aggregation.CustomAggregate#" + p.Name, edm.Aggregated(method, p.Type).QualifiedName("")})
 		}
 	}
 	return out

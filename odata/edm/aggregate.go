@@ -6,6 +6,24 @@ const Unit = "unit"
 // Aggregates are the words for Property.Aggregate: the methods of the standard, and Unit.
 func Aggregates() []string { return []string{"sum", "min", "max", "average", "countdistinct", Unit} }
 
+// CustomAggregate is how a property of the type is aggregated by its bare name, as one of Aggregates: as its Aggregate says, or
+// by Unit where the look of another one names it as its currency or its unit. Empty where a name alone does not do.
+func (t *EntityType) CustomAggregate(name string) string {
+	p := t.Property(name)
+	switch {
+	case p == nil:
+		return ""
+	case p.Aggregate != "":
+		return p.Aggregate
+	}
+	for _, of := range t.Properties {
+		if (of.Look.Currency.Path == name || of.Look.Unit.Path == name) && CanAggregate(Unit, p.Type.Kind) {
+			return Unit
+		}
+	}
+	return ""
+}
+
 // CanAggregate tells whether one of Aggregates works on values of a kind. OData Data Aggregation 3.2.1.3
 func CanAggregate(method string, k Kind) bool {
 	ordered := k.Numeric() || k == String || k >= Date && k <= Duration

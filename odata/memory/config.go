@@ -30,6 +30,8 @@ type Config struct {
 //	scale=N          of a Decimal: its digits behind the point
 //	aggregate=NAME   a custom aggregate of $apply: sum, min, max, average, countdistinct, or unit for the one value that
 //	                 all rows have, else null
+//	currency=NAME    the property with the currency of the number, which is then aggregated by its bare name as unit
+//	unit=NAME        the property with the unit of the number, likewise
 //
 // The types are bool, the integers (uint64 becomes a Decimal), float32 and float64, string, []byte (Binary), [16]byte
 // (Guid), time.Time (DateTimeOffset), time.Duration, and apd.Decimal. A pointer, or a struct like sql.NullString whose

@@ -152,6 +152,7 @@ func (b *builder) addSet(cfg Set, isSingle bool) {
 	for _, f := range fields {
 		b.property(place, s, t, f)
 	}
+	b.measures(place, t, fields)
 	b.keys(place, t, fields, isSingle)
 	es.Searchable = len(s.search) > 0 && !isSingle
 	b.model.Types = append(b.model.Types, t)
@@ -192,6 +193,22 @@ func (b *builder) property(place string, s *set, t *edm.EntityType, f field) {
 		t.Hidden = append(t.Hidden, p)
 	} else {
 		t.Properties = append(t.Properties, p)
+	}
+}
+
+// measures notes which properties hold the currency or the unit of others.
+func (b *builder) measures(place string, t *edm.EntityType, fields []field) {
+	for _, f := range fields {
+		p := t.Property(f.name)
+		if p == nil {
+			continue
+		}
+		p.Look.Currency.Path, p.Look.Unit.Path = f.tag.currency, f.tag.unit
+		for _, name := range []string{f.tag.currency, f.tag.unit} {
+			if of := t.Property(name); name != "" && (!p.Type.Kind.Numeric() || of == nil || of.Type.Kind != edm.String) {
+				b.fault(place, "property %q: only a number has a currency or a unit, and %q must be a property with a text", f.name, name)
+			}
+		}
 	}
 }
 

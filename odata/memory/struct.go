@@ -27,6 +27,7 @@ type field struct {
 type tag struct {
 	key, search, hide bool
 	typ, aggregate    string
+	currency, unit    string
 	precision, scale  int
 	// scaled tells that a scale is given.
 	scaled bool
@@ -159,13 +160,17 @@ func parseTag(options []string) (tag, error) {
 			t.typ = strings.TrimPrefix(value, "Edm.")
 		case "aggregate":
 			t.aggregate = value
+		case "currency":
+			t.currency = value
+		case "unit":
+			t.unit = value
 		case "precision":
 			t.precision, err = strconv.Atoi(value)
 		case "scale":
 			t.scaled = true
 			t.scale, err = strconv.Atoi(value)
 		default:
-			err = errors.New("there are key, search, hide, type, precision, scale, and aggregate")
+			err = errors.New("there are key, search, hide, type, precision, scale, aggregate, currency, and unit")
 		}
 		if err != nil {
 			return t, fmt.Errorf("the odata tag has an unknown option %q: %w", o, err)

@@ -96,6 +96,12 @@ func records(t Table, s sqlsource.EntitySet) any {
 			if p.Column == name && p.Aggregate != "" {
 				tag += ",aggregate=" + p.Aggregate
 			}
+			if p.Column == name && p.Look.Currency != "" {
+				tag += ",currency=" + p.Look.Currency
+			}
+			if p.Column == name && p.Look.Unit != "" {
+				tag += ",unit=" + p.Look.Unit
+			}
 			if p.Column == name && p.Type != "" {
 				tag += ",type=" + p.Type
 			}

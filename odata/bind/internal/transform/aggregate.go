@@ -46,11 +46,10 @@ func (b *Builder) aggregateOf(s *Shape, item *syntax.AggregateItem, when plan.Ex
 		if path == nil || len(path.Segments) != 1 || path.Root != "" {
 			return nil, plan.Errorf(plan.Malformed, item.Pos, "the expression needs a method, as in Price with sum as Total")
 		}
-		p := s.base.Property(path.Segments[0].Name)
-		if p == nil || p.Aggregate == "" {
+		if method = s.base.CustomAggregate(path.Segments[0].Name); method == "" {
 			return nil, plan.Errorf(plan.Malformed, item.Pos, "there is no custom aggregate %q; name a method, as in Price with sum as Total", path.Segments[0].Name)
 		}
-		method, pos = p.Aggregate, item.Pos
+		pos = item.Pos
 	}
 	x, err := b.Bind(s, item.Expr)
 	if err != nil {
@@ -217,8 +216,8 @@ func (b *Builder) aggregatedFrom(s *Shape, around int, items []syntax.AggregateI
 func (b *Builder) customMethod(s *Shape, item *syntax.AggregateItem) (string, error) {
 	path, ok := item.Expr.(*syntax.Path)
 	if ok && len(path.Segments) == 1 && item.With == "" {
-		if p := s.base.Property(path.Segments[0].Name); p != nil && p.Aggregate != "" {
-			return p.Aggregate, nil
+		if method := s.base.CustomAggregate(path.Segments[0].Name); method != "" {
+			return method, nil
 		}
 	}
 	return "", plan.Errorf(plan.Malformed, item.Pos, "from needs a method behind its paths, as in from Day with average")
