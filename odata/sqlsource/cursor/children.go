@@ -117,17 +117,23 @@ func (c *children) shrink() {
 	}
 }
 
-// start begins a run and gives the keys of its parents, each once.
+// start begins a run and gives the keys of its parents, each once: of no more than one statement takes.
 func (c *children) start(from, to int) [][]any {
-	expect := c.expect
+	expect, most := c.expect, c.reader.gen.MaxKeys(c.node)
 	c.buffer, c.from, c.to, c.groups = buffer{node: c.node, dec: c.buffer.dec.fresh(), expect: expect}, from, to, map[string]*group{}
 	seen := make(map[string]bool, to-from)
 	keys := make([][]any, 0, to-from)
 	for i := from; i < to; i++ {
-		if name := c.by[i]; name != "" && !seen[name] {
-			seen[name] = true
-			keys = append(keys, c.keys[i])
+		name := c.by[i]
+		if name == "" || seen[name] {
+			continue
 		}
+		if len(keys) == most {
+			c.to = i
+			break
+		}
+		seen[name] = true
+		keys = append(keys, c.keys[i])
 	}
 	return keys
 }

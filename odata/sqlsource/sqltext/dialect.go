@@ -76,6 +76,8 @@ type dialect interface {
 	// linkKey is a column whose values come back as keys.
 	linkKey(name frag, c *Column) frag
 	among(column frag, c *Column, values []any) frag
+	// amongRows compares several columns with many keys of so many values.
+	amongRows(columns []frag, as []*Column, keys [][]any) frag
 	// number is a row number.
 	number(n int64) frag
 	// contains finds text without regard to case, for the portable search.

@@ -92,13 +92,20 @@ func (g *Generator) oneOf(columns []frag, as []*Column, keys [][]any) frag {
 		}
 		return g.d.among(columns[0], as[0], values)
 	}
-	var any []frag
-	for _, k := range keys {
-		parts := make([]frag, len(columns))
-		for i := range columns {
-			parts[i] = fill("$1 = $2", columns[i], g.d.key(k[i], as[i]))
-		}
-		any = append(any, fill("($1)", joinFrags(parts)))
+	return g.d.amongRows(columns, as, keys)
+}
+
+// Bounds of the keys of one statement, which may hold them twice: SQLite takes 32,766 parameters, and the time that MariaDB
+// needs for conditions on several columns grows with their square.
+const (
+	maxKeys   = 10_000
+	maxValues = 4_000
+)
+
+// MaxKeys is how many keys of parents Children and Siblings may get at a time.
+func (g *Generator) MaxKeys(n *plan.Node) int {
+	if columns := len(g.m.Links[n.Nav].From); columns > 1 {
+		return maxValues / columns
 	}
-	return fill("($1)", join(" OR ", any...))
+	return maxKeys
 }

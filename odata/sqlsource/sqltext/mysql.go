@@ -276,6 +276,18 @@ func (mysql) among(column frag, _ *Column, values []any) frag {
 	return fill("$1 IN ($2)", column, join(", ", parts...))
 }
 
+func (d mysql) amongRows(columns []frag, as []*Column, keys [][]any) frag {
+	any := make([]frag, len(keys))
+	for i, k := range keys {
+		parts := make([]frag, len(columns))
+		for j := range columns {
+			parts[j] = fill("$1 = $2", columns[j], d.key(k[j], as[j]))
+		}
+		any[i] = fill("($1)", joinFrags(parts))
+	}
+	return fill("($1)", join(" OR ", any...))
+}
+
 func (mysql) contains(column, term frag) frag {
 	return fill("(LOCATE(LOWER($2), LOWER($1)) > 0)", column, term)
 }

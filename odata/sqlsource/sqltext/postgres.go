@@ -279,7 +279,25 @@ func keyText(v any) string {
 }
 
 // among hands the values over as one array, so that the statement stays the same for any number of them.
-func (postgres) among(column frag, c *Column, values []any) frag {
+func (d postgres) among(column frag, c *Column, values []any) frag {
+	return fill("$1 = ANY ($2)", column, d.array(c, values))
+}
+
+// amongRows hands each column's values over as an array, so that the statement stays the same for any number of them.
+func (d postgres) amongRows(columns []frag, as []*Column, keys [][]any) frag {
+	arrays := make([]frag, len(columns))
+	for i := range columns {
+		values := make([]any, len(keys))
+		for j, k := range keys {
+			values[j] = k[i]
+		}
+		arrays[i] = d.array(as[i], values)
+	}
+	return fill("($1) IN (SELECT * FROM unnest($2))", join(", ", columns...), join(", ", arrays...))
+}
+
+// array is a parameter with many values of a column.
+func (postgres) array(c *Column, values []any) frag {
 	if _, ok := values[0].(int64); ok {
 		list := make([]int64, 0, len(values))
 		for _, v := range values {
@@ -287,13 +305,13 @@ func (postgres) among(column frag, c *Column, values []any) frag {
 				list = append(list, n)
 			}
 		}
-		return fill("$1 = ANY ($2::bigint[])", column, param(list))
+		return fill("$1::bigint[]", param(list))
 	}
 	list := make([]string, len(values))
 	for i, v := range values {
 		list[i] = keyText(v)
 	}
-	return fill("$1 = ANY ($2::text[]::"+c.Type+"[])", column, param(list))
+	return fill("$1::text[]::"+c.Type+"[]", param(list))
 }
 
 func (d postgres) contains(column, term frag) frag {
