@@ -93,32 +93,52 @@ func BenchmarkHandlers(b *testing.B) {
 // reports is that of the process, which has nothing of the server in it.
 func BenchmarkServers(b *testing.B) {
 	for name, data := range map[string]func(context.Context, int) (string, error){"postgres": postgresData, "mariadb": mariadbData} {
-		dsn, err := data(b.Context(), 20_000)
-		if err != nil {
-			b.Skip(err)
-		}
-		ours, err := vestibule(b.Context(), name, dsn)
-		if err != nil {
-			b.Fatal(err)
-		}
-		byHand, err := baselineOf(b.Context(), name, dsn)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for what, h := range map[string]http.Handler{"/odata/Products?fresh=": ours, "/odata/Products?$top=1&$select=id&fresh=": ours, "/page?fresh=": byHand} {
-			b.Run(name+strings.TrimSuffix(what, "fresh="), func(b *testing.B) {
-				b.ReportAllocs()
-				before := processor(b)
-				for i := 0; b.Loop(); i++ {
-					r := httptest.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1%s%d", what, i), nil)
-					w := &sink{header: http.Header{}}
-					if h.ServeHTTP(w, r); w.status >= 300 {
-						b.Fatalf("%s: %d", r.URL, w.status)
+		b.Run(name, func(b *testing.B) {
+			dsn, err := data(b.Context(), 100_000)
+			if err != nil {
+				b.Skip(err)
+			}
+			ours, err := vestibule(b.Context(), name, dsn)
+			if err != nil {
+				b.Fatal(err)
+			}
+			byHand, err := baselineOf(b.Context(), name, dsn)
+			if err != nil {
+				b.Fatal(err)
+			}
+			cookie := signedIn(b, ours)
+			cases := []struct {
+				name    string
+				handler http.Handler
+				target  string
+				numbers int
+			}{
+				{"Page/vestibule", ours, "/odata/Products?fresh=%d", 1 << 40},
+				{"Page/baseline", byHand, "/page?fresh=%d", 1 << 40},
+				{"Filtered/vestibule", ours, "/odata/Products?$filter=category_id%%20eq%%20%d%%20and%%20price%%20gt%%2010&$orderby=price", 500},
+				{"Filtered/baseline", byHand, "/filtered?n=%d", 500},
+				{"Guarded/vestibule", ours, "/odata/Guarded?fresh=%d", 1 << 40},
+				{"One/vestibule", ours, "/odata/Products?$top=1&$select=id&fresh=%d", 1 << 40},
+				{"OneGuarded/vestibule", ours, "/odata/Guarded?$top=1&$select=id&fresh=%d", 1 << 40},
+			}
+			for _, c := range cases {
+				b.Run(c.name, func(b *testing.B) {
+					b.ReportAllocs()
+					before := processor(b)
+					for i := 0; b.Loop(); i++ {
+						r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+fmt.Sprintf(c.target, i*37%c.numbers+1), nil)
+						if strings.Contains(c.name, "Guarded") {
+							r.AddCookie(cookie)
+						}
+						w := &sink{header: http.Header{}}
+						if c.handler.ServeHTTP(w, r); w.status >= 300 {
+							b.Fatalf("%s: %d", r.URL, w.status)
+						}
 					}
-				}
-				b.ReportMetric(float64(processor(b)-before)/float64(b.N)/1000, "cpu-µs/op")
-			})
-		}
+					b.ReportMetric(float64(processor(b)-before)/float64(b.N)/1000, "cpu-µs/op")
+				})
+			}
+		})
 	}
 }
 

@@ -46,11 +46,14 @@ type Dialect struct {
 	// Prepare keeps the statements of writes, and of reads of one row, prepared.
 	Prepare bool
 	// FindSession reads a session by the hash of its id with less work than a pool
-	// has, outside of transactions. It returns sql.ErrNoRows where there is none; after
-	// any other error the pool is asked. nil leaves all to the pool. Close closes what
-	// it has opened.
+	// has, outside of transactions, and waits for nothing. It returns sql.ErrNoRows where
+	// there is none; after any other error the pool is asked. nil leaves all to the pool.
+	// Close closes what it has opened.
 	FindSession func(hash []byte) (SessionRow, error)
 	Close       func() error
+	// ReadSession does so on a connection of the pool that reads, for which it may wait
+	// until ctx ends. A connection that is of no use afterwards must leave the pool.
+	ReadSession func(ctx context.Context, pool *sql.DB, hash []byte) (SessionRow, error)
 	// Time converts a moment to what the engine stores in a column of a time type.
 	Time func(time.Time) any
 	// Unavailable reports whether the database refused for being away, full, or

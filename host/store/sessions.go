@@ -52,16 +52,36 @@ func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record,
 }
 
 func (s sessions) findRow(ctx context.Context, hash []byte) (r SessionRow, err error) {
-	if find := s.dialect.FindSession; find != nil && s.tx(ctx) == nil {
-		if r, err = find(hash); err == nil || errors.Is(err, sql.ErrNoRows) {
+	if s.tx(ctx) == nil && s.dialect.FindSession != nil {
+		if r, err = s.dialect.FindSession(hash); err == nil || errors.Is(err, sql.ErrNoRows) {
 			return r, err
 		}
 	}
-	err = s.row(ctx, func(row *sqlx.Row) error {
-		return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &r.Created, &r.Seen, &r.Expires)
-	}, `SELECT version, user_id, device, data, created, seen, expires
-		FROM vestibule_sessions WHERE hash = ?`, hash)
+	if s.tx(ctx) == nil && s.dialect.ReadSession != nil {
+		return s.readRow(ctx, hash)
+	}
+	err = s.row(ctx, r.scan, selectSession, hash)
 	return r, err
+}
+
+// readRow reads below the pool. Whatever goes wrong there, such as that the server has closed a connection meanwhile, is
+// for the pool to meet again, which repeats what may be repeated.
+func (s sessions) readRow(ctx context.Context, hash []byte) (r SessionRow, err error) {
+	err = s.bounded(ctx, func(ctx context.Context) error {
+		r, err = s.dialect.ReadSession(ctx, s.reader.DB, hash)
+		if err == nil || errors.Is(err, sql.ErrNoRows) || ctx.Err() != nil {
+			return err
+		}
+		query := s.rebind(selectSession)
+		return s.retry(ctx, always, func() error { return r.scan(s.reader.QueryRowxContext(ctx, query, hash)) })
+	})
+	return r, err
+}
+
+const selectSession = `SELECT version, user_id, device, data, created, seen, expires FROM vestibule_sessions WHERE hash = ?`
+
+func (r *SessionRow) scan(row *sqlx.Row) error {
+	return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &r.Created, &r.Seen, &r.Expires)
 }
 
 // FindSessions returns those of the records that there are. A query asks for 8, 64

@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"bufio"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -28,10 +27,15 @@ func cluster(config *mysql.Config) (*nodes.Cluster, error) {
 					if err != nil {
 						return nil, err
 					}
-					return &buffered{c, bufio.NewReaderSize(c, 32<<10)}, nil
+					return newSocket(ctx, c), nil
 				}
+				own.Logger = log{own.Logger}
 			}
-			return mysql.NewConnector(own)
+			made, err := mysql.NewConnector(own)
+			if err != nil {
+				return nil, err
+			}
+			return connector{made}, nil
 		},
 		Ask: func(ctx context.Context, c driver.Conn) error { return c.(driver.Pinger).Ping(ctx) },
 		Answered: func(err error) bool {
@@ -40,13 +44,3 @@ func cluster(config *mysql.Config) (*nodes.Cluster, error) {
 		},
 	})
 }
-
-// buffered is a connection that takes what the server has sent meanwhile with one system call. The driver reads 4 KiB at a
-// time, and a page of rows has some ten times that.
-type buffered struct {
-	net.Conn
-	reader *bufio.Reader
-}
-
-// Read implements net.Conn.
-func (c *buffered) Read(p []byte) (int, error) { return c.reader.Read(p) }

@@ -89,6 +89,7 @@ func dialect() store.Dialect {
 		ForUpdate:    ` FOR UPDATE`,
 		Isolation:    sql.LevelReadCommitted, // the default locks gaps, and reads what was
 		Time:         func(t time.Time) any { return t },
+		ReadSession:  readSession,
 		Unavailable: func(err error) bool {
 			return errors.Is(err, mysql.ErrInvalidConn) || is(err, tooManyConnections, shutdown, readOnly, lockWaitTimeout)
 		},

@@ -2,6 +2,9 @@ package mysql_test
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -139,5 +142,56 @@ func TestOpenFailsWithoutThePassword(t *testing.T) {
 		if strings.Contains(err.Error(), "s3cret") || !strings.HasPrefix(err.Error(), "open database: ") {
 			t.Errorf("error %q", err)
 		}
+	}
+}
+
+// A session is found whatever has become of the connections that were open.
+func TestSessionsBelowThePool(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	db, other := migrated(t, dsn), migrated(t, dsn)
+	storetest.EndedConnections(t, db, func() error {
+		var ids []int64
+		err := other.Reader().Select(&ids, `SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND db = DATABASE()`)
+		for _, id := range ids {
+			_, killed := other.Writer().Exec(fmt.Sprintf(`KILL %d`, id))
+			err = errors.Join(err, killed)
+		}
+		return err
+	})
+}
+
+// What waits for the server ends with its context, and takes its connection out of the pool without a word in the log.
+func TestWatchedConnection(t *testing.T) {
+	db := migrated(t, dbtest.MySQL(t))
+	db.SetMaxConnections(1)
+	var ids [2]int64
+	for i := range ids {
+		conn, err := db.Reader().Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.QueryRowContext(t.Context(), `SELECT CONNECTION_ID()`).Scan(&ids[i]); err != nil {
+			t.Fatal(err)
+		}
+		err = conn.Raw(func(c any) (err error) {
+			ctx, cancel := context.WithCancel(t.Context())
+			watched, end := c.(interface {
+				Watch(context.Context) (context.Context, func() error)
+			}).Watch(ctx)
+			defer func() { err = errors.Join(err, end()) }()
+			time.AfterFunc(10*time.Millisecond, cancel)
+			rows, err := c.(driver.QueryerContext).QueryContext(watched, `SELECT SLEEP(60)`, nil)
+			if err == nil {
+				return errors.Join(errors.New("it has waited"), rows.Close())
+			}
+			return nil
+		})
+		if !errors.Is(err, driver.ErrBadConn) {
+			t.Errorf("the end of watching gives %v", err)
+		}
+		_ = conn.Close()
+	}
+	if ids[0] == ids[1] {
+		t.Error("a connection that was closed is used again")
 	}
 }

@@ -132,6 +132,7 @@ func dialect() store.Dialect {
 		Returning:       true,
 		ForUpdate:       ` FOR UPDATE`,
 		Time:            func(t time.Time) any { return t },
+		ReadSession:     readSession,
 		Unavailable:     unavailable,
 		UniqueViolation: func(err error) bool { return code(err) == "23505" },
 		BackupTool:      "pg_dump",

@@ -204,3 +204,17 @@ func TestColumnsOfMoreTypes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A session is found whatever has become of the connections that were open, and however they give values.
+func TestSessionsBelowThePool(t *testing.T) {
+	for name, mode := range map[string]string{"as usual": "", "for a pooler": "&default_query_exec_mode=simple_protocol", "without a cache": "&default_query_exec_mode=exec"} {
+		t.Run(name, func(t *testing.T) {
+			dsn := dbtest.Postgres(t)
+			db, other := migrated(t, dsn+mode), migrated(t, dsn)
+			storetest.EndedConnections(t, db, func() error {
+				_, err := other.Writer().Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`)
+				return err
+			})
+		})
+	}
+}

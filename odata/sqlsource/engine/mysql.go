@@ -63,6 +63,12 @@ func (db *MySQL) Begin(ctx context.Context, need Need) (Tx, error) {
 	return tx, nil
 }
 
+// watchable is a driver's connection that can end what waits for the server with less work than with a context of its own:
+// the statements between Watch and end run with unwatched. end is called once; it is driver.ErrBadConn where ctx has ended.
+type watchable interface {
+	Watch(ctx context.Context) (unwatched context.Context, end func() error)
+}
+
 type driverTx struct {
 	ctx   context.Context
 	conn  *sql.Conn
@@ -89,19 +95,23 @@ func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
 	for i, v := range args {
 		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
-	cur := &driverCursor{}
+	cur := &driverCursor{tx: tx, end: func() error { return nil }}
 	err := tx.with(func(c driver.Conn) (err error) {
+		ctx := tx.ctx
+		if w, ok := c.(watchable); ok {
+			ctx, cur.end = w.Watch(ctx)
+		}
 		err = driver.ErrSkip
 		if direct, ok := c.(driver.QueryerContext); ok {
-			cur.rows, err = direct.QueryContext(tx.ctx, query, values)
+			cur.rows, err = direct.QueryContext(ctx, query, values)
 		}
 		if errors.Is(err, driver.ErrSkip) { // as drivers do that leave parameters to the server
-			return cur.prepare(tx.ctx, c, query, values)
+			return cur.prepare(ctx, c, query, values)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, cur.Close())
+		return nil, errors.Join(err, cur.Close(), tx.ctx.Err())
 	}
 	return cur, nil
 }
@@ -125,6 +135,8 @@ func (tx *driverTx) Close() error {
 }
 
 type driverCursor struct {
+	tx     *driverTx
+	end    func() error // of watching; nil once the cursor is closed
 	rows   driver.Rows
 	stmt   driver.Stmt // nil where the rows need none
 	values []driver.Value
@@ -161,7 +173,7 @@ func (c *driverCursor) Next() (bool, error) {
 	case errors.Is(err, io.EOF):
 		return false, nil
 	default:
-		return false, err
+		return false, errors.Join(err, c.tx.ctx.Err())
 	}
 }
 
@@ -190,5 +202,13 @@ func (c *driverCursor) Close() error {
 		err = errors.Join(err, c.stmt.Close())
 		c.stmt = nil
 	}
+	if c.end == nil {
+		return err
+	}
+	if c.end() != nil {
+		_ = c.tx.with(func(driver.Conn) error { return driver.ErrBadConn }) // takes it out of the pool at once
+		err = errors.Join(err, c.tx.ctx.Err())
+	}
+	c.end = nil
 	return err
 }

@@ -1,0 +1,79 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+)
+
+const findSession = `SELECT version, user_id, device, data, created, seen, expires FROM vestibule_sessions WHERE hash = ?`
+
+// readSession reads a session by the driver on a connection of the pool, below database/sql, which starts a goroutine for
+// each query: each guarded request waits for it.
+func readSession(ctx context.Context, pool *sql.DB, hash []byte) (s store.SessionRow, err error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer func() {
+		if closed := conn.Close(); closed != nil && !errors.Is(closed, sql.ErrConnDone) {
+			err = errors.Join(err, closed)
+		}
+	}()
+	err = conn.Raw(func(c any) (err error) {
+		watched, ok := c.(*connection)
+		if !ok {
+			return fmt.Errorf("the driver's connection is a %T, which cannot be watched", c)
+		}
+		ctx, end := watched.Watch(ctx)
+		defer func() { err = errors.Join(err, end()) }()
+		s, err = queried(ctx, watched, hash)
+		return err
+	})
+	return s, err
+}
+
+// queried runs the statement. A value lives until the rows are closed.
+func queried(ctx context.Context, conn *connection, hash []byte) (s store.SessionRow, err error) {
+	rows, err := conn.QueryContext(ctx, findSession, []driver.NamedValue{{Ordinal: 1, Value: hash}})
+	if err != nil {
+		return s, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var v [7]driver.Value
+	if err := rows.Next(v[:]); errors.Is(err, io.EOF) {
+		return s, sql.ErrNoRows
+	} else if err != nil {
+		return s, err
+	}
+	var faults [4]error
+	s.Version, faults[0] = number(v[0])
+	s.Created, faults[1] = number(v[4])
+	s.Seen, faults[2] = number(v[5])
+	s.Expires, faults[3] = number(v[6])
+	s.UserID, s.Device, s.Data = string(bytesOf(v[1])), bytesOf(v[2]), bytesOf(v[3])
+	return s, errors.Join(faults[:]...)
+}
+
+// number reads an integer, which comes as a text or not.
+func number(v driver.Value) (int64, error) {
+	if n, ok := v.(int64); ok {
+		return n, nil
+	}
+	return strconv.ParseInt(string(bytesOf(v)), 10, 64)
+}
+
+// bytesOf copies a value; nil for null.
+func bytesOf(v driver.Value) []byte {
+	b, ok := v.([]byte)
+	if !ok || b == nil {
+		return nil
+	}
+	return append([]byte{}, b...)
+}

@@ -1,0 +1,110 @@
+package mysql
+
+import (
+	"bufio"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"sync/atomic"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// errInterrupted is what the driver reads from a connection whose context has ended.
+var errInterrupted = errors.New("the connection was closed because nobody waits for it any more")
+
+// driven is all that the driver's connections can do.
+type driven interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.NamedValueChecker
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+}
+
+// A connection is one of the driver, with its socket.
+type connection struct {
+	driven
+	socket *socket
+}
+
+// Watch ends whatever waits for the server when ctx ends. It returns the context for the statements in between, and what
+// must be called once behind them, which is driver.ErrBadConn where the connection was closed. The driver's own way is a
+// goroutine for each connection: waking it twice for each statement takes as long as a statement that finds one row.
+func (c *connection) Watch(ctx context.Context) (unwatched context.Context, end func() error) {
+	if ctx.Err() != nil { // the driver tells
+		return ctx, func() error { return nil }
+	}
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		c.socket.interrupted.Store(true)
+		_ = c.socket.Close()
+	})
+	return context.WithoutCancel(ctx), func() error {
+		if stop() {
+			return nil
+		}
+		<-closed
+		return driver.ErrBadConn
+	}
+}
+
+// A socket takes what the server has sent meanwhile with one system call. The driver reads 4 KiB at a time, and a page of
+// rows has some ten times that.
+type socket struct {
+	net.Conn
+	reader      *bufio.Reader
+	interrupted atomic.Bool
+}
+
+// Read implements net.Conn.
+func (s *socket) Read(p []byte) (int, error) {
+	n, err := s.reader.Read(p)
+	if err != nil && s.interrupted.Load() {
+		err = errInterrupted
+	}
+	return n, err
+}
+
+// A connector makes connections that can be watched.
+type connector struct{ driver.Connector }
+
+type dialedKey struct{}
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	var dialed *socket
+	conn, err := c.Connector.Connect(context.WithValue(ctx, dialedKey{}, &dialed))
+	if full, ok := conn.(driven); ok && err == nil && dialed != nil {
+		return &connection{full, dialed}, nil
+	}
+	return conn, err
+}
+
+// newSocket tells the connector that waits for it which socket was dialed.
+func newSocket(ctx context.Context, c net.Conn) *socket {
+	s := &socket{Conn: c, reader: bufio.NewReaderSize(c, 32<<10)}
+	if dialed, ok := ctx.Value(dialedKey{}).(**socket); ok {
+		*dialed = s
+	}
+	return s
+}
+
+// A log leaves out what is no fault.
+type log struct{ mysql.Logger }
+
+// Print implements mysql.Logger.
+func (l log) Print(v ...any) {
+	for _, part := range v {
+		if err, ok := part.(error); ok && errors.Is(err, errInterrupted) {
+			return
+		}
+	}
+	l.Logger.Print(v...)
+}

@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+)
+
+const findSession = `SELECT version, user_id, device, data, created, seen, expires FROM vestibule_sessions WHERE hash = $1`
+
+// errText tells that a connection gives all values as text, as poolers want it that know no prepared statements.
+var errText = errors.New("the connection gives values as text")
+
+// givesText is where a connection keeps that it does.
+const givesText = "vestibule.text"
+
+// readSession reads a session by pgx on a connection of the pool, below database/sql, which starts a goroutine for each
+// query and makes a value of each column: each guarded request waits for it.
+func readSession(ctx context.Context, pool *sql.DB, hash []byte) (s store.SessionRow, err error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer func() {
+		if closed := conn.Close(); closed != nil && !errors.Is(closed, sql.ErrConnDone) {
+			err = errors.Join(err, closed)
+		}
+	}()
+	err = conn.Raw(func(c any) error {
+		driven, ok := c.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("the driver's connection is a %T", c)
+		}
+		pg := driven.Conn()
+		if pg.PgConn().CustomData()[givesText] != nil {
+			return errText
+		}
+		var err error
+		if s, err = queried(ctx, pg, hash); pg.IsClosed() || pg.PgConn().IsBusy() {
+			return errors.Join(driver.ErrBadConn, err) // takes it out of the pool at once
+		}
+		return err
+	})
+	return s, err
+}
+
+// queried runs the statement, with all columns in their binary form.
+func queried(ctx context.Context, pg *pgx.Conn, hash []byte) (s store.SessionRow, err error) {
+	rows, err := pg.Query(ctx, findSession, pgx.QueryResultFormats{pgx.BinaryFormatCode}, hash)
+	if err != nil {
+		return s, err
+	}
+	if rows.Next() {
+		s, err = rowOf(rows)
+	} else {
+		err = sql.ErrNoRows
+	}
+	rows.Close()
+	if errors.Is(err, errText) {
+		pg.PgConn().CustomData()[givesText] = true
+	}
+	if failed := rows.Err(); failed != nil {
+		return s, failed
+	}
+	return s, err
+}
+
+// rowOf copies the current row.
+func rowOf(rows pgx.Rows) (s store.SessionRow, err error) {
+	for _, column := range rows.FieldDescriptions() {
+		if column.Format != pgx.BinaryFormatCode {
+			return s, errText
+		}
+	}
+	number := func(raw []byte) int64 {
+		if len(raw) != 8 {
+			err = fmt.Errorf("a number of a session has %d bytes instead of 8", len(raw))
+			return 0
+		}
+		return int64(binary.BigEndian.Uint64(raw)) //nolint:gosec // two's complement
+	}
+	v := rows.RawValues()
+	s = store.SessionRow{
+		Version: number(v[0]), UserID: string(v[1]), Device: clone(v[2]), Data: clone(v[3]),
+		Created: number(v[4]), Seen: number(v[5]), Expires: number(v[6]),
+	}
+	return s, err
+}
+
+// clone copies a value; nil for null.
+func clone(raw []byte) []byte {
+	if raw == nil {
+		return nil
+	}
+	return append([]byte{}, raw...)
+}

@@ -1,0 +1,43 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+)
+
+// EndedConnections tests that sessions of a database with all tables are found, and that none is invented, after end has
+// closed its connections from the side of the server, and that nothing is told once nobody waits.
+func EndedConnections(t *testing.T, db *store.DB, end func() error) {
+	e := &env{TB: t, ctx: t.Context(), now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	want := e.record(1, "7")
+	want.Created = time.UnixMilli(12345678).UTC() // as long as a text as it is as bytes
+	e.session(db, want)
+	for range 3 {
+		var all sync.WaitGroup
+		for range 8 { // several connections
+			all.Go(func() {
+				if _, err := db.Sessions().FindSession(e.ctx, want.Hash); err != nil {
+					t.Errorf("find a session: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		e.stored(db, want)
+		if e.lives(db, e.record(2, "7")) {
+			t.Error("found what was not created")
+		}
+		e.must(end())
+	}
+	ended, cancel := context.WithCancel(e.ctx)
+	cancel()
+	if _, err := db.Sessions().FindSession(ended, want.Hash); err == nil || errors.Is(err, session.ErrGone) {
+		t.Errorf("with a context that has ended: %v", err)
+	}
+	e.stored(db, want)
+}
