@@ -108,12 +108,11 @@ func TestBrowserPasswordReset(t *testing.T) {
 func startDemo(t *testing.T, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	buildPlugins(t, dir)
 	copyShop(t, dir)
 	return startHost(t, "", append([]string{
 		"-c", "../../../config.hcl", "--set", "server.address=127.0.0.1:0",
 		"--set", "database.dsn=" + filepath.Join(dir, "shop.db"), "--set", "mail.dir=" + filepath.Join(dir, "mail"),
-		"--set", fmt.Sprintf("plugin.orgs.command=[%q]", filepath.Join(dir, "orgsetup")), "serve",
+		"--set", fmt.Sprintf("plugin.orgs.command=[%q]", filepath.Join(buildPlugins(t), "orgsetup")), "serve",
 	}, flags...)...)
 }
 

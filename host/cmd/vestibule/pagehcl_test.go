@@ -20,8 +20,7 @@ import (
 // database, which is not there, the text is read and not more.
 func TestPagesConfigure(t *testing.T) {
 	t.Parallel()
-	programs := t.TempDir()
-	buildPlugins(t, programs)
+	programs := buildPlugins(t)
 	for _, b := range readHere(t, "hcl") {
 		t.Run(fmt.Sprintf("%s:%d", b.page, b.line), func(t *testing.T) {
 			t.Parallel()
@@ -53,10 +52,9 @@ func writeConfiguration(t *testing.T, dir string, b block, programs string) {
 		text = ""
 	}
 	if b.page == "README.md" && strings.Contains(text, "bin/terms") {
-		programs = filepath.Join(dir, "own") // the page's own, and not the one of ours
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(programs, "terms"), root+"/examples/dispenser-go").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		own := filepath.Join(dir, "own") // the page's own, and not the one of ours
+		link(t, filepath.Join(programs, "dispenser-go"), filepath.Join(own, "terms"))
+		programs = own
 	}
 	for _, route := range []string{"home", "dashboard"} {
 		if !strings.Contains(text, `route "`+route+`"`) {
@@ -98,7 +96,7 @@ func addColumns(t *testing.T, database, text string) {
 // change runs a statement in a SQLite file.
 func change(t *testing.T, file, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(60000)")
 	if err == nil {
 		_, err = db.Exec(statement)
 	}

@@ -37,13 +37,13 @@ func (c cleaner) Run() int {
 	defer func() {
 		browsertest.Stop()
 		_ = os.RemoveAll(shopOnce.dir)
+		_ = os.RemoveAll(buildsOnce.dir)
 	}()
 	return c.m.Run()
 }
 
 func TestStories(t *testing.T) {
-	bin, shop := t.TempDir(), makeShop(t)
-	buildPlugins(t, bin)
+	bin, shop := buildPlugins(t), makeShop(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -64,20 +64,37 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// buildPlugins builds the first-party plugins once for all stories.
-func buildPlugins(t *testing.T, dir string) {
+// builds are the programs of this test run, made once.
+type builds struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+var buildsOnce builds
+
+// buildPlugins returns a folder with the first-party plugins, and the one of the README
+// under the name dispenser-go.
+func buildPlugins(t *testing.T) string {
 	t.Helper()
-	sources, err := filepath.Glob("../../../plugins/*")
-	if err != nil {
-		t.Fatalf("no plugins: %v", err)
+	buildsOnce.once.Do(func() {
+		if buildsOnce.dir, buildsOnce.err = os.MkdirTemp("", "plugins-"); buildsOnce.err != nil {
+			return
+		}
+		sources, err := filepath.Glob("../../../plugins/*")
+		if err != nil || len(sources) == 0 {
+			buildsOnce.err = fmt.Errorf("no plugins: %w", err)
+			return
+		}
+		cmd := exec.Command("go", append([]string{"build", "-o", buildsOnce.dir + "/", "../../../examples/dispenser-go"}, sources...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			buildsOnce.err = fmt.Errorf("build the plugins: %w\n%s", err, out)
+		}
+	})
+	if buildsOnce.err != nil {
+		t.Fatal(buildsOnce.err)
 	}
-	if len(sources) == 0 {
-		return
-	}
-	cmd := exec.Command("go", append([]string{"build", "-o", dir + "/"}, sources...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the plugins: %v\n%s", err, out)
-	}
+	return buildsOnce.dir
 }
 
 // demo is the shop of this test run: made once, by a program of its own, since

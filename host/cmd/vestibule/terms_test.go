@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -69,9 +68,6 @@ plugin "terms" {
 func startTerms(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "terms"), "../../../examples/dispenser-go").CombinedOutput(); err != nil {
-		t.Fatalf("build the plugin: %v\n%s", err, out)
-	}
 	copyShop(t, dir)
 	db, err := sql.Open("sqlite", filepath.Join(dir, "shop.db"))
 	if err == nil {
@@ -88,7 +84,7 @@ func startTerms(t *testing.T) string {
 	}))
 	t.Cleanup(app.Close)
 	for name, text := range map[string]string{
-		"config.hcl": fmt.Sprintf(termsConfig, app.URL, filepath.Join(dir, "terms")),
+		"config.hcl": fmt.Sprintf(termsConfig, app.URL, filepath.Join(buildPlugins(t), "dispenser-go")),
 		"home.html":  "<!doctype html><title>Home</title>", "dashboard.html": "<!doctype html><title>Dashboard</title><p>reached",
 		"accept.html": "<!doctype html><title>Terms</title>" + readmePage(t),
 	} {
