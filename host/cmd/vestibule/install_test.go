@@ -26,6 +26,11 @@ func TestInstallAsAStranger(t *testing.T) {
 	cache := moduleCache(t)
 	repo := publish(t)
 	env := stranger(t, repo, cache)
+	for _, page := range []string{"README.md", "docs/tutorial.md"} {
+		if !strings.Contains(pages(t)[page], "\ngo install "+program+"@latest\n") {
+			t.Errorf("%s installs another program than %s", page, program)
+		}
+	}
 	for _, c := range []struct{ query, want string }{{"v2.0.0", "2.0.0"}, {"latest", later[1:]}} {
 		bin := filepath.Join(t.TempDir(), "bin")
 		cmd := exec.Command("go", "install", program+"@"+c.query)

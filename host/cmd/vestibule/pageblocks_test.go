@@ -77,6 +77,7 @@ func elsewhere() []struct{ page, language, words, test string } {
 	const stranger, forward, balancers = "TestInstallAsAStranger", "TestForwardAuth", "TestBalancerPages"
 	return []struct{ page, language, words, test string }{
 		{"docs/tutorial.md", "", "", stranger},
+		{"README.md", "sh", "go install", stranger},
 		{"docs/plugins.md", "sh", "", stranger},
 		{"docs/plugins.md", "hcl", `plugin "hello"`, stranger},
 		{"README.md", "html", "", "TestNobodyWalksAroundTheTerms"},
@@ -89,6 +90,7 @@ func elsewhere() []struct{ page, language, words, test string } {
 		{"docs/operations/caddy.md", "caddyfile", "", balancers},
 		{"docs/operations/haproxy.md", "haproxy", "", balancers},
 		{"docs/operations/traefik.md", "yaml", "", "TestBalancerPagesFitTheHost"},
+		{"docs/operations/galera.md", "sh", "", "TestGaleraCheck"},
 		{"docs/operations/service.md", "ini", "", "TestUnitIsTheDocumentedOne"},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,6 +48,10 @@ func walk(t *testing.T, env []string, bin, lang string, prepare func(w *walker, 
 
 	// The command says what comes next, and that works as it is.
 	_, steps, _ := strings.Cut(out, "\n\n  cd hello\n")
+	if lang == "go" {
+		w.pageSays("vestibule plugin new", "vestibule init\nvestibule plugin new hello --lang go --role dispenser --role org_setup\ncd hello\n"+steps)
+		w.pageSays("vestibule plugin list", "cd ..\nvestibule check\nvestibule serve\nvestibule plugin list\n") // as is done below
+	}
 	checked := ""
 	for step := range strings.Lines(steps) {
 		if step = strings.TrimSpace(step); step != "npm install" { // which needs the network
@@ -64,11 +69,54 @@ func walk(t *testing.T, env []string, bin, lang string, prepare func(w *walker, 
 	}
 	block = strings.TrimSuffix(block, "}\n") + "  config {\n    domain = \"partner.example\"\n  }\n}\n"
 	w.append("config.hcl", block)
+	if lang == "go" {
+		w.pageSays(`plugin "hello"`, strings.Replace(block, sum[1], "655908bbdd99…", 1))
+		w.publishes()
+	}
 	w.run("", "vestibule", "check")
 	w.run("", "sh", "-c", "echo analytical-engine-1843 | vestibule user add --email ada@partner.example --name Ada --password-stdin")
 	w.signIn()
 	t.Logf("from nothing to a sign-in that a plugin in %s decides: %v, of which processor %v", lang,
 		time.Since(began).Round(100*time.Millisecond), (childrenTime() - used).Round(100*time.Millisecond))
+}
+
+// pageSays wants a block of docs/plugins.md to be a text, but for its comments.
+func (w *walker) pageSays(words, want string) {
+	w.t.Helper()
+	want = withoutComments(want)
+	if got := w.page(words); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+		w.t.Errorf("docs/plugins.md has\n%s\nand what is done is\n%s", got, want)
+	}
+}
+
+// page returns the block of docs/plugins.md that has some words in it.
+func (w *walker) page(words string) string {
+	w.t.Helper()
+	for _, b := range blocks(w.t) {
+		if b.page == "docs/plugins.md" && strings.Contains(b.text, words) {
+			return withoutComments(b.text)
+		}
+	}
+	w.t.Fatalf("no block of docs/plugins.md says %s", words)
+	return ""
+}
+
+func withoutComments(text string) string {
+	return regexp.MustCompile(`(?m) +# .*$`).ReplaceAllString(text, "")
+}
+
+// publishes makes what the page tells authors to publish, for this platform alone, and
+// takes it as the page tells those who use it.
+func (w *walker) publishes() {
+	w.t.Helper()
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	author := regexp.MustCompile(`for target in [^;]*;`).ReplaceAllString(w.page("for target in"), "for target in "+platform+";")
+	user := strings.ReplaceAll(w.page("plugin sum SHA256SUMS"), "hello_linux_amd64", "hello_"+strings.ReplaceAll(platform, "/", "_"))
+	w.run("hello", "sh", "-eu", "-c", author)
+	out := w.run("hello/dist", "sh", "-eu", "-c", user)
+	if !regexp.MustCompile(`\nsha256 += "[0-9a-f]{64}" # hello_\w+, this machine's platform\n$`).MatchString(out) {
+		w.t.Errorf("plugin sum of a published plugin says\n%s", out)
+	}
 }
 
 // childrenTime is the processor time of the programs that have ended.
