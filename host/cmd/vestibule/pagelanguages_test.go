@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 )
 
 // shown are the blocks that no test reads, and why.
@@ -30,7 +32,7 @@ func shown() map[string]string {
 // why none does.
 func TestPagesHaveReaders(t *testing.T) {
 	t.Parallel()
-	here := map[string]bool{"hcl": true, "sh": true, "go": true, "json": true, "js": true, "python": true, "sql": true, "text": true, "toml": true, "dockerfile": true}
+	here := map[string]bool{"hcl": true, "sh": true, "go": true, "html": true, "json": true, "js": true, "python": true, "sql": true, "text": true, "toml": true, "dockerfile": true}
 	used, count := map[string]bool{}, map[string]int{}
 	for _, b := range blocks(t) {
 		key := b.page + " " + b.language
@@ -128,6 +130,32 @@ for where, text in json.load(sys.stdin):
 		cmd.Stdin = strings.NewReader(string(given))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", language.name, err, out)
+		}
+	}
+}
+
+// Each piece of HTML of the documentation ends what it begins, and what it has of JSON in
+// attributes is some.
+func TestPagesHaveHTML(t *testing.T) {
+	t.Parallel()
+	for _, b := range readHere(t, "html") {
+		open := 0
+		tokens := html.NewTokenizer(strings.NewReader(b.text))
+		for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
+			switch kind {
+			case html.StartTagToken:
+				open++
+			case html.EndTagToken:
+				open--
+			}
+			for _, attribute := range tokens.Token().Attr {
+				if strings.HasPrefix(attribute.Val, "{") && !json.Valid([]byte(attribute.Val)) {
+					t.Errorf("%s:%d: %s is no JSON", b.page, b.line, attribute.Key)
+				}
+			}
+		}
+		if open != 0 {
+			t.Errorf("%s:%d: %d elements are not ended", b.page, b.line, open)
 		}
 	}
 }
