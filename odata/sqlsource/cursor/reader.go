@@ -86,10 +86,7 @@ func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 			return r, err
 		}
 	}
-	tx, err := o.DB.Begin(ctx, engine.Need{
-		Snapshot: p.Top.Count || len(p.Top.Expand) > 0 || o.Marks != nil && !o.Stamps,
-		Rows:     rowsRead(p.Top),
-	})
+	tx, err := o.DB.Begin(ctx, o.need(p))
 	if err != nil {
 		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
 	}
@@ -99,15 +96,6 @@ func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		return nil, errors.Join(o.fault(ctx, err), r.Close())
 	}
 	return r, nil
-}
-
-// rowsRead is how many rows a statement looks at, as far as the plan tells: $apply may look at all that there are, however
-// few it makes of them. SQLite sorts many rows sooner with a small cache.
-func rowsRead(n *plan.Node) int64 {
-	if n.Query.Range.Derived != nil {
-		return plan.NoLimit
-	}
-	return n.Page.Read
 }
 
 // page prepares the statements of a plan, or finds those that were made for it before.

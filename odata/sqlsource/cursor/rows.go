@@ -100,8 +100,11 @@ func (r *rows) query() error {
 	}
 	r.cursor = cur
 	err = r.step()
-	if stamped && r.ahead {
+	switch {
+	case stamped && r.ahead:
 		r.version = string(r.cells[width-1].Bytes)
+	case r.version == "" && !r.stamps:
+		r.version = r.tx.Version()
 	}
 	return err
 }

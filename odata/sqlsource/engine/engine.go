@@ -40,6 +40,9 @@ type DB interface {
 type Need struct {
 	// Snapshot makes all statements see one state of the data.
 	Snapshot bool
+	// Version makes the transaction name what its first statement reads, as one with a Snapshot does. It is for transactions of
+	// one statement.
+	Version bool
 	// Rows is how many rows are read at most, as far as that is known.
 	Rows int64
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type SQLite struct {
 	// slots has room for each connection that is in use.
 	slots    chan struct{}
 	versions versions
+	pages    pages
 
 	mu   sync.Mutex
 	idle []*conn // in the order in which they were given back
@@ -43,7 +45,7 @@ type SQLite struct {
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
 // parameters behind "?" are for other drivers. The file is never mapped into memory: who copies a shorter one over it
-// would end the process. At most maxConns connections are open; when it is 0, twice as many as there are processors,
+// would end the process; up to 128 MiB of it are kept by the connection that is used most. At most maxConns connections are open; when it is 0, twice as many as there are processors,
 // and 4 at least.
 func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 	if maxConns == 0 {
@@ -53,7 +55,7 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
-	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns), ranks: make([]bool, maxConns)}
+	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns), ranks: make([]bool, maxConns), pages: pagesWithin(debug.SetMemoryLimit(-1))}
 	db.ranks[0] = true
 	name, err := sqlitefile.Path(path)
 	if err != nil {
@@ -160,7 +162,7 @@ func (db *SQLite) openConn(rank int) (*conn, error) {
 		}
 	}
 	if err == nil {
-		err = setPages(raw, rank)
+		err = db.pages.set(raw, rank)
 	}
 	if err == nil {
 		err = exec(raw, "SELECT 1 FROM sqlite_schema")
@@ -281,7 +283,10 @@ func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
 		return nil, err
 	}
 	tx := &sqliteTx{db: db, conn: conn, ctx: ctx, end: conn.interruptAfter(ctx)}
-	if need.Snapshot {
+	if need.Version && !need.Snapshot {
+		tx.before = db.versions.glance()
+	}
+	if need.Snapshot || need.Version && tx.before == unknown {
 		err = tx.snapshot()
 	}
 	if err != nil {
@@ -318,6 +323,8 @@ type sqliteTx struct {
 	end     func() // the watch over ctx
 	cursors []*sqliteCursor
 	version string
+	// before is the name of the state before the first statement; unknown behind it, and where nobody wants it.
+	before string
 }
 
 func (tx *sqliteTx) Interleaves() bool { return true }
@@ -346,7 +353,7 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 	if err := tx.ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn, unread: tx.db, arena: tx.conn.arena}
+	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn, unread: tx, arena: tx.conn.arena}
 	tx.conn.arena = nil
 	var err error
 	for _, open := range tx.cursors {
@@ -405,92 +412,4 @@ func cause(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return err
-}
-
-// maxArena is the largest arena, in bytes, that a connection keeps.
-const maxArena = 64 << 10
-
-type sqliteCursor struct {
-	ctx       context.Context
-	conn      *conn
-	unread    *SQLite // nil behind the first row
-	stmt      *sqlite.Stmt
-	handle    uintptr // of stmt; see handleOf
-	query     string
-	transient bool
-	arena     []byte
-	// written is how columns are written as JSON; see WritesJSON.
-	written []written
-}
-
-func (c *sqliteCursor) Next() (bool, error) {
-	if c.stmt == nil {
-		return false, nil
-	}
-	ok, err := c.stmt.Step()
-	if err != nil {
-		return false, cause(c.ctx, err)
-	}
-	if c.unread != nil {
-		c.unread.noteBegunLog(c.conn)
-		c.unread = nil
-	}
-	return ok, nil
-}
-
-// Row copies texts to an arena. Each call into SQLite costs as much as copying a short text, so the length is asked for
-// only where the copy filled the room that there was.
-func (c *sqliteCursor) Row(cells []Cell) error {
-	if c.handle != 0 {
-		c.values(cells)
-		return nil
-	}
-	arena := c.arena[:0]
-	for i := range cells {
-		cell := &cells[i]
-		*cell = Cell{}
-		switch c.stmt.ColumnType(i) {
-		case sqlite.TypeInteger:
-			cell.Kind, cell.Int = Int, c.stmt.ColumnInt64(i)
-		case sqlite.TypeFloat:
-			cell.Kind, cell.Float = Float, c.stmt.ColumnFloat(i)
-		case sqlite.TypeText:
-			cell.Kind = Text
-			cell.Bytes, arena = c.text(i, arena)
-		case sqlite.TypeBlob:
-			cell.Kind = Blob
-			cell.Bytes, arena = c.text(i, arena)
-		}
-	}
-	c.arena = arena
-	return nil
-}
-
-// text appends a cell's bytes to an arena, a new one where there is no room.
-func (c *sqliteCursor) text(i int, arena []byte) (text, grown []byte) {
-	from := len(arena)
-	n := c.stmt.ColumnBytes(i, arena[from:cap(arena)])
-	if from+n == cap(arena) { // perhaps there is more
-		n = c.stmt.ColumnLen(i)
-		arena, from = make([]byte, 0, max(2*(from+n), 1024)), 0
-		n = c.stmt.ColumnBytes(i, arena[:cap(arena)])
-	}
-	arena = arena[:from+n]
-	return arena[from : from+n : from+n], arena
-}
-
-func (c *sqliteCursor) Close() error {
-	if c.stmt == nil {
-		return nil
-	}
-	stmt := c.stmt
-	c.stmt = nil
-	if cap(c.arena) <= maxArena {
-		c.conn.arena = c.arena
-	}
-	if c.transient {
-		return stmt.Finalize()
-	}
-	_ = stmt.Reset() // its error is that of the last step, which Next has returned
-	return nil
 }

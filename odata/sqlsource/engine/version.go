@@ -105,6 +105,19 @@ func (v *versions) now(ctx context.Context) string {
 	return name
 }
 
+// glance is now where the index alone tells it; else unknown.
+func (v *versions) glance() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.watch == nil || v.stale.Load() || !v.headed {
+		return unknown
+	}
+	if head, ok := v.index.head(); !ok || head != v.head {
+		return unknown
+	}
+	return v.name
+}
+
 // look asks the watch for the name of the state.
 func (v *versions) look(ctx context.Context) string {
 	n, err := single(v.stmt)
@@ -186,6 +199,18 @@ func (db *SQLite) Version(ctx context.Context) string {
 		return unknown
 	}
 	return db.versions.now(ctx)
+}
+
+// begun is called when the first statement has read. What that sees has the name that the state had before it and has
+// after it.
+func (tx *sqliteTx) begun() {
+	db := tx.db
+	db.noteBegunLog(tx.conn)
+	before := tx.before
+	tx.before = unknown
+	if before != unknown && before == db.versions.now(tx.ctx) && tx.conn.exchange == db.exchanges.Load() {
+		tx.version = before
+	}
 }
 
 // snapshot begins a read transaction on a connection and finds the name of what it reads.

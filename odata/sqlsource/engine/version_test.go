@@ -98,6 +98,56 @@ func TestVersionBesideAWriter(t *testing.T) {
 	all.Wait()
 }
 
+// TestVersionOfOneStatement holds that a statement by itself reads what a transaction with a snapshot of the same version
+// reads, beside a writer, and that it has that version where nobody writes.
+func TestVersionOfOneStatement(t *testing.T) {
+	db, writer, _ := openNamed(t, "wal")
+	read := func(db *engine.SQLite, need engine.Need) (n int64, version string) {
+		tx := begin(t.Context(), t, db, need)
+		n = number(t, tx, "SELECT n FROM things")
+		version = tx.Version()
+		if err := tx.Close(); err != nil {
+			t.Error(err)
+		}
+		return n, version
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for range 300 {
+			writer.MustExec("UPDATE things SET n = n + 1")
+		}
+	})
+	var mu sync.Mutex
+	seen := map[string]int64{}
+	for i := range 4 {
+		need := engine.Need{Snapshot: i%2 == 0, Version: i%2 == 1}
+		all.Go(func() {
+			for n := int64(0); n < 300; {
+				var version string
+				if n, version = read(db, need); version == "" {
+					continue
+				}
+				mu.Lock()
+				if was, ok := seen[version]; ok && was != n {
+					t.Errorf("the version %q has %d and %d", version, was, n)
+				}
+				seen[version] = n
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	for _, mode := range []string{"wal", "delete"} {
+		db, _, _ := openNamed(t, mode)
+		want := db.Version(t.Context())
+		for i, need := range []engine.Need{{Snapshot: true}, {Version: true}, {Version: true}} {
+			if _, got := read(db, need); got != want || got == "" {
+				t.Errorf("%s, read %d: the version is %q, want %q", mode, i, got, want)
+			}
+		}
+	}
+}
+
 // BenchmarkVersion names a state that does not change. The baseline asks a connection for its data_version.
 func BenchmarkVersion(b *testing.B) {
 	db, _, file := openNamed(b, "wal")
