@@ -1,7 +1,7 @@
 // The app: what it knows, which screen is shown, where the browser goes next.
 
 import { Draft } from './draft.ts';
-import { explain, problem, type Problem } from './faults.ts';
+import { explain, problem, type Problem, type Vocabulary } from './faults.ts';
 import type { Values } from './form.ts';
 import { get, type Outcome } from './http.ts';
 import { Words, type Bundles } from './i18n.ts';
@@ -129,7 +129,7 @@ export class App {
     }
     const data = outcome.kind === 'ok' ? (outcome.data as { next?: unknown } | null) : null;
     const intent = readIntent(data?.next);
-    this.fail(intent === null ? this.explain('orgSetup', outcome) : this.follow(intent));
+    this.fail(intent === null ? this.explain({ screen: 'orgSetup' }, outcome) : this.follow(intent));
   }
 
   /** The name in the open intent, or nothing. */
@@ -147,8 +147,8 @@ export class App {
     this.go('signIn', problem([this.words.text(key)], { tone: 'information' }));
   }
 
-  explain(screen: string, outcome: Outcome): Problem {
-    return explain(this.words, { screen, defaults: { password_too_short: this.boot.minLength } }, outcome);
+  explain(vocabulary: Vocabulary, outcome: Outcome): Problem {
+    return explain(this.words, { defaults: { password_too_short: this.boot.minLength }, ...vocabulary }, outcome);
   }
 
   /** Shows a problem that ends the way, if there is one: there is no form to go back to. */

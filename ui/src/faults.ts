@@ -25,6 +25,8 @@ export interface Vocabulary {
   screen: string;
   /** The first parameter of a code that the host sends without one: code to value. */
   defaults?: Record<string, number>;
+  /** Fields that are chosen, and not filled in. */
+  choices?: readonly string[];
 }
 
 export function problem(lines: string[], more: Partial<Problem> = {}): Problem {
@@ -52,7 +54,7 @@ function explainFault(words: Words, vocabulary: Vocabulary, { status, fault, ret
     const wait = codes.map(throttleSeconds).find((s) => s > 0) || retryAfter || 60;
     return problem([say('auth_throttle')], { tone: 'warning', wait });
   }
-  const fields = mapValues(fault.errors, (list) => list.map(say));
+  const fields = fieldTexts(words, vocabulary, fault.errors);
   if (Object.keys(fields).length > 0) return problem([], { fields });
   const line = fault.message === '' ? words.text('common.failed', status) : say(fault.message);
   return problem([line], {
@@ -60,6 +62,12 @@ function explainFault(words: Words, vocabulary: Vocabulary, { status, fault, ret
     wait: status === 503 ? retryAfter : 0,
     requestId: status >= 500 ? fault.requestId : '',
   });
+}
+
+/** The words of the codes at each field. */
+export function fieldTexts(words: Words, vocabulary: Vocabulary, errors: Record<string, string[]>): Record<string, string[]> {
+  const own = (field: string, code: string): string => (code === 'required' && vocabulary.choices?.includes(field) ? 'requiredChoice' : code);
+  return Object.fromEntries(Object.entries(errors).map(([field, codes]) => [field, codes.map((code) => codeText(words, vocabulary, own(field, code)))]));
 }
 
 /** The words of a code, the screen's own before the common ones; a code that nobody knows is shown as it is. */
@@ -77,8 +85,4 @@ export function codeText(words: Words, { screen, defaults = {} }: Vocabulary, co
 export function throttleSeconds(code: string): number {
   const match = /^auth_throttle\|(\d{1,6})(\||$)/.exec(code);
   return match === null ? 0 : Number(match[1]);
-}
-
-export function mapValues<A, B>(o: Record<string, A>, f: (a: A) => B): Record<string, B> {
-  return Object.fromEntries(Object.entries(o).map(([k, v]) => [k, f(v)]));
 }

@@ -42,10 +42,18 @@ test('fault: a code that nobody knows is shown as it is', () => {
   assert.deepEqual(explain(en, login, faulty(422, { message: 'Please call us.' })).lines, ['Please call us.']);
 });
 
+test('fault: a choice is not filled in', () => {
+  const errors = { company_size: ['required'], org_name: ['required'] };
+  const p = explain(en, { screen: 'orgSetup', choices: ['company_size'] }, faulty(422, { message: 'required', errors }));
+  assert.deepEqual(p.fields, { company_size: ['Please choose one.'], org_name: ['Please fill this in.'] });
+});
+
 const codes: [screen: string, code: string, want: string][] = [
   ['login', 'required', 'Please fill this in.'],
   ['setPassword', 'password_too_short', 'Please use at least 12 characters.'],
   ['setPassword', 'password_too_short|1', 'Please use at least 1 character.'],
+  ['forgotPassword', 'email', 'Please enter an email address, such as ada@example.com.'],
+  ['login', 'email', 'Please enter an email address, such as ada@example.com.'],
   ['orgSetup', 'unauthenticated', 'Your session has ended. Please sign in again.'],
   ['orgSetup', 'no such code', 'no such code'],
   ['orgSetup', '', ''],

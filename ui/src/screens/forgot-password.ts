@@ -13,7 +13,7 @@ export function forgotPassword(app: App): Page {
   const { words } = app;
   const email = textField(words, {
     name: 'email',
-    label: words.text('forgotPassword.email'),
+    label: words.text('forgotPassword.address'),
     type: 'email',
     autocomplete: 'email',
     required: true,
@@ -42,7 +42,7 @@ export function forgotPassword(app: App): Page {
 async function send(app: App, values: Values): Promise<Problem | undefined> {
   const email = String(values.email);
   const outcome = await post('/auth/forgot-password', { email });
-  if (outcome.kind !== 'ok') return app.explain('forgotPassword', outcome);
+  if (outcome.kind !== 'ok') return app.explain({ screen: 'forgotPassword' }, outcome);
   if (email.includes('@')) app.login = email;
   app.show(sent(app, email));
   return undefined;

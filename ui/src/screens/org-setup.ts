@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
-import { codeText, mapValues, problem, type Problem } from '../faults.ts';
+import { codeText, fieldTexts, problem, type Problem } from '../faults.ts';
 import { checkbox, radios, select, textField, type Choices, type Field } from '../fields.ts';
 import { Form, type Values } from '../form.ts';
 import { post, type Outcome } from '../http.ts';
@@ -8,7 +8,7 @@ import type { Page } from '../page.ts';
 import { paths } from '../route.ts';
 import { readAnswer, type IntentAnswer } from '../wire.ts';
 
-const vocabulary = { screen: 'orgSetup' };
+const vocabulary = { screen: 'orgSetup', choices: ['legal_form', 'company_size', 'function'] };
 
 /** The details of the organisation. Without an open intent the host is asked which step is due. */
 export function orgSetup(app: App): Page {
@@ -82,13 +82,13 @@ async function refused(app: App, values: Values, outcome: Outcome): Promise<Prob
     await app.resume();
     return undefined;
   }
-  return app.explain('orgSetup', outcome);
+  return app.explain(vocabulary, outcome);
 }
 
 /** More input is asked for, or the handler said no: its words at the fields and above the form. */
 function unsatisfied(app: App, answer: IntentAnswer): Problem {
   const say = (code: string): string => codeText(app.words, vocabulary, code);
-  const fields = mapValues(answer.fields, (codes) => codes.map(say));
+  const fields = fieldTexts(app.words, vocabulary, answer.fields);
   const lines = answer.errors.map(say);
   if (answer.message) lines.unshift(say(answer.message));
   if (answer.status === 'needs_more_input') {

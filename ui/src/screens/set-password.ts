@@ -66,7 +66,7 @@ function check(app: App, values: Values): Record<string, string[]> {
 
 async function send(app: App, values: Values): Promise<Problem | undefined> {
   const outcome = await post('/auth/reset-password', { ...app.reset, ...values });
-  if (outcome.kind !== 'ok') return failed(app, app.explain('setPassword', outcome));
+  if (outcome.kind !== 'ok') return failed(app, app.explain({ screen: 'setPassword' }, outcome));
   app.login = app.reset?.email ?? '';
   app.reset = undefined;
   app.intent = null; // the reset has ended every session of the user

@@ -14,7 +14,7 @@ export function signIn(app: App, route: Route): Page {
   const forgot = h('a', { href: paths.forgotPassword, id: 'forgot' }, words.text('login.forgot'));
   const login = textField(words, {
     name: 'login',
-    label: words.text(app.boot.byEmail ? 'login.email' : 'login.login'),
+    label: words.text(app.boot.byEmail ? 'login.address' : 'login.login'),
     autocomplete: 'username',
     inputmode: 'email',
     required: true,
@@ -59,7 +59,7 @@ function reason(app: App): Problem | undefined {
 async function send(app: App, values: Values): Promise<Problem | undefined> {
   app.login = String(values.login);
   const outcome = await post('/auth/login', values);
-  if (outcome.kind !== 'ok') return refused(app.explain('login', outcome));
+  if (outcome.kind !== 'ok') return refused(app.explain({ screen: 'login' }, outcome));
   if (!navigator.cookieEnabled) return problem([app.words.text('login.cookiesBlocked')], { tone: 'warning' });
   app.draft.signedIn(app.login);
   return app.follow(readIntent((outcome.data as { next?: unknown } | null)?.next));
