@@ -195,6 +195,7 @@ odata {
   }
   singleton "Company" {
     table = "company"
+    title = "company"
   }
   enum "OrderStatus" {
     members = { Placed = 0, Paid = 1, Shipped = 2, Returned = 3, Cancelled = 4 }
