@@ -118,9 +118,9 @@ ui/node_modules/.package-lock.json: ui/package-lock.json
 	@touch $@
 
 UI5 := examples/ui5-dashboard
-ui5: $(UI5)/dist/resources/sap-ui-custom.js ## build the OpenUI5 dashboard into its dist, which takes about a minute
+ui5: $(UI5)/dist/later.js ## build the OpenUI5 dashboard into its dist, which takes about a minute
 
-$(UI5)/dist/resources/sap-ui-custom.js: $(UI5)/package-lock.json $(shell find $(UI5)/webapp -type f)
+$(UI5)/dist/later.js: $(UI5)/package-lock.json $(UI5)/build.mjs $(UI5)/ui5.yaml $(shell find $(UI5)/webapp -type f)
 	cd $(UI5) && npm ci --no-audit --no-fund && npm run --silent build
 	@touch $@
 
@@ -130,6 +130,9 @@ ui5-run: build ui5 ## serve the OpenUI5 dashboard over the demo's data
 
 ui5-test: ui5 ## look at the OpenUI5 dashboard through a real browser
 	REQUIRE_BROWSER=1 REQUIRE_UI5=1 go test -count=1 ./$(UI5)
+
+ui5-slow: ui5 ## print what the dashboard weighs until its first row, and its time on a slow network and processor
+	UI5_SLOW=1 REQUIRE_BROWSER=1 REQUIRE_UI5=1 go test -count=1 -v -run '^TestDashboard$$/^weight$$' ./$(UI5)
 
 screens: ## take a picture of every screen into screens/, and those of the README into docs/figures
 	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^Test(Screens|ErrorPages|PicturesOfTheReadme)$$' ./ui/uitest

@@ -26,7 +26,7 @@ type site struct {
 // needDist skips the test by name where the application has not been built.
 func needDist(t *testing.T) {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join("dist", "resources", "sap-ui-custom.js")); err != nil {
+	if _, err := os.Stat(filepath.Join("dist", "later.js")); err != nil {
 		if os.Getenv("REQUIRE_UI5") != "" {
 			t.Fatalf("the built application is required, run npm ci and npm run build in examples/ui5-dashboard: %v", err)
 		}

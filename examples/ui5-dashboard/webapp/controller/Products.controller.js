@@ -23,7 +23,28 @@ sap.ui.define([
 	return Controller.extend("fernweh.dashboard.controller.Products", {
 		onInit() {
 			// The table is bound as soon as the view hears of the model.
-			this.byId("table").attachEventOnce("modelContextChange", this.countRows, this);
+			this.byId("table").attachEventOnce("modelContextChange", () => {
+				this.countRows();
+				this.rows().attachEventOnce("dataReceived", () => setTimeout(() => this.complete()));
+			});
+		},
+
+		/**
+		 * Adds what nobody needs to see the first rows: filters, and the menus of
+		 * the columns. Their controls are as much again as all that was loaded.
+		 */
+		async complete() {
+			const [filters, menus] = await Promise.all(["Filters", "Menus"].map((name) => this.loadFragment({
+				name: `fernweh.dashboard.view.${name}`,
+				addToDependents: false
+			})));
+			filters.forEach((filter) => this.byId("filters").addItem(filter));
+			const table = this.byId("table");
+			for (const menu of menus) {
+				table.addDependent(menu);
+				const key = menu.getId().split("--").pop().replace("menu", "column");
+				this.byId(key).setHeaderMenu(menu);
+			}
 		},
 
 		/** The heading says how many products fit. */

@@ -1,7 +1,6 @@
 sap.ui.define([
-	"sap/m/MessageBox",
 	"sap/ui/core/Messaging"
-], (MessageBox, Messaging) => {
+], (Messaging) => {
 	"use strict";
 
 	// Where the sign-in leads back to. A fragment survives the redirects by itself.
@@ -10,7 +9,8 @@ sap.ui.define([
 	}
 
 	function show(message, bundle, closed) {
-		MessageBox.error(bundle.getText("fault.text"), {
+		// Few ever see the box: it comes after the first rows.
+		sap.ui.require(["sap/m/MessageBox"], (MessageBox) => MessageBox.error(bundle.getText("fault.text"), {
 			title: bundle.getText("fault.title"),
 			details: message.getMessage(),
 			actions: [MessageBox.Action.RETRY, MessageBox.Action.CLOSE],
@@ -21,7 +21,7 @@ sap.ui.define([
 					location.reload();
 				}
 			}
-		});
+		}));
 	}
 
 	return {

@@ -1,5 +1,6 @@
 // The theme follows the system: light or dark, and more contrast where that is
-// asked for. This runs before UI5 starts, so that no other theme is seen first.
+// asked for. The texts are German or English. This runs before UI5 starts, so
+// that no other theme is seen first.
 (() => {
 	"use strict";
 
@@ -17,7 +18,13 @@
 		sap.ui.require(["sap/ui/core/Theming"], (Theming) => Theming.setTheme(theme()));
 	}
 
-	globalThis["sap-ui-config"] = { theme: theme() };
+	// The region stays as it is: it decides how dates and numbers are written.
+	function language() {
+		const asked = new URLSearchParams(location.search).getAll("sap-language");
+		return [...asked, ...navigator.languages].find((tag) => /^(?:de|en)(?:-|$)/i.test(tag)) ?? "en";
+	}
+
+	globalThis["sap-ui-config"] = { theme: theme(), language: language() };
 	dark.addEventListener("change", follow);
 	contrast.addEventListener("change", follow);
 })();
