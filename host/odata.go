@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/odata"
@@ -21,7 +22,7 @@ import (
 const odataRoot = "/odata/"
 
 // odataOptions completes the endpoint's options with what only the host knows.
-func (o Options) odataOptions(site *web.Site, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics) odata.Options {
+func (o Options) odataOptions(site *web.Site, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, guests *session.Guests) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
@@ -39,6 +40,9 @@ func (o Options) odataOptions(site *web.Site, who auth.Authenticator, limits *we
 	}
 	if out.Observe == nil {
 		out.Observe = metrics.Stage
+	}
+	if out.TagKey == nil {
+		out.TagKey = func() []byte { return guests.Derived("odata entity tags") }
 	}
 	if out.Logger == nil {
 		out.Logger = o.Logger.Named("odata")

@@ -23,11 +23,12 @@ type answering struct {
 	cache     *cache
 	buffers   payload.Pool
 	spools    *spools
+	tags      tagger
 }
 
 // answer sends what a plan asks for.
 func (s *answering) answer(w http.ResponseWriter, q *request, p *planned, accept header.Accept) error {
-	out := newResponse(w, q, s.opts, s.spools)
+	out := s.response(w, q)
 	defer out.stop()
 	switch p.plan.Kind {
 	case plan.ServiceDocument:
@@ -66,14 +67,12 @@ func (s *answering) metadata(out *response, accept header.Accept, private bool) 
 func (s *answering) documentIn(out *response, lang, contentType string, b []byte, private bool) error {
 	setSuccess(out.w.Header(), out.q, contentType, private)
 	s.documents.languages.tellLanguage(out.w.Header(), out.q, lang)
-	out.q.timing.opened = out.q.timing.planned
-	return out.Send(b, true)
+	return out.document(b)
 }
 
 func (s *answering) document(out *response, contentType string, b []byte, private bool) error {
 	setSuccess(out.w.Header(), out.q, contentType, private)
-	out.q.timing.opened = out.q.timing.planned
-	return out.Send(b, true)
+	return out.document(b)
 }
 
 // data answers with rows of the source, or with the answer that was given for

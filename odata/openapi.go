@@ -59,7 +59,7 @@ func (a *openAPIs) of(c plan.Caller) []byte {
 // openAPI answers with the document.
 func (s *answering) openAPI(w http.ResponseWriter, q *request) error {
 	q.timing.parsed, q.timing.planned = s.opts.Now(), s.opts.Now()
-	out := newResponse(w, q, s.opts, s.spools)
+	out := s.response(w, q)
 	defer out.stop()
 	media := header.ParseAccept(q.header["Accept"]).Best(typeJSON, typeOpenAPI)
 	if media == "" {

@@ -82,6 +82,11 @@ type Options struct {
 	// given before has neither wait nor database. It is called by many requests at once.
 	// nil is told nothing.
 	Observe func(stage string, took time.Duration)
+	// TagKey gives 32 bytes that clients do not know, for entity tags: answers with equal
+	// bytes have equal tags as long as it gives the same, on this host and on others.
+	// Tags of another key match none of this one. It is called for each answer. nil, or
+	// another length, is for tags that take longer to make and depend on the bytes alone.
+	TagKey func() []byte
 	// RequestID gives the id that faults are reported with; nil makes one up.
 	RequestID func(*http.Request) string
 	// Logger gets what clients must not see; nil drops it.

@@ -29,8 +29,9 @@ type response struct {
 	// rows are open until giveBack, with the clock that bounds the source's work.
 	rows  plan.Rows
 	clock *workClock
-	// etag is set where it is known before the bytes are.
+	// etag is set where it is known before the bytes are; tags makes the others.
 	etag string
+	tags *tagger
 	// keep gets an answer of one block, which must be copied, after etag is set;
 	// nil where nobody wants it.
 	keep func(block []byte)
@@ -91,11 +92,17 @@ func (r *response) Send(block []byte, last bool) error {
 	return r.body.finish()
 }
 
-// newResponse makes the response to q. Call stop when the handler returns.
-func newResponse(w http.ResponseWriter, q *request, opts *Options, shared *spools) *response {
-	r := &response{w: w, q: q, now: opts.Now, body: q.out}
+// document sends what depends on no data. Its tag needs no key: answers tell that of $metadata.
+func (r *response) document(b []byte) error {
+	r.q.timing.opened, r.etag = r.q.timing.planned, etagOf(b)
+	return r.Send(b, true)
+}
+
+// response makes the response to q. Call stop when the handler returns.
+func (s *answering) response(w http.ResponseWriter, q *request) *response {
+	r := &response{w: w, q: q, now: s.opts.Now, body: q.out, tags: &s.tags}
 	if r.body == nil {
-		r.own.open(w, shared, opts.SlowReader, q.caller)
+		r.own.open(w, s.spools, s.opts.SlowReader, q.caller)
 		r.body = &r.own
 	}
 	return r
@@ -130,7 +137,7 @@ func (r *response) begin(block []byte, last bool) error {
 	r.sent = true
 	h := r.w.Header()
 	if r.etag == "" && last {
-		r.etag = etagOf(block)
+		r.etag = r.tags.of(block)
 	}
 	// A part of a batch has a tag only where it asked by one: OpenUI5 writes it into
 	// whatever the part holds, and gives up on the whole batch where that is a number

@@ -34,6 +34,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		plans: planning{aggregates: transformations(source) != nil, binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
 			source: source, documents: newDocuments(model, s.opts.Root, s.opts.Limits, transformations(source)), opts: &s.opts, cache: kept, spools: shared,
+			tags: tagger{key: s.opts.TagKey},
 		},
 	}
 	s.batch = batches{opts: &s.opts, report: report, spools: shared, read: s.read}

@@ -2,12 +2,15 @@ package session
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,10 +53,13 @@ type Guests struct {
 	ring   atomic.Pointer[ring]
 }
 
-// A ring holds the codecs of the keys: signs is that of new cookies.
+// A ring holds the codecs of the keys: signs is that of new cookies, of the key secret.
 type ring struct {
-	signs *securecookie.SecureCookie
-	all   []securecookie.Codec
+	signs  *securecookie.SecureCookie
+	secret []byte
+	all    []securecookie.Codec
+	// derived are other secrets by their purpose.
+	derived sync.Map
 }
 
 // NewGuests returns guests whose cookie is named vestibule_guest, with the prefix
@@ -87,14 +93,32 @@ func (g *Guests) Refresh(ctx context.Context) error {
 		codec := securecookie.New(k.Secret, nil).MaxAge(0).SetSerializer(securecookie.NopEncoder{})
 		next.all = append(next.all, codec)
 		if next.signs == nil && g.now().Sub(k.Created) >= keyDelay {
-			next.signs = codec
+			next.signs, next.secret = codec, k.Secret
 		}
 	}
 	if next.signs == nil { // the oldest, which the others have read first
 		next.signs, _ = next.all[len(next.all)-1].(*securecookie.SecureCookie)
+		next.secret = keys[len(keys)-1].Secret
 	}
 	g.ring.Store(next)
 	return nil
+}
+
+// Derived returns 32 secret bytes for another purpose, which are the same on all hosts that have read the keys, and
+// others when the key of new cookies is another. They tell nothing of that key. nil comes before the first [Guests.Refresh].
+func (g *Guests) Derived(purpose string) []byte {
+	keys := g.ring.Load()
+	if keys == nil {
+		return nil
+	}
+	if made, ok := keys.derived.Load(purpose); ok {
+		return made.([]byte) //nolint:forcetypeassert // stored below
+	}
+	mac := hmac.New(sha256.New, keys.secret)
+	_, _ = mac.Write([]byte("derived for " + purpose)) // a hash takes everything
+	made := mac.Sum(nil)
+	keys.derived.Store(purpose, made)
+	return made
 }
 
 // Keep returns the cookie that keeps the page for an hour. It writes nothing.
