@@ -89,9 +89,9 @@ vuln: ## look for known vulnerabilities in what is linked
 fmt: ## format the Go code
 	$(GOFUMPT) -l -w $(GO_DIRS)
 
-generate: ## make the generated files again: protocol, configuration reference
+generate: ## make the generated files again: protocol, references of the configuration and of the commands
 	go generate ./...
-	UPDATE=1 go test -count=1 -run '^TestGenerated' ./host/config
+	UPDATE=1 go test -count=1 -run '^TestGenerated' ./host/config ./host/cmd/vestibule
 
 verify: ui/node_modules/.package-lock.json ## what must hold before a commit: format, lint, nothing generated left behind, go.mod tidy, layout
 	@test -z "$$($(GOFUMPT) -l $(GO_DIRS) | tee /dev/stderr)" || { echo "make fmt would change these"; exit 1; }

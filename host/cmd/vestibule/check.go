@@ -14,7 +14,7 @@ func checkCommand() command {
 		name: "check", short: "find what is wrong with the configuration",
 		long: "Validates the configuration, the databases, the routes, the plugins and the front-end sources, and reports\n" +
 			"every finding as file:line:column: what: remedy. Changes nothing. Exit code 1 when a finding is an error.\n" +
-			"With -data it also reads every row of every exposed set once, and reports the values that their declared types\n" +
+			"With --data it also reads every row of every exposed set once, and reports the values that their declared types\n" +
 			"cannot hold: as errors where they end an answer, as warnings where null takes their place.",
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&show, "show", false, "print the settings in effect, all layers merged, with secrets as ***")
