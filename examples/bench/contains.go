@@ -15,6 +15,14 @@ CREATE TABLE IF NOT EXISTS parts_read (id INTEGER PRIMARY KEY, name VARCHAR(100)
 CREATE TABLE IF NOT EXISTS parts_found (id INTEGER PRIMARY KEY, name VARCHAR(100) NOT NULL);
 INSERT INTO parts_read SELECT id, name FROM products WHERE NOT EXISTS (SELECT 1 FROM parts_read);
 INSERT INTO parts_found SELECT id, name FROM parts_read WHERE NOT EXISTS (SELECT 1 FROM parts_found);`
+	partsSQLite = `
+CREATE VIRTUAL TABLE IF NOT EXISTS parts_fts USING fts5(name, content='parts_found', content_rowid='id', tokenize='trigram');
+CREATE TRIGGER IF NOT EXISTS parts_insert AFTER INSERT ON parts_found BEGIN INSERT INTO parts_fts (rowid, name) VALUES (new.id, new.name); END;
+CREATE TRIGGER IF NOT EXISTS parts_delete AFTER DELETE ON parts_found BEGIN INSERT INTO parts_fts (parts_fts, rowid, name) VALUES ('delete', old.id, old.name); END;
+CREATE TRIGGER IF NOT EXISTS parts_update AFTER UPDATE ON parts_found BEGIN
+	INSERT INTO parts_fts (parts_fts, rowid, name) VALUES ('delete', old.id, old.name); INSERT INTO parts_fts (rowid, name) VALUES (new.id, new.name); END;
+CREATE INDEX IF NOT EXISTS parts_found_begin ON parts_found (name);
+INSERT INTO parts_fts (parts_fts) SELECT 'rebuild' WHERE NOT EXISTS (SELECT 1 FROM parts_fts_docsize);`
 	partsPostgres = `
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE INDEX IF NOT EXISTS parts_found_name ON parts_found USING gin (name gin_trgm_ops);
@@ -24,7 +32,7 @@ ANALYZE parts_read, parts_found;`
 
 // partsMade makes these tables once.
 func (b *bench) partsMade(ctx context.Context) (err error) {
-	driver, script := "sqlite", partsTables
+	driver, script := "sqlite", partsTables+partsSQLite
 	switch b.db {
 	case "postgres":
 		driver, script = "pgx", partsTables+partsPostgres

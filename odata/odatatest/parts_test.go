@@ -31,6 +31,13 @@ func partsText(r *rand.Rand, most int) string {
 // partsIndexes are indexes of parts of texts, and settings without which nobody would use them on a small table.
 func partsIndexes(db *sqlx.DB, dialect string) {
 	switch dialect {
+	case "sqlite":
+		db.MustExec(`CREATE VIRTUAL TABLE found USING fts5(a, b, content='parts', content_rowid='id', tokenize='trigram');
+			CREATE TRIGGER found_insert AFTER INSERT ON parts BEGIN INSERT INTO found (rowid, a, b) VALUES (new.id, new.a, new.b); END;
+			CREATE TRIGGER found_delete AFTER DELETE ON parts BEGIN INSERT INTO found (found, rowid, a, b) VALUES ('delete', old.id, old.a, old.b); END;
+			CREATE TRIGGER found_update AFTER UPDATE ON parts BEGIN INSERT INTO found (found, rowid, a, b) VALUES ('delete', old.id, old.a, old.b);
+				INSERT INTO found (rowid, a, b) VALUES (new.id, new.a, new.b); END;
+			INSERT INTO found (found) VALUES ('rebuild')`)
 	case "postgres":
 		db.MustExec(`CREATE EXTENSION pg_trgm;
 			CREATE INDEX ON parts USING gin (a gin_trgm_ops);

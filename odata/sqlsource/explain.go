@@ -50,7 +50,7 @@ func (s *Source) Explain(ctx context.Context, p *plan.Plan) (plan.Explanation, e
 // mentions tells whether a query plan names an index.
 func mentions(list []plan.ExplainedStatement, index string) bool {
 	return slices.ContainsFunc(list, func(s plan.ExplainedStatement) bool {
-		return slices.ContainsFunc(s.QueryPlan, func(line string) bool { return strings.Contains(line, index) })
+		return strings.Contains(s.SQL, index) || slices.ContainsFunc(s.QueryPlan, func(line string) bool { return strings.Contains(line, index) })
 	})
 }
 

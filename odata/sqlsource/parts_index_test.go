@@ -131,6 +131,25 @@ func TestPartsOnPostgreSQL(t *testing.T) {
 	}
 }
 
+// TestPartsOnMariaDB holds that a beginning is a range of an index, that nothing is promised of FULLTEXT, and that a prefix with a
+// wildcard means itself.
+func TestPartsOnMariaDB(t *testing.T) {
+	script := "CREATE TABLE notes (id BIGINT PRIMARY KEY, name VARCHAR(80), plain VARCHAR(80), INDEX (name), FULLTEXT (name));\n" +
+		"INSERT INTO notes SELECT seq, CONCAT('100% ', seq, '_x'), 'x' FROM seq_1_to_3000;\nANALYZE TABLE notes"
+	s := open(t, database(t, "mysql", script), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{Name: "Notes", Table: "notes"}}})
+	plan, notes, advice := s.explained(t, "Notes?$select=id&$filter=startswith(name,'100% 29')")
+	if !strings.Contains(plan, `"access_type": "range"`) || !strings.Contains(notes, "range") || advice != "" {
+		t.Errorf("%s\n%s\n%s", plan, notes, advice)
+	}
+	if _, _, advice := s.explained(t, "Notes?$select=id&$filter=startswith(plain,'100% 29')"); advice != "CREATE INDEX `notes_plain` ON `notes` (`plain`)" {
+		t.Error(advice)
+	}
+	if _, notes, advice := s.explained(t, "Notes?$select=id&$filter=contains(name,'2999')"); !strings.Contains(notes, "FULLTEXT finds words") || advice != "" {
+		t.Errorf("%s\n%s", notes, advice)
+	}
+	check(t, s, [][2]string{{"Notes?$select=id&$filter=startswith(name,'100% 299_')", "[299]"}, {"Notes?$select=id&$filter=startswith(name,'100% 77_')", "[77]"}})
+}
+
 // explained are query plan, notes and advice for a target.
 func (s *shop) explained(t *testing.T, target string) (queryPlan, notes, advice string) {
 	t.Helper()

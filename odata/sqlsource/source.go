@@ -134,6 +134,12 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 		rememberPostgreSQL(ctx, s.db, s.reader, mapping)
 	}
 	lite, ok := s.db.(*engine.SQLite)
+	if ok {
+		s.reader.Same = func() bool {
+			exchanged, copied := lite.FileChanges()
+			return exchanged+copied == 0
+		}
+	}
 	if !ok || db.Forget {
 		return nil
 	}

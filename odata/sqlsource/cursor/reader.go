@@ -27,6 +27,8 @@ type Reader struct {
 	// It is asked where a statement failed for no reason that a client may be told, and, with mild, where a stored value
 	// does not fit its type and null takes its place. nil is never.
 	Changed func(ctx context.Context, mild bool) error
+	// Same tells that the file is the one that the model was made of. nil is always.
+	Same func() bool
 	// Stamps tells that statements name the state of the data that they see, and transactions do not.
 	Stamps bool
 
@@ -34,6 +36,8 @@ type Reader struct {
 	pages map[pageKey]*sqltext.Page
 	// walks tells for a shape whether an index has its rows in their order.
 	walks map[string]bool
+	// many tells of probes that found many rows how often they need not be asked.
+	many map[string]int
 }
 
 // pageKey is what the statements of a page depend on: the plan, or the one that it is like, and whether rows carry their
@@ -58,6 +62,9 @@ func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Pla
 // Open is like the function, and uses what is remembered. Where a sum has left the range that the database adds up
 // itself, the statements are others.
 func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	if r := o.narrowed(ctx, p); r != nil {
+		return r, nil
+	}
 	r, err := o.open(ctx, p)
 	if err == nil || !engine.IsOverflow(err) {
 		return r, err

@@ -42,6 +42,9 @@ func (r *reader) sqlite() ([]*Table, error) {
 			return nil, err
 		}
 	}
+	if err := r.sqliteParts(&all); err != nil {
+		return nil, err
+	}
 	return all.list, r.sqliteFTS(&all)
 }
 
@@ -207,28 +210,13 @@ func (r *reader) sqliteForeign(t *Table) error {
 	}, `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`, t.Name)
 }
 
-// sqliteFTS finds FTS5 tables whose content is one of the tables.
+// sqliteFTS finds FTS5 tables whose content is one of the tables. Those of trigrams have no words.
 func (r *reader) sqliteFTS(all *named) error {
 	var found []*FullText
 	var content []string
 	err := r.each(2, func(c row) {
-		name, args, ok := strings.Cut(c.text(1), "(")
-		if !ok || !strings.Contains(strings.ToLower(name), "using fts5") {
-			return
-		}
-		ft := &FullText{Table: c.text(0)}
-		of := ""
-		for _, part := range strings.Split(strings.TrimRight(strings.TrimSpace(args), ")"), ",") {
-			option, value, isOption := strings.Cut(part, "=")
-			if !isOption {
-				column, _, _ := strings.Cut(strings.TrimSpace(part), " ")
-				ft.Columns = append(ft.Columns, unquote(column))
-			} else if strings.TrimSpace(option) == "content" {
-				of = unquote(strings.TrimSpace(value))
-			}
-		}
-		if of != "" {
-			found, content = append(found, ft), append(content, of)
+		if f := parseFTS(c.text(0), c.text(1)); f != nil && f.content != "" && !f.trigrams {
+			found, content = append(found, &FullText{Table: f.name, Columns: f.columns}), append(content, f.content)
 		}
 	}, `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%'`)
 	for i, ft := range found {
@@ -241,4 +229,16 @@ func (r *reader) sqliteFTS(all *named) error {
 	return err
 }
 
-func unquote(s string) string { return strings.Trim(s, `"'`+"`[]") }
+// unquote takes the quotes of a name off.
+func unquote(s string) string {
+	if len(s) < 2 {
+		return s
+	}
+	switch inner := s[1 : len(s)-1]; s[0] {
+	case '"', '\'', '`':
+		return strings.ReplaceAll(inner, s[:1]+s[:1], s[:1])
+	case '[':
+		return inner
+	}
+	return s
+}

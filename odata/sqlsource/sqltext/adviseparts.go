@@ -3,6 +3,7 @@ package sqltext
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -100,9 +101,42 @@ func (mysql) hint(_ *Generator, _ *Table, _ *Column, op, _ string) Hint {
 	return Hint{Text: "reads every row: MariaDB has no index of parts of texts; FULLTEXT finds words"}
 }
 
-func (sqlite) hint(_ *Generator, _ *Table, _ *Column, op, _ string) Hint {
-	if op == "startswith" {
+func (d sqlite) hint(g *Generator, t *Table, c *Column, op, s string) Hint {
+	m := matcher{g: g, p: t.Parts}
+	switch p := t.Parts; {
+	case op == "startswith":
 		return Hint{Text: "asks for a range of texts, which an index that begins with the column has in one place"}
+	case utf8.RuneCountInString(s) < 3:
+		return Hint{Text: "reads every row: the constant has fewer than three characters"}
+	case p != nil && p.Refused != "":
+		return Hint{Text: "reads every row: the full-text table " + p.Name + " is not relied on: " + p.Refused}
+	case p != nil && m.text(c, op, s) != "":
+		return Hint{Text: "asks the full-text table " + p.Name + ", and then looks at the rows that it finds, unless these are many", Index: d.quote(p.Key) + " IN (SELECT rowid FROM " + d.quote(p.Name)}
+	case p != nil && slices.Contains(p.Columns, c.Name):
+		return Hint{Text: "reads every row: the full-text table " + p.Name + " does not find these letters in any case"}
+	case p != nil:
+		return Hint{Text: "reads every row: the full-text table " + p.Name + " does not have the column"}
+	case t.Rowid == "":
+		return Hint{Text: "reads every row: a full-text table of trigrams is relied on for tables with an INTEGER PRIMARY KEY and without other triggers"}
 	}
-	return Hint{Text: "reads every row"}
+	return Hint{Text: "reads every row", Advice: d.partsTable(t, c)}
+}
+
+// partsTable makes a table of trigrams, what keeps it in step, and its content.
+func (d sqlite) partsTable(t *Table, c *Column) string {
+	table := t.Name[len(t.Name)-1]
+	name := func(suffix string) string { return d.quote(table + "_parts" + suffix) }
+	of, fts, column, key := d.quote(table), name(""), d.quote(c.Name), d.quote(t.Rowid)
+	literal := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	insert := " INSERT INTO " + fts + " (rowid, " + column + ") VALUES (new." + key + ", new." + column + ");"
+	remove := " INSERT INTO " + fts + " (" + fts + ", rowid, " + column + ") VALUES ('delete', old." + key + ", old." + column + ");"
+	return strings.Join([]string{
+		"BEGIN",
+		"CREATE VIRTUAL TABLE " + fts + " USING fts5(" + column + ", content=" + literal(table) + ", content_rowid=" + literal(t.Rowid) + ", tokenize='trigram')",
+		"CREATE TRIGGER " + name("_insert") + " AFTER INSERT ON " + of + " BEGIN" + insert + " END",
+		"CREATE TRIGGER " + name("_delete") + " AFTER DELETE ON " + of + " BEGIN" + remove + " END",
+		"CREATE TRIGGER " + name("_update") + " AFTER UPDATE ON " + of + " BEGIN" + remove + insert + " END",
+		"INSERT INTO " + fts + " (" + fts + ") VALUES ('rebuild')",
+		"COMMIT",
+	}, "; ")
 }

@@ -98,6 +98,11 @@ func (g *Generator) Float(f float64) float64 {
 type Generator struct {
 	d dialect
 	m *Mapping
+	// parts tells that some table has Parts.
+	parts bool
+	// candidates are the rows of a range that alone are looked at; nothing where of is nil.
+	candidates frag
+	of         *plan.Range
 }
 
 // MaxParameters is how many parameters a statement may have.
@@ -112,7 +117,11 @@ func (g *Generator) MaxParameters() int {
 func New(dialectName string, m *Mapping) (*Generator, error) {
 	switch dialectName {
 	case "sqlite":
-		return &Generator{d: sqlite{}, m: m}, nil
+		g := &Generator{d: sqlite{}, m: m}
+		for _, t := range m.Tables {
+			g.parts = g.parts || t.Parts != nil && t.Parts.Refused == ""
+		}
+		return g, nil
 	case "postgres":
 		return &Generator{d: postgres{db: function.Database{CaseCollation: quotedOrEmpty(m.CaseCollation)}}, m: m}, nil
 	case "mysql":
