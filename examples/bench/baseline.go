@@ -11,10 +11,13 @@ import (
 
 const columns = `id, sku, name, description, category_id, price, stock, rating, discontinued, created_at`
 
+// groupedQuery is what $apply is held against, on all databases.
+const groupedQuery = `SELECT category_id, SUM(price) AS total, COUNT(*) AS n FROM products GROUP BY category_id ORDER BY category_id`
+
 // A yardstick is what a careful developer writes by hand for one page: prepared
 // statements, a row scanned into []any, JSON appended to a buffer.
 type yardstick struct {
-	page, filtered, count, all, reviews *sql.Stmt
+	page, filtered, count, all, reviews, grouped *sql.Stmt
 }
 
 func baseline(file string) (http.Handler, error) {
@@ -32,6 +35,7 @@ func baseline(file string) (http.Handler, error) {
 		{&y.filtered, `SELECT ` + columns + ` FROM products WHERE category_id = ? AND price > 10 ORDER BY price, id LIMIT 201`},
 		{&y.count, `SELECT COUNT(*) FROM products`},
 		{&y.all, `SELECT ` + columns + ` FROM products ORDER BY id LIMIT ?`},
+		{&y.grouped, groupedQuery},
 		{&y.reviews, `SELECT id, product_id, stars, text FROM reviews WHERE product_id BETWEEN ? AND ? ORDER BY product_id, id`},
 	} {
 		if *s.into, err = db.Prepare(s.query); err != nil {
@@ -51,6 +55,7 @@ func baseline(file string) (http.Handler, error) {
 	})
 	mux.HandleFunc("/all", func(w http.ResponseWriter, r *http.Request) { y.answer(w, 1<<62, y.all, r.FormValue("n")) })
 	mux.HandleFunc("/expanded", y.expanded)
+	mux.HandleFunc("/grouped", func(w http.ResponseWriter, _ *http.Request) { y.answer(w, 1<<62, y.grouped) })
 	return mux, nil
 }
 

@@ -62,6 +62,7 @@ func BenchmarkHandlers(b *testing.B) {
 		{"Counted", fresh("/odata/Products?$count=true&"), same("/counted")},
 		{"Expanded", fresh("/odata/Products?$expand=reviews&"), same("/expanded")},
 		{"DeepSkip", func(i int) string { return fmt.Sprintf("/odata/Products?$orderby=price&$skip=%d", i*37%95*200) }, nil},
+		{"Grouped", fresh("/odata/Products?$apply=groupby((category_id),aggregate(price%20with%20sum%20as%20total,$count%20as%20n))&$top=1000&"), same("/grouped")},
 		{"Unchanged", same("/odata/Products"), nil},
 	}
 	for _, c := range cases {

@@ -24,6 +24,7 @@ func byHandQueries() map[string]string {
 		"bykey":    from + `ORDER BY id LIMIT 201 OFFSET $1`,
 		"byprice":  from + `ORDER BY price, id LIMIT 201 OFFSET $1`,
 		"selected": `SELECT id, name, price FROM products ORDER BY id LIMIT 201`,
+		"grouped":  groupedQuery,
 	}
 }
 
@@ -106,6 +107,27 @@ func write(w http.ResponseWriter, rows scanned, limit int, few bool) error {
 	return rows.Err()
 }
 
+// writeGroups answers with the rows of groupedQuery.
+func writeGroups(w http.ResponseWriter, rows scanned) error {
+	w.Header().Set("Content-Type", "application/json")
+	b := append(make([]byte, 0, 64<<10), `{"value":[`...)
+	for n := 0; rows.Next(); n++ {
+		var category, count int64
+		var total string
+		if err := rows.Scan(&category, &total, &count); err != nil {
+			return err
+		}
+		if n > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, `{"category_id":%d,"total":%s,"n":%d}`, category, total, count)
+	}
+	if _, err := w.Write(append(b, `]}`...)); err != nil {
+		return err
+	}
+	return rows.Err()
+}
+
 // byHand serves the queries through run.
 func byHand(run func(ctx context.Context, name string, args []any, use func(scanned) error) error, count func(context.Context) error) http.Handler {
 	mux := http.NewServeMux()
@@ -125,7 +147,11 @@ func byHand(run func(ctx context.Context, name string, args []any, use func(scan
 					return
 				}
 			}
-			if err := run(r.Context(), name, args, func(rows scanned) error { return write(w, rows, limit, name == "selected") }); err != nil {
+			use := func(rows scanned) error { return write(w, rows, limit, name == "selected") }
+			if name == "grouped" {
+				use = func(rows scanned) error { return writeGroups(w, rows) }
+			}
+			if err := run(r.Context(), name, args, use); err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 			}
 		})
@@ -145,6 +171,9 @@ func postgresByHand(ctx context.Context, dsn string) (http.Handler, error) {
 		queries[name] = strings.Replace(q, "price,", "price::text,", 1)
 		if name == "selected" {
 			queries[name] = strings.Replace(q, "price ", "price::text ", 1)
+		}
+		if name == "grouped" {
+			queries[name] = strings.Replace(q, "SUM(price)", "SUM(price)::text", 1)
 		}
 	}
 	run := func(ctx context.Context, name string, args []any, use func(scanned) error) error {

@@ -26,6 +26,11 @@ func (b *bench) tests() []test {
 	}
 	open := side{b.vestibule, turn, b.anew("/odata/Products")}
 	list := b.pages(open, compare)
+	list = append(list, test{"$apply: sums of groups / SQL by hand", 1.1, func() (measured, error) {
+		target := "/odata/Products?$apply=groupby((category_id),aggregate(price%20with%20sum%20as%20total,$count%20as%20n))&$top=1000"
+		return b.ratioOf(b.rounds, side{b.vestibule, 3, b.anew(target)}, side{b.baseline, 3, always("/grouped")},
+			func(s spent) float64 { return s.host + s.server })
+	}})
 	if b.other != nil {
 		list = append(list, b.rivals()...)
 	}

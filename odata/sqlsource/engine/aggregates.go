@@ -19,19 +19,24 @@ import (
 //	ves_min(x) ves_max(x)  the least and the greatest
 func registerAggregates(conn *conn) error {
 	for name, made := range map[string]func() sqlite.AggregateFunction{
-		"ves_sum": func() sqlite.AggregateFunction { return &decimalSum{} },
 		"ves_min": func() sqlite.AggregateFunction { return &decimalExtreme{sign: -1} },
 		"ves_max": func() sqlite.AggregateFunction { return &decimalExtreme{sign: 1} },
 	} {
-		err := conn.CreateFunction(name, &sqlite.FunctionImpl{
-			NArgs: 1, Deterministic: true,
-			MakeAggregate: func(sqlite.Context) (sqlite.AggregateFunction, error) { return made(), nil },
-		})
-		if err != nil {
+		if err := registerByDriver(conn, name, made); err != nil {
 			return err
 		}
 	}
-	return nil
+	if registerSum(conn) {
+		return nil
+	}
+	return registerByDriver(conn, "ves_sum", func() sqlite.AggregateFunction { return &decimalSum{} })
+}
+
+func registerByDriver(conn *conn, name string, made func() sqlite.AggregateFunction) error {
+	return conn.CreateFunction(name, &sqlite.FunctionImpl{
+		NArgs: 1, Deterministic: true,
+		MakeAggregate: func(sqlite.Context) (sqlite.AggregateFunction, error) { return made(), nil },
+	})
 }
 
 // fineScale is how many digits behind the point a real may have to be added as an integer.
@@ -40,8 +45,10 @@ const fineScale = 6
 // decimalSum adds integers, and reals with few digits, as integers with so many digits behind the point, and all others as
 // decimals.
 type decimalSum struct {
-	n     int64
-	scale int // of the last real
+	n int64
+	// scale is how many digits the last real had behind the point, and power 10 to so many; 0 in the beginning.
+	scale int
+	power float64
 	parts [fineScale + 1]int64
 	rest  apd.Decimal
 }
@@ -59,47 +66,70 @@ func (s *decimalSum) add(v sqlite.Value, sign int64) error {
 	case sqlite.TypeNull:
 		return nil
 	case sqlite.TypeInteger:
-		s.n += sign
-		if n := v.Int64(); n != math.MinInt64 {
-			return s.whole(0, sign*n)
-		}
+		return s.integer(v.Int64(), sign)
 	case sqlite.TypeFloat:
-		if scale, n, ok := scaled(v.Float(), s.scale); ok {
-			s.n += sign
-			s.scale = scale
-			return s.whole(scale, sign*n)
-		}
+		return s.real(v.Float(), sign)
 	}
-	x := operand(v, edm.Decimal)
-	if x.Null {
-		return nil
-	}
-	if v.Type() != sqlite.TypeInteger {
-		s.n += sign
-	}
-	d, _, err := apd.NewFromString(string(x.Bytes))
-	if err != nil {
-		return nil //nolint:nilerr // it is no number, as operand has it
-	}
-	d.Negative = d.Negative != (sign < 0)
-	return s.exactly(d)
+	return s.text(v.Text(), sign)
 }
 
-// scaled writes a real as an integer with some digits behind the point, if it has few enough of them. The first attempt is
-// with as many as the last one had.
-func scaled(f float64, first int) (scale int, n int64, ok bool) {
-	const most = 1e15 // no other decimal of so few digits is this real
-	powers := [fineScale + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6}
-	for scale = first; scale <= fineScale; scale++ {
-		r := math.Round(f * powers[scale])
-		if r > most || r < -most {
-			return 0, 0, false
-		}
-		if r/powers[scale] == f {
-			return scale, int64(r), true
-		}
+// integer adds an integer, or takes it away.
+func (s *decimalSum) integer(n, sign int64) error {
+	s.n += sign
+	if n == math.MinInt64 {
+		return s.exactly(apd.New(n, 0), sign)
 	}
-	return 0, 0, false
+	return s.whole(0, sign*n)
+}
+
+// real adds a real, as the decimal that it is written as; what has none, such as an infinity, does not count.
+func (s *decimalSum) real(f float64, sign int64) error {
+	if n, ok := asWhole(f, s.power); ok || s.rescale(f, &n) {
+		s.n += sign
+		return s.whole(s.scale, sign*n)
+	}
+	text, ok := scalar.DecimalOf(f)
+	if !ok {
+		return nil
+	}
+	return s.text(text, sign)
+}
+
+// text adds a decimal; what is none does not count.
+func (s *decimalSum) text(text string, sign int64) error {
+	plain, ok := scalar.PlainDecimal(text)
+	if !ok {
+		return nil
+	}
+	s.n += sign
+	d, _, err := apd.NewFromString(plain)
+	if err != nil {
+		return nil //nolint:nilerr // it is no number, as PlainDecimal has it
+	}
+	return s.exactly(d, sign)
+}
+
+// asWhole is a real times a power of ten as an integer, if that is exactly what the real is written as.
+func asWhole(f, power float64) (n int64, ok bool) {
+	const (
+		most = 1e15          // no other decimal of so few digits is this real
+		half = 3 * (1 << 51) // what is added to it has no digits behind the point
+	)
+	r := float64(float64(f*power)+half) - half
+	return int64(r), r/power == f && r <= most && r >= -most
+}
+
+// rescale finds how many digits behind the point a real has, if few enough.
+func (s *decimalSum) rescale(f float64, n *int64) bool {
+	power := 1.0
+	for scale := 0; scale <= fineScale; scale++ {
+		if whole, ok := asWhole(f, power); ok {
+			s.scale, s.power, *n = scale, power, whole
+			return true
+		}
+		power *= 10
+	}
+	return false
 }
 
 // whole adds n with some digits behind the point.
@@ -111,10 +141,11 @@ func (s *decimalSum) whole(scale int, n int64) error {
 	}
 	full := apd.New(s.parts[scale], int32(-scale)) //nolint:gosec // at most fineScale
 	s.parts[scale] = n
-	return s.exactly(full)
+	return s.exactly(full, 1)
 }
 
-func (s *decimalSum) exactly(d *apd.Decimal) error {
+func (s *decimalSum) exactly(d *apd.Decimal, sign int64) error {
+	d.Negative = d.Negative != (sign < 0)
 	_, err := unrounded().Add(&s.rest, &s.rest, d)
 	return err
 }
@@ -128,16 +159,22 @@ func unrounded() *apd.Context {
 
 // WindowValue gives the sum so far.
 func (s *decimalSum) WindowValue(sqlite.Context) (sqlite.Value, error) {
+	v, err := s.total()
+	return computed(v, edm.Decimal), err
+}
+
+// total is the sum; null of no values.
+func (s *decimalSum) total() (plan.Value, error) {
 	if s.n == 0 {
-		return sqlite.Value{}, nil
+		return plan.Value{Null: true}, nil
 	}
 	total := new(apd.Decimal).Set(&s.rest)
 	for scale, n := range s.parts {
 		if _, err := unrounded().Add(total, total, apd.New(n, int32(-scale))); err != nil { //nolint:gosec // at most fineScale
-			return sqlite.Value{}, err
+			return plan.Value{Null: true}, err
 		}
 	}
-	return computed(plan.Value{Bytes: []byte(scalar.Plain(total))}, edm.Decimal), nil
+	return plan.Value{Bytes: []byte(scalar.Plain(total))}, nil
 }
 
 // Finalize has nothing to do.

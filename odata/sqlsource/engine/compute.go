@@ -132,7 +132,7 @@ func computed(v plan.Value, k edm.Kind) sqlite.Value {
 		}
 		return sqlite.FloatValue(v.Float)
 	case k == edm.Decimal:
-		if n, err := strconv.ParseInt(string(v.Bytes), 10, 64); err == nil {
+		if n, whole := wholeNumber(v); whole {
 			return sqlite.IntegerValue(n)
 		}
 		return sqlite.TextValue(string(v.Bytes))
@@ -143,4 +143,10 @@ func computed(v plan.Value, k edm.Kind) sqlite.Value {
 		return sqlite.IntegerValue(n)
 	}
 	return sqlite.IntegerValue(v.Int)
+}
+
+// wholeNumber is a decimal as an integer of SQLite, where it is one.
+func wholeNumber(v plan.Value) (n int64, ok bool) {
+	n, err := strconv.ParseInt(string(v.Bytes), 10, 64)
+	return n, err == nil
 }

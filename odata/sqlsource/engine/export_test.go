@@ -1,5 +1,7 @@
 package engine
 
+import "zombiezen.com/go/sqlite"
+
 // PagesWithin is how many KiB of the file the first, the second and any other connection keep.
 func PagesWithin(limit int64) [3]int {
 	p := pagesWithin(limit)
@@ -17,4 +19,15 @@ func ForgetHandle(c Cursor) {
 	if lite, ok := c.(*sqliteCursor); ok {
 		lite.handle = 0
 	}
+}
+
+// HasSums tells whether a transaction of SQLite computes ves_sum below the driver, and has none left that did not end.
+func HasSums(tx Tx) bool {
+	s := tx.(*sqliteTx).conn.sums
+	return s != nil && len(s.list) == len(s.free)
+}
+
+// ForgetSums makes a transaction of SQLite compute ves_sum by the driver.
+func ForgetSums(tx Tx) error {
+	return registerByDriver(tx.(*sqliteTx).conn, "ves_sum", func() sqlite.AggregateFunction { return &decimalSum{} })
 }

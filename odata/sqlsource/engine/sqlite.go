@@ -90,6 +90,8 @@ type conn struct {
 	*sqlite.Conn
 	// tls is for calls of the C interface.
 	tls *libc.TLS
+	// sums are those of ves_sum; nil where the driver computes it.
+	sums *sums
 	// rank is lowest for the connection that is used most; see pagesOf.
 	rank int
 	// interrupt is closed to interrupt the statements of a connection. One channel serves until it was closed: the driver
