@@ -26,12 +26,18 @@ export class Cells {
   private readonly day: Intl.DateTimeFormat;
   private readonly instant: Intl.DateTimeFormat;
   private readonly binary: Intl.NumberFormat;
+  /** Made once: a formatter takes as long as a row of cells. */
+  private readonly whole: Intl.NumberFormat;
+  private readonly point: string;
+  private readonly labels = new Map<Type, ReturnType<typeof labelled>>();
 
   constructor(words: Words) {
     this.words = words;
     this.day = new Intl.DateTimeFormat(words.lang, { dateStyle: 'medium', timeZone: 'UTC' });
     this.instant = new Intl.DateTimeFormat(words.lang, { dateStyle: 'medium', timeStyle: 'short' });
     this.binary = new Intl.NumberFormat(words.lang, { maximumSignificantDigits: 12 });
+    this.whole = new Intl.NumberFormat(words.lang);
+    this.point = this.whole.formatToParts(0.5).find((p) => p.type === 'decimal')?.value ?? '.';
   }
 
   /** A value as text. Numbers keep their digits: they come as text where a number of JavaScript could not hold them. */
@@ -61,15 +67,20 @@ export class Cells {
   private number(s: string): string {
     const [, sign = '', whole = '', rest = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(s) ?? [];
     if (whole === '') return s;
-    const point = new Intl.NumberFormat(this.words.lang).formatToParts(0.5).find((p) => p.type === 'decimal')?.value ?? '.';
-    return sign + new Intl.NumberFormat(this.words.lang).format(BigInt(whole)) + (rest === '' ? '' : point + rest);
+    return sign + this.whole.format(BigInt(whole)) + (rest === '' ? '' : this.point + rest);
+  }
+
+  private labelled(type: Type, sets: Map<string, EntitySet>): ReturnType<typeof labelled> {
+    const known = this.labels.get(type) ?? labelled(type, sets);
+    this.labels.set(type, known);
+    return known;
   }
 
   /** The cell of a column. A key of another set shows the label of its row, and leads there. */
   cell(place: Place, sets: Map<string, EntitySet>, c: Column, row: Row, base: string | undefined): Child {
     const value = valueAt(row, c.path);
     if (value === null || value === undefined) return h('span', { class: 'null' }, '–');
-    const to = labelled(place.type, sets).get(c.path);
+    const to = this.labelled(place.type, sets).get(c.path);
     if (to !== undefined && base !== undefined) {
       const label = valueAt(row, `${to.link.name}/${to.title}`);
       if (label !== undefined && label !== null) return h('a', { href: `#/${base}/${to.link.name}`, title: this.text(c, value) }, String(label));

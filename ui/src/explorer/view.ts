@@ -138,12 +138,13 @@ export class View {
       tools.faults.append(strip('warning', this.words.text('explorer.unread', (labels.length > 0 ? labels : bad).join(', '))));
     }
     const query = queryOf(state, place, this.sets);
-    const csv: Query = { path: query.path, options: query.options.filter(([name]) => name !== '$expand') };
-    tools.elsewhere.replaceChildren(share(this.absolute(query), root + target(csv, ['$format', 'csv']), this.words, (t) => this.say(t)));
     table.busy();
     const skip: [string, string][] = state.skip > 0 ? [['$skip', String(state.skip)]] : [];
     const answer = await ask(target(query, ...skip), signal, this.words.lang, pageSize);
     if (answer.kind === 'gone') return;
+    // Below the rows, which would push it down.
+    const csv: Query = { path: query.path, options: query.options.filter(([name]) => name !== '$expand') };
+    tools.elsewhere.replaceChildren(share(this.absolute(query), root + target(csv, ['$format', 'csv']), this.words, (t) => this.say(t)));
     if (answer.kind !== 'ok') {
       table.show([]);
       tools.faults.replaceChildren(this.fault(answer));
