@@ -43,7 +43,8 @@ func (s *answering) answer(w http.ResponseWriter, q *request, p *planned, accept
 // serviceDocument lists the sets, for browsers as a page of links.
 func (s *answering) serviceDocument(out *response, accept header.Accept, private bool) error {
 	if accept.Best(typeJSON, typeHTML) == typeHTML {
-		return s.document(out, typeHTML+";charset=utf-8", s.documents.page(out.q.root), private)
+		_, lang := s.documents.in(out.q)
+		return s.documentIn(out, lang, typeHTML+";charset=utf-8", s.documents.page(out.q.root, lang), private)
 	}
 	format, ok := accept.JSON()
 	if !ok {
@@ -67,11 +68,6 @@ func (s *answering) metadata(out *response, accept header.Accept, private bool) 
 func (s *answering) documentIn(out *response, lang, contentType string, b []byte, private bool) error {
 	setSuccess(out.w.Header(), out.q, contentType, private)
 	s.documents.languages.tellLanguage(out.w.Header(), out.q, lang)
-	return out.document(b)
-}
-
-func (s *answering) document(out *response, contentType string, b []byte, private bool) error {
-	setSuccess(out.w.Header(), out.q, contentType, private)
 	return out.document(b)
 }
 

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
@@ -107,33 +108,39 @@ func (d *documents) service(root, tag string, format header.JSON) []byte {
 	return append(append(append(b, `"value":[`...), d.entries...), "]}"...)
 }
 
-// page is the service document for people: plain markup without style or
-// script, so that no policy of the host stands in its way.
-func (d *documents) page(root string) []byte {
+// page is the service document for people, in one of the languages of the model's texts:
+// plain markup without style or script, so that no policy of the host stands in its way.
+func (d *documents) page(root, lang string) []byte {
 	var b strings.Builder
 	link := func(path, text string) {
 		fmt.Fprintf(&b, "<a href=\"%s\">%s</a>", html.EscapeString(root+path), html.EscapeString(text))
 	}
-	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
-		"<meta name=\"color-scheme\" content=\"light dark\"><title>%[1]s</title></head>\n<body>\n<main>\n<h1>%[1]s</h1>\n<p>An OData 4 service. Its model: ",
-		html.EscapeString(d.model.Namespace))
+	intro := "An OData 4 service. Its model: "
+	if lang == "de" || strings.HasPrefix(lang, "de-") {
+		intro = "Ein Dienst nach OData 4. Sein Modell: "
+	}
+	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"%s\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"+
+		"<meta name=\"color-scheme\" content=\"light dark\"><title>%[2]s</title></head>\n<body>\n<main>\n<h1>%[2]s</h1>\n<p>%[3]s",
+		html.EscapeString(cmp.Or(lang, "en")), html.EscapeString(d.model.Namespace), intro)
 	link("$metadata", "XML")
 	b.WriteString(", ")
 	link("$metadata?$format=json", "JSON")
 	b.WriteString(".</p>\n<ul>\n")
-	for _, set := range d.model.Sets {
-		path := string(payload.AppendEscaped(nil, set.Name))
+	item := func(s *edm.EntitySet, options, title string) {
 		b.WriteString("<li>")
-		link(path+"?$count=true", set.Name)
-		if set.Description != "" {
-			b.WriteString(" – " + html.EscapeString(set.Description))
+		link(string(payload.AppendEscaped(nil, s.Name))+options, s.Name)
+		for _, text := range []string{title, s.Description} {
+			if text != "" {
+				b.WriteString(" – " + html.EscapeString(d.model.Text(lang, text)))
+			}
 		}
 		b.WriteString("</li>\n")
 	}
+	for _, set := range d.model.Sets {
+		item(set, "?$count=true", cmp.Or(set.Type.Look.Plural, set.Type.Look.Title))
+	}
 	for _, one := range d.model.Singletons {
-		b.WriteString("<li>")
-		link(string(payload.AppendEscaped(nil, one.Name)), one.Name)
-		b.WriteString("</li>\n")
+		item(one.Set, "", one.Set.Type.Look.Title)
 	}
 	b.WriteString("</ul>\n</main>\n</body>\n</html>\n")
 	return []byte(b.String())

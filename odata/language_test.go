@@ -12,6 +12,7 @@ func TestLanguages(t *testing.T) {
 	t.Parallel()
 	s := service(t, &versioned{numbers: numbers{total: 3, version: "a"}}, func(_ *odata.Options, m *edm.Model) {
 		m.Types[0].Properties[1].Look.Label = "text.label"
+		m.Types[0].Look.Plural = "text.label"
 		m.Texts = &edm.Texts{Languages: []string{"", "de", "pt-BR"}, Bundles: []map[string]string{{"text.label": "Words"}, {"text.label": "Wörter"}, {"text.label": "Palavras"}}}
 	})
 	tests := []struct{ name, query, accept, label, language string }{
@@ -35,6 +36,17 @@ func TestLanguages(t *testing.T) {
 				}
 			}
 		})
+	}
+	for lang, want := range map[string][]string{
+		"en": {`<html lang="en">`, "An OData 4 service.", ">Numbers</a> – Words – All of"}, "de-AT": {`<html lang="de">`, "Ein Dienst nach OData 4.", ">Numbers</a> – Wörter – All of"},
+		"pt": {`<html lang="pt-BR">`, "An OData 4 service.", ">Numbers</a> – Palavras – All of"},
+	} {
+		w := get(t, s, "/odata/", "Accept-Language", lang, "Accept", "text/html")
+		for _, part := range want {
+			if !strings.Contains(w.Body.String(), part) || !strings.HasSuffix(w.Header().Get("Vary"), ", Accept-Language") {
+				t.Errorf("the page in %s lacks %s: %v\n%s", lang, part, w.Header(), w.Body)
+			}
+		}
 	}
 	tag := func(target, lang string) string {
 		return get(t, s, target, "Accept-Language", lang).Header().Get("ETag")
