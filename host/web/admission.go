@@ -31,9 +31,9 @@ func (a *Admission) enter(kind Kind, r *http.Request) (admitted *http.Request, l
 	if a == nil {
 		return r, func() {}, nil
 	}
-	loaded := r.WithContext(r.Context())
-	key := a.site.ClientKey(r, "")
-	if kind != Asset {
+	loaded, key := r, a.site.ClientKey(r, "")
+	if kind != Asset && (r.Header["Cookie"] != nil || r.Header["Authorization"] != nil) { // else there is no session
+		loaded = r.WithContext(r.Context())
 		key = a.key(loaded)
 	}
 	if leave := a.limits.requests.TryEnter(key); leave != nil {

@@ -196,8 +196,11 @@ func (m *Middleware) recovered(rec *Recorder, r *http.Request, cause any) (abort
 }
 
 func (m *Middleware) logRequest(name string, r *http.Request, rec *Recorder, took time.Duration) {
-	client, _ := m.site.Client(r)
 	m.counts.Request(name, rec.Status(), took)
+	if !m.log.IsInfo() {
+		return
+	}
+	client, _ := m.site.Client(r)
 	as := markOf(r.Context())
 	m.log.Info("request", "request_id", as.id, "method", r.Method, "path", auth.LogPath(r),
 		"status", rec.Status(), "bytes", rec.Bytes(), "ms", float64(took.Microseconds())/1000, "client", client,

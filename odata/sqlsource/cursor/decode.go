@@ -248,7 +248,9 @@ func (d *decoder) decimal(v *plan.Value, c *engine.Cell, scale int) bool {
 		if math.IsNaN(c.Float) || math.IsInf(c.Float, 0) {
 			return false
 		}
-		d.arena = scalar.AppendFloat(d.arena, c.Float+0) // the sum takes the sign off a zero
+		d.arena = scalar.AppendDecimal(d.arena, c.Float+0, scale) // the sum takes the sign off a zero
+		v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
+		return true
 	default:
 		if !plainNumber(c.Bytes) {
 			return false

@@ -93,8 +93,7 @@ func (w *written) real(dst []byte, f float64) ([]byte, bool) {
 	case edm.Single:
 		return scalar.AppendNumber(dst, f, 32), true
 	case edm.Decimal:
-		from := len(dst)
-		return scalar.PadDecimal(scalar.AppendFloat(dst, f+0), from, w.scale), true // the sum takes the sign off a zero
+		return scalar.AppendDecimal(dst, f+0, w.scale), true // the sum takes the sign off a zero
 	}
 	return dst, false
 }

@@ -35,9 +35,15 @@ type Page struct {
 	// them, 0 where none does.
 	query *plan.Query
 	deep  int64
-	// ready are the statements of Rows without a place, without skipped rows and with them; their last arguments, what is
-	// read and skipped, are left out.
-	ready [2]atomic.Pointer[Statement]
+	// ready are the statements of Rows without a place, without skipped rows and with them.
+	ready [2]atomic.Pointer[readyRows]
+}
+
+// readyRows is a statement without its last arguments, what is read and skipped. read is what is read, which the text of
+// SQLite says.
+type readyRows struct {
+	Statement
+	read int64
 }
 
 // sortItem is one item of an order.
@@ -142,7 +148,7 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 	if p.deep > 0 && skip >= p.deep && after == nil {
 		return p.deferred(p.list, frag{}, read, skip)
 	}
-	if p.derived == nil && after == nil && p.g.d.remote() {
+	if p.derived == nil && after == nil {
 		return p.plainRows(read, skip)
 	}
 	if p.derived == nil {
@@ -161,15 +167,18 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 
 // plainRows is the statement of most pages, whose text is made once.
 func (p *Page) plainRows(read, skip int64) Statement {
-	window := []any{read, skip}
-	if skip == 0 {
-		window = window[:1]
+	ready, window := &p.ready[0], []any(nil)
+	if p.g.d.remote() {
+		window = append(window, read)
 	}
-	kept := p.ready[len(window)-1].Load()
-	if kept == nil {
+	if skip > 0 {
+		ready, window = &p.ready[1], append(window, skip)
+	}
+	kept := ready.Load()
+	if kept == nil || kept.read != read && !p.g.d.remote() {
 		s := p.statement(p.list, frag{}, read, skip, nil)
-		kept = &Statement{SQL: s.SQL, Args: slices.Clip(s.Args[:len(s.Args)-len(window)])}
-		p.ready[len(window)-1].Store(kept)
+		kept = &readyRows{Statement{SQL: s.SQL, Args: slices.Clip(s.Args[:len(s.Args)-len(window)])}, read}
+		ready.Store(kept)
 	}
 	return Statement{SQL: kept.SQL, Args: append(kept.Args, window...)}
 }
