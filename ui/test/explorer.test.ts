@@ -84,6 +84,20 @@ test('explorer: sets, columns, labels', () => {
   assert.equal(readModel('nothing').size, 0);
 });
 
+test('explorer: a key of another set is called what somebody called it, or as where it leads', () => {
+  const header = { '@UI.HeaderInfo': { TypeName: 'Rubrik', TypeNamePlural: 'Rubriken' } };
+  const called = (label: string | undefined, more: object): string[] => {
+    const named = { ...doc.S.Product, category_id: { $Type: 'Edm.Int64', '@Common.Label': label } };
+    const all = readModel({ ...doc, S: { ...doc.S, Product: named, Category: { ...doc.S.Category, ...more } } });
+    const place = resolve('Products', all);
+    assert.ok(place !== undefined);
+    return [columnsOf(place, all).find((c) => c.path === 'category_id')?.label ?? '', place.type.links[0]?.label ?? ''];
+  };
+  assert.deepEqual(called('Warengruppe', header), ['Warengruppe', 'Rubrik']);
+  assert.deepEqual(called('Category ID', header), ['Rubrik', 'Rubrik']);
+  assert.deepEqual(called(undefined, {}), ['Category', 'Category']);
+});
+
 test('explorer: places', () => {
   const here = resolve("Categories(code='a%2Fb',year=1)/products(3)/category", sets);
   assert.equal(here?.set.name, 'Categories');

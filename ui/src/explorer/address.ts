@@ -1,7 +1,7 @@
 // The state of the page is its address: #/Products?name=ada&price=>10&~sort=price desc&~skip=50. What begins with ~ is no column.
 
 import { expression } from './filter.ts';
-import type { Column, EntitySet, Link, Type } from './model.ts';
+import { readable, type Column, type EntitySet, type Link, type Type } from './model.ts';
 
 export interface State {
   /** The resource, as it stands behind /odata/; empty for the list of sets. */
@@ -102,9 +102,12 @@ export function columnsOf(place: Place, sets: Map<string, EntitySet>): Column[] 
   const labels = labelled(place.type, sets);
   return place.type.columns.map((c) => {
     const to = labels.get(c.path);
-    return to === undefined ? c : { ...c, label: to.link.label, kind: 'text', adds: false, by: `${to.link.name}/${to.title}` };
+    return to === undefined ? c : { ...c, label: isSaid(c) ? c.label : to.link.label, kind: 'text', adds: false, by: `${to.link.name}/${to.title}` };
   });
 }
+
+/** Whether somebody has named a column: a service makes the words of its name otherwise, and "Category ID" is less than "Category". */
+const isSaid = (c: Column): boolean => c.label.toLowerCase() !== readable(c.path).toLowerCase();
 
 /** The links whose label stands in place of a key in this type's columns, by their columns. */
 export function labelled(type: Type, sets: Map<string, EntitySet>): Map<string, { link: Link; title: string }> {

@@ -101,9 +101,21 @@ class Reader {
 
   /** The name that annotations have for the rows of a set. */
   private plural(set: Json): string | undefined {
-    const name = text(set['$Type']) ?? '';
-    const info = (this.find(name)?.['@UI.HeaderInfo'] ?? this.notes(name)['@UI.HeaderInfo']) as unknown;
-    return isJson(info) ? text(info['TypeNamePlural']) : undefined;
+    return text(this.header(set)['TypeNamePlural']);
+  }
+
+  private header(of: Json): Json {
+    const name = text(of['$Type']) ?? '';
+    const info = this.find(name)?.['@UI.HeaderInfo'] ?? this.notes(name)['@UI.HeaderInfo'];
+    return isJson(info) ? info : {};
+  }
+
+  /** What annotations call the end of a link that has the name of its type or set, or of its last word: items of OrderItems. */
+  private called(name: string, link: Json, set: string | undefined): string | undefined {
+    const plain = (s: string | undefined): string => (s ?? '').replaceAll('_', '').toLowerCase();
+    const ends = (of: string): boolean => of !== '' && of.endsWith(plain(name));
+    if (link['$Collection'] === true) return ends(plain(set)) ? this.plural(link) : undefined;
+    return ends(plain(text(link['$Type'])?.split('.').at(-1))) ? text(this.header(link)['TypeName']) : undefined;
   }
 
   private type(name: string, set: Json): Type | undefined {
@@ -125,11 +137,11 @@ class Reader {
     for (const [name, value] of Object.entries(raw)) {
       if (name.startsWith('$') || name.startsWith('@') || name.includes('@') || !isJson(value)) continue;
       const notes = { ...this.notes(`${owner}/${name}`), ...value };
-      const label = text(notes['@Common.Label']) ?? readable(name);
+      const said = text(notes['@Common.Label']);
       if (value['$Kind'] === 'NavigationProperty') {
-        if (prefix === '') type.links.push(link(name, label, value, binding));
+        if (prefix === '') type.links.push(link(name, said ?? this.called(name, value, text(binding[name])) ?? readable(name), value, binding));
       } else if (notes['@UI.Hidden'] !== true) {
-        this.column(type, prefix + name, label, value, binding);
+        this.column(type, prefix + name, said ?? readable(name), value, binding);
       }
     }
   }
