@@ -25,6 +25,10 @@ func (d digits) fit() bool { return d.whole <= maxWhole && d.scale <= maxScale }
 // held are the digits of what can be computed with.
 func (d digits) held() digits { return digits{min(d.whole, maxWhole), min(d.scale, maxScale)} }
 
+// WholeDigits is how many digits an exact number has before the point at most, as far as types and constants tell; 70 where
+// they do not.
+func WholeDigits(e plan.Expr) int { return digitsOfExpr(e).whole }
+
 // digitsOfExpr looks at an expression without the rows.
 func digitsOfExpr(e plan.Expr) digits {
 	t := e.Type()

@@ -66,9 +66,9 @@ COMMENT ON COLUMN things.plain IS 'When'`,
 // integers as on other databases; other unsigned columns may be larger.
 func TestUnsignedKeys(t *testing.T) {
 	t.Parallel()
-	s := open(t, database(t, "mysql", `CREATE TABLE parents (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9), size BIGINT UNSIGNED);
+	s := open(t, database(t, "mysql", `CREATE TABLE parents (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, name VARCHAR(9), size BIGINT UNSIGNED, price DECIMAL(20, 12) UNSIGNED);
 CREATE TABLE children (id BIGINT UNSIGNED PRIMARY KEY, parent_id BIGINT UNSIGNED, FOREIGN KEY (parent_id) REFERENCES parents (id));
-INSERT INTO parents VALUES (1, 'one', 18446744073709551615), (2, 'two', 7);
+INSERT INTO parents VALUES (1, 'one', 18446744073709551615, 0.000000000001), (2, 'two', 7, 2.5);
 INSERT INTO children VALUES (5, 2), (6, NULL), (9223372036854775807, 1)`), sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"*"}})
 	types := map[string]string{}
 	for _, set := range s.Model().Sets {
@@ -77,23 +77,31 @@ INSERT INTO children VALUES (5, 2), (6, NULL), (9223372036854775807, 1)`), sqlso
 		}
 	}
 	want := map[string]string{
-		"parents.id": "Int64", "parents.name": "String", "parents.size": "Decimal", "children.id": "Int64", "children.parent_id": "Int64",
+		"parents.id": "Int64", "parents.name": "String", "parents.size": "Decimal", "parents.price": "Decimal", "children.id": "Int64", "children.parent_id": "Int64",
 	}
 	if diff := cmp.Diff(want, types); diff != "" {
 		t.Error(diff)
 	}
 	for target, want := range map[string]string{
-		"parents(2)/name":                        "[two]",
-		"parents(2L)/name":                       "[two]",
-		"parents(1)/size":                        "[18446744073709551615]",
-		"children(9223372036854775807)/id":       "[9223372036854775807]",
-		"children?$filter=id sub 10 lt 0":        "[5,2][6,null]",
-		"children?$filter=parent_id sub 2 eq -1": "[9223372036854775807,1]",
-		"children?$filter=-id lt -5":             "[6,null][9223372036854775807,1]",
-		"children?$filter=id eq -1":              "",
-		"children?$filter=parent/name eq 'two'":  "[5,2]",
-		"children?$orderby=parent_id desc":       "[5,2][9223372036854775807,1][6,null]",
-		"parents?$filter=size gt 7&$select=name": "[one]",
+		"parents(2)/name":                                      "[two]",
+		"parents(2L)/name":                                     "[two]",
+		"parents(1)/size":                                      "[18446744073709551615]",
+		"children(9223372036854775807)/id":                     "[9223372036854775807]",
+		"children?$filter=id sub 10 lt 0":                      "[5,2][6,null]",
+		"children?$filter=parent_id sub 2 eq -1":               "[9223372036854775807,1]",
+		"children?$filter=-id lt -5":                           "[6,null][9223372036854775807,1]",
+		"children?$filter=id eq -1":                            "",
+		"children?$filter=parent/name eq 'two'":                "[5,2]",
+		"children?$orderby=parent_id desc":                     "[5,2][9223372036854775807,1][6,null]",
+		"parents?$filter=size gt 7&$select=name":               "[one]",
+		"parents?$filter=price sub 3 lt -1&$select=name":       "[one]",
+		"parents?$filter=size sub 8 eq -1&$select=name":        "[two]",
+		"parents?$filter=price eq 0.000000000001&$select=name": "[one]",
+		"parents?$apply=aggregate(size with max as a,size with min as b,size with sum as c)":                 "[18446744073709551615,7,18446744073709551622]",
+		"parents?$apply=aggregate(price with min as a,price with sum as b)":                                  "[0.000000000001,2.500000000001]",
+		"parents?$apply=groupby((size),aggregate(size mul price with max as a))&$orderby=a":                  "[7,17.5][18446744073709551615,18446744.073709551615]",
+		"children?$apply=aggregate(id with max as a,parent_id with sum as b)":                                "[9223372036854775807,3]",
+		"parents?$apply=concat(aggregate(size with max as a),filter(id eq 2)/aggregate(size with max as a))": "[18446744073709551615][7]",
 	} {
 		if got := s.get(target); got != want {
 			t.Errorf("%s: got %s, want %s", target, got, want)

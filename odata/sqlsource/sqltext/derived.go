@@ -21,7 +21,11 @@ func (g *Generator) source(r *plan.Range) frag {
 	for i, p := range r.Derived.Parts {
 		parts[i] = g.rowsOf(r.Derived, p)
 	}
-	return fill("($1)", join(" UNION ALL ", parts...))
+	rows := join(" UNION ALL ", parts...)
+	if full := g.fullRows(r.Derived); full.sql != "" {
+		rows = fill("SELECT * FROM ($1) AS u WHERE $2", rows, full)
+	}
+	return fill("($1)", rows)
 }
 
 // cellName is the name of a column of a derived table. No column of a table is called so.
@@ -50,6 +54,9 @@ func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
 	f := fill("SELECT $1 $2", join(", ", list...), g.from(q))
 	if len(keys) > 0 {
 		f = fill("$1 GROUP BY $2", f, join(", ", keys...))
+	}
+	if full := g.fullSums(p); full.sql != "" {
+		f = fill("$1 HAVING $2", f, full)
 	}
 	return f
 }

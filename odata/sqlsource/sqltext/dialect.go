@@ -69,6 +69,9 @@ type dialect interface {
 	group(g *Generator, e plan.Expr) (key, shown frag)
 	// aggregate has the templates of an aggregate: of its call, with the argument as $1, and of what is made of the result.
 	aggregate(g *Generator, a *plan.Aggregate) (call, result string)
+	// full is a condition that is true, or fails where a decimal in a column of a derived table has been cut to the digits
+	// that the column has; empty where columns have any number of them.
+	full(name frag) frag
 	// limit ends a statement; skip is 0 or more.
 	limit(read, skip int64) frag
 	// key is the value of a column that the database itself gave; among compares a column with many.

@@ -51,7 +51,13 @@ func (mysql) column(name frag, c *Column, t edm.Type) frag {
 			template = "CAST($1 AS SIGNED)"
 		}
 	case edm.Decimal:
-		if c.Type != "decimal" {
+		switch c.Type {
+		case "decimal":
+		case "decimal unsigned":
+			template = "($1 + 0)" // with a sign, and as many digits
+		case "bigint unsigned":
+			template = "CAST($1 AS DECIMAL(20, 0))"
+		default:
 			template = "CAST($1 AS DECIMAL(65, 10))"
 		}
 	case edm.DateTimeOffset:
