@@ -23,7 +23,9 @@ func TestCSV(t *testing.T) {
 		{"any text", "/odata/Numbers?$top=1", "text/*", "\"ID\",Text,Nothing\r\n1,xx,\r\n"},
 		{"with parameters", "/odata/Numbers?$top=1", "text/csv;charset=UTF-8;header=present", "\"ID\",Text,Nothing\r\n1,xx,\r\n"},
 		{"before JSON", "/odata/Numbers?$top=1", "text/csv, application/json", "\"ID\",Text,Nothing\r\n1,xx,\r\n"},
-		{"selected", "/odata/Numbers?$select=Text,ID&$skip=1&$top=1", "text/csv", "\"ID\",Text\r\n2,xx\r\n"},
+		{"selected", "/odata/Numbers?$select=Text,ID&$skip=1&$top=1", "text/csv", "Text,ID\r\nxx,2\r\n"},
+		{"one, then all", "/odata/Numbers?$select=Nothing,*&$top=1", "text/csv", "Nothing,ID,Text\r\n,1,xx\r\n"},
+		{"all, then one", "/odata/Numbers?$select=*,ID&$top=1", "text/csv", "Text,Nothing,ID\r\nxx,,1\r\n"},
 		{"no row", "/odata/Numbers?$top=0", "text/csv", "\"ID\",Text,Nothing\r\n"},
 	}
 	for _, tt := range tests {

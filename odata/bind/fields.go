@@ -36,7 +36,7 @@ func (l *level) fields(q *syntax.Query) error {
 		return nil
 	}
 	sel := newSelection()
-	n.Explicit = len(q.Select) > 0
+	n.Explicit, n.Chosen = len(q.Select) > 0, chosen(nil, "", q.Select)
 	links := 0
 	for i := range q.Select {
 		link, err := l.selectEntity(sel, &q.Select[i])
@@ -70,6 +70,27 @@ func (l *level) fields(q *syntax.Query) error {
 		l.appliedFields()
 	}
 	return nil
+}
+
+// chosen lists the paths of $select, nested ones in full. A cast to the very type is no part of a path.
+func chosen(list []string, prefix string, items []syntax.SelectItem) []string {
+	for _, item := range items {
+		path := prefix
+		for _, id := range item.Path {
+			if !strings.Contains(id.Name, ".") {
+				path += id.Name + "/"
+			}
+		}
+		switch {
+		case item.Options != nil && len(item.Options.Select) > 0:
+			list = chosen(list, path, item.Options.Select)
+		case item.Star:
+			list = append(list, path+"*")
+		default:
+			list = append(list, strings.TrimSuffix(path, "/"))
+		}
+	}
+	return list
 }
 
 // keyColumns makes columns of the key, so that links and context URLs can be written without regard to $select.

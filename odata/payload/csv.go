@@ -2,7 +2,10 @@ package payload
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -15,7 +18,7 @@ import (
 const heldCSV = 4 * blockSize
 
 // CSV writes a collection of entities as RFC 4180 describes it: a header row with
-// the names of the properties, those of complex ones as Address/City, and a row
+// the names of the properties, those of complex ones as Address/City, in the order of $select where there is one, and a row
 // for each entity; fields with a comma, a quote or a line break are quoted. Null is
 // an empty field, and so that it stays apart from it, an empty text is "". Cells of
 // text that a spreadsheet would take for a formula get an apostrophe in front
@@ -26,7 +29,7 @@ const heldCSV = 4 * blockSize
 // last. The rows are read to their end and not closed. Expanded properties and the
 // total have no place here; do not ask for them.
 func (e *Encoder) CSV(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64)) error {
-	c := csvRow{columns: csvColumns(nil, "", p.Top.Fields)}
+	c := csvRow{columns: asChosen(csvColumns(nil, "", p.Top.Fields), p.Top.Chosen)}
 	w.buf = c.header(w.buf)
 	block := blockSize
 	if p.Top.Page.Next {
@@ -85,6 +88,26 @@ func csvColumns(dst []csvColumn, prefix string, list []plan.Field) []csvColumn {
 		}
 	}
 	return dst
+}
+
+// asChosen puts columns into the order in which a client has chosen them. Those that it has not named itself stand where its
+// "*" stands.
+func asChosen(columns []csvColumn, chosen []string) []csvColumn {
+	place := func(name string) int {
+		star := len(chosen)
+		for i, path := range chosen {
+			all, isStar := strings.CutSuffix(path, "*")
+			switch {
+			case isStar && strings.HasPrefix(name, all):
+				star = min(star, i)
+			case name == path || strings.HasPrefix(name, path+"/"):
+				return i
+			}
+		}
+		return star
+	}
+	slices.SortStableFunc(columns, func(a, b csvColumn) int { return cmp.Compare(place(a.name), place(b.name)) })
+	return columns
 }
 
 func (c *csvRow) header(dst []byte) []byte {

@@ -83,6 +83,8 @@ type Node struct {
 	MaxGroups int64
 	// Explicit tells that the client chose the fields with $select.
 	Explicit bool
+	// Chosen are the paths of $select as the client wrote them, such as "home/city", and "*" for all; nil without $select.
+	Chosen []string
 	// Links are the navigation properties that $select names. They stand in the context URL; their links are part of
 	// full metadata.
 	Links []*edm.Navigation
