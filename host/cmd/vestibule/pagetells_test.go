@@ -18,7 +18,7 @@ func TestPagesNameKeys(t *testing.T) {
 	t.Parallel()
 	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|DELETE) [^|]*\| .([a-z.]+). \|`) // routes have such names, too
 	// Of the standard and its headers, names of hosts and of files.
-	files := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|go|proto|ts)$`)
+	files := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|go|proto|ts)$`)
 	for page, text := range pages(t) {
 		for _, m := range regexp.MustCompile("`(?:--set )?([a-z_]+(?:\\.[a-z_]+)+)(?: = [^`]*|=[^`]*)?`(?: \\((\\d+) (s|min|h|days)\\))?").FindAllStringSubmatch(text, -1) {
 			name, said := m[1], m[2]+m[3]

@@ -17,6 +17,8 @@ import (
 // A learner does what docs/tutorial.md says, in its order.
 type learner struct {
 	*walker
+	// home is the folder that files belong into, in the learner's.
+	home string
 	// folder is where the commands of the next block begin.
 	folder string
 	// app is where the application is to listen.
@@ -35,7 +37,7 @@ func tutorial(t *testing.T, env []string, bin string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: env}, app: freeAddress(t)}
+	l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: env}, home: "tasks", app: freeAddress(t)}
 	l.env = append(l.env, "PATH="+bin+":"+os.Getenv("PATH"))
 	l.folder = l.dir
 	step := func(from, to string) {
@@ -86,7 +88,7 @@ func tutorial(t *testing.T, env []string, bin string) {
 // follow runs the commands, and saves the files, of a part of the page.
 func (l *learner) follow(text string) {
 	l.t.Helper()
-	block := regexp.MustCompile("(?s)(?:([^\n]*)\n\n)?```(\\w+)\n(.*?)```")
+	block := regexp.MustCompile("(?s)(?:((?:[^\n]+\n)+)\n)?```(\\w+)\n(.*?)```")
 	named := regexp.MustCompile("(?i)(save|append) (?:this|it) (?:as|to) `([^`]+)`")
 	for _, m := range block.FindAllStringSubmatch(text, -1) {
 		before, lang, body := m[1], m[2], m[3]
@@ -94,14 +96,21 @@ func (l *learner) follow(text string) {
 			l.shell(body)
 			continue
 		}
-		how := named.FindStringSubmatch(before)
-		if how == nil {
-			l.t.Fatalf("the tutorial does not say where this belongs:\n%s", body)
+		before = strings.ReplaceAll(before, "\n", " ")
+		if strings.Contains(before, "Put this into") { // a part of a file that is there
+			l.check(os.WriteFile(filepath.Join(l.dir, "part"), []byte("<?"+lang+"\n"+body), 0o644))
+			l.run("", lang, "-l", "part")
+			continue
 		}
-		file := filepath.Join(l.dir, "tasks", how[2])
+		how := named.FindAllStringSubmatch(before, -1)
+		if how == nil {
+			l.t.Fatalf("the page does not say where this belongs:\n%s", body)
+		}
+		verb, name := how[len(how)-1][1], how[len(how)-1][2]
+		file := filepath.Join(l.dir, l.home, name)
 		l.check(os.MkdirAll(filepath.Dir(file), 0o755))
-		if strings.EqualFold(how[1], "append") {
-			l.append(filepath.Join("tasks", how[2]), "\n"+body)
+		if strings.EqualFold(verb, "append") {
+			l.append(filepath.Join(l.home, name), "\n"+body)
 			continue
 		}
 		l.check(os.WriteFile(file, []byte(body), 0o644))
@@ -167,7 +176,7 @@ func (l *learner) page() (int, string) {
 
 // host serves, signs Ada in, and hands over what a page and a post of hers give.
 func (l *learner) host(visit func(get func(string) (int, string, string), post func(string, string) string)) {
-	l.serve("tasks", nil, func(base string) { l.signedIn(base, visit) })
+	l.serve(l.home, nil, func(base string) { l.signedIn(base, visit) })
 }
 
 // signedIn signs Ada in at a host, and hands over the same.
