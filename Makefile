@@ -22,7 +22,7 @@ PLAIN    := golang.org/x/crypto/... modernc.org/libc/... modernc.org/memory/... 
 RACE     := -race $(PLAIN:%=-gcflags=%=-race=false)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-timing test-cluster test-swagger-ui lint fmt generate verify setup ui ui-dev ui-size screens vuln notices release image test-release test-manifests clean ui5 ui5-run ui5-test
+.PHONY: help build run demo test race fuzz faults bench bench-go bench-neighbours bench-people bench-timing test-cluster test-swagger-ui lint fmt generate verify setup ui ui-dev ui-size screens vuln notices release image test-release test-manifests clean ui5 ui5-run ui5-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-go: ## run the Go benchmarks beside the code
 
 bench-neighbours: ## attack a host over a million rows for NEIGHBOURS_TIME (1m) in each way, and print what an innocent client meets
 	NEIGHBOURS_TIME=$(or $(NEIGHBOURS_TIME),1m) REQUIRE_DB=1 go test -count=1 -timeout 60m -v -run '^TestNeighbours$$' ./examples/neighbours
+
+bench-people: ## sign in, visit and leave with PEOPLE (1000000) sessions in the tables of each database, and follow a standby; some 10 GB of disk, a quarter of an hour
+	go run ./examples/bench -people $(or $(PEOPLE),1000000) $(BENCH)
 
 bench-timing: ## print how long failed sign-ins of each kind take, and how often classifiers find out who is known (a quarter of an hour)
 	go test -run '^$$' -bench '^BenchmarkFailedSignIn' -benchtime 40x ./host/...

@@ -35,6 +35,8 @@ func serve(ctx context.Context, role, db, dsn string) error {
 	switch role {
 	case "vestibule":
 		handler, err = vestibule(ctx, db, dsn)
+	case "people":
+		handler, err = peopleHost(ctx, db, dsn)
 	case "baseline":
 		handler, err = baselineOf(ctx, db, dsn)
 	case "static":

@@ -14,7 +14,7 @@ import (
 // settings are what the command line says.
 type settings struct {
 	db, dsn, dir, role, only, rival string
-	rows, rounds                    int
+	rows, rounds, people            int
 }
 
 func main() {
@@ -25,6 +25,7 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 7, "how often the contestants take turns")
 	flag.StringVar(&s.only, "only", "", "measure only what has this in its name")
 	flag.StringVar(&s.rival, "rival", "", "a program that serves the same data, to be shown beside; see the package comment")
+	flag.IntVar(&s.people, "people", 0, "instead of pages, measure sign-in with so many people who are signed in; `make bench-people` says a million")
 	flag.StringVar(&s.role, "role", "", "for the processes that this one starts: what to serve")
 	flag.StringVar(&s.dsn, "dsn", "", "for the processes that this one starts: the data")
 	flag.Parse()
@@ -46,6 +47,14 @@ var errShort = errors.New("some rows fell short of their targets")
 
 func run(ctx context.Context, s settings) error {
 	all, within := 0, 0
+	if s.people > 0 {
+		for _, db := range strings.Split(s.db, ",") {
+			if err := s.peopled(ctx, db); err != nil {
+				return fmt.Errorf("%s: %w", db, err)
+			}
+		}
+		return nil
+	}
 	for _, db := range strings.Split(s.db, ",") {
 		dsn, err := s.data(ctx, db)
 		if err != nil {

@@ -17,17 +17,42 @@ func Start(dialect string, args ...string) (dsn string, err error) {
 	default:
 		return "", fmt.Errorf("there is no server for %q", dialect)
 	}
-	programs, ok := e.find()
-	if !ok {
-		return "", errors.New(e.name + " is missing: " + e.remedy)
+	serve := e.serve
+	e.serve = func(bin []string, dir string) []string { return append(serve(bin, dir), args...) }
+	srv, err := startFor(e)
+	if err != nil {
+		return "", err
+	}
+	return name(srv.dir, "bench"), admin(e.driver, name(srv.dir, database), "CREATE DATABASE bench")
+}
+
+// Follow starts a hot standby of a PostgreSQL server that Start has started, with all that is there by now, and returns the
+// data source name of the database there. It lives as long as the process.
+func Follow(dsn string, args ...string) (string, error) {
+	e, followed, err := standbyOf(dsn)
+	if err != nil {
+		return "", err
 	}
 	serve := e.serve
 	e.serve = func(bin []string, dir string) []string { return append(serve(bin, dir), args...) }
+	srv, err := startFor(e)
+	if err != nil {
+		return "", err
+	}
+	return followed(srv), nil
+}
+
+// startFor starts a server that lives as long as the process.
+func startFor(e engine) (*server, error) {
+	programs, ok := e.find()
+	if !ok {
+		return nil, errors.New(e.name + " is missing: " + e.remedy)
+	}
 	srv, err := start(e, programs)
 	if err != nil {
-		return "", fmt.Errorf("start %s: %w", e.name, err)
+		return nil, fmt.Errorf("start %s: %w", e.name, err)
 	}
 	// The lifeline must stay open: a file that nobody refers to is closed by its finalizer.
 	shared.started = append(shared.started, srv)
-	return name(srv.dir, "bench"), admin(e.driver, name(srv.dir, database), "CREATE DATABASE bench")
+	return srv, nil
 }

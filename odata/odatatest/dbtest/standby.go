@@ -24,9 +24,18 @@ func Followed(t testing.TB) string {
 // takes a second or two.
 func Standby(t testing.TB, dsn string) string {
 	t.Helper()
-	u, err := url.Parse(dsn)
+	e, followed, err := standbyOf(dsn)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return followed(following(t, e))
+}
+
+// standbyOf is the engine of a standby of the server of a database, and what that database is called there.
+func standbyOf(dsn string) (engine, func(*server) string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return engine{}, nil, err
 	}
 	q := u.Query()
 	e := postgresEngine()
@@ -37,9 +46,11 @@ func Standby(t testing.TB, dsn string) string {
 			"--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync",
 		}
 	}
-	q.Set("host", following(t, e).dir)
-	u.RawQuery = q.Encode()
-	return u.String()
+	return e, func(srv *server) string {
+		q.Set("host", srv.dir)
+		u.RawQuery = q.Encode()
+		return u.String()
+	}, nil
 }
 
 // following starts a server that ends with the test.
