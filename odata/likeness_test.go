@@ -1,13 +1,17 @@
 package odata_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // TestTargetsAlike asks for targets whose plans are made from each other, in both orders: the answer is that of a service
@@ -53,4 +57,109 @@ func withoutID(answer string) string {
 	}
 	_, after, _ = strings.Cut(after, `"`)
 	return before + after
+}
+
+// TestFiltersAlike asks for rows with filters that differ in numbers, in both orders: the answer is that of a service that
+// has seen nothing else.
+func TestFiltersAlike(t *testing.T) {
+	t.Parallel()
+	type Product struct {
+		ID, Stock int
+		Small     int16
+		Price     string `odata:",type=Decimal"`
+		Rating    float64
+		Name      string
+	}
+	var rows []Product
+	for i := range 40 {
+		rows = append(rows, Product{i, i % 7, int16(i), fmt.Sprint(i/3, ".50"), float64(i) / 4, fmt.Sprintf("N eq %d", i)})
+	}
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{{Name: "Products", Rows: rows}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := func() *odata.Service { return serviceOf(t, source.Model(), source) }
+	var targets []string
+	for _, filter := range []string{ // # stands for a number
+		"ID eq #", "ID gt # and Stock lt #", "not (Price ge #) or ID eq #", "Price gt # and Rating lt 5", "Rating gt #", "Small eq #", "Small lt #",
+		"Name eq 'N eq #'", "Name eq 'N' or ID le #", "contains(Name,'N eq #') or ID eq #", "ID eq # add 1", "ID eq # mod 3 or Stock eq #", "ID mod # eq 1",
+		"ID eq 0#", "ID eq -#", "ID eq #.0", "Price eq #.50", "Price eq #e0", "ID in (1,#)", "# eq 7 and Price eq 7.0", "ID eq #  and Stock eq 3",
+		"ID eq @p and Stock ge #&@p=7", "ID eq @p&@p=#", "ID eq #&$skip=1", "ID gt #&$skip=2&$count=true&x=#", "ID gt #&$top=0", "ID eq", "ID eq #)",
+		"ID gt #&$apply=filter(Stock gt #)", "ID gt #&$compute=ID add 1 as More", "ID gt #&$filter=ID gt #",
+	} {
+		for _, n := range []string{"0", "3", "7", "12", "39", "999999999", "9999999999", "99999999999999999999"} {
+			target := strings.NewReplacer(" ", "%20", "#", n).Replace("Products?$filter=" + filter)
+			targets = append(targets, target, strings.Replace(target, "Products", "Products/$count", 1))
+		}
+	}
+	backwards := slices.Clone(targets)
+	slices.Reverse(backwards)
+	answer := func(h http.Handler, target string) string {
+		w := get(t, h, "/odata/"+target)
+		return fmt.Sprintln(w.Code, w.Header().Get("ETag"), w.Body)
+	}
+	alone := map[string]string{}
+	for _, target := range targets {
+		alone[target] = withoutID(answer(fresh(), target))
+	}
+	for name, list := range map[string][]string{"forwards": targets, "backwards": backwards} {
+		used := fresh()
+		for _, target := range list {
+			if got := withoutID(answer(used, target)); got != alone[target] {
+				t.Errorf("%s: %s after others:\n%.300s\nalone:\n%.300s", name, target, got, alone[target])
+			}
+		}
+	}
+}
+
+// planSource remembers the last plan.
+type planSource struct {
+	*memory.Source
+	last *plan.Plan
+}
+
+func (s *planSource) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	s.last = p
+	return s.Source.Open(ctx, p)
+}
+
+// TestFiltersShareTheirPlan holds that a filter with another number is not bound again, where that is exact.
+func TestFiltersShareTheirPlan(t *testing.T) {
+	t.Parallel()
+	type Product struct {
+		ID     int
+		Small  int16
+		Rating float64
+	}
+	rows, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{{Name: "Products", Rows: []Product{{1, 1, 1}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for filter, want := range map[string]bool{
+		"ID eq #": true, "(ID gt # or ID lt 3) and Rating gt 1": true, "ID gt #&$skip=1": true, "ID gt #&x=#": true, "ID gt #&$count=true": true,
+		"Rating gt #": true, "Small gt #": false, "ID eq # add 1": false, "ID eq #.0": false, "ID in (#)": false, "ID eq #&$top=#": false,
+	} {
+		source := &planSource{Source: rows}
+		s := serviceOf(t, rows.Model(), source)
+		columns := map[*plan.Column]bool{}
+		for _, n := range []string{"5", "17"} {
+			w := get(t, s, "/odata/Products?$filter="+strings.NewReplacer(" ", "%20", "#", n).Replace(filter))
+			if w.Code != 200 {
+				t.Fatal(w.Body)
+			}
+			columns[&source.last.Top.Columns[0]] = true
+		}
+		if shared := len(columns) == 1; shared != want {
+			t.Errorf("%s: one plan for two numbers is %t", filter, shared)
+		}
+	}
+}
+
+func serviceOf(t *testing.T, model *edm.Model, source odata.Source) *odata.Service {
+	t.Helper()
+	s, err := odata.New(model, source, odata.Options{Root: "/odata/", Limits: odata.Limits{PageSize: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

@@ -45,19 +45,51 @@ func (s *planning) plan(q *request) (*planned, header.Accept, error) {
 
 // make gives a plan for a target that the cache does not know, and keeps it there.
 func (s *planning) make(q *request, key planKey) (p *planned, err error) {
-	l, ok := likenessOf(key)
-	if ok {
+	l, alike := likenessOf(key)
+	if alike {
 		p = s.cache.like(key, l)
 	}
 	if p == nil {
-		if p, err = s.build(q); err != nil || !sharable(p.plan) {
+		if p, err = s.makeBut(q, key, l, alike); err != nil || !sharable(p.plan) {
 			return p, err
-		}
-		if ok {
-			s.cache.addLike(key, l, p)
 		}
 	}
 	s.cache.addPlan(key, p)
+	return p, nil
+}
+
+// makeBut is make where no plan is known of a target that differs only in what a likeness leaves out. There may be one of a
+// target with other numbers.
+func (s *planning) makeBut(q *request, key planKey, l likeness, alike bool) (p *planned, err error) {
+	target := key.target
+	if alike {
+		target = l.target
+	}
+	numbers, numbered := numbering{}, false
+	if !key.v401 && !strings.Contains(key.target, "#") {
+		numbers, numbered = numberingOf(target)
+	}
+	if numbered {
+		p = s.cache.numbered(key, numbers)
+	}
+	if p != nil && !alike {
+		return p, nil
+	}
+	if p != nil {
+		s.cache.addLike(key, l, p)
+		if p = s.cache.like(key, l); p != nil {
+			return p, nil
+		}
+	}
+	if p, err = s.build(q); err != nil || !sharable(p.plan) {
+		return p, err
+	}
+	if alike {
+		s.cache.addLike(key, l, p)
+	}
+	if numbered {
+		s.cache.addNumbered(key, numbers.target, p)
+	}
 	return p, nil
 }
 

@@ -117,6 +117,7 @@ func BenchmarkServers(b *testing.B) {
 				{"Page/vestibule", ours, "/odata/Products?fresh=%d", 1 << 40},
 				{"Page/baseline", byHand, "/page?fresh=%d", 1 << 40},
 				{"Filtered/vestibule", ours, "/odata/Products?$filter=category_id%%20eq%%20%d%%20and%%20price%%20gt%%2010&$orderby=price", 500},
+				{"Unseen/vestibule", ours, "/odata/Products?$filter=category_id%%20eq%%20%d%%20and%%20price%%20gt%%2010&$orderby=price&$top=3", 100_000_007},
 				{"Filtered/baseline", byHand, "/filtered?n=%d", 500},
 				{"Guarded/vestibule", ours, "/odata/Guarded?fresh=%d", 1 << 40},
 				{"One/vestibule", ours, "/odata/Products?$top=1&$select=id&fresh=%d", 1 << 40},

@@ -18,7 +18,7 @@ func library() *edm.Model {
 	}
 	id, isbn := prop("Id", edm.Int64, false), prop("Isbn", edm.String, false)
 	genre := &edm.EnumType{Name: "Genre", Flags: true, Members: []edm.EnumMember{{Name: "Crime", Value: 1}, {Name: "Poetry", Value: 2}}}
-	size := &edm.ComplexType{Name: "Size", Properties: []*edm.Property{prop("Width", edm.Double, true), prop("Height", edm.Double, true)}}
+	size := &edm.ComplexType{Name: "Size", Properties: []*edm.Property{prop("Width", edm.Double, true), prop("Height", edm.Single, true)}}
 	book := &edm.EntityType{
 		Name: "Book", Key: []*edm.Property{id}, AlternateKeys: [][]*edm.Property{{isbn}},
 		Properties: []*edm.Property{
