@@ -208,7 +208,9 @@ func (sqlite) order(x frag, desc, _ bool) frag {
 
 func (sqlite) nullsFirst(desc, _ bool) bool { return !desc }
 
-func (sqlite) position(*Column) string { return "$1" }
+// position has a sign in front, which changes nothing of a value but that SQLite looks at it before it plans: it would plan
+// the statement anew for each place, which takes as long as reading forty rows, and always go by the index of the order.
+func (sqlite) position(*Column) string { return "+$1" }
 
 func (sqlite) stamp() string { return "" }
 

@@ -248,12 +248,12 @@ func TestSeek(t *testing.T) {
 		want        string // between WHERE 1 = 1 and ORDER BY
 	}{
 		{"from the start", "stock", nil, ""},
-		{"ascending", "stock", []any{int64(1), int64(2)}, `AND (t0."stock", t0."id") > (?, ?) `},
-		{"ascending behind nulls", "stock", []any{nil, int64(2)}, `AND ((t0."stock" IS NOT NULL OR (t0."id" >= ? AND (t0."id" > ? OR (1 = 0))))) `},
-		{"descending before nulls", "stock desc", []any{int64(1), int64(2)}, `AND ((t0."stock" < ? OR t0."stock" IS NULL OR t0."stock" = ? AND (t0."id" >= ? AND (t0."id" > ? OR (1 = 0))))) `},
-		{"descending among nulls", "stock desc", []any{nil, int64(2)}, `AND (t0."stock" IS NULL AND (t0."id" >= ? AND (t0."id" > ? OR (1 = 0)))) `},
-		{"descending before nulls, all of it", "stock desc,id desc", []any{int64(1), int64(2)}, `AND ((t0."stock" < ? OR t0."stock" IS NULL OR t0."stock" = ? AND (t0."id" <= ? AND (t0."id" < ? OR (1 = 0))))) `},
-		{"descending without nulls", "odd desc,id desc", []any{int64(1), int64(2)}, `AND (t0."o$1""` + "`" + `d", t0."id") < (?, ?) `},
+		{"ascending", "stock", []any{int64(1), int64(2)}, `AND (t0."stock", t0."id") > (+?, +?) `},
+		{"ascending behind nulls", "stock", []any{nil, int64(2)}, `AND ((t0."stock" IS NOT NULL OR (t0."id" >= +? AND (t0."id" > +? OR (1 = 0))))) `},
+		{"descending before nulls", "stock desc", []any{int64(1), int64(2)}, `AND ((t0."stock" < +? OR t0."stock" IS NULL OR t0."stock" = +? AND (t0."id" >= +? AND (t0."id" > +? OR (1 = 0))))) `},
+		{"descending among nulls", "stock desc", []any{nil, int64(2)}, `AND (t0."stock" IS NULL AND (t0."id" >= +? AND (t0."id" > +? OR (1 = 0)))) `},
+		{"descending before nulls, all of it", "stock desc,id desc", []any{int64(1), int64(2)}, `AND ((t0."stock" < +? OR t0."stock" IS NULL OR t0."stock" = +? AND (t0."id" <= +? AND (t0."id" < +? OR (1 = 0))))) `},
+		{"descending without nulls", "odd desc,id desc", []any{int64(1), int64(2)}, `AND (t0."o$1""` + "`" + `d", t0."id") < (+?, +?) `},
 	}
 	w := newWarehouse("")
 	for _, c := range cases {
