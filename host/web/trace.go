@@ -129,7 +129,7 @@ func isRequestID(s string) bool {
 // randomHex is of bytes that nobody can guess without having seen the memory of the process, and keeps no secret: those
 // of crypto/rand, which the system makes, cost a request ten times as much.
 func randomHex(n int) string {
-	b := make([]byte, 0, 2*n+16)
+	b := make([]byte, 0, 128)
 	for len(b) < 2*n {
 		var eight [8]byte
 		binary.NativeEndian.PutUint64(eight[:], rand.Uint64())

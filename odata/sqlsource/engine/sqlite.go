@@ -99,9 +99,9 @@ type conn struct {
 	interrupt chan struct{}
 	// arena is what the last cursor copied texts to, for the next one.
 	arena []byte
-	// cached are the statements that the connection keeps, oldest first.
+	// cached are the statements that the connection keeps, oldest first, and known has their handles; see handleOf.
 	cached []string
-	known  map[string]bool
+	known  map[*sqlite.Stmt]uintptr
 	// seen is the connection's number for the state that it last read, and name what the state is called.
 	seen int64
 	name string
@@ -124,7 +124,7 @@ func (c *conn) trim() error {
 		if err := stmt.Finalize(); err != nil {
 			return err
 		}
-		delete(c.known, c.cached[0])
+		delete(c.known, stmt)
 		c.cached = c.cached[1:]
 	}
 	return nil
@@ -148,7 +148,7 @@ func (db *SQLite) openConn(rank int) (*conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
-	c := &conn{Conn: raw, tls: libc.NewTLS(), known: map[string]bool{}, rank: rank}
+	c := &conn{Conn: raw, tls: libc.NewTLS(), known: map[*sqlite.Stmt]uintptr{}, rank: rank}
 	c.renewInterrupt()
 	c.SetBusyTimeout(5 * time.Second)
 	// Nothing is read before it is certain that the log beside the file belongs to it.
@@ -371,11 +371,7 @@ func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
 	if err != nil {
 		return nil, cause(tx.ctx, err)
 	}
-	if !c.transient && !tx.conn.known[query] {
-		tx.conn.known[query] = true
-		tx.conn.cached = append(tx.conn.cached, query)
-	}
-	c.query, c.handle = query, handleOf(c.stmt)
+	c.query, c.handle = query, tx.conn.handle(c.stmt, query, c.transient)
 	tx.cursors = append(tx.cursors, c)
 	for i, a := range args {
 		if err := bind(c.stmt, i+1, a); err != nil {

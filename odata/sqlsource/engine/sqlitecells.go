@@ -21,6 +21,19 @@ func handleOf(stmt *sqlite.Stmt) uintptr {
 	return uintptr(field.Uint())
 }
 
+// handle is handleOf, which is asked once for a statement that the connection keeps.
+func (c *conn) handle(stmt *sqlite.Stmt, query string, transient bool) uintptr {
+	if at, ok := c.known[stmt]; ok {
+		return at
+	}
+	at := handleOf(stmt)
+	if !transient {
+		c.known[stmt] = at
+		c.cached = append(c.cached, query)
+	}
+	return at
+}
+
 // mem is a value as SQLite has it in memory.
 type mem = sqlite3.Tsqlite3_value
 
