@@ -102,7 +102,7 @@ func (w *jsonWriter) navigation(n *edm.Navigation) {
 		}
 		w.member("$ReferentialConstraint", pairs)
 	}
-	w.annotations(w.describe(n.Description))
+	w.annotations(w.lookOfNavigation(n))
 	w.close()
 }
 

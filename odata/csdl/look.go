@@ -60,6 +60,16 @@ func (s speaker) lookOf(p *edm.Property) []annotation {
 	return out
 }
 
+// lookOfNavigation gives the label of a navigation property where the model's texts have the
+// words of its name, which is all that there is to call it by.
+func (s speaker) lookOfNavigation(n *edm.Navigation) []annotation {
+	out := s.describe(n.Description)
+	if name := edm.Readable(n.Name); s.say(name) != name {
+		out = append(out, annotation{"Common.Label", s.say(name)})
+	}
+	return out
+}
+
 func measure(term string, m edm.Measure) []annotation {
 	switch {
 	case m.Path != "":

@@ -25,7 +25,7 @@ func looked() *edm.Model {
 		SemanticKey: []*edm.Property{product.Property("SKU")},
 	}
 	m.Texts = &edm.Texts{Languages: []string{"", "de"}, Bundles: []map[string]string{
-		{"category": "Category", "product": "Product"}, {"category": "Warengruppe", "product": "Artikel"},
+		{"category": "Category", "product": "Product"}, {"category": "Warengruppe", "product": "Artikel", "Category": "Gruppe"},
 	}}
 	return m
 }
@@ -38,6 +38,7 @@ func TestLooksInXML(t *testing.T) {
 	for name, want := range map[string]string{
 		"references":   `<edmx:Reference Uri="https://sap.github.io/odata-vocabularies/vocabularies/UI.xml"> <edmx:Include Namespace="com.sap.vocabularies.UI.v1" Alias="UI"/>`,
 		"label":        `<Annotation Term="Common.Label" String="Warengruppe"/>`,
+		"way":          `<Annotation Term="Common.Label" String="Gruppe"/> </NavigationProperty>`,
 		"text":         `<Annotation Term="Common.Text" Path="Category/ID"> <Annotation Term="UI.TextArrangement" EnumMember="UI.TextArrangementType/TextFirst"/> </Annotation>`,
 		"value list":   `<Annotation Term="Common.ValueList"> <Record> <PropertyValue Property="Label" String="Categories"/> <PropertyValue Property="CollectionPath" String="Categories"/> <PropertyValue Property="Parameters"> <Collection> <Record Type="Common.ValueListParameterInOut"> <PropertyValue Property="LocalDataProperty" PropertyPath="CategoryID"/> <PropertyValue Property="ValueListProperty" String="ID"/> </Record> <Record Type="Common.ValueListParameterDisplayOnly">`,
 		"currency":     `<Annotation Term="Measures.ISOCurrency" String="EUR"/> <Annotation Term="Measures.Unit" Path="SKU"/>`,

@@ -92,14 +92,14 @@ func (w *xmlWriter) navigation(n *edm.Navigation) {
 		attrs = append(attrs, "Partner", n.Partner)
 	}
 	if len(n.Constraints) == 0 {
-		w.element("NavigationProperty", attrs, w.describe(n.Description))
+		w.element("NavigationProperty", attrs, w.lookOfNavigation(n))
 		return
 	}
 	w.open("NavigationProperty", attrs...)
 	for _, c := range n.Constraints {
 		w.leaf("ReferentialConstraint", "Property", c.Property.Name, "ReferencedProperty", c.Referenced.Name)
 	}
-	w.annotations(w.describe(n.Description))
+	w.annotations(w.lookOfNavigation(n))
 	w.close("NavigationProperty")
 }
 
