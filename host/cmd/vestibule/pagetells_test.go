@@ -13,7 +13,8 @@ import (
 )
 
 // Each key that a page names in code is one of docs/configuration.md, which is made from
-// the schema, and what stands in parentheses behind a key is its default.
+// the schema, and a time in parentheses behind a key, or a number
+// before one, is its default.
 func TestPagesNameKeys(t *testing.T) {
 	t.Parallel()
 	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|DELETE) [^|]*\| .([a-z.]+). \|`) // routes have such names, too
@@ -37,6 +38,11 @@ func TestPagesNameKeys(t *testing.T) {
 				}
 			}
 		}
+		for _, m := range regexp.MustCompile("\\b(\\d+) of `([a-z_.]+)`").FindAllStringSubmatch(text, -1) {
+			if is, ok := known[m[2]]; ok && is != m[1] {
+				t.Errorf("%s says that %s is %s, and its default is %s", page, m[2], m[1], is)
+			}
+		}
 		for _, m := range regexp.MustCompile(`\bVESTIBULE_([A-Z]+(?:__[A-Z_]+?)+)\b[^_]`).FindAllStringSubmatch(text, -1) {
 			name := strings.ReplaceAll(strings.ToLower(m[1]), "__", ".")
 			name = regexp.MustCompile(`^(plugin|route)\.[a-z]+\.([a-z]+).*`).ReplaceAllString(name, "$1.$2")
@@ -44,6 +50,35 @@ func TestPagesNameKeys(t *testing.T) {
 				t.Errorf("%s names the variable %s, which sets nothing", page, m[0])
 			}
 		}
+	}
+}
+
+// The defaults in the table of docs/operations/limits.md are those of the keys, where it
+// gives figures.
+func TestPagesTellLimits(t *testing.T) {
+	t.Parallel()
+	known, compared := keys(t), 0
+	for _, row := range regexp.MustCompile(`(?m)^\| (\x60[a-z_.]+\x60(?:, \x60[a-z_]+\x60)*) \| ([^|]+) \|`).FindAllStringSubmatch(document(t, "operations/limits.md"), -1) {
+		names, values := strings.Split(strings.ReplaceAll(row[1], "`", ""), ", "), strings.Split(row[2], ", ")
+		for i, name := range names {
+			if i > 0 { // beside the first one
+				name = names[0][:strings.LastIndex(names[0], ".")+1] + name
+			}
+			is, ok := known[name]
+			switch {
+			case len(values) != len(names) || !ok:
+				t.Errorf("the row of %s has %d defaults, or names no key: %s", row[1], len(values), name)
+			case is == "null" && values[i] != "null":
+				continue // it says what the default follows
+			case strings.Trim(is, `"`) != values[i]:
+				t.Errorf("docs/operations/limits.md says that %s is %s, and its default is %s", name, values[i], is)
+			default:
+				compared++
+			}
+		}
+	}
+	if compared < 10 {
+		t.Errorf("compared %d defaults, want more", compared)
 	}
 }
 
