@@ -48,7 +48,7 @@ func demo(t *testing.T) string {
 func TestDemoPages(t *testing.T) {
 	base := demo(t)
 	b := open(t)
-	for width, pages := range map[int64][]string{1280: {"dashboard"}, 320: {"home", "dashboard", "terms", "privacy", "cookies"}} {
+	for width, pages := range map[int64][]string{1280: {"dashboard"}, narrow: {"home", "dashboard", "terms", "privacy", "cookies"}} {
 		b.Size(width, 900)
 		for _, page := range pages {
 			b.Visit(base + "/" + page + "?lang=de")

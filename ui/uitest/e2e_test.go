@@ -134,7 +134,7 @@ func TestRealPasswordReset(t *testing.T) {
 func TestRealKeyboard(t *testing.T) {
 	b := open(t)
 	r := newReal(t, "")
-	b.Size(320, 640)
+	b.Size(narrow, 640)
 	b.Media("dark")
 	b.Visit(r.base + "/login?lang=de#/orders/17")
 	b.Focused("#login")

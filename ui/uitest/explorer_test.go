@@ -92,12 +92,12 @@ func TestExplorer(t *testing.T) {
 
 	// In German, in the dark, on a phone.
 	b.Media("dark")
-	b.Size(320, 700)
+	b.Size(narrow, 700)
 	b.Visit(r.base + "/odata/?lang=de#/Products?~skip=50")
 	b.Wait(`document.querySelectorAll('tbody tr').length === 10`)
 	b.Wait(`document.querySelector('.below .hint').textContent === '51 bis 60 von 60' && document.documentElement.lang === 'de'`)
 	b.axe(source, "phone, dark, German", false)
-	if wide := browsertest.Eval[int](b.Tab, `document.documentElement.scrollWidth`); wide > 320 {
+	if wide := browsertest.Eval[int](b.Tab, `document.documentElement.scrollWidth`); wide > narrow {
 		t.Errorf("the page is %d px wide on a phone", wide)
 	}
 	b.Picture("explorer-320-dark-de")
