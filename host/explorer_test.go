@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -77,5 +78,29 @@ func TestExplorerStandsIn(t *testing.T) {
 	none := explored(t, edm.GuardNone, func(o *host.Options) { o.UI.App = nil })
 	if a := none.browser(t).navigate("GET", "/odata/"); a.StatusCode != 200 || strings.Contains(a.body, "<script") {
 		t.Errorf("no screens: %s\n%s", a.Status, a.body)
+	}
+}
+
+// The OpenAPI document names the cookie of the session as it is sent, and tokens.
+func TestOpenAPINamesTheCookie(t *testing.T) {
+	ada := explored(t, edm.GuardSettled, nil).signedIn(t)
+	var doc struct {
+		Paths map[string]struct {
+			Post struct{ Security []map[string][]string }
+		}
+		Components struct {
+			SecuritySchemes map[string]struct{ Name, Scheme string }
+		}
+	}
+	a := ada.do("GET", "/odata/openapi.json", "", "")
+	if err := json.Unmarshal([]byte(a.body), &doc); err != nil {
+		t.Fatalf("%s: %v", a.Status, err)
+	}
+	ways, cookie := doc.Components.SecuritySchemes, doc.Components.SecuritySchemes["session"].Name
+	if asked := doc.Paths["/$batch"].Post.Security; len(asked) != 2 || ways["token"].Scheme != "bearer" {
+		t.Errorf("callers come in by %+v, and $batch asks for %v", ways, asked)
+	}
+	if value := ada.cookie(cookie); cookie == "" || value == "" {
+		t.Errorf("the browser has no cookie %q", cookie)
 	}
 }

@@ -51,7 +51,8 @@ type Host struct {
 	tls        certificate
 	mounted    atomic.Pointer[mux.Router] // the embedding program's, which may name routes as well
 
-	namesSession func(*http.Request) bool // whether a request has the cookie of one, which may be over
+	namesSession  func(*http.Request) bool // whether a request has the cookie of one, which may be over
+	sessionCookie string                   // its name
 
 	stop        *stop
 	stopWorkers context.CancelFunc
@@ -95,7 +96,7 @@ func New(o Options) (*Host, error) {
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
 	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.pipeline.Bearer(""), h.limits, h.metrics, h.guests)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessionCookie, h.pipeline.Bearer(""), h.limits, h.metrics, h.guests)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}
@@ -111,7 +112,7 @@ func (h *Host) openSignIn() error {
 		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
 		Alive:   enabled(db.Users()),
 	})
-	h.namesSession = sessions.Asked
+	h.namesSession, h.sessionCookie = sessions.Asked, sessions.Name()
 	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
 	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}

@@ -42,12 +42,13 @@ type said struct {
 	openAPI openAPIs
 }
 
-func newDocuments(m *edm.Model, root string, limits Limits, transformations []string) documents {
+func newDocuments(m *edm.Model, root string, limits Limits, security Security, transformations []string) documents {
 	d := documents{model: m, languages: newLanguages(m), said: map[string]*said{}}
 	all := [][]byte{fmt.Appendf(nil, "%+v", limits)}
 	for _, lang := range d.languages.tags {
 		d.said[lang] = say(m, root, csdl.Options{
 			ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
+			Security: security,
 		})
 		all = append(all, d.said[lang].metadata["4.0"+typeXML])
 	}

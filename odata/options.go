@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
+	"github.com/vestibule-dev/vestibule/v2/odata/csdl"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -61,6 +62,8 @@ type Options struct {
 	// Challenge sets headers of the answer 401, such as WWW-Authenticate; nil sets
 	// none.
 	Challenge func(http.Header, *http.Request)
+	// Security is how callers come in, for the OpenAPI document; Caller and Challenge do the work.
+	Security Security
 	// Admit waits until the caller may use the database, for each part of a batch
 	// anew; leave is called when its connection is given back. The error is a *Busy,
 	// or that of ctx. nil admits everybody at once.
@@ -94,6 +97,9 @@ type Options struct {
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
+
+// Security is how callers show who they are where a guard asks for it.
+type Security = csdl.Security
 
 func (o Options) withDefaults() Options {
 	o.Root = "/" + strings.Trim(o.Root, "/") + "/"

@@ -9,7 +9,8 @@ const config = await createConfig({ extends: ["minimal"], rules: {
 	"operation-parameters-unique": "error", "no-invalid-media-type-examples": "error", "no-invalid-parameter-examples": "error",
 	"no-server-trailing-slash": "error", "path-declaration-must-exist": "error", "tag-description": "off",
 	"operation-tag-defined": "error", "operation-2xx-response": "error", "operation-4xx-response": "error", "operation-summary": "error",
-	"no-enum-type-mismatch": "error", "info-license": "off", "security-defined": "off", "operation-operationId": "off",
+	"no-enum-type-mismatch": "error", "info-license": "off", "security-defined": "error", "operation-operationId": "error",
+	"operation-operationId-unique": "error", "operation-operationId-url-safe": "error",
 } });
 
 const all = [];

@@ -15,6 +15,16 @@ type Options struct {
 	Transformations []string
 	// Language is one of the languages of the model's texts; the first where it is none.
 	Language string
+	// Security is for the OpenAPI document alone.
+	Security Security
+}
+
+// Security is how callers show who they are where a guard asks for it. The zero value tells of no way.
+type Security struct {
+	// Cookie is the name of the cookie of a session; empty where there are none.
+	Cookie string
+	// Bearer tells that tokens in the header Authorization are taken (RFC 6750).
+	Bearer bool
 }
 
 func (o Options) version() string {

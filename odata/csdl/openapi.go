@@ -1,6 +1,7 @@
 package csdl
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -14,11 +15,11 @@ import (
 // and a schema for each type. root is the URL of the service, relative to the document
 // or absolute. Only the sets that show admits appear, and only ways that lead to them.
 func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) []byte {
-	a := &api{speaker: speaker{m, o.Language}, show: show, applies: len(o.Transformations) > 0, shown: map[string]bool{}}
+	a := &api{speaker: speaker{m, o.Language}, show: show, security: o.Security, applies: len(o.Transformations) > 0, shown: map[string]bool{}}
 	var tags []any
 	for _, s := range a.sets() {
 		tag := record{{"name", s.Name}}
-		tags = append(tags, described(tag, a.say(s.Description)))
+		tags = append(tags, described(tag, cmp.Or(a.say(s.Description), a.say(s.Type.Look.Plural))))
 		a.paths(s)
 	}
 	a.batch()
@@ -37,14 +38,11 @@ func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) boo
 		{"servers", []any{record{{"url", server}}}},
 		{"tags", append(tags, record{{"name", batchTag}})},
 		{"paths", a.all},
-		{"components", record{
+		{"components", append(record{
 			{"schemas", append(a.schemas(), commonSchemas()...)},
 			{"parameters", append(a.common(), a.parameters...)},
-			{"responses", record{{"error", record{
-				{"description", "Error"},
-				{"content", jsonContent(ref("schemas", "error"))},
-			}}}},
-		}},
+			{"responses", a.commonResponses()},
+		}, a.security.schemes()...)},
 	})
 	return w.b.Bytes()
 }
@@ -54,7 +52,10 @@ const batchTag = "Batch Requests"
 // api collects the parts of one document.
 type api struct {
 	speaker
-	show func(*edm.EntitySet) bool
+	show     func(*edm.EntitySet) bool
+	security Security
+	// asks tells that there is a guard that asks who it is.
+	asks bool
 	// applies tells that there is $apply.
 	applies bool
 	// all are the paths; parameters those that belong to one type.
@@ -94,14 +95,15 @@ func (a *api) ways(t *edm.EntityType) []*edm.Navigation {
 func (a *api) paths(s *edm.EntitySet) {
 	path := "/" + url.PathEscape(s.Name)
 	if s.Single() {
-		a.get(path, nil, record{{"summary", "Get " + s.Name}, {"tags", []any{s.Name}}}, a.forOne(s), one(a.schema(s.Type)))
+		a.get(operation{path, nil, "get", []string{s.Name}, "Get " + s.Name, []any{s.Name}, []edm.Guard{s.Guard}}, a.forOne(s), one(a.schema(s.Type)))
 		a.related(path, nil, s)
 		return
 	}
-	a.get(path, nil, record{{"summary", "Get entities from " + s.Name}, {"tags", []any{s.Name}}}, a.forMany(s), a.many(s.Type))
-	a.count(path, nil, s, s.Name)
+	of := operation{path, nil, "list", []string{s.Name}, "Get entities from " + s.Name, []any{s.Name}, []edm.Guard{s.Guard}}
+	a.get(of, a.forMany(s), a.many(s.Type))
+	a.count(of, s)
 	path, keys := keyed(path, s.Type.Key)
-	a.get(path, keys, record{{"summary", "Get entity from " + s.Name + " by key"}, {"tags", []any{s.Name}}}, a.forOne(s), one(a.schema(s.Type)))
+	a.get(operation{path, keys, "get", of.names, "Get entity from " + s.Name + " by key", of.tags, of.guards}, a.forOne(s), one(a.schema(s.Type)))
 	a.related(path, keys, s)
 }
 
@@ -113,36 +115,62 @@ func (a *api) related(path string, keys []any, s *edm.EntitySet) {
 		if n.Target.Name != s.Name {
 			tags = append(tags, n.Target.Name)
 		}
+		of := operation{below, keys, "get", []string{s.Name, n.Name}, "Get related " + n.Name, tags, []edm.Guard{s.Guard, n.Target.Guard}}
 		if !n.Collection {
-			a.get(below, keys, record{{"summary", "Get related " + n.Name}, {"tags", tags}}, a.forOne(n.Target), one(a.schema(n.Target.Type)))
+			a.get(of, a.forOne(n.Target), one(a.schema(n.Target.Type)))
 			continue
 		}
-		a.get(below, keys, record{{"summary", "Get entities from related " + n.Name}, {"tags", tags}}, a.forMany(n.Target), a.many(n.Target.Type))
-		a.count(below, keys, n.Target, tags...)
+		of.does, of.summary = "list", "Get entities from related "+n.Name
+		a.get(of, a.forMany(n.Target), a.many(n.Target.Type))
+		a.count(of, n.Target)
 	}
 }
 
 // count adds the path of the number of entities in a collection.
-func (a *api) count(path string, keys []any, s *edm.EntitySet, tags ...any) {
+func (a *api) count(of operation, s *edm.EntitySet) {
 	options := []any{ref("parameters", "filter")}
 	if s.Searchable {
 		options = append([]any{ref("parameters", "search")}, options...)
 	}
-	a.get(path+"/$count", keys, record{{"summary", "Count entities of " + strings.TrimPrefix(path, "/")}, {"tags", tags}}, options, record{
+	of.does, of.summary = "count", "Count entities of "+strings.TrimPrefix(of.path, "/")
+	of.path += "/$count"
+	a.get(of, options, record{
 		{"description", "The number of entities"},
 		{"content", record{{"text/plain", record{{"schema", record{{"type", "integer"}, {"minimum", 0}}}}}}},
 	})
 }
 
-func (a *api) get(path string, keys []any, head record, options []any, ok record) {
-	var item record
-	if len(keys) > 0 {
-		item = append(item, field{"parameters", keys})
+// operation is a GET.
+type operation struct {
+	path string
+	keys []any
+	// does and names make the id: what is done, and the names of the set and of the navigation property.
+	does    string
+	names   []string
+	summary string
+	tags    []any
+	guards  []edm.Guard
+}
+
+// id is stable as long as the names are, and belongs to one operation: no name has a hyphen in it. Generators of clients make
+// a method of it, such as listProducts.
+func (o operation) id() string {
+	id := o.does
+	for _, name := range o.names {
+		id += "-" + component(name)
 	}
-	a.all = append(a.all, field{path, append(item, field{"get", append(head,
-		field{"parameters", options},
-		field{"responses", record{{"200", ok}, {"4XX", ref("responses", "error")}, {"5XX", ref("responses", "error")}}},
-	)})})
+	return id
+}
+
+func (a *api) get(of operation, options []any, ok record) {
+	var item record
+	if len(of.keys) > 0 {
+		item = append(item, field{"parameters", of.keys})
+	}
+	do := record{{"summary", of.summary}, {"operationId", of.id()}, {"tags", of.tags}}
+	do = append(do, a.needs(of.guards...)...)
+	do = append(do, field{"parameters", options}, field{"responses", a.responses(ok, of.guards...)})
+	a.all = append(a.all, field{of.path, append(item, field{"get", do})})
 }
 
 // keyed gives the path of an entity, with a parameter for each key property (mapping

@@ -127,3 +127,89 @@ func TestOpenAPIKeys(t *testing.T) {
 		t.Errorf("components: %v", doc.Components)
 	}
 }
+
+// TestOpenAPISecurity holds that operations tell how their callers come in, where a guard asks who they are: that of the service,
+// of the set, or of the set that a navigation property leads to.
+func TestOpenAPISecurity(t *testing.T) {
+	t.Parallel()
+	of := func(guard, products edm.Guard, s csdl.Security) any {
+		m := model()
+		m.Guard = guard
+		for _, set := range m.Sets {
+			set.Guard = edm.GuardNone
+		}
+		m.Singletons[0].Set.Guard = edm.GuardNone
+		m.Set("Products").Guard = products
+		o := options()
+		o.Security = s
+		var doc any
+		if err := json.Unmarshal(csdl.OpenAPI(m, "/odata/", o, everything), &doc); err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	both := csdl.Security{Cookie: "__Host-session", Bearer: true}
+	ways := []any{map[string]any{"session": []any{}}, map[string]any{"token": []any{}}}
+	doc := of(edm.GuardNone, edm.GuardSession, both)
+	for path, want := range map[string]any{
+		"components securitySchemes session in":                "cookie",
+		"components securitySchemes session name":              "__Host-session",
+		"components securitySchemes token scheme":              "bearer",
+		"paths /Products get security":                         ways,
+		"paths /Products/$count get security":                  ways,
+		"paths /Products({ID}) get security":                   ways,
+		"paths /Categories({ID})/Products get security":        ways,
+		"paths /Products({ID})/Category get security":          ways,
+		"paths /Categories get security":                       []any{},
+		"paths /$batch post security":                          []any{},
+		"paths /Products get responses 401 $ref":               "#/components/responses/unauthenticated",
+		"paths /Categories get responses 401":                  nil,
+		"paths /Categories get responses 429 $ref":             "#/components/responses/busy",
+		"paths /Categories get responses 503 $ref":             "#/components/responses/unavailable",
+		"components responses busy headers Retry-After schema": map[string]any{"type": "integer", "minimum": 1.0},
+		"components responses unavailable content":             map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/error"}}},
+	} {
+		if diff := cmp.Diff(want, at(t, doc, path)); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	if got := at(t, of(edm.GuardSettled, edm.GuardNone, both), "paths /$batch post security"); !cmp.Equal(got, any(ways)) {
+		t.Errorf("behind the guard of the service $batch has %v", got)
+	}
+	untold := of(edm.GuardNone, edm.GuardSession, csdl.Security{})
+	if at(t, untold, "paths /Products get security") != nil || at(t, untold, "components securitySchemes") != nil {
+		t.Error("a service that does not tell how callers come in has ways")
+	}
+}
+
+// TestOperationsHaveNames holds that every operation has a name of its own, which tells what it does.
+func TestOperationsHaveNames(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(csdl.OpenAPI(model(), "/odata/", options(), everything), &doc); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for path, item := range doc.Paths {
+		for method, text := range item {
+			var do struct{ OperationID string }
+			if method == "parameters" {
+				continue
+			}
+			if err := json.Unmarshal(text, &do); err != nil {
+				t.Fatal(err)
+			}
+			names[path] = do.OperationID
+		}
+	}
+	if diff := cmp.Diff(map[string]string{
+		"/Products": "list-Products", "/Products/$count": "count-Products", "/Products({ID})": "get-Products", "/Products({ID})/Category": "get-Products-Category",
+		"/Categories": "list-Categories", "/Categories/$count": "count-Categories", "/Categories({ID})": "get-Categories",
+		"/Categories({ID})/Products": "list-Categories-Products", "/Categories({ID})/Products/$count": "count-Categories-Products",
+		"/Company": "get-Company", "/Company/Products": "list-Company-Products", "/Company/Products/$count": "count-Company-Products", "/$batch": "batch",
+	}, names); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -46,7 +46,10 @@ func commonSchemas() record {
 					{"target", record{{"type", "string"}, {"description", "The query option at fault"}}},
 					{"innererror", record{
 						{"type", "object"},
-						{"properties", record{{"request_id", record{{"type", "string"}, {"description", "Stands in the log of the service, too"}}}}},
+						{"properties", record{
+							{"request_id", record{{"type", "string"}, {"description", "Stands in the log of the service, too"}}},
+							{"next", record{{"type", "object"}, {"description", "The step of the sign-in that is open, under the code unsettled"}}},
+						}},
 					}},
 				}},
 			}}}},
@@ -75,10 +78,13 @@ func (a *api) batch() {
 		}}}}}},
 	}
 	example := record{{"requests", []any{record{{"id", "1"}, {"method", "get"}, {"url", first}}}}}
-	a.all = append(a.all, field{"/$batch", record{{"post", record{
+	do := append(record{
 		{"summary", "Sends a group of requests"},
+		{"operationId", "batch"},
 		{"description", "Group multiple requests into a single request payload, see [Batch Requests](https://docs.oasis-open.org/odata/odata/v4.01/odata-v4.01-part1-protocol.html#sec_BatchRequests)."},
 		{"tags", []any{batchTag}},
+	}, a.needs()...)
+	do = append(do, record{
 		{"requestBody", record{
 			{"required", true},
 			{"description", "Batch request"},
@@ -87,13 +93,10 @@ func (a *api) batch() {
 				{"application/json", record{{"schema", requests}, {"example", example}}},
 			}},
 		}},
-		{"responses", record{
-			{"200", record{{"description", "Batch response"}, {"content", record{
-				{"multipart/mixed", record{{"schema", record{{"type", "string"}}}}},
-				{"application/json", record{{"schema", record{{"type", "object"}}}}},
-			}}}},
-			{"4XX", ref("responses", "error")},
-			{"5XX", ref("responses", "error")},
-		}},
-	}}}})
+		{"responses", a.responses(record{{"description", "Batch response"}, {"content", record{
+			{"multipart/mixed", record{{"schema", record{{"type", "string"}}}}},
+			{"application/json", record{{"schema", record{{"type", "object"}}}}},
+		}}})},
+	}...)
+	a.all = append(a.all, field{"/$batch", record{{"post", do}}})
 }

@@ -1,6 +1,8 @@
 package csdl
 
 import (
+	"cmp"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
@@ -75,7 +77,8 @@ func (a *api) entity(t *edm.EntityType) record {
 		}
 		properties = append(properties, field{n.Name, described(of, a.say(n.Description))})
 	}
-	return described(record{{"title", t.Name}, {"type", "object"}, {"properties", properties}}, a.say(t.Description))
+	title := cmp.Or(a.say(t.Look.Title), t.Name)
+	return described(record{{"title", title}, {"type", "object"}, {"properties", properties}}, a.say(t.Description))
 }
 
 func (a *api) properties(list []*edm.Property) record {
