@@ -144,6 +144,8 @@ func (t *town) logged(ctx context.Context, before bool) (n int64, err error) {
 
 // swept removes nothing where nothing is over, and then what is: a tenth of the sessions, up to 50,000 of them.
 func (t *town) swept(ctx context.Context, people int) error {
+	t.own = true
+	defer func() { t.own = false }()
 	keep := store.Retention{Idle: 2 * time.Hour}
 	sweep := func() (int, error) { return t.store.Sweep(ctx, time.Now(), keep) }
 	err := t.step(ctx, fmt.Sprintf("%9d people: a search for what is over, nothing", people), 10, func() error {
