@@ -58,3 +58,13 @@ INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')`,
 		})
 	}
 }
+
+// TestFullTextOfOddColumns holds that a "$" in the name of a searched column reaches FTS5 as it is.
+func TestFullTextOfOddColumns(t *testing.T) {
+	db := database(t, "sqlite", `CREATE TABLE notes (id INTEGER PRIMARY KEY, "a$1" TEXT);
+INSERT INTO notes VALUES (1, 'Hammer time'), (2, 'Saw');
+CREATE VIRTUAL TABLE notes_fts USING fts5("a$1", content='notes', content_rowid='id');
+INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')`)
+	s := open(t, db, sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{Name: "Notes", Table: "notes", Search: []string{"a$1"}}}})
+	check(t, s, [][2]string{{"Notes?$select=id&$search=hammer", "[1]"}})
+}

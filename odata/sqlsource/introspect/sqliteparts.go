@@ -205,7 +205,7 @@ func (r *reader) refuseActions(all *named, t *Table, _ *ftsTable, _ string) (str
 // refuseRows wants that each row has been indexed once.
 func (r *reader) refuseRows(_ *named, t *Table, f *ftsTable, key string) (string, error) {
 	missing := false
-	err := r.each(1, func(row) { missing = true }, "SELECT "+quote(key)+" FROM "+quote(t.Name)+" EXCEPT SELECT id FROM "+quote(f.name+"_docsize")+" LIMIT 1")
+	err := r.each(1, func(row) { missing = true }, "SELECT 1 FROM "+quote(t.Name)+" WHERE "+quote(key)+" NOT IN (SELECT id FROM "+quote(f.name+"_docsize")+") LIMIT 1")
 	if missing {
 		return "rows of " + t.Name + " are not in it: INSERT INTO " + quote(f.name) + " (" + quote(f.name) + ") VALUES ('rebuild')", err
 	}

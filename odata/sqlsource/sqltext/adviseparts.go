@@ -17,6 +17,9 @@ type Hint struct {
 	Index string
 	// Advice creates an index that would help; empty where none would.
 	Advice string
+	// lacks is a column of a table that one table of trigrams could have together with others.
+	lacks *Column
+	of    *Table
 }
 
 // Hints tell how each condition of a plan on a part of a text is answered.
@@ -46,10 +49,27 @@ func (g *Generator) Hints(n *plan.Node) []Hint {
 			add(n.Query.Range, "search", c, "tolower", longestTerm(n.Query.Search))
 		}
 	}
+	adviseOnce(out)
 	for _, x := range n.Expand {
 		out = append(out, g.Hints(x)...)
 	}
 	return out
+}
+
+// adviseOnce makes one advice of those for the columns of one table, since the triggers of two would refuse each other.
+func adviseOnce(hints []Hint) {
+	columns := map[*Table][]*Column{}
+	for _, h := range hints {
+		if h.of != nil && !slices.Contains(columns[h.of], h.lacks) {
+			columns[h.of] = append(columns[h.of], h.lacks)
+		}
+	}
+	for i, h := range hints {
+		if list := columns[h.of]; h.of != nil && list != nil {
+			hints[i].Advice = sqlite{}.partsTable(h.of, list)
+			columns[h.of] = nil
+		}
+	}
 }
 
 // longestTerm is the longest word of a search.
@@ -119,24 +139,32 @@ func (d sqlite) hint(g *Generator, t *Table, c *Column, op, s string) Hint {
 	case t.Rowid == "":
 		return Hint{Text: "reads every row: a full-text table of trigrams is relied on for tables with an INTEGER PRIMARY KEY and without other triggers"}
 	}
-	return Hint{Text: "reads every row", Advice: d.partsTable(t, c)}
+	return Hint{Text: "reads every row", lacks: c, of: t}
 }
 
 // partsTable makes a table of trigrams, what keeps it in step, and its content.
-func (d sqlite) partsTable(t *Table, c *Column) string {
+func (d sqlite) partsTable(t *Table, columns []*Column) string {
 	table := t.Name[len(t.Name)-1]
 	name := func(suffix string) string { return d.quote(table + "_parts" + suffix) }
-	of, fts, column, key := d.quote(table), name(""), d.quote(c.Name), d.quote(t.Rowid)
+	list := func(prefix string) string {
+		quoted := make([]string, len(columns))
+		for i, c := range columns {
+			quoted[i] = prefix + d.quote(c.Name)
+		}
+		return strings.Join(quoted, ", ")
+	}
 	literal := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-	insert := " INSERT INTO " + fts + " (rowid, " + column + ") VALUES (new." + key + ", new." + column + ");"
-	remove := " INSERT INTO " + fts + " (" + fts + ", rowid, " + column + ") VALUES ('delete', old." + key + ", old." + column + ");"
-	return strings.Join([]string{
+	of, fts, key := d.quote(table), name(""), d.quote(t.Rowid)
+	insert := " INSERT INTO " + fts + " (rowid, " + list("") + ") VALUES (new." + key + ", " + list("new.") + ");"
+	remove := " INSERT INTO " + fts + " (" + fts + ", rowid, " + list("") + ") VALUES ('delete', old." + key + ", " + list("old.") + ");"
+	advice := strings.Join([]string{
 		"BEGIN",
-		"CREATE VIRTUAL TABLE " + fts + " USING fts5(" + column + ", content=" + literal(table) + ", content_rowid=" + literal(t.Rowid) + ", tokenize='trigram')",
+		"CREATE VIRTUAL TABLE " + fts + " USING fts5(" + list("") + ", content=" + literal(table) + ", content_rowid=" + literal(t.Rowid) + ", tokenize='trigram')",
 		"CREATE TRIGGER " + name("_insert") + " AFTER INSERT ON " + of + " BEGIN" + insert + " END",
 		"CREATE TRIGGER " + name("_delete") + " AFTER DELETE ON " + of + " BEGIN" + remove + " END",
 		"CREATE TRIGGER " + name("_update") + " AFTER UPDATE ON " + of + " BEGIN" + remove + insert + " END",
 		"INSERT INTO " + fts + " (" + fts + ") VALUES ('rebuild')",
 		"COMMIT",
 	}, "; ")
+	return strings.ReplaceAll(advice, dollar, "$")
 }

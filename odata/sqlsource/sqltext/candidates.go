@@ -171,7 +171,7 @@ func (m *matcher) text(c *Column, op, s string) string {
 		if utf8.RuneCountInString(s) < 3 || !utf8.ValidString(s) {
 			return ""
 		}
-		phrase := "{" + m.g.d.quote(c.Name) + "} : " + `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+		phrase := "{" + strings.ReplaceAll(m.g.d.quote(c.Name), dollar, "$") + "} : " + `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 		if m.texts++; out == "" {
 			out = phrase
 		} else {

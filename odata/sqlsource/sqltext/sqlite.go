@@ -283,5 +283,5 @@ func (d sqlite) fullText(ft *FullText, alias string, s *plan.Search) (frag, bool
 		match += " *"
 	}
 	table := d.quote(ft.Table)
-	return fill(alias+".rowid IN (SELECT rowid FROM "+table+" WHERE "+table+" MATCH $1)", param(match)), true
+	return fill(alias+".rowid IN (SELECT rowid FROM "+table+" WHERE "+table+" MATCH $1)", param(strings.ReplaceAll(match, dollar, "$"))), true
 }
