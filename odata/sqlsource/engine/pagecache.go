@@ -11,7 +11,7 @@ import (
 const mostPages = 128 << 10
 
 // pages says how many KiB of the file connections keep. The first two keep more, because they do most of the work: whoever
-// needs a connection gets the one that keeps most. A page of 4 KiB takes 8 KiB of memory, so 20 connections take 464 MiB at
+// needs a connection gets the one that keeps most. A page of 4 KiB takes 8 KiB of memory, so 20 connections take 432 MiB at
 // most. SQLite drops all pages of a connection when another connection has committed.
 type pages struct{ first, second, other int }
 
@@ -19,7 +19,7 @@ type pages struct{ first, second, other int }
 // quarter of it at most.
 func pagesWithin(limit int64) pages {
 	first := int(min(mostPages, limit/8>>10))
-	return pages{first, first / 4, min(4<<10, first/4)}
+	return pages{first, first / 8, min(4<<10, first/8)}
 }
 
 // of is how many a connection keeps.

@@ -101,9 +101,9 @@ func TestPagesThatConnectionsKeep(t *testing.T) {
 		needs    []engine.Need // at once
 		want     []int64
 	}{
-		{"the first two keep more than the others", 4, []engine.Need{few, few, few, few}, []int64{131072, 32768, 4096, 4096}},
-		{"one that reads many rows leaves them to others", 4, []engine.Need{many, few, few, few}, []int64{4096, 131072, 32768, 4096}},
-		{"where there are no others, it takes one of them", 4, []engine.Need{many, many, many, few}, []int64{4096, 4096, 32768, 131072}},
+		{"the first two keep more than the others", 4, []engine.Need{few, few, few, few}, []int64{131072, 16384, 4096, 4096}},
+		{"one that reads many rows leaves them to others", 4, []engine.Need{many, few, few, few}, []int64{4096, 131072, 16384, 4096}},
+		{"where there are no others, it takes one of them", 4, []engine.Need{many, many, many, few}, []int64{4096, 4096, 16384, 131072}},
 		{"a single connection", 1, []engine.Need{many}, []int64{131072}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -130,10 +130,10 @@ func TestPagesThatConnectionsKeep(t *testing.T) {
 // TestPagesWithinALimit holds that connections keep less where the memory of the process is limited.
 func TestPagesWithinALimit(t *testing.T) {
 	for limit, want := range map[int64][3]int{
-		math.MaxInt64: {131072, 32768, 4096},
-		4 << 30:       {131072, 32768, 4096},
-		450 << 20:     {57600, 14400, 4096},
-		64 << 20:      {8192, 2048, 2048},
+		math.MaxInt64: {131072, 16384, 4096},
+		4 << 30:       {131072, 16384, 4096},
+		450 << 20:     {57600, 7200, 4096},
+		64 << 20:      {8192, 1024, 1024},
 		0:             {},
 	} {
 		if got := engine.PagesWithin(limit); got != want {
