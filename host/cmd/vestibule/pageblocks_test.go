@@ -22,8 +22,13 @@ type block struct {
 // pages returns the documentation by its paths in the tree.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
+	return files(t, "README.md", "SECURITY.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md")
+}
+
+func files(t *testing.T, patterns ...string) map[string]string {
+	t.Helper()
 	all := map[string]string{}
-	for _, pattern := range []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "docs/*.md", "docs/*/*.md"} {
+	for _, pattern := range patterns {
 		names, err := fs.Glob(os.DirFS(root), pattern)
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -39,12 +44,17 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// blocks returns all of them, in the order of the pages' names.
+// blocks returns all of the documentation, in the order of the pages' names.
 func blocks(t *testing.T) []block {
+	t.Helper()
+	return blocksOf(t, pages(t))
+}
+
+func blocksOf(t *testing.T, pages map[string]string) []block {
 	t.Helper()
 	var all []block
 	fence := regexp.MustCompile("^( *)```(.*)$")
-	for page, text := range pages(t) {
+	for page, text := range pages {
 		var open *block
 		indent := ""
 		for i, line := range strings.Split(text, "\n") {

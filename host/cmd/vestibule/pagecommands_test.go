@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -18,7 +19,9 @@ func TestPagesNameCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for page, text := range pages(t) {
+	all := pages(t)
+	maps.Copy(all, files(t, "examples/*/README.md"))
+	for page, text := range all {
 		for _, line := range codeOf(text) {
 			for _, m := range regexp.MustCompile(`(?:^|[ /(])(-n |-u |namespace |name: )?vestibule((?: [^ ;|&)]+)+)`).FindAllStringSubmatch(line, -1) {
 				words := strings.Fields(m[2])

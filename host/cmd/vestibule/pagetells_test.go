@@ -19,14 +19,14 @@ func TestPagesNameKeys(t *testing.T) {
 	t.Parallel()
 	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|DELETE) [^|]*\| .([a-z.]+). \|`) // routes have such names, too
 	// Of the standard and its headers, names of hosts and of files.
-	files := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|go|proto|ts)$`)
+	others := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|go|proto|ts)$`)
 	for page, text := range pages(t) {
 		for _, m := range regexp.MustCompile("`(?:--set )?([a-z_]+(?:\\.[a-z_]+)+)(?: = [^`]*|=[^`]*)?`(?: \\((\\d+) (s|min|h|days)\\))?").FindAllStringSubmatch(text, -1) {
 			name, said := m[1], m[2]+m[3]
 			top, _, _ := strings.Cut(name, ".")
 			is, ok := known[name]
 			switch {
-			case known[top] == "" || kept[name] || files.MatchString(name):
+			case known[top] == "" || kept[name] || others.MatchString(name):
 				continue // no key: a file, a host, a field of an answer
 			case !ok:
 				t.Errorf("%s names the key %s, which there is not", page, name)
