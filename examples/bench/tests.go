@@ -111,7 +111,7 @@ func (b *bench) pages(open side, compare func(one, other side) func() (measured,
 	return append(
 		list,
 		test{"walk over all rows, last hundred / first hundred", 1.5, func() (measured, error) { return b.depth("$orderby=price") }},
-		test{"the same, ten commits a second by others", 3, b.depthBesideOthers},
+		test{"walk beside ten commits a second by others, last hundred / first hundred", 3, b.depthBesideOthers},
 	)
 }
 

@@ -23,15 +23,17 @@ func AppendString[T string | []byte](dst []byte, s T) []byte {
 // clean gives the length of the prefix that needs no escaping: printable ASCII
 // without quote and backslash. It reads eight bytes at a time.
 func clean(s []byte) int {
-	const low, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		x := binary.LittleEndian.Uint64(s[i:])
-		quote, slash := x^low*'"', x^low*'\\'
-		// The lowest flagged byte is right; a borrow can only flag those above it.
-		if m := ((x - low*0x20) | (quote - low) | (slash - low) | x) & high; m != 0 {
+		if m := unclean(binary.LittleEndian.Uint64(s[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)/8
 		}
+	}
+	if last := len(s) - 8; last >= 0 && i < len(s) { // some of these bytes are looked at again
+		if m := unclean(binary.LittleEndian.Uint64(s[last:])); m != 0 {
+			return last + bits.TrailingZeros64(m)/8
+		}
+		return len(s)
 	}
 	for ; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
@@ -39,6 +41,13 @@ func clean(s []byte) int {
 		}
 	}
 	return i
+}
+
+// unclean flags bytes that need escaping. The lowest flagged byte is right; a borrow can only flag those above it.
+func unclean(x uint64) uint64 {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	quote, slash := x^low*'"', x^low*'\\'
+	return ((x - low*0x20) | (quote - low) | (slash - low) | x) & high
 }
 
 func appendEscaped[T string | []byte](dst []byte, s T) []byte {

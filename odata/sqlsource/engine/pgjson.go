@@ -117,7 +117,7 @@ func (w *written) append(dst, raw []byte) ([]byte, bool) {
 }
 
 func (w *written) integer(dst []byte, n int64) ([]byte, bool) {
-	return strconv.AppendInt(dst, n, 10), w.least <= n && n <= w.greatest
+	return scalar.AppendInt(dst, n), w.least <= n && n <= w.greatest
 }
 
 // decimal writes a numeric that has the digits behind the point that its property is declared with.

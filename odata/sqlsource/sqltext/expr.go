@@ -1,8 +1,8 @@
 package sqltext
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
@@ -35,7 +35,7 @@ func (g *Generator) nullable(e plan.Expr) bool {
 	return false
 }
 
-func alias(r *plan.Range) string { return fmt.Sprintf("t%d", r.ID) }
+func alias(r *plan.Range) string { return "t" + strconv.Itoa(r.ID) }
 
 func (g *Generator) columnOf(r *plan.Ref) *Column {
 	c := g.m.Tables[r.Range.Set].Columns[r.Path[0]]
