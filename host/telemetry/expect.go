@@ -35,7 +35,9 @@ func (m *Metrics) ExpectAudits(events ...string) { expect(m.audits, events) }
 func (m *Metrics) ExpectMails(purposes, outcomes []string) { expect(m.mails, purposes, outcomes) }
 
 // ExpectRoute tells that a route is served.
-func (m *Metrics) ExpectRoute(name string) { m.requests.WithLabelValues(name, "200") }
+func (m *Metrics) ExpectRoute(name string) {
+	m.answered.Store(name, m.requests.WithLabelValues(name, "200"))
+}
 
 // ExpectReloads tells what may be read again while serving. It has been read once.
 func (m *Metrics) ExpectReloads(whats ...string) {

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,6 +17,7 @@ type Metrics struct {
 	registry    *prometheus.Registry
 	calls       *prometheus.Registry // pluginCalls alone, for [Metrics.PluginCalls]
 	requests    *prometheus.HistogramVec
+	answered    sync.Map // by route the prometheus.Observer of requests for it with status 200
 	responses   [len(classes)]prometheus.Counter
 	audits      *prometheus.CounterVec
 	hashes      *prometheus.CounterVec
@@ -91,8 +93,18 @@ func (m *Metrics) Handler() http.Handler {
 
 // Request counts an answered request.
 func (m *Metrics) Request(route string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
+	m.answer(route, status).Observe(took.Seconds())
 	m.responses[min(max(status/100, 1), len(m.responses))-1].Inc()
+}
+
+// answer finds the series of a request, without its labels for most.
+func (m *Metrics) answer(route string, status int) prometheus.Observer {
+	if status == http.StatusOK {
+		if o, ok := m.answered.Load(route); ok {
+			return o.(prometheus.Observer)
+		}
+	}
+	return m.requests.WithLabelValues(route, strconv.Itoa(status))
 }
 
 // Stage observes a stage of a query: "parse", "plan", "wait", "database" or "write".

@@ -97,8 +97,9 @@ type conn struct {
 	// interrupt is closed to interrupt the statements of a connection. One channel serves until it was closed: the driver
 	// starts a goroutine for each that it is given.
 	interrupt chan struct{}
-	// arena is what the last cursor copied texts to, for the next one.
-	arena []byte
+	// arena is what the last cursor copied texts to, and columns how it wrote columns, for the next one.
+	arena   []byte
+	columns []written
 	// cached are the statements that the connection keeps, oldest first, and known has their handles; see handleOf.
 	cached []string
 	known  map[*sqlite.Stmt]uintptr

@@ -87,6 +87,9 @@ func (c *sqliteCursor) Close() error {
 	if cap(c.arena) <= maxArena {
 		c.conn.arena = c.arena
 	}
+	if c.written != nil {
+		c.conn.columns, c.written = c.written, nil
+	}
 	if c.transient {
 		return stmt.Finalize()
 	}

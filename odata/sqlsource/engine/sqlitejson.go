@@ -17,7 +17,12 @@ func (c *sqliteCursor) WritesJSON(column int, t *edm.Type) bool {
 		return false
 	}
 	if c.written == nil {
-		c.written = make([]written, sqlite3.Xsqlite3_column_count(c.conn.tls, c.handle))
+		n := int(sqlite3.Xsqlite3_column_count(c.conn.tls, c.handle))
+		if cap(c.conn.columns) < n {
+			c.conn.columns = make([]written, n)
+		}
+		c.written, c.conn.columns = c.conn.columns[:n], nil
+		clear(c.written)
 	}
 	w := &c.written[column]
 	*w = written{kind: t.Kind, scale: t.Scale}
@@ -34,7 +39,7 @@ func (c *sqliteCursor) WritesJSON(column int, t *edm.Type) bool {
 // AppendJSON implements JSONCursor.
 func (c *sqliteCursor) AppendJSON(dst []byte, members []plan.Member) ([]byte, bool) {
 	row := c.current()
-	if len(row) != len(c.written) {
+	if len(row) == 0 || len(row) != len(c.written) {
 		return dst, false
 	}
 	from := len(dst)
