@@ -40,6 +40,10 @@ func TestExplorerIsForBrowsers(t *testing.T) {
 	if !page || a.Header.Get("Cache-Control") != "no-store" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("the page: %s %v\n%s", a.Status, a.Header, a.body)
 	}
+	early := strings.TrimSuffix(strings.TrimPrefix(a.Header.Get("Link"), "<"), ">; rel=preload; as=fetch; crossorigin")
+	if got := ada.do("GET", early, "", ""); got.StatusCode != 200 || early != "/odata/$metadata?$format=json&sap-language=de" {
+		t.Errorf("what is loaded beside the page is %q: %s", early, got.Status)
+	}
 	if !strings.Contains(a.body, `"signed_in":true`) || strings.Count(a.body, "</script>") != 2 {
 		t.Errorf("the page's data are not in their place:\n%s", a.body)
 	}

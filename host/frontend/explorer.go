@@ -47,5 +47,7 @@ func (s *Screens) Explorer(w http.ResponseWriter, r *http.Request, who auth.Prin
 		return
 	}
 	w.Header().Add("Vary", "Accept, Sec-Fetch-Mode")
+	// What the page asks for first comes beside its script, and not after it.
+	w.Header().Set("Link", "</odata/$metadata?$format=json&sap-language="+data.Locale+">; rel=preload; as=fetch; crossorigin")
 	send(w, page)
 }

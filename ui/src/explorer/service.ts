@@ -9,9 +9,10 @@ export type Answer =
 /** Where the service is. */
 export const root = '/odata/';
 
-/** Asks the service for JSON. gone is the answer to a request that signal has ended. */
-export async function ask(path: string, signal: AbortSignal, lang: string, page?: number): Promise<Answer> {
-  const headers: Record<string, string> = { Accept: 'application/json;odata.metadata=none;IEEE754Compatible=true', 'Accept-Language': lang };
+/** Asks the service for JSON, for rows in a language. gone is the answer to a request that signal has ended. */
+export async function ask(path: string, signal: AbortSignal, lang?: string, page?: number): Promise<Answer> {
+  const headers: Record<string, string> = {};
+  if (lang !== undefined) Object.assign(headers, { Accept: 'application/json;odata.metadata=none;IEEE754Compatible=true', 'Accept-Language': lang });
   if (page !== undefined) headers['Prefer'] = `odata.maxpagesize=${String(page)}`;
   try {
     const response = await fetch(root + path, { headers, signal, redirect: 'error', credentials: 'same-origin' });
