@@ -17,6 +17,9 @@ func (g *Generator) source(r *plan.Range) frag {
 	if r.Derived == nil {
 		return text(g.table(g.m.Tables[r.Set].Name))
 	}
+	if together, ok := g.groupingSets(r.Derived); ok {
+		return fill("($1)", together)
+	}
 	parts := make([]frag, len(r.Derived.Parts))
 	for i, p := range r.Derived.Parts {
 		parts[i] = g.rowsOf(r.Derived, p)

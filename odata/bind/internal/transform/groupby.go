@@ -22,8 +22,16 @@ func (b *Builder) groupBy(s *Shape, step *syntax.Step) (*Shape, error) {
 		return nil, plan.Exceeded(step.Pos, "apply_steps", int64(b.limit), "$apply has more transformations, each grouping of a rollup counted")
 	}
 	var parts []*Shape
+	var finest *plan.Query
 	for _, list := range groupings(step.Groups) {
-		part, err := b.grouped(b.fork(s), step, list)
+		from := b.fork(s)
+		if finest == nil {
+			finest = from.Query
+		} else { // the same rows, so that a database can make all groups in one pass over them
+			from.Query.Joins = slices.Clone(finest.Joins)
+			b.Own(from.Query)
+		}
+		part, err := b.grouped(from, step, list)
 		if err != nil {
 			return nil, err
 		}
