@@ -120,7 +120,7 @@ esac`, program, seed.Password),
 cat "$TOOLS/answer"
 ! grep -q '"value":\[\]' "$TOOLS/answer" || { echo "no rows"; exit 1; }
 grep -qE "^${WANT:-20[01]}$" "$TOOLS/status" || { cat "$TOOLS/status"; exit 1; }`, curl),
-		"make": fmt.Sprintf(`exec env PATH="%s" make --no-print-directory --dry-run --directory %s "$@" > /dev/null`, os.Getenv("PATH"), tree),
+		"make": fmt.Sprintf(`exec env -u MAKEFLAGS -u MAKELEVEL PATH="%s" make --no-print-directory --dry-run --directory %s "$@" > /dev/null`, os.Getenv("PATH"), tree),
 		"sudo": `test "$1" = -u; shift 2; exec "$@"`,
 	}
 	for name := range foreign() {
