@@ -31,7 +31,7 @@ func TestFilesAreCompressed(t *testing.T) {
 	write("small.js", "1")
 	write("picture.png", script)
 	noise := make([]byte, 2<<10)
-	rand.NewChaCha8([32]byte{}).Read(noise) //nolint:errcheck // always nil
+	rand.NewChaCha8([32]byte{}).Read(noise)
 	write("noise.txt", string(noise))
 	files := web.NewFiles(func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusNotFound)
