@@ -9,6 +9,11 @@
 // result is the median of the ratios of the rounds: a busy machine slows all of
 // them alike.
 //
+// With -people it measures sign-in instead: what sign-in, guarded pages, the end of
+// sessions and sweeps cost with a hundred people and with so many, through two hosts
+// on one database, and how old the answers of a standby of PostgreSQL are. `make
+// bench-people` says a million.
+//
 // A program given by -rival is started with -db (sqlite, postgres, mariadb) and
 // -dsn for the same data. It must print the address of its service root as its
 // first line, such as http://127.0.0.1:4711, serve the table products as

@@ -1,7 +1,9 @@
 package sqlsource_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"unicode"
@@ -167,6 +169,25 @@ func TestPartsFollowTheSchema(t *testing.T) {
 	db.DB.MustExec(`UPDATE notes SET name = 'needle' WHERE id = 10`)
 	if got := s.get(target); got != "[1][2][10][9004][9006]" {
 		t.Errorf("without the trigger: %s", got)
+	}
+}
+
+// TestPartsOfAnotherFile holds that nothing is taken to be in the index of a file that was renamed over the database, though its
+// schema has the same number.
+func TestPartsOfAnotherFile(t *testing.T) {
+	db, other := sqliteParts(t, "{rows}", "50"), sqliteParts(t, "{rows}", "50")
+	s := openParts(t, db)
+	const target = "Notes?$select=id&$filter=contains(name,'needle')"
+	if got := s.get(target); got != "" {
+		t.Fatal(got)
+	}
+	other.DB.MustExec(`UPDATE notes SET name = 'needle' WHERE id = 7`)
+	other.DB.MustExec(`INSERT INTO "notes parts" ("notes parts") VALUES ('delete-all')`)
+	if err := errors.Join(db.DB.Close(), other.DB.Close(), os.Rename(other.DSN, db.DSN)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.get(target); got != "[7]" {
+		t.Errorf("of the other file: %q", got)
 	}
 }
 
