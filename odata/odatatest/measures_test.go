@@ -14,8 +14,12 @@ import (
 func TestMeasuresAggregate(t *testing.T) {
 	t.Parallel()
 	table := odatatest.Table{Name: "wares", Key: []string{"id"}, Columns: []string{"id big!", "kind str", "price dec", "money str", "mass dec", "of str", "note str"}, Rows: [][]any{
-		{1, "a", "1.5", "EUR", "2", "kg", "x"}, {2, "a", "2", "EUR", "1", "g", "x"}, {3, "b", "3", "USD", "1", "kg", "x"},
-		{4, "c", "4", nil, nil, nil, "x"}, {5, "d", "5", "EUR", "1", "kg", "x"}, {6, "d", "6", nil, "1", "kg", "x"},
+		{1, "a", "1.5", "EUR", "2", "kg", "x"},
+		{2, "a", "2", "EUR", "1", "g", "x"},
+		{3, "b", "3", "USD", "1", "kg", "x"},
+		{4, "c", "4", nil, nil, nil, "x"},
+		{5, "d", "5", "EUR", "1", "kg", "x"},
+		{6, "d", "6", nil, "1", "kg", "x"},
 	}}
 	look := func(column string, l sqlsource.Look) sqlsource.Property {
 		return sqlsource.Property{Column: column, Look: l}
