@@ -12,6 +12,7 @@ import (
 // TestManyParents expands 10,000 rows that are linked by several columns: more values than a statement takes parameters, and
 // than SQLite takes conditions.
 func TestManyParents(t *testing.T) {
+	t.Parallel()
 	script := "CREATE TABLE digits (n int PRIMARY KEY);\nINSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);\n" +
 		"CREATE TABLE roots (id int PRIMARY KEY);\nINSERT INTO roots VALUES (0);\n" +
 		"CREATE TABLE nodes (a int, b varchar(20), c int, d int, root int, PRIMARY KEY (a, b, c, d));\n" +
@@ -21,6 +22,7 @@ func TestManyParents(t *testing.T) {
 	on := map[string]string{"a": "a", "b": "b", "c": "c", "d": "d"}
 	for _, dialect := range dialects() {
 		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
 			s := open(t, database(t, dialect, script), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
 				{Name: "Roots", Table: "roots", Navigations: []sqlsource.Navigation{{Name: "nodes", To: "Nodes", Many: true, On: map[string]string{"id": "root"}}}},
 				{Name: "Nodes", Table: "nodes", Navigations: []sqlsource.Navigation{{Name: "leaves", To: "Leaves", Many: true, On: on}}},
