@@ -53,6 +53,9 @@ odata {
     property "sku" {
       name = "article_number"
     }
+    property "stock" {
+      aggregate = "sum" # so that the analysis can ask for sums of it, and filter by them
+    }
     navigation "related" {
       to       = "Products"
       many     = true

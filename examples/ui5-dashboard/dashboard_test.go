@@ -73,6 +73,7 @@ func same(t testing.TB, what string, got, want any) {
 func TestDashboard(t *testing.T) {
 	s := serve(t)
 	t.Run("reader", func(t *testing.T) { reader(t, s) })
+	t.Run("analysis", func(t *testing.T) { analysis(t, s) })
 	t.Run("weight", func(t *testing.T) { weight(t, s) })
 	t.Run("looks", func(t *testing.T) { looks(t, s) })
 	t.Run("way back", func(t *testing.T) { wayBack(t, s) })

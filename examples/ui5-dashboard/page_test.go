@@ -110,10 +110,16 @@ func (b *tab) wheel(selector string, by float64) {
 	})
 }
 
-// sort opens the menu of a column and chooses an order in it.
+// sort opens the menu of a column of the list and chooses an order in it.
 func (b *tab) sort(column, item, order string) {
 	b.T.Helper()
-	b.Click(list + column)
+	b.sortOn(list, column, item, order)
+}
+
+// sortOn is sort on any page.
+func (b *tab) sortOn(page, column, item, order string) {
+	b.T.Helper()
+	b.Click(page + column)
 	button := fmt.Sprintf(`[...document.querySelectorAll('.sapMTCMenuPopup .sapMILI')]
 		.find((row) => seen(row.querySelector('.sapMILILabel')) === %q && row.checkVisibility())?.querySelector('[title=%q]')`, item, order)
 	b.Wait(button)
@@ -124,10 +130,16 @@ func (b *tab) sort(column, item, order string) {
 	b.Wait(`![...document.querySelectorAll('.sapMTCMenuPopup')].some((menu) => menu.checkVisibility())`)
 }
 
-// pick opens a drop-down list and clicks an entry of it.
+// pick opens a drop-down list beside the list of products and clicks an entry of it.
 func (b *tab) pick(control, entry string) {
 	b.T.Helper()
-	b.Click(list + control + `-arrow`)
+	b.pickOn(list, control, entry)
+}
+
+// pickOn is pick on any page.
+func (b *tab) pickOn(page, control, entry string) {
+	b.T.Helper()
+	b.Click(page + control + `-arrow`)
 	item := fmt.Sprintf(`[...document.querySelectorAll('.sapMPopover li')].find((item) => seen(item).startsWith(%q))`, entry)
 	b.Wait(item)
 	b.Picture("drop-down." + control)

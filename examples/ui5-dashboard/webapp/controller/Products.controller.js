@@ -121,6 +121,10 @@ sap.ui.define([
 			this.rows().sort(order === SortOrder.None ? [] : new Sorter(chosen.getKey(), order === SortOrder.Descending));
 		},
 
+		onAnalysis() {
+			this.getOwnerComponent().getRouter().navTo("analysis");
+		},
+
 		onOpen(event) {
 			const id = event.getSource().getBindingContext().getProperty("id");
 			this.getOwnerComponent().getRouter().navTo("product", { id });
