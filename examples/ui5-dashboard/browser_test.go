@@ -28,6 +28,8 @@ type tab struct {
 	mu      sync.Mutex
 	batches []string // bodies of $batch requests
 	asked   []string // URLs of all requests to the service
+	signIns int      // how often the page went to the sign-in
+	checks  int      // how often it asked what has become of the session
 }
 
 // look is what the system of a reader asks for.
@@ -81,6 +83,12 @@ func (b *tab) hear(event any) []string {
 			return []string{e.Entry.Text + " " + e.Entry.URL}
 		}
 	case *network.EventRequestWillBeSent:
+		if e.Type == network.ResourceTypeDocument && strings.Contains(e.Request.URL, "/login?") {
+			b.signIns++
+		}
+		if strings.HasSuffix(e.Request.URL, "/auth/bootstrap") {
+			b.checks++
+		}
 		if strings.Contains(e.Request.URL, "/odata/") && e.Request.Method != "HEAD" { // UI5 asks for a token with it
 			b.asked = append(b.asked, e.Request.URL)
 			for _, part := range e.Request.PostDataEntries {

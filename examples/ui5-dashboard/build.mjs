@@ -11,9 +11,10 @@ import less from "less-openui5";
 
 const root = import.meta.dirname;
 const dist = path.join(root, "dist");
-const bundles = ["resources/sap-ui-custom.js", "Component-preload.js", "later.js", "resources/sap/ui/table/library-preload.js"];
+const bundles = ["resources/sap-ui-custom.js", "Component-preload.js", "later.js",
+	...["fl", "mdc", "table"].map((library) => `resources/sap/ui/${library}/library-preload.js`)];
 const themes = ["sap_horizon", "sap_horizon_dark", "sap_horizon_hcb", "sap_horizon_hcw"];
-const libraries = ["sap/ui/core", "sap/ui/layout", "sap/ui/table", "sap/ui/unified", "sap/m", "sap/f"];
+const libraries = ["sap/ui/core", "sap/ui/fl", "sap/ui/layout", "sap/ui/mdc", "sap/ui/table", "sap/ui/unified", "sap/m", "sap/f"];
 // Texts and formats of other languages are not shipped: webapp/start.js chooses among these.
 const language = /(?:messagebundle|cldr\/(?:de|en))(?:_(?:de|en)(?:_[A-Za-z]+)*|_[A-Z]{2})?\.(?:properties|json)$/;
 // sap.m asks for the list of what is in sap.ui.unified, of which nothing is used.

@@ -44,6 +44,7 @@ route "cookies" {
 # What the application reads. The session guards it, as it guards the pages.
 odata {
   guard = "session"
+  i18n  = "../shop/i18n" # titles and labels without a blank are keys of the files there
 
   entity_set "Products" {
     table  = "products"
@@ -78,19 +79,45 @@ odata {
     type  = "Supplier"
   }
   entity_set "Customers" {
-    table = "customers"
-    type  = "Customer"
-    hide  = ["email", "phone"]
+    table        = "customers"
+    type         = "Customer"
+    hide         = ["email", "phone"]
+    search       = ["name", "company"]
+    title        = "customer"
+    title_plural = "customers"
+    property "id" {
+      text = "name"
+    }
     complex "Address" {
       name   = "shipping_address"
       prefix = "shipping_"
     }
   }
   entity_set "Orders" {
-    table = "orders"
-    type  = "Order"
+    table         = "orders"
+    type          = "Order"
+    title         = "order"
+    title_plural  = "orders"
+    semantic_key  = ["id"]
+    list          = ["id", "customer_id", "ordered_at", "status", "total"]
+    search_fields = ["customer_id", "status", "ordered_at", "total"]
     property "status" {
       type = "OrderStatus"
+    }
+    property "id" {
+      label = "order"
+    }
+    property "customer_id" {
+      label      = "customer"
+      text       = "customer/name"
+      value_list = "Customers"
+    }
+    property "ordered_at" {
+      label = "order.ordered"
+    }
+    property "total" {
+      label    = "order.total"
+      currency = "'EUR'"
     }
     navigation "items" {
       to   = "OrderItems"

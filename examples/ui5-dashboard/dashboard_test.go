@@ -77,6 +77,9 @@ func TestDashboard(t *testing.T) {
 	t.Run("weight", func(t *testing.T) { weight(t, s) })
 	t.Run("looks", func(t *testing.T) { looks(t, s) })
 	t.Run("way back", func(t *testing.T) { wayBack(t, s) })
+	t.Run("session", func(t *testing.T) { session(t, s) })
+	t.Run("orders", func(t *testing.T) { orders(t, s) })
+	t.Run("unsettled", func(t *testing.T) { unsettled(t, s) })
 }
 
 // reader goes the whole way: sign in, scroll, sort, filter, search, look closer,

@@ -21,6 +21,8 @@ import (
 type site struct {
 	url string
 	db  *sql.DB
+	// program is the host, and path the file of the database.
+	program, path string
 }
 
 // needDist skips the test by name where the application has not been built.
@@ -53,15 +55,15 @@ func serve(t *testing.T) *site {
 	// As programs of their own, neither is slowed down by the race detector.
 	run(t, "build", "-o", program, module+"/host/cmd/vestibule")
 	run(t, "run", module+"/examples/shop", "-db", db)
-	return &site{url: start(t, program, db, dir), db: openDatabase(t, db)}
+	return &site{url: start(t, program, "config.hcl", db, dir), program: program, path: db, db: openDatabase(t, db)}
 }
 
 var ready = regexp.MustCompile(`ready at (http://\S+)`)
 
 // start runs the host until the test ends, and returns its address.
-func start(t *testing.T, program, db, dir string) string {
+func start(t *testing.T, program, config, db, dir string) string {
 	t.Helper()
-	host := exec.Command(program, "serve", "-c", "config.hcl",
+	host := exec.Command(program, "serve", "-c", config,
 		"--set", "server.address=127.0.0.1:0", "--set", "database.dsn="+db, "--set", "mail.dir="+filepath.Join(dir, "mail"))
 	out, err := host.StdoutPipe()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Builds the library for UI5 applications: each module of ui5/src, smaller, in the form that UI5's loader takes. The parts
-// of the session are one file, since a page on a slow line waits for each round trip.
+// Builds the library for UI5 applications: each module of ui5/src, smaller, in the form that UI5's loader takes. What one
+// module needs of the others is in its file, since a page on a slow line waits for each round trip.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,13 @@ import { isMain, root, ui5Words } from './plugin.mjs';
 
 const src = join(root, 'ui5/src');
 
-/** The modules that are in the file of Session, in the order in which they stand there. */
-const inSession = ['words.js', 'box.js', 'refusals.js', 'leaving.js', 'faults.js'];
+/** The modules that are in the files of others, which applications ask for; one may be in several. */
+const parts = {
+  'Session.js': ['words.js', 'box.js', 'refusals.js', 'leaving.js', 'faults.js'],
+  'mdc/FilterBarDelegate.js': ['mdc/metadata.js', 'mdc/fields.js'],
+  'mdc/TableDelegate.js': ['mdc/metadata.js', 'mdc/fields.js', 'mdc/cells.js', 'mdc/phrases.js'],
+  'mdc/ValueHelpDelegate.js': ['mdc/phrases.js'],
+};
 
 export async function buildUI5Into(dist) {
   rmSync(dist, { recursive: true, force: true });
@@ -18,9 +23,10 @@ export async function buildUI5Into(dist) {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(src.length + 1).replaceAll('\\', '/'))
     .sort();
-  for (const name of files.filter((file) => !inSession.includes(file))) {
-    const parts = name === 'Session.js' ? inSession.map((part) => named(part, read(part))) : [];
-    const { code } = await transform([...parts, read(name)].join('\n'), {
+  const inner = new Set(Object.values(parts).flat());
+  for (const name of files.filter((file) => !inner.has(file))) {
+    const before = (parts[name] ?? []).map((part) => named(part, read(part)));
+    const { code } = await transform([...before, read(name)].join('\n'), {
       minify: true,
       target: ['chrome111', 'firefox113', 'safari16.4'],
       charset: 'utf8',

@@ -2,8 +2,8 @@ sap.ui.define([
 	"sap/ui/Device",
 	"sap/ui/core/UIComponent",
 	"sap/ui/model/json/JSONModel",
-	"fernweh/dashboard/model/faults"
-], (Device, UIComponent, JSONModel, faults) => {
+	"vestibule/Session"
+], (Device, UIComponent, JSONModel, Session) => {
 	"use strict";
 
 	/** The application. The unnamed model is the shop's OData service, "ui" what is open. */
@@ -26,7 +26,8 @@ sap.ui.define([
 					full: event.getParameter("name") === "productAlone"
 				});
 			});
-			faults.watch(this.getModel("i18n").getResourceBundle());
+			// That a product does not exist is told by its page.
+			Session.watch(this, { own: [404] });
 			router.initialize();
 		}
 	});

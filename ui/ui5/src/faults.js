@@ -35,7 +35,7 @@ sap.ui.define(['sap/ui/core/Messaging', 'vestibule/box', 'vestibule/words'], (Me
       }
     }
     for (const model of models.filter((one) => one.refresh && one.hasPendingChanges)) {
-      if (!model.hasPendingChanges()) model.refresh(true);
+      if (!model.hasPendingChanges()) model.refresh();
     }
   }
 

@@ -1,6 +1,7 @@
 sap.ui.define([
-	"sap/ui/core/mvc/Controller"
-], (Controller) => {
+	"sap/ui/core/mvc/Controller",
+	"vestibule/Session"
+], (Controller, Session) => {
 	"use strict";
 
 	/** The frame around the pages: the way home and the way out. */
@@ -9,8 +10,16 @@ sap.ui.define([
 			location.assign("/");
 		},
 
+		onProducts() {
+			this.getOwnerComponent().getRouter().navTo("products");
+		},
+
+		onOrders() {
+			this.getOwnerComponent().getRouter().navTo("orders");
+		},
+
 		onSignOut() {
-			document.getElementById("sign-out").requestSubmit();
+			Session.signOut();
 		}
 	});
 });
