@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ func shown() map[string]string {
 // why none does.
 func TestPagesHaveReaders(t *testing.T) {
 	t.Parallel()
-	here := map[string]bool{"hcl": true, "sh": true, "go": true, "html": true, "json": true, "js": true, "python": true, "sql": true, "text": true, "toml": true, "dockerfile": true}
+	here := map[string]bool{"hcl": true, "sh": true, "go": true, "html": true, "json": true, "js": true, "python": true, "sql": true, "text": true, "toml": true, "dockerfile": true, "xml": true}
 	used, count := map[string]bool{}, map[string]int{}
 	for _, b := range blocks(t) {
 		key := b.page + " " + b.language
@@ -156,6 +157,31 @@ func TestPagesHaveHTML(t *testing.T) {
 		}
 		if open != 0 {
 			t.Errorf("%s:%d: %d elements are not ended", b.page, b.line, open)
+		}
+	}
+}
+
+// Each piece of XML of the documentation is well-formed, and the modules of ours that it
+// names are there.
+func TestPagesHaveXML(t *testing.T) {
+	t.Parallel()
+	module := regexp.MustCompile(`'vestibule/([^']+)'`)
+	for _, b := range readHere(t, "xml") {
+		whole := xml.NewDecoder(strings.NewReader("<part>" + b.text + "</part>"))
+		for {
+			_, err := whole.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Errorf("%s:%d: %v", b.page, b.line, err)
+				break
+			}
+		}
+		for _, m := range module.FindAllStringSubmatch(b.text, -1) {
+			if _, err := os.Stat(filepath.Join(root, "ui/ui5/src", m[1]+".js")); err != nil {
+				t.Errorf("%s:%d: %v", b.page, b.line, err)
+			}
 		}
 	}
 }
