@@ -1,9 +1,7 @@
 package sqltext
 
 import (
-	"encoding/json"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -230,43 +228,6 @@ func (sqlite) key(v any, _ *Column) frag { return param(v) }
 func (sqlite) linkKey(name frag, _ *Column) frag { return name }
 
 func (sqlite) number(n int64) frag { return param(n) }
-
-// among hands the values over as one JSON text, so that the statement stays the same for any number of them.
-func (sqlite) among(column frag, _ *Column, values []any) frag {
-	if _, blob := values[0].([]byte); !blob {
-		if list, err := json.Marshal(values); err == nil {
-			return fill("$1 IN (SELECT value FROM json_each($2))", column, param(string(list)))
-		}
-	}
-	parts := make([]frag, len(values))
-	for i, v := range values {
-		parts[i] = param(v)
-	}
-	return fill("$1 IN ($2)", column, join(", ", parts...))
-}
-
-// amongRows is among for keys of several values: a chain of OR would nest deeper than SQLite allows.
-func (sqlite) amongRows(columns []frag, _ []*Column, keys [][]any) frag {
-	row := fill("($1)", join(", ", columns...))
-	if !slices.ContainsFunc(keys[0], func(v any) bool { _, blob := v.([]byte); return blob }) {
-		if list, err := json.Marshal(keys); err == nil {
-			parts := make([]frag, len(columns))
-			for i := range parts {
-				parts[i] = text("json_extract(value, '$[" + strconv.Itoa(i) + "]')")
-			}
-			return fill("$1 IN (SELECT $2 FROM json_each($3))", row, join(", ", parts...), param(string(list)))
-		}
-	}
-	rows := make([]frag, len(keys))
-	for i, k := range keys {
-		values := make([]frag, len(k))
-		for j, v := range k {
-			values[j] = param(v)
-		}
-		rows[i] = fill("($1)", join(", ", values...))
-	}
-	return fill("$1 IN (VALUES $2)", row, join(", ", rows...))
-}
 
 func (sqlite) contains(column, term frag) frag {
 	return fill("instr(ves_lower($1), ves_lower($2)) > 0", column, term)
