@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+	"github.com/vestibule-dev/vestibule/v2/ui"
 )
 
 // orgs plays both roles in this process: it dispenses org_setup until the
@@ -105,6 +108,40 @@ func TestIntentLoop(t *testing.T) {
 			t.Errorf("GET /login of a browser: %d\n%s", a.StatusCode, a.body)
 		}
 	})
+}
+
+// Somebody who is signed in gets on without JavaScript too, whatever stands in the address.
+func TestSettledWithoutJavaScript(t *testing.T) {
+	own := fstest.MapFS{
+		"index.html":    {Data: []byte(`<head><noscript>style</noscript></head><body><noscript>Switch it on.</noscript><script id="bootstrap">{}</script>`)},
+		"manifest.json": {Data: []byte(`{"core":"2"}`)},
+	}
+	const to = `/dashboard/?q=a b&#34;&gt;&lt;b&gt;`
+	for name, test := range map[string]struct {
+		app                   fs.FS
+		title, label, instead string
+	}{
+		"the built-in app":  {ui.FS(), "Sie sind angemeldet", "Weiter", "JavaScript benötigt"},
+		"an app of its own": {own, to, to, "Switch it on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newSite(t, sqliteStore(t), func(o *host.Options) { o.UI.App = test.app }).browser(t)
+			header := []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document", "Accept-Language", "de"}
+			if a := b.get("/login", header...); a.StatusCode != 200 || !strings.Contains(a.body, test.instead) {
+				t.Fatalf("a guest: %d\n%s", a.StatusCode, a.body)
+			}
+			b.login(adaEmail, adaPassword, false).want(t, 200, "")
+			a := b.get(`/login?redirect=/dashboard/%3Fq=a%20b%22%3E%3Cb%3E`, header...)
+			for _, want := range []string{
+				`"payload":{"target":"/dashboard/?q=a%20b\"\u003e\u003cb\u003e"}`, `<meta http-equiv="refresh" content="1;url=` + to + `">`,
+				`<h1>` + test.title + `</h1>`, `href="` + to + `">` + test.label + `</a>`,
+			} {
+				if a.StatusCode != 200 || !strings.Contains(a.body, want) || strings.Contains(a.body, test.instead) {
+					t.Errorf("%d without %s\n%s", a.StatusCode, want, a.body)
+				}
+			}
+		})
+	}
 }
 
 func TestIntentRefusals(t *testing.T) {

@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -28,8 +29,21 @@ type Envelope struct {
 	Payload any            `json:"payload"`
 }
 
-// Envelope returns what the front end receives.
+// Envelope returns what the front end receives. Blanks of a target are percent-encoded
+// in it, since front ends refuse an address with any.
 func (o OpenIntent) Envelope() Envelope {
+	e := o.envelope()
+	if p, ok := e.Payload.(redirectPayload); ok {
+		e.Payload = redirectPayload{withoutBlanks(p.Target)}
+	}
+	return e
+}
+
+// withoutBlanks is the same address, percent-encoded where it has blanks.
+func withoutBlanks(target string) string { return strings.ReplaceAll(target, " ", "%20") }
+
+// envelope returns what the session keeps.
+func (o OpenIntent) envelope() Envelope {
 	e := Envelope{Kind: o.Kind(), Version: Version}
 	if k, ok := kindNamed(o.Kind()); ok && k.payload != nil {
 		e.Payload = k.payload(o.Intent)
@@ -61,7 +75,7 @@ type storedIntent[E any] struct {
 
 // MarshalJSON encodes the intent for the session and the device.
 func (o OpenIntent) MarshalJSON() ([]byte, error) {
-	e := o.Envelope()
+	e := o.envelope()
 	if o.Held() {
 		e.Version = heldVersion
 	}

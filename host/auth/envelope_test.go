@@ -21,6 +21,11 @@ func TestOpenIntentCrossesTheStore(t *testing.T) {
 			auth.OpenIntent{Intent: pluginsdk.Redirect("/x?a=1"), ID: "a"},
 		},
 		{
+			"redirect with blanks", `{"id":"d","envelope":{"kind":"redirect","version":"1","payload":{"target":"/x y?q=a b"}}}`,
+			`{"kind":"redirect","version":"1","payload":{"target":"/x%20y?q=a%20b"}}`,
+			auth.OpenIntent{Intent: pluginsdk.Redirect("/x y?q=a b"), ID: "d"},
+		},
+		{
 			"org_setup", `{"id":"b","envelope":{"kind":"org_setup","version":"1","payload":{"personName":"Ada"}},"round":3}`,
 			`{"kind":"org_setup","version":"1","payload":{"personName":"Ada"}}`,
 			auth.OpenIntent{Intent: pluginsdk.OrgSetup("Ada"), ID: "b", Round: 3},

@@ -103,7 +103,7 @@ func judged(before Session, a asked) satisfaction {
 	if !a.lost {
 		maps.Copy(payload, a.step.nextStep)
 	}
-	payload["target"] = now.Intent.Target()
+	payload["target"] = withoutBlanks(now.Intent.Target())
 	return satisfaction{Status: pluginsdk.StatusNeedsMoreInput, NextStep: payload}
 }
 

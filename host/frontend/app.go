@@ -1,6 +1,7 @@
 package frontend
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,6 +90,23 @@ func (a *App) Page(locale, appName string, data any) ([]byte, error) {
 		}
 	}
 	return a.filled(page, locale, "login.title", appName, data)
+}
+
+// onward is a page whose text for browsers without JavaScript leads to target, for somebody who has
+// nothing to do on it. A page without such a text stays as it is.
+func (a *App) onward(page []byte, locale, target string) []byte {
+	words := map[string]string{}
+	if a.errors != nil {
+		words = a.errors.words[locale]
+	}
+	to := html.EscapeString(target)
+	title := html.EscapeString(cmp.Or(words["onward.silentTitle"], target))
+	label := html.EscapeString(cmp.Or(words["onward.submit"], target))
+	// A second, because browsers end a circle of redirects by themselves, but none of refreshes.
+	return between(page, a.marks.noscript, []byte(`<meta http-equiv="refresh" content="1;url=`+to+`">
+<div class="stage"><header></header><main>
+<div class="card noscript"><h1>`+title+`</h1><p class="actions"><a class="primary" href="`+to+`">`+label+`</a></p></div>
+</main></div>`))
 }
 
 // filled is a page in a language, with data inlined as JSON. The title is that of the key,

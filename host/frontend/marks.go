@@ -6,13 +6,14 @@ import (
 )
 
 // marks find what the host fills in an app's page, however its author has written it.
-type marks struct{ bootstrap, lang, title *regexp.Regexp }
+type marks struct{ bootstrap, lang, title, noscript *regexp.Regexp }
 
 func newMarks() marks {
 	return marks{
 		bootstrap: regexp.MustCompile(`(?is)<script(?:\s[^>]*)?\sid\s*=\s*(?:"bootstrap"|'bootstrap'|bootstrap)(?:\s[^>]*)?>(\s*(?:\{\s*\})?\s*)</script\s*>`),
 		lang:      regexp.MustCompile(`(?is)<html(?:\s[^>]*)?\slang\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`),
 		title:     regexp.MustCompile(`(?is)<title>(.*?)</title>`),
+		noscript:  regexp.MustCompile(`(?is)<body[\s>].*?<noscript(?:\s[^>]*)?>(.*?)</noscript\s*>`),
 	}
 }
 

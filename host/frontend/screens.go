@@ -71,7 +71,7 @@ func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 		next := auth.RedirectTo(target)
 		data.Next = &next
 	}
-	s.showPage(w, r, data)
+	s.showPage(w, r, data, target)
 }
 
 // comesInPerson reports whether a browser says that somebody goes to the page, at the
@@ -81,8 +81,9 @@ func comesInPerson(r *http.Request) bool {
 	return r.Method == http.MethodGet && h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document" && h.Get("Sec-Purpose") == ""
 }
 
-// showPage sends the app's page with the bootstrap data and the language in it.
-func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstrap) {
+// showPage sends the app's page with the bootstrap data and the language in it. A target
+// is where somebody goes who has nothing to do on it, empty for none.
+func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstrap, target string) {
 	app := s.app.Load()
 	if app == nil {
 		s.notFound(w, r, errors.New("no front-end app: set Options.UI.App"))
@@ -92,6 +93,9 @@ func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstra
 	if err != nil {
 		s.o.SignIn.Fail(w, r, err)
 		return
+	}
+	if target != "" {
+		page = app.onward(page, data.Locale, target)
 	}
 	send(w, page)
 }
@@ -120,7 +124,7 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 			s.o.SignIn.Fail(w, r, err)
 			return
 		}
-		s.showPage(w, r, s.bootstrap(r, who.Session))
+		s.showPage(w, r, s.bootstrap(r, who.Session), "")
 	case app == nil:
 		s.notFound(w, r, nil)
 	default:
