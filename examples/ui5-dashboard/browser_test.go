@@ -5,8 +5,10 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -30,6 +32,8 @@ type tab struct {
 	asked   []string // URLs of all requests to the service
 	signIns int      // how often the page went to the sign-in
 	checks  int      // how often it asked what has become of the session
+
+	instead atomic.Pointer[func(fetch.RequestID)] // answers what is paused
 }
 
 // look is what the system of a reader asks for.

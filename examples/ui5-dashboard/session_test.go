@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -28,6 +27,9 @@ const ten = `for (let i = 0; i < 5; i++) {
 }
 null`
 
+// one asks once, and waits for the answer.
+const one = `fetch('/odata/Orders').then(() => null)`
+
 // pending makes the application's model have something that is not saved.
 const pending = `(() => {
 	const model = sap.ui.require('sap/ui/core/Component').getComponentById('fernweh-dashboard').getModel();
@@ -35,12 +37,39 @@ const pending = `(() => {
 	return model.hasPendingChanges();
 })()`
 
+// unhandled tells whether the browser reports a promise of fetch that is rejected, and that nobody handles.
+const unhandled = `new Promise((resolve) => {
+	addEventListener('unhandledrejection', (event) => {
+		event.preventDefault();
+		resolve(true);
+	}, { once: true });
+	setTimeout(resolve, 5000, false);
+	fetch('/odata/Orders', { signal: AbortSignal.abort() });
+})`
+
+// noBoxes lets the module that shows boxes fail to load, as when the session has ended before, and says OK to the
+// browser's own.
+const noBoxes = `(() => {
+	const plain = sap.ui.require;
+	sap.ui.require = Object.assign((names, found, failed) => names[0] === 'sap/m/MessageBox' ? failed(new Error('401')) : plain(names, found, failed), plain);
+	window.confirm = (text) => {
+		sessionStorage.setItem('asked', text);
+		return true;
+	};
+	return null;
+})()`
+
 // session sees what the host's helper does for the application: one way to the sign-in, whatever is refused, and back to
 // the same place; not before somebody who has typed something agrees; and faults in the language of the reader.
 func session(t *testing.T, s *site) {
 	b := open(t, s, desk)
+	b.intercepts()
+	b.Script(`window.requestIdleCallback = () => {}`) // what shows boxes is not loaded in advance
 	b.visit("?page=3#/products/77")
 	b.shows("77")
+	if !browsertest.Eval[bool](b.Tab, unhandled) {
+		t.Error("nobody hears of a fetch that failed and that the application forgot")
+	}
 	foreign := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.WriteHeader(http.StatusUnauthorized)
@@ -52,17 +81,49 @@ func session(t *testing.T, s *site) {
 	b.went(0, 0)
 
 	browsertest.Call(b.Tab, network.ClearBrowserCookies, cdp.Empty{})
+	b.calledOff()
+	// In the browser's own box, which alone is left, OK leads to the sign-in.
+	browsertest.Eval[any](b.Tab, noBoxes)
+	if !browsertest.Eval[bool](b.Tab, pending) {
+		t.Fatal("nothing is pending")
+	}
 	browsertest.Eval[any](b.Tab, ten)
 	b.Wait(`location.pathname === '/login'`)
-	b.went(1, 1)
+	b.went(2, 2)
+	if got := browsertest.Eval[string](b.Tab, `sessionStorage.getItem('asked')`); !strings.HasSuffix(got, "\n\nLeave and sign in?") {
+		t.Errorf("the browser's box asked %q", got)
+	}
 	b.signIn()
 	b.Wait(`location.search === '?page=3' && location.hash === '#/products/77'`)
 	b.shows("77")
+	if !browsertest.Eval[bool](b.Tab, `sap.ui.require('vestibule/leaving').goesInCircles()`) {
+		t.Error("the sign-in has made it forget how often the page was left")
+	}
 	b.Forgive()
 
 	b.unsaved()
 	b.faults()
 	b.Forgive()
+}
+
+// calledOff asks for the sign-in, which leaves the page where it is, and lets the time pass after which nobody is still
+// under way.
+func (b *tab) calledOff() {
+	b.T.Helper()
+	done := make(chan struct{})
+	b.paused("*/login?*", func(id fetch.RequestID) {
+		_, _ = chromedp.Call(b.Ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: id, ResponseCode: http.StatusNoContent})
+		close(done)
+	})
+	browsertest.Eval[any](b.Tab, one) // of which no answer comes late
+	select {
+	case <-done:
+	case <-b.Ctx.Done():
+		b.T.Fatal("the page did not go to the sign-in")
+	}
+	browsertest.Call(b.Tab, fetch.Disable, cdp.Empty{})
+	browsertest.Eval[any](b.Tab, one) // it is under way
+	browsertest.Eval[any](b.Tab, `{ const now = Date.now; Date.now = () => now() + 11_000; } null`)
 }
 
 // went compares how often the page went to the sign-in, and asked for the session, since it was asked last.
@@ -88,7 +149,7 @@ func (b *tab) unsaved() {
 	b.Picture("session.unsaved")
 	b.answer("Stay here")
 	browsertest.Eval[any](b.Tab, ten)
-	browsertest.Eval[any](b.Tab, `fetch('/odata/Orders').then(() => null)`)
+	browsertest.Eval[any](b.Tab, one)
 	if browsertest.Eval[bool](b.Tab, `document.querySelector('.sapMDialog') !== null`) {
 		b.T.Error("asks again at once")
 	}
@@ -106,12 +167,6 @@ func (b *tab) unsaved() {
 // faults are told in one box each.
 func (b *tab) faults() {
 	b.T.Helper()
-	var answer atomic.Pointer[func(fetch.RequestID)]
-	b.Must(chromedp.Listen(b.Ctx, func(event any) {
-		if e, ok := event.(*fetch.EventRequestPaused); ok {
-			go (*answer.Load())(e.RequestID) // an answer waits for the browser, which waits for this
-		}
-	}))
 	for _, tt := range []struct {
 		name string
 		with func(fetch.RequestID)
@@ -122,8 +177,7 @@ func (b *tab) faults() {
 		{"slow", b.answers(503, "unavailable"), "The server took too long, or cannot reach its data at the moment. Please try again. You can try again in 7 seconds."},
 		{"share", b.answers(429, "busy"), "Too much is asked of the server at the moment. Please try again. You can try again in 7 seconds."},
 	} {
-		answer.Store(&tt.with)
-		browsertest.Call(b.Tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*/odata/$batch*"}}})
+		b.paused("*/odata/$batch*", tt.with)
 		browsertest.Eval[any](b.Tab, `sap.ui.require('sap/ui/core/Component').getComponentById('fernweh-dashboard').getModel().refresh(); null`)
 		b.box("That did not work")
 		text := browsertest.Eval[string](b.Tab, `seen(document.querySelector('.sapMDialog .sapMText, .sapMDialog .sapMMsgBoxText'))`)
@@ -136,6 +190,23 @@ func (b *tab) faults() {
 		b.await(detail+"heading", b.site.one(b.T, `SELECT name FROM products WHERE id = 77`))
 	}
 	b.went(0, 0)
+}
+
+// intercepts lets paused say who answers in place of the host.
+func (b *tab) intercepts() {
+	b.T.Helper()
+	b.Must(chromedp.Listen(b.Ctx, func(event any) {
+		if e, ok := event.(*fetch.EventRequestPaused); ok {
+			go (*b.instead.Load())(e.RequestID) // an answer waits for the browser, which waits for this
+		}
+	}))
+}
+
+// paused hands the requests of a pattern to a function, until fetch.Disable.
+func (b *tab) paused(pattern string, answer func(fetch.RequestID)) {
+	b.T.Helper()
+	b.instead.Store(&answer)
+	browsertest.Call(b.Tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: pattern}}})
 }
 
 func (b *tab) fails(id fetch.RequestID) {

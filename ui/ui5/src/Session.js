@@ -3,17 +3,18 @@ sap.ui.define(['vestibule/box', 'vestibule/faults', 'vestibule/leaving', 'vestib
 
   const quiet = 5_000; // milliseconds for which the answer "the session is all right" counts
   const patience = 60_000; // and those for which somebody who stays is not asked again
+  const going = 10_000; // and those within which the page is gone, unless the way to the sign-in was called off
 
   const watched = new Set(); // of { component, options }
   let requests = null; // what observes the requests, while somebody watches
   let asking = null; // the question under way, a promise
   let silentUntil = 0;
   let allRightUntil = 0;
-  let left = false;
+  let leftAt = -Infinity;
 
   // A page that comes out of the browser's cache has not been left.
   addEventListener('pageshow', (event) => {
-    if (event.persisted) left = false;
+    if (event.persisted) leftAt = -Infinity;
   });
 
   /** All models that the manifest of a component names, and those of its options. */
@@ -27,7 +28,7 @@ sap.ui.define(['vestibule/box', 'vestibule/faults', 'vestibule/leaving', 'vestib
   }
 
   function leave() {
-    left = true;
+    leftAt = Date.now();
     leaving.signIn();
   }
 
@@ -36,7 +37,8 @@ sap.ui.define(['vestibule/box', 'vestibule/faults', 'vestibule/leaving', 'vestib
     const elsewhere = words('ui5.session.otherTab');
     const here = words('ui5.session.signIn');
     const answers = [...(anotherTab ? [elsewhere] : []), here, words('ui5.session.stay')];
-    const answer = await box.ask('warning', { title, text, answers });
+    // The other tab needs a click of its own, lest the browser block it: the browser's box cannot lead there.
+    const answer = await box.ask('warning', { title, text, answers, plain: here });
     if (answer === here) leave();
     if (answer === elsewhere) open('/login', '_blank', 'noopener');
     silentUntil = Date.now() + patience;
@@ -71,7 +73,7 @@ sap.ui.define(['vestibule/box', 'vestibule/faults', 'vestibule/leaving', 'vestib
    * step. Resolves with whether the session was at fault: nothing else needs to be said then.
    */
   function check() {
-    if (left || Date.now() < silentUntil) return Promise.resolve(true);
+    if (Date.now() < leftAt + going || Date.now() < silentUntil) return Promise.resolve(true);
     if (Date.now() < allRightUntil || !requests) return Promise.resolve(false);
     asking ??= ask().finally(() => {
       asking = null;

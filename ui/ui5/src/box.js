@@ -18,16 +18,17 @@ sap.ui.define([], () => {
   };
 
   return {
-    /** Loads it in good time, once the first screen is there. */
-    prepare: () => setTimeout(load, 8_000),
+    /** Loads it in good time, once the browser has time for it. */
+    prepare: () => setTimeout(() => (globalThis.requestIdleCallback ?? setTimeout)(() => void load()), 3_000),
 
     /**
      * Shows a text until the person has chosen one of the answers, of which the first stands out, and resolves with it, or
-     * with null. Severity is 'error' or 'warning'.
+     * with null. Severity is 'error' or 'warning'. Where only the browser's own box is to be had, which asks for yes or no,
+     * it asks for `plain`.
      */
-    async ask(severity, { title, text, answers, details = '' }) {
+    async ask(severity, { title, text, answers, plain = answers[0], details = '' }) {
       const box = await load();
-      if (!box) return globalThis.confirm(text) ? answers[0] : null; // the browser's own
+      if (!box) return globalThis.confirm(`${title}\n\n${text}\n\n${plain}?`) ? plain : null;
       return new Promise((resolve) => {
         box[severity](text, {
           title,

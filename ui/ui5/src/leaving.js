@@ -1,7 +1,7 @@
 sap.ui.define([], () => {
   'use strict';
 
-  const KEY = 'vestibule.left';
+  const KEY = 'vestibule.departures'; // not the mark of the sign-in's pages, which say that somebody signed out
   const often = 2; // that many times may this page be left within the span without a word
   const span = 30_000; // milliseconds
 
