@@ -5,10 +5,14 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log"
+	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	drivers "github.com/go-sql-driver/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -160,38 +164,79 @@ func TestSessionsBelowThePool(t *testing.T) {
 	})
 }
 
-// What waits for the server ends with its context, and takes its connection out of the pool without a word in the log.
+// words keeps what the driver logs.
+type words struct{ atomic.Pointer[string] }
+
+func (w *words) Print(v ...any) { text := fmt.Sprint(v...); w.Store(&text) }
+
+// What waits for the server ends with its context, and takes its connection out of the pool without a word in the log,
+// whatever the driver does when the connection is closed.
 func TestWatchedConnection(t *testing.T) {
-	db := migrated(t, dbtest.MySQL(t))
-	db.SetMaxConnections(1)
-	var ids [2]int64
-	for i := range ids {
-		conn, err := db.Reader().Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.QueryRowContext(t.Context(), `SELECT CONNECTION_ID()`).Scan(&ids[i]); err != nil {
-			t.Fatal(err)
-		}
-		err = conn.Raw(func(c any) (err error) {
-			ctx, cancel := context.WithCancel(t.Context())
-			watched, end := c.(interface {
-				Watch(context.Context) (context.Context, func() error)
-			}).Watch(ctx)
-			defer func() { err = errors.Join(err, end()) }()
-			time.AfterFunc(10*time.Millisecond, cancel)
-			rows, err := c.(driver.QueryerContext).QueryContext(watched, `SELECT SLEEP(60)`, nil)
-			if err == nil {
-				return errors.Join(errors.New("it has waited"), rows.Close())
-			}
-			return nil
-		})
-		if !errors.Is(err, driver.ErrBadConn) {
-			t.Errorf("the end of watching gives %v", err)
-		}
-		_ = conn.Close()
+	type driven interface {
+		driver.QueryerContext
+		driver.SessionResetter
+		Watch(context.Context) (context.Context, func() error)
 	}
-	if ids[0] == ids[1] {
-		t.Error("a connection that was closed is used again")
+	ended := func(cancel func(), end func() error) error {
+		cancel()
+		return end()
+	}
+	ask := func(ctx context.Context, c driven, query string) {
+		if rows, err := c.QueryContext(ctx, query, nil); err == nil {
+			t.Errorf("%s has an answer", query)
+			_ = rows.Close()
+		}
+	}
+	uses := map[string]func(ctx context.Context, c driven, cancel func(), end func() error) error{
+		"it reads": func(ctx context.Context, c driven, cancel func(), end func() error) error {
+			time.AfterFunc(10*time.Millisecond, cancel)
+			ask(ctx, c, `SELECT SLEEP(60)`)
+			return end()
+		},
+		"it writes": func(ctx context.Context, c driven, cancel func(), end func() error) error {
+			err := ended(cancel, end)
+			ask(ctx, c, `SELECT 1`)
+			return err
+		},
+		"it looks whether the server is there": func(ctx context.Context, c driven, cancel func(), end func() error) error {
+			err := ended(cancel, end)
+			if c.ResetSession(ctx) == nil {
+				ask(ctx, c, `SELECT 2`)
+			}
+			return err
+		},
+	}
+	logged := &words{}
+	_ = drivers.SetLogger(logged)
+	defer func() { _ = drivers.SetLogger(log.New(os.Stderr, "[mysql] ", log.LstdFlags)) }()
+	dsn := dbtest.MySQL(t)
+	for _, timeouts := range []string{"", "&readTimeout=30s&writeTimeout=30s"} {
+		db := migrated(t, dsn+timeouts)
+		db.SetMaxConnections(1)
+		last := int64(0)
+		for name, use := range uses {
+			conn, err := db.Reader().Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := last
+			if err := conn.QueryRowContext(t.Context(), `SELECT CONNECTION_ID()`).Scan(&id); err != nil || id == last {
+				t.Fatalf("%s%s: connection %d after %d, %v", name, timeouts, id, last, err)
+			}
+			last = id
+			err = conn.Raw(func(c any) error {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				watched, end := c.(driven).Watch(ctx)
+				return use(watched, c.(driven), cancel, end)
+			})
+			if !errors.Is(err, driver.ErrBadConn) {
+				t.Errorf("%s%s: the end of watching gives %v", name, timeouts, err)
+			}
+			_ = conn.Close()
+			if text := logged.Swap(nil); text != nil {
+				t.Errorf("%s%s: the log has %q", name, timeouts, *text)
+			}
+		}
 	}
 }

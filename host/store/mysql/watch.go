@@ -7,11 +7,12 @@ import (
 	"errors"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-// errInterrupted is what the driver reads from a connection whose context has ended.
+// errInterrupted is what the driver gets from a connection whose context has ended, whatever it does with it.
 var errInterrupted = errors.New("the connection was closed because nobody waits for it any more")
 
 // driven is all that the driver's connections can do.
@@ -43,8 +44,7 @@ func (c *connection) Watch(ctx context.Context) (unwatched context.Context, end 
 	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(closed)
-		c.socket.interrupted.Store(true)
-		_ = c.socket.Close()
+		c.socket.interrupt()
 	})
 	return context.WithoutCancel(ctx), func() error {
 		if stop() {
@@ -66,10 +66,39 @@ type socket struct {
 // Read implements net.Conn.
 func (s *socket) Read(p []byte) (int, error) {
 	n, err := s.reader.Read(p)
+	return n, s.told(err)
+}
+
+// Write implements net.Conn.
+func (s *socket) Write(p []byte) (int, error) {
+	n, err := s.Conn.Write(p)
+	return n, s.told(err)
+}
+
+// SetDeadline implements net.Conn.
+func (s *socket) SetDeadline(t time.Time) error { return s.told(s.Conn.SetDeadline(t)) }
+
+// SetReadDeadline implements net.Conn.
+func (s *socket) SetReadDeadline(t time.Time) error { return s.told(s.Conn.SetReadDeadline(t)) }
+
+// SetWriteDeadline implements net.Conn.
+func (s *socket) SetWriteDeadline(t time.Time) error { return s.told(s.Conn.SetWriteDeadline(t)) }
+
+// Close implements net.Conn.
+func (s *socket) Close() error { return s.told(s.Conn.Close()) }
+
+// interrupt ends whatever is done with the socket.
+func (s *socket) interrupt() {
+	s.interrupted.Store(true)
+	_ = s.Conn.Close()
+}
+
+// told is the error that the driver is given for err, so that the log can tell a fault from the end of a context.
+func (s *socket) told(err error) error {
 	if err != nil && s.interrupted.Load() {
-		err = errInterrupted
+		return errInterrupted
 	}
-	return n, err
+	return err
 }
 
 // A connector makes connections that can be watched.
