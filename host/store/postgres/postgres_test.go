@@ -205,14 +205,19 @@ func TestColumnsOfMoreTypes(t *testing.T) {
 	}
 }
 
-// A session is found whatever has become of the connections that were open, and however they give values.
+// A session is found whatever has become of the connections that were open, however they give values, and of whatever
+// type a column is: as a text, the time when the session was created has as many bytes as a number.
 func TestSessionsBelowThePool(t *testing.T) {
-	for name, mode := range map[string]string{"as usual": "", "for a pooler": "&default_query_exec_mode=simple_protocol", "without a cache": "&default_query_exec_mode=exec"} {
+	const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`
+	for name, test := range map[string]struct{ mode, end string }{
+		"as usual": {end: ended}, "for a pooler": {"&default_query_exec_mode=simple_protocol", ended}, "without a cache": {"&default_query_exec_mode=exec", ended},
+		"text for a number": {end: `ALTER TABLE vestibule_sessions ALTER COLUMN created TYPE text; ` + ended},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dsn := dbtest.Postgres(t)
-			db, other := migrated(t, dsn+mode), migrated(t, dsn)
+			db, other := migrated(t, dsn+test.mode), migrated(t, dsn)
 			storetest.EndedConnections(t, db, func() error {
-				_, err := other.Writer().Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`)
+				_, err := other.Writer().Exec(test.end)
 				return err
 			})
 		})

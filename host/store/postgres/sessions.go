@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
@@ -72,24 +73,25 @@ func queried(ctx context.Context, pg *pgx.Conn, hash []byte) (s store.SessionRow
 	return s, err
 }
 
-// rowOf copies the current row.
+// rowOf copies the current row, whose numbers must be bigint: other types have as many bytes and mean something else.
 func rowOf(rows pgx.Rows) (s store.SessionRow, err error) {
-	for _, column := range rows.FieldDescriptions() {
+	columns := rows.FieldDescriptions()
+	for _, column := range columns {
 		if column.Format != pgx.BinaryFormatCode {
 			return s, errText
 		}
 	}
-	number := func(raw []byte) int64 {
-		if len(raw) != 8 {
-			err = fmt.Errorf("a number of a session has %d bytes instead of 8", len(raw))
+	v := rows.RawValues()
+	number := func(i int) int64 {
+		if columns[i].DataTypeOID != pgtype.Int8OID || len(v[i]) != 8 {
+			err = fmt.Errorf("the column %s of sessions has the type %d and %d bytes instead of a bigint", columns[i].Name, columns[i].DataTypeOID, len(v[i]))
 			return 0
 		}
-		return int64(binary.BigEndian.Uint64(raw)) //nolint:gosec // two's complement
+		return int64(binary.BigEndian.Uint64(v[i])) //nolint:gosec // two's complement
 	}
-	v := rows.RawValues()
 	s = store.SessionRow{
-		Version: number(v[0]), UserID: string(v[1]), Device: clone(v[2]), Data: clone(v[3]),
-		Created: number(v[4]), Seen: number(v[5]), Expires: number(v[6]),
+		Version: number(0), UserID: string(v[1]), Device: clone(v[2]), Data: clone(v[3]),
+		Created: number(4), Seen: number(5), Expires: number(6),
 	}
 	return s, err
 }
