@@ -22,6 +22,7 @@ func (c compiled) serve(w http.ResponseWriter, r *http.Request, name, kept strin
 	if !fs.ValidPath(name) {
 		return ErrNotFound
 	}
+	r = header.WithKnownRange(r)
 	file, coding := c.variant(r, name)
 	data, err := fs.ReadFile(c, file)
 	if err != nil {

@@ -21,10 +21,13 @@ func TestHelperFiles(t *testing.T) {
 	if got, want := helper.Module(), (frontend.Module{Name: "vestibule", Version: "2.0.0", Core: "2", URL: "/ui/vestibule/"}); got != want {
 		t.Errorf("module %+v, want %+v", got, want)
 	}
-	get := func(name, accept, known string) *http.Response {
+	get := func(name, accept, known string, units ...string) *http.Response {
 		r := httptest.NewRequest("GET", frontend.HelperPrefix+name, nil)
 		r.Header.Set("Accept-Encoding", accept)
 		r.Header.Set("If-None-Match", known)
+		for _, unit := range units {
+			r.Header.Set("Range", unit)
+		}
 		w := httptest.NewRecorder()
 		frontend.NewScreens(frontend.ScreensOptions{Helper: helper}).HelperFiles(w, r)
 		return w.Result()
@@ -40,6 +43,9 @@ func TestHelperFiles(t *testing.T) {
 		tags[tag] = "of " + coding
 		if again := get("Session.js", coding, tag); again.StatusCode != 304 {
 			t.Errorf("%q again: %d", coding, again.StatusCode)
+		}
+		if other := get("Session.js", coding, "", "pages=1"); other.StatusCode != 200 || other.Header.Get("Etag") != tag { // as if there were no range
+			t.Errorf("%q by pages: %d %v", coding, other.StatusCode, other.Header)
 		}
 	}
 }

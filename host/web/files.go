@@ -121,6 +121,6 @@ func (s *Files) serveFile(w http.ResponseWriter, r *http.Request, name string, f
 	if !ok || info.IsDir() {
 		return notFound(errNotFound)
 	}
-	http.ServeContent(w, r, info.Name(), info.ModTime(), s.packer.Prepare(w, r, name, info, content))
+	s.packer.Serve(w, r, name, info, content)
 	return nil
 }

@@ -107,6 +107,14 @@ func TestFilesAreCompressed(t *testing.T) {
 			t.Errorf("a range to %q: %s %v", accept, a.Status, a.Header)
 		}
 	}
+	for _, unit := range []string{"pages=1", "items=0-6", "bytes"} { // as if there were none: RFC 9110, 14.2
+		if a := get("app.js", "Range", unit, "Accept-Encoding", "br"); a.StatusCode != http.StatusOK || a.Header.Get("Content-Encoding") != "br" || body(a) != script {
+			t.Errorf("a range of %s: %s %v", unit, a.Status, a.Header)
+		}
+	}
+	if a := get("app.js", "Range", "bytes=90000-"); a.StatusCode != http.StatusRequestedRangeNotSatisfiable {
+		t.Errorf("a range behind the end: %s", a.Status)
+	}
 	if a := get("app.js", "Range", "bytes=0-6", "If-Range", packed, "Accept-Encoding", "br"); a.StatusCode != http.StatusOK || body(a) != script {
 		t.Errorf("a range of the compressed file: %s %v", a.Status, a.Header)
 	}

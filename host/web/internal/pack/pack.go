@@ -70,11 +70,17 @@ func New() *Packer {
 	return &Packer{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), byKey: map[packed]*list.Element{}, order: list.New()}
 }
 
-// Prepare sets the headers of a file and returns what to send of it: the file itself,
+// Serve answers with a file, compressed where that pays. Name tells it apart from all other files.
+func (p *Packer) Serve(w http.ResponseWriter, r *http.Request, name string, info fs.FileInfo, content io.ReadSeeker) {
+	r = header.WithKnownRange(r)
+	http.ServeContent(w, r, info.Name(), info.ModTime(), p.prepare(w, r, name, info, content))
+}
+
+// prepare sets the headers of a file and returns what to send of it: the file itself,
 // or what it is compressed. Name tells it apart from all other files. The ETag is made of the content, so that all hosts
 // have the same; that of a file over 16 MiB of what the file system tells. There is none while every processor reads other
 // files.
-func (p *Packer) Prepare(w http.ResponseWriter, r *http.Request, name string, info fs.FileInfo, content io.ReadSeeker) io.ReadSeeker {
+func (p *Packer) prepare(w http.ResponseWriter, r *http.Request, name string, info fs.FileInfo, content io.ReadSeeker) io.ReadSeeker {
 	if info.ModTime().IsZero() { // as in an embedded folder: nothing tells two states apart
 		return content
 	}
