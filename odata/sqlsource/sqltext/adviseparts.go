@@ -131,7 +131,7 @@ func (d sqlite) hint(g *Generator, t *Table, c *Column, op, s string) Hint {
 	case p != nil && p.Refused != "":
 		return Hint{Text: "reads every row: the full-text table " + p.Name + " is not relied on: " + p.Refused}
 	case p != nil && m.text(c, op, s) != "":
-		return Hint{Text: "asks the full-text table " + p.Name + ", and then looks at the rows that it finds, unless these are many", Index: d.quote(p.Key) + " IN (SELECT rowid FROM " + d.quote(p.Name)}
+		return Hint{Text: "asks the full-text table " + p.Name + ", and then looks at the rows that it finds, unless these are many; the command 'rebuild' adds writes that its triggers missed", Index: d.quote(p.Key) + " IN (SELECT rowid FROM " + d.quote(p.Name)}
 	case p != nil && slices.Contains(p.Columns, c.Name):
 		return Hint{Text: "reads every row: the full-text table " + p.Name + " does not find these letters in any case"}
 	case p != nil:
