@@ -18,6 +18,8 @@ type children struct {
 	// from and to are the parents of the run.
 	from, to int
 	groups   map[string]*group
+	// asked are the names of the keys whose rows are read. Others may come along, which the database takes for equal.
+	asked map[string]bool
 	// run is how many parents are read at a time; 0 as long as all of them are tried.
 	run int
 	// part is how many rows of a parent are read at a time, where those of one may be too many; 0 for all. before is how
@@ -121,18 +123,18 @@ func (c *children) shrink() {
 func (c *children) start(from, to int) [][]any {
 	expect, most := c.expect, c.reader.gen.MaxKeys(c.node)
 	c.buffer, c.from, c.to, c.groups = buffer{node: c.node, dec: c.buffer.dec.fresh(), expect: expect}, from, to, map[string]*group{}
-	seen := make(map[string]bool, to-from)
+	c.asked = make(map[string]bool, to-from)
 	keys := make([][]any, 0, to-from)
 	for i := from; i < to; i++ {
 		name := c.by[i]
-		if name == "" || seen[name] {
+		if name == "" || c.asked[name] {
 			continue
 		}
 		if len(keys) == most {
 			c.to = i
 			break
 		}
-		seen[name] = true
+		c.asked[name] = true
 		keys = append(keys, c.keys[i])
 	}
 	return keys
@@ -190,6 +192,9 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, 
 			return false, err
 		}
 		name, _ := keyOf(cells, parent)
+		if !c.asked[name] {
+			continue
+		}
 		g := c.groups[name]
 		if g == nil {
 			g = &group{}

@@ -46,6 +46,9 @@ func (r *rows) readSiblings(c *children, keys [][]any) (done bool, err error) {
 			return false, err
 		}
 		if next = appendName(next[:0], cells, parent); g == nil || !bytes.Equal(next, name) {
+			if !c.asked[string(next)] {
+				continue
+			}
 			name = append(name[:0], next...)
 			if g = c.groups[string(name)]; g == nil {
 				g = &group{}

@@ -78,6 +78,9 @@ type dialect interface {
 	key(v any, c *Column) frag
 	// linkKey is a column whose values come back as keys.
 	linkKey(name frag, c *Column) frag
+	// exact is the template of what is compared of a column of a link, where the column takes other texts for equal than
+	// the same one; empty where it does not.
+	exact(c *Column) string
 	among(column frag, c *Column, values []any) frag
 	// amongRows compares several columns with many keys of so many values.
 	amongRows(columns []frag, as []*Column, keys [][]any) frag

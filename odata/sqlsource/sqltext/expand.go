@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -13,14 +14,14 @@ import (
 // has its total counted, that total. The rows of a parent come in their order, from Page.Skip on, at most Page.Read of
 // them and limit of them all, 0 being no limit; with a total there is also the first row of a parent whose page begins later, see Outside.
 func (g *Generator) Children(n *plan.Node, keys [][]any, limit int64) Statement {
-	from, parent := g.childrenFrom(n, keys)
+	from, parent, each := g.childrenFrom(n, keys)
+	by := join(", ", each...)
 	if n.CountOnly {
-		return g.finish(fill("SELECT $1, COUNT(*) $2 GROUP BY $1", join(", ", parent...), from))
+		return g.finish(fill("SELECT $1, COUNT(*) $2 GROUP BY $3", join(", ", parent...), from, by))
 	}
 	if !n.Many {
 		return g.finish(fill("SELECT $1 $2", plain(g.list(n, parent)), from))
 	}
-	by := join(", ", parent...)
 	extra := append(append([]frag(nil), parent...),
 		fill("ROW_NUMBER() OVER (PARTITION BY $1 ORDER BY $2)", by, g.orders(n.Query.Order)))
 	if n.Count {
@@ -48,39 +49,56 @@ func (g *Generator) Children(n *plan.Node, keys [][]any, limit int64) Statement 
 	return g.finish(f)
 }
 
-// childrenFrom ties the range to the parents' keys and gives the columns that tell them apart.
-func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent []frag) {
+// childrenFrom ties the range to the parents' keys and gives the columns that tell them, and those that each parent has
+// its own values of. There may be rows of further parents, whose keys the database takes for equal.
+func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent, each []frag) {
 	q, link := sharesOf(n), g.m.Links[n.Nav]
 	r := q.Range
 	if link.Via == nil {
 		for _, c := range link.To {
 			parent = append(parent, text(g.col(r, c)))
 		}
-		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}}), parent
+		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}}), parent, g.apart(parent, link.To)
 	}
 	v := "v" + alias(r)
-	columns, inner := "", []frag{}
-	for _, name := range link.ViaFrom {
+	var columns, inner, on []frag
+	for i, name := range link.ViaFrom {
 		parent = append(parent, text(v+"."+g.d.quote(name)))
 		inner = append(inner, text(g.d.quote(name)))
-		columns += g.d.quote(name) + ", "
+		columns = append(columns, g.distinct(name, "="+strconv.Itoa(i), link.From[i])...)
 	}
-	on := make([]frag, len(link.To))
 	for i, name := range link.ViaTo {
-		if i > 0 {
-			columns += ", "
-		}
-		columns += g.d.quote(name)
-		on[i] = text(v + "." + g.d.quote(name) + " = " + g.col(r, link.To[i]))
+		columns = append(columns, g.distinct(name, "=="+strconv.Itoa(i), link.To[i])...)
+		on = append(on, linked(text(v+"."+g.d.quote(name)), text(g.col(r, link.To[i])), g.d.exact(link.To[i])))
 	}
 	// The table in between may hold a pair twice; the pair is one link all the same.
-	j := fill("JOIN (SELECT DISTINCT "+columns+" FROM "+g.table(link.Via)+" WHERE $1) AS "+v+" ON $2",
-		g.oneOf(inner, link.From, keys), joinFrags(on))
+	j := fill("JOIN (SELECT DISTINCT $1 FROM "+g.table(link.Via)+" WHERE $2) AS "+v+" ON $3",
+		join(", ", columns...), g.oneOf(inner, link.From, keys), joinFrags(on))
 	s := source{join: j}
 	if len(q.Computed) > 0 {
 		s.within = g.within(r, link, g.oneOf(inner, link.From, keys))
 	}
-	return g.fromWhere(q, s), parent
+	return g.fromWhere(q, s), parent, g.apart(parent, link.From)
+}
+
+// apart are columns, which are of the types of others, and what tells values of them apart that the database takes for equal.
+func (g *Generator) apart(columns []frag, as []*Column) []frag {
+	out := slices.Clone(columns)
+	for i, c := range columns {
+		if exact := g.d.exact(as[i]); exact != "" {
+			out = append(out, fill(exact, c))
+		}
+	}
+	return out
+}
+
+// distinct is a column of the type of another in a list after DISTINCT, with what tells its values apart by a further name.
+func (g *Generator) distinct(name, further string, as *Column) []frag {
+	column := g.d.quote(name)
+	if exact := g.d.exact(as); exact != "" {
+		return []frag{text(column), fill(exact+" AS "+g.d.quote(further), text(column))}
+	}
+	return []frag{text(column)}
 }
 
 // oneOf compares columns, which are of the types of others, with many keys.

@@ -276,7 +276,7 @@ func (it sortItem) behind(key any, rest frag) frag {
 // of each parent, sorted by parent and then as the request orders them, and stops after limit rows in all. The columns
 // are those of Children without the rank and the total.
 func (g *Generator) Siblings(n *plan.Node, keys [][]any, limit int64) Statement {
-	from, parent := g.childrenFrom(n, keys)
+	from, parent, _ := g.childrenFrom(n, keys)
 	order := append(append([]frag(nil), parent...), g.orders(n.Query.Order))
 	if len(n.Query.Order) == 0 {
 		order = parent

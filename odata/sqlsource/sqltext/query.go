@@ -97,7 +97,7 @@ func (g *Generator) from(q *plan.Query) frag {
 	if r := q.Range; r.Nav != nil && q.From != nil {
 		conds = append(conds, g.fromEntity(q))
 	} else if r.Nav != nil {
-		conds = append(conds, g.joinCondition(r))
+		conds = append(append(conds, g.joinCondition(r)), g.uncached(r)...)
 	}
 	return g.fromWhere(q, source{conds: conds})
 }
@@ -174,67 +174,6 @@ func (g *Generator) joined(j *plan.Range) frag {
 }
 
 func (g *Generator) col(r *plan.Range, c *Column) string { return alias(r) + "." + g.d.quote(c.Name) }
-
-// joinCondition compares the range of a navigation target with the row that it hangs on.
-func (g *Generator) joinCondition(r *plan.Range) frag {
-	link := g.m.Links[r.Nav]
-	if link.Via == nil {
-		parts := make([]frag, len(link.To))
-		for i := range link.To {
-			parts[i] = text(g.col(r, link.To[i]) + " = " + g.col(r.Outer, link.From[i]))
-		}
-		return join(" AND ", parts...)
-	}
-	var outer []frag
-	for _, c := range link.From {
-		outer = append(outer, text(g.col(r.Outer, c)))
-	}
-	return g.viaCondition(r, link, outer)
-}
-
-// viaCondition is the condition that a table in between links the range's row with the given values.
-func (g *Generator) viaCondition(r *plan.Range, link *Link, from []frag) frag {
-	v := "v" + alias(r)
-	parts := make([]frag, len(from))
-	for i := range from {
-		parts[i] = fill(v+"."+g.d.quote(link.ViaFrom[i])+" = $1", from[i])
-	}
-	return g.within(r, link, joinFrags(parts))
-}
-
-// within is the condition that a row of the table in between, for which cond is true, leads to the range's row.
-func (g *Generator) within(r *plan.Range, link *Link, cond frag) frag {
-	v := "v" + alias(r)
-	var to, viaTo []string
-	for i := range link.To {
-		to = append(to, g.col(r, link.To[i]))
-		viaTo = append(viaTo, v+"."+g.d.quote(link.ViaTo[i]))
-	}
-	left := strings.Join(to, ", ")
-	if len(to) > 1 {
-		left = "(" + left + ")"
-	}
-	return fill(left+" IN (SELECT "+strings.Join(viaTo, ", ")+" FROM "+g.table(link.Via)+" AS "+v+" WHERE $1)", cond)
-}
-
-// fromEntity compares the range with the single entity that the path came through, by scalar subqueries: the database
-// evaluates them once and can then use its indexes.
-func (g *Generator) fromEntity(q *plan.Query) frag {
-	r := q.Range
-	link := g.m.Links[r.Nav]
-	var outer []frag
-	for _, c := range link.From {
-		outer = append(outer, fill("(SELECT "+g.col(r.Outer, c)+" $1 LIMIT 1)", g.from(q.From)))
-	}
-	if link.Via != nil {
-		return g.viaCondition(r, link, outer)
-	}
-	parts := make([]frag, len(outer))
-	for i := range outer {
-		parts[i] = fill(g.col(r, link.To[i])+" = $1", outer[i])
-	}
-	return join(" AND ", parts...)
-}
 
 func (postgres) remote() bool { return true }
 

@@ -1,0 +1,104 @@
+package sqltext
+
+import (
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Links lead from a text to the rows that have that very text, as eq does on every database. Where columns take further
+// texts for equal, their own comparison stands beside the exact one, for their indexes.
+
+// joinCondition compares the range of a navigation target with the row that it hangs on.
+func (g *Generator) joinCondition(r *plan.Range) frag {
+	outer := func(c *Column) frag { return text(g.col(r.Outer, c)) }
+	return g.linkCondition(r, outer)
+}
+
+// uncached keeps MariaDB from taking the result of a subquery for another row whose text its collation takes for equal: it
+// remembers results by the columns of the outer row, but none of what is random. Texts of a key are different anyway.
+func (g *Generator) uncached(r *plan.Range) []frag {
+	for _, c := range g.m.Links[r.Nav].From {
+		if g.d.exact(c) != "" && !g.identifies(r.Outer, c) {
+			return []frag{text("RAND() >= 0")}
+		}
+	}
+	return nil
+}
+
+// identifies tells whether the database itself sees to it that no two rows of a range have one value in a column.
+func (g *Generator) identifies(r *plan.Range, c *Column) bool {
+	t := g.m.Tables[r.Set]
+	return r.Derived == nil && t.Unique && len(r.Set.Type.Key) == 1 && t.Columns[r.Set.Type.Key[0]] == c
+}
+
+// fromEntity compares the range with the single entity that the path came through, by scalar subqueries: the database
+// evaluates them once and can then use its indexes.
+func (g *Generator) fromEntity(q *plan.Query) frag {
+	r := q.Range
+	from := g.from(q.From)
+	outer := func(c *Column) frag { return fill("(SELECT "+g.col(r.Outer, c)+" $1 LIMIT 1)", from) }
+	return g.linkCondition(r, outer)
+}
+
+// linkCondition compares a range with the columns that its link starts from.
+func (g *Generator) linkCondition(r *plan.Range, outer func(*Column) frag) frag {
+	link := g.m.Links[r.Nav]
+	parts := make([]frag, len(link.From))
+	if link.Via == nil {
+		for i, c := range link.From {
+			parts[i] = linked(text(g.col(r, link.To[i])), outer(c), g.exactPair(c, link.To[i]))
+		}
+		return joinFrags(parts)
+	}
+	v := "v" + alias(r)
+	for i, c := range link.From {
+		parts[i] = linked(text(v+"."+g.d.quote(link.ViaFrom[i])), outer(c), g.d.exact(c))
+	}
+	return g.within(r, link, joinFrags(parts))
+}
+
+// linked is the condition that two columns of a link are equal, with what exact gives for them.
+func linked(x, y frag, exact string) frag {
+	if exact == "" {
+		return fill("$1 = $2", x, y)
+	}
+	return fill("$1 = $2 AND $3 = $4", x, y, fill(exact, x), fill(exact, y))
+}
+
+// exactPair is exact for two columns that a link compares; empty where they are not both texts.
+func (g *Generator) exactPair(a, b *Column) string {
+	if g.d.exact(a) == "" {
+		return ""
+	}
+	return g.d.exact(b)
+}
+
+// within is the condition that a row of the table in between, for which cond is true, leads to the range's row.
+func (g *Generator) within(r *plan.Range, link *Link, cond frag) frag {
+	v := "v" + alias(r)
+	var to, viaTo []string
+	for i, c := range link.To {
+		x, y := g.col(r, c), v+"."+g.d.quote(link.ViaTo[i])
+		to, viaTo = append(to, x), append(viaTo, y)
+		if exact := g.d.exact(c); exact != "" {
+			to, viaTo = append(to, fill(exact, text(x)).sql), append(viaTo, fill(exact, text(y)).sql)
+		}
+	}
+	left := strings.Join(to, ", ")
+	if len(to) > 1 {
+		left = "(" + left + ")"
+	}
+	return fill(left+" IN (SELECT "+strings.Join(viaTo, ", ")+" FROM "+g.table(link.Via)+" AS "+v+" WHERE $1)", cond)
+}
+
+func (sqlite) exact(*Column) string { return "" }
+
+func (postgres) exact(*Column) string { return "" }
+
+func (mysql) exact(c *Column) string {
+	if c.Collation == "" {
+		return ""
+	}
+	return "CAST(CONVERT($1 USING utf8mb4) AS BINARY)"
+}
