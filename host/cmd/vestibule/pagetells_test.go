@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	authfault "github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
 // Each key that a page names in code is one of docs/configuration.md, which is made from
@@ -18,23 +21,27 @@ import (
 func TestPagesNameKeys(t *testing.T) {
 	t.Parallel()
 	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|DELETE) [^|]*\| .([a-z.]+). \|`) // routes have such names, too
-	// Of the standard and its headers, names of hosts and of files.
-	others := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|go|proto|ts)$`)
+	// Of the standard and its headers, names of hosts and of files; then fields of answers, keys of texts, columns and
+	// libraries.
+	others := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|example|go|hcl|html|js|json|php|properties|proto|pub|py|ts|txt|txtar|yml)$|` +
+		`^(next|next_step|innererror|common|login|onward|vestibule_[a-z]+|sap)\.|^block\.key$`)
 	for page, text := range pages(t) {
-		for _, m := range regexp.MustCompile("`(?:--set )?([a-z_]+(?:\\.[a-z_]+)+)(?: = [^`]*|=[^`]*)?`(?: \\((\\d+) (s|min|h|days)\\))?").FindAllStringSubmatch(text, -1) {
-			name, said := m[1], m[2]+m[3]
-			top, _, _ := strings.Cut(name, ".")
+		for _, m := range regexp.MustCompile("`(?:--set )?([a-z_]+(?:\\.[a-z_]+)+)(?: = [^`]*|=[^`]*)?`(?: \\((\\d+)\\s?(s|min|h|days?|seconds?|minutes?|hours?)\\))?").FindAllStringSubmatch(text, -1) {
+			name, said := m[1], m[2]
+			if m[3] != "" && m[3][0] != 'd' {
+				said += m[3][:1] // as Go writes it
+			}
 			is, ok := known[name]
 			switch {
-			case known[top] == "" || kept[name] || others.MatchString(name):
-				continue // no key: a file, a host, a field of an answer
+			case kept[name] || others.MatchString(name):
+				continue // no key
 			case !ok:
 				t.Errorf("%s names the key %s, which there is not", page, name)
 			case said != "":
 				want, err := time.ParseDuration(strings.Trim(is, `"`))
-				got, err2 := time.ParseDuration(strings.Replace(said, "min", "m", 1))
+				got, err2 := time.ParseDuration(said)
 				if err != nil || err2 != nil || got != want {
-					t.Errorf("%s says that %s is %s, and its default is %s", page, name, said, is)
+					t.Errorf("%s says that %s is %s, and its default is %s", page, name, m[2]+" "+m[3], is)
 				}
 			}
 		}
@@ -105,6 +112,7 @@ func keys(t *testing.T) map[string]string {
 // no others.
 func TestPagesTellCodes(t *testing.T) {
 	t.Parallel()
+	whole := literals(t, "host/auth", `= +"([a-z_]+)"$`, "fault/fault.go")
 	signIn := literals(t, "host/auth", `= +"([a-z_]+)"$`, "fault/fault.go", "password/policy.go")
 	maps.Copy(signIn, literals(t, "host/auth", `return "(password_[a-z_]+)"|(?:fault\.Invalid|v\.fault|invalidBecause)\([^,]+, "([a-z_]+)"|Code: "([a-z_]+)"`))
 	query := literals(t, "odata", `code: "([a-z_]+)"|badRequest\("([a-z_]+)"|http\.Status\w+, "([a-z_]+)"|code\w+ = "([a-z_]+)"|^\tCode\w+ += "([a-z_]+)"`)
@@ -119,9 +127,12 @@ func TestPagesTellCodes(t *testing.T) {
 		{"odata.md", query, 18, nil},
 	} {
 		told := map[string]bool{}
-		for _, m := range regexp.MustCompile(`(?m)^\| \d{3}(?:, \d{3})* \| ([^|]*(?:\\\|[^|]*)*) \|`).FindAllStringSubmatch(document(t, c.page), -1) {
-			for _, code := range regexp.MustCompile("`([a-z_]+)").FindAllStringSubmatch(m[1], -1) {
+		for _, m := range regexp.MustCompile(`(?m)^\| (\d{3}(?:, \d{3})*) \| ([^|]*(?:\\\|[^|]*)*) \|`).FindAllStringSubmatch(document(t, c.page), -1) {
+			for _, code := range regexp.MustCompile("`([a-z_]+)").FindAllStringSubmatch(m[2], -1) {
 				told[code[1]] = true
+				if status := statusOf(code[1], whole); c.page != "odata.md" && !slices.Contains(c.own, code[1]) && !regexp.MustCompile(status).MatchString(m[1]) {
+					t.Errorf("docs/%s gives %s the status %s, and it has %s", c.page, code[1], m[1], status)
+				}
 				if !c.codes[code[1]] && !slices.Contains(c.own, code[1]) && code[1] != "auth_throttle" {
 					t.Errorf("docs/%s tells of the code %s, which nothing sends", c.page, code[1])
 				}
@@ -136,6 +147,21 @@ func TestPagesTellCodes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// statusOf is the status of a code, as an expression: that of a whole request, or of a field.
+func statusOf(code string, whole map[string]bool) string {
+	switch {
+	case code == authfault.Busy:
+		return "429|503"
+	case code == "auth_throttle":
+		return "429"
+	case code == "email": // also the name of a field, which may be throttled
+		return "422|429"
+	case whole[code]:
+		return strconv.Itoa((&authfault.Fault{Code: code}).Status())
+	}
+	return "422"
 }
 
 // literals finds the groups of an expression in the sources below a folder, or in those
