@@ -103,6 +103,7 @@ func session(t *testing.T, s *site) {
 
 	b.unsaved()
 	b.faults()
+	b.another()
 	b.Forgive()
 }
 
@@ -229,14 +230,20 @@ func (b *tab) box(title string) {
 	b.Wait(fmt.Sprintf(`[...document.querySelectorAll('.sapMDialog')].filter((box) => box.checkVisibility()).map((box) => seen(box.querySelector('.sapMDialogTitle, .sapMTitle'))).join() === %q`, title))
 }
 
-// answer presses a button of the dialogue.
+// answer presses a button of the dialogue, which is the last one.
 func (b *tab) answer(text string) {
+	b.T.Helper()
+	b.press(text)
+	b.Wait(`document.querySelector('.sapMDialog') === null`)
+}
+
+// press presses a button of the dialogue.
+func (b *tab) press(text string) {
 	b.T.Helper()
 	button := fmt.Sprintf(`[...document.querySelectorAll('.sapMDialog button')].find((button) => seen(button) === %q)`, text)
 	b.Wait(button)
 	browsertest.Eval[any](b.Tab, button+`.setAttribute('data-test', 'answer'); null`)
 	b.Click(`[data-test=answer]`)
-	b.Wait(`document.querySelector('.sapMDialog') === null`)
 }
 
 // unsettled meets a host whose plugin asks for the organisation first: what the service refuses until then leads there, and

@@ -7,6 +7,7 @@ sap.ui.define(['vestibule/box', 'vestibule/faults', 'vestibule/leaving', 'vestib
 
   const watched = new Set(); // of { component, options }
   let requests = null; // what observes the requests, while somebody watches
+  let silence = null; // ends what tells of faults
   let asking = null; // the question under way, a promise
   let silentUntil = 0;
   let allRightUntil = 0;
@@ -96,13 +97,13 @@ sap.ui.define(['vestibule/box', 'vestibule/faults', 'vestibule/leaving', 'vestib
       watched.add(one);
       requests ??= refusals(check);
       box.prepare();
-      const silence = options.messages === false ? () => {} : faults({ own: options.own ?? [], models: () => models(one), check });
+      silence ??= faults({ watched, models, unsaved, check });
       return () => {
-        silence();
         watched.delete(one);
         if (watched.size === 0) {
+          silence?.();
           requests?.stop();
-          requests = null;
+          silence = requests = null;
         }
       };
     },

@@ -1,12 +1,15 @@
 sap.ui.define(['sap/ui/core/Messaging', 'vestibule/box', 'vestibule/words'], (Messaging, box, words) => {
   'use strict';
 
+  const V4 = 'sap.ui.model.odata.v4.ODataModel';
+
   /** What is known of a fault: messages of OData V4 models, and of V2 models, which name it otherwise. */
   function read(message) {
     const details = message.getTechnicalDetails() ?? {};
     const original = details.originalMessage ?? {};
     const headers = details.headers ?? {};
     return {
+      model: message.getMessageProcessor(),
       status: Number(details.httpStatus ?? details.statusCode ?? 0),
       code: message.getCode() ?? '',
       id: original.innererror?.request_id ?? headers['x-request-id'] ?? '',
@@ -27,20 +30,8 @@ sap.ui.define(['sap/ui/core/Messaging', 'vestibule/box', 'vestibule/words'], (Me
     return 'ui5.fault.other';
   }
 
-  function retry(models) {
-    for (const model of models.filter((one) => one.isA('sap.ui.model.odata.v4.ODataModel'))) {
-      if (!model.getMetaModel().getObject('/')) {
-        location.reload(); // what failed was the model itself, which does not ask for its metadata twice
-        return;
-      }
-    }
-    for (const model of models.filter((one) => one.refresh && one.hasPendingChanges)) {
-      if (!model.hasPendingChanges()) model.refresh();
-    }
-  }
-
-  /** Shows a fault, and tries again where the person wants that. */
-  async function show(fault, models) {
+  /** Shows a fault, and resolves with whether the person wants to try again. */
+  async function show(fault) {
     const again = words('ui5.fault.again');
     const wait = fault.wait > 0 ? ` ${words('common.retryIn', fault.wait)}` : '';
     // The reference is for the people who run the host, who find it in their log.
@@ -51,32 +42,66 @@ sap.ui.define(['sap/ui/core/Messaging', 'vestibule/box', 'vestibule/words'], (Me
       answers: [again, words('ui5.fault.close')],
       details: fault.text,
     });
-    if (answer === again) retry(models());
+    return answer === again;
   }
 
   /**
    * Says in one box, however many there are, that requests of the models failed. The session's own faults lead elsewhere, and
-   * those that the application speaks of itself are left to it. Returns how to stop.
+   * those that an application speaks of itself are left to it. `watched` are those who watch, of whom `models` tells the
+   * models; `unsaved` tells whether anything would be lost, and `check` asks for the session. Returns how to stop.
    */
-  return ({ own, models, check }) => {
+  return ({ watched, models, unsaved, check }) => {
     const messages = Messaging.getMessageModel().bindList('/');
     let removing = false;
-    let open = false;
+    let told = null; // the faults of the box that is open
 
+    /** Those whose model a fault comes from; all of them where it comes from no model of theirs. */
+    function owners(model) {
+      const all = [...watched];
+      const some = all.filter((one) => models(one).includes(model));
+      return some.length > 0 ? some : all;
+    }
+    const spokenOf = ({ model, status }) => owners(model).some(({ options }) => options.own?.includes(status));
+
+    async function reload() {
+      const again = words('ui5.fault.reload');
+      const question = { title: again, text: words('ui5.fault.reloadUnsaved'), answers: [again, words('ui5.session.stay')] };
+      if (!unsaved() || (await box.ask('warning', question)) === again) location.reload();
+    }
+    async function retry(faults) {
+      // Where the model itself failed it does not ask for its metadata twice.
+      if (faults.some(({ model }) => model?.isA(V4) && !model.getMetaModel().getObject('/'))) {
+        await reload();
+        return;
+      }
+      const concerned = new Set(faults.flatMap(({ model }) => owners(model).flatMap(models)));
+      for (const model of concerned) {
+        if (model.refresh && model.hasPendingChanges && !model.hasPendingChanges()) model.refresh();
+      }
+    }
     async function tell(faults) {
-      const told = faults.filter(({ status }) => !own.includes(status));
+      const mine = faults.filter((fault) => !spokenOf(fault));
       if (faults.some(({ status }) => status === 401 || status === 403) && (await check())) return;
-      if (told.length === 0 || open) return;
-      open = true;
-      await show(told[0], models);
-      open = false;
+      if (mine.length === 0) return;
+      if (told) {
+        told.push(...mine);
+        return;
+      }
+      told = mine;
+      try {
+        if (await show(mine[0])) await retry(told);
+      } finally {
+        told = null;
+      }
     }
     function changed() {
+      if (removing) return;
       const technical = messages
         .getCurrentContexts()
         .map((context) => context.getObject())
-        .filter((message) => message.getTechnical());
-      if (technical.length === 0 || removing) return;
+        .filter((message) => message.getTechnical())
+        .filter((message) => owners(message.getMessageProcessor()).some(({ options }) => options.messages !== false));
+      if (technical.length === 0) return;
       removing = true;
       Messaging.removeMessages(technical);
       removing = false;
