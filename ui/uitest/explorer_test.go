@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
@@ -56,6 +57,13 @@ func TestExplorer(t *testing.T) {
 	}
 	b.Wait(`document.querySelector('.below .hint').textContent === '1 to 50 of 60'`)
 	b.axe(source, "rows", true)
+
+	// Who sorts by keyboard stays at the heading.
+	browsertest.Eval[any](b.Tab, `[...document.querySelectorAll('th button')].find((x) => x.textContent.startsWith('Price')).focus()`)
+	b.Press(kb.Enter)
+	b.Wait(`!location.hash.includes('price') && document.querySelector('tbody tr').cells[1].textContent === 'Product 1'`)
+	b.Press(kb.Enter)
+	b.Wait(`location.hash.endsWith('sort=price') && document.activeElement.textContent.startsWith('Price')`)
 
 	// A filter is typed above a column, and stands in the address.
 	b.Fill(`input[aria-label="Filter by Category"]`, "map")

@@ -64,7 +64,9 @@ export class Table {
   update(state: State): void {
     this.state = state;
     const { bad } = filterOf(state, this.all);
+    const held = [...this.head.children].findIndex((th) => th.contains(document.activeElement)); // who sorts by keyboard stays there
     this.head.replaceChildren(...this.columns.map((c) => this.heading(c)));
+    this.head.children[held]?.querySelector('button')?.focus();
     for (const [path, input] of this.inputs) {
       const typed = state.typed.get(path) ?? '';
       if (input !== document.activeElement && input.value !== typed) input.value = typed;
