@@ -51,9 +51,9 @@ type Dialect struct {
 	// Close closes what it has opened.
 	FindSession func(hash []byte) (SessionRow, error)
 	Close       func() error
-	// ReadSession does so on a connection of the pool that reads, for which it may wait
-	// until ctx ends. A connection that is of no use afterwards must leave the pool.
-	ReadSession func(ctx context.Context, pool *sql.DB, hash []byte) (SessionRow, error)
+	// ReadSession does so by conn, the driver's connection, which it alone uses until it returns. It waits
+	// until ctx ends at most. Its error is driver.ErrBadConn where conn is of no use afterwards. nil leaves it to the pool.
+	ReadSession func(ctx context.Context, conn any, hash []byte) (SessionRow, error)
 	// Time converts a moment to what the engine stores in a column of a time type.
 	Time func(time.Time) any
 	// Unavailable reports whether the database refused for being away, full, or

@@ -68,12 +68,31 @@ func (s sessions) findRow(ctx context.Context, hash []byte) (r SessionRow, err e
 // for the pool to meet again, which repeats what may be repeated.
 func (s sessions) readRow(ctx context.Context, hash []byte) (r SessionRow, err error) {
 	err = s.bounded(ctx, func(ctx context.Context) error {
-		r, err = s.dialect.ReadSession(ctx, s.reader.DB, hash)
+		r, err = s.readDriven(ctx, hash)
 		if err == nil || errors.Is(err, sql.ErrNoRows) || ctx.Err() != nil {
 			return err
 		}
 		query := s.rebind(selectSession)
 		return s.retry(ctx, always, func() error { return r.scan(s.reader.QueryRowxContext(ctx, query, hash)) })
+	})
+	return r, err
+}
+
+// readDriven reads by the driver on a connection of the pool, without database/sql, which starts a goroutine for each
+// query: each guarded request waits for it.
+func (s sessions) readDriven(ctx context.Context, hash []byte) (r SessionRow, err error) {
+	conn, err := s.reader.Conn(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if closed := conn.Close(); closed != nil && !errors.Is(closed, sql.ErrConnDone) {
+			err = errors.Join(err, closed)
+		}
+	}()
+	err = conn.Raw(func(c any) (err error) {
+		r, err = s.dialect.ReadSession(ctx, c, hash)
+		return err
 	})
 	return r, err
 }

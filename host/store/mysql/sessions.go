@@ -14,29 +14,15 @@ import (
 
 const findSession = `SELECT version, user_id, device, data, created, seen, expires FROM vestibule_sessions WHERE hash = ?`
 
-// readSession reads a session by the driver on a connection of the pool, below database/sql, which starts a goroutine for
-// each query: each guarded request waits for it.
-func readSession(ctx context.Context, pool *sql.DB, hash []byte) (s store.SessionRow, err error) {
-	conn, err := pool.Conn(ctx)
-	if err != nil {
-		return s, err
+// readSession reads a session by the driver's connection c.
+func readSession(ctx context.Context, c any, hash []byte) (s store.SessionRow, err error) {
+	watched, ok := c.(*connection)
+	if !ok {
+		return s, fmt.Errorf("the driver's connection is a %T, which cannot be watched", c)
 	}
-	defer func() {
-		if closed := conn.Close(); closed != nil && !errors.Is(closed, sql.ErrConnDone) {
-			err = errors.Join(err, closed)
-		}
-	}()
-	err = conn.Raw(func(c any) (err error) {
-		watched, ok := c.(*connection)
-		if !ok {
-			return fmt.Errorf("the driver's connection is a %T, which cannot be watched", c)
-		}
-		ctx, end := watched.Watch(ctx)
-		defer func() { err = errors.Join(err, end()) }()
-		s, err = queried(ctx, watched, hash)
-		return err
-	})
-	return s, err
+	ctx, end := watched.Watch(ctx)
+	defer func() { err = errors.Join(err, end()) }()
+	return queried(ctx, watched, hash)
 }
 
 // queried runs the statement. A value lives until the rows are closed.

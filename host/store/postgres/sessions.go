@@ -22,33 +22,19 @@ var errText = errors.New("the connection gives values as text")
 // givesText is where a connection keeps that it does.
 const givesText = "vestibule.text"
 
-// readSession reads a session by pgx on a connection of the pool, below database/sql, which starts a goroutine for each
-// query and makes a value of each column: each guarded request waits for it.
-func readSession(ctx context.Context, pool *sql.DB, hash []byte) (s store.SessionRow, err error) {
-	conn, err := pool.Conn(ctx)
-	if err != nil {
-		return s, err
+// readSession reads a session by pgx, whose connection is behind c, and makes no value of each column.
+func readSession(ctx context.Context, c any, hash []byte) (s store.SessionRow, err error) {
+	driven, ok := c.(*stdlib.Conn)
+	if !ok {
+		return s, fmt.Errorf("the driver's connection is a %T", c)
 	}
-	defer func() {
-		if closed := conn.Close(); closed != nil && !errors.Is(closed, sql.ErrConnDone) {
-			err = errors.Join(err, closed)
-		}
-	}()
-	err = conn.Raw(func(c any) error {
-		driven, ok := c.(*stdlib.Conn)
-		if !ok {
-			return fmt.Errorf("the driver's connection is a %T", c)
-		}
-		pg := driven.Conn()
-		if pg.PgConn().CustomData()[givesText] != nil {
-			return errText
-		}
-		var err error
-		if s, err = queried(ctx, pg, hash); pg.IsClosed() || pg.PgConn().IsBusy() {
-			return errors.Join(driver.ErrBadConn, err) // takes it out of the pool at once
-		}
-		return err
-	})
+	pg := driven.Conn()
+	if pg.PgConn().CustomData()[givesText] != nil {
+		return s, errText
+	}
+	if s, err = queried(ctx, pg, hash); pg.IsClosed() || pg.PgConn().IsBusy() {
+		return s, errors.Join(driver.ErrBadConn, err) // takes it out of the pool at once
+	}
 	return s, err
 }
 
