@@ -61,13 +61,13 @@ func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 		s.o.SignIn.Fail(w, r, err)
 		return
 	}
+	if target != "" && (!comesInPerson(r) || s.app.Load() == nil) {
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, target, http.StatusFound)
+		return
+	}
 	data := s.bootstrap(r, session)
 	if target != "" {
-		if !comesInPerson(r) || s.app.Load() == nil {
-			w.Header().Set("Cache-Control", "no-store")
-			http.Redirect(w, r, target, http.StatusFound)
-			return
-		}
 		next := auth.RedirectTo(target)
 		data.Next = &next
 	}
