@@ -63,68 +63,24 @@ func TestVersionOfEveryCommit(t *testing.T) {
 	}
 }
 
-// TestVersionBesideAWriter holds that what is read between two equal versions is always the same.
-func TestVersionBesideAWriter(t *testing.T) {
-	db, writer, _ := openNamed(t, "wal")
+// besideAWriter reads by each of readers until it has the last of 300 commits, and holds that what has one version is always
+// the same. A reader returns an empty version where it cannot tell.
+func besideAWriter(t *testing.T, writer *sqlx.DB, readers ...func() (n int64, version string)) {
+	t.Helper()
+	const commits = 300
 	var all sync.WaitGroup
 	all.Go(func() {
-		for range 300 {
+		for range commits {
 			writer.MustExec("UPDATE things SET n = n + 1")
 		}
 	})
 	var mu sync.Mutex
 	seen := map[string]int64{}
-	for range 3 {
+	for _, read := range readers {
 		all.Go(func() {
-			for n := int64(0); n < 300; {
-				before := db.Version(t.Context())
-				tx := begin(t.Context(), t, db, engine.Need{})
-				n = number(t, tx, "SELECT n FROM things")
-				if err := tx.Close(); err != nil {
-					t.Error(err)
-				}
-				if before == "" || before != db.Version(t.Context()) {
-					continue
-				}
-				mu.Lock()
-				if was, ok := seen[before]; ok && was != n {
-					t.Errorf("the version %q has %d and %d", before, was, n)
-				}
-				seen[before] = n
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-}
-
-// TestVersionOfOneStatement holds that a statement by itself reads what a transaction with a snapshot of the same version
-// reads, beside a writer, and that it has that version where nobody writes.
-func TestVersionOfOneStatement(t *testing.T) {
-	db, writer, _ := openNamed(t, "wal")
-	read := func(db *engine.SQLite, need engine.Need) (n int64, version string) {
-		tx := begin(t.Context(), t, db, need)
-		n = number(t, tx, "SELECT n FROM things")
-		version = tx.Version()
-		if err := tx.Close(); err != nil {
-			t.Error(err)
-		}
-		return n, version
-	}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for range 300 {
-			writer.MustExec("UPDATE things SET n = n + 1")
-		}
-	})
-	var mu sync.Mutex
-	seen := map[string]int64{}
-	for i := range 4 {
-		need := engine.Need{Snapshot: i%2 == 0, Version: i%2 == 1}
-		all.Go(func() {
-			for n := int64(0); n < 300; {
+			for n := int64(0); n < commits; {
 				var version string
-				if n, version = read(db, need); version == "" {
+				if n, version = read(); version == "" {
 					continue
 				}
 				mu.Lock()
@@ -137,11 +93,46 @@ func TestVersionOfOneStatement(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// readVersion returns the one row and the version that the transaction says it has.
+func readVersion(t *testing.T, db *engine.SQLite, need engine.Need) (n int64, version string) {
+	t.Helper()
+	tx := begin(t.Context(), t, db, need)
+	n = number(t, tx, "SELECT n FROM things")
+	version = tx.Version()
+	if err := tx.Close(); err != nil {
+		t.Error(err)
+	}
+	return n, version
+}
+
+// TestVersionBesideAWriter holds that what is read between two equal versions is always the same.
+func TestVersionBesideAWriter(t *testing.T) {
+	db, writer, _ := openNamed(t, "wal")
+	between := func() (n int64, version string) {
+		before := db.Version(t.Context())
+		n, _ = readVersion(t, db, engine.Need{})
+		if before != db.Version(t.Context()) {
+			return n, ""
+		}
+		return n, before
+	}
+	besideAWriter(t, writer, between, between, between)
+}
+
+// TestVersionOfOneStatement holds that a statement by itself reads what a transaction with a snapshot of the same version
+// reads, beside a writer, and that it has that version where nobody writes.
+func TestVersionOfOneStatement(t *testing.T) {
+	db, writer, _ := openNamed(t, "wal")
+	snapshot := func() (int64, string) { return readVersion(t, db, engine.Need{Snapshot: true}) }
+	statement := func() (int64, string) { return readVersion(t, db, engine.Need{Version: true}) }
+	besideAWriter(t, writer, snapshot, statement, snapshot, statement)
 	for _, mode := range []string{"wal", "delete"} {
 		db, _, _ := openNamed(t, mode)
 		want := db.Version(t.Context())
 		for i, need := range []engine.Need{{Snapshot: true}, {Version: true}, {Version: true}} {
-			if _, got := read(db, need); got != want || got == "" {
+			if _, got := readVersion(t, db, need); got != want || got == "" {
 				t.Errorf("%s, read %d: the version is %q, want %q", mode, i, got, want)
 			}
 		}
