@@ -33,7 +33,7 @@ func constant(e *syntax.Literal) (*plan.Literal, error) {
 	case syntax.Decimal:
 		plain, ok := plainDecimal(e.Text)
 		if !ok {
-			return nil, plan.Errorf(plan.Malformed, e.At, "the number has more than %d digits", maxDigits)
+			return nil, plan.Errorf(plan.Malformed, e.At, "the number has more than %d digits, or more than %d after the point", maxDigits, maxScale)
 		}
 		return text(edm.Decimal, plain), nil
 	case syntax.Double:

@@ -23,6 +23,10 @@ func decimals() []check {
 		{name: "not quite equal", target: "Things?$filter=price mul price mul price eq 1881676417468166744848.058070369998", ids: "-"},
 		{name: "a little more", target: "Things?$filter=price mul 1.0000000000000000000001 gt price and price gt 5", ids: "1 4 5 7 9"},
 		{name: "a constant of more digits than a double", target: "Things?$filter=price lt 0.30000000000000000000001 and price gt 0.29999999999999999999999", ids: "10"},
+		{
+			name: "a constant of 31 digits after the point", target: "Things?$filter=price lt 0.0000000000000000000000000000001", status: 400,
+			body: `{"error":{"code":"bad_request","message":"the number has more than 65 digits, or more than 30 after the point (at position 28)","target":"$filter","innererror":{"request_id":"id"}}}`,
+		},
 		{name: "order", target: "Things?$orderby=price mul -100000000000000000000.5,id&$filter=price ne null", ids: "4 9 1 5 7 13 12 10 11 2 3"},
 		{name: "beside a double", target: "Things?$filter=price add 0.00000000000000000000001 gt weight", ids: "1 2 4"},
 		computesTo("rounded up without a sign of zero", "3", "ceiling(price)", "0"),

@@ -2,6 +2,7 @@ package odatatest_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -167,6 +168,13 @@ func TestApplyLimits(t *testing.T) {
 	again := func(step string, n int) string {
 		return "Sales?$apply=" + strings.TrimSuffix(strings.Repeat(step+"/", n), "/")
 	}
+	sometimes := func(n int) string {
+		names := make([]string, n)
+		for i := range names {
+			names[i] = fmt.Sprintf("1 as p%d", i)
+		}
+		return "Sales?$apply=concat(compute(" + strings.Join(names, ",") + "),identity)&$top=1"
+	}
 	for _, c := range []struct {
 		name, target, want string
 		status             int
@@ -175,6 +183,8 @@ func TestApplyLimits(t *testing.T) {
 		{"too deep", again("topcount($these/$count,Amount)", 25), "more than 48 deep", http.StatusBadRequest},
 		{"many copies", again("concat(identity,identity)", 6) + "&$top=1", `"value"`, http.StatusOK},
 		{"too many copies", again("concat(identity,identity)", 7), "read the rows more than 64 times", http.StatusBadRequest},
+		{"as many copies of properties", sometimes(63), `"p62":1`, http.StatusOK},
+		{"too many copies of properties", sometimes(64), "more than 63 properties are in some rows", http.StatusBadRequest},
 		{"as many groups", "Sales?$apply=groupby((Customer/ID))", `"C3"`, http.StatusOK},
 		{"too many groups", "Sales?$apply=groupby((Amount))", "$apply makes 4 groups; the limit odata.limits.apply_groups is 3", http.StatusBadRequest},
 		{"too many on the way", "Sales?$apply=groupby((Amount))/aggregate($count as n)", "$apply makes 4 groups", http.StatusBadRequest},

@@ -10,7 +10,7 @@ import (
 )
 
 // maxOptional bounds the properties that not every row of a result has: each is a bit of a number.
-const maxOptional = 62
+const maxOptional = 63
 
 // maxCopies bounds how often a statement reads the rows that it begins with: concat behind concat multiplies.
 const maxCopies = 64
@@ -149,7 +149,7 @@ func (b *Builder) optionalOf(out *Shape, u united, parts []*Shape, pos int) erro
 			bit = len(b.bits)
 			b.bits[path] = bit
 		}
-		if bit > maxOptional {
+		if bit >= maxOptional {
 			return plan.Errorf(plan.TooLarge, pos, "more than %d properties are in some rows and not in others; this limit is fixed", maxOptional)
 		}
 		out.Optional[path] = bit
