@@ -1,16 +1,13 @@
 sap.ui.define([
 	"sap/ui/core/Lib",
 	"sap/ui/core/format/NumberFormat",
-	"sap/ui/core/library",
 	"sap/ui/core/mvc/Controller",
 	"sap/ui/model/Filter",
 	"sap/ui/model/FilterOperator",
-	"sap/ui/model/Sorter",
-	"sap/ui/model/odata/v4/ODataModel"
-], (Lib, NumberFormat, core, Controller, Filter, FilterOperator, Sorter, ODataModel) => {
+	"sap/ui/model/odata/v4/ODataModel",
+	"fernweh/dashboard/model/sorting"
+], (Lib, NumberFormat, Controller, Filter, FilterOperator, ODataModel, sorting) => {
 	"use strict";
-
-	const SortOrder = core.SortOrder;
 
 	/**
 	 * Stock and prices by category, summed up by the service: every group that
@@ -73,21 +70,7 @@ sap.ui.define([
 		},
 
 		onSort(event) {
-			const chosen = event.getParameter("item");
-			const order = chosen.getSortOrder();
-			for (const column of this.byId("table").getColumns()) {
-				let indicator = SortOrder.None;
-				for (const item of this.byId(column.getHeaderMenu()).getQuickActions()[0].getItems()) {
-					if (item !== chosen) {
-						item.setSortOrder(SortOrder.None);
-					} else {
-						indicator = order;
-					}
-				}
-				column.setSortIndicator?.(indicator);
-			}
-			this.byId("table").getBinding("rows")
-				.sort(order === SortOrder.None ? [] : new Sorter(chosen.getKey(), order === SortOrder.Descending));
+			sorting.sort(this.byId("table"), this.byId("table").getBinding("rows"), event.getParameter("item"));
 		},
 
 		onBack() {

@@ -1,13 +1,10 @@
 sap.ui.define([
-	"sap/ui/core/library",
 	"sap/ui/core/mvc/Controller",
 	"sap/ui/model/Filter",
 	"sap/ui/model/FilterOperator",
-	"sap/ui/model/Sorter"
-], (core, Controller, Filter, FilterOperator, Sorter) => {
+	"fernweh/dashboard/model/sorting"
+], (Controller, Filter, FilterOperator, sorting) => {
 	"use strict";
-
-	const SortOrder = core.SortOrder;
 
 	// What "availability" means, as filters over the columns.
 	const availability = {
@@ -105,20 +102,7 @@ sap.ui.define([
 		},
 
 		onSort(event) {
-			const chosen = event.getParameter("item");
-			const order = chosen.getSortOrder();
-			for (const column of this.byId("table").getColumns()) {
-				let indicator = SortOrder.None;
-				for (const item of this.byId(column.getHeaderMenu()).getQuickActions()[0].getItems()) {
-					if (item !== chosen) {
-						item.setSortOrder(SortOrder.None);
-					} else {
-						indicator = order;
-					}
-				}
-				column.setSortIndicator(indicator);
-			}
-			this.rows().sort(order === SortOrder.None ? [] : new Sorter(chosen.getKey(), order === SortOrder.Descending));
+			sorting.sort(this.byId("table"), this.rows(), event.getParameter("item"));
 		},
 
 		onAnalysis() {
