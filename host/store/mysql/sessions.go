@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -25,7 +26,7 @@ func readSession(ctx context.Context, c any, hash []byte) (s store.SessionRow, e
 	return queried(ctx, watched, hash)
 }
 
-// queried runs the statement. A value lives until the rows are closed.
+// queried runs the statement. A value is the driver's until the rows are closed.
 func queried(ctx context.Context, conn *connection, hash []byte) (s store.SessionRow, err error) {
 	rows, err := conn.QueryContext(ctx, findSession, []driver.NamedValue{{Ordinal: 1, Value: hash}})
 	if err != nil {
@@ -43,7 +44,7 @@ func queried(ctx context.Context, conn *connection, hash []byte) (s store.Sessio
 	s.Created, faults[1] = number(v[4])
 	s.Seen, faults[2] = number(v[5])
 	s.Expires, faults[3] = number(v[6])
-	s.UserID, s.Device, s.Data = string(bytesOf(v[1])), bytesOf(v[2]), bytesOf(v[3])
+	s.UserID, s.Device, s.Data = string(raw(v[1])), bytes.Clone(raw(v[2])), bytes.Clone(raw(v[3]))
 	return s, errors.Join(faults[:]...)
 }
 
@@ -52,14 +53,11 @@ func number(v driver.Value) (int64, error) {
 	if n, ok := v.(int64); ok {
 		return n, nil
 	}
-	return strconv.ParseInt(string(bytesOf(v)), 10, 64)
+	return strconv.ParseInt(string(raw(v)), 10, 64)
 }
 
-// bytesOf copies a value; nil for null.
-func bytesOf(v driver.Value) []byte {
-	b, ok := v.([]byte)
-	if !ok || b == nil {
-		return nil
-	}
-	return append([]byte{}, b...)
+// raw returns a value that is no number; nil for null.
+func raw(v driver.Value) []byte {
+	b, _ := v.([]byte)
+	return b
 }

@@ -37,6 +37,7 @@ type connection struct {
 // Watch ends whatever waits for the server when ctx ends. It returns the context for the statements in between, and what
 // must be called once behind them, which is driver.ErrBadConn where the connection was closed. The driver's own way is a
 // goroutine for each connection: waking it twice for each statement takes as long as a statement that finds one row.
+// Queries of package odata/sqlsource/engine call it too, which finds it by its name.
 func (c *connection) Watch(ctx context.Context) (unwatched context.Context, end func() error) {
 	if ctx.Err() != nil { // the driver tells
 		return ctx, func() error { return nil }

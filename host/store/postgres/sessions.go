@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -76,16 +77,8 @@ func rowOf(rows pgx.Rows) (s store.SessionRow, err error) {
 		return int64(binary.BigEndian.Uint64(v[i])) //nolint:gosec // two's complement
 	}
 	s = store.SessionRow{
-		Version: number(0), UserID: string(v[1]), Device: clone(v[2]), Data: clone(v[3]),
+		Version: number(0), UserID: string(v[1]), Device: bytes.Clone(v[2]), Data: bytes.Clone(v[3]),
 		Created: number(4), Seen: number(5), Expires: number(6),
 	}
 	return s, err
-}
-
-// clone copies a value; nil for null.
-func clone(raw []byte) []byte {
-	if raw == nil {
-		return nil
-	}
-	return append([]byte{}, raw...)
 }
