@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 // shown are the blocks that no test reads, and why.
@@ -197,12 +199,15 @@ func TestPagesHaveSQL(t *testing.T) {
 	}
 }
 
-// The image that pages build upon is of the version that they tell of, and what they put
-// into it is made.
+// The image that pages build upon is that of this version, and they put into it a plugin of ours.
 func TestPagesBuildOnImages(t *testing.T) {
 	t.Parallel()
 	for _, b := range readHere(t, "dockerfile") {
-		for _, m := range regexp.MustCompile(`COPY plugins/(\w+) `).FindAllStringSubmatch(b.text, -1) {
+		copied := regexp.MustCompile(`COPY plugins/(\w+) `).FindAllStringSubmatch(b.text, -1)
+		if from := "FROM ghcr.io/vestibule-dev/vestibule:" + host.Version() + "\n"; !strings.HasPrefix(b.text, from) || len(copied) == 0 {
+			t.Errorf("%s:%d: no plugin of ours in an image that begins with %s", b.page, b.line, from)
+		}
+		for _, m := range copied {
 			if _, err := os.Stat(filepath.Join(root, "plugins", m[1])); err != nil {
 				t.Errorf("%s:%d: %v", b.page, b.line, err)
 			}

@@ -17,7 +17,7 @@ import (
 // A learner does what docs/tutorial.md says, in its order.
 type learner struct {
 	*walker
-	// home is the folder that files belong into, in the learner's.
+	// home is the folder within dir that the files of the page belong into.
 	home string
 	// folder is where the commands of the next block begin.
 	folder string
