@@ -21,14 +21,14 @@ import (
 // odataRoot is the path of the query endpoint.
 const odataRoot = "/odata/"
 
-// odataOptions completes the endpoint's options with what only the host knows; session is the name of its cookie.
-func (o Options) odataOptions(site *web.Site, session string, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, guests *session.Guests) odata.Options {
+// odataOptions completes the endpoint's options with what only the host knows; cookie is the name of the session's.
+func (o Options) odataOptions(site *web.Site, cookie string, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, guests *session.Guests) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
 	open, policies := odataNeeds(o.OData.Model)
 	out.Caller = odataCaller{site, who, open, policies}.caller
-	out.Security = odata.Security{Cookie: session, Bearer: true}
+	out.Security = odata.Security{Cookie: cookie, Bearer: true}
 	if admit := o.OData.admitQueries(limits); admit != nil {
 		out.Admit = admit
 	}

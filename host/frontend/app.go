@@ -92,10 +92,10 @@ func (a *App) Page(locale, appName string, data any) ([]byte, error) {
 	return a.filled(page, locale, "login.title", appName, data)
 }
 
-// onward is a page whose text for browsers without JavaScript leads to target, for somebody who has
-// nothing to do on it. A page without such a text stays as it is.
+// onward returns the page with another text for browsers without JavaScript, which leads somebody who has nothing to do on
+// the page to target. A page without such a text stays as it is.
 func (a *App) onward(page []byte, locale, target string) []byte {
-	words := map[string]string{}
+	var words map[string]string
 	if a.errors != nil {
 		words = a.errors.words[locale]
 	}

@@ -105,14 +105,15 @@ func (g *Guests) Refresh(ctx context.Context) error {
 }
 
 // Derived returns 32 secret bytes for another purpose, which are the same on all hosts that have read the keys, and
-// others when the key of new cookies is another. They tell nothing of that key. nil comes before the first [Guests.Refresh].
+// others when the key of new cookies is another. They tell nothing of that key. All callers share them: nobody may write
+// to them. nil comes before the first [Guests.Refresh].
 func (g *Guests) Derived(purpose string) []byte {
 	keys := g.ring.Load()
 	if keys == nil {
 		return nil
 	}
 	if made, ok := keys.derived.Load(purpose); ok {
-		return made.([]byte) //nolint:forcetypeassert // stored below
+		return made.([]byte) // as it is stored below
 	}
 	mac := hmac.New(sha256.New, keys.secret)
 	_, _ = mac.Write([]byte("derived for " + purpose)) // a hash takes everything

@@ -126,8 +126,8 @@ func isRequestID(s string) bool {
 	})
 }
 
-// randomHex is of bytes that nobody can guess without having seen the memory of the process, and keeps no secret: those
-// of crypto/rand, which the system makes, cost a request ten times as much.
+// randomHex returns n random bytes in hex. Nobody can guess them who has not seen the memory of the process, and no secret
+// depends on them; those of crypto/rand, which the system makes, cost a request ten times as much.
 func randomHex(n int) string {
 	b := make([]byte, 0, 128)
 	for len(b) < 2*n {

@@ -11,8 +11,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
-// EndedConnections tests that sessions of a database with all tables are found, and that none is invented, after end has
-// closed its connections from the side of the server, and that nothing is told once nobody waits.
+// EndedConnections tests that sessions of a migrated database are found, and that none is invented, after end has closed
+// its connections from the side of the server. A context that has ended is an error, and no missing session.
 func EndedConnections(t *testing.T, db *store.DB, end func() error) {
 	e := &env{TB: t, ctx: t.Context(), now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	want := e.record(1, "7")

@@ -42,8 +42,8 @@ type Packer struct {
 	kept  int
 }
 
-// packed names a file as it was at one moment, and the coding that it is compressed with, "" for none. Who deploys may
-// well keep size and time of change: that is why it has the state, too.
+// packed names a file as it was at one moment, and the coding that it is compressed with, "" for none. A deployment may
+// keep size and time of a file that it replaces: its state tells.
 type packed struct {
 	name, coding   string
 	must           bool // compressed even where that does not pay, for who takes nothing else
@@ -76,10 +76,9 @@ func (p *Packer) Serve(w http.ResponseWriter, r *http.Request, name string, info
 	http.ServeContent(w, r, info.Name(), info.ModTime(), p.prepare(w, r, name, info, content))
 }
 
-// prepare sets the headers of a file and returns what to send of it: the file itself,
-// or what it is compressed. Name tells it apart from all other files. The ETag is made of the content, so that all hosts
-// have the same; that of a file over 16 MiB of what the file system tells. There is none while every processor reads other
-// files.
+// prepare sets the headers of a file and returns what to send of it: the file itself, or what it is compressed. The ETag is
+// made of the content, so that all hosts have the same; that of a file over 16 MiB of what the file system tells. There is
+// none while the file changes, or while every processor reads other files.
 func (p *Packer) prepare(w http.ResponseWriter, r *http.Request, name string, info fs.FileInfo, content io.ReadSeeker) io.ReadSeeker {
 	if info.ModTime().IsZero() { // as in an embedded folder: nothing tells two states apart
 		return content

@@ -4,6 +4,6 @@ package pack
 
 import "io/fs"
 
-// stateOf is zero: here the system tells of a file no more than its size and its time, and one that has both of another
-// is taken for it until the host starts anew.
+// stateOf is zero: here the system tells no more of a file than its size and its time. A file that replaces one of the
+// same size and time goes unnoticed until the host starts anew.
 func stateOf(fs.FileInfo) state { return state{} }
