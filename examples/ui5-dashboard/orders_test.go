@@ -61,12 +61,25 @@ func orders(t *testing.T, s *site) {
 	browsertest.Eval[any](b.Tab, `location.reload(); null`)
 	b.orders(fmt.Sprintf("Bestellungen (%s)", grouped(s.ordersWhere(t, ""), ".")))
 	same(t, "fields in German", b.fields(), []string{"Kunde", "Status", "Bestellt am", "Summe"})
+	same(t, "statuses in German", b.statuses(), s.statuses(t))
+	b.choose("status", "", "Storniert")
+	b.orders(fmt.Sprintf("Bestellungen (%s)", grouped(s.ordersWhere(t, ` WHERE o.status = 4`), ".")))
+	same(t, "the cancelled ones in German", b.statuses(), []string{"Storniert"})
 	if wide := browsertest.Eval[float64](b.Tab, `document.documentElement.scrollWidth`); wide > float64(l.width) {
 		t.Errorf("scrolls sideways: %v", wide)
 	}
 	b.Picture("orders." + l.name)
 	b.grave()
 	b.Quiet()
+}
+
+// statuses are the labels of members, in English and German, that the first 20 rows of the table show, wherever a narrow
+// screen puts them.
+func (b *tab) statuses() []string {
+	b.T.Helper()
+	b.rows(orderRows, 20)
+	return browsertest.Eval[[]string](b.Tab, `((text) => ['Placed', 'Paid', 'Shipped', 'Returned', 'Cancelled', 'Aufgegeben', 'Bezahlt', 'Versandt', 'Zurückgesandt', 'Storniert']
+		.filter((status) => text.includes(status)))(seen(document.querySelector('`+orderRows+` tbody')))`)
 }
 
 // grave fails the test for what axe-core calls serious or critical. It needs npm ci in ui. A grid of sap.m.Table whose cells
@@ -120,6 +133,20 @@ func (s *site) orderCells(t testing.TB, rest string) [][]string {
 		r[3] = money(r[3])
 	}
 	return rows
+}
+
+// statuses are the German labels of those that the first 20 orders have.
+func (s *site) statuses(t testing.TB) []string {
+	t.Helper()
+	var labels []string
+	for _, r := range s.rows(t, `SELECT DISTINCT status FROM (SELECT status FROM orders ORDER BY id LIMIT 20) ORDER BY status`) {
+		at, err := strconv.Atoi(r[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels = append(labels, []string{"Aufgegeben", "Bezahlt", "Versandt", "Zurückgesandt", "Storniert"}[at])
+	}
+	return labels
 }
 
 // orderCells waits until the table has n rows, and returns them without the date.

@@ -106,6 +106,7 @@ type Navigation struct {
 
 // Enum is a block enum.
 type Enum struct {
-	Flags   bool             `koanf:"flags"`
-	Members map[string]int64 `koanf:"members"`
+	Flags   bool              `koanf:"flags"`
+	Members map[string]int64  `koanf:"members"`
+	Labels  map[string]string `koanf:"labels"`
 }

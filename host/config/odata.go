@@ -155,7 +155,7 @@ func (c *Config) mapping() sqlsource.Config {
 	}
 	for _, name := range labels(c, c.OData.Enums, "odata", "enum") {
 		e := c.OData.Enums[name]
-		m.Enums = append(m.Enums, sqlsource.Enum{Name: name, Flags: e.Flags, Members: e.Members})
+		m.Enums = append(m.Enums, sqlsource.Enum{Name: name, Flags: e.Flags, Members: e.Members, Labels: e.Labels})
 	}
 	return m
 }

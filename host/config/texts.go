@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/magiconair/properties"
@@ -99,6 +101,13 @@ func (c *Config) checkTexts(f *Findings, t *edm.Texts) {
 				check(p.Label, kind, name, "property", column, "label")
 				check(p.Description, kind, name, "property", column, "description")
 			}
+		}
+	}
+	for _, name := range labels(c, c.OData.Enums, "odata", "enum") {
+		shown := c.OData.Enums[name].Labels
+		for _, member := range slices.Sorted(maps.Keys(shown)) {
+			label := shown[member]
+			check(&label, "enum", name, "labels", member)
 		}
 	}
 }

@@ -33,8 +33,15 @@ odata {
       currency = "'EUR'"
     }
   }
+  enum "Status" {
+    members = { Open = 0, Closed = 1, Lost = 2 }
+    labels  = { Open = "status.open", Closed = "Done with" }
+  }
 }
 `
+
+// allTexts has the keys of textsConfig.
+const allTexts = "product=P\nstatus.open=O"
 
 func TestTextsOfTables(t *testing.T) {
 	good := strings.Replace(textsConfig, "titel", "title", 1)
@@ -43,11 +50,16 @@ func TestTextsOfTables(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		"all there": {good, map[string]string{"i18n.properties": "product=P", "i18n_de.properties": "product=P"}, nil},
+		"all there": {good, map[string]string{"i18n.properties": allTexts, "i18n_de.properties": allTexts}, nil},
 		"a key that one file lacks": {
 			good,
-			map[string]string{"i18n.properties": "product=P", "i18n_de.properties": ""},
+			map[string]string{"i18n.properties": allTexts, "i18n_de.properties": "status.open=O"},
 			[]string{`config.hcl:17:13: warning: entity_set.Products.title: texts/i18n_de.properties has no key "product": add the line product = … to it; a text with a blank in it is none`},
+		},
+		"a label of a member that one file lacks": {
+			good,
+			map[string]string{"i18n.properties": allTexts, "i18n_de.properties": "product=P"},
+			[]string{`config.hcl:29:24: warning: enum.Status.labels.Open: texts/i18n_de.properties has no key "status.open": add the line status.open = … to it; a text with a blank in it is none`},
 		},
 		"no file for all languages": {
 			good,
@@ -56,12 +68,12 @@ func TestTextsOfTables(t *testing.T) {
 		},
 		"a file of no language": {
 			good,
-			map[string]string{"i18n.properties": "product=P", "i18n_germany_x.properties": ""},
+			map[string]string{"i18n.properties": allTexts, "i18n_germany_x.properties": ""},
 			[]string{`config.hcl:14:10: odata.i18n: texts/i18n_germany_x.properties is of no language: name it i18n_de.properties, with the BCP 47 tag of a language`},
 		},
 		"a property that is not there": {
 			textsConfig,
-			map[string]string{"i18n.properties": "product=P"},
+			map[string]string{"i18n.properties": allTexts},
 			[]string{`config.hcl:18:13: entity_set "Products": there is no property "titel": did you mean "title"?`},
 		},
 	} {

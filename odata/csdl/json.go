@@ -116,6 +116,9 @@ func (w *jsonWriter) enumType(e *edm.EnumType) {
 	w.annotations(w.describe(e.Description))
 	for _, m := range e.Members {
 		w.member(m.Name, m.Value)
+		for _, a := range w.lookOfMember(m) {
+			w.member(m.Name+"@"+a.term, a.value) // OData-CSDLJSON 10.3
+		}
 	}
 	w.close()
 }

@@ -70,6 +70,11 @@ func (s speaker) lookOfNavigation(n *edm.Navigation) []annotation {
 	return out
 }
 
+// lookOfMember gives what people see for a member of an enumeration.
+func (s speaker) lookOfMember(m edm.EnumMember) []annotation {
+	return []annotation{{"Common.Label", s.say(orElse(m.Label, edm.Readable(m.Name)))}}
+}
+
 func measure(term string, m edm.Measure) []annotation {
 	switch {
 	case m.Path != "":

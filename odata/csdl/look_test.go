@@ -24,8 +24,10 @@ func looked() *edm.Model {
 		Title: "product", Plural: "Products", List: []string{"SKU", "Category/ID"}, Fields: []string{"Home/City"}, Search: []string{"SKU"},
 		SemanticKey: []*edm.Property{product.Property("SKU")},
 	}
+	m.Enums[0].Members[1].Label = "status.new"
 	m.Texts = &edm.Texts{Languages: []string{"", "de"}, Bundles: []map[string]string{
-		{"category": "Category", "product": "Product"}, {"category": "Warengruppe", "product": "Artikel", "Category": "Gruppe"},
+		{"category": "Category", "product": "Product", "status.new": "Just arrived"},
+		{"category": "Warengruppe", "product": "Artikel", "Category": "Gruppe", "status.new": "Neu eingetroffen", "None": "Keiner"},
 	}}
 	return m
 }
@@ -39,6 +41,7 @@ func TestLooksInXML(t *testing.T) {
 		"references":   `<edmx:Reference Uri="https://sap.github.io/odata-vocabularies/vocabularies/UI.xml"> <edmx:Include Namespace="com.sap.vocabularies.UI.v1" Alias="UI"/>`,
 		"label":        `<Annotation Term="Common.Label" String="Warengruppe"/>`,
 		"way":          `<Annotation Term="Common.Label" String="Gruppe"/> </NavigationProperty>`,
+		"members":      `<Member Name="None" Value="0"> <Annotation Term="Common.Label" String="Keiner"/> </Member> <Member Name="New" Value="1"> <Annotation Term="Common.Label" String="Neu eingetroffen"/> </Member>`,
 		"text":         `<Annotation Term="Common.Text" Path="Category/ID"> <Annotation Term="UI.TextArrangement" EnumMember="UI.TextArrangementType/TextFirst"/> </Annotation>`,
 		"value list":   `<Annotation Term="Common.ValueList"> <Record> <PropertyValue Property="Label" String="Categories"/> <PropertyValue Property="CollectionPath" String="Categories"/> <PropertyValue Property="Parameters"> <Collection> <Record Type="Common.ValueListParameterInOut"> <PropertyValue Property="LocalDataProperty" PropertyPath="CategoryID"/> <PropertyValue Property="ValueListProperty" String="ID"/> </Record> <Record Type="Common.ValueListParameterDisplayOnly">`,
 		"currency":     `<Annotation Term="Measures.ISOCurrency" String="EUR"/> <Annotation Term="Measures.Unit" Path="SKU"/>`,
@@ -73,6 +76,9 @@ func TestLooksInJSON(t *testing.T) {
 				object{"@type": common + "ValueListParameterDisplayOnly", "ValueListProperty": "ID"},
 			},
 		},
+		"Shop Status None":                  0.0,
+		"Shop Status None@Common.Label":     "None",
+		"Shop Status New@Common.Label":      "Just arrived",
 		"Shop Product Price @Measures.Unit": object{"$Path": "SKU"},
 		"Shop Product @Common.SemanticKey":  []any{"SKU"},
 		"Shop Product @UI.SelectionFields":  []any{"SKU"},

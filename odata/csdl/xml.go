@@ -114,7 +114,7 @@ func (w *xmlWriter) enumType(e *edm.EnumType) {
 	w.open("EnumType", attrs...)
 	w.annotations(w.describe(e.Description))
 	for _, m := range e.Members {
-		w.leaf("Member", "Name", m.Name, "Value", fmt.Sprint(m.Value))
+		w.element("Member", []string{"Name", m.Name, "Value", fmt.Sprint(m.Value)}, w.lookOfMember(m))
 	}
 	w.close("EnumType")
 }

@@ -171,6 +171,8 @@ type EnumType struct {
 type EnumMember struct {
 	Name  string
 	Value int64
+	// Label is what people see for the name: see Model.Text. Empty for the words that Readable makes of it.
+	Label string
 }
 
 // ComplexType is a keyless structure inside an entity. OData-CSDL 9

@@ -2,6 +2,8 @@ package sqlsource
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -63,10 +65,15 @@ func (b *builder) enums() {
 			if !identifier(name) {
 				b.report(append(at, "members"), "the member "+quoted(name)+" is no identifier", "use letters, digits and underscores, not starting with a digit")
 			}
-			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v})
+			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v, Label: e.Labels[name]})
 		}
 		if len(t.Members) == 0 {
 			b.report(append(at, "members"), "an enumeration needs members", "write members = { None = 0 }")
+		}
+		for _, name := range slices.Sorted(maps.Keys(e.Labels)) {
+			if _, ok := e.Members[name]; !ok {
+				b.report(append(at, "labels", name), "there is no member "+quoted(name), didYouMean(name, slices.Sorted(maps.Keys(e.Members))))
+			}
 		}
 		sort.Slice(t.Members, func(i, j int) bool {
 			if t.Members[i].Value != t.Members[j].Value {

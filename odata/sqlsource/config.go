@@ -132,6 +132,8 @@ type Enum struct {
 	Name    string
 	Flags   bool
 	Members map[string]int64
+	// Labels are what people see for members: see edm.Model.Text. A member without one has the words of its name.
+	Labels map[string]string
 }
 
 // Finding is one fault of a Config. Its path leads through blocks, labels and attributes, such as "entity_set",

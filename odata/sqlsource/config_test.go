@@ -179,6 +179,10 @@ func TestFindingsNamePlaceAndRemedy(t *testing.T) {
 			sqlsource.Config{Enums: []sqlsource.Enum{{Name: "E", Members: map[string]int64{"a b": 1}}, {Name: "F"}}},
 			`enum.E.members: the member "a b" is no identifier`,
 		},
+		"label of no member": {
+			sqlsource.Config{Enums: []sqlsource.Enum{{Name: "E", Members: map[string]int64{"Open": 1}, Labels: map[string]string{"Opne": "Still open"}}}},
+			`enum.E.labels.Opne: there is no member "Opne": did you mean "Open"?`,
+		},
 	}
 	db := database(t, "sqlite", ddl("sqlite")+";\nCREATE TABLE password_reset_tokens (email TEXT PRIMARY KEY)")
 	for name, c := range cases {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { change, filterOf, queryOf, readState, resolve, target, totals, writeState, columnsOf } from '../src/explorer/address.ts';
-import { keyOf } from '../src/explorer/cells.ts';
+import { Cells, keyOf } from '../src/explorer/cells.ts';
 import { expression } from '../src/explorer/filter.ts';
 import { readable, readModel, type Column, type Kind } from '../src/explorer/model.ts';
 import { texts } from '../src/explorer/share.ts';
+import { Words } from '../src/i18n.ts';
 
 const doc = {
   $EntityContainer: 'S.C',
@@ -20,7 +21,8 @@ const doc = {
       first: { $Kind: 'NavigationProperty', $Type: 'S.Product' },
     },
     Address: { $Kind: 'ComplexType', city: {} },
-    Status: { $Kind: 'EnumType', Open: 0, Done: 1 },
+    Status: { $Kind: 'EnumType', Open: 0, 'Open@Common.Label': 'Offen', Done: 1 },
+    Marks: { $Kind: 'EnumType', $IsFlags: true, New: 1, 'New@Common.Label': 'Neu', Sale: 2, 'Sale@Common.Label': 'Im Angebot' },
     C: {
       $Kind: 'EntityContainer',
       Products: { $Collection: true, $Type: 'S.Product', $NavigationPropertyBinding: { category: 'Categories' } },
@@ -34,7 +36,7 @@ const sets = readModel(doc);
 const products = sets.get('Products');
 assert.ok(products !== undefined);
 
-const column = (kind: Kind): Column => ({ path: 'a', label: 'A', kind, edm: '', members: ['Open'], adds: false });
+const column = (kind: Kind): Column => ({ path: 'a', label: 'A', kind, edm: '', members: new Map([['Open', 'Offen']]), adds: false });
 
 const filters: [Kind, string, string | undefined][] = [
   ['text', "O'Hara", "contains(tolower(a),tolower('O''Hara'))"],
@@ -58,6 +60,7 @@ const filters: [Kind, string, string | undefined][] = [
   ['truth', 'true', 'a eq true'],
   ['truth', 'yes', undefined],
   ['choice', 'Open', "a eq 'Open'"],
+  ['choice', 'Offen', undefined],
   ['choice', "Open' or true", undefined],
   ['exact', '11111111-2222-3333-4444-555555555555', 'a eq 11111111-2222-3333-4444-555555555555'],
   ['exact', "1 or 'x'", undefined],
@@ -82,6 +85,19 @@ test('explorer: sets, columns, labels', () => {
   assert.equal(sets.get('Categories')?.type.columns[0]?.label, 'Kürzel');
   assert.equal(readable('releasedOn_day'), 'Released on day');
   assert.equal(readModel('nothing').size, 0);
+});
+
+test('explorer: members of an enumeration by their labels', () => {
+  const marked = { ...doc.S.Product, marks: { $Type: 'S.Marks' } };
+  const columns = readModel({ ...doc, S: { ...doc.S, Product: marked } }).get('Products')?.type.columns ?? [];
+  const shown = (path: string, value: unknown): string => {
+    const found = columns.find((c) => c.path === path);
+    assert.ok(found !== undefined);
+    return new Cells(new Words({ '': {} }, 'de')).text(found, value);
+  };
+  assert.deepEqual([...(columns.find((c) => c.path === 'status')?.members ?? [])], [['Open', 'Offen'], ['Done', 'Done']]);
+  assert.deepEqual([shown('status', 'Open'), shown('status', 'Done'), shown('status', '7')], ['Offen', 'Done', '7']);
+  assert.deepEqual([shown('marks', 'New,Sale'), shown('marks', 'Sale'), shown('name', 'New,Sale')], ['Neu, Im Angebot', 'Im Angebot', 'New,Sale']);
 });
 
 test('explorer: a key of another set is called what somebody called it, or as where it leads', () => {

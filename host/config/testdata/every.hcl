@@ -248,8 +248,10 @@ odata {
   enum "Status" {
     flags   = true
     members = { None = 0, InStock = 1 }
+    labels  = { InStock = "Ready to go" }
   }
   enum "Kind" {
     members = { A = 1 }
+    labels  = { A = "ware" }
   }
 }

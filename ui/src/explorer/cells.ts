@@ -54,8 +54,8 @@ export class Cells {
         return this.date(this.instant, s, s);
       case 'number':
         return c.edm === 'Edm.Double' || c.edm === 'Edm.Single' ? this.binary.format(Number(s)) : this.number(s);
-      default:
-        return s;
+      default: // of flags several, with commas between them
+        return c.members.size === 0 ? s : s.split(',').map((name) => c.members.get(name) ?? name).join(', ');
     }
   }
 

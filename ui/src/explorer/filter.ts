@@ -33,7 +33,7 @@ export function expression(c: Column, typed: string): string | undefined {
     case 'truth':
       return s === 'true' || s === 'false' ? `${c.path} eq ${s}` : undefined;
     case 'choice':
-      return c.members.includes(s) ? `${c.path} eq ${quote(s)}` : undefined;
+      return c.members.has(s) ? `${c.path} eq ${quote(s)}` : undefined;
     case 'exact':
       return /^[\w:.-]+$/.test(s) ? `${c.path} eq ${s}` : undefined;
     default:

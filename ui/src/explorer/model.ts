@@ -11,8 +11,8 @@ export interface Column {
   label: string;
   kind: Kind;
   edm: string;
-  /** The members of an enumeration. */
-  members: string[];
+  /** The members of an enumeration, with what people see for each. */
+  members: Map<string, string>;
   /** Whether it can be added up. */
   adds: boolean;
   /** The path of the label that stands in place of its values, which people sort and narrow down by. */
@@ -154,8 +154,9 @@ class Reader {
       this.fill(type, found, edm, `${path}/`, binding);
       return;
     }
-    const members = found?.['$Kind'] === 'EnumType' ? Object.keys(found).filter((k) => !k.startsWith('$') && !k.includes('@')) : [];
-    const kind = members.length > 0 && found?.['$IsFlags'] !== true ? 'choice' : kinds[edm.replace('Edm.', '')] ?? 'none';
+    const names = found?.['$Kind'] === 'EnumType' ? Object.keys(found).filter((k) => !k.startsWith('$') && !k.includes('@')) : [];
+    const members = new Map(names.map((name) => [name, text(found?.[`${name}@Common.Label`]) ?? name]));
+    const kind = members.size > 0 && found?.['$IsFlags'] !== true ? 'choice' : kinds[edm.replace('Edm.', '')] ?? 'none';
     type.columns.push({ path, label, kind, edm, members, adds: kind === 'number' && !type.key.includes(path) && !/(^|_)id$/i.test(path) });
   }
 

@@ -138,7 +138,7 @@ export class Table {
 
   private choice(c: Column, label: string): HTMLSelectElement {
     const { words } = this.o;
-    const options = c.kind === 'truth' ? [['true', words.text('explorer.true')], ['false', words.text('explorer.false')]] : c.members.map((m) => [m, m]);
+    const options = c.kind === 'truth' ? [['true', words.text('explorer.true')], ['false', words.text('explorer.false')]] : [...c.members];
     const all = [['', words.text('explorer.all')], ...options];
     const select: HTMLSelectElement = h('select', { 'aria-label': label, onchange: () => this.typed(c, select.value) }, ...all.map(([v, t]) => h('option', { value: v }, t)));
     return select;
@@ -175,7 +175,7 @@ export class Table {
 
 /** The columns of groups: what they are made by, how many rows they have, and the sums. */
 function grouped(all: Column[], by: Column, words: Words): Column[] {
-  const count: Column = { path: countName, label: words.text('explorer.rows'), kind: 'number', edm: 'Edm.Decimal', members: [], adds: false };
+  const count: Column = { path: countName, label: words.text('explorer.rows'), kind: 'number', edm: 'Edm.Decimal', members: new Map(), adds: false };
   const sums = all.filter((c) => c.adds && c !== by && !c.path.includes('/'));
   return [by, count, ...sums.map((c) => ({ ...c, label: words.text('explorer.sumOf', c.label) }))];
 }

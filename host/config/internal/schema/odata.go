@@ -129,6 +129,10 @@ func enumBlock() Block {
 		Keys: []Key{
 			{Name: "flags", Kind: Flag, Def: "false", Doc: "true: a value may hold several members"},
 			{Name: "members", Kind: Numbers, Required: true, Doc: "values by name"},
+			{
+				Name: "labels", Kind: Table, Def: "{}", Check: checkFilled, Sample: `{ InStock = "On the shelf" }`,
+				Doc: "what people see for members: texts, or keys of odata.i18n; a member without one: derived from its name, In stock of InStock",
+			},
 		},
 	}
 }

@@ -23,7 +23,9 @@ sap.ui.define(['sap/m/Link', 'sap/m/ObjectIdentifier', 'sap/m/ObjectNumber', 'sa
       const own = one.names && numbers.includes(one.edm) ? { ...bind(one.path), targetType: 'any', formatter: plain } : bind(one.path);
       if (one.members) {
         const labels = new Map(one.members.map(({ name, label }) => [name, label]));
-        return new Text({ text: { ...bind(one.path), targetType: 'any', formatter: (name) => labels.get(name) ?? name ?? '' } });
+        const label = (name) => labels.get(name) ?? name;
+        const formatter = (value) => String(value ?? '').split(',').map(label).join(', '); // of flags several, with commas between them
+        return new Text({ text: { ...bind(one.path), targetType: 'any', formatter } });
       }
       if (one.text) {
         return new Text({ text: { parts: [bind(one.text.path), { ...bind(one.path), targetType: 'any' }], formatter: arranged(one.text.how) } });

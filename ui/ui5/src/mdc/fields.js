@@ -64,7 +64,7 @@ sap.ui.define(
     return {
       /** A field that filters by a property: by its type, or by a list of its values. The id may be left out. */
       filterField(owner, one, id) {
-        const lists = one.valueList || one.members;
+        const lists = one.valueList || (one.members && !one.flags);
         return new FilterField(id, {
           propertyKey: one.path,
           label: one.label,

@@ -60,17 +60,17 @@ sap.ui.define([], () => {
     return { collection, label: list.Label ?? '', key, columns, searchable: restrictions?.Searchable !== false };
   }
 
-  /** The names of an enumeration's members, null for another type. */
-  async function membersOf(meta, typeName) {
-    if (typeName.startsWith('Edm.')) return null;
+  /** The members of an enumeration with their labels, and whether a value may hold several; no members for another type. */
+  async function enumerationOf(meta, typeName) {
+    if (typeName.startsWith('Edm.')) return { members: null, flags: false };
     const type = await meta.requestObject(`/${typeName}`);
-    if (type?.$kind !== 'EnumType' || type.$IsFlags) return null;
+    if (type?.$kind !== 'EnumType') return { members: null, flags: false };
     const names = Object.keys(type).filter((name) => Number.isInteger(Number(type[name])) && !name.startsWith('$') && !name.includes('@'));
     const label = async (name) => {
       const annotations = (await meta.requestObject(`/${typeName}/${name}@`)) ?? {};
       return { name, label: annotations[`${COMMON}Label`] ?? annotations[DESCRIPTION] ?? name };
     };
-    return Promise.all(names.map(label));
+    return { members: await Promise.all(names.map(label)), flags: type.$IsFlags === true };
   }
 
   /** What is known of a property of a set, null where there is none by that path. */
@@ -79,7 +79,7 @@ sap.ui.define([], () => {
     const declared = await meta.requestObject(at);
     if (!declared?.$Type || declared.$kind !== 'Property' || declared.$isCollection) return null;
     const annotations = (await meta.requestObject(`${at}@`)) ?? {};
-    const members = await membersOf(meta, declared.$Type);
+    const { members, flags } = await enumerationOf(meta, declared.$Type);
     const valueList = await valueListOf(meta, path, annotations);
     const text = textOf(annotations);
     const type = await meta.requestUI5Type(at);
@@ -100,9 +100,10 @@ sap.ui.define([], () => {
       unit: constantOrPath(annotations[`${MEASURES}ISOCurrency`] ?? annotations[`${MEASURES}Unit`]),
       valueList,
       members,
+      flags,
       url: annotations[IS_URL] === true,
       wraps: annotations[`${UI}MultiLineText`] === true,
-      filterable: (known || members !== null) && limits.filterable && !limits.unfilterable.includes(path),
+      filterable: (known || (members !== null && !flags)) && limits.filterable && !limits.unfilterable.includes(path),
       sortable: limits.sortable && !limits.unsortable.includes(path),
     };
   }
