@@ -28,9 +28,9 @@ func main() {
 // serve exposes the tables of the file that the arguments name to everybody.
 //
 // Config.Protected and Config.PassOver are nil here, so that names decide: "*" leaves
-// out tables with a column whose name holds "password", "secret" or "token", and
-// tables whose own name holds "session". A program that knows its tables says so
-// instead: Protected: func(table string) bool { return table == "accounts" }.
+// out the tables vestibule_* of a host, tables with a column whose name holds
+// "password", "secret" or "token", and tables whose own name holds "session". A
+// program that knows its tables says so instead: Protected: func(table string) bool { return table == "accounts" }.
 func serve(ctx context.Context, args []string) (http.Handler, error) {
 	file, err := database(args)
 	if err != nil {

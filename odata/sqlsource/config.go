@@ -11,8 +11,8 @@ import (
 // are those of the database; "schema.table" names a table outside of the default schema.
 type Config struct {
 	// Protected reports whether a table must never be exposed, by whatever name it is asked for: with schema, quotes, in
-	// any case. A host gives reserved.Table. When nil, a table is protected that has a column whose name holds
-	// "password", "secret" or "token", unless an entity set hides it.
+	// any case. A host gives reserved.Table. When nil, the tables vestibule_* of a host are protected, and a
+	// table that has a column whose name holds "password", "secret" or "token", unless an entity set hides that column.
 	Protected func(table string) bool
 	// PassOver reports whether a pattern in Discover leaves a table out, which may still be named. A host gives
 	// reserved.SessionTable. When nil, tables are left out whose name holds "session".

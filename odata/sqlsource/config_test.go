@@ -320,6 +320,7 @@ func TestWhatIsExposedOfCredentials(t *testing.T) {
 	const script = `CREATE TABLE users (id INTEGER PRIMARY KEY, Password TEXT);
 CREATE TABLE sessions (id TEXT PRIMARY KEY, payload TEXT);
 CREATE TABLE api_keys (id INTEGER PRIMARY KEY, api_token TEXT);
+CREATE TABLE Vestibule_outbox (id INTEGER PRIMARY KEY, recipient TEXT);
 CREATE TABLE training_sessions (id INTEGER PRIMARY KEY, title TEXT);
 CREATE TABLE products (id INTEGER PRIMARY KEY)`
 	host := func(c sqlsource.Config) sqlsource.Config {
@@ -334,7 +335,7 @@ CREATE TABLE products (id INTEGER PRIMARY KEY)`
 		"a host":                    {host(everything), "api_keys products training_sessions"},
 		"a host, by name":           {host(sqlsource.Config{Discover: []string{"sessions", "users"}}), "sessions"},
 		"nothing is said":           {everything, "products"},
-		"nothing is said, by name":  {sqlsource.Config{Discover: []string{"training_sessions", "USERS", "api_keys"}}, "training_sessions"},
+		"nothing is said, by name":  {sqlsource.Config{Discover: []string{"training_sessions", "USERS", "api_keys", "vestibule_outbox"}}, "training_sessions"},
 		"hidden credentials":        {sqlsource.Config{EntitySets: []sqlsource.EntitySet{{Name: "keys", Table: "api_keys", Hide: []string{"API_token"}}}}, "keys"},
 		"a pattern in the middle":   {host(sqlsource.Config{Discover: []string{"p*d*ts", "*x*", "t*g_*z"}}), "products"},
 		"a pattern of session ones": {host(sqlsource.Config{Discover: []string{"*sessions"}}), "training_sessions"},
