@@ -171,8 +171,8 @@ func (b *tab) openGroup(groups [][]string) {
 func (b *tab) filterSums() {
 	b.T.Helper()
 	s, t := b.site, b.T
-	const least = `WHERE (SELECT sum(stock) FROM products q WHERE q.category_id = p.category_id AND
-		q.discontinued = p.discontinued AND q.supplier_id = p.supplier_id) >= 1000 `
+	const least = `WHERE (p.category_id, p.discontinued, p.supplier_id) IN (SELECT category_id, discontinued, supplier_id
+		FROM products GROUP BY category_id, discontinued, supplier_id HAVING sum(stock) >= 1000) `
 	b.pickOn(sums, "atLeast", "from 1,000")
 	b.begins("filtered by a sum", slices.Concat(s.sums(t, `'Total'`, joined+least),
 		s.sums(t, `c.name`, joined+least+`GROUP BY c.name ORDER BY c.name LIMIT 3`)))
