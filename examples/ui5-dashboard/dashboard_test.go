@@ -244,6 +244,7 @@ func (b *tab) shows(id string) {
 	b.await(detail+"salesHeading", fmt.Sprintf("Orders (%d)", n))
 	b.sales(id, min(n, 8))
 	if n > 8 {
+		b.still() // the column slides in, and a click at where the button was is lost
 		b.Click(detail + "sales-trigger")
 		b.sales(id, min(n, 16))
 	}
