@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
 // Run starts the host, listens, and serves until ctx ends; then it drains for
@@ -73,6 +75,7 @@ func (h *Host) server(handler http.Handler) *http.Server {
 }
 
 func (h *Host) serve(server *http.Server, listener net.Listener) error {
+	listener = web.Gather(server, listener)
 	if h.o.Server.LoadTLS == nil {
 		return server.Serve(listener)
 	}

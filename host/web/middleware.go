@@ -89,7 +89,7 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r) // wrapped already, by a guard around a mounted route
 			return
 		}
-		start := time.Now()
+		start, conn := time.Now(), gatheredOf(r)
 		if m.proxies.isNew(r, m.site.o.TrustedProxies) {
 			m.log.Warn("X-Forwarded-For is not believed, and everybody behind the sender counts as one client; where it is a proxy of yours, name it in server.trusted_proxies", "sender", r.RemoteAddr)
 		}
@@ -98,7 +98,7 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		if !route.Uploads {
 			paceBody(w, r, func(why error) { m.admit.refused(r, bodyLimit, why) })
 		}
-		rec := &Recorder{ResponseWriter: w}
+		rec := &Recorder{ResponseWriter: w, conn: conn}
 		m.setHeaders(rec.Header(), route.Kind, as.id)
 		defer func() {
 			aborted := m.recovered(rec, r, recover())
