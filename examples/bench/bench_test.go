@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
 )
 
 // sink takes an answer and keeps nothing but its status.
@@ -21,6 +23,27 @@ func (s *sink) Header() http.Header         { return s.header }
 func (s *sink) WriteHeader(status int)      { s.status = status }
 func (s *sink) Write(b []byte) (int, error) { return len(b), nil }
 
+// startedHost is the handler of the whole host.
+func startedHost(b *testing.B, db, dsn string) http.Handler {
+	b.Helper()
+	o, err := vestibule(b.Context(), db, dsn)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h, err := host.New(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := h.Start(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	handler, err := h.Handler()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return handler
+}
+
 // BenchmarkHandlers compares what `make bench` measures over HTTP without the network in between: the whole host, and
 // the handler that was written by hand.
 func BenchmarkHandlers(b *testing.B) {
@@ -28,10 +51,7 @@ func BenchmarkHandlers(b *testing.B) {
 	if err := makeData(b.Context(), file, 20_000); err != nil {
 		b.Fatal(err)
 	}
-	ours, err := vestibule(b.Context(), "sqlite", file)
-	if err != nil {
-		b.Fatal(err)
-	}
+	ours := startedHost(b, "sqlite", file)
 	byHand, err := baseline(file)
 	if err != nil {
 		b.Fatal(err)
@@ -99,10 +119,7 @@ func BenchmarkServers(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			ours, err := vestibule(b.Context(), name, dsn)
-			if err != nil {
-				b.Fatal(err)
-			}
+			ours := startedHost(b, name, dsn)
 			byHand, err := baselineOf(b.Context(), name, dsn)
 			if err != nil {
 				b.Fatal(err)

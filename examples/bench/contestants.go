@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
-	"syscall"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
@@ -27,55 +25,52 @@ const (
 	secret = "a-password-for-benchmarks"
 )
 
-// serve is a contestant's process: it prints its address and serves until its
-// standard input ends.
+// serve is a contestant's process: it prints its address and serves until its standard input ends.
 func serve(ctx context.Context, role, db, dsn string) error {
-	var handler http.Handler
-	var err error
-	switch role {
-	case "vestibule":
-		handler, err = vestibule(ctx, db, dsn)
-	case "people":
-		handler, err = peopleHost(ctx, db, dsn)
-	case "baseline":
-		handler, err = baselineOf(ctx, db, dsn)
-	case "static":
-		handler = static(nil)
-	default:
-		err = fmt.Errorf("no role %q", role)
-	}
-	if err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/", handler)
-	mux.HandleFunc("/usage", usage)
-	fmt.Printf("http://%s\n", listener.Addr())
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	return http.Serve(listener, mux) //nolint:gosec // loopback, ends with its parent
+	switch role {
+	case "vestibule":
+		return serveHost(ctx, vestibule, db, dsn)
+	case "people":
+		return serveHost(ctx, people, db, dsn)
+	case "baseline":
+		handler, err := baselineOf(ctx, db, dsn)
+		if err != nil {
+			return err
+		}
+		return serveByHand(handler)
+	case "static":
+		return serveByHand(static(nil))
+	}
+	return fmt.Errorf("no role %q", role)
 }
 
-// usage tells the processor time in µs that this process has used, and the most resident
-// memory in KiB that it has had since it last told.
-func usage(w http.ResponseWriter, _ *http.Request) {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+// serveByHand serves what is no host.
+func serveByHand(handler http.Handler) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
 	}
-	status, _ := os.ReadFile("/proc/self/status")
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	peak := 0
-	_, _ = fmt.Sscan(rest, &peak)
-	_, _ = fmt.Fprintf(w, "%d %d", (u.Utime.Nano()+u.Stime.Nano())/1000, peak)
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // forgets the peak
+	fmt.Printf("http://%s\n", listener.Addr())
+	return http.Serve(listener, handler) //nolint:gosec // loopback, ends with its parent
+}
+
+// serveHost serves as the program does, on a free port.
+func serveHost(ctx context.Context, options func(ctx context.Context, db, dsn string) (host.Options, error), db, dsn string) error {
+	o, err := options(ctx, db, dsn)
+	if err != nil {
+		return err
+	}
+	o.Server.Address = "127.0.0.1:0"
+	o.Server.OnReady = func(base string) { fmt.Println(base) }
+	h, err := host.New(o)
+	if err != nil {
+		return err
+	}
+	return h.Run(ctx)
 }
 
 func baselineOf(ctx context.Context, db, dsn string) (http.Handler, error) {
@@ -113,13 +108,13 @@ func open(ctx context.Context, name, dsn string) (*store.DB, sqlsource.Database,
 }
 
 // vestibule is the whole host, with one set open and one behind the sign-in.
-func vestibule(ctx context.Context, name, dsn string) (http.Handler, error) {
+func vestibule(ctx context.Context, name, dsn string) (o host.Options, err error) {
 	db, from, err := open(ctx, name, dsn)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	if _, err := db.Migrate(ctx); err != nil {
-		return nil, err
+		return o, err
 	}
 	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
 	source, err := sqlsource.New(ctx, from, sqlsource.Config{
@@ -131,28 +126,21 @@ func vestibule(ctx context.Context, name, dsn string) (http.Handler, error) {
 		},
 	})
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	o := host.Options{
+	o = host.Options{
 		Store:  db,
 		OData:  &host.ODataOptions{Model: source.Model(), Source: source},
 		Routes: []host.Route{{Name: "dashboard", Path: "/dashboard", Redirect: "/"}},
 	}
 	admin, err := host.NewAdmin(o)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	if _, err := admin.AddUser(ctx, login, "Bench", secret); err != nil && !errors.Is(err, host.ErrTaken) {
-		return nil, err
+		return o, err
 	}
-	h, err := host.New(o)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.Start(ctx); err != nil {
-		return nil, err
-	}
-	return h.Handler()
+	return o, nil
 }
 
 // static answers POST /body by keeping the body, and everything else with it.

@@ -21,8 +21,6 @@ type contestant struct {
 	base  string
 	stdin io.Closer
 	cmd   *exec.Cmd
-	// rival tells that it is not of this program, and has no path /usage.
-	rival bool
 }
 
 // A bench has all contestants running.
@@ -86,7 +84,7 @@ func (b *bench) startContestant(role string) (*contestant, error) {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	return &contestant{strings.TrimSpace(line), in, cmd, role == "rival"}, err
+	return &contestant{strings.TrimSpace(line), in, cmd}, err
 }
 
 func (b *bench) stop() {
@@ -156,17 +154,12 @@ func (b *bench) get(c *contestant, path string, first *time.Duration) ([]byte, e
 	return nil, errors.Join(err, copied)
 }
 
-// usage returns the contestant's processor time in µs, and the most memory
-// in KiB that it has had since it was last asked.
+// usage returns the contestant's processor time in µs, and the most memory in KiB that it has had since it was last asked.
 func (b *bench) usage(c *contestant) (cpu, rss int, err error) {
-	if c.rival {
-		return int(sum(threads(c.cmd.Process.Pid)) / 1000), 0, nil
-	}
-	text, err := b.get(c, "/usage", nil)
-	if err != nil {
-		return 0, 0, err
-	}
-	_, err = fmt.Sscan(string(text), &cpu, &rss)
+	pid := c.cmd.Process.Pid
+	_, _ = fmt.Sscan(status(pid, "VmHWM:"), &rss)
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o200) // forgets the peak
+	cpu, err = processorTime(pid)
 	return cpu, rss, err
 }
 

@@ -28,24 +28,17 @@ type town struct {
 	own bool
 }
 
-// peopleHost serves sign-in and one guarded page.
-func peopleHost(ctx context.Context, name, dsn string) (http.Handler, error) {
+// people serves sign-in and one guarded page.
+func people(ctx context.Context, name, dsn string) (o host.Options, err error) {
 	db, _, err := open(ctx, name, dsn)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
-	o := host.Options{Store: db, Routes: []host.Route{
+	o = host.Options{Store: db, Routes: []host.Route{
 		{Name: "home", Path: "/", Redirect: "/x", Guard: host.GuardNone}, {Name: "dashboard", Path: "/dashboard", Redirect: "/x"},
 	}}
 	o.Auth.Attempts = 1 << 30
-	h, err := host.New(o)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.Start(ctx); err != nil {
-		return nil, err
-	}
-	return h.Handler()
+	return o, nil
 }
 
 // peopleData starts an empty database that writes to disk as one in production does.
