@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -206,47 +205,6 @@ func (b *bench) anew(path string) func() string {
 }
 
 func always(path string) func() string { return func() string { return path } }
-
-// walk follows next links from the first page to the last, and returns what a page costs over the first n and over the
-// last n of them. Every row must be there once.
-func (b *bench) walk(path string, n int) (first, last spent, err error) {
-	seen := make([]bool, b.rows+1)
-	rows, total := 0, (b.rows+199)/200
-	next := func() string { return path }
-	see := func(body []byte) error {
-		var page struct {
-			Next  string `json:"@odata.nextLink"`
-			Value []struct{ ID int }
-		}
-		if err := json.Unmarshal(body, &page); err != nil {
-			return err
-		}
-		for _, row := range page.Value {
-			if seen[row.ID] {
-				return fmt.Errorf("the walk saw row %d twice", row.ID)
-			}
-			seen[row.ID] = true
-			rows++
-		}
-		path = strings.TrimPrefix(page.Next, b.vestibule.base)
-		return nil
-	}
-	for done := 0; path != ""; done += n {
-		pages := min(n, max(total-done, 1))
-		s, err := b.costOf(b.vestibule, pages, next, see)
-		if err != nil {
-			return first, last, err
-		}
-		if done == 0 {
-			first = s
-		}
-		last = s
-	}
-	if rows != b.rows {
-		err = fmt.Errorf("the walk saw %d rows of %d", rows, b.rows)
-	}
-	return first, last, err
-}
 
 // crowd returns what a page costs when a number of clients ask for n pages each at once.
 func (b *bench) crowd(clients, n int) (spent, error) {
