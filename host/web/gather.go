@@ -55,9 +55,11 @@ type gatheredConn struct {
 	*net.TCPConn
 	buffers *sync.Pool // of *[]byte
 
-	mu   sync.Mutex
-	held *[]byte // nil outside begin and end
-	err  error   // of the first write that failed; the connection is closed
+	mu        sync.Mutex
+	gathering bool    // between begin and end
+	sending   bool    // end sends, without mu
+	held      *[]byte // nil while nothing is held
+	err       error   // of the first write that failed; the connection is closed
 }
 
 const (
@@ -71,22 +73,26 @@ const (
 func (c *gatheredConn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held == nil {
-		c.held = c.buffers.Get().(*[]byte)
-	}
+	c.gathering = true
 }
 
-// end sends what is held.
+// end sends what is held. Whoever closes a connection with TLS writes to it first, as does TLS when the client changes its
+// key: they must not wait for a client that takes nothing, and so end holds what they write meanwhile and sends it next.
 func (c *gatheredConn) end() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held == nil {
-		return nil
+	for c.held != nil && c.err == nil {
+		held := c.held
+		c.held, c.sending = nil, true
+		c.mu.Unlock()
+		_, err := c.TCPConn.Write(*held)
+		c.giveBack(held)
+		c.mu.Lock()
+		c.sending = false
+		c.failed(err)
 	}
-	err := c.send(nil)
-	c.buffers.Put(c.held)
-	c.held = nil
-	return err
+	c.gathering = false
+	return c.err
 }
 
 // Write implements net.Conn. What it holds counts as written; where sending it fails, end and each later write say so.
@@ -96,11 +102,11 @@ func (c *gatheredConn) Write(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err
 	}
-	if c.held == nil {
+	if !c.gathering {
 		return c.TCPConn.Write(p)
 	}
-	if len(p) < large && len(*c.held)+len(p) <= mostHeld {
-		*c.held = append(*c.held, p...)
+	if c.sending || len(p) < large && c.holds()+len(p) <= mostHeld {
+		c.hold(p)
 		return len(p), nil
 	}
 	if err := c.send(p); err != nil {
@@ -109,25 +115,44 @@ func (c *gatheredConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send sends what is held, and then more. The caller holds mu.
-func (c *gatheredConn) send(more []byte) error {
-	held := *c.held
-	*c.held = held[:0]
-	if c.err != nil {
-		return c.err
+func (c *gatheredConn) holds() int {
+	if c.held == nil {
+		return 0
 	}
-	switch {
-	case len(more) == 0 && len(held) == 0:
-	case len(more) == 0:
-		_, c.err = c.TCPConn.Write(held)
-	case len(held) == 0:
-		_, c.err = c.TCPConn.Write(more)
-	default:
-		pieces := net.Buffers{held, more}
-		_, c.err = pieces.WriteTo(c.TCPConn)
+	return len(*c.held)
+}
+
+func (c *gatheredConn) hold(p []byte) {
+	if c.held == nil {
+		c.held = c.buffers.Get().(*[]byte)
 	}
-	if c.err != nil {
-		_ = c.Close() // net/http believes that it sent what was held, and would go on
+	*c.held = append(*c.held, p...)
+}
+
+func (c *gatheredConn) giveBack(held *[]byte) {
+	*held = (*held)[:0]
+	c.buffers.Put(held)
+}
+
+// send sends what is held, and then more, of which there is some. The caller holds mu.
+func (c *gatheredConn) send(more []byte) (err error) {
+	if c.held == nil {
+		_, err = c.TCPConn.Write(more)
+	} else {
+		pieces := net.Buffers{*c.held, more}
+		_, err = pieces.WriteTo(c.TCPConn)
+		c.giveBack(c.held)
+		c.held = nil
 	}
+	c.failed(err)
 	return c.err
+}
+
+// failed ends the connection where a write failed, for net/http believes that what was held was sent, and would go on.
+func (c *gatheredConn) failed(err error) {
+	if err == nil {
+		return
+	}
+	c.err = err
+	_ = c.Close()
 }

@@ -2,12 +2,15 @@ package web_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -112,5 +115,48 @@ func TestGatherTellsOfAClientThatIsGone(t *testing.T) {
 	_ = c.Close()
 	if err := <-told; err == nil {
 		t.Error("300 MB were written to a client that is gone")
+	}
+}
+
+// Closing a server breaks the answers that their clients do not take, also over TLS, whose last message would have to wait
+// behind what is held: 5 s for each connection, one after the other.
+func TestGatherLetsAServerClose(t *testing.T) {
+	const clients = 4
+	var sent atomic.Int64
+	ended := make(chan error, clients)
+	server := gathered(t, func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 30<<10)); err != nil {
+				ended <- err
+				return
+			}
+			sent.Add(1)
+		}
+	}, (*httptest.Server).StartTLS)
+	for range clients {
+		c, err := tls.Dial("tcp", server.Listener.Addr().String(), server.Client().Transport.(*http.Transport).TLSClientConfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.NetConn().Close() //nolint:errcheck // the server has closed it
+		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: "+server.Listener.Addr().String()+"\r\n\r\n")
+	}
+	for before := int64(-1); sent.Load() == 0 || sent.Load() != before; time.Sleep(100 * time.Millisecond) {
+		before = sent.Load() // until all buffers are full; a moment too early, and there is less to break
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- server.Config.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the server waits for clients that take nothing")
+	}
+	for range clients {
+		if err := <-ended; err == nil {
+			t.Error("an answer did not hear that its connection was closed")
+		}
 	}
 }
