@@ -207,7 +207,7 @@ func (b *bench) anew(path string) func() string {
 func always(path string) func() string { return func() string { return path } }
 
 // crowd returns what a page costs when a number of clients ask for n pages each at once.
-func (b *bench) crowd(clients, n int) (spent, error) {
+func (b *bench) crowd(clients, n int, set string) (spent, error) {
 	var all sync.WaitGroup
 	failed := make([]error, clients)
 	before, _, err := b.usage(b.vestibule)
@@ -218,7 +218,7 @@ func (b *bench) crowd(clients, n int) (spent, error) {
 	for i := range clients {
 		all.Go(func() {
 			for k := 0; k < n && failed[i] == nil; k++ {
-				_, failed[i] = b.get(b.vestibule, fmt.Sprintf("/odata/Products?fresh=%d.%d.%d", begin.UnixNano(), i, k), nil)
+				_, failed[i] = b.get(b.vestibule, fmt.Sprintf("/odata/%s?fresh=%d.%d.%d", set, begin.UnixNano(), i, k), nil)
 			}
 		})
 	}

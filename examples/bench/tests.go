@@ -45,6 +45,7 @@ func (b *bench) tests() []test {
 			return b.ratioOf(6*b.rounds, side{b.vestibule, turn, b.anew("/odata/Guarded")}, open, func(s spent) float64 { return s.host })
 		}},
 		test{"page for 16 clients / 1 client", 1.1, b.clients},
+		test{"guarded page / open page, 16 clients each", 0, b.guardedClients},
 	)
 }
 
@@ -197,19 +198,25 @@ func (b *bench) firstByte() (measured, error) {
 }
 
 // clients compares what a page costs the host for one client and for sixteen.
-func (b *bench) clients() (measured, error) {
+func (b *bench) clients() (measured, error) { return b.crowds(16, "Products", 1, "Products") }
+
+// guardedClients compares what a guarded page costs the host and an open one, for sixteen clients.
+func (b *bench) guardedClients() (measured, error) { return b.crowds(16, "Guarded", 16, "Products") }
+
+// crowds compares what a page of a set costs the host for some clients with what one costs for others.
+func (b *bench) crowds(clients int, set string, others int, of string) (measured, error) {
 	var ratios []float64
-	var ones, many []spent
+	var all, held []spent
 	for range b.rounds {
-		one, err := b.crowd(1, 16*turn)
+		against, err := b.crowd(others, 16*turn/others, of)
 		if err != nil {
 			return measured{}, err
 		}
-		all, err := b.crowd(16, turn)
+		s, err := b.crowd(clients, 16*turn/clients, set)
 		if err != nil {
 			return measured{}, err
 		}
-		ratios, ones, many = append(ratios, all.host/one.host), append(ones, one), append(many, all)
+		ratios, all, held = append(ratios, s.host/against.host), append(all, s), append(held, against)
 	}
-	return measured{median(ratios), middle(many) + " | " + middle(ones)}, nil
+	return measured{median(ratios), middle(all) + " | " + middle(held)}, nil
 }
