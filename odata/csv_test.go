@@ -167,7 +167,7 @@ func TestCSVLimitsAndFaults(t *testing.T) {
 	late := service(t, &numbers{total: 5000, padding: 500, failAt: 4000}, nil)
 	h := httptest.NewServer(late)
 	defer h.Close()
-	resp, err := http.Get(h.URL + "/odata/Numbers?$format=csv&$top=5000") //nolint:noctx // a request to this process
+	resp, err := http.Get(h.URL + "/odata/Numbers?$format=csv&$top=5000") // a request to this process
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func keyed(path string, key []*edm.Property) (string, []any) {
 		value := "{" + p.Name + "}"
 		if k := p.Type.Kind; k == edm.String || k == edm.Enum || k == edm.Duration || k == edm.Binary {
 			value = "'" + value + "'"
-			switch k { //nolint:exhaustive // the others have no prefix
+			switch k { // the others have no prefix
 			case edm.Duration:
 				value = "duration" + value
 			case edm.Binary:

@@ -95,7 +95,7 @@ func (a *api) properties(list []*edm.Property) record {
 // property is the schema of a value (mapping 4.6.2 to 4.6.8). Numbers of arbitrary
 // precision are text for clients that ask for IEEE754Compatible.
 func (a *api) property(p *edm.Property) record {
-	switch p.Type.Kind { //nolint:exhaustive // the others are primitive
+	switch p.Type.Kind { // the others are primitive
 	case edm.Enum:
 		return orNullIf(p.Nullable, a.named(p.Type.Enum.Name))
 	case edm.Complex:
@@ -124,7 +124,7 @@ func (a *api) property(p *edm.Property) record {
 // jsonTypes are the JSON types of a primitive kind, with a format of the OpenAPI
 // registry.
 func jsonTypes(k edm.Kind) (types []any, format string) {
-	switch k { //nolint:exhaustive // the others are text
+	switch k { // the others are text
 	case edm.Boolean:
 		return []any{"boolean"}, ""
 	case edm.Byte:

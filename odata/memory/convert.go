@@ -170,7 +170,7 @@ func readGUID(v reflect.Value) (plan.Value, error) {
 }
 
 func readInstant(v reflect.Value) (plan.Value, error) {
-	t := v.Interface().(time.Time).UTC() //nolint:forcetypeassert // see natural
+	t := v.Interface().(time.Time).UTC() // see natural
 	if y := t.Year(); y < 1 || y > 9999 {
 		return plan.Value{}, fmt.Errorf("the year %d is not from 1 to 9999", y)
 	}
@@ -178,7 +178,7 @@ func readInstant(v reflect.Value) (plan.Value, error) {
 }
 
 func readDate(v reflect.Value) (plan.Value, error) {
-	t := v.Interface().(time.Time) //nolint:forcetypeassert // see declared
+	t := v.Interface().(time.Time) // see declared
 	if y := t.Year(); y < 1 || y > 9999 {
 		return plan.Value{}, fmt.Errorf("the year %d is not from 1 to 9999", y)
 	}
@@ -186,7 +186,7 @@ func readDate(v reflect.Value) (plan.Value, error) {
 }
 
 func readClock(v reflect.Value) (plan.Value, error) {
-	return textValue(v.Interface().(time.Time).Format("15:04:05.999999999")), nil //nolint:forcetypeassert // see declared
+	return textValue(v.Interface().(time.Time).Format("15:04:05.999999999")), nil // see declared
 }
 
 func readDuration(v reflect.Value) (plan.Value, error) {
@@ -199,7 +199,7 @@ func readDuration(v reflect.Value) (plan.Value, error) {
 }
 
 func readDecimal(v reflect.Value) (plan.Value, error) {
-	d := v.Interface().(apd.Decimal) //nolint:forcetypeassert // see natural
+	d := v.Interface().(apd.Decimal) // see natural
 	if d.Form != apd.Finite {
 		return plan.Value{}, fmt.Errorf("%s is no Edm.Decimal", d.String())
 	}

@@ -84,7 +84,7 @@ func (tx *driverTx) Version() string { return "" }
 // with hands out the driver's connection. A sql.Conn keeps it to itself until it is closed, which is what makes it safe to
 // go on with its rows behind use. The pool drops the connection when use says that it is broken.
 func (tx *driverTx) with(use func(driver.Conn) error) error {
-	return tx.conn.Raw(func(c any) error { return use(c.(driver.Conn)) }) //nolint:forcetypeassert // what database/sql drives
+	return tx.conn.Raw(func(c any) error { return use(c.(driver.Conn)) }) // what database/sql drives
 }
 
 func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
