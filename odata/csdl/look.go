@@ -1,6 +1,7 @@
 package csdl
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -72,7 +73,7 @@ func (s speaker) lookOfNavigation(n *edm.Navigation) []annotation {
 
 // lookOfMember gives what people see for a member of an enumeration.
 func (s speaker) lookOfMember(m edm.EnumMember) []annotation {
-	return []annotation{{"Common.Label", s.say(orElse(m.Label, edm.Readable(m.Name)))}}
+	return []annotation{{"Common.Label", s.say(cmp.Or(m.Label, edm.Readable(m.Name)))}}
 }
 
 func measure(term string, m edm.Measure) []annotation {
@@ -116,7 +117,7 @@ func (s speaker) lookOfType(t *edm.EntityType) []annotation {
 	l := &t.Look
 	var out []annotation
 	if l.Title != "" || l.Plural != "" {
-		head := record{{"TypeName", s.say(orElse(l.Title, l.Plural))}, {"TypeNamePlural", s.say(orElse(l.Plural, l.Title))}}
+		head := record{{"TypeName", s.say(cmp.Or(l.Title, l.Plural))}, {"TypeNamePlural", s.say(cmp.Or(l.Plural, l.Title))}}
 		if shown := titleOf(t); shown != "" {
 			head = append(head, field{"Title", dataField(shown)})
 		}
@@ -140,7 +141,7 @@ func (s speaker) lookOfType(t *edm.EntityType) []annotation {
 		out = append(out, annotation{"UI.LineItem", dataFields(l.List)})
 	}
 	if len(l.Fields) > 0 {
-		facet := typed{"UI.ReferenceFacet", record{{"Label", s.say(orElse(l.Title, edm.Readable(t.Name)))}, {"Target", annotationPath("@UI.FieldGroup")}}}
+		facet := typed{"UI.ReferenceFacet", record{{"Label", s.say(cmp.Or(l.Title, edm.Readable(t.Name)))}, {"Target", annotationPath("@UI.FieldGroup")}}}
 		out = append(out,
 			annotation{"UI.FieldGroup", record{{"Data", dataFields(l.Fields)}}},
 			annotation{"UI.Facets", []any{facet}},
@@ -175,13 +176,6 @@ func dataFields(paths []string) []any {
 }
 
 func dataField(p string) typed { return typed{"UI.DataField", record{{"Value", path(p)}}} }
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
-}
 
 // typeURL is how a record of a type says it in JSON (OData-CSDLJSON 14.4.12).
 func typeURL(name string) string {
