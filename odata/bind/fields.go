@@ -36,7 +36,7 @@ func (l *level) fields(q *syntax.Query) error {
 		return nil
 	}
 	sel := newSelection()
-	n.Explicit, n.Chosen = len(q.Select) > 0, chosen(nil, "", q.Select)
+	n.Explicit, n.Chosen = len(q.Select) > 0, selectedPaths(nil, "", q.Select)
 	links := 0
 	for i := range q.Select {
 		link, err := l.selectEntity(sel, &q.Select[i])
@@ -72,8 +72,8 @@ func (l *level) fields(q *syntax.Query) error {
 	return nil
 }
 
-// chosen lists the paths of $select, nested ones in full. A cast to the very type is no part of a path.
-func chosen(list []string, prefix string, items []syntax.SelectItem) []string {
+// selectedPaths lists the paths of $select, nested ones in full. A cast to the very type is no part of a path.
+func selectedPaths(list []string, prefix string, items []syntax.SelectItem) []string {
 	for _, item := range items {
 		path := prefix
 		for _, id := range item.Path {
@@ -83,7 +83,7 @@ func chosen(list []string, prefix string, items []syntax.SelectItem) []string {
 		}
 		switch {
 		case item.Options != nil && len(item.Options.Select) > 0:
-			list = chosen(list, path, item.Options.Select)
+			list = selectedPaths(list, path, item.Options.Select)
 		case item.Star:
 			list = append(list, path+"*")
 		default:

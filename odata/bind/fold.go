@@ -36,7 +36,7 @@ func (s *scope) fold(x plan.Expr, pos int) (plan.Expr, error) {
 		return x, nil
 	}
 	if call.Name == "case" {
-		return chosenOf(call), nil
+		return chosen(call), nil
 	}
 	eval, err := function.Lookup(call.Name).Compile(call)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *scope) fold(x plan.Expr, pos int) (plan.Expr, error) {
 	return &plan.Literal{T: call.T, Value: v}, nil
 }
 
-// chosenOf is the result of a case over constants; the call itself where the result would have to be promoted.
-func chosenOf(call *plan.Call) plan.Expr {
+// chosen is the result of a case over constants; the call itself where the result would have to be promoted.
+func chosen(call *plan.Call) plan.Expr {
 	for i := 0; i < len(call.Args); i += 2 {
 		cond, ok := call.Args[i].(*plan.Literal)
 		if !ok || cond.Value.Null || cond.Value.Int == 0 {
