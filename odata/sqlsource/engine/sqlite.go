@@ -45,8 +45,8 @@ type SQLite struct {
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
 // parameters behind "?" are for other drivers. The file is never mapped into memory: who copies a shorter one over it
-// would end the process; up to 128 MiB of it are kept by the connection that is used most. At most maxConns connections are open; when it is 0, twice as many as there are processors,
-// and 4 at least.
+// would end the process; up to 128 MiB of it are kept by the connection that is used most. At most maxConns connections
+// are open; when it is 0, twice as many as there are processors, and 4 at least.
 func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 	if maxConns == 0 {
 		maxConns = max(2*runtime.GOMAXPROCS(0), 4)
@@ -83,52 +83,6 @@ func (db *SQLite) NameVersions(writer *Writer) error {
 		db.versions.own = &ownWrites{Writer: *writer}
 	}
 	return db.versions.open(db.dsn)
-}
-
-// conn is a connection with its caches and the marks that its functions set.
-type conn struct {
-	*sqlite.Conn
-	// tls is for calls of the C interface.
-	tls *libc.TLS
-	// sums are those of ves_sum; nil where the driver computes it.
-	sums *sums
-	// rank is lowest for the connection that is used most; see pagesOf.
-	rank int
-	// interrupt is closed to interrupt the statements of a connection. One channel serves until it was closed: the driver
-	// starts a goroutine for each that it is given.
-	interrupt chan struct{}
-	// arena is what the last cursor copied texts to, and columns how it wrote columns, for the next one.
-	arena   []byte
-	columns []written
-	// cached are the statements that the connection keeps, oldest first, and known has their handles; see handleOf.
-	cached []string
-	known  map[*sqlite.Stmt]uintptr
-	// seen is the connection's number for the state that it last read, and name what the state is called.
-	seen int64
-	name string
-	// exchange is SQLite.exchanges when the connection was opened.
-	exchange int64
-	// written is SQLite.written when the connection was last taken.
-	written int64
-}
-
-// maxCached bounds the statements that a connection keeps: a client can make any number of different ones.
-const maxCached = 128
-
-// trim drops the oldest statements. None of them may be in use.
-func (c *conn) trim() error {
-	for len(c.cached) > maxCached {
-		stmt, err := c.Prepare(c.cached[0])
-		if err != nil {
-			return err
-		}
-		if err := stmt.Finalize(); err != nil {
-			return err
-		}
-		delete(c.known, stmt)
-		c.cached = c.cached[1:]
-	}
-	return nil
 }
 
 func (db *SQLite) connect(rank int) (*conn, error) {
@@ -174,23 +128,6 @@ func (db *SQLite) openConn(rank int) (*conn, error) {
 		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), c.Close())
 	}
 	return c, nil
-}
-
-// Close closes the connection, whose statements nobody may use any more.
-func (c *conn) Close() error {
-	defer c.tls.Close()
-	return c.Conn.Close()
-}
-
-func exec(conn *sqlite.Conn, query string) error {
-	stmt, err := conn.Prepare(query)
-	if err != nil {
-		return err
-	}
-	if _, err := stmt.Step(); err != nil {
-		return err
-	}
-	return stmt.Reset()
 }
 
 // acquire takes a free connection, or opens one while there are fewer than allowed, or waits.
@@ -296,119 +233,4 @@ func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
 		return nil, errors.Join(cause(ctx, err), tx.Close())
 	}
 	return tx, nil
-}
-
-// interruptAfter interrupts the statements of a connection when ctx ends, until the function that it returns is called.
-func (c *conn) interruptAfter(ctx context.Context) (end func()) {
-	interrupt, interrupted := c.interrupt, make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		close(interrupt)
-		close(interrupted)
-	})
-	return func() {
-		if !stop() {
-			<-interrupted
-			c.renewInterrupt()
-		}
-	}
-}
-
-// renewInterrupt makes a connection go on after an interrupt.
-func (c *conn) renewInterrupt() {
-	c.interrupt = make(chan struct{})
-	c.SetInterrupt(c.interrupt)
-}
-
-type sqliteTx struct {
-	db      *SQLite
-	conn    *conn
-	ctx     context.Context
-	end     func() // the watch over ctx
-	cursors []*sqliteCursor
-	version string
-	// before is the name of the state before the first statement; unknown behind it, and where nobody wants it.
-	before string
-}
-
-func (tx *sqliteTx) Interleaves() bool { return true }
-
-func (tx *sqliteTx) Version() string { return tx.version }
-
-func (tx *sqliteTx) Close() error {
-	if tx.conn == nil {
-		return nil
-	}
-	conn := tx.conn
-	tx.conn = nil
-	var errs []error
-	for _, c := range tx.cursors {
-		errs = append(errs, c.Close())
-	}
-	tx.end()
-	if !conn.AutocommitEnabled() {
-		errs = append(errs, exec(conn.Conn, "COMMIT"))
-	}
-	return errors.Join(append(errs, conn.trim(), tx.db.release(conn))...)
-}
-
-// Query uses the statement cache of the connection. A statement whose cursor is still open is prepared anew.
-func (tx *sqliteTx) Query(query string, args []any) (Cursor, error) {
-	if err := tx.ctx.Err(); err != nil {
-		return nil, err
-	}
-	c := &sqliteCursor{ctx: tx.ctx, conn: tx.conn, unread: tx, arena: tx.conn.arena}
-	tx.conn.arena = nil
-	var err error
-	for _, open := range tx.cursors {
-		if open.stmt != nil && open.query == query {
-			c.transient = true
-		}
-	}
-	if c.transient {
-		c.stmt, _, err = tx.conn.PrepareTransient(query)
-	} else {
-		c.stmt, err = tx.conn.Prepare(query)
-	}
-	if err != nil {
-		return nil, cause(tx.ctx, err)
-	}
-	c.query, c.handle = query, tx.conn.handle(c.stmt, query, c.transient)
-	tx.cursors = append(tx.cursors, c)
-	for i, a := range args {
-		if err := bind(c.stmt, i+1, a); err != nil {
-			return nil, errors.Join(err, c.Close())
-		}
-	}
-	return c, nil
-}
-
-func bind(stmt *sqlite.Stmt, i int, arg any) error {
-	switch v := arg.(type) {
-	case nil:
-		stmt.BindNull(i)
-	case bool:
-		stmt.BindBool(i, v)
-	case int64:
-		stmt.BindInt64(i, v)
-	case float64:
-		stmt.BindFloat(i, v)
-	case string:
-		stmt.BindText(i, v)
-	case []byte:
-		if v == nil {
-			v = []byte{}
-		}
-		stmt.BindBytes(i, v)
-	default:
-		return fmt.Errorf("a parameter has type %T", arg)
-	}
-	return nil
-}
-
-// cause gives the context's error when that ended the statement.
-func cause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
