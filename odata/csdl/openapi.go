@@ -93,18 +93,18 @@ func (a *api) ways(t *edm.EntityType) []*edm.Navigation {
 
 // paths adds those of a set or a singleton.
 func (a *api) paths(s *edm.EntitySet) {
-	path := "/" + url.PathEscape(s.Name)
+	of := operation{path: "/" + url.PathEscape(s.Name), names: []string{s.Name}, tags: []any{s.Name}, guards: []edm.Guard{s.Guard}}
 	if s.Single() {
-		a.get(operation{path, nil, "get", []string{s.Name}, "Get " + s.Name, []any{s.Name}, []edm.Guard{s.Guard}}, a.forOne(s), one(a.schema(s.Type)))
-		a.related(path, nil, s)
-		return
+		of.does, of.summary = "get", "Get "+s.Name
+	} else {
+		of.does, of.summary = "list", "Get entities from "+s.Name
+		a.get(of, a.forMany(s), a.many(s.Type))
+		a.count(of, s)
+		of.path, of.keys = keyed(of.path, s.Type.Key)
+		of.does, of.summary = "get", "Get entity from "+s.Name+" by key"
 	}
-	of := operation{path, nil, "list", []string{s.Name}, "Get entities from " + s.Name, []any{s.Name}, []edm.Guard{s.Guard}}
-	a.get(of, a.forMany(s), a.many(s.Type))
-	a.count(of, s)
-	path, keys := keyed(path, s.Type.Key)
-	a.get(operation{path, keys, "get", of.names, "Get entity from " + s.Name + " by key", of.tags, of.guards}, a.forOne(s), one(a.schema(s.Type)))
-	a.related(path, keys, s)
+	a.get(of, a.forOne(s), one(a.schema(s.Type)))
+	a.related(of.path, of.keys, s)
 }
 
 // related adds the paths of the navigation properties below an entity.
@@ -115,8 +115,9 @@ func (a *api) related(path string, keys []any, s *edm.EntitySet) {
 		if n.Target.Name != s.Name {
 			tags = append(tags, n.Target.Name)
 		}
-		of := operation{below, keys, "get", []string{s.Name, n.Name}, "Get related " + n.Name, tags, []edm.Guard{s.Guard, n.Target.Guard}}
+		of := operation{path: below, keys: keys, names: []string{s.Name, n.Name}, tags: tags, guards: []edm.Guard{s.Guard, n.Target.Guard}}
 		if !n.Collection {
+			of.does, of.summary = "get", "Get related "+n.Name
 			a.get(of, a.forOne(n.Target), one(a.schema(n.Target.Type)))
 			continue
 		}
