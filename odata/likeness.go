@@ -190,7 +190,7 @@ func comparedWith(s string) (digits int) {
 	}
 	rest := s[digits:]
 	ends := rest == "" || rest[0] == ')' || strings.HasPrefix(rest, "%20and%20") || strings.HasPrefix(rest, "%20or%20")
-	if digits > 9 || !ends || digits > 0 && s[0] == '0' { // plan.MaxNumber has nine
+	if digits > 9 || !ends || digits > 0 && s[0] == '0' { // as plan.With takes them
 		return 0
 	}
 	return digits

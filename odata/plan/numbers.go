@@ -6,10 +6,10 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// MaxNumber is the greatest of the numbers that Numbers and With are about: it fits into each of their types.
-const MaxNumber = 999_999_999
+// maxNumber is the greatest of the numbers that Numbers and With are about: it fits into each of their types.
+const maxNumber = 999_999_999
 
-// Numbers tells where the whole numbers from 1 to MaxNumber were written (see Literal.At) that the filter of the top
+// Numbers tells where the whole numbers from 1 to 999,999,999 were written (see Literal.At) that the filter of the top
 // compares properties with, as far as any other of them would make the same plan but for the number. They are in the order
 // in which the filter has them.
 func (p *Plan) Numbers() (at []int) {
@@ -23,7 +23,7 @@ func (p *Plan) Numbers() (at []int) {
 	return at
 }
 
-// With is the plan with other numbers in the place of those of Numbers: as many, from 1 to MaxNumber.
+// With is the plan with other numbers in the place of those of Numbers: as many, from 1 to 999,999,999.
 func (p *Plan) With(numbers []int64) *Plan {
 	out, top, query := *p, *p.Top, *p.Top.Query
 	query.Filter = numbered(query.Filter, func(l *Literal) *Literal {
@@ -68,12 +68,12 @@ func (l *Literal) replaceable() bool {
 	}
 	switch l.T.Kind {
 	case edm.Int32, edm.Int64:
-		return l.Value.Int > 0 && l.Value.Int <= MaxNumber
+		return l.Value.Int > 0 && l.Value.Int <= maxNumber
 	case edm.Decimal:
 		n, err := strconv.ParseInt(string(l.Value.Bytes), 10, 64)
-		return err == nil && n > 0 && n <= MaxNumber
+		return err == nil && n > 0 && n <= maxNumber
 	case edm.Single, edm.Double:
-		return l.Value.Float > 0 && l.Value.Float <= MaxNumber
+		return l.Value.Float > 0 && l.Value.Float <= maxNumber
 	}
 	return false
 }

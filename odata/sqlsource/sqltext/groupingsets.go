@@ -91,13 +91,7 @@ func (g *Generator) groupingOf(p *plan.Part) *grouping {
 
 // looksAround tells whether an expression has the value of a window in it.
 func looksAround(e plan.Expr) bool {
-	found := false
-	plan.Walk(e, func(e plan.Expr) bool {
-		a, ok := e.(*plan.Aggregate)
-		found = found || ok && a.Over != nil
-		return !ok
-	})
-	return found
+	return slices.ContainsFunc(plan.Aggregates(e), func(a *plan.Aggregate) bool { return a.Over != nil })
 }
 
 func indexOf(list []frag, f frag) int {

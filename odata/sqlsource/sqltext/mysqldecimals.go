@@ -1,6 +1,8 @@
 package sqltext
 
 import (
+	"slices"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -28,13 +30,9 @@ const (
 // fullSums is the condition that the sums of a part were not cut; empty where they cannot be.
 func (g *Generator) fullSums(p *plan.Part) frag {
 	return g.fullColumns(len(p.Values), func(column int) bool {
-		sum := false
-		plan.Walk(p.Values[column], func(e plan.Expr) bool {
-			a, ok := e.(*plan.Aggregate)
-			sum = sum || ok && a.Op == "sum"
-			return !ok
-		})
-		return sum && p.Grouped && p.Values[column].Type().Kind == edm.Decimal && wholeOf(p.Values[column]) > safeWhole
+		e := p.Values[column]
+		sums := slices.ContainsFunc(plan.Aggregates(e), func(a *plan.Aggregate) bool { return a.Op == "sum" })
+		return sums && p.Grouped && e.Type().Kind == edm.Decimal && wholeOf(e) > safeWhole
 	})
 }
 

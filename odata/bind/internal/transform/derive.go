@@ -57,7 +57,7 @@ type deriver struct {
 // column adds a column.
 func (d *deriver) column(e plan.Expr) plan.Expr {
 	d.part.Values = append(d.part.Values, e)
-	for _, a := range aggregates(e) {
+	for _, a := range plan.Aggregates(e) {
 		if !slices.Contains(d.part.Aggregates, a) {
 			a.ID = len(d.part.Aggregates)
 			d.part.Aggregates = append(d.part.Aggregates, a)
@@ -68,19 +68,6 @@ func (d *deriver) column(e plan.Expr) plan.Expr {
 	}
 	at := len(d.part.Values) - 1
 	return &plan.Cell{Range: d.r, Column: at, T: e.Type()}
-}
-
-// aggregates lists the aggregates in an expression.
-func aggregates(e plan.Expr) []*plan.Aggregate {
-	var out []*plan.Aggregate
-	plan.Walk(e, func(e plan.Expr) bool {
-		a, ok := e.(*plan.Aggregate)
-		if ok {
-			out = append(out, a)
-		}
-		return !ok
-	})
-	return out
 }
 
 // carry gives what an expression over the rows of before is called in those of the result.
