@@ -8,18 +8,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
-// ordered are the indexes of a table that have rows in an order.
-func ordered(t *introspect.Table) []sqltext.Index {
-	out := make([]sqltext.Index, len(t.Ordered))
-	for i, ix := range t.Ordered {
-		out[i].Included = ix.Included
-		for _, c := range ix.Columns {
-			out[i].Columns = append(out[i].Columns, sqltext.IndexColumn(c))
-		}
-	}
-	return out
-}
-
 // totalOrder tells whether the database itself sees to it that no two rows of a set have one key.
 func totalOrder(t *introspect.Table, set *edm.EntitySet, stored *sqltext.Table) bool {
 	if t == nil || t.View || len(set.Type.Key) == 0 {

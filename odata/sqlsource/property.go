@@ -61,7 +61,7 @@ func unique(taken map[string]bool, name string) string {
 
 func stored(c *introspect.Column) *sqltext.Column {
 	return &sqltext.Column{
-		Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable, Prefix: c.Prefix, Trigram: (*sqltext.Trigram)(c.Trigram),
+		Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable, Prefix: c.Prefix, Trigram: c.Trigram,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 func (r *reader) mysql() ([]*Table, error) {
@@ -102,7 +104,7 @@ func (r *reader) mysqlIndexes(all *named) error {
 		case t == nil:
 			continue
 		case ix.kind == "FULLTEXT":
-			t.Search = &FullText{Columns: ix.columns}
+			t.Search = &sqltext.FullText{Columns: ix.columns}
 			continue
 		case ix.name == "PRIMARY":
 			t.Key = ix.columns

@@ -3,6 +3,8 @@ package introspect
 import (
 	"slices"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // postgresOrdered reads the indexes that have rows in an order: B-trees with the default operators of their columns. A
@@ -13,10 +15,10 @@ func (r *reader) postgresOrdered(all *named) error {
 		if t == nil {
 			return
 		}
-		ix := Index{Included: strings.FieldsFunc(c.text(3), func(r rune) bool { return string(r) == sep })}
+		ix := sqltext.Index{Included: strings.FieldsFunc(c.text(3), func(r rune) bool { return string(r) == sep })}
 		for _, column := range strings.Split(c.text(2), sep) {
 			flags, name := column[:3], column[3:]
-			ix.Columns = append(ix.Columns, IndexColumn{Name: name, Desc: flags[0] == '1', NullsFirst: flags[1] == '1', CodePoints: flags[2] == '1'})
+			ix.Columns = append(ix.Columns, sqltext.IndexColumn{Name: name, Desc: flags[0] == '1', NullsFirst: flags[1] == '1', CodePoints: flags[2] == '1'})
 		}
 		t.Ordered = append(t.Ordered, ix)
 	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, k.key, k.included
@@ -62,7 +64,7 @@ func (r *reader) mysqlOrdered(all *named) error {
 		}
 		if id := c.text(0) + sep + c.text(1); id != last {
 			last, whole = id, true
-			t.Ordered = append(t.Ordered, Index{})
+			t.Ordered = append(t.Ordered, sqltext.Index{})
 		}
 		ix := &t.Ordered[len(t.Ordered)-1]
 		whole = whole && c.yes(4)
@@ -71,26 +73,26 @@ func (r *reader) mysqlOrdered(all *named) error {
 			return
 		}
 		desc := c.text(3) == "D"
-		ix.Columns = append(ix.Columns, IndexColumn{Name: c.text(2), Desc: desc, NullsFirst: !desc})
+		ix.Columns = append(ix.Columns, sqltext.IndexColumn{Name: c.text(2), Desc: desc, NullsFirst: !desc})
 	}, `SELECT s.table_name, s.index_name, coalesce(s.column_name, ''), coalesce(s.collation, ''),
 			s.index_type = 'BTREE' AND s.sub_part IS NULL AND s.collation IS NOT NULL AND s.column_name IS NOT NULL
 		FROM information_schema.statistics s JOIN information_schema.tables t
 			ON t.table_schema = s.table_schema AND t.table_name = s.table_name
 		WHERE s.table_schema = DATABASE() AND t.engine = 'InnoDB' ORDER BY s.table_name, s.index_name, s.seq_in_index`)
 	for _, t := range all.list {
-		t.Ordered = slices.DeleteFunc(t.Ordered, func(ix Index) bool { return len(ix.Columns) == 0 })
+		t.Ordered = slices.DeleteFunc(t.Ordered, func(ix sqltext.Index) bool { return len(ix.Columns) == 0 })
 		for i := range t.Ordered {
-			t.Ordered[i].follow(t.Key)
+			follow(&t.Ordered[i], t.Key)
 		}
 	}
 	return err
 }
 
 // follow adds the columns of a key that are not there yet.
-func (ix *Index) follow(key []string) {
+func follow(ix *sqltext.Index, key []string) {
 	for _, name := range key {
-		if !slices.ContainsFunc(ix.Columns, func(c IndexColumn) bool { return c.Name == name }) {
-			ix.Columns = append(ix.Columns, IndexColumn{Name: name, NullsFirst: true})
+		if !slices.ContainsFunc(ix.Columns, func(c sqltext.IndexColumn) bool { return c.Name == name }) {
+			ix.Columns = append(ix.Columns, sqltext.IndexColumn{Name: name, NullsFirst: true})
 		}
 	}
 }

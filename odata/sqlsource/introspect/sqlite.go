@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 func (r *reader) sqlite() ([]*Table, error) {
@@ -212,11 +214,11 @@ func (r *reader) sqliteForeign(t *Table) error {
 
 // sqliteFTS finds FTS5 tables whose content is one of the tables. Those of trigrams have no words.
 func (r *reader) sqliteFTS(all *named) error {
-	var found []*FullText
+	var found []*sqltext.FullText
 	var content []string
 	err := r.each(2, func(c row) {
 		if f := parseFTS(c.text(0), c.text(1)); f != nil && f.content != "" && !f.trigrams {
-			found, content = append(found, &FullText{Table: f.name, Columns: f.columns}), append(content, f.content)
+			found, content = append(found, &sqltext.FullText{Table: f.name, Columns: f.columns}), append(content, f.content)
 		}
 	}, `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%'`)
 	for i, ft := range found {

@@ -4,22 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// Parts is an FTS5 table of trigrams over a table of SQLite. That table is its content, and triggers keep it in step; see
-// sqliteParts.
-type Parts struct {
-	// Name is that of the FTS5 table, Key the column that has its rowid.
-	Name, Key string
-	// Columns are the indexed ones.
-	Columns []string
-	// AnyCase tells that it finds texts in any case.
-	AnyCase bool
-	// Schema is the number of the schema that it was proved under: under another one nothing is known of it.
-	Schema int64
-	// Refused is why it cannot be relied on; empty where it can. What refuses it may have left the rest empty.
-	Refused string
-}
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+)
 
 // sqliteParts finds FTS5 tables of trigrams, and proves that they miss no row. Such a table is a copy, and SQLite itself
 // does not know that it belongs to another one: a row that is not in it would be a wrong answer. So it is relied on only
@@ -44,7 +31,7 @@ func (r *reader) sqliteParts(all *named) error {
 			continue
 		}
 		t := all.list[at]
-		p := &Parts{Name: f.name, Columns: f.columns, AnyCase: !f.caseSensitive}
+		p := &sqltext.Parts{Name: f.name, Columns: f.columns, AnyCase: !f.caseSensitive}
 		if p.Refused, err = r.refuse(all, t, f, p); err != nil {
 			return fmt.Errorf("full-text table %q: %w", f.name, err)
 		}
@@ -56,7 +43,7 @@ func (r *reader) sqliteParts(all *named) error {
 }
 
 // refuse is why a table of trigrams cannot be relied on; empty where it can.
-func (r *reader) refuse(all *named, t *Table, f *ftsTable, p *Parts) (string, error) {
+func (r *reader) refuse(all *named, t *Table, f *ftsTable, p *sqltext.Parts) (string, error) {
 	if f.other != "" {
 		return "its option or column " + f.other + " is none of content, content_rowid, tokenize = 'trigram' and the columns of " + t.Name, nil
 	}

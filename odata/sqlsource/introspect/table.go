@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
 // Table is a table or a view.
@@ -23,18 +24,18 @@ type Table struct {
 	Indexes [][]string
 	// Ordered are the indexes whose entries alone give rows in an order: B-trees over whole columns and all rows, ready
 	// for use. SQLite's are not listed.
-	Ordered []Index
+	Ordered []sqltext.Index
 	// Ordinary tells that rows of this table change only by transactions of the server that has it, and survive its
 	// crash: no view, no foreign or partitioned table, none that others inherit from, no policy of the database on its
 	// rows. Known for PostgreSQL alone.
 	Ordinary bool
 	Foreign  []ForeignKey
 	// Search is the full-text index of the table; nil when there is none.
-	Search *FullText
+	Search *sqltext.FullText
 	// Rowid is the column that is another name of the rowid of a table of SQLite without triggers; empty otherwise.
 	Rowid string
 	// Parts is the FTS5 table of trigrams of a table of SQLite, whether it can be relied on or not; nil where there is none.
-	Parts *Parts
+	Parts *sqltext.Parts
 	// Broken is why the database cannot read the table or view; nil when it can. A broken view may lack columns.
 	Broken error
 }
@@ -53,9 +54,8 @@ type Column struct {
 	// Collation is what the column compares text by; empty for the database's default.
 	Collation string
 	// Trigram is the index that finds parts of the column's texts; nil when there is none.
-	Trigram *Trigram
-	// Prefix tells how an index finds the beginning of a text where a plain comparison does not: PrefixCodePoints,
-	// PrefixPattern, or empty.
+	Trigram *sqltext.Trigram
+	// Prefix tells how an index finds the beginning of a text: see sqltext.Column.
 	Prefix string
 	// Stored is how values are stored where that is not certain from the type (SQLite): a Layout; empty otherwise.
 	Stored  string
@@ -69,32 +69,6 @@ type ForeignKey struct {
 	Schema     string
 	Table      string
 	Referenced []string
-}
-
-// Index is an index that has rows in an order.
-type Index struct {
-	Columns []IndexColumn
-	// Included are further columns that the index holds.
-	Included []string
-}
-
-// IndexColumn is a column that an index is ordered by.
-type IndexColumn struct {
-	Name string
-	Desc bool
-	// NullsFirst tells where nulls stand.
-	NullsFirst bool
-	// CodePoints tells for text that the index has it in the order of code points because it says so itself, rather than
-	// in that of its column.
-	CodePoints bool
-}
-
-// FullText is an index for full-text search.
-type FullText struct {
-	// Table is the index's own table (SQLite FTS5, whose rowid is that of the table).
-	Table string
-	// Columns are the indexed columns.
-	Columns []string
 }
 
 // Column finds a column by name; nil when there is none.

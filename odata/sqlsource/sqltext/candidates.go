@@ -12,7 +12,7 @@ import (
 // SQLite has trigrams in a table of its own, and its planner does not know how many rows have one: a part that many rows
 // have is found sooner without. So the table is asked beforehand, by a Probe.
 
-// Parts is an FTS5 table of trigrams over a table, which misses no row.
+// Parts is an FTS5 table of trigrams over a table, which is its content. It misses no row, unless it is refused.
 type Parts struct {
 	// Name is that of the FTS5 table, Key the column that has its rowid.
 	Name, Key string
@@ -22,7 +22,7 @@ type Parts struct {
 	AnyCase bool
 	// Schema is the number of the schema that it was proved under: under another one nothing is known of it.
 	Schema int64
-	// Refused is why it cannot be relied on; empty where it can.
+	// Refused is why it cannot be relied on; empty where it can. What refuses it may have left the rest empty.
 	Refused string
 }
 

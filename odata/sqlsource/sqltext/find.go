@@ -23,6 +23,14 @@ type Trigram struct {
 	Letters bool
 }
 
+// How an index can find the beginning of a text; see Column.Prefix.
+const (
+	// PrefixCodePoints is an index in the order of code points over a column that has another one.
+	PrefixCodePoints = "code points"
+	// PrefixPattern is an index with PostgreSQL's operators for patterns.
+	PrefixPattern = "pattern"
+)
+
 // part is the longest piece of a text that the index can be asked for: one with three letters or digits in a row; empty
 // where there is none. Where not all letters are in the index, it is of ASCII alone, and without I, which stands for
 // various small letters.
@@ -175,9 +183,9 @@ func postgresPrefix(column frag, c *Column, prefix string) frag {
 	case after == "":
 	case c.Collation == "C":
 		template = "$1 >= $2::text AND $1 < $3::text"
-	case c.Prefix == "code points":
+	case c.Prefix == PrefixCodePoints:
 		template = "$1" + codePoints + " >= $2::text AND $1" + codePoints + " < $3::text"
-	case c.Prefix == "pattern" && c.Collation != "nondeterministic":
+	case c.Prefix == PrefixPattern && c.Collation != "nondeterministic":
 		template = "$1 ~>=~ $2::text AND $1 ~<~ $3::text"
 	}
 	if template == "" {

@@ -49,9 +49,12 @@ type Index struct {
 
 // IndexColumn is a column that an index is ordered by.
 type IndexColumn struct {
-	Name             string
-	Desc, NullsFirst bool
-	// CodePoints tells that the index has text in the order of code points although its column does not.
+	Name string
+	Desc bool
+	// NullsFirst tells where nulls stand.
+	NullsFirst bool
+	// CodePoints tells for text that the index has it in the order of code points because it says so itself, rather than
+	// in that of its column.
 	CodePoints bool
 }
 
@@ -65,7 +68,8 @@ type Column struct {
 	Nullable  bool
 	// Trigram is the index that finds parts of the column's texts; nil where there is none.
 	Trigram *Trigram
-	// Prefix tells how an index finds the beginning of a text; see package introspect.
+	// Prefix tells how an index finds the beginning of a text where a plain comparison does not: PrefixCodePoints,
+	// PrefixPattern, or empty.
 	Prefix string
 	// Text tells that the column holds texts of values of another type, which are read one by one (scalar.FromText).
 	Text bool

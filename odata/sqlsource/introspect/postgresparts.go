@@ -1,22 +1,6 @@
 package introspect
 
-// Trigram is an index of the parts of three characters that the texts of a column have.
-type Trigram struct {
-	// Name is that of the index.
-	Name string
-	// CodePoints tells that the index has the collation of code points although its column does not.
-	CodePoints bool
-	// Letters tells that letters beyond ASCII are in it, and that each letter alone decides which small letter stands for it.
-	Letters bool
-}
-
-// How an index can find the beginning of a text; see Column.Prefix.
-const (
-	// PrefixCodePoints is an index in the order of code points over a column that has another one.
-	PrefixCodePoints = "code points"
-	// PrefixPattern is an index with PostgreSQL's operators for patterns.
-	PrefixPattern = "pattern"
-)
+import "github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 
 // postgresFinds reads the indexes that find parts of texts: those of pg_trgm over a whole column and all rows, in the
 // collation of the column or in that of code points. From PostgreSQL 18 on pg_trgm makes letters small by the rules of the
@@ -30,11 +14,11 @@ func (r *reader) postgresFinds(all *named) error {
 		col := t.Column(c.text(2))
 		if c.yes(4) {
 			if col.Prefix == "" {
-				col.Prefix = PrefixPattern
+				col.Prefix = sqltext.PrefixPattern
 			}
 			return
 		}
-		col.Trigram = &Trigram{Name: c.text(3), CodePoints: c.yes(5), Letters: c.yes(6)}
+		col.Trigram = &sqltext.Trigram{Name: c.text(3), CodePoints: c.yes(5), Letters: c.yes(6)}
 	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, a.attname, x.relname,
 			am.amname = 'btree', a.attcollation <> i.indcollation[k.n - 1],
 			(SELECT coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' AND d.datctype NOT IN ('C', 'POSIX')
@@ -61,7 +45,7 @@ func (r *reader) postgresFinds(all *named) error {
 func (t *Table) prefixes() {
 	for _, ix := range t.Ordered {
 		if c := t.Column(ix.Columns[0].Name); ix.Columns[0].CodePoints && c != nil {
-			c.Prefix = PrefixCodePoints
+			c.Prefix = sqltext.PrefixCodePoints
 		}
 	}
 }
