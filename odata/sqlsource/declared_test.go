@@ -120,15 +120,7 @@ ANALYZE TABLE parents`), sqlsource.Config{Guard: edm.GuardNone, Discover: []stri
 		"parents(7)", "parents?$top=5", "parents?$orderby=id desc&$top=5", "parents?$filter=id gt 4990", "parents?$filter=id in (1,2)",
 		"parents?$filter=place eq 70", "parents?$orderby=place&$top=5", "parents?$filter=id eq -1",
 	} {
-		p, err := s.plan(target, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := s.Explain(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, st := range e.Statements {
+		for _, st := range s.explain(t, target).Statements {
 			plan := strings.Join(st.QueryPlan, "\n")
 			if strings.Contains(plan, "filesort") || strings.Contains(plan, "ALL") {
 				t.Errorf("%s reads the whole table: %s\n%s", target, st.SQL, plan)

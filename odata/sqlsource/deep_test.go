@@ -1,7 +1,6 @@
 package sqlsource_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -120,14 +119,7 @@ func TestDeepPages(t *testing.T) {
 // deferred tells whether a request looks for its rows before it reads them.
 func (s *shop) deferred(t *testing.T, target string) bool {
 	t.Helper()
-	p, err := s.plan(target, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := s.Explain(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := s.explain(t, target)
 	return strings.Contains(e.Statements[len(e.Statements)-1].SQL, "AS d ON")
 }
 

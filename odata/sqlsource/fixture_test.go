@@ -199,6 +199,20 @@ func (s *shop) plan(target string, prefer int64) (*plan.Plan, error) {
 	})
 }
 
+// explain runs a request and tells how the database goes about it.
+func (s *shop) explain(t *testing.T, target string) plan.Explanation {
+	t.Helper()
+	p, err := s.plan(target, 0)
+	if err != nil {
+		t.Fatalf("%s: %v", target, err)
+	}
+	e, err := s.Explain(t.Context(), p)
+	if err != nil {
+		t.Fatalf("%s: %v", target, err)
+	}
+	return e
+}
+
 // get answers a target in a short notation: rows in brackets, values parted by commas, expanded rows in braces, "+"
 // where a next link is due, "#n" for a total, and a fault as its kind.
 func (s *shop) get(target string) string {

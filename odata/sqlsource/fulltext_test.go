@@ -1,7 +1,6 @@
 package sqlsource_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -44,15 +43,7 @@ INSERT INTO notes_fts (notes_fts) VALUES ('rebuild')`,
 				{"Notes?$select=id&$search=it's*\"", "400"},
 				{"Notes/$count?$search=hammer flat", "1"},
 			})
-			p, err := s.plan("Notes?$search=hammer", 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := s.Explain(context.Background(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if sql := e.Statements[0].SQL; !strings.Contains(sql, uses[d]) {
+			if sql := s.explain(t, "Notes?$search=hammer").Statements[0].SQL; !strings.Contains(sql, uses[d]) {
 				t.Errorf("the index is not used: %s", sql)
 			}
 		})

@@ -25,16 +25,7 @@ func TestGroupingSets(t *testing.T) {
 		{"concat(groupby((category_id)),groupby((name)))", false},
 		{"groupby((category_id,name),aggregate(price with sum as total))", false},
 	} {
-		p, err := s.plan("Products?$apply="+c.apply, 0)
-		if err != nil {
-			t.Fatalf("%s: %v", c.apply, err)
-		}
-		e, err := s.Explain(t.Context(), p)
-		if err != nil {
-			t.Errorf("%s: %v", c.apply, err)
-			continue
-		}
-		sql := e.Statements[0].SQL
+		sql := s.explain(t, "Products?$apply="+c.apply).Statements[0].SQL
 		if got := strings.Contains(sql, "GROUPING SETS"); got != c.together || got && strings.Count(sql, `FROM "products"`) != 1 {
 			t.Errorf("%s: together %v: %s", c.apply, got, sql)
 		}

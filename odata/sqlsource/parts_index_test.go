@@ -1,9 +1,7 @@
 package sqlsource_test
 
 import (
-	"context"
 	"database/sql"
-	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -153,16 +151,9 @@ func TestPartsOnMariaDB(t *testing.T) {
 // explained are query plan, notes and advice for a target.
 func (s *shop) explained(t *testing.T, target string) (queryPlan, notes, advice string) {
 	t.Helper()
-	p, err := s.plan(target, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := s.Explain(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := s.explain(t, target)
 	for _, st := range e.Statements {
 		queryPlan += strings.Join(st.QueryPlan, "\n")
 	}
-	return queryPlan, strings.Join(e.Notes, "\n"), fmt.Sprint(strings.Join(e.Advice, "\n"))
+	return queryPlan, strings.Join(e.Notes, "\n"), strings.Join(e.Advice, "\n")
 }
