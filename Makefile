@@ -131,13 +131,13 @@ ui5-run: build ui5 ## serve the OpenUI5 dashboard over the demo's data
 	@go run ./examples/shop -db shop.db
 	@exec bin/vestibule serve -c $(UI5)/config.hcl
 
-ui5-test: ui5 ## look at the OpenUI5 dashboard through a real browser
+ui5-test: ui5 ui/node_modules/.package-lock.json ## look at the OpenUI5 dashboard through a real browser
 	REQUIRE_BROWSER=1 REQUIRE_UI5=1 go test -count=1 ./$(UI5)
 
 ui5-slow: ui5 ## print what the dashboard weighs until its first row, and its time on a slow network and processor
 	UI5_SLOW=1 REQUIRE_BROWSER=1 REQUIRE_UI5=1 go test -count=1 -v -run '^TestDashboard$$/^weight$$' ./$(UI5)
 
-screens: ## take a picture of every screen into screens/, and those of the README into docs/figures
+screens: ui/node_modules/.package-lock.json ## take a picture of every screen into screens/, and those of the README into docs/figures
 	SCREENS_DIR=$(CURDIR)/screens REQUIRE_BROWSER=1 go test -count=1 -run '^Test(Screens|ErrorPages|PicturesOfTheReadme)$$' ./ui/uitest
 	for picture in screens/readme-*.png; do cp "$$picture" "docs/figures/$${picture#screens/readme-}"; done
 

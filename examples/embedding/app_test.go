@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -70,5 +71,13 @@ func TestEmbedding(t *testing.T) {
 		if status != 200 || at != step.at || !strings.Contains(text, step.text) {
 			t.Fatalf("%s %s: %d at %s, want %s with %q\n%s", step.method, step.path, status, at, step.at, step.text, text)
 		}
+	}
+}
+
+// The README names the account that there is.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if want := "http://127.0.0.1:8081  sign in as " + demoEmail + " with " + demoPassword + "\n"; err != nil || !strings.Contains(string(readme), want) {
+		t.Errorf("the README (%v) lacks %q", err, want)
 	}
 }

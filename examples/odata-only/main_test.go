@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -33,5 +35,29 @@ func TestServe(t *testing.T) {
 	}
 	if _, err := serve(t.Context(), []string{"/nowhere/at/all.db"}); err == nil {
 		t.Error("a database that is not there is served")
+	}
+}
+
+// What the README asks by curl has rows.
+func TestReadme(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	service, err := serve(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := regexp.MustCompile(`(?m)^curl (?:-g )?'http://127\.0\.0\.1:8081(.+)'$`).FindAllSubmatch(readme, -1)
+	if len(asked) < 3 {
+		t.Errorf("the README asks %d times, want 3 or more", len(asked))
+	}
+	for _, m := range asked {
+		w := httptest.NewRecorder()
+		service.ServeHTTP(w, httptest.NewRequest(http.MethodGet, string(m[1]), nil))
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"value":[{`) {
+			t.Errorf("GET %s gives %d %s", m[1], w.Code, w.Body)
+		}
 	}
 }
