@@ -77,7 +77,7 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	for _, o := range n.Query.Order {
 		x := g.d.sortKey(g, o.Expr)
 		keys = append(keys, x)
-		p.items = append(p.items, sortItem{x, o.Desc, g.nullable(o.Expr), g.position(o.Expr)})
+		p.items = append(p.items, sortItem{x, o.Desc, g.nullable(o.Expr) || !g.asStored(o.Expr, x), g.position(o.Expr)})
 		if !seek {
 			continue
 		}
@@ -114,13 +114,24 @@ func (g *Generator) position(e plan.Expr) string {
 
 // same finds a value among columns: a collation changes how it compares, not what it is.
 func same(parts []frag, x frag) int {
-	want := strings.TrimSuffix(strings.TrimSuffix(x.sql, " COLLATE BINARY"), codePoints)
+	want := withoutCollation(x)
 	for i, p := range parts {
 		if len(x.args) == 0 && p.sql == want {
 			return i
 		}
 	}
 	return -1
+}
+
+func withoutCollation(x frag) string {
+	return strings.TrimSuffix(strings.TrimSuffix(x.sql, " COLLATE BINARY"), codePoints)
+}
+
+// asStored tells whether rows are ordered by a column as it is, which is null only where the column may be. What SQLite
+// makes of a stored value is also null where that is none of its type.
+func (g *Generator) asStored(e plan.Expr, x frag) bool {
+	ref, ok := e.(*plan.Ref)
+	return ok && withoutCollation(x) == g.raw(ref).sql
 }
 
 // shape writes down fragments with the values and types of their arguments.
