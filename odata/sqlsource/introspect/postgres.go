@@ -58,7 +58,7 @@ func (r *reader) postgresColumns(all *named) error {
 			a.attnotnull OR t.typnotnull, a.attgenerated <> '' OR a.attidentity = 'a',
 			coalesce(col_description(c.oid, a.attnum), ''),
 			coalesce(CASE WHEN NOT co.collisdeterministic THEN 'nondeterministic'
-				WHEN co.collname IN ('C', 'POSIX') OR co.collname = 'default' AND (SELECT d.datcollate IN ('C', 'POSIX')
+				WHEN co.collname = 'C' OR co.collname = 'default' AND (SELECT d.datcollate IN ('C', 'POSIX')
 					AND coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' FROM pg_database d WHERE d.datname = current_database()) THEN 'C'
 				ELSE co.collname END, ''), t.typtype::text, a.attnum::bigint
 		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace

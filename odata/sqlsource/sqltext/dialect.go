@@ -42,7 +42,7 @@ type dialect interface {
 	same(x, y frag) frag
 	distinct(x, y frag) frag
 	// call is the template of a function or an operator from the catalogue, with $1, $2 for the arguments.
-	call(e *plan.Call) string
+	call(g *Generator, e *plan.Call) string
 	// sortKey is a value in the form that orders right.
 	sortKey(g *Generator, e plan.Expr) frag
 	// order is one item of ORDER BY: nulls first when ascending, last when descending.
@@ -79,6 +79,9 @@ type dialect interface {
 	// linkKey is a column whose values come back as keys.
 	linkKey(name frag, c *Column) frag
 	// exact is the template of what is compared of a column of a link, where the column takes other texts for equal than
+	// meet is the column a, from which a link starts, in a form that can be compared with the column b that it leads to,
+	// whatever their collations are.
+	meet(from frag, a, b *Column) frag
 	// the same one; empty where it does not.
 	exact(c *Column) string
 	among(column frag, c *Column, values []any) frag

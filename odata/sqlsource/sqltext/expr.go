@@ -92,7 +92,7 @@ func (g *Generator) column(r *plan.Ref) frag {
 		return g.d.column(g.raw(r), c, r.T)
 	}
 	text := &plan.Ref{T: edm.Of(edm.String)}
-	return fill(g.d.call(&plan.Call{Name: "cast", Args: []plan.Expr{text}, T: r.T}), g.d.column(g.raw(r), c, text.T))
+	return fill(g.d.call(g, &plan.Call{Name: "cast", Args: []plan.Expr{text}, T: r.T}), g.d.column(g.raw(r), c, text.T))
 }
 
 // ReadsText tells whether a column of texts can be read as values of a type; see Column.Text.
@@ -122,7 +122,7 @@ func (g *Generator) values(list []plan.Expr) []frag {
 }
 
 // call spells a function or an operator. The test over the catalogue holds that every one has SQL for every database.
-func (g *Generator) call(e *plan.Call) frag { return fill(g.d.call(e), g.values(e.Args)...) }
+func (g *Generator) call(e *plan.Call) frag { return fill(g.d.call(g, e), g.values(e.Args)...) }
 
 func (g *Generator) choice(e *plan.Call) frag {
 	f := text("CASE")

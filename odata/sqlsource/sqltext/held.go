@@ -9,7 +9,7 @@ import (
 
 // argument is the value of an expression for a function to compute with: that of a property is null where a date or time
 // is stored that its type cannot hold, as in an answer. Databases fail on some of these, such as infinity, and make
-// something of others.
+// something of others. A text of PostgreSQL has the collation that comparisons use.
 func (g *Generator) argument(e plan.Expr) frag {
 	ref, ok := e.(*plan.Ref)
 	if !ok || g.columnOf(ref).Text {
@@ -26,6 +26,11 @@ func (postgres) held(x frag, c *Column, t edm.Type) frag {
 	const within = "NULLIF(GREATEST(NULLIF(LEAST($1, BEHIND), BEHIND), BEFORE), BEFORE)"
 	before, behind := "date '0001-12-31 BC'", "date '10000-01-01'"
 	switch t.Kind {
+	case edm.String:
+		if c.ownCollation() && c.Collation != "C" {
+			return fill("$1"+codePoints, x)
+		}
+		return x
 	case edm.Date:
 	case edm.DateTimeOffset:
 		before, behind = "timestamptz '0001-12-31 23:59:59.999999+00 BC'", "timestamptz '10000-01-01 00:00:00+00'"

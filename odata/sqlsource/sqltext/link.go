@@ -47,7 +47,7 @@ func (g *Generator) linkCondition(r *plan.Range, outer func(*Column) frag) frag 
 	parts := make([]frag, len(link.From))
 	if link.Via == nil {
 		for i, c := range link.From {
-			parts[i] = linked(text(g.col(r, link.To[i])), outer(c), g.exactPair(c, link.To[i]))
+			parts[i] = linked(text(g.col(r, link.To[i])), g.d.meet(outer(c), c, link.To[i]), g.exactPair(c, link.To[i]))
 		}
 		return joinFrags(parts)
 	}
@@ -90,6 +90,24 @@ func (g *Generator) within(r *plan.Range, link *Link, cond frag) frag {
 		left = "(" + left + ")"
 	}
 	return fill(left+" IN (SELECT "+strings.Join(viaTo, ", ")+" FROM "+g.table(link.Via)+" AS "+v+" WHERE $1)", cond)
+}
+
+func (sqlite) meet(from frag, _, _ *Column) frag { return from }
+
+func (postgres) meet(from frag, a, b *Column) frag {
+	if a.collides(b) {
+		return fill("$1"+codePoints, from)
+	}
+	return from
+}
+
+// meet takes the collation of the target, which has the index.
+func (mysql) meet(from frag, a, b *Column) frag {
+	if a.Collation == "" || b.Collation == "" || a.Collation == b.Collation {
+		return from
+	}
+	set, _, _ := strings.Cut(b.Collation, "_")
+	return fill("CONVERT($1 USING "+set+") COLLATE "+b.Collation, from)
 }
 
 func (sqlite) exact(*Column) string { return "" }

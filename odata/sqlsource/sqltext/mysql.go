@@ -20,7 +20,7 @@ func (mysql) null(edm.Type) frag { return text("NULL") }
 
 func (mysql) quote(name string) string { return identifier("`", name) }
 
-func (mysql) call(e *plan.Call) string {
+func (mysql) call(_ *Generator, e *plan.Call) string {
 	if average := mysqlAverage(e); average != "" { // of what $apply computes
 		return average
 	}

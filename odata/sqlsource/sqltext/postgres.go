@@ -18,7 +18,13 @@ type postgres struct {
 
 func (postgres) quote(name string) string { return identifier(`"`, name) }
 
-func (d postgres) call(e *plan.Call) string { return function.Lookup(e.Name).SQL.Postgres(e, d.db) }
+func (d postgres) call(g *Generator, e *plan.Call) string {
+	db := d.db
+	if db.CaseCollation == "" && g.ownCollations(e) {
+		db.CaseCollation = `"default"`
+	}
+	return function.Lookup(e.Name).SQL.Postgres(e, db)
+}
 
 func (postgres) placeholder(n int) string { return "$" + strconv.Itoa(n) }
 
@@ -147,7 +153,7 @@ func (d postgres) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag
 	}
 	switch x.Type().Kind {
 	case edm.String:
-		if op != "eq" && op != "ne" || g.needsCollation(x) || g.needsCollation(y) {
+		if op != "eq" && op != "ne" || g.needsCollation(x) || g.needsCollation(y) || g.collide(x, y) {
 			return fill(`$1 COLLATE "C"`, g.value(x)), g.value(y), true
 		}
 	case edm.DateTimeOffset:
@@ -315,7 +321,11 @@ func (postgres) array(c *Column, values []any) frag {
 }
 
 func (d postgres) contains(column, term frag) frag {
-	lower := d.call(&plan.Call{Name: "tolower"})
+	db := d.db
+	if db.CaseCollation == "" {
+		db.CaseCollation = `"default"` // whatever that of the column is
+	}
+	lower := function.Lookup("tolower").SQL.Postgres(&plan.Call{Name: "tolower"}, db)
 	return fill("(strpos($1, $2) > 0)", fill(lower, column), fill(lower, term))
 }
 

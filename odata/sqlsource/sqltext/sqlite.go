@@ -25,7 +25,7 @@ func (sqlite) null(edm.Type) frag { return text("NULL") }
 
 func (sqlite) quote(name string) string { return identifier(`"`, name) }
 
-func (sqlite) call(e *plan.Call) string {
+func (sqlite) call(_ *Generator, e *plan.Call) string {
 	return function.Lookup(e.Name).SQL.SQLite(e, function.Database{})
 }
 
