@@ -3,10 +3,7 @@ package dashboard_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,15 +47,6 @@ func (s *site) sums(t testing.TB, title, rest string, args ...any) [][]string {
 	return found
 }
 
-func number(t testing.TB, text string) int {
-	t.Helper()
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
 // begins waits until the table begins with these lines.
 func (b *tab) begins(what string, want [][]string) {
 	b.T.Helper()
@@ -89,12 +77,7 @@ func quoted(t testing.TB, v any) string {
 // fold opens or closes the group in a line.
 func (b *tab) fold(line int) {
 	b.T.Helper()
-	browsertest.Eval[any](b.Tab, fmt.Sprintf(`(() => {
-		document.querySelector('[data-test=fold]')?.removeAttribute('data-test');
-		document.getElementById('%srows-row%d-groupHeader').closest('.sapUiTableCell').setAttribute('data-test', 'fold');
-		return null;
-	})()`, analysisID+"table-", line))
-	b.Click(`[data-test=fold]`)
+	b.clickFound(fmt.Sprintf(`document.getElementById('%srows-row%d-groupHeader').closest('.sapUiTableCell')`, analysisID+"table-", line))
 }
 
 // analysis looks at sums of products by category: opens groups, filters before and after
@@ -132,25 +115,7 @@ func analysisLooks(t *testing.T, s *site) {
 	if wide := browsertest.Eval[float64](b.Tab, `document.documentElement.scrollWidth`); wide > 320 {
 		t.Errorf("scrolls sideways: %v", wide)
 	}
-	b.axe()
-}
-
-// axe fails the test for what axe-core finds. Without npm ci in ui it is left out.
-func (b *tab) axe() {
-	b.T.Helper()
-	source, err := os.ReadFile(filepath.Join("..", "..", "ui", "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		if os.Getenv("REQUIRE_BROWSER") != "" {
-			b.T.Errorf("axe-core is required, run npm ci in ui: %v", err)
-		}
-		return
-	}
-	browsertest.Eval[any](b.Tab, string(source)+`;null`)
-	for _, fault := range browsertest.Eval[[]string](b.Tab, `axe.run(document, {
-		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'],
-	}).then(({ violations }) => violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 200)).join('\n')))`) {
-		b.T.Errorf("axe: %s", fault)
-	}
+	b.axe(`{ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }`, `() => true`)
 }
 
 // openGroup opens the second level of the first group, and compares both.

@@ -34,11 +34,7 @@ func (s *site) products(t testing.TB, rest string, args ...any) [][]string {
 
 func (s *site) count(t testing.TB, rest string, args ...any) int {
 	t.Helper()
-	n, err := strconv.Atoi(s.one(t, `SELECT count(*) FROM products p `+rest, args...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return number(t, s.one(t, `SELECT count(*) FROM products p `+rest, args...))
 }
 
 // heading is what stands above the table.
@@ -54,6 +50,15 @@ func day(t testing.TB, text string) string {
 		t.Fatal(err)
 	}
 	return d.Format("Jan 2, 2006")
+}
+
+func number(t testing.TB, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func money(amount string) string {
@@ -124,11 +129,7 @@ func figures(t *testing.T, b *tab) {
 		"figureOrders":   `SELECT count(*) FROM orders`,
 		"figureOpen":     `SELECT count(*) FROM orders WHERE shipped_at IS NULL`,
 	} {
-		n, err := strconv.Atoi(b.site.one(t, query))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.await(list+id, grouped(n, ","))
+		b.await(list+id, grouped(number(t, b.site.one(t, query)), ","))
 	}
 	b.await(list+"heading", b.site.heading(t, ""))
 	b.await(frame+"bar .sapFShellBarSecondTitle", b.site.one(t, `SELECT motto FROM company`))
@@ -240,7 +241,7 @@ func (b *tab) shows(id string) {
 	}
 	same(t, "related", b.rows(detail+"related", len(related)), related)
 
-	n, _ := strconv.Atoi(b.site.one(t, `SELECT count(*) FROM order_items WHERE product_id = ?`, id))
+	n := number(t, b.site.one(t, `SELECT count(*) FROM order_items WHERE product_id = ?`, id))
 	b.await(detail+"salesHeading", fmt.Sprintf("Orders (%d)", n))
 	b.sales(id, min(n, 8))
 	if n > 8 {

@@ -1,7 +1,9 @@
 package dashboard_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -75,6 +77,23 @@ func (b *tab) theme(l look) {
 		const light = getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).every((part) => part > 127);
 		return light === %t;
 	})()`, l.scheme == "light"))
+}
+
+// axe fails the test for what axe-core finds with these options and a filter keeps. Without npm ci in ui it is left out.
+func (b *tab) axe(options, filter string) {
+	b.T.Helper()
+	source, err := os.ReadFile(filepath.Join("..", "..", "ui", "node_modules", "axe-core", "axe.min.js"))
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("REQUIRE_BROWSER") == "" {
+		b.T.Logf("axe-core is missing, run npm ci in ui")
+		return
+	}
+	b.Must(err)
+	browsertest.Eval[any](b.Tab, string(source)+`;null`)
+	for _, one := range browsertest.Eval[[]string](b.Tab, `axe.run(document, { ...`+options+`, resultTypes: ['violations'] }).then((result) => result.violations
+		.filter(`+filter+`)
+		.map((one) => one.id + ': ' + one.help + '\n' + one.nodes.map((node) => node.html.slice(0, 300)).join('\n')))`) {
+		b.T.Errorf("axe: %s", one)
+	}
 }
 
 // still waits until nothing moves any more.

@@ -1,13 +1,8 @@
 package dashboard_test
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -82,24 +77,12 @@ func (b *tab) statuses() []string {
 		.filter((status) => text.includes(status)))(seen(document.querySelector('`+orderRows+` tbody')))`)
 }
 
-// grave fails the test for what axe-core calls serious or critical. It needs npm ci in ui. A grid of sap.m.Table whose cells
-// stand below each other has rows without a role, which is OpenUI5's own.
+// grave fails the test for what axe-core calls serious or critical. A grid of sap.m.Table whose cells stand below each other
+// has rows without a role, which is OpenUI5's own.
 func (b *tab) grave() {
 	b.T.Helper()
-	source, err := os.ReadFile(filepath.Join("..", "..", "ui", "node_modules", "axe-core", "axe.min.js"))
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("REQUIRE_BROWSER") == "" {
-		b.T.Logf("axe-core is missing, run npm ci in ui")
-		return
-	}
-	b.Must(err)
-	browsertest.Eval[any](b.Tab, string(source)+`;null`)
-	found := browsertest.Eval[[]string](b.Tab, `axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations
-		.filter((one) => ['serious', 'critical'].includes(one.impact))
-		.filter((one) => one.id !== 'aria-required-children' || !one.nodes.every((node) => node.html.includes('sapMListTbl')))
-		.map((one) => one.id + ': ' + one.help + '\n' + one.nodes.map((node) => node.html.slice(0, 300)).join('\n')))`)
-	for _, one := range found {
-		b.T.Errorf("axe: %s", one)
-	}
+	b.axe(`{}`, `(one) => ['serious', 'critical'].includes(one.impact)
+		&& (one.id !== 'aria-required-children' || !one.nodes.every((node) => node.html.includes('sapMListTbl')))`)
 }
 
 // heavy reports whether anything of sap.ui.mdc has been loaded.
@@ -116,11 +99,7 @@ func (b *tab) orders(title string) {
 
 func (s *site) ordersWhere(t testing.TB, where string) int {
 	t.Helper()
-	n, err := strconv.Atoi(s.one(t, `SELECT count(*) FROM orders o`+where))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return number(t, s.one(t, `SELECT count(*) FROM orders o`+where))
 }
 
 // orderCells are rows of the database as the table shows them, without the date.
@@ -140,11 +119,7 @@ func (s *site) statuses(t testing.TB) []string {
 	t.Helper()
 	var labels []string
 	for _, r := range s.rows(t, `SELECT DISTINCT status FROM (SELECT status FROM orders ORDER BY id LIMIT 20) ORDER BY status`) {
-		at, err := strconv.Atoi(r[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		labels = append(labels, []string{"Aufgegeben", "Bezahlt", "Versandt", "Zurückgesandt", "Storniert"}[at])
+		labels = append(labels, []string{"Aufgegeben", "Bezahlt", "Versandt", "Zurückgesandt", "Storniert"}[number(t, r[0])])
 	}
 	return labels
 }
@@ -180,9 +155,7 @@ func (b *tab) choose(field, typed, entry string) {
 	found := fmt.Sprintf(`[...document.querySelectorAll('.sapMPopover li, .sapMPopover tr.sapMLIB:not([id$=nodata])')].find((e) => e.checkVisibility() && seen(e).startsWith(%q))`, entry)
 	b.Wait(found + ` && !document.querySelector('.sapMPopover .sapUiLocalBusy')`)
 	b.Picture("value-help." + field)
-	browsertest.Eval[any](b.Tab, found+`.setAttribute('data-test', 'choose'); null`)
-	b.Click(`[data-test=choose]`)
-	browsertest.Eval[any](b.Tab, `document.querySelector('[data-test=choose]')?.removeAttribute('data-test'); null`)
+	b.clickFound(found)
 	b.Click(orderList + "heading") // several may be chosen: the list stays until somebody goes elsewhere
 	b.Wait(`![...document.querySelectorAll('.sapMPopover')].some((list) => list.checkVisibility())`)
 }
@@ -195,8 +168,6 @@ func (b *tab) sortOrders(column, order string) {
 	button := fmt.Sprintf(`[...document.querySelectorAll('.sapMTCMenuPopup [title=%q], .sapMTCMenuPopup button')].find((e) => e.checkVisibility() && (e.title || seen(e)) === %q)`, order, order)
 	b.Wait(button)
 	b.Picture("orders.menu")
-	browsertest.Eval[any](b.Tab, button+`.setAttribute('data-test', 'sort'); null`)
-	b.Click(`[data-test=sort]`)
-	browsertest.Eval[any](b.Tab, `document.querySelector('[data-test=sort]')?.removeAttribute('data-test'); null`)
+	b.clickFound(button)
 	b.Wait(`![...document.querySelectorAll('.sapMTCMenuPopup')].some((menu) => menu.checkVisibility())`)
 }

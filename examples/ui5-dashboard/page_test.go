@@ -110,6 +110,14 @@ func (b *tab) wheel(selector string, by float64) {
 	})
 }
 
+// clickFound clicks the element that a script finds, after which the page may be gone.
+func (b *tab) clickFound(script string) {
+	b.T.Helper()
+	browsertest.Eval[any](b.Tab, `document.querySelector('[data-test=found]')?.removeAttribute('data-test');
+		(`+script+`).setAttribute('data-test', 'found'); null`)
+	b.Click(`[data-test=found]`)
+}
+
 // sort opens the menu of a column of the list and chooses an order in it.
 func (b *tab) sort(column, item, order string) {
 	b.T.Helper()
@@ -124,9 +132,7 @@ func (b *tab) sortOn(page, column, item, order string) {
 		.find((row) => seen(row.querySelector('.sapMILILabel')) === %q && row.checkVisibility())?.querySelector('[title=%q]')`, item, order)
 	b.Wait(button)
 	b.Picture("menu." + column)
-	browsertest.Eval[any](b.Tab, button+`.setAttribute('data-test', 'choose'); null`)
-	b.Click(`[data-test=choose]`)
-	browsertest.Eval[any](b.Tab, `document.querySelector('[data-test=choose]')?.removeAttribute('data-test'); null`)
+	b.clickFound(button)
 	b.Wait(`![...document.querySelectorAll('.sapMTCMenuPopup')].some((menu) => menu.checkVisibility())`)
 }
 
@@ -143,9 +149,7 @@ func (b *tab) pickOn(page, control, entry string) {
 	item := fmt.Sprintf(`[...document.querySelectorAll('.sapMPopover li')].find((item) => seen(item).startsWith(%q))`, entry)
 	b.Wait(item)
 	b.Picture("drop-down." + control)
-	browsertest.Eval[any](b.Tab, item+`.setAttribute('data-test', 'pick'); null`)
-	b.Click(`[data-test=pick]`)
-	browsertest.Eval[any](b.Tab, `document.querySelector('[data-test=pick]')?.removeAttribute('data-test'); null`)
+	b.clickFound(item)
 	b.Wait(`![...document.querySelectorAll('.sapMPopover')].some((list) => list.checkVisibility())`)
 }
 

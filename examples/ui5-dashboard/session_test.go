@@ -242,8 +242,7 @@ func (b *tab) press(text string) {
 	b.T.Helper()
 	button := fmt.Sprintf(`[...document.querySelectorAll('.sapMDialog button')].find((button) => seen(button) === %q)`, text)
 	b.Wait(button)
-	browsertest.Eval[any](b.Tab, button+`.setAttribute('data-test', 'answer'); null`)
-	b.Click(`[data-test=answer]`)
+	b.clickFound(button)
 }
 
 // unsettled meets a host whose plugin asks for the organisation first: what the service refuses until then leads there, and
