@@ -69,3 +69,37 @@ func TestTextLinks(t *testing.T) {
 		})
 	}
 }
+
+const outerTextsDDL = `
+CREATE TABLE parts (id int PRIMARY KEY, shelf int, name varchar(8));
+INSERT INTO parts VALUES (1, 1, 'a'), (2, 1, 'A'), (3, 1, 'a '), (4, 1, 'a'), (5, 2, 'A');
+CREATE TABLE notes (id int PRIMARY KEY, shelf int, name varchar(8));
+INSERT INTO notes VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'a')`
+
+// TestOuterTexts holds that what is asked of related rows is asked anew for each text of the row that they belong to.
+// MariaDB remembers what a subquery gave, and takes 'a', 'A' and 'a ' for one text in doing so.
+func TestOuterTexts(t *testing.T) {
+	config := sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+		{Name: "Parts", Table: "parts", Navigations: []sqlsource.Navigation{
+			{Name: "notes", To: "Notes", Many: true, On: map[string]string{"shelf": "shelf"}},
+		}},
+		{Name: "Notes", Table: "notes"},
+	}}
+	for _, dialect := range dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			s := open(t, database(t, dialect, outerTextsDDL), config)
+			for _, test := range []struct{ target, want string }{
+				{"Parts?$select=id&$filter=notes/any(n:n/name eq name)", "[1][4]"},
+				{"Parts?$select=id&$filter=not notes/any(n:n/name eq name)", "[2][3][5]"},
+				{"Parts?$select=id&$filter=notes/any(n:n/name eq name) or id eq 5", "[1][4][5]"},
+				{"Parts?$select=id&$filter=notes/all(n:n/name ne name)", "[2][3][5]"},
+				{"Parts?$select=id&$orderby=notes/any(n:n/name eq name) desc,id", "[1][4][2][3][5]"},
+				{"Parts?$select=id,y&$compute=notes/any(n:n/name eq name) as y", "[1,1][2,0][3,0][4,1][5,0]"},
+			} {
+				if got := s.get(test.target); got != test.want {
+					t.Errorf("%s: %q, want %q", test.target, got, test.want)
+				}
+			}
+		})
+	}
+}

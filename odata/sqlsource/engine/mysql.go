@@ -14,10 +14,12 @@ import (
 // MySQL reads rows as the driver hands them to database/sql, which would copy each text. The pool stays that of
 // database/sql. The handle stays the caller's.
 type MySQL struct {
-	db *sql.DB
-	// bound puts the time that is left into a statement.
-	bound func(query string, left time.Duration) string
+	db        *sql.DB
+	statement statement
 }
+
+// statement is a query as the server is to be asked, with the time that is left for it; 0 is no limit.
+type statement func(query string, left time.Duration) string
 
 // NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver does not cancel a statement on the server
 // when its context ends, so each statement carries its own time limit, in the syntax of MariaDB or of MySQL.
@@ -27,13 +29,33 @@ func NewMySQL(ctx context.Context, db *sql.DB) (*MySQL, error) {
 		return nil, fmt.Errorf("ask for the version: %w", err)
 	}
 	if strings.Contains(strings.ToLower(version), "mariadb") {
-		return &MySQL{db, func(query string, left time.Duration) string {
-			return fmt.Sprintf("SET STATEMENT max_statement_time=%.3f FOR %s", left.Seconds(), query)
-		}}, nil
+		return &MySQL{db, askMariaDB}, nil
 	}
-	return &MySQL{db, func(query string, left time.Duration) string {
-		return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", left.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
-	}}, nil
+	return &MySQL{db, askMySQL}, nil
+}
+
+// askMariaDB keeps MariaDB from taking the result of a subquery for another row: it remembers results by the columns of the
+// outer row that the subquery uses, and takes texts for one that differ in case or in blanks at their ends, even where the
+// subquery compares them exactly.
+func askMariaDB(query string, left time.Duration) string {
+	var set []string
+	if left > 0 {
+		set = append(set, fmt.Sprintf("max_statement_time=%.3f", left.Seconds()))
+	}
+	if strings.Contains(query, "(SELECT ") {
+		set = append(set, "optimizer_switch='subquery_cache=off'")
+	}
+	if len(set) == 0 {
+		return query
+	}
+	return "SET STATEMENT " + strings.Join(set, ", ") + " FOR " + query
+}
+
+func askMySQL(query string, left time.Duration) string {
+	if left == 0 {
+		return query
+	}
+	return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", left.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
 }
 
 // Close does nothing: the handle is the caller's.
@@ -45,7 +67,7 @@ func (db *MySQL) Begin(ctx context.Context, need Need) (Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &driverTx{ctx: ctx, conn: conn, bound: db.bound}
+	tx := &driverTx{ctx: ctx, conn: conn, statement: db.statement}
 	if !need.Snapshot {
 		return tx, nil
 	}
@@ -70,11 +92,11 @@ type watchable interface {
 }
 
 type driverTx struct {
-	ctx   context.Context
-	conn  *sql.Conn
-	bound func(string, time.Duration) string
-	begun driver.Tx
-	done  bool
+	ctx       context.Context
+	conn      *sql.Conn
+	statement statement
+	begun     driver.Tx
+	done      bool
 }
 
 func (tx *driverTx) Interleaves() bool { return false }
@@ -88,9 +110,11 @@ func (tx *driverTx) with(use func(driver.Conn) error) error {
 }
 
 func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
+	var left time.Duration
 	if deadline, ok := tx.ctx.Deadline(); ok {
-		query = tx.bound(query, max(time.Until(deadline), time.Millisecond))
+		left = max(time.Until(deadline), time.Millisecond)
 	}
+	query = tx.statement(query, left)
 	values := make([]driver.NamedValue, len(args))
 	for i, v := range args {
 		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}

@@ -15,23 +15,6 @@ func (g *Generator) joinCondition(r *plan.Range) frag {
 	return g.linkCondition(r, outer)
 }
 
-// uncached keeps MariaDB from taking the result of a subquery for another row whose text its collation takes for equal: it
-// remembers results by the columns of the outer row, but none of what is random. Texts of a key are different anyway.
-func (g *Generator) uncached(r *plan.Range) []frag {
-	for _, c := range g.m.Links[r.Nav].From {
-		if g.d.exact(c) != "" && !g.identifies(r.Outer, c) {
-			return []frag{text("RAND() >= 0")}
-		}
-	}
-	return nil
-}
-
-// identifies tells whether the database itself sees to it that no two rows of a range have one value in a column.
-func (g *Generator) identifies(r *plan.Range, c *Column) bool {
-	t := g.m.Tables[r.Set]
-	return r.Derived == nil && t.Unique && len(r.Set.Type.Key) == 1 && t.Columns[r.Set.Type.Key[0]] == c
-}
-
 // fromEntity compares the range with the single entity that the path came through, by scalar subqueries: the database
 // evaluates them once and can then use its indexes.
 func (g *Generator) fromEntity(q *plan.Query) frag {

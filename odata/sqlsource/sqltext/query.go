@@ -97,7 +97,7 @@ func (g *Generator) from(q *plan.Query) frag {
 	if r := q.Range; r.Nav != nil && q.From != nil {
 		conds = append(conds, g.fromEntity(q))
 	} else if r.Nav != nil {
-		conds = append(append(conds, g.joinCondition(r)), g.uncached(r)...)
+		conds = append(conds, g.joinCondition(r))
 	}
 	return g.fromWhere(q, source{conds: conds})
 }
