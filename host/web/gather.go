@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // Gather makes a server send each block of an answer with one call of the system, and returns the listener to serve on. net/http
@@ -17,7 +18,7 @@ func Gather(server *http.Server, listener net.Listener) net.Listener {
 		}
 		return context.WithValue(ctx, gatheredKey{}, c)
 	}
-	return gatheringListener{listener, &sync.Pool{New: func() any { b := make([]byte, 0, mostHeld); return &b }}}
+	return gatheringListener{listener, new(buffers)}
 }
 
 type gatheredKey struct{}
@@ -34,8 +35,7 @@ func gatheredOf(r *http.Request) *gatheredConn {
 
 type gatheringListener struct {
 	net.Listener
-	// buffers are the memory of what connections hold, which they have for the time of a call only.
-	buffers *sync.Pool
+	buffers *buffers
 }
 
 func (l gatheringListener) Accept() (net.Conn, error) {
@@ -53,12 +53,13 @@ func (l gatheringListener) Accept() (net.Conn, error) {
 // A gatheredConn holds what is written between begin and end.
 type gatheredConn struct {
 	*net.TCPConn
-	buffers *sync.Pool // of *[]byte
+	buffers *buffers
 
 	mu        sync.Mutex
 	gathering bool    // between begin and end
 	sending   bool    // end sends, without mu
 	held      *[]byte // nil while nothing is held
+	late      []byte  // written while end sends
 	err       error   // of the first write that failed; the connection is closed
 }
 
@@ -67,7 +68,35 @@ const (
 	mostHeld = 64 << 10
 	// large is what is sent at once with what is held, instead of being copied.
 	large = 32 << 10
+	// mostBuffers bounds the memory of all connections, 16 MiB, since one whose client takes nothing keeps what it holds.
+	// What is written beyond it is sent as it comes.
+	mostBuffers = 256
 )
+
+// buffers are the memory of what connections hold, which they have for the time of a call only.
+type buffers struct {
+	free  sync.Pool // of *[]byte
+	taken atomic.Int32
+}
+
+// take returns an empty buffer, or nil where all are taken.
+func (b *buffers) take() *[]byte {
+	if b.taken.Add(1) > mostBuffers {
+		b.taken.Add(-1)
+		return nil
+	}
+	if one, ok := b.free.Get().(*[]byte); ok {
+		return one
+	}
+	one := make([]byte, 0, mostHeld)
+	return &one
+}
+
+func (b *buffers) giveBack(one *[]byte) {
+	*one = (*one)[:0]
+	b.free.Put(one)
+	b.taken.Add(-1)
+}
 
 // begin makes writes wait for end.
 func (c *gatheredConn) begin() {
@@ -77,21 +106,27 @@ func (c *gatheredConn) begin() {
 }
 
 // end sends what is held. Whoever closes a connection with TLS writes to it first, as does TLS when the client changes its
-// key: they must not wait for a client that takes nothing, and so end holds what they write meanwhile and sends it next.
+// key: they must not wait for a client that takes nothing, and so what they write meanwhile is kept and sent next.
 func (c *gatheredConn) end() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.held != nil && c.err == nil {
-		held := c.held
-		c.held, c.sending = nil, true
+	if c.held != nil && c.err == nil {
+		c.sending = true
 		c.mu.Unlock()
-		_, err := c.TCPConn.Write(*held)
-		c.giveBack(held)
+		_, err := c.TCPConn.Write(*c.held)
 		c.mu.Lock()
 		c.sending = false
 		c.failed(err)
 	}
-	c.gathering = false
+	if c.held != nil {
+		c.buffers.giveBack(c.held)
+	}
+	c.held, c.gathering = nil, false
+	if c.late != nil && c.err == nil {
+		_, err := c.TCPConn.Write(c.late)
+		c.failed(err)
+	}
+	c.late = nil
 	return c.err
 }
 
@@ -99,53 +134,49 @@ func (c *gatheredConn) end() error {
 func (c *gatheredConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	switch {
+	case c.err != nil:
+		return 0, c.err
+	case !c.gathering:
+		return c.TCPConn.Write(p)
+	case c.sending:
+		c.late = append(c.late, p...)
+	case !c.hold(p):
+		c.send(p)
+	}
 	if c.err != nil {
 		return 0, c.err
-	}
-	if !c.gathering {
-		return c.TCPConn.Write(p)
-	}
-	if c.sending || len(p) < large && c.holds()+len(p) <= mostHeld {
-		c.hold(p)
-		return len(p), nil
-	}
-	if err := c.send(p); err != nil {
-		return 0, err
 	}
 	return len(p), nil
 }
 
-func (c *gatheredConn) holds() int {
-	if c.held == nil {
-		return 0
+// hold reports whether it holds p. The caller has mu, also that of those below.
+func (c *gatheredConn) hold(p []byte) bool {
+	if len(p) >= large {
+		return false
 	}
-	return len(*c.held)
-}
-
-func (c *gatheredConn) hold(p []byte) {
 	if c.held == nil {
-		c.held = c.buffers.Get().(*[]byte)
+		c.held = c.buffers.take()
+	}
+	if c.held == nil || len(*c.held)+len(p) > mostHeld {
+		return false
 	}
 	*c.held = append(*c.held, p...)
+	return true
 }
 
-func (c *gatheredConn) giveBack(held *[]byte) {
-	*held = (*held)[:0]
-	c.buffers.Put(held)
-}
-
-// send sends what is held, and then more, of which there is some. The caller holds mu.
-func (c *gatheredConn) send(more []byte) (err error) {
-	if c.held == nil {
-		_, err = c.TCPConn.Write(more)
-	} else {
-		pieces := net.Buffers{*c.held, more}
-		_, err = pieces.WriteTo(c.TCPConn)
-		c.giveBack(c.held)
+// send sends what is held, and then more.
+func (c *gatheredConn) send(more []byte) {
+	pieces := net.Buffers{more}
+	if c.held != nil {
+		pieces = net.Buffers{*c.held, more}
+	}
+	_, err := pieces.WriteTo(c.TCPConn)
+	c.failed(err)
+	if c.held != nil {
+		c.buffers.giveBack(c.held)
 		c.held = nil
 	}
-	c.failed(err)
-	return c.err
 }
 
 // failed ends the connection where a write failed, for net/http believes that what was held was sent, and would go on.

@@ -2,13 +2,17 @@ package web_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -91,5 +95,66 @@ func TestGatherSendsABlockAtOnce(t *testing.T) {
 				t.Errorf("an answer of 20 kB came in %d segments, want %d", n, want)
 			}
 		})
+	}
+}
+
+// A narrow listener accepts connections that take little, so many times.
+type narrow struct {
+	net.Listener
+	left atomic.Int64
+}
+
+func (l *narrow) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil && l.left.Add(-1) >= 0 {
+		err = c.(interface{ SetWriteBuffer(bytes int) error }).SetWriteBuffer(4 << 10)
+	}
+	return c, err
+}
+
+// Clients that take nothing do not keep the memory of more and more blocks: from some on blocks are sent in parts.
+func TestGatherBoundsWhatItHolds(t *testing.T) {
+	const stuck = 300 // more than there is memory for
+	server := gathered(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Length", "20000")
+			_, _ = w.Write(block(20_000))
+			return
+		}
+		for r.Context().Err() == nil {
+			_, _ = w.Write(block(20_000))
+		}
+	}, func(s *httptest.Server) {
+		slim := &narrow{Listener: s.Listener}
+		slim.left.Store(stuck)
+		s.Listener = slim
+		s.Start()
+	})
+	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
+		failed := c.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<10) })
+		return cmp.Or(failed, err)
+	}}
+	for range stuck {
+		c, err := dialer.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close() //nolint:errcheck // nothing is read
+		_, _ = io.WriteString(c, "GET /stuck HTTP/1.1\r\nHost: "+server.Listener.Addr().String()+"\r\n\r\n")
+	}
+	client, socket := connected(t, server)
+	for tries, seen := 0, uint32(0); ; tries++ {
+		if err := readBy(client, server.URL, block(20_000)); err != nil {
+			t.Fatal(err)
+		}
+		n := segments(t, socket()) - seen
+		if n > 2 {
+			return
+		}
+		if tries == 200 {
+			t.Fatalf("two answers still come in one segment each, beside %d clients that take nothing", stuck)
+		}
+		seen += n
+		time.Sleep(50 * time.Millisecond) // until they all have what they take
 	}
 }

@@ -77,8 +77,12 @@ func block(size int) []byte {
 
 // read asks twice, by the same connection where it is free.
 func read(server *httptest.Server, path string, want []byte) error {
+	return readBy(server.Client(), server.URL+path, want)
+}
+
+func readBy(client *http.Client, address string, want []byte) error {
 	for range 2 {
-		resp, err := server.Client().Get(server.URL + path)
+		resp, err := client.Get(address)
 		if err != nil {
 			return err
 		}
