@@ -96,7 +96,7 @@ func (r *rows) still(k known) (bool, error) {
 
 // countStamped gives the number of rows of a node and remembers it.
 func (r *rows) countStamped(shape string) (int64, error) {
-	s := r.gen.StampedCount(r.node)
+	s := r.page.StampedCount()
 	cur, err := r.ask(s)
 	if err != nil {
 		return 0, fmt.Errorf("count: %w", err)

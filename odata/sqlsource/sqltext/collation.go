@@ -1,6 +1,8 @@
 package sqltext
 
 import (
+	"strings"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -43,4 +45,15 @@ func (g *Generator) ownCollations(e plan.Expr) bool {
 		return !found
 	})
 	return found
+}
+
+func withoutCollation(x frag) string {
+	return strings.TrimSuffix(strings.TrimSuffix(x.sql, " COLLATE BINARY"), codePoints)
+}
+
+// asStored tells whether rows are ordered by a column as it is, which is null only where the column may be. What SQLite
+// makes of a stored value is also null where that is none of its type.
+func (g *Generator) asStored(e plan.Expr, x frag) bool {
+	ref, ok := e.(*plan.Ref)
+	return ok && withoutCollation(x) == g.raw(ref).sql
 }

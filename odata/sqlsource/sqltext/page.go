@@ -21,7 +21,9 @@ type Page struct {
 	// Shape names what decides on the rows and their order.
 	Shape string
 	// Steady tells that these depend on nothing but the state of the data that a stamp names.
-	Steady      bool
+	Steady bool
+	// stamp names the state for which places are remembered; empty where the database has none.
+	stamp       string
 	g           *Generator
 	list, from  frag
 	order, keys frag
@@ -70,6 +72,10 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	if g.d.stamp() != "" {
 		p.Steady = g.steady(n.Query)
 		seek = seek && p.Steady && g.soughtBy(n.Query.Order)
+		p.stamp = g.d.stamp()
+		if seek {
+			p.stamp = g.whileRequired(n.Query.Range, g.required(n.Query.Range, n.Query.Order))
+		}
 	}
 	parts := g.list(n, nil)
 	p.Links, p.Width = g.Links(n)
@@ -121,17 +127,6 @@ func same(parts []frag, x frag) int {
 		}
 	}
 	return -1
-}
-
-func withoutCollation(x frag) string {
-	return strings.TrimSuffix(strings.TrimSuffix(x.sql, " COLLATE BINARY"), codePoints)
-}
-
-// asStored tells whether rows are ordered by a column as it is, which is null only where the column may be. What SQLite
-// makes of a stored value is also null where that is none of its type.
-func (g *Generator) asStored(e plan.Expr, x frag) bool {
-	ref, ok := e.(*plan.Ref)
-	return ok && withoutCollation(x) == g.raw(ref).sql
 }
 
 // shape writes down fragments with the values and types of their arguments.
@@ -202,7 +197,7 @@ func (p *Page) Together() bool { return p.total.sql != "" }
 func (p *Page) Counted(read, skip int64, stamped bool) Statement {
 	list := join(", ", p.list, p.total)
 	if stamped {
-		list = join(", ", list, text(p.g.d.stamp()))
+		list = join(", ", list, text(p.stamp))
 	}
 	if p.deep > 0 && skip >= p.deep {
 		return p.deferred(list, frag{}, read, skip)

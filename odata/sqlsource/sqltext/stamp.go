@@ -1,8 +1,10 @@
 package sqltext
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -67,9 +69,42 @@ func (g *Generator) soughtBy(order []plan.Order) bool {
 	return len(order) > 0
 }
 
+// required are the columns of an order that are taken to have no nulls, but for those of the key.
+func (g *Generator) required(r *plan.Range, order []plan.Order) (columns []*Column) {
+	t := g.m.Tables[r.Set]
+	isKey := func(c *Column) bool {
+		return slices.ContainsFunc(r.Set.Type.Key, func(k *edm.Property) bool { return t.Columns[k] == c })
+	}
+	for _, o := range order {
+		if ref, ok := o.Expr.(*plan.Ref); ok && !g.nullable(ref) && !isKey(g.columnOf(ref)) {
+			columns = append(columns, g.columnOf(ref))
+		}
+	}
+	return columns
+}
+
+// whileRequired is a stamp that is null as soon as one of the columns may be null: a condition that seeks behind a place
+// would leave out the rows where it is. A column that only its domain keeps from being null has none either.
+func (g *Generator) whileRequired(r *plan.Range, columns []*Column) string {
+	if len(columns) == 0 {
+		return g.d.stamp()
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = constant(c.Name)
+	}
+	return "(SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = " + constant(g.table(g.m.Tables[r.Set].Name)) +
+		"::regclass AND attname IN (" + strings.Join(names, ", ") + ") AND NOT attnotnull) THEN " + g.d.stamp() + " END)"
+}
+
+// constant is a text in a statement, whatever standard_conforming_strings says.
+func constant(s string) string {
+	return "E'" + strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(s) + "'"
+}
+
 // Stamped is like Rows, with the stamp of the state that it sees as one column more.
 func (p *Page) Stamped(read, skip int64, after []any) Statement {
-	list := join(", ", p.list, text(p.g.d.stamp()))
+	list := join(", ", p.list, text(p.stamp))
 	if p.deep > 0 && skip >= p.deep && after == nil {
 		return p.deferred(list, frag{}, read, skip)
 	}
@@ -100,11 +135,11 @@ func (p *Page) Still(stamp string) Statement {
 }
 
 func (p *Page) guard(stamp string) frag {
-	return fill(" AND "+p.g.d.stamp()+" = $1::text", param(stamp))
+	return fill(" AND "+p.stamp+" = $1::text", param(stamp))
 }
 
-// StampedCount is like Count, with the stamp of the state that it sees as a second column.
-func (g *Generator) StampedCount(n *plan.Node) Statement {
-	f := g.from(shares(n.Query, n.Query.Filter))
-	return g.finish(fill("SELECT COUNT(*), "+g.d.stamp()+" $1", f))
+// StampedCount counts all rows of the page's node, with the stamp of the state that it sees as a second column.
+func (p *Page) StampedCount() Statement {
+	f := p.g.from(shares(p.query, p.query.Filter))
+	return p.g.finish(fill("SELECT COUNT(*), "+p.stamp+" $1", f))
 }
