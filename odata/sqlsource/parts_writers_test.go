@@ -10,7 +10,7 @@ import (
 )
 
 // TestPartsBesideWriters holds that an answer found by an index of parts is of one state of the data, whatever others
-// commit meanwhile: always the same number of rows have what is looked for, each time other ones.
+// commit meanwhile: three rows have what is looked for or four, each time other ones, and as many as the total says.
 func TestPartsBesideWriters(t *testing.T) {
 	for _, dialect := range []string{"sqlite", "postgres"} {
 		t.Run(dialect, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestPartsBesideWriters(t *testing.T) {
 			go func() { done <- moveNeedles(db, stop) }()
 			for i := range 150 {
 				got := s.get("Notes?$select=id&$count=true&$filter=contains(name,'needle')")
-				if strings.Count(got, "[") != 3 || !strings.HasSuffix(got, "#3") {
+				if n := strings.Count(got, "["); n != 3 && n != 4 || !strings.HasSuffix(got, fmt.Sprint("#", n)) {
 					t.Fatalf("answer %d: %s", i, got)
 				}
 			}
@@ -42,7 +42,8 @@ func TestPartsBesideWriters(t *testing.T) {
 	}
 }
 
-// moveNeedles moves what is looked for from row to row, one at a time, until it is stopped.
+// moveNeedles moves what is looked for from row to row, one at a time, until it is stopped. Every other time a further row
+// has it.
 func moveNeedles(db sqlsource.Database, stop chan struct{}) error {
 	for id := 1; ; id = id%297 + 1 {
 		select {
@@ -58,6 +59,7 @@ func moveNeedles(db sqlsource.Database, stop chan struct{}) error {
 			fmt.Sprintf("UPDATE notes SET name = 'no more' WHERE id = %d", id),
 			fmt.Sprintf("DELETE FROM notes WHERE id = %d", (id+2)%297+1),
 			fmt.Sprintf("INSERT INTO notes (id, name) VALUES (%d, 'needle %d')", (id+2)%297+1, id),
+			fmt.Sprintf("UPDATE notes SET name = '%s' WHERE id = 299", []string{"a needle", "none"}[id%2]),
 		} {
 			if _, err := tx.Exec(change); err != nil {
 				_ = tx.Rollback()

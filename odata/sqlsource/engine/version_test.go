@@ -128,6 +128,15 @@ func TestVersionOfOneStatement(t *testing.T) {
 	snapshot := func() (int64, string) { return readVersion(t, db, engine.Need{Snapshot: true}) }
 	statement := func() (int64, string) { return readVersion(t, db, engine.Need{Version: true}) }
 	besideAWriter(t, writer, snapshot, statement, snapshot, statement)
+	before := db.Version(t.Context())
+	tx := begin(t.Context(), t, db, engine.Need{Version: true})
+	writer.MustExec("UPDATE things SET n = n + 1")
+	if n, got := number(t, tx, "SELECT n FROM things"), tx.Version(); (n == 300) != (got == before) {
+		t.Errorf("with a commit between its beginning and its statement, %d has the version %q, and 300 has %q", n, got, before)
+	}
+	if err := tx.Close(); err != nil {
+		t.Error(err)
+	}
 	for _, mode := range []string{"wal", "delete"} {
 		db, _, _ := openNamed(t, mode)
 		want := db.Version(t.Context())
