@@ -29,11 +29,15 @@ type sqliteCache struct {
 // use gives a reader the cache, unless a view of the model can change although nobody writes.
 func (c *sqliteCache) use(ctx context.Context, r *cursor.Reader) error {
 	exposed := c.exposed()
-	indirect, impure, err := c.views(ctx, exposed)
-	if err != nil || impure {
+	first, err := c.first(ctx, exposed)
+	if err != nil || first.impure {
 		return err
 	}
-	if err := c.lite.NameVersions(c.ownWriter(exposed, indirect)); err != nil {
+	trust := func(ask engine.Asker) (bool, error) {
+		now, err := factsOf(ask, exposed)
+		return now.serve(first), err
+	}
+	if err := c.lite.NameVersions(c.ownWriter(exposed, first.indirect), trust); err != nil {
 		return err
 	}
 	r.Marks = seekcache.New(cacheBytes)
@@ -71,31 +75,36 @@ func impureWords() []string {
 	return []string{"now", "current_", "random", "date", "time", "julianday", "unixepoch", "changes", "last_insert_rowid"}
 }
 
-// views tells whether one of the tables is a view or a virtual table, and whether such a view may change although nobody
-// writes.
-func (c *sqliteCache) views(ctx context.Context, tables map[string]bool) (found, impure bool, err error) {
+// first are the facts of the file that the model was made of.
+func (c *sqliteCache) first(ctx context.Context, exposed map[string]bool) (f facts, err error) {
 	tx, err := c.lite.Begin(ctx, engine.Need{})
 	if err != nil {
-		return false, false, err
+		return f, err
 	}
 	defer func() { err = errors.Join(err, tx.Close()) }()
-	cur, err := tx.Query(`SELECT name, lower(sql) FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'create virtual%'`, nil)
-	if err != nil {
-		return false, false, err
-	}
-	defer func() { err = errors.Join(err, cur.Close()) }()
-	cells := make([]engine.Cell, 2)
+	return factsOf(func(query string, row func([]string)) error {
+		cur, err := tx.Query(query, nil)
+		if err != nil {
+			return err
+		}
+		return errors.Join(eachText(cur, row), cur.Close())
+	}, exposed)
+}
+
+// eachText hands out rows of three texts.
+func eachText(cur engine.Cursor, row func([]string)) error {
+	cells, texts := make([]engine.Cell, 3), make([]string, 3)
 	for {
 		ok, err := cur.Next()
 		if err != nil || !ok {
-			return found, found && impure, err
+			return err
 		}
 		if err := cur.Row(cells); err != nil {
-			return false, false, err
+			return err
 		}
-		found = found || tables[strings.ToLower(string(cells[0].Bytes))]
-		for _, word := range impureWords() {
-			impure = impure || strings.Contains(string(cells[1].Bytes), word)
+		for i := range cells {
+			texts[i] = string(cells[i].Bytes)
 		}
+		row(texts)
 	}
 }

@@ -77,8 +77,10 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 }
 
 // NameVersions makes Version, and transactions with a snapshot, name the state of the data. With a writer, its changes to
-// private tables do not count. Call it before the first use.
-func (db *SQLite) NameVersions(writer *Writer) error {
+// private tables do not count. Trust, unless nil, is asked whenever the schema or the file has changed, and no state has a
+// name while it says no or fails. Call NameVersions before the first use.
+func (db *SQLite) NameVersions(writer *Writer, trust func(Asker) (bool, error)) error {
+	db.versions.trust = trust
 	if writer != nil {
 		db.versions.own = &ownWrites{Writer: *writer}
 	}

@@ -37,6 +37,11 @@ type versions struct {
 	prefix string
 	n      uint64
 	own    *ownWrites
+	// trust is asked about each schema: see trusted. schema is the number of the last one, faith what was answered.
+	trust      func(Asker) (bool, error)
+	schemaStmt *sqlite.Stmt
+	schema     int64
+	faith      bool
 	// on tells that NameVersions was called.
 	on bool
 }
@@ -52,6 +57,10 @@ func (v *versions) open(dsn string) error {
 	if v.stmt, err = c.Prepare(askVersion); err != nil {
 		return errors.Join(err, c.Close())
 	}
+	if v.schemaStmt, err = c.Prepare("PRAGMA schema_version"); err != nil {
+		return errors.Join(err, c.Close())
+	}
+	v.schema = -1
 	c.SetBusyTimeout(time.Second)
 	if v.file, err = sqlitefile.Path(dsn); err != nil {
 		return errors.Join(err, c.Close())
@@ -134,8 +143,12 @@ func (v *versions) look(ctx context.Context) string {
 	return v.ask(ctx)
 }
 
-// next gives a name that no state had before.
+// next gives a name that no state had before, unless the schema has become another one than readers rely on.
 func (v *versions) next() string {
+	if !v.trusted() {
+		v.name = unknown
+		return unknown
+	}
 	v.n++
 	v.name = v.prefix + strconv.FormatUint(v.n, 36)
 	return v.name
