@@ -106,6 +106,11 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 			p.fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: fmt.Errorf("upstream %s: %w", p.o.Target.Redacted(), err)})
 		},
 	}
+	if r.ContentLength < 0 && r.ProtoMajor == 1 {
+		// When an answer begins, net/http skips what is left of the body, so that the connection can be used again. An
+		// application that is still reading would miss 256 KiB unawares, as the body has no length.
+		w.Header().Set("Connection", "close")
+	}
 	reverse.ServeHTTP(&upstreamWriter{ResponseWriter: w, header: http.Header{}}, r)
 }
 

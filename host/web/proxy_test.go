@@ -1,0 +1,107 @@
+package web_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/web"
+)
+
+// proxied is a server in front of an application, with what it logs.
+func proxied(t *testing.T, application http.HandlerFunc) (server *httptest.Server, logged func() string) {
+	t.Helper()
+	upstream := httptest.NewServer(application)
+	t.Cleanup(upstream.Close)
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail := func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	}
+	proxy := web.NewProxy(web.ProxyOptions{Target: target}, web.NewSite(web.SiteOptions{}), fail)
+	var told safeBuffer
+	server = gathered(t, func(w http.ResponseWriter, r *http.Request) { proxy.Serve(w, r, auth.Principal{}) },
+		func(s *httptest.Server) { s.Config.ErrorLog = log.New(&told, "", 0); s.Start() })
+	return server, told.String
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// post sends a body whose length nobody knows before.
+func post(server *httptest.Server, body io.Reader) ([]byte, error) {
+	resp, err := server.Client().Post(server.URL+"/", "application/octet-stream", io.MultiReader(body))
+	if err != nil {
+		return nil, err
+	}
+	got, err := io.ReadAll(resp.Body)
+	return got, errors.Join(err, resp.Body.Close())
+}
+
+// A slowly reader gives a little at a time.
+type slowly struct{ io.Reader }
+
+func (s slowly) Read(p []byte) (int, error) {
+	time.Sleep(time.Millisecond)
+	return s.Reader.Read(p[:min(len(p), 9000)])
+}
+
+// An application that answers while a body still comes gets all of it.
+func TestProxyPassesAWholeBodyToWhoAnswersBefore(t *testing.T) {
+	server, logged := proxied(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		for piece := make([]byte, 9000); ; {
+			n, err := r.Body.Read(piece)
+			_, _ = w.Write(piece[:n])
+			_ = http.NewResponseController(w).Flush()
+			if err != nil {
+				return
+			}
+		}
+	})
+	want := block(1 << 20)
+	got, err := post(server, slowly{bytes.NewReader(want)})
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d, or others: %v; log: %s", len(got), len(want), err, logged())
+	}
+}
+
+// A body that the application does not read harms neither its answer nor what is asked next.
+func TestProxyAnswersThoughABodyIsNotRead(t *testing.T) {
+	server, logged := proxied(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "no, thanks") })
+	for _, size := range []int{1, 3000, 100_000} {
+		for range 2 {
+			if got, err := post(server, bytes.NewReader(block(size))); err != nil || string(got) != "no, thanks" {
+				t.Errorf("body of %d: %q, %v", size, got, err)
+			}
+		}
+	}
+	if strings.Contains(logged(), "panic") {
+		t.Error(logged())
+	}
+}
