@@ -49,7 +49,8 @@ const (
 
 // mysqlDouble fills in a text over doubles. An operand that is no column and no constant is a variable of the session: it
 // is the only way there to name a value, so that neither it nor its SQL is repeated. Calls within the operands have other
-// variables, by how deep they nest, and CASE goes through its conditions in order.
+// variables, by how deep they nest, and CASE goes through its conditions in order. The sum makes a double of a variable that
+// the session has not had yet, with which MariaDB computes as with a text.
 func mysqlDouble(c *plan.Call, text string) string {
 	words := []string{
 		"HUGE", "8.98846567431158e307", "LOW", "1e-150", "HIGH", "1e150", "NAN", mysqlNumber(MySQLNaN), "INF", mysqlNumber(math.MaxFloat64),
@@ -62,8 +63,8 @@ func mysqlDouble(c *plan.Call, text string) string {
 		}
 		name, first := operand, operand
 		if !repeatable(a) {
-			name = MySQLVariable(c, letter)
-			first = name + " := " + operand
+			variable := MySQLVariable(c, letter)
+			name, first = "("+variable+" + 0e0)", variable+" := "+operand
 		}
 		words = append(words, "{:"+letter+"}", first, "{"+letter+"}", name)
 	}
