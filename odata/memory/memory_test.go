@@ -107,6 +107,10 @@ func TestFaultsNamePlaceAndRemedy(t *testing.T) {
 	type typo struct {
 		ID int `odata:",keys"`
 	}
+	type priced struct {
+		ID    int
+		Price int `odata:",currency=ID"`
+	}
 	type circle struct {
 		ID   int
 		Next *circle
@@ -128,6 +132,7 @@ func TestFaultsNamePlaceAndRemedy(t *testing.T) {
 		"nil row":            {set([]*twice{nil}), "row 0 is nil"},
 		"slice in a row":     {set([]list{}), `property "Tags": []string has no OData type: leave the field out`},
 		"unknown option":     {set([]typo{}), `unknown option "keys": there are key, search`},
+		"currency":           {set([]priced{}), `property "Price": only a number has a currency or a unit, and "ID" must be a property with a text`},
 		"circle":             {set([]circle{}), "contains itself"},
 		"unknown guard":      {memory.Config{Sets: []memory.Set{{Name: "A", Rows: []twice{}, Guard: "open"}}}, "there are session, settled, none"},
 		"bad policy":         {memory.Config{Sets: []memory.Set{{Name: "A", Rows: []twice{}, Filter: "nope eq 1"}}}, "nope"},

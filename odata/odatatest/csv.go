@@ -15,6 +15,7 @@ func tables() []check {
 		{name: "nulls, blanks, decimals", target: "Things?$select=id,name,note,price&$filter=id le 4&$format=csv", body: lines("id,name,note,price", "1,Anvil,,10.5000", `2,anvil,"",0.0000`, `3,ANVIL," ",-0.0001`, "4,Äpfel,it's,12345678.9999")},
 		{name: "complex properties", target: "Things?$select=id,home&$filter=id le 3", header: asCSV, body: lines("id,home/street,home/city", "1,Main St,Bern", "2,,bern", "3,,")},
 		{name: "as chosen", target: "Things?$select=home/city,note,home/street,id&$filter=id le 2", header: asCSV, body: lines("home/city,note,home/street,id", "Bern,,Main St,1", `bern,"",,2`)},
+		{name: "a complex one as chosen", target: "Things?$select=home,id&$filter=id eq 1", header: asCSV, body: lines("home/street,home/city,id", "Main St,Bern,1")},
 		{name: "as chosen inside", target: "Things?$select=id,home($select=city,street)&$filter=id eq 1", header: asCSV, body: lines("id,home/city,home/street", "1,Bern,Main St")},
 		{name: "computed before", target: "Tags?$compute=concat('=',label) as formula&$select=formula,code&$top=1", header: asCSV, body: lines("formula,code", "'=upper,B")},
 		{name: "groups as chosen", target: "Lines?$apply=groupby((order_no),aggregate(qty with sum as s))&$select=s,order_no&$top=1", header: asCSV, body: lines("s,order_no", "5,1")},

@@ -85,11 +85,27 @@ func TestPartsOnSQLite(t *testing.T) {
 		if asks := strings.Contains(plan, "LIST SUBQUERY"); asks != c.asks {
 			t.Errorf("%s asks the index: %v\n%s\n%s", c.query, asks, plan, notes)
 		}
+		if frequent := strings.HasPrefix(c.query, "$filter=contains(name,'pfel')&"); frequent != strings.Contains(notes, "preferred another way") && (frequent || c.asks) {
+			t.Errorf("%s: %s", c.query, notes)
+		}
 	}
 	for target, want := range map[string]string{"Notes/$count?$filter=contains(name,'4999')": "1", "Notes/$count?$filter=contains(name,'pfel')": "5000"} {
 		if got := s.get(target); got != want {
 			t.Errorf("%s: %s", target, got)
 		}
+	}
+}
+
+// TestPartsInOneCase holds that a table of trigrams that tells cases apart is not asked for texts in any case.
+func TestPartsInOneCase(t *testing.T) {
+	s := openParts(t, sqliteParts(t, "tokenize='trigram'", "tokenize='trigram case_sensitive 1'", "{rows}", "50"))
+	for _, target := range []string{"Notes?$select=id&$filter=contains(tolower(name),'äpfel 100% 7_')", "Notes?$select=id&$filter=contains(name,'Äpfel 100% 7_')"} {
+		if got := s.get(target); got != "[7]" {
+			t.Errorf("%s: %s", target, got)
+		}
+	}
+	if plan, _, _ := s.explained(t, "Notes?$select=id&$filter=contains(name,'Äpfel 100% 7_')"); !strings.Contains(plan, "LIST SUBQUERY") {
+		t.Errorf("it is not asked for texts in their case: %s", plan)
 	}
 }
 

@@ -21,6 +21,12 @@ func ForgetHandle(c Cursor) {
 	}
 }
 
+// Kept is how many statements, and handles of statements, the connection of a transaction of SQLite keeps.
+func Kept(tx Tx) (statements, handles int) {
+	c := tx.(*sqliteTx).conn
+	return len(c.cached), len(c.known)
+}
+
 // HasSums tells whether a transaction of SQLite computes ves_sum below the driver, and has none left that did not end.
 func HasSums(tx Tx) bool {
 	s := tx.(*sqliteTx).conn.sums

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,28 @@ func TestCells(t *testing.T) {
 		if diff := cmp.Diff(want, cells); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+// TestHandlesOfKeptStatements holds that a connection forgets the handle of a statement with the statement: it is memory of
+// SQLite's, which another one may have by then.
+func TestHandlesOfKeptStatements(t *testing.T) {
+	db := openEmpty(t, 1)
+	for i := range 300 {
+		tx := begin(t.Context(), t, db, engine.Need{})
+		if n := number(t, tx, fmt.Sprintf("SELECT %d", i)); n != int64(i) {
+			t.Errorf("statement %d gives %d", i, n)
+		}
+		if err := tx.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx := begin(t.Context(), t, db, engine.Need{})
+	if statements, handles := engine.Kept(tx); statements != handles || statements == 0 || statements >= 300 {
+		t.Errorf("a connection keeps %d statements and %d handles", statements, handles)
+	}
+	if err := tx.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 
