@@ -101,6 +101,41 @@ func TestColumnsOfSeveralCollations(t *testing.T) {
 	}
 }
 
+// TestLinksBetweenCollations follows links through a table in between whose columns have other collations than the keys.
+func TestLinksBetweenCollations(t *testing.T) {
+	t.Parallel()
+	for dialect, of := range map[string][2]string{
+		"postgres": {`text COLLATE "C"`, `text COLLATE "und-x-icu"`},
+		"mysql":    {"VARCHAR(40) COLLATE utf8mb4_general_ci", "VARCHAR(40) COLLATE utf8mb4_unicode_ci"},
+	} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, database(t, dialect, "CREATE TABLE tags (code "+of[0]+" PRIMARY KEY);\nCREATE TABLE near (one "+of[1]+", other "+of[1]+");\n"+
+				"INSERT INTO tags VALUES ('a'), ('b'), ('c');\nINSERT INTO near VALUES ('a', 'b'), ('a', 'c'), ('a', 'B'), ('b', 'c')"), sqlsource.Config{
+				Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{Name: "Tags", Table: "tags", Navigations: []sqlsource.Navigation{
+					{Name: "near", To: "Tags", Many: true, Via: "near", FromKey: "one", ToKey: "other"},
+				}}},
+			})
+			for target, want := range map[string]string{
+				"Tags?$expand=near":                           "[a {[b][c]}][b {[c]}][c {}]",
+				"Tags?$expand=near($top=1;$count=true)":       "[a {[b]#2}][b {[c]#1}][c {#0}]",
+				"Tags('a')/near":                              "[b][c]",
+				"Tags?$filter=near/any(n:n/code eq 'c')":      "[a][b]",
+				"Tags?$filter=near/$count eq 0":               "[c]",
+				"Tags?$orderby=near/$count desc&$top=2":       "[a][b]",
+				"Tags('a')/near?$filter=near/any()":           "[b]",
+				"Tags?$expand=near($filter=code ne 'c')":      "[a {[b]}][b {}][c {}]",
+				"Tags('a')/near/$count":                       "2",
+				"Tags?$filter=near/all(n:n/near/$count eq 0)": "[b][c]",
+			} {
+				if got := s.get(target); got != want {
+					t.Errorf("%s: got %s, want %s", target, got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestLetterCaseOfColumns maps letters by the collation of the database, where that maps each to one, and not by those of
 // columns, of which C knows no letters beyond ASCII and those of ICU make two of one.
 func TestLetterCaseOfColumns(t *testing.T) {

@@ -250,13 +250,13 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 	}
 	for _, end := range []struct {
 		name, where string
-		into        *[]string
+		into        *[]*sqltext.Column
 	}{{n.FromKey, "from_key", &link.ViaFrom}, {n.ToKey, "to_key", &link.ViaTo}} {
 		if between.Column(end.name) == nil {
 			b.report(at(end.where), "no column "+quoted(end.name)+" in "+quoted(n.Via), didYouMean(end.name, columnNames(between)))
 			return false
 		}
-		*end.into = []string{end.name}
+		*end.into = []*sqltext.Column{stored(between.Column(end.name))}
 	}
 	r.via = link
 	return true

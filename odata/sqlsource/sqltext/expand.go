@@ -62,14 +62,14 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 	}
 	v := "v" + alias(r)
 	var columns, inner, on []frag
-	for i, name := range link.ViaFrom {
-		parent = append(parent, text(v+"."+g.d.quote(name)))
-		inner = append(inner, text(g.d.quote(name)))
-		columns = append(columns, g.distinct(name, "="+strconv.Itoa(i), link.From[i])...)
+	for i, c := range link.ViaFrom {
+		parent = append(parent, text(v+"."+g.d.quote(c.Name)))
+		inner = append(inner, text(g.d.quote(c.Name)))
+		columns = append(columns, g.distinct(c.Name, "="+strconv.Itoa(i), link.From[i])...)
 	}
-	for i, name := range link.ViaTo {
-		columns = append(columns, g.distinct(name, "=="+strconv.Itoa(i), link.To[i])...)
-		on = append(on, linked(text(v+"."+g.d.quote(name)), text(g.col(r, link.To[i])), g.d.exact(link.To[i])))
+	for i, c := range link.ViaTo {
+		columns = append(columns, g.distinct(c.Name, "=="+strconv.Itoa(i), link.To[i])...)
+		on = append(on, linked(g.d.meet(text(v+"."+g.d.quote(c.Name)), c, link.To[i]), text(g.col(r, link.To[i])), g.d.exact(link.To[i])))
 	}
 	// The table in between may hold a pair twice; the pair is one link all the same.
 	j := fill("JOIN (SELECT DISTINCT $1 FROM "+g.table(link.Via)+" WHERE $2) AS "+v+" ON $3",

@@ -36,7 +36,7 @@ func (g *Generator) linkCondition(r *plan.Range, outer func(*Column) frag) frag 
 	}
 	v := "v" + alias(r)
 	for i, c := range link.From {
-		parts[i] = linked(text(v+"."+g.d.quote(link.ViaFrom[i])), outer(c), g.d.exact(c))
+		parts[i] = linked(text(v+"."+g.d.quote(link.ViaFrom[i].Name)), g.d.meet(outer(c), c, link.ViaFrom[i]), g.d.exact(c))
 	}
 	return g.within(r, link, joinFrags(parts))
 }
@@ -62,8 +62,8 @@ func (g *Generator) within(r *plan.Range, link *Link, cond frag) frag {
 	v := "v" + alias(r)
 	var to, viaTo []string
 	for i, c := range link.To {
-		x, y := g.col(r, c), v+"."+g.d.quote(link.ViaTo[i])
-		to, viaTo = append(to, x), append(viaTo, y)
+		x, y := g.col(r, c), v+"."+g.d.quote(link.ViaTo[i].Name)
+		to, viaTo = append(to, x), append(viaTo, g.d.meet(text(y), link.ViaTo[i], c).sql)
 		if exact := g.d.exact(c); exact != "" {
 			to, viaTo = append(to, fill(exact, text(x)).sql), append(viaTo, fill(exact, text(y)).sql)
 		}

@@ -84,7 +84,7 @@ type Link struct {
 	From, To []*Column
 	// Via is the table between them; nil when there is none.
 	Via            []string
-	ViaFrom, ViaTo []string
+	ViaFrom, ViaTo []*Column
 }
 
 // FullText is an index for full-text search.
