@@ -19,9 +19,11 @@ type database struct {
 	beginErr, queryErr, rowErr error
 	failAt                     int // the row, from 0, at which rowErr is returned
 	statements                 []sqltext.Statement
+	need                       engine.Need // of the last transaction
 }
 
-func (d *database) Begin(context.Context, engine.Need) (engine.Tx, error) {
+func (d *database) Begin(_ context.Context, need engine.Need) (engine.Tx, error) {
+	d.need = need
 	return &tx{d}, d.beginErr
 }
 func (d *database) Close() error { return nil }
