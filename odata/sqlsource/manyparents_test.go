@@ -9,17 +9,17 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
-// TestManyParents expands 10,000 rows that are linked by several columns: more values than a statement takes parameters, and
-// than SQLite takes conditions.
+// TestManyParents expands 10,000 rows that are linked by seven columns: more values than a statement takes parameters, and than
+// SQLite takes conditions.
 func TestManyParents(t *testing.T) {
 	t.Parallel()
 	script := "CREATE TABLE digits (n int PRIMARY KEY);\nINSERT INTO digits VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);\n" +
 		"CREATE TABLE roots (id int PRIMARY KEY);\nINSERT INTO roots VALUES (0);\n" +
-		"CREATE TABLE nodes (a int, b varchar(20), c int, d int, root int, PRIMARY KEY (a, b, c, d));\n" +
-		"INSERT INTO nodes SELECT x.n, CASE WHEN y.n < 5 THEN 'low' ELSE 'high' END, 10 * y.n + z.n, u.n, r.id FROM digits x, digits y, digits z, digits u, roots r;\n" +
-		"CREATE TABLE leaves (id int PRIMARY KEY, a int, b varchar(20), c int, d int);\n" +
-		"INSERT INTO leaves SELECT 1000 * a + 10 * c + d, a, b, c, d FROM nodes WHERE d <> 7;\nCREATE INDEX leaf ON leaves (a, b, c, d);"
-	on := map[string]string{"a": "a", "b": "b", "c": "c", "d": "d"}
+		"CREATE TABLE nodes (a int, b varchar(20), c int, d int, e int, f int, g int, root int, PRIMARY KEY (a, b, c, d, e, f, g));\n" +
+		"INSERT INTO nodes SELECT x.n, CASE WHEN y.n < 5 THEN 'low' ELSE 'high' END, 10 * y.n + z.n, u.n, 5, 6, 7, r.id FROM digits x, digits y, digits z, digits u, roots r;\n" +
+		"CREATE TABLE leaves (id int PRIMARY KEY, a int, b varchar(20), c int, d int, e int, f int, g int);\n" +
+		"INSERT INTO leaves SELECT 1000 * a + 10 * c + d, a, b, c, d, e, f, g FROM nodes WHERE d <> 7;\nCREATE INDEX leaf ON leaves (a, b, c, d, e, f, g);"
+	on := map[string]string{"a": "a", "b": "b", "c": "c", "d": "d", "e": "e", "f": "f", "g": "g"}
 	for _, dialect := range dialects() {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
