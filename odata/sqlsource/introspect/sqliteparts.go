@@ -55,11 +55,13 @@ func (r *reader) refuse(all *named, t *Table, f *ftsTable, p *sqltext.Parts) (st
 		return "its content_rowid is not an INTEGER PRIMARY KEY of " + t.Name, nil
 	}
 	p.Key = key
-	if why, err := r.sameColumns(t, f); why != "" || err != nil {
-		return why, err
-	}
-	for _, ask := range []func(*named, *Table, *ftsTable, string) (string, error){r.refuseTriggers, r.refuseActions, r.refuseRows} {
-		if why, err := ask(all, t, f, key); why != "" || err != nil {
+	for _, ask := range []func() (string, error){
+		func() (string, error) { return r.sameColumns(t, f) },
+		func() (string, error) { return r.refuseTriggers(t, f, key) },
+		func() (string, error) { return r.refuseActions(all, t) },
+		func() (string, error) { return r.refuseRows(t, f, key) },
+	} {
+		if why, err := ask(); why != "" || err != nil {
 			return why, err
 		}
 	}
@@ -124,7 +126,7 @@ func isTextual(declared string) bool {
 }
 
 // refuseTriggers wants the three triggers and no others: one that writes to the row again would run in between.
-func (r *reader) refuseTriggers(_ *named, t *Table, f *ftsTable, key string) (string, error) {
+func (r *reader) refuseTriggers(t *Table, f *ftsTable, key string) (string, error) {
 	want, byRowid := f.triggers(t.Name, key), f.triggers(t.Name, "rowid")
 	if t.Column("rowid") != nil {
 		byRowid = make([]string, len(want))
@@ -154,7 +156,7 @@ func (r *reader) refuseTriggers(_ *named, t *Table, f *ftsTable, key string) (st
 
 // refuseActions wants that nothing writes to a row between its change and the triggers: foreign keys with actions come
 // before these, and could lead back by triggers of other tables.
-func (r *reader) refuseActions(all *named, t *Table, _ *ftsTable, _ string) (string, error) {
+func (r *reader) refuseActions(all *named, t *Table) (string, error) {
 	type action struct{ from, to string }
 	var actions []action
 	why := ""
@@ -190,7 +192,7 @@ func (r *reader) refuseActions(all *named, t *Table, _ *ftsTable, _ string) (str
 }
 
 // refuseRows wants that each row has been indexed once.
-func (r *reader) refuseRows(_ *named, t *Table, f *ftsTable, key string) (string, error) {
+func (r *reader) refuseRows(t *Table, f *ftsTable, key string) (string, error) {
 	missing := false
 	err := r.each(1, func(row) { missing = true }, "SELECT 1 FROM "+quote(t.Name)+" WHERE "+quote(key)+" NOT IN (SELECT id FROM "+quote(f.name+"_docsize")+") LIMIT 1")
 	if missing {
