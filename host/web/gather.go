@@ -10,7 +10,8 @@ import (
 
 // Gather makes a server send each block of an answer with one call of the system, and returns the listener to serve on. net/http
 // sends the head with the first of 4 KiB apart from the rest, and TLS each record of at most 16 KiB, which begin at one
-// packet. A server that does not use it answers alike. Call it before the server is started; the listener is for TCP.
+// packet. A server that does not use it answers alike. Call it before the server is started, whose ConnContext it sets; the
+// listener is for TCP.
 func Gather(server *http.Server, listener net.Listener) net.Listener {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(interface{ NetConn() net.Conn }); ok {
@@ -167,16 +168,16 @@ func (c *gatheredConn) hold(p []byte) bool {
 
 // send sends what is held, and then more.
 func (c *gatheredConn) send(more []byte) {
-	pieces := net.Buffers{more}
-	if c.held != nil {
-		pieces = net.Buffers{*c.held, more}
+	if c.held == nil {
+		_, err := c.TCPConn.Write(more)
+		c.failed(err)
+		return
 	}
+	pieces := net.Buffers{*c.held, more}
 	_, err := pieces.WriteTo(c.TCPConn)
 	c.failed(err)
-	if c.held != nil {
-		c.buffers.giveBack(c.held)
-		c.held = nil
-	}
+	c.buffers.giveBack(c.held)
+	c.held = nil
 }
 
 // failed ends the connection where a write failed, for net/http believes that what was held was sent, and would go on.

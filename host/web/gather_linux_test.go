@@ -79,7 +79,7 @@ func TestGatherSendsABlockAtOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer resp.Body.Close() //nolint:errcheck // read to its end
+				defer resp.Body.Close()
 				if body, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(body, block) {
 					t.Fatalf("%d bytes: %v", len(body), err)
 				}
@@ -139,7 +139,7 @@ func TestGatherBoundsWhatItHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close() //nolint:errcheck // nothing is read
+		defer c.Close() // of which nothing is read
 		_, _ = io.WriteString(c, "GET /stuck HTTP/1.1\r\nHost: "+server.Listener.Addr().String()+"\r\n\r\n")
 	}
 	client, socket := connected(t, server)

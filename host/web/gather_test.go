@@ -142,7 +142,7 @@ func TestGatherLetsAServerClose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.NetConn().Close() //nolint:errcheck // the server has closed it
+		defer c.NetConn().Close()
 		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: "+server.Listener.Addr().String()+"\r\n\r\n")
 	}
 	for before := int64(-1); sent.Load() == 0 || sent.Load() != before; time.Sleep(100 * time.Millisecond) {
