@@ -36,7 +36,7 @@ func (r *reader) postgresOrdered(all *named) error {
 					LEFT JOIN pg_opclass oc ON oc.oid = i.indclass[k.n - 1] AND k.n <= i.indnkeyatts
 					LEFT JOIN pg_collation co ON co.oid = i.indcollation[k.n - 1] AND k.n <= i.indnkeyatts) k
 		WHERE am.amname = 'btree' AND i.indisvalid AND i.indisready AND i.indpred IS NULL AND i.indexprs IS NULL AND k.plain
-			AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+			AND NOT (c.relkind = 'r' AND c.relhassubclass) AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 		ORDER BY c.oid, i.indexrelid`)
 }
 
