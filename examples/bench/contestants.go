@@ -55,7 +55,7 @@ func serveByHand(handler http.Handler) error {
 		return err
 	}
 	fmt.Printf("http://%s\n", listener.Addr())
-	return http.Serve(listener, handler) //nolint:gosec // loopback, ends with its parent
+	return http.Serve(listener, handler) // loopback, ends with its parent
 }
 
 // serveHost serves as the program does, on a free port.

@@ -71,7 +71,7 @@ func fill(ctx context.Context, db *sqlx.DB, rows int) error {
 	if err != nil {
 		return err
 	}
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // must be the same everywhere
+	random := rand.New(rand.NewPCG(1, 2)) // must be the same everywhere
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for id := 1; id <= rows; id++ {
 		_, err := product.ExecContext(ctx, id, fmt.Sprintf("SKU-%08d", id), fmt.Sprintf("Product number %d", id),

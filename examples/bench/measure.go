@@ -69,7 +69,7 @@ func (b *bench) startContestant(role string) (*contestant, error) {
 	} else {
 		args = append(args, "-role", role)
 	}
-	cmd := exec.Command(self, args...) //nolint:gosec // itself, or what the caller names
+	cmd := exec.Command(self, args...) // itself, or what the caller names
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -231,5 +231,5 @@ func (b *bench) crowd(clients, n int, set string) (spent, error) {
 
 // skip is an address at a random depth.
 func (b *bench) skip() string {
-	return fmt.Sprintf("/odata/Products?$orderby=price&$skip=%d", rand.IntN(b.rows/200)*200) //nolint:gosec // any will do
+	return fmt.Sprintf("/odata/Products?$orderby=price&$skip=%d", rand.IntN(b.rows/200)*200) // any will do
 }

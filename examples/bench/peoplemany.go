@@ -88,7 +88,7 @@ func (t *town) commits(ctx context.Context, d time.Duration) (float64, error) {
 	for i := range failed {
 		all.Go(func() {
 			for time.Since(begin) < d && failed[i] == nil {
-				n := 1 + rand.IntN(t.people) //nolint:gosec // any will do
+				n := 1 + rand.IntN(t.people) // any will do
 				failed[i] = t.store.Sessions().TouchSession(ctx, sessionHash(n), time.Now())
 				done.Add(1)
 			}

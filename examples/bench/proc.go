@@ -41,7 +41,7 @@ func findServer(db, dsn string) (*server, error) {
 		if err := handle.QueryRowContext(ctx, "SELECT @@pid_file").Scan(&file); err != nil {
 			return nil, err
 		}
-		text, err := os.ReadFile(file) //nolint:gosec // the server names it
+		text, err := os.ReadFile(file) // the server names it
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func status(pid int, field string) string {
 func processorTime(pid int) (int, error) {
 	const ofProcess = 2 // CPUCLOCK_SCHED; the rest of such a clock's number is the process, inverted
 	var t unix.Timespec
-	if err := unix.ClockGettime(int32(^pid<<3|ofProcess), &t); err != nil { //nolint:gosec // numbers of processes are small
+	if err := unix.ClockGettime(int32(^pid<<3|ofProcess), &t); err != nil { // numbers of processes are small
 		return 0, fmt.Errorf("processor time of process %d: %w", pid, err)
 	}
 	return int(t.Nano() / 1000), nil
@@ -96,7 +96,7 @@ func threads(pid int) times {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	all := times{}
 	for _, f := range files {
-		text, _ := os.ReadFile(f) //nolint:gosec // of the kernel
+		text, _ := os.ReadFile(f) // of the kernel
 		first, _, _ := strings.Cut(string(text), " ")
 		all[f], _ = strconv.ParseInt(first, 10, 64)
 	}

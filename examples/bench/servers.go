@@ -108,7 +108,7 @@ func texts(rows int) func(yield func(string, func(io.Writer) error) bool) {
 }
 
 func productTexts(w io.Writer, rows int) error {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // must be the same everywhere
+	random := rand.New(rand.NewPCG(1, 2)) // must be the same everywhere
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for id := 1; id <= rows; id++ {
 		category := random.IntN(500) + 1

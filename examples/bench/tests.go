@@ -57,7 +57,7 @@ func (b *bench) at(sqlite, postgres, mariadb float64) float64 {
 // pages are the rows that are held against a handler by hand.
 func (b *bench) pages(open side, compare func(one, other side) func() (measured, error)) []test {
 	some := func(format string, n int) func() string {
-		return func() string { return fmt.Sprintf(format, rand.IntN(n)+1) } //nolint:gosec // any will do
+		return func() string { return fmt.Sprintf(format, rand.IntN(n)+1) } // any will do
 	}
 	all := fmt.Sprintf("/all?n=%d", b.rows)
 	filtered := some("/filtered?n=%d", 500)

@@ -139,7 +139,7 @@ func textValue(s string) plan.Value { return plan.Value{Bytes: []byte(s)} }
 
 func readInt(v reflect.Value) (plan.Value, error) {
 	if v.CanUint() {
-		return plan.Value{Int: int64(v.Uint())}, nil //nolint:gosec // no more than 32 bits, see natural
+		return plan.Value{Int: int64(v.Uint())}, nil // no more than 32 bits, see natural
 	}
 	return plan.Value{Int: v.Int()}, nil
 }

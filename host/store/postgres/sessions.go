@@ -74,7 +74,7 @@ func rowOf(rows pgx.Rows) (s store.SessionRow, err error) {
 			err = fmt.Errorf("the column %s of sessions has the type %d and %d bytes instead of a bigint", columns[i].Name, columns[i].DataTypeOID, len(v[i]))
 			return 0
 		}
-		return int64(binary.BigEndian.Uint64(v[i])) //nolint:gosec // two's complement
+		return int64(binary.BigEndian.Uint64(v[i])) // two's complement
 	}
 	s = store.SessionRow{
 		Version: number(0), UserID: string(v[1]), Device: bytes.Clone(v[2]), Data: bytes.Clone(v[3]),

@@ -139,7 +139,7 @@ func (s *decimalSum) whole(scale int, n int64) error {
 		s.parts[scale] = sum
 		return nil
 	}
-	full := apd.New(s.parts[scale], int32(-scale)) //nolint:gosec // at most fineScale
+	full := apd.New(s.parts[scale], int32(-scale)) // at most fineScale
 	s.parts[scale] = n
 	return s.exactly(full, 1)
 }
@@ -170,7 +170,7 @@ func (s *decimalSum) total() (plan.Value, error) {
 	}
 	total := new(apd.Decimal).Set(&s.rest)
 	for scale, n := range s.parts {
-		if _, err := unrounded().Add(total, total, apd.New(n, int32(-scale))); err != nil { //nolint:gosec // at most fineScale
+		if _, err := unrounded().Add(total, total, apd.New(n, int32(-scale))); err != nil { // at most fineScale
 			return plan.Value{Null: true}, err
 		}
 	}

@@ -53,7 +53,7 @@ func readHeader(path string) (h header, err error) {
 // open, none turns the log off, the schema's number only grows, and only VACUUM, which counts there, makes a file shorter
 // that has a log and does not do so by itself.
 func (d onDisk) copied(now onDisk) bool {
-	back := int32(now.head.cookie-d.head.cookie) < 0 //nolint:gosec // it may wrap around
+	back := int32(now.head.cookie-d.head.cookie) < 0 // it may wrap around
 	shorter := now.info.Size() < d.info.Size() && now.head.cookie == d.head.cookie && !now.head.autoVacuum
 	return back || d.head.wal && (!now.head.wal || shorter)
 }

@@ -52,7 +52,7 @@ func (c *sqliteCursor) current() []mem {
 }
 
 // integer is the number of a value of the class MEM_Int, which shares its memory with that of MEM_Real.
-func integer(v *mem) int64 { return int64(math.Float64bits(v.Fu.Fr)) } //nolint:gosec // the same bits
+func integer(v *mem) int64 { return int64(math.Float64bits(v.Fu.Fr)) } // the same bits
 
 // stored are the bytes of a value of the class MEM_Str or MEM_Blob, where SQLite has them.
 func stored(v *mem) []byte {
@@ -91,7 +91,7 @@ func (c *sqliteCursor) values(cells []Cell) {
 // value reads a value of the current row that has its class in another way, by the C interface.
 func (c *sqliteCursor) value(cell *Cell, i int) {
 	tls := c.conn.tls
-	v := sqlite3.Xsqlite3_column_value(tls, c.handle, int32(i)) //nolint:gosec // there are some columns
+	v := sqlite3.Xsqlite3_column_value(tls, c.handle, int32(i)) // there are some columns
 	switch sqlite3.Xsqlite3_value_type(tls, v) {
 	case sqlite3.SQLITE_INTEGER:
 		cell.Kind, cell.Int = Int, sqlite3.Xsqlite3_value_int64(tls, v)

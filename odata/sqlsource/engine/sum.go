@@ -100,7 +100,7 @@ func (s *sums) value(tls *libc.TLS, ctx uintptr) {
 			sqlite3.Xsqlite3_result_error_nomem(tls, ctx)
 			return
 		}
-		sqlite3.Xsqlite3_result_text(tls, ctx, text, int32(len(v.Bytes)), sqlite3.SQLITE_TRANSIENT) //nolint:gosec // a number
+		sqlite3.Xsqlite3_result_text(tls, ctx, text, int32(len(v.Bytes)), sqlite3.SQLITE_TRANSIENT) // a number
 		libc.Xfree(tls, text)
 	}
 }
