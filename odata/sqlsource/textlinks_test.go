@@ -79,10 +79,10 @@ INSERT INTO notes VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'a')`
 // TestOuterTexts holds that what is asked of related rows is asked anew for each text of the row that they belong to.
 // MariaDB remembers what a subquery gave, and takes 'a', 'A' and 'a ' for one text in doing so.
 func TestOuterTexts(t *testing.T) {
+	notes := []sqlsource.Navigation{{Name: "notes", To: "Notes", Many: true, On: map[string]string{"shelf": "shelf"}}}
 	config := sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
-		{Name: "Parts", Table: "parts", Navigations: []sqlsource.Navigation{
-			{Name: "notes", To: "Notes", Many: true, On: map[string]string{"shelf": "shelf"}},
-		}},
+		{Name: "Parts", Table: "parts", Navigations: notes},
+		{Name: "Noted", Table: "parts", Type: "NotedPart", Navigations: notes, Filter: "notes/any(n:n/name eq name) or id eq 5"},
 		{Name: "Notes", Table: "notes"},
 	}}
 	for _, dialect := range dialects() {
@@ -90,6 +90,7 @@ func TestOuterTexts(t *testing.T) {
 			s := open(t, database(t, dialect, outerTextsDDL), config)
 			for _, test := range []struct{ target, want string }{
 				{"Parts?$select=id&$filter=notes/any(n:n/name eq name)", "[1][4]"},
+				{"Noted?$select=id", "[1][4][5]"},
 				{"Parts?$select=id&$filter=not notes/any(n:n/name eq name)", "[2][3][5]"},
 				{"Parts?$select=id&$filter=notes/any(n:n/name eq name) or id eq 5", "[1][4][5]"},
 				{"Parts?$select=id&$filter=notes/all(n:n/name ne name)", "[2][3][5]"},
