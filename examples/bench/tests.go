@@ -203,7 +203,7 @@ func (b *bench) clients() (measured, error) { return b.crowds(16, "Products", 1,
 // guardedClients compares what a guarded page costs the host and an open one, for sixteen clients.
 func (b *bench) guardedClients() (measured, error) { return b.crowds(16, "Guarded", 16, "Products") }
 
-// crowds compares what a page of a set costs the host for some clients with what one costs for others.
+// crowds compares what a page of set costs the host for so many clients with what a page of the set of costs it for others.
 func (b *bench) crowds(clients int, set string, others int, of string) (measured, error) {
 	var ratios []float64
 	var all, held []spent

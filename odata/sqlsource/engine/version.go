@@ -37,11 +37,11 @@ type versions struct {
 	prefix string
 	n      uint64
 	own    *ownWrites
-	// trust is asked about each schema: see trusted. schema is the number of the last one, faith what was answered.
+	// trust is asked about each schema: see trusted. schema is the number of the last one, and serves what was answered.
 	trust      func(Asker) (bool, error)
 	schemaStmt *sqlite.Stmt
 	schema     int64
-	faith      bool
+	serves     bool
 	// on tells that NameVersions was called.
 	on bool
 }

@@ -5,7 +5,7 @@ import "errors"
 // Asker runs a statement of SQLite and hands out the texts of each row.
 type Asker func(query string, row func(texts []string)) error
 
-// trusted tells whether the tables are still such that what is remembered about them shows nowhere. It asks again when the
+// trusted tells whether what is remembered may still be used, as far as the schema decides on that. It asks again when the
 // schema has another number. The caller holds mu.
 func (v *versions) trusted() bool {
 	if v.trust == nil {
@@ -16,12 +16,12 @@ func (v *versions) trusted() bool {
 		return false
 	}
 	if n != v.schema {
-		if v.faith, err = v.trust(v.read); err != nil {
+		if v.serves, err = v.trust(v.read); err != nil {
 			return false // and asks again
 		}
 		v.schema = n
 	}
-	return v.faith
+	return v.serves
 }
 
 // read is an Asker on the connection of the watch.

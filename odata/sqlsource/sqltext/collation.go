@@ -14,7 +14,7 @@ import (
 // ownCollation tells whether a column of PostgreSQL has another collation than the database.
 func (c *Column) ownCollation() bool { return c.Collation != "" && c.Collation != "default" }
 
-// collides tells the same of two columns.
+// collides tells whether two columns have collations of their own that differ.
 func (c *Column) collides(with *Column) bool {
 	return c.ownCollation() && with.ownCollation() && c.Collation != with.Collation
 }

@@ -78,10 +78,10 @@ type dialect interface {
 	key(v any, c *Column) frag
 	// linkKey is a column whose values come back as keys.
 	linkKey(name frag, c *Column) frag
-	// exact is the template of what is compared of a column of a link, where the column takes other texts for equal than
-	// meet is the column a, from which a link starts, in a form that can be compared with the column b that it leads to,
-	// whatever their collations are.
+	// meet is from, the column a that a link starts from, in a form that can be compared with the column b that it leads
+	// to, whatever their collations are.
 	meet(from frag, a, b *Column) frag
+	// exact is the template of what is compared of a column of a link, where the column takes other texts for equal than
 	// the same one; empty where it does not.
 	exact(c *Column) string
 	among(column frag, c *Column, values []any) frag

@@ -49,8 +49,8 @@ func (g *Generator) Children(n *plan.Node, keys [][]any, limit int64) Statement 
 	return g.finish(f)
 }
 
-// childrenFrom ties the range to the parents' keys and gives the columns that tell them, and those that each parent has
-// its own values of. There may be rows of further parents, whose keys the database takes for equal.
+// childrenFrom ties the range to the parents' keys. It gives the columns that say whose child a row is, and those to group by,
+// which also tell parents apart whose keys the database takes for equal. Rows of further such parents may be among the rest.
 func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent, each []frag) {
 	q, link := sharesOf(n), g.m.Links[n.Nav]
 	r := q.Range
@@ -81,7 +81,7 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 	return g.fromWhere(q, s), parent, g.apart(parent, link.From)
 }
 
-// apart are columns, which are of the types of others, and what tells values of them apart that the database takes for equal.
+// apart adds to columns what tells values of theirs apart that the database takes for equal; as are columns of their types.
 func (g *Generator) apart(columns []frag, as []*Column) []frag {
 	out := slices.Clone(columns)
 	for i, c := range columns {
@@ -92,7 +92,8 @@ func (g *Generator) apart(columns []frag, as []*Column) []frag {
 	return out
 }
 
-// distinct is a column of the type of another in a list after DISTINCT, with what tells its values apart by a further name.
+// distinct is a column, of the type of as, for a list after DISTINCT. What tells its values apart that the database takes for
+// equal stands beside it, under the name further.
 func (g *Generator) distinct(name, further string, as *Column) []frag {
 	column := g.d.quote(name)
 	if exact := g.d.exact(as); exact != "" {

@@ -84,7 +84,7 @@ func (g *Generator) required(r *plan.Range, order []plan.Order) (columns []*Colu
 }
 
 // whileRequired is a stamp that is null as soon as one of the columns may be null: a condition that seeks behind a place
-// would leave out the rows where it is. A column that only its domain keeps from being null has none either.
+// would leave out the rows where it is. It is null, too, for a column that only its domain keeps from being null.
 func (g *Generator) whileRequired(r *plan.Range, columns []*Column) string {
 	if len(columns) == 0 {
 		return g.d.stamp()
