@@ -94,7 +94,7 @@ func open(ctx context.Context, name, dsn string) (*store.DB, sqlsource.Database,
 		}
 		return db, sqlsource.Database{Dialect: "sqlite", DSN: dsn, Writer: db.Writer()}, nil
 	case "mariadb":
-		openStore, openQueries, dialect = mysql.Open, mysql.Open, "mysql"
+		openStore, openQueries, dialect = mysql.Open, mysql.OpenForQueries, "mysql"
 	}
 	db, err := openStore(ctx, dsn)
 	if err != nil {

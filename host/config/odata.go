@@ -11,6 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -135,10 +136,11 @@ func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (s
 
 // openQueries opens a server with a pool of connections for queries.
 func openQueries(ctx context.Context, from sqlsource.Database) (*store.DB, error) {
-	if from.Dialect != "postgres" {
-		return openPool(ctx, from.Dialect, from.DSN, from.MaxConns)
+	open := postgres.OpenForQueries
+	if from.Dialect == "mysql" {
+		open = mysql.OpenForQueries
 	}
-	db, err := postgres.OpenForQueries(ctx, from.DSN)
+	db, err := open(ctx, from.DSN)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (db *DB) Reader() *sqlx.DB { return db.reader }
 
 // Writer returns the pool for writing. On SQLite it has one connection, which
 // every sign-in waits for: hold it briefly, and never call a method of DB
-// meanwhile.
+// meanwhile. A server ends a transaction that stands still for 3 s.
 func (db *DB) Writer() *sqlx.DB { return db.writer }
 
 // Users returns the people in the stock table users.

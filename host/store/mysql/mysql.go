@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -26,9 +27,27 @@ const (
 // DSN that the store relies on: affected rows count the rows found, times are
 // read as such, and a value that is too long is an error instead of being cut
 // off. A connection must be made within 1 s unless the parameter timeout says
-// otherwise, and those of a server that does not answer are closed. Errors never
-// contain the password. Close the DB after use.
+// otherwise, and those of a server that does not answer are closed. MariaDB ends a
+// transaction that stands still for 3 s, unless the DSN names idle_transaction_timeout.
+// Errors never contain the password. Close the DB after use.
 func Open(ctx context.Context, dsn string) (*store.DB, error) {
+	if strings.Contains(dsn, idleTransaction) {
+		return open(ctx, dsn, "")
+	}
+	return open(ctx, dsn, "/*M!100300 , "+idleTransaction+" = 3 */")
+}
+
+// idleTransaction is how long the server lets a transaction wait for its client. A host that has left a server which seems
+// to hang cannot tell it so: where only the way to it is cut, the server would keep the locks of that host's transactions
+// for hours, and nobody could change these rows. It is as long as package nodes needs to leave a server. MySQL, which has
+// nothing like it, takes it for a comment.
+const idleTransaction = "idle_transaction_timeout"
+
+// OpenForQueries is like Open, for queries, which hold no locks: their transactions may stand still, as while somebody
+// reads an answer slowly.
+func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) { return open(ctx, dsn, "") }
+
+func open(ctx context.Context, dsn, settings string) (*store.DB, error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -45,7 +64,8 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if config.Params == nil {
 		config.Params = map[string]string{}
 	}
-	config.Params["sql_mode"] = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'"
+	// The driver makes one SET of all parameters.
+	config.Params["sql_mode"] = "'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'" + settings
 	server, err := cluster(config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

@@ -26,6 +26,8 @@ func fixture(t testing.TB) func(context.Context) (*store.DB, error) {
 
 func TestStore(t *testing.T) { storetest.Run(t, fixture) }
 
+func TestAbandonedTransaction(t *testing.T) { storetest.Abandoned(t, fixture) }
+
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }
 
 func migrated(t *testing.T, dsn string) *store.DB {
@@ -98,6 +100,33 @@ func TestInterruptedMigration(t *testing.T) {
 	}
 	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Transactions that lock rows may not stand still, those of queries may.
+func TestIdleTransactions(t *testing.T) {
+	dsn := dbtest.MySQL(t)
+	for _, tt := range []struct {
+		name string
+		open func(context.Context, string) (*store.DB, error)
+		dsn  string
+		want int
+	}{
+		{"sign-in", mysql.Open, dsn, 3},
+		{"sign-in whose dsn says otherwise", mysql.Open, dsn + "&idle_transaction_timeout=7", 7},
+		{"queries", mysql.OpenForQueries, dsn, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			db, err := tt.open(t.Context(), tt.dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			var got int
+			if err := db.Reader().Get(&got, `SELECT @@idle_transaction_timeout`); err != nil || got != tt.want {
+				t.Errorf("%d s, %v; want %d", got, err, tt.want)
+			}
+		})
 	}
 }
 

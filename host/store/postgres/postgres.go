@@ -27,11 +27,20 @@ const maxConnections = 20
 // reads it. With several hosts in it, the one that accepts writes is used, now
 // and after a failover, unless target_session_attrs says otherwise. They are tried
 // side by side, 1 s each unless connect_timeout says otherwise, and the connections
-// of one that does not answer are closed. Errors never contain the password. Close
-// the DB after use.
+// of one that does not answer are closed. The server ends a transaction that stands
+// still for 3 s, unless the dsn names idle_in_transaction_session_timeout. Errors never
+// contain the password. Close the DB after use.
 func Open(ctx context.Context, dsn string) (*store.DB, error) {
-	return open(ctx, dsn, func(*pgx.ConnConfig) {})
+	if strings.Contains(dsn, idleTransaction) {
+		return open(ctx, dsn, func(*pgx.ConnConfig) {})
+	}
+	return open(ctx, dsn, func(*pgx.ConnConfig) {}, with("set_config('"+idleTransaction+"', '3s', false)"))
 }
+
+// idleTransaction is how long the server lets a transaction wait for its client. A host that has left a server which seems
+// to hang cannot tell it so: where only the way to it is cut, the server would keep the locks of that host's transactions
+// for hours, and nobody could change these rows. It is as long as package nodes needs to leave a server.
+const idleTransaction = "idle_in_transaction_session_timeout"
 
 // OpenForQueries is like Open, for the queries of strangers: none of them gets parallel workers of the server, of which
 // each would take one processor more, unless the dsn names max_parallel_workers_per_gather. Doubles become texts with all
@@ -41,7 +50,12 @@ func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) {
 	if !strings.Contains(dsn, parallelWorkers) {
 		settings += ", set_config('" + parallelWorkers + "', '0', false)"
 	}
-	return open(ctx, dsn, readMuch, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return setUp(ctx, conn, settings) }))
+	return open(ctx, dsn, readMuch, with(settings))
+}
+
+// with sets up each connection with these settings.
+func with(settings string) stdlib.OptionOpenDB {
+	return stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return setUp(ctx, conn, settings) })
 }
 
 // readMuch sets up a connection for rows: with a buffer that holds a page of them, what the server has sent meanwhile comes

@@ -22,6 +22,8 @@ func fixture(t testing.TB) func(context.Context) (*store.DB, error) {
 
 func TestStore(t *testing.T) { storetest.Run(t, fixture) }
 
+func TestAbandonedTransaction(t *testing.T) { storetest.Abandoned(t, fixture) }
+
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }
 
 func open(t *testing.T, dsn string) *store.DB {
@@ -108,7 +110,7 @@ func TestSeveralHosts(t *testing.T) {
 }
 
 // Five sorts of one client were once fifteen processes of the server.
-func TestQueriesHaveOneProcessorEach(t *testing.T) {
+func TestSettingsOfConnections(t *testing.T) {
 	dsn := dbtest.Postgres(t)
 	open(t, dsn).Writer().MustExec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET extra_float_digits = 0'; END $$`)
 	for _, tt := range []struct {
@@ -118,10 +120,13 @@ func TestQueriesHaveOneProcessorEach(t *testing.T) {
 		want string
 		// digits are those of doubles: 0 rounds them.
 		digits string
+		// idle is how long a transaction may stand still: 0 is for ever.
+		idle string
 	}{
-		{"queries", postgres.OpenForQueries, dsn, "0", "1"},
-		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3", "3", "1"},
-		{"sign-in", postgres.Open, dsn, "2", "0"},
+		{"queries", postgres.OpenForQueries, dsn, "0", "1", "0"},
+		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3", "3", "1", "0"},
+		{"sign-in", postgres.Open, dsn, "2", "0", "3s"},
+		{"sign-in whose dsn says otherwise", postgres.Open, dsn + "&idle_in_transaction_session_timeout=7000", "2", "0", "7s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db, err := tt.open(t.Context(), tt.dsn)
@@ -135,6 +140,9 @@ func TestQueriesHaveOneProcessorEach(t *testing.T) {
 			}
 			if err := db.Reader().Get(&got, `SHOW extra_float_digits`); err != nil || got != tt.digits {
 				t.Errorf("%s digits, %v; want %s", got, err, tt.digits)
+			}
+			if err := db.Reader().Get(&got, `SHOW idle_in_transaction_session_timeout`); err != nil || got != tt.idle {
+				t.Errorf("a transaction may stand still for %s, %v; want %s", got, err, tt.idle)
 			}
 		})
 	}

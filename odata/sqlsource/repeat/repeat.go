@@ -40,8 +40,9 @@ const (
 //     connection that could not be made (the method NotConnected, or a failed dial), or
 //     pgconn's SafeToRetry, "guaranteed to have occurred before sending any data":
 //     NotSent. But a wrong password, database or right stays wrong: Never.
-//   - PostgreSQL (Appendix A, Error Codes; 13.5, Serialization Failure Handling): 40001 and
-//     40P01 have rolled the transaction back: Conflict. 57P03 (starting, or in recovery),
+//   - PostgreSQL (Appendix A, Error Codes; 13.5, Serialization Failure Handling): 40001,
+//     40P01 and 25P03 (it stood still for too long) have rolled the transaction back:
+//     Conflict. 57P03 (starting, or in recovery),
 //     53300 (too many connections), 08001, 08004 and 25006 (a standby refuses to write)
 //     come before anything is done: NotSent. 57P01, 57P02 and 57P05 (shutdown, crash,
 //     idle session) and other 08 may come behind a commit whose answer got lost: Lost.
@@ -83,7 +84,7 @@ func Of(err error) Verdict {
 // ofServer judges what a server, or SQLite, has said; ok is false for other errors.
 func ofServer(err error) (v Verdict, ok bool) {
 	switch {
-	case hasState(err, "40001", "40P01"), hasNumber(err, 1205, 1213), busy(err):
+	case hasState(err, "40001", "40P01", "25P03"), hasNumber(err, 1205, 1213), busy(err):
 		return Conflict, true
 	case hasState(err, "57P03", "53300", "08001", "08004", "25006"), hasNumber(err, 1040, 1047, 1203, 1290, 1792, 1836):
 		return NotSent, true

@@ -36,6 +36,7 @@ func TestOf(t *testing.T) {
 		{"a unique key", state("23505"), repeat.Never},
 		{"a serialization failure", state("40001"), repeat.Conflict},
 		{"a deadlock", number(1213), repeat.Conflict},
+		{"a transaction that stood still", state("25P03"), repeat.Conflict},
 		{"a lock of SQLite", sqlite.ResultBusySnapshot.ToError(), repeat.Conflict},
 		{"a table that SQLite has not", sqlite.ResultError.ToError(), repeat.Never},
 		{"a server that starts", state("57P03"), repeat.NotSent},
