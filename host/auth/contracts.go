@@ -29,6 +29,10 @@ type Tx interface {
 	// f returns nil and rolls back otherwise. f may be called again after a
 	// serialization failure, so it must have no effect outside the store.
 	InTx(ctx context.Context, f func(ctx context.Context) error) error
+	// Settle is InTx for an f that may be done twice, because it leaves the same behind
+	// or notices that it was done: it is called again as well where the connection was
+	// lost with the commit, so that nobody knows whether that happened.
+	Settle(ctx context.Context, f func(ctx context.Context) error) error
 }
 
 // A User is a row of the stock table users.

@@ -123,9 +123,12 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 	if err != nil {
 		return Session{}, expired, ignoreNotFound(err)
 	}
-	s, cookies, event := Session{}, expired, ""
-	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
-		s, cookies, event = Session{}, expired, ""
+	s, cookies, replayed := Session{}, expired, false
+	err = p.Tx.Settle(r.Context(), func(ctx context.Context) error {
+		if done, err := p.hasBegun(ctx, s); err != nil || done {
+			return err
+		}
+		s, cookies = Session{}, expired
 		device, err := p.lockDevice(ctx, t, named.UserID)
 		if err != nil {
 			return ignoreNotFound(err)
@@ -135,7 +138,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 			return ignoreNotFound(err)
 		}
 		if !valid {
-			event = "replay"
+			replayed = true
 			return p.endDevice(ctx, t.selector)
 		}
 		if s, err = p.sessionOf(device); err != nil {
@@ -144,14 +147,17 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 		s.Intended = cmp.Or(guest.Intended, s.Intended) // what was asked for now comes first
 		var renewed []*http.Cookie
 		s, renewed, err = p.Sessions.Renew(ctx, r, guest, s)
-		cookies, event = append(renewed, p.deviceCookie(next.String(), int(p.Remember.Seconds()))), "resumed"
+		cookies = append(renewed, p.deviceCookie(next.String(), int(p.Remember.Seconds())))
 		return err
 	})
 	if err != nil {
 		return Session{}, nil, err
 	}
-	if event != "" {
-		p.audit(r, event, "user", named.UserID)
+	switch {
+	case s.SignedIn():
+		p.audit(r, "resumed", "user", named.UserID)
+	case replayed: // by an earlier try, if the answer to its commit was lost
+		p.audit(r, "replay", "user", named.UserID)
 	}
 	return s, cookies, nil
 }

@@ -180,7 +180,11 @@ func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next Session, step step, counter Counter) ([]*http.Cookie, error) {
 	old := p.readDeviceCookie(r)
 	var cookies []*http.Cookie
-	err := p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+	var begun Session
+	err := p.Tx.Settle(r.Context(), func(ctx context.Context) error {
+		if done, err := p.hasBegun(ctx, begun); err != nil || done {
+			return err
+		}
 		cookies = nil
 		next := step.applyTo(next)
 		// A reset, or disabling the user, ends the sessions that there are. A sign-in
@@ -215,11 +219,23 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 				cookies = append(cookies[:0], cookie)
 			}
 		}
-		_, renewed, err := p.Sessions.Renew(ctx, r, guest, next)
+		var renewed []*http.Cookie
+		var err error
+		begun, renewed, err = p.Sessions.Renew(ctx, r, guest, next)
 		cookies = append(cookies, renewed...)
 		return err
 	})
 	return cookies, err
+}
+
+// hasBegun reports whether the session that an earlier try of a transaction made is
+// there: then its commit happened, and the answer was lost.
+func (p *Pipeline) hasBegun(ctx context.Context, s Session) (bool, error) {
+	if s.Key == nil {
+		return false, nil
+	}
+	alive, err := p.Sessions.Alive(ctx, [][]byte{s.Key})
+	return err == nil && alive[0], err
 }
 
 func setCookies(w http.ResponseWriter, cookies []*http.Cookie) {

@@ -21,7 +21,7 @@ func (p *Pipeline) logout(w http.ResponseWriter, r *http.Request) error {
 	}
 	device := p.readDeviceCookie(r)
 	var cookies []*http.Cookie
-	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+	err = p.Tx.Settle(r.Context(), func(ctx context.Context) error {
 		for _, selector := range [][]byte{device.selector, s.Device} {
 			if selector == nil {
 				continue

@@ -155,17 +155,25 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 	if err != nil {
 		return false, busyFault(err)
 	}
-	won := false
+	won, tried := false, false
 	// Not the request's id, which a proxy may have let the client choose.
 	by, locale := token(), p.Site.Locale(r)
 	// Once claimed, the reset must not be lost because the browser went away.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
 	defer cancel()
-	err = p.Tx.InTx(ctx, func(ctx context.Context) error {
+	err = p.Tx.Settle(ctx, func(ctx context.Context) error {
 		var err error
 		if won, err = p.Resets.Claim(ctx, t, by, p.Now()); err != nil || !won {
 			return err
 		}
+		if tried {
+			// The salt makes this hash one that nobody else has written: the commit of the
+			// try before happened, and its answer was lost.
+			if now, err := p.Users.FindByID(ctx, user.ID); err != nil || now.Password == hash {
+				return err
+			}
+		}
+		tried = true
 		if err = p.replacePassword(ctx, user.ID, hash, locale, browserName(r.UserAgent())); err != nil {
 			return err
 		}

@@ -68,8 +68,8 @@ func TestReset(t *testing.T) {
 // lateFailure is an auth.Tx whose transactions fail when they are to commit.
 type lateFailure struct{ auth.Tx }
 
-func (f lateFailure) InTx(ctx context.Context, step func(context.Context) error) error {
-	return f.Tx.InTx(ctx, func(ctx context.Context) error {
+func (f lateFailure) Settle(ctx context.Context, step func(context.Context) error) error {
+	return f.Tx.Settle(ctx, func(ctx context.Context) error {
 		return errors.Join(step(ctx), errors.New("commit: the connection is gone"))
 	})
 }
@@ -175,7 +175,8 @@ func TestShowReset(t *testing.T) {
 // directly is an auth.Tx without a database.
 type directly struct{}
 
-func (directly) InTx(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
+func (directly) InTx(ctx context.Context, f func(context.Context) error) error   { return f(ctx) }
+func (directly) Settle(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 
 // queued notes for whom mail was queued.
 type queued struct{ users []string }

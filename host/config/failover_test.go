@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +24,7 @@ type twoNodes struct {
 
 func newTwoNodes(t *testing.T) *twoNodes {
 	t.Helper()
-	first, dsn := behindProxy(t, "postgres")
+	first, dsn := dbtest.BehindProxy(t, "postgres")
 	second := first.Twin(t)
 	second.Cut()
 	two := &twoNodes{nodes: [2]*dbtest.Proxy{first, second}}
@@ -172,7 +170,7 @@ func (two *twoNodes) waitUntilReady(t *testing.T) {
 func TestHungDatabase(t *testing.T) {
 	for _, driver := range []string{"postgres", "mysql"} {
 		t.Run(driver, func(t *testing.T) {
-			proxy, dsn := behindProxy(t, driver)
+			proxy, dsn := dbtest.BehindProxy(t, driver)
 			s := serveAt(t, driver, dsn, `wait = "3s"`, `discover = ["shelves"]`, nil)
 			if status := s.signIn(t); status != 200 {
 				t.Fatal("sign-in:", status)
@@ -209,21 +207,4 @@ func (s served) waitFor(t *testing.T, path string, want int) {
 			t.Fatalf("%s does not become %d within a minute", path, want)
 		}
 	}
-}
-
-// behindProxy returns the data source name of a new database through a proxy.
-func behindProxy(t *testing.T, driver string) (*dbtest.Proxy, string) {
-	t.Helper()
-	if driver == "mysql" {
-		head, rest, _ := strings.Cut(dbtest.MySQL(t), "unix(")
-		socket, rest, _ := strings.Cut(rest, ")")
-		proxy := dbtest.NewProxy(t, "unix", socket)
-		return proxy, head + "tcp(" + proxy.Address() + ")" + rest
-	}
-	dsn, err := url.Parse(dbtest.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := dbtest.NewProxy(t, "unix", filepath.Join(dsn.Query().Get("host"), ".s.PGSQL."+dsn.Query().Get("port")))
-	return proxy, "postgres://postgres@" + proxy.Address() + dsn.Path + "?sslmode=disable"
 }

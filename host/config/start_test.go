@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
 var noSuch = regexp.MustCompile(`(:\d+\)?/)`)
@@ -19,7 +20,7 @@ var noSuch = regexp.MustCompile(`(:\d+\)?/)`)
 func TestStartWaitsForTheDatabase(t *testing.T) {
 	for _, driver := range []string{"postgres", "mysql"} {
 		t.Run(driver, func(t *testing.T) {
-			proxy, dsn := behindProxy(t, driver)
+			proxy, dsn := dbtest.BehindProxy(t, driver)
 			start := func(dsn, wait string) error {
 				write(t, map[string]string{"config.hcl": fmt.Sprintf("database {\n  driver = %q\n  dsn = %q\n  start_wait = %q\n}\n", driver, dsn, wait)})
 				cfg, found := load(t, nil)

@@ -80,11 +80,23 @@ func IsAway(err error) bool { return repeat.Of(err) != repeat.Never }
 // of the commit may leave open whether it happened. All of it takes db.Wait at
 // most; then, or when the database is away, the error is an auth.ErrUnavailable.
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
+	return db.transact(ctx, beforeCommit, f)
+}
+
+// Settle is InTx for an f that may be done twice, because it leaves the same behind or
+// notices that it was done: it is called again as well where the connection was lost with
+// the commit, so that nobody knows whether that happened. In a transaction of the context
+// it is InTx.
+func (db *DB) Settle(ctx context.Context, f func(ctx context.Context) error) error {
+	return db.transact(ctx, always, f)
+}
+
+func (db *DB) transact(ctx context.Context, lost losing, f func(ctx context.Context) error) error {
 	if db.tx(ctx) != nil {
 		return f(ctx)
 	}
 	return db.bounded(ctx, func(ctx context.Context) error {
-		return db.retry(ctx, beforeCommit, func() error { return db.once(ctx, f) })
+		return db.retry(ctx, lost, func() error { return db.once(ctx, f) })
 	})
 }
 

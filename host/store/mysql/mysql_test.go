@@ -28,6 +28,14 @@ func TestStore(t *testing.T) { storetest.Run(t, fixture) }
 
 func TestAbandonedTransaction(t *testing.T) { storetest.Abandoned(t, fixture) }
 
+func TestLostCommit(t *testing.T) {
+	proxy, dsn := dbtest.BehindProxy(t, "mysql")
+	storetest.LostCommit(t, migrated(t, dsn), func() { // the commit is sent, and nobody reads it
+		proxy.Cut()
+		proxy.Restore()
+	})
+}
+
 func BenchmarkStore(b *testing.B) { storetest.Bench(b, fixture) }
 
 func migrated(t *testing.T, dsn string) *store.DB {

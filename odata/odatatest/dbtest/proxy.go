@@ -4,6 +4,9 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -37,6 +40,24 @@ func NewProxy(t testing.TB, network, server string) *Proxy {
 		p.Thaw()
 	})
 	return p
+}
+
+// BehindProxy is [Postgres], or with the driver mysql [MySQL], with a proxy in front of the
+// server, which the data source name names.
+func BehindProxy(t testing.TB, driver string) (*Proxy, string) {
+	t.Helper()
+	if driver == "mysql" {
+		head, rest, _ := strings.Cut(MySQL(t), "unix(")
+		socket, rest, _ := strings.Cut(rest, ")")
+		proxy := NewProxy(t, "unix", socket)
+		return proxy, head + "tcp(" + proxy.Address() + ")" + rest
+	}
+	dsn, err := url.Parse(Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := NewProxy(t, "unix", filepath.Join(dsn.Query().Get("host"), ".s.PGSQL."+dsn.Query().Get("port")))
+	return proxy, "postgres://postgres@" + proxy.Address() + dsn.Path + "?sslmode=disable"
 }
 
 // Twin returns another proxy in front of the same server.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 	"zombiezen.com/go/sqlite"
 )
 
@@ -39,7 +40,9 @@ const (
 //     that the database server might have performed the operation": NotSent. A
 //     connection that could not be made (the method NotConnected, or a failed dial), or
 //     pgconn's SafeToRetry, "guaranteed to have occurred before sending any data":
-//     NotSent. But a wrong password, database or right stays wrong: Never.
+//     NotSent. But a wrong password, database or right stays wrong: Never. And pgconn's
+//     ErrConnClosed, which has that method, is also what MultiResultReader.NextResult makes
+//     of a connection that breaks before the answer to a COMMIT: Lost.
 //   - PostgreSQL (Appendix A, Error Codes; 13.5, Serialization Failure Handling): 40001,
 //     40P01 and 25P03 (it stood still for too long) have rolled the transaction back:
 //     Conflict. 57P03 (starting, or in recovery),
@@ -72,6 +75,8 @@ func Of(err error) Verdict {
 	}
 	var network net.Error
 	switch {
+	case errors.Is(err, pgconn.ErrConnClosed):
+		return Lost
 	case errors.Is(err, driver.ErrBadConn), safe(err):
 		return NotSent
 	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),

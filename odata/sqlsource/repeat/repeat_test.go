@@ -23,6 +23,13 @@ type notMadeError struct{ error }
 func (notMadeError) NotConnected() bool { return true }
 func (e notMadeError) Unwrap() error    { return e.error }
 
+// closedError is what pgx makes of a connection that breaks before the answer to a COMMIT.
+type closedError struct{}
+
+func (closedError) Error() string     { return "conn closed" }
+func (closedError) SafeToRetry() bool { return true }
+func (closedError) Unwrap() error     { return pgconn.ErrConnClosed }
+
 func TestOf(t *testing.T) {
 	state := func(code string) error { return &pgconn.PgError{Code: code} }
 	number := func(n uint16) error { return &mysql.MySQLError{Number: n} }
@@ -49,6 +56,7 @@ func TestOf(t *testing.T) {
 		{"a cancelled statement", state("57014"), repeat.Never},
 		{"a bad connection", fmt.Errorf("begin: %w", driver.ErrBadConn), repeat.NotSent},
 		{"a broken connection of MariaDB", mysql.ErrInvalidConn, repeat.Lost},
+		{"a connection of PostgreSQL that was closed", fmt.Errorf("commit: %w", closedError{}), repeat.Lost},
 		{"an end", io.ErrUnexpectedEOF, repeat.Lost},
 		{"a read", &net.OpError{Op: "read", Err: os.ErrClosed}, repeat.Lost},
 		{"a dial", &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, repeat.NotSent},
