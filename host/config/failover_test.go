@@ -199,6 +199,37 @@ func TestHungDatabase(t *testing.T) {
 	}
 }
 
+// Connections whose way is cut, to a server that is well, as by a firewall that has
+// forgotten them, fail nothing: they are closed, and what waited is repeated.
+func TestStrandedConnections(t *testing.T) {
+	var all sync.WaitGroup // they take little but time, so they take it together
+	for _, driver := range []string{"postgres", "mysql"} {
+		proxy, dsn := dbtest.BehindProxy(t, driver)
+		s := serveAt(t, driver, dsn, "", `discover = ["shelves"]`, nil)
+		if status := s.signIn(t); status != 200 {
+			t.Fatal("sign-in:", status)
+		}
+		all.Go(func() {
+			t.Run(driver, func(t *testing.T) {
+				// The connection over which the server is asked must be there before, which takes
+				// a second, or longer where the machine is busy: then the next round finds it.
+				status := 0
+				for round := 0; round < 2 && status != 200; round++ {
+					time.Sleep(2 * time.Second)
+					proxy.Strand()
+					began := time.Now()
+					status = s.signIn(t)
+					t.Logf("round %d: %d after %v", round, status, time.Since(began).Round(time.Millisecond))
+				}
+				if status != 200 {
+					t.Error("sign-in:", status)
+				}
+			})
+		})
+	}
+	all.Wait()
+}
+
 // waitFor asks until the answer has a status.
 func (s served) waitFor(t *testing.T, path string, want int) {
 	t.Helper()

@@ -56,6 +56,13 @@ func (c *connection) Watch(ctx context.Context) (unwatched context.Context, end 
 	}
 }
 
+// Close implements driver.Conn. All that can fail is to say goodbye, which a server that is gone, or that package nodes has
+// left, need not hear.
+func (c *connection) Close() error {
+	_ = c.driven.Close()
+	return nil
+}
+
 // A socket takes what the server has sent meanwhile with one system call. The driver reads 4 KiB at a time, and a page of
 // rows has some ten times that.
 type socket struct {

@@ -2,7 +2,6 @@ package dbtest
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -17,10 +16,11 @@ type Proxy struct {
 	listener        net.Listener
 	network, server string
 
-	mu     sync.Mutex
-	frozen chan struct{} // closed while bytes flow
-	down   bool
-	conns  map[net.Conn]struct{}
+	mu       sync.Mutex
+	frozen   chan struct{} // closed while bytes flow
+	stranded chan struct{} // closed when the test ends
+	down     bool
+	conns    map[net.Conn]bool // whether they are stranded
 }
 
 // NewProxy returns a proxy on a loopback port in front of a server's address. It ends
@@ -31,13 +31,14 @@ func NewProxy(t testing.TB, network, server string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{listener: l, network: network, server: server, frozen: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+	p := &Proxy{listener: l, network: network, server: server, frozen: make(chan struct{}), stranded: make(chan struct{}), conns: map[net.Conn]bool{}}
 	close(p.frozen)
 	go p.serve()
 	t.Cleanup(func() {
 		_ = l.Close()
 		p.Cut()
 		p.Thaw()
+		close(p.stranded)
 	})
 	return p
 }
@@ -92,6 +93,16 @@ func (p *Proxy) Thaw() {
 	}
 }
 
+// Strand lets nothing pass on the connections that are open, as a firewall does that has
+// forgotten them. New ones work.
+func (p *Proxy) Strand() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c := range p.conns {
+		p.conns[c] = true
+	}
+}
+
 // Cut breaks all connections, and closes new ones at once until Restore.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
@@ -125,7 +136,7 @@ func (p *Proxy) pass(client net.Conn) {
 		return
 	}
 	defer p.leave(client)
-	<-p.flowing()
+	<-p.flowing(client)
 	server, err := new(net.Dialer).DialContext(context.Background(), p.network, p.server)
 	if err != nil {
 		return
@@ -145,11 +156,11 @@ func (p *Proxy) pass(client net.Conn) {
 	<-ended // the other way ends when both are closed
 }
 
-func (p *Proxy) copy(to io.Writer, from io.Reader) {
+func (p *Proxy) copy(to, from net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
-		<-p.flowing()
+		<-p.flowing(from)
 		if n > 0 {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
@@ -161,9 +172,12 @@ func (p *Proxy) copy(to io.Writer, from io.Reader) {
 	}
 }
 
-func (p *Proxy) flowing() <-chan struct{} {
+func (p *Proxy) flowing(c net.Conn) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.conns[c] {
+		return p.stranded
+	}
 	return p.frozen
 }
 
@@ -172,7 +186,7 @@ func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.down {
-		p.conns[c] = struct{}{}
+		p.conns[c] = false
 	}
 	return !p.down
 }

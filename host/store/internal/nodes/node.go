@@ -6,16 +6,9 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
-)
-
-// How often a node in use is asked, how long it may take to answer, and after how many
-// misses its connections are closed.
-const (
-	askEvery  = time.Second
-	askLimit  = time.Second
-	maxMisses = 2
 )
 
 // Dial makes a connection, as net.Dialer.DialContext does.
@@ -74,7 +67,17 @@ func (n *node) connect(ctx context.Context) (driver.Conn, error) {
 // A conn leaves its node's list when it is closed.
 type conn struct {
 	net.Conn
-	node *node
+	node  *node
+	heard atomic.Bool // something since the node was last asked
+}
+
+// Read reads from the server.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && !c.heard.Load() {
+		c.heard.Store(true)
+	}
+	return n, err
 }
 
 // Close closes the connection.
@@ -100,7 +103,8 @@ func (c *conn) SyscallConn() (syscall.RawConn, error) {
 
 // track keeps the connection, and asks the node as long as there are any.
 func (n *node) track(c net.Conn) net.Conn {
-	tracked := &conn{c, n}
+	tracked := &conn{Conn: c, node: n}
+	tracked.heard.Store(true)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.open[tracked] = struct{}{}
@@ -111,84 +115,21 @@ func (n *node) track(c net.Conn) net.Conn {
 	return tracked
 }
 
-// watch asks the node every second, and again at once after the first miss, until no
-// connection is open.
-func (n *node) watch() {
-	var own driver.Conn
-	defer func() { n.dismiss(own) }()
-	misses := 0
-	for {
-		if misses == 0 || misses >= maxMisses {
-			time.Sleep(askEvery)
-		}
-		if n.unused() {
-			return
-		}
-		var err error
-		if own, err = n.ask(own); err == nil {
-			misses = 0
-			continue
-		}
-		if misses++; misses >= maxMisses {
-			n.closeAll()
-		}
-	}
-}
-
-// unused reports whether no connection is open, and if so notes that nobody asks any
-// more.
-func (n *node) unused() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.watched = len(n.open) > 0
-	return !n.watched
-}
-
-// ask asks the node over own, or over a new connection, and returns the one for the
-// next time.
-func (n *node) ask(own driver.Conn) (driver.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), max(askLimit, n.Timeout))
-	defer cancel()
-	if own == nil {
-		made, err := n.own.Connect(ctx)
-		if err != nil {
-			return nil, n.silence(err)
-		}
-		own = made
-	}
-	limited, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	if err := n.Ask(limited, own); err != nil {
-		n.dismiss(own)
-		return nil, n.silence(err)
-	}
-	return own, nil
-}
-
-// silence returns nil for what a server says that takes no more connections, or not
-// this one: those that are open work.
-func (n *node) silence(err error) error {
-	if n.Answered(err) {
-		return nil
-	}
-	return err
-}
-
-// dismiss closes a connection without waiting for the server, which may hang.
-func (n *node) dismiss(own driver.Conn) {
-	if own != nil {
-		go func() { _ = own.Close() }()
-	}
-}
-
 // closeAll ends whatever waits for the node.
-func (n *node) closeAll() {
+func (n *node) closeAll() { n.closeThose(func(*conn) bool { return true }) }
+
+// closeSilent ends whatever has waited for the node since it was last asked.
+func (n *node) closeSilent() { n.closeThose(func(c *conn) bool { return !c.heard.Load() }) }
+
+func (n *node) closeThose(which func(*conn) bool) {
 	n.mu.Lock()
 	var all []*conn
 	for c := range n.open {
-		all = append(all, c)
+		if which(c) {
+			all = append(all, c)
+			delete(n.open, c)
+		}
 	}
-	clear(n.open)
 	n.mu.Unlock()
 	for _, c := range all {
 		_ = c.Conn.Close()
