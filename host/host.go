@@ -51,8 +51,7 @@ type Host struct {
 	tls        certificate
 	mounted    atomic.Pointer[mux.Router] // the embedding program's, which may name routes as well
 
-	namesSession  func(*http.Request) bool // whether a request has the cookie of one, which may be over
-	sessionCookie string                   // its name
+	sessions *session.Store
 
 	stop        *stop
 	stopWorkers context.CancelFunc
@@ -94,9 +93,9 @@ func New(o Options) (*Host, error) {
 	h.files = web.NewFiles(h.pipeline.Fail)
 	h.sockets = web.NewSockets(h.pipeline.Alive)
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
-	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
+	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.site, h.limits, h.counted))
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessionCookie, h.pipeline.Bearer(""), h.limits, h.metrics, h.guests)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics, h.guests)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}
@@ -112,7 +111,7 @@ func (h *Host) openSignIn() error {
 		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
 		Alive:   enabled(db.Users()),
 	})
-	h.namesSession, h.sessionCookie = sessions.Asked, sessions.Name()
+	h.sessions = sessions
 	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
 	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
@@ -170,7 +169,7 @@ func (h *Host) openScreens() error {
 	h.screens = frontend.NewScreens(frontend.ScreensOptions{
 		SignIn: h.pipeline, Core: Version(), AppName: h.o.UI.AppName,
 		Languages: web.Languages(), Pages: web.PageNames(), Public: h.public, Modules: h.o.UI.Modules, Helper: helper,
-		Errors: standIn, NamesSession: h.namesSession, IsNavigation: web.IsNavigation,
+		Errors: standIn, NamesSession: h.sessions.Asked, IsNavigation: web.IsNavigation,
 	})
 	h.screens.SetApp(app)
 	h.pipeline.Show = h.screens.ShowFault

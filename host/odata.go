@@ -21,14 +21,19 @@ import (
 // odataRoot is the path of the query endpoint.
 const odataRoot = "/odata/"
 
-// odataOptions completes the endpoint's options with what only the host knows; cookie is the name of the session's.
-func (o Options) odataOptions(site *web.Site, cookie string, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, guests *session.Guests) odata.Options {
+// odataOptions completes the endpoint's options with what only the host knows.
+func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, guests *session.Guests) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
 	open, policies := odataNeeds(o.OData.Model)
-	out.Caller = odataCaller{site, who, open, policies}.caller
-	out.Security = odata.Security{Cookie: cookie, Bearer: true}
+	callers := odataCaller{site, who, open, policies}
+	out.Caller = callers.caller
+	if o.presumes() && !open && !policies {
+		known := knownCallers{callers, sessions, o.Store}
+		out.Caller, out.Presume = known.caller, known.presume
+	}
+	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
 	if admit := o.OData.admitQueries(limits); admit != nil {
 		out.Admit = admit
 	}
@@ -104,11 +109,16 @@ type odataCaller struct {
 
 // caller returns who asks. A user whom the application has deleted is nobody.
 func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Caller, error) {
-	guest := odata.Caller{Client: c.site.ClientKey(r, "")}
 	if c.open {
-		return guest, nil
+		return odata.Caller{Client: c.site.ClientKey(r, "")}, nil
 	}
 	who, err := c.who.Authenticate(w, r)
+	return c.callerOf(r, who, err)
+}
+
+// callerOf is what the query endpoint is told of who asks.
+func (c odataCaller) callerOf(r *http.Request, who auth.Principal, err error) (odata.Caller, error) {
+	guest := odata.Caller{Client: c.site.ClientKey(r, "")}
 	if after, refused := web.Refused(err); refused {
 		return guest, &odata.Refused{RetryAfter: after, Cause: err}
 	}

@@ -194,4 +194,8 @@ type ODataOptions struct {
 	// how many of them one client may have there, a quarter when zero. The number is
 	// not bounded when Connections is zero.
 	Connections, Concurrent int
+	// WithSessions tells that the source reads the database of Options.Store, as a role that may
+	// read its tables. Then the statement of a page finds the session of who asks as well, on
+	// servers; on SQLite that would save nothing.
+	WithSessions bool
 }

@@ -91,22 +91,18 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	if a := s.unchanged(q, from, key); a != nil {
 		return s.repeat(out, a, p, format)
 	}
-	leave, err := s.admit(q)
-	if err != nil {
-		return err
+	o := q.ahead.take()
+	if o == nil {
+		now := s.open(q, p, s.source.Open)
+		o = &now
 	}
-	q.timing.admitted = s.opts.Now()
-	ctx, clock := q.left.start(q.ctx)
-	rows, err := s.source.Open(ctx, p)
-	if err != nil {
-		leave()
-		f := faultOf(ctx, err)
-		clock.stop()
-		return f
+	q.timing.admitted = o.admitted
+	if o.err != nil {
+		return o.err
 	}
-	rows = bounded(p.Top, rows)
-	out.hold(admitted{rows, leave}, clock)
-	q.timing.opened = s.opts.Now()
+	ctx, rows := o.ctx, o.rows
+	out.hold(rows, o.clock)
+	q.timing.opened = o.at
 	if p.Kind != plan.Collection && p.Kind != plan.RawCount && !rows.Next() {
 		if err := rows.Err(); err != nil {
 			return faultOf(ctx, err)

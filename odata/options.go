@@ -55,6 +55,11 @@ type Options struct {
 	// as a cookie that it renews. An error is answered with 503, and a *Refused as it
 	// says: a request whose caller cannot be told is never answered as nobody's.
 	Caller func(http.ResponseWriter, *http.Request) (Caller, error)
+	// Presume names, without waiting, who probably asks and the row by which that is so, as
+	// it was when Caller last told; nil where it is not known. A Source that is Witnessing then
+	// finds the row in the statement that reads the page, before Caller is asked. nil names
+	// nobody.
+	Presume func(*http.Request) *Presumed
 	// Unsettled may answer a request that a guard refuses to a user whose intent loop
 	// is open, such as by leading a browser to the open step; where it returns false,
 	// and in batches, the answer is 403. nil answers nothing.
@@ -96,6 +101,26 @@ type Options struct {
 	Logger hclog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+}
+
+// Presumed is who probably makes a request. The page that was read goes to nobody but the caller that
+// Options.Caller then tells: it must be equal to this one, without User and Next.
+type Presumed struct {
+	Caller  Caller
+	Witness Witness
+	// Held is called where the witness was found, so that Caller need not look for that row again.
+	Held func(*http.Request)
+	// Waited is called where the database was away instead, since a moment: Caller and the source have so much
+	// less time to wait for it.
+	Waited func(r *http.Request, since time.Time)
+}
+
+// Witness is the row of another table by which a caller is known: the one whose Columns have these Values, which are int64
+// or []byte.
+type Witness = struct {
+	Table   string
+	Columns []string
+	Values  []any
 }
 
 // Security is how callers show who they are where a guard asks for it.

@@ -47,7 +47,10 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, f := readRequest(r, &s.opts)
 	if f == nil {
+		ahead := s.read.ahead(q, r)
+		defer ahead.end()
 		q.caller, f = s.caller(w, r)
+		q.ahead = ahead.of(q.caller, f)
 		if s.opts.Unsettled != nil {
 			q.unsettled = func(w http.ResponseWriter) bool { return s.opts.Unsettled(w, r) }
 		}

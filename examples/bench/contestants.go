@@ -130,7 +130,7 @@ func vestibule(ctx context.Context, name, dsn string) (o host.Options, err error
 	}
 	o = host.Options{
 		Store:  db,
-		OData:  &host.ODataOptions{Model: source.Model(), Source: source},
+		OData:  &host.ODataOptions{Model: source.Model(), Source: source, WithSessions: true},
 		Routes: []host.Route{{Name: "dashboard", Path: "/dashboard", Redirect: "/"}},
 	}
 	admin, err := host.NewAdmin(o)

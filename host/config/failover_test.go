@@ -171,13 +171,18 @@ func TestHungDatabase(t *testing.T) {
 	for _, driver := range []string{"postgres", "mysql"} {
 		t.Run(driver, func(t *testing.T) {
 			proxy, dsn := dbtest.BehindProxy(t, driver)
-			s := serveAt(t, driver, dsn, `wait = "3s"`, `discover = ["shelves"]`, nil)
-			if status := s.signIn(t); status != 200 {
-				t.Fatal("sign-in:", status)
+			s := serveAt(t, driver, dsn, `wait = "3s"`, keptShelves+"\nentity_set \"shelves\" { table = \"shelves\" }", nil, boards()...)
+			exec(t, s, `INSERT INTO shelves VALUES (1)`)
+			p := s.person(t)
+			kept := func(t *testing.T) int { status, _ := p.read(t, "/odata/Kept"); return status }
+			if first, again := kept(t), kept(t); first != 200 || again != 200 {
+				t.Fatal("a page behind the sign-in:", first, again)
 			}
 			proxy.Freeze()
 			var all sync.WaitGroup
-			for name, ask := range map[string]func(*testing.T) int{"a sign-in": s.signIn, "a query": func(t *testing.T) int { return s.get(t, "/odata/shelves") }} {
+			for name, ask := range map[string]func(*testing.T) int{
+				"a sign-in": s.signIn, "a query": func(t *testing.T) int { return s.get(t, "/odata/shelves") }, "a page behind the sign-in": kept,
+			} {
 				all.Go(func() {
 					began := time.Now()
 					status := ask(t)
@@ -190,7 +195,7 @@ func TestHungDatabase(t *testing.T) {
 			all.Wait()
 			s.waitFor(t, "/readyz", http.StatusServiceUnavailable) // now that nobody waits any more
 			proxy.Thaw()
-			for _, status := range []int{s.signIn(t), s.get(t, "/odata/shelves")} {
+			for _, status := range []int{s.signIn(t), s.get(t, "/odata/shelves"), kept(t)} {
 				if status != 200 {
 					t.Errorf("%d when the database is back", status)
 				}

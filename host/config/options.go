@@ -46,7 +46,7 @@ func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options
 	opts.Store = db
 	opts.OData = &host.ODataOptions{
 		Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger),
-		Connections: c.odataConnections(), Concurrent: value(c.OData.Limits.Concurrent),
+		Connections: c.odataConnections(), Concurrent: value(c.OData.Limits.Concurrent), WithSessions: !c.readsElsewhere(),
 	}
 	return opts, nil
 }

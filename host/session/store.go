@@ -62,6 +62,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	backend Backend
 	o       Options
+	known   known
 }
 
 var _ sessions.Store = (*Store)(nil)
@@ -110,7 +111,7 @@ func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 	if !ok {
 		return nil, nil
 	}
-	rec, err := s.backend.FindSession(r.Context(), hash)
+	rec, err := s.find(r.Context(), hash)
 	if errors.Is(err, ErrGone) {
 		return nil, nil
 	}
@@ -121,7 +122,7 @@ func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 	if s.over(rec, now) {
 		return nil, nil
 	}
-	if now.Sub(rec.Seen) >= min(time.Minute, s.o.Idle/20) {
+	if s.due(rec, now) {
 		alive, err := s.touch(r.Context(), rec, now)
 		if err != nil || !alive {
 			return nil, err

@@ -242,6 +242,14 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	}
 }
 
+// Witnesses tells whether the rows of a plan come by one statement, which can find another row as well. See odata.Witnessing.
+func (s *Source) Witnesses(p *plan.Plan) bool { return s.pool != nil && s.reader.Witnesses(p) }
+
+// OpenWith opens the rows of a plan where a row of another table of the same database is there as well. Nothing is repeated.
+func (s *Source) OpenWith(ctx context.Context, p *plan.Plan, w *sqltext.Witness) (plan.Rows, error) {
+	return s.reader.OpenWith(ctx, p, w)
+}
+
 // maxTries bounds how often the statements of a plan are begun. Each try that lost its connection took one out of the
 // pool, where more of them may have ended at once.
 const maxTries = 32

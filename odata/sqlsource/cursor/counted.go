@@ -12,7 +12,7 @@ import (
 
 // counted opens a page together with the number of all rows, by one statement. The result is nil where the page has no
 // row, which would tell that number: then the plan is carried out in a transaction.
-func (o *Reader) counted(ctx context.Context, p *plan.Plan, page *sqltext.Page, stamps bool) (plan.Rows, error) {
+func (o *Reader) counted(ctx context.Context, p *plan.Plan, page *sqltext.Page, stamps bool) (*rows, error) {
 	tx, err := o.DB.Begin(ctx, engine.Need{Rows: rowsRead(p.Top)})
 	if err != nil {
 		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
@@ -22,10 +22,13 @@ func (o *Reader) counted(ctx context.Context, p *plan.Plan, page *sqltext.Page, 
 	if err := r.together(); err != nil {
 		return nil, errors.Join(o.fault(ctx, err), r.Close())
 	}
-	if !r.ahead {
-		return nil, r.Close()
+	switch {
+	case r.ahead:
+		return r, nil
+	case page.Witnessed():
+		return nil, errors.Join(errUnseen, r.Close())
 	}
-	return r, nil
+	return nil, r.Close()
 }
 
 // together reads up to the first row, and with it the number of all rows.

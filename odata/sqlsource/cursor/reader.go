@@ -79,7 +79,14 @@ func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
-	page := o.page(p)
+	r, err := o.openPage(ctx, p, o.page(p))
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (o *Reader) openPage(ctx context.Context, p *plan.Plan, page *sqltext.Page) (*rows, error) {
 	stamps := o.Stamps && o.Marks != nil && page.Steady && !p.Volatile
 	if stamps {
 		if r, err := o.resume(ctx, p, page); r != nil || err != nil {

@@ -56,7 +56,7 @@ func (o *Reader) remembered(p *plan.Plan, page *sqltext.Page) (k known, ok bool)
 
 // resume opens the rows of a plan from what is remembered, with one statement, which has no row if the data was changed
 // since. Then the result is nil, and the plan is carried out as if nothing was known.
-func (o *Reader) resume(ctx context.Context, p *plan.Plan, page *sqltext.Page) (plan.Rows, error) {
+func (o *Reader) resume(ctx context.Context, p *plan.Plan, page *sqltext.Page) (*rows, error) {
 	k, ok := o.remembered(p, page)
 	if !ok {
 		return nil, nil

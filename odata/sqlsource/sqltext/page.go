@@ -39,6 +39,10 @@ type Page struct {
 	deep  int64
 	// ready are the statements of Rows without a place, without skipped rows and with them.
 	ready [2]atomic.Pointer[readyRows]
+	// with are those of pages of With, whose witness and page without it are set in those alone.
+	with    [2]atomic.Pointer[readyWith]
+	witness *Witness
+	without *Page
 }
 
 // readyRows is a statement without its last arguments, what is read and skipped. read is what is read, which the text of
@@ -173,6 +177,9 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 
 // plainRows is the statement of most pages, whose text is made once.
 func (p *Page) plainRows(read, skip int64) Statement {
+	if p.witness != nil {
+		return p.plainWith(read, skip)
+	}
 	ready, window := &p.ready[0], []any(nil)
 	if p.g.d.remote() {
 		window = append(window, read)
@@ -221,7 +228,7 @@ func (p *Page) ended(from frag) []frag {
 
 // statement reads a page under a further condition, which begins with AND where there is one.
 func (p *Page) statement(list, guard frag, read, skip int64, after []any) Statement {
-	parts := []frag{text("SELECT"), list, fill("$1$2", p.from, guard)}
+	parts := []frag{text("SELECT"), list, fill("$1$2$3", p.from, p.beside(), guard)}
 	if after != nil {
 		parts = append(parts, text("AND"), p.behind(after))
 	}

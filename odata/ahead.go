@@ -1,0 +1,111 @@
+package odata
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// opened are the rows of a plan with what has to be given back after them, or the reason why there are none.
+type opened struct {
+	ctx   context.Context
+	rows  plan.Rows
+	clock *workClock
+	err   error
+	// admitted and at are when it was the caller's turn, and when the first row was there.
+	admitted, at time.Time
+}
+
+// open waits until it is the caller's turn, and opens the rows of a plan.
+func (s *answering) open(q *request, p *plan.Plan, open func(context.Context, *plan.Plan) (plan.Rows, error)) (o opened) {
+	leave, err := s.admit(q)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	o.admitted = s.opts.Now()
+	o.ctx, o.clock = q.left.start(q.ctx)
+	rows, err := open(o.ctx, p)
+	if err != nil {
+		leave()
+		o.err = faultOf(o.ctx, err)
+		o.clock.stop()
+		return o
+	}
+	o.rows, o.at = admitted{bounded(p.Top, rows), leave}, s.opts.Now()
+	return o
+}
+
+// ahead is a page that was opened for the caller whom Options.Presume named, before anybody knew who asks. It goes to that
+// caller alone, on the way of all requests.
+type ahead struct {
+	caller Caller
+	found  *planned
+	accept header.Accept
+	opened *opened // nil once it was taken
+}
+
+// ahead opens the page of a request together with the row by which its caller is known; nil where that cannot be done or
+// there is no such row, so that the request is answered as if nobody had tried.
+func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
+	source, ok := p.answers.source.(Witnessing)
+	if !ok || p.opts.Presume == nil || q.method != http.MethodGet && q.method != http.MethodHead || q.isOpenAPI() {
+		return nil
+	}
+	who := p.opts.Presume(r)
+	if who == nil || who.Caller.User != nil || who.Caller.Next != nil || who.Caller.Pass(p.guard) != nil {
+		return nil
+	}
+	q.caller = who.Caller // until it is known
+	found, accept, err := p.plans.plan(q)
+	if err != nil || !sharable(found.plan) || !source.Witnesses(found.plan) {
+		return nil
+	}
+	o := p.answers.open(q, found.plan, func(ctx context.Context, plan *plan.Plan) (plan.Rows, error) {
+		return source.OpenWith(ctx, plan, &who.Witness)
+	})
+	if o.err != nil {
+		if f, ok := errors.AsType[*fault](o.err); ok && f.status == http.StatusServiceUnavailable && f.limit == "" && o.clock != nil {
+			who.Waited(r, o.clock.since)
+		}
+		return nil
+	}
+	who.Held(r)
+	return &ahead{who.Caller, found, accept, &o}
+}
+
+// of gives what was opened to the caller that has turned out to ask, and gives it back where that is another one.
+func (a *ahead) of(c Caller, f *fault) *ahead {
+	if a == nil {
+		return nil
+	}
+	known := a.caller
+	if f == nil && c.SignedIn == known.SignedIn && c.Settled == known.Settled && c.Client == known.Client && c.User == nil && c.Next == nil {
+		return a
+	}
+	a.end()
+	return nil
+}
+
+// take hands out what was opened, once.
+func (a *ahead) take() *opened {
+	if a == nil {
+		return nil
+	}
+	o := a.opened
+	a.opened = nil
+	return o
+}
+
+// end gives back what nobody took.
+func (a *ahead) end() {
+	if o := a.take(); o != nil {
+		o.clock.cancel(nil) // or the driver would read the rest of the rows
+		_ = o.rows.Close()  // of which nobody wants any
+		o.clock.stop()
+	}
+}
