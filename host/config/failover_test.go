@@ -29,7 +29,9 @@ func newTwoNodes(t *testing.T) *twoNodes {
 	second.Cut()
 	two := &twoNodes{nodes: [2]*dbtest.Proxy{first, second}}
 	own := strings.Replace(dsn, first.Address(), first.Address()+","+second.Address(), 1)
-	two.base = serveAt(t, "postgres", own, "", `discover = ["shelves"]`, nil).base
+	s := serveAt(t, "postgres", own, "", keptShelves+openShelves, nil, boards()...)
+	exec(t, s, `INSERT INTO shelves VALUES (1)`)
+	two.base = s.base
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +97,8 @@ func (two *twoNodes) load(stop <-chan struct{}) *met {
 					path = "/odata/shelves"
 				case 2:
 					method, path = "POST", "/auth/login"
+				case 4:
+					path = "/odata/Kept"
 				case 3: // or balancers would send nothing to any host
 					path = "/readyz"
 				}
@@ -171,7 +175,7 @@ func TestHungDatabase(t *testing.T) {
 	for _, driver := range []string{"postgres", "mysql"} {
 		t.Run(driver, func(t *testing.T) {
 			proxy, dsn := dbtest.BehindProxy(t, driver)
-			s := serveAt(t, driver, dsn, `wait = "3s"`, keptShelves+"\nentity_set \"shelves\" { table = \"shelves\" }", nil, boards()...)
+			s := serveAt(t, driver, dsn, `wait = "3s"`, keptShelves+openShelves, nil, boards()...)
 			exec(t, s, `INSERT INTO shelves VALUES (1)`)
 			p := s.person(t)
 			kept := func(t *testing.T) int { status, _ := p.read(t, "/odata/Kept"); return status }

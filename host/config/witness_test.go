@@ -28,6 +28,10 @@ const keptShelves = `
     guard = "settled"
   }`
 
+// openShelves is a set of the same table for everybody.
+const openShelves = `
+  entity_set "shelves" { table = "shelves" }`
+
 // boards are made besides the shelves.
 func boards() []string {
 	return []string{`CREATE TABLE boards (id INTEGER PRIMARY KEY, shelf INTEGER)`, `INSERT INTO boards VALUES (1, 1), (2, 1)`}
