@@ -40,8 +40,8 @@ func (s *answering) open(q *request, p *plan.Plan, open func(context.Context, *p
 	return o
 }
 
-// ahead is a page that was opened for the caller whom Options.Presume named, before anybody knew who asks. It goes to that
-// caller alone, on the way of all requests.
+// ahead is a page that was opened for the caller whom Options.Presume named, or the refusal to open it, before anybody knew
+// who asks. It goes to that caller alone, on the way of all requests.
 type ahead struct {
 	caller Caller
 	found  *planned
@@ -68,13 +68,16 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 	o := p.answers.open(q, found.plan, func(ctx context.Context, plan *plan.Plan) (plan.Rows, error) {
 		return source.OpenWith(ctx, plan, &who.Witness)
 	})
-	if o.err != nil {
-		if f, ok := errors.AsType[*fault](o.err); ok && f.status == http.StatusServiceUnavailable && f.limit == "" && o.clock != nil {
+	switch {
+	case o.err == nil:
+		who.Held(r)
+	case o.clock == nil: // a refusal, for which the caller has waited already
+	default:
+		if f, ok := errors.AsType[*fault](o.err); ok && f.status == http.StatusServiceUnavailable && f.limit == "" {
 			who.Waited(r, o.clock.since)
 		}
 		return nil
 	}
-	who.Held(r)
 	return &ahead{who.Caller, found, accept, &o}
 }
 
@@ -103,7 +106,7 @@ func (a *ahead) take() *opened {
 
 // end gives back what nobody took.
 func (a *ahead) end() {
-	if o := a.take(); o != nil {
+	if o := a.take(); o != nil && o.err == nil {
 		o.clock.cancel(nil) // or the driver would read the rest of the rows
 		_ = o.rows.Close()  // of which nobody wants any
 		o.clock.stop()

@@ -1,0 +1,128 @@
+package odata_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// attempted is a source that finds rows together with a witness, or does not.
+type attempted struct {
+	numbers
+}
+
+func (w *attempted) Witnesses(*plan.Plan) bool { return true }
+
+func (w *attempted) OpenWith(ctx context.Context, p *plan.Plan, _ *odata.Witness) (plan.Rows, error) {
+	rows, err := w.Open(ctx, p)
+	if err != nil || w.total > 0 {
+		return rows, err
+	}
+	return nil, errors.Join(rows.Close(), errors.New("there is no row, or no witness"))
+}
+
+// presumed counts what a service that presumes its callers takes and gives back.
+type presumed struct {
+	admitted, left, held, told int
+	// caller is what is told of who asks, and busy what is said to who wants to use the database.
+	caller func() (odata.Caller, error)
+	busy   error
+}
+
+func (p *presumed) options(o *odata.Options, m *edm.Model) {
+	m.Guard = edm.GuardSettled
+	o.Presume = func(*http.Request) *odata.Presumed {
+		return &odata.Presumed{
+			Caller: ada(), Held: func(*http.Request) { p.held++ }, Waited: func(*http.Request, time.Time) {},
+		}
+	}
+	o.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+		p.told++
+		return p.caller()
+	}
+	o.Admit = func(context.Context, odata.Caller) (func(), error) {
+		p.admitted++
+		if p.busy != nil {
+			return nil, p.busy
+		}
+		return func() { p.left++ }, nil
+	}
+}
+
+func ada() odata.Caller { return odata.Caller{SignedIn: true, Settled: true, Client: "ada"} }
+
+func isAda() (odata.Caller, error) { return ada(), nil }
+
+// TestAttemptsGiveBack holds that whatever was taken for a page that was read before its caller is known is given back, once,
+// whatever ends the answer.
+func TestAttemptsGiveBack(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		caller   func() (odata.Caller, error)
+		target   string
+		limits   odata.Limits
+		status   int
+		admitted int
+	}{
+		{"too many rows", isAda, "Numbers", odata.Limits{Rows: 2}, 400, 1},
+		{"a panic", func() (odata.Caller, error) { panic(http.ErrAbortHandler) }, "Numbers", odata.Limits{}, 200, 1},
+		{"a batch", isAda, "$batch", odata.Limits{}, 405, 0},
+		{"posted", isAda, "Numbers/$query", odata.Limits{}, 405, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			source := &attempted{numbers{total: 3}}
+			p := &presumed{caller: tt.caller}
+			s := service(t, source, func(o *odata.Options, m *edm.Model) {
+				p.options(o, m)
+				o.Limits = tt.limits
+			})
+			var w *httptest.ResponseRecorder
+			if broken := breaks(func() { w = get(t, s, "/odata/"+tt.target) }); broken != (w == nil) {
+				t.Fatal("broken:", broken)
+			}
+			if w != nil && w.Code != tt.status {
+				t.Errorf("%d %s, want %d", w.Code, w.Body, tt.status)
+			}
+			if w != nil && tt.status != 200 && strings.Contains(w.Body.String(), `"value"`) {
+				t.Errorf("a page: %s", w.Body)
+			}
+			if p.told != 1 || p.admitted != tt.admitted || p.left != p.admitted {
+				t.Errorf("%d callers; %d admitted, want %d; %d have left", p.told, p.admitted, tt.admitted, p.left)
+			}
+			if opened, closed := source.opened.Load(), source.closed.Load(); opened != closed {
+				t.Errorf("%d opened, %d closed", opened, closed)
+			}
+		})
+	}
+}
+
+// TestAttemptsWaitOnce holds that who is refused at the database has waited for that once, and is refused once.
+func TestAttemptsWaitOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		caller   odata.Caller
+		admitted int
+		status   int
+	}{
+		{"the same", ada(), 1, 429},
+		{"nobody", odata.Caller{Client: "ada"}, 1, 401},
+		{"another one", odata.Caller{SignedIn: true, Settled: true, Client: "bob"}, 2, 429},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &presumed{caller: func() (odata.Caller, error) { return tt.caller, nil }, busy: &odata.Busy{Share: true, Limit: "odata.limits.concurrent", Allowed: 1}}
+			s := service(t, &attempted{numbers{total: 3}}, p.options)
+			w := get(t, s, "/odata/Numbers")
+			if w.Code != tt.status || p.admitted != tt.admitted || p.held != 0 || p.told != 1 {
+				t.Errorf("%d %s; asked for %d places, want %d; %d found, %d callers", w.Code, w.Body, p.admitted, tt.admitted, p.held, p.told)
+			}
+		})
+	}
+}
