@@ -73,12 +73,22 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 		who.Held(r)
 	case o.clock == nil: // a refusal, for which the caller has waited already
 	default:
-		if f, ok := errors.AsType[*fault](o.err); ok && f.status == http.StatusServiceUnavailable && f.limit == "" {
-			who.Waited(r, o.clock.since)
-		}
+		p.unfound(q, r, who, &o)
 		return nil
 	}
 	return &ahead{who.Caller, found, accept, &o}
+}
+
+// unfound settles the time of an attempt that found no page. A database that was away has been waited for; where it answered,
+// such as with a page that is empty, asking anew takes as long once more, and may.
+func (p *pipeline) unfound(q *request, r *http.Request, who *Presumed, o *opened) {
+	f, ok := errors.AsType[*fault](o.err)
+	switch {
+	case !ok || f.status != http.StatusServiceUnavailable:
+		q.left = newAllowance(p.opts)
+	case f.limit == "":
+		who.Waited(r, o.clock.since)
+	}
 }
 
 // of gives what was opened to the caller that has turned out to ask, and gives it back where that is another one.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata"
@@ -123,6 +124,32 @@ func TestAttemptsWaitOnce(t *testing.T) {
 			if w.Code != tt.status || p.admitted != tt.admitted || p.held != 0 || p.told != 1 {
 				t.Errorf("%d %s; asked for %d places, want %d; %d found, %d callers", w.Code, w.Body, p.admitted, tt.admitted, p.held, p.told)
 			}
+		})
+	}
+}
+
+// TestEmptyPagesHaveAllTheTime holds that a page without rows, which tells nothing of the caller, may take as long as any
+// other.
+func TestEmptyPagesHaveAllTheTime(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		takes  time.Duration
+		status int
+	}{{"within the time", 600 * time.Millisecond, 200}, {"too slow", 1200 * time.Millisecond, 503}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				source, p := &attempted{numbers{dawdle: tt.takes}}, &presumed{caller: isAda}
+				s := service(t, source, func(o *odata.Options, m *edm.Model) {
+					p.options(o, m)
+					o.Timeout = time.Second
+				})
+				if w := get(t, s, "/odata/Numbers"); w.Code != tt.status {
+					t.Errorf("%d %s, want %d", w.Code, w.Body, tt.status)
+				}
+				if p.admitted != p.left || source.opened.Load() != source.closed.Load() {
+					t.Errorf("%d admitted, %d left; %d opened, %d closed", p.admitted, p.left, source.opened.Load(), source.closed.Load())
+				}
+			})
 		})
 	}
 }
