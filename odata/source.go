@@ -24,7 +24,8 @@ type Versioned interface {
 	Version(ctx context.Context) string
 }
 
-// Witnessing is what a Source can implement to find a row of another table with the statement that reads a page.
+// Witnessing is what a Source can implement to find a row of another table with the statement that reads a page. Whoever
+// embeds such a Source and has an Open of their own needs an OpenWith of their own as well: pages come by either.
 type Witnessing interface {
 	// Witnesses tells whether OpenWith can be asked for a plan.
 	Witnesses(p *plan.Plan) bool
