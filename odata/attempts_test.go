@@ -153,3 +153,25 @@ func TestEmptyPagesHaveAllTheTime(t *testing.T) {
 		})
 	}
 }
+
+// TestTimeOfAttempts holds that what an attempt took which found no page counts as finding out who asks, and neither as
+// planning nor as reading.
+func TestTimeOfAttempts(t *testing.T) {
+	for _, tt := range []struct{ name, target, want string }{
+		{"no row", "Numbers", "parse;dur=700.000, plan;dur=0.000, query;dur=200.000, write;dur=0.000"},
+		{"nothing to attempt", "Numbers?$filter=now()%20gt%202020-01-01T00:00:00Z", "parse;dur=500.000, plan;dur=0.000, query;dur=200.000, write;dur=0.000"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &presumed{caller: func() (odata.Caller, error) {
+					time.Sleep(500 * time.Millisecond)
+					return ada(), nil
+				}}
+				s := service(t, &attempted{numbers{dawdle: 200 * time.Millisecond}}, p.options)
+				if got := get(t, s, "/odata/"+tt.target).Header().Get("Server-Timing"); got != tt.want {
+					t.Errorf("%s\nwant %s", got, tt.want)
+				}
+			})
+		})
+	}
+}

@@ -50,7 +50,9 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ahead := s.read.ahead(q, r)
 		defer ahead.end()
 		q.caller, f = s.caller(w, r)
-		q.ahead = ahead.of(q.caller, f)
+		if q.ahead = ahead.of(q.caller, f); q.ahead == nil {
+			q.timing = timing{start: q.timing.start} // an attempt is part of finding out who asks
+		}
 		if s.opts.Unsettled != nil {
 			q.unsettled = func(w http.ResponseWriter) bool { return s.opts.Unsettled(w, r) }
 		}
