@@ -62,7 +62,7 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 	}
 	q.caller = who.Caller // until it is known
 	found, accept, err := p.plans.plan(q)
-	if err != nil || !sharable(found.plan) || !source.Witnesses(found.plan) {
+	if err != nil || !sharable(found.plan) || found.empty.Load() || !source.Witnesses(found.plan) {
 		return nil
 	}
 	o := p.answers.open(q, found.plan, func(ctx context.Context, plan *plan.Plan) (plan.Rows, error) {
@@ -88,6 +88,13 @@ func (p *pipeline) unfound(q *request, r *http.Request, who *Presumed, o *opened
 		q.left = newAllowance(p.opts)
 	case f.limit == "":
 		who.Waited(r, o.clock.since)
+	}
+}
+
+// came notes whether a plan had rows. Where it had none, an attempt would find none either, and cost a statement more.
+func (p *planned) came(rows bool) {
+	if p.empty.Load() == rows {
+		p.empty.Store(!rows)
 	}
 }
 

@@ -107,10 +107,15 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		if err := rows.Err(); err != nil {
 			return faultOf(ctx, err)
 		}
+		from.came(false)
 		return absent(out, p)
 	}
 	s.name(out, from, key, rows.Version())
+	left := q.left.rows
 	err = s.write(out, from, rows, format)
+	if err == nil || errors.Is(err, errHead) {
+		from.came(p.Kind != plan.Collection || q.left.rows < left)
+	}
 	var slow *slowError
 	switch {
 	case err != nil && !out.sent:

@@ -175,3 +175,40 @@ func TestTimeOfAttempts(t *testing.T) {
 		})
 	}
 }
+
+// TestEmptyPagesAreNotAttempted holds that a page which had no row the last time is read as it always was, until it has one.
+func TestEmptyPagesAreNotAttempted(t *testing.T) {
+	for _, tt := range []struct {
+		target, tag   string
+		without, with int
+	}{
+		{"Numbers", "", 200, 200},
+		{"Numbers", "*", 304, 304},
+		{"Numbers?$format=text/csv", "", 200, 200},
+		{"Numbers/$ref", "", 200, 200},
+		{"Numbers(2)", "", 404, 200},
+		{"Numbers(2)/Text", "", 404, 200},
+		{"Numbers(2)/Nothing", "", 404, 204},
+	} {
+		t.Run(tt.target+tt.tag, func(t *testing.T) {
+			source, p := &attempted{}, &presumed{caller: isAda}
+			s := service(t, source, p.options)
+			for i, step := range []struct {
+				total    int64
+				admitted int // an attempt that finds nothing is another one
+			}{{0, 2}, {0, 1}, {0, 1}, {3, 1}, {3, 1}, {0, 2}, {0, 1}} {
+				source.total, p.admitted, p.held = step.total, 0, 0
+				want, held := tt.without, 0
+				if step.total > 0 {
+					want = tt.with
+				}
+				if i == 4 {
+					held = 1
+				}
+				if w := get(t, s, "/odata/"+tt.target, "If-None-Match", tt.tag); w.Code != want || p.admitted != step.admitted || p.held != held {
+					t.Errorf("%d: %d %s, want %d; %d admitted, want %d; %d found, want %d", i, w.Code, w.Body, want, p.admitted, step.admitted, p.held, held)
+				}
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package odata
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -44,6 +45,8 @@ type planned struct {
 	layout  *payload.Layout
 	asked   bool // more than once
 	answers map[answerKey]*kept
+	// empty tells that there was no row the last time.
+	empty atomic.Bool
 }
 
 // answerKey is what an answer depends on besides its plan and the data.
