@@ -83,6 +83,9 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 // such as with a page that is empty, asking anew takes as long once more, and may.
 func (p *pipeline) unfound(q *request, r *http.Request, who *Presumed, o *opened) {
 	f, ok := errors.AsType[*fault](o.err)
+	if ok {
+		p.opts.Logger.Debug("no page was found together with its witness", "request_id", q.id, "cause", f.cause)
+	}
 	switch {
 	case !ok || f.status != http.StatusServiceUnavailable:
 		q.left = newAllowance(p.opts)

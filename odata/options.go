@@ -103,7 +103,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Presumed is who probably makes a request. The page that was read goes to nobody but the caller that
+// Presumed is who probably makes a request; all of it is required. The page that was read goes to nobody but the caller that
 // Options.Caller then tells: it must be equal to this one, without User and Next.
 type Presumed struct {
 	Caller  Caller

@@ -38,7 +38,7 @@ func (k *known) add(rec Record) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	hash := string(rec.Hash)
-	if old, ok := k.now[hash]; !ok || old.Version != rec.Version || !old.Seen.Equal(rec.Seen) {
+	if old, ok := k.now[hash]; !ok || old.Version != rec.Version || !old.Seen.Equal(rec.Seen) || !old.Expires.Equal(rec.Expires) {
 		k.put(hash, rec)
 	}
 }
