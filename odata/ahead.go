@@ -12,10 +12,11 @@ import (
 
 // opened are the rows of a plan with what has to be given back after them, or the reason why there are none.
 type opened struct {
-	ctx   context.Context
-	rows  plan.Rows
-	clock *workClock
-	err   error
+	ctx context.Context
+	// rows are the source's own, which may write themselves; held are the same, and give back their place.
+	rows, held plan.Rows
+	clock      *workClock
+	err        error
 	// admitted and at are when it was the caller's turn, and when the first row was there.
 	admitted, at time.Time
 }
@@ -36,7 +37,8 @@ func (s *answering) open(q *request, p *plan.Plan, open func(context.Context, *p
 		o.clock.stop()
 		return o
 	}
-	o.rows, o.at = admitted{bounded(p.Top, rows), leave}, s.opts.Now()
+	o.rows, o.at = bounded(p.Top, rows), s.opts.Now()
+	o.held = admitted{o.rows, leave}
 	return o
 }
 
@@ -128,7 +130,7 @@ func (a *ahead) take() *opened {
 func (a *ahead) end() {
 	if o := a.take(); o != nil && o.err == nil {
 		o.clock.cancel(nil) // or the driver would read the rest of the rows
-		_ = o.rows.Close()  // of which nobody wants any
+		_ = o.held.Close()  // of which nobody wants any
 		o.clock.stop()
 	}
 }

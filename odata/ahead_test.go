@@ -133,3 +133,50 @@ func TestNothingAhead(t *testing.T) {
 		}
 	}
 }
+
+// writing is a source whose rows write themselves, and counts how many have.
+type writing struct {
+	witnessing
+	wrote int
+}
+
+func (s *writing) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	rows, err := s.witnessing.Open(ctx, p)
+	return &writtenRows{rows, s}, err
+}
+
+func (s *writing) OpenWith(ctx context.Context, p *plan.Plan, w *odata.Witness) (plan.Rows, error) {
+	rows, err := s.witnessing.OpenWith(ctx, p, w)
+	return &writtenRows{rows, s}, err
+}
+
+type writtenRows struct {
+	plan.Rows
+	source *writing
+}
+
+func (r *writtenRows) AppendJSON(dst []byte, _ []plan.Member) ([]byte, bool) {
+	r.source.wrote++
+	return append(dst, `"ID":0,`...), true
+}
+
+// TestRowsWriteThemselves holds that rows which can write themselves do so, whichever way they were opened: what bounds and
+// gives back must not hide that.
+func TestRowsWriteThemselves(t *testing.T) {
+	t.Parallel()
+	ann := odata.Caller{SignedIn: true, Settled: true, Client: "ann"}
+	for _, presumed := range []bool{false, true} {
+		source := &writing{witnessing: witnessing{numbers: numbers{total: 3}}}
+		s := service(t, source, func(o *odata.Options, _ *odata.Model) {
+			o.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) { return ann, nil }
+			if presumed {
+				o.Presume = func(*http.Request) *odata.Presumed {
+					return &odata.Presumed{Caller: ann, Held: func(*http.Request) {}, Waited: func(*http.Request, time.Time) {}}
+				}
+			}
+		})
+		if w := get(t, s, "/odata/Settled"); w.Code != 200 || source.wrote != 3 {
+			t.Errorf("presumed %t: %d, %d rows wrote themselves: %s", presumed, w.Code, source.wrote, w.Body)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		return o.err
 	}
 	ctx, rows := o.ctx, o.rows
-	out.hold(rows, o.clock)
+	out.hold(o.held, o.clock)
 	q.timing.opened = o.at
 	if p.Kind != plan.Collection && p.Kind != plan.RawCount && !rows.Next() {
 		if err := rows.Err(); err != nil {
