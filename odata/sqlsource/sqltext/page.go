@@ -45,8 +45,8 @@ type Page struct {
 	without *Page
 }
 
-// readyRows is a statement without its last arguments, what is read and skipped. read is what is read, which the text of
-// SQLite says.
+// readyRows is a statement without its last arguments, what is read and skipped. read is what is read, which the text may
+// say.
 type readyRows struct {
 	Statement
 	read int64
@@ -180,15 +180,15 @@ func (p *Page) plainRows(read, skip int64) Statement {
 	if p.witness != nil {
 		return p.plainWith(read, skip)
 	}
-	ready, window := &p.ready[0], []any(nil)
-	if p.g.d.remote() {
+	ready, window, literal := &p.ready[0], []any(nil), !p.g.d.remote() || p.literal(skip)
+	if !literal {
 		window = append(window, read)
 	}
 	if skip > 0 {
 		ready, window = &p.ready[1], append(window, skip)
 	}
 	kept := ready.Load()
-	if kept == nil || kept.read != read && !p.g.d.remote() {
+	if kept == nil || kept.read != read && literal {
 		s := p.statement(p.list, frag{}, read, skip, nil)
 		kept = &readyRows{Statement{SQL: s.SQL, Args: slices.Clip(s.Args[:len(s.Args)-len(window)])}, read}
 		ready.Store(kept)
@@ -235,7 +235,18 @@ func (p *Page) statement(list, guard frag, read, skip int64, after []any) Statem
 	if p.order.sql != "" {
 		parts = append(parts, text("ORDER BY"), p.order)
 	}
-	return p.g.finish(join(" ", append(parts, p.g.d.limit(read, skip))...))
+	limit := p.g.d.limit(read, skip)
+	if after == nil && guard.sql == "" && p.literal(skip) && len(list.args) == 0 {
+		limit = text("LIMIT " + strconv.FormatInt(read, 10))
+	}
+	return p.g.finish(join(" ", append(parts, limit)...))
+}
+
+// literal tells whether the text of a statement says how many rows are read, where a server would be told by a parameter.
+// PostgreSQL does not know how many these are, and plans a statement with one anew each time. With other parameters that
+// is as well: what suits some values does not suit others. The row of a witness is found in one way alone.
+func (p *Page) literal(skip int64) bool {
+	return p.g.d.remote() && skip == 0 && len(p.list.args)+len(p.from.args)+len(p.order.args) == 0
 }
 
 // behind is the condition that a row comes after the one with these keys; nulls are the smallest values. Where it is

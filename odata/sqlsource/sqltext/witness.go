@@ -43,21 +43,25 @@ func (p *Page) beside() frag {
 type readyWith struct {
 	table         string
 	columns       []string
+	read          int64
 	sql           string
 	before, after []any
 }
 
 // plainWith is plainRows for a page with a witness.
 func (p *Page) plainWith(read, skip int64) Statement {
-	window, ready := []any{read}, &p.without.with[0]
+	window, ready, literal := []any{read}, &p.without.with[0], p.literal(skip)
+	if literal {
+		window = nil
+	}
 	if skip > 0 {
 		window, ready = append(window, skip), &p.without.with[1]
 	}
 	w, kept := p.witness, ready.Load()
-	if kept == nil || kept.table != w.Table || !slices.Equal(kept.columns, w.Columns) {
+	if kept == nil || kept.table != w.Table || !slices.Equal(kept.columns, w.Columns) || kept.read != read && literal {
 		s := p.statement(p.list, frag{}, read, skip, nil)
 		at := len(p.list.args) + len(p.from.args)
-		kept = &readyWith{w.Table, w.Columns, s.SQL, s.Args[:at], s.Args[at+len(w.Values) : len(s.Args)-len(window)]}
+		kept = &readyWith{w.Table, w.Columns, read, s.SQL, s.Args[:at], s.Args[at+len(w.Values) : len(s.Args)-len(window)]}
 		ready.Store(kept)
 	}
 	return Statement{SQL: kept.sql, Args: slices.Concat(kept.before, w.Values, kept.after, window)}
