@@ -2,6 +2,7 @@ package host
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
@@ -15,20 +16,15 @@ func (o Options) presumes() bool {
 	return o.OData != nil && o.OData.WithSessions && o.OData.Options.Presume == nil && o.Store.Engine() != "sqlite"
 }
 
-// counted returns the session whose user a request counts for. Where the request is likely to find its session with what it
-// reads, that is the one that was remembered: it opens nothing.
+// counted returns the session whose user a request counts for. Below the query endpoint that is the remembered one, which
+// opens nothing: such a request is likely to find its session with the page that it reads.
 func (h *Host) counted(r *http.Request) (auth.Session, error) {
-	if h.o.presumes() && r.Header["Authorization"] == nil && isQuery(r) {
+	if h.o.presumes() && r.Header["Authorization"] == nil && strings.HasPrefix(r.URL.Path, odataRoot) {
 		if rec, ok := h.sessions.Presume(r); ok {
 			return auth.Session{UserID: rec.UserID}, nil
 		}
 	}
 	return h.pipeline.Counted(r)
-}
-
-// isQuery reports whether a request reads from the query endpoint.
-func isQuery(r *http.Request) bool {
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && len(r.URL.Path) > len(odataRoot) && r.URL.Path[:len(odataRoot)] == odataRoot
 }
 
 // knownCallers remember the sessions of settled users, who will probably ask again.
@@ -60,16 +56,11 @@ func (c knownCallers) presume(r *http.Request) *odata.Presumed {
 	if !ok {
 		return nil
 	}
+	table, columns, values := c.store.SessionRow(rec)
 	return &odata.Presumed{
 		Caller:  odata.Caller{SignedIn: true, Settled: true, Client: c.site.ClientKey(r, rec.UserID)},
-		Witness: c.witness(rec),
+		Witness: odata.Witness{Table: table, Columns: columns, Values: values},
 		Held:    func(r *http.Request) { c.sessions.Vouch(r, rec) },
 		Waited:  func(r *http.Request, since time.Time) { auth.PatienceOf(r.Context()).Spend(since) },
 	}
-}
-
-// witness is the row of a session as it is in a record.
-func (c knownCallers) witness(rec session.Record) odata.Witness {
-	table, columns, values := c.store.SessionRow(rec)
-	return odata.Witness{Table: table, Columns: columns, Values: values}
 }

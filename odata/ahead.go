@@ -22,13 +22,12 @@ type opened struct {
 }
 
 // open waits until it is the caller's turn, and opens the rows of a plan.
-func (s *answering) open(q *request, p *plan.Plan, open func(context.Context, *plan.Plan) (plan.Rows, error)) (o opened) {
+func (s *answering) open(q *request, p *plan.Plan, open func(context.Context, *plan.Plan) (plan.Rows, error)) *opened {
 	leave, err := s.admit(q)
 	if err != nil {
-		o.err = err
-		return o
+		return &opened{err: err}
 	}
-	o.admitted = s.opts.Now()
+	o := &opened{admitted: s.opts.Now()}
 	o.ctx, o.clock = q.left.start(q.ctx)
 	rows, err := open(o.ctx, p)
 	if err != nil {
@@ -67,18 +66,18 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 	if err != nil || !sharable(found.plan) || found.empty.Load() || !source.Witnesses(found.plan) {
 		return nil
 	}
-	o := p.answers.open(q, found.plan, func(ctx context.Context, plan *plan.Plan) (plan.Rows, error) {
-		return source.OpenWith(ctx, plan, &who.Witness)
+	o := p.answers.open(q, found.plan, func(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+		return source.OpenWith(ctx, p, &who.Witness)
 	})
 	switch {
 	case o.err == nil:
 		who.Held(r)
 	case o.clock == nil: // a refusal, for which the caller has waited already
 	default:
-		p.unfound(q, r, who, &o)
+		p.unfound(q, r, who, o)
 		return nil
 	}
-	return &ahead{who.Caller, found, accept, &o}
+	return &ahead{who.Caller, found, accept, o}
 }
 
 // unfound settles the time of an attempt that found no page. A database that was away has been waited for; where it answered,

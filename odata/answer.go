@@ -93,8 +93,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	}
 	o := q.ahead.take()
 	if o == nil {
-		now := s.open(q, p, s.source.Open)
-		o = &now
+		o = s.open(q, p, s.source.Open)
 	}
 	q.timing.admitted = o.admitted
 	if o.err != nil {

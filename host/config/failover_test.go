@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"slices"
 	"strings"
 	"sync"
@@ -31,19 +30,9 @@ func newTwoNodes(t *testing.T) *twoNodes {
 	own := strings.Replace(dsn, first.Address(), first.Address()+","+second.Address(), 1)
 	s := serveAt(t, "postgres", own, "", keptShelves+openShelves, nil, boards()...)
 	exec(t, s, `INSERT INTO shelves VALUES (1)`)
-	two.base = s.base
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two.http = &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
-	resp, err := two.http.Post(two.base+"/auth/login", "application/json", strings.NewReader(asAda))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _ = resp.Body.Close(); resp.StatusCode != 200 {
-		t.Fatal("sign-in:", resp.StatusCode)
-	}
+	p := s.person(t)
+	p.Transport = &http.Transport{MaxIdleConnsPerHost: 32}
+	two.base, two.http = s.base, &p.Client
 	return two
 }
 

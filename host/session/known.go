@@ -69,7 +69,7 @@ func (s *Store) Presume(r *http.Request) (rec Record, ok bool) {
 	return rec, ok && !s.over(rec, now) && !s.due(rec, now)
 }
 
-// Remember keeps the record of a session of the request for Presume.
+// Remember keeps the record of a session for Presume: the last 8,192 at least, and none whose values take more than 1 KiB.
 func (s *Store) Remember(sess *sessions.Session) {
 	if rec, ok := RecordOf(sess); ok && len(rec.Data) <= maxKnownData {
 		s.known.add(rec)

@@ -293,16 +293,13 @@ func (s *Store) cookieHash(r *http.Request) ([]byte, bool) {
 	return HashID(c.Value)
 }
 
-// idEncoding has one text for each id. Making it takes longer than using it.
-var idEncoding = base64.RawURLEncoding.Strict()
-
 // HashID returns the key under which the session with this cookie value is
 // stored, and false for a value that no session cookie can have.
 func HashID(value string) ([]byte, bool) {
 	if len(value) != base64.RawURLEncoding.EncodedLen(32) {
 		return nil, false
 	}
-	id, err := idEncoding.DecodeString(value)
+	id, err := base64.RawURLEncoding.Strict().DecodeString(value)
 	if err != nil {
 		return nil, false
 	}

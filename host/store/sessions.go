@@ -106,10 +106,8 @@ func (r *SessionRow) scan(row *sqlx.Row) error {
 // SessionRow returns the table of sessions, and the values of columns by which the row of a session is still the one that
 // was read as r: each save adds to the version, and each visit that is noted sets when it was seen.
 func (db *DB) SessionRow(r session.Record) (table string, columns []string, values []any) {
-	return "vestibule_sessions", sessionIdentity[:], []any{r.Hash, r.Version, ms(r.Seen), ms(r.Expires)}
+	return "vestibule_sessions", []string{"hash", "version", "seen", "expires"}, []any{r.Hash, r.Version, ms(r.Seen), ms(r.Expires)}
 }
-
-var sessionIdentity = [...]string{"hash", "version", "seen", "expires"}
 
 // FindSessions returns those of the records that there are. A query asks for 8, 64
 // or 512 at a time, so that there are but three texts to prepare.

@@ -242,9 +242,9 @@ func (p *Page) statement(list, guard frag, read, skip int64, after []any) Statem
 	return p.g.finish(join(" ", append(parts, limit)...))
 }
 
-// literal tells whether the text of a statement says how many rows are read, where a server would be told by a parameter.
-// PostgreSQL does not know how many these are, and plans a statement with one anew each time. With other parameters that
-// is as well: what suits some values does not suit others. The row of a witness is found in one way alone.
+// literal tells whether the text of a statement says how many rows are read, and no parameter does. A parameter makes
+// PostgreSQL plan the statement anew each time. That is right where there are other parameters, since a plan for some of
+// their values may not suit the next ones; those of a witness do not count, because its row is found in one way alone.
 func (p *Page) literal(skip int64) bool {
 	return p.g.d.remote() && skip == 0 && len(p.list.args)+len(p.from.args)+len(p.order.args) == 0
 }

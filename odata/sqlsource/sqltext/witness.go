@@ -2,8 +2,7 @@ package sqltext
 
 import "slices"
 
-// Witness is a row of a table that the model need not know: the one whose Columns have these Values, which are int64 or
-// []byte.
+// Witness is that of package odata, which this one does not import.
 type Witness = struct {
 	Table   string
 	Columns []string
