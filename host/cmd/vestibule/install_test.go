@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,8 +19,9 @@ const (
 
 // A stranger installs the command by its tag and as the latest: from a repository
 // with this tree, which git finds in place of the public one, into a Go workspace
-// with nothing in it. Other modules come from this machine's cache, so that no
-// network is needed.
+// with nothing in it. Other modules come from this machine's cache. Those that only a
+// stranger's `go mod tidy` wants, such as what libraries are tested with, come from
+// where this machine takes its modules, unless they are there.
 func TestInstallAsAStranger(t *testing.T) {
 	cache := moduleCache(t)
 	repo := publish(t)
@@ -143,17 +143,18 @@ func stranger(t *testing.T, repo, cache string) []string {
 			env = append(env, pair)
 		}
 	}
-	built, err := exec.Command("go", "env", "GOCACHE").Output()
+	out, err := exec.Command("go", "env", "GOCACHE", "GOPROXY").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	built, proxy, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	workspace := t.TempDir()
 	return append(env,
 		"GOPATH="+workspace, "GOMODCACHE="+filepath.Join(workspace, "mod"), "GOENV=off", "GOTOOLCHAIN=local", "GOWORK=off",
-		"GOPROXY=file://"+cache, "GOPRIVATE="+repository, "GOSUMDB=off",
+		"GOPROXY=file://"+cache+","+proxy, "GOPRIVATE="+repository, "GOSUMDB=off",
 		// Without paths in them, compiled packages serve the next run. The cache is
 		// writable, so that it can be removed.
-		"GOCACHE="+string(bytes.TrimSpace(built)), "GOFLAGS=-trimpath -modcacherw", "CGO_ENABLED=0",
+		"GOCACHE="+built, "GOFLAGS=-trimpath -modcacherw", "CGO_ENABLED=0",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+repo+".insteadOf", "GIT_CONFIG_VALUE_0=https://"+repository,
 		"GIT_TERMINAL_PROMPT=0",
 	)

@@ -123,6 +123,7 @@ func (l *learner) shell(block string) {
 	l.t.Helper()
 	block = regexp.MustCompile(`(?m)^(go install .*|vestibule serve.*)$`).ReplaceAllString(block, "")
 	block = regexp.MustCompile(`(?m)^(vestibule user add .*?)( +#.*)?$`).ReplaceAllString(block, "echo analytical-engine-1843 | $1 --password-stdin")
+	block = regexp.MustCompile(`(?m)^(.* && .*)$`).ReplaceAllString(block, "$1 || exit") // which -e does not see
 	place := filepath.Join(l.dir, "place")
 	cmd := l.command("", "sh", "-e", "-c", "cd "+l.folder+"\n"+block+"\npwd > "+place)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -120,10 +120,13 @@ func write(t *testing.T, shell string) string {
 	return dir
 }
 
-// has finds a program, or skips the test.
+// has finds a shell, or skips the test where it may be lacking.
 func has(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
+	if err != nil && os.Getenv("REQUIRE_SHELLS") == "1" {
+		t.Fatalf("there is no %s here", name)
+	}
 	if err != nil {
 		t.Skipf("there is no %s here", name)
 	}
