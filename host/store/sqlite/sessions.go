@@ -25,6 +25,7 @@ type sessionReader struct {
 
 	mu   sync.Mutex
 	idle []*sessionConn
+	kept keptSessions
 	open int
 	done bool
 }
@@ -52,12 +53,50 @@ func newSessionReader(file *watched, uri string, most int) *sessionReader {
 
 // find returns sql.ErrNoRows where there is no such session, and any other error where that cannot be told.
 func (r *sessionReader) find(hash []byte) (s store.SessionRow, err error) {
+	if row := r.known(hash); row != nil {
+		return *row, nil
+	}
 	c, err := r.take()
 	if err != nil {
 		return s, err
 	}
-	s, err = c.read(hash)
+	before, told := r.head(c)
+	if s, err = c.read(hash); err == nil {
+		err = r.keep(c, hash, s, before, told)
+	}
 	return s, errors.Join(err, r.giveBack(c, err == nil || errors.Is(err, sql.ErrNoRows)))
+}
+
+// known returns the row of a session that was read since the last commit; nil where none was.
+func (r *sessionReader) known(hash []byte) *store.SessionRow {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	row, of := r.kept.find(hash), r.kept.of
+	r.mu.Unlock()
+	if row == nil || of.Exchanged() {
+		return nil
+	}
+	return row
+}
+
+// head is that of the log that a connection reads; false where it cannot be told.
+func (r *sessionReader) head(c *sessionConn) (sqlitefile.LogHead, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.kept.now(c.opened)
+}
+
+// keep keeps a row that a connection has read behind a head. Where something was committed in between, nobody finds the row:
+// that head has passed.
+func (r *sessionReader) keep(c *sessionConn, hash []byte, s store.SessionRow, before sqlitefile.LogHead, told bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if told {
+		r.kept.keep(before, hash, &s)
+	}
+	return r.kept.watch(c.opened)
 }
 
 // take returns a connection to the file that has the name now.
@@ -99,8 +138,9 @@ func (r *sessionReader) giveBack(c *sessionConn, good bool) error {
 	return r.closeConn(c)
 }
 
+// closeConn closes a connection. The caller holds mu.
 func (r *sessionReader) closeConn(c *sessionConn) error {
-	return r.file.leave(c.opened, c.Close)
+	return errors.Join(r.kept.drop(), r.file.leave(c.opened, c.Close))
 }
 
 func (r *sessionReader) connect() (*sessionConn, error) {

@@ -27,9 +27,9 @@ type versions struct {
 	// file is the path of the database, and index that of its log, mapped when the watch has read; head is the index when the
 	// state had the name. Where it still is, nothing was committed.
 	file   string
-	index  walIndex
+	index  sqlitefile.LogIndex
 	mapped bool
-	head   walHead
+	head   sqlitefile.LogHead
 	headed bool
 	// stale tells that the name is no longer right.
 	stale atomic.Bool
@@ -99,17 +99,17 @@ func (v *versions) now(ctx context.Context) string {
 	if v.stale.Swap(false) {
 		v.name = unknown
 	}
-	head, ok := v.index.head()
+	head, ok := v.index.Head()
 	if ok && v.headed && v.name != unknown && head == v.head {
 		return v.name
 	}
 	name := v.look(ctx)
 	// The state had its name while the index was the same before and after.
-	again, still := v.index.head()
+	again, still := v.index.Head()
 	v.headed = ok && still && name != unknown && again == head
 	v.head = head
 	if !v.mapped && name != unknown {
-		v.index, v.mapped = mapIndex(v.file), true
+		v.index, v.mapped = sqlitefile.MapLogIndex(v.file), true
 	}
 	return name
 }
@@ -121,7 +121,7 @@ func (v *versions) glance() string {
 	if v.watch == nil || v.stale.Load() || !v.headed {
 		return unknown
 	}
-	if head, ok := v.index.head(); !ok || head != v.head {
+	if head, ok := v.index.Head(); !ok || head != v.head {
 		return unknown
 	}
 	return v.name
@@ -190,7 +190,7 @@ func (v *versions) close() error {
 	}
 	c, index := v.watch, v.index
 	v.watch, v.index, v.mapped, v.headed = nil, nil, false, false
-	return errors.Join(index.unmap(), c.Close())
+	return errors.Join(index.Unmap(), c.Close())
 }
 
 // single runs a statement that gives one number.
