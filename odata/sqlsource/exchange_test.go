@@ -8,12 +8,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 )
 
 // exchangeFile makes a database in WAL mode whose rows carry a word, and returns a connection that keeps the log.
@@ -116,6 +118,7 @@ func TestExchangesUnderLoad(t *testing.T) {
 		if err := os.Rename(filepath.Join(dir, next), file); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(sqlitefile.LookEvery) // what was seen before the rename is believed for as long
 		if got := s.get("things?$top=300"); !strings.Contains(got, next+"-1") {
 			t.Errorf("got %.100s", got)
 		}
@@ -157,6 +160,7 @@ func TestAFileThatIsCopiedOver(t *testing.T) {
 			if err := os.WriteFile(file, content, 0o600); err != nil {
 				t.Fatal(err)
 			}
+			time.Sleep(sqlitefile.LookEvery)
 			got, err := s.get(page), s.Ready(t.Context())
 			exchanged, copied := s.FileChanges()
 			switch {

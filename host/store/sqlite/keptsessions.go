@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
@@ -20,6 +21,8 @@ type keptSessions struct {
 	of     sqlitefile.Identity
 	index  sqlitefile.LogIndex
 	mapped bool
+	// looked is when it was last looked whether the file was exchanged.
+	looked time.Time
 	// at is the head at which the rows were read.
 	at   sqlitefile.LogHead
 	rows map[string]*store.SessionRow

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
@@ -73,11 +74,19 @@ func (r *sessionReader) known(hash []byte) *store.SessionRow {
 		return nil
 	}
 	r.mu.Lock()
-	row, of := r.kept.find(hash), r.kept.of
-	r.mu.Unlock()
-	if row == nil || of.Exchanged() {
+	defer r.mu.Unlock()
+	row := r.kept.find(hash)
+	if row == nil {
 		return nil
 	}
+	at := time.Now()
+	if at.Sub(r.kept.looked) < sqlitefile.LookEvery {
+		return row
+	}
+	if r.kept.of.Exchanged() {
+		return nil
+	}
+	r.kept.looked = at
 	return row
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 )
@@ -10,8 +11,13 @@ import (
 var errRenamed = errors.New("the file was exchanged meanwhile")
 
 // renew closes the free connections when another file came in the place of theirs by rename. Those in use finish what
-// they read, and are closed when they come back. The caller holds mu.
+// they read, and are closed when they come back. It looks at the file once in sqlitefile.LookEvery. The caller holds mu.
 func (db *SQLite) renew() error {
+	at := time.Now()
+	if at.Sub(db.looked) < sqlitefile.LookEvery && !db.copied {
+		return nil
+	}
+	db.looked = at
 	now, exchanged := db.file.Look()
 	if !exchanged {
 		return db.checkCopied(now)
@@ -41,6 +47,7 @@ func (db *SQLite) verify() (int64, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.file.Exchanged() {
+		db.looked = time.Time{} // renew is to see it, too
 		return 0, errRenamed
 	}
 	return db.exchanges.Load(), nil

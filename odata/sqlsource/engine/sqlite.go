@@ -29,8 +29,9 @@ type SQLite struct {
 	// ranks tells which ranks have a connection.
 	ranks []bool
 	done  bool
-	// file is the one that the connections read.
-	file sqlitefile.Identity
+	// file is the one that the connections read, and looked is when it was last looked whether it was exchanged.
+	file   sqlitefile.Identity
+	looked time.Time
 	// exchanges counts how often another file came in the place of the first.
 	exchanges atomic.Int64
 	// disk is what the file looked like, and written how often that changed. copied tells that it is another one now, copies
