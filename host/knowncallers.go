@@ -60,7 +60,6 @@ func (c knownCallers) presume(r *http.Request) *odata.Presumed {
 	return &odata.Presumed{
 		Caller:  odata.Caller{SignedIn: true, Settled: true, Client: c.site.ClientKey(r, rec.UserID)},
 		Witness: odata.Witness{Table: table, Columns: columns, Values: values},
-		Held:    func(r *http.Request) { c.sessions.Vouch(r, rec) },
 		Waited:  func(r *http.Request, since time.Time) { auth.PatienceOf(r.Context()).Spend(since) },
 	}
 }

@@ -41,17 +41,16 @@ func (s *answering) open(q *request, p *plan.Plan, open func(context.Context, *p
 	return o
 }
 
-// ahead is a page that was opened for the caller whom Options.Presume named, or the refusal to open it, before anybody knew
-// who asks. It goes to that caller alone, on the way of all requests.
+// ahead is a page that was opened together with the row by which its caller is known, or the refusal to open it, which that
+// caller has waited for.
 type ahead struct {
-	caller Caller
 	found  *planned
 	accept header.Accept
 	opened *opened // nil once it was taken
 }
 
-// ahead opens the page of a request together with the row by which its caller is known; nil where that cannot be done or
-// there is no such row, so that the request is answered as if nobody had tried.
+// ahead opens the page of a request together with the row by which its caller is known, and makes that the request's caller;
+// nil where that cannot be done or there is no such row, so that the request is answered as if nobody had tried.
 func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 	source, ok := p.answers.source.(Witnessing)
 	if !ok || p.opts.Presume == nil || q.method != http.MethodGet && q.method != http.MethodHead || q.isOpenAPI() {
@@ -61,7 +60,7 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 	if who == nil || who.Caller.User != nil || who.Caller.Next != nil || who.Caller.Pass(p.guard) != nil {
 		return nil
 	}
-	q.caller = who.Caller // until it is known
+	q.caller = who.Caller // until another one is told
 	found, accept, err := p.plans.plan(q)
 	if err != nil || !sharable(found.plan) || found.empty.Load() || !source.Witnesses(found.plan) {
 		return nil
@@ -69,15 +68,11 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 	o := p.answers.open(q, found.plan, func(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		return source.OpenWith(ctx, p, &who.Witness)
 	})
-	switch {
-	case o.err == nil:
-		who.Held(r)
-	case o.clock == nil: // a refusal, for which the caller has waited already
-	default:
+	if refused := o.clock == nil; o.err != nil && !refused {
 		p.unfound(q, r, who, o)
 		return nil
 	}
-	return &ahead{who.Caller, found, accept, o}
+	return &ahead{found, accept, o}
 }
 
 // unfound settles the time of an attempt that found no page. A database that was away has been waited for; where it answered,
@@ -100,19 +95,6 @@ func (p *planned) came(rows bool) {
 	if p.empty.Load() == rows {
 		p.empty.Store(!rows)
 	}
-}
-
-// of gives what was opened to the caller that has turned out to ask, and gives it back where that is another one.
-func (a *ahead) of(c Caller, f *fault) *ahead {
-	if a == nil {
-		return nil
-	}
-	known := a.caller
-	if f == nil && c.SignedIn == known.SignedIn && c.Settled == known.Settled && c.Client == known.Client && c.User == nil && c.Next == nil {
-		return a
-	}
-	a.end()
-	return nil
 }
 
 // take hands out what was opened, once.

@@ -57,8 +57,8 @@ type Options struct {
 	Caller func(http.ResponseWriter, *http.Request) (Caller, error)
 	// Presume names, without waiting, who probably asks and the row by which that is so, as
 	// it was when Caller last told; nil where it is not known. A Source that is Witnessing then
-	// finds the row in the statement that reads the page, before Caller is asked. nil names
-	// nobody.
+	// finds the row in the statement that reads the page, and Caller is asked only where it
+	// does not. nil names nobody.
 	Presume func(*http.Request) *Presumed
 	// Unsettled may answer a request that a guard refuses to a user whose intent loop
 	// is open, such as by leading a browser to the open step; where it returns false,
@@ -103,15 +103,13 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Presumed is who probably makes a request; all of it is required. The page that was read goes to nobody but the caller that
-// Options.Caller then tells: it must be equal to this one, without User and Next.
+// Presumed is who makes a request while the row of a witness is there; all of it is required. It is whom Options.Caller
+// would tell, which is then not asked, and has neither User nor Next.
 type Presumed struct {
 	Caller  Caller
 	Witness Witness
-	// Held is called where the witness was found, so that Caller need not look for that row again.
-	Held func(*http.Request)
-	// Waited is called where the database was away instead, since a moment: Caller and the source have so much
-	// less time to wait for it.
+	// Waited is called where the database was away instead of telling, since a moment: Options.Caller and the source have so
+	// much less time to wait for it.
 	Waited func(r *http.Request, since time.Time)
 }
 

@@ -38,7 +38,7 @@ type request struct {
 	timing  timing
 	// left is shared by the parts of a batch.
 	left *allowance
-	// ahead is what was opened for the caller before it was known; nil for nothing.
+	// ahead is what was opened together with the row by which the caller is known; nil for nothing.
 	ahead *ahead
 	// out takes the answers to the parts of a batch; nil elsewhere.
 	out *spool

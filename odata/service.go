@@ -47,10 +47,10 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, f := readRequest(r, &s.opts)
 	if f == nil {
-		ahead := s.read.ahead(q, r)
-		defer ahead.end()
-		q.caller, f = s.caller(w, r)
-		if q.ahead = ahead.of(q.caller, f); q.ahead == nil {
+		q.ahead = s.read.ahead(q, r)
+		defer q.ahead.end()
+		if q.ahead == nil {
+			q.caller, f = s.caller(w, r)
 			q.timing = timing{start: q.timing.start} // an attempt is part of finding out who asks
 		}
 		if s.opts.Unsettled != nil {

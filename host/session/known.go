@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -81,23 +80,6 @@ func (s *Store) Forget(r *http.Request) {
 	if hash, ok := s.cookieHash(r); ok {
 		s.known.drop(string(hash))
 	}
-}
-
-// vouched is the key of a Record in the context of a request.
-type vouched struct{}
-
-// Vouch tells that the row of a presumed record was found unchanged after the request came in, so that New does not read it.
-// Like gorilla's registry it changes the context of r.
-func (s *Store) Vouch(r *http.Request, rec Record) {
-	*r = *r.WithContext(context.WithValue(r.Context(), vouched{}, rec))
-}
-
-// find returns the record of a request: that which was vouched for, else the backend's.
-func (s *Store) find(ctx context.Context, hash []byte) (Record, error) {
-	if rec, ok := ctx.Value(vouched{}).(Record); ok && string(rec.Hash) == string(hash) {
-		return rec, nil
-	}
-	return s.backend.FindSession(ctx, hash)
 }
 
 // due reports whether a visit has to be noted.

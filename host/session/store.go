@@ -111,7 +111,7 @@ func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 	if !ok {
 		return nil, nil
 	}
-	rec, err := s.find(r.Context(), hash)
+	rec, err := s.backend.FindSession(r.Context(), hash)
 	if errors.Is(err, ErrGone) {
 		return nil, nil
 	}
