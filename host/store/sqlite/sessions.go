@@ -98,11 +98,11 @@ func (r *sessionReader) head(c *sessionConn) (sqlitefile.LogHead, bool) {
 }
 
 // keep keeps a row that a connection has read behind a head. Where something was committed in between, nobody finds the row:
-// that head has passed.
+// that head has passed. Where another file came meanwhile, the row is none of that one's: two logs without a commit look alike.
 func (r *sessionReader) keep(c *sessionConn, hash []byte, s store.SessionRow, before sqlitefile.LogHead, told bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if told {
+	if told && r.kept.of.Same(c.opened) {
 		r.kept.keep(before, hash, &s)
 	}
 	return r.kept.watch(c.opened)
