@@ -41,16 +41,18 @@ func (s *answering) open(q *request, p *plan.Plan, open func(context.Context, *p
 	return o
 }
 
-// ahead is a page that was opened together with the row by which its caller is known, or the refusal to open it, which that
-// caller has waited for.
+// ahead is a page that was opened together with the row by which its caller is known, or the refusal to open it, which has
+// looked for no row: who waited for it is only presumed.
 type ahead struct {
+	caller Caller
 	found  *planned
 	accept header.Accept
 	opened *opened // nil once it was taken
 }
 
 // ahead opens the page of a request together with the row by which its caller is known, and makes that the request's caller;
-// nil where that cannot be done or there is no such row, so that the request is answered as if nobody had tried.
+// nil where that cannot be done or there is no such row, so that the request is answered as if nobody had tried. Whoever gets
+// a refusal asks who it is for.
 func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 	source, ok := p.answers.source.(Witnessing)
 	if !ok || p.opts.Presume == nil || q.method != http.MethodGet && q.method != http.MethodHead || q.isOpenAPI() {
@@ -72,7 +74,7 @@ func (p *pipeline) ahead(q *request, r *http.Request) *ahead {
 		p.unfound(q, r, who, o)
 		return nil
 	}
-	return &ahead{found, accept, o}
+	return &ahead{who.Caller, found, accept, o}
 }
 
 // unfound settles the time of an attempt that found no page. A database that was away has been waited for; where it answered,
@@ -95,6 +97,20 @@ func (p *planned) came(rows bool) {
 	if p.empty.Load() == rows {
 		p.empty.Store(!rows)
 	}
+}
+
+// known tells whether the row of the caller was found.
+func (a *ahead) known() bool { return a != nil && a.opened.err == nil }
+
+// of gives a refusal to the caller who has turned out to ask; nil where that is not who waited for it.
+func (a *ahead) of(c Caller, f *fault) *ahead {
+	if a == nil || f != nil || c.User != nil || c.Next != nil {
+		return nil
+	}
+	if was := a.caller; c.SignedIn != was.SignedIn || c.Settled != was.Settled || c.Client != was.Client {
+		return nil
+	}
+	return a
 }
 
 // take hands out what was opened, once.

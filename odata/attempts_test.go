@@ -95,12 +95,68 @@ func TestAttemptsGiveBack(t *testing.T) {
 	}
 }
 
-// TestAttemptsWaitOnce holds that who is refused at the database has waited for that once, and is refused once.
+// TestAttemptsWaitOnce holds that who is refused at the database has waited for that once, and is refused once. A refusal
+// looks at no row, so that the sign-in tells who asks.
 func TestAttemptsWaitOnce(t *testing.T) {
-	p := &presumed{caller: isAda, busy: &odata.Busy{Share: true, Limit: "odata.limits.concurrent", Allowed: 1}}
-	s := service(t, &attempted{numbers{total: 3}}, p.options)
-	if w := get(t, s, "/odata/Numbers"); w.Code != http.StatusTooManyRequests || p.admitted != 1 || p.told != 0 {
-		t.Errorf("%d %s; asked for %d places, %d callers", w.Code, w.Body, p.admitted, p.told)
+	for _, tt := range []struct {
+		name     string
+		caller   odata.Caller
+		err      error
+		target   string
+		admitted int
+		status   int
+	}{
+		{"the same", ada(), nil, "Numbers", 1, 429},
+		{"nobody", odata.Caller{Client: "ada"}, nil, "Numbers", 1, 401},
+		{"nobody, and a format that there is not", odata.Caller{Client: "ada"}, nil, "Numbers?$format=text/x", 1, 401},
+		{"a step is open", odata.Caller{SignedIn: true, Client: "ada"}, nil, "Numbers", 1, 403},
+		{"nobody can tell", ada(), errors.New("away"), "Numbers", 1, 503},
+		{"another one", odata.Caller{SignedIn: true, Settled: true, Client: "bob"}, nil, "Numbers", 2, 429},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &presumed{caller: func() (odata.Caller, error) { return tt.caller, tt.err }, busy: &odata.Busy{Share: true, Limit: "odata.limits.concurrent", Allowed: 1}}
+			s := service(t, &attempted{numbers{total: 3}}, p.options)
+			w := get(t, s, "/odata/"+tt.target)
+			if w.Code != tt.status || p.admitted != tt.admitted || p.told != 1 {
+				t.Errorf("%d %s; asked for %d places, want %d; %d callers", w.Code, w.Body, p.admitted, tt.admitted, p.told)
+			}
+		})
+	}
+}
+
+// named is attempted, of a source that names the state of its data.
+type named struct{ attempted }
+
+func (*named) Version(context.Context) string { return "1" }
+
+func (s *named) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	rows, err := s.attempted.Open(ctx, p)
+	return namedRows{rows}, err
+}
+
+func (s *named) OpenWith(ctx context.Context, p *plan.Plan, w *odata.Witness) (plan.Rows, error) {
+	rows, err := s.attempted.OpenWith(ctx, p, w)
+	return namedRows{rows}, err
+}
+
+type namedRows struct{ plan.Rows }
+
+func (namedRows) Version() string { return "1" }
+
+// TestRefusedAttemptsShowNoPage holds that an answer which is remembered goes to nobody whose row was not looked for, since
+// the database was busy.
+func TestRefusedAttemptsShowNoPage(t *testing.T) {
+	p := &presumed{caller: isAda}
+	s := service(t, &named{attempted{numbers{total: 3}}}, p.options)
+	for range 3 {
+		if w := get(t, s, "/odata/Numbers"); w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	p.busy = &odata.Busy{Share: true, Limit: "odata.limits.concurrent", Allowed: 1}
+	p.caller = func() (odata.Caller, error) { return odata.Caller{Client: "ada"}, nil }
+	if w := get(t, s, "/odata/Numbers"); w.Code != http.StatusUnauthorized {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 

@@ -49,8 +49,11 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f == nil {
 		q.ahead = s.read.ahead(q, r)
 		defer q.ahead.end()
-		if q.ahead == nil {
+		if !q.ahead.known() {
 			q.caller, f = s.caller(w, r)
+			q.ahead = q.ahead.of(q.caller, f)
+		}
+		if q.ahead == nil {
 			q.timing = timing{start: q.timing.start} // an attempt is part of finding out who asks
 		}
 		if s.opts.Unsettled != nil {
