@@ -17,9 +17,9 @@ func (db *SQLite) renew() error {
 	if at.Sub(db.looked) < sqlitefile.LookEvery && !db.copied {
 		return nil
 	}
-	db.looked = at
 	now, exchanged := db.file.Look()
 	if !exchanged {
+		db.looked = at // not before: whoever comes behind an error is to meet it, too
 		return db.checkCopied(now)
 	}
 	if last := len(db.idle) - 1; last >= 0 { // the old file may have been kept under another name
