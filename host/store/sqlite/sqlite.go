@@ -79,9 +79,13 @@ func locate(dsn string) (uri, file string, err error) {
 	return uri, file, err
 }
 
-// create makes the file readable for its owner only.
+// create makes the file readable for its owner only. A file that is there is not opened: closing it would drop the locks of
+// the program's own connections to it.
 func create(uri, file string) error {
 	if strings.Contains(uri, "mode=ro") || strings.Contains(uri, "vfs=") {
+		return nil
+	}
+	if _, err := os.Stat(file); err == nil {
 		return nil
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
