@@ -95,6 +95,35 @@ func TestAttemptsGiveBack(t *testing.T) {
 	}
 }
 
+// failing is named, of a source that may panic when it is asked for the state of its data.
+type failing struct {
+	named
+	panics bool
+}
+
+func (s *failing) Version(ctx context.Context) string {
+	if s.panics {
+		panic(http.ErrAbortHandler)
+	}
+	return s.named.Version(ctx)
+}
+
+// TestAttemptsGiveBackInPanics holds the same for what is opened and not taken yet.
+func TestAttemptsGiveBackInPanics(t *testing.T) {
+	source, p := &failing{named: named{attempted{numbers{total: 3}}}}, &presumed{caller: isAda}
+	s := service(t, source, p.options)
+	for range 2 { // the state is asked for where an answer comes again
+		get(t, s, "/odata/Numbers")
+	}
+	source.panics = true
+	if !breaks(func() { get(t, s, "/odata/Numbers") }) {
+		t.Error("it did not panic")
+	}
+	if opened, closed := source.opened.Load(), source.closed.Load(); p.admitted != 3 || p.left != 3 || opened != 3 || closed != 3 {
+		t.Errorf("%d admitted, %d left; %d opened, %d closed", p.admitted, p.left, opened, closed)
+	}
+}
+
 // TestAttemptsWaitOnce holds that who is refused at the database has waited for that once, and is refused once. A refusal
 // looks at no row, so that the sign-in tells who asks.
 func TestAttemptsWaitOnce(t *testing.T) {

@@ -93,7 +93,7 @@ func TestKeptSessionsBesideSaves(t *testing.T) {
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			for n := 0; ; n++ {
+			for {
 				select {
 				case <-done:
 					return

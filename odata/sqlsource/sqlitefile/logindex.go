@@ -4,12 +4,14 @@ package sqlitefile
 // https://www.sqlite.org/walformat.html#the_wal_index_header
 const headSize = 48
 
-// LogHead is both copies.
+// LogHead is both copies. Two of one index are equal when nothing was committed in between; those of two logs that have no
+// commit may be equal as well.
 type LogHead [2 * headSize]byte
 
 // LogIndex is the first page of the index of a database's log, as SQLite and all processes share it in memory. Every commit
 // writes its header, and PRAGMA data_version is what a connection makes of that: it looks whether the header is the one that
 // it saw last. Looking oneself needs neither a transaction nor its locks. It is nil where there is no such memory.
+// Head may be called by several goroutines at once, but by none beside or behind Unmap.
 type LogIndex []byte
 
 // Head is the header at this moment. False while it is being written, and where there is none.

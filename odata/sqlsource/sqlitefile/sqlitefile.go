@@ -1,6 +1,6 @@
 // Package sqlitefile tells when the file of a SQLite database was exchanged for another one by rename, keeps the
-// write-ahead log of the old one away from the new, and shows the index of a log. It never opens a file: closing one would drop the locks of the
-// connections of this process.
+// write-ahead log of the old one away from the new, and shows the index of a log. It never opens a file: closing one would
+// drop the locks of the connections of this process.
 //
 // Who closes and opens connections is package engine for queries, and host/store/sqlite. Start reading at Identify.
 package sqlitefile
