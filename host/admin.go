@@ -136,16 +136,24 @@ func (a *Admin) ResetLink(ctx context.Context, email string) (string, time.Durat
 	link := ""
 	err = a.act(ctx, "user_reset_link", user.Email, func(ctx context.Context) error {
 		var err error
-		_, link, err = a.letters.resetLink(ctx, user.ID)
+		_, link, err = a.letters.resetLink(ctx, user.ID, a.letters.site.LinkBase())
 		return err
 	})
 	if errors.Is(err, auth.ErrNotFound) {
-		return "", 0, fmt.Errorf("%s is disabled: `user enable` first", email)
+		return "", 0, whyNot(user)
 	}
 	if err != nil {
 		return "", 0, err
 	}
 	return link, a.signIn.ResetLifetime, nil
+}
+
+// whyNot returns why a user cannot sign in.
+func whyNot(user User) error {
+	if user.Inactive {
+		return fmt.Errorf("%s may not sign in, as auth.active says: change the columns of users in the application first", user.Email)
+	}
+	return fmt.Errorf("%s is disabled: `user enable` first", user.Email)
 }
 
 // Sessions returns up to limit sessions, of the user with the address or, when it
@@ -185,15 +193,51 @@ func (a *Admin) RevokeUser(ctx context.Context, email string) error {
 	})
 }
 
-// Counters returns up to limit counters whose windows are open.
+// revokeStep is how many devices or sessions one statement ends, so that nobody waits for
+// long behind it.
+const revokeStep = 500
+
+// RevokeAll ends all sessions and devices of everybody, step by step, and returns how many
+// there were. A failure leaves those that were not reached: call it again.
+func (a *Admin) RevokeAll(ctx context.Context) (devices, sessions int, err error) {
+	// The row of vestibule_audit is there with the first step, whatever becomes of the others.
+	err = a.act(ctx, "session_revoke", "all", func(ctx context.Context) error {
+		devices, sessions, err = a.db.RevokeSome(ctx, revokeStep)
+		return err
+	})
+	for left := devices + sessions; err == nil && left > 0; {
+		var d, s int
+		d, s, err = a.db.RevokeSome(ctx, revokeStep)
+		devices, sessions, left = devices+d, sessions+s, d+s
+	}
+	return devices, sessions, err
+}
+
+// Counters returns up to limit counters whose windows are open. Login is the login name,
+// also of counters that go by the id of a user; the id stays where the user is gone.
 func (a *Admin) Counters(ctx context.Context, limit int) ([]CounterInfo, error) {
-	return a.db.ListCounters(ctx, limit)
+	list, err := a.db.ListCounters(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range list {
+		if !c.ByUser() {
+			continue
+		}
+		user, err := a.db.Users().FindByID(ctx, c.Login)
+		if err == nil {
+			list[i].Login = a.signIn.LoginName(user)
+		}
+		if err != nil && !errors.Is(err, auth.ErrNotFound) {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // ClearCounters forgets the counters of a login name, in any case, and those of the
 // user who signs in with it, or all when it is empty, and returns how many there were.
-// Instead of the name it takes the user's id, which is what `throttle list` shows of
-// steps that hold.
+// Instead of the name it takes the user's id.
 func (a *Admin) ClearCounters(ctx context.Context, login string) (int, error) {
 	subject, names := "all", []string(nil)
 	if login != "" {

@@ -17,18 +17,19 @@ type (
 )
 
 // AddToken makes a machine token for the user with the address and returns it with
-// its text, which is shown this once and kept nowhere.
+// its text, which is shown this once and kept nowhere. A running host tells the person by
+// mail.
 func (a *Admin) AddToken(ctx context.Context, email string, in TokenRequest) (t Token, text string, err error) {
 	user, err := a.FindUser(ctx, email)
 	if err != nil {
 		return Token{}, "", err
 	}
 	err = a.actOn(ctx, "token_add", func() string { return user.Email + " " + t.Name + " (" + t.ID + ")" }, func(ctx context.Context) error {
-		t, text, err = a.signIn.AddToken(ctx, user.ID, in)
+		t, text, err = a.signIn.AddToken(ctx, user.ID, in, "en", "")
 		return err
 	})
 	if errors.Is(err, auth.ErrNotFound) {
-		err = fmt.Errorf("%s is disabled: `user enable` first", email)
+		err = whyNot(user)
 	}
 	if err != nil {
 		return Token{}, "", err

@@ -35,7 +35,7 @@ func benchStore(b *testing.B) *store.DB {
 }
 
 // benchHost returns a host's handler and a user on argon2id and one on bcrypt.
-func benchHost(b *testing.B) http.Handler {
+func benchHost(b *testing.B, change ...func(*host.Options)) http.Handler {
 	b.Helper()
 	db := benchStore(b)
 	old, err := bcrypt.GenerateFromPassword([]byte(adaPassword), 12)
@@ -57,6 +57,9 @@ func benchHost(b *testing.B) http.Handler {
 		{Name: "dashboard", Path: "/dashboard", Redirect: "/x"},
 	}}
 	o.Auth.Attempts = 1 << 30
+	for _, f := range change {
+		f(&o)
+	}
 	h, err := host.New(o)
 	if err != nil {
 		b.Fatal(err)
@@ -81,7 +84,7 @@ func signIn(handler http.Handler, login, secret string) *httptest.ResponseRecord
 }
 
 // The medians must be alike: nobody can tell by the time who is known, or how a
-// password is stored. `make bench-timing` prints them, and how far apart they are.
+// password is stored. `make -C internal timing` prints them, and how far apart they are.
 func BenchmarkFailedSignIn(b *testing.B) {
 	handler := benchHost(b)
 	medians := map[string]time.Duration{}
@@ -204,13 +207,20 @@ func BenchmarkTokenGuard(b *testing.B) {
 	}
 }
 
-// What the session check costs over the same route without a guard.
+// What the session check costs over the same route without a guard, and what a condition
+// over the columns of users, as auth.active, adds to it.
 func BenchmarkGuard(b *testing.B) {
-	handler := benchHost(b)
-	cookie := signIn(handler, adaEmail, adaPassword).Result().Cookies()[0]
-	for _, path := range []string{"/open", "/dashboard"} {
-		b.Run(strings.TrimPrefix(path, "/"), func(b *testing.B) {
-			r := httptest.NewRequest("GET", "http://localhost"+path, nil)
+	verified := func(o *host.Options) {
+		o.Auth.Active = func(columns map[string]any, _ time.Time) bool { return columns["email_verified_at"] == nil }
+	}
+	for _, tt := range []struct {
+		name, path string
+		change     []func(*host.Options)
+	}{{"open", "/open", nil}, {"dashboard", "/dashboard", nil}, {"dashboard-with-active", "/dashboard", []func(*host.Options){verified}}} {
+		b.Run(tt.name, func(b *testing.B) {
+			handler := benchHost(b, tt.change...)
+			cookie := signIn(handler, adaEmail, adaPassword).Result().Cookies()[0]
+			r := httptest.NewRequest("GET", "http://localhost"+tt.path, nil)
 			r.AddCookie(cookie)
 			b.ReportAllocs()
 			start := cpu(b)

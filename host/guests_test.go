@@ -133,3 +133,30 @@ func intendedFlows() []intendedFlow {
 		}},
 	}
 }
+
+// A logout forgets the page that a guest of this browser asked for: it does not lead the
+// next person there.
+func TestLogoutForgetsTheGuestsPage(t *testing.T) {
+	s := newSite(t, sqliteStore(t), nil)
+	for _, name := range []string{"a guest", "somebody signed in"} {
+		t.Run(name, func(t *testing.T) {
+			b := s.browser(t)
+			b.get("/dashboard?secret=1").want(t, 302, "")
+			if b.cookie("vestibule_guest") == "" {
+				t.Fatal("the page is not kept")
+			}
+			if name != "a guest" {
+				kept := b.cookie("vestibule_guest")
+				b.login(adaEmail, adaPassword, false).want(t, 200, "")
+				b.setCookie("vestibule_guest", kept) // as another tab may have set it meanwhile
+			}
+			b.do("POST", "/logout", "", "").want(t, 303, "")
+			if got := b.cookie("vestibule_guest"); got != "" {
+				t.Errorf("after the logout the browser keeps %q", got)
+			}
+			if got := b.login(adaEmail, adaPassword, false).next(t).Target(); got != "/dashboard" {
+				t.Errorf("the next person is led to %q", got)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ type Host struct {
 	pipeline   *auth.Pipeline
 	guests     *session.Guests
 	assertions *web.Assertions
-	known      atomic.Pointer[paths] // set with the routes
+	policy     *web.Policy
 	mail       *mail.Worker
 	sweeper    sweeper
 	database   *telemetry.Probe
@@ -68,15 +69,18 @@ func New(o Options) (*Host, error) {
 	if err := checkRoutes(o.Routes); err != nil {
 		return nil, err
 	}
+	if err := checkOrigins(o.Auth.RedirectOrigins); err != nil {
+		return nil, err
+	}
 	o = o.withDefaults()
-	o.Store.Now = o.Now
+	o.Store.Now, o.Store.Active = o.Now, o.Auth.Active
 	if o.Store.Wait != o.Limits.Wait { // or a host that is running on it may just be reading it
 		o.Store.Wait = o.Limits.Wait
 	}
-	h := &Host{o: o, stop: newStop(), metrics: newMetrics(o)}
+	h := &Host{o: o, stop: newStop(), metrics: newMetrics(o), policy: web.NewPolicy(headerNames(o.Routes))}
 	h.site = web.NewSite(o.siteOptions(h.mountedPath))
 	h.limits = web.NewLimits(o.Limits, o.Logger, h.metrics.Refused)
-	h.database = telemetry.NewProbe("database", o.ready(h.metrics.FileChange), o.Logger)
+	h.database = telemetry.NewProbe("database", (&failureCount{of: o.ready(h.metrics.FileChange), count: h.metrics.CheckFailed}).look, o.Logger)
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
 		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(), RunDir: o.Server.RunDir,
@@ -93,9 +97,9 @@ func New(o Options) (*Host, error) {
 	h.files = web.NewFiles(h.pipeline.Fail)
 	h.sockets = web.NewSockets(h.pipeline.Alive)
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
-	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.site, h.limits, h.counted))
+	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
 	if o.OData != nil {
-		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics, h.guests)); err != nil {
+		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
 		}
 	}
@@ -106,27 +110,26 @@ func New(o Options) (*Host, error) {
 // openSignIn makes the pipeline with its sessions, and what works behind it.
 func (h *Host) openSignIn() error {
 	o, db := h.o, h.o.Store
-	sessions := session.New(db.Sessions(), session.Options{
-		Secure: h.site.Secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
-		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
-		Alive:   enabled(db.Users()),
-	})
-	h.sessions = sessions
 	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
+	h.sessions = session.New(db.Sessions(), session.Options{
+		Guests: h.guests, Secure: h.site.Secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
+		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
+		Alive:   maySignIn(db.Users()), Living: o.living(),
+	})
 	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
 	h.pipeline = auth.New(auth.Options{
 		Rules: o.Auth.Rules,
-		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
+		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Devices: db.Devices(),
 		Tokens: db.Tokens(), Record: db.Audit,
-		Mailer: queue{db.Outbox()}, Sessions: signInSessions{h.guests, sessions, db.Sessions()}, Site: h.site,
+		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil}, Sessions: h.sessions, Site: h.site,
 		Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
 		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash, Learned: h.metrics.ExpectHash, Hashing: h.limits.Hashing(),
 		Announce:      h.announce,
 		PasswordReset: subscribers{append(slices.Clone(o.OnPasswordReset), h.committed), o.Logger}.passwordReset,
 	})
-	h.sweeper = sweeper{db, store.Retention{Idle: sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}
+	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}
 	var err error
 	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic}, h.metrics))
 	return err
@@ -190,6 +193,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.LogLinesLost == nil {
+		o.LogLinesLost = func() int64 { return 0 }
 	}
 	if o.Server.Address == "" {
 		o.Server.Address = "127.0.0.1:8080"
@@ -321,5 +327,6 @@ func (h *Host) Stop(ctx context.Context) error {
 // there as well, or gets 403 with the step. GuardNone admits guests, and the zero
 // value is GuardSettled.
 func (h *Host) Guard(g Guard, next func(http.ResponseWriter, *http.Request, Principal)) http.Handler {
-	return h.middleware.Wrap(web.Route{Kind: web.Page, Uploads: true, Uncounted: true}, h.gate.Guard(g, next))
+	checked := h.policy.Refuse(h.pipeline.Fail, h.gate.Guard(g, next))
+	return guarded{h.middleware.Wrap(web.Route{Kind: web.Page, Uploads: true, Uncounted: true}, checked), string(cmp.Or(g, GuardSettled))}
 }

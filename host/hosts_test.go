@@ -79,7 +79,7 @@ func TestDeletedPerson(t *testing.T) {
 			t.Error("the browser keeps a token that is good for nothing")
 		}
 		b.get("/dashboard").want(t, 302, "")
-		s.clock.Advance(time.Minute) // a session is looked at again when it is touched
+		s.clock.Advance(5 * time.Minute) // a session is looked at again when it is touched
 		other.get("/auth/intents/current").want(t, 401, "unauthenticated")
 	})
 }

@@ -26,31 +26,33 @@ func layout() map[string][]string {
 			"host/auth", "host/frontend", "host/mail", "host/pluginproc", "host/session", "host/store", "host/telemetry", "host/web",
 			"odata", "pluginsdk",
 		},
-		"host/admission": {}, "host/assertion": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "odata/header"},
-		"host/web":            {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/auth/target", "host/reserved"},
-		"host/web/internal/*": {"odata/header"},
+		"host/admission": {}, "host/assertion": {"host/keyring"}, "host/clock": {}, "host/keyring": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "internal/header"},
+		"host/web":            {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/auth/target", "host/keyring", "host/reserved"},
+		"host/web/internal/*": {"internal/header"},
 		"host/telemetry":      {"host/auth/fault"},
-		"host/auth":           {"host/admission", "host/auth/fault", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "pluginsdk/words", "pluginsdk"},
+		"host/auth":           {"host/admission", "host/auth/fault", "host/clock", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "internal/words", "pluginsdk"},
 		"host/auth/fault":     {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {"host/admission"}, "host/auth/target": {},
-		"host/session":          {"pluginsdk/words"},
-		"host/store":            {"host/assertion", "host/auth", "host/reserved", "host/session", "host/store/internal/*", "odata/sqlsource/repeat", "pluginsdk/words", "pluginsdk"},
+		"host/session":          {"host/auth", "host/clock", "host/keyring", "internal/words", "pluginsdk"},
+		"host/store":            {"host/auth", "host/clock", "host/keyring", "host/reserved", "host/store/internal/*", "internal/repeat", "internal/words", "pluginsdk"},
 		"host/store/internal/*": {"pluginsdk"},
-		"host/store/sqlite":     {"host/store", "odata/sqlsource/sqlitefile"}, "host/store/postgres": {"host/store", "host/store/internal/*"}, "host/store/mysql": {"host/store", "host/store/internal/*"},
-		"host/store/storetest":       {"host/assertion", "host/auth", "host/session", "host/store", "pluginsdk"},
-		"host/pluginproc":            {"host/reserved", "pluginsdk/finding", "pluginsdk/words", "pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
-		"host/pluginproc/internal/*": {"pluginsdk/finding", "pluginsdk/words", "pluginsdk", "pluginsdk/handshake"},
-		"host/mail":                  {"host/reserved", "pluginsdk/finding"},
+		"host/store/sqlite":     {"host/store", "internal/sqlitefile"}, "host/store/postgres": {"host/store", "host/store/internal/*"}, "host/store/mysql": {"host/store", "host/store/internal/*"},
+		"host/store/storetest":       {"host/auth", "host/keyring", "host/store", "pluginsdk"},
+		"host/pluginproc":            {"host/reserved", "internal/finding", "internal/words", "pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
+		"host/pluginproc/internal/*": {"internal/finding", "internal/words", "pluginsdk", "pluginsdk/handshake"},
+		"host/mail":                  {"host/reserved", "internal/finding"},
 		"host/config": {
 			"host", "host/reserved", "host/store", "host/store/sqlite", "host/store/postgres",
 			"host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
 		},
-		"host/config/internal/layer": {"host/config/internal/schema", "pluginsdk/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "pluginsdk/words"},
+		"host/config/internal/active": {
+			"host/config/internal/schema", "host/reserved", "odata/edm", "odata/function", "odata/memory", "odata/plan", "odata/scalar", "odata/syntax",
+		},
+		"host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "internal/words"},
 		"host/cmd/vestibule":                   {"host", "host/config"},
-		"host/cmd/vestibule/internal/manual":   {},
 		"host/cmd/vestibule/internal/scaffold": {"host/reserved", "pluginsdk", "pluginsdk/node", "pluginsdk/python"},
 
-		"pluginsdk": {"pluginsdk/handshake", "pluginsdk/words"}, "pluginsdk/handshake": {},
-		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"pluginsdk/words"}, "pluginsdk/internal/*": {},
+		"pluginsdk": {"pluginsdk/handshake", "internal/words"}, "pluginsdk/handshake": {},
+		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"internal/words"}, "pluginsdk/internal/*": {},
 		"pluginsdk/node": {}, "pluginsdk/python": {},
 		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/plugintest"},
 		"pluginsdk/conformance":      {"pluginsdk", "pluginsdk/handshake"},
@@ -58,44 +60,47 @@ func layout() map[string][]string {
 		"plugins/*":                  {"pluginsdk"},
 
 		"odata": {
-			"odata/batch", "odata/csdl", "odata/edm", "odata/function", "odata/header", "odata/payload", "odata/plan", "odata/bind", "odata/syntax",
+			"odata/batch", "odata/csdl", "odata/edm", "odata/function", "internal/header", "odata/payload", "odata/plan", "odata/bind", "odata/syntax",
 		},
-		"odata/edm": {}, "odata/header": {}, "odata/batch": {"odata/header"}, "odata/csdl": {"odata/edm"},
+		"odata/edm": {}, "internal/header": {}, "odata/batch": {"internal/header"}, "odata/csdl": {"odata/edm"},
 		"odata/syntax": {}, "odata/syntax/internal/*": {}, "odata/scalar": {"odata/edm"},
-		"odata/payload":          {"odata/edm", "odata/header", "odata/plan", "odata/scalar"},
+		"odata/payload":          {"odata/edm", "internal/header", "odata/plan", "odata/scalar"},
 		"odata/plan":             {"odata/edm"},
 		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar"},
 		"odata/bind":             {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/syntax"},
 		"odata/bind/internal/*":  {"odata/edm", "odata/plan", "odata/syntax"},
-		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/bind", "odata/scalar", "odata/sqlsource/*", "pluginsdk/finding", "pluginsdk/words"},
-		"odata/sqlsource/*":      {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/sqlsource/*"},
+		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/bind", "odata/scalar", "odata/sqlsource/*", "internal/finding", "internal/words"},
+		"odata/sqlsource/*":      {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/sqlsource/*", "internal/repeat", "internal/sqlite3", "internal/sqlitefile"},
 		"odata/memory":           {"odata/edm", "odata/function", "odata/plan", "odata/bind", "odata/scalar"},
 		"odata/odatatest":        {"odata", "odata/edm", "odata/memory", "odata/plan", "odata/bind", "odata/sqlsource", "odata/syntax"},
 		"odata/odatatest/dbtest": {},
 
-		"pluginsdk/finding": {}, "pluginsdk/words": {},
+		"internal/finding": {}, "internal/words": {}, "internal/sqlite3": {}, "internal/sqlitefile": {}, "internal/repeat": {"internal/sqlite3"},
 
 		"ui": {}, "ui/browsertest": {}, "ui/uitest": {},
-		"examples/*": {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store", "host/store/*", "odata/odatatest/dbtest", "ui", "examples/shop/seed"},
+		"internal/suites/*": {},
+		"internal/bench":    {"host", "host/reserved", "odata", "odata/edm", "odata/sqlsource", "host/store", "host/store/*", "odata/odatatest/dbtest"},
+		"examples/*":        {"host", "host/reserved", "pluginsdk", "odata", "odata/edm", "odata/memory", "odata/sqlsource", "host/store/sqlite", "ui", "examples/shop/seed"},
 	}
 }
 
 // libraries are the packages of other modules that only some packages may
 // import.
 func libraries() map[string][]string {
-	sql := []string{"host/store", "host/store/*", "odata/sqlsource", "odata/sqlsource/*", "odata/odatatest", "odata/odatatest/*", "examples/*"}
+	sql := []string{"host/store", "host/store/*", "odata/sqlsource", "odata/sqlsource/*", "odata/odatatest", "odata/odatatest/*", "examples/*", "internal/bench", "internal/repeat", "internal/sqlite3"}
 	settings := []string{"host/config", "host/config/*"}
 	plugins := []string{"host/pluginproc", "pluginsdk", "pluginsdk/*"}
 	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "pluginsdk/internal/sdktest", "odata/odatatest", "odata/odatatest/*", "ui/browsertest"}
 	return map[string][]string{
 		"github.com/go-jose/go-jose":          {"host/assertion", "examples/*"},
 		"github.com/gorilla/mux":              {"host", "examples/*"},
-		"github.com/gorilla/sessions":         {"host", "host/session"},
+		"github.com/gorilla/sessions":         {"host/session"},
 		"github.com/jmoiron/sqlx":             sql,
 		"github.com/jackc/pgx":                sql,
 		"github.com/go-sql-driver/mysql":      sql,
 		"modernc.org/sqlite":                  sql,
-		"zombiezen.com/go/sqlite":             sql,
+		"unsafe":                              {"internal/sqlite3"},
+		"modernc.org/libc":                    {"internal/sqlite3"},
 		"database/sql":                        sql,
 		"github.com/pressly/goose":            {"host/store", "host/store/*"},
 		"github.com/hashicorp/go-plugin":      plugins,
@@ -109,7 +114,7 @@ func libraries() map[string][]string {
 		"golang.org/x/term":                   {"host/cmd/vestibule"},
 		"net/http": {
 			"host", "host/auth", "host/auth/*", "host/session", "host/frontend", "host/web", "host/telemetry", "host/config",
-			"host/cmd/vestibule", "odata", "odata/batch", "odata/header", "odata/odatatest", "plugins/*", "examples/*",
+			"host/cmd/vestibule", "odata", "odata/batch", "internal/header", "odata/odatatest", "plugins/*", "examples/*", "internal/bench",
 		},
 		"testing":                         kits,
 		"github.com/google/go-cmp":        kits,
@@ -216,7 +221,7 @@ func line(dir string) ([]string, bool) {
 func TestImportsStayBelowTheTop(t *testing.T) {
 	for _, s := range sources(t) {
 		top, _, _ := strings.Cut(s.dir, "/")
-		if !slices.Contains([]string{"host", "pluginsdk", "plugins", "odata", "ui", "examples"}, top) {
+		if !slices.Contains([]string{"host", "pluginsdk", "plugins", "odata", "ui", "examples", "internal"}, top) {
 			t.Errorf("%s: there is no folder %s at the top of the house: put the package into one that is there", s.file, top)
 		}
 	}

@@ -43,8 +43,8 @@ func TestLoginForm(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
 	a := s.browser(t).do("POST", "/auth/login", "application/x-www-form-urlencoded", "login=ada%40example.com&password="+adaPassword+"&remember=on")
 	a.want(t, 200, "login_success")
-	if len(a.Cookies()) != 2 {
-		t.Errorf("cookies: %v, want a session and a device token", a.Cookies())
+	if len(a.Cookies()) != 3 {
+		t.Errorf("cookies: %v, want a session, a device token and a known browser", a.Cookies())
 	}
 }
 
@@ -153,7 +153,7 @@ func TestThrottle(t *testing.T) {
 			b.login(adaEmail, "wrong", false).want(t, 422, "")
 		}
 		b.login(adaEmail, "wrong", false).want(t, 429, "")
-		if n, err := s.admin.ClearCounters(t.Context(), adaEmail); err != nil || n != 1 {
+		if n, err := s.admin.ClearCounters(t.Context(), adaEmail); err != nil || n != 3 { // of the browser, of all clients, of the day
 			t.Errorf("clear: %d, %v", n, err)
 		}
 		b.login(adaEmail, adaPassword, false).want(t, 200, "")

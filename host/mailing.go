@@ -15,16 +15,31 @@ import (
 
 // queue is the pipeline's auth.Mailer: it queues mail in the outbox under the
 // purposes that package mail has templates for.
-type queue struct{ outbox store.Outbox }
+type queue struct {
+	outbox store.Outbox
+	public bool // whether there is a public URL, which links begin with whatever was asked
+}
 
 // QueueReset queues the mail with the link to set a new password.
-func (q queue) QueueReset(ctx context.Context, userID, locale string) error {
-	return q.outbox.Enqueue(ctx, userID, mail.PasswordReset, locale)
+func (q queue) QueueReset(ctx context.Context, userID, locale, base string) error {
+	return q.queue(ctx, store.Mail{UserID: userID, Purpose: mail.PasswordReset, Locale: locale, Base: base})
 }
 
 // QueueChanged queues the notice that the password was changed with a device.
-func (q queue) QueueChanged(ctx context.Context, userID, locale, device string) error {
-	return q.outbox.EnqueueAbout(ctx, userID, mail.PasswordChanged, locale, device)
+func (q queue) QueueChanged(ctx context.Context, userID, locale, base, device string) error {
+	return q.queue(ctx, store.Mail{UserID: userID, Purpose: mail.PasswordChanged, Locale: locale, Base: base, Device: device})
+}
+
+func (q queue) queue(ctx context.Context, m store.Mail) error {
+	if q.public {
+		m.Base = ""
+	}
+	return q.outbox.Queue(ctx, m)
+}
+
+// QueueNotice queues another notice. Its kinds are the purposes of package mail.
+func (q queue) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale, device string) error {
+	return q.outbox.EnqueueAbout(ctx, userID, string(kind), locale, device)
 }
 
 func (o Options) mailOptions(l letters, metrics *telemetry.Metrics) mail.Options {
@@ -51,38 +66,35 @@ type letters struct {
 // show, which for most of them SVG is not.
 const mailLogo = "assets/ci/logo-mail.png"
 
-func (l letters) logo() string {
-	if !l.public(mailLogo) {
-		return ""
-	}
-	return l.site.LinkBase() + "/" + mailLogo
-}
-
 func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error) {
+	base, host := l.site.MailBase(item.Base)
+	logo := ""
+	if l.public(mailLogo) {
+		logo = base + "/" + mailLogo
+	}
 	if item.Purpose == mail.PasswordReset {
-		user, link, err := l.resetLink(ctx, item.UserID)
+		user, link, err := l.resetLink(ctx, item.UserID, base)
 		if err != nil {
 			return mail.Letter{}, notWanted(err)
 		}
-		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: l.logo(), ValidFor: l.signIn.ResetLifetime}, nil
+		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime}, nil
 	}
 	user, err := l.signIn.Users.FindByID(ctx, item.UserID)
 	if err != nil {
 		return mail.Letter{}, notWanted(err)
 	}
-	if user.Disabled || user.Email == "" {
+	if !user.MaySignIn() || user.Email == "" {
 		return mail.Letter{}, mail.ErrNotWanted
 	}
-	link := l.site.LinkBase() + "/login#/forgot-password"
-	return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: l.logo()}, nil
+	return mail.Letter{To: user.Email, Name: user.Name, Link: base + "/login#/forgot-password", Logo: logo, Host: host}, nil
 }
 
 // resetLink issues a reset token and returns the link with it: the token as a path
 // parameter, the address as a query.
-func (l letters) resetLink(ctx context.Context, userID string) (auth.User, string, error) {
+func (l letters) resetLink(ctx context.Context, userID, base string) (auth.User, string, error) {
 	user, token, err := l.signIn.MintReset(ctx, userID)
 	email := strings.ReplaceAll(url.QueryEscape(user.Email), "+", "%20")
-	return user, l.site.LinkBase() + "/password/reset/" + url.PathEscape(token) + "?email=" + email, err
+	return user, base + "/password/reset/" + url.PathEscape(token) + "?email=" + email, err
 }
 
 func notWanted(err error) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/odata"
@@ -29,16 +30,18 @@ func newMetrics(o Options) *telemetry.Metrics {
 	m := telemetry.New()
 	m.Build(Version(), revision())
 	m.ExpectLimits(slices.Concat(web.LimitKeys(), odata.LimitNames())...)
+	m.ExpectChecks(store.CheckDatabase, store.CheckMigrations, store.CheckTables, store.CheckWrites)
 	m.ExpectAudits(auth.Events()...)
 	m.ExpectMails(mail.Purposes(), mail.Outcomes())
 	m.ExpectReloads(reloadConfig, reloadApp, reloadTLS, reloadPlugins, reloadKeys)
+	m.RestartNeeded(o.RestartNeeded)
 	expectPlugins(m, o.Plugins)
 	return m
 }
 
 func expectPlugins(m *telemetry.Metrics, plugins []Plugin) {
 	for _, p := range plugins {
-		m.ExpectPlugin(p.Name, pluginproc.Methods(p.Roles), []string{"restart", "builtin", "log_dropped"})
+		m.ExpectPlugin(p.Name, pluginproc.Methods(p.Roles), []string{"restart", "log_dropped"})
 	}
 }
 
@@ -60,7 +63,7 @@ func revision() string {
 func (h *Host) watched() telemetry.Watched {
 	w := telemetry.Watched{
 		Ready: h.checkAll, Pools: h.pools, Queues: h.queues, Outbox: h.o.Store.Outbox().Backlog,
-		Plugins: h.pluginStates, PluginStates: pluginproc.States(),
+		Plugins: h.pluginStates, PluginStates: pluginproc.States(), LogLinesLost: h.o.LogLinesLost,
 	}
 	if h.o.Server.LoadTLS != nil {
 		w.CertificateExpiry = h.tls.expiry

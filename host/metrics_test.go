@@ -1,12 +1,18 @@
 package host_test
 
 import (
+	"context"
+	"database/sql"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 )
@@ -19,25 +25,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 	}
 	db := sqliteStore(t)
 	base, admin := runWithAdmin(t, host.Options{Store: db, OData: &host.ODataOptions{Model: source.Model(), Source: source, Connections: 3}})
-	scrape := func() map[string]string {
-		resp, err := http.Get("http://" + admin + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		series := map[string]string{}
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), "} "); ok && strings.HasPrefix(name, "vestibule_") {
-				series[name+"}"] = value
-			}
-		}
-		return series
-	}
-	before := scrape()
+	before := scrape(t, admin)
 	if err := db.Outbox().Announce(t.Context(), "password_reset", "1", []string{"nobody"}); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +36,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	}
-	after := scrape()
+	after := scrape(t, admin)
 	for name, want := range map[string][2]string{
 		`vestibule_outbox_items{kind="event",state="waiting"}`:               {"0", "1"},
 		`vestibule_odata_stage_seconds_count{stage="database"}`:              {"0", "1"},
@@ -71,4 +59,63 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 			t.Errorf("%s was not there from the start", name)
 		}
 	}
+}
+
+// A check that failed between two scrapes has moved a counter, though the gauge is 1 in both.
+func TestShortFailuresAreCounted(t *testing.T) {
+	dsn := filepath.Join(t.TempDir(), "host.db")
+	db := opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })()
+	_, admin := runWithAdmin(t, host.Options{Store: db})
+	other, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	const ready, failures = `vestibule_ready{check="tables"}`, `vestibule_check_failures_total{check="tables"}`
+	want := func(gauge, count string) {
+		t.Helper()
+		var got map[string]string
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if got = scrape(t, admin); got[ready] == gauge && got[failures] == count {
+				return
+			}
+		}
+		t.Fatalf("ready is %q and failures are %q, want %q and %q", got[ready], got[failures], gauge, count)
+	}
+	want("1", "0")
+	for _, count := range []string{"1", "2"} {
+		for _, step := range []struct{ statement, gauge string }{
+			{"ALTER TABLE vestibule_sessions RENAME TO lost", "0"},
+			{"ALTER TABLE lost RENAME TO vestibule_sessions", "1"},
+		} {
+			if _, err := other.Exec(step.statement); err != nil {
+				t.Fatal(err)
+			}
+			want(step.gauge, count)
+		}
+	}
+	if got := scrape(t, admin)[`vestibule_check_failures_total{check="database"}`]; got != "0" {
+		t.Errorf("the database is said to have failed %s times, want 0", got)
+	}
+}
+
+// scrape returns the series with labels that the admin address shows.
+func scrape(t *testing.T, admin string) map[string]string {
+	t.Helper()
+	resp, err := http.Get("http://" + admin + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "} "); ok && strings.HasPrefix(name, "vestibule_") {
+			series[name+"}"] = value
+		}
+	}
+	return series
 }

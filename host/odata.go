@@ -22,17 +22,13 @@ import (
 const odataRoot = "/odata/"
 
 // odataOptions completes the endpoint's options with what only the host knows.
-func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, guests *session.Guests) odata.Options {
+func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
 	open, policies := odataNeeds(o.OData.Model)
 	callers := odataCaller{site, who, open, policies}
 	out.Caller = callers.caller
-	if o.presumes() && !open && !policies {
-		known := knownCallers{callers, sessions, o.Store}
-		out.Caller, out.Presume = known.caller, known.presume
-	}
 	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
 	if admit := o.OData.admitQueries(limits); admit != nil {
 		out.Admit = admit
@@ -42,13 +38,12 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 		out.Spool = func(c odata.Caller) func() { return room.TryEnter(c.Client) }
 	}
 	if out.Refused == nil {
-		out.Refused = func(c odata.Caller, limit string, why error) { limits.Refused(c.Client, limit, why) }
+		out.Refused = func(c odata.Caller, limit string, why error) {
+			limits.Refused(c.Client, limit, errors.New(auth.WithoutTokens(why.Error()))) // which names the path
+		}
 	}
 	if out.Observe == nil {
 		out.Observe = metrics.Stage
-	}
-	if out.TagKey == nil {
-		out.TagKey = func() []byte { return guests.Derived("odata entity tags") }
 	}
 	if out.Logger == nil {
 		out.Logger = o.Logger.Named("odata")
@@ -103,21 +98,16 @@ func (h *Host) explored() http.Handler {
 type odataCaller struct {
 	site    *web.Site
 	who     auth.Authenticator
-	open    bool // for all, so that nobody looks who it is
+	open    bool // for all
 	columns bool // row policies ask for them
 }
 
 // caller returns who asks. A user whom the application has deleted is nobody.
 func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Caller, error) {
-	if c.open {
-		return odata.Caller{Client: c.site.ClientKey(r, "")}, nil
+	if c.open { // the request has been counted, so that its user is known, and nobody looks once more
+		return odata.Caller{Client: c.site.ClientKey(r, auth.AskerOf(r.Context()).UserID)}, nil
 	}
 	who, err := c.who.Authenticate(w, r)
-	return c.callerOf(r, who, err)
-}
-
-// callerOf is what the query endpoint is told of who asks.
-func (c odataCaller) callerOf(r *http.Request, who auth.Principal, err error) (odata.Caller, error) {
 	guest := odata.Caller{Client: c.site.ClientKey(r, "")}
 	if after, refused := web.Refused(err); refused {
 		return guest, &odata.Refused{RetryAfter: after, Cause: err}
@@ -156,3 +146,6 @@ func userColumns(u auth.User) map[string]any {
 func WaitLeft(wait time.Duration) func(context.Context) time.Duration {
 	return func(ctx context.Context) time.Duration { return auth.PatienceOf(ctx).Left(wait) }
 }
+
+// Waited counts what a request has waited for the database since then, which WaitLeft takes off.
+func Waited(ctx context.Context, since time.Time) { auth.PatienceOf(ctx).Spend(since) }

@@ -1,13 +1,18 @@
 package host_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/user"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -83,6 +88,55 @@ func TestOperatorsActsAreWrittenDown(t *testing.T) {
 	}
 }
 
+// An operator ends all sessions and devices of everybody: also more than one step ends.
+func TestRevokeAll(t *testing.T) {
+	for name, engine := range raceEngines() {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, opener(t, engine(t).open)(), nil)
+			ctx := t.Context()
+			bob, err := s.db.AddUser(ctx, "bob@example.com", "Bob", weakHash())
+			if err != nil {
+				t.Fatal(err)
+			}
+			const others = 510
+			err = s.db.InTx(ctx, func(ctx context.Context) error {
+				var errs []error
+				for i := range others {
+					errs = append(errs, s.db.Sessions().CreateSession(ctx, auth.SessionRow{
+						Hash: fmt.Appendf(nil, "%032d", i), UserID: bob.ID, Created: s.clock.Now(), Seen: s.clock.Now(), Expires: s.clock.Now().Add(time.Hour),
+					}))
+				}
+				return errors.Join(errs...)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept, plain := s.browser(t), s.browser(t)
+			kept.login(adaEmail, adaPassword, true).want(t, 200, "")
+			plain.login("bob@example.com", adaPassword, false).want(t, 200, "")
+
+			devices, sessions, err := s.admin.RevokeAll(ctx)
+			if err != nil || devices != 1 || sessions != others+2 {
+				t.Errorf("ended %d devices, %d sessions: %v", devices, sessions, err)
+			}
+			for _, b := range []*browser{kept, plain} {
+				b.get("/auth/intents/current").want(t, 401, "unauthenticated")
+			}
+			if devices, sessions, err = s.admin.RevokeAll(ctx); err != nil || devices+sessions != 0 {
+				t.Errorf("again: ended %d devices, %d sessions: %v", devices, sessions, err)
+			}
+			var got []string
+			for _, row := range auditRows(t, s.db) {
+				got = append(got, row.Act+" "+row.Subject)
+			}
+			if diff := cmp.Diff([]string{"session_revoke all", "session_revoke all"}, got); diff != "" {
+				t.Error(diff)
+			}
+			kept.login(adaEmail, adaPassword, true).want(t, 200, "")
+		})
+	}
+}
+
 type auditRow struct {
 	At                     int64
 	Operator, Act, Subject string
@@ -95,4 +149,38 @@ func auditRows(t *testing.T, db *store.DB) []auditRow {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// What is counted by the id of a user is listed by login name, and cleared by it: the rest
+// of a password and the refusals of a step that holds.
+func TestCountersOfPeopleHaveTheirNames(t *testing.T) {
+	s := withFactor(t, sqliteStore(t))
+	b := s.signedIn(t)
+	b.post(stepPath, map[string]any{"code": "wrong"}).want(t, 200, "")
+	b.post(stepPath, map[string]any{"rescue": "wrong"}).want(t, 200, "")
+	s.browser(t).login(adaEmail, "wrong", false).want(t, 422, "")
+	s.browser(t).login("Nobody@example.com", "wrong", false).want(t, 422, "")
+	list, err := s.admin.Counters(t.Context(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, c := range list {
+		if c.Login != "" {
+			got[c.Kind+" "+c.Login] = c.Count
+		}
+	}
+	want := map[string]int{
+		"held ada@example.com": 2, "held_long ada@example.com": 1, "held_recovery ada@example.com": 1,
+		"login ada@example.com": 1, "password ada@example.com": 1, "password_day ada@example.com": 1,
+		"login nobody@example.com": 1, "password_unknown nobody@example.com": 1, "password_unknown_day nobody@example.com": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for login, n := range map[string]int{"ADA@example.com": 6, "nobody@example.com": 3} {
+		if got, err := s.admin.ClearCounters(t.Context(), login); err != nil || got != n {
+			t.Errorf("%s: cleared %d, %v; want %d", login, got, err, n)
+		}
+	}
 }

@@ -55,8 +55,17 @@ type Options struct {
 	// Limits are what one client may have at once.
 	Limits LimitOptions
 
+	// LogLinesLost returns how many lines Logger has lost because nobody read them, for
+	// the metrics; nil means none.
+	LogLinesLost func() int64
+
 	// OData is the query endpoint under /odata/; nil for none.
 	OData *ODataOptions
+
+	// RestartNeeded are the settings that Reload leaves alone, by name. A setting is true
+	// if it differs from the one that the host runs with. The metric
+	// vestibule_restart_needed shows them.
+	RestartNeeded map[string]bool
 }
 
 // ServerOptions are where and how to listen.
@@ -81,9 +90,10 @@ type ServerOptions struct {
 	// LoadTLS returns the certificate; nil serves plain HTTP. It is called at
 	// start and again at every reload.
 	LoadTLS func() (*tls.Certificate, error)
-	// OnReady is called once Run listens, with the address that people use; nil
-	// for nobody.
-	OnReady func(base string)
+	// OnReady is called once Run listens; nil is not called. listening is the origin of
+	// the listening address, and public the origin that people use. The two are equal
+	// without PublicURL.
+	OnReady func(listening, public string)
 	// Drain is how long Run goes on serving once its context has ended, while
 	// /readyz says 503 and answers close their connections: longer than a balancer
 	// takes to notice. Zero is not at all.
@@ -105,6 +115,10 @@ type AuthOptions struct {
 	// RedirectOrigins are the other origins that a redirect intent may name, such
 	// as "https://crm.example.com".
 	RedirectOrigins []string
+	// Active reports whether a person may sign in, by the columns of the row in users
+	// but for credentials; nil lets everybody in who is not disabled. With it the row is
+	// read for each request with a session.
+	Active func(columns map[string]any, now time.Time) bool
 }
 
 // Aliases, so that configuration and embedding programs import only host.
@@ -194,8 +208,4 @@ type ODataOptions struct {
 	// how many of them one client may have there, a quarter when zero. The number is
 	// not bounded when Connections is zero.
 	Connections, Concurrent int
-	// WithSessions tells that the source reads the database of Options.Store, as a role that may
-	// read its tables. Then the statement of a page finds the session of who asks as well, on
-	// servers; on SQLite that would save nothing.
-	WithSessions bool
 }

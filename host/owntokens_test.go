@@ -80,6 +80,88 @@ func TestOwnMachineTokens(t *testing.T) {
 	}
 }
 
+// A remembered device alone makes no token, and neither does a session whose sign-in is
+// longer ago than auth.recent; they see and revoke tokens as before.
+func TestOwnMachineTokenNeedsAFreshSignIn(t *testing.T) {
+	s := tokenSite(t, func(o *host.Options) { selfService(o); o.Auth.Recent = 5 * time.Minute })
+	b := s.browser(t)
+	b.login(adaEmail, adaPassword, true).want(t, 200, "")
+	s.clock.Advance(5 * time.Minute)
+	made := b.post("/auth/tokens", map[string]any{"name": "in time"})
+	made.want(t, 201, "")
+	s.clock.Advance(time.Second)
+	refused := func(what string) {
+		t.Helper()
+		a := b.post("/auth/tokens", map[string]any{"name": ""}) // which is not looked at
+		a.want(t, 403, "confirmation_required")
+		if got := a.json(t); len(got) != 2 || got["request_id"] == "" {
+			t.Errorf("%s: %s", what, a.body)
+		}
+	}
+	refused("an old sign-in")
+	b.forget(sessionName)
+	refused("a device")
+	b.forget(sessionName)
+	b.forget(deviceName)
+	b.login(adaEmail, adaPassword, true).want(t, 200, "")
+	b.forget(sessionName)
+	refused("a device of a moment ago")
+	b.get("/auth/tokens").want(t, 200, "")
+	if a := b.delete("/auth/tokens/" + made.json(t)["id"].(string)); a.StatusCode != 204 {
+		t.Errorf("revoking: %d %s", a.StatusCode, a.body)
+	}
+	b.login(adaEmail, adaPassword, false).want(t, 200, "")
+	b.post("/auth/tokens", map[string]any{"name": "again"}).want(t, 201, "")
+}
+
+// A token that does not say how long lasts 90 days, whoever makes it.
+func TestMachineTokenLastsNinetyDays(t *testing.T) {
+	s := tokenSite(t, selfService)
+	if a := s.signedIn(t).post("/auth/tokens", map[string]any{"name": "x"}); a.json(t)["expires"] != "2026-08-02T12:00:00Z" {
+		t.Error(a.body)
+	}
+	if token, _ := s.token(t, adaEmail, host.TokenRequest{}); token.Expires.Sub(token.Created) != 90*24*time.Hour {
+		t.Error(token.Expires)
+	}
+}
+
+// A session whose proof is unknown, as of a release before, or lies ahead is not fresh.
+func TestOwnMachineTokenNeedsAKnownProof(t *testing.T) {
+	s := tokenSite(t, selfService)
+	b := s.signedIn(t)
+	s.clock.Advance(-11 * time.Minute)
+	b.post("/auth/tokens", map[string]any{"name": "x"}).want(t, 403, "confirmation_required")
+}
+
+// Each new token is told to its person by mail, without the token, its name, or a link
+// that opens anything.
+func TestNewMachineTokenIsMailed(t *testing.T) {
+	s := tokenSite(t, selfService)
+	b := s.signedIn(t)
+	made := b.post("/auth/tokens", map[string]any{"name": "call this number"}, "Accept-Language", "de",
+		"User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0")
+	made.want(t, 201, "")
+	text, _ := made.json(t)["token"].(string)
+	mail := s.letters(t, 1)[0]
+	for _, part := range []string{"ada@example.com", "Zugriffstoken", "Firefox (Linux)", "/login#/forgot-password"} {
+		if !strings.Contains(mail, part) {
+			t.Errorf("no %q in\n%s", part, mail)
+		}
+	}
+	for _, secret := range []string{text, "vst_", "call this number", "/password/reset/"} {
+		if strings.Contains(mail, secret) {
+			t.Errorf("%q in\n%s", secret, mail)
+		}
+	}
+	b.post("/auth/tokens", map[string]any{"name": ""}).want(t, 422, "required")
+	_, text = s.token(t, adaEmail, host.TokenRequest{})
+	b.post("/auth/forgot-password", map[string]any{"email": "nobody@example.com"}) // wakes the worker
+	mails := s.letters(t, 2)
+	if all := strings.Join(mails, "\n"); len(mails) != 2 || !strings.Contains(all, "New access token") || strings.Contains(all, text) {
+		t.Errorf("%d mails, the operator's among\n%s", len(mails), all)
+	}
+}
+
 // What the endpoints refuse, and in which order.
 func TestOwnMachineTokenRefusals(t *testing.T) {
 	off := tokenSite(t, nil)

@@ -3,87 +3,75 @@ package host
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/gorilla/mux"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
-// paths finds the route of every way to read a path: an application may decode a
-// path in another way than the host did when it chose the guard.
+// paths finds what paths lead to on a router, for the [web.Policy].
 type paths struct {
 	router *mux.Router
 	rows   map[*mux.Route]row
 }
 
-// A verdict is what a path leads to. The zero value is nothing.
-type verdict struct {
-	// guard is that of a route of the configuration, or else the word for what
-	// answers.
-	guard string
-	// name is that of a route to an application behind a proxy; empty for others.
-	name string
-}
+func (p paths) table() web.Table { return web.Table{Find: p.find, Walk: p.walk} }
 
-// of returns what a decoded path leads to.
-func (p *paths) of(path string) verdict {
+// find returns what a request would lead to with this decoded path.
+func (p paths) find(r *http.Request, path string) web.Destination {
 	var match mux.RouteMatch
-	r := http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}, Header: http.Header{}}
-	if !p.router.Match(&r, &match) || match.Route == nil || match.MatchErr != nil {
-		return verdict{}
+	as, address := *r, *r.URL // a route of the program may look at all of it
+	address.Path, address.RawPath = path, ""
+	as.URL = &address
+	if !p.router.Match(&as, &match) || match.Route == nil || match.MatchErr != nil {
+		return web.Destination{}
 	}
-	row, ours := p.rows[match.Route]
+	return p.destination(match.Route)
+}
+
+func (p paths) destination(route *mux.Route) web.Destination {
+	row, ours := p.rows[route]
 	if !ours {
-		return verdict{guard: fmt.Sprintf("a route of the program, %p", match.Route)}
+		if handler, ok := route.GetHandler().(guarded); ok {
+			return web.Destination{Guard: handler.guard}
+		}
+		return web.Destination{Guard: fmt.Sprintf("a route of the program, %p", route)}
 	}
-	v := verdict{guard: row.guard}
+	to := web.Destination{Guard: row.guard, Own: row.guard == guardOwn || row.guard == guardOData}
 	if row.proxied {
-		v.name = row.Name
+		to.Route = row.Name
 	}
-	return v
+	return to
 }
 
-// check returns what the request's path leads to, and a fault when it could lead
-// elsewhere: past the guard, or out of the route to an application. A path that
-// differs by empty segments alone is not at fault; differs reports it.
-func (p *paths) check(r *http.Request) (v verdict, differs bool, err error) {
-	sent := web.SentPath(r)
-	readings, ok := web.Readings(sent)
-	v = p.of(r.URL.Path)
-	if len(readings) == 1 {
-		return v, false, nil
-	}
-	cause := "it has endless readings"
-	for _, reading := range readings {
-		if other := p.of(reading); other != v {
-			differs, ok = true, false
-			// Without the path, which may hold the token of a reset link.
-			cause = fmt.Sprintf("it leads to %+v, or to %+v", v, other)
-			break
+// walk yields the routes of the router that have a handler.
+func (p paths) walk(yield func(template, expression string, to web.Destination)) {
+	_ = p.router.Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {
+		if route.GetHandler() == nil {
+			return nil // what holds a router of its own
 		}
-	}
-	if ok {
-		return v, false, nil
-	}
-	what := web.Ambiguity(sent)
-	if what == "" && differs {
-		return v, true, nil
-	}
-	return v, differs, web.AmbiguousPath(what, cause)
-}
-
-// unambiguous lets a request pass to next unless its path could lead elsewhere. On
-// a router of the embedding program it is the only check.
-func (p *paths) unambiguous(fail web.Fail, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, differs, err := p.check(r)
-		if err == nil && differs {
-			err = web.AmbiguousPath("empty_segment", "it leads elsewhere without its empty segments")
+		template, err := route.GetPathTemplate()
+		expression, err2 := route.GetPathRegexp()
+		if err != nil || err2 != nil {
+			template = "" // no path
 		}
-		if err != nil {
-			fail(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
+		yield(template, expression, p.destination(route))
+		return nil
 	})
+}
+
+// A guarded handler is one of the embedding program behind a guard of the host.
+type guarded struct {
+	http.Handler
+	guard string
+}
+
+// headerNames returns the names of the headers that the routes put in.
+func headerNames(routes []Route) []string {
+	var names []string
+	for _, r := range routes {
+		for name := range r.Headers {
+			names = append(names, name)
+		}
+	}
+	return names
 }

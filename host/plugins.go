@@ -26,8 +26,8 @@ const (
 func pluginMetrics(m *telemetry.Metrics) pluginproc.Metrics {
 	return pluginproc.Metrics{
 		Call: m.PluginCall, Up: m.PluginUp,
-		Event:   func(plugin, outcome string, n int) { m.PluginEvents(plugin, "event_"+outcome, n) },
-		Restart: m.PluginEvent("restart"), Builtin: m.PluginEvent("builtin"),
+		Event:      func(plugin, outcome string, n int) { m.PluginEvents(plugin, "event_"+outcome, n) },
+		Restart:    m.PluginEvent("restart"),
 		LogDropped: func(plugin string, lines int) { m.PluginEvents(plugin, "log_dropped", lines) },
 	}
 }
@@ -39,22 +39,13 @@ func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport,
 }
 
 // TryPlugin starts a plugin and stops it again. The error is why it cannot be
-// started; dispensable tells that a host goes on without it nevertheless, because the
-// built-in dispenser may answer in its place. It needs no database.
-func TryPlugin(ctx context.Context, p Plugin, log hclog.Logger) (dispensable bool, err error) {
-	try := func(p Plugin) error {
-		m, err := pluginproc.New([]Plugin{p}, pluginproc.Options{Logger: log})
-		if err != nil {
-			return err
-		}
-		return errors.Join(m.Start(ctx), m.Stop(ctx))
+// started. It needs no database.
+func TryPlugin(ctx context.Context, p Plugin, log hclog.Logger) error {
+	m, err := pluginproc.New([]Plugin{p}, pluginproc.Options{Logger: log})
+	if err != nil {
+		return err
 	}
-	strict := p
-	strict.OnFailure = pluginproc.OnFailureDeny
-	if err := try(strict); err != nil {
-		return p.OnFailure == pluginproc.OnFailureBuiltin && try(p) == nil, err
-	}
-	return false, nil
+	return errors.Join(m.Start(ctx), m.Stop(ctx))
 }
 
 // CallPlugin starts a plugin, makes the one call that a JSON document describes,

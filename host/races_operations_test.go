@@ -68,6 +68,7 @@ func operations() []operation {
 		{name: "enable", run: (*scene).enable, disabled: true},
 		{name: "revoke", run: (*scene).revoke},
 		{name: "revoke all", run: (*scene).revokeAll, all: true},
+		{name: "revoke everybody", run: (*scene).revokeEverybody, all: true},
 		{name: "sign out", run: (*scene).signOut, signsIn: true},
 		{name: "delete", run: (*scene).delete, all: true},
 		{name: "effect", run: (*scene).effect, signsIn: true, effect: true},
@@ -137,6 +138,11 @@ func (s *scene) revoke(ctx context.Context, on int) result {
 
 func (s *scene) revokeAll(ctx context.Context, on int) result {
 	return resultOf(s.hosts[on].admin.RevokeUser(ctx, s.email))
+}
+
+func (s *scene) revokeEverybody(ctx context.Context, on int) result {
+	_, _, err := s.hosts[on].admin.RevokeAll(ctx)
+	return resultOf(err)
 }
 
 func (s *scene) signOut(ctx context.Context, on int) result {

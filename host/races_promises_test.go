@@ -127,12 +127,12 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 		must(!has(e.sessions, "laptop") && !has(e.sessions, "new of laptop"), "the laptop's session is over and stays so")
 		must(!has(e.devices, "laptop"), "the laptop's device is over and stays so")
 	}
-	if won("revoke all") {
+	if won("revoke all") || won("revoke everybody") {
 		must(!slices.ContainsFunc(append(e.sessions, e.devices...), func(s string) bool { return s != "new" }), "all that was there is over")
 		must(len(e.sessions) == len(e.devices), "a sign-in is ended as a whole or not at all")
 	}
 	if p.x.name == "sign out" || p.y.name == "sign out" {
-		others := []string{"reset", "disable", "enable", "revoke all", "delete"}
+		others := []string{"reset", "disable", "enable", "revoke all", "revoke everybody", "delete"}
 		if !slices.Contains(others, p.x.name) && !slices.Contains(others, p.y.name) {
 			must(has(e.sessions, "phone") && has(e.devices, "phone"), "signing out leaves other devices alone")
 			must(has(e.sessions, "tablet") && has(e.devices, "tablet"), "signing out leaves a device alone that is held")
@@ -162,7 +162,7 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 // opens reports whether any session cookie that was ever handed out is of use after the
 // next touch.
 func (s *scene) opens() bool {
-	s.clock.Advance(61 * time.Second)
+	s.clock.Advance(5*time.Minute + time.Second)
 	for _, cookie := range append(s.cookies, s.laptop.sessionCookie(), s.phone.sessionCookie(), s.tablet.sessionCookie()) {
 		if s.request(s.Context(), 0, "GET", "/auth/intents/current", "", cookie) == done {
 			return true

@@ -53,6 +53,31 @@ func failedCheck(err error) string {
 	return store.CheckDatabase
 }
 
+// A failureCount counts how often a check begins to fail: a failure between two scrapes
+// leaves no trace in a gauge. It is for one goroutine.
+type failureCount struct {
+	of      func(context.Context) error
+	count   func(check string)
+	failing string // the check that failed last time, empty if none did
+}
+
+// look returns the result of the look that it counts.
+func (c *failureCount) look(ctx context.Context) error {
+	err := c.of(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return err // the host stops
+	}
+	failed := ""
+	if err != nil {
+		failed = failedCheck(err)
+	}
+	if failed != "" && failed != c.failing {
+		c.count(failed)
+	}
+	c.failing = failed
+	return err
+}
+
 // writeEvery is how many looks at the database there are to one that writes, which
 // costs a flush to the disk.
 const writeEvery = 5

@@ -88,7 +88,7 @@ func runWithAdmin(t *testing.T, o host.Options) (base, admin string) {
 		admin = port.Addr().String()
 		_ = port.Close()
 		ready, ended := make(chan string, 1), make(chan error, 1)
-		o.Server = host.ServerOptions{Address: "127.0.0.1:0", AdminAddress: admin, OnReady: func(base string) { ready <- base }}
+		o.Server = host.ServerOptions{Address: "127.0.0.1:0", AdminAddress: admin, OnReady: func(_, base string) { ready <- base }}
 		h, err := host.New(o)
 		if err != nil {
 			t.Fatal(err)

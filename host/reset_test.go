@@ -110,9 +110,10 @@ func TestReset(t *testing.T) {
 		if got := a.json(t)["redirect"]; got != s.URL+"/login" {
 			t.Errorf("redirect %v", got)
 		}
-		if len(a.Cookies()) != 0 {
-			t.Error("a reset signed somebody in")
+		if got := a.Cookies(); len(got) != 1 || got[0].Name != "vestibule_known" {
+			t.Errorf("a reset sets the cookies %v", got)
 		}
+		b.get("/auth/intents/current").want(t, 401, "") // nobody is signed in
 		s.clock.Advance(2 * time.Minute)
 		b.post("/auth/reset-password", resetBody(token, newPassword+"2")).want(t, 422, "reset_failed")
 		if got := b.get(path).Header.Get("Location"); got != "/login#/set-password" {

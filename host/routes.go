@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -56,7 +57,7 @@ func (h *Host) table() ([]row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %q: %w", r.Name, err)
 		}
-		one := row{web.Route{Name: r.Name, Kind: web.Page, Uploads: r.Proxy != nil, Uncounted: r.Proxy != nil}, r.Path, at, handler, string(cmp.Or(r.Guard, GuardSettled)), r.Proxy != nil}
+		one := row{web.Route{Name: r.Name, Kind: web.Page, Uploads: r.Proxy != nil, Uncounted: r.Proxy != nil}, r.Path, at, handler, guardOf(r), r.Proxy != nil}
 		rows = append(rows, one)
 		if r.Dir != "" || r.Proxy != nil {
 			one.path, one.find = strings.TrimSuffix(r.Path, "/")+"/", below
@@ -68,6 +69,16 @@ func (h *Host) table() ([]row, error) {
 		rows = append(rows, row{as, "/", below, h.files.Public(h.public), string(GuardNone), false})
 	}
 	return rows, nil
+}
+
+// guardOf names the guard of a route. That of a route which machine tokens open is of
+// the route alone.
+func guardOf(r Route) string {
+	guard := string(cmp.Or(r.Guard, GuardSettled))
+	if r.Tokens {
+		guard += " or a token of " + r.Name
+	}
+	return guard
 }
 
 // checkRoutes returns an error for a route whose name or path is the host's own, or
@@ -89,6 +100,17 @@ func checkRoutes(routes []Route) error {
 	return nil
 }
 
+// checkOrigins returns an error for a text that is no origin of http or https.
+func checkOrigins(origins []string) error {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+			return fmt.Errorf("host: Auth.RedirectOrigins: %q is no origin: write scheme and host, such as \"https://crm.example.com\"", origin)
+		}
+	}
+	return nil
+}
+
 // signInRows are the routes of the sign-in.
 func (h *Host) signInRows() []row {
 	p, s := h.pipeline, h.screens
@@ -96,7 +118,7 @@ func (h *Host) signInRows() []row {
 		return row{web.Route{Name: name, Method: method, Kind: kind}, path, at, handler, guardOwn, false}
 	}
 	rows := []row{
-		own("login", "/login", "GET", web.Page, http.HandlerFunc(s.Login)),
+		own("login", "/login", "GET", web.Page, h.policy.Redirects(s.Login)),
 		own("login.submit", "/auth/login", "POST", web.Data, p.Login()),
 		own("password.email", "/auth/forgot-password", "POST", web.Data, then(h.mail.Kick, p.Forgot())),
 		own("password.reset", "/password/reset/{token}", "GET", web.Data, p.ShowReset()),
@@ -109,7 +131,7 @@ func (h *Host) signInRows() []row {
 	}
 	if h.o.Auth.OwnTokens {
 		rows = append(rows,
-			own("auth.tokens", "/auth/tokens", "GET, POST", web.Data, p.OwnTokens()),
+			own("auth.tokens", "/auth/tokens", "GET, POST", web.Data, then(h.mail.Kick, p.OwnTokens())),
 			own("auth.tokens.revoke", "/auth/tokens/{id}", "DELETE", web.Data, p.RevokeToken()))
 	}
 	return rows
@@ -160,7 +182,7 @@ func (h *Host) application(to Route) (http.Handler, error) {
 		}
 		files = h.files.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/")
 	case to.Proxy != nil:
-		o := web.ProxyOptions{Target: to.Proxy, Headers: to.Headers, Sockets: h.sockets, Limits: h.limits}
+		o := web.ProxyOptions{Target: to.Proxy, Path: to.Path, Headers: to.Headers, Policy: h.policy, Sockets: h.sockets, Limits: h.limits}
 		if to.Assertion {
 			o.Assertions, o.Audience = h.assertions, to.Name
 		}
@@ -184,17 +206,16 @@ func (h *Host) application(to Route) (http.Handler, error) {
 	return h.gate.Guard(to.Guard, func(w http.ResponseWriter, r *http.Request, _ auth.Principal) { files.ServeHTTP(w, r) }), nil
 }
 
-// register puts rows on a router, and returns the paths that check requests
-// against them.
-func register(r *mux.Router, rows []row, m *web.Middleware, fail web.Fail) *paths {
-	p := &paths{r, map[*mux.Route]row{}}
+// register puts rows on a router, each behind what wrap adds.
+func register(r *mux.Router, rows []row, m *web.Middleware, wrap func(http.Handler) http.Handler) web.Table {
+	p := paths{r, map[*mux.Route]row{}}
 	for _, row := range rows {
 		handler := row.handler
 		if strings.Contains(row.path, "{") {
 			handler = withPathValues(handler)
 		}
 		if row.find != asSent {
-			handler = p.unambiguous(fail, handler)
+			handler = wrap(handler)
 		}
 		handler = m.Wrap(row.Route, handler)
 		if row.find != at {
@@ -203,7 +224,7 @@ func register(r *mux.Router, rows []row, m *web.Middleware, fail web.Fail) *path
 		}
 		p.rows[r.Path(row.path).Name(row.Name).Handler(handler)] = row
 	}
-	return p
+	return p.table()
 }
 
 // withPathValues hands mux's variables to handlers that do not know mux.
@@ -237,7 +258,7 @@ func (h *Host) Mount(r *mux.Router) error {
 		return err
 	}
 	h.mounted.Store(r)
-	h.known.Store(register(r, rows, h.middleware, h.pipeline.Fail))
+	h.policy.SetTable(register(r, rows, h.middleware, func(next http.Handler) http.Handler { return h.policy.Refuse(h.pipeline.Fail, next) }))
 	return nil
 }
 
@@ -251,8 +272,8 @@ func (h *Host) Handler() (http.Handler, error) {
 	// Not cleaned by the router, whose redirects would lack our headers.
 	router := mux.NewRouter().SkipClean(true)
 	router.NotFoundHandler = h.middleware.Wrap(web.Route{Name: "not-found", Kind: web.Data}, web.NotFound(h.pipeline.Fail))
-	known := register(router, rows, h.middleware, h.pipeline.Fail)
-	h.known.Store(known)
+	// Each path is judged below, before a row is found.
+	h.policy.SetTable(register(router, rows, h.middleware, func(next http.Handler) http.Handler { return next }))
 	service := router.NotFoundHandler // without the endpoint nothing answers below it
 	for _, row := range rows {
 		if row.find == asSent {
@@ -260,17 +281,17 @@ func (h *Host) Handler() (http.Handler, error) {
 		}
 	}
 	tidy := h.middleware.Wrap(web.Route{Name: "tidy", Method: "GET", Kind: web.Page}, http.HandlerFunc(web.Tidy))
-	refused := h.middleware.Wrap(web.Route{Name: "ambiguous", Kind: web.Data}, known.unambiguous(h.pipeline.Fail, router))
+	refused := h.middleware.Wrap(web.Route{Name: "ambiguous", Kind: web.Data}, h.policy.Refuse(h.pipeline.Fail, router))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, odataRoot) {
 			service.ServeHTTP(w, r)
 			return
 		}
-		to, differs, err := known.check(r)
+		untidy, err := h.policy.Judge(r)
 		switch {
 		case err != nil:
 			refused.ServeHTTP(w, r)
-		case differs, to.name == "" && r.URL.Path != web.Clean(r.URL.Path):
+		case untidy:
 			tidy.ServeHTTP(w, r)
 		default:
 			router.ServeHTTP(w, r)

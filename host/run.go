@@ -10,9 +10,8 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
+	"syscall"
 	"time"
-
-	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
 // Run starts the host, listens, and serves until ctx ends; then it drains for
@@ -43,7 +42,7 @@ func (h *Host) Run(ctx context.Context) (err error) {
 		go func() { failed <- admin.Serve() }()
 	}
 	if h.o.Server.OnReady != nil {
-		h.o.Server.OnReady(h.site.LinkBase())
+		h.o.Server.OnReady(h.site.Listening(), h.site.LinkBase())
 	}
 	select {
 	case err = <-failed:
@@ -75,7 +74,7 @@ func (h *Host) server(handler http.Handler) *http.Server {
 }
 
 func (h *Host) serve(server *http.Server, listener net.Listener) error {
-	listener = web.Gather(server, listener)
+	listener = h.middleware.Listen(server, listener, openFiles())
 	if h.o.Server.LoadTLS == nil {
 		return server.Serve(listener)
 	}
@@ -83,28 +82,14 @@ func (h *Host) serve(server *http.Server, listener net.Listener) error {
 	return server.ServeTLS(listener, "", "")
 }
 
-// Reload replaces what may change while serving: plugins, the front-end app and
-// the TLS certificate. What cannot be replaced stays as it was, and the error
-// names it with the reason; the rest of o is ignored.
-func (h *Host) Reload(ctx context.Context, o Options) error {
-	o = o.withDefaults()
-	expectPlugins(h.metrics, o.Plugins)
-	app, err := openApp(o)
-	if err == nil {
-		h.screens.SetApp(app)
+// openFiles returns how many file descriptors the process may have.
+func openFiles() uint64 {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 1024
 	}
-	errs := []error{err, h.tls.load(o.Server.LoadTLS), h.plugins.Reload(ctx, o.Plugins)}
-	for i, what := range []string{reloadApp, reloadTLS, reloadPlugins} {
-		h.metrics.Reload(what, errs[i])
-	}
-	err = errors.Join(errs...)
-	h.metrics.Reload(reloadConfig, err)
-	return err
+	return limit.Cur
 }
-
-// ReloadRefused counts a reload that came to nothing because the configuration is
-// wrong; err says why.
-func (h *Host) ReloadRefused(err error) { h.metrics.Reload(reloadConfig, err) }
 
 // A certificate can be replaced while connections use it.
 type certificate struct {
@@ -112,21 +97,41 @@ type certificate struct {
 	notAfter atomic.Pointer[time.Time]
 }
 
+// load reads the certificate and serves it from then on.
 func (c *certificate) load(load func() (*tls.Certificate, error)) error {
+	next, err := readCertificate(load)
+	if err == nil && next != nil {
+		c.serve(*next)
+	}
+	return err
+}
+
+// serve serves the certificate from now on.
+func (c *certificate) serve(next loadedCertificate) {
+	c.current.Store(next.chain)
+	c.notAfter.Store(&next.end)
+}
+
+// A loadedCertificate is a certificate that can be served, and its end.
+type loadedCertificate struct {
+	chain *tls.Certificate
+	end   time.Time
+}
+
+// readCertificate returns nil where there is nothing to load.
+func readCertificate(load func() (*tls.Certificate, error)) (*loadedCertificate, error) {
 	if load == nil {
-		return nil
+		return nil, nil
 	}
-	cert, err := load()
+	chain, err := load()
 	if err != nil {
-		return fmt.Errorf("load the TLS certificate: %w", err)
+		return nil, fmt.Errorf("load the TLS certificate: %w", err)
 	}
-	end, err := firstEnd(cert)
+	end, err := firstEnd(chain)
 	if err != nil {
-		return fmt.Errorf("load the TLS certificate: %w", err)
+		return nil, fmt.Errorf("load the TLS certificate: %w", err)
 	}
-	c.current.Store(cert)
-	c.notAfter.Store(&end)
-	return nil
+	return &loadedCertificate{chain, end}, nil
 }
 
 // firstEnd is when the first certificate of a chain ceases to be valid.

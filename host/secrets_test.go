@@ -87,7 +87,7 @@ func TestNothingAtRestOpensAnything(t *testing.T) {
 		secrets["next session"], secrets["next device token"] = b.cookie(sessionName), b.cookie(deviceName)
 		_, secrets["reset token"] = s.link(t, b, 1)
 		_, token := s.token(t, adaEmail, host.TokenRequest{})
-		own, _ := b.post("/auth/tokens", map[string]string{"name": "own"}).json(t)["token"].(string)
+		own, _ := s.signedIn(t).post("/auth/tokens", map[string]string{"name": "own"}).json(t)["token"].(string)
 		secrets["machine token"], secrets["digits of it"] = token, token[len("vst_"):47]
 		secrets["own machine token"], secrets["digits of that"] = own, own[len("vst_"):47]
 		b.login(adaEmail, "wrong-"+adaPassword, false).want(t, 422, "")
@@ -215,7 +215,7 @@ func TestOutboxHoldsNoToken(t *testing.T) {
 						}
 					}
 				}
-				want := []string{"attempts", "buried", "created", "device", "due", "held", "id", "locale", "purpose", "reason", "user_id"}
+				want := []string{"attempts", "base", "buried", "created", "device", "due", "held", "id", "locale", "purpose", "reason", "user_id"}
 				if diff := cmp.Diff(want, sorted(columns)); diff != "" {
 					t.Errorf("columns: %s", diff)
 				}

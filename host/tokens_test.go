@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata"
@@ -94,6 +95,37 @@ func basic(user, password string) []string {
 func (s *testSite) program(t *testing.T, method, path string, header ...string) answer {
 	t.Helper()
 	return s.browser(t).do(method, path, "", "", append([]string{"Accept", "application/json"}, header...)...)
+}
+
+// No line of the log holds a machine token, wherever in a request it is.
+func TestNoMachineTokenInAnyLogLine(t *testing.T) {
+	traced := &logs{}
+	s := tokenSite(t, func(o *host.Options) {
+		o.Logger = hclog.New(&hclog.LoggerOptions{Output: traced, Level: hclog.Trace})
+		o.OData.Options.Timeout = time.Nanosecond // so that what was asked for is logged
+	})
+	_, text := s.token(t, adaEmail, host.TokenRequest{})
+	b := s.browser(t)
+	b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+	for _, path := range []string{
+		"/odata/" + text, "/odata/Orders('" + text + "')", "/odata/Orders?$filter=Owner%20eq%20'" + text + "'", "/odata/Orders/?" + text + "=1",
+		"/odata/%76" + text[1:], "/%2576" + text[1:], "/app/" + text, "/plain/x%2F" + text, "/auth/tokens/" + text, "/login?redirect=/" + text, "/" + text,
+		"/" + text + "/%00", "/" + text + "//..", "/auth/intents/" + text,
+	} {
+		for _, header := range [][]string{{"Accept", "application/json", "Referer", s.URL + path}, append(bearer(text), "Accept", "text/html")} {
+			b.do("GET", path, "", "", header...)
+			b.do("POST", path, "application/json", `{"x":"`+text+`"}`, header...)
+		}
+	}
+	log := traced.String()
+	if !strings.Contains(log, "vst_***") || !strings.Contains(log, "cause=") {
+		t.Fatalf("the log lacks lines:\n%s", log)
+	}
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, text[1:40]) {
+			t.Errorf("a token is in the log: %s", line)
+		}
+	}
 }
 
 // What a request may look like that a token opens the query endpoint with, and what it

@@ -10,12 +10,6 @@ import (
 func (h *Host) verify() http.Handler {
 	return web.NewVerify(web.VerifyOptions{
 		Site: h.site, Sessions: h.pipeline.BySession(), Tokens: h.pipeline.BearerBySession(web.VerifyAudience),
-		Judge: h.judge, Assertions: h.assertions, Fail: h.pipeline.Fail, Logger: h.o.Logger,
+		Policy: h.policy, Assertions: h.assertions, Fail: h.pipeline.Fail, Logger: h.o.Logger,
 	})
-}
-
-// judge returns a fault for a path that could lead to more than one of the routes.
-func (h *Host) judge(r *http.Request) error {
-	_, _, err := h.known.Load().check(r)
-	return err
 }

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -23,7 +23,6 @@ type answering struct {
 	cache     *cache
 	buffers   payload.Pool
 	spools    *spools
-	tags      tagger
 }
 
 // answer sends what a plan asks for.
@@ -91,30 +90,20 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	if a := s.unchanged(q, from, key); a != nil {
 		return s.repeat(out, a, p, format)
 	}
-	o := q.ahead.take()
-	if o == nil {
-		o = s.open(q, p, s.source.Open)
-	}
-	q.timing.admitted = o.admitted
-	if o.err != nil {
-		return o.err
+	o, err := s.open(q, p)
+	if err != nil {
+		return err
 	}
 	ctx, rows := o.ctx, o.rows
 	out.hold(o.held, o.clock)
-	q.timing.opened = o.at
 	if p.Kind != plan.Collection && p.Kind != plan.RawCount && !rows.Next() {
 		if err := rows.Err(); err != nil {
 			return faultOf(ctx, err)
 		}
-		from.came(false)
 		return absent(out, p)
 	}
 	s.name(out, from, key, rows.Version())
-	left := q.left.rows
 	err = s.write(out, from, rows, format)
-	if err == nil || errors.Is(err, errHead) {
-		from.came(p.Kind != plan.Collection || q.left.rows < left)
-	}
 	var slow *slowError
 	switch {
 	case err != nil && !out.sent:
@@ -199,7 +188,7 @@ func (s *answering) write(out *response, from *planned, rows plan.Rows, format f
 	setApplied(h, q, p, format)
 	e := &payload.Encoder{
 		Root: q.root, Namespace: s.documents.model.Namespace, Format: format.JSON, V401: q.v401, TakeRow: q.left.takeRow,
-		OmitNulls: q.prefer.OmitNulls, Layout: from.layout,
+		OmitNulls: q.prefer.OmitNulls,
 	}
 	if format.Metadata == header.Full {
 		e.MetadataETag = s.documents.said[format.language].tags[q.version()]

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
 )
 
 // batches answers $batch requests; the parts go through the pipeline one after

@@ -2,7 +2,6 @@ package odata
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
 )
@@ -20,38 +19,19 @@ type held struct {
 	shelf  *shelf
 }
 
-// shelf is the memory of the answers of a group. Each block of it takes room of
-// spools, but for the first, for which there always is some.
+// shelf counts the bytes of the answers of a group.
 type shelf struct {
 	bytes int
-	room  func() (leave func())
-	taken []func()
-	// full tells why an answer does not fit; nil where all do.
+	// full is why an answer does not fit; nil where all do.
 	full *fault
 }
 
-// take makes room for n bytes; it stays false for a group once it is.
+// take reports whether n bytes more fit; once it is false it stays so.
 func (s *shelf) take(n int) bool {
-	if s.bytes += n; s.full == nil && s.bytes > heldGroup {
+	if s.bytes += n; s.bytes > heldGroup && s.full == nil {
 		s.full = tooMuchHeld()
 	}
-	for s.full == nil && s.bytes > spoolBlock*(len(s.taken)+1) {
-		leave := s.room()
-		if leave == nil {
-			s.full = noRoomHeld()
-			break
-		}
-		s.taken = append(s.taken, leave)
-	}
 	return s.full == nil
-}
-
-// empty gives all room back.
-func (s *shelf) empty() {
-	for _, leave := range s.taken {
-		leave()
-	}
-	s.taken = nil
 }
 
 // Header gives the headers; they count until the first write.
@@ -93,15 +73,14 @@ func (h *held) replay(w *batch.Part) {
 // others are 424 (OData-JSON 19.5); those of a change set have that one answer alone
 // (OData-Protocol 11.7.7.5).
 func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer, went *outcomes, oneAnswer bool) (ok bool) {
-	on := &shelf{room: func() func() { return s.spools.room(q.caller) }}
-	defer on.empty()
+	on := &shelf{}
 	all := make([]*held, 0, len(list))
 	ok = true
 	for _, r := range list {
 		h := &held{header: http.Header{}, shelf: on}
 		s.part(q, r, h, went)
 		if full := on.full; full != nil {
-			*on = shelf{room: on.room, taken: on.taken} // the others fail with this one
+			*on = shelf{} // the others fail with this one
 			h = &held{header: http.Header{}, shelf: on}
 			s.report.fail(h, s.member(q, r), full)
 		}
@@ -135,12 +114,5 @@ func tooMuchHeld() *fault {
 	return &fault{
 		status: http.StatusNotImplemented, code: "not_implemented", pos: -1,
 		message: "the answers to an atomicity group are larger than 1 MiB together: send the requests without the group",
-	}
-}
-
-func noRoomHeld() *fault {
-	return &fault{
-		status: http.StatusServiceUnavailable, code: "busy", pos: -1, retryAfter: time.Second, limit: fixedLimit,
-		message: "too much waits in memory for clients that have not read it: try again later, or send the requests without the group",
 	}
 }

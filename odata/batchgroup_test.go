@@ -3,13 +3,9 @@ package odata_test
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/vestibule-dev/vestibule/v2/odata"
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
 // The requests of an atomicity group succeed together or not at all, and what is
@@ -44,45 +40,6 @@ func TestAtomicityGroup(t *testing.T) {
 		}
 		if a := fmt.Sprint(got["a"].Body); !strings.Contains(a, tt.message) {
 			t.Errorf("%s: %.300s", tt.name, a)
-		}
-	}
-}
-
-// What waits for the end of an atomicity group takes room, as all that waits for a client
-// does, and gives it back; without room the group is 503.
-func TestAtomicityGroupTakesRoom(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name   string
-		room   int64
-		status []int
-	}{
-		{"room for all", 20, []int{200, 200, 200}},
-		{"room for one block", 1, []int{424, 503, 424}},
-	} {
-		var held, most atomic.Int64
-		s := service(t, &numbers{total: 500, padding: 3000}, func(o *odata.Options, _ *edm.Model) {
-			o.Spool = func(odata.Caller) func() {
-				if held.Add(1) > tt.room {
-					held.Add(-1)
-					return nil
-				}
-				most.Store(max(most.Load(), held.Load()))
-				return func() { held.Add(-1) }
-			}
-		})
-		var requests []string
-		for i, url := range []string{"Numbers(1)", "Numbers?$top=60", "Numbers(2)"} {
-			requests = append(requests, fmt.Sprintf(`{"id":"%d","method":"get","url":"%s","atomicityGroup":"g"}`, i, url))
-		}
-		got := jsonBatch(t, s, `{"requests":[`+strings.Join(requests, ",")+`]}`)
-		for i, want := range tt.status {
-			if is := got[fmt.Sprint(i)].Status; is != want {
-				t.Errorf("%s: request %d is %d, want %d", tt.name, i, is, want)
-			}
-		}
-		if held.Load() != 0 || most.Load() == 0 || tt.room > 1 && most.Load() < 2 {
-			t.Errorf("%s: %d blocks are held after the answer, %d at most before", tt.name, held.Load(), most.Load())
 		}
 	}
 }

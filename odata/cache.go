@@ -1,11 +1,10 @@
 package odata
 
 import (
+	"container/list"
 	"strings"
 	"sync"
-	"sync/atomic"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -18,20 +17,21 @@ const (
 	maxKept        = 256 << 10 // of one answer
 )
 
-// cache keeps plans by what they depend on, and the last answers of those that
-// are asked for again. When it is full it starts over.
+// cache keeps plans by target and by shape, and the last answers of those that
+// are asked for again. It drops the plan that was not used for longest. The zero
+// value is ready.
 type cache struct {
 	mu    sync.Mutex
-	plans map[planKey]*planned
-	// likenesses are plans by what they have in common with those of other targets.
-	likenesses map[planKey]*planned
-	bytes      int
+	plans map[planKey]*list.Element // of *planned
+	used  list.List                 // the last used first
+	bytes int
 }
 
 // planKey is all that a plan depends on, when it depends on no more of the
 // caller than whether there is one.
 type planKey struct {
 	target            string
+	shape             bool // target is a shape
 	prefer            int64
 	v401              bool
 	signedIn, settled bool
@@ -39,14 +39,11 @@ type planKey struct {
 
 // planned is a plan with the $format of its request.
 type planned struct {
-	plan   *plan.Plan
-	format string
-	// layout is shared with all plans that are like this one.
-	layout  *payload.Layout
-	asked   bool // more than once
+	plan    *plan.Plan
+	format  string
+	key     planKey // zero outside the cache
+	asked   bool    // more than once
 	answers map[answerKey]*kept
-	// empty tells that there was no row the last time.
-	empty atomic.Bool
 }
 
 // answerKey is what an answer depends on besides its plan and the data.
@@ -67,16 +64,21 @@ type kept struct {
 	link string
 }
 
+// plan returns the plan of a key, or nil.
 func (c *cache) plan(k planKey) *planned {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.plans[k]
-	if p != nil {
-		p.asked = true
+	e := c.plans[k]
+	if e == nil {
+		return nil
 	}
+	c.used.MoveToFront(e)
+	p := e.Value.(*planned)
+	p.asked = true
 	return p
 }
 
+// addPlan keeps a plan that is in no cache.
 func (c *cache) addPlan(k planKey, p *planned) {
 	if len(k.target) > maxTarget {
 		return
@@ -84,13 +86,30 @@ func (c *cache) addPlan(k planKey, p *planned) {
 	k.target = strings.Clone(k.target)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.plans == nil || len(c.plans) >= maxPlans {
-		c.plans, c.bytes = map[planKey]*planned{}, 0
+	if c.plans == nil {
+		c.plans = map[planKey]*list.Element{}
 	}
-	c.plans[k] = p
+	if old := c.plans[k]; old != nil { // of another request at the same time
+		c.drop(old)
+	}
+	p.key = k
+	c.plans[k] = c.used.PushFront(p)
+	if len(c.plans) > maxPlans {
+		c.drop(c.used.Back())
+	}
 }
 
-// answer gives what was answered for a version of the data.
+// drop forgets a plan and its answers. The caller holds mu.
+func (c *cache) drop(e *list.Element) {
+	p := c.used.Remove(e).(*planned)
+	delete(c.plans, p.key)
+	for _, a := range p.answers {
+		c.bytes -= len(a.body)
+	}
+	p.answers = nil
+}
+
+// answer returns what was answered for a version of the data, or nil.
 func (c *cache) answer(p *planned, k answerKey, version string) *kept {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,18 +119,19 @@ func (c *cache) answer(p *planned, k answerKey, version string) *kept {
 	return nil
 }
 
-// wants tells whether answers to p are worth keeping: they are asked for again.
+// wants reports whether answers to p are worth keeping: they are asked for again.
 func (c *cache) wants(p *planned) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return p.asked
 }
 
+// addAnswer keeps an answer with its plan, if that is still kept.
 func (c *cache) addAnswer(p *planned, k answerKey, a *kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.bytes += len(a.body); c.bytes > maxAnswerBytes {
-		c.plans, c.bytes = nil, len(a.body)
+	if e := c.plans[p.key]; e == nil || e.Value != p {
+		return
 	}
 	if p.answers == nil {
 		p.answers = map[answerKey]*kept{}
@@ -120,8 +140,12 @@ func (c *cache) addAnswer(p *planned, k answerKey, a *kept) {
 		c.bytes -= len(old.body)
 	}
 	p.answers[k] = a
+	c.bytes += len(a.body)
+	for c.bytes > maxAnswerBytes {
+		c.drop(c.used.Back())
+	}
 }
 
-// sharable tells whether a plan is the same for every caller with the same
+// sharable reports whether a plan is the same for every caller with the same
 // guards, and at any time.
 func sharable(p *plan.Plan) bool { return p.Top != nil && !p.Volatile && !p.PerCaller }

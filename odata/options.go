@@ -55,11 +55,6 @@ type Options struct {
 	// as a cookie that it renews. An error is answered with 503, and a *Refused as it
 	// says: a request whose caller cannot be told is never answered as nobody's.
 	Caller func(http.ResponseWriter, *http.Request) (Caller, error)
-	// Presume names, without waiting, who probably asks and the row by which that is so, as
-	// it was when Caller last told; nil where it is not known. A Source that is Witnessing then
-	// finds the row in the statement that reads the page, and Caller is asked only where it
-	// does not. nil names nobody.
-	Presume func(*http.Request) *Presumed
 	// Unsettled may answer a request that a guard refuses to a user whose intent loop
 	// is open, such as by leading a browser to the open step; where it returns false,
 	// and in batches, the answer is 403. nil answers nothing.
@@ -90,35 +85,12 @@ type Options struct {
 	// given before has neither wait nor database. It is called by many requests at once.
 	// nil is told nothing.
 	Observe func(stage string, took time.Duration)
-	// TagKey gives 32 bytes that clients do not know, for entity tags: answers with equal
-	// bytes have equal tags as long as it gives the same, on this host and on others.
-	// Tags of another key match none of this one. It is called for each answer. nil, or
-	// another length, is for tags that take longer to make and depend on the bytes alone.
-	TagKey func() []byte
 	// RequestID gives the id that faults are reported with; nil makes one up.
 	RequestID func(*http.Request) string
 	// Logger gets what clients must not see; nil drops it.
 	Logger hclog.Logger
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-}
-
-// Presumed is who makes a request while the row of a witness is there; all of it is required. It is whom Options.Caller
-// would tell, which is then not asked, and has neither User nor Next.
-type Presumed struct {
-	Caller  Caller
-	Witness Witness
-	// Waited is called where the database was away instead of telling, since a moment: Options.Caller and the source have so
-	// much less time to wait for it.
-	Waited func(r *http.Request, since time.Time)
-}
-
-// Witness is the row of another table by which a caller is known: the one whose Columns have these Values, which are int64
-// or []byte.
-type Witness = struct {
-	Table   string
-	Columns []string
-	Values  []any
 }
 
 // Security is how callers show who they are where a guard asks for it.

@@ -38,9 +38,6 @@ func (p *pipeline) answer(w http.ResponseWriter, q *request) error {
 	if q.isOpenAPI() {
 		return p.answers.openAPI(w, q)
 	}
-	if a := q.ahead; a != nil {
-		return p.answers.answer(w, q, a.found, a.accept)
-	}
 	found, accept, err := p.plans.plan(q)
 	if err != nil {
 		return err

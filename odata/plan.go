@@ -3,11 +3,11 @@ package odata
 import (
 	"math"
 	"strings"
+	"sync/atomic"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
-	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
@@ -43,53 +43,27 @@ func (s *planning) plan(q *request) (*planned, header.Accept, error) {
 	return p, accept, nil
 }
 
-// make gives a plan for a target that the cache does not know, and keeps it there.
-func (s *planning) make(q *request, key planKey) (p *planned, err error) {
-	l, alike := likenessOf(key)
-	if alike {
-		p = s.cache.like(key, l)
-	}
-	if p == nil {
-		if p, err = s.makeBut(q, key, l, alike); err != nil || !sharable(p.plan) {
-			return p, err
-		}
-	}
-	s.cache.addPlan(key, p)
-	return p, nil
-}
-
-// makeBut is make where no plan is known of a target that differs only in what a likeness leaves out. There may be one of a
-// target with other numbers.
-func (s *planning) makeBut(q *request, key planKey, l likeness, alike bool) (p *planned, err error) {
-	target := key.target
-	if alike {
-		target = l.target
-	}
-	numbers, numbered := numbering{}, false
-	if !key.v401 && !strings.Contains(key.target, "#") {
-		numbers, numbered = numberingOf(target)
-	}
-	if numbered {
-		p = s.cache.numbered(key, numbers)
-	}
-	if p != nil && !alike {
-		return p, nil
-	}
-	if p != nil {
-		s.cache.addLike(key, l, p)
-		if p = s.cache.like(key, l); p != nil {
+// make returns a plan for a target that the cache does not know, and keeps it there.
+func (s *planning) make(q *request, key planKey) (*planned, error) {
+	l, shaped := shapeOf(key)
+	common := key
+	common.target, common.shape = l.target, true
+	if shaped {
+		if known := s.cache.plan(common); known != nil {
+			p := l.of(known)
+			s.cache.addPlan(key, p)
 			return p, nil
 		}
 	}
-	if p, err = s.build(q); err != nil || !sharable(p.plan) {
+	p, err := s.build(q)
+	if err != nil || !sharable(p.plan) {
 		return p, err
 	}
-	if alike {
-		s.cache.addLike(key, l, p)
+	p.plan.Prepared = &[2]atomic.Value{}
+	if shaped && l.fits(p.plan) {
+		s.cache.addPlan(common, &planned{plan: p.plan, format: p.format})
 	}
-	if numbered {
-		s.cache.addNumbered(key, numbers.target, p)
-	}
+	s.cache.addPlan(key, p)
 	return p, nil
 }
 
@@ -119,7 +93,7 @@ func (s *planning) build(q *request) (*planned, error) {
 	case byID && p.Kind != plan.Entity:
 		return nil, notFound("$id does not name an entity")
 	}
-	return &planned{plan: p, format: format, layout: &payload.Layout{}}, nil
+	return &planned{plan: p, format: format}, nil
 }
 
 // syntaxOptions leaves the number of nodes to the binder, which knows the limit of

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 )
 
 // request is one request as the service sees it: the HTTP request itself, or a
@@ -38,8 +38,6 @@ type request struct {
 	timing  timing
 	// left is shared by the parts of a batch.
 	left *allowance
-	// ahead is what was opened together with the row by which the caller is known; nil for nothing.
-	ahead *ahead
 	// out takes the answers to the parts of a batch; nil elsewhere.
 	out *spool
 }

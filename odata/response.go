@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -29,9 +29,8 @@ type response struct {
 	// rows are open until giveBack, with the clock that bounds the source's work.
 	rows  plan.Rows
 	clock *workClock
-	// etag is set where it is known before the bytes are; tags makes the others.
+	// etag is set where it is known before the bytes are; the others are made of the bytes.
 	etag string
-	tags *tagger
 	// keep gets an answer of one block, which must be copied, after etag is set;
 	// nil where nobody wants it.
 	keep func(block []byte)
@@ -100,7 +99,7 @@ func (r *response) document(b []byte) error {
 
 // response makes the response to q. Call stop when the handler returns.
 func (s *answering) response(w http.ResponseWriter, q *request) *response {
-	r := &response{w: w, q: q, now: s.opts.Now, body: q.out, tags: &s.tags}
+	r := &response{w: w, q: q, now: s.opts.Now, body: q.out}
 	if r.body == nil {
 		r.own.open(w, s.spools, s.opts.SlowReader, q.caller)
 		r.body = &r.own
@@ -137,7 +136,7 @@ func (r *response) begin(block []byte, last bool) error {
 	r.sent = true
 	h := r.w.Header()
 	if r.etag == "" && last {
-		r.etag = r.tags.of(block)
+		r.etag = etagOf(block)
 	}
 	// A part of a batch has a tag only where it asked by one: OpenUI5 writes it into
 	// whatever the part holds, and gives up on the whole batch where that is a number

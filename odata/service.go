@@ -34,7 +34,6 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 		plans: planning{aggregates: transformations(source) != nil, binder: binder, opts: &s.opts, cache: kept},
 		answers: answering{
 			source: source, documents: newDocuments(model, s.opts.Root, s.opts.Limits, s.opts.Security, transformations(source)), opts: &s.opts, cache: kept, spools: shared,
-			tags: tagger{key: s.opts.TagKey},
 		},
 	}
 	s.batch = batches{opts: &s.opts, report: report, spools: shared, read: s.read}
@@ -47,15 +46,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, f := readRequest(r, &s.opts)
 	if f == nil {
-		q.ahead = s.read.ahead(q, r)
-		defer q.ahead.end()
-		if !q.ahead.known() {
-			q.caller, f = s.caller(w, r)
-			q.ahead = q.ahead.of(q.caller, f)
-		}
-		if q.ahead == nil {
-			q.timing = timing{start: q.timing.start} // an attempt is part of finding out who asks
-		}
+		q.caller, f = s.caller(w, r)
 		if s.opts.Unsettled != nil {
 			q.unsettled = func(w http.ResponseWriter) bool { return s.opts.Unsettled(w, r) }
 		}

@@ -24,16 +24,6 @@ type Versioned interface {
 	Version(ctx context.Context) string
 }
 
-// Witnessing is what a Source can implement to find a row of another table with the statement that reads a page. Whoever
-// embeds such a Source and has an Open of their own needs an OpenWith of their own as well: pages come by either.
-type Witnessing interface {
-	// Witnesses tells whether OpenWith can be asked for a plan.
-	Witnesses(p *plan.Plan) bool
-	// OpenWith is like Source.Open, for rows that are there together with the witness, in one state of the data. It fails where
-	// the witness is not there, and where there is no row; then Open is to be asked.
-	OpenWith(ctx context.Context, p *plan.Plan, w *Witness) (plan.Rows, error)
-}
-
 // Aggregator is what a Source can implement to tell that it computes plan.Derived,
 // which is what $apply comes to. Without it $apply is 501.
 type Aggregator interface {

@@ -67,6 +67,7 @@ type callRequest struct {
 	SignedInAt int64             `json:"signed_in_at"`
 	SignedInBy string            `json:"signed_in_by"`
 	Held       string            `json:"held"`
+	Recovery   bool              `json:"recovery_only"`
 }
 
 // ParseCall reads a call:
@@ -121,7 +122,7 @@ func (f callFile) call(role role) Call {
 			ID: r.ID, IntentID: r.IntentID, Method: r.Method, Path: cmp.Or(r.Path, role.path), Query: r.Query,
 			Headers: r.Headers, RemoteAddr: r.RemoteAddr, Locale: r.Locale, Intended: r.Intended,
 			Routes: r.Routes, Session: Values{plainMap(r.Session)}, Form: Values{plainMap(f.Form)},
-			SessionID: r.SessionID, SignedInAt: fromUnix(r.SignedInAt), SignedInBy: r.SignedInBy, Held: r.Held,
+			SessionID: r.SessionID, SignedInAt: fromUnix(r.SignedInAt), SignedInBy: r.SignedInBy, Held: r.Held, RecoveryOnly: r.Recovery,
 		},
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // toValue converts what Go programs hold into a wire value. Narrower integers
@@ -138,6 +138,8 @@ func toRequest(r *Request) (*pluginpb.Request, error) {
 		SignedInAt: toUnix(r.SignedInAt),
 		SignedInBy: r.SignedInBy,
 		Held:       r.Held,
+
+		RecoveryOnly: r.RecoveryOnly,
 	}, nil
 }
 
@@ -159,6 +161,8 @@ func fromRequest(r *pluginpb.Request, form map[string]*pluginpb.Value) *Request 
 		SignedInBy: r.GetSignedInBy(),
 		Held:       r.GetHeld(),
 		Form:       Values{fromValues(form)},
+
+		RecoveryOnly: r.GetRecoveryOnly(),
 	}
 }
 

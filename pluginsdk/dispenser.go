@@ -62,6 +62,8 @@ type Intent struct {
 	prefixes []string
 	nextStep map[string]any
 	errors   []string
+
+	offersRecovery, recovery bool
 }
 
 // Redirect ends the loop: the person is done and goes to target, a rooted path
@@ -103,6 +105,24 @@ func (i Intent) Failed(messages ...string) Intent {
 	return i
 }
 
+// OfferRecovery returns a copy of a held redirect whose page also has a form for those who
+// have lost what it asks for, such as recovery codes. The host counts the refusals of that
+// form apart, ten a day, and goes on asking about it when there are no guesses left for
+// others; [Request.RecoveryOnly] is set then. Mark each answer to the form with
+// [Intent.AsRecovery].
+func (i Intent) OfferRecovery() Intent {
+	i.offersRecovery = true
+	return i
+}
+
+// AsRecovery returns a copy of the answer to a recovery form, whether it was right or
+// wrong. Only a form that was judged by nothing but what cannot be guessed is one: the
+// page that posts it must not be able to choose.
+func (i Intent) AsRecovery() Intent {
+	i.recovery = true
+	return i
+}
+
 // OrgSetup asks for the details of the organisation first. The front end
 // greets the person as personName.
 func OrgSetup(personName string) Intent { return Intent{kind: KindOrgSetup, personName: personName} }
@@ -140,6 +160,12 @@ func (i Intent) NextStep() map[string]any { return i.nextStep }
 // Errors returns the messages of [Intent.Failed], nil otherwise.
 func (i Intent) Errors() []string { return slices.Clone(i.errors) }
 
+// OffersRecovery reports whether the page of a held redirect has a recovery form.
+func (i Intent) OffersRecovery() bool { return i.offersRecovery }
+
+// IsRecovery reports whether the intent is the answer to a recovery form.
+func (i Intent) IsRecovery() bool { return i.recovery }
+
 // Effects returns what the dispenser asks the host to change, in order.
 func (i Intent) Effects() []Effect { return slices.Clone(i.effects) }
 
@@ -158,8 +184,10 @@ func dispenserRole() role {
 				NextStep   map[string]any   `json:"next_step,omitempty"`
 				Errors     []string         `json:"errors,omitempty"`
 				PersonName string           `json:"person_name,omitempty"`
+				Offers     bool             `json:"offers_recovery,omitempty"`
+				Recovery   bool             `json:"recovery,omitempty"`
 				Effects    []map[string]any `json:"effects"`
-			}{i.kind, i.target, i.held, i.prefixes, i.nextStep, i.errors, i.personName, effectsJSON(i.effects)}, err
+			}{i.kind, i.target, i.held, i.prefixes, i.nextStep, i.errors, i.personName, i.offersRecovery, i.recovery, effectsJSON(i.effects)}, err
 		},
 		connect: func(p *Plugin, c *Client) { p.Dispenser = c },
 		samples: func() map[string]func(*Call) {

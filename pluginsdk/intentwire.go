@@ -7,8 +7,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // wireHold is the kind of a held redirect in the protocol. It is a kind of its own
@@ -24,10 +24,12 @@ func toIntent(i Intent) (*pluginpb.DispenseResponse, error) {
 	if i.kind == KindNone {
 		return &pluginpb.DispenseResponse{Effects: effects}, nil
 	}
-	out := &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName, Prefixes: i.prefixes, Errors: i.errors}
+	out := &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName, Prefixes: i.prefixes, Errors: i.errors, OffersRecovery: i.offersRecovery, Recovery: i.recovery}
 	switch {
 	case i.held && i.kind != KindRedirect:
 		return nil, fmt.Errorf("an intent of the kind %q holds: only a redirect can", i.kind)
+	case !i.held && i.offersRecovery:
+		return nil, errors.New("an intent that holds nobody has no recovery form: call Hold as well")
 	case !i.held && (i.nextStep != nil || i.errors != nil):
 		return nil, errors.New("an intent that holds nobody says why it does: call Hold as well")
 	case i.held:
@@ -53,7 +55,15 @@ func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
 	if err != nil {
 		return Intent{}, err
 	}
-	in := r.GetIntent()
+	intent, err := fromKind(r.GetIntent(), effects)
+	if err != nil {
+		return Intent{}, err
+	}
+	intent.recovery = r.GetIntent().GetRecovery()
+	return intent, nil
+}
+
+func fromKind(in *pluginpb.Intent, effects []Effect) (Intent, error) {
 	switch kind := in.GetKind(); kind {
 	case string(KindDone):
 		return Done().With(effects...), nil
@@ -61,8 +71,9 @@ func fromIntent(r *pluginpb.DispenseResponse) (Intent, error) {
 		return Redirect(in.GetTarget()).With(effects...), nil
 	case wireHold:
 		held := Redirect(in.GetTarget()).Hold(in.GetPrefixes()...)
-		held.errors = in.GetErrors()
+		held.errors, held.offersRecovery = in.GetErrors(), in.GetOffersRecovery()
 		if len(in.GetNextStep()) > 0 {
+			var err error
 			if held.nextStep, err = fromPayload(in.GetNextStep()); err != nil {
 				return Intent{}, err
 			}

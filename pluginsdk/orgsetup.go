@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // RoleOrgSetup is the role of an [OrgSetupHandler].

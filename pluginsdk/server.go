@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )

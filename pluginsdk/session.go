@@ -3,7 +3,7 @@ package pluginsdk
 import (
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // The limits of what plugins keep in a session, in bytes. All plugins of a host share

@@ -48,6 +48,10 @@ type Request struct {
 	// Held is the target of the redirect that holds the person ([Intent.Hold]); empty
 	// when none does.
 	Held string
+	// RecoveryOnly reports that only a recovery form may be judged ([Intent.OfferRecovery]):
+	// the person has no guesses left for others, and the host applies no answer without
+	// [Intent.AsRecovery].
+	RecoveryOnly bool
 	// Form is the validated organisation form, by field. For a dispenser it is what the
 	// page of a held step posted, up to 32 fields that nobody has validated, and
 	// otherwise empty.

@@ -21,7 +21,7 @@ import (
 // request can meet. Every one needs a text.
 func codes() map[string][]string {
 	return map[string][]string{
-		"login":          {"login_success", "credentials_do_not_match"},
+		"login":          {"login_success", "credentials_do_not_match", "password_rests"},
 		"forgotPassword": {"reset_link_sent"},
 		"setPassword": {
 			"reset_success", "reset_failed", "password_too_short", "password_too_long", "password_too_common", "password_confirmation_mismatch",
@@ -45,7 +45,7 @@ func errorPageKeys() []string {
 	for _, status := range []string{"400", "403", "404", "405", "421", "429", "500", "502", "503"} {
 		keys = append(keys, "title."+status, "text."+status)
 	}
-	for _, what := range []string{"encoded_slash", "backslash", "parameter", "encoded_twice", "dot_segment", "empty_segment"} {
+	for _, what := range []string{"encoded_slash", "backslash", "parameter", "encoded_twice", "dot_segment", "empty_segment", "letter_case", "trailing_dot_or_blank", "encoded_mark"} {
 		keys = append(keys, "path."+what)
 	}
 	return keys

@@ -35,6 +35,7 @@ let login = ''; // who signed in on this page
 
 if (!boot.routes) boot = await (await fetch('/auth/bootstrap')).json();
 intent = boot.next;
+const stopped = safe(boot.stopped); // where the browser was led too often: a person decides
 document.documentElement.lang = 'en'; // the language of these words, whatever the host speaks
 if (boot.app_name) $('[data-app-name]').textContent = boot.app_name;
 for (const [name, label] of [['terms', 'The rules'], ['privacy', 'What we know of you'], ['cookies', 'Cookies']]) {
@@ -74,6 +75,10 @@ function show(note = '') {
     if (intent?.kind !== 'org_setup') return resume();
     $('[data-person]').textContent = intent.payload.personName || 'friend';
   }
+  if (screen === 'sign-in' && stopped && !note) {
+    $('#onward').href = withFragment(stopped);
+    screen = 'stopped';
+  }
   for (const section of document.querySelectorAll('main > section')) section.hidden = section.id !== screen;
   say(note);
   $(`#${screen} h1`).focus();
@@ -91,11 +96,7 @@ function follow(next) {
     case 'redirect': {
       const target = safe(next.payload?.target);
       if (!target) return shout('The application named an address that is not safe to open.');
-      if (circles(target)) {
-        go('#/sign-out');
-        return shout('The application leads back here again and again. Reload this page to try once more, or leave.');
-      }
-      location.assign(target.includes('#') ? target : target + kept.fragment);
+      location.assign(withFragment(target));
       return;
     }
     case 'org_setup':
@@ -106,14 +107,6 @@ function follow(next) {
       go('#/sign-out'); // the one way left
       return shout('The application asks for a step that this page does not know.');
   }
-}
-
-// A step that holds leads to a page of the application; a page that leads straight back would go round without end.
-function circles(target) {
-  const known = JSON.parse(sessionStorage.getItem('hops') ?? '[]');
-  const recent = known.filter((hop) => hop.target === target && Date.now() - hop.at < 10_000);
-  sessionStorage.setItem('hops', JSON.stringify(recent.length < 2 ? [...recent, { target, at: Date.now() }] : []));
-  return recent.length >= 2;
 }
 
 async function resume() {
@@ -251,6 +244,10 @@ function shout(message) {
 function safe(target) {
   if (typeof target !== 'string' || /[\u0000-\u0020\u007f-\u009f\\]/.test(target)) return '';
   return /^\/(?!\/)|^https?:\/\/[^/?#@]+([/?#]|$)/i.test(target) ? target : '';
+}
+
+function withFragment(target) {
+  return target.includes('#') ? target : target + kept.fragment;
 }
 
 function decode(s) {

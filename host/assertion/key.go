@@ -1,7 +1,6 @@
 package assertion
 
 import (
-	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -11,47 +10,27 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 )
 
-// A Key is a private key as it is stored.
-type Key struct {
-	Created time.Time
-	// Secret is the private number of a key on P-256, 32 bytes (SEC 1 2.3.7).
-	Secret []byte
-}
-
-// Keys keeps the keys that all hosts share. It is safe for concurrent use.
-type Keys interface {
-	// CurrentKeys returns the keys, the newest first. Where the newest is at least as
-	// old as every when fresh was made, or there is none, fresh becomes the newest; of
-	// several hosts that try one does. Keys that are older than one which is at least
-	// as old as settled are deleted.
-	CurrentKeys(ctx context.Context, fresh Key, every, settled time.Duration) ([]Key, error)
-}
-
-// newKey returns a random key.
-func newKey(now time.Time) (Key, error) {
+// newSecret returns the private number of a random key on P-256, 32 bytes (SEC 1 2.3.7).
+func newSecret() ([]byte, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return Key{}, fmt.Errorf("make a key of assertions: %w", err)
+		return nil, err
 	}
-	secret, err := private.Bytes()
-	if err != nil {
-		return Key{}, fmt.Errorf("make a key of assertions: %w", err)
-	}
-	return Key{now, secret}, nil
+	return private.Bytes()
 }
 
 // A pair is a key that is ready for use.
 type pair struct {
-	created time.Time
-	signer  jose.Signer
-	public  jose.JSONWebKey
+	signer jose.Signer
+	public jose.JSONWebKey
 }
 
-// pair parses the stored key. Its id is the thumbprint of the public key (RFC 7638),
+// openKey parses the stored key. Its id is the thumbprint of the public key (RFC 7638),
 // so that every host calls it the same.
-func (k Key) pair() (pair, error) {
+func openKey(k keyring.Key) (pair, error) {
 	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), k.Secret)
 	if err != nil {
 		// Without the cause, which is about the secret.
@@ -69,5 +48,5 @@ func (k Key) pair() (pair, error) {
 	if err != nil {
 		return pair{}, fmt.Errorf("use a key of assertions: %w", err)
 	}
-	return pair{k.Created, signer, public}, nil
+	return pair{signer, public}, nil
 }

@@ -12,15 +12,16 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/vestibule-dev/vestibule/v2/host/assertion"
+	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 )
 
 // shelf keeps keys as the database does, whose own rules storetest holds.
 type shelf struct {
-	keys []assertion.Key
+	keys []keyring.Key
 	err  error
 }
 
-func (s *shelf) CurrentKeys(_ context.Context, fresh assertion.Key, every, settled time.Duration) ([]assertion.Key, error) {
+func (s *shelf) CurrentKeys(_ context.Context, fresh keyring.Key, every, settled time.Duration) ([]keyring.Key, error) {
 	if len(s.keys) == 0 || fresh.Created.Sub(s.keys[0].Created) >= every {
 		s.keys = slices.Insert(s.keys, 0, fresh)
 	}
@@ -173,10 +174,10 @@ func (h *hosts) keyID(i int) string {
 // What fails leaves the last keys in use, and no secret in the error.
 func TestRefreshFails(t *testing.T) {
 	empty := assertion.NewRing(&shelf{}, nil)
-	if _, err := empty.Sign(nil); !errors.Is(err, assertion.ErrNoKeys) {
+	if _, err := empty.Sign(nil); !errors.Is(err, keyring.ErrNoKeys) {
 		t.Errorf("signed without a key: %v", err)
 	}
-	if _, err := empty.Published(); !errors.Is(err, assertion.ErrNoKeys) {
+	if _, err := empty.Published(); !errors.Is(err, keyring.ErrNoKeys) {
 		t.Errorf("published without a key: %v", err)
 	}
 	h := newHosts(t)
@@ -185,7 +186,7 @@ func TestRefreshFails(t *testing.T) {
 	if err := h.a.Refresh(t.Context()); err == nil {
 		t.Error("no error")
 	}
-	h.keys = shelf{keys: []assertion.Key{{Created: h.now, Secret: []byte("not a number of P-256 at all, no")[:31]}}}
+	h.keys = shelf{keys: []keyring.Key{{Created: h.now, Secret: []byte("not a number of P-256 at all, no")[:31]}}}
 	err := h.a.Refresh(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "delete its row from vestibule_assertion_keys") || strings.Contains(err.Error(), "not a number") {
 		t.Errorf("a damaged key: %v", err)

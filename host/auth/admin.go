@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -55,7 +56,23 @@ func (p *Pipeline) NewPassword(ctx context.Context, user User, plain, locale str
 	}
 	return func(ctx context.Context) error {
 		return p.Tx.InTx(ctx, func(ctx context.Context) error {
-			return p.replacePassword(ctx, user.ID, hash, locale, "")
+			return p.replacePassword(ctx, user.ID, hash, locale, "", "")
 		})
 	}, nil
+}
+
+// LoginName returns what a user signs in with, and the id of one who has nothing.
+func (p *Pipeline) LoginName(u User) string {
+	name := ""
+	switch p.LoginField {
+	case "email":
+		name = u.Email
+	case "name":
+		name = u.Name
+	default:
+		if v := u.Columns[p.LoginField]; v != nil {
+			name = fmt.Sprint(v)
+		}
+	}
+	return cmp.Or(name, u.ID)
 }

@@ -58,6 +58,11 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		if err != nil {
 			return asked{step: st}, err
 		}
+		if q.admit != nil {
+			if err := q.admit(answer); err != nil {
+				return asked{step: st}, err
+			}
+		}
 		st = answer
 		next := st.applyTo(s)
 		failure = p.commit(ctx, device, next, st)

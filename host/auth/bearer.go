@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/clock"
 )
 
 // Bearer returns who makes a request by the machine token in it, and leaves requests
@@ -50,6 +51,7 @@ func (b bearer) Authenticate(w http.ResponseWriter, r *http.Request) (Principal,
 	if err != nil {
 		return Principal{}, fmt.Errorf("authenticate by token: %w", err)
 	}
+	noteToken(r.Context(), use.token) // without a user where there is no such token
 	if use.bad != nil {
 		return Principal{}, b.refuseBad(r, use)
 	}
@@ -80,6 +82,8 @@ type tokenUse struct {
 	user  User
 	// bad is why it opens nothing; nil for a good one.
 	bad error
+	// ended tells that its user may not sign in, which ends it for good.
+	ended bool
 }
 
 // tokenUseKey carries in a request's context what became of the token with this text.
@@ -114,8 +118,8 @@ func (p *Pipeline) findToken(ctx context.Context, hash []byte) (tokenUse, error)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		use.bad, err = errors.New("its user is gone"), nil
-	case err == nil && use.user.Disabled:
-		use.bad = errors.New("its user is disabled")
+	case err == nil && !use.user.MaySignIn():
+		use.bad, use.ended = errors.New("its user is disabled, or not active"), true
 	}
 	return use, err
 }
@@ -124,6 +128,9 @@ func (p *Pipeline) findToken(ctx context.Context, hash []byte) (tokenUse, error)
 // counter that cannot be reached lets nobody in.
 func (p *Pipeline) refuseBad(r *http.Request, use tokenUse) error {
 	p.audit(r, "token_refused", "token", use.token.ID, "user", use.token.UserID, "cause", use.bad.Error())
+	if use.ended {
+		p.endToken(r, use.token)
+	}
 	_, network := p.Site.Client(r)
 	err := p.takeAttempt(r, Counter{Kind: "token", Client: network}, p.ClientAttempts, "token")
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
@@ -135,13 +142,23 @@ func (p *Pipeline) refuseBad(r *http.Request, use tokenUse) error {
 	return &fault.Fault{Code: fault.Unauthenticated, Cause: use.bad}
 }
 
+// endToken deletes the token of a user who may not sign in, so that it does not come back
+// with the user. It is refused in any case.
+func (p *Pipeline) endToken(r *http.Request, t Token) {
+	ctx, cancel := context.WithTimeout(r.Context(), touchWithin)
+	defer cancel()
+	if err := p.Tokens.Delete(ctx, t.ID, t.UserID); err != nil && !errors.Is(err, ErrNotFound) {
+		p.Logger.Warn("token of a user who may not sign in not deleted", "request_id", p.Site.RequestID(r), "token", t.ID, "cause", err)
+	}
+}
+
 // touchWithin bounds what noting the last use may cost a request.
 const touchWithin = time.Second
 
 // touch notes the minute of the last use, once for each.
 func (p *Pipeline) touch(r *http.Request, t Token) {
 	minute := p.Now().Truncate(time.Minute)
-	if !t.Used.Before(minute) {
+	if !t.Used.Before(minute) && !clock.Ahead(t.Used, minute) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), touchWithin)
@@ -161,10 +178,11 @@ func (p *Pipeline) Counted(r *http.Request) (Session, error) {
 		}
 		*r = *r.WithContext(context.WithValue(r.Context(), tokenUseKey{text}, use))
 		if use.bad == nil {
+			noteToken(r.Context(), use.token)
 			return Session{UserID: use.user.ID}, nil
 		}
 	}
-	return p.Sessions.Load(r)
+	return p.load(r)
 }
 
 // Alive reports for each of them whether what they came in by still lasts: the

@@ -49,10 +49,17 @@ type User struct {
 	// Disabled users cannot sign in; the mark is kept in a table of Vestibule,
 	// not in users.
 	Disabled bool
+	// Inactive users cannot sign in either: the application's own columns say so, by
+	// the condition auth.active.
+	Inactive bool
 	// Columns holds every other column by name, never a credential: nil, bool,
 	// int64, float64, string or []byte.
 	Columns map[string]pluginsdk.Value
 }
+
+// MaySignIn reports whether the user is neither disabled nor inactive. Nobody else has
+// sessions, devices, machine tokens or reset links that open anything.
+func (u User) MaySignIn() bool { return !u.Disabled && !u.Inactive }
 
 // Users is the table of people, which belongs to the host application.
 type Users interface {
@@ -62,6 +69,9 @@ type Users interface {
 	FindByLogin(ctx context.Context, column, value string) (User, error)
 	// FindByID returns the user with the primary key id, or ErrNotFound.
 	FindByID(ctx context.Context, id string) (User, error)
+	// FindAll returns those of the users with these ids that there are, in any order,
+	// with ID, Disabled and Inactive alone.
+	FindAll(ctx context.Context, ids []string) ([]User, error)
 	// Lock is FindByID within a transaction, and keeps others from changing the
 	// row, and from disabling the user, before the transaction ends.
 	Lock(ctx context.Context, id string) (User, error)
@@ -93,14 +103,40 @@ type Counter struct {
 
 // The kinds of counters whose Login is the id of a user.
 const (
-	countHeld     = "held"      // refusals of a held step, for the throttle's window
-	countHeldLong = "held_long" // the same, for thirty days
-	countTokenAdd = "token_add" // machine tokens that a person makes
+	countHeld        = "held"          // refusals of a held step, for the throttle's window
+	countHeldLong    = "held_long"     // the same, for thirty days
+	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
+	countTokenAdd    = "token_add"     // machine tokens that a person makes
+	countPassword    = "password"      // failed passwords of a person over all clients, since a success
+	countPasswordDay = "password_day"  // the same within a day, whatever succeeds
 )
 
-// byUser tells whether Login is the id of a user.
-func (c Counter) byUser() bool {
-	return c.Kind == countHeld || c.Kind == countHeldLong || c.Kind == countTokenAdd
+// The kinds of counters of login names that nobody has. They count what the kinds of
+// known people count, so that a failed sign-in costs the same for both.
+const (
+	// CountUnknown is the kind that no time ends. Strangers make such counters, so
+	// the store bounds how many there are.
+	CountUnknown    = "password_unknown"
+	countUnknownDay = "password_unknown_day"
+)
+
+// ByUser reports whether Login is the id of a user.
+func (c Counter) ByUser() bool {
+	switch c.Kind {
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPassword, countPasswordDay:
+		return true
+	}
+	return false
+}
+
+// Lasts reports whether no time ends the counter.
+func (c Counter) Lasts() bool { return c.Kind == countPassword || c.Kind == CountUnknown }
+
+// Secrets keeps secrets that all hosts share and that last.
+type Secrets interface {
+	// Secret returns the secret of a name. If there is none, it keeps fresh and
+	// returns it; of several hosts that try, one does.
+	Secret(ctx context.Context, name string, fresh []byte) ([]byte, error)
 }
 
 // Throttle counts attempts for all hosts that share the database.
@@ -195,12 +231,28 @@ type Devices interface {
 // of the transaction of ctx.
 type Mailer interface {
 	// QueueReset queues the mail with a link to set a new password. An empty userID
-	// costs the same and sends nothing, so that time does not tell who is known.
-	QueueReset(ctx context.Context, userID, locale string) error
+	// costs the same and sends nothing, so that time does not tell who is known. base is
+	// the origin that the person asked under; links of the mail begin with it.
+	QueueReset(ctx context.Context, userID, locale, base string) error
 	// QueueChanged queues the notice that the password was changed with a device, such as
 	// "Firefox (Linux)", which is empty where nobody knows.
-	QueueChanged(ctx context.Context, userID, locale, device string) error
+	QueueChanged(ctx context.Context, userID, locale, base, device string) error
+	// QueueNotice queues another notice about the account, with the device as above. An
+	// empty userID costs the same and sends nothing.
+	QueueNotice(ctx context.Context, kind Notice, userID, locale, device string) error
 }
+
+// A Notice is what a person is told of by mail, beside a changed password. The mail has
+// neither a token nor a link that opens anything.
+type Notice string
+
+// The notices.
+const (
+	// noticeToken tells of a new machine token.
+	noticeToken Notice = "token_added"
+	// noticeFailures tells of a hundred failed sign-ins in a day.
+	noticeFailures Notice = "many_failures"
+)
 
 // A Session is what the server remembers of one browser.
 type Session struct {
@@ -214,8 +266,9 @@ type Session struct {
 	Intended string
 	// Intent is the intent last dispensed, nil before the first.
 	Intent *OpenIntent
-	// Unasked tells that a device began the session, and that the dispenser has not
-	// been asked about it yet. It has no Intent then.
+	// Unasked tells that the dispenser is still to be asked about the session: a device
+	// has begun it, or another release has stored it in a way that this one does not
+	// know. It has no Intent then.
 	Unasked bool
 	// Values holds the plugins' session values under "<plugin>/<name>".
 	Values map[string]pluginsdk.Value
@@ -235,8 +288,8 @@ type Proof string
 
 // The proofs.
 const (
-	ProofPassword Proof = "pwd"
-	ProofDevice   Proof = "device"
+	proofPassword Proof = "pwd"
+	proofDevice   Proof = "device"
 )
 
 // ID names the session to others for as long as it lasts: neither the cookie nor the
@@ -261,6 +314,9 @@ type Sessions interface {
 	// KeepGuest returns the cookie that keeps a guest's intended URL. It writes
 	// nothing; [Sessions.Load] reads the cookie for an hour.
 	KeepGuest(page string) (*http.Cookie, error)
+	// ForgetGuest returns the cookie that ends what is kept of a guest; nil where the
+	// request has nothing of it.
+	ForgetGuest(r *http.Request) *http.Cookie
 	// Renew ends old, if it has a row, and stores next under a new random id, with
 	// the Others of old unless old was another person's. The cookies, among them one
 	// that ends what was kept of the guest, are to be set after the transaction of ctx

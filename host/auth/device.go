@@ -14,13 +14,17 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/clock"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // grace is how long after a rotation the verifier before it still works, for
 // tabs and retries that were on their way with it.
 const grace = 30 * time.Second
+
+// deviceLife is how long a device lasts after its sign-in, however often it is used.
+const deviceLife = 365 * 24 * time.Hour
 
 const selectorSize, verifierSize = 16, 32
 
@@ -80,12 +84,24 @@ func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s 
 	err = p.Devices.Create(ctx, Device{
 		Selector: t.selector, UserID: user.ID, Verifier: digest(t.verifier), Binding: digest([]byte(secret)),
 		Intent: keptStep(s), Values: values, UserAgent: words.Printable(r.UserAgent(), reserved.MaxLogin), Address: address,
-		Created: s.Proved, Rotated: now, Expires: now.Add(p.Remember),
+		Created: s.Proved, Rotated: now, Expires: p.deviceEnds(s.Proved, now),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("keep the device: %w", err)
 	}
-	return t.selector, p.deviceCookie(t.String(), int(p.Remember.Seconds())), nil
+	return t.selector, p.freshCookie(t, s.Proved), nil
+}
+
+// deviceEnds returns when a device ends that is used now: after the given time without
+// another use, and a year after its sign-in at the latest.
+func (p *Pipeline) deviceEnds(created, now time.Time) time.Time {
+	return clock.Within(clock.Past(created, now).Add(deviceLife), now, p.Remember)
+}
+
+// freshCookie returns the cookie of a token that is handed out now.
+func (p *Pipeline) freshCookie(t deviceToken, created time.Time) *http.Cookie {
+	now := p.Now()
+	return p.deviceCookie(t.String(), int(p.deviceEnds(created, now).Sub(now).Seconds()))
 }
 
 // endDevice ends a device and the sessions that belong to it.
@@ -130,8 +146,11 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 		}
 		s, cookies = Session{}, expired
 		device, err := p.lockDevice(ctx, t, named.UserID)
+		if errors.Is(err, ErrNotFound) { // it must not come back with its user
+			return p.endDevice(ctx, t.selector)
+		}
 		if err != nil {
-			return ignoreNotFound(err)
+			return err
 		}
 		next, valid, err := p.rotate(ctx, r, device, t)
 		if err != nil {
@@ -147,7 +166,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 		s.Intended = cmp.Or(guest.Intended, s.Intended) // what was asked for now comes first
 		var renewed []*http.Cookie
 		s, renewed, err = p.Sessions.Renew(ctx, r, guest, s)
-		cookies = append(renewed, p.deviceCookie(next.String(), int(p.Remember.Seconds())))
+		cookies = append(renewed, p.freshCookie(next, device.Created))
 		return err
 	})
 	if err != nil {
@@ -155,6 +174,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 	}
 	switch {
 	case s.SignedIn():
+		noteSession(r.Context(), s.UserID, WayDevice, s.Key)
 		p.audit(r, "resumed", "user", named.UserID)
 	case replayed: // by an earlier try, if the answer to its commit was lost
 		p.audit(r, "replay", "user", named.UserID)
@@ -165,9 +185,10 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 // sessionOf returns the session that a device begins: with the step that was open, the
 // page that the person meant to go to, and the plugins' values. Without an open step the
 // dispenser, if there is one, is to be asked before the session is settled: much may have
-// changed since it was last.
+// changed since it was last. The same is true of a step that this release cannot read, as
+// after a return to an older one: it is not known to be done.
 func (p *Pipeline) sessionOf(device Device) (Session, error) {
-	s := Session{UserID: device.UserID, Device: device.Selector, Proved: device.Created, Proof: ProofDevice}
+	s := Session{UserID: device.UserID, Device: device.Selector, Proved: device.Created, Proof: proofDevice}
 	var err error
 	if s.Values, err = restoreValues(device.Values); err != nil {
 		return s, err
@@ -176,12 +197,14 @@ func (p *Pipeline) sessionOf(device Device) (Session, error) {
 		s.Unasked = p.Dispenser() != nil
 		return s, nil
 	}
-	s.Intent = new(OpenIntent)
-	if err := json.Unmarshal(device.Intent, s.Intent); err != nil {
-		return s, fmt.Errorf("read the device's open intent: %w", err)
+	open := new(OpenIntent)
+	if err := json.Unmarshal(device.Intent, open); err != nil || open.Ends() {
+		s.Unasked = true
+	} else {
+		s.Intent = open
 	}
-	s.Intended, err = restoreIntended(device.Intent)
-	return s, err
+	s.Intended = restoreIntended(device.Intent)
+	return s, nil
 }
 
 // lockDevice returns the live device of the user that a token names, or
@@ -199,8 +222,9 @@ func (p *Pipeline) lockDevice(ctx context.Context, t deviceToken, userID string)
 	if err != nil {
 		return Device{}, err
 	}
-	over := !p.Now().Before(device.Expires) || device.UserID != user.ID
-	if over || user.Disabled || user.DeviceSecret == "" || !equal(device.Binding, digest([]byte(user.DeviceSecret))) {
+	now := p.Now()
+	over := !now.Before(device.Expires) || !now.Before(device.Created.Add(deviceLife)) || device.UserID != user.ID
+	if over || !user.MaySignIn() || user.DeviceSecret == "" || !equal(device.Binding, digest([]byte(user.DeviceSecret))) {
 		return Device{}, ErrNotFound
 	}
 	return device, nil
@@ -212,7 +236,7 @@ func (p *Pipeline) lockDevice(ctx context.Context, t deviceToken, userID string)
 func (p *Pipeline) rotate(ctx context.Context, r *http.Request, device Device, t deviceToken) (deviceToken, bool, error) {
 	old, now := digest(t.verifier), p.Now()
 	if device.Previous != nil && equal(old, device.Previous) && now.Sub(device.Rotated) <= grace {
-		return deviceToken{t.selector, derive(t.verifier, device.Nonce)}, true, nil
+		return deviceToken{t.selector, derive(t.verifier, device.Nonce)}, true, p.putGraceRight(ctx, device, now)
 	}
 	if !equal(old, device.Verifier) {
 		return deviceToken{}, false, nil
@@ -221,7 +245,7 @@ func (p *Pipeline) rotate(ctx context.Context, r *http.Request, device Device, t
 	next.Nonce = random(16)
 	successor := derive(t.verifier, next.Nonce)
 	next.Previous, next.Verifier = old, digest(successor)
-	next.Rotated, next.Expires = now, now.Add(p.Remember)
+	next.Rotated, next.Expires = now, p.deviceEnds(device.Created, now)
 	next.UserAgent = words.Printable(r.UserAgent(), reserved.MaxLogin)
 	next.Address, _ = p.Site.Client(r)
 	rotated, err := p.Devices.Rotate(ctx, next, old)
@@ -229,6 +253,20 @@ func (p *Pipeline) rotate(ctx context.Context, r *http.Request, device Device, t
 		err = ErrNotFound // the device ended meanwhile
 	}
 	return deviceToken{t.selector, successor}, true, err
+}
+
+// putGraceRight lets the grace end that a clock which ran ahead has begun: it begins now,
+// and not anew with each use of the verifier before.
+func (p *Pipeline) putGraceRight(ctx context.Context, device Device, now time.Time) error {
+	if !clock.Ahead(device.Rotated, now) {
+		return nil
+	}
+	device.Rotated = now
+	rotated, err := p.Devices.Rotate(ctx, device, device.Verifier)
+	if err == nil && !rotated {
+		err = ErrNotFound // the device ended meanwhile
+	}
+	return err
 }
 
 func ignoreNotFound(err error) error {

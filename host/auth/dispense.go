@@ -33,6 +33,8 @@ type step struct {
 	// nextStep and failures are what a held redirect tells its page.
 	nextStep map[string]any
 	failures []string
+	// recovery reports that the dispenser judged the form as a recovery, right or wrong.
+	recovery bool
 }
 
 // A question is what the dispenser is asked about beside the user and the session.
@@ -41,6 +43,10 @@ type question struct {
 	before []pluginsdk.Effect
 	// form is what the page of a held step has posted.
 	form map[string]pluginsdk.Value
+	// recoveryOnly tells the dispenser that only a recovery form may be judged.
+	recoveryOnly bool
+	// admit may refuse an answer before it is applied; nil admits all.
+	admit func(step) error
 }
 
 // applyTo returns the session as the step leaves it.
@@ -84,7 +90,7 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (
 	req := p.request(r, seen, out.intent.ID)
 	req.Form = pluginsdk.ValuesOf(q.form)
 	if s.State() == StateHeld {
-		req.Held = s.Intent.Target()
+		req.Held, req.RecoveryOnly = s.Intent.Target(), q.recoveryOnly
 	}
 	intent, err := d.Dispense(r.Context(), pluginUser(user, out.columns), req)
 	if err != nil {
@@ -106,7 +112,7 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (
 	if size(out.applyTo(s).Values) > maxValues {
 		return step{}, contractFault(fmt.Errorf("session values over %d bytes", maxValues))
 	}
-	out.nextStep, out.failures = intent.NextStep(), intent.Errors()
+	out.nextStep, out.failures, out.recovery = intent.NextStep(), intent.Errors(), intent.IsRecovery()
 	p.watchLoop(r, s, q, &out)
 	return out, nil
 }
@@ -148,7 +154,7 @@ func (p *Pipeline) request(r *http.Request, s Session, intentID string) *plugins
 
 // signedInBy is what plugins are told of how a session began.
 func signedInBy(proof Proof) string {
-	if proof == ProofPassword {
+	if proof == proofPassword {
 		return "password"
 	}
 	return string(proof)

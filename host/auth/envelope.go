@@ -29,6 +29,12 @@ type Envelope struct {
 	Payload any            `json:"payload"`
 }
 
+// Target returns where a redirect leads; empty for an intent of another kind.
+func (e Envelope) Target() string {
+	p, _ := e.Payload.(redirectPayload)
+	return p.Target
+}
+
 // Envelope returns what the front end receives. Blanks of a target are percent-encoded
 // in it, since front ends refuse an address with any.
 func (o OpenIntent) Envelope() Envelope {
@@ -64,6 +70,14 @@ func (o OpenIntent) Ends() bool { return o.Kind() == pluginsdk.KindRedirect && !
 // must not read it as a redirect that has ended the loop.
 const heldVersion = Version + "-held"
 
+// heldPayload is the payload of a held redirect as it is stored. A release before 2.0 looks
+// at the kind alone, and takes a redirect for settled; it cannot read a payload with a
+// field that is no text.
+type heldPayload struct {
+	Target string `json:"target"`
+	Held   bool   `json:"held"`
+}
+
 // storedIntent is the encoding of an [OpenIntent]. E is its envelope, with the
 // payload as a value when it is written and undecoded when it is read.
 type storedIntent[E any] struct {
@@ -71,15 +85,16 @@ type storedIntent[E any] struct {
 	Envelope E        `json:"envelope"`
 	Prefixes []string `json:"prefixes,omitempty"`
 	Round    int      `json:"round,omitempty"`
+	Recovery bool     `json:"recovery,omitempty"`
 }
 
 // MarshalJSON encodes the intent for the session and the device.
 func (o OpenIntent) MarshalJSON() ([]byte, error) {
 	e := o.envelope()
 	if o.Held() {
-		e.Version = heldVersion
+		e.Version, e.Payload = heldVersion, heldPayload{o.Target(), true}
 	}
-	return json.Marshal(storedIntent[Envelope]{o.ID, e, o.Prefixes(), o.Round})
+	return json.Marshal(storedIntent[Envelope]{o.ID, e, o.Prefixes(), o.Round, o.OffersRecovery()})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. A kind or a version that this host
@@ -104,6 +119,9 @@ func (o *OpenIntent) UnmarshalJSON(data []byte) error {
 	}
 	if held {
 		intent = intent.Hold(in.Prefixes...)
+		if in.Recovery {
+			intent = intent.OfferRecovery()
+		}
 	}
 	*o = OpenIntent{Intent: intent, ID: in.ID, Round: in.Round}
 	return nil

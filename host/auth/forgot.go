@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // Forgot answers POST /auth/forgot-password. The answer, and the work behind it,
@@ -39,7 +39,7 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	start := time.Now()
-	if err := p.requestReset(r.Context(), email, p.Site.Locale(r)); err != nil {
+	if err := p.requestReset(r.Context(), email, p.Site.Locale(r), p.Site.Base(r)); err != nil {
 		return err
 	}
 	password.PadTo(r.Context(), start, answerStep)
@@ -50,13 +50,13 @@ func (p *Pipeline) forgot(w http.ResponseWriter, r *http.Request) error {
 
 // requestReset queues a reset mail for the address, unless the last one is too
 // recent. Unknown addresses cost the same writes.
-func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error {
+func (p *Pipeline) requestReset(ctx context.Context, email, locale, base string) error {
 	user, err := p.findUser(ctx, "email", email)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
 	id := user.ID
-	if user.Disabled {
+	if !user.MaySignIn() {
 		id = ""
 	}
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
@@ -65,7 +65,7 @@ func (p *Pipeline) requestReset(ctx context.Context, email, locale string) error
 		if err != nil || !granted {
 			return err
 		}
-		return p.Mailer.QueueReset(ctx, id, locale)
+		return p.Mailer.QueueReset(ctx, id, locale, base)
 	})
 }
 

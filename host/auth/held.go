@@ -1,12 +1,12 @@
 package auth
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
@@ -20,67 +20,89 @@ const (
 	maxHeldForm   = 8 << 10
 )
 
-// What bounds the guesses at a held step, such as the code of a second factor. The short
-// bound, auth.throttle, leaves 7200 a day, and a code of six digits of which three are
-// good is found with 2 % of those. NIST SP 800-63B 5.2.2 allows a hundred failures in a
-// row; here they are not forgotten for a success, which might be another step's, but
-// when thirty days have passed since the first of them. Then who has the password finds
-// such a code with a probability of 0.03 %.
-const (
-	heldLong       = 100
-	heldLongWindow = 30 * 24 * time.Hour
-)
-
 // answerHeld asks the dispenser again, with what the page of a held step has posted.
-// Whether that opens the step is for the dispenser to say. Its refusals are counted
-// by user, over all sessions and hosts, before it is asked, so that nobody can try
-// many codes at the same time.
+// Whether that opens the step is for the dispenser to say. Questions of one user take
+// turns. Those without fields hold no guess and are not counted.
 func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]pluginsdk.Value) (satisfaction, error) {
-	refund, err := p.takeHeld(r, s.UserID)
+	waiting, cancel := context.WithTimeout(r.Context(), PatienceOf(r.Context()).Left(p.Wait))
+	defer cancel()
+	turn, err := p.turns.take(waiting, s.UserID)
+	if err != nil {
+		return satisfaction{}, noTurn(err)
+	}
+	defer turn.release()
+	if turn.waited {
+		now, err := p.Sessions.Reload(r.Context(), s)
+		switch {
+		case err != nil:
+			return satisfaction{}, err
+		case !now.SignedIn():
+			return satisfaction{}, &fault.Fault{Code: fault.Unauthenticated}
+		case !sameStep(s, now): // another question has taken the step
+			return judged(s, asked{session: now, lost: true}), nil
+		}
+		s = now
+	}
+	if len(fields) == 0 && r.URL.RawQuery == "" {
+		a, err := p.ask(r, s, question{form: fields})
+		return p.toldHeld(r, s, a, err)
+	}
+	return p.guessHeld(waiting, r, turn, s, fields)
+}
+
+// noTurn is the fault of a question that waited for too long.
+func noTurn(cause error) error {
+	return &fault.Fault{Code: fault.DispenserUnavailable, RetryAfter: retryAfter, Cause: cause}
+}
+
+// guessHeld is answerHeld for a form. Refusals are counted by user, over all sessions and
+// hosts, before the dispenser is asked, so that nobody can try many codes at the same
+// time. If questions that are still under way are all that is in the way, the form waits
+// for them.
+func (p *Pipeline) guessHeld(waiting context.Context, r *http.Request, turn *turn, s Session, fields map[string]pluginsdk.Value) (satisfaction, error) {
+	k, err := p.readKnown(r)
 	if err != nil {
 		return satisfaction{}, err
 	}
-	a, err := p.ask(r, s, question{form: fields})
-	if len(a.step.failures) == 0 { // a refusal counts, whatever became of it
-		refund()
-	} else {
-		p.audit(r, "step_refused", "user", s.UserID)
+	target := s.Intent.Target()
+	counters := heldCounters(s.UserID, k.passedBy(s.UserID, target))
+	taken, err := p.takeHeld(r, s, counters)
+	if err == nil && taken.tight() && turn.crowded() {
+		p.refund(r, refundWait, taken.undo(step{})...)
+		if err := turn.alone(waiting); err != nil {
+			return satisfaction{}, noTurn(err)
+		}
+		taken, err = p.takeHeld(r, s, counters)
 	}
+	if err != nil {
+		return satisfaction{}, err
+	}
+	if over := taken.over(); over != nil {
+		return satisfaction{}, p.tooMany(r, over, "redirect")
+	}
+	a, err := p.ask(r, s, question{form: fields, recoveryOnly: taken.noOrdinary != nil, admit: taken.admit})
+	p.refund(r, refundWait, taken.undo(a.step)...)
+	if over, ok := errors.AsType[*tooManyError](err); ok {
+		return satisfaction{}, p.tooMany(r, over, "redirect")
+	}
+	if len(a.step.failures) > 0 { // which counts, whatever became of it
+		p.audit(r, "step_refused", "user", s.UserID, "recovery", taken.judgedRecovery(a.step))
+	}
+	body, err := p.toldHeld(r, s, a, err)
+	if err == nil && !a.lost && body.Status == pluginsdk.StatusSatisfied {
+		body.cookie = p.knowBrowser(r, k, func(k known) known { return k.withPassed(s.UserID, target, p.Now()) })
+	}
+	return body, err
+}
+
+// toldHeld returns what the page is told, and logs it.
+func (p *Pipeline) toldHeld(r *http.Request, s Session, a asked, err error) (satisfaction, error) {
 	if err != nil {
 		return satisfaction{}, err
 	}
 	body := judged(s, a)
 	p.Logger.Info("held step", "request_id", p.Site.RequestID(r), "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()))
 	return body, nil
-}
-
-// takeHeld counts a question about a held step of a user, and returns what takes it back
-// where it was no refusal. A question too many asks nothing, and does not count; neither
-// does one that cannot be counted. What is forgotten last is taken back first.
-func (p *Pipeline) takeHeld(r *http.Request, userID string) (refund func(), err error) {
-	long, short := Counter{Kind: countHeldLong, Login: userID}, Counter{Kind: countHeld, Login: userID}
-	if err := p.takeWithin(r, long, max(heldLong, p.Attempts), heldLongWindow, "redirect"); err != nil {
-		if isFault(err) {
-			p.refund(r, refundWait, long)
-		}
-		return nil, err
-	}
-	if err := p.takeAttempt(r, short, p.Attempts, "redirect"); err != nil {
-		taken := []Counter{long}
-		if isFault(err) { // or it has not been counted
-			taken = append(taken, short)
-		}
-		p.refund(r, waitAfter(err), taken...)
-		return nil, err
-	}
-	return func() { p.refund(r, refundWait, long, short) }, nil
-}
-
-// isFault tells whether an error is the answer to a person, such as to an attempt too
-// many, and not the failure of what was tried.
-func isFault(err error) bool {
-	_, ok := errors.AsType[*fault.Fault](err)
-	return ok
 }
 
 // judged returns what the page of a held step is told. The same target once more

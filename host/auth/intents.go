@@ -41,6 +41,8 @@ type satisfaction struct {
 	NextStep map[string]any   `json:"next_step"`
 	Errors   []string         `json:"errors"`
 	Next     *Envelope        `json:"next"`
+	// cookie is set with the answer; nil for none.
+	cookie *http.Cookie
 }
 
 func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
@@ -65,6 +67,9 @@ func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
 	body, err := k.answer(p, r, s, fields)
 	if err != nil {
 		return err
+	}
+	if body.cookie != nil {
+		http.SetCookie(w, body.cookie)
 	}
 	fault.WriteJSON(w, http.StatusOK, body)
 	return nil

@@ -90,12 +90,12 @@ func keptStep(s Session) []byte {
 }
 
 // restoreIntended returns the page in what keptStep wrote, if it may still be kept.
-func restoreIntended(data []byte) (string, error) {
+func restoreIntended(data []byte) string {
 	var kept struct {
 		Intended string `json:"intended"`
 	}
 	if err := json.Unmarshal(data, &kept); err != nil {
-		return "", fmt.Errorf("read the page that the device keeps: %w", err)
+		return "" // of a release that writes it otherwise
 	}
-	return keepable(kept.Intended), nil
+	return keepable(kept.Intended)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // Login answers POST /auth/login: it checks the password, asks the dispenser for
@@ -28,15 +28,16 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	counters := p.loginCounters(r, in.login)
-	if err := p.takeLogin(r, counters); err != nil {
+	a, err := p.takeLogin(r, in.login)
+	if err != nil {
 		return err
 	}
-	user, step, cookies, err := p.signIn(r, in, counters)
+	user, step, cookies, err := p.signIn(r, in, a)
 	if errors.Is(err, errChanged) {
 		// The hash that the password was compared with is no longer the user's:
 		// another sign-in has renewed it, or the password was changed. Look again.
-		user, step, cookies, err = p.signIn(r, in, counters)
+		p.refundAttempt(r, a.account)
+		user, step, cookies, err = p.signIn(r, in, a)
 	}
 	if errors.Is(err, errChanged) {
 		return fault.Invalid("login", "credentials_do_not_match")
@@ -44,8 +45,11 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.refundAttempt(r, counters.client) // which counts failures
+	p.refundAttempt(r, a.client) // which counts failures
 	setCookies(w, cookies)
+	if c := p.knowBrowser(r, a.known, func(k known) known { return k.withSignIn(user, folded(in.login), p.Now()) }); c != nil {
+		http.SetCookie(w, c)
+	}
 	p.audit(r, "login", "user", user.ID, "intent", string(step.intent.Kind()))
 	fault.WriteJSON(w, http.StatusOK, map[string]any{"message": "login_success", "next": step.intent.Envelope()})
 	return nil
@@ -56,39 +60,39 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 var errChanged = errors.New("the user was changed in the meantime")
 
 // signIn checks the password, asks for the first intent and starts the session.
-func (p *Pipeline) signIn(r *http.Request, in credentials, counters loginCounters) (User, step, []*http.Cookie, error) {
-	user, err := p.authenticate(r, in)
+func (p *Pipeline) signIn(r *http.Request, in credentials, a *attempt) (User, step, []*http.Cookie, error) {
+	user, err := p.authenticate(r, in, a)
 	if isBusy(err) {
-		err = p.refundLogin(r, counters, err)
+		err = p.refundLogin(r, a, err)
 	}
 	if err != nil {
 		return user, step{}, nil, err
 	}
-	guest, err := p.Sessions.Load(r)
+	guest, err := p.load(r)
 	if err != nil {
 		return user, step{}, nil, err
 	}
-	next := Session{UserID: user.ID, Proved: p.Now(), Proof: ProofPassword}
+	next := Session{UserID: user.ID, Proved: p.Now(), Proof: proofPassword}
 	if !guest.SignedIn() || guest.UserID == user.ID {
 		next.Intended = guest.Intended
 	}
-	first, cookies, err := p.begin(r, in.remember, user, guest, next, counters.name)
+	first, cookies, err := p.begin(r, in.remember, user, guest, next, a)
 	if err != nil && !errors.Is(err, errChanged) {
-		err = p.refundLogin(r, counters, err)
+		err = p.refundLogin(r, a, err)
 	}
 	return user, first, cookies, err
 }
 
 // begin asks for the first intent and starts the session; again, with fresh columns,
 // where an effect is to replace a value that a column no longer has.
-func (p *Pipeline) begin(r *http.Request, remember bool, user User, guest, next Session, counter Counter) (step, []*http.Cookie, error) {
+func (p *Pipeline) begin(r *http.Request, remember bool, user User, guest, next Session, a *attempt) (step, []*http.Cookie, error) {
 	var failure error
 	for range maxAsks {
 		first, err := p.dispense(r, user, next, question{})
 		if err != nil {
 			return first, nil, err
 		}
-		cookies, err := p.start(r, remember, user, guest, next, first, counter)
+		cookies, err := p.start(r, remember, user, guest, next, first, a)
 		if !errors.Is(err, errReplaced) {
 			return first, cookies, err
 		}
@@ -118,17 +122,22 @@ func readCredentials(r *http.Request) (credentials, error) {
 }
 
 // authenticate returns the user whose password was given. All failures give the
-// same answer and cost the same work.
-func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
+// same answer and cost the same work, and so does a password that rests.
+func (p *Pipeline) authenticate(r *http.Request, in credentials, a *attempt) (User, error) {
 	ctx, start := r.Context(), time.Now()
 	_, client := p.Site.Client(r)
 	user, err := p.findUser(ctx, p.LoginField, in.login)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return User{}, err
 	}
-	known := err == nil
+	isKnown := err == nil
+	account, day := accountCounters(user, isKnown, in.login)
+	if err := p.takeAccount(r, a, account, user); err != nil {
+		password.PadTo(ctx, start, answerStep)
+		return User{}, err
+	}
 	began := time.Now()
-	ok, err := p.hasher.Verify(ctx, password.Attempt{Client: client, Stored: user.Password, Password: in.password, Refuse: user.Disabled})
+	ok, err := p.hasher.Verify(ctx, password.Attempt{Client: client, Stored: user.Password, Password: in.password, Refuse: !user.MaySignIn()})
 	PatienceOf(ctx).SpendHashing(began)
 	if err != nil {
 		return User{}, busyFault(err)
@@ -136,8 +145,11 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials) (User, error) {
 	if ok {
 		return p.rehash(r, user, in.password), nil
 	}
+	if err := p.failed(r, a, day, user); err != nil {
+		return User{}, err
+	}
 	password.PadTo(ctx, start, answerStep)
-	p.audit(r, "login_failed", "login", strings.ToLower(words.Printable(in.login, reserved.MaxLogin)), "known", known, "disabled", user.Disabled)
+	p.audit(r, "login_failed", "login", strings.ToLower(words.Printable(in.login, reserved.MaxLogin)), "known", isKnown, "disabled", user.Disabled, "inactive", user.Inactive)
 	return User{}, fault.Invalid("login", "credentials_do_not_match")
 }
 
@@ -177,7 +189,7 @@ func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 
 // start commits a login: the effects of the step, the new session in place of the
 // guest's, and the device token.
-func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next Session, step step, counter Counter) ([]*http.Cookie, error) {
+func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next Session, step step, a *attempt) ([]*http.Cookie, error) {
 	old := p.readDeviceCookie(r)
 	var cookies []*http.Cookie
 	var begun Session
@@ -190,7 +202,7 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		// A reset, or disabling the user, ends the sessions that there are. A sign-in
 		// that compared the old password before must not add one afterwards.
 		switch now, err := p.Users.Lock(ctx, user.ID); {
-		case errors.Is(err, ErrNotFound), err == nil && (now.Disabled || now.Password != user.Password):
+		case errors.Is(err, ErrNotFound), err == nil && (!now.MaySignIn() || now.Password != user.Password):
 			return errChanged
 		case err != nil:
 			return err
@@ -198,7 +210,7 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		if err := p.writeColumns(ctx, user.ID, step); err != nil {
 			return err
 		}
-		if err := p.Throttle.Clear(ctx, counter); err != nil {
+		if err := p.clearAttempts(ctx, a); err != nil {
 			return err
 		}
 		if old.selector != nil {
@@ -225,7 +237,21 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		cookies = append(cookies, renewed...)
 		return err
 	})
+	if err == nil {
+		noteSession(r.Context(), user.ID, WaySession, begun.Key)
+	}
 	return cookies, err
+}
+
+// clearAttempts forgets the failures before a success. Those of a password that rests
+// stay: only this browser goes on.
+func (p *Pipeline) clearAttempts(ctx context.Context, a *attempt) error {
+	if a.account != (Counter{}) {
+		if err := p.Throttle.Clear(ctx, a.account); err != nil {
+			return err
+		}
+	}
+	return p.Throttle.Clear(ctx, a.name)
 }
 
 // hasBegun reports whether the session that an earlier try of a transaction made is

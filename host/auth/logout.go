@@ -8,14 +8,15 @@ import (
 )
 
 // Logout answers POST /logout: it ends this browser's session and device token,
-// if any, and redirects to the route "home".
+// if any, with the page that a guest asked for, which is not the next person's, and
+// redirects to the route "home".
 func (p *Pipeline) Logout() http.Handler { return p.serve(p.logout) }
 
 func (p *Pipeline) logout(w http.ResponseWriter, r *http.Request) error {
 	if err := form.Discard(r); err != nil {
 		return err
 	}
-	s, err := p.Sessions.Load(r)
+	s, err := p.load(r)
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,9 @@ func (p *Pipeline) logout(w http.ResponseWriter, r *http.Request) error {
 	})
 	if err != nil {
 		return err
+	}
+	if forgotten := p.Sessions.ForgetGuest(r); forgotten != nil {
+		cookies = append(cookies, forgotten)
 	}
 	setCookies(w, cookies)
 	if s.SignedIn() {

@@ -15,17 +15,12 @@ type Patience struct{ spent, hashed atomic.Int64 }
 // leastForTheDatabase is what hashing, however long it took, leaves to the database.
 const leastForTheDatabase = time.Second
 
-type patienceKey struct{}
-
-// WithPatience returns the context of one request.
-func WithPatience(ctx context.Context) context.Context {
-	return context.WithValue(ctx, patienceKey{}, &Patience{})
-}
-
 // PatienceOf returns that of the request that ctx is of, nil where it is of none.
 func PatienceOf(ctx context.Context) *Patience {
-	p, _ := ctx.Value(patienceKey{}).(*Patience)
-	return p
+	if e, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return &e.patience
+	}
+	return nil
 }
 
 // Left returns what is left of the time that one call may wait.

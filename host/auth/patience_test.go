@@ -22,7 +22,7 @@ func TestPatience(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := auth.PatienceOf(auth.WithPatience(t.Context()))
+			p := auth.PatienceOf(auth.WithExchange(t.Context()))
 			p.Spend(time.Now().Add(-tt.spent))
 			p.SpendHashing(time.Now().Add(-tt.hashed))
 			if got := p.Left(wait).Round(time.Second); got != tt.wantLeft {

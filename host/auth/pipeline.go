@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -24,8 +25,10 @@ type Options struct {
 	Tx       Tx
 	Users    Users
 	Throttle Throttle
-	Resets   ResetTokens
-	Devices  Devices
+	// Secrets holds the key of the cookies of known browsers; nil knows none.
+	Secrets Secrets
+	Resets  ResetTokens
+	Devices Devices
 	// Tokens are the machine tokens; nil for none. Record writes down, in the
 	// transaction of its context, who made or revoked one; required with Tokens.
 	Tokens   Tokens
@@ -65,6 +68,8 @@ type Options struct {
 	// Waiting, Wait and Refused are used. The zero value works and reports no
 	// refusals.
 	Hashing admission.Options
+	// Wait is how long a question about a held step waits for its turn; 10 s when zero.
+	Wait time.Duration
 	// Announce queues an event of a user for those who are told out of process. It joins
 	// the transaction of ctx, which makes the event true; nil queues none.
 	Announce func(ctx context.Context, kind, userID string) error
@@ -92,8 +97,8 @@ type Site interface {
 	Locale(r *http.Request) string
 }
 
-// EventPasswordReset is the kind of event that listeners are told of a [PasswordReset].
-const EventPasswordReset = "password_reset"
+// eventPasswordReset is the kind of event that listeners are told of a [PasswordReset].
+const eventPasswordReset = "password_reset"
 
 // A PasswordReset is the event that a user has set a new password by the link
 // in a mail.
@@ -106,6 +111,7 @@ type PasswordReset struct {
 type Pipeline struct {
 	Options
 	hasher *password.Hasher
+	turns  *turns
 }
 
 // New returns a pipeline. Call Warm before the first login.
@@ -117,6 +123,7 @@ func New(o Options) *Pipeline {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.Wait = cmp.Or(o.Wait, 10*time.Second)
 	if o.Audit == nil {
 		o.Audit = func(string) {}
 	}
@@ -135,7 +142,11 @@ func New(o Options) *Pipeline {
 	if o.OrgSetup == nil {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
 	}
-	return &Pipeline{Options: o, hasher: password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Learned: o.Learned, Queue: o.Hashing})}
+	return &Pipeline{
+		Options: o,
+		hasher:  password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Learned: o.Learned, Queue: o.Hashing}),
+		turns:   &turns{room: o.Attempts, users: map[string]*line{}},
+	}
 }
 
 // Warm looks which password formats are in use, so that failed sign-ins do the work
@@ -218,12 +229,17 @@ func Events() []string {
 // hashed.
 func (p *Pipeline) HashingQueue() admission.State { return p.hasher.QueueState() }
 
-// audit logs and counts an event that an operator may want to look up.
+// audit logs and counts an event that an operator may want to look up, with the session
+// that the request came from or began.
 func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
 	p.Audit(event)
 	address, _ := p.Site.Client(r)
 	trace, _, _ := p.Site.Trace(r)
-	p.Logger.Info("audit", append([]any{"event", event, "request_id", p.Site.RequestID(r), "trace_id", trace, "client", address}, args...)...)
+	line := append([]any{"event", event, "request_id", p.Site.RequestID(r), "trace_id", trace, "client", address}, args...)
+	if session := AskerOf(r.Context()).session(); session != "" {
+		line = append(line, "session", session)
+	}
+	p.Logger.Info("audit", line...)
 }
 
 // routePath returns the path of a named route that must exist.

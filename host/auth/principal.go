@@ -85,7 +85,7 @@ var _ Authenticator = (*Pipeline)(nil)
 // session is over, by its device cookie, for which a new session begins. With
 // neither it is a guest, a Principal without a user, and no error.
 func (p *Pipeline) Authenticate(w http.ResponseWriter, r *http.Request) (Principal, error) {
-	s, err := p.Sessions.Load(r)
+	s, err := p.load(r)
 	if err != nil {
 		return Principal{}, fmt.Errorf("authenticate by session: %w", err)
 	}
@@ -102,6 +102,22 @@ func (p *Pipeline) Authenticate(w http.ResponseWriter, r *http.Request) (Princip
 	return Principal{Session: s}, nil
 }
 
+// load returns the session of a request, which is read once, and notes whose it is.
+func (p *Pipeline) load(r *http.Request) (s Session, err error) {
+	e, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	if e == nil {
+		return p.Sessions.Load(r)
+	}
+	if read := e.session.Load(); read != nil {
+		s = *read
+	} else if s, err = p.Sessions.Load(r); err != nil {
+		return s, err
+	}
+	e.session.Store(&s)
+	noteSession(r.Context(), s.UserID, WaySession, s.Key)
+	return s, nil
+}
+
 // BySession tells who makes a request by the session cookie alone. It sets no cookie,
 // for answers that do not reach the browser: without a session the principal is a
 // guest, even when the browser has a device token.
@@ -111,7 +127,7 @@ type bySession struct{ *Pipeline }
 
 // Authenticate is that of [Pipeline.BySession].
 func (p bySession) Authenticate(_ http.ResponseWriter, r *http.Request) (Principal, error) {
-	s, err := p.Sessions.Load(r)
+	s, err := p.load(r)
 	if err != nil {
 		return Principal{}, fmt.Errorf("authenticate by session: %w", err)
 	}

@@ -29,7 +29,11 @@ func redirectKind() kind {
 				// Who asked for the step's own page has nothing to come back to, and would be
 				// led back to it without end.
 				out.consume = out.consume || samePath(s.Intended, i.Target())
-				return pluginsdk.Redirect(i.Target()).Hold(i.Prefixes()...), nil
+				held := pluginsdk.Redirect(i.Target()).Hold(i.Prefixes()...)
+				if i.OffersRecovery() {
+					held = held.OfferRecovery()
+				}
+				return held, nil
 			}
 			if err := target.Check(i.Target(), p.origins(r)); err != nil {
 				return i, contractFault(err)

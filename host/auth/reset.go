@@ -53,7 +53,7 @@ func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetTo
 		return ResetToken{}, User{}, err
 	}
 	user, err := p.Users.FindByID(ctx, t.UserID)
-	if err == nil && user.Disabled {
+	if err == nil && !user.MaySignIn() {
 		err = ErrNotFound
 	}
 	return t, user, err
@@ -61,13 +61,13 @@ func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetTo
 
 // MintReset issues a new reset token for a user and returns it. The mail sender
 // calls it at the moment of sending, so that no token ever waits in the outbox.
-// It returns ErrNotFound for a user who is gone, disabled or without an address.
+// It returns ErrNotFound for a user who is gone, may not sign in, or has no address.
 func (p *Pipeline) MintReset(ctx context.Context, userID string) (User, string, error) {
 	user, err := p.Users.FindByID(ctx, userID)
 	if err != nil {
 		return User{}, "", err
 	}
-	if user.Disabled || user.Email == "" {
+	if !user.MaySignIn() || user.Email == "" {
 		return User{}, "", ErrNotFound
 	}
 	secret := token()
@@ -106,13 +106,15 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if code := p.checkReset(in, user); code != "" {
 		return fault.Invalid("password", code)
 	}
-	won, err := p.setPassword(r, t, user, in.password)
+	hash, err := p.setPassword(r, t, user, in.password)
 	if err != nil {
 		return err
 	}
-	if !won {
+	if hash == "" {
 		return refused
 	}
+	user.Password = hash
+	p.knowOwner(w, r, user)
 	p.audit(r, "reset", "user", user.ID)
 	p.PasswordReset(context.WithoutCancel(r.Context()), PasswordReset{UserID: user.ID, At: p.Now()})
 	fault.WriteJSON(w, http.StatusOK, map[string]string{"message": "reset_success", "redirect": p.Site.Base(r) + "/login"})
@@ -145,19 +147,19 @@ func (p *Pipeline) checkReset(in resetForm, user User) string {
 }
 
 // setPassword claims the token, writes the password, ends all sessions and devices
-// of the user, and queues the notice, in one transaction. It reports whether the
-// claim was won.
-func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (bool, error) {
+// of the user, and queues the notice, in one transaction. It returns the new hash, and ""
+// if another request has won the claim.
+func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (string, error) {
 	_, client := p.Site.Client(r)
 	began := time.Now()
 	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
 	PatienceOf(r.Context()).SpendHashing(began)
 	if err != nil {
-		return false, busyFault(err)
+		return "", busyFault(err)
 	}
 	won, tried := false, false
 	// Not the request's id, which a proxy may have let the client choose.
-	by, locale := token(), p.Site.Locale(r)
+	by, locale, base := token(), p.Site.Locale(r), p.Site.Base(r)
 	// Once claimed, the reset must not be lost because the browser went away.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
 	defer cancel()
@@ -174,17 +176,34 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 			}
 		}
 		tried = true
-		if err = p.replacePassword(ctx, user.ID, hash, locale, browserName(r.UserAgent())); err != nil {
+		if err = p.replacePassword(ctx, user.ID, hash, locale, base, browserName(r.UserAgent())); err != nil {
 			return err
 		}
-		return p.Announce(ctx, EventPasswordReset, user.ID)
+		return p.Announce(ctx, eventPasswordReset, user.ID)
 	})
-	return won && err == nil, err
+	if err != nil || !won {
+		return "", err
+	}
+	return hash, nil
 }
 
-// replacePassword writes a new hash, ends every session, device and token of the
-// user, and queues the notice. It joins the transaction of ctx.
-func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, device string) error {
+// knowOwner makes the browser that has completed a reset known to the account, as a sign-in
+// does. Otherwise strangers could use up the password's attempts again before the owner,
+// who has no other browser, signs in with the new one.
+func (p *Pipeline) knowOwner(w http.ResponseWriter, r *http.Request, user User) {
+	k, err := p.readKnown(r)
+	if err != nil {
+		p.Logger.Warn("the browser is not known at the next sign-in", "request_id", p.Site.RequestID(r), "cause", err)
+		return
+	}
+	if c := p.knowBrowser(r, k, func(k known) known { return k.withSignIn(user, folded(p.LoginName(user)), p.Now()) }); c != nil {
+		http.SetCookie(w, c)
+	}
+}
+
+// replacePassword writes a new hash, ends every session, device and token of the user,
+// ends the rest of the password, and queues the notice. It joins the transaction of ctx.
+func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, base, device string) error {
 	if err := p.Users.SetPassword(ctx, userID, hash, token()); err != nil {
 		return err
 	}
@@ -199,5 +218,8 @@ func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, de
 			return err
 		}
 	}
-	return p.Mailer.QueueChanged(ctx, userID, locale, device)
+	if err := p.Throttle.Clear(ctx, Counter{Kind: countPassword, Login: userID}); err != nil {
+		return err
+	}
+	return p.Mailer.QueueChanged(ctx, userID, locale, base, device)
 }

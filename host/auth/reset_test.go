@@ -181,11 +181,14 @@ func (directly) Settle(ctx context.Context, f func(context.Context) error) error
 // queued notes for whom mail was queued.
 type queued struct{ users []string }
 
-func (q *queued) QueueReset(_ context.Context, userID, _ string) error {
+func (q *queued) QueueReset(_ context.Context, userID, _, _ string) error {
 	q.users = append(q.users, userID)
 	return nil
 }
-func (q *queued) QueueChanged(context.Context, string, string, string) error { return nil }
+func (q *queued) QueueChanged(context.Context, string, string, string, string) error { return nil }
+func (q *queued) QueueNotice(context.Context, auth.Notice, string, string, string) error {
+	return nil
+}
 
 // Forgot counts, queues and takes as long for an address that nobody has. In the
 // bubble reading takes no time, so that every answer takes exactly one step.

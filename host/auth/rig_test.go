@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/sessions"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
@@ -71,7 +70,7 @@ func newRig(t *testing.T, change func(*auth.Options)) *rig {
 	o := auth.Options{
 		Tx: db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
 		Mailer:   outbox{db.Outbox()},
-		Sessions: storedSessions{guests, session.New(db.Sessions(), session.Options{Now: clock}), db.Sessions()},
+		Sessions: session.New(db.Sessions(), session.Options{Guests: guests, Now: clock}),
 		Site:     site{}, Now: clock, Audit: func(event string) { r.events = append(r.events, event) },
 	}
 	if change != nil {
@@ -177,110 +176,43 @@ func (site) Locale(*http.Request) string              { return "en" }
 // outbox queues mail under the pipeline's own words.
 type outbox struct{ store.Outbox }
 
-func (o outbox) QueueReset(ctx context.Context, userID, locale string) error {
+func (o outbox) QueueReset(ctx context.Context, userID, locale, _ string) error {
 	return o.Enqueue(ctx, userID, "reset", locale)
 }
 
-func (o outbox) QueueChanged(ctx context.Context, userID, locale, device string) error {
+func (o outbox) QueueChanged(ctx context.Context, userID, locale, _, device string) error {
 	return o.EnqueueAbout(ctx, userID, "changed", locale, device)
 }
 
-// storedSessions keeps a session as JSON in one value of the stored one.
-type storedSessions struct {
-	guests  *session.Guests
-	store   *session.Store
-	backend session.Backend
+func (o outbox) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale, device string) error {
+	return o.EnqueueAbout(ctx, userID, string(kind), locale, device)
 }
 
-func (s storedSessions) Load(r *http.Request) (auth.Session, error) {
-	var out auth.Session
-	stored, err := s.store.Get(r, s.store.Name())
-	if err != nil {
-		return out, err
-	}
-	if text, ok := stored.Values["session"].(string); ok {
-		if err := json.Unmarshal([]byte(text), &out); err != nil {
-			return out, err
+// reads counts how often a session is read.
+type reads struct {
+	auth.Sessions
+	n int
+}
+
+func (s *reads) Load(r *http.Request) (auth.Session, error) {
+	s.n++
+	return s.Sessions.Load(r)
+}
+
+// Admission, the guard and the handler of one request ask for its session, which is read once.
+func TestASessionIsReadOncePerRequest(t *testing.T) {
+	var sessions *reads
+	r := newRig(t, func(o *auth.Options) { sessions = &reads{Sessions: o.Sessions}; o.Sessions = sessions })
+	session, _ := r.kept()
+	for range 2 {
+		sessions.n = 0
+		req := httptest.NewRequest("GET", "/", nil)
+		req.AddCookie(session)
+		req = req.WithContext(auth.WithExchange(req.Context()))
+		counted, err := r.Counted(req)
+		who, failed := r.Authenticate(httptest.NewRecorder(), req)
+		if err != nil || failed != nil || counted.UserID != r.ada.ID || who.UserID != r.ada.ID || sessions.n != 1 {
+			t.Errorf("%q and %q after %d reads, %v, %v", counted.UserID, who.UserID, sessions.n, err, failed)
 		}
 	}
-	if rec, ok := session.RecordOf(stored); ok {
-		out.Key, out.Version = rec.Hash, rec.Version
-	}
-	if !out.SignedIn() {
-		out.Intended = s.guests.Page(r)
-	}
-	return out, nil
-}
-
-func (s storedSessions) KeepGuest(page string) (*http.Cookie, error) { return s.guests.Keep(page) }
-
-func (s storedSessions) pack(sess auth.Session) (*sessions.Session, session.Record, error) {
-	text, err := json.Marshal(sess)
-	out := sessions.NewSession(s.store, s.store.Name())
-	out.Values["session"] = string(text)
-	return out, session.Record{Hash: sess.Key, Version: sess.Version, UserID: sess.UserID, Device: sess.Device}, err
-}
-
-func (s storedSessions) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, []*http.Cookie, error) {
-	if _, err := s.End(ctx, old); err != nil {
-		return next, nil, err
-	}
-	stored, rec, err := s.pack(next)
-	if err != nil {
-		return next, nil, err
-	}
-	cookie, err := s.store.Renew(ctx, r, stored, rec)
-	rec, _ = session.RecordOf(stored)
-	next.Key, next.Version = rec.Hash, rec.Version
-	cookies := []*http.Cookie{cookie}
-	if expired := s.guests.Expired(r); expired != nil {
-		cookies = append(cookies, expired)
-	}
-	return next, cookies, err
-}
-
-func (s storedSessions) Reload(ctx context.Context, sess auth.Session) (auth.Session, error) {
-	var out auth.Session
-	rec, err := s.backend.FindSession(ctx, sess.Key)
-	if err != nil {
-		return out, err
-	}
-	stored, err := s.store.Restore(rec)
-	if err != nil {
-		return out, err
-	}
-	text, _ := stored.Values["session"].(string)
-	err = json.Unmarshal([]byte(text), &out)
-	out.Key, out.Version = rec.Hash, rec.Version
-	return out, err
-}
-
-func (s storedSessions) Update(ctx context.Context, sess auth.Session) error {
-	stored, rec, err := s.pack(sess)
-	if err != nil {
-		return err
-	}
-	if s.store.Update(ctx, stored, rec) != nil {
-		return auth.ErrSessionGone
-	}
-	return nil
-}
-
-func (s storedSessions) End(ctx context.Context, sess auth.Session) (*http.Cookie, error) {
-	if sess.Key == nil {
-		return s.store.Expired(), nil
-	}
-	return s.store.Expired(), s.backend.DeleteSession(ctx, sess.Key)
-}
-
-func (s storedSessions) Alive(ctx context.Context, keys [][]byte) ([]bool, error) {
-	return s.store.Alive(ctx, keys)
-}
-
-func (s storedSessions) EndUser(ctx context.Context, userID string) error {
-	return s.backend.DeleteUserSessions(ctx, userID)
-}
-
-func (s storedSessions) EndDevice(ctx context.Context, selector []byte) error {
-	return s.backend.DeleteDeviceSessions(ctx, selector)
 }

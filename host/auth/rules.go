@@ -40,6 +40,9 @@ type Rules struct {
 	TokenLifetime time.Duration
 	// OwnTokens lets people make machine tokens of their own.
 	OwnTokens bool
+	// Recent is how fresh the proof of a session must be before what somebody signs in
+	// with is changed, 10 min by default.
+	Recent time.Duration
 	// Remember is how long a device stays signed in without use, 720 h by default.
 	Remember time.Duration
 }
@@ -56,6 +59,7 @@ func (r Rules) withDefaults() Rules {
 	r.PasswordHash = cmp.Or(r.PasswordHash, password.Argon2id)
 	r.MinLength = cmp.Or(r.MinLength, 12)
 	r.TokenLifetime = cmp.Or(r.TokenLifetime, 8760*time.Hour)
+	r.Recent = cmp.Or(r.Recent, 10*time.Minute)
 	r.Remember = cmp.Or(r.Remember, 720*time.Hour)
 	return r
 }

@@ -14,7 +14,8 @@ import (
 //	                            about yet, or settled where no dispenser is configured
 //	open ------ its form -----> open, held or settled, as the dispenser answers
 //	held ------ the page posts, or the person goes to /login: the same
-//	not asked - the person goes to /login: the same
+//	not asked - the person goes to /login: the same; so is a session of which the store
+//	            does not say how far it has come, in a format that this release knows
 //	any ------- sign-out -----> guest
 //
 // A settled session stays settled. Each step from one to another is one transaction
@@ -23,7 +24,7 @@ import (
 type State string
 
 // The states. A held person is at a page of the application and sees only what is
-// open to them ([Session.Opens]); an open step is one of the front-end app.
+// open to them ([Session.Opened]); an open step is one of the front-end app.
 const (
 	StateGuest   State = ""
 	StateOpen    State = "open"
@@ -55,11 +56,13 @@ func (s Session) Settled() bool { return s.State() == StateSettled }
 // due reports whether the dispenser is asked when the person goes to /login.
 func (s Session) due() bool { return s.Unasked || s.State() == StateHeld }
 
-// Opens reports whether a held session may see what lies at a decoded path: at or
-// below that of the target, or one of the prefixes. Paths compare by case, at the
-// boundaries of segments.
-func (s Session) Opens(path string) bool {
-	return s.State() == StateHeld && target.Opens(s.Intent.Target(), s.Intent.Prefixes(), path)
+// Opened returns the decoded paths at or below which a held session may see
+// everything: that of the target, and the prefixes. It is empty for any other session.
+func (s Session) Opened() []string {
+	if s.State() != StateHeld {
+		return nil
+	}
+	return target.Opened(s.Intent.Target(), s.Intent.Prefixes())
 }
 
 // OpensOData reports whether a held session may query /odata/: where a prefix names

@@ -2,7 +2,9 @@ package auth
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -10,35 +12,40 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
-// loginCounters are what an attempt to sign in is counted by.
-type loginCounters struct {
-	// name is the login name at the client, client the client over all names.
-	name, client Counter
-}
+// folded returns a login name as counters keep it: every spelling that finds one person
+// has one counter.
+func folded(login string) string { return words.Printable(strings.ToLower(login), reserved.MaxLogin) }
 
-func (p *Pipeline) loginCounters(r *http.Request, login string) loginCounters {
+// takeLogin counts an attempt to sign in, by the client first. A browser that has signed
+// in with this name has a counter of its own in place of that of name and client, which
+// strangers behind the same address share.
+func (p *Pipeline) takeLogin(r *http.Request, login string) (*attempt, error) {
+	k, err := p.readKnown(r)
+	if err != nil {
+		return nil, err
+	}
 	_, network := p.Site.Client(r)
-	return loginCounters{
-		name:   Counter{Kind: "login", Login: words.Printable(strings.ToLower(login), reserved.MaxLogin), Client: network},
+	a := &attempt{
+		known:  k,
 		client: Counter{Kind: "client", Client: network},
+		name:   Counter{Kind: "login", Login: folded(login), Client: network},
 	}
-}
-
-// takeLogin counts an attempt to sign in, by the client first.
-func (p *Pipeline) takeLogin(r *http.Request, c loginCounters) error {
-	if err := p.takeAttempt(r, c.client, p.ClientAttempts, "login"); err != nil {
-		return err
+	if e := k.byLogin(a.name.Login); e != nil {
+		a.name.Kind, a.name.Client = "known", hex.EncodeToString(e.browser)
 	}
-	return p.takeAttempt(r, c.name, p.Attempts, "login")
+	if err := p.takeAttempt(r, a.client, p.ClientAttempts, "login"); err != nil {
+		return nil, err
+	}
+	return a, p.takeAttempt(r, a.name, p.Attempts, "login")
 }
 
 // refundLogin takes an attempt to sign in back that failed for no fault of the
 // person's, and returns err.
-func (p *Pipeline) refundLogin(r *http.Request, c loginCounters, err error) error {
-	p.refund(r, waitAfter(err), c.name, c.client)
+func (p *Pipeline) refundLogin(r *http.Request, a *attempt, err error) error {
+	p.refund(r, waitAfter(err), a.account, a.name, a.client)
 	return err
 }
 
@@ -53,28 +60,55 @@ func waitAfter(err error) time.Duration {
 	return refundWait
 }
 
-// takeAttempt counts an attempt before its work begins, so that attempts in
-// flight count as well, and fails beyond limit.
+// A tooManyError is a counter that is over its limit.
+type tooManyError struct {
+	counter Counter
+	count   int
+	ends    time.Time
+}
+
+// Error names the counter.
+func (e *tooManyError) Error() string {
+	return fmt.Sprintf("the counter %s is over its limit with %d", e.counter.Kind, e.count)
+}
+
+// count counts an attempt before its work begins, so that attempts in flight count as
+// well. It returns the counter if it is beyond limit, nil if there is none.
+func (p *Pipeline) count(ctx context.Context, c Counter, limit int, window time.Duration) (*tooManyError, error) {
+	count, ends, err := p.Throttle.Hit(ctx, c, p.Now(), window)
+	if err != nil || count <= limit {
+		return nil, err
+	}
+	return &tooManyError{c, count, ends}, nil
+}
+
+// tooMany returns the fault of an attempt too many, and leaves an audit line.
+func (p *Pipeline) tooMany(r *http.Request, over *tooManyError, field string) error {
+	p.lockedOut(r, over.counter, over.count)
+	return fault.Throttled(field, over.ends.Sub(p.Now()))
+}
+
+// lockedOut leaves the audit line of a counter that is over its limit.
+func (p *Pipeline) lockedOut(r *http.Request, c Counter, count int) {
+	name := "login"
+	if c.ByUser() {
+		name = "user"
+	}
+	p.audit(r, "lockout", "kind", c.Kind, name, c.Login, "network", c.Client, "attempts", count)
+}
+
+// takeAttempt counts an attempt and fails beyond limit.
 func (p *Pipeline) takeAttempt(r *http.Request, c Counter, limit int, field string) error {
 	return p.takeWithin(r, c, limit, p.Window, field)
 }
 
 // takeWithin is takeAttempt with a window of its own.
 func (p *Pipeline) takeWithin(r *http.Request, c Counter, limit int, window time.Duration, field string) error {
-	now := p.Now()
-	count, ends, err := p.Throttle.Hit(r.Context(), c, now, window)
-	if err != nil {
-		return err
+	over, err := p.count(r.Context(), c, limit, window)
+	if over != nil {
+		return p.tooMany(r, over, field)
 	}
-	if count <= limit {
-		return nil
-	}
-	name := "login"
-	if c.byUser() {
-		name = "user"
-	}
-	p.audit(r, "lockout", "kind", c.Kind, name, c.Login, "network", c.Client, "attempts", count)
-	return fault.Throttled(field, ends.Sub(now))
+	return err
 }
 
 // refundAttempt takes an attempt back. That it cannot is logged and no more: until the
@@ -82,11 +116,15 @@ func (p *Pipeline) takeWithin(r *http.Request, c Counter, limit int, window time
 // holds, and the operator can clear the counter.
 func (p *Pipeline) refundAttempt(r *http.Request, c Counter) { p.refund(r, refundWait, c) }
 
-// refund is refundAttempt for several, which have the time of wait together.
+// refund is refundAttempt for several, which have the time of wait together. It leaves
+// out counters that were not taken, the zero ones.
 func (p *Pipeline) refund(r *http.Request, wait time.Duration, counters ...Counter) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), wait)
 	defer cancel()
 	for _, c := range counters {
+		if c == (Counter{}) {
+			continue
+		}
 		if err := p.Throttle.Undo(ctx, c); err != nil {
 			p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", err)
 		}

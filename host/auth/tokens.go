@@ -15,7 +15,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // Limits of tokens: how long one lasts that does not say, how many a user may have,
@@ -42,10 +42,12 @@ type TokenRequest struct {
 	Lifetime time.Duration
 }
 
-// AddToken makes a token for a user and returns it with its text, which is not kept
-// anywhere. It joins the transaction of ctx, whose user must not be disabled. What is
-// wrong with the request is a *fault.Fault with the fields name and expires_in.
-func (p *Pipeline) AddToken(ctx context.Context, userID string, in TokenRequest) (Token, string, error) {
+// AddToken makes a token for a user who may sign in and returns it with its text, which
+// is not kept anywhere. The person is told by mail, in the language of locale and with
+// the device that it was made with, empty where nobody knows. It joins the transaction of
+// ctx. What is wrong with the request is a *fault.Fault with the fields name and
+// expires_in.
+func (p *Pipeline) AddToken(ctx context.Context, userID string, in TokenRequest, locale, device string) (Token, string, error) {
 	lifetime, err := p.checkToken(in)
 	if err != nil {
 		return Token{}, "", err
@@ -54,7 +56,7 @@ func (p *Pipeline) AddToken(ctx context.Context, userID string, in TokenRequest)
 	if err != nil {
 		return Token{}, "", err
 	}
-	if user.Disabled {
+	if !user.MaySignIn() {
 		return Token{}, "", ErrNotFound
 	}
 	text, now := mintToken(), p.Now()
@@ -66,7 +68,10 @@ func (p *Pipeline) AddToken(ctx context.Context, userID string, in TokenRequest)
 	if errors.Is(err, ErrTooMany) {
 		return Token{}, "", invalidBecause("name", "too_many", "the user has %d tokens already: revoke one", maxTokens)
 	}
-	return t, text, err
+	if err != nil {
+		return Token{}, "", err
+	}
+	return t, text, p.Mailer.QueueNotice(ctx, noticeToken, user.ID, locale, device)
 }
 
 // checkToken returns how long the token that is asked for lasts, or what is wrong.
@@ -161,6 +166,9 @@ func showToken(t Token) shownToken {
 }
 
 func (p *Pipeline) addOwnToken(w http.ResponseWriter, r *http.Request, who Principal) error {
+	if !p.recent(who.Session) {
+		return &fault.Fault{Code: fault.ConfirmationRequired}
+	}
 	in, err := readTokenRequest(r)
 	if err != nil {
 		return err
@@ -173,7 +181,7 @@ func (p *Pipeline) addOwnToken(w http.ResponseWriter, r *http.Request, who Princ
 	var text string
 	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
 		var err error
-		if t, text, err = p.AddToken(ctx, who.UserID, in); err != nil {
+		if t, text, err = p.AddToken(ctx, who.UserID, in, p.Site.Locale(r), browserName(r.UserAgent())); err != nil {
 			return err
 		}
 		// The user is locked: a session that was ended before must not leave a token.

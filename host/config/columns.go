@@ -16,9 +16,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 )
 
-// userColumns are the names of the columns of users: those of db, or those that
-// the stock table will have where there is none yet.
-func userColumns(ctx context.Context, db *store.DB) ([]string, error) {
+// userColumns are the columns of users: those of db, or those that the stock table
+// will have where there is none yet.
+func userColumns(ctx context.Context, db *store.DB) ([]store.Column, error) {
 	columns, err := db.UserColumns(ctx)
 	if err == nil && len(columns) == 0 {
 		err = withScratch(ctx, func(scratch *store.DB) error {
@@ -29,11 +29,15 @@ func userColumns(ctx context.Context, db *store.DB) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the columns of users: %w", err)
 	}
+	return columns, nil
+}
+
+func columnNames(columns []store.Column) []string {
 	names := make([]string, len(columns))
 	for i, column := range columns {
 		names[i] = column.Name
 	}
-	return names, nil
+	return names
 }
 
 // withScratch runs do with a temporary database as the first migration leaves it,
@@ -87,10 +91,11 @@ func (r *columnResolver) alike(written string) []string {
 // resolveColumns gives the columns of users in opts their real names, and finds
 // those that are not there.
 func (c *Config) resolveColumns(ctx context.Context, db *store.DB, opts *host.Options) (*columnResolver, error) {
-	names, err := userColumns(ctx, db)
+	columns, err := userColumns(ctx, db)
 	if err != nil {
 		return nil, err
 	}
+	names := columnNames(columns)
 	r := &columnResolver{config: c, names: names}
 	for _, name := range []string{"id", "email", reserved.PasswordColumn} {
 		if slices.Contains(names, name) {
@@ -105,6 +110,7 @@ func (c *Config) resolveColumns(ctx context.Context, db *store.DB, opts *host.Op
 	if !c.faulty("auth", "login_field") {
 		opts.Auth.LoginField = r.resolve(c.Auth.LoginField, "auth.login_field", "auth", "login_field")
 	}
+	opts.Auth.Active = c.active(columns, &r.found)
 	for i := range opts.Plugins {
 		p := &opts.Plugins[i]
 		p.UserRead = r.grants(p.UserRead, p.Name, "user_read")

@@ -30,7 +30,8 @@ type Config struct {
 
 	values    map[string]any
 	origins   layer.Origins
-	refused   Findings // what reading the layers found
+	empty     map[string]bool // by file that was read
+	refused   Findings        // what reading the layers found
 	file, dir string
 }
 
@@ -91,12 +92,15 @@ type Session struct {
 
 // Auth is the block auth.
 type Auth struct {
-	LoginField    string   `koanf:"login_field"`
-	RedirectHosts []string `koanf:"redirect_hosts"`
-	Throttle      Throttle `koanf:"throttle"`
-	Reset         Reset    `koanf:"reset"`
-	Password      Password `koanf:"password"`
-	Tokens        Tokens   `koanf:"tokens"`
+	LoginField string `koanf:"login_field"`
+	// Active is a condition over the columns of users; nil for none.
+	Active        *string       `koanf:"active"`
+	Recent        time.Duration `koanf:"recent"`
+	RedirectHosts []string      `koanf:"redirect_hosts"`
+	Throttle      Throttle      `koanf:"throttle"`
+	Reset         Reset         `koanf:"reset"`
+	Password      Password      `koanf:"password"`
+	Tokens        Tokens        `koanf:"tokens"`
 }
 
 // Throttle is the block auth.throttle.
@@ -174,7 +178,6 @@ type Plugin struct {
 	Headers   []string          `koanf:"headers"`
 	Env       map[string]string `koanf:"env"`
 	Timeout   time.Duration     `koanf:"timeout"`
-	OnFailure string            `koanf:"on_failure"`
 	// Config is the free block config.
 	Config map[string]any `koanf:"config"`
 }

@@ -155,7 +155,10 @@ func (c *Config) databaseFinding(err error) Finding {
 		"postgres": `check that the server runs and that database.dsn is right, as in "postgres://user:password@host/name"`,
 		"mysql":    `check that the server runs and that database.dsn is right, as in "user:password@tcp(host:3306)/name"`,
 	}[c.Database.Driver]
-	return Finding{At: c.at("database", "dsn"), What: "the database cannot be opened: " + oneLine(err), Remedy: remedy}
+	if better := store.Remedy(err); better != "" {
+		remedy = better
+	}
+	return Finding{At: c.at("database", "dsn"), What: "the database cannot be opened: " + strings.TrimSuffix(oneLine(err), ": "+remedy), Remedy: remedy}
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

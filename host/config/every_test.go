@@ -80,14 +80,16 @@ func TestEveryKey(t *testing.T) {
 	}
 	defer func() { _ = admin.Store.Close() }()
 	same(t, "sessions of an operator", opts.Session, admin.Session)
-	same(t, "rules of an operator", opts.Auth, admin.Auth)
+	same(t, "rules of an operator", withoutActive(t, opts.Auth), withoutActive(t, admin.Auth))
 	same(t, "plugins of an operator", opts.Plugins, admin.Plugins)
 	same(t, "database of an operator", opts.Store.Path(), admin.Store.Path())
 
-	again, err := cfg.Reloaded(t.Context(), opts)
+	reload, err := cfg.Reload(t.Context(), cfg, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
+	again := reload.Options
+	same(t, "what waits for a restart", []config.Waiting(nil), reload.Waiting)
 	same(t, "plugins after a reload", opts.Plugins, again.Plugins)
 	if again.Server.LoadTLS == nil || again.UI.App == nil {
 		t.Error("a reload loses the certificate or the app")
@@ -118,10 +120,10 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 		Rules: host.Rules{
 			LoginField: "name", Attempts: 6, Window: 7 * time.Second, Remember: 5 * time.Hour, MinLength: 11, PasswordHash: "keep", ClientAttempts: 77,
 			ResetLifetime: 8 * time.Minute, ResetResend: 9 * time.Second, ResetAttempts: 10,
-			OwnTokens: true, TokenLifetime: 12 * time.Hour,
+			OwnTokens: true, TokenLifetime: 12 * time.Hour, Recent: 4 * time.Minute,
 		},
 		RedirectOrigins: []string{"https://crm.example.com"},
-	}, opts.Auth)
+	}, withoutActive(t, opts.Auth))
 	same(t, "mail", host.MailOptions{
 		Transport: "smtp", Dir: in("letters"), From: "Shop <shop@example.com>", Templates: in("mails"),
 		SMTP: host.SMTPOptions{Host: "mail.example.com", Port: 2525, Username: "shop", Password: "hush", TLS: "implicit"},
@@ -146,11 +148,11 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 		{
 			Name: "a", Command: []string{in("bin/a"), "a.js"}, Dir: dir, Roles: []string{"dispenser"}, SHA256: strings.Repeat("1", 64),
 			Checksums: map[string]string{in("a.js"): strings.Repeat("2", 64)}, UserRead: []string{"partner_id"}, UserWrite: []string{"tenant_id"},
-			Headers: []string{"accept-language"}, Env: map[string]string{"COLOUR": "red"}, Timeout: 12 * time.Second, OnFailure: "builtin",
+			Headers: []string{"accept-language"}, Env: map[string]string{"COLOUR": "red"}, Timeout: 12 * time.Second,
 			Config: []byte(`{"fallback":"/x"}`),
 		},
 		{
-			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup"}, Timeout: 3 * time.Second, OnFailure: "deny",
+			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup"}, Timeout: 3 * time.Second,
 			Checksums: map[string]string{}, Headers: []string{}, Env: map[string]string{}, Config: []byte("{}"),
 		},
 	}, opts.Plugins)
@@ -346,6 +348,18 @@ func same[T any](t *testing.T, what string, want, got T) {
 }
 
 // withoutTLS leaves out what cannot be compared.
+// withoutActive tries the condition, and takes it out: functions cannot be compared.
+func withoutActive(t *testing.T, o host.AuthOptions) host.AuthOptions {
+	t.Helper()
+	for partner, want := range map[int64]bool{4: true, 5: false} {
+		if got := o.Active(map[string]any{"partner_id": partner}, time.Now()); got != want {
+			t.Errorf("auth.active of partner %d: %v", partner, got)
+		}
+	}
+	o.Active = nil
+	return o
+}
+
 func withoutTLS(o host.ServerOptions) host.ServerOptions {
 	o.LoadTLS = nil
 	return o

@@ -1,17 +1,21 @@
 package config_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 )
 
-// Sign-in and queries have pools of their own on one file. Each notices that it was
-// exchanged, in whatever order, and neither harms what the other has opened.
+// Sign-in and queries have pools of their own on one file. Whichever notices first that it was exchanged, none of them
+// reads or writes the new one, and neither harms it.
 func TestAnExchangeIsNoticedByAllPools(t *testing.T) {
 	write(t, map[string]string{"config.hcl": `
 route "home" {
@@ -34,40 +38,54 @@ odata {
 			t.Fatal(err)
 		}
 	}
-	prepare("vestibule.db")
-	cfg, _ := load(t, nil)
-	opts, log, err := options(t, cfg)
-	if err != nil {
-		t.Fatal(err, log)
-	}
-	source := opts.OData.Source.(interface {
-		io.Closer
-		Version(ctx context.Context) string
-	})
-	for round := range 6 {
-		before := source.Version(t.Context())
+	for _, queriesFirst := range []bool{false, true} {
+		prepare("vestibule.db")
+		cfg, _ := load(t, nil)
+		opts, log, err := options(t, cfg)
+		if err != nil {
+			t.Fatal(err, log)
+		}
+		source := opts.OData.Source.(interface {
+			io.Closer
+			Version(ctx context.Context) string
+			Ready(ctx context.Context) error
+		})
+		if source.Version(t.Context()) == "" || source.Ready(t.Context()) != nil {
+			t.Fatal("queries cannot read")
+		}
 		prepare("next.db")
-		if err := os.Rename("next.db", "vestibule.db"); err != nil {
+		before, err := os.ReadFile("next.db")
+		if err := errors.Join(err, os.Rename("next.db", "vestibule.db")); err != nil {
 			t.Fatal(err)
 		}
-		if round%2 == 0 && source.Version(t.Context()) == before {
-			t.Error("queries have the same version")
+		looks := []func(context.Context) error{opts.Store.Ready, source.Ready}
+		if queriesFirst {
+			slices.Reverse(looks)
 		}
-		if err := opts.Store.Ready(t.Context()); err != nil {
+		for _, look := range looks {
+			if err := look(t.Context()); err == nil || !strings.Contains(err.Error(), "restart the host") {
+				t.Errorf("queries first: %v: %v", queriesFirst, err)
+			}
+		}
+		if _, err := opts.Store.AddUser(t.Context(), "ada@example.com", "", "x"); !errors.Is(err, auth.ErrUnavailable) {
+			t.Errorf("writing: %v", err)
+		}
+		if now := source.Version(t.Context()); now != "" {
+			t.Errorf("queries have the version %q", now)
+		}
+		if err := errors.Join(source.Close(), opts.Store.Close()); err != nil {
 			t.Error(err)
 		}
-		if _, err := opts.Store.AddUser(t.Context(), "ada@example.com", "", "x"); err != nil {
-			t.Error(err)
+		if after, err := os.ReadFile("vestibule.db"); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("the new file was written to, %v", err)
 		}
-		if now := source.Version(t.Context()); now == before || now == "" {
-			t.Errorf("version %q after %q", now, before)
+		for _, log := range []string{"vestibule.db-wal", "vestibule.db-shm"} {
+			if _, err := os.Stat(log); err == nil {
+				t.Errorf("%s of the old file lies beside the new one", log)
+			}
 		}
-		var verdict string
-		if err := opts.Store.Reader().GetContext(t.Context(), &verdict, "PRAGMA integrity_check"); err != nil || verdict != "ok" {
-			t.Errorf("the file is %q, %v", verdict, err)
+		if err := os.Remove("vestibule.db"); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := errors.Join(source.Close(), opts.Store.Close()); err != nil {
-		t.Error(err)
 	}
 }

@@ -77,7 +77,6 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"role taken":              {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n}\nplugin \"b\" {\n  command = [\"a\"]\n  roles = [\"org_setup\", \"dispenser\"]\n}", []string{`config.hcl:7:25: plugins "a" and "b" have one role, dispenser`}},
 		"no role":                 {"plugin \"a\" {\n  command = [\"a\"]\n  roles = []\n}", []string{`config.hcl:3:11: plugin "a" has no role`}},
 		"no command":              {"plugin \"a\" {\n  command = []\n  roles = [\"dispenser\"]\n}", []string{`config.hcl:2:13: plugin "a" has an empty command`}},
-		"builtin for a handler":   {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"org_setup\"]\n  on_failure = \"builtin\"\n}", []string{`config.hcl:4:16: plugin "a" is no dispenser`}},
 		"checksum":                {"plugin \"a\" {\n  command = [\"a\"]\n  roles = [\"org_setup\"]\n  sha256 = \"abc\"\n}", []string{`config.hcl:4:12: sha256: "abc" is no sha256`}},
 		"credential table":        {"odata {\n  entity_set \"U\" {\n    table = \"Users\"\n  }\n}", []string{`config.hcl:3:13: table: the table "Users" can never be exposed`}},
 		"own table":               {"odata {\n  singleton \"U\" {\n    table = \"public.vestibule_sessions\"\n  }\n}", []string{`config.hcl:3:13: table: the table "public.vestibule_sessions" can never be exposed`}},
@@ -102,6 +101,25 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"tokens of verify":        {"route \"verify\" {\n  path = \"/a\"\n  proxy = \"http://127.0.0.1:3\"\n  tokens = true\n}", []string{`config.hcl:4:12: the tokens of route "verify" would open /auth/verify, too, which has that name: rename the route`}},
 		"tokens of a second":      {"auth {\n  tokens {\n    max_lifetime = \"1s\"\n  }\n}", []string{`config.hcl:3:20: max_lifetime: 1s is out of reason: use a duration from 1m0s to `}},
 		"endless tokens":          {"auth {\n  tokens {\n    max_lifetime = \"2562047h\"\n  }\n}", []string{`config.hcl:3:20: max_lifetime: 2562047h0m0s is out of reason`}},
+		"public URL of http":      {"server {\n  public_url = \"http://app.example.com\"\n}", []string{`config.hcl:2:16: warning: public_url "http://app.example.com" is of http: passwords and cookies travel in the clear, and cookies lack Secure: write https`}},
+		"public URL on loopback":  {"server {\n  public_url = \"http://localhost:8080\"\n}", nil},
+		"redirect host, script":   {"auth {\n  redirect_hosts = [\"https://a.example\", \"javascript:\"]\n}", []string{`config.hcl:2:42: redirect_hosts.1: "javascript:" is no origin: write scheme and host, such as "https://crm.example.com"`}},
+		"redirect host, path":     {"auth {\n  redirect_hosts = [\"https://a.example/x\"]\n}", []string{`config.hcl:2:21: redirect_hosts.0: "https://a.example/x" is no origin`}},
+		"redirect host of http":   {"auth {\n  redirect_hosts = [\"http://[::1]:3000\", \"http://a.example\"]\n}", []string{`config.hcl:2:42: warning: "http://a.example" is of http`}},
+		"one upstream, two guards": {
+			routes("front", "/front", "http://APP.example:80", "none", "other", "/other", "http://app.example:81", "settled", "admin", "/front/admin", "http://app.example/base", "settled", "more", "/more", "http://app.example", "session"),
+			[]string{`config.hcl:13:11: warning: routes "front" and "admin" lead to one application, http://app.example, behind two guards, none and settled: give both one guard`},
+		},
+		"one upstream, one guard": {routes("front", "/front", "http://app.example", "settled", "admin", "/front/admin", "http://app.example", ""), nil},
+		"one upstream, by default": {
+			routes("terms", "/terms", "http://app.example", "none", "app", "/app", "http://app.example", ""),
+			[]string{`config.hcl:8:11: warning: routes "terms" and "app" lead to one application, http://app.example, behind two guards, none and settled`},
+		},
+		"paths that differ by case": {
+			routes("a", "/App", "http://a.example", "none", "b", "/app/", "http://b.example", "settled"),
+			[]string{`config.hcl:7:10: routes "a" and "b" differ by the case of letters alone, and have two guards: give both one guard, or paths that differ`},
+		},
+		"header of every browser": {headers("Accept-Language", "name"), []string{`config.hcl:4:35: warning: route "a": browsers send the header "Accept-Language" themselves`}},
 		"header Host":             {headers("Host", "email"), []string{`config.hcl:4:24: route "a": the header "Host" names the site, which the host sets: choose a name`}},
 		"header Cookie":           {headers("cookie", "email"), []string{`config.hcl:4:26: route "a": the header "cookie" holds credentials`}},
 		"header Authorization":    {headers("Authorization", "email"), []string{`config.hcl:4:33: route "a": the header "Authorization" holds credentials`}},
@@ -190,4 +208,18 @@ func TestAFileThatIsNotThere(t *testing.T) {
 // headers is a route to an application with one header of a name and a column.
 func headers(name, column string) string {
 	return "route \"a\" {\n  path = \"/a\"\n  proxy = \"http://127.0.0.1:3\"\n  headers = { \"" + name + "\" = \"" + column + "\" }\n}"
+}
+
+// routes is a configuration of proxies: name, path, address and guard of each, and none of
+// the last that are empty.
+func routes(texts ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(texts); i += 4 {
+		b.WriteString("route \"" + texts[i] + "\" {\n  path = \"" + texts[i+1] + "\"\n  proxy = \"" + texts[i+2] + "\"\n")
+		if texts[i+3] != "" {
+			b.WriteString("  guard = \"" + texts[i+3] + "\"\n")
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
 }

@@ -88,7 +88,6 @@ plugin "orgs" {
   headers    = ["accept-language"]
   env        = {}
   timeout    = "3s"
-  on_failure = "deny"
   config {
     directory_url = "https://crm.example.com"
   }
@@ -177,9 +176,9 @@ func TestTheContractsExample(t *testing.T) {
 	}
 }
 
-// Every default of the contract's example is the default that an empty file has.
+// Every default of the contract's example is the default that a file without settings has.
 func TestDefaults(t *testing.T) {
-	dir := write(t, map[string]string{"config.hcl": ""})
+	dir := write(t, map[string]string{"config.hcl": "server {}\n"})
 	cfg, found := load(t, nil)
 	if found != nil {
 		t.Fatal(found)
@@ -191,7 +190,7 @@ func TestDefaults(t *testing.T) {
 		Database: config.Database{Driver: "sqlite", DSN: "vestibule.db", MaxConnections: 20, Wait: 10 * time.Second, StartWait: time.Minute},
 		Session:  config.Session{Idle: 2 * time.Hour, Absolute: 24 * time.Hour, Remember: 720 * time.Hour},
 		Auth: config.Auth{
-			LoginField: "email", RedirectHosts: []string{},
+			LoginField: "email", Recent: 10 * time.Minute, RedirectHosts: []string{},
 			Throttle: config.Throttle{Attempts: 5, ClientAttempts: 100, Window: time.Minute},
 			Reset:    config.Reset{Lifetime: time.Hour, Resend: time.Minute, Attempts: 5},
 			Password: config.Password{MinLength: 12, Hash: "argon2id"},
@@ -328,12 +327,12 @@ odata {
 }
 
 func TestVariablesThatAreNoSettings(t *testing.T) {
-	write(t, map[string]string{"config.hcl": ""})
+	write(t, map[string]string{"config.hcl": "server {}\n"})
 	_, found := load(t, []string{"VESTIBULE_BIN=/usr/bin/vestibule", "VESTIBULE_SERVER_ADDRESS=x", "VESTIBULE_SERVER__ADRESS=x", "VESTIBULE_SERVER__TLS=x", "VESTIBULE_PLUGIN__A=x"}, "server", "server.address.x=1")
 	want := []string{
 		"--set server: has no value: write --set block.key=value",
 		"--set server.address.x: server.address is no block: write --set server.address=value",
-		`VESTIBULE_PLUGIN__A: plugin.a is a block: name one of its keys: command, roles, sha256, checksums, user_read, user_write, headers, env, timeout, on_failure, config`,
+		`VESTIBULE_PLUGIN__A: plugin.a is a block: name one of its keys: command, roles, sha256, checksums, user_read, user_write, headers, env, timeout, config`,
 		`VESTIBULE_PLUGIN__A: plugin "a" has no command: add command = …: program and arguments; a bare name is looked up in PATH`,
 		`VESTIBULE_PLUGIN__A: plugin "a" has no roles: add roles = …: what the plugin answers`,
 		`VESTIBULE_SERVER_ADDRESS: warning: is not a setting: write two underscores between block and key: VESTIBULE_SERVER__…`,

@@ -45,7 +45,7 @@ func Load(src Source) (*Config, Findings) {
 	if err != nil {
 		return nil, Findings{{At: Position{File: src.File}, What: "the directory is gone", Remedy: err.Error()}}
 	}
-	l := &loader{schema: schema.Root(), k: koanf.New(layer.Separator), origins: layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir}
+	l := &loader{schema: schema.Root(), k: koanf.New(layer.Separator), origins: layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir, empty: map[string]bool{}}
 	l.origins[""] = layer.Origin{Position: Position{File: src.File}, BaseDir: dir}
 	if !l.file(src.File) {
 		return nil, l.findings
@@ -76,8 +76,12 @@ type loader struct {
 	lookup   func(string) (string, bool)
 	dir      string
 	broken   bool
+	empty    map[string]bool // by file
 	findings Findings
 }
+
+// emptyFile is what is odd about a file without a setting or a block.
+const emptyFile = "the file is empty"
 
 // file reads one file as the next layer and reports whether it could be read.
 func (l *loader) file(name string) bool {
@@ -100,6 +104,9 @@ func (l *loader) file(name string) bool {
 	l.origins.Cover(p.Origins)
 	l.findings = append(l.findings, p.Findings...)
 	l.broken = l.broken || p.Broken
+	if l.empty[name] = p.Empty; p.Empty {
+		l.findings.Warn(at, emptyFile, "every setting has its default or comes from another layer; put your settings back, or write a sample with `vestibule init`")
+	}
 	return true
 }
 
@@ -164,7 +171,7 @@ func (l *loader) finish(file string) (*Config, Findings) {
 	}
 	values := l.k.Raw()
 	l.resolve(l.schema, values, nil)
-	cfg := &Config{values: values, origins: l.origins, file: file, dir: l.dir}
+	cfg := &Config{values: values, origins: l.origins, empty: l.empty, file: file, dir: l.dir}
 	if err := cfg.decode(); err != nil {
 		l.findings.Add(l.origins.At(), "cannot be decoded", err.Error())
 		return nil, l.findings.Sorted()

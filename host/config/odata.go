@@ -106,17 +106,12 @@ func (c *Config) odataConnections() int {
 	return c.Database.MaxConnections
 }
 
-// readsElsewhere tells whether queries read another database than that of sign-in.
-func (c *Config) readsElsewhere() bool {
-	return c.OData.Database.Driver != nil && c.OData.Database.DSN != nil
-}
-
 // odataDatabase is the database to read, with connections of its own: queries must
 // not keep sign-in waiting. dsn is what db was opened with.
 func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (sqlsource.Database, error) {
 	o := c.OData.Database
-	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections(), Wait: host.WaitLeft(c.Database.Wait)}
-	other := c.readsElsewhere()
+	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections(), Wait: host.WaitLeft(c.Database.Wait), Waited: host.Waited}
+	other := o.Driver != nil && o.DSN != nil
 	if other {
 		from.Dialect, from.DSN = *o.Driver, *o.DSN
 	}

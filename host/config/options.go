@@ -46,7 +46,7 @@ func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options
 	opts.Store = db
 	opts.OData = &host.ODataOptions{
 		Model: e.source.Model(), Source: e.source, Options: c.odataOptions(logger),
-		Connections: c.odataConnections(), Concurrent: value(c.OData.Limits.Concurrent), WithSessions: !c.readsElsewhere(),
+		Connections: c.odataConnections(), Concurrent: value(c.OData.Limits.Concurrent),
 	}
 	return opts, nil
 }
@@ -89,25 +89,6 @@ func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger, create b
 	return opts, nil
 }
 
-// Reloaded returns the options for a reload of a running host: everything of c that
-// can change while serving, and the databases that old has open.
-func (c *Config) Reloaded(ctx context.Context, old host.Options) (host.Options, error) {
-	opts, findings := c.static(old.Logger)
-	if err := findings.Err(); err != nil {
-		return host.Options{}, err
-	}
-	columns, err := c.resolveColumns(ctx, old.Store, &opts)
-	if err != nil {
-		return host.Options{}, err
-	}
-	if err := columns.found.Err(); err != nil {
-		return host.Options{}, err
-	}
-	opts.Store, opts.OData, opts.Now = old.Store, old.OData, old.Now
-	opts.Server.OnReady = old.Server.OnReady
-	return opts, nil
-}
-
 // static builds everything but the databases.
 func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 	findings := c.checkFiles()
@@ -128,7 +109,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 		// A directory on a developer's machine is being edited; one that is
 		// published is served as it was built.
 		UI:      host.UIOptions{App: app, AppName: value(c.App.Name), Errors: ui.FS(), UI5: ui.UI5(), Live: own && c.Server.PublicURL == nil},
-		Plugins: plugins,
+		Plugins: plugins, RestartNeeded: restartNeeded(),
 	}
 	return opts, findings.Sorted()
 }
@@ -179,7 +160,7 @@ func (c *Config) authOptions() host.AuthOptions {
 		LoginField: a.LoginField, Attempts: a.Throttle.Attempts, Window: a.Throttle.Window, ClientAttempts: a.Throttle.ClientAttempts,
 		ResetLifetime: a.Reset.Lifetime, ResetResend: a.Reset.Resend, ResetAttempts: a.Reset.Attempts,
 		MinLength: a.Password.MinLength, PasswordHash: host.PasswordFormat(a.Password.Hash), Remember: c.Session.Remember,
-		TokenLifetime: a.Tokens.MaxLifetime, OwnTokens: a.Tokens.SelfService,
+		TokenLifetime: a.Tokens.MaxLifetime, OwnTokens: a.Tokens.SelfService, Recent: a.Recent,
 	}}
 	for _, name := range a.RedirectHosts {
 		opts.RedirectOrigins = append(opts.RedirectOrigins, schema.RedirectOrigin(name))

@@ -31,8 +31,9 @@ func (c *Config) GrantColumns(ctx context.Context, plugins []host.Plugin) ([]hos
 	ctx, cancel := context.WithTimeout(ctx, columnWait)
 	defer cancel()
 	r := &columnResolver{config: c}
-	err := c.look(ctx, func(db *store.DB) (err error) {
-		r.names, err = userColumns(ctx, db)
+	err := c.look(ctx, func(db *store.DB) error {
+		columns, err := userColumns(ctx, db)
+		r.names = columnNames(columns)
 		return err
 	})
 	if err != nil {

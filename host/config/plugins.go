@@ -35,7 +35,7 @@ func (c *Config) plugin(name string) (host.Plugin, Findings) {
 	spec := host.Plugin{
 		Name: name, Dir: c.origins.Dir("plugin", name, "command"), Roles: p.Roles, SHA256: value(p.SHA256),
 		UserRead: p.UserRead, UserWrite: p.UserWrite, Headers: p.Headers, Env: p.Env,
-		Timeout: p.Timeout, OnFailure: p.OnFailure,
+		Timeout: p.Timeout,
 	}
 	spec.Command = append(spec.Command, p.Command...)
 	if len(spec.Command) > 0 {

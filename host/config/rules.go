@@ -15,7 +15,10 @@ import (
 func (c *Config) checkRules(f *Findings) {
 	c.checkServer(f)
 	c.checkPassword(f)
+	c.checkSchemes(f)
 	c.checkRoutes(f)
+	c.checkFoldedPaths(f)
+	c.checkUpstreams(f)
 	c.checkPlugins(f)
 	c.checkOData(f)
 }
@@ -135,6 +138,7 @@ func (c *Config) checkProxyKeys(f *Findings, name string, r Route) {
 			f.Add(at, fmt.Sprintf("route %q: the header %q %s", name, header, why), `choose a name that the application reads, such as "Remote-User"`)
 			continue
 		}
+		c.warnOfCommonHeader(f, name, header)
 		if !regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$").MatchString(header) {
 			f.Add(at, fmt.Sprintf("route %q: %q is no header name", name, header), `write a name, such as "Remote-User"`)
 		}
@@ -181,9 +185,6 @@ func (c *Config) checkPlugins(f *Findings) {
 			case !ok:
 				f.Add(at, fmt.Sprintf("plugins %q and %q have one role, %s", first, name, role), "take the role from one of them")
 			}
-		}
-		if p.OnFailure == "builtin" && !slices.Contains(p.Roles, "dispenser") && !c.faulty("plugin", name, "roles") {
-			f.Add(c.at("plugin", name, "on_failure"), fmt.Sprintf("plugin %q is no dispenser, so no built-in one can answer for it", name), `write on_failure = "deny"`)
 		}
 		for i, column := range p.UserWrite {
 			if !reserved.Credential(column) && !reserved.Writable(column, c.Auth.LoginField) {

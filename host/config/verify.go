@@ -43,7 +43,7 @@ func (c *Config) checkNames(f *Findings) {
 func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit Findings) Findings {
 	var findings Findings
 	for _, spec := range plugins {
-		dispensable, err := host.TryPlugin(ctx, spec, hclog.NewNullLogger())
+		err := host.TryPlugin(ctx, spec, hclog.NewNullLogger())
 		var mistakes *host.PluginConfigError
 		if err == nil || errors.As(err, &mistakes) && c.wrong(unfit, "plugin", spec.Name) {
 			continue
@@ -51,9 +51,6 @@ func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit
 		found, ok := c.Locate(err)
 		if !ok {
 			found.Add(c.at("plugin", spec.Name), oneLine(err), "try it with `vestibule plugin check "+spec.Name+"`")
-		}
-		for i := range found {
-			found[i].Warning = dispensable
 		}
 		findings = append(findings, found...)
 	}

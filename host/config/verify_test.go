@@ -92,7 +92,7 @@ server {
   trusted_proxies = ["10.0.0.0/8"]
 }
 auth {
-  redirect_hosts = ["crm.example.com", "http://intra.example.com:8080"]
+  redirect_hosts = ["crm.example.com", "http://127.0.0.1:8080"]
 }
 route "home" {
   path     = "/"
@@ -136,7 +136,7 @@ odata {
 	if got := opts.Server.PublicURL.String(); got != "https://app.example.com" {
 		t.Errorf("public URL %s", got)
 	}
-	if diff := cmp.Diff([]string{"https://crm.example.com", "http://intra.example.com:8080"}, opts.Auth.RedirectOrigins); diff != "" {
+	if diff := cmp.Diff([]string{"https://crm.example.com", "http://127.0.0.1:8080"}, opts.Auth.RedirectOrigins); diff != "" {
 		t.Error(diff)
 	}
 	guards := map[string]host.Guard{}
@@ -327,17 +327,15 @@ func TestColumnsOfUsersThatAreNotThere(t *testing.T) {
 	}
 }
 
-// serve starts without a dispenser in whose place the built-in one answers, so check only
-// warns of it; a program that is not there is refused.
+// check refuses a plugin that cannot be started, as serve does.
 func TestPluginThatCannotBeStarted(t *testing.T) {
 	tests := map[string]struct {
 		block string
 		want  string
 	}{
 		"deny":           {`command = ["/bin/false"]`, `config.hcl:1:8: plugin "a" cannot be started: `},
-		"builtin":        {`command = ["/bin/false"], on_failure = "builtin"`, `config.hcl:1:8: warning: plugin "a" cannot be started: `},
-		"no program":     {`command = ["/bin/falls"], on_failure = "builtin"`, `config.hcl:2:`},
-		"wrong checksum": {`command = ["/bin/false"], on_failure = "builtin", sha256 = "` + strings.Repeat("0", 64) + `"`, `config.hcl:4:`},
+		"no program":     {`command = ["/bin/falls"]`, `config.hcl:2:`},
+		"wrong checksum": {`command = ["/bin/false"], sha256 = "` + strings.Repeat("0", 64) + `"`, `config.hcl:3:`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -410,7 +408,7 @@ CREATE TABLE products (id INTEGER PRIMARY KEY, tenant INTEGER)`
 					t.Errorf("grants %q, %q", p.UserRead, p.UserWrite)
 				}
 			}
-			if _, err := cfg.Reloaded(t.Context(), opts); err != nil {
+			if _, err := cfg.Reload(t.Context(), cfg, opts); err != nil {
 				t.Errorf("reload: %v", err)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"strings"
 )
 
 // Prefix is where an app's files are served.
@@ -92,20 +93,32 @@ func (a *App) Page(locale, appName string, data any) ([]byte, error) {
 	return a.filled(page, locale, "login.title", appName, data)
 }
 
-// onward returns the page with another text for browsers without JavaScript, which leads somebody who has nothing to do on
-// the page to target. A page without such a text stays as it is.
-func (a *App) onward(page []byte, locale, target string) []byte {
+// onward returns the page with another text for browsers without JavaScript: it leads
+// somebody who has nothing to do on the page to the target of the data, or shows a link to
+// it where they are stopped. A page without such a text stays as it is.
+func (a *App) onward(page []byte, data bootstrap) []byte {
+	target, key, refresh, intro := data.target(), "onward.silentTitle", "", ""
+	if data.Stopped != nil {
+		target, key = *data.Stopped, "onward.title"
+	}
+	if target == "" {
+		return page
+	}
 	var words map[string]string
 	if a.errors != nil {
-		words = a.errors.words[locale]
+		words = a.errors.words[data.Locale]
 	}
 	to := html.EscapeString(target)
-	title := html.EscapeString(cmp.Or(words["onward.silentTitle"], target))
+	title := html.EscapeString(cmp.Or(words[key], target))
 	label := html.EscapeString(cmp.Or(words["onward.submit"], target))
-	// A second, because browsers end a circle of redirects by themselves, but none of refreshes.
-	return between(page, a.marks.noscript, []byte(`<meta http-equiv="refresh" content="1;url=`+to+`">
-<div class="stage"><header></header><main>
-<div class="card noscript"><h1>`+title+`</h1><p class="actions"><a class="primary" href="`+to+`">`+label+`</a></p></div>
+	if data.Stopped == nil {
+		// A second, because browsers end a circle of redirects by themselves, but none of refreshes.
+		refresh = `<meta http-equiv="refresh" content="1;url=` + to + `">` + "\n"
+	} else if text := words["onward.intro"]; text != "" {
+		intro = `<p class="intro">` + html.EscapeString(strings.ReplaceAll(text, "{0}", data.AppName)) + `</p>`
+	}
+	return between(page, a.marks.noscript, []byte(refresh+`<div class="stage"><header></header><main>
+<div class="card noscript"><h1>`+title+`</h1>`+intro+`<p class="actions"><a class="primary" href="`+to+`">`+label+`</a></p></div>
 </main></div>`))
 }
 

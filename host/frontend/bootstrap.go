@@ -29,6 +29,9 @@ type bootstrap struct {
 	// for a guest whose browser still names one that is over.
 	Session string         `json:"session"`
 	Next    *auth.Envelope `json:"next"`
+	// Stopped is the target of a browser that was led to it too often, with Next nil; it is
+	// left out for everybody else.
+	Stopped *string `json:"stopped,omitempty"`
 }
 
 func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
@@ -72,7 +75,9 @@ func (s *Screens) Bootstrap(w http.ResponseWriter, r *http.Request) {
 		s.o.SignIn.Fail(w, r, err)
 		return
 	}
-	fault.WriteJSON(w, http.StatusOK, s.bootstrap(r, who.Session))
+	data := s.bootstrap(r, who.Session)
+	s.keepStopped(r, &data)
+	fault.WriteJSON(w, http.StatusOK, data)
 }
 
 // locale is the language of the screens: the one that is asked for, or that was asked

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"path"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 )
 
 // compiled is a folder of files that were compressed when they were built: a file may

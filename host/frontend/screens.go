@@ -54,16 +54,12 @@ func (s *Screens) SetApp(app *App) { s.app.Store(app) }
 // Login answers GET /login: with the app's page, or with a redirect for a user
 // who is signed in and settled. A browser that goes there gets the page in any case, with
 // the target in its data: it would take the fragment along over a redirect, and only the
-// page can tell one of the application from the name of a screen.
+// page can tell one of the application from the name of a screen. The third time within ten
+// seconds everybody gets the page, which shows a button.
 func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 	session, target, err := s.o.SignIn.Resume(w, r)
 	if err != nil {
 		s.o.SignIn.Fail(w, r, err)
-		return
-	}
-	if target != "" && (!comesInPerson(r) || s.app.Load() == nil) {
-		w.Header().Set("Cache-Control", "no-store")
-		http.Redirect(w, r, target, http.StatusFound)
 		return
 	}
 	data := s.bootstrap(r, session)
@@ -71,7 +67,16 @@ func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 		next := auth.RedirectTo(target)
 		data.Next = &next
 	}
-	s.showPage(w, r, data, target)
+	withPage := s.app.Load() != nil
+	if withPage {
+		s.stopCircle(w, r, &data)
+	}
+	if target != "" && (!withPage || data.Stopped == nil && !comesInPerson(r)) {
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, target, http.StatusFound)
+		return
+	}
+	s.showPage(w, r, data, true)
 }
 
 // comesInPerson reports whether a browser says that somebody goes to the page, at the
@@ -81,9 +86,9 @@ func comesInPerson(r *http.Request) bool {
 	return r.Method == http.MethodGet && h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document" && h.Get("Sec-Purpose") == ""
 }
 
-// showPage sends the app's page with the bootstrap data and the language in it. A target
-// is where somebody goes who has nothing to do on it, empty for none.
-func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstrap, target string) {
+// showPage sends the app's page with the bootstrap data and the language in it. If leadsOn
+// is set, browsers without JavaScript are led to the target, too.
+func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstrap, leadsOn bool) {
 	app := s.app.Load()
 	if app == nil {
 		s.notFound(w, r, errors.New("no front-end app: set Options.UI.App"))
@@ -94,8 +99,8 @@ func (s *Screens) showPage(w http.ResponseWriter, r *http.Request, data bootstra
 		s.o.SignIn.Fail(w, r, err)
 		return
 	}
-	if target != "" {
-		page = app.onward(page, data.Locale, target)
+	if leadsOn {
+		page = app.onward(page, data)
 	}
 	send(w, page)
 }
@@ -124,7 +129,9 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 			s.o.SignIn.Fail(w, r, err)
 			return
 		}
-		s.showPage(w, r, s.bootstrap(r, who.Session), "")
+		data := s.bootstrap(r, who.Session)
+		s.stopCircle(w, r, &data)
+		s.showPage(w, r, data, false)
 	case app == nil:
 		s.notFound(w, r, nil)
 	default:

@@ -18,15 +18,13 @@ var builtin embed.FS
 // maxTemplate bounds a template file, in bytes.
 const maxTemplate = 256 << 10
 
-func purposes() []string { return []string{PasswordReset, PasswordChanged} }
-
 // LoadTemplates reads the templates: the built-in ones when dir is empty, and
 // otherwise those with the files of dir laid over them, so that a directory may
 // replace one file or all of them.
 //
 // The files are named <purpose>.txt and <purpose>.html for the default language,
-// and <purpose>_<language>.txt and .html for another, with purposes
-// "password_reset" and "password_changed". A language beyond the built-in en and
+// and <purpose>_<language>.txt and .html for another, with those of
+// [Purposes]. A language beyond the built-in en and
 // de needs both files. The first line of a .txt file is "Subject: …", followed by
 // an empty line. All is parsed and tried with sample data here; the error lists
 // every fault with its file, and how to mend it. Files other than .txt and .html
@@ -52,7 +50,7 @@ func LoadTemplates(dir string) (*Templates, error) {
 		return nil, fmt.Errorf("mail templates: %w", err)
 	}
 	t := &Templates{texts: map[string]text{}}
-	for _, purpose := range purposes() {
+	for _, purpose := range Purposes() {
 		faults = append(faults, t.load(layers, names, purpose)...)
 	}
 	if len(faults) > 0 {
@@ -101,7 +99,7 @@ func splitName(name string) (purpose, lang string, ok bool) {
 	if !isTemplate {
 		return "", "", false
 	}
-	for _, p := range purposes() {
+	for _, p := range Purposes() {
 		if stem == p {
 			return p, "", true
 		}
@@ -129,7 +127,7 @@ func unknown(fsys fs.FS) []error {
 		_, isTemplate := trimExt(e.Name())
 		if _, _, ok := splitName(e.Name()); isTemplate && !ok {
 			faults = append(faults, fmt.Errorf("%s: no mail is named so: use %s, or those with a lower-case language such as _de",
-				e.Name(), strings.Join(purposes(), " or ")))
+				e.Name(), strings.Join(Purposes(), " or ")))
 		}
 	}
 	return faults

@@ -8,7 +8,9 @@ import (
 )
 
 // Purposes are the mails that there are.
-func Purposes() []string { return []string{PasswordReset, PasswordChanged} }
+func Purposes() []string {
+	return []string{PasswordReset, PasswordChanged, TokenAdded, ManyFailures}
+}
 
 // Outcomes are what an attempt may come to, see [Outcome].
 func Outcomes() []string {

@@ -11,6 +11,8 @@ import (
 const (
 	PasswordReset   = "password_reset"   // the link to set a new password
 	PasswordChanged = "password_changed" // the notice that one was set
+	TokenAdded      = "token_added"      // the notice of a new machine token
+	ManyFailures    = "many_failures"    // the notice of a hundred failed sign-ins in a day
 )
 
 // Item is one mail to be sent: to which user and for which purpose, but never a
@@ -20,7 +22,8 @@ const (
 //
 // UserID is the user's key as text; an empty one is a decoy, written so that a
 // request for an unknown person costs the same, and is thrown away unsent.
-// Locale is a language tag, or empty for the default. Attempt counts the leases
+// Locale is a language tag, or empty for the default. Base is the origin that the person
+// asked under, which whoever builds the links must check; empty for the public one. Attempt counts the leases
 // of this item from 1.
 type Item = struct {
 	ID      string
@@ -28,6 +31,7 @@ type Item = struct {
 	Purpose string
 	Locale  string
 	Device  string
+	Base    string
 	Created time.Time
 	Attempt int
 }
@@ -69,6 +73,8 @@ type Letter struct {
 	// Logo is the absolute URL of a picture that mail programs show, empty for the name
 	// of the application in its place.
 	Logo string
+	// Host is the host of the links, as the mail shows it; empty for [Options.Host].
+	Host string
 	// ValidFor is how long the link works; shown in whole minutes.
 	ValidFor time.Duration
 }

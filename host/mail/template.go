@@ -31,8 +31,8 @@ type Data struct {
 	Name string
 	// Email is the recipient's address.
 	Email string
-	// Link is the absolute address to open: for PasswordChanged that of the screen where
-	// a link to a new password is asked for.
+	// Link is the absolute address to open: for the notices that of the screen where a
+	// link to a new password is asked for.
 	Link string
 	// Logo is the absolute address of a picture; empty for none.
 	Logo string

@@ -51,6 +51,10 @@ func TestLanguageOfTheRequest(t *testing.T) {
 		{mail.PasswordChanged, "", "en", "Your password for Acme Shop was changed", "on 22 November 2026 at 13:04 UTC, with Firefox (Linux),\nand all devices were signed out"},
 		{mail.PasswordChanged, "en-GB", "en", "Your password for Acme Shop was changed", "(shop.example.com)"},
 		{mail.PasswordChanged, "de", "de", "Ihr Passwort für Acme Shop wurde geändert", "22.11.2026 um 13:04 Uhr (UTC) mit Firefox (Linux) geändert,\nund alle Geräte"},
+		{mail.TokenAdded, "", "en", "New access token for Acme Shop", "on 22 November 2026 at 13:04 UTC, with Firefox (Linux). Programs"},
+		{mail.TokenAdded, "de-AT", "de", "Neues Zugriffstoken für Acme Shop", "22.11.2026 um 13:04 Uhr (UTC) mit Firefox (Linux) ein neues Zugriffstoken"},
+		{mail.ManyFailures, "fr", "en", "Many failed attempts to sign in to Acme Shop", "about a hundred times within a day, until 22 November 2026 at 13:04 UTC"},
+		{mail.ManyFailures, "de", "de", "Viele fehlgeschlagene Anmeldungen bei Acme Shop", "jemand hat bis 22.11.2026 um 13:04 Uhr"},
 	} {
 		t.Run(tc.purpose+" "+tc.locale, func(t *testing.T) {
 			d := data()
@@ -79,7 +83,7 @@ func TestLanguageOfTheRequest(t *testing.T) {
 // The default language is English, so its files and those of en are the same
 // text twice. An operator may replace either.
 func TestDefaultIsEnglish(t *testing.T) {
-	for _, purpose := range []string{"password_reset", "password_changed"} {
+	for _, purpose := range mail.Purposes() {
 		for _, ext := range []string{".txt", ".html"} {
 			a, errA := os.ReadFile(filepath.Join("templates", purpose+ext))
 			b, errB := os.ReadFile(filepath.Join("templates", purpose+"_en"+ext))

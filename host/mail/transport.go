@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // Sender delivers one message. It is safe for concurrent use.

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,7 +230,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 		return fmt.Errorf("prepare the mail: %w", err)
 	}
 	content, err := w.templates.Render(item.Purpose, item.Locale, Data{
-		App: w.o.App, Host: w.o.Host, Name: letter.Name, Email: letter.To,
+		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
 		Link: letter.Link, Minutes: minutes(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: w.since(item),
 	})
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
 const (
@@ -24,22 +25,47 @@ type supervisor struct {
 	done chan struct{}
 }
 
-// A launched is a process together with the image that it was started from, or why there
-// is none yet.
+// A launched is a process together with the image that it was started from.
 type launched struct {
 	image   *proc.Image
 	process *proc.Process
-	missing error
 }
 
-// apply starts the processes that the specs need and that do not run yet, and
-// then puts the specs in use. After an error nothing has changed. The caller
-// holds life.
-func (m *Manager) apply(ctx context.Context, specs []Spec) error {
-	created := m.launcher == nil
-	if created && len(specs) > 0 {
+// A Change is a set of specs whose processes run and wait to take over. It keeps every
+// other start, reload and stop waiting until Commit or Abort, of which exactly one must
+// be called.
+type Change struct {
+	m       *Manager
+	specs   []Spec
+	fresh   map[string]launched
+	created bool // the launcher
+}
+
+// Commit puts the specs in use, and ends the processes that no spec names any more once
+// their calls are done or ctx has ended.
+func (c *Change) Commit(ctx context.Context) {
+	defer c.m.life.Unlock()
+	c.m.retire(ctx, c.m.publish(c.specs, c.fresh))
+}
+
+// Abort stops the processes that wait, and leaves everything as it was. The error says
+// what could not be removed.
+func (c *Change) Abort() error {
+	defer c.m.life.Unlock()
+	stopAll(slices.Collect(maps.Values(c.fresh)))
+	if !c.created {
+		return nil
+	}
+	return c.m.closeLauncher()
+}
+
+// prepare starts the processes that the specs need and that do not run yet. After an
+// error nothing has changed. The caller holds life.
+func (m *Manager) prepare(ctx context.Context, specs []Spec) (*Change, error) {
+	c := &Change{m: m, specs: specs, created: m.launcher == nil && len(specs) > 0}
+	if c.created {
 		if err := m.open(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	var changed []Spec
@@ -48,16 +74,20 @@ func (m *Manager) apply(ctx context.Context, specs []Spec) error {
 			changed = append(changed, spec)
 		}
 	}
-	fresh, err := m.launchAll(ctx, changed)
-	if err != nil {
-		if created {
-			err = errors.Join(err, m.launcher.Close())
-			m.launcher = nil
-		}
-		return err
+	var err error
+	if c.fresh, err = m.launchAll(ctx, changed); err == nil {
+		return c, nil
 	}
-	m.retire(ctx, m.publish(specs, fresh))
-	return nil
+	if c.created {
+		err = errors.Join(err, m.closeLauncher())
+	}
+	return nil, err
+}
+
+func (m *Manager) closeLauncher() error {
+	err := m.launcher.Close()
+	m.launcher = nil
+	return err
 }
 
 func (m *Manager) open() error {
@@ -79,19 +109,11 @@ func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]launc
 	errs := make([]error, len(specs))
 	var all sync.WaitGroup
 	for i, spec := range specs {
-		all.Go(func() { started[i], errs[i] = m.launchOrGoWithout(ctx, spec) })
+		all.Go(func() { started[i], errs[i] = m.launch(ctx, spec) })
 	}
 	all.Wait()
 	if err := labelErrors(specs, errs); err != nil {
-		for _, one := range started {
-			switch {
-			case one.process != nil:
-				all.Go(func() { one.process.Stop(stopGrace); one.image.Release() })
-			case one.image != nil:
-				one.image.Release()
-			}
-		}
-		all.Wait()
+		stopAll(started)
 		return nil, err
 	}
 	out := map[string]launched{}
@@ -101,23 +123,15 @@ func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]launc
 	return out, nil
 }
 
-// launchOrGoWithout is launch, but a host that starts goes on without the process of a
-// dispenser in whose place the built-in one may answer. Its program has to be there, with
-// the right checksum, and content with its config block; and where a process of an older
-// configuration runs, that one stays.
-func (m *Manager) launchOrGoWithout(ctx context.Context, spec Spec) (launched, error) {
-	one, err := m.launch(ctx, spec)
-	if err == nil || spec.OnFailure != OnFailureBuiltin || m.slots[spec.Name] != nil || ctx.Err() != nil {
-		return one, err
+// stopAll stops processes that no slot has got, all at the same time.
+func stopAll(list []launched) {
+	var all sync.WaitGroup
+	for _, one := range list {
+		if one.process != nil {
+			all.Go(func() { one.process.Stop(stopGrace); one.image.Release() })
+		}
 	}
-	if _, mistaken := errors.AsType[*pluginsdk.ConfigError](err); mistaken {
-		return one, err
-	}
-	im, gone := m.launcher.OpenImage(spec.program())
-	if gone != nil {
-		return launched{}, err
-	}
-	return launched{image: im, missing: err}, nil
+	all.Wait()
 }
 
 func (m *Manager) launch(ctx context.Context, spec Spec) (launched, error) {
@@ -181,11 +195,7 @@ func (m *Manager) publish(specs []Spec, fresh map[string]launched) map[string]*s
 			s.swap(spec, one)
 		case isFresh:
 			s = m.newSlot(spec, one.image)
-			if one.process == nil {
-				s.goWithout(one.missing)
-			} else {
-				s.install(newInstance(spec, one.process, s.log), 0)
-			}
+			s.install(newInstance(spec, one.process, s.log), 0)
 			m.start(s)
 		}
 		delete(gone, spec.Name)

@@ -47,9 +47,6 @@ func (s Spec) withDefaults() Spec {
 	if s.Timeout == 0 {
 		s.Timeout = 3 * time.Second
 	}
-	if s.OnFailure == "" {
-		s.OnFailure = OnFailureDeny
-	}
 	if text := string(bytes.TrimSpace(s.Config)); text == "" || text == "null" {
 		s.Config = json.RawMessage("{}")
 	}
@@ -87,7 +84,6 @@ func (s Spec) check(bad func(format string, args ...any)) {
 	if s.Timeout < 0 {
 		bad("timeout is negative")
 	}
-	s.checkOnFailure(bad)
 	s.checkGrants(bad)
 	var config map[string]any
 	if !bytes.HasPrefix(bytes.TrimSpace(s.Config), []byte("{")) || json.Unmarshal(s.Config, &config) != nil {

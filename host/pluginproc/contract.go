@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // The limits of an answer, in bytes where it is a size.

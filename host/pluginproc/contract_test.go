@@ -51,13 +51,15 @@ func TestAnswersAreHeldAgainstTheContract(t *testing.T) {
 		{"unknown type", keep("x", struct{}{}), "a type that the contract does not know"},
 		{"64 effects", pluginsdk.Done().With(many[:64]...), ""},
 		{"65 effects", pluginsdk.Done().With(many...), "65 effects"},
+		{"an answer to a recovery form", pluginsdk.Done().AsRecovery(), ""},
+		{"a refusal of one", pluginsdk.Redirect("/x").Hold().OfferRecovery().Failed("no").AsRecovery(), ""},
 		{"an effect of no kind", pluginsdk.Done().With(pluginsdk.Effect{}), "unknown kind"},
 	}
 	for _, tt := range intents {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := spec.CheckIntent(tt.intent)
 			verdict(t, err, tt.want)
-			if err == nil && got.Kind() != tt.intent.Kind() {
+			if err == nil && (got.Kind() != tt.intent.Kind() || got.IsRecovery() != tt.intent.IsRecovery() || got.OffersRecovery() != tt.intent.OffersRecovery()) {
 				t.Errorf("got %+v", got)
 			}
 		})

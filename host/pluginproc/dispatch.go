@@ -36,36 +36,12 @@ func (s *slot) unavailable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", pluginsdk.ErrUnavailable, fmt.Sprintf(format, args...))
 }
 
-// maxDeaths is the most strikes that the deaths of processes which had answered leave. With
-// more of them processes could not be started, or ended before they answered anybody.
-const maxDeaths = 2
-
-// absentError is the error of a call for which no process could be had in time.
-type absentError struct{ error }
-
-// Unwrap gives the error for those who ask no more than why.
-func (n absentError) Unwrap() error { return n.error }
-
-// unseen tells whether a call failed because processes of the plugin could not be started,
-// or kept, so that none has seen it. Every other failure can be brought about by whoever
-// made the call: a request may run into a bug that refuses, delays or kills, the next
-// process may be slow to start, and many requests at once make each late or one too many.
-// A timeout does not tell a plugin that hangs from one that was made slow: a plugin that
-// hangs for everybody is replaced after a few calls, and is down once its successors do no
-// better. Who can end every process of a plugin before it has answered anybody still gets
-// here: builtin is no choice for a lock.
-func unseen(err error) bool {
-	_, ok := errors.AsType[absentError](err)
-	return ok
-}
-
 // acquire returns the process that answers calls, waiting for one that is about
 // to start. With except it waits for another process than that one.
 func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error) {
 	for {
 		s.mu.Lock()
 		p, changed, next := s.current, s.changed, s.next
-		none := p == nil && s.strikes > maxDeaths
 		switch {
 		case s.stopping:
 			s.mu.Unlock()
@@ -77,24 +53,14 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 		}
 		s.mu.Unlock()
 		if deadline, ok := ctx.Deadline(); ok && p == nil && next.After(deadline) {
-			return nil, s.absent(none, "it is down and will be started again in %s", time.Until(next).Round(time.Second))
+			return nil, s.unavailable("it is down and will be started again in %s", time.Until(next).Round(time.Second))
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, s.absent(none, "it is being started again")
+			return nil, s.unavailable("it is being started again")
 		}
 	}
-}
-
-// absent is the error of a call that got no process in time. none tells that there was
-// none to be had, and not just the successor to wait for of one that worked.
-func (s *slot) absent(none bool, format string, args ...any) error {
-	err := s.unavailable(format, args...)
-	if none {
-		return absentError{err}
-	}
-	return err
 }
 
 // release ends a call on a process, which has had it for a time. When the call's
@@ -172,8 +138,8 @@ type call[A any] struct {
 	limit     int // processes that may see it
 }
 
-// run makes the call and counts it. It returns the plugin's spec as it was then.
-func (c call[A]) run(ctx context.Context, do func(context.Context, *instance) (A, error)) (A, Spec, error) {
+// run makes the call and counts it.
+func (c call[A]) run(ctx context.Context, do func(context.Context, *instance) (A, error)) (A, error) {
 	var answer A
 	begin := time.Now()
 	err := c.slot.call(ctx, c.requestID, c.limit, func(ctx context.Context, p *instance) (err error) {
@@ -183,9 +149,9 @@ func (c call[A]) run(ctx context.Context, do func(context.Context, *instance) (A
 	spec := c.slot.done(c.method, begin, c.requestID, err)
 	if err != nil {
 		var none A
-		return none, spec, fmt.Errorf("plugin %q: %w", spec.Name, err)
+		return none, fmt.Errorf("plugin %q: %w", spec.Name, err)
 	}
-	return answer, spec, nil
+	return answer, nil
 }
 
 // call makes a call on the process of the moment, and on the next one when that
@@ -202,9 +168,6 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 	var last *instance
 	for seen, unsent := 0, 0; ; {
 		p, err := s.acquire(ctx, last)
-		if gone, ok := errors.AsType[absentError](err); ok && seen > 0 {
-			return gone.error
-		}
 		if err != nil {
 			return err
 		}

@@ -126,49 +126,6 @@ func TestCallsThatEndEarly(t *testing.T) {
 	})
 }
 
-// Nobody was asked where no process was there in time, and only then. A process that was
-// lost is not taken for one that cannot be had: who makes the call may have ended it.
-func TestCallsThatNobodyHasSeen(t *testing.T) {
-	tests := []struct {
-		name    string
-		lost    time.Duration // until the next start, where there is no process when the call begins
-		broken  bool          // there is one, whose connection broke
-		strikes int
-		err     error // of the attempt; no process is there afterwards
-		want    bool
-	}{
-		{"none can be started in time", time.Second, false, 3, nil, true},
-		{"none will be started in time", time.Minute, false, 3, nil, true},
-		{"the successor of one that died is slow", time.Second, false, 1, nil, false},
-		{"the successor of one that died twice is slow", time.Second, false, 2, nil, false},
-		{"the successor is due after the call's time", time.Minute, false, 2, nil, false},
-		{"the process has to pass a health check", 0, true, 3, nil, false},
-		{"died under the call", 0, false, 3, cut{}, false},
-		{"died before the call was sent", 0, false, 3, cut{true}, true},
-		{"died before the call was sent, for the first time", 0, false, 1, cut{true}, false},
-		{"ran out of time", 0, false, 3, context.DeadlineExceeded, false},
-		{"refused by the plugin's own code", 0, false, 3, fmt.Errorf("%w: no database", pluginsdk.ErrUnavailable), false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := pluginproc.NewTestSlot(3*time.Second, 0)
-				s.Strike(tt.strikes)
-				if tt.lost > 0 {
-					s.Lose(tt.lost)
-				}
-				if tt.broken {
-					s.Break()
-				}
-				err := s.Call(t.Context(), 2, func(context.Context) error { s.Lose(time.Second); return tt.err })
-				if err == nil || !errors.Is(err, tt.err) && !errors.Is(err, pluginsdk.ErrUnavailable) || pluginproc.Unseen(err) != tt.want {
-					t.Errorf("%v counts as seen by nobody: %v, want %v", err, !tt.want, tt.want)
-				}
-			})
-		})
-	}
-}
-
 func TestTooManyCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := pluginproc.NewTestSlot(time.Minute, 2)
@@ -179,8 +136,8 @@ func TestTooManyCallsAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		answer := func(context.Context) error { return nil }
-		if err := s.Call(t.Context(), 1, answer); !errors.Is(err, pluginsdk.ErrUnavailable) || pluginproc.Unseen(err) {
-			t.Errorf("a third call: %v; as if the plugin were down: %v", err, pluginproc.Unseen(err))
+		if err := s.Call(t.Context(), 1, answer); !errors.Is(err, pluginsdk.ErrUnavailable) {
+			t.Errorf("a third call: %v", err)
 		}
 		time.Sleep(2 * time.Second)
 		if err := s.Call(t.Context(), 1, answer); err != nil {

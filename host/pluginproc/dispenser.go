@@ -3,10 +3,9 @@ package pluginproc
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // maxDispenses is how many plugins may see one call. A call whose process dies is
@@ -16,13 +15,6 @@ const maxDispenses = 2
 
 // methodDispense is the call in logs and metrics.
 const methodDispense = "dispense"
-
-// The values of on_failure: what a sign-in gets when the dispenser is
-// unavailable. The built-in one answers only where no process could be asked.
-const (
-	OnFailureDeny    = "deny"
-	OnFailureBuiltin = "builtin"
-)
 
 // Dispenser returns the dispenser that the specs name, nil when none does. It
 // finds the process at call time, so it stays good over restarts; after a
@@ -44,18 +36,9 @@ func (d dispenser) Dispense(ctx context.Context, user pluginsdk.User, req *plugi
 		return pluginsdk.Intent{}, err
 	}
 	asking := call[pluginsdk.Intent]{slot: s, method: methodDispense, requestID: requestID(req), limit: maxDispenses}
-	intent, spec, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) {
+	return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) {
 		return p.dispense(ctx, user, req)
 	})
-	// A step that holds somebody is not opened because nobody can be asked, and who
-	// signs in anew must not be able to bring about that nobody answers.
-	held := req != nil && req.Held != ""
-	if unseen(err) && ctx.Err() == nil && spec.OnFailure == OnFailureBuiltin && !held {
-		s.log.Warn(`the built-in dispenser answers in its place, as on_failure = "builtin" says`, "request_id", requestID(req))
-		s.options.Metrics.Builtin(spec.Name)
-		return pluginsdk.Done(), nil
-	}
-	return intent, err
 }
 
 func (p *instance) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
@@ -74,6 +57,14 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 	if err != nil {
 		return pluginsdk.Intent{}, err
 	}
+	checked, err := s.checkKind(i, effects)
+	if err == nil && i.IsRecovery() {
+		checked = checked.AsRecovery()
+	}
+	return checked, err
+}
+
+func (s Spec) checkKind(i pluginsdk.Intent, effects []pluginsdk.Effect) (pluginsdk.Intent, error) {
 	switch i.Kind() {
 	case pluginsdk.KindDone:
 		return pluginsdk.Done().With(effects...), nil
@@ -91,6 +82,9 @@ func (s Spec) checkIntent(i pluginsdk.Intent) (pluginsdk.Intent, error) {
 		held := to.Hold(i.Prefixes()...).NeedsMoreInput(i.NextStep())
 		if len(i.Errors()) > 0 {
 			held = held.Failed(i.Errors()...)
+		}
+		if i.OffersRecovery() {
+			held = held.OfferRecovery()
 		}
 		return held, checkHold(i)
 	case pluginsdk.KindOrgSetup:
@@ -122,14 +116,4 @@ func checkHold(i pluginsdk.Intent) error {
 		return broken("next_step is no JSON, or larger than %d bytes", maxNextStep)
 	}
 	return nil
-}
-
-// checkOnFailure refuses what on_failure cannot mean.
-func (s Spec) checkOnFailure(bad func(format string, args ...any)) {
-	switch {
-	case s.OnFailure != OnFailureDeny && s.OnFailure != OnFailureBuiltin:
-		bad("on_failure %q is unknown: use %q or %q", s.OnFailure, OnFailureDeny, OnFailureBuiltin)
-	case s.OnFailure == OnFailureBuiltin && !slices.Contains(s.Roles, pluginsdk.RoleDispenser):
-		bad("on_failure = %q is for dispensers only: remove it", OnFailureBuiltin)
-	}
 }

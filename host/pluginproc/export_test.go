@@ -96,6 +96,3 @@ func (t *TestSlot) Call(ctx context.Context, limit int, do func(context.Context)
 
 // WantsCheck tells whether a call has asked for a health check.
 func (t *TestSlot) WantsCheck() bool { return len(t.slot.check) > 0 }
-
-// Unseen tells whether a call failed because no process was there to see it.
-func Unseen(err error) bool { return unseen(err) }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -340,55 +339,6 @@ func TestFloodIsCounted(t *testing.T) {
 	}
 }
 
-// The built-in dispenser answers only where no process could be asked. What a process
-// has seen, and what the host itself refuses, whoever signs in may have brought about.
-func TestBuiltinAnswersInItsPlace(t *testing.T) {
-	t.Parallel()
-	spec := faulty(t, "ok")
-	own := filepath.Join(t.TempDir(), "plugin")
-	copyFile(t, spec.Command[0], own)
-	spec.Command[0] = own
-	spec.OnFailure, spec.Timeout = pluginproc.OnFailureBuiltin, 2*time.Second
-	h := started(t, pluginproc.Options{}, spec)
-	if _, err := h.dispense(t, "no-intent"); !errors.Is(err, pluginsdk.ErrContract) {
-		t.Errorf("a broken contract is not unavailability: %v", err)
-	}
-	if _, err := h.handle(t, "error", nil); !errors.Is(err, pluginsdk.ErrUnavailable) {
-		t.Errorf("a handler has no built-in: %v", err)
-	}
-	for _, way := range []string{"error", "panic", "hang", "kill"} {
-		if intent, err := h.dispense(t, way); !errors.Is(err, pluginsdk.ErrUnavailable) {
-			t.Errorf("%s: got %v, %v", way, intent, err)
-		}
-	}
-	if n := h.counts.get("builtin"); n != 0 {
-		t.Errorf("it answered %d times although the plugin ran", n)
-	}
-
-	pid := 0
-	if !within(patience, func() bool { pid = h.pid(); return pid > 0 }) {
-		t.Fatal("it does not run again")
-	}
-	if err := os.Remove(own); err != nil {
-		t.Fatal(err)
-	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	if !within(patience, func() bool { return h.Status()[0].State == pluginproc.StateDown }) {
-		t.Fatal("it is not down")
-	}
-	if intent, err := h.dispense(t, "any"); err != nil || intent.Kind() != pluginsdk.KindDone {
-		t.Errorf("it cannot be started: got %v, %v", intent, err)
-	}
-	held := request()
-	held.Held = "/terms"
-	if intent, err := h.Dispenser().Dispense(t.Context(), person("any"), held); !errors.Is(err, pluginsdk.ErrUnavailable) {
-		t.Errorf("a held step is opened: %v, %v", intent, err)
-	}
-	if h.counts.get("builtin") != 1 || !strings.Contains(h.log.String(), "built-in dispenser answers in its place") {
-		t.Errorf("counted %d", h.counts.get("builtin"))
-	}
-}
-
 func copyFile(t testing.TB, from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
@@ -397,43 +347,5 @@ func copyFile(t testing.TB, from, to string) {
 	}
 	if err := os.WriteFile(to, data, 0o755); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// A host starts although the dispenser cannot, where the built-in one may answer, and has
-// it answer as soon as it can.
-func TestBuiltinAnswersUntilThePluginStarts(t *testing.T) {
-	t.Parallel()
-	spec := faulty(t, "ok")
-	there := filepath.Join(t.TempDir(), "there")
-	spec.Command = append([]string{"/bin/sh", "-c", `[ -e "$0" ] || exit 1; exec "$@"`, there}, spec.Command...)
-	if err := newHost(t, pluginproc.Options{}, spec).Start(t.Context()); err == nil {
-		t.Fatal("it starts although nobody may answer")
-	}
-	spec.OnFailure = pluginproc.OnFailureBuiltin
-	mistaken := spec
-	mistaken.Command = faulty(t, "configure-mistake").Command
-	if err := newHost(t, pluginproc.Options{}, mistaken).Start(t.Context()); err == nil {
-		t.Fatal("it starts with a mistake in a config block")
-	}
-
-	h := started(t, pluginproc.Options{}, spec)
-	if s := h.Status()[0]; s.PID != 0 || s.LastError == "" {
-		t.Errorf("got %+v", s)
-	}
-	if intent, err := h.dispense(t, "any"); err != nil || intent.Kind() != pluginsdk.KindDone {
-		t.Errorf("got %v, %v", intent, err)
-	}
-	if n := h.counts.get("builtin"); n != 1 {
-		t.Errorf("the built-in dispenser answered %d times", n)
-	}
-	if err := os.WriteFile(there, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if !within(patience, func() bool { return h.Status()[0].State == pluginproc.StateReady }) {
-		t.Fatalf("it does not start: %+v", h.Status()[0])
-	}
-	if _, err := h.dispense(t, "any"); err != nil || h.counts.get("builtin") != 1 {
-		t.Errorf("got %v, and the built-in dispenser answered", err)
 	}
 }

@@ -55,7 +55,7 @@ func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
 		"ID": "r1", "IntentID": "i1", "Method": "POST", "Path": "/auth/login", "Query": "", "RemoteAddr": "", "Locale": "en",
 		"Intended": "/orders?a=1", "Routes": map[string]any{"home": "/"}, "Form": map[string]any{"code": "7\uFFFD"},
 		"Headers": map[string]any{"accept-language": "de"}, "Session": map[string]any{"visits": json.Number("3")},
-		"SessionID": "sid", "SignedInAt": "2026-05-04T12:00:00Z", "SignedInBy": "device", "Held": "/held", "Traceparent": "", "Tracestate": "",
+		"SessionID": "sid", "SignedInAt": "2026-05-04T12:00:00Z", "SignedInBy": "device", "Held": "/held", "RecoveryOnly": false, "Traceparent": "", "Tracestate": "",
 	}
 	if diff := cmp.Diff(wantRequest, saw.Request); diff != "" {
 		t.Error("request:", diff)
@@ -112,8 +112,6 @@ func TestMistakesInSpecs(t *testing.T) {
 		{"sha", func(s *pluginproc.Spec) { s.SHA256 = "abc" }, "64 hexadecimal"},
 		{"checksum", func(s *pluginproc.Spec) { s.Checksums = map[string]string{"/x": "abc"} }, "64 hexadecimal"},
 		{"timeout", func(s *pluginproc.Spec) { s.Timeout = -1 }, "negative"},
-		{"on_failure", func(s *pluginproc.Spec) { s.OnFailure = "hope" }, `on_failure "hope" is unknown`},
-		{"builtin for a handler", func(s *pluginproc.Spec) { s.OnFailure, s.Roles = "builtin", []string{"org_setup"} }, "dispensers only"},
 		{"password", func(s *pluginproc.Spec) { s.UserRead = []string{"Password"} }, "credentials cannot be granted"},
 		{"remember token", func(s *pluginproc.Spec) { s.UserWrite = []string{"remember_token"} }, "cannot be granted"},
 		{"all columns", func(s *pluginproc.Spec) { s.UserRead = []string{"*"} }, "name each column"},

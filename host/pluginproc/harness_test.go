@@ -123,7 +123,6 @@ func (c *counts) metrics() pluginproc.Metrics {
 		Call:       func(_, method, outcome string, _ time.Duration) { c.add(method+" "+outcome, 1) },
 		Up:         func(_ string, up bool) { c.add("up "+strconv.FormatBool(up), 1) },
 		Restart:    func(string) { c.add("restart", 1) },
-		Builtin:    func(string) { c.add("builtin", 1) },
 		LogDropped: func(_ string, lines int) { c.add("dropped", lines) },
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // probation is how long a plugin counts as late when no call says otherwise: long
@@ -104,6 +104,10 @@ func (s *slot) markHealthy(p *instance) {
 	}
 }
 
+// maxDeaths is the most strikes that the deaths of processes which had answered leave. With
+// more of them processes could not be started, or ended before they answered anybody.
+const maxDeaths = 2
+
 // markFailed takes a process that is dead, or as good as dead, out of service.
 func (s *slot) markFailed(p *instance, reason string) {
 	s.mu.Lock()
@@ -127,17 +131,6 @@ func (s *slot) markFailed(p *instance, reason string) {
 	s.mu.Unlock()
 	s.log.Error("lost, will be started again", "pid", p.PID(), "reason", reason, "in_ms", delay.Milliseconds())
 	s.options.Metrics.Up(p.spec.Name, false)
-}
-
-// goWithout begins with no process: the first one could not be started. That counts for
-// more than deaths do, so that calls need not wait for a second failure.
-func (s *slot) goWithout(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state, s.strikes = StateDown, maxDeaths
-	delay := s.postpone(err.Error())
-	s.log.Error("cannot be started; until it can, the built-in dispenser answers who has no step open", "error", err, "in_ms", delay.Milliseconds())
-	s.options.Metrics.Up(s.spec.Name, false)
 }
 
 // postpone notes a failure and says when to try again: at once, then after

@@ -88,6 +88,45 @@ func TestReloadSwapsAChangedProgram(t *testing.T) {
 	}
 }
 
+// What a reload has prepared takes over at its end, or is gone without a trace.
+func TestReloadIsPreparedFirst(t *testing.T) {
+	t.Parallel()
+	h := started(t, pluginproc.Options{}, faulty(t, "ok", "one"))
+	first := h.pid()
+	change, err := h.Prepare(t.Context(), []pluginproc.Spec{faulty(t, "ok", "two")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.pid() != first {
+		t.Error("the new process took over before its time")
+	}
+	if err := change.Abort(); err != nil {
+		t.Error(err)
+	}
+	if h.pid() != first || h.Ready() != nil || h.Status()[0].Version != "one" {
+		t.Errorf("after an end without a change: %+v", h.Status())
+	}
+	if change, err = h.Prepare(t.Context(), []pluginproc.Spec{faulty(t, "ok", "three")}); err != nil {
+		t.Fatal(err)
+	}
+	change.Commit(t.Context())
+	if h.pid() == first || h.Ready() != nil || h.Status()[0].Version != "three" {
+		t.Errorf("after the change: %+v", h.Status())
+	}
+
+	// A host without plugins has nothing left of one that it was to get.
+	none := started(t, pluginproc.Options{})
+	if change, err = none.Prepare(t.Context(), []pluginproc.Spec{faulty(t, "ok", "four")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Abort(); err != nil || len(none.Status()) > 0 {
+		t.Errorf("%+v, %v", none.Status(), err)
+	}
+	if err := none.Reload(t.Context(), []pluginproc.Spec{faulty(t, "ok", "five")}); err != nil || none.Ready() != nil {
+		t.Errorf("the first plugin afterwards: %v, %v", err, none.Ready())
+	}
+}
+
 // A script is swapped when it changes, although the program is the interpreter.
 func TestReloadSwapsAChangedScript(t *testing.T) {
 	t.Parallel()
@@ -219,7 +258,7 @@ func TestFrozenProcessIsReplaced(t *testing.T) {
 func TestFrozenProcessIsReplacedInTime(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("LONG") == "" {
-		t.Skip("LONG is not set: it takes half a minute")
+		t.Skip("LONG is not set: it takes half a minute (make nightly)")
 	}
 	h := started(t, pluginproc.Options{}, faulty(t, "ok"))
 	frozen := h.pid()

@@ -77,7 +77,7 @@ func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event
 		return fmt.Errorf("%w: no plugin %q is running", pluginsdk.ErrUnavailable, listener)
 	}
 	telling := call[struct{}]{slot: s, method: methodNotify, requestID: e.ID, limit: maxNotices}
-	_, _, err := telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
+	_, err := telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
 		return struct{}{}, p.notify(ctx, e)
 	})
 	return err

@@ -19,7 +19,7 @@ type Manager struct {
 	options Options
 	log     hclog.Logger
 
-	life     sync.Mutex // serialises Start, Reload and Stop, and guards the next two
+	life     sync.Mutex // serialises Start, Reload and Stop; a Change holds it, and guards the next two
 	launcher *proc.Launcher
 	watched  map[*slot]supervisor
 
@@ -49,11 +49,17 @@ func New(specs []Spec, o Options) (*Manager, error) {
 // config blocks are a [*ConfigError] somewhere in the error's tree.
 func (m *Manager) Start(ctx context.Context) error {
 	m.life.Lock()
-	defer m.life.Unlock()
 	if m.launcher != nil {
+		m.life.Unlock()
 		return errors.New("the plugins have been started before")
 	}
-	return m.apply(ctx, m.specs)
+	change, err := m.prepare(ctx, m.specs)
+	if err != nil {
+		m.life.Unlock()
+		return err
+	}
+	change.Commit(ctx)
+	return nil
 }
 
 // Reload replaces the specs: plugins whose block, program or checked files
@@ -61,13 +67,27 @@ func (m *Manager) Start(ctx context.Context) error {
 // one finishes its calls; the others are left alone. When any new process
 // cannot be started, everything stays as it was, and the error says why.
 func (m *Manager) Reload(ctx context.Context, specs []Spec) error {
-	m.life.Lock()
-	defer m.life.Unlock()
+	change, err := m.Prepare(ctx, specs)
+	if err == nil {
+		change.Commit(ctx)
+	}
+	return err
+}
+
+// Prepare is the first half of [Manager.Reload]: it starts the new processes, and
+// [Change.Commit] lets them take over. After an error there is nothing to commit or to
+// abort.
+func (m *Manager) Prepare(ctx context.Context, specs []Spec) (*Change, error) {
 	checked, err := checkSpecs(specs, m.options.Owned)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return m.apply(ctx, checked)
+	m.life.Lock()
+	change, err := m.prepare(ctx, checked)
+	if err != nil {
+		m.life.Unlock()
+	}
+	return change, err
 }
 
 func (m *Manager) has(role string) bool {
@@ -133,7 +153,5 @@ func (m *Manager) Stop(ctx context.Context) error {
 	m.slots = nil
 	m.mu.Unlock()
 	m.retire(ctx, slots)
-	err := m.launcher.Close()
-	m.launcher = nil
-	return err
+	return m.closeLauncher()
 }

@@ -56,9 +56,6 @@ type Metrics struct {
 	Up func(plugin string, up bool)
 	// Restart is a process started in place of one that died or froze.
 	Restart func(plugin string)
-	// Builtin is an answer of the built-in dispenser in a plugin's place, as
-	// on_failure = "builtin" asks for.
-	Builtin func(plugin string)
 	// Event is an attempt to tell a listener of an event: outcome is "told", "retried",
 	// "returned" (to another host, as this one stops) or "dropped" (after a day). Each is
 	// called with n = 0 once, so that the series is there.
@@ -115,9 +112,6 @@ func (m Metrics) withDefaults() Metrics {
 	}
 	if m.Restart == nil {
 		m.Restart = func(string) {}
-	}
-	if m.Builtin == nil {
-		m.Builtin = func(string) {}
 	}
 	if m.Event == nil {
 		m.Event = func(string, string, int) {}

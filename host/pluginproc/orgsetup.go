@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // maxHandles is how many plugins may see one form: it is never sent again, because
@@ -34,10 +34,9 @@ func (o orgSetup) Handle(ctx context.Context, user pluginsdk.User, req *pluginsd
 		return pluginsdk.Result{}, err
 	}
 	asking := call[pluginsdk.Result]{slot: s, method: methodHandle, requestID: requestID(req), limit: maxHandles}
-	result, _, err := asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Result, error) {
+	return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Result, error) {
 		return p.handle(ctx, user, req)
 	})
-	return result, err
 }
 
 func (p *instance) handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {

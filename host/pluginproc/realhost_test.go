@@ -393,40 +393,6 @@ func TestRealHostRefusesFaultyStarts(t *testing.T) {
 	})
 }
 
-// While the plugin runs nobody gets around it; the built-in one answers when it cannot
-// be started any more.
-func TestRealHostBuiltinAnswers(t *testing.T) {
-	t.Parallel()
-	h := prepare(t, []string{"error", "good"}, "ok", `on_failure = "builtin"`)
-	own := filepath.Join(h.dir, "own-faultplugin")
-	copyFile(t, program(t, "faultplugin"), own)
-	config := filepath.Join(h.dir, "config.hcl")
-	text, err := os.ReadFile(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = bytes.Replace(text, []byte(program(t, "faultplugin")), []byte(own), 1)
-	if err := os.WriteFile(config, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h.serve()
-	if r := h.login(h.browser(), "error"); r.status != http.StatusServiceUnavailable {
-		t.Errorf("it refuses: got %+v", r)
-	}
-	if err := os.Remove(own); err != nil {
-		t.Fatal(err)
-	}
-	for _, pid := range h.plugins() {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-	if !within(patience, func() bool { return h.get("/readyz") == http.StatusServiceUnavailable }) {
-		t.Error("/readyz does not say that it is down")
-	}
-	if r := h.login(h.browser(), "good"); r.status != http.StatusOK || r.body.Next.Payload.Target != "/dashboard" {
-		t.Errorf("it is down: got %+v", r)
-	}
-}
-
 // A plugin that answers its health check and nothing else: three people wait in vain, the
 // process is replaced, /readyz says so, and the next one gets in.
 func TestRealHostReplacesADeadlock(t *testing.T) {

@@ -34,10 +34,6 @@ type Spec struct {
 	Env map[string]string
 	// Timeout bounds one call, a retry included. Zero means 3 s.
 	Timeout time.Duration
-	// OnFailure is OnFailureDeny, which is also what empty means, or, for a
-	// dispenser only, OnFailureBuiltin: [pluginsdk.Done] is the answer where
-	// no process is there to be asked.
-	OnFailure string
 	// Config is the config block as a JSON object; nil means none.
 	Config json.RawMessage
 }

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // How many bytes of a person a plugin is told: of all granted columns together, and of

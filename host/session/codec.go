@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 )
@@ -25,22 +26,13 @@ const (
 // encode writes values as length-prefixed keys and typed values in the order of
 // the keys. gob would need 20 µs to build its decoder for each request, and JSON
 // turns an int64 into a float64.
-func encode(values map[any]any) ([]byte, error) {
-	keys := make([]string, 0, len(values))
-	for k := range values {
-		name, ok := k.(string)
-		if !ok {
-			return nil, fmt.Errorf("session key %v is a %T, want a string", k, k)
-		}
-		keys = append(keys, name)
-	}
-	slices.Sort(keys)
+func encode(values map[string]any) ([]byte, error) {
 	var b []byte
-	for _, k := range keys {
-		b = appendBytes(b, k)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		b = appendBytes(b, name)
 		var err error
-		if b, err = appendValue(b, values[k]); err != nil {
-			return nil, fmt.Errorf("session value %q: %w", k, err)
+		if b, err = appendValue(b, values[name]); err != nil {
+			return nil, fmt.Errorf("session value %q: %w", name, err)
 		}
 	}
 	return b, nil
@@ -75,8 +67,8 @@ func appendBytes[T string | []byte](b []byte, v T) []byte {
 
 // decode reads what encode wrote into a new map. Its texts are parts of one copy
 // of data.
-func decode(data []byte) (map[any]any, error) {
-	values := make(map[any]any, 8)
+func decode(data []byte) (map[string]any, error) {
+	values := make(map[string]any, 8)
 	r := reader{data, string(data)}
 	for len(r.rest) > 0 {
 		_, key, ok := r.sized()

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -10,15 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 )
 
-// shared is a session.Keys in memory.
-type shared struct{ keys []session.Key }
+// shared is a keyring.Keys in memory.
+type shared struct{ keys []keyring.Key }
 
-func (s *shared) CurrentKeys(_ context.Context, fresh session.Key, every time.Duration) ([]session.Key, error) {
+func (s *shared) CurrentKeys(_ context.Context, fresh keyring.Key, every, _ time.Duration) ([]keyring.Key, error) {
 	if len(s.keys) == 0 || fresh.Created.Sub(s.keys[0].Created) >= every {
-		s.keys = append([]session.Key{fresh}, s.keys...)
+		s.keys = append([]keyring.Key{fresh}, s.keys...)
 	}
 	return slices.Clone(s.keys[:min(2, len(s.keys))]), nil
 }
@@ -145,31 +145,5 @@ func TestGuestKeysChange(t *testing.T) {
 	h.refresh(h.b)
 	if page(h.b, after) != "/after" || page(h.a, before) != "/before" || page(h.b, before) != "" {
 		t.Error("the new key signs, and the last one is accepted where it is known")
-	}
-}
-
-// Hosts derive the same secrets, one for each purpose, which change with the key.
-func TestDerivedSecrets(t *testing.T) {
-	unread := session.NewGuests(&shared{}, false, time.Now)
-	if got := unread.Derived("tags"); got != nil {
-		t.Errorf("before the keys were read: %x", got)
-	}
-	h := newHosts(t, false)
-	first := h.a.Derived("tags")
-	if len(first) != 32 || !bytes.Equal(first, h.b.Derived("tags")) || !bytes.Equal(first, h.a.Derived("tags")) {
-		t.Errorf("two hosts have %x and %x", first, h.b.Derived("tags"))
-	}
-	if bytes.Equal(first, h.a.Derived("other")) || bytes.Equal(first, h.keys.keys[0].Secret) {
-		t.Error("the secret of another purpose, or the key itself, is the same")
-	}
-	h.now = h.now.Add(31 * 24 * time.Hour)
-	h.refresh(h.a, h.b) // a fresh key does not sign yet
-	if !bytes.Equal(first, h.a.Derived("tags")) {
-		t.Error("another secret before other hosts can know the key")
-	}
-	h.now = h.now.Add(time.Hour)
-	h.refresh(h.a, h.b)
-	if next := h.a.Derived("tags"); bytes.Equal(first, next) || !bytes.Equal(next, h.b.Derived("tags")) {
-		t.Error("the new key has not changed the secret on both hosts")
 	}
 }

@@ -8,10 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
-	"github.com/gorilla/sessions"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/clock"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // Options are the limits and the cookie of a [Store]. The zero value works.
@@ -33,6 +36,12 @@ type Options struct {
 	// session is touched, since the application may delete its people without
 	// telling; nil means yes.
 	Alive func(ctx context.Context, userID string) (bool, error)
+	// Living returns those of the users who may have sessions. With it Alive is asked
+	// whenever a session is loaded, and Living by [Store.Alive], so that a session ends
+	// at once with what its user may; nil leaves both to the touch.
+	Living func(ctx context.Context, userIDs []string) (map[string]bool, error)
+	// Guests keeps what is remembered of guests; nil remembers nothing.
+	Guests *Guests
 }
 
 func (o Options) withDefaults() Options {
@@ -54,21 +63,22 @@ func (o Options) withDefaults() Options {
 	if o.Address == nil {
 		o.Address = func(*http.Request) string { return "" }
 	}
+	if o.Guests == nil {
+		o.Guests = NewGuests(nil, o.Secure, o.Now)
+	}
 	return o
 }
 
-// A Store keeps sessions on the server. It is a sessions.Store of
-// gorilla/sessions and safe for concurrent use.
+// A Store keeps sessions on the server. It is safe for concurrent use.
 type Store struct {
-	backend Backend
+	backend auth.SessionRows
 	o       Options
-	known   known
 }
 
-var _ sessions.Store = (*Store)(nil)
+var _ auth.Sessions = (*Store)(nil)
 
 // New returns a store over backend.
-func New(backend Backend, o Options) *Store {
+func New(backend auth.SessionRows, o Options) *Store {
 	return &Store{backend: backend, o: o.withDefaults()}
 }
 
@@ -85,34 +95,35 @@ func (s *Store) Asked(r *http.Request) bool {
 	return err == nil
 }
 
-// Get returns the request's session, loaded once per request. The name that is
-// passed is ignored: a store has one cookie, and a request one session.
-func (s *Store) Get(r *http.Request, _ string) (*sessions.Session, error) {
-	return sessions.GetRegistry(r).Get(s, s.o.Name)
-}
-
-// New loads the session of the request's cookie. It returns an empty one, and no
-// error, where there is none or its time is over. It writes nothing but the
-// session's touch, when the last is older than a minute or a twentieth of the
-// idle limit, whichever is less.
-func (s *Store) New(r *http.Request, _ string) (*sessions.Session, error) {
-	stored, err := s.load(r)
-	if stored != nil && err == nil {
-		return stored, nil
+// Load returns the session of the request's cookie, with the intended URL of a guest. It
+// returns an empty one, and no error, where there is none or its time is over. It writes
+// nothing but the session's touch, when the last is older than five minutes or a
+// twentieth of the idle limit, whichever is less.
+func (s *Store) Load(r *http.Request) (auth.Session, error) {
+	rec, err := s.find(r)
+	if err != nil {
+		return auth.Session{}, err
 	}
-	out := sessions.NewSession(s, s.o.Name)
-	out.IsNew = true
-	return out, err
+	out := auth.Session{Values: map[string]pluginsdk.Value{}}
+	if rec != nil {
+		if out, err = sessionOf(*rec); err != nil {
+			return auth.Session{}, err
+		}
+	}
+	if !out.SignedIn() {
+		out.Intended = s.o.Guests.Page(r)
+	}
+	return out, nil
 }
 
-// load returns the session of the request's cookie; nil when there is none.
-func (s *Store) load(r *http.Request) (*sessions.Session, error) {
+// find returns the record of the request's cookie; nil when there is none.
+func (s *Store) find(r *http.Request) (*auth.SessionRow, error) {
 	hash, ok := s.cookieHash(r)
 	if !ok {
 		return nil, nil
 	}
 	rec, err := s.backend.FindSession(r.Context(), hash)
-	if errors.Is(err, ErrGone) {
+	if errors.Is(err, auth.ErrSessionGone) {
 		return nil, nil
 	}
 	if err != nil {
@@ -122,19 +133,24 @@ func (s *Store) load(r *http.Request) (*sessions.Session, error) {
 	if s.over(rec, now) {
 		return nil, nil
 	}
-	if s.due(rec, now) {
-		alive, err := s.touch(r.Context(), rec, now)
+	if due := s.due(rec, now); due || s.o.Living != nil {
+		alive, err := s.visit(r.Context(), rec, now, due)
 		if err != nil || !alive {
 			return nil, err
 		}
-		rec.Seen = now
 	}
-	return s.Restore(rec)
+	return &rec, nil
 }
 
 // over reports whether a record's time is over.
-func (s *Store) over(rec Record, now time.Time) bool {
+func (s *Store) over(rec auth.SessionRow, now time.Time) bool {
 	return !now.Before(rec.Expires) || now.Sub(rec.Seen) >= s.o.Idle
+}
+
+// due reports whether a visit has to be noted: when the last is older than a twentieth of
+// the idle limit, or five minutes, and when it lies ahead.
+func (s *Store) due(rec auth.SessionRow, now time.Time) bool {
+	return clock.Ahead(rec.Seen, now) || now.Sub(rec.Seen) >= min(5*time.Minute, s.o.Idle/20)
 }
 
 // Alive reports for each of the sessions with these keys whether it is still there
@@ -144,10 +160,14 @@ func (s *Store) Alive(ctx context.Context, hashes [][]byte) ([]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find sessions: %w", err)
 	}
+	living, err := s.living(ctx, found)
+	if err != nil {
+		return nil, err
+	}
 	now := s.o.Now()
 	lasts := map[string]bool{}
 	for _, rec := range found {
-		lasts[string(rec.Hash)] = !s.over(rec, now)
+		lasts[string(rec.Hash)] = !s.over(rec, now) && (living == nil || rec.UserID == "" || living[rec.UserID])
 	}
 	alive := make([]bool, len(hashes))
 	for i, hash := range hashes {
@@ -156,17 +176,39 @@ func (s *Store) Alive(ctx context.Context, hashes [][]byte) ([]bool, error) {
 	return alive, nil
 }
 
-// touch notes the visit, or ends the session of a user who may have none.
-func (s *Store) touch(ctx context.Context, rec Record, now time.Time) (alive bool, err error) {
+// living returns those of the users of sessions who may have them; nil where nobody is
+// asked.
+func (s *Store) living(ctx context.Context, found []auth.SessionRow) (map[string]bool, error) {
+	if s.o.Living == nil {
+		return nil, nil
+	}
+	var ids []string
+	for _, rec := range found {
+		if rec.UserID != "" {
+			ids = append(ids, rec.UserID)
+		}
+	}
+	slices.Sort(ids)
+	living, err := s.o.Living(ctx, slices.Compact(ids))
+	if err != nil {
+		return nil, fmt.Errorf("find the sessions' users: %w", err)
+	}
+	return living, nil
+}
+
+// visit ends the session of a user who may have none, and notes the visit of others
+// where it is due.
+func (s *Store) visit(ctx context.Context, rec auth.SessionRow, now time.Time, due bool) (alive bool, err error) {
 	alive = true
 	if rec.UserID != "" && s.o.Alive != nil {
 		if alive, err = s.o.Alive(ctx, rec.UserID); err != nil {
 			return false, fmt.Errorf("find the session's user: %w", err)
 		}
 	}
-	if !alive {
+	switch {
+	case !alive:
 		err = s.backend.DeleteSession(ctx, rec.Hash)
-	} else {
+	case due:
 		err = s.backend.TouchSession(ctx, rec.Hash, now)
 	}
 	if err != nil {
@@ -175,104 +217,99 @@ func (s *Store) touch(ctx context.Context, rec Record, now time.Time) (alive boo
 	return alive, nil
 }
 
-// Restore returns the session that a record holds.
-func (s *Store) Restore(rec Record) (*sessions.Session, error) {
-	values, err := decode(rec.Data)
-	if err != nil {
-		return nil, fmt.Errorf("load session: %w", err)
+// KeepGuest returns the cookie that keeps a guest's intended URL.
+func (s *Store) KeepGuest(page string) (*http.Cookie, error) { return s.o.Guests.Keep(page) }
+
+// ForgetGuest returns the cookie that removes the guest's; nil where the request has none.
+func (s *Store) ForgetGuest(r *http.Request) *http.Cookie { return s.o.Guests.Expired(r) }
+
+// Renew stores next under a new random id in place of old, with what the application
+// keeps in old, unless that was another person's. The caller sets the returned cookies
+// once the transaction of ctx has committed.
+func (s *Store) Renew(ctx context.Context, r *http.Request, old, next auth.Session) (auth.Session, []*http.Cookie, error) {
+	next.Others = nil
+	if old.UserID == "" || old.UserID == next.UserID {
+		next.Others = old.Others
 	}
-	out := sessions.NewSession(s, s.o.Name)
-	out.Values = values
-	setRecord(out, rec)
-	return out, nil
+	rec, err := recordOf(next)
+	if err != nil {
+		return next, nil, err
+	}
+	if _, err := s.End(ctx, old); err != nil {
+		return next, nil, err
+	}
+	cookie, err := s.create(ctx, r, &rec)
+	if err != nil {
+		return next, nil, err
+	}
+	next.Key, next.Version = rec.Hash, rec.Version
+	cookies := []*http.Cookie{cookie}
+	if expired := s.ForgetGuest(r); expired != nil {
+		cookies = append(cookies, expired)
+	}
+	return next, cookies, nil
 }
 
-// Expired returns the cookie that removes the browser's.
-func (s *Store) Expired() *http.Cookie { return s.cookie("", -1) }
-
-// Save writes the session's values. A session without a row gets one, and its
-// cookie, only when it has values; one whose row was deleted meanwhile gives
-// [ErrGone] and stays deleted. A negative Options.MaxAge deletes it.
-func (s *Store) Save(r *http.Request, w http.ResponseWriter, sess *sessions.Session) error {
-	rec, stored := RecordOf(sess)
-	if sess.Options != nil && sess.Options.MaxAge < 0 {
-		cookie, err := s.End(r.Context(), sess)
-		if err != nil {
-			return err
-		}
-		http.SetCookie(w, cookie)
-		return nil
-	}
-	if stored {
-		return s.Update(r.Context(), sess, rec)
-	}
-	if len(sess.Values) == 0 {
-		return nil
-	}
-	cookie, err := s.Renew(r.Context(), r, sess, Record{})
-	if err != nil {
-		return err
-	}
-	http.SetCookie(w, cookie)
-	return nil
-}
-
-// Update writes the values of sess and the user and the device of rec over the row
-// that rec names, if it still has the version of rec; otherwise it fails with
-// [ErrGone]. It never inserts.
-func (s *Store) Update(ctx context.Context, sess *sessions.Session, rec Record) error {
-	data, err := encode(ownValues(sess))
-	if err != nil {
-		return err
-	}
-	rec.Data = data
-	if err := s.backend.UpdateSession(ctx, rec); err != nil {
-		return fmt.Errorf("save session: %w", err)
-	}
-	rec.Version++
-	setRecord(sess, rec)
-	return nil
-}
-
-// Renew stores the session under a new random id, with the user and the device of
-// rec, and deletes the row that it had. The caller sets the returned cookie once
-// the transaction of ctx has committed.
-func (s *Store) Renew(ctx context.Context, r *http.Request, sess *sessions.Session, rec Record) (*http.Cookie, error) {
-	data, err := encode(ownValues(sess))
-	if err != nil {
-		return nil, err
-	}
-	if old, ok := RecordOf(sess); ok {
-		if err := s.backend.DeleteSession(ctx, old.Hash); err != nil {
-			return nil, fmt.Errorf("end old session: %w", err)
-		}
-	}
+// create stores rec under a new random id and returns the cookie with it.
+func (s *Store) create(ctx context.Context, r *http.Request, rec *auth.SessionRow) (*http.Cookie, error) {
 	id := make([]byte, 32)
 	if _, err := rand.Read(id); err != nil {
 		return nil, fmt.Errorf("make session id: %w", err)
 	}
 	sum := sha256.Sum256(id)
 	now := s.o.Now()
-	rec.Hash, rec.Version, rec.Data = sum[:], 1, data
+	rec.Hash, rec.Version = sum[:], 1
 	rec.Created, rec.Seen, rec.Expires = now, now, now.Add(s.o.Absolute)
 	rec.UserAgent, rec.Address = words.Printable(r.UserAgent(), 255), words.Printable(s.o.Address(r), 64)
-	if err := s.backend.CreateSession(ctx, rec); err != nil {
+	if err := s.backend.CreateSession(ctx, *rec); err != nil {
 		return nil, fmt.Errorf("start session: %w", err)
 	}
-	setRecord(sess, rec)
-	sess.IsNew = false
 	return s.cookie(base64.RawURLEncoding.EncodeToString(id), 0), nil
 }
 
-// End deletes the session's row and returns the cookie that removes the
-// browser's.
-func (s *Store) End(ctx context.Context, sess *sessions.Session) (*http.Cookie, error) {
-	if rec, ok := RecordOf(sess); ok {
-		if err := s.backend.DeleteSession(ctx, rec.Hash); err != nil {
+// Reload returns the session as it is stored now; an empty one when it is gone.
+func (s *Store) Reload(ctx context.Context, old auth.Session) (auth.Session, error) {
+	rec, err := s.backend.FindSession(ctx, old.Key)
+	if errors.Is(err, auth.ErrSessionGone) {
+		return auth.Session{}, nil
+	}
+	if err != nil {
+		return auth.Session{}, fmt.Errorf("read session again: %w", err)
+	}
+	return sessionOf(rec)
+}
+
+// Update writes next over the row that it was loaded from, if that still has its version;
+// otherwise it fails with auth.ErrSessionGone. It never inserts.
+func (s *Store) Update(ctx context.Context, next auth.Session) error {
+	rec, err := recordOf(next)
+	if err != nil {
+		return err
+	}
+	if err := s.backend.UpdateSession(ctx, rec); err != nil {
+		return fmt.Errorf("save session: %w", err)
+	}
+	return nil
+}
+
+// End deletes the session's row and returns the cookie that removes the browser's.
+func (s *Store) End(ctx context.Context, old auth.Session) (*http.Cookie, error) {
+	if old.Key != nil {
+		if err := s.backend.DeleteSession(ctx, old.Key); err != nil {
 			return nil, fmt.Errorf("end session: %w", err)
 		}
 	}
-	return s.Expired(), nil
+	return s.cookie("", -1), nil
+}
+
+// EndUser deletes all sessions of a user.
+func (s *Store) EndUser(ctx context.Context, userID string) error {
+	return s.backend.DeleteUserSessions(ctx, userID)
+}
+
+// EndDevice deletes all sessions of a device.
+func (s *Store) EndDevice(ctx context.Context, selector []byte) error {
+	return s.backend.DeleteDeviceSessions(ctx, selector)
 }
 
 // cookie has no lifetime of its own: it ends with the browser, and the row

@@ -13,43 +13,44 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/sessions"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 )
 
 // memory is a Backend in a map, and counts writes.
 type memory struct {
-	rows    map[string]session.Record
+	rows    map[string]auth.SessionRow
 	writes  int
 	touches int
 }
 
-func (m *memory) FindSession(_ context.Context, hash []byte) (session.Record, error) {
+func (m *memory) FindSession(_ context.Context, hash []byte) (auth.SessionRow, error) {
 	r, ok := m.rows[string(hash)]
 	if !ok {
-		return r, session.ErrGone
+		return r, auth.ErrSessionGone
 	}
 	return r, nil
 }
 
-func (m *memory) FindSessions(_ context.Context, hashes [][]byte) (found []session.Record, err error) {
+func (m *memory) FindSessions(_ context.Context, hashes [][]byte) (found []auth.SessionRow, err error) {
 	for _, hash := range hashes {
 		if r, ok := m.rows[string(hash)]; ok {
-			found = append(found, session.Record{Hash: r.Hash, Seen: r.Seen, Expires: r.Expires})
+			found = append(found, auth.SessionRow{Hash: r.Hash, UserID: r.UserID, Seen: r.Seen, Expires: r.Expires})
 		}
 	}
 	return found, nil
 }
 
-func (m *memory) CreateSession(_ context.Context, r session.Record) error {
+func (m *memory) CreateSession(_ context.Context, r auth.SessionRow) error {
 	m.writes++
 	m.rows[string(r.Hash)] = r
 	return nil
 }
 
-func (m *memory) UpdateSession(_ context.Context, r session.Record) error {
+func (m *memory) UpdateSession(_ context.Context, r auth.SessionRow) error {
 	old, ok := m.rows[string(r.Hash)]
 	if !ok || old.Version != r.Version {
-		return session.ErrGone
+		return auth.ErrSessionGone
 	}
 	m.writes++
 	r.Version++
@@ -77,7 +78,7 @@ func (m *memory) DeleteExpiredSessions(context.Context, time.Time, time.Time, in
 }
 
 func newStore(now *time.Time) (*session.Store, *memory) {
-	m := &memory{rows: map[string]session.Record{}}
+	m := &memory{rows: map[string]auth.SessionRow{}}
 	return session.New(m, session.Options{Now: func() time.Time { return *now }}), m
 }
 
@@ -105,6 +106,16 @@ func save(t *testing.T, s *session.Store, sess *sessions.Session, r *http.Reques
 		return c.Value
 	}
 	return ""
+}
+
+// begin begins a session of a user in place of old, and returns its cookie.
+func begin(t *testing.T, s *session.Store, r *http.Request, old auth.Session, user string) string {
+	t.Helper()
+	_, cookies, err := s.Renew(t.Context(), r, old, auth.Session{UserID: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cookies[0].Value
 }
 
 func TestValuesSurvive(t *testing.T) {
@@ -146,19 +157,22 @@ func TestLateSaveRevivesNothing(t *testing.T) {
 	sess.Values["a"] = "b"
 	cookie := save(t, s, sess, r)
 	slow, slowRequest := visit(t, s, cookie)
-	quick, _ := visit(t, s, cookie)
-	if _, err := s.End(t.Context(), quick); err != nil {
-		t.Fatal(err)
+	quick, quickRequest := visit(t, s, cookie)
+	quick.Options = &sessions.Options{MaxAge: -1}
+	if c := save(t, s, quick, quickRequest); c != "" {
+		t.Fatalf("cookie %q", c)
 	}
 	slow.Values["a"] = "c"
-	if err := s.Save(slowRequest, httptest.NewRecorder(), slow); !errors.Is(err, session.ErrGone) {
-		t.Errorf("error %v, want ErrGone", err)
+	if err := s.Save(slowRequest, httptest.NewRecorder(), slow); !errors.Is(err, auth.ErrSessionGone) {
+		t.Errorf("error %v, want ErrSessionGone", err)
 	}
 	if len(m.rows) != 0 {
 		t.Error("the session is back")
 	}
 }
 
+// A visit is noted when the last one is older than a twentieth of the idle limit, or five
+// minutes.
 func TestTouch(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s, m := newStore(&now)
@@ -168,7 +182,7 @@ func TestTouch(t *testing.T) {
 	for _, step := range []struct {
 		after   time.Duration
 		touches int
-	}{{30 * time.Second, 0}, {31 * time.Second, 1}, {59 * time.Second, 1}, {time.Second, 2}} {
+	}{{299 * time.Second, 0}, {time.Second, 1}, {299 * time.Second, 1}, {time.Second, 2}} {
 		now = now.Add(step.after)
 		visit(t, s, cookie)
 		if m.touches != step.touches {
@@ -177,6 +191,44 @@ func TestTouch(t *testing.T) {
 	}
 	if m.writes != 1 {
 		t.Errorf("%d writes: reading wrote", m.writes)
+	}
+}
+
+func TestTouchUnderAShortIdleLimit(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	m := &memory{rows: map[string]auth.SessionRow{}}
+	s := session.New(m, session.Options{Now: func() time.Time { return now }, Idle: 20 * time.Minute})
+	sess, r := visit(t, s, "")
+	sess.Values["a"] = "b"
+	cookie := save(t, s, sess, r)
+	now = now.Add(59 * time.Second)
+	visit(t, s, cookie)
+	if m.touches != 0 {
+		t.Error("touched before a twentieth of the idle limit")
+	}
+	now = now.Add(time.Second)
+	visit(t, s, cookie)
+	if m.touches != 1 {
+		t.Errorf("%d touches after a twentieth of the idle limit, want 1", m.touches)
+	}
+}
+
+// A session that was seen while the clock ran a day ahead counts as seen now, and its idle
+// limit begins now: it does not last the day longer.
+func TestVisitsAheadCountAsNow(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	s, m := newStore(&now)
+	sess, r := visit(t, s, "")
+	sess.Values["a"] = "b"
+	now = now.Add(24 * time.Hour)
+	cookie := save(t, s, sess, r)
+	now = now.Add(-24 * time.Hour)
+	if got, _ := visit(t, s, cookie); got.IsNew || m.touches != 1 {
+		t.Fatalf("new %v after %d touches, want the session, and the visit noted", got.IsNew, m.touches)
+	}
+	now = now.Add(2 * time.Hour)
+	if got, _ := visit(t, s, cookie); !got.IsNew {
+		t.Error("the session outlives its idle limit")
 	}
 }
 
@@ -220,10 +272,11 @@ func FuzzData(f *testing.F) {
 	f.Add([]byte{1, 'a', 3, 2})
 	f.Add([]byte{1, 'a', 5, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	now := time.Unix(1e9, 0)
-	s, _ := newStore(&now)
+	s, m := newStore(&now)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		sess, err := s.Restore(session.Record{Data: data})
-		if (sess == nil) != (err != nil) {
+		m.rows["7"] = auth.SessionRow{Hash: []byte("7"), UserID: "7", Data: data}
+		sess, err := s.Reload(t.Context(), auth.Session{Key: []byte("7")})
+		if sess.SignedIn() != (err == nil) {
 			t.Errorf("session %v beside error %v", sess, err)
 		}
 	})
@@ -245,7 +298,7 @@ func BenchmarkLoad(b *testing.B) {
 	r.AddCookie(w.Result().Cookies()[0])
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.New(r, s.Name()); err != nil {
+		if _, err := s.Load(r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -259,18 +312,18 @@ func TestRenewEndsTheOldRow(t *testing.T) {
 	sess, r := visit(t, s, "")
 	sess.Values["a"] = "b"
 	old := save(t, s, sess, r)
-	sess, r = visit(t, s, old)
-	cookie, err := s.Renew(t.Context(), r, sess, session.Record{UserID: "7"})
+	_, r = visit(t, s, old)
+	loaded, err := s.Load(r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	cookie := begin(t, s, r, loaded, "7")
 	if again, _ := visit(t, s, old); !again.IsNew || len(m.rows) != 1 {
 		t.Errorf("the old id still has a session, %d rows", len(m.rows))
 	}
-	again, _ := visit(t, s, cookie.Value)
-	rec, ok := session.RecordOf(again)
-	if !ok || rec.UserID != "7" || again.Values["a"] != "b" {
-		t.Errorf("renewed as %+v with %v", rec, again.Values)
+	again, r := visit(t, s, cookie)
+	if loaded, err = s.Load(r); err != nil || loaded.UserID != "7" || again.Values["a"] != "b" {
+		t.Errorf("renewed as %+v with %v, %v", loaded, again.Values, err)
 	}
 }
 
@@ -321,8 +374,8 @@ func TestSecondSaveIsRefused(t *testing.T) {
 	second, secondRequest := visit(t, s, cookie)
 	first.Values["a"], second.Values["a"] = "first", "second"
 	save(t, s, first, firstRequest)
-	if err := s.Save(secondRequest, httptest.NewRecorder(), second); !errors.Is(err, session.ErrGone) {
-		t.Errorf("error %v, want ErrGone", err)
+	if err := s.Save(secondRequest, httptest.NewRecorder(), second); !errors.Is(err, auth.ErrSessionGone) {
+		t.Errorf("error %v, want ErrSessionGone", err)
 	}
 	if again, _ := visit(t, s, cookie); again.Values["a"] != "first" {
 		t.Errorf("kept %v", again.Values["a"])
@@ -334,7 +387,7 @@ func TestSecondSaveIsRefused(t *testing.T) {
 // not before: reading the session alone asks nobody.
 func TestAlive(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	m := &memory{rows: map[string]session.Record{}}
+	m := &memory{rows: map[string]auth.SessionRow{}}
 	asked, alive := 0, true
 	s := session.New(m, session.Options{
 		Now: func() time.Time { return now },
@@ -343,27 +396,65 @@ func TestAlive(t *testing.T) {
 			return alive && id == "7", nil
 		},
 	})
-	fresh, r := visit(t, s, "")
-	cookie, err := s.Renew(t.Context(), r, fresh, session.Record{UserID: "7"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, r := visit(t, s, "")
+	cookie := begin(t, s, r, auth.Session{}, "7")
 	for _, step := range []struct {
 		alive, lives bool
 		asked, rows  int
 	}{{true, true, 1, 1}, {false, false, 2, 0}} {
 		alive = step.alive
-		now = now.Add(2 * time.Minute)
-		sess, _ := visit(t, s, cookie.Value)
+		now = now.Add(5 * time.Minute)
+		sess, _ := visit(t, s, cookie)
 		if sess.IsNew == step.lives || asked != step.asked || len(m.rows) != step.rows {
 			t.Errorf("alive %v: new %v, asked %d times, %d rows", alive, sess.IsNew, asked, len(m.rows))
 		}
 	}
 }
 
+// With Living a session ends at its next visit once its user may have none, and those of
+// open connections with it; Alive is asked at each visit, and a guest's session of nobody.
+func TestLiving(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	m := &memory{rows: map[string]auth.SessionRow{}}
+	alive, together := true, 0
+	s := session.New(m, session.Options{
+		Now:   func() time.Time { return now },
+		Alive: func(_ context.Context, id string) (bool, error) { return alive && id == "7", nil },
+		Living: func(_ context.Context, ids []string) (map[string]bool, error) {
+			if together++; !slices.Equal(ids, []string{"7"}) {
+				t.Errorf("asked about %q", ids)
+			}
+			return map[string]bool{"7": alive}, nil
+		},
+	})
+	var keys [][]byte
+	var cookies []string
+	for _, user := range []string{"7", "7", ""} {
+		_, r := visit(t, s, "")
+		cookie := begin(t, s, r, auth.Session{}, user)
+		key, _ := session.HashID(cookie)
+		keys, cookies = append(keys, key), append(cookies, cookie)
+	}
+	for _, alive = range []bool{true, false} {
+		writes := m.touches
+		got, err := s.Alive(t.Context(), keys)
+		if want := []bool{alive, alive, true}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v; want %v", got, err, want)
+		}
+		sess, _ := visit(t, s, cookies[0])
+		guest, _ := visit(t, s, cookies[2])
+		if sess.IsNew == alive || guest.IsNew || m.touches != writes {
+			t.Errorf("alive %v: ended %v, the guest's %v, %d touches", alive, sess.IsNew, guest.IsNew, m.touches-writes)
+		}
+	}
+	if together != 2 || len(m.rows) != 2 {
+		t.Errorf("asked %d times, %d rows", together, len(m.rows))
+	}
+}
+
 func TestCookie(t *testing.T) {
 	for name, secure := range map[string]bool{"vestibule_session": false, "__Host-vestibule_session": true} {
-		s := session.New(&memory{rows: map[string]session.Record{}}, session.Options{Secure: secure})
+		s := session.New(&memory{rows: map[string]auth.SessionRow{}}, session.Options{Secure: secure})
 		sess, r := visit(t, s, "")
 		sess.Values["a"] = "b"
 		w := httptest.NewRecorder()
@@ -374,7 +465,7 @@ func TestCookie(t *testing.T) {
 		if c.Name != name || c.Secure != secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 {
 			t.Errorf("cookie %+v", c)
 		}
-		if gone := s.Expired(); gone.Name != name || gone.MaxAge >= 0 || gone.Value != "" {
+		if gone, err := s.End(t.Context(), auth.Session{}); err != nil || gone.Name != name || gone.MaxAge >= 0 || gone.Value != "" {
 			t.Errorf("expired cookie %+v", gone)
 		}
 	}
@@ -384,12 +475,12 @@ func TestCookie(t *testing.T) {
 // for a visit, and without a touch.
 func TestAliveTogether(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	m := &memory{rows: map[string]session.Record{}}
+	m := &memory{rows: map[string]auth.SessionRow{}}
 	s := session.New(m, session.Options{Now: func() time.Time { return now }, Idle: time.Hour, Absolute: 3 * time.Hour})
 	keys := map[string][]byte{"none": []byte("none")}
 	for name, age := range map[string][2]time.Duration{"fresh": {0, 0}, "idle": {2 * time.Hour, time.Hour}, "over": {3 * time.Hour, 0}, "nearly over": {3*time.Hour - 1, time.Hour - 1}} {
 		keys[name] = []byte(name)
-		m.rows[name] = session.Record{Hash: keys[name], Expires: now.Add(3*time.Hour - age[0]), Seen: now.Add(-age[1])}
+		m.rows[name] = auth.SessionRow{Hash: keys[name], Expires: now.Add(3*time.Hour - age[0]), Seen: now.Add(-age[1])}
 	}
 	got, err := s.Alive(t.Context(), [][]byte{keys["none"], keys["fresh"], keys["idle"], keys["fresh"], keys["over"], keys["nearly over"]})
 	if want := []bool{false, true, false, true, false, true}; err != nil || !slices.Equal(got, want) {

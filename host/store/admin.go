@@ -46,7 +46,7 @@ func (db *DB) listUsers(ctx context.Context, after string, limit int) ([]auth.Us
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, t.user(row))
+		list = append(list, db.user(t, row))
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -200,6 +200,29 @@ func (db *DB) RevokeUser(ctx context.Context, id string) error {
 		}
 		return db.endUser(ctx, id)
 	})
+}
+
+// RevokeSome ends up to limit devices of everybody or, when no device is left, up to
+// limit sessions, and returns how many of each there were. Both are 0 once everybody is
+// signed out. Nobody waits for more than limit rows.
+func (db *DB) RevokeSome(ctx context.Context, limit int) (devices, sessions int, err error) {
+	if devices, err = db.endSome(ctx, "vestibule_remember_tokens", "selector", limit); err != nil || devices > 0 {
+		return devices, 0, err
+	}
+	sessions, err = db.endSome(ctx, "vestibule_sessions", "hash", limit)
+	return 0, sessions, err
+}
+
+// endSome deletes up to limit rows and returns how many it found. Another host may have
+// deleted some of them meanwhile.
+func (db *DB) endSome(ctx context.Context, table, key string, limit int) (int, error) {
+	what := "revoke rows of " + table
+	var keys [][]byte
+	if err := db.list(ctx, what, &keys, `SELECT `+key+` FROM `+table+` ORDER BY `+key+` LIMIT ?`, limit); err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	_, err := db.execIn(ctx, what, `DELETE FROM `+table+` WHERE `+key+` IN (?)`, keys)
+	return len(keys), err
 }
 
 // endUser ends all devices and sessions of a user whose row is locked.

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"github.com/vestibule-dev/vestibule/v2/host/assertion"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
-	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
 )
 
@@ -29,6 +28,11 @@ type DB struct {
 	// database to come back, with its work in the end; 10 s when zero. Replace it
 	// before the first use only.
 	Wait time.Duration
+	// Active reports whether a person may sign in, by the columns of the row in users
+	// but for credentials, as [auth.User] has them; nil lets everybody in who is not
+	// disabled. It is asked for each row of users that is read. Replace it before the
+	// first use only.
+	Active func(columns map[string]any, now time.Time) bool
 
 	dialect        Dialect
 	writer, reader *sqlx.DB
@@ -56,9 +60,6 @@ func (db *DB) Close() error {
 	db.writes.Close()
 	db.reads.Close()
 	err := errors.Join(db.probe.writer.Close(), db.writer.Close())
-	if db.dialect.Close != nil {
-		err = errors.Join(err, db.dialect.Close())
-	}
 	if db.reader == db.writer {
 		return err
 	}
@@ -103,13 +104,13 @@ func (db *DB) Devices() auth.Devices { return devices{db} }
 func (db *DB) Tokens() auth.Tokens { return tokens{db} }
 
 // Sessions returns the sessions.
-func (db *DB) Sessions() session.Backend { return sessions{db} }
+func (db *DB) Sessions() auth.SessionRows { return sessions{db} }
 
 // GuestKeys returns the keys that sign the cookies of guests.
-func (db *DB) GuestKeys() session.Keys { return guestKeys{db} }
+func (db *DB) GuestKeys() keyring.Keys { return keys{db, "guest_keys"} }
 
 // AssertionKeys returns the keys that sign assertions for applications.
-func (db *DB) AssertionKeys() assertion.Keys { return assertionKeys{db} }
+func (db *DB) AssertionKeys() keyring.Keys { return keys{db, "assertion_keys"} }
 
 // Outbox returns the mail to send; it is a mail.Outbox.
 func (db *DB) Outbox() Outbox { return Outbox{db} }

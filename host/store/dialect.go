@@ -45,15 +45,6 @@ type Dialect struct {
 	Lock, Unlock string
 	// Prepare keeps the statements of writes, and of reads of one row, prepared.
 	Prepare bool
-	// FindSession reads a session by the hash of its id with less work than a pool
-	// has, outside of transactions, and waits for nothing. It returns sql.ErrNoRows where
-	// there is none; after any other error the pool is asked. nil leaves all to the pool.
-	// Close closes what it has opened.
-	FindSession func(hash []byte) (SessionRow, error)
-	Close       func() error
-	// ReadSession does so by conn, the driver's connection, which it alone uses until it returns. It waits
-	// until ctx ends at most. Its error is driver.ErrBadConn where conn is of no use afterwards. nil leaves it to the pool.
-	ReadSession func(ctx context.Context, conn any, hash []byte) (SessionRow, error)
 	// Time converts a moment to what the engine stores in a column of a time type.
 	Time func(time.Time) any
 	// Unavailable reports whether the database refused for being away, full, or
@@ -69,15 +60,6 @@ type Dialect struct {
 	// BackupTool, a program of the engine's, has to do that.
 	Backup     func(ctx context.Context, reader *sqlx.DB, file string) error
 	BackupTool string
-}
-
-// A SessionRow is a session as it is stored, without its hash and without what only
-// describes the browser. Moments are milliseconds since 1970; Device is nil for none.
-type SessionRow struct {
-	Version                int64
-	UserID                 string
-	Device, Data           []byte
-	Created, Seen, Expires int64
 }
 
 // A Column is a column of a table as the engine describes it.

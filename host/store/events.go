@@ -87,6 +87,9 @@ func (o Outbox) LeaseEvent(ctx context.Context, listeners []string, now, until t
 	}
 	for range leaseReads {
 		e, again, err := o.leaseEvent(ctx, listeners, ms(now), ms(until))
+		if err == nil && !again && e.Row == "" {
+			again, err = o.putRight(ctx, true, ms(now), ms(until))
+		}
 		if err != nil || !again {
 			return e, err
 		}

@@ -160,6 +160,9 @@ func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	var got sql.NullInt64
 	if err := conn.GetContext(ctx, &got, db.dialect.Lock); err != nil || got.Int64 != 1 {
 		_ = conn.Close()
+		if err != nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("lock the migrations: %w", err)
+		}
 		return nil, fmt.Errorf("another host has been migrating for too long: %w", errors.Join(err, ctx.Err()))
 	}
 	return func() {

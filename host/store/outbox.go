@@ -20,6 +20,7 @@ type Mail = struct {
 	Purpose string
 	Locale  string
 	Device  string
+	Base    string
 	Created time.Time
 	Attempt int
 }
@@ -27,18 +28,24 @@ type Mail = struct {
 // Enqueue queues a mail to the user, due at once. An empty userID queues a decoy,
 // which costs the same and is never sent.
 func (o Outbox) Enqueue(ctx context.Context, userID, purpose, locale string) error {
-	return o.EnqueueAbout(ctx, userID, purpose, locale, "")
+	return o.Queue(ctx, Mail{UserID: userID, Purpose: purpose, Locale: locale})
 }
 
 // EnqueueAbout is [Outbox.Enqueue] of a mail about what was done with a device, such as
 // "Firefox (Linux)", which is cut at 64 characters and may be empty.
 func (o Outbox) EnqueueAbout(ctx context.Context, userID, purpose, locale, device string) error {
+	return o.Queue(ctx, Mail{UserID: userID, Purpose: purpose, Locale: locale, Device: device})
+}
+
+// Queue is [Outbox.Enqueue] of a mail with the fields UserID, Purpose, Locale, Device and
+// Base, which are cut at 64 bytes; the other fields do not count.
+func (o Outbox) Queue(ctx context.Context, m Mail) error {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
 	now := ms(o.db.Now())
 	return o.db.run(ctx, "enqueue mail", `INSERT INTO vestibule_outbox
-		(id, user_id, purpose, locale, device, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
-		hex.EncodeToString(id), userID, clip(purpose, 64), clip(locale, 64), clip(device, 64), now, now)
+		(id, user_id, purpose, locale, device, base, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
+		hex.EncodeToString(id), m.UserID, clip(m.Purpose, 64), clip(m.Locale, 64), clip(m.Device, 64), clip(m.Base, 64), now, now)
 }
 
 // leaseCandidates is how many due mails one read considers, and leaseReads how
@@ -57,6 +64,9 @@ func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, erro
 	}
 	for range leaseReads {
 		m, again, err := o.lease(ctx, ms(now), ms(until))
+		if err == nil && !again && m.ID == "" {
+			again, err = o.putRight(ctx, false, ms(now), ms(until))
+		}
 		if err != nil || !again {
 			return m, err
 		}
@@ -70,10 +80,10 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 	var rows []struct {
 		ID, Purpose, Locale string
 		UserID              string `db:"user_id"`
-		Device              string
+		Device, Base        string
 		Attempts, Created   int64
 	}
-	err = o.db.list(ctx, "lease mail", &rows, `SELECT id, user_id, purpose, locale, coalesce(device, '') AS device, created, attempts FROM vestibule_outbox
+	err = o.db.list(ctx, "lease mail", &rows, `SELECT id, user_id, purpose, locale, coalesce(device, '') AS device, coalesce(base, '') AS base, created, attempts FROM vestibule_outbox
 		WHERE buried = 0 AND due <= ? AND held <= ? AND purpose NOT LIKE 'event:%' ORDER BY due, id LIMIT ?`, now, now, leaseCandidates)
 	if err != nil {
 		return Mail{}, false, err
@@ -88,7 +98,7 @@ func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool
 		}
 		if n == 1 {
 			return Mail{
-				ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Device: r.Device,
+				ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Device: r.Device, Base: r.Base,
 				Created: time.UnixMilli(r.Created).UTC(), Attempt: int(r.Attempts) + 1,
 			}, false, nil
 		}

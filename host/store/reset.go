@@ -90,6 +90,9 @@ func (r resetTokens) Claim(ctx context.Context, t auth.ResetToken, by string, no
 		if err != nil {
 			return failed(what, err)
 		}
+		if !user.MaySignIn() {
+			return auth.ErrNotFound
+		}
 		n, err := r.exec(ctx, what, `UPDATE vestibule_reset_claims SET used_by = ?, used_at = ?
 			WHERE token = ? AND user_id = ? AND (used_by = ? OR (used_by IS NULL AND fingerprint = ?))`,
 			clip(by, 255), ms(now), t.Hash, t.UserID, clip(by, 255), fingerprint(user.Password, user.Email))
@@ -98,7 +101,7 @@ func (r resetTokens) Claim(ctx context.Context, t auth.ResetToken, by string, no
 		}
 		return r.run(ctx, what, `DELETE FROM `+resetTable+` WHERE email = ? AND token = ?`, t.Email, hex.EncodeToString(t.Hash))
 	})
-	if errors.Is(err, auth.ErrNotFound) { // the user is gone
+	if errors.Is(err, auth.ErrNotFound) { // the user is gone, or was disabled
 		return false, nil
 	}
 	return won && err == nil, err

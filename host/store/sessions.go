@@ -12,10 +12,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
-	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/clock"
 )
 
-// sessions implements session.Backend.
+// sessions implements auth.SessionRows.
 type sessions struct{ *DB }
 
 type sessionRow struct {
@@ -34,132 +34,73 @@ type sessionRow struct {
 const selectSessions = `SELECT hash, version, user_id, device, data, created, seen, expires, user_agent, address
 	FROM vestibule_sessions`
 
-// FindSession returns the record without what only describes the browser. Every
-// guarded request waits for it, and each column that the driver makes a value of
-// costs as much as finding the row.
-func (s sessions) FindSession(ctx context.Context, hash []byte) (session.Record, error) {
-	r, err := s.findRow(ctx, hash)
+// FindSession returns the record without the columns that only describe the browser.
+// Every guarded request waits for it, and each column costs as much as finding the row.
+func (s sessions) FindSession(ctx context.Context, hash []byte) (auth.SessionRow, error) {
+	r := auth.SessionRow{Hash: hash}
+	var created, seen, expires int64
+	var state sql.NullString
+	var format sql.NullInt64
+	err := s.row(ctx, func(row *sqlx.Row) error {
+		return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &created, &seen, &expires, &state, &format)
+	}, `SELECT version, user_id, device, data, created, seen, expires, state, format FROM vestibule_sessions WHERE hash = ?`, hash)
 	if errors.Is(err, sql.ErrNoRows) {
-		return session.Record{}, session.ErrGone
+		return auth.SessionRow{}, auth.ErrSessionGone
 	}
 	if err != nil {
-		return session.Record{}, failed("find session", err)
+		return auth.SessionRow{}, failed("find session", err)
 	}
-	return session.Record{
-		Hash: hash, Version: r.Version, UserID: r.UserID, Device: r.Device, Data: r.Data,
-		Created: fromMS(r.Created), Seen: fromMS(r.Seen), Expires: fromMS(r.Expires),
-	}, nil
-}
-
-func (s sessions) findRow(ctx context.Context, hash []byte) (r SessionRow, err error) {
-	if s.tx(ctx) == nil && s.dialect.FindSession != nil {
-		if r, err = s.dialect.FindSession(hash); err == nil || errors.Is(err, sql.ErrNoRows) {
-			return r, err
-		}
-	}
-	if s.tx(ctx) == nil && s.dialect.ReadSession != nil {
-		return s.readRow(ctx, hash)
-	}
-	err = s.row(ctx, r.scan, selectSession, hash)
-	return r, err
-}
-
-// readRow reads below the pool. Whatever goes wrong there, such as that the server has closed a connection meanwhile, is
-// for the pool to meet again, which repeats what may be repeated.
-func (s sessions) readRow(ctx context.Context, hash []byte) (r SessionRow, err error) {
-	err = s.bounded(ctx, func(ctx context.Context) error {
-		r, err = s.readDriven(ctx, hash)
-		if err == nil || errors.Is(err, sql.ErrNoRows) || ctx.Err() != nil {
-			return err
-		}
-		query := s.rebind(selectSession)
-		return s.retry(ctx, always, func() error { return r.scan(s.reader.QueryRowxContext(ctx, query, hash)) })
-	})
-	return r, err
-}
-
-// readDriven reads by the driver on a connection of the pool, without database/sql, which starts a goroutine for each
-// query: each guarded request waits for it.
-func (s sessions) readDriven(ctx context.Context, hash []byte) (r SessionRow, err error) {
-	conn, err := s.reader.Conn(ctx)
-	if err != nil {
-		return r, err
-	}
-	defer func() {
-		if closed := conn.Close(); closed != nil && !errors.Is(closed, sql.ErrConnDone) {
-			err = errors.Join(err, closed)
-		}
-	}()
-	err = conn.Raw(func(c any) (err error) {
-		r, err = s.dialect.ReadSession(ctx, c, hash)
-		return err
-	})
-	return r, err
-}
-
-const selectSession = `SELECT version, user_id, device, data, created, seen, expires FROM vestibule_sessions WHERE hash = ?`
-
-func (r *SessionRow) scan(row *sqlx.Row) error {
-	return row.Scan(&r.Version, &r.UserID, &r.Device, &r.Data, &r.Created, &r.Seen, &r.Expires)
-}
-
-// SessionRow returns the table of sessions, and the values of columns by which the row of a session is still the one that
-// was read as r: each save adds to the version, and each visit that is noted sets when it was seen.
-func (db *DB) SessionRow(r session.Record) (table string, columns []string, values []any) {
-	return "vestibule_sessions", []string{"hash", "version", "seen", "expires"}, []any{r.Hash, r.Version, ms(r.Seen), ms(r.Expires)}
+	r.Created, r.Seen, r.Expires = fromMS(created), fromMS(seen), fromMS(expires)
+	r.State, r.Format = state.String, format.Int64
+	return r, nil
 }
 
 // FindSessions returns those of the records that there are. A query asks for 8, 64
 // or 512 at a time, so that there are but three texts to prepare.
-func (s sessions) FindSessions(ctx context.Context, hashes [][]byte) ([]session.Record, error) {
-	var found []session.Record
+func (s sessions) FindSessions(ctx context.Context, hashes [][]byte) ([]auth.SessionRow, error) {
+	var found []auth.SessionRow
 	for batch := range slices.Chunk(hashes, 512) {
-		size := 8
-		for size < len(batch) {
-			size *= 8
-		}
-		args := make([]any, size)
-		for i := range args {
-			args[i] = batch[min(i, len(batch)-1)]
-		}
+		args := filled(batch)
 		var rows []sessionRow
-		err := s.list(ctx, "find sessions", &rows, `SELECT hash, seen, expires FROM vestibule_sessions
-			WHERE hash IN (?`+strings.Repeat(", ?", size-1)+`)`, args...)
+		err := s.list(ctx, "find sessions", &rows, `SELECT hash, user_id, seen, expires FROM vestibule_sessions
+			WHERE hash IN (?`+strings.Repeat(", ?", len(args)-1)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range rows {
-			found = append(found, session.Record{Hash: r.Hash, Seen: fromMS(r.Seen), Expires: fromMS(r.Expires)})
+			found = append(found, auth.SessionRow{Hash: r.Hash, UserID: r.UserID, Seen: fromMS(r.Seen), Expires: fromMS(r.Expires)})
 		}
 	}
 	return found, nil
 }
 
 // CreateSession inserts a record.
-func (s sessions) CreateSession(ctx context.Context, r session.Record) error {
+func (s sessions) CreateSession(ctx context.Context, r auth.SessionRow) error {
 	return s.run(ctx, "create session", `INSERT INTO vestibule_sessions
-		(hash, version, user_id, device, data, created, seen, expires, user_agent, address)
-		VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(hash, version, user_id, device, data, created, seen, expires, user_agent, address, state, format)
+		VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.Hash, r.UserID, orNull(r.Device), notNull(r.Data), ms(r.Created), ms(r.Seen), ms(r.Expires),
-		clip(r.UserAgent, 255), clip(r.Address, 64))
+		clip(r.UserAgent, 255), clip(r.Address, 64), clip(r.State, 16), r.Format)
 }
 
 // UpdateSession writes over the version that r was read from.
-func (s sessions) UpdateSession(ctx context.Context, r session.Record) error {
+func (s sessions) UpdateSession(ctx context.Context, r auth.SessionRow) error {
 	n, err := s.exec(ctx, "update session", `UPDATE vestibule_sessions
-		SET user_id = ?, device = ?, data = ?, version = version + 1
+		SET user_id = ?, device = ?, data = ?, state = ?, format = ?, version = version + 1
 		WHERE hash = ? AND version = ?`,
-		r.UserID, orNull(r.Device), notNull(r.Data), r.Hash, r.Version)
+		r.UserID, orNull(r.Device), notNull(r.Data), clip(r.State, 16), r.Format, r.Hash, r.Version)
 	if err == nil && n == 0 {
-		return session.ErrGone
+		return auth.ErrSessionGone
 	}
 	return err
 }
 
-// TouchSession sets when the session was last seen. A host whose clock is behind
-// does not turn it back.
+// TouchSession sets when the session was last seen. A host whose clock is a little behind
+// does not turn it back; a visit that lies further ahead is replaced, or else nobody would
+// know for how long nobody comes.
 func (s sessions) TouchSession(ctx context.Context, hash []byte, seen time.Time) error {
-	return s.settle(ctx, "touch session", `UPDATE vestibule_sessions SET seen = ? WHERE hash = ? AND seen < ?`, ms(seen), hash, ms(seen))
+	return s.settle(ctx, "touch session", `UPDATE vestibule_sessions SET seen = ? WHERE hash = ? AND (seen < ? OR seen > ?)`,
+		ms(seen), hash, ms(seen), ms(seen.Add(clock.Skew)))
 }
 
 // DeleteSession removes the record.
@@ -212,11 +153,11 @@ func (db *DB) ListSessions(ctx context.Context, userID string, limit int) ([]Ses
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]SessionInfo, len(rows))
+	now, infos := db.Now(), make([]SessionInfo, len(rows))
 	for i, r := range rows {
 		infos[i] = SessionInfo{
 			ID: hex.EncodeToString(r.Hash)[:16], UserID: r.UserID, UserAgent: r.UserAgent, Address: r.Address,
-			Remembered: r.Device != nil, Created: fromMS(r.Created), Seen: fromMS(r.Seen), Expires: fromMS(r.Expires),
+			Remembered: r.Device != nil, Created: clock.Past(fromMS(r.Created), now), Seen: clock.Past(fromMS(r.Seen), now), Expires: fromMS(r.Expires),
 		}
 	}
 	return infos, nil
@@ -259,7 +200,7 @@ func (db *DB) endSession(ctx context.Context, hash []byte, userID string) error 
 	s := sessions{db}
 	record, err := s.FindSession(ctx, hash)
 	switch {
-	case errors.Is(err, session.ErrGone):
+	case errors.Is(err, auth.ErrSessionGone):
 		return auth.ErrNotFound
 	case err != nil:
 		return err

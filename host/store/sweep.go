@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
 // Retention tells how long rows are kept that are no longer needed. The zero
@@ -24,6 +25,9 @@ type Retention struct {
 	// Tokens is how long machine tokens are kept after their end, so that the log can
 	// say why one is refused; 7 days when zero.
 	Tokens time.Duration
+	// Unknown is how many counters of login names are kept that nobody has, 100,000 when
+	// zero.
+	Unknown int
 	// Batch bounds how many rows of one table one call deletes, 500 when zero.
 	Batch int
 }
@@ -37,6 +41,9 @@ func (r Retention) withDefaults() Retention {
 	}
 	if r.Tokens == 0 {
 		r.Tokens = 7 * 24 * time.Hour
+	}
+	if r.Unknown == 0 {
+		r.Unknown = 100_000
 	}
 	if r.Batch == 0 {
 		r.Batch = 500
@@ -66,7 +73,9 @@ func (db *DB) Sweep(ctx context.Context, now time.Time, keep Retention) (int, er
 		n, err2 := db.sweep(ctx, s.table, s.key, s.condition, keep.Batch, ms(s.before))
 		total, err = total+n, errors.Join(err, err2)
 	}
-	n, err2 := db.sweepClaims(ctx, now.Add(-keep.Reset-time.Hour), keep.Batch)
+	n, err2 := db.sweepUnknown(ctx, keep.Unknown, keep.Batch)
+	total, err = total+n, errors.Join(err, err2)
+	n, err2 = db.sweepClaims(ctx, now.Add(-keep.Reset-time.Hour), keep.Batch)
 	return total + n, errors.Join(err, err2)
 }
 
@@ -81,6 +90,21 @@ func (db *DB) sweep(ctx context.Context, table, key, condition string, limit int
 	}
 	query = fmt.Sprintf(`DELETE FROM %s WHERE %s IN (?) AND %s`, table, key, condition)
 	return db.execIn(ctx, what, query, append([]any{keys}, args...)...)
+}
+
+// sweepUnknown deletes the counters of unknown login names beyond the first keep: those
+// with the fewest failures, and of these the oldest. No time ends such a counter, because
+// none ends that of a known name, and strangers must not tell the two apart. To lose
+// one again they have to fill all others with more failures than it has.
+func (db *DB) sweepUnknown(ctx context.Context, keep, limit int) (int, error) {
+	const what = "sweep counters of unknown names"
+	var keys []any
+	err := db.list(ctx, what, &keys, `SELECT id FROM vestibule_counters WHERE kind = ? ORDER BY hits DESC, ends DESC LIMIT ? OFFSET ?`,
+		auth.CountUnknown, limit, keep)
+	if err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	return db.execIn(ctx, what, `DELETE FROM vestibule_counters WHERE id IN (?)`, keys)
 }
 
 // sweepClaims deletes reset tokens issued before the given time, in both tables.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // ms is a moment as the tables keep it; the zero time is 0.

@@ -14,7 +14,8 @@ import (
 type throttle struct{ *DB }
 
 // The two ways to count in one statement. A counter without hits left, after
-// [throttle.Undo], starts again like one whose window is over.
+// [throttle.Undo], starts again like one whose window is over. A window that ends later
+// than one that begins now, because a clock ran ahead, ends when that one does.
 const (
 	insertHit = `INSERT INTO vestibule_counters (id, kind, login, client, hits, ends) VALUES (?, ?, ?, ?, 1, ?) `
 
@@ -22,6 +23,7 @@ const (
 		hits = CASE WHEN vestibule_counters.ends <= ? OR vestibule_counters.hits = 0
 			THEN 1 ELSE vestibule_counters.hits + 1 END,
 		ends = CASE WHEN vestibule_counters.ends <= ? OR vestibule_counters.hits = 0
+			OR vestibule_counters.ends > excluded.ends
 			THEN excluded.ends ELSE vestibule_counters.ends END
 		RETURNING hits, ends`
 
@@ -30,7 +32,7 @@ const (
 	// the result; kind keeps its value. A new row sends nothing back.
 	hitPacked = insertHit + `ON DUPLICATE KEY UPDATE
 		hits = IF(ends <= ? OR hits = 0, 0, hits),
-		ends = IF(hits = 0, ?, ends),
+		ends = IF(hits = 0 OR ends > ?, ?, ends),
 		hits = hits + 1,
 		kind = IF(LAST_INSERT_ID((ends - ?) * 1048576 + LEAST(hits, 1048575)) > 0, kind, kind)`
 )
@@ -50,7 +52,7 @@ func (t throttle) Hit(ctx context.Context, c auth.Counter, now time.Time, window
 		if t.dialect.Returning {
 			return sqlx.GetContext(ctx, q, &row, t.rebind(hitReturning), append(args, start, start)...)
 		}
-		res, err := q.ExecContext(ctx, t.rebind(hitPacked), append(args, start, end, start)...)
+		res, err := q.ExecContext(ctx, t.rebind(hitPacked), append(args, start, end, end, start)...)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/clock"
 )
 
 // tokens implements auth.Tokens on the table vestibule_tokens.
@@ -85,14 +86,16 @@ func (s tokens) List(ctx context.Context, userID string, limit int) ([]auth.Toke
 	list := make([]auth.Token, len(rows))
 	for i, r := range rows {
 		list[i] = r.token()
+		list[i].Used = clock.Past(list[i].Used, s.Now())
 	}
 	return list, nil
 }
 
-// Touch sets when the token was last used. A host whose clock is behind does not
-// turn it back.
+// Touch sets when the token was last used. A host whose clock is a little behind does not
+// turn it back; a last use that lies further ahead is replaced.
 func (s tokens) Touch(ctx context.Context, hash []byte, at time.Time) error {
-	return s.settle(ctx, "touch token", `UPDATE vestibule_tokens SET used = ? WHERE hash = ? AND used < ?`, ms(at), hash, ms(at))
+	return s.settle(ctx, "touch token", `UPDATE vestibule_tokens SET used = ? WHERE hash = ? AND (used < ? OR used > ?)`,
+		ms(at), hash, ms(at), ms(at.Add(clock.Skew)))
 }
 
 // Delete ends a token of the user.

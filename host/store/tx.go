@@ -13,7 +13,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
+	"github.com/vestibule-dev/vestibule/v2/internal/repeat"
 )
 
 // Retries wait at random up to firstBackoff, then up to twice as long each time,
@@ -39,7 +39,7 @@ const usualWait = 10 * time.Second
 
 // bounded calls f with a context that ends after db.Wait, unless a transaction is
 // under way, which is bounded as a whole. What failed because the database did not
-// answer in that time, or is away, is an auth.ErrUnavailable.
+// answer in that time, is away, or lacks a table, is an auth.ErrUnavailable.
 func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error {
 	if db.tx(ctx) != nil {
 		return f(ctx)
@@ -53,6 +53,9 @@ func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error 
 	defer cancel()
 	defer patience.Spend(time.Now())
 	err := f(limited)
+	if remedy := Remedy(err); remedy != "" && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w: %s", auth.ErrUnavailable, err, remedy)
+	}
 	if err == nil || ctx.Err() != nil || limited.Err() == nil && !db.away(err) {
 		return err
 	}
@@ -238,6 +241,25 @@ func (db *DB) list(ctx context.Context, what string, dest any, query string, arg
 	}))
 }
 
+// rows reads all rows of a query; take goes through them, and is called again where
+// reading is repeated.
+func (db *DB) rows(ctx context.Context, take func(*sqlx.Rows) error, query string, args ...any) error {
+	return db.bounded(ctx, func(ctx context.Context) error {
+		read := func() (err error) {
+			rows, err := db.read(ctx).QueryxContext(ctx, db.rebind(query), args...)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, rows.Close()) }()
+			return take(rows)
+		}
+		if db.tx(ctx) != nil { // its connection is lost with it: InTx repeats the whole
+			return read()
+		}
+		return db.retry(ctx, always, read)
+	})
+}
+
 // read is where to read: in the transaction of ctx or with the reader. Statements are
 // kept, so there must be a bounded number of texts.
 func (db *DB) read(ctx context.Context) sqlx.QueryerContext {
@@ -265,7 +287,7 @@ func (db *DB) row(ctx context.Context, scan func(*sqlx.Row) error, query string,
 	}
 	if stmt := db.quick(ctx, query); stmt != nil { //nolint:sqlclosecheck // kept
 		err := scan(stmt.QueryRowxContext(context.WithoutCancel(ctx), args...))
-		if repeat.Of(err) == repeat.Never {
+		if err == nil || errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 	}

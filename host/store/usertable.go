@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -79,6 +80,27 @@ func (t *userTable) key(id string) (any, bool) {
 }
 
 // user makes a User of a row with the columns of the table.
+func (db *DB) user(t *userTable, row []any) auth.User {
+	u := t.user(row)
+	if db.Active != nil {
+		u.Inactive = !db.Active(t.all(u.Columns, row), db.Now())
+	}
+	return u
+}
+
+// all returns the columns of a user with those that have fields of their own, but for
+// credentials.
+func (t *userTable) all(others map[string]any, row []any) map[string]any {
+	columns := maps.Clone(others)
+	for i, c := range t.columns {
+		switch c.Name {
+		case colID, colName, colEmail:
+			columns[c.Name] = c.Kind().Value(row[i])
+		}
+	}
+	return columns
+}
+
 func (t *userTable) user(row []any) auth.User {
 	u := auth.User{Columns: make(map[string]any, len(row))}
 	for i, c := range t.columns {

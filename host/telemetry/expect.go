@@ -28,6 +28,9 @@ func combine(values [][]string, before []string, f func(labels []string)) {
 // configuration keys.
 func (m *Metrics) ExpectLimits(keys ...string) { expect(m.refusals, keys) }
 
+// ExpectChecks makes a series for each check of /readyz whose failures are counted.
+func (m *Metrics) ExpectChecks(names ...string) { expect(m.checks, names) }
+
 // ExpectAudits tells which events of sign-in there are.
 func (m *Metrics) ExpectAudits(events ...string) { expect(m.audits, events) }
 

@@ -27,6 +27,9 @@ type Metrics struct {
 	stages      map[string]prometheus.Observer
 	reloads     *prometheus.CounterVec
 	reloaded    *prometheus.GaugeVec
+	restart     *prometheus.GaugeVec
+	restartKeys sync.Map // of restart, the labels that have a series
+	checks      *prometheus.CounterVec
 	pluginCalls *prometheus.HistogramVec
 	pluginUp    *prometheus.GaugeVec
 	pluginOther *prometheus.CounterVec
@@ -49,7 +52,9 @@ func New() *Metrics {
 		refusals: counters("vestibule_refused_total", "Requests that were refused, by the configuration key of the limit.", "limit"),
 		files:    counters("vestibule_sqlite_file_changes_total", "Files that were renamed (exchanged) or copied over the SQLite database of queries.", "change"),
 		reloads:  counters("vestibule_reloads_total", "How often something was read again while serving, by what it is and outcome (ok, failed).", "what", "outcome"),
+		restart:  gauges("vestibule_restart_needed", "1 for each setting that differs from what the host runs with, until it is changed back or the host restarted.", "key"),
 		reloaded: gauges("vestibule_reload_last_success", "1 when the last reload went well, 0 when what could not be read stays as it was.", "what"),
+		checks:   counters("vestibule_check_failures_total", "How often a check of /readyz began to fail, by check.", "check"),
 		pluginCalls: histograms("vestibule_plugin_call_seconds", "Time of a plugin call, by plugin, method and outcome.",
 			[]float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10}, "plugin", "method", "outcome"),
 		pluginUp:    gauges("vestibule_plugin_up", "1 while the plugin is ready.", "plugin"),
@@ -59,7 +64,7 @@ func New() *Metrics {
 		[]float64{.00001, .0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 30}, "stage")
 	responses := counters("vestibule_responses_total", "Requests that were answered, by class of the status.", "class")
 	m.registry.MustRegister(
-		m.requests, responses, m.audits, m.hashes, m.mails, m.refusals, m.files, stages, m.reloads, m.reloaded, m.pluginCalls, m.pluginUp, m.pluginOther,
+		m.requests, responses, m.audits, m.hashes, m.mails, m.refusals, m.files, stages, m.reloads, m.reloaded, m.restart, m.checks, m.pluginCalls, m.pluginUp, m.pluginOther,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.calls.MustRegister(m.pluginCalls)
@@ -121,6 +126,18 @@ func (m *Metrics) Reload(what string, err error) {
 	m.reloaded.WithLabelValues(what).Set(oneIf(err == nil))
 }
 
+// RestartNeeded shows which settings differ from those that the host runs with. Settings
+// that earlier calls named and this one does not are as the host runs with them.
+func (m *Metrics) RestartNeeded(settings map[string]bool) {
+	for key := range settings {
+		m.restartKeys.Store(key, true)
+	}
+	m.restartKeys.Range(func(key, _ any) bool {
+		m.restart.WithLabelValues(key.(string)).Set(oneIf(settings[key.(string)]))
+		return true
+	})
+}
+
 // Audit counts a sign-in event.
 func (m *Metrics) Audit(event string) { m.audits.WithLabelValues(event).Inc() }
 
@@ -135,6 +152,9 @@ func (m *Metrics) Refused(limit string) { m.refusals.WithLabelValues(limit).Inc(
 
 // FileChange counts a file that was "exchanged" for the SQLite database of queries, or "copied" over it.
 func (m *Metrics) FileChange(change string) { m.files.WithLabelValues(change).Inc() }
+
+// CheckFailed counts that a check of /readyz began to fail.
+func (m *Metrics) CheckFailed(check string) { m.checks.WithLabelValues(check).Inc() }
 
 // Mail counts an attempt to send a mail.
 func (m *Metrics) Mail(purpose, outcome string) {

@@ -63,6 +63,8 @@ type Watched struct {
 	// Plugins returns the states of plugins by name, and PluginStates all that there are.
 	Plugins      func() map[string]string
 	PluginStates []string
+	// LogLinesLost returns how many lines of the log were lost.
+	LogLinesLost func() int64
 	// CertificateExpiry is when the certificate that is served ceases to be valid.
 	CertificateExpiry func() time.Time
 }
@@ -94,7 +96,7 @@ type watcher struct {
 	slots, held, waiting, queueWaits, queueWaited      metric
 	outbox, oldest                                     metric
 	plugins                                            metric
-	expiry                                             metric
+	expiry, linesLost                                  metric
 }
 
 // Watch adds the series of w to those of m. It is called once.
@@ -118,6 +120,8 @@ func (m *Metrics) Watch(w Watched) {
 		oldest:  gauge("vestibule_outbox_oldest_age_seconds", "How long the oldest that waits in the outbox has been there, by kind; 0 when nothing waits, NaN when the database does not tell.", "kind"),
 		plugins: gauge("vestibule_plugin_state", "1 for the state that a plugin is in, 0 for the others.", "plugin", "state"),
 		expiry:  gauge("vestibule_tls_certificate_expiry_timestamp_seconds", "When the TLS certificate that is served ceases to be valid, in seconds since 1970."),
+
+		linesLost: counter("vestibule_log_lines_lost_total", "Lines of the log that were lost because its reader stood still or was away."),
 	})
 }
 
@@ -125,7 +129,7 @@ func (m *Metrics) Watch(w Watched) {
 func (w *watcher) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range []metric{
 		w.ready, w.connections, w.maxConnections, w.poolWaits, w.poolWaited,
-		w.slots, w.held, w.waiting, w.queueWaits, w.queueWaited, w.outbox, w.oldest, w.plugins, w.expiry,
+		w.slots, w.held, w.waiting, w.queueWaits, w.queueWaited, w.outbox, w.oldest, w.plugins, w.expiry, w.linesLost,
 	} {
 		to <- m.desc
 	}
@@ -140,6 +144,9 @@ func (w *watcher) Collect(to chan<- prometheus.Metric) {
 	w.collectQueues(to)
 	w.collectPlugins(to)
 	w.collectOutbox(ctx, to)
+	if w.of.LogLinesLost != nil {
+		w.linesLost.send(to, float64(w.of.LogLinesLost()))
+	}
 	if w.of.CertificateExpiry != nil {
 		w.expiry.send(to, float64(w.of.CertificateExpiry().Unix()))
 	}

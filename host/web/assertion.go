@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/assertion"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
@@ -37,7 +38,7 @@ type Assertions struct {
 
 // NewAssertions returns assertions that are signed with keys. now is the clock. Call
 // Refresh before the first request.
-func NewAssertions(site *Site, keys assertion.Keys, now func() time.Time) *Assertions {
+func NewAssertions(site *Site, keys keyring.Keys, now func() time.Time) *Assertions {
 	return &Assertions{site, assertion.NewRing(keys, now), now}
 }
 

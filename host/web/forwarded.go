@@ -10,6 +10,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/host/web/internal/reading"
 )
 
 // forwarded returns the client's request as a trusted proxy tells of it, without its
@@ -49,11 +51,25 @@ func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
 	as := r.WithContext(r.Context())
 	as.Header = r.Header.Clone()
 	as.Method, as.Host, as.URL, as.RequestURI, as.Body, as.ContentLength = method, host, address, uri, http.NoBody, 0
-	if method == http.MethodGet && as.Header.Get("Sec-Websocket-Key") != "" {
-		// Proxies drop what concerns one connection, and ask about a WebSocket without.
-		as.Header["Upgrade"], as.Header["Connection"] = []string{"websocket"}, []string{"Upgrade"}
-	}
 	return as, nil
+}
+
+// mayOpenSocket reports whether what a proxy tells of a request leaves it possible that
+// the request opens a WebSocket. Proxies drop what concerns one connection, and some
+// drop Sec-WebSocket-Key as well, so that each sign counts by itself.
+func mayOpenSocket(r *http.Request) bool {
+	if proto := strings.ToLower(r.Header.Get("X-Forwarded-Proto")); proto == "ws" || proto == "wss" {
+		return true
+	}
+	for name, values := range r.Header {
+		if strings.HasPrefix(reserved.FoldHeader(name), "secwebsocket") {
+			return true
+		}
+		if name == "Upgrade" && slices.ContainsFunc(values, func(v string) bool { return strings.Contains(strings.ToLower(v), "websocket") }) {
+			return true
+		}
+	}
+	return false
 }
 
 // judge returns a fault for a path that the proxy and the application might read in
@@ -62,23 +78,28 @@ func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
 // and none may have dot segments, which no browser sends.
 func (v *Verify) judge(r *http.Request) error {
 	sent := SentPath(r)
-	readings, ok := Readings(sent)
+	readings, ok := reading.All(sent)
 	if !ok {
-		return AmbiguousPath(Ambiguity(sent), "it has endless readings")
+		return ambiguousPath(reading.Ambiguity(sent), "it has endless readings")
 	}
-	for _, reading := range readings {
-		if withoutDots(reading) != reading {
-			return AmbiguousPath("dot_segment", "a reading of it has dot segments")
+	folded, ok := reading.Folded(sent)
+	if !ok {
+		return ambiguousPath(reading.FoldAmbiguity(sent), "it has endless readings once folded")
+	}
+	for _, one := range slices.Concat(readings, folded) {
+		if reading.WithoutDots(one) != one {
+			return ambiguousPath("dot_segment", "a reading of it has dot segments")
 		}
-		if firstSegment(reading) != firstSegment(readings[0]) {
-			what := Ambiguity(sent)
-			if what == "" {
+		if reading.FoldCase(firstSegment(one)) != reading.FoldCase(firstSegment(readings[0])) {
+			what := reading.FoldAmbiguity(sent)
+			if what == "letter_case" {
 				what = "empty_segment"
 			}
-			return AmbiguousPath(what, "its readings begin with different segments")
+			return ambiguousPath(what, "its readings begin with different segments")
 		}
 	}
-	return v.Judge(r)
+	_, _, err := v.Policy.judge(r)
+	return err
 }
 
 // withoutPort returns a host in lower case and without the port that the protocol

@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
@@ -30,16 +29,6 @@ func (g Guard) admits(who auth.Principal, r *http.Request) bool {
 		return who.SignedIn()
 	}
 	return who.Settled || opens(who, r)
-}
-
-// opens reports whether the step that holds somebody lets them see what the request
-// is for, whichever way its path is read.
-func opens(who auth.Principal, r *http.Request) bool {
-	if who.Step() != auth.StateHeld {
-		return false
-	}
-	readings, few := Readings(SentPath(r))
-	return few && !slices.ContainsFunc(readings, func(path string) bool { return !who.Session.Opens(path) })
 }
 
 // Fail answers a request with the fault that err is, or with an internal error.
@@ -73,7 +62,7 @@ func NewGate(site *Site, authenticator auth.Authenticator, keep KeepIntended, fa
 // request.
 func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, admitted, err := decide(g.origins, g.authenticator, guard, w, r)
+		who, admitted, err := decide(g.origins, g.authenticator, guard, w, r, isWebSocket(r))
 		if err != nil {
 			g.fail(w, r, err)
 			return
@@ -91,9 +80,10 @@ func (g *Gate) Guard(guard Guard, next Handler) http.Handler {
 
 // decide returns who makes the request, and whether the guard admits them; an error
 // where that cannot be told, or where another site made the browser send the request.
-// Behind GuardNone a request of another site passes as a guest's.
-func decide(origins crossOrigin, by auth.Authenticator, guard Guard, w http.ResponseWriter, r *http.Request) (who auth.Principal, admitted bool, err error) {
-	if err := origins.check(r); err != nil {
+// Behind GuardNone a request of another site passes as a guest's. socket is set for a
+// request that may open a WebSocket.
+func decide(origins crossOrigin, by auth.Authenticator, guard Guard, w http.ResponseWriter, r *http.Request, socket bool) (who auth.Principal, admitted bool, err error) {
+	if err := origins.checkAs(r, socket); err != nil {
 		if guard == GuardNone {
 			return auth.Principal{}, true, nil
 		}

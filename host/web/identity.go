@@ -49,18 +49,11 @@ func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 	}
 }
 
-// identify replaces the headers that tell who is signed in. Those from outside are
-// taken away in every spelling that an application might read as one of them.
+// identify replaces the headers that tell who is signed in. The policy takes out those
+// from outside, also the ones that only other routes put in: one application may be
+// behind several.
 func (p *Proxy) identify(h http.Header, user auth.User, step string) {
-	own := map[string]bool{}
-	for name := range p.o.Headers {
-		own[reserved.FoldHeader(name)] = true
-	}
-	for name := range h {
-		if reserved.IdentityHeader(name) || own[reserved.FoldHeader(name)] {
-			delete(h, name)
-		}
-	}
+	p.o.Policy.takeOut(h)
 	if user.ID == "" {
 		return
 	}

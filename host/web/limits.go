@@ -48,12 +48,14 @@ const (
 	hashingLimit = "password_hashing"
 	// bodyLimit are the deadlines of bodies.
 	bodyLimit = "body_deadline"
+	// connectionsLimit is a part of the file descriptors.
+	connectionsLimit = "connections"
 )
 
 // LimitKeys are the names of all limits of this package: configuration keys, and
 // words without a dot where there is none.
 func LimitKeys() []string {
-	return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey, hashingLimit, bodyLimit}
+	return []string{requestsKey, upgradesKey, concurrentKey, connectionsKey, hashingLimit, bodyLimit, connectionsLimit}
 }
 
 // Busy is the refusal of a client.

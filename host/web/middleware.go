@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
@@ -89,16 +91,16 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r) // wrapped already, by a guard around a mounted route
 			return
 		}
-		start, conn := time.Now(), gatheredOf(r)
+		start := time.Now()
 		if m.proxies.isNew(r, m.site.o.TrustedProxies) {
 			m.log.Warn("X-Forwarded-For is not believed, and everybody behind the sender counts as one client; where it is a proxy of yours, name it in server.trusted_proxies", "sender", r.RemoteAddr)
 		}
 		as := m.site.newMark(r)
-		r = r.WithContext(auth.WithPatience(context.WithValue(r.Context(), markKey{}, as)))
+		r = r.WithContext(auth.WithExchange(context.WithValue(r.Context(), markKey{}, as)))
 		if !route.Uploads {
 			paceBody(w, r, func(why error) { m.admit.refused(r, bodyLimit, why) })
 		}
-		rec := &Recorder{ResponseWriter: w, conn: conn}
+		rec := &Recorder{ResponseWriter: w}
 		m.setHeaders(rec.Header(), route.Kind, as.id)
 		defer func() {
 			aborted := m.recovered(rec, r, recover())
@@ -124,12 +126,16 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 	})
 }
 
-// refuse returns why a request gets no further: it is for another host, has a NUL
-// in its path, which reaches files and upstreams as something else, was sent by
-// another site, or has another method.
+// refuse returns why a request gets no further: it is for another host, has a method
+// that is no token (RFC 9110 9.1), which HTTP/2 lets through, or a NUL in its path, which
+// reaches files and upstreams as something else, was sent by another site, or has another
+// method.
 func (m *Middleware) refuse(header http.Header, route Route, r *http.Request) error {
 	if !m.site.knownHost(r) {
 		return &fault.Fault{Code: fault.Misdirected, Cause: fmt.Errorf("host %q: set server.public_url to serve other names", r.Host)}
+	}
+	if !httpguts.ValidHeaderFieldName(r.Method) { // a token, too
+		return malformed("method", "invalid", "the method is no token")
 	}
 	if strings.ContainsRune(r.URL.Path, 0) {
 		return &fault.Fault{Code: fault.Malformed, Cause: errors.New("NUL in the path")}
@@ -202,7 +208,10 @@ func (m *Middleware) logRequest(name string, r *http.Request, rec *Recorder, too
 	}
 	client, _ := m.site.Client(r)
 	as := markOf(r.Context())
-	m.log.Info("request", "request_id", as.id, "method", r.Method, "path", auth.LogPath(r),
+	args := append(
+		make([]any, 0, 24), "request_id", as.id, "method", r.Method, "path", auth.LogPath(r),
 		"status", rec.Status(), "bytes", rec.Bytes(), "ms", float64(took.Microseconds())/1000, "client", client,
-		"trace_id", as.trace.id, "span_id", as.trace.span)
+	)
+	args = auth.AskerOf(r.Context()).LogArgs(args)
+	m.log.Info("request", append(args, "trace_id", as.trace.id, "span_id", as.trace.span)...)
 }

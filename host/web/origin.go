@@ -28,10 +28,14 @@ func newCrossOrigin(s *Site) crossOrigin {
 // check returns a fault for a request of another site. It compares Origin exactly
 // as well: the standard check lets an origin with user information and one of
 // http on the same host pass when Sec-Fetch-Site is missing.
-func (c crossOrigin) check(r *http.Request) error {
+func (c crossOrigin) check(r *http.Request) error { return c.checkAs(r, isWebSocket(r)) }
+
+// checkAs is check for a request of which somebody else tells whether it may open a
+// WebSocket.
+func (c crossOrigin) checkAs(r *http.Request, socket bool) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		if !isWebSocket(r) {
+		if !socket {
 			return nil
 		}
 		// A page elsewhere may open a WebSocket and read what comes back.

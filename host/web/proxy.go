@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,13 +19,16 @@ import (
 
 // ProxyOptions say what an application behind a proxy route gets.
 type ProxyOptions struct {
-	// Target is the application's address.
+	// Target is the application's address, and Path that of the route.
 	Target *url.URL
+	Path   string
 	// StripPrefix is the path that the application does not see; empty for none.
 	StripPrefix string
 	// Headers are request headers with what they hold: "id", "name", "email" or
 	// another column of users. reserved.ProxyHeader refuses some names.
 	Headers map[string]string
+	// Policy takes out the headers of all routes. Without one only those of Headers are.
+	Policy *Policy
 	// Assertions sign who makes a request, for Audience, the name of the route; nil for
 	// none. They hold the columns of Headers as well.
 	Assertions *Assertions
@@ -47,6 +52,9 @@ type Proxy struct {
 // NewProxy returns a proxy to an application. fail answers where the application
 // does not.
 func NewProxy(o ProxyOptions, site *Site, fail Fail) *Proxy {
+	if o.Policy == nil {
+		o.Policy = NewPolicy(slices.Collect(maps.Keys(o.Headers)))
+	}
 	// The environment's HTTP_PROXY is for addresses elsewhere, and would learn who is
 	// signed in. Bodies are not unpacked on the way.
 	transport := &http.Transport{
@@ -172,10 +180,12 @@ func (p *Proxy) address(pr *httputil.ProxyRequest) {
 }
 
 // answer adapts the application's answer: it cannot set cookies of Vestibule, and
-// under strip_prefix the paths that it names get their prefix back.
+// a service worker of it stays on its route, and under strip_prefix the paths that it
+// names get their prefix back.
 func (p *Proxy) answer(r *http.Request, resp *http.Response) {
 	h := resp.Header
 	guardCookies(h)
+	p.narrowWorkers(r, h)
 	if p.o.StripPrefix != "" {
 		p.restorePrefix(r, h)
 	}

@@ -13,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
 
@@ -31,8 +34,12 @@ func proxied(t *testing.T, application http.HandlerFunc) (server *httptest.Serve
 	}
 	proxy := web.NewProxy(web.ProxyOptions{Target: target}, web.NewSite(web.SiteOptions{}), fail)
 	var told safeBuffer
-	server = gathered(t, func(w http.ResponseWriter, r *http.Request) { proxy.Serve(w, r, auth.Principal{}) },
-		func(s *httptest.Server) { s.Config.ErrorLog = log.New(&told, "", 0); s.Start() })
+	middleware := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), telemetry.New(), nil)
+	server = httptest.NewUnstartedServer(middleware.Wrap(web.Route{Name: "application"},
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { proxy.Serve(w, r, auth.Principal{}) })))
+	server.Config.ErrorLog = log.New(&told, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
 	return server, told.String
 }
 
@@ -61,6 +68,15 @@ func post(server *httptest.Server, body io.Reader) ([]byte, error) {
 	}
 	got, err := io.ReadAll(resp.Body)
 	return got, errors.Join(err, resp.Body.Close())
+}
+
+// block returns size bytes, no part of which is like another.
+func block(size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(i % 251)
+	}
+	return b
 }
 
 // A slowly reader gives a little at a time.

@@ -1,15 +1,11 @@
 package web
 
-import (
-	"cmp"
-	"net/http"
-)
+import "net/http"
 
 // A Recorder notes what was answered, for the log. It is for one request and not
 // safe for concurrent use.
 type Recorder struct {
 	http.ResponseWriter
-	conn   *gatheredConn // nil where a block may be sent in parts
 	status int
 	bytes  int64
 }
@@ -23,21 +19,14 @@ func (w *Recorder) WriteHeader(status int) {
 }
 
 // Write notes how much was sent.
-func (w *Recorder) Write(b []byte) (n int, err error) {
+func (w *Recorder) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	if w.conn != nil && len(b) >= unbuffered {
-		w.conn.begin()
-		defer func() { err = cmp.Or(err, w.conn.end()) }()
-	}
-	n, err = w.ResponseWriter.Write(b)
+	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
 	return n, err
 }
-
-// unbuffered is from where on net/http sends parts of a block before it has taken all of it; there may be as much of a head.
-const unbuffered = 2 << 10
 
 // Unwrap lets http.ResponseController find Flush and Hijack.
 func (w *Recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -103,12 +104,25 @@ func (s *Site) Base(r *http.Request) string {
 // the options when their port is 0.
 func (s *Site) SetListening(address string) { s.listening.Store(&address) }
 
+// ListeningAddress returns the address that is listened on, empty before [Site.SetListening].
+func (s *Site) ListeningAddress() string {
+	if address := s.listening.Load(); address != nil {
+		return *address
+	}
+	return ""
+}
+
 // LinkBase returns the origin of links outside requests, such as those in mails:
 // without a public URL the address that is listened on, a loopback one then.
 func (s *Site) LinkBase() string {
 	if u := s.o.PublicURL; u != nil {
 		return auth.Origin(u)
 	}
+	return s.Listening()
+}
+
+// Listening returns the origin of the address that is listened on.
+func (s *Site) Listening() string {
 	scheme := "http://"
 	if s.o.TLS {
 		scheme = "https://"
@@ -117,6 +131,41 @@ func (s *Site) LinkBase() string {
 		return scheme + *address
 	}
 	return scheme + s.o.Address
+}
+
+// MailBase returns the origin of the links in a mail, and its host where that is another
+// than the site's own: asked is the origin that the mail was asked for under, as it was
+// stored, or empty. It counts without a public URL alone, and only where it is one of the
+// loopback names at the port that is listened on.
+func (s *Site) MailBase(asked string) (base, host string) {
+	base = s.LinkBase()
+	a, err := url.Parse(asked)
+	own, ownErr := url.Parse(base)
+	switch {
+	case s.o.PublicURL != nil || asked == "" || err != nil || ownErr != nil:
+	case asked != a.Scheme+"://"+a.Host || a.Scheme != own.Scheme || !loopbackName(a.Hostname()):
+	case s.listening.Load() != nil && portOf(a) != portOf(own): // an embedding program listens where it likes
+	default:
+		return asked, a.Host
+	}
+	return base, ""
+}
+
+// portOf returns the port of an origin, which its scheme may stand for.
+func portOf(u *url.URL) string {
+	if u.Scheme == "https" {
+		return cmp.Or(u.Port(), "443")
+	}
+	return cmp.Or(u.Port(), "80")
+}
+
+// loopbackName reports whether a site without a public URL goes by a name.
+func loopbackName(name string) bool {
+	switch strings.ToLower(name) {
+	case "localhost", "127.0.0.1", "[::1]", "::1":
+		return true
+	}
+	return false
 }
 
 // knownHost reports whether a request may be answered at all: without a public
@@ -130,9 +179,7 @@ func (s *Site) knownHost(r *http.Request) bool {
 	if h, p, err := net.SplitHostPort(r.Host); err == nil {
 		name, port = h, p
 	}
-	switch strings.ToLower(name) {
-	case "localhost", "127.0.0.1", "[::1]", "::1":
-	default:
+	if !loopbackName(name) {
 		return false
 	}
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)

@@ -3,25 +3,15 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"path"
-	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/host/web/internal/reading"
 )
 
 // Tidy redirects from a path with dots or empty segments to the one that it
 // means, so that no guard and no file is asked for by two names.
 func Tidy(w http.ResponseWriter, r *http.Request) {
-	u := url.URL{Path: Clean(r.URL.Path), RawQuery: r.URL.RawQuery}
+	u := url.URL{Path: reading.Clean(r.URL.Path), RawQuery: r.URL.RawQuery}
 	http.Redirect(w, r, u.String(), http.StatusMovedPermanently)
-}
-
-// Clean returns the shortest path that means the same, with a final slash
-// where there was one.
-func Clean(p string) string {
-	clean := path.Clean("/" + p)
-	if strings.HasSuffix(p, "/") && clean != "/" {
-		clean += "/"
-	}
-	return clean
 }
 
 // WithSlash redirects those who left out a path's final slash.

@@ -25,8 +25,8 @@ type VerifyOptions struct {
 	// the answer would be lost on the way to the browser. Tokens does so by a machine
 	// token as well.
 	Sessions, Tokens auth.Authenticator
-	// Judge returns a fault for a request whose path the host itself would refuse.
-	Judge      func(*http.Request) error
+	// Policy refuses what the host itself would refuse.
+	Policy     *Policy
 	Assertions *Assertions
 	Fail       Fail
 	Logger     hclog.Logger
@@ -61,7 +61,7 @@ func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if asked.tokens {
 		by, fail = v.Tokens, v.Site.Challenging(v.Fail)
 	}
-	who, admitted, err := decide(v.origins, by, asked.guard, w, r)
+	who, admitted, err := decide(v.origins, by, asked.guard, w, r, mayOpenSocket(r))
 	if err == nil && admitted {
 		err = v.identify(w, r, who)
 	}
@@ -87,6 +87,11 @@ func (v *Verify) identify(w http.ResponseWriter, r *http.Request, who auth.Princ
 		return err
 	}
 	h := w.Header()
+	for _, name := range v.Policy.names() { // which no route of the host has put in
+		if _, set := h[name]; !set {
+			h.Set(name, "")
+		}
+	}
 	h.Set("X-Vestibule-User", headerText(user.ID))
 	h.Set("X-Vestibule-Email", headerText(user.Email))
 	h.Set("X-Vestibule-Name", headerText(user.Name))
@@ -163,6 +168,9 @@ func (v *Verify) question(r *http.Request) (question, error) {
 			return question{}, malformed(p.name, "invalid", "the proxy's configuration asks /auth/verify for something that there is not")
 		}
 		choose()
+	}
+	if err := v.Policy.checkSpelling(request.Header); err != nil {
+		return question{}, err
 	}
 	return asked, v.judge(request)
 }

@@ -104,6 +104,9 @@ func (s *scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr,
 	}
 	call := &plan.Call{Name: "in", Args: []plan.Expr{x}, T: edm.Of(edm.Boolean)}
 	for _, item := range items {
+		if isNaN(item) {
+			continue // it equals nothing
+		}
 		tx, y, ok := unify(x, item)
 		if _, _, fits := function.Lookup("in").Match(kinds([]plan.Expr{tx, y})); !ok || !fits || tx.Type().Collection {
 			return nil, mismatch(e, x, y)

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"math"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/bind/internal/transform"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
@@ -43,11 +45,15 @@ func wantBoolean(x plan.Expr, e syntax.Expr) error {
 	return nil
 }
 
-// bind types an expression, and computes what is constant. OData-URL 5.1.1
+// bind types an expression, and computes what is constant. INF and NaN are kept as operands of comparisons only,
+// and become null elsewhere. OData-URL 5.1.1
 func (s *scope) bind(e syntax.Expr) (plan.Expr, error) {
 	x, err := s.bindExact(e)
 	if err != nil {
 		return nil, err
+	}
+	if l, ok := x.(*plan.Literal); ok && (math.IsInf(l.Value.Float, 0) || math.IsNaN(l.Value.Float)) {
+		return plan.Null(l.T), nil
 	}
 	return sixDigits(x), nil
 }
@@ -210,10 +216,15 @@ func (s *scope) choice(e *syntax.Case) (plan.Expr, error) {
 	if common.Type().Kind == edm.Null {
 		return common, nil // without regard to the conditions
 	}
+	kind := common.Type().Kind
 	for i, r := range results {
 		if _, y, ok := unify(common, r); ok {
-			call.Args[2*i+1] = y
+			r = y
 		}
+		if r.Type().Kind != kind && (kind.Floating() || kind == edm.Decimal) {
+			r = &plan.Call{Name: "cast", Args: []plan.Expr{r}, T: edm.Of(kind)}
+		}
+		call.Args[2*i+1] = r
 	}
 	call.T = common.Type()
 	return call, nil

@@ -29,7 +29,7 @@ func constant(e *syntax.Literal) (*plan.Literal, error) {
 		if err != nil {
 			return nil, plan.Errorf(plan.Malformed, e.At, "%s is not a 64-bit integer", e.Text)
 		}
-		return &plan.Literal{T: edm.Of(edm.Int64), Value: plan.Value{Int: n}, At: e.At + 1}, nil
+		return &plan.Literal{T: edm.Of(edm.Int64), Value: plan.Value{Int: n}}, nil
 	case syntax.Decimal:
 		plain, ok := plainDecimal(e.Text)
 		if !ok {
@@ -109,10 +109,10 @@ func convert(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 		return l, true
 	case from.Kind.Integer() && to.Kind.Integer():
 		lo, hi := to.Kind.Bounds()
-		return &plan.Literal{T: to, Value: l.Value, At: l.At}, l.Value.Int >= lo && l.Value.Int <= hi
+		return &plan.Literal{T: to, Value: l.Value}, l.Value.Int >= lo && l.Value.Int <= hi
 	case from.Kind.Numeric() && to.Kind == edm.Decimal:
 		return toDecimal(l, to)
-	case from.Kind.Numeric() && (to.Kind == edm.Double || to.Kind == edm.Single):
+	case from.Kind.Numeric() && to.Kind.Floating():
 		return toFloat(l, to)
 	case from.Kind == edm.Double && to.Kind.Integer(), from.Kind == edm.Decimal && to.Kind.Integer():
 		d, ok := toDecimal(l, edm.Of(edm.Decimal))
@@ -139,7 +139,7 @@ func toDecimal(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 		text = strconv.FormatFloat(l.Value.Float, 'g', -1, 64)
 	}
 	plain, ok := plainDecimal(text)
-	return &plan.Literal{T: to, Value: plan.Value{Bytes: []byte(plain)}, At: l.At}, ok
+	return &plan.Literal{T: to, Value: plan.Value{Bytes: []byte(plain)}}, ok
 }
 
 func toFloat(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
@@ -153,7 +153,7 @@ func toFloat(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 	if to.Kind == edm.Single {
 		f = float64(float32(f))
 	}
-	return &plan.Literal{T: to, Value: plan.Value{Float: f}, At: l.At}, true
+	return &plan.Literal{T: to, Value: plan.Value{Float: f}}, true
 }
 
 // fromString reads what a string can stand for: a member of an enumeration and a duration always (OData 4.01), the

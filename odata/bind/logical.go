@@ -3,16 +3,12 @@ package bind
 import (
 	"slices"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// longChain is how many conditions are joined as they are written. Longer chains become a balanced tree with the same
-// meaning: databases limit how deep expressions nest, and the value help of a client may send hundreds of conditions.
-const longChain = 16
-
-// logical binds a chain of and, or one of or. OData-URL 5.1.1.1.7, 5.1.1.1.8
+// logical binds a chain of and, or one of or, as a balanced tree with the same meaning: databases limit how deep expressions
+// nest, and the value help of a client may send hundreds of conditions. OData-URL 5.1.1.1.7, 5.1.1.1.8
 func (s *scope) logical(e *syntax.Binary) (plan.Expr, error) {
 	chain := []syntax.Expr{e.Y}
 	first := e.X
@@ -37,12 +33,5 @@ func (s *scope) logical(e *syntax.Binary) (plan.Expr, error) {
 			return nil, err
 		}
 	}
-	if len(operands) > longChain {
-		return plan.Join(e.Op, operands...), nil
-	}
-	out := operands[0]
-	for _, x := range operands[1:] {
-		out = &plan.Call{Name: e.Op, Args: []plan.Expr{out, x}, T: edm.Of(edm.Boolean)}
-	}
-	return out, nil
+	return plan.Join(e.Op, operands...), nil
 }

@@ -102,6 +102,15 @@ func (b *binding) applyPolicy(r *plan.Range) {
 	r.Policy = expr
 }
 
+// Policy binds the row policy of a set for nobody in particular, over a range of the number 0. It is nil for a set without
+// one. volatile reports whether it means something else at another moment.
+func (binder *Binder) Policy(set *edm.EntitySet, now time.Time) (policy plan.Expr, volatile bool) {
+	b := newBinding(binder, Options{Now: now})
+	r := b.newRange(set)
+	b.applyPolicy(r)
+	return r.Policy, b.plan.Volatile
+}
+
 // user is the constant that @user_COLUMN stands for; its type adapts to what it is compared with.
 func (b *binding) user(alias *syntax.Path) (plan.Expr, error) {
 	column := strings.TrimPrefix(alias.Root, userPrefix)

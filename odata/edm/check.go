@@ -3,21 +3,28 @@ package edm
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// Check returns all faults of a model as one joined error: names that collide, sets without a type, types without a
+// Check returns all faults of a model as one joined error: names that collide or are no identifiers, sets without a type, types without a
 // key, key properties that a client could not see, navigation into nowhere.
 func (m *Model) Check() error {
 	var faults []error
 	bad := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if m.Namespace == "" || m.Container == "" {
-		bad("the model needs a namespace and a container name")
+	for part := range strings.SplitSeq(m.Namespace, ".") {
+		if !Identifier(part) {
+			bad("namespace: %q must be identifiers with dots between, such as Example.Shop", m.Namespace)
+			break
+		}
+	}
+	if m.Container == "" {
+		bad("the model needs a container name")
 	}
 	inSchema := map[string]bool{m.Container: true}
 	inContainer := map[string]bool{}
 	take := func(space map[string]bool, what, name string) {
-		if name == "" {
-			bad("an element (%s) has no name", what)
+		if !Identifier(name) {
+			bad("%s %q: the name must be an identifier: letters, digits and underscores", what, name)
 		} else if space[name] {
 			bad("%s %q: the name is taken", what, name)
 		}
@@ -29,9 +36,22 @@ func (m *Model) Check() error {
 	}
 	for _, c := range m.Complexes {
 		take(inSchema, "complex type", c.Name)
+		for _, p := range c.Properties {
+			if !Identifier(p.Name) {
+				bad("complex type %q: the property name %q is no identifier", c.Name, p.Name)
+			}
+		}
 	}
 	for _, e := range m.Enums {
 		take(inSchema, "enum", e.Name)
+		for _, member := range e.Members {
+			if !Identifier(member.Name) {
+				bad("enum %q: the member %q is no identifier", e.Name, member.Name)
+			}
+		}
+		if len(e.Members) == 0 {
+			bad("enum %q: an enumeration needs members", e.Name)
+		}
 	}
 	for _, s := range m.Sets {
 		take(inContainer, "entity set", s.Name)
@@ -52,19 +72,25 @@ func (m *Model) Check() error {
 
 func checkType(t *EntityType, bad func(string, ...any)) {
 	names := map[string]bool{}
-	for _, p := range t.Properties {
-		if names[p.Name] {
-			bad("entity type %q: two properties are named %q", t.Name, p.Name)
+	take := func(name string) {
+		if !Identifier(name) {
+			bad("entity type %q: the property name %q is no identifier", t.Name, name)
+		} else if names[name] {
+			bad("entity type %q: two properties are named %q", t.Name, name)
 		}
-		names[p.Name] = true
+		names[name] = true
+	}
+	for _, p := range t.Properties {
+		take(p.Name)
 	}
 	for _, n := range t.Navigation {
-		if names[n.Name] {
-			bad("entity type %q: two properties are named %q", t.Name, n.Name)
-		}
-		names[n.Name] = true
+		take(n.Name)
 		if n.Target == nil || n.Target.Type == nil {
 			bad("entity type %q: navigation %q leads nowhere", t.Name, n.Name)
+		} else if n.Partner != "" {
+			if back := n.Target.Type.Nav(n.Partner); back == nil || back.Target == nil || back.Target.Type != t { // OData-CSDL 8.4
+				bad("entity type %q, navigation %q: the partner %q is no navigation of %q that leads back", t.Name, n.Name, n.Partner, n.Target.Name)
+			}
 		}
 	}
 	for _, k := range append([][]*Property{t.Key}, t.AlternateKeys...) {

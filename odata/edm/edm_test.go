@@ -41,7 +41,16 @@ func TestCheckNamesEveryFault(t *testing.T) {
 		"navigation into nowhere": {func(m *edm.Model) {
 			m.Types[0].Navigation = []*edm.Navigation{{Name: "Category"}}
 		}, "leads nowhere"},
-		"unnamed enum": {func(m *edm.Model) { m.Enums = []*edm.EnumType{{}} }, "(enum) has no name"},
+		"bad namespace":     {func(m *edm.Model) { m.Namespace = "my shop" }, `namespace: "my shop" must be identifiers with dots between`},
+		"bad property name": {func(m *edm.Model) { m.Types[0].Properties[0].Name = "the id" }, `the property name "the id" is no identifier`},
+		"bad member": {func(m *edm.Model) {
+			m.Enums = []*edm.EnumType{edm.NewEnum("Status", false, map[string]int64{"in stock": 1}, nil)}
+		}, `enum "Status": the member "in stock" is no identifier`},
+		"no members": {func(m *edm.Model) { m.Enums = []*edm.EnumType{{Name: "Status"}} }, "needs members"},
+		"no way back": {func(m *edm.Model) {
+			m.Types[0].Navigation = []*edm.Navigation{{Name: "Other", Target: m.Sets[0], Partner: "Back"}}
+		}, `the partner "Back" is no navigation of "Products" that leads back`},
+		"unnamed enum": {func(m *edm.Model) { m.Enums = []*edm.EnumType{{}} }, `enum "": the name must be an identifier`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

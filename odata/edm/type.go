@@ -64,6 +64,9 @@ func (k Kind) Bounds() (least, greatest int64) {
 // Numeric tells whether arithmetic works on k.
 func (k Kind) Numeric() bool { return k >= Byte && k <= Double }
 
+// Floating reports whether values are binary floating-point numbers: Single and Double.
+func (k Kind) Floating() bool { return k == Single || k == Double }
+
 // Rank orders the numeric kinds for promotion: integers, Decimal, Single, Double; 0 for others. OData-URL 5.1.1.18
 func (k Kind) Rank() int {
 	switch {

@@ -1,7 +1,6 @@
 package function
 
 import (
-	"math"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -9,7 +8,7 @@ import (
 )
 
 // The operators of numbers. Integers stay within 64 bits, or are null, decimals keep 10 digits of a quotient, one double makes the
-// result a double; a division by zero is null. Div of integers cuts the fraction off, mod has the sign of its first
+// result a double; a division by zero, and a result that is INF or NaN, is null. Div of integers cuts the fraction off, mod has the sign of its first
 // argument. With points in time and durations see shift.go. OData-URL 5.1.1.2
 var (
 	_ = add(Function{
@@ -82,7 +81,7 @@ func sqliteNegated(c *plan.Call) string {
 	switch k := c.T.Kind; {
 	case k == edm.Int64 || k == edm.Duration:
 		return negatedWhole(c, least)
-	case k == edm.Decimal || floating(k):
+	case k == edm.Decimal:
 		return sqliteCompute(c)
 	}
 	return "(-$1)"
@@ -90,8 +89,6 @@ func sqliteNegated(c *plan.Call) string {
 
 func mysqlNegated(c *plan.Call) string {
 	switch {
-	case floating(c.T.Kind) && !repeatable(c.Args[0]):
-		return mysqlDouble(c, mysqlMinus)
 	case c.T.Kind == edm.Decimal:
 		return mysqlHeld(c, 0, "(-$1)")
 	case c.T.Kind != edm.Int64 && c.T.Kind != edm.Duration:
@@ -153,17 +150,13 @@ func sqliteRemainder(c *plan.Call) string {
 	return sqliteCompute(c)
 }
 
-// sqliteDouble computes with doubles natively where that is right: of columns and constants, which are not NaN, and no
-// decimals, which may be text, everything but null is.
+// sqliteDouble computes with doubles natively, unless an operand is a decimal, which may be text. SQLite gives null for NaN
+// and for a division by zero.
 func sqliteDouble(c *plan.Call, native string) string {
-	for i, a := range c.Args {
-		_, column := a.(*plan.Ref)
-		l, constant := a.(*plan.Literal)
-		if kind(c, i) == edm.Decimal || !column && !constant || constant && math.IsNaN(l.Value.Float) {
-			return sqliteCompute(c)
-		}
+	if kind(c, 0) == edm.Decimal || kind(c, 1) == edm.Decimal {
+		return sqliteCompute(c)
 	}
-	return "COALESCE(" + native + ", " + sqliteCompute(c) + ")"
+	return "NULLIF(NULLIF(" + native + ", 9e999), -9e999)"
 }
 
 func postgresNegated(c *plan.Call) string {

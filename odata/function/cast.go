@@ -58,7 +58,7 @@ func sqliteCast(c *plan.Call) string {
 		return sqliteFromText(c.T.Kind)
 	case c.T.Kind == edm.String && from == edm.Boolean:
 		return "CASE $1 WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
-	case from == edm.Decimal, floating(from), c.T.Kind == edm.Single:
+	case from == edm.Decimal, from.Floating(), c.T.Kind == edm.Single:
 		return sqliteCompute(c)
 	case c.T.Kind == edm.String:
 		return "ves_text($1, '" + from.String() + "')"
@@ -82,7 +82,7 @@ func postgresCast(c *plan.Call) string {
 	switch {
 	case from == edm.String:
 		return postgresFromText(c.T.Kind)
-	case floating(from), c.T.Kind == edm.Single:
+	case from.Floating(), c.T.Kind == edm.Single:
 		return postgresFloatCast(c)
 	case c.T.Kind == edm.String && from == edm.Decimal:
 		return "trim_scale($1)::text"
@@ -114,7 +114,7 @@ func mysqlCast(c *plan.Call) string {
 	switch {
 	case from == edm.String:
 		return mysqlFromText(c.T.Kind)
-	case floating(from), c.T.Kind == edm.Single:
+	case from.Floating(), c.T.Kind == edm.Single:
 		return mysqlFloatCast(c)
 	case c.T.Kind == edm.String && from == edm.Boolean:
 		return "CASE WHEN $1 THEN 'true' WHEN NOT $1 THEN 'false' END"

@@ -182,7 +182,7 @@ func TestCompileAppliesTheRules(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			eval, err := c.f.Compile(&plan.Call{})
+			eval, err := c.f.Compile(&plan.Call{Args: []plan.Expr{&plan.Literal{T: edm.Of(edm.Int64)}}})
 			if err != nil {
 				t.Fatal(err)
 			}

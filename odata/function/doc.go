@@ -25,7 +25,7 @@
 // notation without trailing zeros behind the point ("-12.5"), a DateTimeOffset is UTC ("2024-02-29T10:11:12.5Z"), and
 // a Duration has as few parts as it needs ("P1DT12H"), both without trailing zeros of the fraction. A body
 //
-//   - never sees a null, and need not return one, where Null is IfAny or OrUndefined; where it is Never, Threefold
+//   - never sees a null, INF or NaN, and need not return one, where Null is IfAny or OrUndefined; where it is Never, Threefold
 //     or Chosen it is given the nulls;
 //   - returns Undefined when there is no result although no argument is null (a division by zero);
 //   - returns ErrRange when the result does not fit c.T, and leaves to Range what follows from it;

@@ -41,7 +41,7 @@ func castWhole(from, to edm.Kind, v plan.Value) (plan.Value, error) {
 	switch {
 	case from == edm.Enum:
 		return v, nil
-	case floating(from):
+	case from.Floating():
 		return castFloat(to, v.Float)
 	}
 	d, ok := asDecimal(from, v)
@@ -77,7 +77,7 @@ func textOf(k edm.Kind, v plan.Value) plan.Value {
 		return plan.Value{Bytes: strconv.AppendBool(nil, v.Int != 0)}
 	case k.Integer() || k == edm.Enum:
 		return plan.Value{Bytes: strconv.AppendInt(nil, v.Int, 10)}
-	case k == edm.Double || k == edm.Single:
+	case k.Floating():
 		return plan.Value{Bytes: []byte(floatText(v.Float, floatBits(k)))}
 	case k == edm.Decimal:
 		d, _ := asDecimal(k, v)
@@ -86,17 +86,10 @@ func textOf(k edm.Kind, v plan.Value) plan.Value {
 	return plan.Value{Bytes: append([]byte{}, v.Bytes...)}
 }
 
-// floatText writes a double as JSON has it. OData-JSON 7.1
+// floatText writes a finite double as JSON has it. OData-JSON 7.1
 func floatText(f float64, bits int) string {
-	switch {
-	case f == 0:
+	if f == 0 {
 		return "0" // without a sign
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 1):
-		return "INF"
-	case math.IsInf(f, -1):
-		return "-INF"
 	}
 	format := byte('f')
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {

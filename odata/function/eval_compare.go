@@ -53,7 +53,7 @@ func holds(op string, a, b edm.Kind, x, y plan.Value) bool {
 }
 
 func isNaN(k edm.Kind, v plan.Value) bool {
-	return (k == edm.Double || k == edm.Single) && math.IsNaN(v.Float)
+	return k.Floating() && math.IsNaN(v.Float)
 }
 
 // Compare orders two values of kinds that a comparison takes: numbers by the kind that both are promoted to, text by
@@ -79,7 +79,7 @@ func compareNumbers(a, b edm.Kind, x, y plan.Value) int {
 	switch {
 	case a.Integer() && b.Integer():
 		return cmp.Compare(x.Int, y.Int)
-	case a == edm.Double || a == edm.Single || b == edm.Double || b == edm.Single:
+	case a.Floating() || b.Floating():
 		f, g := asFloat(a, x), asFloat(b, y)
 		if math.IsNaN(f) || math.IsNaN(g) {
 			return cmp.Compare(flag(math.IsNaN(f)), flag(math.IsNaN(g)))

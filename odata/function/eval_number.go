@@ -19,15 +19,12 @@ func exact() *apd.Context {
 	return c
 }
 
-// asDecimal is a number as a decimal; false for what is none (NaN and the infinities).
+// asDecimal returns a finite number as a decimal; false if it is not one.
 func asDecimal(k edm.Kind, v plan.Value) (*apd.Decimal, bool) {
 	switch {
 	case k.Integer() || k == edm.Enum:
 		return apd.New(v.Int, 0), true
-	case k == edm.Single || k == edm.Double:
-		if math.IsNaN(v.Float) || math.IsInf(v.Float, 0) {
-			return nil, false
-		}
+	case k.Floating():
 		d, _, err := apd.NewFromString(strconv.FormatFloat(v.Float, 'g', -1, floatBits(k)))
 		return d, err == nil
 	}
@@ -47,7 +44,7 @@ func asFloat(k edm.Kind, v plan.Value) float64 {
 	switch {
 	case k.Integer():
 		return float64(v.Int)
-	case k == edm.Single || k == edm.Double:
+	case k.Floating():
 		return v.Float
 	}
 	f, _ := strconv.ParseFloat(string(v.Bytes), 64) // a decimal beyond the range of doubles is infinite
@@ -89,7 +86,7 @@ func evalArithmetic(c *plan.Call, args []plan.Value) (plan.Value, error) {
 		return evalWhole(c.Name, args[0].Int, args[1].Int)
 	case c.T.Kind == edm.Decimal:
 		return evalDecimal(c.Name, a, b, args)
-	case c.T.Kind == edm.Double || c.T.Kind == edm.Single:
+	case c.T.Kind.Floating():
 		return evalFloat(c.Name, asFloat(a, args[0]), asFloat(b, args[1]))
 	}
 	return evalShift(c, args)
@@ -170,23 +167,22 @@ func compute(op string, x, y *apd.Decimal) (*apd.Decimal, error) {
 	return out, err
 }
 
-// evalFloat computes with doubles as IEEE 754 has it, but for the remainder by zero, which is undefined, and the sign of
-// zero, which databases do not store and which therefore does not count in a division.
+// evalFloat computes with finite doubles as IEEE 754 has it; a division by zero is undefined. Compile refuses a result that
+// is infinite.
 func evalFloat(op string, x, y float64) (plan.Value, error) {
-	switch op {
-	case "add":
+	switch {
+	case divides(op) && y == 0:
+		return Undefined()
+	case op == "add":
 		return plan.Value{Float: x + y}, nil
-	case "sub":
+	case op == "sub":
 		return plan.Value{Float: x - y}, nil
-	case "mul":
+	case op == "mul":
 		return plan.Value{Float: x * y}, nil
-	case "mod":
-		if y == 0 {
-			return Undefined()
-		}
+	case op == "mod":
 		return plan.Value{Float: math.Mod(x, y)}, nil
 	}
-	return plan.Value{Float: x / (y + 0)}, nil // the sum takes the sign off a zero
+	return plan.Value{Float: x / y}, nil
 }
 
 // evalNegate is the unary minus. OData-URL 5.1.1.2.3

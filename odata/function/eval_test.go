@@ -70,7 +70,7 @@ func TestReference(t *testing.T) {
 		"divby(Int64:-7|Int64:2)": "-3.5", "divby(Int64:2|Int64:3)": "0.6666666667", "div(Decimal:10|Decimal:4)": "2.5", "div(Decimal:1|Decimal:0)": "null",
 		"mod(Decimal:-5.5|Decimal:2)": "-1.5", "add(Decimal:0.1|Decimal:0.2)": "0.3", "mul(Decimal:99999999.9999|Decimal:99999999.9999)": "9999999999980000.00000001",
 		"mul(Decimal:1|Decimal:0.5)": "0.5", "negate(Decimal:0)": "0", "sub(Decimal:1|Decimal:1.0)": "0", "add(Double:0.1|Int64:1)": "1.1",
-		"div(Double:1|Double:0)": "+Inf", "div(Double:1|Double:-0)": "+Inf", "div(Double:-1|Double:0)": "-Inf", "div(Double:5e-324|Double:2)": "0", "div(Double:0|Double:0)": "NaN", "mod(Double:1|Double:0)": "null", "mod(Double:2|Double:0.1)": "0.0999999999999999", "mul(Double:1e300|Double:1e300)": "+Inf",
+		"div(Double:1|Double:0)": "null", "div(Double:1|Double:Inf)": "null", "add(Double:NaN|Double:1)": "null", "div(Double:5e-324|Double:2)": "0", "div(Double:0|Double:0)": "null", "mod(Double:1|Double:0)": "null", "mod(Double:2|Double:0.1)": "0.0999999999999999", "mul(Double:1e300|Double:1e300)": "!",
 		"add(Int64|Int64:1)": "null",
 		"add(DateTimeOffset:1969-12-31T23:59:59.5Z|Duration:PT0.5S)": "1970-01-01T00:00:00Z", "sub(DateTimeOffset:0001-01-01T00:00:00Z|Duration:PT1S)": "!",
 		"add(Duration:P1D|DateTimeOffset:9999-12-31T00:00:00Z)": "!", "add(Date:2024-02-28|Duration:P1D)": "2024-02-29", "add(Date:2024-02-28|Duration:PT23H)": "2024-02-28",

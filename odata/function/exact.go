@@ -59,7 +59,7 @@ func mysqlExact(c *plan.Call, op string) string {
 	case long:
 		text = mysqlLongProduct(c)
 	case !digitsOfResult(c).fit():
-		text = "(CASE " + holdMySQL(text, MySQLVariable(c, "R")) + " END)"
+		text = "(CASE " + holdMySQL(text, mysqlVariable(c, "R")) + " END)"
 	}
 	for i := range c.Args {
 		text = mysqlHeld(c, i, text)
@@ -73,7 +73,7 @@ func mysqlHeld(c *plan.Call, i int, text string) string {
 	if digitsOfExpr(c.Args[i]).fit() {
 		return text
 	}
-	return strings.ReplaceAll(text, operand, "(CASE "+holdMySQL(operand, MySQLVariable(c, "H"+operand[1:]))+" END)")
+	return strings.ReplaceAll(text, operand, "(CASE "+holdMySQL(operand, mysqlVariable(c, "H"+operand[1:]))+" END)")
 }
 
 // holdMySQL is holdPostgres as a branch of CASE. A variable names the number, since NULLIF evaluates twice there. MariaDB
@@ -95,9 +95,9 @@ func fewWords(c *plan.Call) bool {
 // of nothing but zeros. The first branch is never taken, and names the operands with few steps, since a server has a
 // small stack.
 func mysqlLongProduct(c *plan.Call) string {
-	a, b := MySQLVariable(c, "P"), MySQLVariable(c, "Q")
+	a, b := mysqlVariable(c, "P"), mysqlVariable(c, "Q")
 	factor := func(name string) string { return "CAST(CAST(" + name + " AS CHAR) AS DECIMAL(65, 30))" }
 	product := strings.NewReplacer("{A}", factor(a), "{B}", factor(b)).
 		Replace("{A} * TRUNCATE({B}, 0) + TRUNCATE({A}, 0) * MOD({B}, 1) + ROUND(MOD({A}, 1) * MOD({B}, 1), 30)")
-	return "(CASE WHEN GREATEST(" + a + " := $1, " + b + " := $2) > " + beyond + " THEN NULL " + holdMySQL(product, MySQLVariable(c, "R")) + " END)"
+	return "(CASE WHEN GREATEST(" + a + " := $1, " + b + " := $2) > " + beyond + " THEN NULL " + holdMySQL(product, mysqlVariable(c, "R")) + " END)"
 }

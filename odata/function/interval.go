@@ -20,7 +20,7 @@ func MayLeave(c *plan.Call) bool {
 	case edm.Duration:
 		number := func(i int) bool { k := kind(c, i); return k.Numeric() && !k.Integer() }
 		return number(0) || number(1) || !intervalOf(c).within(wholeInterval())
-	case edm.Date, edm.DateTimeOffset:
+	case edm.Date, edm.DateTimeOffset, edm.Double, edm.Single:
 		return true
 	case edm.Decimal:
 		return mayLeaveDigits(c)

@@ -18,7 +18,6 @@ const (
 		`WHEN ({D} := TRIM(TRAILING '0' FROM TRIM(LEADING '0' FROM REPLACE(SUBSTRING_INDEX({T}, 'e', 1), '.', '')))) = '' THEN NULL `
 	mysqlTry    = `CAST(CONCAT(ROUND(CAST(CONCAT('0.', {D}) AS DECIMAL(40, 30)), N), 'e', {E} + 1) AS DOUBLE)`
 	mysqlTried  = `WHEN CAST(({S} := ` + mysqlTry + `) AS FLOAT) + 0e0 = ABS({A}) THEN {S} + 0e0 `
-	mysqlPlain  = `WHEN {A} IS NULL THEN NULL WHEN {A} = NAN THEN 'NaN' WHEN {A} = INF THEN 'INF' WHEN {A} = -INF THEN '-INF' `
 	mysqlFormat = `ELSE CONCAT(IF({A} < 0, '-', ''), CASE WHEN {E} < -6 OR {E} > 20 THEN CONCAT(LEFT({D}, 1), IF(LENGTH({D}) > 1, CONCAT('.', SUBSTRING({D}, 2)), ''), 'e', ` +
 		`IF({E} < 0, '-', '+'), IF(ABS({E}) < 10, '0', ''), ABS({E})) WHEN {E} < 0 THEN CONCAT('0.', REPEAT('0', -{E} - 1), {D}) ` +
 		`WHEN LENGTH({D}) <= {E} + 1 THEN CONCAT({D}, REPEAT('0', {E} + 1 - LENGTH({D}))) ELSE CONCAT(LEFT({D}, {E} + 1), '.', SUBSTRING({D}, {E} + 2)) END) END`
@@ -43,7 +42,7 @@ func mysqlFloatCast(c *plan.Call) string {
 	switch to := c.T.Kind; to {
 	case edm.String:
 		steps, _ := mysqlShortest(kind(c, 0))
-		text := "CASE WHEN ({:A}) = 0 THEN '0' " + mysqlPlain + steps + mysqlFormat
+		text := "CASE WHEN ({:A}) = 0 THEN '0' WHEN {A} IS NULL THEN NULL " + steps + mysqlFormat
 		return "(CONVERT(" + mysqlNamed(c, text) + " USING utf8mb4) COLLATE utf8mb4_bin)"
 	case edm.Decimal:
 		return "CAST(" + mysqlDecimal(c, "WHEN ABS({A}) >= 1e35 THEN NULL ") + " AS DECIMAL(65, 30))"
@@ -62,7 +61,7 @@ func mysqlFloatCast(c *plan.Call) string {
 // mysqlNamed is mysqlDouble with the variables of the texts above.
 func mysqlNamed(c *plan.Call, text string) string {
 	for _, letter := range []string{"T", "E", "D", "S"} {
-		text = strings.ReplaceAll(text, "{"+letter+"}", MySQLVariable(c, letter))
+		text = strings.ReplaceAll(text, "{"+letter+"}", mysqlVariable(c, letter))
 	}
 	return mysqlDouble(c, text)
 }
@@ -78,12 +77,10 @@ func mysqlDecimal(c *plan.Call, beyond string) string {
 		"WHEN ABS({A}) >= 1e27 THEN CAST("+digits+" AS DECIMAL(65, 0)) ELSE CAST("+digits+" AS DECIMAL(65, 38)) END")
 }
 
-// mysqlScaling is a double or single, by its digits, that a duration is multiplied or divided by; null for NaN and the
-// infinities. How large a large one is does not count, nor how small a small one; 36 digits behind the point are those that
+// mysqlScaling is a double or single, by its digits, that a duration is multiplied or divided by. How large a large one is does not count, nor how small a small one; 36 digits behind the point are those that
 // make a difference to 64 bits of microseconds.
 func mysqlScaling(c *plan.Call, i int) string {
 	cast := &plan.Call{Name: "cast", Args: []plan.Expr{c.Args[i]}, T: edm.Of(edm.Decimal)}
-	number := mysqlDecimal(cast, "WHEN ABS({A}) >= 1.6e308 THEN NULL "+
-		"WHEN ABS({A}) >= 1e27 THEN CAST(SIGN({A}) * 1e27 AS DECIMAL(65, 0)) WHEN ABS({A}) < 1e-29 THEN CAST(SIGN({A}) * 1e-29 AS DECIMAL(65, 36)) ")
+	number := mysqlDecimal(cast, "WHEN ABS({A}) >= 1e27 THEN CAST(SIGN({A}) * 1e27 AS DECIMAL(65, 0)) WHEN ABS({A}) < 1e-29 THEN CAST(SIGN({A}) * 1e-29 AS DECIMAL(65, 36)) ")
 	return "CAST(" + strings.ReplaceAll(number, "$1", "$"+strconv.Itoa(i+1)) + " AS DECIMAL(65, 36))"
 }

@@ -9,40 +9,35 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// PostgreSQL has the infinities and NaN, but ends a statement where a result becomes infinite, or zero by underflow, and
-// where it divides by zero. So each operator looks at its operands first. In the texts below
+// PostgreSQL ends a statement where a result becomes infinite, or zero by underflow, and where it divides by zero. So each
+// operator looks at its operands first, which are finite. In the texts below
 //
-//	HUGE is 2^1023, MOST the largest double, INF and NAN are what they say,
+//	HUGE is 2^1023,
 //	DOWN and UP are 2^-512 and 2^512, by which numbers are scaled so that a test of the result cannot fail itself.
 const (
-	postgresSum = `CASE WHEN abs($1) < HUGE AND abs($2) < HUGE THEN $1 OP $2 ` +
-		`WHEN abs($1) > MOST OR abs($2) > MOST OR abs($1) < 1 OR abs($2) < 1 THEN $1 OP $2 ` +
-		`WHEN abs($1 / 2 OP $2 / 2) >= HUGE THEN sign($1) * INF ELSE $1 OP $2 END`
-	postgresProduct = `CASE WHEN abs($1) BETWEEN LOW AND HIGH AND abs($2) BETWEEN LOW AND HIGH THEN $1 * $2 ` +
-		`WHEN $1 = 0 OR $2 = 0 OR abs($1) > MOST OR abs($2) > MOST THEN $1 * $2 ` +
-		`WHEN abs($1) > 1 AND abs($2) > 1 THEN CASE WHEN abs(($1 * DOWN) * ($2 * DOWN)) >= 1 THEN sign($1) * sign($2) * INF ELSE $1 * $2 END ` +
+	postgresSum = `CASE WHEN abs($1) < HUGE AND abs($2) < HUGE OR abs($1) < 1 OR abs($2) < 1 THEN $1 OP $2 ` +
+		`WHEN abs($1 / 2 OP $2 / 2) < HUGE THEN $1 OP $2 END`
+	postgresProduct = `CASE WHEN abs($1) BETWEEN LOW AND HIGH AND abs($2) BETWEEN LOW AND HIGH OR $1 = 0 OR $2 = 0 THEN $1 * $2 ` +
+		`WHEN abs($1) > 1 AND abs($2) > 1 THEN CASE WHEN abs(($1 * DOWN) * ($2 * DOWN)) < 1 THEN $1 * $2 END ` +
 		`WHEN abs($1) < 1 AND abs($2) < 1 THEN CASE WHEN abs(($1 * UP) * ($2 * UP)) <= LEAST THEN 0 ELSE $1 * $2 END ` +
 		`ELSE $1 * $2 END`
 	postgresQuotient = `CASE WHEN abs($1) BETWEEN LOW AND HIGH AND abs($2) BETWEEN LOW AND HIGH THEN $1 / $2 ` +
-		`WHEN $2 = 0 THEN CASE WHEN $1 = 0 OR $1 = NAN THEN NAN ELSE sign($1) * INF END ` +
-		`WHEN $1 = 0 OR abs($1) > MOST OR abs($2) > MOST THEN $1 / $2 ` +
+		`WHEN $2 = 0 THEN NULL WHEN $1 = 0 THEN $1 / $2 ` +
 		`WHEN abs($2) < 1 AND abs($1) > abs($2) AND abs($1) > 1e-20::float8 ` +
-		`THEN CASE WHEN abs($1 * DOWN) >= abs($2 * UP) THEN sign($1) * sign($2) * INF ELSE $1 / $2 END ` +
+		`THEN CASE WHEN abs($1 * DOWN) < abs($2 * UP) THEN $1 / $2 END ` +
 		`WHEN abs($2) > 1 AND abs($1) < 1 THEN CASE WHEN abs(($1 * UP) / ($2 * DOWN)) <= LEAST THEN 0 ELSE $1 / $2 END ` +
 		`ELSE $1 / $2 END`
 	// The remainder of doubles is exact: both are made integers by the same power of two.
-	postgresRemainder = `CASE WHEN $2 = 0 OR $1 IS NULL OR $2 IS NULL THEN NULL WHEN $1 = NAN OR $2 = NAN OR abs($1) = INF THEN NAN ` +
-		`WHEN abs($1) < abs($2) THEN $1 ` +
+	postgresRemainder = `CASE WHEN $2 = 0 OR $1 IS NULL OR $2 IS NULL THEN NULL WHEN abs($1) < abs($2) THEN $1 ` +
 		`WHEN abs($1) < 9007199254740992 AND trunc($1) = $1 AND trunc($2) = $2 THEN ($1::bigint % $2::bigint)::float8 ` +
 		`ELSE (SELECT CASE WHEN p.k < 0 THEN (p.r * power(2::numeric, -p.k))::float8 ELSE (round(p.r, 400) / power(2::numeric, p.k))::float8 END FROM (` +
 		`SELECT greatest(q.i, q.j) AS k, ($1 * power(2::float8, q.i / 2) * power(2::float8, q.i - q.i / 2))::bigint::numeric * power(2::numeric, greatest(q.i, q.j) - q.i) ` +
 		`% (($2 * power(2::float8, q.j / 2) * power(2::float8, q.j - q.j / 2))::bigint::numeric * power(2::numeric, greatest(q.i, q.j) - q.j)) AS r ` +
 		`FROM (SELECT 60 - floor(log(abs($1)) * 3.32192809488736::float8)::int AS i, 60 - floor(log(abs($2)) * 3.32192809488736::float8)::int AS j OFFSET 0) AS q OFFSET 0) AS p) END`
 	postgresRound  = `CASE WHEN abs($1) < 4503599627370496 THEN sign($1) * floor(abs($1) + 4.9999999999999994e-1::float8) ELSE $1 END`
-	postgresSingle = `CASE WHEN abs($1) > MOST THEN $1 WHEN abs($1) >= 3.4028235677973366e+38::float8 THEN sign($1) * INF ` +
-		`WHEN abs($1) <= 7.006492321624085e-46::float8 THEN 0 ELSE $1::real::float8 END`
+	postgresSingle = `CASE WHEN abs($1) >= 3.4028235677973366e+38::float8 THEN NULL WHEN abs($1) <= 7.006492321624085e-46::float8 THEN 0 ELSE $1::real::float8 END`
 	// The shortest digits, in the notation of OData-JSON 7.1.
-	postgresText = `CASE WHEN $1 = 0 THEN '0' WHEN $1 = NAN THEN 'NaN' WHEN $1 = INF THEN 'INF' WHEN $1 = -INF THEN '-INF' ` +
+	postgresText = `CASE WHEN $1 = 0 THEN '0' ` +
 		`WHEN abs($1) < 1e-6::float8 OR abs($1) >= 1e40::float8 THEN $1REAL::text ` +
 		`WHEN abs($1) >= 1e21::float8 THEN regexp_replace(to_char(` + postgresShortest + `, '9.9999999999999999EEEE'), '^ |[.]?0*(?=e)', '', 'g') ` +
 		`WHEN abs($1) >= WIDE THEN ` + postgresShortest + `::text ` +
@@ -93,9 +88,9 @@ func postgresFloatCast(c *plan.Call) string {
 // be computed with, is named once, so that neither it nor its SQL is repeated; the OFFSET keeps PostgreSQL from doing so.
 func postgresDouble(c *plan.Call, text string) string {
 	words := []string{
-		"HUGE", "8.98846567431158e+307::float8", "MOST", "1.7976931348623157e+308::float8", "LOW", "1e-150::float8", "HIGH", "1e150::float8",
-		"INF", "'Infinity'::float8", "NAN", "'NaN'::float8", "DOWN", "7.458340731200207e-155::float8", "UP", "1.3407807929942597e+154::float8",
-		"LEAST", "4.440892098500626e-16::float8", "'INF'", "'INF'", "'-INF'", "'-INF'",
+		"HUGE", "8.98846567431158e+307::float8", "LOW", "1e-150::float8", "HIGH", "1e150::float8",
+		"DOWN", "7.458340731200207e-155::float8", "UP", "1.3407807929942597e+154::float8",
+		"LEAST", "4.440892098500626e-16::float8",
 	}
 	list, named := "", false
 	for i, a := range c.Args {
@@ -124,7 +119,7 @@ func postgresDouble(c *plan.Call, text string) string {
 // plans, also where it is never reached.
 func steady(e plan.Expr) bool {
 	l, constant := e.(*plan.Literal)
-	if !constant || l.Value.Null || !floating(l.T.Kind) {
+	if !constant || l.Value.Null || !l.T.Kind.Floating() {
 		return !constant && repeatable(e)
 	}
 	a := math.Abs(l.Value.Float)

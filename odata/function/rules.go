@@ -12,9 +12,9 @@ type NullRule uint8
 
 // The rules. Those but IfAny and OrUndefined leave nulls to the function itself.
 const (
-	// IfAny: when an argument is null, and only then.
+	// IfAny: when an argument is null, INF or NaN, and only then.
 	IfAny NullRule = iota
-	// OrUndefined: when an argument is null, and when there is no result (division by zero).
+	// OrUndefined: when an argument is null, INF or NaN, and when there is no result (division by zero).
 	OrUndefined
 	// Never: comparisons are true or false, also of null. OData-URL 5.1.1.1
 	Never
@@ -35,7 +35,7 @@ func (n NullRule) Nullable(argument func() bool) bool {
 	return argument()
 }
 
-// RangeRule is what happens when a result does not fit its type: an integer beyond 64 bits, a year after 9999.
+// RangeRule is what happens when a result does not fit its type: an integer beyond 64 bits, an infinite double, a year after 9999.
 type RangeRule uint8
 
 // The rules.
@@ -55,6 +55,8 @@ var ErrRange = errors.New("the result is out of range")
 // Undefined is the result of a function that has none for its arguments.
 func Undefined() (plan.Value, error) { return plan.Value{Null: true}, nil }
 
+func finite(f float64) bool { return f-f == 0 }
+
 // Compile makes a call ready to be computed: its result takes one value for each argument of c, applies the null rule
 // and the range rule, and fails with ErrRange where the rule is Fails. It may be used by several goroutines. Compile
 // itself fails for functions without an implementation.
@@ -70,15 +72,22 @@ func (f *Function) Compile(c *plan.Call) (Eval, error) {
 		return nil, fmt.Errorf("the function %s has no implementation in Go", f.Name)
 	}
 	skipNull := f.Null == IfAny || f.Null == OrUndefined
+	floats := make([]bool, len(c.Args))
+	for i := range c.Args {
+		floats[i] = kind(c, i).Floating()
+	}
 	return func(args []plan.Value) (plan.Value, error) {
 		if skipNull {
 			for i := range args {
-				if args[i].Null {
+				if args[i].Null || floats[i] && !finite(args[i].Float) {
 					return plan.Value{Null: true}, nil
 				}
 			}
 		}
 		v, err := eval(args)
+		if err == nil && c.T.Kind.Floating() && !finite(v.Float) {
+			err = ErrRange
+		}
 		if f.Range == ToNull && errors.Is(err, ErrRange) {
 			return plan.Value{Null: true}, nil
 		}

@@ -29,9 +29,6 @@ func postgresScale(c *plan.Call, op string) string {
 	if op == "*" {
 		return WholeOfPostgres("round(" + span + "::numeric * " + number + ")")
 	}
-	if floating(k) {
-		number = "NULLIF(NULLIF(" + number + ", 'Infinity'), '-Infinity')"
-	}
 	return WholeOfPostgres("round(" + span + "::numeric * 1.0000000000000000000000000000000000000000 / NULLIF(" + number + ", 0))")
 }
 
@@ -46,13 +43,13 @@ func mysqlScale(c *plan.Call, op string) string {
 	}
 	double, tiny := number, ""
 	switch {
-	case floating(k):
+	case k.Floating():
 		number = mysqlScaling(c, int(number[1]-'1'))
 	default: // an integer, which that of a decimal without a fraction is there, too
 		number = "(" + number + " + 0.0)"
 	}
 	span = "CAST(" + span + " AS DECIMAL(20))"
-	if floating(k) { // no decimal is as small, and only no time at all divided by it is in range
+	if k.Floating() { // no decimal is as small, and only no time at all divided by it is in range
 		tiny = " WHEN " + span + " = 0 AND ABS(" + double + ") < 1e-29 AND " + double + " <> 0 THEN 0"
 	}
 	if op == "*" {

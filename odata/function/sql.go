@@ -64,6 +64,3 @@ func repeatable(e plan.Expr) bool {
 	}
 	return false
 }
-
-// floating tells doubles and singles.
-func floating(k edm.Kind) bool { return k == edm.Double || k == edm.Single }

@@ -97,7 +97,7 @@ func (s *sum) result(a *aggregate) plan.Value {
 		d := s.exact
 		return plan.Value{Bytes: []byte(scalar.Plain(&d))}
 	case a.plan.T.Kind == edm.Double:
-		return plan.Value{Float: s.float}
+		return plan.Value{Float: s.float, Null: math.IsInf(s.float, 0) || math.IsNaN(s.float)}
 	}
 	return plan.Value{Int: s.whole}
 }

@@ -19,7 +19,7 @@ import (
 type reader func(reflect.Value) (plan.Value, error)
 
 // typeOf returns the type of a field, whether it may be null, and the function that reads it.
-func typeOf(f field, enums map[string]*edm.EnumType) (t edm.Type, nullable bool, read reader, err error) {
+func typeOf(f field, model *edm.Model) (t edm.Type, nullable bool, read reader, err error) {
 	bare := f.typ
 	switch {
 	case bare.Kind() == reflect.Pointer:
@@ -27,7 +27,7 @@ func typeOf(f field, enums map[string]*edm.EnumType) (t edm.Type, nullable bool,
 	case optional(bare):
 		bare, nullable = bare.Field(0).Type, true
 	}
-	if e := enums[f.tag.typ]; e != nil {
+	if e := model.Enum(f.tag.typ); e != nil {
 		if !whole(bare.Kind()) {
 			return t, nullable, nil, fmt.Errorf("the enumeration %s needs an integer, not %v", e.Name, bare)
 		}

@@ -1,10 +1,8 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -34,7 +32,7 @@ func (c *compiler) fail(err error) {
 
 func null(*env) plan.Value { return plan.Value{Null: true} }
 
-// expr compiles an expression. Its constant parts are computed here; a fault in one ends the request.
+// expr compiles an expression.
 func (c *compiler) expr(e plan.Expr) value {
 	switch e := e.(type) {
 	case *plan.Literal:
@@ -111,7 +109,7 @@ func (c *compiler) cell(e *plan.Cell) value {
 	}
 }
 
-// call computes a function. What leaves its type's range is a fault among constants and null within a row.
+// call computes a function. What leaves its type's range is null; package bind has refused it among constants.
 func (c *compiler) call(e *plan.Call) value {
 	f := function.Lookup(e.Name)
 	if f == nil {
@@ -124,13 +122,8 @@ func (c *compiler) call(e *plan.Call) value {
 		return null
 	}
 	args := make([]value, len(e.Args))
-	fixed := true
 	for i, a := range e.Args {
 		args[i] = c.expr(a)
-		fixed = fixed && constant(a)
-	}
-	if fixed {
-		return c.fold(e, eval, args)
 	}
 	return func(env *env) plan.Value {
 		list := make([]plan.Value, len(args))
@@ -145,45 +138,11 @@ func (c *compiler) call(e *plan.Call) value {
 	}
 }
 
-// constant tells whether an expression depends on no row.
-func constant(e plan.Expr) bool {
-	switch e := e.(type) {
-	case *plan.Literal:
-		return true
-	case *plan.Call:
-		for _, a := range e.Args {
-			if !constant(a) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-func (c *compiler) fold(e *plan.Call, eval function.Eval, args []value) value {
-	list := make([]plan.Value, len(args))
-	for i, a := range args {
-		list[i] = a(nil)
-	}
-	v, err := eval(list)
-	switch {
-	case errors.Is(err, function.ErrRange):
-		c.fail(&plan.Error{Kind: plan.Malformed, Pos: -1, Message: "the result of a computation is out of range", Cause: fmt.Errorf("%s: %w", e.Name, err)})
-	case err != nil:
-		c.fail(fmt.Errorf("compute %s: %w", e.Name, err))
-	}
-	return func(*env) plan.Value { return v }
-}
-
 // choice computes the result of the first condition that is true, and no other.
 func (c *compiler) choice(e *plan.Call) value {
 	parts := make([]value, len(e.Args))
 	for i, a := range e.Args {
 		parts[i] = c.expr(a)
-		if i%2 == 1 && e.T.Kind != a.Type().Kind {
-			parts[i] = c.promoted(parts[i], a, e.T)
-		}
 	}
 	return func(env *env) plan.Value {
 		for i := 0; i < len(parts); i += 2 {
@@ -192,25 +151,6 @@ func (c *compiler) choice(e *plan.Call) value {
 			}
 		}
 		return plan.Value{Null: true}
-	}
-}
-
-// promoted brings a number to the type that the results of a case have in common.
-func (c *compiler) promoted(v value, from plan.Expr, to edm.Type) value {
-	if !from.Type().Kind.Numeric() || !to.Kind.Numeric() {
-		return v
-	}
-	cast, err := function.Lookup("cast").Compile(&plan.Call{Name: "cast", Args: []plan.Expr{from}, T: to})
-	if err != nil {
-		c.fail(err)
-		return null
-	}
-	return func(env *env) plan.Value {
-		out, err := cast([]plan.Value{v(env)})
-		if err != nil {
-			return plan.Value{Null: true}
-		}
-		return out
 	}
 }
 

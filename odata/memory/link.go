@@ -2,9 +2,9 @@ package memory
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
-	"sort"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
@@ -23,10 +23,6 @@ func (b *builder) navigations(s *set) {
 	for _, n := range s.cfg.Navigations {
 		place := fmt.Sprintf("set %q, navigation %q", s.cfg.Name, n.Name)
 		t := s.edm.Type
-		if !identifier(n.Name) || t.Property(n.Name) != nil || t.Nav(n.Name) != nil {
-			b.fault(place, "the name must be an identifier that no other property has")
-			continue
-		}
 		target := b.target(n.To)
 		if target == nil {
 			b.fault(place, "there is no set %q", n.To)
@@ -41,19 +37,6 @@ func (b *builder) navigations(s *set) {
 		}
 		b.links[nav] = l
 		t.Navigation = append(t.Navigation, nav)
-	}
-}
-
-// partners checks that the ways back lead back. OData-CSDL 8.4
-func (b *builder) partners(s *set) {
-	for _, nav := range s.edm.Type.Navigation {
-		if nav.Partner == "" {
-			continue
-		}
-		if back := nav.Target.Type.Nav(nav.Partner); back == nil || back.Target != s.edm {
-			b.fault(fmt.Sprintf("set %q, navigation %q", s.cfg.Name, nav.Name),
-				"the partner %q is no navigation of %q that leads back: add it there, or leave Partner out", nav.Partner, nav.Target.Name)
-		}
 	}
 }
 
@@ -72,11 +55,7 @@ func (b *builder) on(place string, l *link, n Navigation, nav *edm.Navigation) {
 		b.fault(place, "it needs On, the properties that are equal, or Via")
 		return
 	}
-	own := make([]string, 0, len(n.On))
-	for name := range n.On {
-		own = append(own, name)
-	}
-	sort.Strings(own)
+	own := slices.Sorted(maps.Keys(n.On))
 	var constraints []edm.Constraint
 	for _, name := range own {
 		i, ok := l.from.byName[name]

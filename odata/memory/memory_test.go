@@ -249,7 +249,7 @@ func TestRange(t *testing.T) {
 		"At add duration'P1D'":               "null",
 		"ID div (ID sub 1)":                  "null",
 		"ID mod (1e0 sub ID)":                "null",
-		"1e0 div (ID sub 1)":                 `"INF"`,
+		"1e0 div (ID sub 1)":                 "null",
 		"0.1 add 0.2":                        "0.3",
 		"9223372036854775807 add 1":          "400",
 		"2024-01-01 add duration'P9999999D'": "400",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sort"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
@@ -15,7 +14,6 @@ import (
 type builder struct {
 	cfg       Config
 	model     *edm.Model
-	enums     map[string]*edm.EnumType
 	complexes map[string]reflect.Type
 	sets      []*set
 	links     map[*edm.Navigation]*link
@@ -63,16 +61,12 @@ func build(cfg Config) (*builder, error) {
 		cfg.Namespace = "Vestibule"
 	}
 	b := &builder{
-		cfg: cfg, enums: map[string]*edm.EnumType{}, complexes: map[string]reflect.Type{}, links: map[*edm.Navigation]*link{},
+		cfg: cfg, complexes: map[string]reflect.Type{}, links: map[*edm.Navigation]*link{},
 		model: &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard},
 	}
-	for part := range strings.SplitSeq(cfg.Namespace, ".") {
-		if !identifier(part) {
-			b.fault("namespace", "%q must be identifiers with dots between, such as Example.Shop", cfg.Namespace)
-			break
-		}
+	for _, e := range cfg.Enums {
+		b.model.Enums = append(b.model.Enums, edm.NewEnum(e.Name, e.Flags, e.Members, nil))
 	}
-	b.addEnums()
 	for _, s := range cfg.Sets {
 		b.addSet(s, false)
 	}
@@ -81,9 +75,6 @@ func build(cfg Config) (*builder, error) {
 	}
 	for _, s := range b.sets {
 		b.navigations(s)
-	}
-	for _, s := range b.sets {
-		b.partners(s)
 	}
 	if len(b.faults) == 0 {
 		if err := b.model.Check(); err != nil {
@@ -96,36 +87,8 @@ func build(cfg Config) (*builder, error) {
 	return b, errors.Join(b.faults...)
 }
 
-func (b *builder) addEnums() {
-	for _, e := range b.cfg.Enums {
-		place := fmt.Sprintf("enum %q", e.Name)
-		if !identifier(e.Name) || b.enums[e.Name] != nil {
-			b.fault(place, "the name must be a new identifier")
-		}
-		t := &edm.EnumType{Name: e.Name, Flags: e.Flags, Underlying: edm.Int64}
-		for name, v := range e.Members {
-			if !identifier(name) {
-				b.fault(place, "the member %q is no identifier", name)
-			}
-			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v})
-		}
-		if len(t.Members) == 0 {
-			b.fault(place, "an enumeration needs members")
-		}
-		sort.Slice(t.Members, func(i, j int) bool {
-			a, b := t.Members[i], t.Members[j]
-			return a.Value < b.Value || a.Value == b.Value && a.Name < b.Name
-		})
-		b.enums[e.Name] = t
-		b.model.Enums = append(b.model.Enums, t)
-	}
-}
-
 func (b *builder) addSet(cfg Set, isSingle bool) {
 	place := fmt.Sprintf("set %q", cfg.Name)
-	if !identifier(cfg.Name) {
-		b.fault(place, "the name must be an identifier: letters, digits and underscores")
-	}
 	goes, err := rowType(cfg.Rows)
 	if err != nil {
 		b.fault(place, "%w", err)
@@ -214,7 +177,7 @@ func (b *builder) measures(place string, t *edm.EntityType, fields []field) {
 
 // cell adds a single value to the rows of a set.
 func (b *builder) cell(place string, s *set, f field, outer []int) (int, bool) {
-	t, nullable, read, err := typeOf(f, b.enums)
+	t, nullable, read, err := typeOf(f, b.model)
 	if err != nil {
 		b.fault(place, "property %q: %w", f.name, err)
 		return 0, false
@@ -252,7 +215,7 @@ func (b *builder) complexType(place string, f field) *edm.ComplexType {
 	}
 	ct := &edm.ComplexType{Name: name}
 	for _, m := range f.members {
-		t, nullable, _, err := typeOf(m, b.enums)
+		t, nullable, _, err := typeOf(m, b.model)
 		if err != nil {
 			t = edm.Of(edm.String) // the fault is reported where the cell is made
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -119,9 +118,6 @@ func fieldOf(sf reflect.StructField, index []int, name string, options []string,
 	if f.name == "" {
 		f.name = sf.Name
 	}
-	if !identifier(f.name) {
-		return f, fmt.Errorf("the name %q is no identifier: name the property in its odata tag", f.name)
-	}
 	var err error
 	if f.tag, err = parseTag(options); err != nil {
 		return f, err
@@ -177,16 +173,4 @@ func parseTag(options []string) (tag, error) {
 		}
 	}
 	return t, nil
-}
-
-// identifier tells whether a name may stand in a URL and in CSDL. OData-CSDL 15.2
-func identifier(name string) bool {
-	n := 0
-	for i, r := range name {
-		if !unicode.IsLetter(r) && r != '_' && (i == 0 || !unicode.Is(unicode.Nd, r)) {
-			return false
-		}
-		n++
-	}
-	return n > 0 && n <= 128
 }

@@ -145,7 +145,7 @@ func appendKey(dst []byte, v plan.Value, k edm.Kind) []byte {
 	switch {
 	case k == edm.Boolean || k == edm.Enum || k.Integer():
 		return strconv.AppendInt(dst, v.Int, 10)
-	case k == edm.Single || k == edm.Double:
+	case k.Floating():
 		return strconv.AppendFloat(dst, v.Float, 'g', -1, 64)
 	case k == edm.Decimal:
 		return append(dst, v.Bytes...)

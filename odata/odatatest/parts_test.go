@@ -28,17 +28,9 @@ func partsText(r *rand.Rand, most int) string {
 	return b.String()
 }
 
-// partsIndexes are indexes of parts of texts, and settings without which nobody would use them on a small table.
+// partsIndexes makes PostgreSQL's indexes of parts of texts, with settings that make it use them on a small table.
 func partsIndexes(db *sqlx.DB, dialect string) {
-	switch dialect {
-	case "sqlite":
-		db.MustExec(`CREATE VIRTUAL TABLE found USING fts5(a, b, content='parts', content_rowid='id', tokenize='trigram');
-			CREATE TRIGGER found_insert AFTER INSERT ON parts BEGIN INSERT INTO found (rowid, a, b) VALUES (new.id, new.a, new.b); END;
-			CREATE TRIGGER found_delete AFTER DELETE ON parts BEGIN INSERT INTO found (found, rowid, a, b) VALUES ('delete', old.id, old.a, old.b); END;
-			CREATE TRIGGER found_update AFTER UPDATE ON parts BEGIN INSERT INTO found (found, rowid, a, b) VALUES ('delete', old.id, old.a, old.b);
-				INSERT INTO found (rowid, a, b) VALUES (new.id, new.a, new.b); END;
-			INSERT INTO found (found) VALUES ('rebuild')`)
-	case "postgres":
+	if dialect == "postgres" {
 		db.MustExec(`CREATE EXTENSION pg_trgm;
 			CREATE INDEX ON parts USING gin (a gin_trgm_ops);
 			CREATE INDEX ON parts USING gist (b COLLATE "C" gist_trgm_ops);

@@ -3,7 +3,7 @@ package payload
 import (
 	"strconv"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -23,8 +23,6 @@ type Encoder struct {
 	// OmitNulls leaves properties out that are null (OData-Protocol 8.2.8.6);
 	// expanded ones stay.
 	OmitNulls bool
-	// Layout is that of the plan; nil for none.
-	Layout *Layout
 	// TakeRow is asked before each entity and each reference; its error ends the
 	// answer. nil allows any number.
 	TakeRow func() error

@@ -3,10 +3,9 @@ package payload
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -47,7 +46,7 @@ type expansion struct {
 func (e *Encoder) compile(n *plan.Node) *node {
 	c := &node{encoder: e, root: strings.Trim(quote(e.Root), `"`), plan: n, full: e.Format.Metadata == header.Full && !n.Ref}
 	if !n.Ref {
-		e.Layout.prepare(c)
+		c.prepare()
 	}
 	for _, x := range n.Expand {
 		name := x.Nav.Name
@@ -73,34 +72,11 @@ func (n *node) writable() []plan.Member {
 	return list
 }
 
-// A Layout keeps what the answers to requests with one plan, or with plans that differ in their page alone, have in common.
-// The zero value is ready; nil keeps nothing. It is safe for concurrent use.
-type Layout struct{ last atomic.Pointer[layout] }
-
-// layout is the fields of the top node in one format.
-type layout struct {
-	format    header.JSON
-	omitNulls bool
-	named     bool
-	fields    []field
-	members   []plan.Member
-}
-
-// prepare gives a node its fields. Those below the top, which have a Nav, are not kept.
-func (l *Layout) prepare(c *node) {
-	e, kept := c.encoder, l != nil && c.plan.Nav == nil
-	if kept {
-		if was := l.last.Load(); was != nil && was.format == e.Format && was.omitNulls == e.OmitNulls {
-			c.named, c.fields, c.members = was.named, was.fields, was.members
-			return
-		}
-	}
-	c.fields = e.fields(c.plan.Fields)
-	c.named = e.Format.Metadata == header.Minimal && !showsKey(c.plan)
-	c.members = c.writable()
-	if kept {
-		l.last.Store(&layout{e.Format, e.OmitNulls, c.named, c.fields, c.members})
-	}
+// prepare gives a node its fields.
+func (n *node) prepare() {
+	n.fields = n.encoder.fields(n.plan.Fields)
+	n.named = n.encoder.Format.Metadata == header.Minimal && !showsKey(n.plan)
+	n.members = n.writable()
 }
 
 // showsKey tells whether a client can compute the id of an entity: all of its key is

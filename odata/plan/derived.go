@@ -13,6 +13,10 @@ type Derived struct {
 	At map[*edm.Property]int
 	// Parts have rows that belong together; concat has several.
 	Parts []*Part
+	// Sets is for the groupings of a rollup: each of Parts has the rows of a Grouped part as they are, all of these group the
+	// same rows, and the first has all keys. It holds a bit for each key that the part does not have, the last key's the
+	// lowest. Nil for all else.
+	Sets []int
 }
 
 // DerivedColumn is one column of a Derived.

@@ -19,9 +19,6 @@ type Literal struct {
 	Adapts bool
 	// Zoned marks an instant that was written with another offset than that of UTC, which Value does not tell any more.
 	Zoned bool
-	// At is where a whole number was written, in bytes from the beginning of the target and from 1; 0 for all other
-	// constants, computed ones too.
-	At int
 }
 
 // Ref is a property of an entity that a range goes over.

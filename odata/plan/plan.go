@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/vestibule-dev/vestibule/v2/odata/edm"
+import (
+	"sync/atomic"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+)
 
 // Kind is what a request asks for.
 type Kind uint8
@@ -39,17 +43,14 @@ type Plan struct {
 	PerCaller bool
 	// Volatile tells that the answer depends on the time of the request (now).
 	Volatile bool
-	// Like is a plan from which this one differs only in what $skip changes in Top.Page; nil where there is none. What a
-	// source prepares for one serves for both.
-	Like *Plan
+	// Prepared holds what a source prepares for this plan and for those that differ in $skip alone, such as statements, in
+	// two slots of the source's choice; nil for a plan that nobody keeps.
+	Prepared *[2]atomic.Value
 }
 
-// From is the plan of the same collection with another $skip, which must not be negative.
+// From returns the plan of the same collection with another $skip, which must not be negative.
 func (p *Plan) From(skip int64) *Plan {
 	out, top := *p, *p.Top
-	if out.Like == nil {
-		out.Like = p
-	}
 	top.Page = top.Page.from(skip)
 	out.Top = &top
 	return &out

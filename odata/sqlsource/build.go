@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -55,19 +54,17 @@ func (b *builder) enums() {
 	seen := map[string]bool{}
 	for _, e := range b.cfg.Enums {
 		at := []string{"enum", e.Name}
-		if !identifier(e.Name) || seen[e.Name] {
+		if !edm.Identifier(e.Name) || seen[e.Name] {
 			b.report(at, "the name is taken, or no identifier", "use letters, digits and underscores, and another name for each enum")
 			continue
 		}
 		seen[e.Name] = true
-		t := &edm.EnumType{Name: e.Name, Flags: e.Flags, Underlying: edm.Int64}
-		for name, v := range e.Members {
-			if !identifier(name) {
+		for name := range e.Members {
+			if !edm.Identifier(name) {
 				b.report(append(at, "members"), "the member "+quoted(name)+" is no identifier", "use letters, digits and underscores, not starting with a digit")
 			}
-			t.Members = append(t.Members, edm.EnumMember{Name: name, Value: v, Label: e.Labels[name]})
 		}
-		if len(t.Members) == 0 {
+		if len(e.Members) == 0 {
 			b.report(append(at, "members"), "an enumeration needs members", "write members = { None = 0 }")
 		}
 		for _, name := range slices.Sorted(maps.Keys(e.Labels)) {
@@ -75,13 +72,7 @@ func (b *builder) enums() {
 				b.report(append(at, "labels", name), "there is no member "+quoted(name), didYouMean(name, slices.Sorted(maps.Keys(e.Members))))
 			}
 		}
-		sort.Slice(t.Members, func(i, j int) bool {
-			if t.Members[i].Value != t.Members[j].Value {
-				return t.Members[i].Value < t.Members[j].Value
-			}
-			return t.Members[i].Name < t.Members[j].Name
-		})
-		b.model.Enums = append(b.model.Enums, t)
+		b.model.Enums = append(b.model.Enums, edm.NewEnum(e.Name, e.Flags, e.Members, e.Labels))
 	}
 }
 
@@ -97,7 +88,7 @@ func (b *builder) named() {
 
 func (b *builder) add(c EntitySet, kind string, single bool) {
 	s := &set{cfg: c, path: []string{kind, c.Name}}
-	if !identifier(c.Name) {
+	if !edm.Identifier(c.Name) {
 		b.report(s.path, "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 		return
 	}
@@ -127,7 +118,7 @@ func (b *builder) attach(s *set, single bool) {
 		typeName = c.Name
 	}
 	switch {
-	case !identifier(typeName):
+	case !edm.Identifier(typeName):
 		b.report(s.at("type"), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 	case b.model.EntityType(typeName) != nil || b.model.Enum(typeName) != nil:
 		b.report(s.at("type"), "the type name "+quoted(typeName)+" is taken", "choose another name")
@@ -156,7 +147,6 @@ func (b *builder) attach(s *set, single bool) {
 	s.stored = &sqltext.Table{
 		Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{},
 		Indexes: append([][]string{s.table.Key}, s.table.Indexes...), Ordered: s.table.Ordered, Ordinary: s.table.Ordinary, View: s.table.View,
-		Rowid: s.table.Rowid, Parts: s.table.Parts,
 	}
 	b.mapping.Tables[s.edm] = s.stored
 	b.sets = append(b.sets, s)
@@ -240,7 +230,7 @@ func (b *builder) freeName(name string) string {
 	free := id
 	for n := 2; b.model.Set(free) != nil || b.model.Singleton(free) != nil || b.model.EntityType(free) != nil || b.model.Enum(free) != nil; n++ {
 		suffix := "_" + strconv.Itoa(n)
-		free = string([]rune(id)[:min(utf8.RuneCountInString(id), maxIdentifier-len(suffix))]) + suffix
+		free = string([]rune(id)[:min(utf8.RuneCountInString(id), edm.MaxIdentifier-len(suffix))]) + suffix
 	}
 	return free
 }

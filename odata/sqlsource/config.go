@@ -3,8 +3,8 @@ package sqlsource
 import (
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
 )
 
 // Config lists the parts of a database that are exposed. The zero value exposes nothing. Names of tables and columns

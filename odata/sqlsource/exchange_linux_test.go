@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 )
 
 // unprivileged makes the rest of a test's own goroutine bound by the permissions of files, as root is not.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 )
 
 // exchangeFile makes a database in WAL mode whose rows carry a word, and returns a connection that keeps the log.

@@ -20,7 +20,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -158,8 +157,6 @@ type shop struct {
 	caller  plan.Caller
 	limits  plan.Limits
 	dialect string
-	// witnesses tells that there is the table of witnesses, with a row 1.
-	witnesses bool
 }
 
 func open(t testing.TB, db sqlsource.Database, cfg sqlsource.Config) *shop {
@@ -182,9 +179,7 @@ func open(t testing.TB, db sqlsource.Database, cfg sqlsource.Config) *shop {
 
 func openShop(t testing.TB, dialect string) *shop {
 	t.Helper()
-	s := open(t, database(t, dialect, ddl(dialect)), shopConfig())
-	s.witnesses = true
-	return s
+	return open(t, database(t, dialect, ddl(dialect)), shopConfig())
 }
 
 // plan binds a target that is written without percent-encoding.
@@ -237,34 +232,7 @@ func (s *shop) get(target string) string {
 	if err := rows.Err(); err != nil {
 		return faultOf(err)
 	}
-	if s.witnesses {
-		out += s.differs(p, out)
-	}
 	return out
-}
-
-// differs tells what else than out comes with a witness: what has rows has the same, and nothing comes without its witness.
-func (s *shop) differs(p *plan.Plan, out string) string {
-	if !s.Witnesses(p) {
-		return ""
-	}
-	var told string
-	for id, want := range []string{"fault", out} {
-		got := "fault"
-		w := sqltext.Witness{Table: "vestibule_sessions", Columns: []string{"id", "secret"}, Values: []any{int64(id), []byte("secret")}}
-		if s.dialect == "postgres" {
-			w.Columns, w.Values = w.Columns[:1], w.Values[:1] // bytes are no text there
-		}
-		rows, err := s.OpenWith(context.Background(), p, &w)
-		if err == nil {
-			got = render(rows, p.Top)
-			err = errors.Join(rows.Err(), rows.Close())
-		}
-		if hasRow := strings.Contains(out, "["); hasRow && got != want || !hasRow && got != "fault" || got != "fault" && err != nil {
-			told += fmt.Sprintf(" but with witness %d %s (%v)", id, got, err)
-		}
-	}
-	return told
 }
 
 func faultOf(err error) string {

@@ -16,8 +16,8 @@ func TestFreshSessions(t *testing.T) {
 	s := open(t, db, sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"things"}})
 	db.DB.SetMaxIdleConns(-1) // none is used again
 	for computed, want := range map[string]string{
-		"round(ceiling(cast(m,Edm.Int32))) div (round(cast(f,Edm.Single)) mod (1.10 divby f))": "[NaN][-2.7777777777777803][NaN][+Inf][null]",
-		"m div (f mod (1.10 divby (f mul 1e0)))":                                               "[1.2922336703867702e+302][-3.3333333333333366][NaN][7e+07][null]",
+		"round(ceiling(cast(m,Edm.Int32))) div (round(cast(f,Edm.Single)) mod (1.10 divby f))": "[null][-2.7777777777777803][null][null][null]",
+		"m div (f mod (1.10 divby (f mul 1e0)))":                                               "[1.2922336703867702e+302][-3.3333333333333366][null][7e+07][null]",
 	} {
 		if got := s.get("things?$select=z&$compute=" + computed + " as z&$orderby=id"); got != want {
 			t.Errorf("%s: got %s, want %s", computed, got, want)

@@ -22,11 +22,11 @@ func TestGroupingSets(t *testing.T) {
 		{"groupby((rollup(category_id,name)),topcount(1,price))", false},
 		{"groupby((category_id,name),aggregate(price with sum as s))/groupby((rollup(category_id,name)),aggregate(s with sum as s))", false},
 		{"groupby((rollup(category_id,name)),aggregate(category/id with sum as s))", false},
-		{"concat(groupby((category_id)),groupby((name)))", false},
-		{"concat(groupby((category_id,name)),groupby((category_id)))", true},
-		{"concat(groupby((category_id,name)),groupby((category_id,name)))", false},
-		{"concat(groupby((category_id,name),aggregate(price with sum as total)),groupby((category_id)))", false},
-		{"concat(groupby((category_id,name,stock)),groupby((name,category_id)))", false},
+		{"concat(groupby((category_id,name)),groupby((category_id)))", false},
+		{"groupby((rollup(category_id,name),name),aggregate(price with sum as total))", false},
+		{"groupby((rollup(category_id,name)),groupby((stock),aggregate(price with sum as total)))", true},
+		{"groupby((rollup(category_id,name)),aggregate(price with sum as total)/filter(total gt 1))", false},
+		{"groupby((stock),groupby((rollup(category_id,name)),aggregate(price with sum as total)))", false},
 		{"groupby((category_id,name),aggregate(price with sum as total))", false},
 	} {
 		sql := s.explain(t, "Products?$apply="+c.apply).Statements[0].SQL

@@ -3,22 +3,9 @@ package sqlsource
 import (
 	"strings"
 	"unicode"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
-
-// maxIdentifier is how many characters a name may have. ABNF odataIdentifier
-const maxIdentifier = 128
-
-// identifier tells whether a name can stand in a URL. ABNF odataIdentifier
-func identifier(s string) bool {
-	n := 0
-	for i, r := range s {
-		if !unicode.IsLetter(r) && r != '_' && (i == 0 || !unicode.Is(unicode.Nd, r)) {
-			return false
-		}
-		n++
-	}
-	return n > 0 && n <= maxIdentifier
-}
 
 // makeIdentifier replaces what cannot stand in an identifier by "_".
 func makeIdentifier(s string) string {
@@ -31,8 +18,8 @@ func makeIdentifier(s string) string {
 	if id == "" || unicode.IsDigit([]rune(id)[0]) {
 		id = "_" + id
 	}
-	if r := []rune(id); len(r) > maxIdentifier {
-		id = string(r[:maxIdentifier])
+	if r := []rune(id); len(r) > edm.MaxIdentifier {
+		id = string(r[:edm.MaxIdentifier])
 	}
 	return id
 }

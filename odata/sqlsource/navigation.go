@@ -1,6 +1,8 @@
 package sqlsource
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -130,7 +132,7 @@ func countTo(t *introspect.Table, f introspect.ForeignKey) int {
 // configured makes the relationship of a navigation block, or renames that of a foreign key.
 func (b *builder) configured(s *set, n Navigation, all []*relationship) *relationship {
 	at := func(more ...string) []string { return s.at(append([]string{"navigation", n.Name}, more...)...) }
-	if !identifier(n.Name) {
+	if !edm.Identifier(n.Name) {
 		b.report(at(), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 		return nil
 	}
@@ -159,7 +161,7 @@ func (b *builder) configured(s *set, n Navigation, all []*relationship) *relatio
 		b.report(at("on"), "it says neither on nor via", "write on = { column = \"column of the target\" }, or name the table between in via")
 		return nil
 	}
-	for _, column := range sortedKeys(n.On) {
+	for _, column := range slices.Sorted(maps.Keys(n.On)) {
 		own := b.columns(s, []string{column}, "navigation", n.Name, "on")
 		other := b.columns(target, []string{n.On[column]}, "navigation", n.Name, "on")
 		if len(own) == 0 || len(other) == 0 {
@@ -178,15 +180,6 @@ func (b *builder) configured(s *set, n Navigation, all []*relationship) *relatio
 		}
 	}
 	return r
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 func sameWay(a, b *relationship) bool {

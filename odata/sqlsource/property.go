@@ -75,7 +75,7 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 		out.Type = edm.Of(edm.Int64)
 	}
 	if p.Name != "" {
-		if out.Name = p.Name; !identifier(p.Name) {
+		if out.Name = p.Name; !edm.Identifier(p.Name) {
 			b.report(s.at("property", c.Name, "name"), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 		}
 	}
@@ -155,7 +155,7 @@ func (b *builder) complexes(s *set) map[string]*edm.Property {
 		if name == "" {
 			name = c.Type
 		}
-		if !identifier(c.Type) || !identifier(name) || c.Prefix == "" {
+		if !edm.Identifier(c.Type) || !edm.Identifier(name) || c.Prefix == "" {
 			b.report(s.at(at...), "a name is no identifier, or the prefix is empty", "use letters, digits and underscores for the names of type and property")
 			continue
 		}

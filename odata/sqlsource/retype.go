@@ -21,11 +21,11 @@ func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.
 	case edm.Boolean, edm.DateTimeOffset, edm.Decimal: // an instant is seconds since 1970
 		return whole(k)
 	case edm.Duration: // seconds
-		return whole(k) || k == edm.Decimal || floating(k) || mysql && k == edm.TimeOfDay
+		return whole(k) || k == edm.Decimal || k.Floating() || mysql && k == edm.TimeOfDay
 	case edm.Guid:
 		return mysql && k == edm.Binary && c.Length == 16
 	case edm.Single, edm.Double:
-		return floating(k) || whole(k) && k != edm.Int64
+		return k.Floating() || whole(k) && k != edm.Int64
 	}
 	exact := k == edm.Decimal && found.Scale == 0 && strings.Contains(c.Type, "int") // as bigint unsigned
 	return (whole(declared) || declared == edm.Enum) && (whole(k) || exact || mysql && k == edm.Boolean)
@@ -36,8 +36,6 @@ func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.
 func reads(found, declared edm.Kind) bool {
 	return found == edm.String && sqltext.ReadsText(declared)
 }
-
-func floating(k edm.Kind) bool { return k == edm.Single || k == edm.Double }
 
 // whole tells integers, of which each row is held to the range of its type.
 func whole(k edm.Kind) bool {

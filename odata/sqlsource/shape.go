@@ -114,7 +114,7 @@ func (s *shape) family(declared string) string {
 	switch {
 	case whole(k), k == edm.Decimal && has("int"), k == edm.Boolean && s.dialect == "mysql":
 		return "integer"
-	case floating(k):
+	case k.Floating():
 		return "double"
 	case k == edm.Decimal:
 		return "decimal"

@@ -34,7 +34,8 @@ type Database struct {
 	Closer io.Closer
 	// Writer is the pool of one connection through which the host writes its own tables (users, sessions) to the same
 	// SQLite file. With it and Config.Protected, sign-ins do not invalidate the cache; without it every commit does. Statements that replace
-	// or empty whole tables of the model must not have been prepared on it before New.
+	// or empty whole tables of the model must not have been prepared on it before New. A file that comes in the place of the
+	// first one is then not read either until the program starts anew: the writer has the old one open.
 	Writer *sqlx.DB
 	// Forget switches off the cache of totals and page keys of SQLite and PostgreSQL data. Answers are the same without it; they take
 	// longer.
@@ -42,9 +43,12 @@ type Database struct {
 	// Deep is how many rows a page must skip for PostgreSQL and MariaDB to be asked first which rows it has, by an index
 	// alone, and then for these rows; 1,000 when zero.
 	Deep int64
-	// Wait is how long a request whose database is away waits for it to come back; what lost its connection is
-	// repeated in any case. Not at all when nil.
+	// Wait is how long a request whose database is away waits for it to come back, or for a lock of SQLite; what lost its
+	// connection is repeated in any case. When nil it waits for locks alone, 5 s.
 	Wait func(context.Context) time.Duration
+	// Waited is told since when a request has waited in vain, so that Wait can tell what is left to the next part of a
+	// batch. nil is told nothing.
+	Waited func(context.Context, time.Time)
 }
 
 // Source has the rows of a model. It is safe for concurrent use.
@@ -57,6 +61,7 @@ type Source struct {
 	reader  *cursor.Reader
 	broken  []BrokenTable
 	wait    func(context.Context) time.Duration // nil for not at all
+	waited  func(context.Context, time.Time)
 	changed changes
 	shape   *shape
 	pool    *sqlx.DB // nil for SQLite
@@ -86,7 +91,7 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 		}
 		return nil, err
 	}
-	s := &Source{dialect: db.Dialect, db: opened, closer: db.Closer, wait: db.Wait, pool: db.DB}
+	s := &Source{dialect: db.Dialect, db: opened, closer: db.Closer, wait: db.Wait, waited: db.Waited, pool: db.DB}
 	if err := s.load(ctx, cfg, db); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -134,13 +139,11 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 		rememberPostgreSQL(ctx, s.db, s.reader, mapping)
 	}
 	lite, ok := s.db.(*engine.SQLite)
-	if ok {
-		s.reader.Same = func() bool {
-			exchanged, copied := lite.FileChanges()
-			return exchanged+copied == 0
-		}
+	if !ok {
+		return nil
 	}
-	if !ok || db.Forget {
+	lite.Wait, lite.Fixed = db.Wait, db.Writer != nil
+	if db.Forget {
 		return nil
 	}
 	c := sqliteCache{lite: lite, writer: db.Writer, protected: cfg.Protected, mapping: mapping}
@@ -221,7 +224,8 @@ func (s *Source) Close() error {
 // because its connection was lost, or its statement was prepared for other columns, is repeated: nothing was sent yet. So
 // is, for Database.Wait, what finds no database.
 func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
-	end := time.Now()
+	since := time.Now()
+	end := since
 	if s.wait != nil {
 		end = end.Add(s.wait(ctx))
 	}
@@ -237,17 +241,12 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 		case ctx.Err() == nil && away && pause(ctx):
 		default:
 			s.changed.note(p, err)
+			if s.waited != nil && (engine.IsAway(err) || engine.IsUnreachable(err)) {
+				s.waited(ctx, since)
+			}
 			return rows, err
 		}
 	}
-}
-
-// Witnesses tells whether the rows of a plan come by one statement, which can find another row as well. See odata.Witnessing.
-func (s *Source) Witnesses(p *plan.Plan) bool { return s.pool != nil && s.reader.Witnesses(p) }
-
-// OpenWith opens the rows of a plan where a row of another table of the same database is there as well. Nothing is repeated.
-func (s *Source) OpenWith(ctx context.Context, p *plan.Plan, w *sqltext.Witness) (plan.Rows, error) {
-	return s.reader.OpenWith(ctx, p, w)
 }
 
 // maxTries bounds how often the statements of a plan are begun. Each try that lost its connection took one out of the

@@ -29,15 +29,11 @@ type sqliteCache struct {
 // use gives a reader the cache, unless a view of the model can change although nobody writes.
 func (c *sqliteCache) use(ctx context.Context, r *cursor.Reader) error {
 	exposed := c.exposed()
-	first, err := c.first(ctx, exposed)
-	if err != nil || first.impure {
+	indirect, impure, err := c.views(ctx, exposed)
+	if err != nil || indirect && impure {
 		return err
 	}
-	trust := func(ask engine.Asker) (bool, error) {
-		now, err := factsOf(ask, exposed)
-		return now.serve(first), err
-	}
-	if err := c.lite.NameVersions(c.ownWriter(exposed, first.indirect), trust); err != nil {
+	if err := c.lite.NameVersions(c.ownWriter(exposed, indirect)); err != nil {
 		return err
 	}
 	r.Marks = seekcache.New(cacheBytes)
@@ -75,36 +71,31 @@ func impureWords() []string {
 	return []string{"now", "current_", "random", "date", "time", "julianday", "unixepoch", "changes", "last_insert_rowid"}
 }
 
-// first are the facts of the file that the model was made of.
-func (c *sqliteCache) first(ctx context.Context, exposed map[string]bool) (f facts, err error) {
+// views reports whether a table of the model is a view or a virtual table, and whether such a definition may change its rows
+// although nobody writes.
+func (c *sqliteCache) views(ctx context.Context, exposed map[string]bool) (indirect, impure bool, err error) {
 	tx, err := c.lite.Begin(ctx, engine.Need{})
 	if err != nil {
-		return f, err
+		return false, false, err
 	}
 	defer func() { err = errors.Join(err, tx.Close()) }()
-	return factsOf(func(query string, row func([]string)) error {
-		cur, err := tx.Query(query, nil)
-		if err != nil {
-			return err
-		}
-		return errors.Join(eachText(cur, row), cur.Close())
-	}, exposed)
-}
-
-// eachText hands out rows of three texts.
-func eachText(cur engine.Cursor, row func([]string)) error {
-	cells, texts := make([]engine.Cell, 3), make([]string, 3)
+	cur, err := tx.Query(`SELECT name, lower(sql) FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'create virtual%'`, nil)
+	if err != nil {
+		return false, false, err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	cells := make([]engine.Cell, 2)
 	for {
 		ok, err := cur.Next()
 		if err != nil || !ok {
-			return err
+			return indirect, impure, err
 		}
 		if err := cur.Row(cells); err != nil {
-			return err
+			return false, false, err
 		}
-		for i := range cells {
-			texts[i] = string(cells[i].Bytes)
+		indirect = indirect || exposed[strings.ToLower(string(cells[0].Bytes))]
+		for _, word := range impureWords() {
+			impure = impure || strings.Contains(string(cells[1].Bytes), word)
 		}
-		row(texts)
 	}
 }

@@ -3,7 +3,7 @@ package sqlsource
 import (
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // didYouMean is the remedy for a name that is none of the known ones: the nearest, or all there are.

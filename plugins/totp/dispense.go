@@ -95,11 +95,21 @@ func (f *factor) Dispense(_ context.Context, user pluginsdk.User, req *pluginsdk
 	}
 	switch step, _ := req.Session.Text(valueStep); step {
 	case stepEnrol:
-		return v.enrol()
+		return afterCode(v.enrol())
 	case stepCodes:
-		return v.showCodes()
+		return afterCode(v.showCodes())
 	}
 	return pluginsdk.Done(), nil
+}
+
+// afterCode marks the answer to a form that was posted after the code of this session. Such
+// a form holds no guess at the factor, and somebody who came by a recovery code must get to
+// the end where no guesses are left.
+func afterCode(in pluginsdk.Intent, err error) (pluginsdk.Intent, error) {
+	if in.Held() {
+		in = in.OfferRecovery()
+	}
+	return in.AsRecovery(), err
 }
 
 // passed reports whether a code was given in this session or, where devices are
@@ -131,13 +141,31 @@ func (v visit) pass() []pluginsdk.Effect {
 // challenge asks for a code.
 func (v visit) challenge() (pluginsdk.Intent, error) {
 	if v.field("action") != actionVerify {
-		return v.show(map[string]any{"step": stepCode, "recovery_left": len(v.kept.Recovery), "optional": v.optional()}), nil
+		return v.show(map[string]any{"step": stepCode, "recovery_left": len(v.kept.Recovery), "optional": v.optional()}).OfferRecovery(), nil
 	}
-	switch v.kept.try(v.field("code"), v.now()) {
+	code := v.field("code")
+	if isRecovery(code) {
+		in, err := v.verify(v.kept.tryRecovery(code))
+		return in.AsRecovery(), err
+	}
+	if v.req.RecoveryOnly { // there are no guesses left, and the host takes no answer
+		return v.refuse(textsFor(v.req.Locale).wrong), nil
+	}
+	return v.verify(v.kept.tryDigits(code, v.now()))
+}
+
+// refuse holds the person at the page after a wrong code.
+func (v visit) refuse(message string) pluginsdk.Intent {
+	return v.hold().OfferRecovery().Failed(message)
+}
+
+// verify goes on after a code that was judged.
+func (v visit) verify(is verdict) (pluginsdk.Intent, error) {
+	switch is {
 	case wrong:
-		return v.hold().Failed(textsFor(v.req.Locale).wrong), nil
+		return v.refuse(textsFor(v.req.Locale).wrong), nil
 	case used:
-		return v.hold().Failed(textsFor(v.req.Locale).used), nil
+		return v.refuse(textsFor(v.req.Locale).used), nil
 	}
 	switch v.field("then") {
 	case thenCodes:
@@ -147,7 +175,7 @@ func (v visit) challenge() (pluginsdk.Intent, error) {
 		if err != nil {
 			return in, err
 		}
-		return v.offer(in.With(v.pass()...).With(pluginsdk.SetSession(valueStep, stepEnrol)), newSecret())
+		return v.offer(in.OfferRecovery().With(v.pass()...).With(pluginsdk.SetSession(valueStep, stepEnrol)), newSecret())
 	case thenRemove:
 		if v.optional() {
 			return pluginsdk.Done().With(v.pass()...).With(pluginsdk.SetSession(valueSkipped, true),
@@ -210,7 +238,7 @@ func (v visit) offer(in pluginsdk.Intent, secret string) (pluginsdk.Intent, erro
 // giveCodes keeps the factor with new recovery codes and shows them, this once.
 func (v visit) giveCodes() (pluginsdk.Intent, error) {
 	codes := v.kept.renew()
-	in, err := v.keep(v.show(map[string]any{"step": stepCodes, "codes": codes}))
+	in, err := v.keep(v.show(map[string]any{"step": stepCodes, "codes": codes}).OfferRecovery())
 	return in.With(v.pass()...).With(pluginsdk.SetSession(valueSecret, nil), pluginsdk.SetSession(valueStep, stepCodes)), err
 }
 

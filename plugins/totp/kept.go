@@ -52,14 +52,12 @@ func typed(code string) string {
 	return strings.NewReplacer(" ", "", "-", "").Replace(strings.ToUpper(code))
 }
 
-// try judges a code and notes that it was used.
-func (k *kept) try(code string, now time.Time) verdict {
-	if code := typed(code); len(code) > int(otp.DigitsSix) {
-		return k.tryRecovery(code)
-	}
-	return k.tryDigits(code, now)
-}
+// isRecovery reports whether a code is longer than those of an app. Such a code is judged
+// as a recovery code and as nothing else.
+func isRecovery(code string) bool { return len(typed(code)) > int(otp.DigitsSix) }
 
+// tryDigits judges a code of the app and notes that it was used, as tryRecovery does with
+// a recovery code.
 func (k *kept) tryDigits(code string, now time.Time) verdict {
 	found := wrong
 	code = typed(code)
@@ -79,7 +77,7 @@ func (k *kept) tryDigits(code string, now time.Time) verdict {
 }
 
 func (k *kept) tryRecovery(code string) verdict {
-	hash := hashOf(code)
+	hash := hashOf(typed(code))
 	i := slices.IndexFunc(k.Recovery, func(h []byte) bool { return subtle.ConstantTimeCompare(h, hash) == 1 })
 	if i < 0 {
 		return wrong

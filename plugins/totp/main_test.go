@@ -95,7 +95,7 @@ func TestCodesOfTheStandard(t *testing.T) {
 	for at, code := range map[int64]string{59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037", 20000000000: "353130"} {
 		for shift, want := range map[int64]verdict{-60: wrong, -30: right, 0: right, 30: right, 60: wrong} {
 			k := kept{Secret: secret}
-			if got := k.try(code, time.Unix(at+shift, 0)); got != want && at+shift > 30 {
+			if got := k.tryDigits(code, time.Unix(at+shift, 0)); got != want && at+shift > 30 {
 				t.Errorf("%s at %d%+d s is %d, want %d", code, at, shift, got, want)
 			}
 		}
@@ -313,4 +313,90 @@ func TestConformance(t *testing.T) {
 		Command: []string{plugintest.Build(t, ".")},
 		Setup:   plugintest.Config(`{"key": "` + testKey + `", "page": "/p", "issuer": "X"}`),
 	})
+}
+
+// Recovery codes are marked, right or wrong, and digits never are: a page cannot have a
+// guess counted as a recovery.
+func TestRecoveryIsMarked(t *testing.T) {
+	w := newWorld(t)
+	secret, recovery := w.enrolled("7")
+	for _, c := range []struct {
+		name, code string
+		only, mark bool
+		passes     bool
+	}{
+		{"wrong digits", "000000", false, false, false},
+		{"nothing", "", false, false, false},
+		{"a wrong recovery code", "aaaa-aaaa-aaaa-aaaa", false, true, false},
+		{"digits with a tail", w.code(secret) + "x", false, true, false},
+		{"right digits, where only a recovery counts", "right", true, false, false},
+		{"the digits with blanks and hyphens", "spaced", true, false, false},
+		{"a recovery code, where only that counts", recovery[1], true, true, true},
+		{"right digits", "right", false, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w.clock = w.clock.Add(5 * time.Minute)
+			code := c.code
+			switch right := w.code(secret); code {
+			case "right":
+				code = right
+			case "spaced":
+				code = right[:3] + " - " + right[3:]
+			}
+			b := w.browser("7", "session of "+c.name)
+			if a := b.ask(); !a.Intent.Held() {
+				t.Fatal("nobody is held")
+			}
+			if a := b.ask("action", ""); !a.Intent.OffersRecovery() {
+				t.Error("the page offers no recovery")
+			}
+			b.recoveryOnly = c.only
+			a := b.ask("action", "verify", "code", code)
+			if a.Intent.IsRecovery() != c.mark || a.Intent.Held() == c.passes {
+				t.Errorf("marked %v, held %v", a.Intent.IsRecovery(), a.Intent.Held())
+			}
+			if a.Intent.Held() && !a.Intent.OffersRecovery() {
+				t.Error("after a refusal the page offers no recovery")
+			}
+		})
+	}
+}
+
+// After a recovery code the person gets to the end even where no guesses are left for
+// digits: what comes after it is marked as well, since it holds no guess at the factor.
+func TestRecoveryGetsToTheEnd(t *testing.T) {
+	for name, steps := range map[string][]string{
+		"new recovery codes":        {"verify", "codes", "continue"},
+		"another app":               {"verify", "factor", "confirm", "continue"},
+		"another app after all not": {"verify", "factor", "skip"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			_, recovery := w.enrolled("7")
+			b := w.browser("7", "s1")
+			last := b.ask().Intent
+			b.recoveryOnly = true
+			code := recovery[0]
+			for i := 0; i < len(steps); i++ {
+				fields := []string{"action", steps[i], "code", code}
+				if steps[i] == "verify" {
+					i++
+					fields = append(fields, "then", steps[i])
+				}
+				if !last.OffersRecovery() {
+					t.Errorf("the page that posts %v offers no recovery", fields)
+				}
+				last = b.ask(fields...).Intent
+				if !last.IsRecovery() {
+					t.Errorf("the answer to %v is not marked", fields)
+				}
+				if secret, shown := last.NextStep()["secret"].(string); shown {
+					code = w.code(secret)
+				}
+			}
+			if last.Held() {
+				t.Error("the person is held still")
+			}
+		})
+	}
 }

@@ -40,8 +40,8 @@ type browser struct {
 	held          string
 	began         bool
 	// stale is the column as another request of the same moment saw it.
-	stale  bool
-	column pluginsdk.Value
+	stale, recoveryOnly bool
+	column              pluginsdk.Value
 }
 
 func (w *world) browser(user, session string) *browser {
@@ -58,6 +58,7 @@ func (b *browser) ask(fields ...string) plugintest.Answer {
 	user := pluginsdk.User{ID: b.user, Name: "Ada", Email: "ada@example.com", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"second_factor": b.column})}
 	answer := b.plugin.Dispense(user, func(r *pluginsdk.Request) {
 		r.Method, r.Session, r.Held = "GET", pluginsdk.ValuesOf(b.values), b.held
+		r.RecoveryOnly = b.recoveryOnly
 		if b.began {
 			r.SessionID, r.SignedInAt = b.session, time.Unix(1_699_999_990, 0)
 		}

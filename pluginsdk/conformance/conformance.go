@@ -56,7 +56,7 @@ func (r Report) Failed() bool {
 // end after it was told to.
 const (
 	startLimit = 15 * time.Second
-	endLimit   = 2 * time.Second
+	endLimit   = 3 * time.Second // as long as the host waits
 )
 
 // Run starts the program a few times and checks it. The error is about a program

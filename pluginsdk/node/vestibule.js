@@ -51,8 +51,19 @@ class Answer {
   }
 }
 
+/** An answer of a dispenser. */
+class Intent extends Answer {
+  /**
+   * A copy that answers a recovery form, whether it was right or wrong. Only a form that was
+   * judged by nothing but what cannot be guessed is one: the page must not be able to choose.
+   */
+  asRecovery() {
+    return new this.constructor(this.message, { intent: { ...this.fields.intent, recovery: true } }, this.effects)
+  }
+}
+
 /** A redirect, which can hold. */
-class Redirect extends Answer {
+class Redirect extends Intent {
   change(fields) {
     return new Redirect(this.message, { intent: { ...this.fields.intent, ...fields } }, this.effects)
   }
@@ -75,9 +86,19 @@ class Redirect extends Answer {
   failed(...messages) {
     return this.change({ errors: messages.length ? messages : ['invalid'] })
   }
+
+  /**
+   * A copy whose page also has a form for those who have lost what it asks for, such as
+   * recovery codes. Its refusals are counted apart, ten a day, and it is asked about when
+   * there are no guesses left for others: request.recovery_only is true then. Mark each
+   * answer to it with asRecovery().
+   */
+  offerRecovery() {
+    return this.change({ offers_recovery: true })
+  }
 }
 
-const intent = (fields) => new Answer('DispenseResponse', { intent: fields })
+const intent = (fields) => new Intent('DispenseResponse', { intent: fields })
 const result = (fields) => new Answer('HandleResponse', fields)
 
 /** The person is done and goes to target; redirect(target).hold() keeps the loop open. */
@@ -144,12 +165,14 @@ const MESSAGES = {
     5: ['query', 'string'], 6: ['headers', '%string'], 7: ['remote_addr', 'string'], 8: ['locale', 'string'],
     9: ['intended', 'string'], 10: ['routes', '%string'], 11: ['session', '%Value'],
     12: ['session_id', 'string'], 13: ['signed_in_at', 'int64'], 14: ['signed_in_by', 'string'], 15: ['held', 'string'],
+    16: ['recovery_only', 'bool'],
   },
   DispenseRequest: { 1: ['user', 'User'], 2: ['request', 'Request'], 3: ['form', '%Value'] },
   DispenseResponse: { 1: ['intent', 'Intent'], 2: ['effects', '*Effect'] },
   Intent: {
     1: ['kind', 'string'], 2: ['target', 'string'], 3: ['person_name', 'string'],
     4: ['prefixes', '*string'], 5: ['next_step', 'bytes'], 6: ['errors', '*string'],
+    7: ['offers_recovery', 'bool'], 8: ['recovery', 'bool'],
   },
   Effect: {
     1: ['consume_intended', 'Empty'], 2: ['set_session', 'Assignment'], 3: ['set_user', 'Assignment'],
@@ -472,7 +495,8 @@ class Plugin {
         throw new Broken(`${run} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
       }
       checkSession(request.session, answer.effects)
-      const { kind, next_step: step, errors } = answer.fields.intent || {}
+      const { kind, next_step: step, errors, offers_recovery: offers } = answer.fields.intent || {}
+      if (kind === 'redirect' && offers) throw new Broken(`${run} returned a redirect that holds nobody and offers recovery: call hold() as well`)
       if (kind === 'redirect' && (step || errors)) throw new Broken(`${run} returned a redirect that holds nobody and says why it does: call hold() as well`)
       return { ...answer.fields, effects: answer.effects }
     })

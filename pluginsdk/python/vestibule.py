@@ -92,6 +92,7 @@ class Request:
     signed_in_at: int = 0
     signed_in_by: str = ""
     held: str = ""
+    recovery_only: bool = False
     form: dict = dataclasses.field(default_factory=dict)
 
 
@@ -127,9 +128,20 @@ class _Answer:
         return dataclasses.replace(self, effects=self.effects + effects)
 
 
-class _Redirect(_Answer):
+class _Intent(_Answer):
     def _change(self, **fields):
         return dataclasses.replace(self, fields={"intent": {**self.fields["intent"], **fields}})
+
+    def as_recovery(self):
+        """A copy that answers a recovery form, whether it was right or wrong.
+
+        Only a form that was judged by nothing but what cannot be guessed is one: the page
+        must not be able to choose.
+        """
+        return self._change(recovery=True)
+
+
+class _Redirect(_Intent):
 
     def hold(self, *prefixes):
         """A copy that does not end the loop.
@@ -148,6 +160,15 @@ class _Redirect(_Answer):
         """A copy that refuses what the page of the held step has posted; without a message it says "invalid"."""
         return self._change(errors=list(messages) or ["invalid"])
 
+    def offer_recovery(self):
+        """A copy whose page also has a form for those who have lost what it asks for.
+
+        Recovery codes are one. Its refusals are counted apart, ten a day, and it is asked
+        about when there are no guesses left for others: request.recovery_only is true
+        then. Mark each answer to it with as_recovery().
+        """
+        return self._change(offers_recovery=True)
+
 
 def redirect(target):
     """The person is done and goes to target; redirect(target).hold() keeps the loop open."""
@@ -156,12 +177,12 @@ def redirect(target):
 
 def org_setup(person_name):
     """The details of the organisation come first."""
-    return _Answer("DispenseResponse", {"intent": {"kind": "org_setup", "person_name": person_name}})
+    return _Intent("DispenseResponse", {"intent": {"kind": "org_setup", "person_name": person_name}})
 
 
 def done():
     """What the host's built-in dispenser would answer."""
-    return _Answer("DispenseResponse", {"intent": {"kind": "done"}})
+    return _Intent("DispenseResponse", {"intent": {"kind": "done"}})
 
 
 def satisfied():
@@ -242,12 +263,14 @@ MESSAGES = {
         5: ("query", "string"), 6: ("headers", "%string"), 7: ("remote_addr", "string"), 8: ("locale", "string"),
         9: ("intended", "string"), 10: ("routes", "%string"), 11: ("session", "%Value"),
         12: ("session_id", "string"), 13: ("signed_in_at", "int64"), 14: ("signed_in_by", "string"), 15: ("held", "string"),
+        16: ("recovery_only", "bool"),
     },
     "DispenseRequest": {1: ("user", "User"), 2: ("request", "Request"), 3: ("form", "%Value")},
     "DispenseResponse": {1: ("intent", "Intent"), 2: ("effects", "*Effect")},
     "Intent": {
         1: ("kind", "string"), 2: ("target", "string"), 3: ("person_name", "string"),
         4: ("prefixes", "*string"), 5: ("next_step", "bytes"), 6: ("errors", "*string"),
+        7: ("offers_recovery", "bool"), 8: ("recovery", "bool"),
     },
     "Effect": {
         1: ("consume_intended", "Empty"), 2: ("set_session", "Assignment"), 3: ("set_user", "Assignment"),
@@ -640,6 +663,8 @@ class _Plugin:
             raise _Broken(f"{function.__name__} returned {answer!r}, which is not what one of {__name__}'s functions made")
         _check_session(request.session, answer.effects)
         intent = answer.fields.get("intent", {})
+        if intent.get("kind") == "redirect" and "offers_recovery" in intent:
+            raise _Broken(f"{function.__name__} returned a redirect that holds nobody and offers recovery: call hold() as well")
         if intent.get("kind") == "redirect" and {"next_step", "errors"} & intent.keys():
             raise _Broken(f"{function.__name__} returned a redirect that holds nobody and says why it does: call hold() as well")
         return {**answer.fields, "effects": list(answer.effects)}

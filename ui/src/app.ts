@@ -6,7 +6,6 @@ import type { Values } from './form.ts';
 import { get, type Outcome } from './http.ts';
 import { Words, type Bundles } from './i18n.ts';
 import { frame, type Frame } from './frame.ts';
-import { hop, readHops } from './hops.ts';
 import type { Page } from './page.ts';
 import { parseRoute, paths, type Route, type Screen } from './route.ts';
 import { Announcer } from './strip.ts';
@@ -25,9 +24,6 @@ const patience = 10_000;
 /** Where the tab keeps when somebody signed out, and for how long that is the reason to be at the sign-in, in milliseconds. */
 const leftKey = 'vestibule.left';
 const leftFor = 30_000;
-
-/** Where the tab keeps how often it was led to one target. */
-const hopsKey = 'vestibule.hops';
 
 export class App {
   readonly announcer = new Announcer();
@@ -108,7 +104,7 @@ export class App {
   follow(intent: Intent | null): Problem | undefined {
     switch (intent?.kind) {
       case 'redirect':
-        return this.redirect(intent.payload.target);
+        return this.redirect(intent);
       case 'org_setup':
         this.intent = intent;
         this.go('orgSetup');
@@ -175,32 +171,21 @@ export class App {
     document.getElementById(`language-${lang}`)?.focus();
   }
 
-  private redirect(target: unknown): Problem | undefined {
-    const safe = safeTarget(target);
+  private redirect({ payload, waits }: Intent): Problem | undefined {
+    const safe = safeTarget(payload.target);
     if (safe === undefined) return problem([this.words.text('common.unsafeTarget')]);
     this.draft.forget();
     const go = (): void => {
       location.replace(withFragment(safe, this.kept)); // back leads to where the sign-in was asked for
       setTimeout(() => this.show(this.screens.onward(this, go, 'silence')), patience);
     };
-    if (!this.settled && this.circles(safe)) {
+    if (waits) {
       this.show(this.screens.onward(this, go, 'circle'));
       return undefined;
     }
     this.announcer.say(this.words.text('login.login_success'));
     go();
     return undefined;
-  }
-
-  /** Whether the tab was led to the target too often. Where the browser blocks storage nobody can tell. */
-  private circles(target: string): boolean {
-    try {
-      const { hops, circles } = hop(readHops(sessionStorage.getItem(hopsKey)), target, Date.now());
-      sessionStorage.setItem(hopsKey, JSON.stringify(hops));
-      return circles;
-    } catch {
-      return false;
-    }
   }
 
   /** Shows what the address bar says, or the step that is due. */

@@ -50,7 +50,7 @@ export function explain(words: Words, vocabulary: Vocabulary, outcome: Outcome):
 function explainFault(words: Words, vocabulary: Vocabulary, { status, fault, retryAfter }: Outcome & { kind: 'fault' }): Problem {
   const say = (code: string): string => codeText(words, vocabulary, code);
   const codes = [fault.message, ...Object.values(fault.errors).flat()];
-  if (status === 429) {
+  if (status === 429 && !codes.includes('password_rests')) {
     const wait = codes.map(throttleSeconds).find((s) => s > 0) || retryAfter || 60;
     return problem([say('auth_throttle')], { tone: 'warning', wait });
   }

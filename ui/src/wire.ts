@@ -22,6 +22,8 @@ export interface Bootstrap {
 export interface Intent {
   kind: string;
   payload: Record<string, unknown>;
+  /** The host has stopped the browser: it goes on at a button alone. */
+  waits?: true;
 }
 
 /** A fault as the host words it: codes, by field where a field is at fault. */
@@ -61,8 +63,13 @@ export function readBootstrap(data: unknown): Bootstrap | undefined {
     minLength: typeof password.min_length === 'number' ? password.min_length : 0,
     byEmail: data.login_field === 'email',
     session: str(data.session),
-    next: readIntent(data.next),
+    next: readIntent(data.next) ?? readStopped(data.stopped),
   };
+}
+
+/** The redirect to a target that the browser was led to too often: it waits for the person. */
+function readStopped(target: unknown): Intent | null {
+  return typeof target === 'string' ? { kind: 'redirect', payload: { target }, waits: true } : null;
 }
 
 export function readIntent(data: unknown): Intent | null {

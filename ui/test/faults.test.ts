@@ -27,6 +27,11 @@ test('fault: throttled, with the seconds of the code', () => {
   assert.deepEqual(p.fields, {});
   assert.deepEqual(p.lines, ['Too many attempts.']);
 });
+test('fault: a password that rests, at its field and without a wait', () => {
+  const p = explain(en, login, faulty(429, { message: 'password_rests', errors: { login: ['password_rests'] } }));
+  assert.equal(p.wait, 0);
+  assert.deepEqual(p.fields, { login: ['Too many wrong passwords were tried. Choose “Forgot password?” to set a new one.'] });
+});
 test('fault: throttled, with the header alone', () => assert.equal(explain(en, login, faulty(429, null, 17)).wait, 17));
 test('fault: throttled, without either', () => assert.equal(explain(en, login, faulty(429, null)).wait, 60));
 test('fault: 503 waits as the host says and names the request', () => {

@@ -118,10 +118,10 @@ func TestExplorer(t *testing.T) {
 	b.See("Sign in")
 }
 
-// The pictures of the README, which `make screens` puts into docs/figures.
+// The pictures of the README, which `make -C ui screens` puts into docs/figures.
 func TestPicturesOfTheReadme(t *testing.T) {
 	if os.Getenv("SCREENS_DIR") == "" {
-		t.Skip("`make screens` sets SCREENS_DIR")
+		t.Skip("`make -C ui screens` sets SCREENS_DIR")
 	}
 	r := newExplored(t)
 	b := open(t)

@@ -78,6 +78,22 @@ func TestOwnLoginKeepsTheContract(t *testing.T) {
 	}
 }
 
+// A browser that was led to one page too often waits for the person.
+func TestOwnLoginStops(t *testing.T) {
+	h := newOwnHost(t)
+	h.set("session", "settled")
+	h.set("stopped", "/dashboard")
+	b := open(t)
+	b.Visit(h.URL + "/login#/orders/17")
+	b.See("Round and round.")
+	b.Click("#stopped a[href='#/sign-out']")
+	b.See("Leaving?")
+	b.Click("#sign-out a")
+	b.See("Round and round.")
+	b.Click("#onward")
+	b.At(h.URL + "/dashboard#/orders/17")
+}
+
 // What one person typed is not shown to the next who signs in on that page.
 func TestOwnLoginShowsNobodyElseWhatWasTyped(t *testing.T) {
 	h := newOwnHost(t)

@@ -16,6 +16,7 @@ const (
 	Malformed            = "malformed_request"
 	Unauthenticated      = "unauthenticated"
 	Unsettled            = "unsettled"
+	ConfirmationRequired = "confirmation_required"
 	CrossOrigin          = "cross_origin"
 	NotFound             = "not_found"
 	UnknownIntent        = "unknown_intent"
@@ -25,6 +26,7 @@ const (
 	UnsupportedMedia     = "unsupported_media_type"
 	Misdirected          = "misdirected_request"
 	UntrustedProxy       = "untrusted_proxy"
+	HeaderAlias          = "header_alias"
 	Internal             = "internal_error"
 	RouteNotFound        = "route_not_found"
 	HandlerMissing       = "org_setup_handler_missing"
@@ -35,6 +37,7 @@ const (
 	Unavailable          = "unavailable"
 	DatabaseUnavailable  = "database_unavailable"
 	Busy                 = "busy"
+	PasswordRests        = "password_rests"
 )
 
 // A Fault is an answer other than success. Its code is public; the cause is for
@@ -86,16 +89,18 @@ func (f *Fault) Status() int {
 			return http.StatusServiceUnavailable
 		}
 		return http.StatusTooManyRequests
+	case PasswordRests:
+		return http.StatusTooManyRequests
 	case "":
 		if f.RetryAfter > 0 {
 			return http.StatusTooManyRequests
 		}
 		return http.StatusUnprocessableEntity
-	case Malformed, UntrustedProxy:
+	case Malformed, UntrustedProxy, HeaderAlias:
 		return http.StatusBadRequest
 	case Unauthenticated:
 		return http.StatusUnauthorized
-	case CrossOrigin, Unsettled:
+	case CrossOrigin, Unsettled, ConfirmationRequired:
 		return http.StatusForbidden
 	case NotFound, UnknownIntent:
 		return http.StatusNotFound

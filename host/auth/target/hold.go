@@ -89,16 +89,25 @@ func checkPath(encoded string) error {
 // IsOData reports whether a prefix names the query endpoint.
 func IsOData(prefix string) bool { return strings.TrimSuffix(prefix, "/") == odata }
 
-// Opens reports whether a redirect to target that holds somebody lets them see what
-// lies at a decoded path. The target and the prefixes have passed [CheckHold].
-func Opens(target string, prefixes []string, path string) bool {
-	if u, err := url.Parse(target); err == nil && within(path, u.Path) {
-		return true
+// Opened returns the decoded paths that a redirect to target opens to somebody whom it
+// holds. The target and the prefixes have passed [CheckHold].
+func Opened(target string, prefixes []string) []string {
+	var open []string
+	if u, err := url.Parse(target); err == nil {
+		open = append(open, u.Path)
 	}
-	return slices.ContainsFunc(prefixes, func(prefix string) bool {
-		open, err := url.PathUnescape(prefix)
-		return err == nil && within(path, open)
-	})
+	for _, prefix := range prefixes {
+		if path, err := url.PathUnescape(prefix); err == nil {
+			open = append(open, path)
+		}
+	}
+	return open
+}
+
+// Within reports whether a decoded path is one of others or below it. Paths compare by
+// case, at the boundaries of segments.
+func Within(path string, others []string) bool {
+	return slices.ContainsFunc(others, func(other string) bool { return within(path, other) })
 }
 
 // within reports whether a path is another one or below it.

@@ -54,18 +54,18 @@ func TestCheckHold(t *testing.T) {
 	}
 }
 
-func TestOpens(t *testing.T) {
+func TestOpened(t *testing.T) {
 	prefixes := []string{"/assets/", "/ä%20b"}
 	for path, want := range map[string]bool{
 		"/terms": true, "/terms/": true, "/terms/de": true, "/assets": true, "/assets/a.css": true, "/ä b/c": true,
 		"/": false, "": false, "/term": false, "/termsx": false, "/Terms": false, "/terms.html": false, "/dashboard": false, "/ä%20b": false,
 		"//terms": false, "/x/terms": false, "/terms;v=1": false,
 	} {
-		if got := target.Opens("/terms?version=2", prefixes, path); got != want {
+		if got := target.Within(path, target.Opened("/terms?version=2", prefixes)); got != want {
 			t.Errorf("%q: %v, want %v", path, got, want)
 		}
 	}
-	if !target.Opens("https://app.example.com/terms", nil, "/terms/x") || target.Opens("https://app.example.com/terms", nil, "/") {
+	if !target.Within("/terms/x", target.Opened("https://app.example.com/terms", nil)) || target.Within("/", target.Opened("https://app.example.com/terms", nil)) {
 		t.Error("the path of an address does not count")
 	}
 }

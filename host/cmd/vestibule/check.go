@@ -2,29 +2,38 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
 func checkCommand() command {
-	var show, data bool
+	var show, data, asJSON bool
 	return command{
 		name: "check", short: "find what is wrong with the configuration",
 		long: "Validates the configuration, the databases, the routes, the plugins and the front-end sources, and reports\n" +
 			"every finding as file:line:column: what: remedy. Changes nothing. Exit code 1 when a finding is an error.\n" +
 			"With --data it also reads every row of every exposed set once, and reports the values that their declared types\n" +
-			"cannot hold: as errors where they end an answer, as warnings where null takes their place.",
-		flags: func(f *flag.FlagSet) {
+			"cannot hold: as errors where they end an answer, as warnings where null takes their place. --json prints an array\n" +
+			"of findings with file, line, column, severity (error, warning), what and remedy; a finding in a variable or flag\n" +
+			"has its name instead of a file.",
+		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&show, "show", false, "print the settings in effect, all layers merged, with secrets as ***")
 			f.BoolVar(&data, "data", false, "look at the rows of the exposed sets, too; reads each table once")
+			jsonFlag(f, &asJSON)
 		},
-		run: func(ctx context.Context, in *invocation) error { return check(ctx, in, show, data) },
+		run: func(ctx context.Context, in *invocation) error {
+			if show && asJSON {
+				return &usageError{"--show prints HCL and --json prints JSON", "give one of them"}
+			}
+			return check(ctx, in, show, data, asJSON)
+		},
 	}
 }
 
-func check(ctx context.Context, in *invocation, show, data bool) error {
+func check(ctx context.Context, in *invocation, show, data, asJSON bool) error {
 	if err := in.need(0, 0); err != nil {
 		return err
 	}
@@ -42,10 +51,44 @@ func check(ctx context.Context, in *invocation, show, data bool) error {
 		}
 		fmt.Fprint(in.out, text)
 	}
-	failed := report(in.err, findings)
-	if failed {
+	if asJSON {
+		if err := printArray(in.out, findings, shownFinding); err != nil {
+			return err
+		}
+		if findings.Failed() {
+			return errReported
+		}
+		return nil
+	}
+	if report(in.err, findings) {
 		return errReported
 	}
 	fmt.Fprintf(in.out, "%s is fine\n", in.source.File)
 	return nil
+}
+
+// findingJSON is a finding as --json shows it: in a file, or in the environment variable or
+// flag of Name.
+type findingJSON struct {
+	File     *string `json:"file"`
+	Line     *int    `json:"line"`
+	Column   *int    `json:"column"`
+	Name     *string `json:"name"`
+	Severity string  `json:"severity"`
+	What     string  `json:"what"`
+	Remedy   string  `json:"remedy"`
+}
+
+func shownFinding(f config.Finding) any {
+	out := findingJSON{Severity: "error", What: f.What, Remedy: f.Remedy}
+	if f.Warning {
+		out.Severity = "warning"
+	}
+	if f.At.Name != "" {
+		out.Name = &f.At.Name
+		return out
+	}
+	line, column := max(f.At.Line, 1), max(f.At.Column, 1)
+	out.File, out.Line, out.Column = &f.At.File, &line, &column
+	return out
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
@@ -20,18 +20,20 @@ type command struct {
 	// short is the line in the list of commands, long the further text of its
 	// help.
 	short, long string
-	flags       func(*flag.FlagSet)
+	flags       func(*pflag.FlagSet)
 	run         func(context.Context, *invocation) error
-	sub         []command
+	// words are the values of the argument, where there are few.
+	words []string
+	sub   []command
 }
 
 // An invocation is a command with its arguments, ready to run.
 type invocation struct {
 	console
-	path   string
 	source config.Source
 	args   []string
 	hint   string
+	cmd    *cobra.Command
 }
 
 // settings collects the values of --set.
@@ -39,8 +41,11 @@ type settings struct{ list *[]string }
 
 func (s settings) String() string { return "" }
 
-// Set takes one setting. What is no setting at all is a mistake of usage; what the
-// configuration makes of it comes later.
+// Type names the value in the help.
+func (s settings) Type() string { return "block.key=value" }
+
+// Set takes one setting. A value without a name is a mistake of usage; the configuration
+// checks the rest later.
 func (s settings) Set(v string) error {
 	if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
 		return errors.New("write it as block.key=value")
@@ -49,124 +54,118 @@ func (s settings) Set(v string) error {
 	return nil
 }
 
-// dispatch finds the command that the first argument names and runs it.
-func dispatch(ctx context.Context, c console, list []command, path string, args []string) error {
-	// Flags may stand before the command, too; the command gets them.
-	lead, rest := leadingFlags(args)
-	if path == "vestibule" && len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
-		rest, lead = []string{"version"}, nil // --version, as people try first
-	}
-	if len(rest) == 0 {
-		if len(lead) > 0 && !isHelp(lead[0]) {
-			return &usageError{"no command given", fmt.Sprintf("run `%s help` for the list", path)}
-		}
-		printList(c.out, list, path)
-		if len(args) == 0 {
-			return &usageError{"no command given", fmt.Sprintf("run `%s serve` to start the host", "vestibule")}
-		}
-		return nil
-	}
-	name, rest := rest[0], append(lead, rest[1:]...)
-	if name == "help" {
-		return help(ctx, c, list, path, rest)
-	}
-	for _, cmd := range list {
-		if cmd.name == name {
-			return cmd.invoke(ctx, c, path+" "+name, rest)
-		}
-	}
-	return &usageError{fmt.Sprintf("there is no command %q", strings.TrimPrefix(path+" "+name, "vestibule ")), "there are: " + names(list)}
-}
-
-func names(list []command) string {
-	var all []string
-	for _, cmd := range list {
-		all = append(all, cmd.name)
-	}
-	return strings.Join(all, ", ")
-}
-
-// leadingFlags splits off -c FILE and --set KEY=VALUE in front of a command.
-func leadingFlags(args []string) (lead, rest []string) {
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		name := strings.TrimLeft(args[0], "-")
-		n := 1
-		if (name == "c" || name == "set") && len(args) > 1 {
-			n = 2
-		}
-		lead, args = append(lead, args[:n]...), args[n:]
-	}
-	return lead, args
-}
-
-func isHelp(arg string) bool {
-	name := strings.TrimLeft(arg, "-")
-	return arg != name && (name == "h" || name == "help")
-}
-
-func help(ctx context.Context, c console, list []command, path string, args []string) error {
-	if len(args) == 0 {
-		printList(c.out, list, path)
-		return nil
-	}
-	return dispatch(ctx, c, list, path, append(args, "-help"))
-}
-
-func printList(w io.Writer, list []command, path string) {
-	fmt.Fprintf(w, "Usage: %s COMMAND [-c FILE] [--set block.key=value]…\n\n", path)
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	for _, cmd := range list {
-		fmt.Fprintf(table, "  %s\t%s\n", strings.TrimSpace(cmd.name+" "+cmd.args), cmd.short)
-	}
-	_ = table.Flush()
-	fmt.Fprintf(w, "\nRun `%s COMMAND -help` for more about one of them.\n", path)
-}
-
-// invoke parses the flags and runs the command.
-func (cmd command) invoke(ctx context.Context, c console, path string, args []string) error {
-	if cmd.sub != nil {
-		return dispatch(ctx, c, cmd.sub, path, args)
-	}
-	in := &invocation{console: c, path: path, hint: fmt.Sprintf("usage: %s %s", path, cmd.args)}
-	f := cmd.flagSet(in)
-	for rest := args; ; {
-		if err := f.Parse(rest); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				cmd.printHelp(c.out, path, f)
-				return err
-			}
-			return &usageError{err.Error(), fmt.Sprintf("run `%s -help` for its flags", path)}
-		}
-		if f.NArg() == 0 {
-			break
-		}
-		// Flags may follow arguments.
-		in.args, rest = append(in.args, f.Arg(0)), f.Args()[1:]
-	}
-	return cmd.run(ctx, in)
-}
-
-// flagSet is all flags of the command, those of every command included, which are put
-// into in.
-func (cmd command) flagSet(in *invocation) *flag.FlagSet {
-	f := flag.NewFlagSet(in.path, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.StringVar(&in.source.File, "c", "config.hcl", "the configuration `file`")
+// rootCommand returns the program with all its commands.
+func rootCommand(c console) *cobra.Command {
+	in := &invocation{console: c}
+	root := (&command{
+		name: "vestibule", short: "sign-in and an OData service in front of a web application",
+		long: "Each command reads the file that -c names, config.hcl in the current folder. A setting is overridden by the\n" +
+			"variable VESTIBULE_BLOCK__KEY, and that one by --set. Flags may stand before, between and after arguments.",
+		sub: commands(),
+	}).build(in)
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = versionText()
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print what the command version prints")
+	root.SetFlagErrorFunc(flagError)
+	f := root.PersistentFlags()
+	f.StringVarP(&in.source.File, "config", "c", "config.hcl", "the configuration `file`")
 	f.Var(settings{&in.source.Set}, "set", "a setting as `block.key=value`, over all other layers; may be given several times")
-	if cmd.flags != nil {
-		cmd.flags(f)
-	}
-	return f
+	_ = root.RegisterFlagCompletionFunc("set", cobra.NoFileCompletions) // fails for a flag that is missing or registered
+	return root
 }
 
-func (cmd command) printHelp(w io.Writer, path string, f *flag.FlagSet) {
-	fmt.Fprintf(w, "Usage: %s\n\n%s.\n", strings.TrimSpace(path+" "+cmd.args), cmd.short)
-	if cmd.long != "" {
-		fmt.Fprintf(w, "\n%s\n", cmd.long)
+// build returns the command for cobra.
+func (cmd *command) build(in *invocation) *cobra.Command {
+	out := &cobra.Command{
+		Use: strings.TrimSpace(cmd.name + " " + cmd.args), Short: cmd.short, Long: strings.TrimSpace(cmd.short + ".\n\n" + cmd.long),
+		Args: cobra.ArbitraryArgs, ValidArgs: cmd.words, DisableFlagsInUseLine: true, DisableAutoGenTag: true,
 	}
-	fmt.Fprintln(w, "\nFlags:")
-	f.SetOutput(w)
-	f.PrintDefaults()
+	for _, sub := range cmd.sub {
+		out.AddCommand(sub.build(in))
+	}
+	if cmd.flags != nil {
+		cmd.flags(out.Flags())
+	}
+	out.RunE = func(at *cobra.Command, args []string) error {
+		if cmd.sub != nil {
+			return noCommand(at, args)
+		}
+		in.args, in.cmd, in.hint = args, at, "usage: "+at.UseLine()
+		return cmd.run(at.Context(), in)
+	}
+	return out
+}
+
+// noCommand returns the mistake of a command line that ends at a group.
+func noCommand(group *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		_ = group.Help()
+		return &usageError{"no command given", "run `vestibule serve` to start the host"}
+	}
+	path := strings.TrimPrefix(group.CommandPath()+" "+args[0], "vestibule ")
+	if near := group.SuggestionsFor(args[0]); len(near) > 0 {
+		return &usageError{fmt.Sprintf("there is no command %q", path), "did you mean " + strings.Join(near, ", ") + "?"}
+	}
+	var names []string
+	for _, sub := range group.Commands() {
+		names = append(names, sub.Name())
+	}
+	return &usageError{fmt.Sprintf("there is no command %q", path), "there are: " + strings.Join(names, ", ")}
+}
+
+// flagError returns the mistake of usage behind an error of the flags.
+func flagError(cmd *cobra.Command, err error) error {
+	what := err.Error()
+	if missing, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		what = "there is no flag --" + missing.GetSpecifiedName()
+		if name := missing.GetSpecifiedShortnames(); name != "" {
+			what = "there is no flag -" + name
+		}
+	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		what = fmt.Sprintf("--%s %q: %v", wrong.GetFlag().Name, wrong.GetValue(), wrong.Unwrap())
+	}
+	if without, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		what = fmt.Sprintf("--%s needs a value", without.GetFlag().Name)
+	}
+	return &usageError{what, flagHint(cmd)}
+}
+
+func flagHint(cmd *cobra.Command) string {
+	return fmt.Sprintf("run `%s --help` for its flags", cmd.CommandPath())
+}
+
+// oneDash returns the mistake of a long flag with one dash, or of a value that -c has
+// without a blank: pflag would read the file "onfig" from -config.
+func oneDash(root *cobra.Command, args []string) error {
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		cmd = root
+	}
+	cmd.InitDefaultHelpFlag()
+	value := false // of the flag before
+	for _, arg := range args {
+		if arg == "--" {
+			return nil
+		}
+		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		f := cmd.Flag(name)
+		if !value && len(name) > 1 && strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") {
+			switch file, short := strings.CutPrefix(arg, "-c"); {
+			case f != nil:
+				return &usageError{fmt.Sprintf("-%s is not spelled right", name), "write --" + name}
+			case short:
+				return &usageError{"there is no flag " + arg, "write -c " + file}
+			}
+			return &usageError{"there is no flag -" + name, flagHint(cmd)}
+		}
+		value = !value && (arg == "-c" || strings.HasPrefix(arg, "--") && !strings.Contains(arg, "=") && f != nil && f.NoOptDefVal == "")
+	}
+	return nil
 }
 
 // need checks the number of arguments; most is -1 for any number.

@@ -1,6 +1,6 @@
 package main
 
-// commands are all there are, in the order of a first day with them.
+// commands returns all commands.
 func commands() []command {
 	return []command{
 		initCommand(), serveCommand(), checkCommand(), migrateCommand(),
@@ -10,6 +10,6 @@ func commands() []command {
 		{name: "throttle", args: "list|clear", short: "see and clear the counters of attempts", sub: throttleCommands()},
 		{name: "plugin", args: "new|list|check|call|sum", short: "write, try and watch plugins", sub: pluginCommands()},
 		{name: "odata", args: "metadata|explain", short: "look into the query endpoint", sub: odataCommands()},
-		backupCommand(), completionCommand(), manCommand(), versionCommand(),
+		backupCommand(), completionCommand(), versionCommand(),
 	}
 }

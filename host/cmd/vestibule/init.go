@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
@@ -18,9 +19,9 @@ func initCommand() command {
 		long: "Writes the file that -c names with all settings, their defaults and what they mean. Never overwrites one.\n" +
 			"With --from it writes no file, but prints a block odata that would expose the tables of a database that\n" +
 			"exists, with labels, texts, and value lists from foreign keys, to edit: vestibule init --from app.db > odata.hcl",
-		flags: func(f *flag.FlagSet) {
+		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&from, "from", "", "`DSN` of the database: a file of SQLite, postgres://…, or user:password@tcp(host)/name")
-			f.StringVar(&driver, "driver", "", "sqlite, postgres or mysql; told by the DSN when empty")
+			f.StringVar(&driver, "driver", "", "sqlite, postgres or mysql; found by the DSN when empty")
 		},
 		run: func(ctx context.Context, in *invocation) error {
 			if from == "" {

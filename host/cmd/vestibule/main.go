@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -36,26 +35,34 @@ type console struct {
 
 // run runs the command that the arguments name and returns its exit code.
 func run(ctx context.Context, c console, args []string) int {
-	err := dispatch(ctx, c, commands(), "vestibule", args)
+	root := rootCommand(c)
+	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of the process
+	err := oneDash(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	var wrong *usageError
-	var found config.Findings
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
-	case errors.Is(err, errReported):
-		return exitFailed
 	case errors.As(err, &wrong):
 		fmt.Fprintf(c.err, "vestibule: %s\n%s\n", wrong.what, wrong.hint)
 		return exitUsage
 	}
-	if errors.As(err, &found) && err.Error() == found.Error() {
-		report(c.err, found)
-		return exitFailed
-	}
-	fmt.Fprintf(c.err, "vestibule: %s\n", oneLine(err))
+	tellError(c.err, err)
 	return exitFailed
+}
+
+// tellError prints why a command failed, unless that was said already.
+func tellError(w io.Writer, err error) {
+	var found config.Findings
+	switch {
+	case errors.Is(err, errReported):
+	case errors.As(err, &found) && err.Error() == found.Error():
+		report(w, found)
+	default:
+		fmt.Fprintf(w, "vestibule: %s\n", oneLine(err))
+	}
 }
 
 // errReported is returned by commands that have said already what is wrong.

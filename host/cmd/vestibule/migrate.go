@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
+
+	"github.com/spf13/pflag"
 )
 
 func migrateCommand() command {
@@ -12,7 +13,7 @@ func migrateCommand() command {
 		name: "migrate", short: "bring the database up to date",
 		long: "Applies what is pending to the tables named vestibule_*, and creates users and password_reset_tokens only\n" +
 			"where they are missing. Any number of hosts may do so at the same time; `serve` does it by itself.",
-		flags: func(f *flag.FlagSet) { f.BoolVar(&dry, "dry-run", false, "only say what would be done") },
+		flags: func(f *pflag.FlagSet) { f.BoolVar(&dry, "dry-run", false, "only say what would be done") },
 		run:   func(ctx context.Context, in *invocation) error { return migrate(ctx, in, dry) },
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,8 @@ import (
 // docs is the folder of the documents, from here.
 const docs = "../../../docs"
 
-// promtool takes the alerts for right, and they fire when they are to, and only then.
+// promtool accepts the rules, and each alert fires when it should and only then. causes_test.yml
+// holds that one fault raises one alert, week_test.yml what is compared with a week ago.
 func TestAlertRules(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
@@ -33,19 +35,29 @@ func TestAlertRules(t *testing.T) {
 		}
 		t.Skip("no promtool (apt-get install prometheus)")
 	}
-	for _, args := range [][]string{{"check", "rules", "rules.yml"}, {"test", "rules", "rules_test.yml"}} {
-		cmd := exec.CommandContext(t.Context(), promtool, args...)
-		cmd.Dir = filepath.Join(docs, "monitoring")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+	tests, err := filepath.Glob(filepath.Join(docs, "monitoring", "*_test.yml"))
+	if err != nil || len(tests) < 3 {
+		t.Fatalf("found %q, %v", tests, err)
+	}
+	for _, file := range append(tests, "rules.yml") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			verb := "test"
+			if file == "rules.yml" {
+				verb = "check"
+			}
+			cmd := exec.CommandContext(t.Context(), promtool, verb, "rules", filepath.Base(file))
+			cmd.Dir = filepath.Join(docs, "monitoring")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("promtool %s rules: %v\n%s", verb, err, out)
+			}
+		})
 	}
 }
 
 // Each alert has a case in which it fires, one in which it does not, and a heading in
 // docs/operations.md that its runbook_url leads to.
 func TestAlertsHaveCasesAndRunbooks(t *testing.T) {
-	rules, cases, operations := document(t, "monitoring/rules.yml"), document(t, "monitoring/rules_test.yml"), document(t, "operations.md")
+	rules, cases, operations := document(t, "monitoring/rules.yml"), document(t, "monitoring/rules_test.yml")+document(t, "monitoring/week_test.yml"), document(t, "operations.md")
 	alerts := regexp.MustCompile(`(?m)^ +- alert: (\w+)$`).FindAllStringSubmatch(rules, -1)
 	if len(alerts) < 20 {
 		t.Fatalf("found %d alerts", len(alerts))
@@ -160,15 +172,21 @@ func document(t *testing.T, name string) string {
 	return string(text)
 }
 
-// certificateStory makes a certificate for 127.0.0.1 that ends 1,900,000,000 s after
-// 1970: certificate CERT KEY.
+// certificateStory makes a certificate for 127.0.0.1 that ends END seconds after 1970,
+// 1,900,000,000 by default: certificate CERT KEY [END].
 func certificateStory(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: certificate CERT KEY")
+	if len(args) != 2 && len(args) != 3 {
+		ts.Fatalf("usage: certificate CERT KEY [END]")
+	}
+	end := int64(1_900_000_000)
+	if len(args) == 3 {
+		var err error
+		end, err = strconv.ParseInt(args[2], 10, 64)
+		ts.Check(err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	ts.Check(err)
-	about := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Unix(1_900_000_000, 0)}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: time.Unix(end, 0)}
 	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
 	ts.Check(err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)

@@ -33,20 +33,27 @@ func (n notifier) tell(state string) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // a manager that reads nothing keeps nobody
 	_, _ = conn.Write([]byte(state))
 }
 
-// watchdog tells that the host is alive, twice in the time that the unit's
-// WatchdogSec allows, until ctx ends (sd_watchdog_enabled(3)).
-func (n notifier) watchdog(ctx context.Context) {
+// watchdog tells that the host is alive for as long as ask returns no error, four times in
+// the time that the unit's WatchdogSec allows, until ctx ends (sd_watchdog_enabled(3)). One
+// answer may fail to come before the manager acts.
+func (n notifier) watchdog(ctx context.Context, ask func(context.Context) error) {
 	limit, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
-	if pid := os.Getenv("WATCHDOG_PID"); err != nil || limit <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+	if pid := os.Getenv("WATCHDOG_PID"); err != nil || limit < 4 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return
 	}
-	tick := time.NewTicker(time.Duration(limit) * time.Microsecond / 2)
+	every := time.Duration(limit) * time.Microsecond / 4
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		n.tell("WATCHDOG=1")
+		asking, cancel := context.WithTimeout(ctx, every)
+		if ask(asking) == nil {
+			n.tell("WATCHDOG=1")
+		}
+		cancel()
 		select {
 		case <-ctx.Done():
 			return

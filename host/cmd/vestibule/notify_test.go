@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -36,6 +39,53 @@ func TestNotify(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The watchdog is silent for as long as /healthz of the host does not answer.
+func TestWatchdogAsksTheHost(t *testing.T) {
+	dir, err := os.MkdirTemp("", "notify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	address := filepath.Join(dir, "socket")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.Close() }()
+	t.Setenv("NOTIFY_SOCKET", address)
+	t.Setenv("WATCHDOG_USEC", "40000")
+	t.Setenv("WATCHDOG_PID", "")
+	var answers atomic.Bool
+	var asked atomic.Int64
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		newNotifier().watchdog(ctx, func(ctx context.Context) error {
+			if asked.Add(1); answers.Load() {
+				return nil
+			}
+			if _, limited := ctx.Deadline(); !limited {
+				t.Error("the host may take any time to answer")
+			}
+			return errors.New("no answer")
+		})
+	}()
+	for asked.Load() < 5 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := socket.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := socket.Read(make([]byte, 100)); err == nil {
+		t.Errorf("the manager heard %d bytes of a host that does not answer", n)
+	}
+	answers.Store(true)
+	hear(t, socket, "WATCHDOG=1", "WATCHDOG=1")
+	cancel()
+	<-ended
 }
 
 // hear wants the words in any order, and whatever else between them.

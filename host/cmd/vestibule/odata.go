@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
+
+	"github.com/spf13/pflag"
 )
 
 func odataCommands() []command { return []command{odataMetadata(), odataExplain()} }
@@ -12,7 +13,7 @@ func odataMetadata() command {
 	var asJSON bool
 	return command{
 		name: "metadata", short: "print the model as $metadata does",
-		flags: func(f *flag.FlagSet) { f.BoolVar(&asJSON, "json", false, "as JSON instead of XML") },
+		flags: func(f *pflag.FlagSet) { f.BoolVar(&asJSON, "json", false, "as JSON instead of XML") },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
 				return err
@@ -29,7 +30,7 @@ func odataMetadata() command {
 func odataExplain() command {
 	return command{
 		name: "explain", args: "URL", short: "show plan, SQL, query plan, time by stage, and the index that would help",
-		long: "URL is what a client asks for, whole or from the set on: 'Products?$filter=price gt 10&$orderby=price'. The query\n" +
+		long: "URL is the address that a client asks for, whole or from the set on: 'Products?$filter=price gt 10&$orderby=price'. The query\n" +
 			"is run. Guards let the operator in; a row policy that asks for columns of the user lets no row pass.",
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(1, 1); err != nil {

@@ -1,23 +1,21 @@
 package main
 
 import (
-	"flag"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // What pages say of the command and of make, in lines of code, is there: each verb, each
 // flag and each target.
 func TestPagesNameCommands(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile(root + "/Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
 	all := pages(t)
 	maps.Copy(all, files(t, "examples/*/README.md"))
@@ -32,14 +30,15 @@ func TestPagesNameCommands(t *testing.T) {
 					words = words[1:]
 				}
 				found++
-				if wrong := misnamed(commands(), words); wrong != "" {
+				if wrong := misnamed(rootCommand(console{}), words); wrong != "" {
 					t.Errorf("%s: %s: %s", page, line, wrong)
 				}
 			}
-			for _, m := range regexp.MustCompile(`(?:^|; *)make ([a-z0-9-]+)`).FindAllStringSubmatch(line, -1) {
+			for _, m := range regexp.MustCompile(`(?:^|; *)make (?:-C (\S+) )?([a-z0-9-]+)`).FindAllStringSubmatch(line, -1) {
 				found++
-				if !strings.Contains(string(makefile), "\n"+m[1]+":") {
-					t.Errorf("%s: there is no target %s", page, m[1])
+				makefile, err := os.ReadFile(filepath.Join(root, m[1], "Makefile"))
+				if err != nil || !strings.Contains(string(makefile), "\n"+m[2]+":") {
+					t.Errorf("%s: %s: there is no such target: %v", page, m[0], err)
 				}
 			}
 		}
@@ -67,22 +66,22 @@ func codeOf(text string) []string {
 
 // misnamed says what the words after the program's name have that it has not. Words in
 // capitals stand for others.
-func misnamed(list []command, words []string) string {
-	at := slices.IndexFunc(list, func(c command) bool { return c.name == words[0] })
+func misnamed(group *cobra.Command, words []string) string {
+	list := group.Commands()
+	at := slices.IndexFunc(list, func(c *cobra.Command) bool { return c.Name() == words[0] })
 	switch {
 	case strings.ToUpper(words[0]) == words[0]:
 		return "" // the name of a folder, in a sentence
 	case at < 0:
 		return "there is no command " + words[0]
-	case list[at].sub != nil && len(words) > 1:
-		return misnamed(list[at].sub, words[1:])
+	case list[at].HasSubCommands() && len(words) > 1:
+		return misnamed(list[at], words[1:])
 	}
-	known := map[string]bool{"help": true}
-	list[at].flagSet(&invocation{}).VisitAll(func(f *flag.Flag) { known[f.Name] = true })
+	known := append(flagNames(list[at]), "help", "c")
 	for _, word := range words[1:] {
 		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if strings.HasPrefix(word, "-") && !known[name] {
-			return list[at].name + " has no flag " + word
+		if strings.HasPrefix(word, "-") && !slices.Contains(known, name) {
+			return list[at].Name() + " has no flag " + word
 		}
 	}
 	return ""

@@ -97,6 +97,11 @@ func addColumns(t *testing.T, database, text string) {
 			change(t, database, "ALTER TABLE users ADD COLUMN "+name+" TEXT")
 		}
 	}
+	for name, kind := range map[string]string{"deleted_at": "DATETIME", "is_active": "BOOLEAN"} {
+		if regexp.MustCompile(`active += "[^"]*\b` + name + `\b`).MatchString(text) {
+			change(t, database, "ALTER TABLE users ADD COLUMN "+name+" "+kind)
+		}
+	}
 }
 
 // change runs a statement in a SQLite file.

@@ -26,8 +26,8 @@ func shown() map[string]string {
 		"docs/operations/metrics.md text":    "lines of a log",
 		"docs/operations.md yaml":            "TestAlertRules reads the rules that it names; the rest is addresses",
 		"docs/operations/galera.md ini":      "systemd starts it",
-		"docs/operations/postgresql.md yaml": "make test-cluster starts Patroni with it",
-		"docs/operations/galera.md haproxy":  "make test-cluster starts HAProxy with it",
+		"docs/operations/postgresql.md yaml": "make -C internal cluster starts Patroni with it",
+		"docs/operations/galera.md haproxy":  "make -C internal cluster starts HAProxy with it",
 	}
 }
 
@@ -70,7 +70,7 @@ func TestPagesHaveReaders(t *testing.T) {
 func sourcesOfTests(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, folder := range []string{"host", "host/cmd/vestibule", "examples/cluster"} {
+	for _, folder := range []string{"host", "host/cmd/vestibule", "internal/suites/cluster"} {
 		names, _ := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
 		for _, name := range names {
 			text, err := os.ReadFile(name)

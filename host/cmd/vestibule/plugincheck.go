@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/config"
@@ -35,7 +36,7 @@ func pluginCheck() command {
 		name: "check", args: "[NAME…|PROGRAM [ARG…]] [--json]", short: "start plugins, describe them and run the conformance checks",
 		long: "NAME is the label of a plugin block; without one all are checked. An argument with a slash is a program, which\n" +
 			"needs no configuration and is checked in all its roles. Ends with what config.hcl still needs.",
-		flags: func(f *flag.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON") },
+		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
 		run: func(ctx context.Context, in *invocation) error {
 			plugins, cfg, err := in.plugins()
 			if err != nil {
@@ -61,7 +62,7 @@ func pluginCheck() command {
 				}
 			}
 			if asJSON {
-				if err := in.printJSON(struct {
+				if err := printJSON(in.out, struct {
 					Plugins  []checkedPlugin `json:"plugins"`
 					Warnings []string        `json:"warnings,omitempty"`
 				}{list, lines(advice)}); err != nil {

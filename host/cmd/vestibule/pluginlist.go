@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/config"
@@ -20,7 +20,7 @@ func pluginList() command {
 		name: "list", args: "[--json]", short: "tell how the plugins of the running host fare, a line each; starts nothing",
 		long: "Asks the running host through server.admin_address. Without one, or when no host runs, it says so and lists\n" +
 			"the plugin blocks of the configuration. Times and calls count since the host started.",
-		flags: func(f *flag.FlagSet) { f.BoolVar(&asJSON, "json", false, "print JSON") },
+		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
 				return err
@@ -34,7 +34,7 @@ func pluginList() command {
 				list = configuredPlugins(cfg)
 			}
 			if asJSON {
-				return in.printJSON(struct {
+				return printJSON(in.out, struct {
 					Running bool   `json:"running"`
 					Reason  string `json:"reason,omitempty"`
 					host.PluginList
@@ -109,12 +109,4 @@ func p99(p host.PluginStatus) string {
 		return "-"
 	}
 	return time.Duration(p.P99 * float64(time.Second)).Round(10 * time.Microsecond).String()
-}
-
-// printJSON prints a value, indented.
-func (in *invocation) printJSON(v any) error {
-	e := json.NewEncoder(in.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

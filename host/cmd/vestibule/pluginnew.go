@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/cmd/vestibule/internal/scaffold"
@@ -20,7 +21,7 @@ func pluginNew() command {
 		name: "new", args: "NAME [--lang go|node|python] [--role dispenser|org_setup|listener]…", short: "write a plugin with its test into the new folder NAME",
 		long: "The plugin builds and passes `plugin check` as it is. It needs no clone of Vestibule: in Go it is a module that requires\n" +
 			"the SDK, in Node and Python the SDK is a file beside it. Nothing is overwritten.",
-		flags: func(f *flag.FlagSet) {
+		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&lang, "lang", lang, "the `language`: "+strings.Join(scaffold.Languages(), ", "))
 			f.Var(&roles, "role", "a `role`: "+strings.Join(scaffold.Roles(), ", ")+"; may be given several times (default dispenser)")
 		},
@@ -74,6 +75,9 @@ func releasedVersion() string {
 type roleList []string
 
 func (l *roleList) String() string { return strings.Join(*l, ",") }
+
+// Type names the value in the help.
+func (l *roleList) Type() string { return "role" }
 
 // Set takes one role, or several with commas between them.
 func (l *roleList) Set(v string) error {

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		"vestibule": main,
 		"http":      httpMain,
 		"walk":      walkMain,
+		"stepper":   stepperMain,
 	})
 }
 

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,10 +23,13 @@ func serveCommand() command {
 	return command{
 		name: "serve", short: "start the host",
 		long: "Waits up to database.start_wait for a database that is away, migrates its own tables, creates the stock\n" +
-			"tables where they are missing, starts the plugins, listens, and prints one line with the address when it\n" +
-			"is ready, which it also tells systemd (Type=notify). SIGTERM drains: for server.drain it\n" +
-			"goes on serving while /readyz says 503, and then it lets requests under way finish. SIGINT skips the first.\n" +
-			"A second signal ends it at once. SIGHUP reloads plugins, the front-end app, the TLS files and the log level.",
+			"tables where they are missing, starts the plugins, listens, and prints one line with the listening address\n" +
+			"(and public_url where it differs) when it is ready, which it also tells systemd (Type=notify). SIGTERM\n" +
+			"drains: for server.drain it goes on serving while /readyz says 503, and then it lets requests under way\n" +
+			"finish. SIGINT skips the first. A second signal ends it at once. SIGHUP reloads plugins, the front-end app,\n" +
+			"the TLS files and the log level: all of them, or nothing after an error. It logs each other setting that\n" +
+			"has changed and needs a restart. It refuses a file that has become empty, and one without a dispenser that\n" +
+			"is in use.",
 		run: serve,
 	}
 }
@@ -36,16 +43,60 @@ func serve(ctx context.Context, in *invocation) error {
 		report(in.err, findings)
 		return errReported
 	}
+	defer survivePipes()()
+	out, lines := newLineWriter(in.out, nil), newLineWriter(in.err, func(lost int64) []byte { return lostLines(cfg, lost) })
+	defer func() { out.Close(); lines.Close() }()
+	lasting := *in
+	lasting.out, lasting.err = out, lines
+	for _, f := range findings {
+		newLogger(lines, cfg).Warn("configuration", "finding", f.String())
+	}
+	if err := serving(ctx, &lasting, cfg, lines.Lost); err != nil {
+		tellError(lines, err) // while the standard error output may stand still
+		return errReported
+	}
+	return nil
+}
+
+// survivePipes keeps a closed pipe as standard output from ending the process, until it is
+// undone. Ignoring the signal would be passed on to plugins.
+func survivePipes() (undo func()) {
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	return func() { signal.Stop(pipes) }
+}
+
+// catchLibraries sends what libraries write to the standard logger, such as a proxy about
+// an answer that broke off, to the log, until it is undone. The standard logger waits for
+// its reader.
+func catchLibraries(logger hclog.Logger) (undo func()) {
+	to, flags := log.Writer(), log.Flags()
+	log.SetOutput(logger.Named("library").StandardWriter(&hclog.StandardLoggerOptions{}))
+	log.SetFlags(0)
+	return func() { log.SetOutput(to); log.SetFlags(flags) }
+}
+
+// lostLines returns the line of the log which says that lines were lost.
+func lostLines(cfg *config.Config, lost int64) []byte {
+	var line bytes.Buffer
+	newLogger(&line, cfg).Warn("lines of the log were lost: its reader stood still or was away", "lines", lost)
+	return line.Bytes()
+}
+
+// serving is serve with a configuration and outputs that never block. lost returns how many
+// lines of the log were lost.
+func serving(ctx context.Context, in *invocation, cfg *config.Config, lost func() int64) error {
 	stops := make(chan os.Signal, 2)
 	signal.Notify(stops, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(stops)
-	logger := newLogger(in, cfg)
-	for _, f := range findings {
-		logger.Warn("configuration", "finding", f.String())
-	}
+	hup, ready := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	logger := newLogger(in.err, cfg)
+	defer catchLibraries(logger)()
 	manager := newNotifier()
 	starting, cancel := endedBy(ctx, stops)
-	h, opts, err := build(starting, in, cfg, logger, manager)
+	h, opts, err := build(starting, in, cfg, logger, lost, func() { manager.tell("READY=1"); close(ready) })
 	stopEarly := starting.Err() != nil
 	cancel()
 	if err != nil && stopEarly {
@@ -55,26 +106,36 @@ func serve(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
 	go func() { done <- h.Run(running) }()
+	r := reloader{in: in, host: h, opts: opts, running: cfg, log: logger}
 	alive, end := context.WithCancel(ctx)
 	defer end()
-	go manager.watchdog(alive)
+	var stopping atomic.Bool
+	go manager.watchdog(alive, func(ctx context.Context) error {
+		if stopping.Load() {
+			return nil // nobody listens at the end, and the manager has a limit of its own for that
+		}
+		return h.Alive(ctx)
+	})
+	var reloads <-chan os.Signal // none before the host is ready: what starts is not replaced
 	for {
 		select {
 		case err := <-done:
 			return located(in, cfg, err)
+		case <-ready:
+			ready, reloads = nil, hup
 		case first := <-stops:
+			stopping.Store(true)
 			manager.tell("STOPPING=1")
 			stop()
 			return located(in, cfg, stopped(h, first, stops, done))
-		case <-hup:
-			reload(ctx, in, h, opts, logger)
+		case <-reloads:
+			reloading, done := endedBy(ctx, stops)
+			r.reload(reloading)
+			done()
 		}
 	}
 }
@@ -121,55 +182,33 @@ func stopped(h *host.Host, first os.Signal, more <-chan os.Signal, done <-chan e
 	}
 }
 
-func newLogger(in *invocation, cfg *config.Config) hclog.Logger {
+func newLogger(to io.Writer, cfg *config.Config) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "vestibule", Output: in.err, Level: hclog.LevelFromString(cfg.Server.Log.Level), JSONFormat: cfg.Server.Log.Format == "json",
+		Name: "vestibule", Output: to, Level: hclog.LevelFromString(cfg.Server.Log.Level), JSONFormat: cfg.Server.Log.Format == "json",
 	})
 }
 
-// build makes a host that is ready to run. Nothing stays open after an error.
-func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog.Logger, manager notifier) (*host.Host, host.Options, error) {
+// build makes a host that is ready to run, and calls ready when it serves. Nothing stays
+// open after an error.
+func build(ctx context.Context, in *invocation, cfg *config.Config, logger hclog.Logger, lost func() int64, ready func()) (*host.Host, host.Options, error) {
 	opts, err := cfg.Options(ctx, logger)
 	if err != nil {
 		return nil, opts, err
 	}
-	opts.Server.OnReady = func(base string) {
-		fmt.Fprintf(in.out, "vestibule %s is ready at %s\n", host.Version(), base)
-		manager.tell("READY=1")
+	opts.LogLinesLost = lost
+	opts.Server.OnReady = func(listening, public string) {
+		elsewhere := ""
+		if public != listening {
+			elsewhere = fmt.Sprintf(" (public_url %s)", public)
+		}
+		fmt.Fprintf(in.out, "vestibule %s is ready at %s%s\n", host.Version(), listening, elsewhere)
+		ready()
 	}
 	h, err := host.New(opts)
 	if err != nil {
 		return nil, opts, errors.Join(err, opts.Store.Close())
 	}
 	return h, opts, nil
-}
-
-// reload reads the configuration again and applies it. After an error, which is
-// logged, the host keeps the old one.
-func reload(ctx context.Context, in *invocation, h *host.Host, opts host.Options, logger hclog.Logger) {
-	cfg, findings := config.Load(in.source)
-	if findings.Failed() {
-		h.ReloadRefused(findings.Err())
-		for _, f := range findings {
-			logger.Error("reload: the configuration is wrong, nothing was changed", "finding", f.String())
-		}
-		return
-	}
-	next, err := cfg.Reloaded(ctx, opts)
-	if err != nil {
-		h.ReloadRefused(err)
-		logger.Error("reload: nothing was changed", "error", oneLine(err))
-		return
-	}
-	logger.SetLevel(hclog.LevelFromString(cfg.Server.Log.Level))
-	if err := h.Reload(ctx, next); err != nil {
-		if found, ok := cfg.Locate(err); ok {
-			err = found.Err()
-		}
-		logger.Error("reload: what could not be replaced stays as it was", "error", oneLine(err))
-		return
-	}
-	logger.Info("reloaded")
 }
 
 // located gives an error about a plugin's config block its place in the file.

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 )
@@ -19,9 +20,13 @@ func sessionCommands() []command { return []command{sessionList(), sessionRevoke
 
 func sessionList() command {
 	var email string
+	var asJSON bool
 	return command{
-		name: "list", args: "[--email ADDRESS]", short: "list the sessions, a line each: id, user, address, last seen, kept or not, device",
-		flags: func(f *flag.FlagSet) { emailFlag(f, &email) },
+		name: "list", args: "[--email ADDRESS] [--json]", short: "list the sessions, a line each: id, user, address, last seen, kept or not, device",
+		flags: func(f *pflag.FlagSet) {
+			emailFlag(f, &email)
+			jsonFlag(f, &asJSON)
+		},
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
 				return err
@@ -31,31 +36,79 @@ func sessionList() command {
 				if err != nil {
 					return err
 				}
-				table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
-				for _, s := range list {
-					kept := "session"
-					if s.Remembered {
-						kept = "kept"
-					}
-					fmt.Fprintf(table, "%s\tuser %s\t%s\tseen %s\t%s\t%s\n", s.ID, printable(s.UserID), printable(s.Address), moment(s.Seen), kept, printable(s.UserAgent))
+				in.tellCut(len(list))
+				if asJSON {
+					return printArray(in.out, list, shownSession)
 				}
-				return table.Flush()
+				return in.printSessions(list)
 			})
 		},
 	}
 }
 
+func (in *invocation) printSessions(list []host.SessionInfo) error {
+	table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
+	for _, s := range list {
+		kept := "session"
+		if s.Remembered {
+			kept = "kept"
+		}
+		fmt.Fprintf(table, "%s\tuser %s\t%s\tseen %s\t%s\t%s\n", s.ID, printable(s.UserID), printable(s.Address), moment(s.Seen), kept, printable(s.UserAgent))
+	}
+	return table.Flush()
+}
+
+// tellCut tells of a list that has as many lines as a list may have.
+func (in *invocation) tellCut(lines int) {
+	if lines >= listLimit {
+		fmt.Fprintf(in.err, "the list ends after %d lines\n", listLimit)
+	}
+}
+
+// sessionJSON is a session as --json shows it.
+type sessionJSON struct {
+	ID       string    `json:"id"`
+	UserID   string    `json:"user_id"`
+	Address  string    `json:"address"`
+	Browser  string    `json:"browser"`
+	Kept     bool      `json:"kept"`
+	Created  time.Time `json:"created"`
+	LastSeen time.Time `json:"last_seen"`
+	Expires  time.Time `json:"expires"`
+}
+
+func shownSession(s host.SessionInfo) any {
+	return sessionJSON{
+		ID: s.ID, UserID: s.UserID, Address: s.Address, Browser: s.UserAgent, Kept: s.Remembered,
+		Created: second(s.Created), LastSeen: second(s.Seen), Expires: second(s.Expires),
+	}
+}
+
 func sessionRevoke() command {
 	var email string
+	var all bool
 	return command{
-		name: "revoke", args: "ID… | --email ADDRESS", short: "end sessions, and the devices that would bring them back",
-		long:  "ID is the beginning of what `session list` shows, at least 8 digits. With --email all sessions of the person end.",
-		flags: func(f *flag.FlagSet) { emailFlag(f, &email) },
+		name: "revoke", args: "ID… | --email ADDRESS | --all", short: "end sessions, and the devices that would bring them back",
+		long: "ID is the beginning of what `session list` shows, at least 8 digits. With --email all sessions of the person end,\n" +
+			"with --all those of everybody. Machine tokens stay.",
+		flags: func(f *pflag.FlagSet) {
+			emailFlag(f, &email)
+			f.BoolVar(&all, "all", false, "end every session and device of everybody, without asking")
+		},
 		run: func(ctx context.Context, in *invocation) error {
-			if (email == "") == (len(in.args) == 0) {
-				return &usageError{"name the sessions by id, or the person by --email", in.hint}
+			ways := 0
+			for _, given := range []bool{email != "", len(in.args) > 0, all} {
+				if given {
+					ways++
+				}
+			}
+			if ways != 1 {
+				return &usageError{"name the sessions by id, the person by --email, or everybody by --all", in.hint}
 			}
 			return in.withAdmin(ctx, false, func(a *host.Admin) error {
+				if all {
+					return in.revokeAll(ctx, a)
+				}
 				if email != "" {
 					if err := a.RevokeUser(ctx, email); err != nil {
 						return err
@@ -73,6 +126,15 @@ func sessionRevoke() command {
 			})
 		},
 	}
+}
+
+func (in *invocation) revokeAll(ctx context.Context, a *host.Admin) error {
+	devices, sessions, err := a.RevokeAll(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %d sessions and %d devices have ended; run it again for the others", err, sessions, devices)
+	}
+	fmt.Fprintf(in.out, "ended %d sessions and %d devices\n", sessions, devices)
+	return nil
 }
 
 // moment is a time as operators read it.

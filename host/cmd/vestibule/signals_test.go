@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -116,6 +117,17 @@ func lookAtDraining(t *testing.T, base string) {
 // over WebSockets, and returns its address.
 func serveAlone(t *testing.T, set string, env ...string) (*exec.Cmd, string) {
 	t.Helper()
+	cmd, line := startAlone(t, set, env...)
+	base := regexp.MustCompile(`http://\S+`).FindString(line)
+	if base == "" {
+		t.Fatalf("the host did not get ready: %q", line)
+	}
+	return cmd, base
+}
+
+// startAlone is serveAlone, and returns the first line of the host's output.
+func startAlone(t *testing.T, set string, env ...string) (*exec.Cmd, string) {
+	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.hcl")
 	echo := httptest.NewServer(websocket.Handler(func(c *websocket.Conn) { _, _ = io.Copy(c, c) }))
@@ -135,9 +147,70 @@ func serveAlone(t *testing.T, set string, env ...string) (*exec.Cmd, string) {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	base := regexp.MustCompile(`http://\S+`).FindString(line)
-	if base == "" {
+	if err != nil {
 		t.Fatalf("the host did not get ready: %q, %v", line, err)
 	}
-	return cmd, base
+	return cmd, line
+}
+
+// The ready line has the listening address, and public_url where people use another one.
+func TestReadyLine(t *testing.T) {
+	for _, tt := range []struct{ name, set, want string }{
+		{"the listening address", "server.drain=0s", `^vestibule 2\.\S+ is ready at http://127\.0\.0\.1:[1-9][0-9]*\n$`},
+		{"and public_url", "server.public_url=https://app.example.com", `^vestibule 2\.\S+ is ready at http://127\.0\.0\.1:[1-9][0-9]* \(public_url https://app\.example\.com\)\n$`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, line := startAlone(t, tt.set)
+			if !regexp.MustCompile(tt.want).MatchString(line) {
+				t.Errorf("the line is %q", line)
+			}
+		})
+	}
+}
+
+// SIGHUP while the host starts, when its plugins do not run yet, neither ends it nor keeps
+// it from starting.
+func TestReloadWhileStarting(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config.hcl")
+	text := "server {\n  address = \"127.0.0.1:0\"\n  drain = \"0s\"\n}\nplugin \"orgs\" {\n  command = [\"" + filepath.Join(buildPlugins(t), "orgsetup") + "\"]\n" +
+		"  roles = [\"dispenser\", \"org_setup\"]\n  config {\n    column = \"name\"\n  }\n  user_read = [\"name\"]\n  user_write = [\"name\"]\n}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := vestibuleCommand(t, "-c", file, "serve")
+	var log strings.Builder
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The program inherits that the signal is ignored, as from nohup, until it asks for it.
+	signal.Ignore(syscall.SIGHUP)
+	err = cmd.Start()
+	signal.Reset(syscall.SIGHUP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		ready <- line
+	}()
+	line := ""
+	for waiting := true; waiting; {
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+		select {
+		case line = <-ready: // empty if the host has ended
+			waiting = false
+		case <-time.After(3 * time.Millisecond):
+		}
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	go func() { done <- cmd.Wait() }()
+	if err := <-done; err != nil || !strings.Contains(line, "is ready at") {
+		t.Errorf("the host says %q and ends with %v: %s", line, err, log.String())
+	}
 }

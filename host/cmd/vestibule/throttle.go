@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 )
@@ -11,8 +14,10 @@ import (
 func throttleCommands() []command { return []command{throttleList(), throttleClear()} }
 
 func throttleList() command {
+	var asJSON bool
 	return command{
-		name: "list", short: "list the open counters of attempts, a line each: kind, login, client, count, end of the window",
+		name: "list", args: "[--json]", short: "list the open counters of attempts, a line each: kind, login, client, count, end of the window",
+		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
 				return err
@@ -22,14 +27,35 @@ func throttleList() command {
 				if err != nil {
 					return err
 				}
+				in.tellCut(len(list))
+				if asJSON {
+					return printArray(in.out, list, shownCounter)
+				}
 				table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
 				for _, c := range list {
-					fmt.Fprintf(table, "%s\t%s\t%s\t%d\tuntil %s\n", c.Kind, printable(c.Login), printable(c.Client), c.Count, moment(c.Ends))
+					fmt.Fprintf(table, "%s\t%s\t%s\t%d\tuntil %s\n", c.Kind, printable(c.Login), printable(c.Client), c.Count, end(c))
 				}
 				return table.Flush()
 			})
 		},
 	}
+}
+
+// counterJSON is a counter as --json shows it. Ends is null for a counter that no time ends.
+type counterJSON struct {
+	Kind   string     `json:"kind"`
+	Login  string     `json:"login"`
+	Client string     `json:"client"`
+	Count  int        `json:"count"`
+	Ends   *time.Time `json:"ends"`
+}
+
+func shownCounter(c host.CounterInfo) any {
+	shown := counterJSON{Kind: c.Kind, Login: c.Login, Client: c.Client, Count: c.Count}
+	if ends := second(c.Ends); !c.Lasts() {
+		shown.Ends = &ends
+	}
+	return shown
 }
 
 func throttleClear() command {
@@ -55,4 +81,13 @@ func throttleClear() command {
 			})
 		},
 	}
+}
+
+// end returns when a counter ends. No time ends that of a password; the end that such a
+// row has is a hundred years away.
+func end(c host.CounterInfo) string {
+	if c.Lasts() {
+		return "cleared"
+	}
+	return moment(c.Ends)
 }

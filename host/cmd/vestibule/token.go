@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/config"
@@ -24,7 +24,7 @@ func tokenAdd() command {
 		long: "The token stands for the person at /odata/ or, with --route, at that one proxy route, which must have tokens = true;\n" +
 			"--route verify is /auth/verify?tokens=true. Without --write a route's token is for GET and HEAD alone.\n" +
 			"Nobody can print it again: make another one instead.",
-		flags: func(f *flag.FlagSet) {
+		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			f.StringVar(&wanted.Name, "name", "", "what the token is called in lists, such as its program; a `name`")
 			f.StringVar(&expires, "expires", "", "how long it lasts, a `duration` such as 12h or 365d; 90d, or auth.tokens.max_lifetime where that is less, when absent")
@@ -86,9 +86,9 @@ func tokenList() command {
 	var asJSON bool
 	return command{
 		name: "list", args: "[--email ADDRESS] [--json]", short: "list the machine tokens, a line each: id, address, name, place, end, last use",
-		flags: func(f *flag.FlagSet) {
+		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
-			f.BoolVar(&asJSON, "json", false, "print a JSON array")
+			jsonFlag(f, &asJSON)
 		},
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
@@ -103,6 +103,7 @@ func tokenList() command {
 				if err != nil {
 					return err
 				}
+				in.tellCut(len(list))
 				if asJSON {
 					return printJSON(in.out, list)
 				}
@@ -180,12 +181,4 @@ func shownToken(t host.Token, email, text string) tokenJSON {
 		out.LastUsed = &used
 	}
 	return out
-}
-
-// printJSON prints a value as JSON on lines of its own.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"text/tabwriter"
+
+	"github.com/spf13/pflag"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 )
@@ -13,11 +14,11 @@ func userCommands() []command {
 	return []command{userAdd(), userList(), userDisable(true), userDisable(false), userPasswd(), userResetLink()}
 }
 
-func emailFlag(f *flag.FlagSet, email *string) {
+func emailFlag(f *pflag.FlagSet, email *string) {
 	f.StringVar(email, "email", "", "the `address` of the person")
 }
 
-func passwordFlag(f *flag.FlagSet, stdin *bool) {
+func passwordFlag(f *pflag.FlagSet, stdin *bool) {
 	f.BoolVar(stdin, "password-stdin", false, "read the password from the standard input instead of asking for it")
 }
 
@@ -26,7 +27,7 @@ func userAdd() command {
 	var stdin bool
 	return command{
 		name: "add", args: `--email ADDRESS --name "NAME" [--password-stdin]`, short: "add a person",
-		flags: func(f *flag.FlagSet) {
+		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			f.StringVar(&name, "name", "", "the `name` to greet the person with")
 			passwordFlag(f, &stdin)
@@ -60,20 +61,29 @@ func (in *invocation) needPerson(email string) error {
 }
 
 func userList() command {
+	var asJSON bool
 	return command{
-		name: "list", short: "list the people, a line each: id, address, name, state",
+		name: "list", args: "[--json]", short: "list the people, a line each: id, address, name, state",
+		long:  "The state is enabled, disabled (by `user disable`), or not active (by auth.active, from columns of users).",
+		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(0, 0); err != nil {
 				return err
 			}
 			return in.withAdmin(ctx, false, func(a *host.Admin) error {
+				if asJSON {
+					list := &jsonList{w: in.out}
+					err := a.Users(ctx, func(u host.User) error {
+						return list.add(userJSON{ID: u.ID, Email: u.Email, Name: u.Name, Disabled: u.Disabled, Active: !u.Inactive})
+					})
+					if err != nil {
+						return err
+					}
+					return list.end()
+				}
 				table := tabwriter.NewWriter(in.out, 0, 0, 2, ' ', 0)
 				err := a.Users(ctx, func(u host.User) error {
-					state := "enabled"
-					if u.Disabled {
-						state = "disabled"
-					}
-					_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", u.ID, printable(u.Email), printable(u.Name), state)
+					_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", u.ID, printable(u.Email), printable(u.Name), userState(u))
 					return err
 				})
 				if err != nil {
@@ -85,6 +95,28 @@ func userList() command {
 	}
 }
 
+// userJSON is a person as --json shows it.
+type userJSON struct {
+	ID       string `json:"id"`
+	Email    string `json:"email"`
+	Name     string `json:"name"`
+	Disabled bool   `json:"disabled"`
+	Active   bool   `json:"active"`
+}
+
+// userState returns whether a person may sign in, and what keeps them from it.
+func userState(u host.User) string {
+	switch {
+	case u.Disabled && u.Inactive:
+		return "disabled, not active"
+	case u.Disabled:
+		return "disabled"
+	case u.Inactive:
+		return "not active"
+	}
+	return "enabled"
+}
+
 func userDisable(disabled bool) command {
 	var email string
 	verb := "enable"
@@ -94,7 +126,7 @@ func userDisable(disabled bool) command {
 	}
 	return command{
 		name: verb, args: "--email ADDRESS", short: short,
-		flags: func(f *flag.FlagSet) { emailFlag(f, &email) },
+		flags: func(f *pflag.FlagSet) { emailFlag(f, &email) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.needPerson(email); err != nil {
 				return err
@@ -104,10 +136,22 @@ func userDisable(disabled bool) command {
 					return err
 				}
 				fmt.Fprintf(in.out, "%sd %s\n", verb, email)
-				return nil
+				if disabled {
+					return nil
+				}
+				return in.tellInactive(ctx, a, email)
 			})
 		},
 	}
+}
+
+// tellInactive says so where a person still cannot sign in.
+func (in *invocation) tellInactive(ctx context.Context, a *host.Admin, email string) error {
+	user, err := a.FindUser(ctx, email)
+	if err == nil && !user.MaySignIn() {
+		fmt.Fprintf(in.err, "%s is %s and still cannot sign in\n", email, userState(user))
+	}
+	return err
 }
 
 func userPasswd() command {
@@ -115,7 +159,7 @@ func userPasswd() command {
 	var stdin bool
 	return command{
 		name: "passwd", args: "--email ADDRESS [--password-stdin]", short: "give a person another password, which ends all sessions and devices",
-		flags: func(f *flag.FlagSet) {
+		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			passwordFlag(f, &stdin)
 		},
@@ -132,7 +176,7 @@ func userPasswd() command {
 					return err
 				}
 				fmt.Fprintf(in.out, "changed the password of %s\n", email)
-				return nil
+				return in.tellInactive(ctx, a, email)
 			})
 		},
 	}
@@ -143,7 +187,7 @@ func userResetLink() command {
 	return command{
 		name: "reset-link", args: "--email ADDRESS", short: "print a link to set a new password",
 		long:  "The link replaces any that was mailed before. Hand it over by a way that only this person reads.",
-		flags: func(f *flag.FlagSet) { emailFlag(f, &email) },
+		flags: func(f *pflag.FlagSet) { emailFlag(f, &email) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.needPerson(email); err != nil {
 				return err

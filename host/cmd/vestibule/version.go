@@ -22,9 +22,7 @@ func versionCommand() command {
 			if err := in.need(0, 0); err != nil {
 				return err
 			}
-			fmt.Fprintf(in.out, "vestibule %s\ncommit %s\ndate %s\ngo %s %s/%s\nplugin protocol %d\nintent version %s\nOData 4.0, 4.01\n",
-				host.Version(), built(commit, "vcs.revision"), built(date, "vcs.time"), runtime.Version(), runtime.GOOS, runtime.GOARCH,
-				host.PluginProtocol, host.IntentVersion)
+			fmt.Fprint(in.out, versionText())
 			return nil
 		},
 	}
@@ -42,4 +40,11 @@ func built(told, setting string) string {
 		}
 	}
 	return cmp.Or(told, noted, "unknown")
+}
+
+// versionText returns the program's version, build and protocol numbers, a line each.
+func versionText() string {
+	return fmt.Sprintf("vestibule %s\ncommit %s\ndate %s\ngo %s %s/%s\nplugin protocol %d\nintent version %s\nOData 4.0, 4.01\n",
+		host.Version(), built(commit, "vcs.revision"), built(date, "vcs.time"), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		host.PluginProtocol, host.IntentVersion)
 }

@@ -38,6 +38,8 @@ session {
 }
 auth {
   login_field    = "name"
+  active         = "partner_id ne 5"
+  recent         = "4m"
   redirect_hosts = ["crm.example.com"]
   throttle {
     attempts = 6
@@ -108,7 +110,6 @@ plugin "a" {
   headers    = ["accept-language"]
   env        = { COLOUR = "red" }
   timeout    = "12s"
-  on_failure = "builtin"
   config {
     fallback = "/x"
   }

@@ -29,7 +29,7 @@ func cluster(config *mysql.Config) (*nodes.Cluster, error) {
 					}
 					return newSocket(ctx, c), nil
 				}
-				own.Logger = log{own.Logger}
+				own.Logger = log{}
 			}
 			made, err := mysql.NewConnector(own)
 			if err != nil {

@@ -20,6 +20,9 @@ const (
 	// connectionLife stays below the time after which proxies and servers drop
 	// connections silently.
 	connectionLife = 3 * time.Minute
+	// connectionIdle is after which time a connection that nobody uses is given back to the
+	// server, which other hosts share.
+	connectionIdle = 30 * time.Second
 )
 
 // Open opens the database that dsn names, as the driver reads it:
@@ -83,6 +86,7 @@ func pool(connector driver.Connector, connections int) *sqlx.DB {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxLifetime(connectionLife)
+	db.SetConnMaxIdleTime(connectionIdle)
 	return db
 }
 
@@ -109,7 +113,6 @@ func dialect() store.Dialect {
 		ForUpdate:    ` FOR UPDATE`,
 		Isolation:    sql.LevelReadCommitted, // the default locks gaps, and reads what was
 		Time:         func(t time.Time) any { return t },
-		ReadSession:  readSession,
 		Unavailable: func(err error) bool {
 			return errors.Is(err, mysql.ErrInvalidConn) || is(err, tooManyConnections, shutdown, readOnly, lockWaitTimeout)
 		},

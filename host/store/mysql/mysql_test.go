@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	drivers "github.com/go-sql-driver/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -187,7 +186,7 @@ func TestOpenFailsWithoutThePassword(t *testing.T) {
 }
 
 // A session is found whatever has become of the connections that were open.
-func TestSessionsBelowThePool(t *testing.T) {
+func TestSessionsAfterEndedConnections(t *testing.T) {
 	dsn := dbtest.MySQL(t)
 	db, other := migrated(t, dsn), migrated(t, dsn)
 	storetest.EndedConnections(t, db, func() error {
@@ -204,7 +203,11 @@ func TestSessionsBelowThePool(t *testing.T) {
 // words keeps what the driver logs.
 type words struct{ atomic.Pointer[string] }
 
-func (w *words) Print(v ...any) { text := fmt.Sprint(v...); w.Store(&text) }
+func (w *words) Write(b []byte) (int, error) {
+	text := string(b)
+	w.Store(&text)
+	return len(b), nil
+}
 
 // What waits for the server ends with its context, and takes its connection out of the pool without a word in the log,
 // whatever the driver does when the connection is closed.
@@ -244,8 +247,8 @@ func TestWatchedConnection(t *testing.T) {
 		},
 	}
 	logged := &words{}
-	_ = drivers.SetLogger(logged)
-	defer func() { _ = drivers.SetLogger(log.New(os.Stderr, "[mysql] ", log.LstdFlags)) }()
+	log.SetOutput(logged)
+	defer log.SetOutput(os.Stderr)
 	dsn := dbtest.MySQL(t)
 	for _, timeouts := range []string{"", "&readTimeout=30s&writeTimeout=30s"} {
 		db := migrated(t, dsn+timeouts)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	standard "log"
 	"net"
 	"sync/atomic"
 	"time"
@@ -133,15 +134,18 @@ func newSocket(ctx context.Context, c net.Conn) *socket {
 	return s
 }
 
-// A log leaves out what is no fault.
-type log struct{ mysql.Logger }
+// A log is the driver's. It writes to the standard logger, which a program may send elsewhere,
+// and leaves out what is no fault.
+type log struct{}
+
+var _ mysql.Logger = log{}
 
 // Print implements mysql.Logger.
-func (l log) Print(v ...any) {
+func (log) Print(v ...any) {
 	for _, part := range v {
 		if err, ok := part.(error); ok && errors.Is(err, errInterrupted) {
 			return
 		}
 	}
-	l.Logger.Print(v...)
+	standard.Print(append([]any{"mysql: "}, v...)...)
 }

@@ -23,6 +23,10 @@ import (
 // allows by default.
 const maxConnections = 20
 
+// connectionIdle is after which time a connection that nobody uses is given back to the
+// server, which other hosts share.
+const connectionIdle = 30 * time.Second
+
 // Open opens the database that dsn names, a URL or a keyword string as libpq
 // reads it. With several hosts in it, the one that accepts writes is used, now
 // and after a failover, unless target_session_attrs says otherwise. They are tried
@@ -91,6 +95,8 @@ func open(ctx context.Context, dsn string, setUp func(*pgx.ConnConfig), options 
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "vestibule"
 	}
+	// Without prepared statements dates come as text, which pgx and OData read in this form alone.
+	config.RuntimeParams["datestyle"] = "ISO"
 	setUp(config)
 	servers, err := cluster(config, dsn, options...)
 	if err != nil {
@@ -108,7 +114,7 @@ func pool(servers driver.Connector, connections int) *sqlx.DB {
 	db := sqlx.NewDb(sql.OpenDB(servers), "pgx")
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	db.SetConnMaxIdleTime(5 * time.Minute)
+	db.SetConnMaxIdleTime(connectionIdle)
 	return db
 }
 
@@ -146,7 +152,6 @@ func dialect() store.Dialect {
 		Returning:       true,
 		ForUpdate:       ` FOR UPDATE`,
 		Time:            func(t time.Time) any { return t },
-		ReadSession:     readSession,
 		Unavailable:     unavailable,
 		UniqueViolation: func(err error) bool { return code(err) == "23505" },
 		BackupTool:      "pg_dump",

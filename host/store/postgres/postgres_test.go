@@ -121,6 +121,7 @@ func TestSeveralHosts(t *testing.T) {
 func TestSettingsOfConnections(t *testing.T) {
 	dsn := dbtest.Postgres(t)
 	open(t, dsn).Writer().MustExec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET extra_float_digits = 0'; END $$`)
+	open(t, dsn).Writer().MustExec(`DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET datestyle = German'; END $$`)
 	for _, tt := range []struct {
 		name string
 		open func(context.Context, string) (*store.DB, error)
@@ -134,6 +135,7 @@ func TestSettingsOfConnections(t *testing.T) {
 		{"queries", postgres.OpenForQueries, dsn, "0", "1", "0"},
 		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3", "3", "1", "0"},
 		{"sign-in", postgres.Open, dsn, "2", "0", "3s"},
+		{"queries whose dsn has another style of dates", postgres.OpenForQueries, dsn + "&datestyle=SQL", "0", "1", "0"},
 		{"sign-in whose dsn says otherwise", postgres.Open, dsn + "&idle_in_transaction_session_timeout=7000", "2", "0", "7s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -151,6 +153,9 @@ func TestSettingsOfConnections(t *testing.T) {
 			}
 			if err := db.Reader().Get(&got, `SHOW idle_in_transaction_session_timeout`); err != nil || got != tt.idle {
 				t.Errorf("a transaction may stand still for %s, %v; want %s", got, err, tt.idle)
+			}
+			if err := db.Reader().Get(&got, `SHOW datestyle`); err != nil || !strings.HasPrefix(got, "ISO, ") {
+				t.Errorf("dates have the style %s, %v; want ISO", got, err)
 			}
 		})
 	}
@@ -223,7 +228,7 @@ func TestColumnsOfMoreTypes(t *testing.T) {
 
 // A session is found whatever has become of the connections that were open, however they give values, and of whatever
 // type a column is: as a text, the time when the session was created has as many bytes as a number.
-func TestSessionsBelowThePool(t *testing.T) {
+func TestSessionsAfterEndedConnections(t *testing.T) {
 	const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`
 	for name, test := range map[string]struct{ mode, end string }{
 		"as usual": {end: ended}, "for a pooler": {"&default_query_exec_mode=simple_protocol", ended}, "without a cache": {"&default_query_exec_mode=exec", ended},

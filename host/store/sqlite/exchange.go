@@ -8,23 +8,55 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"modernc.org/sqlite"
 )
 
-// watched is the file below the pools of one DB. It sees to it that no connection is
-// opened to a file that came in its place while the log of the old one lies beside it.
+// errExchanged is the error of every statement after another file came in the place of the database. The program neither
+// follows, since what it remembers is of the old file, nor goes on with a file that has no name any more.
+var errExchanged = errors.New("another file was put in the place of the SQLite database: restart the host")
+
+// watched is the file below the pools of one DB.
 type watched struct {
 	file string
 
-	mu     sync.Mutex
-	opened sqlitefile.Identity // what the last connection opened
-	open   int                 // connections to opened
+	mu      sync.Mutex
+	first   *sqlitefile.Identity // the file that the first connection opened
+	refused error                // why there are no connections any more
 }
 
-var errRenamed = errors.New("the file is being exchanged")
+// identify returns the file that has the name now, which must be the first one.
+func (w *watched) identify() (now sqlitefile.Identity, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refused != nil {
+		return now, w.refused
+	}
+	if now, err = sqlitefile.Identify(w.file); err != nil {
+		return now, fmt.Errorf("the database file cannot be found: put it back: %w", err)
+	}
+	if w.first == nil {
+		first := now.Alone()
+		w.first = &first
+	}
+	if !now.Same(*w.first) {
+		w.refused = errExchanged
+	}
+	return now, w.refused
+}
 
-// connector opens connections that end when the file is exchanged.
+// exchanged reports whether the file was exchanged for another one, now or before.
+func (w *watched) exchanged(opened sqlitefile.Identity) bool {
+	now := opened.Exchanged()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now && w.refused == nil {
+		w.refused = errExchanged
+	}
+	return w.refused != nil
+}
+
+// connector opens connections to the first file only.
 type connector struct {
 	file   *watched
 	driver driver.Driver
@@ -35,67 +67,22 @@ func (c connector) Driver() driver.Driver { return c.driver }
 
 // Connect never creates a file: that is done when the database is opened.
 func (c connector) Connect(context.Context) (driver.Conn, error) {
-	var full driverConn
-	opened, err := c.file.enter(func() (closer, error) {
-		inner, err := c.driver.Open(c.dsn)
-		if err != nil {
-			return nil, err
-		}
-		var ok bool
-		if full, ok = inner.(driverConn); !ok {
-			return nil, errors.Join(fmt.Errorf("the driver's connection is a %T", inner), inner.Close())
-		}
-		return inner, nil
-	})
+	if _, err := c.file.identify(); err != nil {
+		return nil, err
+	}
+	inner, err := c.driver.Open(c.dsn)
 	if err != nil {
 		return nil, err
 	}
+	opened, err := c.file.identify()
+	full, ok := inner.(driverConn)
+	if err == nil && !ok {
+		err = fmt.Errorf("the driver's connection is a %T", inner)
+	}
+	if err != nil {
+		return nil, errors.Join(err, inner.Close())
+	}
 	return &conn{driverConn: full, file: c.file, opened: opened}, nil
-}
-
-// closer is a connection of either driver.
-type closer interface{ Close() error }
-
-// enter opens a connection to the file that has the name now, and counts it.
-func (w *watched) enter(open func() (closer, error)) (sqlitefile.Identity, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before, err := sqlitefile.Identify(w.file)
-	if err != nil {
-		return before, fmt.Errorf("the database file cannot be found: put it back: %w", err)
-	}
-	if w.open > 0 && w.opened.Exchanged() {
-		if err := w.opened.Detach(); err != nil {
-			return before, fmt.Errorf("the database file was exchanged: remove the log of the old one: %w", err)
-		}
-	}
-	inner, err := open()
-	if err != nil {
-		return before, err
-	}
-	after, err := sqlitefile.Identify(w.file)
-	if err == nil && !after.Same(before) {
-		err = errRenamed
-	}
-	if err != nil {
-		return before, errors.Join(err, inner.Close())
-	}
-	if w.open > 0 && !after.Same(w.opened) {
-		w.open = 0
-	}
-	w.opened = after
-	w.open++
-	return after, nil
-}
-
-// leave closes a connection and counts it out.
-func (w *watched) leave(opened sqlitefile.Identity, closeConn func() error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if opened.Same(w.opened) {
-		w.open--
-	}
-	return closeConn()
 }
 
 // driverConn is what the driver's connections can do.
@@ -117,18 +104,30 @@ type conn struct {
 	opened sqlitefile.Identity
 }
 
-// ResetSession ends the connection when its file was exchanged. What the log of the
-// old file has is written into it first, as it may have been kept under another name.
+// ResetSession ends the connection when the file was exchanged.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if err := c.driverConn.ResetSession(ctx); err != nil || !c.opened.Exchanged() {
+	if err := c.driverConn.ResetSession(ctx); err != nil || !c.file.exchanged(c.opened) {
 		return err
 	}
-	_, _ = c.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil) // the old file counts no more
-	return errors.Join(driver.ErrBadConn, c.opened.Detach())
+	return driver.ErrBadConn
 }
 
-// Close closes the connection and counts it out.
-func (c *conn) Close() error { return c.file.leave(c.opened, c.driverConn.Close) }
+// Close closes the connection. After an exchange it first writes the log into the old file, which may have been kept under
+// another name, and removes the log: otherwise the next process would read the new file with it.
+func (c *conn) Close() error {
+	if !c.opened.Exchanged() {
+		return c.driverConn.Close()
+	}
+	_, _ = c.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)", nil) // the old file counts no more
+	err := c.opened.Detach()
+	if err != nil {
+		err = fmt.Errorf("%w; first remove the old -wal and -shm: %w", errExchanged, err)
+		c.file.mu.Lock()
+		c.file.refused = err
+		c.file.mu.Unlock()
+	}
+	return errors.Join(err, c.driverConn.Close())
+}
 
 // connectorFor is the connector of a pool; nil file for one that is not watched.
 func connectorFor(dsn string, file *watched) (*sql.DB, error) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -60,9 +60,7 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", file, errors.Join(err, reader.Close(), writer.Close()))
 	}
-	d, sessions := dialect(), newSessionReader(exchange, uri, max(4, runtime.GOMAXPROCS(0)))
-	d.FindSession, d.Close = sessions.find, sessions.close
-	return store.New(d, writer, reader, probe, file), nil
+	return store.New(dialect(), writer, reader, probe, file), nil
 }
 
 // locate returns dsn as a URI, and the absolute path of the file.
@@ -167,10 +165,10 @@ func retryable(err error) bool {
 	return kind == sqlite3.SQLITE_BUSY || kind == sqlite3.SQLITE_LOCKED
 }
 
-// unavailable also holds for a file that is not there or cannot be opened, and for a full disk.
+// unavailable also holds for a file that was exchanged, is not there or cannot be opened, and for a full disk.
 func unavailable(err error) bool {
 	kind := code(err) & 0xff
-	return retryable(err) || kind == sqlite3.SQLITE_CANTOPEN || kind == sqlite3.SQLITE_FULL
+	return retryable(err) || errors.Is(err, errExchanged) || kind == sqlite3.SQLITE_CANTOPEN || kind == sqlite3.SQLITE_FULL
 }
 
 func uniqueViolation(err error) bool {

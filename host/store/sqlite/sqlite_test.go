@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
-	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -308,7 +307,7 @@ func BenchmarkSessionTable(b *testing.B) {
 		return n
 	}
 	now, before := time.Now(), size()
-	r := session.Record{
+	r := auth.SessionRow{
 		Data: bytes.Repeat([]byte("x"), 60), Created: now, Seen: now, Expires: now.Add(24 * time.Hour), Address: "203.0.113.200",
 		UserAgent: "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
 	}

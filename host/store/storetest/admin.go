@@ -1,13 +1,14 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -18,6 +19,8 @@ func adminRules() []rule {
 		{"users are listed in pages", usersInPages},
 		{"disabling ends sessions and devices and is undone by enabling", disabling},
 		{"disabling nobody is not found", disablingNobody},
+		{"everybody is signed out in limited steps", signingEverybodyOut},
+		{"a condition over the columns keeps people out wherever they are read", inactive},
 		{"every table that grows is swept", everythingSwept},
 		{"mail that waits to be sent is never swept", unsentMailStays},
 		{"a backup is made, or the error names the tool that does", backsUp},
@@ -114,9 +117,79 @@ func disabling(t *testing.T, e *env, db *store.DB) {
 	}
 }
 
+// inactive reads five hundred and more people at a time, too.
+func inactive(t *testing.T, e *env, db *store.DB) {
+	ada, bob := e.user(db, "ada@example.com"), e.user(db, "bob@example.com")
+	e.must(db.SetDisabled(e.ctx, bob.ID, true))
+	link := auth.ResetToken{Hash: []byte("0123456789abcdef0123456789abcdef"), UserID: ada.ID, Email: ada.Email, Created: db.Now()}
+	e.must(db.ResetTokens().Issue(e.ctx, link))
+	db.Active = func(columns map[string]any, _ time.Time) bool { return columns["email"] != ada.Email }
+	ids := []string{ada.ID, "4711", "x"}
+	for len(ids) < 520 {
+		ids = append(ids, bob.ID)
+	}
+	for _, in := range []func(func(context.Context) error) error{
+		func(f func(context.Context) error) error { return f(e.ctx) },
+		func(f func(context.Context) error) error { return db.InTx(e.ctx, f) },
+	} {
+		e.must(in(func(ctx context.Context) error {
+			found, err := db.Users().FindAll(ctx, ids)
+			states := map[string][2]bool{}
+			for _, u := range found {
+				states[u.ID] = [2]bool{u.Disabled, u.Inactive}
+			}
+			e.equal(map[string][2]bool{ada.ID: {false, true}, bob.ID: {true, false}}, states)
+			return err
+		}))
+	}
+	none, err := db.Users().FindAll(e.ctx, nil)
+	if err != nil || len(none) > 0 {
+		t.Errorf("of nobody: %v, %v", none, err)
+	}
+	e.must(db.InTx(e.ctx, func(ctx context.Context) error {
+		locked, err := db.Users().Lock(ctx, ada.ID)
+		if err == nil && locked.MaySignIn() {
+			t.Error("locked, she may sign in")
+		}
+		return err
+	}))
+	if won, err := db.ResetTokens().Claim(e.ctx, link, "somebody", db.Now()); err != nil || won {
+		t.Errorf("her link sets a password: %v, %v", won, err)
+	}
+	db.Active = nil
+	if !e.find(db, ada.ID).MaySignIn() {
+		t.Error("without a condition she may not sign in")
+	}
+}
+
 func disablingNobody(t *testing.T, e *env, db *store.DB) {
 	for _, id := range []string{"4711", "x"} {
 		e.notFound(db.SetDisabled(e.ctx, id, true), id)
+	}
+}
+
+func signingEverybodyOut(t *testing.T, e *env, db *store.DB) {
+	ada, bob := e.user(db, "ada@example.com"), e.user(db, "bob@example.com")
+	for i := range byte(3) {
+		e.session(db, e.record(1+i, ada.ID))
+		e.session(db, e.record(11+i, bob.ID))
+		e.device(db, 21+i, bob.ID)
+	}
+	type step struct{ Devices, Sessions int }
+	var got []step
+	for {
+		devices, sessions, err := db.RevokeSome(e.ctx, 2)
+		e.must(err)
+		if devices+sessions == 0 {
+			break
+		}
+		got = append(got, step{devices, sessions})
+	}
+	e.equal([]step{{Devices: 2}, {Devices: 1}, {Sessions: 2}, {Sessions: 2}, {Sessions: 2}}, got)
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_sessions`)
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_remember_tokens`)
+	if got, err := db.Users().FindByID(e.ctx, ada.ID); err != nil || got.Disabled {
+		t.Errorf("the people themselves: disabled %t, %v", got.Disabled, err)
 	}
 }
 
@@ -125,7 +198,7 @@ func everythingSwept(t *testing.T, e *env, db *store.DB) {
 		u, err := db.Users().FindByLogin(e.ctx, "email", "ada@example.com")
 		e.must(err)
 		first := byte(e.now.Unix())
-		e.session(db, session.Record{Hash: hash(first), Created: e.now, Seen: e.now, Expires: e.now.Add(time.Hour)})
+		e.session(db, auth.SessionRow{Hash: hash(first), Created: e.now, Seen: e.now, Expires: e.now.Add(time.Hour)})
 		e.hit(db, login, e.now, 1, e.now.Add(window))
 		e.device(db, first, u.ID)
 		e.issue(db, u, hash(first))

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/vestibule-dev/vestibule/v2/host/assertion"
+	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -26,10 +26,10 @@ func signingKeys(t *testing.T, e *env, db *store.DB) {
 		{5 * every, []time.Duration{5 * every, every}},
 	} {
 		now := e.now.Add(round.after)
-		results := make([][]assertion.Key, callers)
+		results := make([][]keyring.Key, callers)
 		e.together(callers, pools, func(j int, db *store.DB) error {
 			var err error
-			fresh := assertion.Key{Created: now, Secret: hash(byte(i*callers + j))}
+			fresh := keyring.Key{Created: now, Secret: hash(byte(i*callers + j))}
 			results[j], err = db.AssertionKeys().CurrentKeys(e.ctx, fresh, every, settled)
 			return err
 		})

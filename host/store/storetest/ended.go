@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -36,7 +36,7 @@ func EndedConnections(t *testing.T, db *store.DB, end func() error) {
 	}
 	ended, cancel := context.WithCancel(e.ctx)
 	cancel()
-	if _, err := db.Sessions().FindSession(ended, want.Hash); err == nil || errors.Is(err, session.ErrGone) {
+	if _, err := db.Sessions().FindSession(ended, want.Hash); err == nil || errors.Is(err, auth.ErrSessionGone) {
 		t.Errorf("with a context that has ended: %v", err)
 	}
 	e.stored(db, want)

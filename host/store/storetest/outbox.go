@@ -13,6 +13,7 @@ import (
 func outboxRules() []rule {
 	return []rule{
 		{"what was enqueued, decoys too, is leased once, the longest due first", leasedInOrder},
+		{"what a mail is about comes back as it was queued, cut at 64 bytes", queuedAsGiven},
 		{"a lease that ended is leased again", leaseEnds},
 		{"a retried mail is due later", retriedLater},
 		{"a buried mail is kept and not leased", buriedIsKept},
@@ -83,6 +84,22 @@ func leasedInOrder(t *testing.T, e *env, db *store.DB) {
 		e.must(db.Outbox().MailDone(e.ctx, got.ID)) // that it is gone is no error
 	}
 	e.noneDue(db, start.Add(24*time.Hour))
+}
+
+func queuedAsGiven(_ *testing.T, e *env, db *store.DB) {
+	m := store.Mail{UserID: "1", Purpose: purpose, Locale: "de", Device: "Firefox (Linux)", Base: "http://[::1]:8080"}
+	e.must(db.Outbox().Queue(e.ctx, m))
+	got := e.lease(db, e.now)
+	m.ID, m.Created, m.Attempt = got.ID, got.Created, 1
+	e.equal(m, got)
+	e.must(db.Outbox().MailDone(e.ctx, got.ID))
+	e.must(db.Outbox().Queue(e.ctx, store.Mail{UserID: "1", Purpose: purpose, Base: strings.Repeat("x", 65)}))
+	e.equal(strings.Repeat("x", 64), e.lease(db, e.now).Base)
+	// One of the release before, which knows no base.
+	e.sql(db, `INSERT INTO vestibule_outbox (id, user_id, purpose, locale, attempts, created, due, held, buried, reason) VALUES ('old', '1', 'password_reset', 'en', 0, 0, 0, 0, 0, '')`)
+	if got := e.lease(db, e.now); got.ID != "old" || got.Base != "" {
+		e.Errorf("%+v", got)
+	}
 }
 
 func leaseEnds(t *testing.T, e *env, db *store.DB) {

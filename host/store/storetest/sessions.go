@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -9,7 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -17,6 +19,7 @@ func sessionRules() []rule {
 	return []rule{
 		{"a session is found as it was created", sessionIsFound},
 		{"of many sessions those are found that there are", sessionsAreFound},
+		{"a row of the release before has neither state nor format", rowWithoutState},
 		{"an update adds one to the version", updateAddsVersion},
 		{"of two updates of one version the second is refused", lostUpdate},
 		{"a late save does not revive a deleted session", noRevival},
@@ -34,14 +37,14 @@ func sessionRules() []rule {
 // guestKeys has three hosts change the keys at the same moment, three times.
 func guestKeys(t *testing.T, e *env, db *store.DB) {
 	pools := []*store.DB{db, e.pool(), e.pool()}
-	var before session.Key
+	var before keyring.Key
 	for round := range 3 {
 		created := e.now.Add(time.Duration(round) * 30 * 24 * time.Hour)
-		results := make([][]session.Key, callers)
+		results := make([][]keyring.Key, callers)
 		e.wins(pools, func(i int, db *store.DB) (bool, error) {
 			var err error
-			fresh := session.Key{Created: created, Secret: hash(byte(round*callers + i))}
-			results[i], err = db.GuestKeys().CurrentKeys(e.ctx, fresh, 30*24*time.Hour)
+			fresh := keyring.Key{Created: created, Secret: hash(byte(round*callers + i))}
+			results[i], err = db.GuestKeys().CurrentKeys(e.ctx, fresh, 30*24*time.Hour, 30*24*time.Hour)
 			return err == nil, err
 		})
 		for _, keys := range results {
@@ -61,22 +64,22 @@ func guestKeys(t *testing.T, e *env, db *store.DB) {
 	}
 }
 
-func (e *env) record(first byte, userID string) session.Record {
-	return session.Record{
+func (e *env) record(first byte, userID string) auth.SessionRow {
+	return auth.SessionRow{
 		Hash: hash(first), Version: 1, UserID: userID, Data: []byte{0, 1, 0xff},
 		Created: e.now, Seen: e.now, Expires: e.now.Add(24 * time.Hour),
-		UserAgent: "Firefox", Address: "192.0.2.1",
+		UserAgent: "Firefox", Address: "192.0.2.1", State: "settled", Format: 1,
 	}
 }
 
-func (e *env) session(db *store.DB, r session.Record) session.Record {
+func (e *env) session(db *store.DB, r auth.SessionRow) auth.SessionRow {
 	e.Helper()
 	e.must(db.Sessions().CreateSession(e.ctx, r))
 	return r
 }
 
 // stored compares the session with what is stored.
-func (e *env) stored(db *store.DB, want session.Record) {
+func (e *env) stored(db *store.DB, want auth.SessionRow) {
 	e.Helper()
 	got, err := db.Sessions().FindSession(e.ctx, want.Hash)
 	e.must(err)
@@ -85,10 +88,10 @@ func (e *env) stored(db *store.DB, want session.Record) {
 }
 
 // lives tells whether the session is stored.
-func (e *env) lives(db *store.DB, r session.Record) bool {
+func (e *env) lives(db *store.DB, r auth.SessionRow) bool {
 	e.Helper()
 	_, err := db.Sessions().FindSession(e.ctx, r.Hash)
-	if err != nil && !errors.Is(err, session.ErrGone) {
+	if err != nil && !errors.Is(err, auth.ErrSessionGone) {
 		e.Fatal(err)
 	}
 	return err == nil
@@ -100,7 +103,7 @@ func sessionIsFound(t *testing.T, e *env, db *store.DB) {
 	person.Device = hash(3)[:16]
 	person.Seen = e.now.Add(1234 * time.Millisecond)
 	e.session(db, person)
-	for _, want := range []session.Record{guest, person} {
+	for _, want := range []auth.SessionRow{guest, person} {
 		e.stored(db, want)
 	}
 	if e.lives(db, e.record(4, "")) {
@@ -109,6 +112,26 @@ func sessionIsFound(t *testing.T, e *env, db *store.DB) {
 	if err := db.Sessions().CreateSession(e.ctx, guest); err == nil {
 		t.Error("one key was created twice")
 	}
+}
+
+func rowWithoutState(t *testing.T, e *env, db *store.DB) {
+	r := e.record(1, "7")
+	e.sql(db, `INSERT INTO vestibule_sessions (hash, version, user_id, device, data, created, seen, expires, user_agent, address)
+		VALUES (?, 1, ?, NULL, ?, ?, ?, ?, ?, ?)`,
+		r.Hash, r.UserID, r.Data, r.Created.UnixMilli(), r.Seen.UnixMilli(), r.Expires.UnixMilli(), r.UserAgent, r.Address)
+	r.State, r.Format = "", 0
+	e.stored(db, r)
+	e.must(db.InTx(e.ctx, func(ctx context.Context) error { // not below the pool
+		got, err := db.Sessions().FindSession(ctx, r.Hash)
+		if got.State != "" || got.Format != 0 {
+			t.Errorf("found %q in format %d", got.State, got.Format)
+		}
+		return err
+	}))
+	r.State, r.Format = "held", 1
+	e.must(db.Sessions().UpdateSession(e.ctx, r))
+	r.Version = 2
+	e.stored(db, r)
 }
 
 func updateAddsVersion(t *testing.T, e *env, db *store.DB) {
@@ -127,7 +150,7 @@ func lostUpdate(t *testing.T, e *env, db *store.DB) {
 	first, second := e.session(db, e.record(1, "7")), e.record(1, "7")
 	first.Data, second.Data = []byte("first"), []byte("second")
 	e.must(db.Sessions().UpdateSession(e.ctx, first))
-	if err := e.pool().Sessions().UpdateSession(e.ctx, second); !errors.Is(err, session.ErrGone) {
+	if err := e.pool().Sessions().UpdateSession(e.ctx, second); !errors.Is(err, auth.ErrSessionGone) {
 		t.Fatalf("update of an old version: %v", err)
 	}
 	first.Version = 2
@@ -139,7 +162,7 @@ func noRevival(t *testing.T, e *env, db *store.DB) {
 	for range 2 { // that there is none is no error
 		e.must(db.Sessions().DeleteSession(e.ctx, r.Hash))
 	}
-	if err := db.Sessions().UpdateSession(e.ctx, r); !errors.Is(err, session.ErrGone) {
+	if err := db.Sessions().UpdateSession(e.ctx, r); !errors.Is(err, auth.ErrSessionGone) {
 		t.Errorf("update of a deleted session: %v", err)
 	}
 	e.must(db.Sessions().TouchSession(e.ctx, r.Hash, e.now.Add(time.Hour)))
@@ -160,7 +183,7 @@ func endTogether(t *testing.T, e *env, db *store.DB) {
 	device := hash(9)[:16]
 	guest, one, two, other := e.record(1, ""), e.record(2, "7"), e.record(3, "8"), e.record(4, "77")
 	one.Device, two.Device = device, device
-	for _, r := range []session.Record{guest, one, two, other} {
+	for _, r := range []auth.SessionRow{guest, one, two, other} {
 		e.session(db, r)
 	}
 	e.must(db.Sessions().DeleteUserSessions(e.ctx, "7"))
@@ -193,19 +216,21 @@ func sessionsListed(t *testing.T, e *env, db *store.DB) {
 	guest, old, recent, over, other := e.record(1, ""), e.record(2, "7"), e.record(0xab, "7"), e.record(4, "7"), e.record(5, "8")
 	recent.Seen, recent.Device = e.now.Add(time.Minute), hash(9)[:16]
 	over.Expires = e.now
-	for _, r := range []session.Record{guest, old, recent, over, other} {
+	for _, r := range []auth.SessionRow{guest, old, recent, over, other} {
 		e.session(db, r)
 	}
+	created := e.now
+	e.now = e.now.Add(time.Minute)
 	got, err := db.ListSessions(e.ctx, "7", 10)
 	e.must(err)
 	want := []store.SessionInfo{
 		{
 			ID: "ab00000000000000", UserID: "7", UserAgent: "Firefox", Address: "192.0.2.1", Remembered: true,
-			Created: e.now, Seen: recent.Seen, Expires: recent.Expires,
+			Created: created, Seen: recent.Seen, Expires: recent.Expires,
 		},
 		{
 			ID: "0200000000000000", UserID: "7", UserAgent: "Firefox", Address: "192.0.2.1",
-			Created: e.now, Seen: e.now, Expires: old.Expires,
+			Created: created, Seen: created, Expires: old.Expires,
 		},
 	}
 	e.equal(want, got)
@@ -221,7 +246,7 @@ func revokeTakesDevice(t *testing.T, e *env, db *store.DB) {
 	d := e.device(db, 9, "7")
 	one, same, other := e.record(0xab, "7"), e.record(2, "7"), e.record(3, "7")
 	one.Device, same.Device = d.Selector, d.Selector
-	for _, r := range []session.Record{one, same, other} {
+	for _, r := range []auth.SessionRow{one, same, other} {
 		e.session(db, r)
 	}
 	e.must(db.RevokeSession(e.ctx, "AB0000000000"))
@@ -254,7 +279,7 @@ func revokeAmbiguous(t *testing.T, e *env, db *store.DB) {
 // sessionsAreFound asks for as many as one query, several, and none are about.
 func sessionsAreFound(t *testing.T, e *env, db *store.DB) {
 	const stored = 600
-	var want []session.Record
+	var want []auth.SessionRow
 	var asked [][]byte
 	for i := range stored {
 		r := e.record(0, "7")
@@ -262,14 +287,14 @@ func sessionsAreFound(t *testing.T, e *env, db *store.DB) {
 		r.Seen = e.now.Add(time.Duration(i) * time.Second)
 		if i%2 == 0 {
 			e.session(db, r)
-			want = append(want, session.Record{Hash: r.Hash, Seen: r.Seen, Expires: r.Expires})
+			want = append(want, auth.SessionRow{Hash: r.Hash, UserID: "7", Seen: r.Seen, Expires: r.Expires})
 		}
 		asked = append(asked, r.Hash)
 	}
 	for _, n := range []int{0, 1, 2, 8, 9, 65, 512, 513, stored} {
 		got, err := db.Sessions().FindSessions(e.ctx, asked[:n])
 		e.must(err)
-		slices.SortFunc(got, func(a, b session.Record) int { return a.Seen.Compare(b.Seen) })
+		slices.SortFunc(got, func(a, b auth.SessionRow) int { return a.Seen.Compare(b.Seen) })
 		if diff := cmp.Diff(want[:(n+1)/2], got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("of %d (-want +got): %s", n, diff)
 		}

@@ -18,8 +18,9 @@ import (
 // it, as one more host would.
 type Fixture func(t testing.TB) (open func(ctx context.Context) (*store.DB, error))
 
-// A rule is one promise of the store. It is given a database with all tables; a
-// bare rule begins with an empty one.
+// A rule is one promise of the store. It is given a database with all tables, which the
+// next rule gets emptied: a rule changes rows, never tables. A bare rule begins with a
+// database of its own that has no tables.
 type (
 	rule struct {
 		name string
@@ -33,6 +34,7 @@ type (
 
 // Run tests every rule on databases that the fixture makes.
 func Run(t *testing.T, fixture Fixture) {
+	shared := fixture(t)
 	for _, group := range []struct {
 		name  string
 		rules []rule
@@ -40,7 +42,7 @@ func Run(t *testing.T, fixture Fixture) {
 	}{
 		{name: "migrate", bare: migrateRules()},
 		{name: "tx", rules: txRules()},
-		{name: "users", rules: userRules()},
+		{name: "users", rules: userRules(), bare: alteringRules()},
 		{name: "existing", bare: existingRules()},
 		{name: "throttle", rules: throttleRules()},
 		{name: "reset", rules: resetRules()},
@@ -49,6 +51,7 @@ func Run(t *testing.T, fixture Fixture) {
 		{name: "tokens", rules: tokenRules()},
 		{name: "outbox", rules: outboxRules()},
 		{name: "events", rules: eventRules()},
+		{name: "clock", rules: clockRules()},
 		{name: "admin", rules: adminRules()},
 	} {
 		t.Run(group.name, func(t *testing.T) {
@@ -57,8 +60,10 @@ func Run(t *testing.T, fixture Fixture) {
 			}
 			for _, r := range group.rules {
 				t.Run(r.name, func(t *testing.T) {
-					e := newEnv(t, fixture)
-					r.test(t, e, e.migrated())
+					e := envOf(t, fixture, shared)
+					db := e.migrated()
+					e.empty(db)
+					r.test(t, e, db)
 				})
 			}
 		})
@@ -76,8 +81,13 @@ type env struct {
 }
 
 func newEnv(t testing.TB, fixture Fixture) *env {
+	return envOf(t, fixture, fixture(t))
+}
+
+// envOf works with the database that open opens.
+func envOf(t testing.TB, fixture Fixture, open func(context.Context) (*store.DB, error)) *env {
 	return &env{
-		TB: t, ctx: t.Context(), open: fixture(t), fixture: fixture,
+		TB: t, ctx: t.Context(), open: open, fixture: fixture,
 		now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 	}
 }
@@ -100,6 +110,27 @@ func (e *env) migrated() *store.DB {
 	db := e.pool()
 	e.migrate(db)
 	return db
+}
+
+// empty removes all rows but those that migrations write: their own list and the locks.
+func (e *env) empty(db *store.DB) {
+	e.Helper()
+	tables := map[string]string{
+		"sqlite3": `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+		"pgx":     `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`,
+		"mysql":   `SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()`,
+	}
+	query, known := tables[db.Writer().DriverName()]
+	if !known {
+		e.Fatalf("no query for the tables of %q", db.Writer().DriverName())
+	}
+	var names []string
+	e.must(db.Writer().SelectContext(e.ctx, &names, query))
+	for _, name := range names {
+		if name != "vestibule_schema" && name != "vestibule_locks" {
+			e.sql(db, "DELETE FROM "+name)
+		}
+	}
 }
 
 // migrate returns what it did.

@@ -21,6 +21,9 @@ func throttleRules() []rule {
 		{"of parallel mails over several hosts one is granted", oneMail},
 		{"any login name can be counted", anyLoginName},
 		{"the operator sees open counters and clears them", operatorClears},
+		{"a counter that no time ends goes on for years", countsForYears},
+		{"counters of unknown names are bounded, those with the fewest failures go first", unknownNamesAreBounded},
+		{"of several hosts that make a secret one does", oneSecret},
 	}
 }
 
@@ -188,4 +191,67 @@ func operatorClears(t *testing.T, e *env, db *store.DB) {
 		}
 	}
 	e.hit(db, login, e.now, 1, e.now.Add(window))
+}
+
+func countsForYears(_ *testing.T, e *env, db *store.DB) {
+	const never = 100 * 365 * 24 * time.Hour
+	c := auth.Counter{Kind: "password", Login: "7"}
+	for i := range 3 {
+		now := e.now.Add(time.Duration(i) * 3 * 365 * 24 * time.Hour)
+		count, ends, err := db.Throttle().Hit(e.ctx, c, now, never)
+		if err != nil || count != i+1 || !ends.Equal(e.now.Add(never)) {
+			e.Errorf("after %d years: count %d until %v, %v", 3*i, count, ends, err)
+		}
+		if n, err := db.Sweep(e.ctx, now, store.Retention{}); err != nil || n != 0 {
+			e.Errorf("swept %d, %v", n, err)
+		}
+	}
+}
+
+func unknownNamesAreBounded(_ *testing.T, e *env, db *store.DB) {
+	hit := func(kind, login string, n int, at time.Time) {
+		for range n {
+			if _, _, err := db.Throttle().Hit(e.ctx, auth.Counter{Kind: kind, Login: login}, at, 1000*time.Hour); err != nil {
+				e.Fatal(err)
+			}
+		}
+	}
+	for i, n := range []int{2, 100, 1, 1, 3} {
+		hit(auth.CountUnknown, numbered("name-%d", i), n, e.now.Add(time.Duration(i)*time.Second))
+	}
+	hit("password", "7", 1, e.now) // of somebody known
+	for _, n := range []int{1, 1, 0} {
+		if got, err := db.Sweep(e.ctx, e.now, store.Retention{Unknown: 3, Batch: 1}); err != nil || got != n {
+			e.Errorf("swept %d, %v; want %d", got, err, n)
+		}
+	}
+	got, err := db.ListCounters(e.ctx, 10)
+	e.must(err)
+	var names []string
+	for _, c := range got {
+		names = append(names, c.Login)
+	}
+	e.equal([]string{"name-1", "name-4", "name-0", "7"}, names)
+}
+
+func oneSecret(t *testing.T, e *env, db *store.DB) {
+	pools := []*store.DB{db, e.pool(), e.pool()}
+	secrets := make([][]byte, callers)
+	won := e.wins(pools, func(i int, db *store.DB) (bool, error) {
+		fresh := []byte(numbered("secret-%d", i))
+		var err error
+		secrets[i], err = db.Secret(e.ctx, "known", fresh)
+		return string(secrets[i]) == string(fresh), err
+	})
+	if won != 1 {
+		t.Errorf("%d secrets were made, want 1", won)
+	}
+	for _, s := range secrets {
+		if string(s) != string(secrets[0]) {
+			t.Errorf("one host has %s, another %s", s, secrets[0])
+		}
+	}
+	if other, err := db.Secret(e.ctx, "other", []byte("x")); err != nil || string(other) != "x" {
+		t.Errorf("another name: %q, %v", other, err)
+	}
 }

@@ -14,6 +14,7 @@ func ours() []string {
 	return []string{
 		"vestibule_sessions", "vestibule_counters", "vestibule_remember_tokens", "vestibule_reset_claims", "vestibule_outbox", "vestibule_disabled_users",
 		"vestibule_locks", "vestibule_guest_keys", "vestibule_audit", "vestibule_tokens", "vestibule_assertion_keys",
+		"vestibule_secrets",
 	}
 }
 

@@ -1,6 +1,8 @@
 package cursor
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -58,7 +60,7 @@ func (c *children) group(parent int) (group, error) {
 // next gives the part of a parent's children that comes after those of g.
 func (c *children) next(parent int, g group) (group, error) {
 	c.before += int64(len(g.rows))
-	if _, err := c.reader.readChildren(c, c.start(parent, parent+1), 0); err != nil {
+	if _, err := c.reader.readChildren(c, c.start(parent, parent+1), 0, false); err != nil {
 		return group{}, c.fault(err)
 	}
 	if g := c.groups[c.by[parent]]; g != nil {
@@ -89,17 +91,18 @@ func (c *children) page() plan.Page {
 func (c *children) read(parent int) error {
 	n, r := c.node, c.reader
 	if c.run == 0 && n.Many && !n.CountOnly && r.tx.Interleaves() {
-		if done, err := r.readSiblings(c, c.start(parent, len(c.by))); done || err != nil {
+		keys := c.start(parent, len(c.by))
+		if done, err := r.readChildren(c, keys, min(int64(chunkRows+fewPerParent*len(keys)), maxChildren), true); done || err != nil {
 			return err
 		}
 	}
 	if c.run == 0 {
-		if done, err := r.readChildren(c, c.start(parent, len(c.by)), maxChildren); done || err != nil {
+		if done, err := r.readChildren(c, c.start(parent, len(c.by)), maxChildren, false); done || err != nil {
 			return err
 		}
 		c.shrink()
 	}
-	_, err := r.readChildren(c, c.start(parent, min(parent+c.run, len(c.by))), 0)
+	_, err := r.readChildren(c, c.start(parent, min(parent+c.run, len(c.by))), 0, false)
 	return err
 }
 
@@ -140,9 +143,44 @@ func (c *children) start(from, to int) [][]any {
 	return keys
 }
 
+// childColumns are the places of what is read of children.
+type childColumns struct {
+	// links are those of their own children, parent those of the parent's key.
+	links  [][]int
+	parent []int
+	// rank and total are those of the child's number among its siblings and of how many these are; -1 where they are not read.
+	rank, total int
+	width       int
+}
+
+func (r *rows) childColumns(n *plan.Node, keys [][]any, numbered bool) childColumns {
+	c := childColumns{rank: -1, total: -1}
+	if c.links, c.width = r.gen.Links(n); n.CountOnly {
+		c.width = 0
+	}
+	column := func() int {
+		c.width++
+		return c.width - 1
+	}
+	for range keys[0] {
+		c.parent = append(c.parent, column())
+	}
+	if !numbered {
+		return c
+	}
+	if n.Many && !n.CountOnly {
+		c.rank = column()
+	}
+	if n.Count || n.CountOnly {
+		c.total = column()
+	}
+	return c
+}
+
 // readChildren reads the pages of all parents. With a limit it is false, and what it read is of no use, when there are more
-// rows than that, or more bytes than fit.
-func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, err error) {
+// rows than that, or more bytes than fit. Siblings are not numbered by the database: all of them are read and counted here,
+// which costs less as long as they are few.
+func (r *rows) readChildren(c *children, keys [][]any, limit int64, siblings bool) (done bool, err error) {
 	part := *c.node
 	part.Page = c.page()
 	n, page := &part, part.Page
@@ -150,33 +188,20 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, 
 	if limit > 0 && n.Many && !n.CountOnly {
 		most = limit + 1
 	}
-	s := r.gen.Children(n, keys, most)
-	cur, err := r.ask(s)
+	s := r.gen.Children
+	if siblings {
+		s = r.gen.Siblings
+	}
+	cur, err := r.ask(s(n, keys, most))
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = cur.Close() }()
-	at, width := r.gen.Links(n)
-	if n.CountOnly {
-		width = 0
-	}
-	parent := make([]int, len(keys[0]))
-	for i := range parent {
-		parent[i] = width + i
-	}
-	width += len(parent)
-	rank, total := width, width
-	if n.CountOnly {
-		width++
-	} else if n.Many {
-		width++
-		total = width
-		if n.Count {
-			width++
-		}
-	}
-	cells := make([]engine.Cell, width)
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	at := r.childColumns(n, keys, !siblings)
+	cells := make([]engine.Cell, at.width)
 	var links linkKeys
+	var name, next []byte
+	var g *group
 	for read := int64(0); ; read++ {
 		ok, err := cur.Next()
 		if err != nil {
@@ -191,19 +216,28 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, 
 		if err := cur.Row(cells); err != nil {
 			return false, err
 		}
-		name, _ := keyOf(cells, parent)
-		if !c.asked[name] {
-			continue
+		if next = appendName(next[:0], cells, at.parent); g == nil || !bytes.Equal(next, name) {
+			if !c.asked[string(next)] {
+				continue
+			}
+			name = append(name[:0], next...)
+			if g = c.groups[string(name)]; g == nil {
+				g = &group{}
+				c.groups[string(name)] = g
+			}
 		}
-		g := c.groups[name]
-		if g == nil {
-			g = &group{}
-			c.groups[name] = g
+		g.seen++
+		rank := g.seen
+		if at.rank >= 0 {
+			rank = cells[at.rank].Int
 		}
-		if n.Count {
-			g.count = cells[total].Int
+		switch {
+		case siblings:
+			g.count = g.seen
+		case at.total >= 0:
+			g.count = cells[at.total].Int
 		}
-		if n.CountOnly || n.Many && cells[rank].Int <= page.Skip {
+		if n.CountOnly || n.Many && rank <= page.Skip {
 			continue
 		}
 		if int64(len(g.rows)) == page.Rows {
@@ -215,7 +249,7 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64) (done bool, 
 		if err := c.add(cells); err != nil {
 			return false, err
 		}
-		links.add(cells, at)
+		links.add(cells, at.links)
 	}
 	r.expandLater(&c.buffer, &links)
 	return true, nil

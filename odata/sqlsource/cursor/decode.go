@@ -25,12 +25,10 @@ type decoder struct {
 	texts []bool
 	// doubt asks, where a value does not fit, whether the tables were changed; nil for never.
 	doubt func() error
-	// float gives back what a computed double stands for; nil for itself.
-	float func(float64) float64
 }
 
 // fresh is a decoder for the same columns, with memory of its own.
-func (d *decoder) fresh() decoder { return decoder{texts: d.texts, doubt: d.doubt, float: d.float} }
+func (d *decoder) fresh() decoder { return decoder{texts: d.texts, doubt: d.doubt} }
 
 // ownBlock is the size of such blocks.
 const ownBlock = 16 << 10
@@ -70,9 +68,6 @@ func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) er
 			continue
 		}
 		if d.cell(&values[i], cells, n, i) {
-			if _, stored := column.Expr.(*plan.Ref); !stored && d.float != nil {
-				values[i].Float = d.float(values[i].Float)
-			}
 			continue
 		}
 		ref, stored := column.Expr.(*plan.Ref)

@@ -19,6 +19,9 @@ const (
 	partsOf     = 4
 )
 
+// fewPerParent bounds how many rows are read in the hope that no parent has too many children.
+const fewPerParent = 20
+
 // valueBytes is the memory of a value without its text.
 const valueBytes = 48
 
@@ -37,9 +40,10 @@ type buffer struct {
 
 // group is the rows of one parent.
 type group struct {
-	rows  []int
-	more  bool
-	count int64
+	rows []int
+	more bool
+	// count is how many there are in all, as far as that was asked; seen is how many were read.
+	count, seen int64
 	// rest tells that the rows are a part, which another one follows.
 	rest bool
 }

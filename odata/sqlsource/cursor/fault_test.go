@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
-	"zombiezen.com/go/sqlite"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -30,7 +29,7 @@ func TestClientFaults(t *testing.T) {
 		{"MariaDB statement time", &mysql.MySQLError{Number: 1969}, &unavailable},
 		{"MariaDB away", mysql.ErrInvalidConn, &unavailable},
 		{"MariaDB out of range", &mysql.MySQLError{Number: 1690}, &malformed},
-		{"SQLite busy", sqlite.ResultBusy.ToError(), &unavailable},
+		{"SQLite busy", locked{}, &unavailable},
 		{"SQLite out of range", engine.ErrOutOfRange, &malformed},
 		{"a defect", &pgconn.PgError{Code: "42601"}, nil},
 	}
@@ -75,3 +74,10 @@ func TestEndOfTheContext(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// locked is the error of SQLite for a lock that another connection has.
+type locked struct{}
+
+func (locked) Code() int { return 5 }
+
+func (locked) Error() string { return "database is locked" }

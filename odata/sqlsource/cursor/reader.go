@@ -27,31 +27,22 @@ type Reader struct {
 	// It is asked where a statement failed for no reason that a client may be told, and, with mild, where a stored value
 	// does not fit its type and null takes its place. nil is never.
 	Changed func(ctx context.Context, mild bool) error
-	// Same tells that the file is the one that the model was made of. nil is always.
-	Same func() bool
 	// Stamps tells that statements name the state of the data that they see, and transactions do not.
 	Stamps bool
 
-	mu    sync.Mutex
-	pages map[pageKey]*sqltext.Page
+	mu sync.Mutex
 	// walks tells for a shape whether an index has its rows in their order.
 	walks map[string]bool
-	// many tells of probes that found many rows how often they need not be asked.
-	many map[string]int
 }
 
-// pageKey is what the statements of a page depend on: the plan, or the one that it is like, and whether rows carry their
-// place.
-type pageKey struct {
-	plan *plan.Plan
-	seek bool
+// prepared is a page in the plan's slot. Another generator makes another page.
+type prepared struct {
+	gen  *sqltext.Generator
+	page *sqltext.Page
 }
 
-// Bounds of what a Reader keeps besides its Marks; package odata keeps fewer plans than maxPages.
-const (
-	maxPages  = 2048
-	maxShapes = 1024
-)
+// maxShapes bounds Reader.walks.
+const maxShapes = 1024
 
 // Open runs the statements of a plan up to the first row, without remembering anything. Faults are *plan.Error where a
 // client may know them.
@@ -62,9 +53,6 @@ func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Pla
 // Open is like the function, and uses what is remembered. Where a sum has left the range that the database adds up
 // itself, the statements are others.
 func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
-	if r := o.narrowed(ctx, p); r != nil {
-		return r, nil
-	}
 	r, err := o.open(ctx, p)
 	if err == nil || !engine.IsOverflow(err) {
 		return r, err
@@ -100,14 +88,26 @@ func (o *Reader) openPage(ctx context.Context, p *plan.Plan, page *sqltext.Page)
 			return r, err
 		}
 	}
-	tx, err := o.DB.Begin(ctx, o.need(p))
+	return o.begin(ctx, p, page, o.need(p), func(r *rows) (bool, error) {
+		r.version, r.stamps = r.tx.Version(), stamps
+		return true, r.open(p)
+	})
+}
+
+// begin opens rows in a transaction and runs the first statements. It returns nil rows if first reports false.
+func (o *Reader) begin(ctx context.Context, p *plan.Plan, page *sqltext.Page, need engine.Need, first func(*rows) (bool, error)) (*rows, error) {
+	tx, err := o.DB.Begin(ctx, need)
 	if err != nil {
 		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
 	}
-	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: page, version: tx.Version(), stamps: stamps}
+	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: page}
 	r.dec = r.decoder(p.Top)
-	if err := r.open(p); err != nil {
+	ok, err := first(r)
+	switch {
+	case err != nil:
 		return nil, errors.Join(o.fault(ctx, err), r.Close())
+	case !ok:
+		return nil, r.Close()
 	}
 	return r, nil
 }
@@ -117,25 +117,21 @@ func (o *Reader) page(p *plan.Plan) *sqltext.Page {
 	if p.Volatile {
 		return o.Gen.Page(p.Top, false)
 	}
-	n, key := p.Top, pageKey{plan: p}
-	if p.Like != nil {
-		key.plan = p.Like
-	}
-	key.seek = n.Query.Range.Derived == nil && o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
+	n := p.Top
+	seek := n.Query.Range.Derived == nil && o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
 		(!o.Stamps || n.Page.Skip > 0) && o.Seekable(n.Set)
-	o.mu.Lock()
-	page := o.pages[key]
-	o.mu.Unlock()
-	if page != nil {
-		return page
+	if p.Prepared == nil {
+		return o.Gen.Page(n, seek)
 	}
-	page = o.Gen.Page(n, key.seek)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.pages == nil || len(o.pages) >= maxPages {
-		o.pages = map[pageKey]*sqltext.Page{}
+	slot := 0
+	if seek {
+		slot = 1
 	}
-	o.pages[key] = page
+	if was, ok := p.Prepared[slot].Load().(prepared); ok && was.gen == o.Gen {
+		return was.page
+	}
+	page := o.Gen.Page(n, seek)
+	p.Prepared[slot].Store(prepared{o.Gen, page})
 	return page
 }
 
@@ -186,20 +182,12 @@ func (r *rows) seek(skip int64) (after []any, rest int64, err error) {
 
 // keyBehind reads the key of the row that comes n rows after the one behind a key; nil when there is no such row.
 func (r *rows) keyBehind(n int64, after []any) ([]any, error) {
-	s := r.page.Step(n, after)
-	cur, err := r.ask(s)
+	var key []any
+	err := r.first(r.page.Step(n, after), len(r.page.Key), func(cells []engine.Cell) { key = r.keyOf(cells, nil) })
 	if err != nil {
 		return nil, fmt.Errorf("look for a place: %w", err)
 	}
-	cells := make([]engine.Cell, len(r.page.Key))
-	ok, err := cur.Next()
-	var key []any
-	if ok && err == nil {
-		if err = cur.Row(cells); err == nil {
-			key = r.keyOf(cells, nil)
-		}
-	}
-	return key, errors.Join(err, cur.Close())
+	return key, nil
 }
 
 // keyOf copies the order key out of a row; at says where it is. It is nil when a part of the set's key is null, which no

@@ -28,17 +28,17 @@ type rows struct {
 	cells  []engine.Cell
 	values []plan.Value
 	dec    decoder
-	// ahead tells that the cursor stands on a row. loaded tells that cells has it, decoded that values does.
-	ahead, loaded, decoded bool
+	// ahead reports whether the cursor stands on a row, which cells hold. decoded reports whether values hold it, too.
+	ahead, decoded bool
 	// ended tells that the page has been left behind.
 	ended bool
-	// json writes rows from the cursor itself; nil where it cannot, or nobody has asked. asked tells that somebody has.
-	json  engine.JSONCursor
-	asked bool
-	given int64
-	more  bool
-	count int64
-	err   error
+	// writers write cells as JSON, by column; nil if the decoder must. asked reports whether AppendJSON was called.
+	writers []cellWriter
+	asked   bool
+	given   int64
+	more    bool
+	count   int64
+	err     error
 
 	// chunk holds the rows of the current chunk when there are expanded properties.
 	chunk *buffer
@@ -47,7 +47,7 @@ type rows struct {
 
 // decoder makes the values of a node.
 func (r *rows) decoder(n *plan.Node) decoder {
-	d := decoder{texts: r.gen.Texts(n), float: r.gen.Float}
+	d := decoder{texts: r.gen.Texts(n)}
 	if changed := r.reader.Changed; changed != nil {
 		d.doubt = func() error { return changed(r.ctx, true) }
 	}
@@ -69,7 +69,6 @@ func (r *rows) open(p *plan.Plan) error {
 		r.count = n
 	}
 	if p.Kind != plan.RawCount {
-		r.values = make([]plan.Value, len(r.node.Columns))
 		if err := r.query(); err != nil {
 			return err
 		}
@@ -93,13 +92,7 @@ func (r *rows) query() error {
 	if stamped {
 		s, width = r.page.Stamped(r.read(), skip, after), width+1
 	}
-	r.cells = make([]engine.Cell, width)
-	cur, err := r.ask(s)
-	if err != nil {
-		return fmt.Errorf("query: %w", err)
-	}
-	r.cursor = cur
-	err = r.step()
+	err = r.run(s, width)
 	switch {
 	case stamped && r.ahead:
 		r.version = string(r.cells[width-1].Bytes)
@@ -107,6 +100,19 @@ func (r *rows) query() error {
 		r.version = r.tx.Version()
 	}
 	return err
+}
+
+// run runs the statement of a page and reads its first row into width cells.
+func (r *rows) run(s sqltext.Statement, width int) error {
+	cur, err := r.ask(s)
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	r.cursor, r.cells = cur, make([]engine.Cell, width)
+	if r.values == nil {
+		r.values = make([]plan.Value, len(r.node.Columns))
+	}
+	return r.step()
 }
 
 // read is how many rows the next statement asks for: all of them, but where children are to be read in between and the
@@ -125,25 +131,13 @@ func (r *rows) step() error {
 	if err != nil {
 		return fmt.Errorf("read rows: %w", err)
 	}
-	r.loaded, r.decoded = false, false
+	r.decoded = false
 	if r.ahead = ok; !ok {
 		return r.cursor.Close()
-	}
-	if r.json != nil { // which needs no cells
-		return nil
-	}
-	return r.load()
-}
-
-// load reads the row that the cursor stands on.
-func (r *rows) load() error {
-	if r.loaded {
-		return nil
 	}
 	if err := r.cursor.Row(r.cells); err != nil {
 		return fmt.Errorf("read rows: %w", err)
 	}
-	r.loaded = true
 	return nil
 }
 
@@ -151,9 +145,6 @@ func (r *rows) load() error {
 func (r *rows) decode() error {
 	if r.decoded {
 		return nil
-	}
-	if err := r.load(); err != nil {
-		return err
 	}
 	r.dec.reset()
 	if err := r.dec.row(r.values, r.cells, r.node); err != nil {
@@ -176,17 +167,26 @@ func (r *rows) parentExists() error {
 }
 
 // one reads a single number; 0 when there is no row.
-func (r *rows) one(s sqltext.Statement) (int64, error) {
+func (r *rows) one(s sqltext.Statement) (n int64, err error) {
+	err = r.first(s, 1, func(cells []engine.Cell) { n = cells[0].Int })
+	return n, err
+}
+
+// first runs a statement beside that of the page and passes its first row to read, if there is one. The cells are valid
+// until read returns.
+func (r *rows) first(s sqltext.Statement, width int, read func([]engine.Cell)) error {
 	cur, err := r.ask(s)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	cells := make([]engine.Cell, 1)
+	cells := make([]engine.Cell, width)
 	ok, err := cur.Next()
 	if ok && err == nil {
-		err = cur.Row(cells)
+		if err = cur.Row(cells); err == nil {
+			read(cells)
+		}
 	}
-	return cells[0].Int, errors.Join(err, cur.Close())
+	return errors.Join(err, cur.Close())
 }
 
 // Next goes to the next row.
@@ -206,7 +206,7 @@ func (r *rows) Next() bool {
 	if r.given > 0 && r.ahead && r.fail(r.step()) || !r.ahead {
 		return false
 	}
-	if r.json == nil && r.fail(r.decode()) {
+	if r.writers == nil && r.fail(r.decode()) {
 		return false
 	}
 	r.given++
@@ -220,9 +220,6 @@ func (r *rows) leave() error {
 	}
 	r.ended = true
 	if r.version != "" && r.page.Key != nil {
-		if err := r.load(); err != nil {
-			return err
-		}
 		r.mark()
 	}
 	if r.node.Page.Read > r.node.Page.Rows {
@@ -257,7 +254,7 @@ func (r *rows) Row() []plan.Value {
 	if r.chunk != nil {
 		return r.chunk.row(r.at)
 	}
-	if r.json != nil && !r.ended {
+	if r.writers != nil && !r.ended {
 		_ = r.fail(r.decode())
 	}
 	return r.values

@@ -2,7 +2,6 @@ package cursor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -61,20 +60,11 @@ func (o *Reader) resume(ctx context.Context, p *plan.Plan, page *sqltext.Page) (
 	if !ok {
 		return nil, nil
 	}
-	tx, err := o.DB.Begin(ctx, engine.Need{Snapshot: len(p.Top.Expand) > 0, Rows: p.Top.Page.Read})
-	if err != nil {
-		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
-	}
-	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: page, version: k.stamp, stamps: true, count: k.total}
-	r.dec = r.decoder(p.Top)
-	same, err := r.still(k)
-	if err != nil {
-		return nil, errors.Join(o.fault(ctx, err), r.Close())
-	}
-	if !same {
-		return nil, r.Close()
-	}
-	return r, nil
+	need := engine.Need{Snapshot: len(p.Top.Expand) > 0, Rows: p.Top.Page.Read}
+	return o.begin(ctx, p, page, need, func(r *rows) (bool, error) {
+		r.version, r.stamps, r.count = k.stamp, true, k.total
+		return r.still(k)
+	})
 }
 
 // still reads up to the first row, and tells whether the data is as it was.
@@ -84,30 +74,16 @@ func (r *rows) still(k known) (bool, error) {
 		return n == 1, err
 	}
 	s := r.page.Guarded(k.stamp, r.read(), r.node.Page.Skip-k.at.Skip, k.at.Key, k.last)
-	cur, err := r.ask(s)
-	if err != nil {
-		return false, fmt.Errorf("query: %w", err)
-	}
-	r.cursor = cur
-	r.cells, r.values = make([]engine.Cell, max(r.page.Width, 1)), make([]plan.Value, len(r.node.Columns))
-	err = r.step()
+	err := r.run(s, max(r.page.Width, 1))
 	return r.ahead, err
 }
 
 // countStamped gives the number of rows of a node and remembers it.
 func (r *rows) countStamped(shape string) (int64, error) {
-	s := r.page.StampedCount()
-	cur, err := r.ask(s)
+	var n int64
+	var stamp string
+	err := r.first(r.page.StampedCount(), 2, func(cells []engine.Cell) { n, stamp = cells[0].Int, string(cells[1].Bytes) })
 	if err != nil {
-		return 0, fmt.Errorf("count: %w", err)
-	}
-	cells := make([]engine.Cell, 2)
-	ok, err := cur.Next()
-	if ok && err == nil {
-		err = cur.Row(cells)
-	}
-	n, stamp := cells[0].Int, string(cells[1].Bytes)
-	if err = errors.Join(err, cur.Close()); err != nil {
 		return 0, fmt.Errorf("count: %w", err)
 	}
 	r.version = stamp

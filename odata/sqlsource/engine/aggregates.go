@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/cockroachdb/apd/v3"
-	"zombiezen.com/go/sqlite"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -18,25 +18,11 @@ import (
 //	ves_sum(x)             the exact sum; null where there is none
 //	ves_min(x) ves_max(x)  the least and the greatest
 func registerAggregates(conn *conn) error {
-	for name, made := range map[string]func() sqlite.AggregateFunction{
-		"ves_min": func() sqlite.AggregateFunction { return &decimalExtreme{sign: -1} },
-		"ves_max": func() sqlite.AggregateFunction { return &decimalExtreme{sign: 1} },
-	} {
-		if err := registerByDriver(conn, name, made); err != nil {
-			return err
-		}
-	}
-	if registerSum(conn) {
-		return nil
-	}
-	return registerByDriver(conn, "ves_sum", func() sqlite.AggregateFunction { return &decimalSum{} })
-}
-
-func registerByDriver(conn *conn, name string, made func() sqlite.AggregateFunction) error {
-	return conn.CreateFunction(name, &sqlite.FunctionImpl{
-		NArgs: 1, Deterministic: true,
-		MakeAggregate: func(sqlite.Context) (sqlite.AggregateFunction, error) { return made(), nil },
-	})
+	return errors.Join(
+		conn.Aggregate("ves_sum", func() sqlite3.Aggregate { return &decimalSum{} }),
+		conn.Aggregate("ves_min", func() sqlite3.Aggregate { return &decimalExtreme{sign: -1} }),
+		conn.Aggregate("ves_max", func() sqlite3.Aggregate { return &decimalExtreme{sign: 1} }),
+	)
 }
 
 // fineScale is how many digits behind the point a real may have to be added as an integer.
@@ -54,20 +40,18 @@ type decimalSum struct {
 }
 
 // Step adds a value.
-func (s *decimalSum) Step(_ sqlite.Context, args []sqlite.Value) error { return s.add(args[0], 1) }
+func (s *decimalSum) Step(v sqlite3.Value) error { return s.add(v, 1) }
 
-// WindowInverse takes a value away.
-func (s *decimalSum) WindowInverse(_ sqlite.Context, args []sqlite.Value) error {
-	return s.add(args[0], -1)
-}
+// Inverse takes a value away.
+func (s *decimalSum) Inverse(v sqlite3.Value) error { return s.add(v, -1) }
 
-func (s *decimalSum) add(v sqlite.Value, sign int64) error {
-	switch v.Type() {
-	case sqlite.TypeNull:
+func (s *decimalSum) add(v sqlite3.Value, sign int64) error {
+	switch v.Kind() {
+	case sqlite3.KindNull:
 		return nil
-	case sqlite.TypeInteger:
-		return s.integer(v.Int64(), sign)
-	case sqlite.TypeFloat:
+	case sqlite3.KindInt:
+		return s.integer(v.Int(), sign)
+	case sqlite3.KindFloat:
 		return s.real(v.Float(), sign)
 	}
 	return s.text(v.Text(), sign)
@@ -157,8 +141,8 @@ func unrounded() *apd.Context {
 	return c
 }
 
-// WindowValue gives the sum so far.
-func (s *decimalSum) WindowValue(sqlite.Context) (sqlite.Value, error) {
+// Value returns the sum so far.
+func (s *decimalSum) Value() (sqlite3.Value, error) {
 	v, err := s.total()
 	return computed(v, edm.Decimal), err
 }
@@ -177,9 +161,6 @@ func (s *decimalSum) total() (plan.Value, error) {
 	return plan.Value{Bytes: []byte(scalar.Plain(total))}, nil
 }
 
-// Finalize has nothing to do.
-func (s *decimalSum) Finalize(sqlite.Context) {}
-
 // decimalExtreme keeps the least or the greatest decimal.
 type decimalExtreme struct {
 	sign int
@@ -188,26 +169,23 @@ type decimalExtreme struct {
 }
 
 // Step looks at a value.
-func (e *decimalExtreme) Step(_ sqlite.Context, args []sqlite.Value) error {
-	v := operand(args[0], edm.Decimal)
+func (e *decimalExtreme) Step(arg sqlite3.Value) error {
+	v := operand(arg, edm.Decimal)
 	if !v.Null && (!e.any || e.sign*function.Compare(edm.Decimal, edm.Decimal, v, e.best) > 0) {
 		e.any, e.best = true, v
 	}
 	return nil
 }
 
-// WindowInverse is not needed: no window leaves rows behind.
-func (e *decimalExtreme) WindowInverse(sqlite.Context, []sqlite.Value) error {
+// Inverse returns an error: no window of the statements leaves rows behind.
+func (e *decimalExtreme) Inverse(sqlite3.Value) error {
 	return errors.New("ves_min and ves_max look at whole partitions")
 }
 
-// WindowValue gives the extreme so far.
-func (e *decimalExtreme) WindowValue(sqlite.Context) (sqlite.Value, error) {
+// Value returns the extreme so far.
+func (e *decimalExtreme) Value() (sqlite3.Value, error) {
 	if !e.any {
-		return sqlite.Value{}, nil
+		return sqlite3.Null(), nil
 	}
 	return computed(e.best, edm.Decimal), nil
 }
-
-// Finalize has nothing to do.
-func (e *decimalExtreme) Finalize(sqlite.Context) {}

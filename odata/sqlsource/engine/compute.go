@@ -4,70 +4,48 @@ import (
 	"strconv"
 	"strings"
 
-	"zombiezen.com/go/sqlite"
-
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
-// registerNumbers adds what SQLite cannot compute by itself: decimals of more digits than a double has, and NaN.
+// registerNumbers adds what SQLite cannot compute by itself: decimals of more digits than a double has.
 //
 //	ves_compute('name:Result:Kind,Kind', a, b)  a function of the catalogue, by its reference implementation
 //	ves_sortkey(x)                              a text that orders as the decimal x does
-//	ves_unequal(x)                              the double x, or for NaN a text that equals no double, nor 'NaN'
 //
-// A decimal is an integer, a real (its shortest notation counts), or text; a double is a real, and NaN, which SQLite
-// takes for null, is the text 'NaN'; a duration is an integer, microseconds. What a type cannot hold is null.
+// A decimal is an integer, a real (its shortest notation counts), or text; a double is a real; a duration is an integer, microseconds. What a type cannot hold is null.
 func registerNumbers(conn *conn) error {
 	calls := map[string]*computation{}
-	err := conn.CreateFunction("ves_compute", &sqlite.FunctionImpl{
-		NArgs: -1, Deterministic: true,
-		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-			text := args[0].Text()
-			c := calls[text]
-			if c == nil {
-				var err error
-				if c, err = compile(text); err != nil {
-					return sqlite.Value{}, err
-				}
-				calls[strings.Clone(text)] = c
+	err := conn.Function("ves_compute", -1, func(args []sqlite3.Value) (sqlite3.Value, error) {
+		c := calls[string(args[0].Bytes())]
+		if c == nil {
+			var err error
+			if c, err = compile(args[0].Text()); err != nil {
+				return sqlite3.Null(), err
 			}
-			return c.result(args[1:])
-		},
+			calls[args[0].Text()] = c
+		}
+		return c.result(args[1:])
 	})
 	if err != nil {
 		return err
 	}
-	err = conn.CreateFunction("ves_unequal", &sqlite.FunctionImpl{
-		NArgs: 1, Deterministic: true,
-		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-			if args[0].Type() == sqlite.TypeText {
-				return sqlite.TextValue("not a number"), nil
-			}
-			return args[0], nil
-		},
-	})
-	if err != nil {
-		return err
-	}
-	return conn.CreateFunction("ves_sortkey", &sqlite.FunctionImpl{
-		NArgs: 1, Deterministic: true,
-		Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-			v := operand(args[0], edm.Decimal)
-			if v.Null {
-				return sqlite.Value{}, nil
-			}
-			return sqlite.TextValue(scalar.DecimalKey(string(v.Bytes))), nil
-		},
+	return conn.Function("ves_sortkey", 1, func(args []sqlite3.Value) (sqlite3.Value, error) {
+		v := operand(args[0], edm.Decimal)
+		if v.Null {
+			return sqlite3.Null(), nil
+		}
+		return sqlite3.Text(scalar.DecimalKey(string(v.Bytes))), nil
 	})
 }
 
 // computation is a call whose arguments come later.
 type computation struct {
 	kinds  []edm.Kind
-	result func([]sqlite.Value) (sqlite.Value, error)
+	result func([]sqlite3.Value) (sqlite3.Value, error)
 }
 
 func compile(text string) (*computation, error) {
@@ -84,13 +62,13 @@ func compile(text string) (*computation, error) {
 		return nil, err
 	}
 	values := make([]plan.Value, len(c.kinds)) // connections are not shared between goroutines
-	c.result = func(args []sqlite.Value) (sqlite.Value, error) {
+	c.result = func(args []sqlite3.Value) (sqlite3.Value, error) {
 		for i, k := range c.kinds {
 			values[i] = operand(args[i], k)
 		}
 		v, err := eval(values)
 		if err != nil {
-			return sqlite.Value{}, nil //nolint:nilerr // what leaves the range of its type is null within a row
+			return sqlite3.Null(), nil //nolint:nilerr // what leaves the range of its type is null within a row
 		}
 		return computed(v, call.T.Kind), nil
 	}
@@ -98,22 +76,22 @@ func compile(text string) (*computation, error) {
 }
 
 // operand reads a number of SQLite as a value of a kind; null where it is none.
-func operand(v sqlite.Value, k edm.Kind) plan.Value {
+func operand(v sqlite3.Value, k edm.Kind) plan.Value {
 	null := plan.Value{Null: true}
 	switch {
-	case v.Type() == sqlite.TypeNull:
+	case v.Kind() == sqlite3.KindNull:
 		return null
-	case k == edm.Single || k == edm.Double:
-		if v.Type() != sqlite.TypeText {
+	case k.Floating():
+		if v.Kind() != sqlite3.KindText {
 			return plan.Value{Float: v.Float()}
 		}
 		f, err := strconv.ParseFloat(v.Text(), 64)
 		return plan.Value{Float: f, Null: err != nil}
 	case k == edm.Duration:
-		return plan.Value{Bytes: []byte(scalar.FormatMicros(v.Int64()))}
+		return plan.Value{Bytes: []byte(scalar.FormatMicros(v.Int()))}
 	case k != edm.Decimal:
-		return plan.Value{Int: v.Int64()}
-	case v.Type() == sqlite.TypeFloat:
+		return plan.Value{Int: v.Int()}
+	case v.Kind() == sqlite3.KindFloat:
 		text, ok := scalar.DecimalOf(v.Float())
 		return plan.Value{Bytes: []byte(text), Null: !ok}
 	}
@@ -122,27 +100,24 @@ func operand(v sqlite.Value, k edm.Kind) plan.Value {
 }
 
 // computed writes a value for SQLite.
-func computed(v plan.Value, k edm.Kind) sqlite.Value {
+func computed(v plan.Value, k edm.Kind) sqlite3.Value {
 	switch {
 	case v.Null:
-		return sqlite.Value{}
-	case k == edm.Single || k == edm.Double:
-		if v.Float != v.Float {
-			return sqlite.TextValue("NaN")
-		}
-		return sqlite.FloatValue(v.Float)
+		return sqlite3.Null()
+	case k.Floating():
+		return sqlite3.Float(v.Float)
 	case k == edm.Decimal:
 		if n, whole := wholeNumber(v); whole {
-			return sqlite.IntegerValue(n)
+			return sqlite3.Int(n)
 		}
-		return sqlite.TextValue(string(v.Bytes))
+		return sqlite3.Text(string(v.Bytes))
 	case k == edm.String:
-		return sqlite.TextValue(string(v.Bytes))
+		return sqlite3.Text(string(v.Bytes))
 	case k == edm.Duration:
 		n, _ := scalar.Micros(string(v.Bytes)) // values have this form
-		return sqlite.IntegerValue(n)
+		return sqlite3.Int(n)
 	}
-	return sqlite.IntegerValue(v.Int)
+	return sqlite3.Int(v.Int)
 }
 
 // wholeNumber is a decimal as an integer of SQLite, where it is one.

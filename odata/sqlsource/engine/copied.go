@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 
-	"zombiezen.com/go/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 )
 
 // ErrCopied says that another file was copied over the database while connections were open to it. Its pages, those in
@@ -31,7 +31,7 @@ type header struct {
 // locks of all connections of the process.
 func readHeader(path string) (h header, err error) {
 	uri := url.URL{Scheme: "file", Path: path, RawQuery: "immutable=1&mode=ro"}
-	c, err := sqlite.OpenConn(uri.String(), sqlite.OpenReadOnly, sqlite.OpenURI)
+	c, err := sqlite3.Open(uri.String())
 	if err != nil {
 		return h, err
 	}
@@ -40,13 +40,13 @@ func readHeader(path string) (h header, err error) {
 	if err != nil {
 		return h, err
 	}
+	defer stmt.Close()
 	if row, err := stmt.Step(); err != nil || !row {
-		return h, errors.Join(err, stmt.Reset())
+		return h, err
 	}
-	var b [100]byte
-	stmt.ColumnBytes(0, b[:])
-	h = header{wal: b[18] == 2, autoVacuum: binary.BigEndian.Uint32(b[52:]) > 0, cookie: binary.BigEndian.Uint32(b[40:])}
-	return h, stmt.Reset()
+	b := make([]byte, 100)
+	copy(b, stmt.Value(0).Bytes())
+	return header{wal: b[18] == 2, autoVacuum: binary.BigEndian.Uint32(b[52:]) > 0, cookie: binary.BigEndian.Uint32(b[40:])}, nil
 }
 
 // copied tells whether the file can only have become what it is now by something else than SQLite: while connections are
@@ -92,7 +92,7 @@ func (c *conn) refresh(written int64) error {
 		return nil
 	}
 	c.written, c.name = written, unknown
-	return exec(c.Conn, "PRAGMA shrink_memory")
+	return c.Exec("PRAGMA shrink_memory")
 }
 
 // FileChanges counts how often another file came in the place of the database by rename, and how often one was seen to be

@@ -10,14 +10,9 @@ var ErrEncoding = errors.New("the texts of the SQLite file are UTF-16, and queri
 const EncodingRemedy = "stop all programs that use it, make a copy by sqlite3 app.db .dump | sqlite3 copy.db, and put that in its place without -wal and -shm"
 
 // checkEncoding is ErrEncoding for a file of another encoding than UTF-8.
-func (c *conn) checkEncoding() (err error) {
-	stmt, _, err := c.PrepareTransient("PRAGMA encoding")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stmt.Finalize()) }()
-	row, err := stmt.Step()
-	if err == nil && row && stmt.ColumnText(0) != "UTF-8" {
+func (c *conn) checkEncoding() error {
+	encoding, err := c.pragma("encoding")
+	if err == nil && encoding != "UTF-8" {
 		return ErrEncoding
 	}
 	return err

@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"time"
 )
 
 // Kind tells what a Cell holds.
@@ -45,6 +43,8 @@ type Need struct {
 	Version bool
 	// Rows is how many rows are read at most, as far as that is known.
 	Rows int64
+	// lock is how long a lock of SQLite is waited for.
+	lock time.Duration
 }
 
 // Tx is a read transaction, for one goroutine. Close gives its connection back; it may be called twice.
@@ -66,15 +66,4 @@ type Cursor interface {
 	// Row reads the current row into cells, which has the length of the statement's columns.
 	Row(cells []Cell) error
 	Close() error
-}
-
-// JSONCursor is a Cursor that can write values as JSON without making cells of them.
-type JSONCursor interface {
-	Cursor
-	// WritesJSON tells whether AppendJSON may be asked to write the values of a column as those of a type. It is asked once
-	// for each column that is to be written, when there is a row.
-	WritesJSON(column int, t *edm.Type) bool
-	// AppendJSON appends members of the current row, each with a comma behind it. It is false, and dst as long as it was,
-	// where a value is none of its type or has another form than most: then Row and who reads its cells decide.
-	AppendJSON(dst []byte, members []plan.Member) ([]byte, bool)
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
-	"zombiezen.com/go/sqlite"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/repeat"
+	"github.com/vestibule-dev/vestibule/v2/internal/repeat"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 )
 
 // ErrOutOfRange tells that a computed value is one that its type cannot hold. Databases have errors of their own for that;
@@ -34,7 +34,7 @@ func IsTimeout(err error) bool {
 
 // IsUnreachable tells whether the database was away, or too busy to take the statement.
 func IsUnreachable(err error) bool {
-	if errors.Is(err, ErrCopied) || errors.Is(err, ErrEncoding) {
+	if errors.Is(err, ErrCopied) || errors.Is(err, ErrExchanged) || errors.Is(err, ErrEncoding) {
 		return true
 	}
 	if IsTimeout(err) { // context.DeadlineExceeded is a net.Error, too
@@ -51,7 +51,7 @@ func IsUnreachable(err error) bool {
 			1040, // ER_CON_COUNT_ERROR
 			1053, // ER_SERVER_SHUTDOWN
 		) ||
-		hasSQLiteCode(err, sqlite.ResultBusy, sqlite.ResultLocked)
+		slices.Contains([]int{sqlite3.CodeBusy, sqlite3.CodeLocked}, sqlite3.PrimaryCode(err))
 }
 
 // IsLost tells whether a connection ended under a statement, or was of no use from the beginning. Reading may well
@@ -125,8 +125,4 @@ func hasSQLState(err error, prefixes ...string) bool {
 func hasMySQLNumber(err error, numbers ...uint16) bool {
 	var server *mysql.MySQLError
 	return errors.As(err, &server) && slices.Contains(numbers, server.Number)
-}
-
-func hasSQLiteCode(err error, codes ...sqlite.ResultCode) bool {
-	return slices.Contains(codes, sqlite.ErrCode(err).ToPrimary())
 }

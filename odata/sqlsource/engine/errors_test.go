@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
-	"zombiezen.com/go/sqlite"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 )
@@ -36,9 +35,9 @@ func TestErrorKinds(t *testing.T) {
 		{"MariaDB connection lost", mysql.ErrInvalidConn, unreachable},
 		{"MariaDB too many connections", &mysql.MySQLError{Number: 1040}, unreachable},
 		{"MariaDB shutting down", &mysql.MySQLError{Number: 1053}, unreachable},
-		{"SQLite busy", sqlite.ResultBusy.ToError(), unreachable},
-		{"SQLite busy snapshot", sqlite.ResultBusySnapshot.ToError(), unreachable},
-		{"SQLite locked", sqlite.ResultLocked.ToError(), unreachable},
+		{"SQLite busy", coded(5), unreachable},
+		{"SQLite busy snapshot", coded(5 | 2<<8), unreachable},
+		{"SQLite locked", coded(6), unreachable},
 		{"PostgreSQL number", &pgconn.PgError{Code: "22003"}, outOfRange},
 		{"PostgreSQL date", &pgconn.PgError{Code: "22008"}, outOfRange},
 		{"MariaDB number", &mysql.MySQLError{Number: 1690}, outOfRange},
@@ -46,7 +45,7 @@ func TestErrorKinds(t *testing.T) {
 		{"SQLite number", engine.ErrOutOfRange, outOfRange},
 		{"PostgreSQL syntax", &pgconn.PgError{Code: "42601"}, ""},
 		{"MariaDB syntax", &mysql.MySQLError{Number: 1064}, ""},
-		{"SQLite corrupt", sqlite.ResultCorrupt.ToError(), ""},
+		{"SQLite corrupt", coded(11), ""},
 		{"text of a row that reads like a code", &pgconn.PgError{Code: "23505", Message: "Error 1040: database is locked"}, ""},
 		{"text without a code", errors.New("Error 1690: SQLITE_BUSY invalid connection"), ""},
 	}
@@ -103,3 +102,10 @@ func TestRepeatable(t *testing.T) {
 		})
 	}
 }
+
+// coded is an error of SQLite with its extended result code.
+type coded int
+
+func (c coded) Code() int { return int(c) }
+
+func (coded) Error() string { return "sqlite" }

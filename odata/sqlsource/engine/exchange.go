@@ -5,14 +5,20 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 )
+
+// ErrExchanged is the error of a database that is Fixed after another file came in its place by rename.
+var ErrExchanged = errors.New("another file was put in the place of the SQLite database: restart the host")
 
 var errRenamed = errors.New("the file was exchanged meanwhile")
 
 // renew closes the free connections when another file came in the place of theirs by rename. Those in use finish what
 // they read, and are closed when they come back. It looks at the file once in sqlitefile.LookEvery. The caller holds mu.
 func (db *SQLite) renew() error {
+	if db.left {
+		return ErrExchanged
+	}
 	at := time.Now()
 	if at.Sub(db.looked) < sqlitefile.LookEvery && !db.copied {
 		return nil
@@ -23,10 +29,14 @@ func (db *SQLite) renew() error {
 		return db.checkCopied(now)
 	}
 	if last := len(db.idle) - 1; last >= 0 { // the old file may have been kept under another name
-		_ = exec(db.idle[last].Conn, "PRAGMA wal_checkpoint(PASSIVE)")
+		_ = db.idle[last].Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	if err := db.file.Detach(); err != nil {
 		return fmt.Errorf("the database file was exchanged: remove the log of the old one: %w", err)
+	}
+	if db.Fixed {
+		db.left = true
+		return ErrExchanged
 	}
 	file, err := db.file.Again()
 	if err != nil {
@@ -84,11 +94,6 @@ func (db *SQLite) note(c *conn) {
 
 // logs tells whether the connection has a log open. It has read before.
 func (c *conn) logs() bool {
-	stmt, err := c.Prepare("PRAGMA journal_mode")
-	if err != nil {
-		return false
-	}
-	defer func() { _ = stmt.Reset() }()
-	row, err := stmt.Step()
-	return err == nil && row && stmt.ColumnText(0) == "wal"
+	mode, err := c.pragma("journal_mode")
+	return err == nil && mode == "wal"
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"zombiezen.com/go/sqlite"
-
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
@@ -24,23 +23,20 @@ func register(conn *conn) error {
 	if err := registerAggregates(conn); err != nil {
 		return err
 	}
-	add := func(name string, n int, f func([]sqlite.Value) sqlite.Value) error {
-		return conn.CreateFunction(name, &sqlite.FunctionImpl{
-			NArgs: n, Deterministic: true,
-			Scalar: func(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
-				for _, a := range args {
-					if a.Type() == sqlite.TypeNull {
-						return sqlite.Value{}, nil
-					}
+	add := func(name string, n int, f func([]sqlite3.Value) sqlite3.Value) error {
+		return conn.Function(name, n, func(args []sqlite3.Value) (sqlite3.Value, error) {
+			for _, a := range args {
+				if a.Kind() == sqlite3.KindNull {
+					return sqlite3.Null(), nil
 				}
-				return f(args), nil
-			},
+			}
+			return f(args), nil
 		})
 	}
 	for _, f := range []struct {
 		name string
 		args int
-		impl func([]sqlite.Value) sqlite.Value
+		impl func([]sqlite3.Value) sqlite3.Value
 	}{
 		{"ves_lower", 1, textFunc(strings.ToLower)},
 		{"ves_upper", 1, textFunc(strings.ToUpper)},
@@ -64,26 +60,26 @@ func register(conn *conn) error {
 }
 
 // whole gives the result of integer arithmetic: SQLite makes a real of one that leaves the 64 bits, which is null here.
-func whole(args []sqlite.Value) sqlite.Value {
-	if args[0].Type() == sqlite.TypeFloat {
-		return sqlite.Value{}
+func whole(args []sqlite3.Value) sqlite3.Value {
+	if args[0].Kind() == sqlite3.KindFloat {
+		return sqlite3.Null()
 	}
 	return args[0]
 }
 
-func textFunc(f func(string) string) func([]sqlite.Value) sqlite.Value {
-	return func(args []sqlite.Value) sqlite.Value { return sqlite.TextValue(f(args[0].Text())) }
+func textFunc(f func(string) string) func([]sqlite3.Value) sqlite3.Value {
+	return func(args []sqlite3.Value) sqlite3.Value { return sqlite3.Text(f(args[0].Text())) }
 }
 
 // matches remembers the last pattern, which is a constant as a rule. Connections are not shared between goroutines.
-func matches() func([]sqlite.Value) sqlite.Value {
+func matches() func([]sqlite3.Value) sqlite3.Value {
 	var last string
 	var compiled *regexp.Regexp
-	return func(args []sqlite.Value) sqlite.Value {
+	return func(args []sqlite3.Value) sqlite3.Value {
 		if p := args[1].Text(); compiled == nil || p != last {
 			re, err := regexp.Compile(p)
 			if err != nil {
-				return sqlite.Value{}
+				return sqlite3.Null()
 			}
 			last, compiled = p, re
 		}
@@ -91,23 +87,23 @@ func matches() func([]sqlite.Value) sqlite.Value {
 	}
 }
 
-func flag(v bool) sqlite.Value {
+func flag(v bool) sqlite3.Value {
 	if v {
-		return sqlite.IntegerValue(1)
+		return sqlite3.Int(1)
 	}
-	return sqlite.IntegerValue(0)
+	return sqlite3.Int(0)
 }
 
 // instant reads any stored form of a point in time: text, or seconds since 1970.
-func instant(v sqlite.Value) (time.Time, bool) {
-	switch v.Type() {
-	case sqlite.TypeInteger:
-		return time.Unix(v.Int64(), 0).UTC(), true
-	case sqlite.TypeFloat:
+func instant(v sqlite3.Value) (time.Time, bool) {
+	switch v.Kind() {
+	case sqlite3.KindInt:
+		return time.Unix(v.Int(), 0).UTC(), true
+	case sqlite3.KindFloat:
 		whole, frac := math.Modf(v.Float())
 		return time.Unix(int64(whole), int64(math.Round(frac*1e6))*1000).UTC(), true
 	}
-	text, ok := scalar.AppendTime(nil, v.Blob(), edm.DateTimeOffset)
+	text, ok := scalar.AppendTime(nil, v.Bytes(), edm.DateTimeOffset)
 	if !ok {
 		return time.Time{}, false
 	}
@@ -115,42 +111,42 @@ func instant(v sqlite.Value) (time.Time, bool) {
 	return t, err == nil
 }
 
-func canonicalInstant(args []sqlite.Value) sqlite.Value {
+func canonicalInstant(args []sqlite3.Value) sqlite3.Value {
 	t, ok := instant(args[0])
 	if !ok {
-		return sqlite.Value{}
+		return sqlite3.Null()
 	}
-	return sqlite.TextValue(t.Format(canonical))
+	return sqlite3.Text(t.Format(canonical))
 }
 
-func canonicalClock(args []sqlite.Value) sqlite.Value {
-	text, ok := scalar.AppendTime(nil, args[0].Blob(), edm.TimeOfDay)
+func canonicalClock(args []sqlite3.Value) sqlite3.Value {
+	text, ok := scalar.AppendTime(nil, args[0].Bytes(), edm.TimeOfDay)
 	if !ok {
-		return sqlite.Value{}
+		return sqlite3.Null()
 	}
 	whole, frac, _ := strings.Cut(string(text), ".")
-	return sqlite.TextValue(whole + "." + (frac + "000000000")[:9])
+	return sqlite3.Text(whole + "." + (frac + "000000000")[:9])
 }
 
-func guidText(args []sqlite.Value) sqlite.Value {
-	if b := args[0].Blob(); args[0].Type() == sqlite.TypeBlob && len(b) == 16 {
-		return sqlite.TextValue(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
+func guidText(args []sqlite3.Value) sqlite3.Value {
+	if b := args[0].Bytes(); args[0].Kind() == sqlite3.KindBlob && len(b) == 16 {
+		return sqlite3.Text(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
 	}
-	return sqlite.TextValue(strings.ToLower(args[0].Text()))
+	return sqlite3.Text(strings.ToLower(args[0].Text()))
 }
 
 // asText is cast(x,Edm.String): the second argument names the kind of the first.
-func asText(args []sqlite.Value) sqlite.Value {
+func asText(args []sqlite3.Value) sqlite3.Value {
 	v := args[0]
 	switch args[1].Text() {
 	case "DateTimeOffset", "TimeOfDay", "Date":
 		k := edm.PrimitiveKind(args[1].Text())
-		if text, ok := scalar.AppendTime(nil, v.Blob(), k); ok {
-			return sqlite.TextValue(string(text))
+		if text, ok := scalar.AppendTime(nil, v.Bytes(), k); ok {
+			return sqlite3.Text(string(text))
 		}
-		return sqlite.Value{}
+		return sqlite3.Null()
 	case "Duration":
-		return sqlite.TextValue(scalar.FormatMicros(v.Int64()))
+		return sqlite3.Text(scalar.FormatMicros(v.Int()))
 	}
-	return sqlite.TextValue(v.Text())
+	return sqlite3.Text(v.Text())
 }

@@ -165,8 +165,6 @@ type driverCursor struct {
 	stmt   driver.Stmt // nil where the rows need none
 	values []driver.Value
 	arena  []byte
-	// written is how AppendJSON writes the values of each column; nil where it is not asked.
-	written []written
 }
 
 func (c *driverCursor) prepare(ctx context.Context, conn driver.Conn, query string, values []driver.NamedValue) error {

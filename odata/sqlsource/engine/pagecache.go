@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"zombiezen.com/go/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 )
 
 // mostPages is how many KiB of the file the first connection keeps where memory is not limited.
@@ -37,8 +37,8 @@ func (p pages) of(rank int) int {
 // answers are read from again, and fill memory with what is read once.
 const manyRows = 5000
 
-func (p pages) set(c *sqlite.Conn, rank int) error {
-	return exec(c, fmt.Sprintf("PRAGMA cache_size=%d", -max(p.of(rank), 1)))
+func (p pages) set(c *sqlite3.Conn, rank int) error {
+	return c.Exec(fmt.Sprintf("PRAGMA cache_size=%d", -max(p.of(rank), 1)))
 }
 
 // choose takes the free connection that keeps most, or the rank of one that is to be opened; for many rows the one that

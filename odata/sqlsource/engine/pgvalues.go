@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"math"
 	"strconv"
 	"time"
@@ -26,6 +29,14 @@ const (
 	asNumeric
 	asDate
 	asInstant
+
+	// Text is what a connection sends that describes no statements, such as one behind a pooler.
+	textBoolean
+	textInteger
+	textFloat32
+	textFloat64
+	textDay
+	textBytes
 )
 
 // formOf is how the values of a type come, by its number: in binary form where that is cheaper to read.
@@ -72,9 +83,97 @@ func formsOf(fields []pgconn.FieldDescription) []form {
 	for i := range fields {
 		if fields[i].Format == pgx.BinaryFormatCode {
 			list[i] = formOf(fields[i].DataTypeOID)
+		} else {
+			list[i] = textFormOf(fields[i].DataTypeOID)
 		}
 	}
 	return list
+}
+
+// textFormOf is formOf for values that come as text.
+func textFormOf(oid uint32) form {
+	switch formOf(oid) {
+	case asBoolean:
+		return textBoolean
+	case asInt16, asInt32, asInt64, asUint32:
+		return textInteger
+	case asFloat32:
+		return textFloat32
+	case asFloat64:
+		return textFloat64
+	case asDate, asInstant:
+		return textDay
+	}
+	if oid == pgtype.ByteaOID {
+		return textBytes
+	}
+	return asSent
+}
+
+// fromText reads a value that came as text; false if the text is no such thing.
+func (f form) fromText(c *Cell, raw, arena []byte) ([]byte, bool) {
+	var err error
+	switch f {
+	case textBoolean:
+		c.Kind = Int
+		if string(raw) == "t" {
+			c.Int = 1
+		}
+	case textInteger:
+		c.Kind = Int
+		c.Int, err = strconv.ParseInt(string(raw), 10, 64)
+	case textFloat32, textFloat64:
+		size := 64
+		if f == textFloat32 {
+			size = 32
+		}
+		c.Kind = Float
+		c.Float, err = strconv.ParseFloat(string(raw), size)
+	case textDay:
+		c.Kind, c.Bytes = Text, raw
+		return arena, isISO(raw)
+	case textBytes:
+		from := len(arena)
+		arena, err = appendBytea(arena, raw)
+		c.Kind, c.Bytes = Text, arena[from:len(arena):len(arena)]
+	}
+	return arena, err == nil
+}
+
+// isISO reports whether a day has the form of the DateStyle ISO. The decoder does not know the others, and would take them
+// for values that the type cannot hold.
+func isISO(text []byte) bool {
+	year, _, found := bytes.Cut(text, []byte("-"))
+	return found && len(year) >= 4 && digits(year) || bytes.HasSuffix(text, []byte("infinity"))
+}
+
+func digits(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(c rune) bool { return c < '0' || c > '9' })
+}
+
+// appendBytea decodes the text of a bytea in the format hex or, by bytea_output, escape: there a backslash begins three
+// octal digits or another backslash.
+func appendBytea(dst, text []byte) ([]byte, error) {
+	if encoded, ok := bytes.CutPrefix(text, []byte(`\x`)); ok {
+		return hex.AppendDecode(dst, encoded)
+	}
+	for len(text) > 0 {
+		switch {
+		case text[0] != '\\':
+			dst, text = append(dst, text[0]), text[1:]
+		case len(text) > 1 && text[1] == '\\':
+			dst, text = append(dst, '\\'), text[2:]
+		case len(text) < 4:
+			return dst, errors.New("a backslash without three digits")
+		default:
+			n, err := strconv.ParseUint(string(text[1:4]), 8, 8)
+			if err != nil {
+				return dst, err
+			}
+			dst, text = append(dst, byte(n)), text[4:]
+		}
+	}
+	return dst, nil
 }
 
 // sizes are the lengths of the binary forms; 0 for any.
@@ -85,6 +184,9 @@ func (f form) cell(c *Cell, raw, arena []byte) ([]byte, bool) {
 	if f == asSent {
 		c.Kind, c.Bytes = Text, raw
 		return arena, true
+	}
+	if f >= textBoolean {
+		return f.fromText(c, raw, arena)
 	}
 	if f != asNumeric && len(raw) != sizes[f] {
 		return arena, false

@@ -13,14 +13,10 @@ import (
 
 // Postgres reads through pgx below database/sql: rows come as the server sends them, without a value of Go for each. The
 // pool stays that of database/sql, with its bounds and probes. The handle stays the caller's.
-type Postgres struct {
-	db *sql.DB
-	// plain is for connections that pgx does not drive, or that are to have all in text.
-	plain *SQL
-}
+type Postgres struct{ db *sql.DB }
 
-// NewPostgres makes a DB of an open handle on PostgreSQL.
-func NewPostgres(db *sql.DB) *Postgres { return &Postgres{db, NewSQL(db)} }
+// NewPostgres makes a DB of an open handle on PostgreSQL, which pgx must drive.
+func NewPostgres(db *sql.DB) *Postgres { return &Postgres{db} }
 
 // Close does nothing: the handle is the caller's.
 func (db *Postgres) Close() error { return nil }
@@ -33,31 +29,16 @@ func (db *Postgres) Begin(ctx context.Context, need Need) (Tx, error) {
 	}
 	var pg *pgx.Conn
 	_ = conn.Raw(func(c any) error {
-		if driven, ok := c.(interface{ Conn() *pgx.Conn }); ok && describes(driven.Conn()) {
+		if driven, ok := c.(interface{ Conn() *pgx.Conn }); ok {
 			pg = driven.Conn()
 		}
 		return nil
 	})
 	if pg == nil {
-		_ = conn.Close()
-		return db.plain.Begin(ctx, need)
+		return nil, errors.Join(errors.New("the handle on PostgreSQL has another driver: open it with pgx, as github.com/jackc/pgx/v5/stdlib does"), conn.Close())
 	}
 	// A sql.Conn keeps its connection to itself until it is closed, which is what makes it safe to go on with pg here.
 	return &pgxTx{ctx: ctx, conn: conn, pg: pg, snapshot: need.Snapshot}, nil
-}
-
-// describes tells whether a connection learns the types of the results of statements, which it can then ask for in their
-// binary form. What is found is kept with the connection, since asking copies the configuration.
-func describes(pg *pgx.Conn) bool {
-	const key = "vestibule.describes"
-	kept := pg.PgConn().CustomData()
-	if known, ok := kept[key].(bool); ok {
-		return known
-	}
-	mode := pg.Config().DefaultQueryExecMode
-	known := mode == pgx.QueryExecModeCacheStatement || mode == pgx.QueryExecModeCacheDescribe || mode == pgx.QueryExecModeDescribeExec
-	kept[key] = known
-	return known
 }
 
 type pgxTx struct {
@@ -123,9 +104,7 @@ type pgxCursor struct {
 	rows pgx.Rows
 	// forms is how the values of each column come; nil until the first row.
 	forms []form
-	// written is how AppendJSON writes the values of each column; nil where it is not asked.
-	written []written
-	arena   []byte
+	arena []byte
 }
 
 func (c *pgxCursor) Next() (bool, error) {

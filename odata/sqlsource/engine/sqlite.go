@@ -11,9 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
-	"modernc.org/libc"
-	"zombiezen.com/go/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 )
 
 // SQLite reads one database file through connections of its own.
@@ -40,9 +39,17 @@ type SQLite struct {
 	written int64
 	copied  bool
 	copies  atomic.Int64
+	// Fixed refuses to read a file that came in the place of the first one. Set it before the first use. left reports whether
+	// one came.
+	Fixed, left bool
+	// Wait returns how long a transaction waits for a lock of another process; nil for lockWait. Set it before the first use.
+	Wait func(context.Context) time.Duration
 	// waits counts those who found no free connection, and waited is their time, in nanoseconds.
 	waits, waited atomic.Int64
 }
+
+// lockWait is how long a lock is waited for where nobody says otherwise.
+const lockWait = 5 * time.Second
 
 // OpenSQLite opens a database by the path, or file: URI, that a data source name starts with. Its
 // parameters behind "?" are for other drivers. The file is never mapped into memory: who copies a shorter one over it
@@ -66,7 +73,7 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
 	db.file = db.file.Alone()
-	conn, err := db.connect(0)
+	conn, err := db.connect(0, lockWait)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +85,17 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 }
 
 // NameVersions makes Version, and transactions with a snapshot, name the state of the data. With a writer, its changes to
-// private tables do not count. Trust, unless nil, is asked whenever the schema or the file has changed, and no state has a
-// name while it says no or fails. Call NameVersions before the first use.
-func (db *SQLite) NameVersions(writer *Writer, trust func(Asker) (bool, error)) error {
-	db.versions.trust = trust
+// private tables do not count. No state has a name while the schema differs from what it is now, also in a file that was
+// exchanged. Call NameVersions before the first use.
+func (db *SQLite) NameVersions(writer *Writer) error {
 	if writer != nil {
 		db.versions.own = &ownWrites{Writer: *writer}
 	}
 	return db.versions.open(db.dsn)
 }
 
-func (db *SQLite) connect(rank int) (*conn, error) {
-	c, err := db.openConn(rank)
+func (db *SQLite) connect(rank int, lock time.Duration) (*conn, error) {
+	c, err := db.openConn(rank, lock)
 	if err != nil {
 		db.mu.Lock()
 		defer db.mu.Unlock()
@@ -100,15 +106,14 @@ func (db *SQLite) connect(rank int) (*conn, error) {
 	return c, nil
 }
 
-func (db *SQLite) openConn(rank int) (*conn, error) {
+func (db *SQLite) openConn(rank int, lock time.Duration) (*conn, error) {
 	// The file may be on a read-only medium: SQLite then falls back by itself. Writing is forbidden in any case.
-	raw, err := sqlite.OpenConn(db.dsn, sqlite.OpenReadWrite, sqlite.OpenURI)
+	raw, err := sqlite3.Open(db.dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
 	}
-	c := &conn{Conn: raw, tls: libc.NewTLS(), known: map[*sqlite.Stmt]uintptr{}, rank: rank}
-	c.renewInterrupt()
-	c.SetBusyTimeout(5 * time.Second)
+	c := &conn{Conn: raw, rank: rank}
+	c.SetBusyTimeout(lock)
 	// Nothing is read before it is certain that the log beside the file belongs to it.
 	if c.exchange, err = db.verify(); err == nil {
 		err = register(c)
@@ -118,14 +123,14 @@ func (db *SQLite) openConn(rank int) (*conn, error) {
 	}
 	for _, pragma := range []string{"query_only=1", "mmap_size=0"} {
 		if err == nil {
-			err = exec(raw, "PRAGMA "+pragma)
+			err = raw.Exec("PRAGMA " + pragma)
 		}
 	}
 	if err == nil {
 		err = db.pages.set(raw, rank)
 	}
 	if err == nil {
-		err = exec(raw, "SELECT 1 FROM sqlite_schema")
+		err = raw.Exec("SELECT 1 FROM sqlite_schema LIMIT 1")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open SQLite database: %w", err), c.Close())
@@ -158,7 +163,7 @@ func (db *SQLite) free(need Need) (*conn, error) {
 		return nil, err
 	}
 	if conn == nil {
-		if conn, err = db.connect(rank); err != nil {
+		if conn, err = db.connect(rank, need.lock); err != nil {
 			return nil, err
 		}
 		conn.written = written
@@ -221,15 +226,18 @@ func (db *SQLite) Close() error {
 
 // Begin takes a connection.
 func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
+	since, lock := time.Now(), lockWait
+	if db.Wait != nil {
+		lock = db.Wait(ctx)
+	}
+	need.lock = lock
 	conn, err := db.acquire(ctx, need)
 	if err != nil {
 		return nil, err
 	}
+	conn.SetBusyTimeout(lock - time.Since(since))
 	tx := &sqliteTx{db: db, conn: conn, ctx: ctx, end: conn.interruptAfter(ctx)}
-	if need.Version && !need.Snapshot {
-		tx.before = db.versions.glance()
-	}
-	if need.Snapshot || need.Version && tx.before == unknown {
+	if need.Snapshot || need.Version {
 		err = tx.snapshot()
 	}
 	if err != nil {

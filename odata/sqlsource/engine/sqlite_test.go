@@ -83,7 +83,7 @@ func openEmpty(t *testing.T, maxConns int) *engine.SQLite {
 	return db
 }
 
-func begin(ctx context.Context, t *testing.T, db *engine.SQLite, need engine.Need) engine.Tx {
+func begin(ctx context.Context, t testing.TB, db *engine.SQLite, need engine.Need) engine.Tx {
 	t.Helper()
 	tx, err := db.Begin(ctx, need)
 	if err != nil {

@@ -2,29 +2,18 @@ package engine
 
 import (
 	"context"
+	"time"
 
-	"modernc.org/libc"
-	"zombiezen.com/go/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 )
 
-// conn is a connection with its caches and the marks that its functions set.
+// conn is a connection with the marks that the pool sets.
 type conn struct {
-	*sqlite.Conn
-	// tls is for calls of the C interface.
-	tls *libc.TLS
-	// sums are those of ves_sum; nil where the driver computes it.
-	sums *sums
+	*sqlite3.Conn
 	// rank is lowest for the connection that is used most; see pages.
 	rank int
-	// interrupt is closed to interrupt the statements of a connection. One channel serves until it was closed: the driver
-	// starts a goroutine for each that it is given.
-	interrupt chan struct{}
-	// arena is what the last cursor copied texts to, and columns how it wrote columns, for the next one.
-	arena   []byte
-	columns []written
-	// cached are the statements that the connection keeps, oldest first, and known has their handles; see handleOf.
-	cached []string
-	known  map[*sqlite.Stmt]uintptr
+	// arena is what the last cursor copied texts to, for the next one.
+	arena []byte
 	// seen is the connection's number for the state that it last read, and name what the state is called.
 	seen int64
 	name string
@@ -34,59 +23,41 @@ type conn struct {
 	written int64
 }
 
-// maxCached bounds the statements that a connection keeps: a client can make any number of different ones.
-const maxCached = 128
-
-// trim drops the oldest statements. None of them may be in use.
-func (c *conn) trim() error {
-	for len(c.cached) > maxCached {
-		stmt, err := c.Prepare(c.cached[0])
-		if err != nil {
-			return err
-		}
-		if err := stmt.Finalize(); err != nil {
-			return err
-		}
-		delete(c.known, stmt)
-		c.cached = c.cached[1:]
-	}
-	return nil
-}
-
-// Close closes the connection, whose statements nobody may use any more.
-func (c *conn) Close() error {
-	defer c.tls.Close()
-	return c.Conn.Close()
-}
-
-func exec(conn *sqlite.Conn, query string) error {
-	stmt, err := conn.Prepare(query)
+// pragma returns what SQLite answers to PRAGMA name.
+func (c *conn) pragma(name string) (string, error) {
+	stmt, err := c.Prepare("PRAGMA " + name)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if _, err := stmt.Step(); err != nil {
-		return err
-	}
-	return stmt.Reset()
+	defer stmt.Close()
+	_, err = stmt.Step()
+	return stmt.Value(0).Text(), err
 }
+
+// interruptAgain is the time between two interrupts of one connection: SQLite misses one just before a statement starts.
+const interruptAgain = 10 * time.Millisecond
 
 // interruptAfter interrupts the statements of a connection when ctx ends, until the function that it returns is called.
 func (c *conn) interruptAfter(ctx context.Context) (end func()) {
-	interrupt, interrupted := c.interrupt, make(chan struct{})
+	over, done := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		close(interrupt)
-		close(interrupted)
+		defer close(done)
+		ticker := time.NewTicker(interruptAgain)
+		defer ticker.Stop()
+		for {
+			c.Interrupt()
+			select {
+			case <-over:
+				return
+			case <-ticker.C:
+			}
+		}
 	})
 	return func() {
 		if !stop() {
-			<-interrupted
-			c.renewInterrupt()
+			close(over)
+			<-done
+			c.Resume()
 		}
 	}
-}
-
-// renewInterrupt makes a connection go on after an interrupt.
-func (c *conn) renewInterrupt() {
-	c.interrupt = make(chan struct{})
-	c.SetInterrupt(c.interrupt)
 }

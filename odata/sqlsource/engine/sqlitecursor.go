@@ -3,23 +3,18 @@ package engine
 import (
 	"context"
 
-	"zombiezen.com/go/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 )
 
 // maxArena is the largest arena, in bytes, that a connection keeps.
 const maxArena = 64 << 10
 
 type sqliteCursor struct {
-	ctx       context.Context
-	conn      *conn
-	unread    *sqliteTx // nil behind the first row
-	stmt      *sqlite.Stmt
-	handle    uintptr // of stmt; see handleOf
-	query     string
-	transient bool
-	arena     []byte
-	// written is how columns are written as JSON; see WritesJSON.
-	written []written
+	ctx    context.Context
+	conn   *conn
+	unread *sqliteTx // nil behind the first row
+	stmt   *sqlite3.Stmt
+	arena  []byte
 }
 
 func (c *sqliteCursor) Next() (bool, error) {
@@ -31,68 +26,51 @@ func (c *sqliteCursor) Next() (bool, error) {
 		return false, cause(c.ctx, err)
 	}
 	if c.unread != nil {
-		c.unread.begun()
+		c.unread.db.noteBegunLog(c.conn)
 		c.unread = nil
 	}
 	return ok, nil
 }
 
-// Row copies texts to an arena. Each call into SQLite costs as much as copying a short text, so the length is asked for
-// only where the copy filled the room that there was.
+// Row copies texts to an arena: SQLite's own end with the row.
 func (c *sqliteCursor) Row(cells []Cell) error {
-	if c.handle != 0 {
-		c.values(cells)
-		return nil
-	}
-	arena := c.arena[:0]
+	c.arena = c.arena[:0]
 	for i := range cells {
 		cell := &cells[i]
 		*cell = Cell{}
-		switch c.stmt.ColumnType(i) {
-		case sqlite.TypeInteger:
-			cell.Kind, cell.Int = Int, c.stmt.ColumnInt64(i)
-		case sqlite.TypeFloat:
-			cell.Kind, cell.Float = Float, c.stmt.ColumnFloat(i)
-		case sqlite.TypeText:
-			cell.Kind = Text
-			cell.Bytes, arena = c.text(i, arena)
-		case sqlite.TypeBlob:
-			cell.Kind = Blob
-			cell.Bytes, arena = c.text(i, arena)
+		switch v := c.stmt.Value(i); v.Kind() {
+		case sqlite3.KindNull:
+		case sqlite3.KindInt:
+			cell.Kind, cell.Int = Int, v.Int()
+		case sqlite3.KindFloat:
+			cell.Kind, cell.Float = Float, v.Float()
+		case sqlite3.KindText:
+			cell.Kind, cell.Bytes = Text, c.copied(v.Bytes())
+		case sqlite3.KindBlob:
+			cell.Kind, cell.Bytes = Blob, c.copied(v.Bytes())
 		}
 	}
-	c.arena = arena
 	return nil
 }
 
-// text appends a cell's bytes to an arena, a new one where there is no room.
-func (c *sqliteCursor) text(i int, arena []byte) (text, grown []byte) {
-	from := len(arena)
-	n := c.stmt.ColumnBytes(i, arena[from:cap(arena)])
-	if from+n == cap(arena) { // perhaps there is more
-		n = c.stmt.ColumnLen(i)
-		arena, from = make([]byte, 0, max(2*(from+n), 1024)), 0
-		n = c.stmt.ColumnBytes(i, arena[:cap(arena)])
+// copied appends bytes to the arena. A full arena is replaced and not grown: the texts of the row stay where they are.
+func (c *sqliteCursor) copied(stored []byte) []byte {
+	if len(stored) > cap(c.arena)-len(c.arena) {
+		c.arena = make([]byte, 0, max(2*(len(c.arena)+len(stored)), 1024))
 	}
-	arena = arena[:from+n]
-	return arena[from : from+n : from+n], arena
+	from := len(c.arena)
+	c.arena = append(c.arena, stored...)
+	return c.arena[from:len(c.arena):len(c.arena)]
 }
 
 func (c *sqliteCursor) Close() error {
 	if c.stmt == nil {
 		return nil
 	}
-	stmt := c.stmt
+	c.stmt.Close()
 	c.stmt = nil
 	if cap(c.arena) <= maxArena {
 		c.conn.arena = c.arena
 	}
-	if c.written != nil {
-		c.conn.columns, c.written = c.written, nil
-	}
-	if c.transient {
-		return stmt.Finalize()
-	}
-	_ = stmt.Reset() // its error is that of the last step, which Next has returned
 	return nil
 }

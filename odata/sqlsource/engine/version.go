@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
-	"zombiezen.com/go/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 )
 
 // versions names the states of a SQLite database. PRAGMA data_version changes on a connection when another connection has
@@ -19,38 +18,34 @@ import (
 // between, and the snapshot has that name.
 type versions struct {
 	mu    sync.Mutex
-	watch *sqlite.Conn
-	stmt  *sqlite.Stmt
+	watch *sqlite3.Conn
+	stmt  *sqlite3.Stmt
 	// seen is the watch's number when the state was last named, and name that name; unknown before the first.
 	seen int64
 	name string
-	// file is the path of the database, and index that of its log, mapped when the watch has read; head is the index when the
-	// state had the name. Where it still is, nothing was committed.
-	file   string
-	index  sqlitefile.LogIndex
-	mapped bool
-	head   sqlitefile.LogHead
-	headed bool
 	// stale tells that the name is no longer right.
 	stale atomic.Bool
 	// prefix sets the names of this process apart from those of others, n counts them.
 	prefix string
 	n      uint64
 	own    *ownWrites
-	// trust is asked about each schema: see trusted. schema is the number of the last one, and serves what was answered.
-	trust      func(Asker) (bool, error)
-	schemaStmt *sqlite.Stmt
-	schema     int64
-	serves     bool
+	// first is the schema at NameVersions. number is the schema's number when same was found out; -1 before the first time.
+	first      string
+	schemaStmt *sqlite3.Stmt
+	number     int64
+	same       bool
 	// on tells that NameVersions was called.
 	on bool
 }
+
+// watchWait is how long the watch waits for a lock: those who ask for a name wait in line.
+const watchWait = 10 * time.Millisecond
 
 // unknown is the name of a state that could not be told.
 const unknown = ""
 
 func (v *versions) open(dsn string) error {
-	c, err := sqlite.OpenConn(dsn, sqlite.OpenReadWrite, sqlite.OpenURI)
+	c, err := sqlite3.Open(dsn)
 	if err != nil {
 		return err
 	}
@@ -60,11 +55,13 @@ func (v *versions) open(dsn string) error {
 	if v.schemaStmt, err = c.Prepare("PRAGMA schema_version"); err != nil {
 		return errors.Join(err, c.Close())
 	}
-	v.schema = -1
-	c.SetBusyTimeout(time.Second)
-	if v.file, err = sqlitefile.Path(dsn); err != nil {
-		return errors.Join(err, c.Close())
+	if v.first == "" {
+		if v.first, err = schemaOf(c); err != nil {
+			return errors.Join(err, c.Close())
+		}
 	}
+	v.number = -1
+	c.SetBusyTimeout(watchWait)
 	v.watch, v.on, v.prefix = c, true, rand.Text()[:12]+"."
 	return nil
 }
@@ -99,32 +96,7 @@ func (v *versions) now(ctx context.Context) string {
 	if v.stale.Swap(false) {
 		v.name = unknown
 	}
-	head, ok := v.index.Head()
-	if ok && v.headed && v.name != unknown && head == v.head {
-		return v.name
-	}
-	name := v.look(ctx)
-	// The state had its name while the index was the same before and after.
-	again, still := v.index.Head()
-	v.headed = ok && still && name != unknown && again == head
-	v.head = head
-	if !v.mapped && name != unknown {
-		v.index, v.mapped = sqlitefile.MapLogIndex(v.file), true
-	}
-	return name
-}
-
-// glance is now where the index alone tells it; else unknown.
-func (v *versions) glance() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.watch == nil || v.stale.Load() || !v.headed {
-		return unknown
-	}
-	if head, ok := v.index.Head(); !ok || head != v.head {
-		return unknown
-	}
-	return v.name
+	return v.look(ctx)
 }
 
 // look asks the watch for the name of the state.
@@ -143,15 +115,52 @@ func (v *versions) look(ctx context.Context) string {
 	return v.ask(ctx)
 }
 
-// next gives a name that no state had before, unless the schema has become another one than readers rely on.
+// next gives a name that no state had before, unless the schema is another one than at NameVersions: what readers remember
+// relies on keys and on columns without null.
 func (v *versions) next() string {
-	if !v.trusted() {
+	if !v.sameSchema() {
 		v.name = unknown
 		return unknown
 	}
 	v.n++
 	v.name = v.prefix + strconv.FormatUint(v.n, 36)
 	return v.name
+}
+
+// sameSchema reports whether the schema is that of NameVersions. It compares the statements when the schema has another
+// number, which VACUUM gives it, too. The caller holds mu.
+func (v *versions) sameSchema() bool {
+	n, err := single(v.schemaStmt)
+	if err != nil {
+		return false
+	}
+	if n == v.number {
+		return v.same
+	}
+	now, err := schemaOf(v.watch)
+	if err != nil {
+		return false // and asks again
+	}
+	v.number, v.same = n, now == v.first
+	return v.same
+}
+
+// schemaOf returns the statements of a schema, without the tables that SQLite keeps for itself and without indexes that
+// promise nothing.
+func schemaOf(c *sqlite3.Conn) (schema string, err error) {
+	stmt, err := c.Prepare(`SELECT type, name, sql FROM sqlite_schema
+		WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND (type <> 'index' OR sql LIKE 'create unique%') ORDER BY type, name`)
+	if err != nil {
+		return "", err
+	}
+	defer stmt.Close()
+	for {
+		row, err := stmt.Step()
+		if err != nil || !row {
+			return schema, err
+		}
+		schema += stmt.Value(0).Text() + "\x00" + stmt.Value(1).Text() + "\x00" + stmt.Value(2).Text() + "\x00"
+	}
 }
 
 // ask holds the writer, and gives a new name if a commit since the last call changed what readers see.
@@ -188,18 +197,17 @@ func (v *versions) close() error {
 	if v.watch == nil {
 		return nil
 	}
-	c, index := v.watch, v.index
-	v.watch, v.index, v.mapped, v.headed = nil, nil, false, false
-	return errors.Join(index.Unmap(), c.Close())
+	c := v.watch
+	v.watch = nil
+	return c.Close()
 }
 
 // single runs a statement that gives one number.
-func single(stmt *sqlite.Stmt) (int64, error) {
-	if _, err := stmt.Step(); err != nil {
-		return 0, err
-	}
-	n := stmt.ColumnInt64(0)
-	return n, stmt.Reset()
+func single(stmt *sqlite3.Stmt) (int64, error) {
+	_, err := stmt.Step()
+	n := stmt.Value(0).Int()
+	stmt.Reset()
+	return n, err
 }
 
 // Version names the state of the data at this moment; empty where that cannot be told. No other process gives the same
@@ -212,18 +220,6 @@ func (db *SQLite) Version(ctx context.Context) string {
 		return unknown
 	}
 	return db.versions.now(ctx)
-}
-
-// begun is called when the first statement has read. What that sees has the name that the state had before it and has
-// after it.
-func (tx *sqliteTx) begun() {
-	db := tx.db
-	db.noteBegunLog(tx.conn)
-	before := tx.before
-	tx.before = unknown
-	if before != unknown && before == db.versions.now(tx.ctx) && tx.conn.exchange == db.exchanges.Load() {
-		tx.version = before
-	}
 }
 
 // snapshot begins a read transaction on a connection and finds the name of what it reads.
@@ -257,16 +253,17 @@ func (tx *sqliteTx) snapshot() error {
 func (tx *sqliteTx) restart(again bool) (int64, error) {
 	c := tx.conn
 	if again {
-		if err := exec(c.Conn, "COMMIT"); err != nil {
+		if err := c.Exec("COMMIT"); err != nil {
 			return 0, err
 		}
 	}
-	if err := exec(c.Conn, "BEGIN"); err != nil {
+	if err := c.Exec("BEGIN"); err != nil {
 		return 0, err
 	}
 	stmt, err := c.Prepare(askVersion)
 	if err != nil {
 		return 0, err
 	}
+	defer stmt.Close()
 	return single(stmt)
 }

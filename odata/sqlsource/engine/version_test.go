@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-	"zombiezen.com/go/sqlite"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlitefile"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
-	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqlitefile"
 )
 
 // openNamed opens a database of the journal mode with one row in things, for versions, and a second connection that writes.
@@ -29,7 +29,7 @@ func openNamed(t testing.TB, mode string) (db *engine.SQLite, writer *sqlx.DB, f
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.NameVersions(nil, nil); err != nil {
+	if err := db.NameVersions(nil); err != nil {
 		t.Fatal(err)
 	}
 	return db, writer, file
@@ -161,21 +161,22 @@ func BenchmarkVersion(b *testing.B) {
 		}
 	})
 	b.Run("baseline", func(b *testing.B) {
-		c, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
+		c, err := sqlite3.Open(file)
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		stmt := c.Prep("PRAGMA data_version")
+		stmt, err := c.Prepare("PRAGMA data_version")
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := stmt.Step(); err != nil {
 				b.Fatal(err)
 			}
-			_ = stmt.ColumnInt64(0)
-			if err := stmt.Reset(); err != nil {
-				b.Fatal(err)
-			}
+			_ = stmt.Value(0).Int()
+			stmt.Reset()
 		}
 	})
 }

@@ -87,7 +87,11 @@ DROP TABLE old`
 			t.Parallel()
 			var db engine.DB
 			if dialect == "mysql" {
-				db = engine.NewSQL(fill(t, "mysql", dbtest.MySQL(t), script))
+				my, err := engine.NewMySQL(t.Context(), fill(t, "mysql", dbtest.MySQL(t), script))
+				if err != nil {
+					t.Fatal(err)
+				}
+				db = my
 			} else {
 				file := filepath.Join(t.TempDir(), "app.db")
 				fill(t, "sqlite", file, script)
@@ -134,7 +138,7 @@ CREATE TABLE other.lines (id bigint PRIMARY KEY, a bigint, b bigint, FOREIGN KEY
 CREATE TABLE parts (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (9);
 CREATE VIEW totals AS SELECT no, count(*) AS n FROM orders GROUP BY no`)
-	check(t, engine.NewSQL(db), "postgres", `
+	check(t, engine.NewPostgres(db), "postgres", `
 orders "What was ordered" key(line, no) unique(sku)
   no bigint
   line bigint

@@ -2,11 +2,11 @@ package introspect
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
-	"zombiezen.com/go/sqlite"
-
+	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
@@ -44,16 +44,13 @@ func (r *reader) sqlite() ([]*Table, error) {
 			return nil, err
 		}
 	}
-	if err := r.sqliteParts(&all); err != nil {
-		return nil, err
-	}
 	return all.list, r.sqliteFTS(&all)
 }
 
 // passOver keeps what the database says of a table that it cannot read, such as a view over a table that was dropped, or a
 // table with functions of the application that made it. It returns every other error.
 func (t *Table) passOver(err error) error {
-	if err == nil || sqlite.ErrCode(err).ToPrimary() != sqlite.ResultError {
+	if err == nil || sqlite3.PrimaryCode(err) != sqlite3.CodeError {
 		return err
 	}
 	t.Broken = err
@@ -212,23 +209,41 @@ func (r *reader) sqliteForeign(t *Table) error {
 	}, `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`, t.Name)
 }
 
-// sqliteFTS finds FTS5 tables whose content is one of the tables. Those of trigrams have no words.
+// sqliteFTS finds FTS5 tables of words whose content is one of the tables. A table of trigrams has no words.
 func (r *reader) sqliteFTS(all *named) error {
-	var found []*sqltext.FullText
-	var content []string
+	type ftsTable struct{ name, content string }
+	var found []ftsTable
+	options := regexp.MustCompile(`(?i)[(,]\s*(content|tokenize)\s*=\s*('(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|[^\s,)]+)`)
 	err := r.each(2, func(c row) {
-		if f := parseFTS(c.text(0), c.text(1)); f != nil && f.content != "" && !f.trigrams {
-			found, content = append(found, &sqltext.FullText{Table: f.name, Columns: f.columns}), append(content, f.content)
+		f := ftsTable{name: c.text(0)}
+		for _, option := range options.FindAllStringSubmatch(c.text(1), -1) {
+			value := unquote(option[2])
+			if strings.EqualFold(option[1], "content") {
+				f.content = value
+			} else if words := strings.Fields(value); len(words) > 0 && strings.EqualFold(unquote(words[0]), "trigram") {
+				return
+			}
 		}
-	}, `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%'`)
-	for i, ft := range found {
+		if f.content != "" {
+			found = append(found, f)
+		}
+	}, `SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%using%fts5%(%'`)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		ft := &sqltext.FullText{Table: f.name}
+		err := r.each(1, func(c row) { ft.Columns = append(ft.Columns, c.text(0)) }, `SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid`, f.name)
+		if err != nil {
+			return err
+		}
 		for _, t := range all.list {
-			if strings.EqualFold(t.Name, content[i]) {
+			if strings.EqualFold(t.Name, f.content) {
 				t.Search = ft
 			}
 		}
 	}
-	return err
+	return nil
 }
 
 // unquote takes the quotes of a name off.

@@ -32,10 +32,6 @@ type Table struct {
 	Foreign  []ForeignKey
 	// Search is the full-text index of the table; nil when there is none.
 	Search *sqltext.FullText
-	// Rowid is the column that is another name of the rowid of a table of SQLite without triggers; empty otherwise.
-	Rowid string
-	// Parts is the FTS5 table of trigrams of a table of SQLite, whether it can be relied on or not; nil where there is none.
-	Parts *sqltext.Parts
 	// Broken is why the database cannot read the table or view; nil when it can. A broken view may lack columns.
 	Broken error
 }

@@ -103,12 +103,18 @@ func (g *Generator) aggregate(a *plan.Aggregate) frag {
 	if a.When != nil {
 		arg = fill("CASE WHEN $1 THEN $2 END", g.condition(a.When, true), arg)
 	}
-	call, result := g.d.aggregate(g, a)
-	f := fill(call, arg)
-	if a.Over != nil {
-		f = fill("$1 OVER ($2)", f, g.window(a))
+	over := func(call string) frag {
+		f := fill(call, arg)
+		if a.Over != nil {
+			f = fill("$1 OVER ($2)", f, g.window(a))
+		}
+		return f
 	}
-	return fill(result, f)
+	if a.Op == "sum" && a.T.Kind == edm.Double {
+		return g.d.sum(over)
+	}
+	call, result := g.d.aggregate(g, a)
+	return fill(result, over(call))
 }
 
 // window is what stands in the parentheses behind OVER.
@@ -179,7 +185,20 @@ func (d sqlite) addsUp(g *Generator, a *plan.Aggregate) bool {
 	return ok && !d.wide && a.Over == nil && ref.T.Kind.Integer() && strings.Contains(g.columnOf(ref).Type, "int") && !g.columnOf(ref).Text
 }
 
+func (sqlite) sum(aggregate func(string) frag) frag {
+	return fill("NULLIF(NULLIF($1, 9e999), -9e999)", aggregate("SUM($1)"))
+}
+
 // PostgreSQL.
+
+// sum adds what is beyond 2^900 scaled down by 2^64, since PostgreSQL ends a statement where a sum overflows.
+func (postgres) sum(aggregate func(string) frag) frag {
+	const filter = " FILTER (WHERE abs($1) < 8.452712498170644e+270::float8)"
+	small := aggregate("SUM(($1)::float8)" + filter)
+	large := aggregate("SUM(($1)::float8 * 5.421010862427522e-20::float8)" + strings.Replace(filter, "<", ">=", 1))
+	scaled := fill("($1 + COALESCE(trunc($2), 0) * 5.421010862427522e-20::float8)", large, small)
+	return fill("(CASE WHEN $1 IS NULL THEN $2 WHEN abs($3) < 9.745314011399999e+288::float8 THEN $3 * 1.8446744073709552e+19::float8 END)", large, small, scaled)
+}
 
 func (postgres) cell(name frag, _ edm.Type) frag { return name }
 
@@ -206,8 +225,6 @@ func (postgres) aggregate(_ *Generator, a *plan.Aggregate) (call, result string)
 		return "COUNT($1)", "$1"
 	case a.Op == "countdistinct":
 		return "COUNT(DISTINCT $1)", "($1)::numeric"
-	case a.Op == "sum" && k == edm.Double:
-		return "SUM(($1)::double precision)", "$1"
 	case a.Op == "sum" && k == edm.Decimal:
 		return "SUM($1)", "($1)::numeric"
 	case a.Op == "sum":
@@ -226,6 +243,11 @@ func extreme(op string) string {
 }
 
 // MariaDB.
+
+// sum looks at the result: an overflow makes it infinite, and in a window the greatest double.
+func (mysql) sum(aggregate func(string) frag) frag {
+	return fill("(CASE WHEN $1 BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 THEN $1 END)", aggregate("SUM($1 + 0e0)"))
+}
 
 func (mysql) cell(name frag, t edm.Type) frag {
 	if t.Kind == edm.String || t.Kind == edm.Guid {
@@ -259,8 +281,6 @@ func (mysql) aggregate(_ *Generator, a *plan.Aggregate) (call, result string) {
 		return "COUNT($1)", "$1"
 	case a.Op == "countdistinct":
 		return "COUNT(DISTINCT $1)", "CAST($1 AS DECIMAL(20, 0))"
-	case a.Op == "sum" && k == edm.Double:
-		return "SUM($1 + 0e0)", "$1"
 	case a.Op == "sum" && k == edm.Decimal:
 		return "SUM($1)", "$1"
 	case a.Op == "sum":

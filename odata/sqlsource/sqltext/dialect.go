@@ -17,6 +17,10 @@ type dialect interface {
 	placeholder(n int) string
 	// column is the value of a column in the form that the dialect computes with.
 	column(name frag, c *Column, t edm.Type) frag
+	// finite is a double as an argument of a function: null for INF and NaN, which may be stored.
+	finite(x frag) frag
+	// sum adds doubles, by aggregates that the function makes of their templates; null where the result is not finite.
+	sum(aggregate func(template string) frag) frag
 	// held is the value of a column as an argument of a function: null for a date or time that the type does not have.
 	held(x frag, c *Column, t edm.Type) frag
 	// fetch is what the select list has for a column, in a form that package cursor decodes.
@@ -95,23 +99,10 @@ type dialect interface {
 	fullText(ft *FullText, alias string, s *plan.Search) (f frag, ok bool)
 }
 
-// Float is what a double stands for that the database has computed.
-func (g *Generator) Float(f float64) float64 {
-	if _, ok := g.d.(mysql); ok {
-		return function.MySQLFloat(f)
-	}
-	return f
-}
-
 // Generator writes statements for one mapping and one database. It is safe for concurrent use.
 type Generator struct {
 	d dialect
 	m *Mapping
-	// parts tells that some table has Parts.
-	parts bool
-	// candidates are the rows of a range that alone are looked at; nothing where of is nil.
-	candidates frag
-	of         *plan.Range
 }
 
 // MaxParameters is how many parameters a statement may have.
@@ -126,11 +117,7 @@ func (g *Generator) MaxParameters() int {
 func New(dialectName string, m *Mapping) (*Generator, error) {
 	switch dialectName {
 	case "sqlite":
-		g := &Generator{d: sqlite{}, m: m}
-		for _, t := range m.Tables {
-			g.parts = g.parts || t.Parts != nil && t.Parts.Refused == ""
-		}
-		return g, nil
+		return &Generator{d: sqlite{}, m: m}, nil
 	case "postgres":
 		return &Generator{d: postgres{db: function.Database{CaseCollation: quotedOrEmpty(m.CaseCollation)}}, m: m}, nil
 	case "mysql":

@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -29,10 +30,27 @@ func (g *Generator) nullable(e plan.Expr) bool {
 	case *plan.Sub:
 		return e.Op == "value"
 	case *plan.Call:
-		return function.MayLeave(e) ||
+		return function.MayLeave(e) || slices.ContainsFunc(e.Args, func(a plan.Expr) bool { return !g.finite(a) }) ||
 			function.Lookup(e.Name).Null.Nullable(func() bool { return slices.ContainsFunc(e.Args, g.nullable) })
 	}
 	return false
+}
+
+// finite reports whether a value is neither INF nor NaN: only columns hold these, and what passes a column's values on.
+func (g *Generator) finite(e plan.Expr) bool {
+	switch e := e.(type) {
+	case *plan.Literal:
+		return !math.IsInf(e.Value.Float, 0) && !math.IsNaN(e.Value.Float)
+	case *plan.Ref:
+		return !floating(e) || g.columnOf(e).Text
+	case *plan.Aggregate:
+		return !floating(e) || e.Op == "sum"
+	case *plan.Call:
+		return !floating(e) || e.Name != "case"
+	case *plan.Computed:
+		return g.finite(e.Expr)
+	}
+	return !floating(e)
 }
 
 func alias(r *plan.Range) string { return "t" + strconv.Itoa(r.ID) }
@@ -116,7 +134,9 @@ func (g *Generator) Texts(n *plan.Node) []bool {
 func (g *Generator) values(list []plan.Expr) []frag {
 	out := make([]frag, len(list))
 	for i, e := range list {
-		out[i] = g.argument(e)
+		if out[i] = g.argument(e); !g.finite(e) {
+			out[i] = g.d.finite(out[i])
+		}
 	}
 	return out
 }
@@ -127,17 +147,9 @@ func (g *Generator) call(e *plan.Call) frag { return fill(g.d.call(g, e), g.valu
 func (g *Generator) choice(e *plan.Call) frag {
 	f := text("CASE")
 	for i := 0; i < len(e.Args); i += 2 {
-		f = fill("$1 WHEN $2 THEN $3", f, g.condition(e.Args[i], true), g.argument(promoted(e.Args[i+1], e.T)))
+		f = fill("$1 WHEN $2 THEN $3", f, g.condition(e.Args[i], true), g.argument(e.Args[i+1]))
 	}
 	return fill("$1 END", f)
-}
-
-// promoted brings a number to the double that the results of a case have in common.
-func promoted(e plan.Expr, to edm.Type) plan.Expr {
-	if from := e.Type().Kind; from == to.Kind || !from.Numeric() || to.Kind != edm.Double && to.Kind != edm.Single || isNull(e) {
-		return e
-	}
-	return &plan.Call{Name: "cast", Args: []plan.Expr{e}, T: to}
 }
 
 // condition is a Boolean expression. Where only truth counts (loose), unknown may stand for false, which lets
@@ -223,7 +235,7 @@ func (g *Generator) compare(op string, x, y plan.Expr, loose bool) frag {
 		a, b = g.value(x), g.value(y)
 	}
 	nx, ny = g.nullable(x), g.nullable(y)
-	if !equality && (floating(x) || floating(y)) {
+	if !equality && !(g.finite(x) && g.finite(y)) {
 		nx, ny = true, true // NaN, which is neither less nor greater
 	}
 	switch {

@@ -31,11 +31,6 @@ type Table struct {
 	Ordinary bool
 	// Search are the columns that $search looks at.
 	Search []*Column
-	// Rowid is the column that is another name of the rowid, where triggers of a table of trigrams would be the only ones
-	// (SQLite); empty otherwise.
-	Rowid string
-	// Parts is the table of trigrams of a table of SQLite, whether it can be relied on or not; nil where there is none.
-	Parts *Parts
 	// FullText is the index for that; nil where there is none.
 	FullText *FullText
 }

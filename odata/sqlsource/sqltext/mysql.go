@@ -117,14 +117,7 @@ func (mysql) literal(t edm.Type, v plan.Value) frag {
 		_, frac, _ := strings.Cut(s, ".")
 		return fill("CAST($1 AS DECIMAL(65, "+strconv.Itoa(len(frac))+"))", param(s))
 	case edm.Single, edm.Double:
-		f := v.Float
-		switch {
-		case math.IsInf(f, 0):
-			f = math.Copysign(math.MaxFloat64, f) // there is no infinity
-		case math.IsNaN(f):
-			f = function.MySQLNaN
-		}
-		return fill("CAST($1 AS DOUBLE)", param(f))
+		return fill("CAST($1 AS DOUBLE)", param(v.Float))
 	case edm.Guid, edm.String:
 		return fill("CONVERT($1 USING utf8mb4) COLLATE utf8mb4_bin", param(s))
 	case edm.Date:
@@ -144,8 +137,7 @@ func (mysql) literal(t edm.Type, v plan.Value) frag {
 // comparands compares text by its bytes, and leaves columns with a zone and unsigned ones as they are, for their indexes.
 func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
 	if floating(x) || floating(y) {
-		a, b = d.floats(g, op, x, y)
-		return a, b, true
+		return d.float(g, x, y), d.float(g, y, x), true
 	}
 	switch x.Type().Kind {
 	case edm.String:
@@ -163,39 +155,32 @@ func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, o
 	return a, b, false
 }
 
-// floats compares as doubles, and keeps NaN from comparing: null is neither less nor greater, and only the left side of an
-// equality stands for null by another number.
-func (d mysql) floats(g *Generator, op string, x, y plan.Expr) (a, b frag) {
-	const absent = "-1.6180339887498951e308"
-	a, b = d.float(g, x, y), d.float(g, y, x)
-	equality := op == "eq" || op == "ne"
-	if equality && computed(x) && computed(y) {
-		return fill("COALESCE($1, "+absent+")", a), number(y, fill("COALESCE($1, "+absent+")", b))
-	}
-	if !equality && computed(x) {
-		a = number(x, a)
-	}
-	if !equality && computed(y) {
-		b = number(y, b)
-	}
-	return a, b
-}
-
-// number is a double that is null where it is NaN. The variable names it; that of NULLIF would be computed twice.
-func number(e plan.Expr, f frag) frag {
-	name := function.MySQLVariable(e, "N")
-	return fill("(CASE WHEN ("+name+" := $1) <> $2 THEN "+name+" + 0e0 END)", f, nan())
-}
-
-func nan() frag { return text(strconv.FormatFloat(function.MySQLNaN, 'e', -1, 64)) }
-
-// float is a number to compare with a double. Integers below 2^53 are doubles, so that the column and its index will do.
+// float returns a number to compare with a double. MariaDB has no infinity: one lies beyond every number, as 1 lies beyond 0.
+// Integers below 2^53 are doubles, so that the column and its index will do.
 func (mysql) float(g *Generator, e, beside plan.Expr) frag {
+	if sign := infinite(e); sign != 0 {
+		return text(strconv.Itoa(sign))
+	}
 	l, constant := beside.(*plan.Literal)
-	if e.Type().Kind.Integer() && !(constant && math.Abs(l.Value.Float) < 1<<53) {
+	switch {
+	case infinite(beside) != 0:
+		return fill("($1 * 0)", g.value(e))
+	case e.Type().Kind.Integer() && !(constant && math.Abs(l.Value.Float) < 1<<53):
 		return fill("($1 + 0e0)", g.value(e))
 	}
 	return g.value(e)
+}
+
+// infinite returns the sign of a constant that is INF or -INF, and 0 for all else.
+func infinite(e plan.Expr) int {
+	l, ok := e.(*plan.Literal)
+	switch {
+	case ok && math.IsInf(l.Value.Float, 1):
+		return 1
+	case ok && math.IsInf(l.Value.Float, -1):
+		return -1
+	}
+	return 0
 }
 
 // count is an integer to compare or to order by. An unsigned column stays as it is,
@@ -211,14 +196,13 @@ func bytesOf(f frag) frag { return fill("CAST($1 AS BINARY)", f) }
 
 func (mysql) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
 
+// finite has nothing to do: MariaDB stores neither infinities nor NaN.
+func (mysql) finite(x frag) frag { return x }
+
 func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }
 func (mysql) distinct(x, y frag) frag { return fill("NOT ($1 <=> $2)", x, y) }
 
 func (d mysql) sortKey(g *Generator, e plan.Expr) frag {
-	if computed(e) { // NaN behind the infinity, which moves down a bit
-		name := function.MySQLVariable(e, "N")
-		return fill("(CASE WHEN ("+name+" := $1) = $2 THEN 1.7976931348623157e308 WHEN "+name+" = 1.7976931348623157e308 THEN 1.7976931348623155e308 ELSE "+name+" + 0e0 END)", g.value(e), nan())
-	}
 	if e.Type().Kind == edm.String {
 		return bytesOf(g.value(e))
 	}
@@ -249,7 +233,7 @@ func (mysql) fence() string { return "LIMIT 18446744073709551615" }
 
 // stored keeps a double from becoming a column with as many digits as the function promises whose result it is.
 func (mysql) stored(x frag, t edm.Type) frag {
-	if t.Kind == edm.Double || t.Kind == edm.Single {
+	if t.Kind.Floating() {
 		return fill("($1 + 0e0)", x)
 	}
 	return x

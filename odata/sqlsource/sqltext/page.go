@@ -39,14 +39,10 @@ type Page struct {
 	deep  int64
 	// ready are the statements of Rows without a place, without skipped rows and with them.
 	ready [2]atomic.Pointer[readyRows]
-	// with are those of pages of With, whose witness and page without it are set in those alone.
-	with    [2]atomic.Pointer[readyWith]
-	witness *Witness
-	without *Page
 }
 
-// readyRows is a statement without its last arguments, what is read and skipped. read is what is read, which the text may
-// say.
+// readyRows is a statement without its last arguments: how many rows are read and skipped. read is the number of rows that
+// the text may contain.
 type readyRows struct {
 	Statement
 	read int64
@@ -175,11 +171,8 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 	return p.g.finish(join(" ", p.ended(from)...))
 }
 
-// plainRows is the statement of most pages, whose text is made once.
+// plainRows returns the statement of most pages. Its text is made once.
 func (p *Page) plainRows(read, skip int64) Statement {
-	if p.witness != nil {
-		return p.plainWith(read, skip)
-	}
 	ready, window, literal := &p.ready[0], []any(nil), !p.g.d.remote() || p.literal(skip)
 	if !literal {
 		window = append(window, read)
@@ -228,7 +221,7 @@ func (p *Page) ended(from frag) []frag {
 
 // statement reads a page under a further condition, which begins with AND where there is one.
 func (p *Page) statement(list, guard frag, read, skip int64, after []any) Statement {
-	parts := []frag{text("SELECT"), list, fill("$1$2$3", p.from, p.beside(), guard)}
+	parts := []frag{text("SELECT"), list, fill("$1$2", p.from, guard)}
 	if after != nil {
 		parts = append(parts, text("AND"), p.behind(after))
 	}
@@ -244,7 +237,7 @@ func (p *Page) statement(list, guard frag, read, skip int64, after []any) Statem
 
 // literal tells whether the text of a statement says how many rows are read, and no parameter does. A parameter makes
 // PostgreSQL plan the statement anew each time. That is right where there are other parameters, since a plan for some of
-// their values may not suit the next ones; those of a witness do not count, because its row is found in one way alone.
+// their values may not suit the next ones.
 func (p *Page) literal(skip int64) bool {
 	return p.g.d.remote() && skip == 0 && len(p.list.args)+len(p.from.args)+len(p.order.args) == 0
 }

@@ -171,10 +171,10 @@ func (d postgres) floats(g *Generator, op string, x, y plan.Expr) (a, b frag, ok
 	a, b = g.value(x), g.value(y)
 	greater, operand := greaterSide(op, x, y, &a, &b)
 	switch {
-	case greater == nil && d.perhapsNaN(x) && d.perhapsNaN(y):
+	case greater == nil && !g.finite(x) && !g.finite(y):
 		// The texts of doubles are equal where the doubles are, but for the sign of zero.
 		return fill("($1 + 0::float8)::text", a), fill("replace(($1 + 0::float8)::text, 'NaN', '')", b), true
-	case greater != nil && computed(greater):
+	case greater != nil && !g.finite(greater) && !isRef(greater):
 		*operand = fill("NULLIF($1, 'NaN'::float8)", *operand)
 	}
 	return a, b, true
@@ -202,10 +202,14 @@ func greaterSide(op string, x, y plan.Expr, a, b *frag) (plan.Expr, *frag) {
 	return nil, nil
 }
 
-// perhapsNaN tells whether a number may be NaN, which columns hold as well.
-func (postgres) perhapsNaN(e plan.Expr) bool {
-	_, column := e.(*plan.Ref)
-	return floating(e) && (column || computed(e))
+func isRef(e plan.Expr) bool {
+	_, ok := e.(*plan.Ref)
+	return ok
+}
+
+// finite makes null of an infinity and of NaN.
+func (postgres) finite(x frag) frag {
+	return fill("NULLIF(NULLIF(NULLIF($1, 'NaN'), 'Infinity'), '-Infinity')", x)
 }
 
 // needsCollation tells whether a column compares different texts as equal.

@@ -156,9 +156,6 @@ func (g *Generator) conditions(q *plan.Query, conds []frag) []frag {
 	if q.Search != nil {
 		conds = append(conds, g.search(q))
 	}
-	if g.of != nil && g.of == q.Range {
-		conds = append(conds, g.candidates)
-	}
 	return conds
 }
 

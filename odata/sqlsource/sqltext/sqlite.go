@@ -1,7 +1,6 @@
 package sqltext
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 )
 
 // sqlite computes with: integers for Boolean, integers and enumerations; integers, reals or, where it was computed or has
-// many digits, text for Decimal; reals for Double, and the text 'NaN'; text for the rest, except Binary (blob) and
+// many digits, text for Decimal; reals for Double; text for the rest, except Binary (blob) and
 // Duration (an integer, microseconds). A DateTimeOffset is text that starts with "2006-01-02 15:04:05".
 type sqlite struct {
 	// wide adds integers up to any number of digits, which takes longer.
@@ -98,9 +97,6 @@ func (sqlite) literal(t edm.Type, v plan.Value) frag {
 		}
 		return param(s)
 	case edm.Single, edm.Double:
-		if math.IsNaN(v.Float) {
-			return param("NaN")
-		}
 		return param(v.Float)
 	case edm.Binary:
 		return param(v.Bytes)
@@ -136,7 +132,7 @@ func instant(s string) time.Time {
 // comparands lets a column whose layout is certain be compared as it is stored, so that its index can be used.
 func (d sqlite) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
 	if x.Type().Kind.Numeric() {
-		return d.numbers(g, op, x, y)
+		return d.numbers(g, x, y)
 	}
 	if x.Type().Kind != edm.DateTimeOffset {
 		return a, b, false

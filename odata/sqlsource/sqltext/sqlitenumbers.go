@@ -12,29 +12,14 @@ import (
 
 // numbers compares as IEEE 754 and the promotions have it: decimals digit by digit, and all numbers as doubles beside
 // one. What SQLite itself compares right, columns and constants above all, stays as it is.
-func (d sqlite) numbers(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
-	floats := floating(x) || floating(y)
+func (d sqlite) numbers(g *Generator, x, y plan.Expr) (a, b frag, ok bool) {
 	switch {
-	case floats:
-		a, b = d.float(g, x, y), d.float(g, y, x)
+	case floating(x) || floating(y):
+		return d.float(g, x, y), d.float(g, y, x), true
 	case d.native(g, x) && d.native(g, y):
 		return a, b, false
-	default:
-		return fill("ves_sortkey($1)", g.value(x)), fill("ves_sortkey($1)", g.value(y)), true
 	}
-	equality := op == "eq" || op == "ne"
-	switch {
-	case !equality:
-		if computed(x) {
-			a = fill("NULLIF($1, 'NaN')", a)
-		}
-		if computed(y) {
-			b = fill("NULLIF($1, 'NaN')", b)
-		}
-	case computed(x) && computed(y):
-		b = fill("ves_unequal($1)", b)
-	}
-	return a, b, true
+	return fill("ves_sortkey($1)", g.value(x)), fill("ves_sortkey($1)", g.value(y)), true
 }
 
 // float is a number to compare with a double.
@@ -81,19 +66,8 @@ func nativeDecimal(s string) (float64, bool) {
 	return f, ok && shortest == s
 }
 
-// floating tells doubles and singles.
-func floating(e plan.Expr) bool {
-	k := e.Type().Kind
-	return k == edm.Single || k == edm.Double
-}
+// floating reports whether an expression is a double or a single.
+func floating(e plan.Expr) bool { return e.Type().Kind.Floating() }
 
-// computed tells whether a double may be NaN although no column is: it is computed, or the constant itself.
-func computed(e plan.Expr) bool {
-	switch e := e.(type) {
-	case *plan.Ref:
-		return false
-	case *plan.Literal:
-		return math.IsNaN(e.Value.Float)
-	}
-	return floating(e)
-}
+// finite makes null of an infinity that a column holds. SQLite stores no NaN.
+func (sqlite) finite(x frag) frag { return fill("NULLIF(NULLIF($1, 9e999), -9e999)", x) }

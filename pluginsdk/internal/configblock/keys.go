@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // A Key documents one key of a plugin's config block.

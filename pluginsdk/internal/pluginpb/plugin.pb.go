@@ -662,7 +662,11 @@ type Request struct {
 	SignedInAt int64  `protobuf:"varint,13,opt,name=signed_in_at,json=signedInAt,proto3" json:"signed_in_at,omitempty"`
 	SignedInBy string `protobuf:"bytes,14,opt,name=signed_in_by,json=signedInBy,proto3" json:"signed_in_by,omitempty"`
 	// The target of the redirect that holds the person; empty when none does.
-	Held          string `protobuf:"bytes,15,opt,name=held,proto3" json:"held,omitempty"`
+	Held string `protobuf:"bytes,15,opt,name=held,proto3" json:"held,omitempty"`
+	// The page of a held step may have a recovery form, and only that may be judged: the
+	// person has no guesses left for others. The host applies no answer without
+	// Intent.recovery.
+	RecoveryOnly  bool `protobuf:"varint,16,opt,name=recovery_only,json=recoveryOnly,proto3" json:"recovery_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -802,6 +806,13 @@ func (x *Request) GetHeld() string {
 	return ""
 }
 
+func (x *Request) GetRecoveryOnly() bool {
+	if x != nil {
+		return x.RecoveryOnly
+	}
+	return false
+}
+
 type DispenseRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	User    *User                  `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -933,8 +944,14 @@ type Intent struct {
 	Prefixes []string `protobuf:"bytes,4,rep,name=prefixes,proto3" json:"prefixes,omitempty"`
 	// For "hold", when the same target holds the person again: what its page is
 	// told, as in HandleResponse. errors win over next_step.
-	NextStep      []byte   `protobuf:"bytes,5,opt,name=next_step,json=nextStep,proto3" json:"next_step,omitempty"`
-	Errors        []string `protobuf:"bytes,6,rep,name=errors,proto3" json:"errors,omitempty"`
+	NextStep []byte   `protobuf:"bytes,5,opt,name=next_step,json=nextStep,proto3" json:"next_step,omitempty"`
+	Errors   []string `protobuf:"bytes,6,rep,name=errors,proto3" json:"errors,omitempty"`
+	// For "hold": the page also has a form for those who have lost what it asks for, such
+	// as recovery codes. The host counts its refusals apart.
+	OffersRecovery bool `protobuf:"varint,7,opt,name=offers_recovery,json=offersRecovery,proto3" json:"offers_recovery,omitempty"`
+	// What the page posted was judged as that form, right or wrong. Set it only if nothing
+	// else in the form could have opened the step.
+	Recovery      bool `protobuf:"varint,8,opt,name=recovery,proto3" json:"recovery,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1009,6 +1026,20 @@ func (x *Intent) GetErrors() []string {
 		return x.Errors
 	}
 	return nil
+}
+
+func (x *Intent) GetOffersRecovery() bool {
+	if x != nil {
+		return x.OffersRecovery
+	}
+	return false
+}
+
+func (x *Intent) GetRecovery() bool {
+	if x != nil {
+		return x.Recovery
+	}
+	return false
 }
 
 // Effect is one change that the plugin asks for. The host applies all effects
@@ -1577,7 +1608,7 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\acolumns\x18\x04 \x03(\v2&.vestibule.plugin.v1.User.ColumnsEntryR\acolumns\x1aV\n" +
 	"\fColumnsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\xdf\x05\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\x84\x06\n" +
 	"\aRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tintent_id\x18\x02 \x01(\tR\bintentId\x12\x16\n" +
@@ -1598,7 +1629,8 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"signedInAt\x12 \n" +
 	"\fsigned_in_by\x18\x0e \x01(\tR\n" +
 	"signedInBy\x12\x12\n" +
-	"\x04held\x18\x0f \x01(\tR\x04held\x1a:\n" +
+	"\x04held\x18\x0f \x01(\tR\x04held\x12#\n" +
+	"\rrecovery_only\x18\x10 \x01(\bR\frecoveryOnly\x1a:\n" +
 	"\fHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
@@ -1617,7 +1649,7 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"~\n" +
 	"\x10DispenseResponse\x123\n" +
 	"\x06intent\x18\x01 \x01(\v2\x1b.vestibule.plugin.v1.IntentR\x06intent\x125\n" +
-	"\aeffects\x18\x02 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects\"\xa6\x01\n" +
+	"\aeffects\x18\x02 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects\"\xeb\x01\n" +
 	"\x06Intent\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\tR\x06target\x12\x1f\n" +
@@ -1625,7 +1657,9 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"personName\x12\x1a\n" +
 	"\bprefixes\x18\x04 \x03(\tR\bprefixes\x12\x1b\n" +
 	"\tnext_step\x18\x05 \x01(\fR\bnextStep\x12\x16\n" +
-	"\x06errors\x18\x06 \x03(\tR\x06errors\"\xac\x02\n" +
+	"\x06errors\x18\x06 \x03(\tR\x06errors\x12'\n" +
+	"\x0foffers_recovery\x18\a \x01(\bR\x0eoffersRecovery\x12\x1a\n" +
+	"\brecovery\x18\b \x01(\bR\brecovery\"\xac\x02\n" +
 	"\x06Effect\x12Q\n" +
 	"\x10consume_intended\x18\x01 \x01(\v2$.vestibule.plugin.v1.ConsumeIntendedH\x00R\x0fconsumeIntended\x12B\n" +
 	"\vset_session\x18\x02 \x01(\v2\x1f.vestibule.plugin.v1.AssignmentH\x00R\n" +

@@ -108,7 +108,7 @@ func request(t *testing.T, p *plugintest.Plugin) {
 			ID: "r", IntentID: "i", Method: "POST", Path: "/p", Query: "q=1", Headers: map[string]string{"h": "v"},
 			RemoteAddr: "::1", Locale: "de", Intended: "/x", Routes: map[string]string{"home": "/"},
 			Session: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"s": int64(1)}), SessionID: "sid", SignedInAt: time.Unix(1<<33, 0), SignedInBy: "device",
-			Held: "/held", Form: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": "1"}),
+			Held: "/held", RecoveryOnly: true, Form: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": "1"}),
 		}
 	})
 	var told struct{ User, Request map[string]any }
@@ -119,7 +119,7 @@ func request(t *testing.T, p *plugintest.Plugin) {
 		"id": "r", "intent_id": "i", "method": "POST", "path": "/p", "query": "q=1", "headers": map[string]any{"h": "v"},
 		"remote_addr": "::1", "locale": "de", "intended": "/x", "routes": map[string]any{"home": "/"},
 		"session": map[string]any{"s": 1.0}, "session_id": "sid", "signed_in_at": float64(1 << 33), "signed_in_by": "device",
-		"held": "/held", "form": map[string]any{"code": "1"},
+		"held": "/held", "recovery_only": true, "form": map[string]any{"code": "1"},
 	}
 	if diff := cmp.Diff(want, told.Request); diff != "" {
 		t.Error(diff)
@@ -149,6 +149,11 @@ func answers(t *testing.T, p *plugintest.Plugin) {
 		t.Errorf("got %v", more.Intent.NextStep())
 	}
 	p.Dispense(person("refuse", nil), func(r *pluginsdk.Request) { r.Form = pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": int64(17)}) }).Refuses("no").Refuses("17")
+	marked := p.Dispense(person("recover", nil)).Holds("/held").Refuses("no").Intent
+	recovered := p.Dispense(person("recovered", nil)).IsDone().With(pluginsdk.SetSession("a", int64(1))).Intent
+	if !marked.OffersRecovery() || !marked.IsRecovery() || !recovered.IsRecovery() || recovered.OffersRecovery() || more.Intent.IsRecovery() {
+		t.Errorf("recovery is lost: %+v, %+v, %+v", marked, recovered, more.Intent)
+	}
 	named := func(name string) map[string]pluginsdk.Value { return map[string]pluginsdk.Value{"org_name": name} }
 	p.Handle(person("Ada", nil), nil).Satisfied().With(pluginsdk.SetUser("partner_id", int64(math.MaxInt64)))
 	p.Handle(person("Ada", nil), named("no")).Refuses("ü")
@@ -182,6 +187,8 @@ func failures(t *testing.T, p *plugintest.Plugin) {
 		"nothing": pluginsdk.ErrContract,
 		"wrong":   pluginsdk.ErrContract,
 		"unheld":  pluginsdk.ErrContract,
+
+		"unoffered": pluginsdk.ErrContract,
 	}
 	for name, want := range tests {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

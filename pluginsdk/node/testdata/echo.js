@@ -26,6 +26,9 @@ function dispense(user, request) {
     case 'hold': return v.redirect('/held').hold('/assets', '/ü').with(v.setUser('a', 5, { replacing: null }), v.setUser('b', null, { replacing: 4n }))
     case 'more': return v.redirect('/held').with(v.consumeIntended()).hold().needsMoreInput({ message: 'ü' })
     case 'refuse': return v.redirect('/held').hold().failed('no', String(request.form.code))
+    case 'recover': return v.redirect('/held').hold().offerRecovery().failed('no').asRecovery()
+    case 'recovered': return v.done().asRecovery().with(v.setSession('a', 1))
+    case 'unoffered': return v.redirect('/held').offerRecovery()
     case 'unheld': return v.redirect('/held').failed('no')
   }
   const effects = Object.entries(user.columns).map(([name, value]) => v.setUser(name, value))

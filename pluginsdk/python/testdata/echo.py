@@ -45,6 +45,12 @@ def dispense(user, request):
         return v.redirect("/held").with_(v.consume_intended()).hold().needs_more_input({"message": "ü"})
     if user.name == "refuse":
         return v.redirect("/held").hold().failed("no", str(request.form["code"]))
+    if user.name == "recover":
+        return v.redirect("/held").hold().offer_recovery().failed("no").as_recovery()
+    if user.name == "recovered":
+        return v.done().as_recovery().with_(v.set_session("a", 1))
+    if user.name == "unoffered":
+        return v.redirect("/held").offer_recovery()
     if user.name == "unheld":
         return v.redirect("/held").failed("no")
     told = {"user": dataclasses.asdict(user), "request": dataclasses.asdict(request)}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // A Position is where a setting was written: in a file, or in the variable or

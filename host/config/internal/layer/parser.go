@@ -27,6 +27,8 @@ type Parser struct {
 	Findings Findings
 	// Broken tells that the syntax was wrong, so that parts may be missing.
 	Broken bool
+	// Empty reports a file without a setting or a block.
+	Empty bool
 }
 
 func (p *Parser) eval() *hcl.EvalContext { return EvalContext(p.Dir, p.Lookup) }
@@ -44,6 +46,7 @@ func (p *Parser) Unmarshal(src []byte) (map[string]any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: not in the native syntax of HCL", p.File)
 	}
+	p.Empty = !p.Broken && len(body.Attributes) == 0 && len(body.Blocks) == 0
 	return p.body(p.Schema, body, nil), nil
 }
 

@@ -29,7 +29,7 @@ route "dashboard" {
 			{Name: "strip_prefix", Kind: Flag, Def: "false", Doc: "proxy only: the application does not see path, but /; it learns the prefix from X-Forwarded-Prefix, and gets it back in Location and the paths of cookies"},
 			{
 				Name: "headers", Kind: Table, Def: "{}", Check: checkIdentityColumn, Sample: `{ "Remote-User" = "email" }`,
-				Doc: "proxy only: further headers that tell the application who is signed in, with id, name, email or another column of users; taken away from outside in every spelling",
+				Doc: "proxy only: further headers that tell the application who is signed in, with id, name, email or another column of users; the names of all routes are taken out of every request to every application, in every spelling",
 			},
 			{Name: "assertion", Kind: Flag, Def: "false", Doc: "proxy only: X-Vestibule-Assertion tells the application who is signed in by a signed token (JWT, ES256; the keys are at /auth/jwks.json), with the columns that headers names; see docs/forward-auth.md"},
 			{Name: "tokens", Kind: Flag, Def: "false", Doc: "proxy only: machine tokens that were made with `vestibule token add --route` for this route open it, too"},
@@ -39,7 +39,7 @@ route "dashboard" {
 
 func uiBlock() Block {
 	return Block{
-		Name: "ui", Doc: "The front-end app.",
+		Name: "ui", Live: true, Doc: "The front-end app.",
 		Keys: []Key{
 			{Name: "sources", Def: `".ui5-sources.hcl"`, Path: true, Check: checkFilled, Doc: "file that replaces the app by a directory of yours, where it exists"},
 		},
@@ -58,7 +58,7 @@ func SourcesFile() Block {
 
 func pluginBlock() Block {
 	return Block{
-		Name: "plugin", Label: "name", LabelCheck: checkPluginName,
+		Name: "plugin", Label: "name", LabelCheck: checkPluginName, Live: true,
 		Doc: "A plugin process. One plugin has each role; any number may be listeners.",
 		Sample: `# plugin "orgs" {
 #   command    = ["bin/orgsetup"]
@@ -77,7 +77,6 @@ func pluginBlock() Block {
 			{Name: "headers", Kind: Texts, Def: "[]", Check: checkHeader, Sample: `["accept-language"]`, Doc: "request headers that the plugin may see"},
 			{Name: "env", Kind: Table, Def: "{}", Check: checkEnvValue, Doc: "environment of the plugin beside PATH, HOME, LANG, TZ and TMPDIR"},
 			{Name: "timeout", Kind: Span, Def: `"3s"`, Check: checkPositive, Doc: "of one call"},
-			{Name: "on_failure", Def: `"deny"`, OneOf: []string{"deny", "builtin"}, Doc: "deny: 503; builtin (dispensers only): the default answers where no process of it could be started or kept, logged and counted"},
 		},
 		Blocks: []Block{{Name: "config", Free: true, Doc: "Handed to the plugin, which checks it by its own schema."}},
 	}

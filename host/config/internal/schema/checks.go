@@ -152,6 +152,9 @@ func checkOrigin(v any) (string, string) {
 	if u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || strings.Contains(v.(string), "#") {
 		return fmt.Sprintf("%q is more than an origin", withoutUser(u)), remedy
 	}
+	if strings.HasSuffix(u.Host, ":") {
+		return fmt.Sprintf("%q has a colon without a port", v), remedy
+	}
 	return checkURLPort(u)
 }
 
@@ -186,15 +189,31 @@ func checkCIDR(v any) (string, string) {
 	return fmt.Sprintf("%q is no CIDR", v), `write a network, such as "10.0.0.0/8"`
 }
 
-// checkRedirectHost allows an origin, or a host that https is meant for.
+// checkRedirectHost allows an origin of http or https, or a host that https is meant for.
 func checkRedirectHost(v any) (string, string) {
-	if what, _ := checkOrigin(RedirectOrigin(v.(string))); what != "" {
-		return fmt.Sprintf("%q is no origin", v), `write scheme and host, such as "https://crm.example.com"`
+	const remedy = `write scheme and host, such as "https://crm.example.com"`
+	origin := RedirectOrigin(v.(string))
+	if what, _ := checkOrigin(origin); what != "" {
+		return fmt.Sprintf("%q is no origin", v), remedy
 	}
 	if strings.Contains(v.(string), "*") {
 		return fmt.Sprintf("%q is a pattern", v), "name each host by itself, as targets are compared with whole origins"
 	}
+	u, err := url.Parse(origin)
+	if err != nil || !plausibleHost(u.Hostname()) {
+		return fmt.Sprintf("%q has no host that there could be", v), remedy
+	}
 	return "", ""
+}
+
+// plausibleHost reports whether a text can be the name of a host, or its address.
+func plausibleHost(name string) bool {
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && r != '.' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // RedirectOrigin completes a host to its https origin.

@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+import "github.com/vestibule-dev/vestibule/v2/internal/words"
 
 // A Kind is the type of a setting.
 type Kind int
@@ -36,6 +36,8 @@ type Key struct {
 	Secret bool
 	// Path values are relative to the file that holds them.
 	Path bool
+	// Live values change while the host serves, at a reload. So do all in a Live block.
+	Live bool
 	// OneOf are the words that are allowed; nil for any.
 	OneOf []string
 	// Check looks at a value, or at each of a list's, and returns what is wrong
@@ -54,7 +56,9 @@ type Block struct {
 	// LabelCheck looks at the label as Key.Check does at a value.
 	LabelCheck func(value any) (what, remedy string)
 	// Free blocks have no schema here: a plugin checks its own.
-	Free   bool
+	Free bool
+	// Live blocks change while the host serves, at a reload.
+	Live   bool
 	Keys   []Key
 	Blocks []Block
 	Doc    string

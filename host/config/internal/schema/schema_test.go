@@ -141,12 +141,12 @@ func TestChecks(t *testing.T) {
 		},
 		"server.public_url": {
 			[]string{"https://app.example.com", "http://localhost:8080/", "https://[::1]"},
-			[]string{"app.example.com", "ftp://a", "https://a/b", "https://a?b", "https://a#", "https://u:p@a", "https://a:0", "https://"},
+			[]string{"app.example.com", "ftp://a", "https://a/b", "https://a?b", "https://a#", "https://u:p@a", "https://a:0", "https://a:", "https://"},
 		},
 		"server.trusted_proxies": {[]string{"10.0.0.0/8", "::1/128"}, []string{"10.0.0.1", "10.0.0.0/33", "all"}},
 		"auth.redirect_hosts": {
-			[]string{"crm.example.com", "https://crm.example.com", "http://a:8080/"},
-			[]string{"", "crm.example.com/x", "https://a?b", "*.example.com", "*", "https://*.example.com", "https://a.*"},
+			[]string{"crm.example.com", "https://crm.example.com", "http://a:8080/", "crm.example.com:8443", "https://[::1]:8443", "https://bücher.example"},
+			[]string{"javascript:", "JavaScript:", "javascript:alert(1)", "javascript://", "javascript://a", "data:", "mailto:a@b.c", "https:", "https://", "https://a:", "a:", "ftp://a", "//a", "https://u@a", "https://$", "https://a,b", "https://.a", "", "crm.example.com/x", "https://a?b", "*.example.com", "*", "https://*.example.com", "https://a.*"},
 		},
 		"auth.login_field": {[]string{"email", "NAME"}, []string{"", "Password", "remember_token"}},
 		"mail.from":        {[]string{"a@b.c", "Shop <a@b.c>"}, []string{"", "Shop", "a@b.c, d@e.f", "a@b\u200B.c"}},

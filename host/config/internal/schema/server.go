@@ -7,7 +7,7 @@ func serverBlock() Block {
 			{Name: "address", Def: `"127.0.0.1:8080"`, Check: checkAddress, Doc: "host:port to listen on; port 0 takes a free one"},
 			{
 				Name: "public_url", Null: true, Def: "null", Check: checkOrigin, Sample: `"https://app.example.com"`,
-				Doc: "the origin that people see, from which all absolute URLs are built; required unless the address is loopback",
+				Doc: "the origin that people see, from which all absolute URLs are built; required unless the address is loopback; cookies have Secure where it is https, and `check` warns where it is not",
 			},
 			{Name: "trusted_proxies", Kind: Texts, Def: "[]", Check: checkCIDR, Sample: `["10.0.0.0/8"]`, Doc: "CIDRs whose X-Forwarded-For, X-Request-Id and traceparent are believed"},
 			{Name: "public_dir", Null: true, Def: `"public"`, Path: true, Doc: "the host's own files, served at /"},
@@ -26,7 +26,7 @@ func serverBlock() Block {
 		},
 		Blocks: []Block{
 			{
-				Name: "tls", Doc: "Certificate and key, both or none; read again at every reload.",
+				Name: "tls", Live: true, Doc: "Certificate and key, both or none; read again at every reload. TLS itself is switched on and off by a restart.",
 				Keys: []Key{
 					{Name: "cert", Null: true, Def: "null", Path: true, Sample: `"tls/server.crt"`, Doc: "PEM file with the certificate chain"},
 					{Name: "key", Null: true, Def: "null", Path: true, Sample: `"tls/server.key"`, Doc: "PEM file with the private key"},
@@ -35,7 +35,7 @@ func serverBlock() Block {
 			{
 				Name: "log", Doc: "What is logged, to standard error.",
 				Keys: []Key{
-					{Name: "level", Def: `"info"`, OneOf: []string{"trace", "debug", "info", "warn", "error", "off"}, Doc: "the least level that is logged; changes at a reload"},
+					{Name: "level", Live: true, Def: `"info"`, OneOf: []string{"trace", "debug", "info", "warn", "error", "off"}, Doc: "the least level that is logged; changes at a reload"},
 					{Name: "format", Def: `"text"`, OneOf: []string{"text", "json"}, Doc: "lines for people or for machines"},
 				},
 			},
@@ -85,7 +85,7 @@ func sessionBlock() Block {
 		Keys: []Key{
 			{Name: "idle", Kind: Span, Def: `"2h"`, Check: checkLifetime, Doc: "a session ends after this time without a request"},
 			{Name: "absolute", Kind: Span, Def: `"24h"`, Check: checkLifetime, Doc: "and after this time in any case"},
-			{Name: "remember", Kind: Span, Def: `"720h"`, Check: checkLifetime, Doc: "a device that is kept signed in is forgotten after this time without a visit"},
+			{Name: "remember", Kind: Span, Def: `"720h"`, Check: checkLifetime, Doc: "a device that is kept signed in is forgotten after this time without a visit, and a year after its sign-in in any case"},
 		},
 	}
 }
@@ -96,8 +96,13 @@ func authBlock() Block {
 		Keys: []Key{
 			{Name: "login_field", Def: `"email"`, Check: checkLoginField, Doc: "the column of users that people sign in with"},
 			{
+				Name: "active", Null: true, Def: "null", Check: checkFilled, Sample: `"deleted_at eq null and is_active"`,
+				Doc: "who may sign in, as a condition in $filter syntax over the columns of users; null and 0 are no. A change in the table holds within 5 s for everything that the person has. null lets everybody in who is not disabled",
+			},
+			{Name: "recent", Kind: Span, Def: `"10m"`, Check: checkLifetime, Doc: "how fresh a sign-in must be before what somebody signs in with is changed, such as by a new machine token"},
+			{
 				Name: "redirect_hosts", Kind: Texts, Def: "[]", Check: checkRedirectHost, Sample: `["https://crm.example.com"]`,
-				Doc: "other origins that a redirect intent may name",
+				Doc: "other origins that a redirect intent may name: https, or http with a warning unless on loopback, and no path; a bare host means https",
 			},
 		},
 		Blocks: []Block{

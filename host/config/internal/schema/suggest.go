@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
 // closest returns the name that was probably meant, or "" when none is near.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // How long an event is tried, and how much longer one waits for a listener that no host

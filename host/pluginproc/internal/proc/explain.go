@@ -11,9 +11,9 @@ import (
 	"syscall"
 
 	"github.com/hashicorp/go-plugin"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 )
 
 // A reason is why a process that was executed did not get ready, and what to do.

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/finding"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // An Image is a program that was checked and is ready to be executed, maybe

@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"golang.org/x/time/rate"
 )
 

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-plugin"
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk/words"
 	"google.golang.org/grpc"
 )
 

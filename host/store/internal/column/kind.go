@@ -27,6 +27,11 @@ const (
 	Date
 )
 
+// String returns the name of the kind, such as "int".
+func (k Kind) String() string {
+	return [...]string{"text", "bytes", "bool", "int", "float", "decimal", "uuid", "time", "date"}[k]
+}
+
 // Kind is what a column of this declared type holds, on any of the three engines. An unknown type is [Text].
 func (c Column) Kind() Kind {
 	if c.Type == "tinyint(1)" || c.Type == "bit(1)" {
@@ -108,8 +113,12 @@ func (k Kind) fromText(s string) any {
 	switch k {
 	case Bytes:
 		return []byte(s)
-	case Bool: // MySQL's bit(1)
-		return s != "" && s != "\x00" && s != "0"
+	case Bool: // MySQL's bit(1), and texts that programs write into SQLite
+		switch strings.ToLower(s) {
+		case "", "\x00", "0", "f", "false":
+			return false
+		}
+		return true
 	}
 	return s
 }

@@ -5,6 +5,6 @@
 // while a new one is answered.
 //
 // What a server is and how it is asked is told by host/store/postgres and mysql;
-// what is repeated afterwards is decided in odata/sqlsource/repeat. Start reading at
+// what is repeated afterwards is decided in internal/repeat. Start reading at
 // [Cluster].
 package nodes

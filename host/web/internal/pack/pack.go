@@ -17,7 +17,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
-	"github.com/vestibule-dev/vestibule/v2/odata/header"
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 )
 
 // What is compressed, in bytes: less is not worth it, and more would fill the memory.

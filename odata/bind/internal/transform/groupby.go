@@ -37,7 +37,39 @@ func (b *Builder) groupBy(s *Shape, step *syntax.Step) (*Shape, error) {
 		}
 		parts = append(parts, part)
 	}
-	return b.joinShapes(parts, s, step.Pos)
+	out, err := b.joinShapes(parts, s, step.Pos)
+	if err == nil && s.Groups == nil && !s.inGroups() {
+		out.Query.Range.Derived.Sets = setsOf(parts)
+	}
+	return out, err
+}
+
+// setsOf returns plan.Derived.Sets for the groupings of a rollup; nil if anything else than groups of the same rows was made.
+func setsOf(parts []*Shape) []int {
+	var finest *plan.Part
+	sets := make([]int, 0, len(parts))
+	for _, s := range parts {
+		d := s.Query.Range.Derived
+		if d == nil || !d.Parts[0].Grouped || s.Query.Filter != nil || s.Query.Search != nil || len(s.Names) > 0 {
+			return nil
+		}
+		made := d.Parts[0]
+		if finest == nil {
+			finest = made
+		}
+		set := 0
+		for _, k := range finest.Keys {
+			set <<= 1
+			if !slices.ContainsFunc(made.Keys, func(o plan.Expr) bool { return plan.Same(o, k) }) {
+				set |= 1
+			}
+		}
+		if made.Query.Range != finest.Query.Range || slices.Contains(sets, set) {
+			return nil
+		}
+		sets = append(sets, set)
+	}
+	return sets
 }
 
 // howMany is the number of groupings, and more than maxCopies as soon as it is beyond that: rollups multiply, so this is known

@@ -182,9 +182,8 @@ func badAt(kind Kind, text string) int {
 		return badBase64(text)
 	case Enum:
 		return badEnum(text)
-	default:
-		return badGeo(text)
 	}
+	return -1 // geography and geometry are not supported, whatever they hold
 }
 
 // badBase64 checks base64url with or without padding (ABNF binaryValue).

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/config/internal/active"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+)
+
+// active returns the condition of auth.active over the columns of users, nil for none,
+// and finds what is wrong with it. It warns of columns that look like deactivation and
+// that the condition does not name.
+func (c *Config) active(columns []store.Column, f *Findings) func(map[string]any, time.Time) bool {
+	if c.faulty("auth", "active") {
+		return nil
+	}
+	list := make([]active.Column, len(columns))
+	for i, column := range columns {
+		list[i] = active.Column{Name: column.Name, Kind: column.Kind().String()}
+	}
+	var condition active.Condition
+	var named []string
+	if text := c.Auth.Active; text != nil {
+		var err error
+		condition, named, err = active.Compile(*text, list)
+		if fault, ok := errors.AsType[*active.Fault](err); ok {
+			f.Add(c.at("auth", "active"), "auth.active: "+fault.What, fault.Remedy)
+			return nil
+		}
+	}
+	c.warnOfSuspects(list, named, f)
+	return condition
+}
+
+// warnOfSuspects tells of columns by which the application seems to deactivate people
+// without keeping them from signing in.
+func (c *Config) warnOfSuspects(columns []active.Column, named []string, f *Findings) {
+	suspects, conditions := active.Suspects(columns, named)
+	if len(suspects) == 0 {
+		return
+	}
+	names := make([]string, len(suspects))
+	for i, column := range suspects {
+		names[i] = column.Name
+	}
+	if text := c.Auth.Active; text != nil {
+		conditions = append([]string{"(" + *text + ")"}, conditions...)
+	}
+	f.Warn(c.at("auth", "active"), fmt.Sprintf("auth.active does not mention %s of users: whom the application deactivates by it still signs in", strings.Join(names, ", ")),
+		fmt.Sprintf("write auth { active = %q }, or what these columns mean", strings.Join(conditions, " and ")))
+}

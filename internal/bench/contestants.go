@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
+	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
+	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// The account that the guarded page is read with.
+const (
+	login  = "bench@example.com"
+	secret = "a-password-for-benchmarks"
+)
+
+// serve is a contestant's process: it prints its address and serves until its standard input ends.
+func serve(ctx context.Context, role, db, dsn string) error {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	switch role {
+	case "vestibule":
+		return serveHost(ctx, vestibule, db, dsn)
+	case "people":
+		return serveHost(ctx, people, db, dsn)
+	case "baseline":
+		handler, err := baselineOf(ctx, db, dsn)
+		if err != nil {
+			return err
+		}
+		return serveByHand(handler)
+	case "static":
+		return serveByHand(static(nil))
+	}
+	return fmt.Errorf("no role %q", role)
+}
+
+// serveByHand serves what is no host.
+func serveByHand(handler http.Handler) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("http://%s\n", listener.Addr())
+	return http.Serve(listener, handler) // loopback, ends with its parent
+}
+
+// serveHost serves as the program does, on a free port.
+func serveHost(ctx context.Context, options func(ctx context.Context, db, dsn string) (host.Options, error), db, dsn string) error {
+	o, err := options(ctx, db, dsn)
+	if err != nil {
+		return err
+	}
+	o.Server.Address = "127.0.0.1:0"
+	o.Server.OnReady = func(_, base string) { fmt.Println(base) }
+	h, err := host.New(o)
+	if err != nil {
+		return err
+	}
+	return h.Run(ctx)
+}
+
+func baselineOf(ctx context.Context, db, dsn string) (http.Handler, error) {
+	switch db {
+	case "postgres":
+		return postgresByHand(ctx, dsn)
+	case "mariadb":
+		return mariadbByHand(ctx, dsn)
+	}
+	return baseline(dsn)
+}
+
+// open opens the database for sign-in, and as queries read it.
+func open(ctx context.Context, name, dsn string) (*store.DB, sqlsource.Database, error) {
+	openStore, openQueries, dialect := postgres.Open, postgres.OpenForQueries, "postgres"
+	switch name {
+	case "sqlite":
+		db, err := sqlite.Open(ctx, dsn)
+		if err != nil {
+			return nil, sqlsource.Database{}, err
+		}
+		return db, sqlsource.Database{Dialect: "sqlite", DSN: dsn, Writer: db.Writer()}, nil
+	case "mariadb":
+		openStore, openQueries, dialect = mysql.Open, mysql.OpenForQueries, "mysql"
+	}
+	db, err := openStore(ctx, dsn)
+	if err != nil {
+		return nil, sqlsource.Database{}, err
+	}
+	own, err := openQueries(ctx, dsn)
+	if err != nil {
+		return nil, sqlsource.Database{}, err
+	}
+	return db, sqlsource.Database{Dialect: dialect, DB: own.Reader(), Closer: own}, nil
+}
+
+// vestibule is the whole host, with one set open and one behind the sign-in.
+func vestibule(ctx context.Context, name, dsn string) (o host.Options, err error) {
+	db, from, err := open(ctx, name, dsn)
+	if err != nil {
+		return o, err
+	}
+	if _, err := db.Migrate(ctx); err != nil {
+		return o, err
+	}
+	reviews := sqlsource.Navigation{Name: "reviews", To: "Reviews", Many: true, On: map[string]string{"id": "product_id"}}
+	source, err := sqlsource.New(ctx, from, sqlsource.Config{
+		Guard: edm.GuardNone, Protected: reserved.Table, Discover: []string{"parts_*"},
+		EntitySets: []sqlsource.EntitySet{
+			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},
+			{Name: "Guarded", Table: "products", Type: "GuardedProduct", Guard: "session"},
+			{Name: "Reviews", Table: "reviews", Type: "Review"},
+		},
+	})
+	if err != nil {
+		return o, err
+	}
+	o = host.Options{
+		Store:  db,
+		OData:  &host.ODataOptions{Model: source.Model(), Source: source},
+		Routes: []host.Route{{Name: "dashboard", Path: "/dashboard", Redirect: "/"}},
+	}
+	admin, err := host.NewAdmin(o)
+	if err != nil {
+		return o, err
+	}
+	if _, err := admin.AddUser(ctx, login, "Bench", secret); err != nil && !errors.Is(err, host.ErrTaken) {
+		return o, err
+	}
+	return o, nil
+}
+
+// static answers POST /body by keeping the body, and everything else with it.
+func static(body []byte) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /body", func(_ http.ResponseWriter, r *http.Request) { body, _ = io.ReadAll(r.Body) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	})
+	return mux
+}

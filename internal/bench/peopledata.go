@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
+)
+
+const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+
+// settle makes the people from one number to another, each with a session that was seen within the last hour. All have one
+// password.
+func (t *town) settle(ctx context.Context, from, to int) error {
+	hash, err := t.hashed(ctx)
+	if err != nil {
+		return err
+	}
+	now, hour := time.Now().UnixMilli(), time.Hour.Milliseconds()
+	users := `INSERT INTO users (name, email, password) SELECT 'Person', `
+	sessions := `INSERT INTO vestibule_sessions (hash, version, user_id, data, created, seen, expires, user_agent, address) SELECT `
+	rest := fmt.Sprintf(`, %d - %d, %d - 120000 - (n * 7919) %% %d, %d + %d, '%s', '203.0.113.200'`, now, hour, now, hour, now, 24*hour, browser)
+	var script []string
+	switch t.db {
+	case "sqlite":
+		return t.settleSQLite(ctx, from, to, hash, rest)
+	case "postgres":
+		series := fmt.Sprintf(` FROM generate_series(%d::bigint, %d) n`, from+1, to)
+		script = []string{
+			users + `'u' || n || '@example.com', '` + hash + `'` + series,
+			sessions + `sha256(n::text::bytea), 1, n::text, convert_to(repeat('x', 60), 'UTF8')` + rest + series,
+			`VACUUM ANALYZE`,
+		}
+	case "mariadb":
+		series := fmt.Sprintf(` FROM (SELECT seq AS n FROM seq_%d_to_%d) s`, from+1, to)
+		script = []string{
+			users + `CONCAT('u', n, '@example.com'), '` + hash + `'` + series,
+			sessions + `UNHEX(SHA2(n, 256)), 1, n, REPEAT('x', 60)` + rest + series,
+			`ANALYZE TABLE users, vestibule_sessions`,
+		}
+	}
+	for _, statement := range script {
+		if _, err := t.store.Writer().ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashed is the password as the table of users has it, of somebody who is added for this.
+func (t *town) hashed(ctx context.Context) (hash string, err error) {
+	admin, err := host.NewAdmin(host.Options{Store: t.store})
+	if err != nil {
+		return "", err
+	}
+	if _, err := admin.AddUser(ctx, login, "Bench", secret); err != nil && !errors.Is(err, host.ErrTaken) {
+		return "", err
+	}
+	return hash, t.store.Writer().QueryRowContext(ctx, `SELECT password FROM users WHERE email = '`+login+`'`).Scan(&hash)
+}
+
+// settleSQLite hashes the keys itself: SQLite has no such function.
+func (t *town) settleSQLite(ctx context.Context, from, to int, hash, rest string) error {
+	tx, err := t.store.Writer().BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to undo
+	user, err := tx.PreparexContext(ctx, `INSERT INTO users (name, email, password) VALUES ('Person', ?, ?)`)
+	if err != nil {
+		return err
+	}
+	session, err := tx.PreparexContext(ctx, `INSERT INTO vestibule_sessions (hash, version, user_id, data, created, seen, expires, user_agent, address)
+		SELECT ?, 1, ?, CAST(substr(hex(zeroblob(30)), 1, 60) AS BLOB)`+rest+` FROM (SELECT ? AS n)`)
+	if err != nil {
+		return err
+	}
+	for n := from + 1; n <= to; n++ {
+		if _, err := user.ExecContext(ctx, fmt.Sprintf("u%d@example.com", n), hash); err != nil {
+			return err
+		}
+		if _, err := session.ExecContext(ctx, sessionHash(n), strconv.Itoa(n), n); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+func sessionHash(n int) []byte {
+	hash := sha256.Sum256([]byte(strconv.Itoa(n)))
+	return hash[:]
+}
+
+// minutesLater makes the sessions of the visitors those of six minutes ago.
+func (t *town) minutesLater(ctx context.Context) error {
+	now := time.Now().UnixMilli()
+	_, err := t.store.Writer().ExecContext(ctx, fmt.Sprintf(`UPDATE vestibule_sessions SET seen = seen - 360000 WHERE seen > %d`, now-100_000))
+	return err
+}
+
+// sizes tells how large the two tables are with their indexes.
+func (t *town) sizes(ctx context.Context) (string, error) {
+	query := `SELECT (SELECT SUM(pgsize) FROM dbstat WHERE name LIKE 'vestibule_sessions%' OR name LIKE 'sqlite_autoindex_vestibule_sessions%'),
+		(SELECT SUM(pgsize) FROM dbstat WHERE name LIKE 'users%' OR name LIKE 'sqlite_autoindex_users%')`
+	switch t.db {
+	case "postgres":
+		query = `SELECT pg_total_relation_size('vestibule_sessions'), pg_total_relation_size('users')`
+	case "mariadb":
+		query = `SELECT SUM(CASE table_name WHEN 'vestibule_sessions' THEN data_length + index_length END), SUM(CASE table_name WHEN 'users' THEN data_length + index_length END)
+			FROM information_schema.tables WHERE table_schema = DATABASE()`
+	}
+	var sessions, users float64
+	err := t.store.Reader().QueryRowContext(ctx, query).Scan(&sessions, &users)
+	return fmt.Sprintf("sessions %.0f MB, users %.0f MB", sessions/1e6, users/1e6), err
+}
+
+// logged is how many bytes the database has written to its log; SQLite's is cut before.
+func (t *town) logged(ctx context.Context, before bool) (n int64, err error) {
+	switch t.db {
+	case "postgres":
+		err = t.store.Writer().QueryRowContext(ctx, `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint`).Scan(&n)
+	case "mariadb":
+		var name string
+		err = t.store.Writer().QueryRowContext(ctx, `SHOW GLOBAL STATUS LIKE 'Innodb_os_log_written'`).Scan(&name, &n)
+	default:
+		if before {
+			if _, err := t.store.Writer().ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+				return 0, err
+			}
+		}
+		var info os.FileInfo
+		if info, err = os.Stat(t.dsn + "-wal"); err == nil {
+			n = info.Size()
+		}
+	}
+	return n, err
+}
+
+// swept removes nothing where nothing is over, and then what is: a tenth of the sessions, up to 50,000 of them.
+func (t *town) swept(ctx context.Context, people int) error {
+	t.own = true
+	defer func() { t.own = false }()
+	keep := store.Retention{Idle: 2 * time.Hour}
+	sweep := func() (int, error) { return t.store.Sweep(ctx, time.Now(), keep) }
+	err := t.step(ctx, fmt.Sprintf("%9d people: a search for what is over, nothing", people), 10, func() error {
+		n, err := sweep()
+		if n > 0 {
+			return fmt.Errorf("%d rows were over", n)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	over := min(people/10, 50_000)
+	ended := fmt.Sprintf(`UPDATE vestibule_sessions SET expires = %d WHERE user_id IN (SELECT u FROM (SELECT user_id AS u FROM vestibule_sessions ORDER BY hash LIMIT %d) s)`, time.Now().Add(-time.Hour).UnixMilli(), over)
+	if _, err := t.store.Writer().ExecContext(ctx, ended); err != nil {
+		return err
+	}
+	return t.step(ctx, fmt.Sprintf("%9d people: sessions that are over, each", people), over, sweptOne(sweep))
+}
+
+// sweptOne removes a session: it sweeps when those of the last time have been counted.
+func sweptOne(sweep func() (int, error)) func() error {
+	left := 0
+	return func() (err error) {
+		if left <= 0 {
+			left, err = sweep()
+		}
+		left--
+		return err
+	}
+}
