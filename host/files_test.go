@@ -23,7 +23,7 @@ import (
 // thingsFile makes a database with rows enough for many pages.
 func thingsFile(t *testing.T, file string, rows int) {
 	t.Helper()
-	db := sqlx.MustOpen("sqlite", file+"?_pragma=journal_mode(WAL)")
+	db := sqlx.MustOpen("sqlite", file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 	db.MustExec("CREATE TABLE things (id INTEGER PRIMARY KEY, word TEXT NOT NULL)")
 	db.MustExec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO things SELECT i, hex(zeroblob(99)) FROM n`, rows)
 	if err := db.Close(); err != nil {

@@ -66,7 +66,7 @@ func TestShortFailuresAreCounted(t *testing.T) {
 	dsn := filepath.Join(t.TempDir(), "host.db")
 	db := opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })()
 	_, admin := runWithAdmin(t, host.Options{Store: db})
-	other, err := sql.Open("sqlite", dsn)
+	other, err := sql.Open("sqlite", dsn+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -367,7 +367,7 @@ func withoutTLS(o host.ServerOptions) host.ServerOptions {
 
 func execute(t *testing.T, file, statements string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,10 +113,15 @@ odata {
 	return s
 }
 
-// open opens the database once more, with a plain driver.
+// open opens the database once more, with a plain driver. On SQLite it waits for the
+// host, which writes when it likes.
 func (s served) open(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[s.driver], s.dsn)
+	dsn := s.dsn
+	if s.driver == "sqlite" {
+		dsn += "?_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[s.driver], dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

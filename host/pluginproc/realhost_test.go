@@ -82,7 +82,7 @@ func prepare(t *testing.T, ways []string, start string, more string) *realHost {
 
 func (h *realHost) exec(query string, args ...any) {
 	h.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(h.dir, "test.db"))
+	db, err := sql.Open("sqlite", filepath.Join(h.dir, "test.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 // exchangeFile makes a database in WAL mode whose rows carry a word, and returns a connection that keeps the log.
 func exchangeFile(t *testing.T, file, word string, rows int) *sqlx.DB {
 	t.Helper()
-	db := sqlx.MustOpen("sqlite", file+"?_pragma=journal_mode(WAL)")
+	db := sqlx.MustOpen("sqlite", file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 	t.Cleanup(func() { _ = db.Close() })
 	db.MustExec("CREATE TABLE things (id INTEGER PRIMARY KEY, word TEXT NOT NULL)")
 	db.MustExec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)

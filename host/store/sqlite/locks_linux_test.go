@@ -35,7 +35,7 @@ func locks(t *testing.T, file string) int {
 // process drops their locks (https://www.sqlite.org/howtocorrupt.html, 2.2), and another process may then take the log away.
 func TestOpenKeepsTheLocksOfTheProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "app.db")
-	own := sqlx.MustOpen("sqlite", file+"?_pragma=journal_mode(WAL)")
+	own := sqlx.MustOpen("sqlite", file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 	t.Cleanup(func() { _ = own.Close() })
 	own.MustExec("CREATE TABLE things (n INTEGER)")
 	before := locks(t, file)

@@ -137,7 +137,7 @@ route "dashboard" {
 
 func addPeople(t *testing.T, dsn string) {
 	t.Helper()
-	db, err := sqlx.Open("sqlite", dsn)
+	db, err := sqlx.Open("sqlite", dsn+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
