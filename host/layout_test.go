@@ -23,13 +23,13 @@ const module = "github.com/vestibule-dev/vestibule/v2"
 func layout() map[string][]string {
 	return map[string][]string{
 		"host": {
-			"host/auth", "host/frontend", "host/mail", "host/pluginproc", "host/session", "host/store", "host/telemetry", "host/web",
+			"host/admission", "host/auth", "host/frontend", "host/mail", "host/pluginproc", "host/session", "host/store", "host/telemetry", "host/web",
 			"odata", "pluginsdk",
 		},
 		"host/admission": {}, "host/assertion": {"host/keyring"}, "host/clock": {}, "host/keyring": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "internal/header"},
 		"host/web":            {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/auth/target", "host/keyring", "host/reserved"},
 		"host/web/internal/*": {"internal/header"},
-		"host/telemetry":      {"host/auth/fault"},
+		"host/telemetry":      {"host/admission", "host/auth/fault"},
 		"host/auth":           {"host/admission", "host/auth/fault", "host/clock", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "internal/words", "pluginsdk"},
 		"host/auth/fault":     {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {"host/admission"}, "host/auth/target": {},
 		"host/session":          {"host/auth", "host/clock", "host/keyring", "internal/words", "pluginsdk"},

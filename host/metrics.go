@@ -2,11 +2,13 @@ package host
 
 import (
 	"context"
+	"database/sql"
 	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
@@ -79,18 +81,18 @@ func (h *Host) checkAll(ctx context.Context) map[string]string {
 }
 
 // pools returns those of sign-in, of readiness and of queries.
-func (h *Host) pools() []telemetry.Pool {
-	list := h.o.Store.Pools()
+func (h *Host) pools() map[string]sql.DBStats {
+	pools := h.o.Store.Pools()
 	if h.o.OData != nil {
-		if s, ok := h.o.OData.Source.(interface{ Pool() telemetry.Pool }); ok {
-			list = append(list, s.Pool())
+		if s, ok := h.o.OData.Source.(interface{ Pool() sql.DBStats }); ok {
+			pools["odata"] = s.Pool()
 		}
 	}
-	return list
+	return pools
 }
 
 // queues returns those in which clients wait.
-func (h *Host) queues() []telemetry.Queue {
+func (h *Host) queues() []admission.State {
 	return append(h.limits.States(), h.pipeline.HashingQueue())
 }
 

@@ -8,7 +8,7 @@ import (
 // State is what happens in a [Queue]: how many hold one of its slots, of which there are
 // none to count where their number is not bounded (0), how many wait, how many had to
 // wait so far, and the time that those have waited together whose wait is over.
-type State = struct {
+type State struct {
 	Name                 string
 	Slots, Held, Waiting int
 	Waits                int64

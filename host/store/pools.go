@@ -2,33 +2,18 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"time"
-
-	"github.com/jmoiron/sqlx"
 )
-
-// Pool is the state of a pool of connections: how many there may be, how many are in
-// use and idle, how often none was free, and the time spent waiting for one.
-type Pool = struct {
-	Name             string
-	Max, InUse, Idle int
-	Waits            int64
-	Waited           time.Duration
-}
 
 // Pools returns the states of the pools: "sign_in", "readiness" for the connection of
 // [DB.Ready], and on SQLite "sign_in_writer", of which there is one connection.
-func (db *DB) Pools() []Pool {
-	list := []Pool{stateOf("sign_in", db.reader), stateOf("readiness", db.probe.writer)}
+func (db *DB) Pools() map[string]sql.DBStats {
+	pools := map[string]sql.DBStats{"sign_in": db.reader.Stats(), "readiness": db.probe.writer.Stats()}
 	if db.writer != db.reader {
-		list = append(list, stateOf("sign_in_writer", db.writer))
+		pools["sign_in_writer"] = db.writer.Stats()
 	}
-	return list
-}
-
-func stateOf(name string, pool *sqlx.DB) Pool {
-	s := pool.Stats()
-	return Pool{Name: name, Max: s.MaxOpenConnections, InUse: s.InUse, Idle: s.Idle, Waits: s.WaitCount, Waited: s.WaitDuration}
+	return pools
 }
 
 // Backlog is what waits in the outbox: mails, or events for listeners. Oldest is how long

@@ -2,42 +2,18 @@ package telemetry
 
 import (
 	"context"
+	"database/sql"
 	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
 )
 
 // scrapeLimit is how long a scrape waits for all that it asks for. What does not
 // answer by then has no value, or NaN, in that scrape.
 const scrapeLimit = time.Second
-
-// Pool is the state of a pool of connections to a database. Packages that have pools
-// name the same type, without importing this one.
-type Pool = struct {
-	// Name tells the pools of a host apart.
-	Name string
-	// Max is how many connections there may be, InUse and Idle how many there are.
-	Max, InUse, Idle int
-	// Waits counts those who found no connection free, and Waited is the time that they
-	// have waited together.
-	Waits  int64
-	Waited time.Duration
-}
-
-// Queue is the state of a queue in which clients wait for their turn. Packages that
-// have queues name the same type.
-type Queue = struct {
-	// Name tells the queues of a host apart.
-	Name string
-	// Slots is how many may be served at once, 0 for any number; Held and Waiting is how
-	// many are served and wait.
-	Slots, Held, Waiting int
-	// Waits counts those who had to wait, and Waited is the time that they have waited
-	// together.
-	Waits  int64
-	Waited time.Duration
-}
 
 // Backlog is what waits in the outbox. The package that has the outbox names the same
 // type.
@@ -55,9 +31,10 @@ type Backlog = struct {
 type Watched struct {
 	// Ready returns the results of /readyz by check.
 	Ready func(context.Context) map[string]string
-	Pools func() []Pool
+	// Pools returns the states of pools of connections by name.
+	Pools func() map[string]sql.DBStats
 	// Queues never wait for those who are in them.
-	Queues func() []Queue
+	Queues func() []admission.State
 	// Outbox may ask the database.
 	Outbox func(context.Context) ([]Backlog, error)
 	// Plugins returns the states of plugins by name, and PluginStates all that there are.
@@ -165,12 +142,12 @@ func (w *watcher) collectPools(to chan<- prometheus.Metric) {
 	if w.of.Pools == nil {
 		return
 	}
-	for _, p := range w.of.Pools() {
-		w.connections.send(to, float64(p.InUse), p.Name, "in_use")
-		w.connections.send(to, float64(p.Idle), p.Name, "idle")
-		w.maxConnections.send(to, float64(p.Max), p.Name)
-		w.poolWaits.send(to, float64(p.Waits), p.Name)
-		w.poolWaited.send(to, p.Waited.Seconds(), p.Name)
+	for name, p := range w.of.Pools() {
+		w.connections.send(to, float64(p.InUse), name, "in_use")
+		w.connections.send(to, float64(p.Idle), name, "idle")
+		w.maxConnections.send(to, float64(p.MaxOpenConnections), name)
+		w.poolWaits.send(to, float64(p.WaitCount), name)
+		w.poolWaited.send(to, p.WaitDuration.Seconds(), name)
 	}
 }
 

@@ -2,12 +2,14 @@ package telemetry_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
 
@@ -31,8 +33,8 @@ vestibule_ready{check="writes"} 0`,
 		},
 		{
 			"pools",
-			telemetry.Watched{Pools: func() []telemetry.Pool {
-				return []telemetry.Pool{{Name: "sign_in", Max: 20, InUse: 3, Idle: 2, Waits: 7, Waited: 1500 * time.Millisecond}}
+			telemetry.Watched{Pools: func() map[string]sql.DBStats {
+				return map[string]sql.DBStats{"sign_in": {MaxOpenConnections: 20, InUse: 3, Idle: 2, WaitCount: 7, WaitDuration: 1500 * time.Millisecond}}
 			}},
 			`vestibule_pool_connections{pool="sign_in",state="idle"} 2
 vestibule_pool_connections{pool="sign_in",state="in_use"} 3
@@ -42,8 +44,8 @@ vestibule_pool_waits_total{pool="sign_in"} 7`,
 		},
 		{
 			"queues, one without a bound",
-			telemetry.Watched{Queues: func() []telemetry.Queue {
-				return []telemetry.Queue{{Name: "odata", Slots: 20, Held: 20, Waiting: 4, Waits: 9, Waited: time.Second}, {Name: "requests", Held: 1}}
+			telemetry.Watched{Queues: func() []admission.State {
+				return []admission.State{{Name: "odata", Slots: 20, Held: 20, Waiting: 4, Waits: 9, Waited: time.Second}, {Name: "requests", Held: 1}}
 			}},
 			`vestibule_queue_held{queue="odata"} 20
 vestibule_queue_held{queue="requests"} 1

@@ -72,14 +72,11 @@ type Limits struct {
 	queries *admission.Queue // nil before Queries
 }
 
-// QueueState is the state of a queue in which clients wait.
-type QueueState = admission.State
-
 // States returns the states of the queues of requests, upgrades and queries.
-func (l *Limits) States() []QueueState {
+func (l *Limits) States() []admission.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := []QueueState{l.requests.State("requests"), l.upgrades.State("upgrades")}
+	list := []admission.State{l.requests.State("requests"), l.upgrades.State("upgrades")}
 	if l.queries != nil {
 		list = append(list, l.queries.State("odata"))
 	}

@@ -2,6 +2,7 @@ package sqlsource
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -159,25 +160,12 @@ func (s *Source) Aggregates() bool { return true }
 // Broken lists what was passed over. No set of the Config names any of it: New refuses that.
 func (s *Source) Broken() []BrokenTable { return s.broken }
 
-// Pool is the state of a pool of connections: how many there may be, how many are in use and idle, how often none was
-// free, and the time spent waiting for one.
-type Pool = struct {
-	Name             string
-	Max, InUse, Idle int
-	Waits            int64
-	Waited           time.Duration
-}
-
-// Pool returns the state of the connections that requests use, under the name "odata".
-func (s *Source) Pool() Pool {
-	p := Pool{Name: "odata"}
+// Pool returns the state of the connections that requests use.
+func (s *Source) Pool() sql.DBStats {
 	if lite, ok := s.db.(*engine.SQLite); ok {
-		p.Max, p.InUse, p.Idle, p.Waits, p.Waited = lite.Pool()
-		return p
+		return lite.Pool()
 	}
-	of := s.pool.Stats()
-	p.Max, p.InUse, p.Idle, p.Waits, p.Waited = of.MaxOpenConnections, of.InUse, of.Idle, of.WaitCount, of.WaitDuration
-	return p
+	return s.pool.Stats()
 }
 
 // FileChanges counts for SQLite how often another file was renamed over the database, and how often one was seen to be

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"time"
 )
 
@@ -23,10 +24,12 @@ func (db *SQLite) takeSlot(ctx context.Context) error {
 	}
 }
 
-// Pool is the state of the connections: how many there may be, how many are in use and idle, how often none was free, and
-// the time spent waiting for one.
-func (db *SQLite) Pool() (most, used, idle int, waits int64, waited time.Duration) {
+// Pool returns the state of the connections.
+func (db *SQLite) Pool() sql.DBStats {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return cap(db.slots), len(db.slots), len(db.idle), db.waits.Load(), time.Duration(db.waited.Load())
+	return sql.DBStats{
+		MaxOpenConnections: cap(db.slots), InUse: len(db.slots), Idle: len(db.idle),
+		WaitCount: db.waits.Load(), WaitDuration: time.Duration(db.waited.Load()),
+	}
 }
