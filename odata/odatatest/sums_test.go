@@ -1,6 +1,7 @@
 package odatatest_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestSumsBeyondTheRange(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("9", 65)
 	table := odatatest.Table{Name: "numbers", Key: []string{"id"}, Columns: []string{"id big!", "w wide", "v fine", "f dbl", "h dbl"}, Rows: [][]any{
-		{1, whole, "1", 1e308, 1e300}, {2, "1", "2", 1e308, 1e300}, {3, nil, nil, nil, 0.0}, {4, nil, nil, nil, -1.0},
+		{1, whole, "1", 1e308, 1e300}, {2, "1", "2", 1e308, 1e300}, {3, nil, nil, nil, 0.0}, {4, nil, nil, nil, -1.0}, {5, nil, nil, math.MaxFloat64, nil},
 	}}
 	all := enginesOf(t, []odatatest.Table{table}, sqlsource.Config{
 		Namespace: "Test", Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{{Name: "Numbers", Table: "numbers"}},
@@ -75,6 +76,8 @@ func TestSumsBeyondTheRange(t *testing.T) {
 		{"aggregate(f with average as a)", `[{"a":null}]`, nil},
 		{"filter(id eq 1)/aggregate(f with sum as a,f with average as b)", `[{"a":1e+308,"b":1e+308}]`, nil},
 		{"groupby((id),aggregate(f with sum as b))/aggregate(b with sum as a)", `[{"a":null}]`, nil},
+		{"compute(2e0 as z)/groupby((z),aggregate(f with sum as a,f with average as b))", `[{"z":2,"a":null,"b":null}]`, nil},
+		{"filter(id eq 5)/compute(2e0 as z)/groupby((z),aggregate(f with sum as a))", `[{"z":2,"a":1.7976931348623157e+308}]`, nil},
 		{"filter(id lt 3)/aggregate(h mul h with sum as a)", `[{"a":null}]`, nil},
 		{"filter(id eq 1 or id eq 4)/aggregate(h mul 1e300 with average as a)", `[{"a":-1e+300}]`, nil},
 		{"filter(id eq 1 or id eq 4)/aggregate(h div 0 with sum as a)", `[{"a":null}]`, nil},

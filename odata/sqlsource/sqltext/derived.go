@@ -244,9 +244,12 @@ func extreme(op string) string {
 
 // MariaDB.
 
-// sum looks at the result: an overflow makes it infinite, and in a window the greatest double.
+// sum looks at the result: an overflow makes it infinite, and where a table or a window keeps it the greatest double. The sum
+// that is scaled down by 2^64 decides whether a result is that double indeed.
 func (mysql) sum(aggregate func(string) frag) frag {
-	return fill("(CASE WHEN $1 BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308 THEN $1 END)", aggregate("SUM($1 + 0e0)"))
+	const most, scaled = "1.7976931348623157e308", "9.745314011399998e288"
+	return fill("(CASE WHEN ABS($1) < "+most+" OR ABS($1) = "+most+" AND ABS($2) = "+scaled+" THEN $1 END)",
+		aggregate("SUM($1 + 0e0)"), aggregate("SUM($1 * 5.421010862427522e-20)"))
 }
 
 func (mysql) cell(name frag, t edm.Type) frag {
