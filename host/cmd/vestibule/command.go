@@ -71,6 +71,17 @@ func rootCommand(c console) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}")
 	root.Flags().Bool("version", false, "print what the command version prints")
 	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(at *cobra.Command, args []string) error {
+		known, rest, _ := root.Find(args)
+		switch { // cobra shows the help of the words that it knows
+		case at.Name() != "help" || len(rest) == 0:
+			return nil
+		case known.HasSubCommands():
+			return noCommand(known, rest)
+		}
+		in.args, in.hint = rest, "usage: vestibule help [command]"
+		return in.need(0, 0)
+	}
 	f := root.PersistentFlags()
 	f.StringVarP(&in.source.File, "config", "c", "config.hcl", "the configuration `file`")
 	f.Var(settings{&in.source.Set}, "set", "a setting as `block.key=value`, over all other layers; may be given several times")

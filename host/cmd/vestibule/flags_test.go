@@ -80,6 +80,9 @@ func TestSpellings(t *testing.T) {
 		{"user add --email", "vestibule: --email needs a value\nrun `vestibule user add --help` for its flags\n"},
 		{"check --show=perhaps", "vestibule: --show \"perhaps\": strconv.ParseBool: parsing \"perhaps\": invalid syntax\nrun `vestibule check --help` for its flags\n"},
 		{"serve --set x", "vestibule: --set \"x\": write it as block.key=value\nrun `vestibule serve --help` for its flags\n"},
+		{"help serv", "vestibule: there is no command \"serv\"\ndid you mean serve?\n"},
+		{"help user nonsense", "vestibule: there is no command \"user nonsense\"\nthere are: add, disable, enable, list, passwd, reset-link\n"},
+		{"help check nonsense", "vestibule: there is no place for \"nonsense\"\nusage: vestibule help [command]\n"},
 		{"throttle clear -- -a -b", "vestibule: there is no place for \"-b\"\nusage: vestibule throttle clear [LOGIN]\n"},
 	} {
 		t.Run(tt.line, func(t *testing.T) {
