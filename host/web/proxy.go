@@ -243,6 +243,7 @@ func (w *upstreamWriter) WriteHeader(status int) {
 		return
 	}
 	clear(ours)
+	ours["Content-Type"] = nil // net/http would guess one
 	copyHeaders(ours, w.header)
 	w.begun = true
 	w.ResponseWriter.WriteHeader(status)

@@ -121,3 +121,40 @@ func TestProxyAnswersThoughABodyIsNotRead(t *testing.T) {
 		t.Error(logged())
 	}
 }
+
+// An answer without a type passes without one: a guess would make a page of a text that somebody has uploaded.
+func TestProxyGuessesNoType(t *testing.T) {
+	tests := map[string]func(w http.ResponseWriter){
+		"in chunks": func(w http.ResponseWriter) {
+			_, _ = io.WriteString(w, "<html>")
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(10 * time.Millisecond)
+		},
+		"at once": func(http.ResponseWriter) {},
+		"in parts": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", "60012")
+			_, _ = w.Write(block(60_000))
+		},
+	}
+	for name, before := range tests {
+		t.Run(name, func(t *testing.T) {
+			server, _ := proxied(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Type"] = nil
+				before(w)
+				_, _ = io.WriteString(w, "<html><body>")
+			})
+			for range 20 {
+				resp, err := server.Client().Get(server.URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := resp.Body.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if got, set := resp.Header["Content-Type"]; set {
+					t.Fatalf("the type is %q", got)
+				}
+			}
+		})
+	}
+}
