@@ -19,6 +19,7 @@ const (
 		`WHEN abs($1 / 2 OP $2 / 2) < HUGE THEN $1 OP $2 END`
 	postgresProduct = `CASE WHEN abs($1) BETWEEN LOW AND HIGH AND abs($2) BETWEEN LOW AND HIGH OR $1 = 0 OR $2 = 0 THEN $1 * $2 ` +
 		`WHEN abs($1) > 1 AND abs($2) > 1 THEN CASE WHEN abs(($1 * DOWN) * ($2 * DOWN)) < 1 THEN $1 * $2 END ` +
+		`WHEN abs($1) < 1e-200::float8 AND abs($2) < 1e-200::float8 THEN 0 ` +
 		`WHEN abs($1) < 1 AND abs($2) < 1 THEN CASE WHEN abs(($1 * UP) * ($2 * UP)) <= LEAST THEN 0 ELSE $1 * $2 END ` +
 		`ELSE $1 * $2 END`
 	postgresQuotient = `CASE WHEN abs($1) BETWEEN LOW AND HIGH AND abs($2) BETWEEN LOW AND HIGH THEN $1 / $2 ` +

@@ -47,6 +47,7 @@ func doubles() []check {
 		computesTo("overflow of a sum", "3", "weight mul -1e288 sub 1e308", `null`),
 		computesTo("overflow of a quotient", "3", "weight div 5e-324", `null`),
 		computesTo("underflow", "4", "weight mul 1e-200 mul 1e-200", `0`),
+		computesTo("underflow of the least", "1", "(weight mul 5e-324) mul (weight mul 5e-324)", `0`),
 		computesTo("overflow less overflow", "3", "weight mul 1e300 sub weight mul 1e300", `null`),
 		computesTo("by an overflow", "3", "1 div (weight mul 1e300)", `null`),
 		computesTo("a sum near the end of the range", "3", "weight mul 8e287 add 8e307 add 1.9769313486231e307", `1.7976931348623101e+308`),
