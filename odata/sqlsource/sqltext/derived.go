@@ -294,13 +294,20 @@ func (mysql) aggregate(_ *Generator, a *plan.Aggregate) (call, result string) {
 	return extreme(a.Op) + "($1)", "$1"
 }
 
-// mysqlAverage is the quotient of two aggregates. The one of package function keeps its result in a variable, which a
+// isAverage reports whether a call is the quotient of two aggregates. The one of package function names them in a subquery of
+// PostgreSQL, which computes an aggregate of constants there and not over the rows.
+func isAverage(e *plan.Call) bool {
+	if e.Name != "divby" {
+		return false
+	}
+	_, ok := e.Args[0].(*plan.Aggregate)
+	return ok
+}
+
+// mysqlAverage is the SQL of such a quotient. The one of package function keeps its result in a variable, which a
 // statement that groups sets at some other time.
 func mysqlAverage(e *plan.Call) string {
-	if e.Name != "divby" {
-		return ""
-	}
-	if _, ok := e.Args[0].(*plan.Aggregate); !ok {
+	if !isAverage(e) {
 		return ""
 	}
 	if e.T.Kind == edm.Double {

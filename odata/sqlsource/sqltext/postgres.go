@@ -19,6 +19,9 @@ type postgres struct {
 func (postgres) quote(name string) string { return identifier(`"`, name) }
 
 func (d postgres) call(g *Generator, e *plan.Call) string {
+	if e.T.Kind == edm.Double && isAverage(e) {
+		return "(CASE WHEN abs($1) < 5e-324::float8 * $2 THEN 0 ELSE $1 / NULLIF($2, 0) END)" // an underflow would be an error
+	}
 	db := d.db
 	if db.CaseCollation == "" && g.ownCollations(e) {
 		db.CaseCollation = `"default"`
