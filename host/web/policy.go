@@ -49,18 +49,17 @@ func (p *Policy) Judge(r *http.Request) (tidy bool, err error) {
 
 // judge is Judge; differs reports that empty segments alone make a difference.
 func (p *Policy) judge(r *http.Request) (to Destination, differs bool, err error) {
-	t := p.routes.load()
-	if t == nil {
-		return Destination{}, false, nil
+	t, sent := p.routes.load(), SentPath(r)
+	if t == nil || t.folded && reading.IsFolded(sent) || t.uniform && reading.Plain(sent) {
+		return Destination{}, false, nil // one reading has one destination
 	}
-	sent := SentPath(r)
 	to = t.Find(r, r.URL.Path)
 	if !reading.Plain(sent) {
 		if differs, err = t.judgeReadings(r, sent, to); differs || err != nil {
 			return to, differs && err == nil, err
 		}
 	}
-	if !to.guarded() || t.uniform || t.folded && reading.IsFolded(sent) {
+	if !to.guarded() || t.uniform {
 		return to, false, nil
 	}
 	return to, false, t.judgeFolded(r, sent, to)
