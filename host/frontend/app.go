@@ -11,6 +11,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/host/static"
 )
 
 // Prefix is where an app's files are served.
@@ -21,10 +23,6 @@ const Prefix = "/ui/auth/"
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
-
-// ErrNotFound is returned for a file that the app does not have; nothing was
-// written then.
-var ErrNotFound = errors.New("no such file of the front-end app")
 
 // An App is a compiled front-end app. It is safe for concurrent use.
 type App struct {
@@ -140,12 +138,12 @@ func (a *App) filled(page []byte, locale, key, appName string, data any) ([]byte
 }
 
 // ServeFile answers with one of the app's files: immutable in caches when the
-// name has a hash, and compressed when the browser accepts it. It returns
-// [ErrNotFound], and writes nothing, for a file that the app lacks.
+// name has a hash, and compressed when the browser accepts it. It returns an error, and
+// writes nothing, for a file that the app lacks.
 func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) error {
 	kept := "no-cache"
 	if !a.live && a.hashed.MatchString(path.Base(name)) {
 		kept = "public, max-age=31536000, immutable"
 	}
-	return compiled{a.files}.serve(w, r, name, kept)
+	return static.Serve(w, r, a.files, name, kept)
 }

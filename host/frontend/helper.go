@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/host/static"
 )
 
 // HelperPrefix is where the files of the UI5 helper are served.
@@ -15,13 +17,13 @@ const HelperPrefix = "/ui/vestibule/"
 // safe for concurrent use.
 type Helper struct {
 	module Module
-	files  compiled
+	files  fs.FS
 }
 
 // OpenHelper reads a helper with manifest.json at the root of files, for the core
 // version that the manifest must name.
 func OpenHelper(files fs.FS, core string) (*Helper, error) {
-	h := &Helper{files: compiled{files}}
+	h := &Helper{files: files}
 	raw, err := fs.ReadFile(files, "manifest.json")
 	if err != nil {
 		return nil, fmt.Errorf("UI5 helper: %w", err)
@@ -39,8 +41,8 @@ func OpenHelper(files fs.FS, core string) (*Helper, error) {
 // Module describes the helper for a shell.
 func (h *Helper) Module() Module { return h.module }
 
-// serve answers with one of the helper's files, or returns [ErrNotFound].
+// serve answers with one of the helper's files, or returns an error.
 func (h *Helper) serve(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, HelperPrefix)
-	return h.files.serve(w, r, name, "no-cache") // their names hold no hash, since applications know them
+	return static.Serve(w, r, h.files, name, "no-cache") // their names hold no hash, since applications know them
 }

@@ -136,7 +136,7 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 		s.notFound(w, r, nil)
 	default:
 		err := app.ServeFile(w, r, name)
-		if errors.Is(err, ErrNotFound) && app.errors == nil && s.o.Errors != nil {
+		if err != nil && app.errors == nil && s.o.Errors != nil {
 			err = s.o.Errors.ServeFile(w, r, name) // what its error pages load
 		}
 		if err != nil {
@@ -147,7 +147,7 @@ func (s *Screens) Files(w http.ResponseWriter, r *http.Request) {
 
 // HelperFiles serves the files of the UI5 helper.
 func (s *Screens) HelperFiles(w http.ResponseWriter, r *http.Request) {
-	err := ErrNotFound
+	err := fs.ErrNotExist
 	if s.o.Helper != nil {
 		err = s.o.Helper.serve(w, r)
 	}

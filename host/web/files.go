@@ -1,40 +1,34 @@
 package web
 
 import (
-	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/web/internal/pack"
+	"github.com/vestibule-dev/vestibule/v2/host/static"
 )
-
-// errNotFound is returned for what is not served; nothing was written then.
-var errNotFound = errors.New("no such file")
 
 // Files serve the application's files, compressed for browsers that accept it. They are
 // safe for concurrent use.
-type Files struct {
-	packer *pack.Packer
-	fail   Fail
-}
+type Files struct{ fail Fail }
 
 // NewFiles returns files that answer with fail where there is none.
-func NewFiles(fail Fail) *Files { return &Files{pack.New(), fail} }
+func NewFiles(fail Fail) *Files { return &Files{fail} }
 
 // File serves one file, opened anew for each request so that it can be edited
 // while the host runs.
 func (s *Files) File(name string) http.Handler {
+	files, base := os.DirFS(filepath.Dir(name)), filepath.Base(name)
 	return read(s.fail, func(w http.ResponseWriter, r *http.Request) error {
-		f, err := os.Open(name)
-		if err != nil {
-			return notFound(err)
+		if err := static.Serve(w, r, files, base, ""); err != nil {
+			return notFound(fmt.Errorf("%s: %w", name, err))
 		}
-		return s.serveFile(w, r, name, f)
+		return nil
 	})
 }
 
@@ -42,7 +36,7 @@ func (s *Files) File(name string) http.Handler {
 // a directory by its index.html and never as a listing, and no names that begin
 // with a dot.
 func (s *Files) Dir(files fs.FS, prefix string) http.Handler {
-	return read(s.fail, func(w http.ResponseWriter, r *http.Request) error { return s.serveDir(files, prefix, w, r) })
+	return read(s.fail, func(w http.ResponseWriter, r *http.Request) error { return serveDir(files, prefix, w, r) })
 }
 
 // Public is [Files.Dir] at "/", except that a path without a file is 404 for every
@@ -51,7 +45,7 @@ func (s *Files) Public(files fs.FS) http.Handler {
 	dir := s.Dir(files, "/")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := fs.Stat(files, strings.Trim(r.URL.Path, "/")); err != nil {
-			if err := s.serveDir(files, "/", w, r); err != nil {
+			if err := serveDir(files, "/", w, r); err != nil {
 				s.fail(w, r, err)
 			}
 			return
@@ -82,7 +76,7 @@ func notFound(cause error) error { return &fault.Fault{Code: fault.NotFound, Cau
 
 // serveDir answers with the file below files that the request's path names after
 // prefix. A fault is returned for what is not served; nothing was written then.
-func (s *Files) serveDir(files fs.FS, prefix string, w http.ResponseWriter, r *http.Request) error {
+func serveDir(files fs.FS, prefix string, w http.ResponseWriter, r *http.Request) error {
 	name, ok := strings.CutPrefix(r.URL.Path, prefix)
 	if !ok && r.URL.Path+"/" == prefix {
 		http.Redirect(w, r, prefix, http.StatusMovedPermanently)
@@ -92,35 +86,17 @@ func (s *Files) serveDir(files fs.FS, prefix string, w http.ResponseWriter, r *h
 		name += "index.html"
 	}
 	if !fs.ValidPath(name) || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
-		return notFound(errNotFound)
+		return notFound(fs.ErrNotExist)
 	}
-	f, err := files.Open(name)
-	if err != nil {
-		return notFound(errNotFound)
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		_ = f.Close()
+	if info, err := fs.Stat(files, name); err == nil && info.IsDir() {
 		if _, err := fs.Stat(files, path.Join(name, "index.html")); err != nil {
-			return notFound(errNotFound)
+			return notFound(fs.ErrNotExist)
 		}
 		http.Redirect(w, r, r.URL.EscapedPath()+"/", http.StatusMovedPermanently)
 		return nil
 	}
-	return s.serveFile(w, r, prefix+name, f)
-}
-
-// serveFile answers with an opened file, compressed where that pays, and closes it. Name
-// tells it apart from all others.
-func (s *Files) serveFile(w http.ResponseWriter, r *http.Request, name string, f fs.File) error {
-	defer f.Close() //nolint:errcheck // opened for reading
-	info, err := f.Stat()
-	if err != nil {
+	if err := static.Serve(w, r, files, name, ""); err != nil {
 		return notFound(err)
 	}
-	content, ok := f.(io.ReadSeeker)
-	if !ok || info.IsDir() {
-		return notFound(errNotFound)
-	}
-	s.packer.Serve(w, r, name, info, content)
 	return nil
 }
