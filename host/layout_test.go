@@ -23,7 +23,7 @@ const module = "github.com/vestibule-dev/vestibule/v2"
 func layout() map[string][]string {
 	return map[string][]string{
 		"host": {
-			"host/admission", "host/auth", "host/frontend", "host/mail", "host/pluginproc", "host/session", "host/store", "host/telemetry", "host/web",
+			"host/auth", "host/frontend", "host/mail", "host/pluginproc", "host/session", "host/store", "host/telemetry", "host/web",
 			"odata", "pluginsdk",
 		},
 		"host/admission": {}, "host/assertion": {"host/keyring"}, "host/clock": {}, "host/keyring": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "host/static"},
@@ -102,7 +102,7 @@ func libraries() map[string][]string {
 		"modernc.org/sqlite":                  sql,
 		"unsafe":                              {"internal/sqlite3"},
 		"modernc.org/libc":                    {"internal/sqlite3"},
-		"database/sql":                        sql,
+		"database/sql":                        append(slices.Clone(sql), "host", "host/telemetry"), // the state of pools
 		"github.com/pressly/goose":            {"host/store", "host/store/*"},
 		"github.com/hashicorp/go-plugin":      plugins,
 		"google.golang.org/grpc":              plugins,

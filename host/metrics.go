@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
@@ -64,7 +63,7 @@ func revision() string {
 // watched is what each scrape asks for.
 func (h *Host) watched() telemetry.Watched {
 	w := telemetry.Watched{
-		Ready: h.checkAll, Pools: h.pools, Queues: h.queues, Outbox: h.o.Store.Outbox().Backlog,
+		Ready: h.checkAll, Pools: h.pools, Queues: h.limits.States(h.pipeline.HashingQueue), Outbox: h.o.Store.Outbox().Backlog,
 		Plugins: h.pluginStates, PluginStates: pluginproc.States(), LogLinesLost: h.o.LogLinesLost,
 	}
 	if h.o.Server.LoadTLS != nil {
@@ -89,11 +88,6 @@ func (h *Host) pools() map[string]sql.DBStats {
 		}
 	}
 	return pools
-}
-
-// queues returns those in which clients wait.
-func (h *Host) queues() []admission.State {
-	return append(h.limits.States(), h.pipeline.HashingQueue())
 }
 
 func (h *Host) pluginStates() map[string]string {

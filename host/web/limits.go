@@ -72,15 +72,18 @@ type Limits struct {
 	queries *admission.Queue // nil before Queries
 }
 
-// States returns the states of the queues of requests, upgrades and queries.
-func (l *Limits) States() []admission.State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := []admission.State{l.requests.State("requests"), l.upgrades.State("upgrades")}
-	if l.queries != nil {
-		list = append(list, l.queries.State("odata"))
+// States returns a function that returns the states of the queues of requests, upgrades
+// and queries, and that of hashing.
+func (l *Limits) States(hashing func() admission.State) func() []admission.State {
+	return func() []admission.State {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		list := []admission.State{l.requests.State("requests"), l.upgrades.State("upgrades"), hashing()}
+		if l.queries != nil {
+			list = append(list, l.queries.State("odata"))
+		}
+		return list
 	}
-	return list
 }
 
 // NewLimits returns limits. count is told the key of the limit of each refusal.
