@@ -97,7 +97,7 @@ func New(o Options) (*Host, error) {
 	h.files = web.NewFiles(h.pipeline.Fail)
 	h.sockets = web.NewSockets(h.pipeline.Alive)
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
-	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.site, h.limits, h.pipeline.Counted))
+	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.limits, h.pipeline.Counted))
 	if o.OData != nil {
 		if h.odata, err = odata.New(o.OData.Model, o.OData.Source, o.odataOptions(h.site, h.sessions, h.pipeline.Bearer(""), h.limits, h.metrics)); err != nil {
 			return nil, fmt.Errorf("odata: %w", err)
@@ -113,7 +113,7 @@ func (h *Host) openSignIn() error {
 	h.guests = session.NewGuests(db.GuestKeys(), h.site.Secure(), o.Now)
 	h.sessions = session.New(db.Sessions(), session.Options{
 		Guests: h.guests, Secure: h.site.Secure(), Idle: o.Session.Idle, Absolute: o.Session.Absolute, Now: o.Now,
-		Address: func(r *http.Request) string { a, _ := h.site.Client(r); return a },
+		Address: func(r *http.Request) string { return auth.RequestOf(r.Context()).Client },
 		Alive:   maySignIn(db.Users()), Living: o.living(),
 	})
 	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)

@@ -155,3 +155,30 @@ func TestUpgradesPerClient(t *testing.T) {
 		}
 	}
 }
+
+// A session may end while a request of it waits for its turn.
+func TestSessionThatEndsDuringAWait(t *testing.T) {
+	s, source := limited(t, func(o *host.Options) { o.Limits.RequestsPerClient, o.Limits.Wait = 1, time.Minute })
+	ada := s.browser(t)
+	ada.login(adaEmail, adaPassword, false).want(t, 200, "")
+	ctx, finish := context.WithCancel(t.Context())
+	slow, err := http.NewRequestWithContext(ctx, "GET", ada.base+"/odata/Slow", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if res, err := ada.Do(slow); err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+	<-source.begun
+	waited := make(chan answer)
+	go func() { waited <- ada.get("/auth/intents/current") }()
+	time.Sleep(500 * time.Millisecond) // until it waits
+	if err := s.admin.RevokeUser(t.Context(), adaEmail); err != nil {
+		t.Fatal(err)
+	}
+	finish()
+	a := <-waited
+	a.want(t, 401, "unauthenticated")
+}

@@ -24,10 +24,10 @@ const odataRoot = "/odata/"
 // odataOptions completes the endpoint's options with what only the host knows.
 func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics) odata.Options {
 	out := o.OData.Options
-	out.Root, out.Base, out.RequestID = odataRoot, site.Base, site.RequestID
+	out.Root, out.Base, out.RequestID = odataRoot, site.Base, func(r *http.Request) string { return auth.RequestOf(r.Context()).ID }
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
 	open, policies := odataNeeds(o.OData.Model)
-	callers := odataCaller{site, who, open, policies}
+	callers := odataCaller{who, open, policies}
 	out.Caller = callers.caller
 	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
 	if admit := o.OData.admitQueries(limits); admit != nil {
@@ -96,7 +96,6 @@ func (h *Host) explored() http.Handler {
 
 // An odataCaller tells the query endpoint who asks.
 type odataCaller struct {
-	site    *web.Site
 	who     auth.Authenticator
 	open    bool // for all
 	columns bool // row policies ask for them
@@ -104,11 +103,12 @@ type odataCaller struct {
 
 // caller returns who asks. A user whom the application has deleted is nobody.
 func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Caller, error) {
+	request := auth.RequestOf(r.Context())
 	if c.open { // the request has been counted, so that its user is known, and nobody looks once more
-		return odata.Caller{Client: c.site.ClientKey(r, auth.AskerOf(r.Context()).UserID)}, nil
+		return odata.Caller{Client: request.CountsAs(request.Principal().UserID)}, nil
 	}
 	who, err := c.who.Authenticate(w, r)
-	guest := odata.Caller{Client: c.site.ClientKey(r, "")}
+	guest := odata.Caller{Client: request.CountsAs("")}
 	if after, refused := web.Refused(err); refused {
 		return guest, &odata.Refused{RetryAfter: after, Cause: err}
 	}
@@ -116,7 +116,7 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 		return guest, err
 	}
 	settled := who.Settled || who.Session.OpensOData()
-	out := odata.Caller{SignedIn: true, Settled: settled, Client: c.site.ClientKey(r, who.UserID)}
+	out := odata.Caller{SignedIn: true, Settled: settled, Client: request.CountsAs(who.UserID)}
 	if !settled && who.Session.Intent != nil {
 		if out.Next, err = json.Marshal(who.Session.Intent.Envelope()); err != nil {
 			return odata.Caller{}, err
@@ -144,8 +144,8 @@ func userColumns(u auth.User) map[string]any {
 // WaitLeft returns what sources of rows are told about how long a request may wait for
 // the database: the given time less what the sign-in has waited for the same request.
 func WaitLeft(wait time.Duration) func(context.Context) time.Duration {
-	return func(ctx context.Context) time.Duration { return auth.PatienceOf(ctx).Left(wait) }
+	return func(ctx context.Context) time.Duration { return auth.RequestOf(ctx).Left(wait) }
 }
 
 // Waited counts what a request has waited for the database since then, which WaitLeft takes off.
-func Waited(ctx context.Context, since time.Time) { auth.PatienceOf(ctx).Spend(since) }
+func Waited(ctx context.Context, since time.Time) { auth.RequestOf(ctx).Spend(since) }

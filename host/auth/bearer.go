@@ -51,7 +51,7 @@ func (b bearer) Authenticate(w http.ResponseWriter, r *http.Request) (Principal,
 	if err != nil {
 		return Principal{}, fmt.Errorf("authenticate by token: %w", err)
 	}
-	noteToken(r.Context(), use.token) // without a user where there is no such token
+	RequestOf(r.Context()).note(b.byToken(use)) // a guest where there is no such token
 	if use.bad != nil {
 		return Principal{}, b.refuseBad(r, use)
 	}
@@ -60,7 +60,11 @@ func (b bearer) Authenticate(w http.ResponseWriter, r *http.Request) (Principal,
 		return Principal{}, &fault.Fault{Code: fault.Unauthenticated, Cause: err}
 	}
 	b.touch(r, use.token)
-	return Principal{UserID: use.user.ID, Way: WayToken, Settled: true, users: b.Users, user: &use.user, token: use.token.Hash}, nil
+	return b.byToken(use), nil
+}
+
+func (p *Pipeline) byToken(use tokenUse) Principal {
+	return Principal{UserID: use.token.UserID, Way: WayToken, Settled: true, users: p.Users, user: &use.user, token: &use.token}
 }
 
 // elsewhere returns why a good token does not open what is asked for.
@@ -76,8 +80,9 @@ func (b bearer) elsewhere(r *http.Request, t Token) error {
 	return nil
 }
 
-// tokenUse is what became of a token.
+// tokenUse holds the token with this text, and its user.
 type tokenUse struct {
+	text  string
 	token Token
 	user  User
 	// bad is why it opens nothing; nil for a good one.
@@ -86,18 +91,20 @@ type tokenUse struct {
 	ended bool
 }
 
-// tokenUseKey carries in a request's context what became of the token with this text.
-type tokenUseKey struct{ text string }
-
-// tokenUse looks a token up, unless [Pipeline.Counted] has done so for this request.
-func (p *Pipeline) tokenUse(r *http.Request, text string) (tokenUse, error) {
-	if use, ok := r.Context().Value(tokenUseKey{text}).(tokenUse); ok {
-		return use, nil
+// tokenUse looks a token up, once for a request.
+func (p *Pipeline) tokenUse(r *http.Request, text string) (use tokenUse, err error) {
+	request := RequestOf(r.Context())
+	if known := request.token.Load(); known != nil && known.text == text {
+		return *known, nil
 	}
 	if !isToken(text) {
 		return tokenUse{bad: errors.New("it is malformed, or its checksum is wrong")}, nil
 	}
-	return p.findToken(r.Context(), digest([]byte(text)))
+	if use, err = p.findToken(r.Context(), digest([]byte(text))); err == nil {
+		use.text = text
+		request.token.Store(&use)
+	}
+	return use, err
 }
 
 // findToken returns what the token with this hash stands for now.
@@ -131,13 +138,13 @@ func (p *Pipeline) refuseBad(r *http.Request, use tokenUse) error {
 	if use.ended {
 		p.endToken(r, use.token)
 	}
-	_, network := p.Site.Client(r)
+	network := RequestOf(r.Context()).Network
 	err := p.takeAttempt(r, Counter{Kind: "token", Client: network}, p.ClientAttempts, "token")
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return f
 	}
 	if err != nil {
-		p.Logger.Warn("bad token not counted", "request_id", p.Site.RequestID(r), "cause", err)
+		p.Logger.Warn("bad token not counted", "request_id", RequestOf(r.Context()).ID, "cause", err)
 	}
 	return &fault.Fault{Code: fault.Unauthenticated, Cause: use.bad}
 }
@@ -148,7 +155,7 @@ func (p *Pipeline) endToken(r *http.Request, t Token) {
 	ctx, cancel := context.WithTimeout(r.Context(), touchWithin)
 	defer cancel()
 	if err := p.Tokens.Delete(ctx, t.ID, t.UserID); err != nil && !errors.Is(err, ErrNotFound) {
-		p.Logger.Warn("token of a user who may not sign in not deleted", "request_id", p.Site.RequestID(r), "token", t.ID, "cause", err)
+		p.Logger.Warn("token of a user who may not sign in not deleted", "request_id", RequestOf(r.Context()).ID, "token", t.ID, "cause", err)
 	}
 }
 
@@ -164,7 +171,7 @@ func (p *Pipeline) touch(r *http.Request, t Token) {
 	ctx, cancel := context.WithTimeout(r.Context(), touchWithin)
 	defer cancel()
 	if err := p.Tokens.Touch(ctx, t.Hash, minute); err != nil {
-		p.Logger.Warn("last use of a token not noted", "request_id", p.Site.RequestID(r), "token", t.ID, "cause", err)
+		p.Logger.Warn("last use of a token not noted", "request_id", RequestOf(r.Context()).ID, "token", t.ID, "cause", err)
 	}
 }
 
@@ -176,9 +183,8 @@ func (p *Pipeline) Counted(r *http.Request) (Session, error) {
 		if err != nil {
 			return Session{}, err
 		}
-		*r = *r.WithContext(context.WithValue(r.Context(), tokenUseKey{text}, use))
 		if use.bad == nil {
-			noteToken(r.Context(), use.token)
+			RequestOf(r.Context()).note(p.byToken(use))
 			return Session{UserID: use.user.ID}, nil
 		}
 	}
@@ -196,7 +202,7 @@ func (p *Pipeline) Alive(ctx context.Context, who []Principal) ([]bool, error) {
 			keys, at = append(keys, one.Session.Key), append(at, i)
 			continue
 		}
-		use, err := p.findToken(ctx, one.token)
+		use, err := p.findToken(ctx, one.token.Hash)
 		if err != nil {
 			return nil, err
 		}

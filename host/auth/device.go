@@ -76,7 +76,7 @@ func (p *Pipeline) newDevice(ctx context.Context, r *http.Request, user User, s 
 	}
 	t := deviceToken{random(selectorSize), random(verifierSize)}
 	now := p.Now()
-	address, _ := p.Site.Client(r)
+	address := RequestOf(r.Context()).Client
 	values, err := keptValues(s)
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +174,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 	}
 	switch {
 	case s.SignedIn():
-		noteSession(r.Context(), s.UserID, WayDevice, s.Key)
+		RequestOf(r.Context()).note(p.principal(s, WayDevice))
 		p.audit(r, "resumed", "user", named.UserID)
 	case replayed: // by an earlier try, if the answer to its commit was lost
 		p.audit(r, "replay", "user", named.UserID)
@@ -247,7 +247,7 @@ func (p *Pipeline) rotate(ctx context.Context, r *http.Request, device Device, t
 	next.Previous, next.Verifier = old, digest(successor)
 	next.Rotated, next.Expires = now, p.deviceEnds(device.Created, now)
 	next.UserAgent = words.Printable(r.UserAgent(), reserved.MaxLogin)
-	next.Address, _ = p.Site.Client(r)
+	next.Address = RequestOf(r.Context()).Client
 	rotated, err := p.Devices.Rotate(ctx, next, old)
 	if err == nil && !rotated {
 		err = ErrNotFound // the device ended meanwhile

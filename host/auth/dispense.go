@@ -136,17 +136,16 @@ func (p *Pipeline) watchLoop(r *http.Request, s Session, q question, out *step) 
 	}
 	p.Audit("loop")
 	p.Logger.Warn("the dispenser returns the same intent again and again: its step must change the state that it tests",
-		"request_id", p.Site.RequestID(r), "user", s.UserID, "kind", string(out.intent.Kind()), "round", out.intent.Round)
+		"request_id", RequestOf(r.Context()).ID, "user", s.UserID, "kind", string(out.intent.Kind()), "round", out.intent.Round)
 }
 
 // request is what a plugin learns about r; pluginproc narrows it to the grants.
 func (p *Pipeline) request(r *http.Request, s Session, intentID string) *pluginsdk.Request {
-	address, _ := p.Site.Client(r)
-	_, parent, state := p.Site.Trace(r)
+	q := RequestOf(r.Context())
 	return &pluginsdk.Request{
-		ID: p.Site.RequestID(r), IntentID: intentID, Traceparent: parent, Tracestate: state,
+		ID: q.ID, IntentID: intentID, Traceparent: q.Trace.Parent, Tracestate: q.Trace.State,
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
-		Headers: pluginHeaders(r.Header), RemoteAddr: address, Locale: p.Site.Locale(r),
+		Headers: pluginHeaders(r.Header), RemoteAddr: q.Client, Locale: p.Site.Locale(r),
 		Intended: s.Intended, Routes: p.Site.Routes(), Session: pluginsdk.ValuesOf(s.Values),
 		SessionID: s.ID(), SignedInAt: s.Proved, SignedInBy: signedInBy(s.Proof),
 	}

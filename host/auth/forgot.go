@@ -72,7 +72,7 @@ func (p *Pipeline) requestReset(ctx context.Context, email, locale, base string)
 // takeResetAttempts counts a request of the reset flow by client and by address,
 // and fails beyond the limit of either.
 func (p *Pipeline) takeResetAttempts(r *http.Request, kind, email string) error {
-	_, network := p.Site.Client(r)
+	network := RequestOf(r.Context()).Network
 	for _, c := range []Counter{{Kind: kind, Client: network}, {Kind: kind, Login: words.Printable(strings.ToLower(email), reserved.MaxLogin)}} {
 		if err := p.takeAttempt(r, c, p.ResetAttempts, "email"); err != nil {
 			return err

@@ -24,7 +24,7 @@ const (
 // Whether that opens the step is for the dispenser to say. Questions of one user take
 // turns. Those without fields hold no guess and are not counted.
 func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]pluginsdk.Value) (satisfaction, error) {
-	waiting, cancel := context.WithTimeout(r.Context(), PatienceOf(r.Context()).Left(p.Wait))
+	waiting, cancel := context.WithTimeout(r.Context(), RequestOf(r.Context()).Left(p.Wait))
 	defer cancel()
 	turn, err := p.turns.take(waiting, s.UserID)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *Pipeline) toldHeld(r *http.Request, s Session, a asked, err error) (sat
 		return satisfaction{}, err
 	}
 	body := judged(s, a)
-	p.Logger.Info("held step", "request_id", p.Site.RequestID(r), "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()))
+	p.Logger.Info("held step", "request_id", RequestOf(r.Context()).ID, "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()))
 	return body, nil
 }
 

@@ -176,7 +176,7 @@ func (p *Pipeline) knowBrowser(r *http.Request, k known, change func(known) know
 	if k.key == nil {
 		var err error
 		if k.key, err = p.knownKey(r.Context()); err != nil {
-			p.Logger.Warn("the browser is not known at the next sign-in", "request_id", p.Site.RequestID(r), "cause", err)
+			p.Logger.Warn("the browser is not known at the next sign-in", "request_id", RequestOf(r.Context()).ID, "cause", err)
 			return nil
 		}
 	}

@@ -125,7 +125,7 @@ func readCredentials(r *http.Request) (credentials, error) {
 // same answer and cost the same work, and so does a password that rests.
 func (p *Pipeline) authenticate(r *http.Request, in credentials, a *attempt) (User, error) {
 	ctx, start := r.Context(), time.Now()
-	_, client := p.Site.Client(r)
+	client := RequestOf(r.Context()).Network
 	user, err := p.findUser(ctx, p.LoginField, in.login)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return User{}, err
@@ -138,7 +138,7 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials, a *attempt) (Us
 	}
 	began := time.Now()
 	ok, err := p.hasher.Verify(ctx, password.Attempt{Client: client, Stored: user.Password, Password: in.password, Refuse: !user.MaySignIn()})
-	PatienceOf(ctx).SpendHashing(began)
+	RequestOf(ctx).SpendHashing(began)
 	if err != nil {
 		return User{}, busyFault(err)
 	}
@@ -168,10 +168,10 @@ func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 	if !p.hasher.Stale(user.Password, plain) {
 		return user
 	}
-	_, client := p.Site.Client(r)
+	client := RequestOf(r.Context()).Network
 	began := time.Now()
 	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
-	PatienceOf(r.Context()).SpendHashing(began)
+	RequestOf(r.Context()).SpendHashing(began)
 	if err == nil {
 		err = p.Users.Rehash(r.Context(), user.ID, user.Password, hash)
 	}
@@ -182,7 +182,7 @@ func (p *Pipeline) rehash(r *http.Request, user User, plain string) User {
 		}
 	}
 	if err != nil {
-		p.Logger.Warn("password not hashed anew; the next sign-in tries again", "request_id", p.Site.RequestID(r), "user", user.ID, "cause", err)
+		p.Logger.Warn("password not hashed anew; the next sign-in tries again", "request_id", RequestOf(r.Context()).ID, "user", user.ID, "cause", err)
 	}
 	return user
 }
@@ -223,7 +223,7 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 			device, cookie, err := p.newDevice(ctx, r, user, next)
 			switch {
 			case errors.Is(err, ErrNotFound):
-				p.Logger.Warn("the table users has no column remember_token: devices cannot be kept signed in", "request_id", p.Site.RequestID(r))
+				p.Logger.Warn("the table users has no column remember_token: devices cannot be kept signed in", "request_id", RequestOf(r.Context()).ID)
 			case err != nil:
 				return err
 			default:
@@ -238,7 +238,7 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		return err
 	})
 	if err == nil {
-		noteSession(r.Context(), user.ID, WaySession, begun.Key)
+		RequestOf(r.Context()).note(p.principal(begun, WaySession))
 	}
 	return cookies, err
 }

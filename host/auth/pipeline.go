@@ -85,14 +85,6 @@ type Site interface {
 	Routes() map[string]string
 	// Base returns the origin that links to this site begin with.
 	Base(r *http.Request) string
-	// RequestID returns the id that joins the answer and the log.
-	RequestID(r *http.Request) string
-	// Trace returns the id of the trace that the request belongs to, and the headers
-	// traceparent and tracestate for whoever is asked on its behalf.
-	Trace(r *http.Request) (id, parent, state string)
-	// Client returns the client's address, and the network of it that is
-	// throttled as one.
-	Client(r *http.Request) (address, network string)
 	// Locale returns the language of the person, such as "en".
 	Locale(r *http.Request) string
 }
@@ -190,7 +182,7 @@ func (p *Pipeline) serve(e endpoint) http.Handler {
 // what failed for that reason is no error of the host's.
 func (p *Pipeline) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.As(outage(err))
-	id := p.Site.RequestID(r)
+	id := RequestOf(r.Context()).ID
 	args := []any{"request_id", id, "path", LogPath(r), "code", f.Message(), "cause", f.Cause}
 	switch {
 	case r.Context().Err() != nil:
@@ -233,10 +225,9 @@ func (p *Pipeline) HashingQueue() admission.State { return p.hasher.QueueState()
 // that the request came from or began.
 func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
 	p.Audit(event)
-	address, _ := p.Site.Client(r)
-	trace, _, _ := p.Site.Trace(r)
-	line := append([]any{"event", event, "request_id", p.Site.RequestID(r), "trace_id", trace, "client", address}, args...)
-	if session := AskerOf(r.Context()).session(); session != "" {
+	request := RequestOf(r.Context())
+	line := append([]any{"event", event, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client}, args...)
+	if session := request.Principal().Session.ID(); session != "" {
 		line = append(line, "session", session)
 	}
 	p.Logger.Info("audit", line...)

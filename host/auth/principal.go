@@ -30,10 +30,10 @@ type Principal struct {
 	Session Session
 
 	users Users
-	// user is the row where it was read already, and token the hash of the token that
-	// they came in by; else nil.
+	// user is the row where it was read already, and token the token of the request; else
+	// nil.
 	user  *User
-	token []byte
+	token *Token
 }
 
 // SignedIn reports whether the principal is a user and not a guest.
@@ -52,11 +52,22 @@ func (p Principal) Step() State {
 func (p Principal) CameBy() string {
 	switch {
 	case p.token != nil:
-		return "token " + string(p.token)
+		return "token " + string(p.token.Hash)
 	case p.SignedIn():
 		return "session " + string(p.Session.Key)
 	}
 	return ""
+}
+
+// LogArgs appends what a line in the log says of the principal, nothing for a guest.
+func (p Principal) LogArgs(args []any) []any {
+	switch {
+	case !p.SignedIn():
+		return args
+	case p.token != nil:
+		return append(args, "user", p.UserID, "way", string(p.Way), "token", p.token.ID)
+	}
+	return append(args, "user", p.UserID, "way", string(p.Way), "session", p.Session.ID())
 }
 
 // User reads the row of who is signed in, with its columns. It is [ErrNotFound]
@@ -103,19 +114,19 @@ func (p *Pipeline) Authenticate(w http.ResponseWriter, r *http.Request) (Princip
 }
 
 // load returns the session of a request, which is read once, and notes whose it is.
-func (p *Pipeline) load(r *http.Request) (s Session, err error) {
-	e, _ := r.Context().Value(exchangeKey{}).(*exchange)
-	if e == nil {
-		return p.Sessions.Load(r)
+func (p *Pipeline) load(r *http.Request) (Session, error) {
+	request := RequestOf(r.Context())
+	read := request.session.Load()
+	if read == nil {
+		s, err := p.Sessions.Load(r)
+		if err != nil {
+			return s, err
+		}
+		read = &s
+		request.session.Store(read)
 	}
-	if read := e.session.Load(); read != nil {
-		s = *read
-	} else if s, err = p.Sessions.Load(r); err != nil {
-		return s, err
-	}
-	e.session.Store(&s)
-	noteSession(r.Context(), s.UserID, WaySession, s.Key)
-	return s, nil
+	request.note(p.principal(*read, WaySession))
+	return *read, nil
 }
 
 // BySession tells who makes a request by the session cookie alone. It sets no cookie,

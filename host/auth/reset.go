@@ -150,10 +150,10 @@ func (p *Pipeline) checkReset(in resetForm, user User) string {
 // of the user, and queues the notice, in one transaction. It returns the new hash, and ""
 // if another request has won the claim.
 func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (string, error) {
-	_, client := p.Site.Client(r)
+	client := RequestOf(r.Context()).Network
 	began := time.Now()
 	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
-	PatienceOf(r.Context()).SpendHashing(began)
+	RequestOf(r.Context()).SpendHashing(began)
 	if err != nil {
 		return "", busyFault(err)
 	}
@@ -193,7 +193,7 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 func (p *Pipeline) knowOwner(w http.ResponseWriter, r *http.Request, user User) {
 	k, err := p.readKnown(r)
 	if err != nil {
-		p.Logger.Warn("the browser is not known at the next sign-in", "request_id", p.Site.RequestID(r), "cause", err)
+		p.Logger.Warn("the browser is not known at the next sign-in", "request_id", RequestOf(r.Context()).ID, "cause", err)
 		return
 	}
 	if c := p.knowBrowser(r, k, func(k known) known { return k.withSignIn(user, folded(p.LoginName(user)), p.Now()) }); c != nil {

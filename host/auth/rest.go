@@ -82,7 +82,7 @@ func (p *Pipeline) failed(r *http.Request, a *attempt, day Counter, user User) e
 		return err
 	}
 	if user.ID != "" {
-		p.Logger.Warn("a hundred sign-ins of one person failed within a day", "request_id", p.Site.RequestID(r), "user", user.ID)
+		p.Logger.Warn("a hundred sign-ins of one person failed within a day", "request_id", RequestOf(r.Context()).ID, "user", user.ID)
 	}
 	// Not in the language of the request, which is that of whoever guesses.
 	return p.Mailer.QueueNotice(r.Context(), noticeFailures, user.ID, "", "")

@@ -100,6 +100,7 @@ func (r *rig) serve(h http.Handler, req *http.Request, cookies ...*http.Cookie) 
 	for _, c := range cookies {
 		req.AddCookie(c)
 	}
+	req = req.WithContext(auth.WithRequest(req.Context(), &auth.Request{ID: "request", Client: "192.0.2.1", Network: "192.0.2.1"}))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, req)
 	a := answer{T: r.T, status: w.Code, header: w.Header(), cookies: map[string]*http.Cookie{}}
@@ -167,11 +168,8 @@ func (site) Path(route string) (string, bool) {
 func (site) Routes() map[string]string {
 	return map[string]string{"home": "/", "dashboard": "/dashboard"}
 }
-func (site) Base(*http.Request) string                { return "http://localhost" }
-func (site) RequestID(*http.Request) string           { return "request" }
-func (site) Trace(*http.Request) (_, _, _ string)     { return "trace", "", "" }
-func (site) Client(*http.Request) (addr, netw string) { return "192.0.2.1", "192.0.2.1" }
-func (site) Locale(*http.Request) string              { return "en" }
+func (site) Base(*http.Request) string   { return "http://localhost" }
+func (site) Locale(*http.Request) string { return "en" }
 
 // outbox queues mail under the pipeline's own words.
 type outbox struct{ store.Outbox }
@@ -208,7 +206,7 @@ func TestASessionIsReadOncePerRequest(t *testing.T) {
 		sessions.n = 0
 		req := httptest.NewRequest("GET", "/", nil)
 		req.AddCookie(session)
-		req = req.WithContext(auth.WithExchange(req.Context()))
+		req = req.WithContext(auth.WithRequest(req.Context(), new(auth.Request)))
 		counted, err := r.Counted(req)
 		who, failed := r.Authenticate(httptest.NewRecorder(), req)
 		if err != nil || failed != nil || counted.UserID != r.ada.ID || who.UserID != r.ada.ID || sessions.n != 1 {

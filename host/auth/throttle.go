@@ -27,7 +27,7 @@ func (p *Pipeline) takeLogin(r *http.Request, login string) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, network := p.Site.Client(r)
+	network := RequestOf(r.Context()).Network
 	a := &attempt{
 		known:  k,
 		client: Counter{Kind: "client", Client: network},
@@ -126,7 +126,7 @@ func (p *Pipeline) refund(r *http.Request, wait time.Duration, counters ...Count
 			continue
 		}
 		if err := p.Throttle.Undo(ctx, c); err != nil {
-			p.Logger.Warn("attempt not taken back", "request_id", p.Site.RequestID(r), "cause", err)
+			p.Logger.Warn("attempt not taken back", "request_id", RequestOf(r.Context()).ID, "cause", err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
@@ -171,7 +172,7 @@ func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fa
 		Lang: lang, Dir: say.text("common.dir"), AppName: s.o.AppName, Code: f.Message(),
 		Title:     say.text("error.title." + strconv.Itoa(status)),
 		Text:      say.about(f),
-		Reference: say.text("common.reference", s.o.SignIn.Site.RequestID(r)),
+		Reference: say.text("common.reference", auth.RequestOf(r.Context()).ID),
 		Passing:   status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable,
 	}
 	if get && (status >= http.StatusInternalServerError || status == http.StatusTooManyRequests) {

@@ -44,14 +44,14 @@ func (db *DB) bounded(ctx context.Context, f func(context.Context) error) error 
 	if db.tx(ctx) != nil {
 		return f(ctx)
 	}
-	patience := auth.PatienceOf(ctx)
-	left := patience.Left(db.wait())
+	request := auth.RequestOf(ctx)
+	left := request.Left(db.wait())
 	if left <= 0 {
 		return fmt.Errorf("%w: the request has waited for it already", auth.ErrUnavailable)
 	}
 	limited, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
-	defer patience.Spend(time.Now())
+	defer request.Spend(time.Now())
 	err := f(limited)
 	if remedy := Remedy(err); remedy != "" && ctx.Err() == nil {
 		return fmt.Errorf("%w: %w: %s", auth.ErrUnavailable, err, remedy)

@@ -12,53 +12,43 @@ import (
 
 // Admission bounds what one client has under way. Nil admits everybody.
 type Admission struct {
-	site   *Site
 	limits *Limits
 	load   func(*http.Request) (auth.Session, error)
 }
 
 // NewAdmission returns an admission within limits. load reads the session of a
 // request, or what stands for one, by whose user the request counts.
-func NewAdmission(site *Site, limits *Limits, load func(*http.Request) (auth.Session, error)) *Admission {
-	return &Admission{site, limits, load}
+func NewAdmission(limits *Limits, load func(*http.Request) (auth.Session, error)) *Admission {
+	return &Admission{limits, load}
 }
 
-// enter waits for the turn of a request. It returns the request to go on with,
-// which knows its session already unless it had to wait: then that may have ended.
+// enter waits for the turn of a request. What was read of its session meanwhile is
+// forgotten: the session may have ended.
 //
 // An asset counts by its network, so that nobody looks for a session.
-func (a *Admission) enter(kind Kind, r *http.Request) (admitted *http.Request, leave func(), err error) {
+func (a *Admission) enter(kind Kind, r *http.Request) (leave func(), err error) {
 	if a == nil {
-		return r, func() {}, nil
+		return func() {}, nil
 	}
-	loaded, key := r, a.site.ClientKey(r, "")
+	request, user := auth.RequestOf(r.Context()), ""
 	if kind != Asset && (r.Header["Cookie"] != nil || r.Header["Authorization"] != nil) { // else there is no session
-		loaded = r.WithContext(r.Context())
-		key = a.key(loaded)
+		s, _ := a.load(r) // a database that does not answer is for the handler to report
+		user = s.UserID
 	}
+	key := request.CountsAs(user)
 	if leave := a.limits.requests.TryEnter(key); leave != nil {
-		return loaded, leave, nil
+		return leave, nil
 	}
-	leave, err = enter(r.Context(), a.limits.requests, key)
-	return r, leave, err
+	defer request.Forget()
+	return enter(r.Context(), a.limits.requests, key)
 }
 
-// refused reports a client that went beyond a limit while its request came in. It
+// refused reports a client that went beyond a limit while its request was received. It
 // counts by its network, since nobody may have looked yet who it is.
-func (a *Admission) refused(r *http.Request, limit string, why error) {
+func (a *Admission) refused(request *auth.Request, limit string, why error) {
 	if a != nil {
-		a.limits.Refused(a.site.ClientKey(r, ""), limit, why)
+		a.limits.Refused(request.CountsAs(""), limit, why)
 	}
-}
-
-// key is the user's where there is a session, else the network's. A database that
-// does not answer is for the handler to report.
-func (a *Admission) key(r *http.Request) string {
-	s, err := a.load(r)
-	if err != nil {
-		return a.site.ClientKey(r, "")
-	}
-	return a.site.ClientKey(r, s.UserID)
 }
 
 // enter is that of the queue, with a fault for an error.

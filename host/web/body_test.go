@@ -116,7 +116,7 @@ func pacedServer(t *testing.T, route web.Route, handler http.HandlerFunc, limits
 	site := web.NewSite(web.SiteOptions{})
 	var admit *web.Admission
 	if limits != nil {
-		admit = web.NewAdmission(site, limits, func(*http.Request) (auth.Session, error) { return auth.Session{}, nil })
+		admit = web.NewAdmission(limits, func(*http.Request) (auth.Session, error) { return auth.Session{}, nil })
 	}
 	m := web.NewMiddleware(site, func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -48,10 +48,10 @@ func (v *Verify) forwarded(r *http.Request) (*http.Request, error) {
 	if err != nil || !strings.HasPrefix(uri, "/") || strings.ContainsAny(uri, "# \t") || strings.ContainsRune(address.Path, 0) {
 		return nil, malformed("X-Forwarded-Uri", "invalid", "no path with a query")
 	}
-	as := r.WithContext(r.Context())
+	as := *r
 	as.Header = r.Header.Clone()
 	as.Method, as.Host, as.URL, as.RequestURI, as.Body, as.ContentLength = method, host, address, uri, http.NoBody, 0
-	return as, nil
+	return &as, nil
 }
 
 // mayOpenSocket reports whether what a proxy tells of a request leaves it possible that

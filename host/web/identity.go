@@ -33,19 +33,18 @@ func (p *Proxy) forward(pr *httputil.ProxyRequest) {
 			delete(h, name)
 		}
 	}
-	client, _ := p.site.Client(pr.In)
+	request := auth.RequestOf(pr.In.Context())
 	scheme, host, _ := strings.Cut(p.site.Base(pr.In), "://")
-	h.Set("X-Forwarded-For", client)
+	h.Set("X-Forwarded-For", request.Client)
 	h.Set("X-Forwarded-Host", host)
 	h.Set("X-Forwarded-Proto", scheme)
 	if p.o.StripPrefix != "" {
 		h.Set("X-Forwarded-Prefix", p.o.StripPrefix)
 	}
-	as := markOf(pr.In.Context())
-	h.Set("X-Request-Id", as.id)
-	h.Set("Traceparent", as.trace.parent())
-	if as.trace.state != "" {
-		h.Set("Tracestate", as.trace.state)
+	h.Set("X-Request-Id", request.ID)
+	h.Set("Traceparent", request.Trace.Parent)
+	if request.Trace.State != "" {
+		h.Set("Tracestate", request.Trace.State)
 	}
 }
 

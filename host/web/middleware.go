@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -80,14 +79,12 @@ func NewMiddleware(site *Site, fail Fail, log hclog.Logger, counts Counts, admit
 	return &Middleware{site: site, origins: newCrossOrigin(site), fail: fail, log: log, counts: counts, admit: admit}
 }
 
-func requestID(ctx context.Context) string { return markOf(ctx).id }
-
 // Wrap adds what every answer gets to a handler: request id, security headers
 // by the kind of the route, limits, log line and metrics.
 func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 	m.counts.ExpectRoute(route.Name)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if requestID(r.Context()) != "" {
+		if auth.RequestOf(r.Context()).ID != "" {
 			next.ServeHTTP(w, r) // wrapped already, by a guard around a mounted route
 			return
 		}
@@ -95,13 +92,13 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		if m.proxies.isNew(r, m.site.o.TrustedProxies) {
 			m.log.Warn("X-Forwarded-For is not believed, and everybody behind the sender counts as one client; where it is a proxy of yours, name it in server.trusted_proxies", "sender", r.RemoteAddr)
 		}
-		as := m.site.newMark(r)
-		r = r.WithContext(auth.WithExchange(context.WithValue(r.Context(), markKey{}, as)))
+		request := m.site.newRequest(r)
+		r = r.WithContext(auth.WithRequest(r.Context(), request))
 		if !route.Uploads {
-			paceBody(w, r, func(why error) { m.admit.refused(r, bodyLimit, why) })
+			paceBody(w, r, func(why error) { m.admit.refused(request, bodyLimit, why) })
 		}
 		rec := &Recorder{ResponseWriter: w}
-		m.setHeaders(rec.Header(), route.Kind, as.id)
+		m.setHeaders(rec.Header(), route.Kind, request.ID)
 		defer func() {
 			aborted := m.recovered(rec, r, recover())
 			m.logRequest(route.Name, r, rec, time.Since(start))
@@ -114,13 +111,12 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 			return
 		}
 		if !route.Uncounted {
-			admitted, leave, err := m.admit.enter(route.Kind, r)
+			leave, err := m.admit.enter(route.Kind, r)
 			if err != nil {
 				m.fail(rec, r, err)
 				return
 			}
 			defer leave()
-			r = admitted
 		}
 		next.ServeHTTP(rec, r)
 	})
@@ -193,7 +189,7 @@ func (m *Middleware) recovered(rec *Recorder, r *http.Request, cause any) (abort
 	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return true
 	}
-	m.log.Error("panic", "request_id", requestID(r.Context()), "path", auth.LogPath(r), "cause", cause, "stack", string(debug.Stack()))
+	m.log.Error("panic", "request_id", auth.RequestOf(r.Context()).ID, "path", auth.LogPath(r), "cause", cause, "stack", string(debug.Stack()))
 	if rec.Begun() {
 		return true
 	}
@@ -206,12 +202,11 @@ func (m *Middleware) logRequest(name string, r *http.Request, rec *Recorder, too
 	if !m.log.IsInfo() {
 		return
 	}
-	client, _ := m.site.Client(r)
-	as := markOf(r.Context())
+	request := auth.RequestOf(r.Context())
 	args := append(
-		make([]any, 0, 24), "request_id", as.id, "method", r.Method, "path", auth.LogPath(r),
-		"status", rec.Status(), "bytes", rec.Bytes(), "ms", float64(took.Microseconds())/1000, "client", client,
+		make([]any, 0, 24), "request_id", request.ID, "method", r.Method, "path", auth.LogPath(r),
+		"status", rec.Status(), "bytes", rec.Bytes(), "ms", float64(took.Microseconds())/1000, "client", request.Client,
 	)
-	args = auth.AskerOf(r.Context()).LogArgs(args)
-	m.log.Info("request", append(args, "trace_id", as.trace.id, "span_id", as.trace.span)...)
+	args = request.Principal().LogArgs(args)
+	m.log.Info("request", append(args, "trace_id", request.Trace.ID, "span_id", request.Trace.Span)...)
 }

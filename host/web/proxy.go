@@ -126,7 +126,7 @@ func (p *Proxy) admitUpgrade(r *http.Request, who auth.Principal) (leave func(),
 	if p.o.Limits == nil {
 		return func() {}, nil
 	}
-	return enter(r.Context(), p.o.Limits.upgrades, p.site.ClientKey(r, who.UserID))
+	return enter(r.Context(), p.o.Limits.upgrades, auth.RequestOf(r.Context()).CountsAs(who.UserID))
 }
 
 // identityOf returns the row of who is signed in, and the zero User for a guest.

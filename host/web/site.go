@@ -193,43 +193,6 @@ func (s *Site) knownHost(r *http.Request) bool {
 	return err == nil && (port == listening || port == "" && (listening == "80" || listening == "443"))
 }
 
-// RequestID returns the id that [Middleware] gave the request, that of a trusted proxy
-// where it has told one; empty outside of it. Two requests may have one id.
-func (s *Site) RequestID(r *http.Request) string { return requestID(r.Context()) }
-
-// Trace returns the id of the trace that the request belongs to, and the headers
-// traceparent and tracestate for whoever is asked on its behalf; empty outside of
-// [Middleware].
-func (s *Site) Trace(r *http.Request) (id, parent, state string) {
-	t := markOf(r.Context()).trace
-	if t.id == "" {
-		return "", "", ""
-	}
-	return t.id, t.parent(), t.state
-}
-
-// Client returns the client's address and what of it is throttled as one.
-func (s *Site) Client(r *http.Request) (address, network string) {
-	if m := markOf(r.Context()); m.client != "" {
-		return m.client, m.network
-	}
-	return s.clientOf(r)
-}
-
-func (s *Site) clientOf(r *http.Request) (address, network string) {
-	return ClientOf(r.RemoteAddr, r.Header.Values("X-Forwarded-For"), s.o.TrustedProxies)
-}
-
-// ClientKey returns what counts as one client where clients have shares: the user,
-// or the client's network for a guest, whose userID is empty.
-func (s *Site) ClientKey(r *http.Request, userID string) string {
-	if userID != "" {
-		return "user:" + userID
-	}
-	_, network := s.Client(r)
-	return network
-}
-
 // Locale returns "en" or "de": the query's lang, then Accept-Language, then
 // English.
 func (s *Site) Locale(r *http.Request) string {

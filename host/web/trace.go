@@ -1,38 +1,32 @@
 package web
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 	"net/http"
 	"strings"
-)
 
-// A trace is the trace that a request belongs to, with the request itself as one of
-// its spans (W3C Trace Context Level 1).
-type trace struct {
-	id, span string
-	flags    string
-	// state is the header tracestate as it came, empty for none.
-	state string
-}
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+)
 
 // noFlags are those of a trace that begins here: a host records nothing but its log, and
 // what begins a trace without deciding on recording leaves the flag sampled 0 (3.2.2.5.1).
 const noFlags = "00"
 
 // traceOf takes over the trace that the headers of a trusted proxy tell of, and begins
-// the fresh one where they tell of none, or not in the form of the standard. The span
-// is new in any case.
-func traceOf(h http.Header, fresh, span string) trace {
-	t, ok := parseTraceparent(h["Traceparent"])
-	if !ok { // then tracestate does not count either (3.3.1)
-		t = trace{id: fresh, flags: noFlags}
-	} else if state := strings.Join(h["Tracestate"], ","); len(state) <= maxTracestate && isPrintable(state) {
-		t.state = state
+// the fresh one where they tell of none, or not in the form of the standard. The span,
+// which is the request itself, is new in any case (W3C Trace Context Level 1).
+func traceOf(h http.Header, fresh, span string) auth.Trace {
+	t := auth.Trace{ID: fresh, Span: span}
+	id, flags, ok := parseTraceparent(h["Traceparent"])
+	if ok { // else tracestate does not count either (3.3.1)
+		t.ID = id
+		if state := strings.Join(h["Tracestate"], ","); len(state) <= maxTracestate && isPrintable(state) {
+			t.State = state
+		}
 	}
-	t.span = span
+	t.Parent = "00-" + t.ID + "-" + span + "-" + flags
 	return t
 }
 
@@ -46,75 +40,53 @@ const maxTracestate = 512
 
 // parseTraceparent reads the header (3.2). Of versions to come it reads what the
 // standard says that it can be sure of (3.2.4).
-func parseTraceparent(values []string) (t trace, ok bool) {
+func parseTraceparent(values []string) (id, flags string, ok bool) {
 	if len(values) != 1 {
-		return t, false
+		return "", noFlags, false
 	}
 	s := values[0]
 	if len(s) < 55 || s[2] != '-' || s[35] != '-' || s[52] != '-' {
-		return t, false
+		return "", noFlags, false
 	}
 	version, id, parent, flags := s[:2], s[3:35], s[36:52], s[53:55]
 	switch {
 	case !isLowerHex(version) || version == "ff":
-		return t, false
+		return "", noFlags, false
 	case version == "00" && len(s) != 55, len(s) > 55 && s[55] != '-':
-		return t, false
+		return "", noFlags, false
 	case !isLowerHex(id) || !isLowerHex(parent) || !isLowerHex(flags):
-		return t, false
+		return "", noFlags, false
 	case strings.Trim(id, "0") == "", strings.Trim(parent, "0") == "":
-		return t, false
+		return "", noFlags, false
 	}
 	// Only the flag sampled is known; others must be sent as 0 (3.2.2.5.2).
 	if strings.ContainsRune("13579bdf", rune(flags[1])) {
-		return trace{id: id, flags: "01"}, true
+		return id, "01", true
 	}
-	return trace{id: id, flags: noFlags}, true
+	return id, noFlags, true
 }
 
 func isLowerHex(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
 }
 
-// parent is the header traceparent for whoever is asked on behalf of the request.
-func (t trace) parent() string { return "00-" + t.id + "-" + t.span + "-" + t.flags }
-
-// A mark is what tells a request apart: its id and its trace, and the client that it
-// came from, which several ask for.
-type mark struct {
-	id              string
-	trace           trace
-	client, network string
-}
-
-type markKey struct{}
-
-// markOf returns the mark of a request, the zero one outside of [Middleware].
-func markOf(ctx context.Context) mark {
-	if m, ok := ctx.Value(markKey{}).(*mark); ok {
-		return *m
-	}
-	return mark{}
-}
-
 // The sizes of what is made up for a request, in bytes.
 const idSize, traceSize, spanSize = 12, 16, 8
 
-// newMark makes a mark of what a trusted proxy tells of a request, and a new one of
-// all others'.
-func (s *Site) newMark(r *http.Request) *mark {
+// newRequest returns what is known of a request from the start: what a trusted proxy tells
+// of it, and something new for all others.
+func (s *Site) newRequest(r *http.Request) *auth.Request {
 	told := r.Header
 	if !s.trustsSender(r.RemoteAddr) {
 		told = nil
 	}
 	text := randomHex(idSize + traceSize + spanSize) // asking three times would take three times as long
 	id, rest := text[:2*idSize], text[2*idSize:]
-	m := &mark{id: id, trace: traceOf(told, rest[:2*traceSize], rest[2*traceSize:])}
 	if told := told.Get("X-Request-Id"); isRequestID(told) {
-		m.id = told
+		id = told
 	}
-	m.client, m.network = s.clientOf(r)
-	return m
+	client, network := ClientOf(r.RemoteAddr, r.Header["X-Forwarded-For"], s.o.TrustedProxies)
+	return &auth.Request{ID: id, Trace: traceOf(told, rest[:2*traceSize], rest[2*traceSize:]), Client: client, Network: network}
 }
 
 // isRequestID tells whether an id of a proxy can be taken over: some visible characters

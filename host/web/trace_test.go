@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
@@ -32,7 +33,8 @@ func traced(t testing.TB, remote string, header http.Header) (parent, state, id,
 	r.RemoteAddr, r.Header = remote, header
 	w := httptest.NewRecorder()
 	m.Wrap(web.Route{}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, parent, state = site.Trace(r)
+		trace := auth.RequestOf(r.Context()).Trace
+		parent, state = trace.Parent, trace.State
 	})).ServeHTTP(w, r)
 	return parent, state, w.Header().Get("X-Request-Id"), log.String()
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 )
 
-func TestPatience(t *testing.T) {
+// All calls of a request share what one may wait for the database.
+func TestWaitOfARequest(t *testing.T) {
 	const wait = time.Minute
 	tests := []struct {
 		name                    string
@@ -22,7 +23,7 @@ func TestPatience(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := auth.PatienceOf(auth.WithExchange(t.Context()))
+			p := auth.RequestOf(auth.WithRequest(t.Context(), new(auth.Request)))
 			p.Spend(time.Now().Add(-tt.spent))
 			p.SpendHashing(time.Now().Add(-tt.hashed))
 			if got := p.Left(wait).Round(time.Second); got != tt.wantLeft {
@@ -30,7 +31,7 @@ func TestPatience(t *testing.T) {
 			}
 		})
 	}
-	if got := auth.PatienceOf(t.Context()).Left(wait); got != wait {
+	if got := auth.RequestOf(t.Context()).Left(wait); got != wait {
 		t.Errorf("%v is left without a request", got)
 	}
 }
