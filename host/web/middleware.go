@@ -100,7 +100,7 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		rec := &Recorder{ResponseWriter: w}
 		m.setHeaders(rec.Header(), route.Kind, request.ID)
 		defer func() {
-			aborted := m.recovered(rec, r, recover())
+			aborted := m.recovered(rec, r, route.Kind, recover())
 			m.logRequest(route.Name, r, rec, time.Since(start))
 			if aborted {
 				panic(http.ErrAbortHandler) // net/http's own way to break a connection
@@ -182,7 +182,7 @@ func (k Kind) policy() string {
 
 // recovered answers a handler's panic with an internal error, or reports that the
 // connection must break because the answer has begun.
-func (m *Middleware) recovered(rec *Recorder, r *http.Request, cause any) (abort bool) {
+func (m *Middleware) recovered(rec *Recorder, r *http.Request, kind Kind, cause any) (abort bool) {
 	if cause == nil {
 		return false
 	}
@@ -193,6 +193,7 @@ func (m *Middleware) recovered(rec *Recorder, r *http.Request, cause any) (abort
 	if rec.Begun() {
 		return true
 	}
+	m.setHeaders(rec.Header(), kind, auth.RequestOf(r.Context()).ID) // the handler may have cleared them
 	m.fail(rec, r, &fault.Fault{Code: fault.Internal, Cause: fmt.Errorf("panic: %v", cause)})
 	return false
 }

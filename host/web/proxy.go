@@ -98,6 +98,13 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 			defer p.o.Sockets.EndWith(who, cancel)()
 		}
 	}
+	if r.ContentLength < 0 && r.ProtoMajor == 1 {
+		// When an answer begins, net/http skips what is left of the body, so that the connection can be used again. An
+		// application that is still reading would miss 256 KiB unawares, as the body has no length.
+		w.Header().Set("Connection", "close")
+	}
+	ours := w.Header().Clone()
+	clear(w.Header()) // httputil.ReverseProxy does so after each interim answer
 	reverse := httputil.ReverseProxy{
 		Transport:     p.transport,
 		FlushInterval: -1,
@@ -107,19 +114,15 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 				return errors.New("the application switches to another protocol unasked")
 			}
 			p.answer(r, resp)
-			mergeHeaders(w.Header(), resp.Header)
+			mergeHeaders(ours, resp.Header)
 			return nil
 		},
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
+			maps.Copy(w.Header(), ours)
 			p.fail(w, r, &fault.Fault{Code: fault.UpstreamUnavailable, Cause: fmt.Errorf("upstream %s: %w", p.o.Target.Redacted(), err)})
 		},
 	}
-	if r.ContentLength < 0 && r.ProtoMajor == 1 {
-		// When an answer begins, net/http skips what is left of the body, so that the connection can be used again. An
-		// application that is still reading would miss 256 KiB unawares, as the body has no length.
-		w.Header().Set("Connection", "close")
-	}
-	reverse.ServeHTTP(&upstreamWriter{ResponseWriter: w, header: http.Header{}}, r)
+	reverse.ServeHTTP(upstreamWriter{w}, r)
 }
 
 func (p *Proxy) admitUpgrade(r *http.Request, who auth.Principal) (leave func(), err error) {
@@ -206,54 +209,22 @@ func mergeHeaders(ours, theirs http.Header) {
 	}
 }
 
-// An upstreamWriter keeps the headers of interim answers (1xx) apart from those of
-// the answer itself, which httputil.ReverseProxy would clear together with the
-// host's headers.
-type upstreamWriter struct {
-	http.ResponseWriter
-	header http.Header
-	begun  bool
-}
+// An upstreamWriter passes on early hints of the application, and only their links, and no
+// other interim answer (1xx).
+type upstreamWriter struct{ http.ResponseWriter }
 
-// Header returns the headers of the answer; once it has begun those of the client's
-// answer, which take trailers.
-func (w *upstreamWriter) Header() http.Header {
-	if w.begun {
-		return w.ResponseWriter.Header()
-	}
-	return w.header
-}
-
-// WriteHeader begins the answer. Of interim answers only early hints are passed on,
-// and only their links.
-func (w *upstreamWriter) WriteHeader(status int) {
-	ours := w.ResponseWriter.Header()
+// WriteHeader begins the answer, or sends early hints.
+func (w upstreamWriter) WriteHeader(status int) {
 	if status == http.StatusEarlyHints {
-		kept := ours.Clone()
-		clear(ours)
-		if links := w.header["Link"]; links != nil {
-			ours["Link"] = links
-			w.ResponseWriter.WriteHeader(status)
-		}
-		clear(ours)
-		copyHeaders(ours, kept)
-		return
+		maps.DeleteFunc(w.Header(), func(name string, _ []string) bool { return name != "Link" })
 	}
-	if status < 200 && status != http.StatusSwitchingProtocols {
-		return
+	if _, typed := w.Header()["Content-Type"]; status >= 200 && !typed {
+		w.Header()["Content-Type"] = nil // net/http would guess one
 	}
-	clear(ours)
-	ours["Content-Type"] = nil // net/http would guess one
-	copyHeaders(ours, w.header)
-	w.begun = true
-	w.ResponseWriter.WriteHeader(status)
+	if status >= 200 || status == http.StatusSwitchingProtocols || status == http.StatusEarlyHints && len(w.Header()) > 0 {
+		w.ResponseWriter.WriteHeader(status)
+	}
 }
 
 // Unwrap lets http.ResponseController find Flush and Hijack.
-func (w *upstreamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func copyHeaders(to, from http.Header) {
-	for name, values := range from {
-		to[name] = values
-	}
-}
+func (w upstreamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
