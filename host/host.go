@@ -44,8 +44,7 @@ type Host struct {
 	limits     *web.Limits
 	sockets    *web.Sockets
 	screens    *frontend.Screens
-	public     fs.FS // nil for none
-	files      *web.Files
+	public     fs.FS          // nil for none
 	odata      *odata.Service // nil for none
 	gate       *web.Gate
 	middleware *web.Middleware
@@ -94,7 +93,6 @@ func New(o Options) (*Host, error) {
 	if err := h.openScreens(); err != nil {
 		return nil, err
 	}
-	h.files = web.NewFiles(h.pipeline.Fail)
 	h.sockets = web.NewSockets(h.pipeline.Alive)
 	h.gate = web.NewGate(h.site, h.pipeline, h.pipeline.KeepIntended, h.pipeline.Fail)
 	h.middleware = web.NewMiddleware(h.site, h.pipeline.Fail, o.Logger, h.metrics, web.NewAdmission(h.limits, h.pipeline.Counted))

@@ -66,7 +66,7 @@ func (h *Host) table() ([]row, error) {
 	}
 	if h.public != nil {
 		as := web.Route{Name: "public", Kind: web.Page}
-		rows = append(rows, row{as, "/", below, h.files.Public(h.public), string(GuardNone), false})
+		rows = append(rows, row{as, "/", below, web.Public(h.public, h.pipeline.Fail), string(GuardNone), false})
 	}
 	return rows, nil
 }
@@ -173,14 +173,14 @@ func (h *Host) application(to Route) (http.Handler, error) {
 	var files http.Handler
 	switch {
 	case to.File != "":
-		files = h.files.File(to.File)
+		files = web.File(to.File, h.pipeline.Fail)
 	case to.Dir != "":
 		// A root cannot be left through a symbolic link.
 		root, err := os.OpenRoot(to.Dir)
 		if err != nil {
 			return nil, err
 		}
-		files = h.files.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/")
+		files = web.Dir(root.FS(), strings.TrimSuffix(to.Path, "/")+"/", h.pipeline.Fail)
 	case to.Proxy != nil:
 		o := web.ProxyOptions{Target: to.Proxy, Path: to.Path, Headers: to.Headers, Policy: h.policy, Sockets: h.sockets, Limits: h.limits}
 		if to.Assertion {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -116,10 +117,5 @@ func claimValue(user auth.User, column string) (any, bool) {
 
 // claimColumns returns the columns that headers name, each once.
 func claimColumns(headers map[string]string) []string {
-	var columns []string
-	for _, column := range headers {
-		columns = append(columns, column)
-	}
-	slices.Sort(columns)
-	return slices.Compact(columns)
+	return slices.Compact(slices.Sorted(maps.Values(headers)))
 }

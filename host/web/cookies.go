@@ -27,11 +27,9 @@ func stripCookies(h http.Header) {
 			kept = append(kept, line)
 		}
 	}
-	if len(kept) == 0 {
+	if h["Cookie"] = kept; len(kept) == 0 {
 		h.Del("Cookie")
-		return
 	}
-	h["Cookie"] = kept
 }
 
 func withoutOwn(line string) string {
@@ -62,9 +60,7 @@ func guardCookies(h http.Header) {
 			kept = append(kept, line)
 		}
 	}
-	if len(kept) == 0 {
+	if h["Set-Cookie"] = kept; len(kept) == 0 {
 		h.Del("Set-Cookie")
-		return
 	}
-	h["Set-Cookie"] = kept
 }

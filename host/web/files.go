@@ -13,18 +13,11 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/static"
 )
 
-// Files serve the application's files, compressed for browsers that accept it. They are
-// safe for concurrent use.
-type Files struct{ fail Fail }
-
-// NewFiles returns files that answer with fail where there is none.
-func NewFiles(fail Fail) *Files { return &Files{fail} }
-
 // File serves one file, opened anew for each request so that it can be edited
 // while the host runs.
-func (s *Files) File(name string) http.Handler {
+func File(name string, fail Fail) http.Handler {
 	files, base := os.DirFS(filepath.Dir(name)), filepath.Base(name)
-	return read(s.fail, func(w http.ResponseWriter, r *http.Request) error {
+	return read(fail, func(w http.ResponseWriter, r *http.Request) error {
 		if err := static.Serve(w, r, files, base, ""); err != nil {
 			return notFound(fmt.Errorf("%s: %w", name, err))
 		}
@@ -35,18 +28,17 @@ func (s *Files) File(name string) http.Handler {
 // Dir serves the files below a directory under the paths that begin with prefix:
 // a directory by its index.html and never as a listing, and no names that begin
 // with a dot.
-func (s *Files) Dir(files fs.FS, prefix string) http.Handler {
-	return read(s.fail, func(w http.ResponseWriter, r *http.Request) error { return serveDir(files, prefix, w, r) })
+func Dir(files fs.FS, prefix string, fail Fail) http.Handler {
+	return read(fail, func(w http.ResponseWriter, r *http.Request) error { return serveDir(files, prefix, w, r) })
 }
 
-// Public is [Files.Dir] at "/", except that a path without a file is 404 for every
-// method.
-func (s *Files) Public(files fs.FS) http.Handler {
-	dir := s.Dir(files, "/")
+// Public is [Dir] at "/", except that a path without a file is 404 for every method.
+func Public(files fs.FS, fail Fail) http.Handler {
+	dir := Dir(files, "/", fail)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := fs.Stat(files, strings.Trim(r.URL.Path, "/")); err != nil {
 			if err := serveDir(files, "/", w, r); err != nil {
-				s.fail(w, r, err)
+				fail(w, r, err)
 			}
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -127,10 +128,7 @@ func (s *Site) Listening() string {
 	if s.o.TLS {
 		scheme = "https://"
 	}
-	if address := s.listening.Load(); address != nil {
-		return scheme + *address
-	}
-	return scheme + s.o.Address
+	return scheme + cmp.Or(s.ListeningAddress(), s.o.Address)
 }
 
 // MailBase returns the origin of the links in a mail, and its host where that is another
@@ -144,7 +142,7 @@ func (s *Site) MailBase(asked string) (base, host string) {
 	switch {
 	case s.o.PublicURL != nil || asked == "" || err != nil || ownErr != nil:
 	case asked != a.Scheme+"://"+a.Host || a.Scheme != own.Scheme || !loopbackName(a.Hostname()):
-	case s.listening.Load() != nil && portOf(a) != portOf(own): // an embedding program listens where it likes
+	case s.ListeningAddress() != "" && portOf(a) != portOf(own): // an embedding program listens where it likes
 	default:
 		return asked, a.Host
 	}
@@ -161,11 +159,7 @@ func portOf(u *url.URL) string {
 
 // loopbackName reports whether a site without a public URL goes by a name.
 func loopbackName(name string) bool {
-	switch strings.ToLower(name) {
-	case "localhost", "127.0.0.1", "[::1]", "::1":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"localhost", "127.0.0.1", "[::1]", "::1"}, strings.ToLower(name))
 }
 
 // knownHost reports whether a request may be answered at all: without a public

@@ -70,9 +70,6 @@ func isLowerHex(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
 }
 
-// The sizes of what is made up for a request, in bytes.
-const idSize, traceSize, spanSize = 12, 16, 8
-
 // newRequest returns what is known of a request from the start: what a trusted proxy tells
 // of it, and something new for all others.
 func (s *Site) newRequest(r *http.Request) *auth.Request {
@@ -80,13 +77,19 @@ func (s *Site) newRequest(r *http.Request) *auth.Request {
 	if !s.trustsSender(r.RemoteAddr) {
 		told = nil
 	}
-	text := randomHex(idSize + traceSize + spanSize) // asking three times would take three times as long
-	id, rest := text[:2*idSize], text[2*idSize:]
+	// Nobody can guess these who has not seen the memory of the process, and no secret depends on them. The bytes of
+	// crypto/rand cost a request ten times as much.
+	random := make([]byte, 0, 40)
+	for range cap(random) / 8 {
+		random = binary.NativeEndian.AppendUint64(random, rand.Uint64())
+	}
+	text := hex.EncodeToString(random)
+	id, trace := text[:24], traceOf(told, text[24:56], text[56:72])
 	if told := told.Get("X-Request-Id"); isRequestID(told) {
 		id = told
 	}
 	client, network := ClientOf(r.RemoteAddr, r.Header["X-Forwarded-For"], s.o.TrustedProxies)
-	return &auth.Request{ID: id, Trace: traceOf(told, rest[:2*traceSize], rest[2*traceSize:]), Client: client, Network: network}
+	return &auth.Request{ID: id, Trace: trace, Client: client, Network: network}
 }
 
 // isRequestID tells whether an id of a proxy can be taken over: some visible characters
@@ -96,18 +99,6 @@ func isRequestID(s string) bool {
 	return s != "" && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune(others, r) && !(r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z')
 	})
-}
-
-// randomHex returns n random bytes in hex. Nobody can guess them who has not seen the memory of the process, and no secret
-// depends on them; those of crypto/rand, which the system makes, cost a request ten times as much.
-func randomHex(n int) string {
-	b := make([]byte, 0, 128)
-	for len(b) < 2*n {
-		var eight [8]byte
-		binary.NativeEndian.PutUint64(eight[:], rand.Uint64())
-		b = hex.AppendEncode(b, eight[:])
-	}
-	return string(b[:2*n])
 }
 
 // trustsSender tells whether a request came from a trusted proxy, by the address of

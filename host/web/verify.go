@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -142,7 +143,7 @@ func (v *Verify) question(r *http.Request) (question, error) {
 	if err != nil {
 		return question{}, err
 	}
-	asked := question{request: request, guard: GuardSettled}
+	asked := question{request: request}
 	if r.URL.RawQuery != "" && r.URL.RawQuery == request.URL.RawQuery {
 		v.warn("/auth/verify is asked with the client's query, which is refused; write a query into the proxy's configuration, such as ?deny=status")
 		return question{}, malformed("query", "that_of_the_client", "the proxy asks with the client's query, by which a client could choose the guard: write one into its configuration, such as /auth/verify?guard=settled")
@@ -151,23 +152,22 @@ func (v *Verify) question(r *http.Request) (question, error) {
 	if err != nil {
 		return question{}, malformed("query", "invalid", "the query of /auth/verify cannot be read")
 	}
-	for _, p := range []struct {
-		name    string
-		choices map[string]func()
-	}{
-		{"guard", map[string]func(){"settled": func() {}, "session": func() { asked.guard = GuardSession }, "none": func() { asked.guard = GuardNone }}},
-		{"tokens", map[string]func(){"false": func() {}, "true": func() { asked.tokens = true }}},
-		{"deny", map[string]func(){"status": func() {}, "redirect": func() { asked.redirect = true }}},
-	} {
-		values := query[p.name]
-		if len(values) == 0 {
-			continue
+	// choose returns what the query says of one thing, and where it says nothing the first choice.
+	choose := func(name string, choices ...string) string {
+		said := query[name]
+		switch {
+		case len(said) == 0:
+			return choices[0]
+		case len(said) > 1 || !slices.Contains(choices, said[0]):
+			err = malformed(name, "invalid", "the proxy's configuration asks /auth/verify for something that there is not")
 		}
-		choose, ok := p.choices[values[0]]
-		if !ok || len(values) > 1 {
-			return question{}, malformed(p.name, "invalid", "the proxy's configuration asks /auth/verify for something that there is not")
-		}
-		choose()
+		return said[0]
+	}
+	asked.guard = Guard(choose("guard", string(GuardSettled), string(GuardSession), string(GuardNone)))
+	asked.tokens = choose("tokens", "false", "true") == "true"
+	asked.redirect = choose("deny", "status", "redirect") == "redirect"
+	if err != nil {
+		return question{}, err
 	}
 	if err := v.Policy.checkSpelling(request.Header); err != nil {
 		return question{}, err

@@ -1,7 +1,6 @@
 package reading
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -45,29 +44,8 @@ func Folded(encoded string) (folded []string, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	add := func(reading string) {
-		if reading = FoldCase(reading); !slices.Contains(folded, reading) {
-			folded = append(folded, reading)
-		}
-	}
-	for _, reading := range readings {
-		add(reading)
-	}
-	for i := 0; i < len(folded); i++ { //nolint:intrange // add makes the list longer meanwhile
-		if len(folded) > maxReadings || len(folded)*len(encoded) > maxReadingBytes {
-			return nil, false
-		}
-		one := folded[i]
-		add(decode(one, ""))
-		add(strings.ReplaceAll(one, `\`, "/"))
-		add(withoutParameters(one))
-		add(WithoutDots(one))
-		add(Clean(one))
-		add(withoutMarks(one))
-		add(trimSegments(one, isBlank)) // ".. " is a dot segment then
-		add(trimSegments(one, isDotOrBlank))
-	}
-	return folded, true
+	trim := func(cut func(rune) bool) step { return func(path string) string { return trimSegments(path, cut) } }
+	return explore(readings, len(encoded), FoldCase, append(steps(), withoutMarks, trim(isBlank), trim(isDotOrBlank))) // ".. " is a dot segment without its blank
 }
 
 // IsFolded reports whether an encoded path has but one reading, and is folded.

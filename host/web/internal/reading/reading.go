@@ -20,28 +20,44 @@ const (
 // in what they make of dot segments and empty ones. ok is false where there are too
 // many to tell.
 func All(encoded string) (readings []string, ok bool) {
-	readings = []string{decode(encoded, "")}
-	if Plain(encoded) {
+	if readings = []string{decode(encoded, "")}; Plain(encoded) {
 		return readings, true
 	}
-	add := func(reading string) {
-		if !slices.Contains(readings, reading) {
-			readings = append(readings, reading)
+	same := func(reading string) string { return reading }
+	return explore(append(readings, decode(encoded, `/\;%`)), len(encoded), same, steps())
+}
+
+// A step is something that some server does with a path.
+type step func(path string) string
+
+func steps() []step {
+	return []step{
+		func(path string) string { return decode(path, "") },
+		func(path string) string { return strings.ReplaceAll(path, `\`, "/") },
+		withoutParameters, WithoutDots, Clean,
+	}
+}
+
+// explore returns the form of each path, and of all that the steps make of it in any order,
+// each once. ok is false where there are too many to tell; size is that of the encoded path.
+func explore(paths []string, size int, form func(string) string, steps []step) (found []string, ok bool) {
+	add := func(path string) {
+		if path = form(path); !slices.Contains(found, path) {
+			found = append(found, path)
 		}
 	}
-	add(decode(encoded, `/\;%`))
-	for i := 0; i < len(readings); i++ { //nolint:intrange // add makes the list longer meanwhile
-		if len(readings) > maxReadings || len(readings)*len(encoded) > maxReadingBytes {
-			return readings, false
-		}
-		one := readings[i]
-		add(decode(one, ""))
-		add(strings.ReplaceAll(one, `\`, "/"))
-		add(withoutParameters(one))
-		add(WithoutDots(one))
-		add(Clean(one))
+	for _, path := range paths {
+		add(path)
 	}
-	return readings, true
+	for i := 0; i < len(found); i++ { //nolint:intrange // add makes the list longer meanwhile
+		if len(found) > maxReadings || len(found)*size > maxReadingBytes {
+			return found, false
+		}
+		for _, step := range steps {
+			add(step(found[i]))
+		}
+	}
+	return found, true
 }
 
 // Plain reports whether an encoded path has but one reading.
