@@ -10,45 +10,22 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 )
 
-// Admission bounds what one client has under way. Nil admits everybody.
-type Admission struct {
-	limits *Limits
-	load   func(*http.Request) (auth.Session, error)
-}
-
-// NewAdmission returns an admission within limits. load reads the session of a
-// request, or what stands for one, by whose user the request counts.
-func NewAdmission(limits *Limits, load func(*http.Request) (auth.Session, error)) *Admission {
-	return &Admission{limits, load}
-}
-
-// enter waits for the turn of a request. What was read of its session meanwhile is
+// admit waits for the turn of a request. What was read of its session meanwhile is
 // forgotten: the session may have ended.
 //
 // An asset counts by its network, so that nobody looks for a session.
-func (a *Admission) enter(kind Kind, r *http.Request) (leave func(), err error) {
-	if a == nil {
-		return func() {}, nil
-	}
+func (m *Middleware) admit(kind Kind, r *http.Request) (leave func(), err error) {
 	request, user := auth.RequestOf(r.Context()), ""
 	if kind != Asset && (r.Header["Cookie"] != nil || r.Header["Authorization"] != nil) { // else there is no session
-		s, _ := a.load(r) // a database that does not answer is for the handler to report
+		s, _ := m.load(r) // a database that does not answer is for the handler to report
 		user = s.UserID
 	}
 	key := request.CountsAs(user)
-	if leave := a.limits.requests.TryEnter(key); leave != nil {
+	if leave := m.limits.requests.TryEnter(key); leave != nil {
 		return leave, nil
 	}
 	defer request.Forget()
-	return enter(r.Context(), a.limits.requests, key)
-}
-
-// refused reports a client that went beyond a limit while its request was received. It
-// counts by its network, since nobody may have looked yet who it is.
-func (a *Admission) refused(request *auth.Request, limit string, why error) {
-	if a != nil {
-		a.limits.Refused(request.CountsAs(""), limit, why)
-	}
+	return enter(r.Context(), m.limits.requests, key)
 }
 
 // enter is that of the queue, with a fault for an error.

@@ -17,7 +17,7 @@ import (
 func BenchmarkMiddleware(b *testing.B) {
 	none := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	wrap := func(log hclog.Logger) http.Handler {
-		return web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, log, telemetry.New(), nil).Wrap(web.Route{Name: "none"}, none)
+		return web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, log, telemetry.New(), noLimits(), nil).Wrap(web.Route{Name: "none"}, none)
 	}
 	for _, c := range []struct {
 		name    string

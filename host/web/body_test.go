@@ -16,7 +16,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 )
@@ -94,7 +93,7 @@ func TestUploadsAreNotPaced(t *testing.T) {
 	t.Parallel()
 	for _, uploads := range []bool{false, true} {
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), telemetry.New(), nil)
+		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), telemetry.New(), noLimits(), nil)
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader("a"))
 		m.Wrap(web.Route{Uploads: uploads}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 		if (w.set == 0) != uploads {
@@ -114,13 +113,12 @@ func (d *deadlines) SetReadDeadline(time.Time) error { d.set++; return nil }
 func pacedServer(t *testing.T, route web.Route, handler http.HandlerFunc, limits *web.Limits) *httptest.Server {
 	t.Helper()
 	site := web.NewSite(web.SiteOptions{})
-	var admit *web.Admission
-	if limits != nil {
-		admit = web.NewAdmission(limits, func(*http.Request) (auth.Session, error) { return auth.Session{}, nil })
+	if limits == nil {
+		limits = noLimits()
 	}
 	m := web.NewMiddleware(site, func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
-	}, hclog.NewNullLogger(), telemetry.New(), admit)
+	}, hclog.NewNullLogger(), telemetry.New(), limits, nil)
 	server := httptest.NewServer(m.Wrap(route, handler))
 	t.Cleanup(server.Close)
 	return server

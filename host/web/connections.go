@@ -61,10 +61,6 @@ func newConnections(files uint64, trusted []netip.Prefix, refused func(client, l
 // process may have. Call it before the server is started: it sets the server's Handler and ConnContext. The listener is
 // for TCP.
 func (m *Middleware) Listen(server *http.Server, listener net.Listener, files uint64) net.Listener {
-	refused := func(string, string, error) {}
-	if m.admit != nil {
-		refused = m.admit.limits.Refused
-	}
 	full := m.Wrap(Route{Name: "connections", Kind: Data, Uncounted: true}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.fail(w, r, &fault.Fault{
 			Code: fault.Busy, ByHost: true, RetryAfter: time.Second,
@@ -81,7 +77,7 @@ func (m *Middleware) Listen(server *http.Server, listener net.Listener, files ui
 		}
 		return ctx
 	}
-	return seatedListener{listener, newConnections(files, m.site.o.TrustedProxies, refused)}
+	return seatedListener{listener, newConnections(files, m.site.o.TrustedProxies, m.limits.Refused)}
 }
 
 // A seatedListener accepts connections that have a seat, and those of trusted proxies.

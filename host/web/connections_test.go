@@ -42,7 +42,7 @@ func newSeatedServer(t *testing.T, files uint64, trusted ...netip.Prefix) *seate
 	server := httptest.NewUnstartedServer(handler)
 	site := web.NewSite(web.SiteOptions{TrustedProxies: trusted, PublicURL: &url.URL{Scheme: "http", Host: "x"}})
 	fail := func(w http.ResponseWriter, _ *http.Request, err error) { fault.As(err).Write(w, "") }
-	m := web.NewMiddleware(site, fail, hclog.NewNullLogger(), telemetry.New(), nil)
+	m := web.NewMiddleware(site, fail, hclog.NewNullLogger(), telemetry.New(), noLimits(), nil)
 	server.Listener = m.Listen(server.Config, server.Listener, files)
 	server.Start()
 	t.Cleanup(server.Close)

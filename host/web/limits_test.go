@@ -32,3 +32,6 @@ func TestShare(t *testing.T) {
 		t.Error("what was given back is gone")
 	}
 }
+
+// noLimits are limits that no test reaches.
+func noLimits() *web.Limits { return web.NewLimits(web.LimitOptions{}, hclog.NewNullLogger(), nil) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
 
 // Kind is what a route answers with; it decides on the security headers.
@@ -61,22 +62,20 @@ type Middleware struct {
 	origins crossOrigin
 	fail    Fail
 	log     hclog.Logger
-	counts  Counts
-	admit   *Admission
+	counts  *telemetry.Metrics
+	limits  *Limits
+	load    LoadSession
 	proxies unbelieved
 }
 
-// Counts counts answers. It is called by many requests at once.
-type Counts interface {
-	// ExpectRoute is told of each route before its first request.
-	ExpectRoute(name string)
-	// Request is told of every answer.
-	Request(route string, status int, took time.Duration)
-}
+// LoadSession reads the session of a request, or what stands for one. The request counts by
+// its user.
+type LoadSession func(*http.Request) (auth.Session, error)
 
-// NewMiddleware returns a middleware. A nil admit bounds no client.
-func NewMiddleware(site *Site, fail Fail, log hclog.Logger, counts Counts, admit *Admission) *Middleware {
-	return &Middleware{site: site, origins: newCrossOrigin(site), fail: fail, log: log, counts: counts, admit: admit}
+// NewMiddleware returns a middleware. Nothing is loaded for requests without a cookie and
+// without credentials.
+func NewMiddleware(site *Site, fail Fail, log hclog.Logger, counts *telemetry.Metrics, limits *Limits, load LoadSession) *Middleware {
+	return &Middleware{site: site, origins: newCrossOrigin(site), fail: fail, log: log, counts: counts, limits: limits, load: load}
 }
 
 // Wrap adds what every answer gets to a handler: request id, security headers
@@ -95,7 +94,7 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 		request := m.site.newRequest(r)
 		r = r.WithContext(auth.WithRequest(r.Context(), request))
 		if !route.Uploads {
-			paceBody(w, r, func(why error) { m.admit.refused(request, bodyLimit, why) })
+			paceBody(w, r, func(why error) { m.limits.Refused(request.CountsAs(""), bodyLimit, why) })
 		}
 		rec := &Recorder{ResponseWriter: w}
 		m.setHeaders(rec.Header(), route.Kind, request.ID)
@@ -111,7 +110,7 @@ func (m *Middleware) Wrap(route Route, next http.Handler) http.Handler {
 			return
 		}
 		if !route.Uncounted {
-			leave, err := m.admit.enter(route.Kind, r)
+			leave, err := m.admit(route.Kind, r)
 			if err != nil {
 				m.fail(rec, r, err)
 				return

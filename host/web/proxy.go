@@ -35,7 +35,7 @@ type ProxyOptions struct {
 	Audience   string
 	// Sockets end WebSockets with the sessions and tokens that opened them.
 	Sockets *Sockets
-	// Limits bound the WebSockets of one client; nil does not.
+	// Limits bound the WebSockets of one client.
 	Limits *Limits
 }
 
@@ -85,7 +85,7 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		}
 	}
 	if isWebSocket(r) {
-		leave, err := p.admitUpgrade(r, who)
+		leave, err := enter(r.Context(), p.o.Limits.upgrades, auth.RequestOf(r.Context()).CountsAs(who.UserID))
 		if err != nil {
 			p.fail(w, r, err)
 			return
@@ -123,13 +123,6 @@ func (p *Proxy) Serve(w http.ResponseWriter, r *http.Request, who auth.Principal
 		},
 	}
 	reverse.ServeHTTP(upstreamWriter{w}, r)
-}
-
-func (p *Proxy) admitUpgrade(r *http.Request, who auth.Principal) (leave func(), err error) {
-	if p.o.Limits == nil {
-		return func() {}, nil
-	}
-	return enter(r.Context(), p.o.Limits.upgrades, auth.RequestOf(r.Context()).CountsAs(who.UserID))
 }
 
 // identityOf returns the row of who is signed in, and the zero User for a guest.

@@ -34,7 +34,7 @@ func proxied(t *testing.T, application http.HandlerFunc) (server *httptest.Serve
 	}
 	proxy := web.NewProxy(web.ProxyOptions{Target: target}, web.NewSite(web.SiteOptions{}), fail)
 	var told safeBuffer
-	middleware := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), telemetry.New(), nil)
+	middleware := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.NewNullLogger(), telemetry.New(), noLimits(), nil)
 	server = httptest.NewUnstartedServer(middleware.Wrap(web.Route{Name: "application"},
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { proxy.Serve(w, r, auth.Principal{}) })))
 	server.Config.ErrorLog = log.New(&told, "", 0)

@@ -28,7 +28,7 @@ func traced(t testing.TB, remote string, header http.Header) (parent, state, id,
 	t.Helper()
 	var log strings.Builder
 	site := web.NewSite(web.SiteOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
-	m := web.NewMiddleware(site, nil, hclog.New(&hclog.LoggerOptions{Output: &log, JSONFormat: true}), telemetry.New(), nil)
+	m := web.NewMiddleware(site, nil, hclog.New(&hclog.LoggerOptions{Output: &log, JSONFormat: true}), telemetry.New(), noLimits(), nil)
 	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/", nil)
 	r.RemoteAddr, r.Header = remote, header
 	w := httptest.NewRecorder()

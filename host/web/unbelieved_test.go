@@ -38,7 +38,7 @@ func TestUntrustedProxyIsLoggedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
 			site := web.NewSite(web.SiteOptions{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
-			m := web.NewMiddleware(site, nil, hclog.New(&hclog.LoggerOptions{Output: &log}), telemetry.New(), nil)
+			m := web.NewMiddleware(site, nil, hclog.New(&hclog.LoggerOptions{Output: &log}), telemetry.New(), noLimits(), nil)
 			for range 3 {
 				ask(m, c.remote, c.header)
 			}
@@ -49,7 +49,7 @@ func TestUntrustedProxyIsLoggedOnce(t *testing.T) {
 	}
 	t.Run("many", func(t *testing.T) {
 		var log strings.Builder
-		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.New(&hclog.LoggerOptions{Output: &log}), telemetry.New(), nil)
+		m := web.NewMiddleware(web.NewSite(web.SiteOptions{}), nil, hclog.New(&hclog.LoggerOptions{Output: &log}), telemetry.New(), noLimits(), nil)
 		for i := range 100 {
 			ask(m, fmt.Sprintf("10.0.0.%d:4000", i), forwarded)
 		}

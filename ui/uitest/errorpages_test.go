@@ -73,7 +73,7 @@ func newFaults(t *testing.T, outage func() *hostfault.Fault) *httptest.Server {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		_, _ = w.Write([]byte(logo))
 	})
-	middleware := web.NewMiddleware(site, signIn.Fail, signIn.Logger, telemetry.New(), nil)
+	middleware := web.NewMiddleware(site, signIn.Fail, signIn.Logger, telemetry.New(), web.NewLimits(web.LimitOptions{}, signIn.Logger, nil), signIn.Counted)
 	s := httptest.NewServer(middleware.Wrap(web.Route{Kind: web.Page}, mux))
 	t.Cleanup(s.Close)
 	return s
