@@ -146,7 +146,10 @@ func (h *Host) ownRows() []row {
 	rows := []row{
 		own("healthz", "/healthz", web.Data, at, http.HandlerFunc(telemetry.Alive)),
 		own("readyz", "/readyz", web.Data, at, ready),
-		own("auth.verify", "/auth/verify", web.Data, at, h.verify()),
+		own("auth.verify", "/auth/verify", web.Data, at, web.NewVerify(web.VerifyOptions{
+			Site: h.site, Sessions: h.pipeline.BySession(), Tokens: h.pipeline.BearerBySession(web.VerifyAudience),
+			Policy: h.policy, Assertions: h.assertions, Fail: h.pipeline.Fail, Logger: h.o.Logger,
+		})),
 		own("ui.modules", "/ui/modules.json", web.Data, at, http.HandlerFunc(h.screens.ModuleList)),
 		own("ui.vestibule", frontend.HelperPrefix, web.Asset, below, http.HandlerFunc(h.screens.HelperFiles)),
 		own("ui", frontend.Prefix, web.Asset, below, http.HandlerFunc(h.screens.Files)),

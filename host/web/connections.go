@@ -136,10 +136,9 @@ type seat struct {
 	conn   net.Conn
 	// health is set where only /healthz and /readyz are answered.
 	health bool
-	// under is how many requests are under way, and used when the last one ended or the
-	// connection began, in nanoseconds since 1970. fresh is set before the first request.
-	under, used atomic.Int64
-	fresh       atomic.Bool
+	// under is how many requests are under way, and idle since when there is none, in
+	// nanoseconds since 1970.
+	under, idle atomic.Int64
 }
 
 // take returns a seat for a connection, nil for that of a trusted proxy. There is none for it
@@ -152,8 +151,7 @@ func (c *connections) take(conn net.Conn) (s *seat, ok bool) {
 	}
 	_, client := ClientOf(remote, nil, nil)
 	s = &seat{of: c, client: client, conn: conn}
-	s.used.Store(time.Now().UnixNano())
-	s.fresh.Store(true)
+	s.idle.Store(time.Now().UnixNano())
 	var closed []*seat
 	c.mu.Lock()
 	defer func() {
@@ -201,7 +199,7 @@ func (c *connections) dropOldest(clients ...string) []*seat {
 			}
 		}
 	}
-	slices.SortFunc(unused, func(a, b *seat) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	slices.SortFunc(unused, func(a, b *seat) int { return cmp.Compare(a.idle.Load(), b.idle.Load()) })
 	unused = unused[:min(len(unused), 1+all/64)]
 	for _, s := range unused {
 		c.giveBack(s)
@@ -246,7 +244,7 @@ func (s *seat) leave() {
 
 // unused reports whether no request is under way, nor the end of an answer.
 func (s *seat) unused(now time.Time) bool {
-	return s.under.Load() == 0 && (s.fresh.Load() || now.UnixNano()-s.used.Load() > int64(connectionQuiet))
+	return s.under.Load() == 0 && now.UnixNano() >= s.idle.Load()
 }
 
 // seated notes which connections are in use. A connection that was taken for health checks alone
@@ -259,9 +257,8 @@ func seated(next, refuse http.Handler) http.Handler {
 			return
 		}
 		s.under.Add(1)
-		s.fresh.Store(false)
 		defer func() {
-			s.used.Store(time.Now().UnixNano())
+			s.idle.Store(time.Now().Add(connectionQuiet).UnixNano())
 			s.under.Add(-1)
 		}()
 		if s.health && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {

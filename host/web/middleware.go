@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -68,14 +69,14 @@ type Middleware struct {
 	proxies unbelieved
 }
 
-// LoadSession reads the session of a request, or what stands for one. The request counts by
-// its user.
+// LoadSession reads the session of a request, or that which a machine token makes of it.
+// The request counts by its user.
 type LoadSession func(*http.Request) (auth.Session, error)
 
 // NewMiddleware returns a middleware. Nothing is loaded for requests without a cookie and
 // without credentials.
 func NewMiddleware(site *Site, fail Fail, log hclog.Logger, counts *telemetry.Metrics, limits *Limits, load LoadSession) *Middleware {
-	return &Middleware{site: site, origins: newCrossOrigin(site), fail: fail, log: log, counts: counts, limits: limits, load: load}
+	return &Middleware{site: site, origins: newCrossOrigin(site), fail: fail, log: log, counts: counts, limits: limits, load: load, proxies: unbelieved{peers: map[netip.Addr]bool{}}}
 }
 
 // Wrap adds what every answer gets to a handler: request id, security headers

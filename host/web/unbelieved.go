@@ -32,9 +32,6 @@ func (u *unbelieved) isNew(r *http.Request, trusted []netip.Prefix) bool {
 	if u.peers[peer] || len(u.peers) >= toldPeers {
 		return false
 	}
-	if u.peers == nil {
-		u.peers = map[netip.Addr]bool{}
-	}
 	u.peers[peer] = true
 	return true
 }
