@@ -16,7 +16,6 @@ func TestCaches(t *testing.T) {
 	noCache := []string{
 		"host/host.go",                     // the embedding program's router
 		"host/run.go",                      // the certificate in use
-		"host/stopping.go",                 // runs once
 		"host/admission/queue.go",          // runs once
 		"host/web/site.go",                 // the address in use
 		"odata/memory/source.go",           // the data themselves

@@ -271,7 +271,7 @@ func (h *Host) Start(ctx context.Context) error {
 			h.o.Logger.Warn("no route by this name: logout needs home, sign-in needs dashboard unless a dispenser names every target", "route", name)
 		}
 	}
-	if err := h.tls.load(h.o.Server.LoadTLS); err != nil {
+	if err := h.tls.open(h.o.Server.LoadTLS); err != nil {
 		return err
 	}
 	if err := h.pipeline.Warm(ctx); err != nil {

@@ -100,8 +100,8 @@ func (h *Host) pluginStates() map[string]string {
 
 // expiry is when the first certificate of the chain that is served ceases to be valid.
 func (c *certificate) expiry() time.Time {
-	if end := c.notAfter.Load(); end != nil {
-		return *end
+	if loaded := c.Load(); loaded != nil {
+		return loaded.end
 	}
 	return time.Time{}
 }

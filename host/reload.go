@@ -66,7 +66,7 @@ func (r reload) commit(ctx context.Context, h *Host) {
 	expectPlugins(h.metrics, r.names)
 	h.screens.SetApp(r.app)
 	if r.certificate != nil {
-		h.tls.serve(*r.certificate)
+		h.tls.Store(r.certificate)
 	}
 	r.plugins.Commit(ctx)
 }

@@ -93,23 +93,16 @@ func openFiles() uint64 {
 
 // A certificate can be replaced while connections use it.
 type certificate struct {
-	current  atomic.Pointer[tls.Certificate]
-	notAfter atomic.Pointer[time.Time]
+	atomic.Pointer[loadedCertificate]
 }
 
-// load reads the certificate and serves it from then on.
-func (c *certificate) load(load func() (*tls.Certificate, error)) error {
+// open reads the certificate and serves it from then on.
+func (c *certificate) open(load func() (*tls.Certificate, error)) error {
 	next, err := readCertificate(load)
 	if err == nil && next != nil {
-		c.serve(*next)
+		c.Store(next)
 	}
 	return err
-}
-
-// serve serves the certificate from now on.
-func (c *certificate) serve(next loadedCertificate) {
-	c.current.Store(next.chain)
-	c.notAfter.Store(&next.end)
 }
 
 // A loadedCertificate is a certificate that can be served, and its end.
@@ -149,5 +142,5 @@ func firstEnd(chain *tls.Certificate) (end time.Time, err error) {
 }
 
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	return c.current.Load(), nil
+	return c.Load().chain, nil
 }

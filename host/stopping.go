@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,43 +13,29 @@ import (
 // ErrAborted is what [Host.Run] returns after [Host.Abort].
 var ErrAborted = errors.New("ended at once: requests that were under way are cut off")
 
-// A stop is how far a host has come in stopping.
+// A stop is how far a host has come in stopping. hurried and aborted end with hurry and abort.
 type stop struct {
-	draining atomic.Bool
-	hurry    once
-	abort    once
-}
-
-// once is a signal that is given once.
-type once struct {
-	first sync.Once
-	given chan struct{}
-}
-
-func (o *once) give() { o.first.Do(func() { close(o.given) }) }
-
-func (o *once) isGiven() bool {
-	select {
-	case <-o.given:
-		return true
-	default:
-		return false
-	}
+	draining         atomic.Bool
+	hurried, aborted context.Context
+	hurry, abort     context.CancelFunc
 }
 
 func newStop() *stop {
-	return &stop{hurry: once{given: make(chan struct{})}, abort: once{given: make(chan struct{})}}
+	s := new(stop)
+	s.hurried, s.hurry = context.WithCancel(context.Background())
+	s.aborted, s.abort = context.WithCancel(context.Background())
+	return s
 }
 
 // Hurry skips draining, also what is left of it: requests under way are still
 // waited for. It may be called at any time, and more than once.
-func (h *Host) Hurry() { h.stop.hurry.give() }
+func (h *Host) Hurry() { h.stop.hurry() }
 
 // Abort makes Run cut off the requests that are under way, kill the plugins and
 // return [ErrAborted]. It may be called at any time, and more than once.
 func (h *Host) Abort() {
-	h.stop.hurry.give()
-	h.stop.abort.give()
+	h.stop.abort()
+	h.stop.hurry()
 }
 
 // drain goes on serving for Server.Drain, while /readyz tells balancers to send
@@ -65,7 +50,7 @@ func (h *Host) drain(failed <-chan error) error {
 	case err := <-failed:
 		return err
 	case <-timer.C:
-	case <-h.stop.hurry.given:
+	case <-h.stop.hurried.Done():
 	}
 	return nil
 }
@@ -89,14 +74,14 @@ func (h *Host) shutdown(server *http.Server, admin *telemetry.Admin) error {
 	defer cancel()
 	go func() {
 		select {
-		case <-h.stop.abort.given:
+		case <-h.stop.aborted.Done():
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
 	err := server.Shutdown(ctx)
 	switch {
-	case h.stop.abort.isGiven():
+	case h.stop.aborted.Err() != nil:
 		_ = server.Close() // what Shutdown says is that it was cut short
 		err = ErrAborted
 	case errors.Is(err, context.DeadlineExceeded):

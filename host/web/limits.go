@@ -1,7 +1,7 @@
 package web
 
 import (
-	"sync"
+	"cmp"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -22,15 +22,9 @@ type LimitOptions struct {
 }
 
 func (o LimitOptions) withDefaults() LimitOptions {
-	if o.RequestsPerClient <= 0 {
-		o.RequestsPerClient = 64
-	}
-	if o.UpgradesPerClient <= 0 {
-		o.UpgradesPerClient = 256
-	}
-	if o.Wait <= 0 {
-		o.Wait = 10 * time.Second
-	}
+	o.RequestsPerClient = cmp.Or(max(o.RequestsPerClient, 0), 64)
+	o.UpgradesPerClient = cmp.Or(max(o.UpgradesPerClient, 0), 256)
+	o.Wait = cmp.Or(max(o.Wait, 0), 10*time.Second)
 	return o
 }
 
@@ -67,17 +61,13 @@ type Limits struct {
 	o                  LimitOptions
 	refusals           *admission.Log
 	requests, upgrades *admission.Queue
-
-	mu      sync.Mutex
-	queries *admission.Queue // nil before Queries
+	queries            *admission.Queue // nil before Queries
 }
 
 // States returns a function that returns the states of the queues of requests, upgrades
 // and queries, and that of hashing.
 func (l *Limits) States(hashing func() admission.State) func() []admission.State {
 	return func() []admission.State {
-		l.mu.Lock()
-		defer l.mu.Unlock()
 		list := []admission.State{l.requests.State("requests"), l.upgrades.State("upgrades"), hashing()}
 		if l.queries != nil {
 			list = append(list, l.queries.State("odata"))
@@ -119,10 +109,8 @@ func (l *Limits) Hashing() admission.Options {
 }
 
 // Queries returns the queue for a database of so many connections, of which one
-// client may have concurrent ones. It is called once at most.
+// client may have concurrent ones. It is called once at most, before the states are.
 func (l *Limits) Queries(connections, concurrent int) *admission.Queue {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.queries = admission.New(admission.Options{
 		Slots: connections, Limit: connectionsKey, Share: concurrent, ShareLimit: concurrentKey,
 		// What the host has admitted is not turned away for having come at once.
