@@ -220,7 +220,7 @@ func compareLooks(t *testing.T, m *edm.Model) {
 	price.ValueList, name.ValueList = nil, nil
 	same(t, "look of Price", edm.Look{Label: "ware.price", Text: "title", Currency: edm.Measure{Path: "title"}, Unit: edm.Measure{Constant: "kg"}, Hidden: true, Format: "masked"}, price)
 	same(t, "look of Name", edm.Look{Label: "As people say it", Text: "Seat/city", Currency: edm.Measure{Constant: "EUR"}, Unit: edm.Measure{Path: "Seat/city"}, Hidden: true, Format: "masked"}, name)
-	key, _ := schema.Root().Blocks[len(schema.Root().Blocks)-1].Blocks[3].Blocks[0].Key("format")
+	key, _ := config.Keys().Blocks[len(config.Keys().Blocks)-1].Blocks[3].Blocks[0].Key("format")
 	same(t, "formats", slices.Sorted(maps.Keys(edm.Formats())), slices.Sorted(slices.Values(key.OneOf)))
 }
 
@@ -301,7 +301,7 @@ func coverKeys(t *testing.T, cfg *config.Config) {
 			walk(where+inner.Name+".", inner, below)
 		}
 	}
-	walk("", schema.Root(), []reflect.Value{reflect.ValueOf(*cfg)})
+	walk("", config.Keys(), []reflect.Value{reflect.ValueOf(*cfg)})
 }
 
 // field is the field of a struct of the configuration that a key or block fills.

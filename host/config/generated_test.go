@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"os"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -29,7 +28,7 @@ func TestGeneratedReference(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatalf("%s has lost its marks %q and %q", documentation, begin, end)
 	}
-	made := "\n" + schema.Reference()
+	made := "\n" + config.Reference()
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(documentation, []byte(head+begin+made+end+tail), 0o644); err != nil {
 			t.Fatal(err)
@@ -54,7 +53,7 @@ func TestSampleIsInOrder(t *testing.T) {
 	if cfg.Server.Address != "127.0.0.1:8080" {
 		t.Errorf("address = %q", cfg.Server.Address)
 	}
-	for _, block := range schema.Root().Blocks {
+	for _, block := range config.Keys().Blocks {
 		for _, k := range block.Keys {
 			if block.Label == "" && !strings.Contains(all, "  "+k.Name+" ") {
 				t.Errorf("%s.%s is missing", block.Name, k.Name)
@@ -63,45 +62,30 @@ func TestSampleIsInOrder(t *testing.T) {
 	}
 }
 
-// Every key has a field in Config, and every field a key.
-func TestSchemaAndStructsAgree(t *testing.T) {
-	var walk func(where string, b schema.Block, typ reflect.Type)
-	walk = func(where string, b schema.Block, typ reflect.Type) {
-		fields := map[string]reflect.Type{}
-		for i := range typ.NumField() {
-			if tag := typ.Field(i).Tag.Get("koanf"); tag != "" {
-				fields[tag] = typ.Field(i).Type
-			}
-		}
+// Every key and block can be explained, and a default passes its own check.
+func TestEveryKeyIsDocumented(t *testing.T) {
+	var walk func(where string, b schema.Block)
+	walk = func(where string, b schema.Block) {
 		for _, k := range b.Keys {
-			field, ok := fields[k.Name]
-			if !ok {
-				t.Errorf("%s.%s has no field in %s", where, k.Name, typ)
-			} else if scalar := k.Kind <= schema.Span; scalar && (k.Null || k.Def == "" && !k.Required && k.Name != "guard") && field.Kind() != reflect.Pointer {
-				t.Errorf("%s.%s may be null, but its field is no pointer", where, k.Name)
+			switch {
+			case k.Doc == "":
+				t.Errorf("%s%s has no documentation", where, k.Name)
+			case k.Required && k.Def != "":
+				t.Errorf("%s%s is required and has a default", where, k.Name)
+			case k.Def == "null" && !k.Null:
+				t.Errorf("%s%s is null by default and must not be null", where, k.Name)
 			}
-			delete(fields, k.Name)
 		}
 		for _, inner := range b.Blocks {
-			field, ok := fields[inner.Name]
-			delete(fields, inner.Name)
-			switch {
-			case !ok:
-				t.Errorf("%s.%s has no field in %s", where, inner.Name, typ)
-			case inner.Free:
-			case inner.Label != "":
-				walk(where+"."+inner.Name, inner, field.Elem())
-			default:
-				walk(where+"."+inner.Name, inner, field)
+			if inner.Doc == "" {
+				t.Errorf("%s%s has no documentation", where, inner.Name)
 			}
-		}
-		if b.Name == "singleton" {
-			delete(fields, "search") // the struct is that of entity_set
-			delete(fields, "apply")
-		}
-		for tag := range fields {
-			t.Errorf("%s: the field for %q has no key in the schema", typ, tag)
+			if (inner.Label == "") != (inner.LabelCheck == nil) {
+				t.Errorf("%s%s: a label is checked where there is one", where, inner.Name)
+			}
+			walk(where+inner.Name+".", inner)
 		}
 	}
-	walk("", schema.Root(), reflect.TypeFor[config.Config]())
+	walk("", config.Keys())
+	walk("", config.SourceKeys())
 }

@@ -45,7 +45,7 @@ func Load(src Source) (*Config, Findings) {
 	if err != nil {
 		return nil, Findings{{At: Position{File: src.File}, What: "the directory is gone", Remedy: err.Error()}}
 	}
-	l := &loader{schema: schema.Root(), k: koanf.New(layer.Separator), origins: layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir, empty: map[string]bool{}}
+	l := &loader{schema: Keys(), k: koanf.New(layer.Separator), origins: layer.Origins{}, lookup: lookupIn(src.Environ), dir: dir, empty: map[string]bool{}}
 	l.origins[""] = layer.Origin{Position: Position{File: src.File}, BaseDir: dir}
 	if !l.file(src.File) {
 		return nil, l.findings

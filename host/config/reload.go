@@ -8,8 +8,6 @@ import (
 	"unicode"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
-
-	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // A Reload is what a host that serves goes over to when its configuration was read again.
@@ -76,7 +74,7 @@ func (c *Config) emptied(running *Config) (found Findings) {
 // switched on or off. Positions are those of c.
 func (c *Config) over(running *Config) *Config {
 	next := &Config{
-		values: schema.Root().Reload(running.values, c.values), origins: c.origins, empty: c.empty, file: c.file, dir: c.dir,
+		values: Keys().Reload(running.values, c.values), origins: c.origins, empty: c.empty, file: c.file, dir: c.dir,
 	}
 	if (running.Server.TLS.Cert == nil) != (c.Server.TLS.Cert == nil) {
 		server := maps.Clone(next.values["server"].(map[string]any))
@@ -88,7 +86,7 @@ func (c *Config) over(running *Config) *Config {
 
 // differs lists the settings of c that are not those of running.
 func (c *Config) differs(running *Config) (list []Waiting) {
-	schema.Root().Changed(running.values, c.values, func(path ...string) {
+	Keys().Changed(running.values, c.values, func(path ...string) {
 		list = append(list, Waiting{Key: dotted(path), At: c.at(path...)})
 	})
 	return list
@@ -118,7 +116,7 @@ func (c *Config) beside(ctx context.Context, old host.Options) (host.Options, er
 // Settings in labelled blocks are left out: most of them never change.
 func restartNeeded() map[string]bool {
 	needed := map[string]bool{}
-	for _, path := range schema.Root().Fixed() {
+	for _, path := range Keys().Fixed() {
 		needed[dotted(path)] = false
 	}
 	return needed

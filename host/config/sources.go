@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/ui"
@@ -19,6 +20,17 @@ import (
 
 // maxManifest bounds what is read of it, in bytes.
 const maxManifest = 1 << 20
+
+// A sourcesFile is .ui5-sources.hcl.
+type sourcesFile struct {
+	Source map[string]source `koanf:"source" label:"module" check:"module" doc:"Replaces a front-end module."`
+}
+
+type source struct {
+	Dir string `koanf:"dir" is:"path" check:"filled" doc:"compiled app with index.html and a manifest.json"`
+}
+
+func sourceKeys() schema.Block { return schema.Of(reflect.TypeFor[sourcesFile]()) }
 
 // app is the front-end app: the embedded one, or the directory that
 // .ui5-sources.hcl names. own tells which.
@@ -33,7 +45,7 @@ func (c *Config) app() (app fs.FS, own bool, findings Findings) {
 		return ui.FS(), false, findings
 	}
 	dir := filepath.Dir(name)
-	p := &layer.Parser{File: c.shown(name), Dir: dir, Schema: schema.SourcesFile(), Lookup: os.LookupEnv}
+	p := &layer.Parser{File: c.shown(name), Dir: dir, Schema: sourceKeys(), Lookup: os.LookupEnv}
 	values, err := p.Unmarshal(src)
 	if err != nil {
 		p.Findings.Add(Position{File: p.File}, "cannot be read", err.Error())

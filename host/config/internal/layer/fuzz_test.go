@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
-	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
 // Whatever is written, the parser neither panics nor lets a value through that
 // it could not write again.
 func FuzzParser(f *testing.F) {
-	f.Add(schema.Sample())
+	f.Add(config.Sample())
 	f.Add("server {\n  address = env(\"A\", null)\n  tls = {}\n}\nroute \"a\" {\n  path = \"/${1 + 1}\"\n}\n")
 	f.Add("plugin \"a\" {\n  command = [for x in [1, 2] : x]\n  config {\n    a = { b = [1, null, { c = file(\"x\") }] }\n    b \"l\" \"m\" {\n    }\n  }\n}")
 	f.Add("odata {\n  enum \"E\" {\n    members = { A = 1e400, (null) = 2, \"b c\" = -0.5 }\n  }\n}")
@@ -45,7 +45,7 @@ func FuzzParser(f *testing.F) {
 
 func parser() *layer.Parser {
 	return &layer.Parser{
-		File: "x.hcl", Dir: "/nonexistent", Schema: schema.Root(),
+		File: "x.hcl", Dir: "/nonexistent", Schema: config.Keys(),
 		Lookup: func(name string) (string, bool) { return name, name == "A" },
 	}
 }
@@ -57,11 +57,11 @@ func FuzzOverlay(f *testing.F) {
 	f.Add("VESTIBULE_ODATA__ENUM__E__MEMBERS__A=1", "odata.enum.E.members={A=1}")
 	f.Fuzz(func(t *testing.T, variable, flag string) {
 		var findings layer.Findings
-		settings, err := layer.Environment([]string{variable}, schema.Root(), &findings)
+		settings, err := layer.Environment([]string{variable}, config.Keys(), &findings)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := layer.NewOverlay(schema.Root(), map[string]any{}, "/nonexistent")
+		o := layer.NewOverlay(config.Keys(), map[string]any{}, "/nonexistent")
 		for _, s := range append(settings, layer.Flags([]string{flag}, &findings)...) {
 			o.Apply(s)
 		}

@@ -18,9 +18,35 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
-// The checks of single values. Each gets a value of its key's kind, or one
-// element of it, and returns what is wrong and what to write instead, both
-// empty for a good value.
+// A Check gets a value of its key's kind, or one element of it, and returns what is
+// wrong and what to write instead, both empty for a good value.
+type Check func(value any) (what, remedy string)
+
+// checks are the checks of single values by their names in tags.
+func checks() map[string]Check {
+	const day = 24 * time.Hour
+	return map[string]Check{
+		"filled": checkFilled, "positive": checkPositive, "count": checkCount, "port": checkPort,
+		"lifetime": spans(time.Minute, maxSpan), "window": spans(time.Second, 30*day), "wait": spans(0, time.Hour),
+		"address": checkAddress, "admin_address": checkAdminAddress, "origin": checkOrigin, "cidr": checkCIDR,
+		"redirect_host": checkRedirectHost, "sender": checkSender, "identifier": checkIdentifier,
+		"user_column":     noCredential("take it out: no plugin ever sees or sets it"),
+		"identity_column": noCredential("take it out: no application ever sees it"),
+		"login_field":     noCredential(`name the column that people sign in with, such as "email"`),
+		"exposable":       CheckExposable, "sha256": checkSHA256, "header": checkHeader, "env_value": checkEnvValue,
+		"route_path": checkRoutePath, "route_name": checkRouteName, "plugin_name": checkPluginName, "module": checkModule,
+		"proxy": checkProxy, "redirect": checkRedirect,
+	}
+}
+
+// checkNamed returns the check that a tag names, nil for none.
+func checkNamed(name string) Check {
+	check, ok := checks()[name]
+	if !ok && name != "" {
+		panic("no check is called " + name)
+	}
+	return check
+}
 
 func checkFilled(v any) (string, string) {
 	if s, ok := v.(string); ok && strings.TrimSpace(s) == "" {
@@ -40,12 +66,7 @@ func checkPositive(v any) (string, string) {
 			return fmt.Sprintf("is %s", v), `use a size greater than zero, such as "4GiB"`
 		}
 	case time.Duration:
-		if v <= 0 {
-			return fmt.Sprintf("is %s", v), `use a duration greater than zero, such as "60s"`
-		}
-		if v < minSpan || v > maxSpan {
-			return fmt.Sprintf("%s is out of reason", v), fmt.Sprintf("use a duration from %s to %s", minSpan, maxSpan)
-		}
+		return spans(minSpan, maxSpan)(v)
 	}
 	return "", ""
 }
@@ -57,28 +78,17 @@ const (
 	maxSpan = 10 * 365 * 24 * time.Hour
 )
 
-// checkLifetime is checkPositive for what people have to come back within.
-func checkLifetime(v any) (string, string) {
-	if d, ok := v.(time.Duration); ok && d > 0 && d < time.Minute {
-		return fmt.Sprintf("%s is out of reason", d), fmt.Sprintf("use a duration from %s to %s", time.Minute, maxSpan)
+// spans is the check of durations from least to most. Unless least is zero, none may be.
+func spans(least, most time.Duration) Check {
+	return func(v any) (string, string) {
+		switch d := v.(time.Duration); {
+		case d <= 0 && least > 0:
+			return fmt.Sprintf("is %s", d), `use a duration greater than zero, such as "60s"`
+		case d < least || d > most:
+			return fmt.Sprintf("%s is out of reason", d), fmt.Sprintf("use a duration from %s to %s", least, most)
+		}
+		return "", ""
 	}
-	return checkPositive(v)
-}
-
-// checkWindow is checkPositive for the time in which attempts count.
-func checkWindow(v any) (string, string) {
-	if d, ok := v.(time.Duration); ok && d > 0 && (d < time.Second || d > 30*24*time.Hour) {
-		return fmt.Sprintf("%s is out of reason", d), fmt.Sprintf("use a duration from %s to %s", time.Second, 30*24*time.Hour)
-	}
-	return checkPositive(v)
-}
-
-// checkWait is for a time that may be none.
-func checkWait(v any) (string, string) {
-	if d, ok := v.(time.Duration); ok && (d < 0 || d > time.Hour) {
-		return fmt.Sprintf("%s is out of reason", d), fmt.Sprintf("use a duration from 0s to %s", time.Hour)
-	}
-	return "", ""
 }
 
 func checkCount(v any) (string, string) {
@@ -243,26 +253,14 @@ func checkIdentifier(v any) (string, string) {
 	return "", ""
 }
 
-func checkUserColumn(v any) (string, string) {
-	if reserved.Credential(v.(string)) {
-		return fmt.Sprintf("%q is a credential", v), "take it out: no plugin ever sees or sets it"
+// noCredential is the check of columns of users that must be none with a secret.
+func noCredential(remedy string) Check {
+	return func(v any) (string, string) {
+		if reserved.Credential(v.(string)) {
+			return fmt.Sprintf("%q is a credential", v), remedy
+		}
+		return checkFilled(v)
 	}
-	return checkFilled(v)
-}
-
-// checkIdentityColumn is the check of what a header for an application holds.
-func checkIdentityColumn(v any) (string, string) {
-	if reserved.Credential(v.(string)) {
-		return fmt.Sprintf("%q is a credential", v), "take it out: no application ever sees it"
-	}
-	return checkFilled(v)
-}
-
-func checkLoginField(v any) (string, string) {
-	if reserved.Credential(v.(string)) {
-		return fmt.Sprintf("%q is a credential", v), `name the column that people sign in with, such as "email"`
-	}
-	return checkFilled(v)
 }
 
 // CheckExposable refuses the tables that no client may ever reach, whatever

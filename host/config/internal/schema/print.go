@@ -7,7 +7,7 @@ import (
 
 // Sample is the file that `vestibule init` writes: every setting with its
 // default and what it means, as comments, so that a later default still counts.
-func Sample() string {
+func Sample(root Block) string {
 	var b strings.Builder
 	b.WriteString(`# Vestibule's configuration. Lines that are commented out show the defaults.
 # Layers over this file, low to high: conf.d/*.hcl beside it, environment
@@ -15,11 +15,39 @@ func Sample() string {
 # Paths are relative to this file. Functions: env("NAME", default), file("path").
 # ` + "`vestibule check`" + ` finds what is wrong; docs/configuration.md has it all.
 `)
-	for _, block := range Root().Blocks {
+	for _, block := range root.Blocks {
 		b.WriteString("\n")
 		sampleBlock(&b, block, "")
 	}
 	return b.String()
+}
+
+// samples are examples of labelled blocks.
+func samples() map[string]string {
+	return map[string]string{
+		"route": `route "home" {
+  path     = "/"
+  redirect = "/login"                 # or file = "site/home.html", dir, proxy
+}
+route "dashboard" {
+  path     = "/dashboard"
+  redirect = "/odata/"                # or proxy = "http://127.0.0.1:3000"
+  guard    = "settled"                # the default: signed in, and done with every step
+}
+`,
+		"plugin": `# plugin "orgs" {
+#   command    = ["bin/orgsetup"]
+#   roles      = ["dispenser", "org_setup"]
+#   user_read  = ["partner_id"]
+#   user_write = ["partner_id"]
+# }
+`,
+		"entity_set": `  # entity_set "Products" {
+  #   table = "products"
+  #   hide  = ["cost"]
+  # }
+`,
+	}
 }
 
 func sampleBlock(b *strings.Builder, block Block, indent string) {
@@ -90,14 +118,14 @@ func wrap(text string, width int) []string {
 }
 
 // Reference is the table of docs/configuration.md: all keys, in the order of the
-// file.
-func Reference() string {
+// files config.hcl and .ui5-sources.hcl.
+func Reference(root, sources Block) string {
 	var b strings.Builder
-	for _, block := range Root().Blocks {
+	for _, block := range root.Blocks {
 		referenceBlock(&b, block, "")
 	}
 	b.WriteString("### `source` in .ui5-sources.hcl\n\n")
-	referenceKeys(&b, SourcesFile().Blocks[0])
+	referenceKeys(&b, sources.Blocks[0])
 	return b.String()
 }
 

@@ -40,9 +40,8 @@ type Key struct {
 	Live bool
 	// OneOf are the words that are allowed; nil for any.
 	OneOf []string
-	// Check looks at a value, or at each of a list's, and returns what is wrong
-	// with it and what to write instead, both empty for a good value.
-	Check func(value any) (what, remedy string)
+	// Check looks at a value, or at each of a list's.
+	Check Check
 	// Doc is the line in the documentation; Sample a value for it.
 	Doc, Sample string
 }
@@ -53,8 +52,8 @@ type Block struct {
 	// Label is what the label of a block stands for, such as "name"; empty for
 	// blocks that stand once and have no label.
 	Label string
-	// LabelCheck looks at the label as Key.Check does at a value.
-	LabelCheck func(value any) (what, remedy string)
+	// LabelCheck looks at the label.
+	LabelCheck Check
 	// Free blocks have no schema here: a plugin checks its own.
 	Free bool
 	// Live blocks change while the host serves, at a reload.
@@ -64,14 +63,6 @@ type Block struct {
 	Doc    string
 	// Sample is an example of a labelled block, for `vestibule init`.
 	Sample string
-}
-
-// Root is the whole of config.hcl.
-func Root() Block {
-	return Block{Blocks: []Block{
-		serverBlock(), appBlock(), limitsBlock(), databaseBlock(), sessionBlock(), authBlock(), mailBlock(),
-		routeBlock(), uiBlock(), pluginBlock(), odataBlock(),
-	}}
 }
 
 // Key finds a key of the block.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 func key(t *testing.T, path string) schema.Key {
 	t.Helper()
 	steps := strings.Split(path, ".")
-	block := schema.Root()
+	block := config.Keys()
 	for _, name := range steps[:len(steps)-1] {
 		inner, ok := block.Block(name)
 		if !ok {
@@ -206,7 +207,7 @@ func TestLoopback(t *testing.T) {
 }
 
 func TestRemedy(t *testing.T) {
-	root := schema.Root()
+	root := config.Keys()
 	server, _ := root.Block("server")
 	for name, want := range map[string]string{
 		"adress":      `did you mean "address"?`,
@@ -229,32 +230,4 @@ func TestDidYouMean(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-}
-
-// Every key and block can be explained, and a default passes its own check.
-func TestEveryKeyIsDocumented(t *testing.T) {
-	var walk func(where string, b schema.Block)
-	walk = func(where string, b schema.Block) {
-		for _, k := range b.Keys {
-			switch {
-			case k.Doc == "":
-				t.Errorf("%s%s has no documentation", where, k.Name)
-			case k.Required && k.Def != "":
-				t.Errorf("%s%s is required and has a default", where, k.Name)
-			case k.Def == "null" && !k.Null:
-				t.Errorf("%s%s is null by default and must not be null", where, k.Name)
-			}
-		}
-		for _, inner := range b.Blocks {
-			if inner.Doc == "" {
-				t.Errorf("%s%s has no documentation", where, inner.Name)
-			}
-			if (inner.Label == "") != (inner.LabelCheck == nil) {
-				t.Errorf("%s%s: a label is checked where there is one", where, inner.Name)
-			}
-			walk(where+inner.Name+".", inner)
-		}
-	}
-	walk("", schema.Root())
-	walk("", schema.SourcesFile())
 }
