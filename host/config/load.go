@@ -160,18 +160,11 @@ func (l *loader) merge(values map[string]any) {
 	}
 }
 
-// finish puts the defaults below everything, checks what concerns several keys,
-// and decodes the result.
+// finish completes the settings, checks what concerns several keys, and decodes the
+// result.
 func (l *loader) finish(file string) (*Config, Findings) {
-	set := l.k
-	l.k = koanf.New(layer.Separator)
-	l.merge(l.defaults(l.schema, set.Raw(), nil))
-	if err := l.k.Merge(set); err != nil {
-		l.findings.Add(l.origins.At(), "cannot be merged", err.Error())
-	}
-	values := l.k.Raw()
-	l.resolve(l.schema, values, nil)
-	cfg := &Config{values: values, origins: l.origins, empty: l.empty, file: file, dir: l.dir}
+	cfg := &Config{values: l.k.Raw(), origins: l.origins, empty: l.empty, file: file, dir: l.dir}
+	l.schema.Walk(cfg.values, nil, l.complete)
 	if err := cfg.decode(); err != nil {
 		l.findings.Add(l.origins.At(), "cannot be decoded", err.Error())
 		return nil, l.findings.Sorted()
@@ -181,30 +174,20 @@ func (l *loader) finish(file string) (*Config, Findings) {
 	return cfg, slices.Clone(cfg.refused)
 }
 
-// defaults sets the values of keys that no layer sets, in unlabelled blocks and
-// in every labelled block that exists.
-func (l *loader) defaults(b schema.Block, set map[string]any, path []string) map[string]any {
-	values := map[string]any{}
+// complete sets the keys of a block that no layer sets, and makes paths absolute, each
+// from where it was written.
+func (l *loader) complete(b schema.Block, values map[string]any, path []string) {
 	for _, k := range b.Keys {
-		if k.Def != "" {
+		below := append(path[:len(path):len(path)], k.Name)
+		if _, set := values[k.Name]; !set && k.Def != "" {
 			values[k.Name] = l.defaultOf(k)
-		} else if k.Required && !l.broken && !l.origins.Has(append(path, k.Name)...) {
+		} else if k.Required && !l.broken && !l.origins.Has(below...) {
 			l.findings.Add(l.origins.At(path...), fmt.Sprintf("%s has no %s", describePath(b, path), k.Name), fmt.Sprintf("add %s = …: %s", k.Name, k.Doc))
 		}
-	}
-	for _, inner := range b.Blocks {
-		below := append(path[:len(path):len(path)], inner.Name)
-		if inner.Label == "" {
-			values[inner.Name] = l.defaults(inner, layer.Sub(set, inner.Name), below)
-			continue
+		if s, ok := values[k.Name].(string); ok && k.Path {
+			values[k.Name] = layer.Absolute(l.origins.Dir(below...), s)
 		}
-		labelled := map[string]any{}
-		for label := range layer.Sub(set, inner.Name) {
-			labelled[label] = l.defaults(inner, layer.Sub(layer.Sub(set, inner.Name), label), append(below[:len(below):len(below)], label))
-		}
-		values[inner.Name] = labelled
 	}
-	return values
 }
 
 func describePath(b schema.Block, path []string) string {
@@ -212,23 +195,4 @@ func describePath(b schema.Block, path []string) string {
 		return strings.Join(path, ".")
 	}
 	return fmt.Sprintf("%s %q", b.Name, path[len(path)-1])
-}
-
-// resolve makes the paths absolute, each from where it was written.
-func (l *loader) resolve(b schema.Block, values map[string]any, path []string) {
-	for _, k := range b.Keys {
-		if s, ok := values[k.Name].(string); ok && k.Path {
-			values[k.Name] = layer.Absolute(l.origins.Dir(append(path, k.Name)...), s)
-		}
-	}
-	for _, inner := range b.Blocks {
-		below := append(path[:len(path):len(path)], inner.Name)
-		if inner.Label == "" {
-			l.resolve(inner, layer.Sub(values, inner.Name), below)
-			continue
-		}
-		for label := range layer.Sub(values, inner.Name) {
-			l.resolve(inner, layer.Sub(layer.Sub(values, inner.Name), label), append(below[:len(below):len(below)], label))
-		}
-	}
 }

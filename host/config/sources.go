@@ -50,7 +50,7 @@ func (c *Config) app() (app fs.FS, own bool, findings Findings) {
 	if err != nil {
 		p.Findings.Add(Position{File: p.File}, "cannot be read", err.Error())
 	}
-	source := layer.Sub(layer.Sub(values, "source"), "auth")
+	source := schema.Sub(schema.Sub(values, "source"), "auth")
 	path, ok := source["dir"].(string)
 	if !ok {
 		if source != nil && !p.Broken && !p.Origins.Has("source", "auth", "dir") {

@@ -35,7 +35,7 @@ func (p *Parser) free(body *hclsyntax.Body, path []string) map[string]any {
 			if _, isMap := into[name].(map[string]any); into[name] != nil && !isMap {
 				break
 			}
-			into = child(into, name)
+			into = schema.Child(into, name)
 			name, below = label, append(below, label)
 		}
 		if _, twice := into[name]; twice {

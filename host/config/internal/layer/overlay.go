@@ -118,7 +118,7 @@ func (o *Overlay) Apply(s Setting) {
 			o.Findings.Add(at, unknown(b, step, path), b.Remedy(o.schema, step))
 			return
 		}
-		path, existing, into = append(path, step), Sub(existing, step), child(into, step)
+		path, existing, into = append(path, step), schema.Sub(existing, step), schema.Child(into, step)
 		if b = inner; b.Label == "" {
 			continue
 		}
@@ -132,7 +132,7 @@ func (o *Overlay) Apply(s Setting) {
 				return
 			}
 		}
-		path, existing, into = append(path, label), Sub(existing, label), child(into, label)
+		path, existing, into = append(path, label), schema.Sub(existing, label), schema.Child(into, label)
 		if _, known := o.Origins[Join(path...)]; !known {
 			o.Origins[Join(path...)] = Origin{Position: at, BaseDir: o.dir, Block: true}
 		}
@@ -160,12 +160,6 @@ func (s Setting) fitted(i int, names []string) string {
 		}
 	}
 	return strings.ToLower(step)
-}
-
-// Sub is the block or label inside values; nil when there is none.
-func Sub(values map[string]any, name string) map[string]any {
-	inner, _ := values[name].(map[string]any)
-	return inner
 }
 
 // key sets a key, or one element of a map.
@@ -234,7 +228,7 @@ func parse(k schema.Key, s string) (cty.Value, schema.Fault) {
 func (o *Overlay) free(s Setting, rest []string, existing, into map[string]any, path []string) {
 	for ; len(rest) > 1; rest = rest[1:] {
 		step := Setting{path: rest, fold: s.fold}.fitted(0, slices.Sorted(maps.Keys(existing)))
-		path, existing, into = append(path, step), Sub(existing, step), child(into, step)
+		path, existing, into = append(path, step), schema.Sub(existing, step), schema.Child(into, step)
 	}
 	name := Setting{path: rest, fold: s.fold}.fitted(0, slices.Sorted(maps.Keys(existing)))
 	into[name] = looksLike(s.text, existing[name])

@@ -161,7 +161,7 @@ func (p *Parser) block(b schema.Block, found *hclsyntax.Block, path []string, va
 	}
 	into := values
 	if inner.Label != "" {
-		into = child(values, found.Type)
+		into = schema.Child(values, found.Type)
 		name = found.Labels[0]
 	}
 	if inner.Free {
@@ -185,15 +185,6 @@ func (p *Parser) labels(b schema.Block, found *hclsyntax.Block) bool {
 		return false
 	}
 	return true
-}
-
-func child(values map[string]any, name string) map[string]any {
-	inner, ok := values[name].(map[string]any)
-	if !ok {
-		inner = map[string]any{}
-		values[name] = inner
-	}
-	return inner
 }
 
 func unknown(b schema.Block, name string, path []string) string {

@@ -3,9 +3,11 @@ package layer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,127 +25,98 @@ const hidden = "***"
 // Redacted is the values as HCL, with *** in place of secrets and of everything
 // that plugins get from the environment or a file.
 func Redacted(root schema.Block, values map[string]any, from Origins) (string, error) {
-	clean := redactor{from}.block(&root, values, nil)
-	out, err := (&Parser{Schema: root}).Marshal(clean)
+	out, err := write(root, values, from)
 	return string(out), err
 }
 
-type redactor struct{ from Origins }
+// Marshal writes values as a file that Unmarshal reads.
+func (p *Parser) Marshal(values map[string]any) ([]byte, error) { return write(p.Schema, values, nil) }
 
-// block copies the values without the secrets. b is nil in free blocks.
-func (r redactor) block(b *schema.Block, values map[string]any, path []string) map[string]any {
-	clean := map[string]any{}
-	for name, value := range values {
-		below := append(path[:len(path):len(path)], name)
-		k, isKey := schema.Key{}, false
-		if b != nil {
-			k, isKey = b.Key(name)
-		}
-		switch {
-		case isKey && k.Secret && value != nil:
-			clean[name] = hidden
-		case isKey && k.Kind != schema.Table:
-			clean[name] = value
-		default:
-			clean[name] = r.inner(b, name, value, below)
-		}
-	}
-	return clean
+// A writer writes values as HCL. It hides secrets by from, and none without it.
+type writer struct {
+	out  bytes.Buffer
+	from Origins
 }
 
-func (r redactor) inner(b *schema.Block, name string, value any, path []string) any {
-	switch value := value.(type) {
-	case map[string]any:
-		if b == nil {
-			return r.block(nil, value, path)
+func write(root schema.Block, values map[string]any, from Origins) ([]byte, error) {
+	w := &writer{from: from}
+	err := w.block(root, values, nil)
+	return hclwrite.Format(w.out.Bytes()), err
+}
+
+func (w *writer) block(b schema.Block, values map[string]any, path []string) error {
+	below := func(more ...string) []string { return append(path[:len(path):len(path)], more...) }
+	var errs []error
+	if b.Free {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			errs = append(errs, w.attribute(name, w.shown(values[name], below(name))))
 		}
-		inner, ok := b.Block(name)
-		if !ok { // a label: the schema stays
-			return r.block(b, value, path)
+	}
+	for _, k := range b.Keys {
+		value, ok := values[k.Name]
+		if k.Secret && value != nil && w.from != nil {
+			value = hidden
+		} else if k.Kind == schema.Table {
+			value = w.shown(value, below(k.Name))
 		}
-		if inner.Free {
-			return r.block(nil, value, path)
+		if ok {
+			errs = append(errs, w.attribute(k.Name, value))
 		}
+	}
+	for _, inner := range b.Blocks {
 		if inner.Label == "" {
-			return r.block(&inner, value, path)
+			errs = append(errs, w.titled(inner.Name, inner, values[inner.Name], below(inner.Name)))
+			continue
 		}
-		labelled := map[string]any{}
-		for label, one := range value {
-			below := append(path[:len(path):len(path)], label)
-			if m, ok := one.(map[string]any); ok {
-				labelled[label] = r.block(&inner, m, below)
-			}
+		held := schema.Sub(values, inner.Name)
+		for _, label := range slices.Sorted(maps.Keys(held)) {
+			errs = append(errs, w.titled(inner.Name+" "+quote(label), inner, held[label], below(inner.Name, label)))
 		}
-		return labelled
+	}
+	return errors.Join(errs...)
+}
+
+func (w *writer) titled(title string, b schema.Block, values any, path []string) error {
+	inside, ok := values.(map[string]any)
+	if !ok {
+		return nil
+	}
+	fmt.Fprintf(&w.out, "%s {\n", title)
+	err := w.block(b, inside, path)
+	w.out.WriteString("}\n")
+	return err
+}
+
+// shown is a value without what in it is to be hidden.
+func (w *writer) shown(value any, path []string) any {
+	below := func(name string) []string { return append(path[:len(path):len(path)], name) }
+	switch value := value.(type) {
 	case schema.Object:
-		return schema.Object(r.block(nil, value, path))
-	case []any:
-		list := []any{}
-		for i, one := range value {
-			list = append(list, r.inner(nil, "", one, append(path[:len(path):len(path)], fmt.Sprint(i))))
+		return w.shown(map[string]any(value), path)
+	case map[string]any:
+		clean := map[string]any{}
+		for name, one := range value {
+			clean[name] = w.shown(one, below(name))
 		}
-		return list
+		return clean
+	case []any:
+		clean := make([]any, len(value))
+		for i, one := range value {
+			clean[i] = w.shown(one, below(strconv.Itoa(i)))
+		}
+		return clean
 	case nil:
 		return nil
 	}
-	if r.from.Secret(path...) {
+	if w.from.Secret(path...) {
 		return hidden
 	}
 	return value
 }
 
-// Marshal writes values as a file that Unmarshal reads.
-func (p *Parser) Marshal(values map[string]any) ([]byte, error) {
-	var out bytes.Buffer
-	if err := writeBlock(&out, p.Schema, values, ""); err != nil {
-		return nil, err
-	}
-	return hclwrite.Format(out.Bytes()), nil
-}
-
-func writeBlock(out *bytes.Buffer, b schema.Block, values map[string]any, indent string) error {
-	if b.Free {
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if err := writeAttribute(out, name, values[name], indent); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for _, k := range b.Keys {
-		if value, ok := values[k.Name]; ok {
-			if err := writeAttribute(out, k.Name, value, indent); err != nil {
-				return err
-			}
-		}
-	}
-	for _, inner := range b.Blocks {
-		blocks := map[string]any{"": values[inner.Name]}
-		if inner.Label != "" {
-			blocks = Sub(values, inner.Name)
-		}
-		for _, label := range slices.Sorted(maps.Keys(blocks)) {
-			m, ok := blocks[label].(map[string]any)
-			if !ok {
-				continue
-			}
-			title := inner.Name
-			if inner.Label != "" {
-				title += " " + quote(label)
-			}
-			fmt.Fprintf(out, "%s%s {\n", indent, title)
-			if err := writeBlock(out, inner, m, indent+"  "); err != nil {
-				return err
-			}
-			fmt.Fprintf(out, "%s}\n", indent)
-		}
-	}
-	return nil
-}
-
 func quote(s string) string { return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes()) }
 
-func writeAttribute(out *bytes.Buffer, name string, value any, indent string) error {
+func (w *writer) attribute(name string, value any) error {
 	switch v := value.(type) {
 	case time.Duration:
 		value = shortDuration(v)
@@ -165,7 +138,7 @@ func writeAttribute(out *bytes.Buffer, name string, value any, indent string) er
 	if !hclsyntax.ValidIdentifier(name) {
 		name = quote(name) // only a free block's label can be no identifier; as a map it is written with quotes
 	}
-	fmt.Fprintf(out, "%s%s = %s\n", indent, name, hclwrite.TokensForValue(v).Bytes())
+	fmt.Fprintf(&w.out, "%s = %s\n", name, hclwrite.TokensForValue(v).Bytes())
 	return nil
 }
 

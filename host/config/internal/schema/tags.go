@@ -36,7 +36,7 @@ func (b *Block) fill(t reflect.Type) {
 		if name == "" || only != "" && only != b.Name {
 			continue
 		}
-		inner := Block{Name: name, Label: f.Tag.Get("label"), Live: has(f, "live"), Doc: f.Tag.Get("doc"), Sample: samples()[name]}
+		inner := Block{Name: name, Label: f.Tag.Get("label"), Live: b.Live || has(f, "live"), Doc: f.Tag.Get("doc"), Sample: samples()[name]}
 		switch held := f.Type; {
 		case held == reflect.TypeFor[map[string]any]():
 			inner.Free = true
