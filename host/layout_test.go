@@ -46,9 +46,9 @@ func layout() map[string][]string {
 			"host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
 		},
 		"host/config/internal/active": {
-			"host/config/internal/schema", "host/reserved", "odata/edm", "odata/function", "odata/memory", "odata/plan", "odata/scalar", "odata/syntax",
+			"host/config/internal/schema", "host/reserved", "internal/finding", "odata/edm", "odata/function", "odata/memory", "odata/plan", "odata/scalar", "odata/syntax",
 		},
-		"host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "pluginsdk", "internal/words"},
+		"host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "internal/finding", "internal/words", "pluginsdk"},
 		"host/cmd/vestibule":                   {"host", "host/config"},
 		"host/cmd/vestibule/internal/scaffold": {"host/reserved", "pluginsdk", "pluginsdk/node", "pluginsdk/python"},
 

@@ -125,8 +125,6 @@ type AuthOptions struct {
 type (
 	// Plugin is one plugin process.
 	Plugin = pluginproc.Spec
-	// PluginConfigError lists mistakes in plugins' config blocks by their paths.
-	PluginConfigError = pluginproc.ConfigError
 	// MailOptions are how mail is sent.
 	MailOptions = mail.Config
 	// SMTPOptions are how to reach the mail server.

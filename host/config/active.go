@@ -26,8 +26,8 @@ func (c *Config) active(columns []store.Column, f *Findings) func(map[string]any
 	if text := c.Auth.Active; text != nil {
 		var err error
 		condition, named, err = active.Compile(*text, list)
-		if fault, ok := errors.AsType[*active.Fault](err); ok {
-			f.Add(c.at("auth", "active"), "auth.active: "+fault.What, fault.Remedy)
+		if wrong, ok := errors.AsType[Finding](err); ok {
+			f.Add(c.at("auth", "active"), "auth.active: "+wrong.What, wrong.Remedy)
 			return nil
 		}
 	}

@@ -2,10 +2,7 @@ package config
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,7 +10,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 )
 
 // userColumns are the columns of users: those of db, or those that the stock table
@@ -38,25 +34,6 @@ func columnNames(columns []store.Column) []string {
 		names[i] = column.Name
 	}
 	return names
-}
-
-// withScratch runs do with a temporary database as the first migration leaves it,
-// and removes the database.
-func withScratch(ctx context.Context, do func(*store.DB) error) (err error) {
-	dir, err := os.MkdirTemp("", "vestibule-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	db, err := sqlite.Open(ctx, filepath.Join(dir, "scratch.db"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.Migrate(ctx); err != nil {
-		return err
-	}
-	return do(db)
 }
 
 // A columnResolver turns the columns of users that settings name into the real

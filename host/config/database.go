@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
-	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
-	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 )
 
 // dsn is the main database's, with an absolute file; file is empty for servers.
@@ -25,8 +20,8 @@ func (c *Config) dsn() (dsn, file string) {
 	return dsn, file
 }
 
-// openStore opens the main database.
-func (c *Config) openStore(ctx context.Context) (*store.DB, error) {
+// open opens the main database.
+func (c *Config) open(ctx context.Context) (*store.DB, error) {
 	dsn, file := c.dsn()
 	if _, err := missingFile(file); err != nil {
 		return nil, err
@@ -34,34 +29,18 @@ func (c *Config) openStore(ctx context.Context) (*store.DB, error) {
 	return openPool(ctx, c.Database.Driver, dsn, c.Database.MaxConnections)
 }
 
-// open opens a database with a pool of so many connections.
-func openPool(ctx context.Context, driver, dsn string, connections int) (db *store.DB, err error) {
-	switch driver {
-	case "postgres":
-		db, err = postgres.Open(ctx, dsn)
-	case "mysql":
-		db, err = mysql.Open(ctx, dsn)
-	default:
-		db, err = sqlite.Open(ctx, dsn)
-	}
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxConnections(connections)
-	return db, nil
-}
-
-// openMigrated opens the main database and brings it up to date.
-func (c *Config) openMigrated(ctx context.Context) (*store.DB, error) {
-	db, err := c.migrated(ctx)
+// openStore opens the main database. Its error is a finding.
+func (c *Config) openStore(ctx context.Context) (*store.DB, error) {
+	db, err := c.open(ctx)
 	if err != nil {
 		return nil, Findings{c.databaseFinding(err)}.Err()
 	}
 	return db, nil
 }
 
+// migrated opens the main database and migrates it.
 func (c *Config) migrated(ctx context.Context) (*store.DB, error) {
-	db, err := c.openStore(ctx)
+	db, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -74,16 +53,12 @@ func (c *Config) migrated(ctx context.Context) (*store.DB, error) {
 // openExisting opens the main database as it is, and creates nothing.
 func (c *Config) openExisting(ctx context.Context) (*store.DB, error) {
 	_, file := c.dsn()
-	missing, err := missingFile(file)
-	if err != nil {
-		return nil, Findings{c.databaseFinding(err)}.Err()
-	}
-	if missing {
+	if missing, err := missingFile(file); err == nil && missing {
 		return nil, fmt.Errorf("there is no database %s: make it with `vestibule migrate`", c.shown(file))
 	}
 	db, err := c.openStore(ctx)
 	if err != nil {
-		return nil, Findings{c.databaseFinding(err)}.Err()
+		return nil, err
 	}
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: run `vestibule migrate`", err), db.Close())
@@ -95,7 +70,7 @@ func (c *Config) openExisting(ctx context.Context) (*store.DB, error) {
 func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
 	db, err := c.openStore(ctx)
 	if err != nil {
-		return nil, Findings{c.databaseFinding(err)}.Err()
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if done, err = db.Migrate(ctx); err != nil {
@@ -107,31 +82,26 @@ func (c *Config) Migrate(ctx context.Context) (done []string, err error) {
 // Pending tells what Migrate would do, and changes nothing: for a SQLite file
 // that does not exist yet it looks at an empty one elsewhere.
 func (c *Config) Pending(ctx context.Context) (steps []string, err error) {
-	_, file := c.dsn()
-	missing, err := missingFile(file)
-	if err != nil {
-		return nil, Findings{c.databaseFinding(err)}.Err()
-	}
-	open := c.openStore
-	if missing {
-		dir, err := os.MkdirTemp("", "vestibule-")
-		if err != nil {
-			return nil, err
+	look := func(db *store.DB) error {
+		pending, err := db.Pending(ctx)
+		if err == nil {
+			steps, err = leave(ctx, db, append(steps, pending...))
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		open = func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, filepath.Join(dir, "empty.db")) }
+		return err
+	}
+	_, file := c.dsn()
+	if missing, err := missingFile(file); err == nil && missing {
 		steps = append(steps, "create "+c.shown(file))
+		err = withEmpty(ctx, look)
+		return steps, err
 	}
-	db, err := open(ctx)
-	if err != nil {
-		return nil, Findings{c.databaseFinding(err)}.Err()
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	pending, err := db.Pending(ctx)
+	db, err := c.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return leave(ctx, db, append(steps, pending...))
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = look(db)
+	return steps, err
 }
 
 // Backup writes a consistent copy of a SQLite database into a new file.
@@ -142,10 +112,33 @@ func (c *Config) Backup(ctx context.Context, file string) (err error) {
 	}
 	db, err := c.openStore(ctx)
 	if err != nil {
-		return Findings{c.databaseFinding(err)}.Err()
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return db.Backup(ctx, file)
+}
+
+// look hands over the main database as it is, with its DSN, or another one as the first
+// migration leaves it where the SQLite file does not exist yet. It finds why it cannot.
+func (c *Config) look(ctx context.Context, use func(db *store.DB, dsn string)) (found Findings) {
+	dsn, file := c.dsn()
+	if missing, err := missingFile(file); err == nil && missing {
+		err = withScratch(ctx, func(scratch *store.DB) error {
+			use(scratch, scratch.Path())
+			return nil
+		})
+		if err != nil {
+			found.Add(c.at("database", "dsn"), "no empty database could be made to look at: "+oneLine(err), "make room in the directory for temporary files")
+		}
+		return found
+	}
+	db, err := c.open(ctx)
+	if err != nil {
+		return Findings{c.databaseFinding(err)}
+	}
+	defer func() { _ = db.Close() }()
+	use(db, dsn)
+	return nil
 }
 
 // databaseFinding tells where the database that cannot be used was named.
@@ -172,41 +165,19 @@ func (c *Config) verifyDatabases(ctx context.Context, opts *host.Options) Findin
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	_, file := c.dsn()
-	missing, err := missingFile(file)
-	if err != nil {
-		return Findings{c.databaseFinding(err)}
-	}
-	var found Findings
-	if missing {
-		err = withScratch(ctx, func(scratch *store.DB) error {
-			found = c.verifyIn(ctx, scratch, scratch.Path(), opts)
-			return nil
-		})
-		if err != nil {
-			found.Add(c.at("database", "dsn"), "no empty database could be made to look at: "+oneLine(err), "make room in the directory for temporary files")
+	var unfit Findings
+	found := c.look(ctx, func(db *store.DB, dsn string) {
+		if _, err := db.Pending(ctx); err != nil {
+			unfit = Findings{c.databaseFinding(err)}
+			return
 		}
-		return found
-	}
-	db, err := c.openStore(ctx)
-	if err != nil {
-		return Findings{c.databaseFinding(err)}
-	}
-	defer func() { _ = db.Close() }()
-	if _, err := db.Pending(ctx); err != nil {
-		return Findings{c.databaseFinding(err)}
-	}
-	dsn, _ := c.dsn()
-	return c.verifyIn(ctx, db, dsn, opts)
-}
-
-// verifyIn is [Config.fit] for a caller that serves nothing.
-func (c *Config) verifyIn(ctx context.Context, db *store.DB, dsn string, opts *host.Options) Findings {
-	e, found := c.fit(ctx, db, dsn, opts)
-	if err := e.Close(); err != nil {
-		found.Add(c.at("odata", "database"), "the database of odata cannot be closed", oneLine(err))
-	}
-	return found
+		var e endpoint
+		e, unfit = c.fit(ctx, db, dsn, opts)
+		if err := e.Close(); err != nil {
+			unfit.Add(c.at("odata", "database"), "the database of odata cannot be closed", oneLine(err))
+		}
+	})
+	return append(found, unfit...)
 }
 
 // fit is the verification that check and serve share: it resolves the columns of users in opts, opens

@@ -21,6 +21,6 @@ func (l *loader) defaultOf(k schema.Key) any {
 		l.findings.Add(l.origins.At(), "default of "+k.Name, diags.Error())
 		return nil
 	}
-	value, _ := k.Convert(v, func(_ []string, f schema.Fault) { l.findings.Add(l.origins.At(), "default of "+f.What, f.Remedy) })
+	value, _ := k.Convert(v, func(f Finding) { l.findings.Add(l.origins.At(), "default of "+f.What, f.Remedy) })
 	return value
 }

@@ -45,7 +45,7 @@ func lines(findings config.Findings) []string {
 	var list []string
 	for _, f := range findings {
 		if !strings.Contains(f.What, "there is no route") { // said of every small example
-			list = append(list, f.String())
+			list = append(list, f.Error())
 		}
 	}
 	return list

@@ -47,7 +47,7 @@ func (c *Config) Explain(ctx context.Context, target string) (text string, err e
 func (c *Config) service(ctx context.Context) (*odata.Service, func() error, error) {
 	db, err := c.openStore(ctx)
 	if err != nil {
-		return nil, nil, Findings{c.databaseFinding(err)}.Err()
+		return nil, nil, err
 	}
 	dsn, _ := c.dsn()
 	e, findings := c.openEndpoint(ctx, db, dsn)

@@ -11,8 +11,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
-	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
-	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
@@ -117,7 +115,7 @@ func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (s
 	}
 	switch {
 	case from.Dialect != "sqlite":
-		own, err := openQueries(ctx, from)
+		own, err := openQueries(ctx, from.Dialect, from.DSN, from.MaxConns)
 		if err != nil {
 			return from, err
 		}
@@ -132,20 +130,6 @@ func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (s
 		from.Writer = db.Writer()
 	}
 	return from, nil
-}
-
-// openQueries opens a server with a pool of connections for queries.
-func openQueries(ctx context.Context, from sqlsource.Database) (*store.DB, error) {
-	open := postgres.OpenForQueries
-	if from.Dialect == "mysql" {
-		open = mysql.OpenForQueries
-	}
-	db, err := open(ctx, from.DSN)
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxConnections(from.MaxConns)
-	return db, nil
 }
 
 // mapping is what sqlsource needs to know, in the order in which it was written.

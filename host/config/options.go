@@ -41,7 +41,7 @@ func (c *Config) Options(ctx context.Context, logger hclog.Logger) (host.Options
 		return host.Options{}, withClosed(err, e, db)
 	}
 	for _, f := range findings { // the others are errors, which returned above
-		logger.Warn("configuration", "finding", f.String())
+		logger.Warn("configuration", "finding", f.Error())
 	}
 	opts.Store = db
 	opts.OData = &host.ODataOptions{
@@ -74,7 +74,9 @@ func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger, create b
 	}
 	var err error
 	if create {
-		opts.Store, err = c.openMigrated(ctx)
+		if opts.Store, err = c.migrated(ctx); err != nil {
+			err = Findings{c.databaseFinding(err)}.Err()
+		}
 	} else {
 		opts.Store, err = c.openExisting(ctx)
 	}

@@ -31,15 +31,18 @@ func (c *Config) GrantColumns(ctx context.Context, plugins []host.Plugin) ([]hos
 	ctx, cancel := context.WithTimeout(ctx, columnWait)
 	defer cancel()
 	r := &columnResolver{config: c}
-	err := c.look(ctx, func(db *store.DB) error {
-		columns, err := userColumns(ctx, db)
+	var err error
+	unseen := c.look(ctx, func(db *store.DB, _ string) {
+		var columns []store.Column
+		columns, err = userColumns(ctx, db)
 		r.names = columnNames(columns)
-		return err
 	})
 	if err != nil {
-		found := c.databaseFinding(err)
-		found.What, found.Warning = "user_read and user_write were not compared with the table users: "+found.What, true
-		return plugins, Findings{found}
+		unseen = Findings{c.databaseFinding(err)}
+	}
+	if unseen != nil {
+		unseen[0].What, unseen[0].Warning = "user_read and user_write were not compared with the table users: "+unseen[0].What, true
+		return plugins, unseen
 	}
 	plugins = slices.Clone(plugins)
 	for i := range plugins {
@@ -57,25 +60,6 @@ func (c *Config) GrantColumns(ctx context.Context, plugins []host.Plugin) ([]hos
 		r.found[i].Warning = true
 	}
 	return plugins, r.found
-}
-
-// look hands over the main database as it is, or an empty one in place of a SQLite
-// file that does not exist yet.
-func (c *Config) look(ctx context.Context, use func(*store.DB) error) error {
-	_, file := c.dsn()
-	missing, err := missingFile(file)
-	if err != nil {
-		return err
-	}
-	if missing {
-		return withScratch(ctx, use)
-	}
-	db, err := c.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	return use(db)
 }
 
 // AdvisePlugin returns what the block of a plugin that passed its checks still lacks,

@@ -2,13 +2,11 @@ package config
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
@@ -130,43 +128,11 @@ func findProgram(dir, name string) (path, what, remedy string) {
 // why plugins do not start, and the mistakes that they found in their config
 // blocks. ok is false when err is about something else as well.
 func (c *Config) Locate(err error) (found Findings, ok bool) {
-	var mistakes *host.PluginConfigError
-	if errors.As(err, &mistakes) {
-		for _, p := range mistakes.Problems {
-			what := fmt.Sprintf("plugin %q: config", p.Plugin)
-			if p.Path != "" {
-				what += "." + p.Path
-			}
-			at := c.at(append([]string{"plugin", p.Plugin, "config"}, steps(p.Path)...)...)
-			found.Add(at, what, p.Message)
-		}
+	found, others := layer.FindingsIn(err)
+	for i := range found {
+		found[i].At = c.at(found[i].Path...)
 	}
-	started, others := layer.FindingsIn(err)
-	for _, one := range started {
-		found.Add(c.at(one.Path...), one.What, one.Remedy)
-	}
-	others = slices.DeleteFunc(others, func(err error) bool { return errors.As(err, &mistakes) })
 	return found.Sorted(), found != nil && len(others) == 0
-}
-
-// steps takes a path such as rules[1].target apart.
-func steps(path string) []string {
-	var list []string
-	for _, name := range strings.Split(path, ".") {
-		name, rest, indexed := strings.Cut(name, "[")
-		if name != "" {
-			list = append(list, name)
-		}
-		for indexed {
-			var index string
-			index, rest, _ = strings.Cut(rest, "]")
-			if _, err := strconv.Atoi(index); err == nil {
-				list = append(list, index)
-			}
-			_, rest, indexed = strings.Cut(rest, "[")
-		}
-	}
-	return list
 }
 
 func value[T any](v *T) T {

@@ -7,7 +7,7 @@ type (
 	// flag.
 	Position = layer.Position
 	// Finding is one thing that is wrong, or odd, in the configuration.
-	Finding = layer.Finding
+	Finding = layer.Finding //nolint:errname // see there
 	// Findings are all that a check found, in the order of their positions.
 	Findings = layer.Findings //nolint:errname // see there
 )

@@ -34,7 +34,7 @@ func Propose(ctx context.Context, driver, dsn string) (string, error) {
 			return "", errors.Join(err, fmt.Errorf("there is no database %s: name its file, or write postgres://… or user:password@tcp(host)/name", file))
 		}
 	} else {
-		own, err := openQueries(ctx, from)
+		own, err := openQueries(ctx, from.Dialect, from.DSN, from.MaxConns)
 		if err != nil {
 			return "", fmt.Errorf("open the database: %w", err)
 		}

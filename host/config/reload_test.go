@@ -220,7 +220,7 @@ func TestEmptyFileWarning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			write(t, map[string]string{"config.hcl": text})
 			cfg, findings := config.Load(config.Source{Environ: []string{}})
-			if cfg == nil || findings.Failed() || len(findings) != 1 || !strings.HasPrefix(findings[0].String(), "config.hcl:1:1: warning: the file is empty: ") {
+			if cfg == nil || findings.Failed() || len(findings) != 1 || !strings.HasPrefix(findings[0].Error(), "config.hcl:1:1: warning: the file is empty: ") {
 				t.Errorf("findings %v", findings)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -44,11 +45,14 @@ func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit
 	var findings Findings
 	for _, spec := range plugins {
 		err := host.TryPlugin(ctx, spec, hclog.NewNullLogger())
-		var mistakes *host.PluginConfigError
-		if err == nil || errors.As(err, &mistakes) && c.wrong(unfit, "plugin", spec.Name) {
+		if err == nil {
 			continue
 		}
 		found, ok := c.Locate(err)
+		inConfig := func(f Finding) bool { return len(f.Path) > 2 && f.Path[2] == "config" }
+		if slices.ContainsFunc(found, inConfig) && c.wrong(unfit, "plugin", spec.Name) {
+			continue
+		}
 		if !ok {
 			found.Add(c.at("plugin", spec.Name), oneLine(err), "try it with `vestibule plugin check "+spec.Name+"`")
 		}

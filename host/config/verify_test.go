@@ -185,10 +185,13 @@ func TestLocate(t *testing.T) {
   }
 }
 `, []string{"VESTIBULE_PLUGIN__LANDING__CONFIG__FALLBACK=/b"})
-	problem := func(path, message string) host.PluginConfigError {
-		var e host.PluginConfigError
-		e.Problems = append(e.Problems, struct{ Plugin, Path, Message string }{"landing", path, message})
-		return e
+	problem := func(path, message string) error {
+		what := `plugin "landing": config`
+		if path != "" {
+			what += "." + path
+		}
+		steps := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+		return errors.Join(config.Finding{Path: append([]string{"plugin", "landing", "config"}, steps...), What: what, Remedy: message})
 	}
 	tests := map[string]struct{ path, want string }{
 		"an element":      {"rules[1].target", `config.hcl:10:18: plugin "landing": config.rules[1].target: wrong`},
@@ -200,9 +203,8 @@ func TestLocate(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			e := problem(test.path, "wrong")
-			found, ok := cfg.Locate(&e)
-			if !ok || len(found) != 1 || found[0].String() != test.want {
+			found, ok := cfg.Locate(problem(test.path, "wrong"))
+			if !ok || len(found) != 1 || found[0].Error() != test.want {
 				t.Errorf("got %v\nwant %s", found, test.want)
 			}
 		})

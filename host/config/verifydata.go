@@ -13,27 +13,9 @@ import (
 // where they end an answer, a warning where null takes their place. It changes nothing, and keeps one row in memory. Of a
 // configuration that [Config.Verify] finds errors in it finds nothing more.
 func (c *Config) VerifyData(ctx context.Context) (found Findings) {
-	dsn, file := c.dsn()
-	missing, err := missingFile(file)
-	if err != nil {
-		return nil
-	}
-	if missing { // the rows may be in another database
-		err := withScratch(ctx, func(scratch *store.DB) error {
-			found = c.verifyRows(ctx, scratch, scratch.Path())
-			return nil
-		})
-		if err != nil {
-			found.Add(c.at("database", "dsn"), "no empty database could be made to look at: "+oneLine(err), "make room in the directory for temporary files")
-		}
-		return found
-	}
-	db, err := c.openStore(ctx)
-	if err != nil {
-		return Findings{c.databaseFinding(err)}
-	}
-	defer func() { _ = db.Close() }()
-	return c.verifyRows(ctx, db, dsn)
+	var misfits Findings
+	found = c.look(ctx, func(db *store.DB, dsn string) { misfits = c.verifyRows(ctx, db, dsn) })
+	return append(found, misfits...)
 }
 
 // verifyRows is VerifyData beside an open database for sign-in.

@@ -147,22 +147,17 @@ func (m *Manager) launch(ctx context.Context, spec Spec) (launched, error) {
 	return launched{image: im, process: p}, nil
 }
 
-// labelErrors joins the errors of several starts, and all mistakes in config blocks
-// into one [*ConfigError].
+// labelErrors joins the findings of several starts.
 func labelErrors(specs []Spec, errs []error) error {
 	var out []error
-	mistakes := &ConfigError{}
 	for i, err := range errs {
 		var config *pluginsdk.ConfigError
 		switch {
 		case errors.As(err, &config):
-			mistakes.Problems = append(mistakes.Problems, problemsOf(specs[i].Name, config)...)
+			out = append(out, mistakes(specs[i].Name, config)...)
 		case err != nil:
 			out = append(out, startFinding(specs[i].Name, err))
 		}
-	}
-	if len(mistakes.Problems) > 0 {
-		out = append(out, mistakes)
 	}
 	return errors.Join(out...)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -42,13 +44,21 @@ func TestReload(t *testing.T) {
 
 	broken := spec
 	broken.Config = json.RawMessage(`{"number":"three","rules":[{"target":"/"},{}],"cal":"x"}`)
-	var mistakes *pluginproc.ConfigError
-	if err := reload(broken); !errors.As(err, &mistakes) || h.pid() != second {
-		t.Fatalf("a broken config block: %v", err)
+	found, others := finding.In(reload(broken))
+	if len(found) != 3 || others != nil || h.pid() != second {
+		t.Fatalf("a broken config block: %v, %v", found, others)
 	}
-	for i, want := range []string{"number", "rules[1].target", "cal"} {
-		if p := mistakes.Problems[i]; p.Path != want || p.Plugin != "fault" {
-			t.Errorf("problem %d: %+v, want path %s", i, p, want)
+	for i, want := range []struct {
+		what  string
+		steps []string
+	}{
+		{`plugin "fault": config.number`, []string{"number"}},
+		{`plugin "fault": config.rules[1].target`, []string{"rules", "1", "target"}},
+		{`plugin "fault": config.cal`, []string{"cal"}},
+	} {
+		path := append([]string{"plugin", "fault", "config"}, want.steps...)
+		if f := found[i]; f.What != want.what || !slices.Equal(f.Path, path) || f.Remedy == "" {
+			t.Errorf("finding %d: %+v, want %s at %v", i, f, want.what, path)
 		}
 	}
 	broken = spec

@@ -46,7 +46,7 @@ func New(specs []Spec, o Options) (*Manager, error) {
 // Start starts all plugins and returns when each has answered Describe and
 // Configure. When one cannot be started, the others are stopped again and the
 // error says, in one line for each, which one, why, and what to do. Mistakes in
-// config blocks are a [*ConfigError] somewhere in the error's tree.
+// config blocks are findings, too, each with the path of its key.
 func (m *Manager) Start(ctx context.Context) error {
 	m.life.Lock()
 	if m.launcher != nil {

@@ -2,11 +2,12 @@
 // settings: the place, what is wrong there, and the remedy. A Finding is an error,
 // so it travels in joined and wrapped errors; [In] takes them out again.
 //
-// Who knows where a setting was written, as host/config does, turns a Path into a
-// line and column.
+// A package finds it by the Path of the setting; host/config, which knows where each
+// setting was written, adds its Position, and collects them as [Findings].
 package finding
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,34 +19,41 @@ type Finding struct { //nolint:errname // it is a finding first, which may be re
 	// labels, the key, and the index of an element, such as "entity_set", "Products",
 	// "hide", "0". Empty means the whole.
 	Path []string
+	// At is where the setting was written; the zero value where that is not known yet.
+	At Position
 	// What is wrong, and the Remedy for it, which is empty where none is known.
 	// Neither holds a secret.
 	What, Remedy string
+	// Warning is set for what is merely odd.
+	Warning bool
 }
 
-// Error gives `path: what: remedy`. The path leaves out indexes, since What names
-// the element.
+// Error gives `place: what: remedy`. The place is the position, or else the path without
+// indexes, since What names the element.
 func (f Finding) Error() string {
-	var path strings.Builder
-	for _, step := range f.Path {
+	place, what := f.At.String(), f.What
+	if f.At == (Position{}) {
+		place = dotted(f.Path)
+	}
+	if f.Warning {
+		what = "warning: " + what
+	}
+	parts := slices.DeleteFunc([]string{place, what, f.Remedy}, func(part string) bool { return part == "" })
+	return strings.Join(parts, ": ")
+}
+
+func dotted(path []string) string {
+	var steps []string
+	for _, step := range path {
 		if _, err := strconv.Atoi(step); err == nil {
 			continue
-		}
-		if path.Len() > 0 {
-			path.WriteByte('.')
 		}
 		if strings.ContainsFunc(step, func(r rune) bool { return r == '.' || unicode.IsSpace(r) }) {
 			step = strconv.Quote(step)
 		}
-		path.WriteString(step)
+		steps = append(steps, step)
 	}
-	var parts []string
-	for _, part := range []string{path.String(), f.What, f.Remedy} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, ": ")
+	return strings.Join(steps, ".")
 }
 
 // In returns the findings in the tree of err, in order, those of errors with a method

@@ -123,7 +123,7 @@ func (in *invocation) checked(cfg *config.Config, p host.Plugin, r host.PluginRe
 func lines(findings config.Findings) []string {
 	var list []string
 	for _, f := range findings {
-		list = append(list, f.String())
+		list = append(list, f.Error())
 	}
 	return list
 }

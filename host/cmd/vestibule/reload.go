@@ -47,7 +47,7 @@ func (r *reloader) reload(ctx context.Context) {
 	}
 	defer r.log.SetLevel(level) // so that "reloaded" is logged by the lesser of both
 	for _, f := range findings {
-		r.log.Warn("configuration", "finding", f.String())
+		r.log.Warn("configuration", "finding", f.Error())
 	}
 	for _, w := range next.Waiting {
 		r.log.Warn("reload: this setting has changed and needs a restart; the host goes on with the old value", "key", w.Key, "at", w.At.String())
@@ -67,6 +67,6 @@ func (r *reloader) logRefusal(err error) {
 		return
 	}
 	for _, f := range found {
-		r.log.Error("reload: nothing was changed, as the configuration is wrong", "finding", f.String())
+		r.log.Error("reload: nothing was changed, as the configuration is wrong", "finding", f.Error())
 	}
 }

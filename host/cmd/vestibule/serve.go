@@ -49,7 +49,7 @@ func serve(ctx context.Context, in *invocation) error {
 	lasting := *in
 	lasting.out, lasting.err = out, lines
 	for _, f := range findings {
-		newLogger(lines, cfg).Warn("configuration", "finding", f.String())
+		newLogger(lines, cfg).Warn("configuration", "finding", f.Error())
 	}
 	if err := serving(ctx, &lasting, cfg, lines.Lost); err != nil {
 		tellError(lines, err) // while the standard error output may stand still

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
@@ -25,18 +26,12 @@ type Column struct {
 // A Condition reports whether a person may sign in, by the columns of the row in users.
 type Condition func(columns map[string]any, now time.Time) bool
 
-// A Fault is what is wrong with the text of a condition.
-type Fault struct{ What, Remedy string } //nolint:errname // a finding without its place
-
-// Error returns both parts.
-func (f *Fault) Error() string { return f.What + ": " + f.Remedy }
-
 // Compile compiles a condition in $filter syntax over columns of users, and returns the columns that it names. Its
-// error is a *Fault.
+// error is a [finding.Finding].
 func Compile(text string, columns []Column) (Condition, []string, error) {
 	parsed, err := syntax.ParseFilter(text, syntax.Options{Functions: function.Arity})
 	if err != nil {
-		return nil, nil, &Fault{err.Error(), `write a condition over columns of users, such as "deleted_at eq null and is_active"`}
+		return nil, nil, wrong(err.Error(), `write a condition over columns of users, such as "deleted_at eq null and is_active"`)
 	}
 	named, err := resolve(parsed, columns)
 	if err != nil {
@@ -54,10 +49,12 @@ func Compile(text string, columns []Column) (Condition, []string, error) {
 	}
 	compiled, err := memory.NewCondition(properties, text)
 	if err != nil {
-		return nil, nil, &Fault{err.Error(), `write a condition that is true for people who may sign in, such as "deleted_at eq null and is_active"`}
+		return nil, nil, wrong(err.Error(), `write a condition that is true for people who may sign in, such as "deleted_at eq null and is_active"`)
 	}
 	return evaluate(compiled, properties), names(named), nil
 }
+
+func wrong(what, remedy string) error { return finding.Finding{What: what, Remedy: remedy} }
 
 // typeOf is the type of a column of this kind. Moments have all digits of a second that a text may have.
 func typeOf(kind edm.Kind) edm.Type {
@@ -85,7 +82,7 @@ func resolve(e syntax.Expr, columns []Column) (named []Column, err error) {
 			return
 		}
 		if strings.HasPrefix(path.Root, "@") {
-			err = &Fault{path.Root + " stands for somebody who is signed in, and the condition decides who may be", "compare with a constant"}
+			err = wrong(path.Root+" stands for somebody who is signed in, and the condition decides who may be", "compare with a constant")
 			return
 		}
 		if path.Root != "" || len(path.Segments) == 0 {
@@ -93,12 +90,12 @@ func resolve(e syntax.Expr, columns []Column) (named []Column, err error) {
 		}
 		name := path.Segments[0].Name
 		if reserved.Credential(name) {
-			err = &Fault{fmt.Sprintf("the column %q is a credential", name), "compare with another column: no condition may use it"}
+			err = wrong(fmt.Sprintf("the column %q is a credential", name), "compare with another column: no condition may use it")
 			return
 		}
 		at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name })
 		if at < 0 {
-			err = &Fault{fmt.Sprintf("the table users has no column %q", name), schema.DidYouMean(name, known)}
+			err = wrong(fmt.Sprintf("the table users has no column %q", name), schema.DidYouMean(name, known))
 			return
 		}
 		if !slices.Contains(named, columns[at]) {

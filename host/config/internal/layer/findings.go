@@ -1,102 +1,15 @@
 package layer
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
+import "github.com/vestibule-dev/vestibule/v2/internal/finding"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+type (
+	// Position is where a setting was written.
+	Position = finding.Position
+	// Finding is one thing that is wrong in a layer.
+	Finding = finding.Finding //nolint:errname // see there
+	// Findings are all that are wrong in a layer.
+	Findings = finding.Findings //nolint:errname // see there
 )
 
-// A Position is where a setting was written: in a file, or in the variable or
-// flag of Name.
-type Position struct {
-	// File is the path as it was given; Line and Column count from one.
-	File         string
-	Line, Column int
-	// Name is the environment variable or flag, empty for files.
-	Name string
-}
-
-// String gives file:line:column, or the name of the variable or flag.
-func (p Position) String() string {
-	if p.Name != "" {
-		return p.Name
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, max(p.Line, 1), max(p.Column, 1))
-}
-
-// A Finding is one thing that is wrong, or with Warning merely odd, in the
-// configuration.
-type Finding struct {
-	At Position
-	// What is wrong, and the Remedy for it. Neither holds a secret.
-	What, Remedy string
-	Warning      bool
-}
-
-// String gives `position: what: remedy`.
-func (f Finding) String() string {
-	what := f.What
-	if f.Warning {
-		what = "warning: " + what
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%s: %s: %s", f.At, what, f.Remedy), ": ")
-}
-
-// Findings are all that a check found, in the order of their positions.
-type Findings []Finding //nolint:errname // several of them are one error, but they are findings first
-
-// Failed reports whether one of the findings is more than a warning.
-func (f Findings) Failed() bool {
-	return slices.ContainsFunc(f, func(one Finding) bool { return !one.Warning })
-}
-
-// Err returns those that are more than warnings as one error, a line each; nil when
-// there are only warnings. Its type is [Findings].
-func (f Findings) Err() error {
-	wrong := slices.DeleteFunc(slices.Clone(f), func(one Finding) bool { return one.Warning })
-	if len(wrong) == 0 {
-		return nil
-	}
-	return wrong
-}
-
-// Error gives a line for each finding.
-func (f Findings) Error() string {
-	lines := make([]string, len(f))
-	for i, one := range f {
-		lines[i] = one.String()
-	}
-	return strings.Join(lines, "\n")
-}
-
-// With returns all findings of both, in order.
-func (f Findings) With(more Findings) Findings { return append(slices.Clone(f), more...).Sorted() }
-
-// Sorted returns the findings in the order in which a reader meets them, each once.
-func (f Findings) Sorted() Findings {
-	slices.SortStableFunc(f, func(a, b Finding) int {
-		return cmp.Or(
-			cmp.Compare(a.At.Name, b.At.Name),
-			cmp.Compare(a.At.File, b.At.File),
-			cmp.Compare(a.At.Line, b.At.Line),
-			cmp.Compare(a.At.Column, b.At.Column))
-	})
-	return slices.Compact(f)
-}
-
-// Add adds an error.
-func (f *Findings) Add(at Position, what, remedy string) {
-	*f = append(*f, Finding{At: at, What: what, Remedy: remedy})
-}
-
-// Warn adds a warning.
-func (f *Findings) Warn(at Position, what, remedy string) {
-	*f = append(*f, Finding{At: at, What: what, Remedy: remedy, Warning: true})
-}
-
-// FindingsIn returns the findings of other packages in the tree of err, whose
-// paths [Origins.At] turns into positions, and the other errors there.
-func FindingsIn(err error) (found []finding.Finding, others []error) { return finding.In(err) }
+// FindingsIn returns the findings in the tree of err, and the other errors there.
+func FindingsIn(err error) (found []Finding, others []error) { return finding.In(err) }

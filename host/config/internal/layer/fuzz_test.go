@@ -6,6 +6,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // Whatever is written, the parser neither panics nor lets a value through that
@@ -26,9 +27,9 @@ func FuzzParser(f *testing.F) {
 		if p.Broken && len(p.Findings) == 0 {
 			t.Error("wrong syntax, and no finding")
 		}
-		for _, finding := range p.Findings {
-			if !strings.HasPrefix(finding.String(), "x.hcl:") {
-				t.Errorf("no position: %s", finding)
+		for _, one := range p.Findings {
+			if !strings.HasPrefix(one.Error(), "x.hcl:") {
+				t.Errorf("no position: %s", one.Error())
 			}
 		}
 		written, err := p.Marshal(values)
@@ -56,7 +57,7 @@ func FuzzOverlay(f *testing.F) {
 	f.Add("VESTIBULE_PLUGIN__A__CONFIG__B__C=[1,{}]", `route."a.b".path=/x`)
 	f.Add("VESTIBULE_ODATA__ENUM__E__MEMBERS__A=1", "odata.enum.E.members={A=1}")
 	f.Fuzz(func(t *testing.T, variable, flag string) {
-		var findings layer.Findings
+		var findings finding.Findings
 		settings, err := layer.Environment([]string{variable}, config.Keys(), &findings)
 		if err != nil {
 			t.Fatal(err)
@@ -65,9 +66,9 @@ func FuzzOverlay(f *testing.F) {
 		for _, s := range append(settings, layer.Flags([]string{flag}, &findings)...) {
 			o.Apply(s)
 		}
-		for _, finding := range append(findings, o.Findings...) {
-			if finding.At.Name == "" {
-				t.Errorf("no name of a variable or flag: %s", finding)
+		for _, one := range append(findings, o.Findings...) {
+			if one.At.Name == "" {
+				t.Errorf("no name of a variable or flag: %s", one.Error())
 			}
 		}
 	})

@@ -174,7 +174,7 @@ func (o *Overlay) key(s Setting, k schema.Key, rest []string, existing, into map
 		path = append(path, rest[0])
 	}
 	o.Origins[Join(path...)] = at
-	report := func(_ []string, f schema.Fault) {
+	report := func(f Finding) {
 		o.Findings.Add(at.Position, f.What, f.Remedy)
 		o.Origins.refuse(path...)
 	}
@@ -193,7 +193,7 @@ func (o *Overlay) key(s Setting, k schema.Key, rest []string, existing, into map
 	}
 	v, f := parse(k, s.text)
 	if f.What != "" {
-		report(nil, f)
+		report(f)
 		return
 	}
 	if value, ok := k.Convert(v, report); ok {
@@ -203,24 +203,24 @@ func (o *Overlay) key(s Setting, k schema.Key, rest []string, existing, into map
 
 // parse reads the text of a variable or flag: null, a word, a,b,c for a list, or
 // what could stand in the file for lists and maps.
-func parse(k schema.Key, s string) (cty.Value, schema.Fault) {
+func parse(k schema.Key, s string) (cty.Value, Finding) {
 	switch trimmed := strings.TrimSpace(s); {
 	case s == "null":
-		return cty.NullVal(cty.DynamicPseudoType), schema.Fault{}
+		return cty.NullVal(cty.DynamicPseudoType), Finding{}
 	case k.Kind == schema.Table || k.Kind == schema.Numbers || k.Kind == schema.Texts && strings.HasPrefix(trimmed, "["):
 		expr, diags := hclsyntax.ParseExpression([]byte(s), k.Name, hcl.InitialPos)
 		if diags.HasErrors() {
-			return cty.NilVal, schema.Fault{What: k.Name + " is not written as in the file", Remedy: `write {name="value"} or ["a","b"]`}
+			return cty.NilVal, Finding{What: k.Name + " is not written as in the file", Remedy: `write {name="value"} or ["a","b"]`}
 		}
 		v, diags := expr.Value(nil)
 		if diags.HasErrors() {
-			return cty.NilVal, schema.Fault{What: k.Name + ": " + lowerFirst(diags[0].Summary), Remedy: diags[0].Detail}
+			return cty.NilVal, Finding{What: k.Name + ": " + lowerFirst(diags[0].Summary), Remedy: diags[0].Detail}
 		}
-		return v.Mark(schema.FromEnv), schema.Fault{}
+		return v.Mark(schema.FromEnv), Finding{}
 	case k.Kind == schema.Texts:
-		return schema.SplitList(trimmed), schema.Fault{}
+		return schema.SplitList(trimmed), Finding{}
 	}
-	return cty.StringVal(s).Mark(schema.FromEnv), schema.Fault{}
+	return cty.StringVal(s).Mark(schema.FromEnv), Finding{}
 }
 
 // free sets a value that has no schema here. It stays text where it replaces

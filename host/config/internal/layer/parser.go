@@ -112,8 +112,8 @@ func (p *Parser) attribute(b schema.Block, attr *hclsyntax.Attribute, path []str
 		return
 	}
 	p.note(below, attr.Expr, v)
-	value, ok := k.Convert(v, func(element []string, f schema.Fault) {
-		p.Findings.Add(p.Origins.At(append(below, element...)...), f.What, f.Remedy)
+	value, ok := k.Convert(v, func(f Finding) {
+		p.Findings.Add(p.Origins.At(append(below, f.Path...)...), f.What, f.Remedy)
 	})
 	if !ok {
 		p.Origins.refuse(below...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // key returns a key of the whole file by its path of block names.
@@ -49,9 +50,9 @@ func TestParseSpan(t *testing.T) {
 
 // convert converts a value, and returns the first fault as one line.
 func convert(k schema.Key, v cty.Value) (value any, fault string) {
-	value, ok := k.Convert(v, func(path []string, f schema.Fault) {
+	value, ok := k.Convert(v, func(f finding.Finding) {
 		if fault == "" {
-			fault = strings.Join(append(path, f.What), "|") + ": " + f.Remedy
+			fault = strings.Join(append(f.Path, f.What), "|") + ": " + f.Remedy
 		}
 	})
 	if ok != (fault == "") {

@@ -7,15 +7,14 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
 
 // An Object is the value of an attribute that is a map. It is a type of its own
 // so that a higher layer replaces it: koanf merges plain maps, which here are
 // blocks.
 type Object map[string]any
-
-// A Fault is what is wrong with a value; the zero value is none.
-type Fault struct{ What, Remedy string }
 
 // Marks of values. What comes out of env() or file() is shown as ***, and what
 // comes out of env() may stand for a number or boolean.
@@ -24,9 +23,8 @@ const (
 	FromFile = "file"
 )
 
-// A Report takes the faults of a value; path leads from the key to the element
-// that is at fault.
-type Report func(path []string, f Fault)
+// A Report takes what is wrong with a value, at a path below the key.
+type Report func(finding.Finding)
 
 // Convert turns a value as HCL has it into what the key's kind is in Go: string,
 // int64, bool, time.Duration, Bytes, []any of strings, Object, or nil. It passes
@@ -38,7 +36,7 @@ func (k Key) Convert(v cty.Value, report Report) (any, bool) {
 		if k.Null {
 			return nil, true
 		}
-		report(nil, Fault{k.Name + " must not be null", "give " + k.Kind.article() + ", or leave the line out" + k.defaultHint()})
+		report(finding.Finding{What: k.Name + " must not be null", Remedy: "give " + k.Kind.article() + ", or leave the line out" + k.defaultHint()})
 		return nil, false
 	}
 	switch k.Kind {
@@ -74,7 +72,7 @@ func (k Key) list(v cty.Value, loose bool, report Report) (any, bool) {
 		v = SplitList(v.AsString())
 	}
 	if !v.Type().IsTupleType() && !v.Type().IsListType() && !v.Type().IsSetType() {
-		report(nil, wrongType(k.Name, v, `a list of strings, such as ["a", "b"]`))
+		report(wrongType(k.Name, v, `a list of strings, such as ["a", "b"]`))
 		return nil, false
 	}
 	elements, good := []any{}, true
@@ -89,7 +87,7 @@ func (k Key) list(v cty.Value, loose bool, report Report) (any, bool) {
 
 func (k Key) object(v cty.Value, loose bool, report Report) (any, bool) {
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		report(nil, wrongType(k.Name, v, "a map, such as { name = value }"))
+		report(wrongType(k.Name, v, "a map, such as { name = value }"))
 		return nil, false
 	}
 	m, good := Object{}, true
@@ -122,28 +120,29 @@ func SplitList(s string) cty.Value {
 // Scalar converts a single value of the key, or of the element at path.
 func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Report) (any, bool) {
 	name := strings.Join(append([]string{k.Name}, path...), ".")
-	fail := func(f Fault) (any, bool) {
-		report(path, f)
+	fail := func(what, remedy string) (any, bool) {
+		report(finding.Finding{Path: path, What: what, Remedy: remedy})
 		return nil, false
 	}
 	if v.IsNull() || !v.IsKnown() {
-		return fail(Fault{name + " must not be null", "give " + kind.article() + ", or take it out"})
+		return fail(name+" must not be null", "give "+kind.article()+", or take it out")
 	}
 	value, ok := plainScalar(kind, v, loose)
 	if !ok {
-		return fail(wrongType(name, v, kind.article()))
+		f := wrongType(name, v, kind.article())
+		return fail(f.What, f.Remedy)
 	}
 	if kind == Span {
 		d, err := ParseSpan(value.(string))
 		if err != nil {
-			return fail(Fault{fmt.Sprintf("%s: %q is no duration", name, value), `write a number with a unit, such as "90s", "60m", "24h" or "90d"`})
+			return fail(fmt.Sprintf("%s: %q is no duration", name, value), `write a number with a unit, such as "90s", "60m", "24h" or "90d"`)
 		}
 		value = d
 	}
 	if kind == Size {
 		b, ok := ParseBytes(value.(string))
 		if !ok {
-			return fail(Fault{fmt.Sprintf("%s: %q is no size", name, value), `write an integer with a unit: "4KiB", "16MiB", "4GiB"`})
+			return fail(fmt.Sprintf("%s: %q is no size", name, value), `write an integer with a unit: "4KiB", "16MiB", "4GiB"`)
 		}
 		value = b
 	}
@@ -155,7 +154,7 @@ func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Re
 		if k.Secret {
 			what = "the value is not usable"
 		}
-		return fail(Fault{name + ": " + what, remedy})
+		return fail(name+": "+what, remedy)
 	}
 	return value, true
 }
@@ -191,8 +190,8 @@ func parseScalar(kind Kind, s string) (any, bool) {
 	return s, true
 }
 
-func wrongType(name string, v cty.Value, want string) Fault {
-	return Fault{fmt.Sprintf("%s is %s", name, describe(v)), "give " + want}
+func wrongType(name string, v cty.Value, want string) finding.Finding {
+	return finding.Finding{What: fmt.Sprintf("%s is %s", name, describe(v)), Remedy: "give " + want}
 }
 
 // describe names the type of a value without showing it.
