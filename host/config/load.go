@@ -139,18 +139,12 @@ func globEscape(dir string) string {
 // outside adds the layers of environment and flags, in this order, so that
 // flags win.
 func (l *loader) outside(src Source) {
-	settings, err := layer.Environment(src.Environ, l.schema, &l.findings)
-	if err != nil {
-		l.findings.Add(Position{Name: "environment"}, "cannot be read", err.Error())
-	}
-	for _, list := range [][]layer.Setting{settings, layer.Flags(src.Set, &l.findings)} {
-		o := layer.NewOverlay(l.schema, l.k.Raw(), l.dir)
-		for _, s := range list {
-			o.Apply(s)
-		}
-		l.merge(o.Values)
-		l.origins.Cover(o.Origins)
-		l.findings = append(l.findings, o.Findings...)
+	settings := layer.Environment(src.Environ, l.schema, &l.findings)
+	for _, s := range append(settings, layer.Flags(src.Set, &l.findings)...) {
+		p := &layer.Parser{Dir: l.dir, Schema: l.schema, Lookup: l.lookup}
+		l.merge(p.Apply(s, l.k.Raw()))
+		l.origins.Cover(p.Origins)
+		l.findings = append(l.findings, p.Findings...)
 	}
 }
 

@@ -58,15 +58,12 @@ func FuzzOverlay(f *testing.F) {
 	f.Add("VESTIBULE_ODATA__ENUM__E__MEMBERS__A=1", "odata.enum.E.members={A=1}")
 	f.Fuzz(func(t *testing.T, variable, flag string) {
 		var findings finding.Findings
-		settings, err := layer.Environment([]string{variable}, config.Keys(), &findings)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := layer.NewOverlay(config.Keys(), map[string]any{}, "/nonexistent")
+		settings := layer.Environment([]string{variable}, config.Keys(), &findings)
+		p := parser()
 		for _, s := range append(settings, layer.Flags([]string{flag}, &findings)...) {
-			o.Apply(s)
+			p.Apply(s, map[string]any{})
 		}
-		for _, one := range append(findings, o.Findings...) {
+		for _, one := range append(findings, p.Findings...) {
 			if one.At.Name == "" {
 				t.Errorf("no name of a variable or flag: %s", one.Error())
 			}

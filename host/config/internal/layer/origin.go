@@ -159,5 +159,9 @@ func elementExpressions(expr hclsyntax.Expression) map[string]hclsyntax.Expressi
 }
 
 func (p *Parser) position(r hcl.Range) Origin {
-	return Origin{Position: Position{File: p.File, Line: r.Start.Line, Column: r.Start.Column}, BaseDir: p.Dir}
+	at := Position{File: p.File, Line: r.Start.Line, Column: r.Start.Column}
+	if p.name != "" {
+		at = Position{Name: p.name}
+	}
+	return Origin{Position: at, BaseDir: p.Dir}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
@@ -27,40 +26,27 @@ type Setting struct {
 	fold bool
 }
 
-// An Overlay is a layer of such settings.
-type Overlay struct {
-	// Values, Origins and Findings are what the settings came to.
-	Values   map[string]any
-	Origins  Origins
-	Findings Findings
-
-	schema schema.Block
-	// below are the values of all lower layers.
-	below map[string]any
-	dir   string
-}
-
 // Environment finds the settings among the variables: VESTIBULE_A__B=value. A
 // variable without two underscores is none, but if it looks like a setting that
 // was spelled wrong, that is a warning.
-func Environment(environ []string, root schema.Block, findings *Findings) ([]Setting, error) {
-	found, err := env.Provider("", env.Opt{Prefix: prefix, EnvironFunc: func() []string { return environ }}).Read()
-	if err != nil {
-		return nil, fmt.Errorf("read the environment: %w", err)
+func Environment(environ []string, root schema.Block, findings *Findings) (list []Setting) {
+	found := map[string]string{}
+	for _, pair := range environ {
+		name, text, _ := strings.Cut(pair, "=")
+		found[name] = text
 	}
-	var list []Setting
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		rest := strings.TrimPrefix(name, prefix)
-		if strings.Contains(rest, "__") {
-			list = append(list, Setting{name: name, path: strings.Split(rest, "__"), text: found[name].(string), fold: true})
+		rest, ours := strings.CutPrefix(name, prefix)
+		if ours && strings.Contains(rest, "__") {
+			list = append(list, Setting{name: name, path: strings.Split(rest, "__"), text: found[name], fold: true})
 			continue
 		}
 		block, key, _ := strings.Cut(strings.ToLower(rest), "_")
-		if _, ok := root.Block(block); ok && key != "" {
+		if _, ok := root.Block(block); ours && ok && key != "" {
 			findings.Warn(Position{Name: name}, "is not a setting", fmt.Sprintf("write two underscores between block and key: %s%s__…", prefix, strings.ToUpper(block)))
 		}
 	}
-	return list, nil
+	return list
 }
 
 // Flags reads --set a.b.c=value. A label with a dot stands in double quotes.
@@ -92,52 +78,53 @@ func splitPath(key string) []string {
 	return steps
 }
 
-// NewOverlay makes an empty layer over the values below. Paths in it are
-// relative to dir.
-func NewOverlay(root schema.Block, below map[string]any, dir string) *Overlay {
-	return &Overlay{schema: root, below: below, dir: dir, Values: map[string]any{}, Origins: Origins{}}
-}
-
-// Apply puts the setting into the layer, or adds a finding.
-func (o *Overlay) Apply(s Setting) {
-	at := Position{Name: s.name}
-	b, existing, into := o.schema, o.below, o.Values
-	var path []string
+// Apply reads one setting as if it stood in a file of its own, in the blocks that its key
+// names. below are the values of all lower layers.
+func (p *Parser) Apply(s Setting, below map[string]any) map[string]any {
+	p.name, p.Origins = s.name, Origins{}
+	b, path := p.Schema, []string(nil)
+	root := &hclsyntax.Body{}
+	body := root
+	open := func(name string, labels ...string) {
+		inner := &hclsyntax.Block{Type: name, Labels: labels, LabelRanges: make([]hcl.Range, len(labels)), Body: &hclsyntax.Body{}}
+		body.Blocks, body = append(body.Blocks, inner), inner.Body
+		path, below = append(path, name), schema.Sub(below, name)
+		for _, label := range labels {
+			path, below = append(path, label), schema.Sub(below, label)
+		}
+	}
+	set := func(name string, v cty.Value) map[string]any {
+		body.Attributes = hclsyntax.Attributes{name: {Name: name, Expr: &hclsyntax.LiteralValueExpr{Val: v}}}
+		return p.body(p.Schema, root, nil)
+	}
 	for i := 0; i < len(s.path); i++ {
 		step := s.fitted(i, b.Names())
 		if b.Free {
-			o.free(s, s.path[i:], existing, into, path)
-			return
+			step = s.fitted(i, slices.Sorted(maps.Keys(below)))
+			if i == len(s.path)-1 {
+				return set(step, looksLike(s.text, below[step]))
+			}
+			open(step)
+			continue
 		}
 		if k, ok := b.Key(step); ok {
-			o.key(s, k, s.path[i+1:], existing, into, append(path, step))
-			return
+			return p.key(s, k, s.path[i+1:], append(path, step), below[step], set)
 		}
 		inner, ok := b.Block(step)
 		if !ok {
-			o.Findings.Add(at, unknown(b, step, path), b.Remedy(o.schema, step))
-			return
+			p.Findings.Add(Position{Name: s.name}, unknown(b, step, path), b.Remedy(p.Schema, step))
+			return nil
 		}
-		path, existing, into = append(path, step), schema.Sub(existing, step), schema.Child(into, step)
 		if b = inner; b.Label == "" {
-			continue
-		}
-		if i++; i == len(s.path) {
-			break
-		}
-		label := s.fitted(i, slices.Sorted(maps.Keys(existing)))
-		if _, known := existing[label]; !known && b.LabelCheck != nil {
-			if what, remedy := b.LabelCheck(label); what != "" {
-				o.Findings.Add(at, what, remedy)
-				return
-			}
-		}
-		path, existing, into = append(path, label), schema.Sub(existing, label), schema.Child(into, label)
-		if _, known := o.Origins[Join(path...)]; !known {
-			o.Origins[Join(path...)] = Origin{Position: at, BaseDir: o.dir, Block: true}
+			open(step)
+		} else if i++; i < len(s.path) {
+			open(step, s.fitted(i, slices.Sorted(maps.Keys(schema.Sub(below, step)))))
+		} else {
+			path = append(path, step)
 		}
 	}
-	o.Findings.Add(at, fmt.Sprintf("%s is a block", strings.Join(path, ".")), "name one of its keys: "+strings.Join(b.Names(), ", "))
+	p.Findings.Add(Position{Name: s.name}, fmt.Sprintf("%s is a block", strings.Join(path, ".")), "name one of its keys: "+strings.Join(b.Names(), ", "))
+	return p.body(p.Schema, root, nil)
 }
 
 // fitted is the i-th step as one of the names, where it means one.
@@ -162,43 +149,36 @@ func (s Setting) fitted(i int, names []string) string {
 	return strings.ToLower(step)
 }
 
-// key sets a key, or one element of a map.
-func (o *Overlay) key(s Setting, k schema.Key, rest []string, existing, into map[string]any, path []string) {
-	at := Origin{Position: Position{Name: s.name}, BaseDir: o.dir, Hidden: k.Kind == schema.Table}
+// key sets a key, or adds one element to the map that old is.
+func (p *Parser) key(s Setting, k schema.Key, rest, path []string, old any, set func(string, cty.Value) map[string]any) map[string]any {
 	element := (k.Kind == schema.Table || k.Kind == schema.Numbers) && len(rest) == 1
 	if len(rest) > 0 && !element {
-		o.Findings.Add(at.Position, strings.Join(path, ".")+" is no block", fmt.Sprintf("write %s=value", strings.TrimRight(strings.TrimSuffix(s.name, rest[len(rest)-1]), "._")))
-		return
+		p.Findings.Add(Position{Name: s.name}, strings.Join(path, ".")+" is no block", fmt.Sprintf("write %s=value", strings.TrimRight(strings.TrimSuffix(s.name, rest[len(rest)-1]), "._")))
+		return nil
 	}
-	if element {
-		path = append(path, rest[0])
-	}
-	o.Origins[Join(path...)] = at
-	report := func(f Finding) {
-		o.Findings.Add(at.Position, f.What, f.Remedy)
-		o.Origins.refuse(path...)
-	}
-	if element {
-		if value, ok := k.Scalar(k.ElementKind(), cty.StringVal(s.text), true, rest, report); ok {
-			whole := schema.Object{}
-			for _, layer := range []map[string]any{existing, into} {
-				if lower, ok := layer[k.Name].(schema.Object); ok {
-					maps.Copy(whole, lower)
-				}
-			}
-			whole[rest[0]] = value
-			into[k.Name] = whole
+	if !element {
+		v, wrong := parse(k, s.text)
+		if wrong.What == "" {
+			return set(k.Name, v)
 		}
-		return
+		p.Findings.Add(Position{Name: s.name}, wrong.What, wrong.Remedy)
+		p.Origins.refuse(path...)
+		return nil
 	}
-	v, f := parse(k, s.text)
-	if f.What != "" {
-		report(f)
-		return
+	values := set(k.Name, cty.ObjectVal(map[string]cty.Value{rest[0]: cty.StringVal(s.text).Mark(schema.FromEnv)}))
+	delete(p.Origins, Join(path...)) // the other elements stay where they were written
+	into := values
+	for _, step := range path[:len(path)-1] {
+		into = schema.Sub(into, step)
 	}
-	if value, ok := k.Convert(v, report); ok {
-		into[k.Name] = value
+	if one, ok := into[k.Name].(schema.Object); ok {
+		whole := schema.Object{}
+		lower, _ := old.(schema.Object)
+		maps.Copy(whole, lower)
+		maps.Copy(whole, one)
+		into[k.Name] = whole
 	}
+	return values
 }
 
 // parse reads the text of a variable or flag: null, a word, a,b,c for a list, or
@@ -223,29 +203,15 @@ func parse(k schema.Key, s string) (cty.Value, Finding) {
 	return cty.StringVal(s).Mark(schema.FromEnv), Finding{}
 }
 
-// free sets a value that has no schema here. It stays text where it replaces
+// looksLike is the value of text that has no schema. It stays text where it replaces
 // text; otherwise it gets the type that it looks like.
-func (o *Overlay) free(s Setting, rest []string, existing, into map[string]any, path []string) {
-	for ; len(rest) > 1; rest = rest[1:] {
-		step := Setting{path: rest, fold: s.fold}.fitted(0, slices.Sorted(maps.Keys(existing)))
-		path, existing, into = append(path, step), schema.Sub(existing, step), schema.Child(into, step)
+func looksLike(s string, old any) cty.Value {
+	if _, ok := old.(string); !ok {
+		if expr, diags := hclsyntax.ParseExpression([]byte(s), "value", hcl.InitialPos); !diags.HasErrors() {
+			if v, diags := expr.Value(nil); !diags.HasErrors() && v.Type() != cty.String {
+				return v.Mark(schema.FromEnv)
+			}
+		}
 	}
-	name := Setting{path: rest, fold: s.fold}.fitted(0, slices.Sorted(maps.Keys(existing)))
-	into[name] = looksLike(s.text, existing[name])
-	o.Origins[Join(append(path, name)...)] = Origin{Position: Position{Name: s.name}, BaseDir: o.dir, Hidden: true}
-}
-
-func looksLike(s string, old any) any {
-	if _, ok := old.(string); ok {
-		return s
-	}
-	expr, diags := hclsyntax.ParseExpression([]byte(s), "value", hcl.InitialPos)
-	if diags.HasErrors() {
-		return s
-	}
-	v, diags := expr.Value(nil)
-	if diags.HasErrors() || v.Type() == cty.String {
-		return s
-	}
-	return jsonable(v)
+	return cty.StringVal(s).Mark(schema.FromEnv)
 }

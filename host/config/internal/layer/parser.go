@@ -29,6 +29,9 @@ type Parser struct {
 	Broken bool
 	// Empty reports a file without a setting or a block.
 	Empty bool
+
+	// name is the variable or flag that is read, empty for a file.
+	name string
 }
 
 func (p *Parser) eval() *hcl.EvalContext { return EvalContext(p.Dir, p.Lookup) }
@@ -53,7 +56,7 @@ func (p *Parser) Unmarshal(src []byte) (map[string]any, error) {
 // report turns diagnostics of HCL into findings.
 func (p *Parser) report(diags hcl.Diagnostics) {
 	for _, d := range diags {
-		at := Position{File: p.File}
+		at := p.position(hcl.Range{}).Position
 		if d.Subject != nil {
 			at = p.position(*d.Subject).Position
 		}
@@ -157,7 +160,9 @@ func (p *Parser) block(b schema.Block, found *hclsyntax.Block, path []string, va
 		values = map[string]any{}
 	} else {
 		seen[key] = found.TypeRange
-		p.Origins[key] = at
+		if p.name == "" || inner.Label != "" {
+			p.Origins[key] = at
+		}
 	}
 	into := values
 	if inner.Label != "" {
