@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
@@ -70,9 +71,9 @@ func originOf(u *url.URL) string {
 // guardOf is the guard of a route, also where it names none.
 func (c *Config) guardOf(name string) string {
 	if c.Routes[name].Guard == "" && slices.Contains(publicRoutes(), name) {
-		return "none"
+		return string(host.GuardNone)
 	}
-	return cmp.Or(c.Routes[name].Guard, "settled")
+	return cmp.Or(c.Routes[name].Guard, string(host.GuardSettled))
 }
 
 // checkFoldedPaths finds routes that differ by the case of letters alone and have two

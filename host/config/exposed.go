@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -44,10 +43,8 @@ func (c *Config) secrets() []secret {
 			list = append(list, secret{what, *path})
 		}
 	}
-	if c.Database.Driver == "sqlite" {
-		file, _ := sqliteFile(c.Database.DSN, c.origins.Dir("database", "dsn"))
-		add("the database", &file)
-	}
+	_, file := c.dsn()
+	add("the database", &file)
 	if o := c.OData.Database; o.Driver != nil && *o.Driver == "sqlite" && o.DSN != nil {
 		file, _ := sqliteFile(*o.DSN, c.origins.Dir("odata", "database", "dsn"))
 		add("the database", &file)
@@ -56,22 +53,13 @@ func (c *Config) secrets() []secret {
 		add("mail", &c.Mail.Dir)
 	}
 	add("the key of the certificate", c.Server.TLS.Key)
-	for _, name := range labels(c, c.Plugins, "plugin") {
-		p := c.Plugins[name]
+	plugins, _ := c.plugins()
+	for _, p := range plugins {
 		if len(p.Command) > 0 {
-			program := p.Command[0]
-			if !filepath.IsAbs(program) && strings.ContainsRune(program, filepath.Separator) {
-				program = filepath.Join(c.dir, program)
-			} else if found, err := exec.LookPath(program); err == nil {
-				program = found
-			}
-			add("the plugin "+name, &program)
+			add("the plugin "+p.Name, &p.Command[0])
 		}
 		for file := range p.Checksums {
-			if !filepath.IsAbs(file) {
-				file = filepath.Join(c.dir, file)
-			}
-			add("files of the plugin "+name, &file)
+			add("files of the plugin "+p.Name, &file)
 		}
 	}
 	return list

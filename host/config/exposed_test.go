@@ -52,3 +52,20 @@ func TestServedDirectoriesHoldNoSecrets(t *testing.T) {
 		})
 	}
 }
+
+// A plugin's paths are relative to the file that names it, also where secrets are kept from being served.
+func TestServedDirectoriesHoldNoPluginOfConfD(t *testing.T) {
+	write(t, map[string]string{
+		"config.hcl":      "server {\n  public_dir = \"tools\"\n}\n",
+		"conf.d/p.hcl":    "plugin \"p\" {\n  command = [\"../tools/p\"]\n  roles = [\"dispenser\"]\n}\n",
+		"tools/p!":        "#!/bin/sh\n",
+		"tools/style.css": "",
+	})
+	cfg, found := load(t, nil)
+	if found != nil {
+		t.Fatal(found)
+	}
+	if err := cfg.Verify(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "server.public_dir: tools would serve the plugin p") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -190,13 +188,10 @@ func (c *Config) routes() []host.Route {
 		r := c.Routes[name]
 		route := host.Route{
 			Name: name, Path: r.Path, File: value(r.File), Dir: value(r.Dir), Redirect: value(r.Redirect),
-			Guard: host.Guard(cmp.Or(r.Guard, string(host.GuardSettled))), StripPrefix: r.StripPrefix, Tokens: r.Tokens, Assertion: r.Assertion,
+			Guard: host.Guard(c.guardOf(name)), StripPrefix: r.StripPrefix, Tokens: r.Tokens, Assertion: r.Assertion,
 		}
 		if len(r.Headers) > 0 {
 			route.Headers = maps.Clone(r.Headers)
-		}
-		if r.Guard == "" && slices.Contains(publicRoutes(), name) {
-			route.Guard = host.GuardNone
 		}
 		if r.Proxy != nil {
 			if u, err := url.Parse(*r.Proxy); err == nil {

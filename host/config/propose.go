@@ -112,12 +112,7 @@ func setText(b *hclwrite.Body, name, value string) {
 }
 
 func setTexts(b *hclwrite.Body, name string, list []string) {
-	if len(list) == 0 {
-		return
+	if len(list) > 0 {
+		b.SetAttributeValue(name, texts(list))
 	}
-	values := make([]cty.Value, len(list))
-	for i, s := range list {
-		values[i] = cty.StringVal(s)
-	}
-	b.SetAttributeValue(name, cty.ListVal(values))
 }
