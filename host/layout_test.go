@@ -46,7 +46,7 @@ func layout() map[string][]string {
 			"host/store/mysql", "odata", "odata/edm", "odata/sqlsource", "ui",
 		},
 		"host/config/internal/active": {
-			"host/config/internal/schema", "host/reserved", "internal/finding", "odata/edm", "odata/function", "odata/memory", "odata/plan", "odata/scalar", "odata/syntax",
+			"host/config/internal/schema", "host/reserved", "host/store", "internal/finding", "odata/edm", "odata/function", "odata/memory", "odata/plan", "odata/scalar", "odata/syntax",
 		},
 		"host/config/internal/layer": {"host/config/internal/schema", "internal/finding"}, "host/config/internal/schema": {"host/reserved", "internal/finding", "internal/words", "pluginsdk"},
 		"host/cmd/vestibule":                   {"host", "host/config"},

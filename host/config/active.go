@@ -17,38 +17,30 @@ func (c *Config) active(columns []store.Column, f *Findings) func(map[string]any
 	if c.faulty("auth", "active") {
 		return nil
 	}
-	list := make([]active.Column, len(columns))
-	for i, column := range columns {
-		list[i] = active.Column{Name: column.Name, Kind: column.Kind().String()}
-	}
 	var condition active.Condition
 	var named []string
 	if text := c.Auth.Active; text != nil {
 		var err error
-		condition, named, err = active.Compile(*text, list)
+		condition, named, err = active.Compile(*text, columns)
 		if wrong, ok := errors.AsType[Finding](err); ok {
 			f.Add(c.at("auth", "active"), "auth.active: "+wrong.What, wrong.Remedy)
 			return nil
 		}
 	}
-	c.warnOfSuspects(list, named, f)
+	c.warnOfSuspects(columns, named, f)
 	return condition
 }
 
 // warnOfSuspects tells of columns by which the application seems to deactivate people
 // without keeping them from signing in.
-func (c *Config) warnOfSuspects(columns []active.Column, named []string, f *Findings) {
+func (c *Config) warnOfSuspects(columns []store.Column, named []string, f *Findings) {
 	suspects, conditions := active.Suspects(columns, named)
 	if len(suspects) == 0 {
 		return
 	}
-	names := make([]string, len(suspects))
-	for i, column := range suspects {
-		names[i] = column.Name
-	}
 	if text := c.Auth.Active; text != nil {
 		conditions = append([]string{"(" + *text + ")"}, conditions...)
 	}
-	f.Warn(c.at("auth", "active"), fmt.Sprintf("auth.active does not mention %s of users: whom the application deactivates by it still signs in", strings.Join(names, ", ")),
+	f.Warn(c.at("auth", "active"), fmt.Sprintf("auth.active does not mention %s of users: whom the application deactivates by it still signs in", strings.Join(columnNames(suspects), ", ")),
 		fmt.Sprintf("write auth { active = %q }, or what these columns mean", strings.Join(conditions, " and ")))
 }

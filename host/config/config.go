@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -184,6 +185,15 @@ func (c *Config) decode() error {
 	}
 	return k.Unmarshal("", c)
 }
+
+// Keys are the settings of config.hcl.
+func Keys() schema.Block { return schema.Of(reflect.TypeFor[Config]()) }
+
+// Sample is the commented file that `vestibule init` writes.
+func Sample() string { return schema.Sample(Keys()) }
+
+// Reference is the table of all settings in docs/configuration.md.
+func Reference() string { return schema.Reference(Keys(), sourceKeys()) }
 
 // ParseDuration reads a duration as it is written in config.hcl, such as "90s" or
 // "90d".

@@ -9,12 +9,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
+)
+
+type (
+	// Position is where a setting was written: in a file, or in a variable or
+	// flag.
+	Position = layer.Position
+	// Finding is one thing that is wrong, or odd, in the configuration.
+	Finding = layer.Finding //nolint:errname // see there
+	// Findings are all that a check found, in the order of their positions.
+	Findings = layer.Findings //nolint:errname // see there
 )
 
 // A Source is where the configuration comes from. The zero value reads
@@ -189,4 +202,20 @@ func describePath(b schema.Block, path []string) string {
 		return strings.Join(path, ".")
 	}
 	return fmt.Sprintf("%s %q", b.Name, path[len(path)-1])
+}
+
+// defaultOf evaluates a key's default. TestDefaults holds the defaults; one that
+// reads the environment is a finding when the variable does not fit.
+func (l *loader) defaultOf(k schema.Key) any {
+	var v cty.Value
+	expr, diags := hclsyntax.ParseExpression([]byte(k.Def), k.Name, hcl.InitialPos)
+	if !diags.HasErrors() {
+		v, diags = expr.Value(layer.EvalContext(l.dir, l.lookup))
+	}
+	if diags.HasErrors() {
+		l.findings.Add(l.origins.At(), "default of "+k.Name, diags.Error())
+		return nil
+	}
+	value, _ := k.Convert(v, func(f Finding) { l.findings.Add(l.origins.At(), "default of "+f.What, f.Remedy) })
+	return value
 }

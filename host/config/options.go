@@ -117,7 +117,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 func (c *Config) serverOptions() host.ServerOptions {
 	s := c.Server
 	opts := host.ServerOptions{Address: s.Address, PublicDir: value(s.PublicDir), AdminAddress: value(s.AdminAddress), RunDir: c.runDir(), Drain: s.Drain}
-	if info, err := os.Stat(opts.PublicDir); err != nil || !info.IsDir() {
+	if !isDir(opts.PublicDir) {
 		opts.PublicDir = ""
 	}
 	if s.PublicURL != nil {

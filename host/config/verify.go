@@ -92,7 +92,7 @@ func (c *Config) checkFiles() Findings {
 }
 
 func (c *Config) checkDir(f *Findings, dir string, path ...string) {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if !isDir(dir) {
 		f.Add(c.at(path...), fmt.Sprintf("%s: there is no directory %s", strings.Join(path, "."), c.shown(dir)), "make it, or correct the path")
 	}
 }
@@ -127,8 +127,7 @@ func missingFile(file string) (missing bool, err error) {
 	if _, err := os.Stat(file); err == nil || !errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	info, err := os.Stat(filepath.Dir(file))
-	if err != nil || !info.IsDir() {
+	if !isDir(filepath.Dir(file)) {
 		return true, fmt.Errorf("there is no directory %s", filepath.Dir(file))
 	}
 	return true, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/schema"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
@@ -16,19 +17,12 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
-// A Column is a column of users.
-type Column struct {
-	Name string
-	// Kind is what the column holds: text, bytes, bool, int, float, decimal, uuid, time or date.
-	Kind string
-}
-
 // A Condition reports whether a person may sign in, by the columns of the row in users.
 type Condition func(columns map[string]any, now time.Time) bool
 
 // Compile compiles a condition in $filter syntax over columns of users, and returns the columns that it names. Its
 // error is a [finding.Finding].
-func Compile(text string, columns []Column) (Condition, []string, error) {
+func Compile(text string, columns []store.Column) (Condition, []string, error) {
 	parsed, err := syntax.ParseFilter(text, syntax.Options{Functions: function.Arity})
 	if err != nil {
 		return nil, nil, wrong(err.Error(), `write a condition over columns of users, such as "deleted_at eq null and is_active"`)
@@ -65,7 +59,7 @@ func typeOf(kind edm.Kind) edm.Type {
 	return t
 }
 
-func names(columns []Column) []string {
+func names(columns []store.Column) []string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
 		list[i] = c.Name
@@ -74,7 +68,7 @@ func names(columns []Column) []string {
 }
 
 // resolve returns the columns that a condition names, without credentials and aliases.
-func resolve(e syntax.Expr, columns []Column) (named []Column, err error) {
+func resolve(e syntax.Expr, columns []store.Column) (named []store.Column, err error) {
 	known := slices.DeleteFunc(names(columns), reserved.Credential)
 	syntax.Walk(e, func(e syntax.Expr) {
 		path, ok := e.(*syntax.Path)
@@ -93,7 +87,7 @@ func resolve(e syntax.Expr, columns []Column) (named []Column, err error) {
 			err = wrong(fmt.Sprintf("the column %q is a credential", name), "compare with another column: no condition may use it")
 			return
 		}
-		at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name })
+		at := slices.IndexFunc(columns, func(c store.Column) bool { return c.Name == name })
 		if at < 0 {
 			err = wrong(fmt.Sprintf("the table users has no column %q", name), schema.DidYouMean(name, known))
 			return

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
 // Suspects returns those of the columns that look like deactivation and that a condition does not name, and for each
 // the condition that lets in who is active.
-func Suspects(columns []Column, named []string) (suspects []Column, conditions []string) {
+func Suspects(columns []store.Column, named []string) (suspects []store.Column, conditions []string) {
 	for _, c := range columns {
 		condition, ok := suspect(c)
 		if !ok || slices.Contains(named, c.Name) {
@@ -22,15 +23,15 @@ func Suspects(columns []Column, named []string) (suspects []Column, conditions [
 
 // suspect returns the condition that fits a column whose name says that it deactivates people, whatever its case and with
 // or without underscores.
-func suspect(c Column) (condition string, ok bool) {
+func suspect(c store.Column) (condition string, ok bool) {
 	switch name := strings.ReplaceAll(reserved.Fold(c.Name), "_", ""); name {
 	case "status", "userstatus", "accountstatus":
-		if c.Kind == "int" || c.Kind == "bool" {
-			return c.Name + " eq " + map[string]string{"int": "1", "bool": "true"}[c.Kind], true
+		if one := map[string]string{"int": "1", "bool": "true"}[c.Kind().String()]; one != "" {
+			return c.Name + " eq " + one, true
 		}
 		return c.Name + " eq 'active'", true
 	case "active", "isactive", "enabled", "isenabled":
-		if c.Kind == "text" {
+		if c.Kind().String() == "text" {
 			return c.Name + " eq 'true'", true
 		}
 		return truth(c, c.Name, c.Name+" ne null"), true
@@ -45,9 +46,9 @@ func suspect(c Column) (condition string, ok bool) {
 }
 
 // truth returns yes for a column of truth values, and otherwise no.
-func truth(c Column, yes, no string) string {
+func truth(c store.Column, yes, no string) string {
 	at := strings.HasSuffix(reserved.Fold(c.Name), "at")
-	if c.Kind == "bool" || c.Kind == "int" && !at {
+	if kind := c.Kind().String(); kind == "bool" || kind == "int" && !at {
 		return yes
 	}
 	return no

@@ -5,18 +5,19 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // kindOf is the type of a column's values.
-func kindOf(c Column) edm.Kind {
+func kindOf(c store.Column) edm.Kind {
 	kinds := map[string]edm.Kind{
 		"bytes": edm.Binary, "bool": edm.Boolean, "int": edm.Int64, "float": edm.Double, "decimal": edm.Decimal,
 		"uuid": edm.Guid, "time": edm.DateTimeOffset, "date": edm.Date,
 	}
-	if k, ok := kinds[c.Kind]; ok {
+	if k, ok := kinds[c.Kind().String()]; ok {
 		return k
 	}
 	return edm.String
