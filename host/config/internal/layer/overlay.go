@@ -181,13 +181,13 @@ func (p *Parser) key(s Setting, k schema.Key, rest, path []string, old any, set 
 	return values
 }
 
-// parse reads the text of a variable or flag: null, a word, a,b,c for a list, or
-// what could stand in the file for lists and maps.
+// parse reads the text of a variable or flag: null, what could stand in the file for
+// lists and maps, or a text, as env() gives it.
 func parse(k schema.Key, s string) (cty.Value, Finding) {
-	switch trimmed := strings.TrimSpace(s); {
+	switch {
 	case s == "null":
 		return cty.NullVal(cty.DynamicPseudoType), Finding{}
-	case k.Kind == schema.Table || k.Kind == schema.Numbers || k.Kind == schema.Texts && strings.HasPrefix(trimmed, "["):
+	case k.Kind == schema.Table || k.Kind == schema.Numbers || k.Kind == schema.Texts && strings.HasPrefix(strings.TrimSpace(s), "["):
 		expr, diags := hclsyntax.ParseExpression([]byte(s), k.Name, hcl.InitialPos)
 		if diags.HasErrors() {
 			return cty.NilVal, Finding{What: k.Name + " is not written as in the file", Remedy: `write {name="value"} or ["a","b"]`}
@@ -197,8 +197,6 @@ func parse(k schema.Key, s string) (cty.Value, Finding) {
 			return cty.NilVal, Finding{What: k.Name + ": " + lowerFirst(diags[0].Summary), Remedy: diags[0].Detail}
 		}
 		return v.Mark(schema.FromEnv), Finding{}
-	case k.Kind == schema.Texts:
-		return schema.SplitList(trimmed), Finding{}
 	}
 	return cty.StringVal(s).Mark(schema.FromEnv), Finding{}
 }

@@ -36,7 +36,11 @@ func (k Key) Convert(v cty.Value, report Report) (any, bool) {
 		if k.Null {
 			return nil, true
 		}
-		report(finding.Finding{What: k.Name + " must not be null", Remedy: "give " + k.Kind.article() + ", or leave the line out" + k.defaultHint()})
+		hint := ""
+		if k.Def != "" {
+			hint = " for the default " + k.Def
+		}
+		report(finding.Finding{What: k.Name + " must not be null", Remedy: "give " + k.Kind.article() + ", or leave the line out" + hint})
 		return nil, false
 	}
 	switch k.Kind {
@@ -45,14 +49,7 @@ func (k Key) Convert(v cty.Value, report Report) (any, bool) {
 	case Table, Numbers:
 		return k.object(v, loose, report)
 	}
-	return k.Scalar(k.Kind, v, loose, nil, report)
-}
-
-func (k Key) defaultHint() string {
-	if k.Def == "" || k.Def == "null" {
-		return ""
-	}
-	return " for the default " + k.Def
+	return k.scalar(k.Kind, v, loose, nil, report)
 }
 
 func (k Kind) article() string {
@@ -69,18 +66,16 @@ func (k Kind) article() string {
 
 func (k Key) list(v cty.Value, loose bool, report Report) (any, bool) {
 	if loose && v.Type() == cty.String {
-		v = SplitList(v.AsString())
+		v = splitList(v.AsString())
 	}
 	if !v.Type().IsTupleType() && !v.Type().IsListType() && !v.Type().IsSetType() {
 		report(wrongType(k.Name, v, `a list of strings, such as ["a", "b"]`))
 		return nil, false
 	}
 	elements, good := []any{}, true
-	i := 0
-	for _, element := range v.AsValueSlice() {
-		one, ok := k.Scalar(Text, element, loose, []string{strconv.Itoa(i)}, report)
+	for i, element := range v.AsValueSlice() {
+		one, ok := k.scalar(Text, element, loose, []string{strconv.Itoa(i)}, report)
 		elements, good = append(elements, one), good && ok
-		i++
 	}
 	return elements, good
 }
@@ -90,24 +85,20 @@ func (k Key) object(v cty.Value, loose bool, report Report) (any, bool) {
 		report(wrongType(k.Name, v, "a map, such as { name = value }"))
 		return nil, false
 	}
+	kind := Text
+	if k.Kind == Numbers {
+		kind = Number
+	}
 	m, good := Object{}, true
 	for name, value := range v.AsValueMap() {
-		one, ok := k.Scalar(k.ElementKind(), value, loose, []string{name}, report)
+		one, ok := k.scalar(kind, value, loose, []string{name}, report)
 		m[name], good = one, good && ok
 	}
 	return m, good
 }
 
-// ElementKind is the kind of the elements of a list or map.
-func (k Key) ElementKind() Kind {
-	if k.Kind == Numbers {
-		return Number
-	}
-	return Text
-}
-
-// SplitList is the list that a,b,c stands for in a variable or flag.
-func SplitList(s string) cty.Value {
+// splitList is the list that a,b,c stands for in a variable or flag.
+func splitList(s string) cty.Value {
 	elements := []cty.Value{}
 	for one := range strings.SplitSeq(s, ",") {
 		if one = strings.TrimSpace(one); one != "" {
@@ -117,8 +108,8 @@ func SplitList(s string) cty.Value {
 	return cty.TupleVal(elements)
 }
 
-// Scalar converts a single value of the key, or of the element at path.
-func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Report) (any, bool) {
+// scalar converts a single value of the key, or of the element at path.
+func (k Key) scalar(kind Kind, v cty.Value, loose bool, path []string, report Report) (any, bool) {
 	name := strings.Join(append([]string{k.Name}, path...), ".")
 	fail := func(what, remedy string) (any, bool) {
 		report(finding.Finding{Path: path, What: what, Remedy: remedy})
@@ -163,31 +154,22 @@ func (k Key) Scalar(kind Kind, v cty.Value, loose bool, path []string, report Re
 // for the other two; text in the file may not.
 func plainScalar(kind Kind, v cty.Value, loose bool) (any, bool) {
 	t := v.Type()
-	if loose && t == cty.String && kind != Text && kind != Span && kind != Size {
-		return parseScalar(kind, v.AsString())
-	}
+	parse := loose && t == cty.String
 	switch {
-	case (kind == Text || kind == Span || kind == Size) && t == cty.String:
-		return v.AsString(), true
+	case kind == Number && parse:
+		n, err := strconv.ParseInt(v.AsString(), 10, 64)
+		return n, err == nil && !strings.HasPrefix(v.AsString(), "+")
 	case kind == Number && t == cty.Number:
 		n, accuracy := v.AsBigFloat().Int64()
 		return n, accuracy == big.Exact
+	case kind == Flag && parse:
+		return v.AsString() == "true", v.AsString() == "true" || v.AsString() == "false"
 	case kind == Flag && t == cty.Bool:
 		return v.True(), true
+	case kind != Number && kind != Flag && t == cty.String:
+		return v.AsString(), true
 	}
 	return nil, false
-}
-
-// parseScalar reads a number or boolean from a variable or flag.
-func parseScalar(kind Kind, s string) (any, bool) {
-	switch kind {
-	case Number:
-		n, err := strconv.ParseInt(s, 10, 64)
-		return n, err == nil && !strings.HasPrefix(s, "+")
-	case Flag:
-		return s == "true", s == "true" || s == "false"
-	}
-	return s, true
 }
 
 func wrongType(name string, v cty.Value, want string) finding.Finding {
