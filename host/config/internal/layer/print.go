@@ -124,21 +124,17 @@ func (w *writer) attribute(name string, value any) error {
 		value = v.String()
 	}
 	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+	var v ctyjson.SimpleJSONValue
+	if err == nil {
+		err = v.UnmarshalJSON(text)
 	}
-	t, err := ctyjson.ImpliedType(text)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	v, err := ctyjson.Unmarshal(text, t)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	if !hclsyntax.ValidIdentifier(name) {
 		name = quote(name) // only a free block's label can be no identifier; as a map it is written with quotes
 	}
-	fmt.Fprintf(&w.out, "%s = %s\n", name, hclwrite.TokensForValue(v).Bytes())
+	fmt.Fprintf(&w.out, "%s = %s\n", name, hclwrite.TokensForValue(v.Value).Bytes())
 	return nil
 }
 

@@ -97,7 +97,7 @@ func (k Key) object(v cty.Value, loose bool, report Report) (any, bool) {
 	return m, good
 }
 
-// splitList is the list that a,b,c stands for in a variable or flag.
+// splitList returns the list of texts that a variable or flag has as a,b,c.
 func splitList(s string) cty.Value {
 	elements := []cty.Value{}
 	for one := range strings.SplitSeq(s, ",") {
