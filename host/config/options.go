@@ -68,7 +68,7 @@ func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger, create b
 	plugins, _ := c.plugins()
 	opts := host.Options{
 		Logger: logger, Server: c.serverOptions(), Auth: c.authOptions(), Plugins: plugins,
-		Session: host.SessionOptions{Idle: c.Session.Idle, Absolute: c.Session.Absolute, Remember: c.Session.Remember},
+		Session: host.SessionOptions(c.Session),
 	}
 	var err error
 	if create {
@@ -102,7 +102,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 		Limits: host.LimitOptions{
 			RequestsPerClient: c.Limits.RequestsPerClient, UpgradesPerClient: c.Limits.UpgradesPerClient, Wait: c.Database.Wait,
 		},
-		Session: host.SessionOptions{Idle: c.Session.Idle, Absolute: c.Session.Absolute, Remember: c.Session.Remember},
+		Session: host.SessionOptions(c.Session),
 		Auth:    c.authOptions(),
 		Mail:    c.mailOptions(),
 		Routes:  c.routes(),
