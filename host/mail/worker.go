@@ -19,22 +19,7 @@ type Worker struct {
 	kick      chan struct{}
 	slots     chan struct{} // one token per mail under way
 
-	mu     sync.Mutex
-	status Status // of sending
-	outbox string // the fault of reading the outbox, empty when there is none
-}
-
-// Status is what a readiness report tells about mail.
-type Status struct {
-	// Failing is why mail does not go out, redacted; empty when the last attempt
-	// succeeded or there was none. A mail that was refused for the sake of its
-	// recipient does not count.
-	Failing string
-	// Since is when the attempts to send began to fail; zero when it is the outbox
-	// that cannot be read.
-	Since time.Time
-	// Sent is when a mail was last handed over.
-	Sent time.Time
+	blind bool // the outbox could not be read; for the goroutine of Run alone
 }
 
 // NewWorker checks the options and loads the templates. The error names every
@@ -67,17 +52,6 @@ func (w *Worker) Kick() {
 	case w.kick <- struct{}{}:
 	default: // a look is pending already
 	}
-}
-
-// Status returns how sending goes.
-func (w *Worker) Status() Status {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := w.status
-	if w.outbox != "" {
-		s.Failing = w.outbox
-	}
-	return s
 }
 
 // Run sends mail until ctx ends. Then it leases nothing more, gives what is under
@@ -200,16 +174,14 @@ func (w *Worker) attempt(ctx context.Context, item Item) (Outcome, error) {
 	err := w.send(limited, item)
 	switch {
 	case err == nil:
-		w.succeeded()
 		return Sent, nil
 	case ctx.Err() != nil:
 		return Returned, err // the grace is over, which says nothing about the mail
 	case errors.Is(err, ErrNotWanted):
 		return Dropped, nil
 	case errors.Is(err, ErrRejected):
-		return Dead, err // about this mail only, so it is no fault of the worker's
+		return Dead, err
 	}
-	w.failed(err)
 	if item.Attempt >= w.o.Attempts {
 		return Dead, err
 	}
@@ -259,36 +231,15 @@ func note(ctx context.Context, write func() error) error {
 	}
 }
 
-func (w *Worker) succeeded() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.status = Status{Sent: w.o.Now()}
-}
-
-func (w *Worker) failed(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.status.Failing == "" {
-		w.status.Since = w.o.Now()
-	}
-	w.status.Failing = redact(err.Error())
-}
-
-// outboxRead keeps the result of reading the outbox for Status, and logs when
-// it changes.
+// outboxRead logs when the outbox cannot be read, and when it can be read again.
 func (w *Worker) outboxRead(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	switch {
-	case err != nil && w.outbox == "":
+	case err != nil && !w.blind:
 		w.o.Log.Error("mail waits: the outbox cannot be read", "error", redact(err.Error()))
-	case err == nil && w.outbox != "":
+	case err == nil && w.blind:
 		w.o.Log.Info("the outbox can be read again")
 	}
-	w.outbox = ""
-	if err != nil {
-		w.outbox = "read the outbox: " + redact(err.Error())
-	}
+	w.blind = err != nil
 }
 
 // pause returns how long to wait after a failed attempt: 10 s, doubled every

@@ -45,9 +45,6 @@ func TestWorkerSends(t *testing.T) {
 	if m := got[1]; m.To != "bob@example.com" || m.Lang != "de" || m.ID == got[0].ID || !strings.Contains(m.Subject, "geändert") {
 		t.Errorf("sent %+v", m)
 	}
-	if s := r.Status(); s.Failing != "" || s.Sent != noon() {
-		t.Errorf("status %+v", s)
-	}
 	if strings.Contains(r.log.String(), secret) {
 		t.Error("the token is in the log")
 	}
@@ -160,9 +157,6 @@ func TestWorkerRepeatsWithGrowingPauses(t *testing.T) {
 			if log := r.log.String(); !strings.Contains(log, "[ERROR] mail given up: mend the cause") || strings.Contains(log, "ada@") {
 				t.Errorf("log:\n%s", log)
 			}
-			if s := r.Status(); s.Failing != "no route to host" || s.Since != noon() {
-				t.Errorf("status %+v", s)
-			}
 		})
 	}
 }
@@ -196,9 +190,6 @@ func TestWorkerGivesUpWhatIsRejected(t *testing.T) {
 	if got, _ := box.row(id); !got.dead || got.Attempt != 1 {
 		t.Errorf("row %+v", got)
 	}
-	if s := r.Status(); s.Failing != "" {
-		t.Errorf("one person's address makes the status %+v", s)
-	}
 }
 
 func TestWorkerRecovers(t *testing.T) {
@@ -213,17 +204,11 @@ func TestWorkerRecovers(t *testing.T) {
 		return nil
 	}), func(o *mail.Options) { o.Now, o.Parallel = clock.Now, 1 })
 	<-r.outcomes
-	if s := r.Status(); s.Failing != "down" {
-		t.Errorf("status %+v", s)
-	}
 	got, _ := box.row(id)
 	clock.set(got.due)
 	r.Kick()
 	if o := <-r.outcomes; o != mail.Sent {
 		t.Errorf("outcome %s", o)
-	}
-	if s := r.Status(); s.Failing != "" {
-		t.Errorf("status %+v", s)
 	}
 }
 
@@ -242,7 +227,7 @@ func TestSecretsDoNotReachLogOrOutbox(t *testing.T) {
 			r := start(t, box, transport(func(context.Context, mail.Message) error { return errors.New(words) }), nil)
 			<-r.outcomes
 			got, _ := box.row(id)
-			for where, text := range map[string]string{"outbox": got.reason, "log": r.log.String(), "status": r.Status().Failing} {
+			for where, text := range map[string]string{"outbox": got.reason, "log": r.log.String()} {
 				if strings.Contains(text, secret) {
 					t.Errorf("the token is in the %s: %s", where, text)
 				}
@@ -285,16 +270,10 @@ func TestWorkerOutlivesItsOutbox(t *testing.T) {
 	for range 3 {
 		<-looks
 	}
-	if s := r.Status(); !strings.Contains(s.Failing, "read the outbox: database is gone") {
-		t.Errorf("status %+v", s)
-	}
 	box.fail(nil)
 	box.add(reset("ada"))
 	if o := <-r.outcomes; o != mail.Sent {
 		t.Errorf("outcome %s", o)
-	}
-	if s := r.Status(); s.Failing != "" {
-		t.Errorf("status %+v", s)
 	}
 	if n := strings.Count(r.log.String(), "the outbox cannot be read"); n != 1 {
 		t.Errorf("logged %d times", n)
