@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"golang.org/x/net/websocket"
 )
@@ -224,7 +225,7 @@ func TestDeactivatedPeopleGetNoResetMail(t *testing.T) {
 	set("NULL", "FALSE")
 	s.browser(t).post("/auth/reset-password", resetBody(token, newPassword)).want(t, 422, "reset_failed")
 	s.clock.Advance(10 * time.Minute)
-	if err := db.Outbox().Enqueue(t.Context(), s.user.ID, "password_reset", "en"); err != nil {
+	if err := db.Outbox().Queue(t.Context(), outbox.Item{UserID: s.user.ID, Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Fatal(err)
 	}
 	s.browser(t).post("/auth/forgot-password", map[string]any{"email": adaEmail}).want(t, 200, "reset_link_sent")

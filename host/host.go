@@ -286,11 +286,7 @@ func (h *Host) Start(ctx context.Context) error {
 	ctx, h.stopWorkers = context.WithCancel(context.WithoutCancel(ctx))
 	mailing, stopMail := context.WithCancel(ctx)
 	h.stopMail = stopMail
-	h.workers.Go(func() {
-		if err := h.mail.Run(mailing); err != nil && mailing.Err() == nil {
-			h.o.Logger.Error("mail worker ended", "error", err)
-		}
-	})
+	h.workers.Go(func() { h.mail.Run(mailing) })
 	h.workers.Go(func() { h.plugins.TellListeners(mailing) })
 	h.workers.Go(func() { h.sweeper.run(ctx) })
 	h.workers.Go(func() { h.database.Run(ctx) })

@@ -22,15 +22,15 @@ type queue struct {
 
 // QueueReset queues the mail with the link to set a new password.
 func (q queue) QueueReset(ctx context.Context, userID, locale, base string) error {
-	return q.queue(ctx, store.Mail{UserID: userID, Purpose: mail.PasswordReset, Locale: locale, Base: base})
+	return q.queue(ctx, mail.Item{UserID: userID, Purpose: mail.PasswordReset, Locale: locale, Base: base})
 }
 
 // QueueChanged queues the notice that the password was changed with a device.
 func (q queue) QueueChanged(ctx context.Context, userID, locale, base, device string) error {
-	return q.queue(ctx, store.Mail{UserID: userID, Purpose: mail.PasswordChanged, Locale: locale, Base: base, Device: device})
+	return q.queue(ctx, mail.Item{UserID: userID, Purpose: mail.PasswordChanged, Locale: locale, Base: base, Device: device})
 }
 
-func (q queue) queue(ctx context.Context, m store.Mail) error {
+func (q queue) queue(ctx context.Context, m mail.Item) error {
 	if q.public {
 		m.Base = ""
 	}
@@ -39,7 +39,7 @@ func (q queue) queue(ctx context.Context, m store.Mail) error {
 
 // QueueNotice queues another notice. Its kinds are the purposes of package mail.
 func (q queue) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale, device string) error {
-	return q.outbox.EnqueueAbout(ctx, userID, string(kind), locale, device)
+	return q.outbox.Queue(ctx, mail.Item{UserID: userID, Purpose: string(kind), Locale: locale, Device: device})
 }
 
 func (o Options) mailOptions(l letters, metrics *telemetry.Metrics) mail.Options {
@@ -51,7 +51,7 @@ func (o Options) mailOptions(l letters, metrics *telemetry.Metrics) mail.Options
 		Config: o.Mail, Outbox: o.Store.Outbox(), Resolve: l.letter,
 		App: o.UI.AppName, Host: host,
 		Log: o.Logger.Named("mail"), Now: o.Now,
-		Observe: func(purpose string, o mail.Outcome) { metrics.Mail(purpose, string(o)) },
+		Observe: metrics.Mail,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -302,7 +303,7 @@ func TestDisabledGetNoMail(t *testing.T) {
 	s.clock.Advance(2 * time.Minute)
 	b.post("/auth/forgot-password", map[string]any{"email": adaEmail}).want(t, 200, "reset_link_sent")
 	b.post("/auth/reset-password", resetBody(token, newPassword)).want(t, 422, "reset_failed")
-	if err := s.db.Outbox().Enqueue(t.Context(), s.user.ID, "password_reset", "en"); err != nil {
+	if err := s.db.Outbox().Queue(t.Context(), outbox.Item{UserID: s.user.ID, Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Fatal(err)
 	}
 	b.post("/auth/forgot-password", map[string]any{"email": "nobody@example.com"}).want(t, 200, "")

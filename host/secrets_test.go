@@ -215,7 +215,7 @@ func TestOutboxHoldsNoToken(t *testing.T) {
 						}
 					}
 				}
-				want := []string{"attempts", "base", "buried", "created", "device", "due", "held", "id", "locale", "purpose", "reason", "user_id"}
+				want := []string{"attempts", "base", "buried", "created", "device", "due", "held", "id", "listener", "locale", "purpose", "reason", "user_id"}
 				if diff := cmp.Diff(want, sorted(columns)); diff != "" {
 					t.Errorf("columns: %s", diff)
 				}

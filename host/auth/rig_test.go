@@ -13,6 +13,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
@@ -69,7 +70,7 @@ func newRig(t *testing.T, change func(*auth.Options)) *rig {
 	}
 	o := auth.Options{
 		Tx: db, Users: db.Users(), Throttle: db.Throttle(), Resets: db.ResetTokens(), Devices: db.Devices(),
-		Mailer:   outbox{db.Outbox()},
+		Mailer:   mailer{db.Outbox()},
 		Sessions: session.New(db.Sessions(), session.Options{Guests: guests, Now: clock}),
 		Site:     site{}, Now: clock, Audit: func(event string) { r.events = append(r.events, event) },
 	}
@@ -171,19 +172,19 @@ func (site) Routes() map[string]string {
 func (site) Base(*http.Request) string   { return "http://localhost" }
 func (site) Locale(*http.Request) string { return "en" }
 
-// outbox queues mail under the pipeline's own words.
-type outbox struct{ store.Outbox }
+// mailer queues mail under the pipeline's own words.
+type mailer struct{ store.Outbox }
 
-func (o outbox) QueueReset(ctx context.Context, userID, locale, _ string) error {
-	return o.Enqueue(ctx, userID, "reset", locale)
+func (o mailer) QueueReset(ctx context.Context, userID, locale, _ string) error {
+	return o.Queue(ctx, outbox.Item{UserID: userID, Purpose: "reset", Locale: locale})
 }
 
-func (o outbox) QueueChanged(ctx context.Context, userID, locale, _, device string) error {
-	return o.EnqueueAbout(ctx, userID, "changed", locale, device)
+func (o mailer) QueueChanged(ctx context.Context, userID, locale, _, device string) error {
+	return o.Queue(ctx, outbox.Item{UserID: userID, Purpose: "changed", Locale: locale, Device: device})
 }
 
-func (o outbox) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale, device string) error {
-	return o.EnqueueAbout(ctx, userID, string(kind), locale, device)
+func (o mailer) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale, device string) error {
+	return o.Queue(ctx, outbox.Item{UserID: userID, Purpose: string(kind), Locale: locale, Device: device})
 }
 
 // reads counts how often a session is read.

@@ -40,16 +40,18 @@ func greetable(name string) string {
 	return name
 }
 
+// redacted is an error whose text has no links or tokens.
+type redacted struct{ error }
+
+func (r redacted) Error() string { return redact(r.error.Error()) }
+
+func (r redacted) Unwrap() error { return r.error }
+
 // redact removes links and tokens from the text of a server's refusal, since
 // spam filters quote the link that they object to, and returns the rest as one
-// line of bounded length.
+// line.
 func redact(s string) string {
 	s = oneLine(s)
 	s = regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://\S+`).ReplaceAllString(s, "***")
-	s = regexp.MustCompile(`[A-Za-z0-9_=%+/-]{32,}`).ReplaceAllString(s, "***")
-	const most = 500 // bytes, the promise of Outbox
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most-3], "") + "…"
-	}
-	return s
+	return regexp.MustCompile(`[A-Za-z0-9_=%+/-]{32,}`).ReplaceAllString(s, "***")
 }

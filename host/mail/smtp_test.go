@@ -398,12 +398,9 @@ func TestWorkerOverSMTP(t *testing.T) {
 	cert, pool := certificate(t)
 	s := &sink{username: "vestibule", password: "s3cret"}
 	s.serve(t, "starttls", cert)
-	box := &outbox{}
-	box.add(reset("ada"))
 	c := mail.SMTP{Host: s.host, Port: s.port, Username: "vestibule", Password: "s3cret", RootCAs: pool}
-	r := start(t, box, nil, func(o *mail.Options) { o.Config.Transport, o.Config.SMTP = "smtp", c })
-	if o := <-r.outcomes; o != mail.Sent {
-		t.Fatalf("outcome %s:\n%s", o, r.log)
+	if err := worker(t, nil, mail.Config{From: shop, Transport: "smtp", SMTP: c}).Deliver(t.Context(), reset("ada")); err != nil {
+		t.Fatal(err)
 	}
 	got := s.received()
 	if len(got) != 1 {
@@ -415,15 +412,10 @@ func TestWorkerOverSMTP(t *testing.T) {
 
 	s = &sink{plain: true, refusals: refusals{data: reply(554, 5, 6, 0, "link https://shop.example.com/password/reset/"+secret+" is listed")}}
 	s.serve(t, "none", cert)
-	id := box.add(reset("bob"))
-	r = start(t, box, nil, func(o *mail.Options) {
-		o.Config.Transport, o.Config.SMTP = "smtp", mail.SMTP{Host: s.host, Port: s.port, TLS: "none"}
-	})
-	if o := <-r.outcomes; o != mail.Dead {
-		t.Fatalf("outcome %s:\n%s", o, r.log)
-	}
-	if got, _ := box.row(id); !strings.Contains(got.reason, "554") || strings.Contains(got.reason+r.log.String(), secret) {
-		t.Errorf("reason %q, log:\n%s", got.reason, r.log)
+	c = mail.SMTP{Host: s.host, Port: s.port, TLS: "none"}
+	err := worker(t, nil, mail.Config{From: shop, Transport: "smtp", SMTP: c}).Deliver(t.Context(), reset("bob"))
+	if !errors.Is(err, mail.ErrRejected) || !strings.Contains(err.Error(), "554") || strings.Contains(err.Error(), secret) {
+		t.Errorf("refused with %v", err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/internal/finding"
 )
@@ -29,7 +30,7 @@ type Sender interface {
 
 // ErrRejected marks an error that another attempt does not mend: the server of
 // the recipient refused the address or the mail for good.
-var ErrRejected = errors.New("rejected for good")
+var ErrRejected = outbox.ErrRejected
 
 // Config is the block mail of config.hcl.
 type Config struct {

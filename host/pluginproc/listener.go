@@ -9,12 +9,6 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// Outbox is where events wait until listeners were told of them, in the shared store.
-type Outbox = events.Outbox
-
-// Item is an event for one listener, as an [Outbox] has it.
-type Item = events.Item
-
 // maxNotices is how many processes may see one call: who tells of an event tries again
 // anyway, after a pause.
 const maxNotices = 1
@@ -42,14 +36,8 @@ func (m *Manager) openEvents() {
 		return
 	}
 	m.events = events.NewWorker(events.Options{
-		Outbox: o.Outbox, Listeners: m.Listeners, Person: o.Person, Notify: m.Notify, Log: o.Logger.Named("events"), Now: o.Now,
-		Observe: func(listener string, outcome events.Outcome) { o.Metrics.Event(listener, string(outcome), 1) },
+		Outbox: o.Outbox, Plugins: m.Listeners, Person: o.Person, Notify: m.Notify, Log: o.Logger.Named("events"), Now: o.Now, Count: o.Metrics.Event,
 	})
-	for _, listener := range m.Listeners() {
-		for _, outcome := range events.Outcomes() {
-			o.Metrics.Event(listener, string(outcome), 0)
-		}
-	}
 }
 
 // TellListeners tells listeners what is in the outbox until ctx ends, and lets those that

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/events"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -23,7 +23,7 @@ type Manager struct {
 	launcher *proc.Launcher
 	watched  map[*slot]supervisor
 
-	events *events.Worker // nil without an outbox
+	events *outbox.Worker // nil without an outbox
 
 	mu    sync.RWMutex // guards what follows
 	specs []Spec

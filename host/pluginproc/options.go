@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/handshake"
 )
@@ -27,7 +28,7 @@ type Options struct {
 	// Outbox is where events wait for listeners, and Person looks up the user of one by
 	// their key; one who is gone is a user with the key alone. Both are needed by a host
 	// whose plugins listen.
-	Outbox Outbox
+	Outbox outbox.Store
 	Person func(ctx context.Context, userID string) (pluginsdk.User, error)
 	// Owned are the roles that no plugin may have because something else has them,
 	// with its name for error messages.

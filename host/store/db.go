@@ -40,7 +40,7 @@ type DB struct {
 	path           string
 	users          atomic.Pointer[userTable]
 	writes, reads  *prepared.Statements // nil where the engine does not want them
-	doubtful       holds                // leases of mails
+	doubtful       holds                // leases in the outbox
 }
 
 // New makes a DB of open pools. Only the engine packages need it. Reader and
@@ -112,7 +112,7 @@ func (db *DB) GuestKeys() keyring.Keys { return keys{db, "guest_keys"} }
 // AssertionKeys returns the keys that sign assertions for applications.
 func (db *DB) AssertionKeys() keyring.Keys { return keys{db, "assertion_keys"} }
 
-// Outbox returns the mail to send; it is a mail.Outbox.
+// Outbox returns the mails and events to deliver.
 func (db *DB) Outbox() Outbox { return Outbox{db} }
 
 // Backup writes a consistent copy of a SQLite database into file, which must not

@@ -23,8 +23,9 @@ type Dialect struct {
 	// Types replaces the type names of the migrations, as pairs: {auto} is a key
 	// that the database counts, {key} a text compared byte by byte, {bytes} up to
 	// 64 bytes, {blob} up to 16 MB, {time} a moment that may be null, {engine}
-	// the words after a table's closing parenthesis, {fold_index} the statement
-	// that indexes the addresses without regard to case, if there is one.
+	// the words after a table's closing parenthesis, {computed} those after the expression
+	// of a computed column, {fold_index} the statement that indexes the addresses
+	// without regard to case, if there is one.
 	Types []string
 	// Columns is a query with the table's name as its parameter; its rows are
 	// [Column], and there are none when the table is missing.

@@ -15,6 +15,6 @@
 //
 // What lives elsewhere: drivers, their settings and error codes (sqlite,
 // postgres, mysql), the tests that every engine must pass (storetest), and the
-// contracts (host/auth, host/session, host/mail). Start reading at [DB], then
+// contracts (host/auth, host/session, host/outbox). Start reading at [DB], then
 // tx.go.
 package store

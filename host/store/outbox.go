@@ -3,52 +3,75 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/vestibule-dev/vestibule/v2/host/clock"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 )
 
-// Outbox is the queue of mail to send and of listeners to tell. It implements mail.Outbox
-// and pluginproc.Outbox, where its methods are described.
+// Outbox is the queue of mails, and of events for listeners. It implements outbox.Store.
 type Outbox struct{ db *DB }
 
-// Mail is one mail in the outbox, the same type as mail.Item. UserID is empty
-// for a decoy, Attempt counts the leases from 1.
-type Mail = struct {
-	ID      string
-	UserID  string
-	Purpose string
-	Locale  string
-	Device  string
-	Base    string
-	Created time.Time
-	Attempt int
+// eventPrefix begins the column purpose of an event, and the column locale holds its
+// listener, because the last release reads events there. The database computes the column
+// listener from both, which is empty for a mail.
+const eventPrefix = "event:"
+
+// Queue queues a mail with the fields UserID, Purpose, Locale, Device and Base, which are
+// cut at 64 bytes. The mail is due at once. An empty UserID queues a decoy, which costs the
+// same and is never sent.
+func (o Outbox) Queue(ctx context.Context, m outbox.Item) error {
+	m.ID, m.Created = randomID(), o.db.Now()
+	return o.insert(ctx, m)
 }
 
-// Enqueue queues a mail to the user, due at once. An empty userID queues a decoy,
-// which costs the same and is never sent.
-func (o Outbox) Enqueue(ctx context.Context, userID, purpose, locale string) error {
-	return o.Queue(ctx, Mail{UserID: userID, Purpose: purpose, Locale: locale})
+// Announce queues an event of a user for each of the listeners, due at once. It belongs
+// into the transaction that makes the event true and that has written to the user's row,
+// which keeps the events of one user apart. The time of an event is later than that of the
+// user's events before it that are still queued, whatever the clocks of the hosts say.
+func (o Outbox) Announce(ctx context.Context, kind, userID string, listeners []string) error {
+	if len(listeners) == 0 {
+		return nil
+	}
+	var last []int64
+	err := o.db.list(ctx, "queue an event", &last, `SELECT created FROM vestibule_outbox
+		WHERE user_id = ? AND listener <> '' ORDER BY created DESC LIMIT 1`, userID)
+	if err != nil {
+		return err
+	}
+	at := ms(o.db.Now())
+	if len(last) > 0 {
+		at = max(at, last[0]+1)
+	}
+	id := randomID()
+	for _, listener := range listeners {
+		sum := sha256.Sum256([]byte(listener)) // for a key of its own
+		event := outbox.Item{ID: id + hex.EncodeToString(sum[:16]), UserID: userID, Purpose: eventPrefix + kind, Locale: listener, Created: fromMS(at)}
+		if err := o.insert(ctx, event); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// EnqueueAbout is [Outbox.Enqueue] of a mail about what was done with a device, such as
-// "Firefox (Linux)", which is cut at 64 characters and may be empty.
-func (o Outbox) EnqueueAbout(ctx context.Context, userID, purpose, locale, device string) error {
-	return o.Queue(ctx, Mail{UserID: userID, Purpose: purpose, Locale: locale, Device: device})
+func (o Outbox) insert(ctx context.Context, i outbox.Item) error {
+	return o.db.run(ctx, "queue in the outbox", `INSERT INTO vestibule_outbox
+		(id, user_id, purpose, locale, device, base, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
+		i.ID, i.UserID, clip(i.Purpose, 64), clip(i.Locale, 64), clip(i.Device, 64), clip(i.Base, 64), ms(i.Created), ms(o.db.Now()))
 }
 
-// Queue is [Outbox.Enqueue] of a mail with the fields UserID, Purpose, Locale, Device and
-// Base, which are cut at 64 bytes; the other fields do not count.
-func (o Outbox) Queue(ctx context.Context, m Mail) error {
+func randomID() string {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	now := ms(o.db.Now())
-	return o.db.run(ctx, "enqueue mail", `INSERT INTO vestibule_outbox
-		(id, user_id, purpose, locale, device, base, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
-		hex.EncodeToString(id), m.UserID, clip(m.Purpose, 64), clip(m.Locale, 64), clip(m.Device, 64), clip(m.Base, 64), now, now)
+	return hex.EncodeToString(id)
 }
 
-// leaseCandidates is how many due mails one read considers, and leaseReads how
+// leaseCandidates is how many due items one read considers, and leaseReads how
 // often it is repeated, so that hosts which lease at the same moment each find
 // one.
 const (
@@ -56,54 +79,73 @@ const (
 	leaseReads      = 4
 )
 
-// LeaseMail takes the mail, which events for listeners are not, that has been due longest and holds it until the
-// given time; the zero Mail when none is due. Nothing is written then.
-func (o Outbox) LeaseMail(ctx context.Context, now, until time.Time) (Mail, error) {
+// Lease takes one item that is due; see outbox.Store.
+func (o Outbox) Lease(ctx context.Context, c outbox.Claim) (outbox.Item, error) {
 	if err := o.giveUpDoubtful(ctx); err != nil {
-		return Mail{}, err
+		return outbox.Item{}, err
 	}
 	for range leaseReads {
-		m, again, err := o.lease(ctx, ms(now), ms(until))
-		if err == nil && !again && m.ID == "" {
-			again, err = o.putRight(ctx, false, ms(now), ms(until))
+		item, again, err := o.lease(ctx, c)
+		if err == nil && !again && item.ID == "" {
+			again, err = o.putRight(ctx, c)
 		}
 		if err != nil || !again {
-			return m, err
+			return item, err
 		}
 	}
-	return Mail{}, nil
+	return outbox.Item{}, nil
+}
+
+// due returns the query for items of a claim that are due. Mails are sent in the order in
+// which they are due. An event that failed comes after those that were tried less often, so
+// that it delays no other.
+func due(c outbox.Claim) (query string, args []any, err error) {
+	which, order := `listener = ''`, `due, id`
+	args = []any{ms(c.Now), ms(c.Now)}
+	if !c.Mail() {
+		which, order = `(listener IN (?) OR listener NOT IN (?) AND created <= ?) AND NOT EXISTS (SELECT 1 FROM vestibule_outbox e
+			WHERE e.buried = 0 AND e.user_id = o.user_id AND e.listener = o.listener AND e.created < o.created)`, `attempts, due, id`
+		// A list must not be empty, and an empty name among the known ones keeps mails out.
+		args = append(args, append([]string{"?"}, c.Free...), append([]string{""}, c.Known...), ms(c.Orphaned))
+	}
+	return sqlx.In(`SELECT id, user_id, purpose, listener, locale, coalesce(device, '') AS device, coalesce(base, '') AS base, created, attempts
+		FROM vestibule_outbox o WHERE buried = 0 AND due <= ? AND held <= ? AND `+which+` ORDER BY `+order+` LIMIT ?`, append(args, leaseCandidates)...)
 }
 
 // lease also reports whether other hosts took every candidate, so that another
 // read may find more.
-func (o Outbox) lease(ctx context.Context, now, until int64) (m Mail, again bool, err error) {
-	var rows []struct {
-		ID, Purpose, Locale string
-		UserID              string `db:"user_id"`
-		Device, Base        string
-		Attempts, Created   int64
-	}
-	err = o.db.list(ctx, "lease mail", &rows, `SELECT id, user_id, purpose, locale, coalesce(device, '') AS device, coalesce(base, '') AS base, created, attempts FROM vestibule_outbox
-		WHERE buried = 0 AND due <= ? AND held <= ? AND purpose NOT LIKE 'event:%' ORDER BY due, id LIMIT ?`, now, now, leaseCandidates)
+func (o Outbox) lease(ctx context.Context, c outbox.Claim) (item outbox.Item, again bool, err error) {
+	const what = "lease in the outbox"
+	query, args, err := due(c)
 	if err != nil {
-		return Mail{}, false, err
+		return outbox.Item{}, false, failed(what, err)
 	}
+	var rows []struct {
+		ID, Purpose, Listener, Locale, Device, Base string
+
+		UserID            string `db:"user_id"`
+		Attempts, Created int64
+	}
+	if err := o.db.list(ctx, what, &rows, query, args...); err != nil {
+		return outbox.Item{}, false, err
+	}
+	now, until := ms(c.Now), ms(c.Until)
 	for _, r := range rows {
-		n, err := o.db.exec(ctx, "lease mail", `UPDATE vestibule_outbox SET held = ?, attempts = attempts + 1
+		n, err := o.db.exec(ctx, what, `UPDATE vestibule_outbox SET held = ?, attempts = attempts + 1
 			WHERE id = ? AND attempts = ? AND buried = 0 AND due <= ? AND held <= ?`,
 			until, r.ID, r.Attempts, now, now)
 		if err != nil {
 			o.db.doubtful.add(hold{id: r.ID, attempts: r.Attempts + 1, until: until})
-			return Mail{}, false, err
+			return outbox.Item{}, false, err
 		}
 		if n == 1 {
-			return Mail{
-				ID: r.ID, UserID: r.UserID, Purpose: r.Purpose, Locale: r.Locale, Device: r.Device, Base: r.Base,
-				Created: time.UnixMilli(r.Created).UTC(), Attempt: int(r.Attempts) + 1,
+			return outbox.Item{
+				ID: r.ID, UserID: r.UserID, Purpose: strings.TrimPrefix(r.Purpose, eventPrefix), Listener: r.Listener, Locale: r.Locale,
+				Device: r.Device, Base: r.Base, Created: time.UnixMilli(r.Created).UTC(), Attempt: int(r.Attempts) + 1,
 			}, false, nil
 		}
 	}
-	return Mail{}, len(rows) > 0, nil
+	return outbox.Item{}, len(rows) > 0, nil
 }
 
 // A hold is a lease whose statement got no answer, so that nobody knows whether it was
@@ -119,10 +161,10 @@ type holds struct {
 	list []hold
 }
 
-func (h *holds) add(one hold) {
+func (h *holds) add(some ...hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.list = append(h.list, one)
+	h.list = append(h.list, some...)
 }
 
 // take returns all of them, which are then gone.
@@ -134,44 +176,80 @@ func (h *holds) take() []hold {
 	return list
 }
 
-// giveUpDoubtful ends the leases of which nobody knows whether they were made: the mail
-// would wait until they end. Another host's lease of the same mail ends in another
-// millisecond, or else the mail may be sent twice.
+// giveUpDoubtful ends the leases of which nobody knows whether they were made: the item
+// would wait until they end. Another host's lease of the same item ends in another
+// millisecond, or else the item may be delivered twice.
 func (o Outbox) giveUpDoubtful(ctx context.Context) error {
 	list := o.db.doubtful.take()
 	for i, h := range list {
 		err := o.db.settle(ctx, "give up a lease", `UPDATE vestibule_outbox SET held = 0
 			WHERE id = ? AND attempts = ? AND held = ? AND buried = 0`, h.id, h.attempts, h.until)
 		if err != nil {
-			for _, h := range list[i:] {
-				o.db.doubtful.add(h)
-			}
+			o.db.doubtful.add(list[i:]...)
 			return err
 		}
 	}
 	return nil
 }
 
-// MailDone deletes the mail.
-func (o Outbox) MailDone(ctx context.Context, id string) error {
-	return o.db.settle(ctx, "delete mail", `DELETE FROM vestibule_outbox WHERE id = ?`, id)
+// Done deletes the item.
+func (o Outbox) Done(ctx context.Context, id string) error {
+	return o.db.settle(ctx, "delete from the outbox", `DELETE FROM vestibule_outbox WHERE id = ?`, id)
 }
 
-// RetryMail ends the lease of this attempt and makes the mail due at next.
-func (o Outbox) RetryMail(ctx context.Context, id string, attempt int, next time.Time, reason string) error {
-	_, err := o.retry(ctx, id, attempt, next, reason)
-	return err
+// Retry ends the lease of this attempt and makes the item due at next.
+func (o Outbox) Retry(ctx context.Context, i outbox.Item, next time.Time, reason string) error {
+	return o.db.settle(ctx, "put back into the outbox", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
+		WHERE id = ? AND attempts = ? AND buried = 0`, ms(next), clip(reason, 500), i.ID, i.Attempt)
 }
 
-// retry returns how many rows were put back: none where the lease was lost.
-func (o Outbox) retry(ctx context.Context, id string, attempt int, next time.Time, reason string) (int64, error) {
-	return o.db.execute(ctx, always, "put mail back", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
-		WHERE id = ? AND attempts = ? AND buried = 0`, ms(next), clip(reason, 500), id, attempt)
+// Bury ends the lease of this attempt for good. The item is kept for the operator until
+// [DB.Sweep] removes it.
+func (o Outbox) Bury(ctx context.Context, i outbox.Item, now time.Time, reason string) error {
+	return o.db.settle(ctx, "bury in the outbox", `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
+		WHERE id = ? AND attempts = ?`, ms(now), clip(reason, 500), i.ID, i.Attempt)
 }
 
-// BuryMail ends the lease of this attempt for good. The mail is kept for the
-// operator until [DB.Sweep] removes it.
-func (o Outbox) BuryMail(ctx context.Context, id string, attempt int, now time.Time, reason string) error {
-	return o.db.settle(ctx, "bury mail", `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
-		WHERE id = ? AND attempts = ?`, ms(now), clip(reason, 500), id, attempt)
+// aheadBatch bounds how many rows one look puts right.
+const aheadBatch = 500
+
+// putRight writes anew the times of mails, or else events, that a clock which ran ahead has
+// written, and reports whether there were any. A row was queued now, in the order in which
+// the rows were, and is due now. A row that is to be tried again is due after the longest
+// pause at the latest, and held until the end of a lease of now. It is called if nothing is
+// due, and only reads as long as the clocks are right.
+func (o Outbox) putRight(ctx context.Context, c outbox.Claim) (bool, error) {
+	var rows []struct {
+		ID                           string
+		Attempts, Created, Due, Held int64
+	}
+	now, until := ms(c.Now), ms(c.Until)
+	queued, due := now+clock.Skew.Milliseconds(), now+outbox.LongestPause.Milliseconds()
+	err := o.db.list(ctx, "look for times ahead", &rows, `SELECT id, attempts, created, due, held FROM vestibule_outbox
+		WHERE buried = 0 AND (created > ? OR due > ? OR held > ?) AND (listener = '') = ? ORDER BY created, id LIMIT ?`,
+		queued, due, until, c.Mail(), aheadBatch)
+	if err != nil {
+		return false, err
+	}
+	at, last := now, int64(0)
+	for _, r := range rows {
+		created, first := r.Created, r.Attempts == 0
+		if r.Created > queued {
+			if r.Created != last && last != 0 {
+				at++ // rows of one event have one time
+			}
+			created, last = at, r.Created
+		}
+		next := min(r.Due, due)
+		if first {
+			next = min(r.Due, now)
+		}
+		_, err := o.db.exec(ctx, "put times right", `UPDATE vestibule_outbox SET created = ?, due = ?, held = ?
+			WHERE id = ? AND attempts = ? AND created = ? AND due = ? AND held = ? AND buried = 0`,
+			created, next, min(r.Held, until), r.ID, r.Attempts, r.Created, r.Due, r.Held)
+		if err != nil {
+			return false, err
+		}
+	}
+	return len(rows) > 0, nil
 }

@@ -32,7 +32,7 @@ func (o Outbox) Backlog(ctx context.Context) ([]Backlog, error) {
 		Event, Dead, N, Oldest int64
 	}
 	err := o.db.probe.list(ctx, "count the outbox", &rows, `SELECT
-			CASE WHEN purpose LIKE 'event:%' THEN 1 ELSE 0 END AS event, CASE WHEN buried = 0 THEN 0 ELSE 1 END AS dead,
+			CASE WHEN listener = '' THEN 0 ELSE 1 END AS event, CASE WHEN buried = 0 THEN 0 ELSE 1 END AS dead,
 			COUNT(*) AS n, MIN(created) AS oldest
 		FROM vestibule_outbox GROUP BY 1, 2`)
 	if err != nil {

@@ -101,7 +101,7 @@ func dialect() store.Dialect {
 		Types: []string{
 			"{auto}", "BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY", "{key}", "VARBINARY(255)", "{bytes}", "VARBINARY(64)",
 			"{blob}", "MEDIUMBLOB", "{time}", "TIMESTAMP NULL", "{engine}", " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
-			"{fold_index}", "",
+			"{computed}", "VIRTUAL", "{fold_index}", "",
 		},
 		Columns: `SELECT column_name AS name, LOWER(column_type) AS type,
 			COALESCE(character_maximum_length, 0) AS length, COALESCE(collation_name LIKE '%\_ci', 0) AS folds,

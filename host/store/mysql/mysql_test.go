@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -105,7 +106,7 @@ func TestInterruptedMigration(t *testing.T) {
 	if pending, err := db.Pending(t.Context()); err != nil || len(pending) > 0 {
 		t.Fatalf("still to do: %q, %v", pending, err)
 	}
-	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
+	if err := db.Outbox().Queue(t.Context(), outbox.Item{UserID: "1", Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/postgres"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -67,7 +68,7 @@ func TestSerializationFailureIsRetried(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
+	if err := db.Outbox().Queue(t.Context(), outbox.Item{UserID: "1", Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Writer().Exec(`ALTER SEQUENCE tries RESTART`); err != nil {
@@ -76,7 +77,7 @@ func TestSerializationFailureIsRetried(t *testing.T) {
 	calls := 0
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
 		calls++
-		return db.Outbox().Enqueue(ctx, "2", "password_reset", "en")
+		return db.Outbox().Queue(ctx, outbox.Item{UserID: "2", Purpose: "password_reset", Locale: "en"})
 	})
 	if err != nil || calls != 4 {
 		t.Fatalf("%v after %d calls, want 4", err, calls)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
@@ -68,7 +69,7 @@ func TestReadOnlyConnectionIsLeft(t *testing.T) {
 	if _, err := db.Writer().Exec(`ALTER DATABASE ` + name + ` RESET default_transaction_read_only`); err != nil {
 		t.Fatal(err)
 	}
-	if err := old.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
+	if err := old.Outbox().Queue(t.Context(), outbox.Item{UserID: "1", Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,7 +84,7 @@ func TestLeaseWithoutAnswer(t *testing.T) {
 	}
 	proxy := dbtest.NewProxy(t, "unix", filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"))
 	db := open(t, "postgres://postgres@"+proxy.Address()+u.Path+"?sslmode=disable")
-	if err := db.Outbox().Enqueue(t.Context(), "1", "password_reset", "en"); err != nil {
+	if err := db.Outbox().Queue(t.Context(), outbox.Item{UserID: "1", Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Fatal(err)
 	}
 	slow := `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(1843); RETURN NEW; END $$;
@@ -109,7 +110,7 @@ func TestLeaseWithoutAnswer(t *testing.T) {
 	}
 	leased, now := make(chan error, 1), time.Now().Add(time.Minute)
 	go func() {
-		_, err := db.Outbox().LeaseMail(t.Context(), now, now.Add(time.Hour))
+		_, err := db.Outbox().Lease(t.Context(), outbox.Claim{Free: []string{""}, Known: []string{""}, Now: now, Until: now.Add(time.Hour)})
 		leased <- err
 	}()
 	until(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`)
@@ -122,7 +123,7 @@ func TestLeaseWithoutAnswer(t *testing.T) {
 	}
 	until(`SELECT COUNT(*) FROM vestibule_outbox WHERE held > 0`)
 	proxy.Restore()
-	m, err := db.Outbox().LeaseMail(t.Context(), now, now.Add(time.Hour))
+	m, err := db.Outbox().Lease(t.Context(), outbox.Claim{Free: []string{""}, Known: []string{""}, Now: now, Until: now.Add(time.Hour)})
 	if err != nil || m.UserID != "1" || m.Attempt != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -134,7 +134,7 @@ func dialect() store.Dialect {
 		Quote: "`", // a name in double quotes that is no column's would be taken for a text
 		Types: []string{
 			"{auto}", "INTEGER PRIMARY KEY AUTOINCREMENT", "{key}", "VARCHAR(255)", "{bytes}", "BLOB", "{blob}", "BLOB",
-			"{time}", "DATETIME", "{engine}", "", "{fold_index}", "CREATE UNIQUE INDEX users_email_lower ON users (LOWER(email))",
+			"{time}", "DATETIME", "{engine}", "", "{computed}", "VIRTUAL", "{fold_index}", "CREATE UNIQUE INDEX users_email_lower ON users (LOWER(email))",
 		},
 		Columns: `SELECT name, LOWER(type) AS type, 0 AS length, 0 AS folds,
 			dflt_value IS NOT NULL OR (pk = 1 AND LOWER(type) = 'integer'

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
 	"github.com/vestibule-dev/vestibule/v2/host/store/storetest"
@@ -148,7 +149,7 @@ func TestBackupWhileServing(t *testing.T) {
 	file := filepath.Join(dir, "it's a copy.db")
 	// Somebody is in the middle of a change, which the copy must not have.
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
-		if err := db.Outbox().Enqueue(ctx, "1", "password_reset", "en"); err != nil {
+		if err := db.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: "password_reset", Locale: "en"}); err != nil {
 			return err
 		}
 		return db.Backup(t.Context(), file)
@@ -163,7 +164,7 @@ func TestBackupWhileServing(t *testing.T) {
 	if u, err := backup.Users().FindByLogin(t.Context(), "email", "ada@example.com"); err != nil || u.Name != "Ada" {
 		t.Fatalf("%+v, %v", u, err)
 	}
-	if m, err := backup.Outbox().LeaseMail(t.Context(), time.Now(), time.Now()); err != nil || m.ID != "" {
+	if m, err := backup.Outbox().Lease(t.Context(), outbox.Claim{Free: []string{""}, Known: []string{""}, Now: time.Now(), Until: time.Now()}); err != nil || m.ID != "" {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	for range 20 { // every connection of the pool still refuses to write
@@ -181,7 +182,7 @@ func TestBackupWhileServing(t *testing.T) {
 func TestLeaseOnlyReads(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "a.db"))
 	err := db.InTx(t.Context(), func(context.Context) error {
-		if m, err := db.Outbox().LeaseMail(t.Context(), time.Now(), time.Now()); err != nil || m.ID != "" {
+		if m, err := db.Outbox().Lease(t.Context(), outbox.Claim{Free: []string{""}, Known: []string{""}, Now: time.Now(), Until: time.Now()}); err != nil || m.ID != "" {
 			t.Errorf("%+v, %v", m, err)
 		}
 		return nil
@@ -223,11 +224,11 @@ func TestWaitsForAnotherProcess(t *testing.T) {
 		done <- one.InTx(t.Context(), func(ctx context.Context) error {
 			close(inside)
 			time.Sleep(100 * time.Millisecond)
-			return one.Outbox().Enqueue(ctx, "1", "password_reset", "en")
+			return one.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: "password_reset", Locale: "en"})
 		})
 	}()
 	<-inside
-	if err := two.Outbox().Enqueue(t.Context(), "2", "password_reset", "en"); err != nil {
+	if err := two.Outbox().Queue(t.Context(), outbox.Item{UserID: "2", Purpose: "password_reset", Locale: "en"}); err != nil {
 		t.Error(err)
 	}
 	if err := <-done; err != nil {
@@ -242,7 +243,7 @@ func TestConflictIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	busy := impatient.Outbox().Enqueue(t.Context(), "1", "password_reset", "en")
+	busy := impatient.Outbox().Queue(t.Context(), outbox.Item{UserID: "1", Purpose: "password_reset", Locale: "en"})
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}

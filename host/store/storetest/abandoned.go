@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -70,7 +71,7 @@ func LostCommit(t *testing.T, db *store.DB, breakAll func()) {
 			e := &env{TB: t, ctx: t.Context()}
 			tries := 0
 			err := tt.run(e.ctx, func(ctx context.Context) error {
-				if err := db.Outbox().Enqueue(ctx, "1", purpose, "en"); err != nil {
+				if err := db.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"}); err != nil {
 					return err
 				}
 				if tries++; tries == 1 {

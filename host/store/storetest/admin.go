@@ -204,7 +204,7 @@ func everythingSwept(t *testing.T, e *env, db *store.DB) {
 		e.issue(db, u, hash(first))
 		e.enqueue(db, u.ID)
 		m := e.lease(db, e.now)
-		e.must(db.Outbox().BuryMail(e.ctx, m.ID, m.Attempt, e.now, "no"))
+		e.must(db.Outbox().Bury(e.ctx, m, e.now, "no"))
 	}
 	e.user(db, "ada@example.com")
 	fill()
@@ -234,7 +234,7 @@ func unsentMailStays(_ *testing.T, e *env, db *store.DB) {
 		e.enqueue(db, "7")
 	}
 	m := e.lease(db, e.now)
-	e.must(db.Outbox().RetryMail(e.ctx, m.ID, m.Attempt, e.now.Add(time.Minute), "no answer"))
+	e.must(db.Outbox().Retry(e.ctx, m, e.now.Add(time.Minute), "no answer"))
 	e.lease(db, e.now)
 	e.must(errOf(db.Sweep(e.ctx, e.now.Add(365*24*time.Hour), store.Retention{})))
 	e.counts(db, 3, `SELECT COUNT(*) FROM vestibule_outbox`)

@@ -83,7 +83,7 @@ func mailAhead(t *testing.T, e *env, db *store.DB) {
 func retryAhead(t *testing.T, e *env, db *store.DB) {
 	e.enqueue(db, "1")
 	m := e.lease(db, e.now)
-	e.must(db.Outbox().RetryMail(e.ctx, m.ID, m.Attempt, e.now.Add(day), "550"))
+	e.must(db.Outbox().Retry(e.ctx, m, e.now.Add(day), "550"))
 	e.noneDue(db, e.now)
 	e.noneDue(db, e.now.Add(15*time.Minute-time.Millisecond))
 	if got := e.lease(db, e.now.Add(15*time.Minute)); got.ID != m.ID || got.Attempt != 2 {
@@ -118,16 +118,16 @@ func eventsAhead(t *testing.T, e *env, db *store.DB) {
 	e.now = e.now.Add(time.Minute)
 	for range want {
 		one := e.leaseEvent(db, "audit")
-		if one.Row == "" || one.At.After(e.now.Add(time.Second)) {
+		if one.ID == "" || one.Created.After(e.now.Add(time.Second)) {
 			t.Fatalf("leased %+v, want an event of about now", one)
 		}
-		got = append(got, one.ID)
-		e.must(db.Outbox().EventDone(e.ctx, one.Row))
+		got = append(got, one.Event())
+		e.must(db.Outbox().Done(e.ctx, one.ID))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events out of order: %s", diff)
 	}
-	if two := e.leaseEvent(db, "webhook"); two.ID != want[2] {
+	if two := e.leaseEvent(db, "webhook"); two.Event() != want[2] {
 		t.Errorf("the other listener gets %+v", two)
 	}
 }

@@ -3,11 +3,13 @@ package storetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -20,7 +22,8 @@ func eventRules() []rule {
 		{"who has lost the lease holds nothing back", eventLeaseLost},
 		{"events keep their order when the clock goes back", eventsAgainstTheClock},
 		{"events that are given up, or rolled back, hold nothing back", eventsGivenUp},
-		{"an event for a listener that is gone is found", eventsOrphaned},
+		{"an event for a listener that is gone is leased in the end", eventsOrphaned},
+		{"the last release and this one read each other's events", besideLastRelease},
 		{"several hosts never lease one event at the same time", eventLeasedOnce},
 	}
 }
@@ -33,16 +36,16 @@ func (e *env) announce(db *store.DB, userID string, listeners ...string) {
 }
 
 // leaseEvent leases an event for a minute.
-func (e *env) leaseEvent(db *store.DB, listeners ...string) store.Event {
+func (e *env) leaseEvent(db *store.DB, listeners ...string) outbox.Item {
 	e.Helper()
-	got, err := db.Outbox().LeaseEvent(e.ctx, listeners, e.now, e.now.Add(time.Minute))
+	got, err := db.Outbox().Lease(e.ctx, claim(e.now, listeners...))
 	e.must(err)
 	return got
 }
 
 func (e *env) noEvent(db *store.DB, listeners ...string) {
 	e.Helper()
-	if got := e.leaseEvent(db, listeners...); got != (store.Event{}) {
+	if got := e.leaseEvent(db, listeners...); got != (outbox.Item{}) {
 		e.Errorf("leased %+v, want none", got)
 	}
 }
@@ -53,15 +56,15 @@ func eventsForEach(t *testing.T, e *env, db *store.DB) {
 	e.noEvent(db)
 	e.noEvent(db, "other")
 	one, two := e.leaseEvent(db, "audit", "other"), e.leaseEvent(db, "webhook")
-	want := store.Event{
-		Row: one.Row, ID: one.ID, Listener: "audit", Kind: reset, UserID: "1", At: e.now.UTC().Truncate(time.Millisecond), Attempt: 1,
+	want := outbox.Item{
+		ID: one.ID, Listener: "audit", Locale: "audit", Purpose: reset, UserID: "1", Created: e.now.UTC().Truncate(time.Millisecond), Attempt: 1,
 	}
-	if diff := cmp.Diff(want, one); diff != "" || one.Row == two.Row || one.ID != two.ID || len(one.ID) != 32 || two.Listener != "webhook" {
+	if diff := cmp.Diff(want, one); diff != "" || one.ID == two.ID || one.Event() != two.Event() || len(one.Event()) != 32 || two.Listener != "webhook" {
 		t.Fatalf("%+v %+v %s", one, two, diff)
 	}
 	e.noEvent(db, "audit", "webhook")
-	e.must(db.Outbox().EventDone(e.ctx, one.Row))
-	e.must(db.Outbox().EventDone(e.ctx, two.Row))
+	e.must(db.Outbox().Done(e.ctx, one.ID))
+	e.must(db.Outbox().Done(e.ctx, two.ID))
 	e.now = e.now.Add(24 * time.Hour)
 	e.noEvent(db, "audit", "webhook")
 }
@@ -76,10 +79,10 @@ func eventsInOrder(t *testing.T, e *env, db *store.DB) {
 		t.Fatalf("another user's event was held back: %+v", got)
 	}
 	e.noEvent(db, "audit")
-	if got := e.leaseEvent(db, "webhook"); got.ID != first.ID {
+	if got := e.leaseEvent(db, "webhook"); got.Event() != first.Event() {
 		t.Fatalf("another listener's event was held back: %+v", got)
 	}
-	e.must(db.Outbox().EventDone(e.ctx, first.Row))
+	e.must(db.Outbox().Done(e.ctx, first.ID))
 	if got := e.leaseEvent(db, "audit"); got.UserID != "1" || got.ID == first.ID {
 		t.Fatalf("%+v", got)
 	}
@@ -90,17 +93,17 @@ func eventRetried(t *testing.T, e *env, db *store.DB) {
 	first := e.leaseEvent(db, "audit")
 	e.now = e.now.Add(time.Second)
 	e.announce(db, "1", "audit")
-	e.must(db.Outbox().RetryEvent(e.ctx, first, e.now.Add(time.Minute), "refused"))
+	e.must(db.Outbox().Retry(e.ctx, first, e.now.Add(time.Minute), "refused"))
 	e.now = e.now.Add(time.Minute - time.Millisecond)
 	e.noEvent(db, "audit")
 	e.now = e.now.Add(time.Millisecond)
 	again := e.leaseEvent(db, "audit")
-	if again.ID != first.ID || again.Attempt != 2 || !again.At.Equal(first.At) {
+	if again.ID != first.ID || again.Attempt != 2 || !again.Created.Equal(first.Created) {
 		t.Fatalf("%+v, first %+v", again, first)
 	}
-	e.must(db.Outbox().RetryEvent(e.ctx, first, e.now, "by one who lost the lease"))
+	e.must(db.Outbox().Retry(e.ctx, first, e.now, "by one who lost the lease"))
 	e.noEvent(db, "audit")
-	e.must(db.Outbox().EventDone(e.ctx, again.Row))
+	e.must(db.Outbox().Done(e.ctx, again.ID))
 	if got := e.leaseEvent(db, "audit"); got.ID == first.ID || got.Attempt != 1 {
 		t.Fatalf("%+v", got)
 	}
@@ -108,7 +111,7 @@ func eventRetried(t *testing.T, e *env, db *store.DB) {
 
 func eventsFresh(t *testing.T, e *env, db *store.DB) {
 	e.announce(db, "1", "audit")
-	e.must(db.Outbox().RetryEvent(e.ctx, e.leaseEvent(db, "audit"), e.now, "refused"))
+	e.must(db.Outbox().Retry(e.ctx, e.leaseEvent(db, "audit"), e.now, "refused"))
 	e.now = e.now.Add(time.Second)
 	e.announce(db, "2", "audit")
 	for _, want := range []string{"2", "1"} {
@@ -124,8 +127,8 @@ func eventLeaseLost(t *testing.T, e *env, db *store.DB) {
 	e.now = e.now.Add(time.Hour)
 	e.announce(db, "1", "audit")
 	again := e.leaseEvent(db, "audit")
-	e.must(db.Outbox().RetryEvent(e.ctx, lost, e.now.Add(time.Hour), "by one who lost the lease"))
-	e.must(db.Outbox().EventDone(e.ctx, again.Row))
+	e.must(db.Outbox().Retry(e.ctx, lost, e.now.Add(time.Hour), "by one who lost the lease"))
+	e.must(db.Outbox().Done(e.ctx, again.ID))
 	if got := e.leaseEvent(db, "audit"); got.ID == "" || got.ID == again.ID {
 		t.Errorf("leased %+v, want the user's later event", got)
 	}
@@ -156,7 +159,7 @@ func eventsGivenUp(t *testing.T, e *env, db *store.DB) {
 	first := e.leaseEvent(db, "audit")
 	e.now = e.now.Add(time.Second)
 	e.announce(db, "1", "audit")
-	e.must(db.Outbox().BuryEvent(e.ctx, first, e.now, "refused"))
+	e.must(db.Outbox().Bury(e.ctx, first, e.now, "refused"))
 	if got := e.leaseEvent(db, "audit"); got.ID == first.ID || got.ID == "" {
 		t.Fatalf("%+v", got)
 	}
@@ -166,23 +169,58 @@ func eventsGivenUp(t *testing.T, e *env, db *store.DB) {
 func eventsOrphaned(t *testing.T, e *env, db *store.DB) {
 	e.announce(db, "1", "audit", "gone")
 	e.enqueue(db, "1")
-	day := e.now.Add(24 * time.Hour)
 	for _, tt := range []struct {
-		name      string
-		before    time.Time
-		listeners []string
-		want      int
+		name  string
+		after time.Duration
+		claim func(now time.Time) outbox.Claim
+		want  []string
 	}{
-		{"too young", e.now.Add(-time.Second), []string{"audit"}, 0},
-		{"one is gone", day, []string{"audit"}, 1},
-		{"none listens any more", day, nil, 2},
-		{"none is gone", day, []string{"audit", "gone"}, 0},
+		{"too young", day - time.Millisecond, func(now time.Time) outbox.Claim { return claim(now) }, nil},
+		{"known, and busy", day, func(now time.Time) outbox.Claim {
+			c := claim(now, "audit", "gone")
+			c.Free = []string{"other"}
+			return c
+		}, nil},
+		{"one is gone", day, func(now time.Time) outbox.Claim {
+			c := claim(now, "audit")
+			c.Free = nil
+			return c
+		}, []string{"gone"}},
+		{"none listens any more", 2 * day, func(now time.Time) outbox.Claim { return claim(now) }, []string{"audit", "gone"}},
 	} {
-		got, err := db.Outbox().OrphanedEvents(e.ctx, tt.listeners, day, tt.before)
-		e.must(err)
-		if len(got) != tt.want || tt.want == 1 && got[0].Listener != "gone" {
-			t.Errorf("%s: %+v", tt.name, got)
+		var got []string
+		for {
+			item, err := db.Outbox().Lease(e.ctx, tt.claim(e.now.Add(tt.after)))
+			e.must(err)
+			if item.ID == "" {
+				break
+			}
+			got = append(got, item.Listener)
 		}
+		slices.Sort(got)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: leased %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// besideLastRelease tests that both releases read each other's events. The last release
+// finds the listener in the column locale, and knows no column of its own for it.
+func besideLastRelease(t *testing.T, e *env, db *store.DB) {
+	e.announce(db, "1", "audit")
+	e.enqueue(db, "1")
+	e.counts(db, 1, `SELECT COUNT(*) FROM vestibule_outbox WHERE purpose = 'event:password_reset' AND locale = 'audit'`)
+	e.counts(db, 1, `SELECT COUNT(*) FROM vestibule_outbox WHERE purpose NOT LIKE 'event:%'`)
+	e.must(db.Outbox().Done(e.ctx, e.leaseEvent(db, "audit").ID))
+	e.must(db.Outbox().Done(e.ctx, e.lease(db, e.now).ID))
+	const id = "00112233445566778899aabbccddeeff"
+	e.sql(db, `INSERT INTO vestibule_outbox (id, user_id, purpose, locale, attempts, created, due, held, buried, reason)
+		VALUES ('`+id+id+`', '1', 'event:password_reset', 'audit', 0, ?, 0, 0, 0, '')`, e.now.UnixMilli())
+	e.noneDue(db, e.now)
+	e.noEvent(db, "Audit")
+	got := e.leaseEvent(db, "audit")
+	if diff := cmp.Diff(outbox.Item{ID: id + id, UserID: "1", Purpose: reset, Listener: "audit", Locale: "audit", Created: e.now.UTC().Truncate(time.Millisecond), Attempt: 1}, got); diff != "" || got.Event() != id {
+		t.Error(diff)
 	}
 }
 
@@ -197,15 +235,15 @@ func eventLeasedOnce(t *testing.T, e *env, db *store.DB) {
 	for range 4 {
 		all.Go(func() {
 			for {
-				got, err := db.Outbox().LeaseEvent(e.ctx, []string{"audit"}, e.now, e.now.Add(time.Minute))
+				got, err := db.Outbox().Lease(e.ctx, claim(e.now, "audit"))
 				if err != nil {
 					t.Error(err)
 				}
-				if err != nil || got.Row == "" {
+				if err != nil || got.ID == "" {
 					return
 				}
 				mu.Lock()
-				rows[got.Row]++
+				rows[got.ID]++
 				mu.Unlock()
 			}
 		})
@@ -216,8 +254,8 @@ func eventLeasedOnce(t *testing.T, e *env, db *store.DB) {
 			t.Errorf("%s was leased %d times", row, n)
 		}
 	}
-	for got := e.leaseEvent(db, "audit"); got.Row != ""; got = e.leaseEvent(db, "audit") {
-		rows[got.Row]++ // a read may find all of its candidates taken
+	for got := e.leaseEvent(db, "audit"); got.ID != ""; got = e.leaseEvent(db, "audit") {
+		rows[got.ID]++ // a read may find all of its candidates taken
 	}
 	if len(rows) != events {
 		t.Errorf("%d of %d events were leased", len(rows), events)

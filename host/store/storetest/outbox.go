@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -26,10 +27,16 @@ func outboxRules() []rule {
 // purpose is that of every mail here; the store does not interpret it.
 const purpose = "password_reset"
 
+// claim is for an item of one of the listeners, for a minute, whose events are orphaned
+// after a day.
+func claim(now time.Time, listeners ...string) outbox.Claim {
+	return outbox.Claim{Free: listeners, Known: listeners, Now: now, Until: now.Add(time.Minute), Orphaned: now.Add(-day)}
+}
+
 // lease leases a mail for a minute.
-func (e *env) lease(db *store.DB, now time.Time) store.Mail {
+func (e *env) lease(db *store.DB, now time.Time) outbox.Item {
 	e.Helper()
-	m, err := db.Outbox().LeaseMail(e.ctx, now, now.Add(time.Minute))
+	m, err := db.Outbox().Lease(e.ctx, claim(now, ""))
 	e.must(err)
 	return m
 }
@@ -53,20 +60,20 @@ func countedBacklog(t *testing.T, e *env, db *store.DB) {
 	want(store.Backlog{Waiting: 2, Oldest: 61 * time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
 	m := e.lease(db, e.now)
 	want(store.Backlog{Waiting: 2, Oldest: 61 * time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
-	e.must(db.Outbox().BuryMail(e.ctx, m.ID, m.Attempt, e.now, "no such mailbox"))
+	e.must(db.Outbox().Bury(e.ctx, m, e.now, "no such mailbox"))
 	want(store.Backlog{Waiting: 1, Dead: 1, Oldest: time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
 }
 
 func (e *env) noneDue(db *store.DB, now time.Time) {
 	e.Helper()
-	if m := e.lease(db, now); m != (store.Mail{}) {
+	if m := e.lease(db, now); m != (outbox.Item{}) {
 		e.Errorf("leased %+v, want none", m)
 	}
 }
 
 func (e *env) enqueue(db *store.DB, userID string) {
 	e.Helper()
-	e.must(db.Outbox().Enqueue(e.ctx, userID, purpose, "de"))
+	e.must(db.Outbox().Queue(e.ctx, outbox.Item{UserID: userID, Purpose: purpose, Locale: "de"}))
 }
 
 func leasedInOrder(t *testing.T, e *env, db *store.DB) {
@@ -77,23 +84,23 @@ func leasedInOrder(t *testing.T, e *env, db *store.DB) {
 	}
 	for i, id := range []string{"1", "", "3"} {
 		got := e.lease(db, e.now)
-		if diff := cmp.Diff(store.Mail{ID: got.ID, UserID: id, Purpose: purpose, Locale: "de", Created: start.Add(time.Duration(i) * time.Second), Attempt: 1}, got); diff != "" || got.ID == "" {
+		if diff := cmp.Diff(outbox.Item{ID: got.ID, UserID: id, Purpose: purpose, Locale: "de", Created: start.Add(time.Duration(i) * time.Second), Attempt: 1}, got); diff != "" || got.ID == "" {
 			t.Fatalf("%+v %s", got, diff)
 		}
-		e.must(db.Outbox().MailDone(e.ctx, got.ID))
-		e.must(db.Outbox().MailDone(e.ctx, got.ID)) // that it is gone is no error
+		e.must(db.Outbox().Done(e.ctx, got.ID))
+		e.must(db.Outbox().Done(e.ctx, got.ID)) // that it is gone is no error
 	}
 	e.noneDue(db, start.Add(24*time.Hour))
 }
 
 func queuedAsGiven(_ *testing.T, e *env, db *store.DB) {
-	m := store.Mail{UserID: "1", Purpose: purpose, Locale: "de", Device: "Firefox (Linux)", Base: "http://[::1]:8080"}
+	m := outbox.Item{UserID: "1", Purpose: purpose, Locale: "de", Device: "Firefox (Linux)", Base: "http://[::1]:8080"}
 	e.must(db.Outbox().Queue(e.ctx, m))
 	got := e.lease(db, e.now)
 	m.ID, m.Created, m.Attempt = got.ID, got.Created, 1
 	e.equal(m, got)
-	e.must(db.Outbox().MailDone(e.ctx, got.ID))
-	e.must(db.Outbox().Queue(e.ctx, store.Mail{UserID: "1", Purpose: purpose, Base: strings.Repeat("x", 65)}))
+	e.must(db.Outbox().Done(e.ctx, got.ID))
+	e.must(db.Outbox().Queue(e.ctx, outbox.Item{UserID: "1", Purpose: purpose, Base: strings.Repeat("x", 65)}))
 	e.equal(strings.Repeat("x", 64), e.lease(db, e.now).Base)
 	// One of the release before, which knows no base.
 	e.sql(db, `INSERT INTO vestibule_outbox (id, user_id, purpose, locale, attempts, created, due, held, buried, reason) VALUES ('old', '1', 'password_reset', 'en', 0, 0, 0, 0, 0, '')`)
@@ -114,7 +121,7 @@ func leaseEnds(t *testing.T, e *env, db *store.DB) {
 func retriedLater(t *testing.T, e *env, db *store.DB) {
 	e.enqueue(db, "1")
 	m := e.lease(db, e.now)
-	e.must(db.Outbox().RetryMail(e.ctx, m.ID, m.Attempt, e.now.Add(time.Hour), strings.Repeat("grüße ", 200)))
+	e.must(db.Outbox().Retry(e.ctx, m, e.now.Add(time.Hour), strings.Repeat("grüße ", 200)))
 	e.noneDue(db, e.now.Add(time.Hour-time.Millisecond))
 	if got := e.lease(db, e.now.Add(time.Hour)); got.ID != m.ID || got.Attempt != 2 {
 		t.Fatalf("%+v", got)
@@ -124,7 +131,7 @@ func retriedLater(t *testing.T, e *env, db *store.DB) {
 func buriedIsKept(t *testing.T, e *env, db *store.DB) {
 	e.enqueue(db, "1")
 	m := e.lease(db, e.now)
-	e.must(db.Outbox().BuryMail(e.ctx, m.ID, m.Attempt, e.now, "550 no such user"))
+	e.must(db.Outbox().Bury(e.ctx, m, e.now, "550 no such user"))
 	e.noneDue(db, e.now.Add(24*time.Hour))
 	e.counts(db, 1, `SELECT COUNT(*) FROM vestibule_outbox WHERE reason = '550 no such user'`)
 }
@@ -133,8 +140,8 @@ func oldHolder(t *testing.T, e *env, db *store.DB) {
 	e.enqueue(db, "1")
 	old := e.lease(db, e.now)
 	newer := e.lease(db, e.now.Add(time.Minute))
-	e.must(db.Outbox().RetryMail(e.ctx, old.ID, old.Attempt, e.now, "late"))
-	e.must(db.Outbox().BuryMail(e.ctx, old.ID, old.Attempt, e.now, "late"))
+	e.must(db.Outbox().Retry(e.ctx, old, e.now, "late"))
+	e.must(db.Outbox().Bury(e.ctx, old, e.now, "late"))
 	e.noneDue(db, e.now.Add(90*time.Second))
 	if got := e.lease(db, e.now.Add(2*time.Minute)); got.ID != newer.ID || got.Attempt != 3 {
 		t.Fatalf("%+v", got)
@@ -152,7 +159,7 @@ func leasedOnce(t *testing.T, e *env, db *store.DB) {
 	e.together(12, pools, func(_ int, db *store.DB) error {
 		// A host may find all candidates taken while others are due; it asks again.
 		for misses := 0; misses < 3; {
-			m, err := db.Outbox().LeaseMail(e.ctx, e.now, e.now.Add(time.Minute))
+			m, err := db.Outbox().Lease(e.ctx, claim(e.now, ""))
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -41,7 +42,7 @@ func errorRollsBack(t *testing.T, e *env, db *store.DB) {
 	e.rollBack(db, func(ctx context.Context) {
 		calls++
 		e.must(db.Users().SetColumns(ctx, u.ID, map[string]any{"name": "Grace"}))
-		e.must(db.Outbox().Enqueue(ctx, u.ID, purpose, "en"))
+		e.must(db.Outbox().Queue(ctx, outbox.Item{UserID: u.ID, Purpose: purpose, Locale: "en"}))
 	})
 	e.equal(1, calls)
 	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
@@ -51,7 +52,7 @@ func errorRollsBack(t *testing.T, e *env, db *store.DB) {
 func nestedJoins(t *testing.T, e *env, db *store.DB) {
 	e.rollBack(db, func(ctx context.Context) {
 		e.must(db.InTx(ctx, func(ctx context.Context) error {
-			return db.Outbox().Enqueue(ctx, "1", purpose, "en")
+			return db.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"})
 		}))
 	})
 	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
@@ -76,12 +77,12 @@ func panicRollsBack(t *testing.T, e *env, db *store.DB) {
 	func() {
 		defer func() { _ = recover() }()
 		_ = db.InTx(e.ctx, func(ctx context.Context) error {
-			e.must(db.Outbox().Enqueue(ctx, "1", purpose, "en"))
+			e.must(db.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"}))
 			panic("in the middle")
 		})
 	}()
 	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox`)
-	e.must(db.Outbox().Enqueue(e.ctx, "1", purpose, "en")) // the connection is free again
+	e.must(db.Outbox().Queue(e.ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"})) // the connection is free again
 }
 
 // Two transactions change two rows in opposite order. Where locks are of rows
@@ -131,7 +132,7 @@ func appendName(ctx context.Context, db *store.DB, id string) error {
 func otherDatabase(t *testing.T, e *env, db *store.DB) {
 	other := newEnv(e.TB, e.fixture).migrated()
 	e.rollBack(db, func(ctx context.Context) {
-		e.must(other.Outbox().Enqueue(ctx, "1", purpose, "en"))
+		e.must(other.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"}))
 	})
 	e.counts(other, 1, `SELECT COUNT(*) FROM vestibule_outbox`)
 }
@@ -139,7 +140,7 @@ func otherDatabase(t *testing.T, e *env, db *store.DB) {
 func contextEnds(t *testing.T, e *env, db *store.DB) {
 	ctx, cancel := context.WithCancel(e.ctx)
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		e.must(db.Outbox().Enqueue(ctx, "1", purpose, "en"))
+		e.must(db.Outbox().Queue(ctx, outbox.Item{UserID: "1", Purpose: purpose, Locale: "en"}))
 		cancel()
 		return nil
 	})

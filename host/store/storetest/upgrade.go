@@ -72,9 +72,9 @@ func (e *env) work(db, other *store.DB, n byte) {
 	e.claim(e.ctx, other, issued, "one", true)
 	e.claim(e.ctx, db, issued, "two", false)
 	e.enqueue(db, u.ID)
-	e.must(other.Outbox().MailDone(e.ctx, e.lease(other, e.now).ID))
+	e.must(other.Outbox().Done(e.ctx, e.lease(other, e.now).ID))
 	e.announce(db, u.ID, "audit")
-	e.must(other.Outbox().EventDone(e.ctx, e.leaseEvent(other, "audit").Row))
+	e.must(other.Outbox().Done(e.ctx, e.leaseEvent(other, "audit").ID))
 	e.must(db.Audit(e.ctx, "root", "user_disable", u.ID))
 	e.must(db.SetDisabled(e.ctx, u.ID, true))
 	if e.lives(other, r) {

@@ -1,0 +1,136 @@
+package events_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
+	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/events"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
+
+// table keeps events in memory, in the order of their keys. The real one is tested in
+// host/store, and the worker in host/outbox.
+type table struct {
+	mu   sync.Mutex
+	rows map[string]outbox.Item
+	due  map[string]time.Time
+	dead map[string]string // reasons
+}
+
+func (b *table) Lease(_ context.Context, c outbox.Claim) (outbox.Item, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, i := range slices.SortedFunc(maps.Values(b.rows), func(x, y outbox.Item) int { return cmp.Compare(x.ID, y.ID) }) {
+		orphan := !slices.Contains(c.Known, i.Listener) && !i.Created.After(c.Orphaned)
+		if (slices.Contains(c.Free, i.Listener) || orphan) && !b.due[i.ID].After(c.Now) {
+			i.Attempt++
+			b.rows[i.ID], b.due[i.ID] = i, c.Until
+			return i, nil
+		}
+	}
+	return outbox.Item{}, nil
+}
+
+func (b *table) Done(_ context.Context, id string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.rows, id)
+	return nil
+}
+
+func (b *table) Retry(_ context.Context, i outbox.Item, next time.Time, _ string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.due[i.ID] = next
+	return nil
+}
+
+func (b *table) Bury(_ context.Context, i outbox.Item, _ time.Time, reason string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.rows, i.ID)
+	b.dead[i.ID] = reason
+	return nil
+}
+
+// Events are delivered with the person of now, repeated for a day, and given up an hour
+// later where no host has the listener.
+func TestListeners(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		box := &table{rows: map[string]outbox.Item{}, due: map[string]time.Time{}, dead: map[string]string{}}
+		add := func(n int, listener, user string) {
+			id := fmt.Sprintf("%032d%s", n, listener)
+			box.rows[id] = outbox.Item{ID: id, Listener: listener, Purpose: "password_reset", UserID: user, Created: begin}
+		}
+		add(1, "audit", "ada")
+		add(1, "webhook", "ada")
+		add(2, "gone", "ada")
+		add(3, "audit", "unreadable")
+		var mu sync.Mutex
+		var got []pluginsdk.Event
+		tries, last, counted := 0, time.Time{}, map[string]int{}
+		ctx, cancel := context.WithTimeout(t.Context(), 26*time.Hour)
+		defer cancel()
+		events.NewWorker(events.Options{
+			Outbox: box, Plugins: func() []string { return []string{"audit", "webhook"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+			Person: func(_ context.Context, id string) (pluginsdk.User, error) {
+				if id == "unreadable" {
+					return pluginsdk.User{}, errors.New("the database is away")
+				}
+				return pluginsdk.User{ID: id, Name: "N" + id}, nil
+			},
+			Notify: func(_ context.Context, listener string, e pluginsdk.Event) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if listener == "webhook" {
+					tries, last = tries+1, time.Now()
+					return errors.New("never")
+				}
+				got = append(got, e)
+				return nil
+			},
+			Count: func(listener, outcome string, n int) {
+				mu.Lock()
+				defer mu.Unlock()
+				counted[listener+" "+outcome] += n
+			},
+		}).Run(ctx)
+		want := pluginsdk.Event{ID: fmt.Sprintf("%032d", 1), Kind: "password_reset", User: pluginsdk.User{ID: "ada", Name: "Nada"}, At: begin}
+		if len(got) != 1 || got[0].ID != want.ID || got[0].Kind != want.Kind || got[0].User.Name != want.User.Name || !got[0].At.Equal(want.At) {
+			t.Errorf("notified of %+v, want %+v", got, want)
+		}
+		if tries < 100 || tries > 115 || last.Sub(begin).Round(time.Hour) != 24*time.Hour { // 10 pauses of 1 to 512 s, then 15 min each
+			t.Errorf("%d tries in %s", tries, last.Sub(begin))
+		}
+		for id, want := range map[string]string{"1webhook": "never", "2gone": "no host has this listener", "3audit": "the database is away"} {
+			found := ""
+			for key, reason := range box.dead {
+				if strings.HasSuffix(key, id) {
+					found = reason
+				}
+			}
+			if found != want {
+				t.Errorf("%s was given up because of %q, want %q", id, found, want)
+			}
+		}
+		retried := counted["webhook retried"]
+		if diff := maps.Equal(counted, map[string]int{
+			"audit told": 1, "audit retried": retried, "audit returned": 0, "audit dropped": 1,
+			"webhook told": 0, "webhook retried": retried, "webhook returned": 0, "webhook dropped": 1, "gone dropped": 1,
+		}); !diff || retried != tries-1 {
+			t.Errorf("counted %v", counted)
+		}
+	})
+}
