@@ -30,7 +30,7 @@ func layout() map[string][]string {
 		"host/static":         {"internal/header"},
 		"host/web":            {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/auth/target", "host/keyring", "host/reserved", "host/static", "host/telemetry"},
 		"host/web/internal/*": {},
-		"host/telemetry":      {"host/admission", "host/auth/fault"},
+		"host/telemetry":      {"host/admission", "host/auth/fault", "host/outbox"},
 		"host/auth":           {"host/admission", "host/auth/fault", "host/clock", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "internal/words", "pluginsdk"},
 		"host/auth/fault":     {}, "host/auth/form": {"host/auth/fault"}, "host/auth/password": {"host/admission"}, "host/auth/target": {},
 		"host/session":          {"host/auth", "host/clock", "host/keyring", "internal/words", "pluginsdk"},

@@ -68,6 +68,16 @@ type Store interface {
 	Bury(ctx context.Context, i Item, now time.Time, reason string) error
 }
 
+// Backlog counts the items of one kind.
+type Backlog struct {
+	// Kind is "mail" or "event".
+	Kind string
+	// Waiting are the items to be delivered, Dead those that were given up and are kept.
+	Waiting, Dead int64
+	// Oldest is the age of the oldest item that waits, 0 if none does.
+	Oldest time.Duration
+}
+
 // Deliverer delivers the items of one kind. All methods are safe for concurrent use.
 type Deliverer interface {
 	// Listeners returns the listeners that receive items now. A deliverer of mails returns

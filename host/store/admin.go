@@ -17,38 +17,37 @@ import (
 // ListUsers returns up to limit users in the order of their keys, those after
 // the user with the id after, or from the first when it is empty.
 func (db *DB) ListUsers(ctx context.Context, after string, limit int) ([]auth.User, error) {
-	list, err := db.listUsers(ctx, after, limit)
-	return list, failed("list users", err)
-}
-
-func (db *DB) listUsers(ctx context.Context, after string, limit int) ([]auth.User, error) {
+	const what = "list users"
 	t, err := db.userTable(ctx)
 	if err != nil {
-		return nil, err
+		return nil, failed(what, err)
 	}
 	condition, args := ``, []any(nil)
 	if after != "" {
 		key, ok := t.key(after)
 		if !ok {
-			return nil, auth.ErrNotFound
+			return nil, failed(what, auth.ErrNotFound)
 		}
 		condition, args = ` WHERE `+db.dialect.quote(colID)+` > ?`, []any{key}
 	}
-	rows, err := db.read(ctx).QueryxContext(ctx,
-		db.rebind(t.read+condition+` ORDER BY `+db.dialect.quote(colID)+` LIMIT ?`), append(args, limit)...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var list []auth.User
-	for rows.Next() {
-		row, err := rows.SliceScan()
-		if err != nil {
-			return nil, err
+	list, err := db.readUsers(ctx, t, condition+` ORDER BY `+db.dialect.quote(colID)+` LIMIT ?`, append(args, limit)...)
+	return list, failed(what, err)
+}
+
+// readUsers reads the users of a condition, with their disabled marks.
+func (db *DB) readUsers(ctx context.Context, t *userTable, condition string, args ...any) (list []auth.User, err error) {
+	err = db.rows(ctx, func(rows *sqlx.Rows) error {
+		list = nil
+		for rows.Next() {
+			row, err := rows.SliceScan()
+			if err != nil {
+				return err
+			}
+			list = append(list, db.user(t, row))
 		}
-		list = append(list, db.user(t, row))
-	}
-	if err := rows.Err(); err != nil {
+		return rows.Err()
+	}, t.read+condition, args...)
+	if err != nil {
 		return nil, err
 	}
 	return list, db.markDisabled(ctx, list)

@@ -253,3 +253,29 @@ func (o Outbox) putRight(ctx context.Context, c outbox.Claim) (bool, error) {
 	}
 	return len(rows) > 0, nil
 }
+
+// Backlog counts what is in the outbox of all hosts, "mail" and "event". It uses the
+// connection of [DB.Ready], so that neither waits for requests.
+func (o Outbox) Backlog(ctx context.Context) ([]outbox.Backlog, error) {
+	var rows []struct {
+		Event, Dead, N, Oldest int64
+	}
+	err := o.db.probe.list(ctx, "count the outbox", &rows, `SELECT
+			CASE WHEN listener = '' THEN 0 ELSE 1 END AS event, CASE WHEN buried = 0 THEN 0 ELSE 1 END AS dead,
+			COUNT(*) AS n, MIN(created) AS oldest
+		FROM vestibule_outbox GROUP BY 1, 2`)
+	if err != nil {
+		return nil, err
+	}
+	list := []outbox.Backlog{{Kind: "mail"}, {Kind: "event"}}
+	now := ms(o.db.Now())
+	for _, r := range rows {
+		b := &list[r.Event]
+		if r.Dead == 1 {
+			b.Dead = r.N
+			continue
+		}
+		b.Waiting, b.Oldest = r.N, time.Duration(max(now-r.Oldest, 0))*time.Millisecond
+	}
+	return list, nil
+}

@@ -138,33 +138,16 @@ func (u users) FindAll(ctx context.Context, ids []string) ([]auth.User, error) {
 	}
 	var found []auth.User
 	for batch := range slices.Chunk(keys, 512) {
-		part, err := u.findBatch(ctx, t, filled(batch))
+		args := filled(batch)
+		part, err := u.readUsers(ctx, t, ` WHERE `+u.dialect.quote(colID)+` IN (?`+strings.Repeat(`, ?`, len(args)-1)+`)`, args...)
 		if err != nil {
 			return nil, failed("find users", err)
 		}
-		found = append(found, part...)
+		for _, one := range part {
+			found = append(found, auth.User{ID: one.ID, Inactive: one.Inactive, Disabled: one.Disabled})
+		}
 	}
 	return found, nil
-}
-
-func (u users) findBatch(ctx context.Context, t *userTable, keys []any) (found []auth.User, err error) {
-	query := t.read + ` WHERE ` + u.dialect.quote(colID) + ` IN (?` + strings.Repeat(`, ?`, len(keys)-1) + `)`
-	err = u.rows(ctx, func(rows *sqlx.Rows) error {
-		found = nil
-		for rows.Next() {
-			row, err := rows.SliceScan()
-			if err != nil {
-				return err
-			}
-			one := u.user(t, row)
-			found = append(found, auth.User{ID: one.ID, Inactive: one.Inactive})
-		}
-		return rows.Err()
-	}, query, keys...)
-	if err != nil {
-		return nil, err
-	}
-	return found, u.markDisabled(ctx, found)
 }
 
 // filled returns 8, 64 or 512 arguments, of which the last are repeated.

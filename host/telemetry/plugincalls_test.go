@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
 
@@ -51,7 +52,7 @@ func TestPluginCallsAskNothingElse(t *testing.T) {
 	m := telemetry.New()
 	m.Watch(telemetry.Watched{
 		Ready: func(context.Context) map[string]string { t.Error("asked for readiness"); return nil },
-		Outbox: func(context.Context) ([]telemetry.Backlog, error) {
+		Outbox: func(context.Context) ([]outbox.Backlog, error) {
 			t.Error("asked for the outbox")
 			return nil, nil
 		},

@@ -9,22 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/vestibule-dev/vestibule/v2/host/admission"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 )
 
 // scrapeLimit is how long a scrape waits for all that it asks for. What does not
 // answer by then has no value, or NaN, in that scrape.
 const scrapeLimit = time.Second
-
-// Backlog is what waits in the outbox. The package that has the outbox names the same
-// type.
-type Backlog = struct {
-	// Kind is "mail" or "event".
-	Kind string
-	// Waiting is what is still to be sent or told, Dead what was given up and is kept.
-	Waiting, Dead int64
-	// Oldest is how long the oldest that waits has been there, 0 when nothing waits.
-	Oldest time.Duration
-}
 
 // Watched is what each scrape asks for, rather than what is counted as it happens. A
 // nil function has no series. All are called by several goroutines at once.
@@ -36,7 +26,7 @@ type Watched struct {
 	// Queues never wait for those who are in them.
 	Queues func() []admission.State
 	// Outbox may ask the database.
-	Outbox func(context.Context) ([]Backlog, error)
+	Outbox func(context.Context) ([]outbox.Backlog, error)
 	// Plugins returns the states of plugins by name, and PluginStates all that there are.
 	Plugins      func() map[string]string
 	PluginStates []string

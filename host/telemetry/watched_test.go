@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/admission"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 )
 
 // What a scrape shows of what it asks for, and of what does not answer.
 func TestWatched(t *testing.T) {
-	backlog := []telemetry.Backlog{{Kind: "mail", Waiting: 3, Dead: 1, Oldest: 90 * time.Second}, {Kind: "event"}}
-	hang := func(ctx context.Context) ([]telemetry.Backlog, error) { <-ctx.Done(); return nil, ctx.Err() }
+	backlog := []outbox.Backlog{{Kind: "mail", Waiting: 3, Dead: 1, Oldest: 90 * time.Second}, {Kind: "event"}}
+	hang := func(ctx context.Context) ([]outbox.Backlog, error) { <-ctx.Done(); return nil, ctx.Err() }
 	tests := []struct {
 		name string
 		of   telemetry.Watched
@@ -59,7 +60,7 @@ vestibule_queue_waits_total{queue="requests"} 0`,
 		},
 		{
 			"the outbox",
-			telemetry.Watched{Outbox: func(context.Context) ([]telemetry.Backlog, error) { return backlog, nil }},
+			telemetry.Watched{Outbox: func(context.Context) ([]outbox.Backlog, error) { return backlog, nil }},
 			`vestibule_outbox_items{kind="event",state="dead"} 0
 vestibule_outbox_items{kind="event",state="waiting"} 0
 vestibule_outbox_items{kind="mail",state="dead"} 1
@@ -67,7 +68,7 @@ vestibule_outbox_items{kind="mail",state="waiting"} 3
 vestibule_outbox_oldest_age_seconds{kind="event"} 0
 vestibule_outbox_oldest_age_seconds{kind="mail"} 90`,
 		},
-		{"the outbox of a database that fails", telemetry.Watched{Outbox: func(context.Context) ([]telemetry.Backlog, error) { return backlog, errors.New("away") }}, unknown},
+		{"the outbox of a database that fails", telemetry.Watched{Outbox: func(context.Context) ([]outbox.Backlog, error) { return backlog, errors.New("away") }}, unknown},
 		{"the outbox of a database that hangs", telemetry.Watched{Outbox: hang}, unknown},
 		{
 			"plugins",

@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,15 +14,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
-const (
-	maxConnections = 20
-	// connectionLife stays below the time after which proxies and servers drop
-	// connections silently.
-	connectionLife = 3 * time.Minute
-	// connectionIdle is after which time a connection that nobody uses is given back to the
-	// server, which other hosts share.
-	connectionIdle = 30 * time.Second
-)
+// connectionLife stays below the time after which proxies and servers drop
+// connections silently.
+const connectionLife = 3 * time.Minute
 
 // Open opens the database that dsn names, as the driver reads it:
 // "user:password@tcp(host:3306)/database". Open overrides the parameters of the
@@ -73,21 +66,7 @@ func open(ctx context.Context, dsn, settings string) (*store.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := pool(server, maxConnections)
-	if err := db.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
-	}
-	return store.New(dialect(), db, db, pool(server, 1), ""), nil
-}
-
-// pool connects when it is first used.
-func pool(connector driver.Connector, connections int) *sqlx.DB {
-	db := sqlx.NewDb(sql.OpenDB(connector), "mysql")
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	db.SetConnMaxLifetime(connectionLife)
-	db.SetConnMaxIdleTime(connectionIdle)
-	return db
+	return store.Connect(ctx, dialect(), server, "mysql", connectionLife)
 }
 
 func dialect() store.Dialect {

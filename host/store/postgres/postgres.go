@@ -3,8 +3,6 @@ package postgres
 import (
 	"bufio"
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -18,14 +16,6 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
-
-// Connections are few, so that several hosts fit into the 100 that a server
-// allows by default.
-const maxConnections = 20
-
-// connectionIdle is after which time a connection that nobody uses is given back to the
-// server, which other hosts share.
-const connectionIdle = 30 * time.Second
 
 // Open opens the database that dsn names, a URL or a keyword string as libpq
 // reads it. With several hosts in it, the one that accepts writes is used, now
@@ -102,20 +92,7 @@ func open(ctx context.Context, dsn string, setUp func(*pgx.ConnConfig), options 
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := pool(servers, maxConnections)
-	if err := db.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
-	}
-	return store.New(dialect(), db, db, pool(servers, 1), ""), nil
-}
-
-// pool connects when it is first used.
-func pool(servers driver.Connector, connections int) *sqlx.DB {
-	db := sqlx.NewDb(sql.OpenDB(servers), "pgx")
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	db.SetConnMaxIdleTime(connectionIdle)
-	return db
+	return store.Connect(ctx, dialect(), servers, "pgx", 0)
 }
 
 func severalHosts(config *pgx.ConnConfig) bool {

@@ -42,26 +42,26 @@ func (e *env) lease(db *store.DB, now time.Time) outbox.Item {
 }
 
 func countedBacklog(t *testing.T, e *env, db *store.DB) {
-	want := func(mail, event store.Backlog) {
+	want := func(mail, event outbox.Backlog) {
 		t.Helper()
 		got, err := db.Outbox().Backlog(e.ctx)
 		e.must(err)
 		mail.Kind, event.Kind = "mail", "event"
-		if diff := cmp.Diff([]store.Backlog{mail, event}, got); diff != "" {
+		if diff := cmp.Diff([]outbox.Backlog{mail, event}, got); diff != "" {
 			t.Error(diff)
 		}
 	}
-	want(store.Backlog{}, store.Backlog{})
+	want(outbox.Backlog{}, outbox.Backlog{})
 	e.enqueue(db, "1")
 	e.now = e.now.Add(time.Minute)
 	e.enqueue(db, "2")
 	e.announce(db, "1", "audit", "webhook")
 	e.now = e.now.Add(time.Second)
-	want(store.Backlog{Waiting: 2, Oldest: 61 * time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
+	want(outbox.Backlog{Waiting: 2, Oldest: 61 * time.Second}, outbox.Backlog{Waiting: 2, Oldest: time.Second})
 	m := e.lease(db, e.now)
-	want(store.Backlog{Waiting: 2, Oldest: 61 * time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
+	want(outbox.Backlog{Waiting: 2, Oldest: 61 * time.Second}, outbox.Backlog{Waiting: 2, Oldest: time.Second})
 	e.must(db.Outbox().Bury(e.ctx, m, e.now, "no such mailbox"))
-	want(store.Backlog{Waiting: 1, Dead: 1, Oldest: time.Second}, store.Backlog{Waiting: 2, Oldest: time.Second})
+	want(outbox.Backlog{Waiting: 1, Dead: 1, Oldest: time.Second}, outbox.Backlog{Waiting: 2, Oldest: time.Second})
 }
 
 func (e *env) noneDue(db *store.DB, now time.Time) {

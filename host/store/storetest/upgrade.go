@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -82,5 +83,5 @@ func (e *env) work(db, other *store.DB, n byte) {
 	}
 	backlog, err := other.Outbox().Backlog(e.ctx)
 	e.must(err)
-	e.equal([]store.Backlog{{Kind: "mail"}, {Kind: "event"}}, backlog)
+	e.equal([]outbox.Backlog{{Kind: "mail"}, {Kind: "event"}}, backlog)
 }
