@@ -71,27 +71,11 @@ func (s *Source) queryPlan(ctx context.Context, st *recorded) (lines []string, e
 	case "mysql":
 		prefix = "EXPLAIN FORMAT=JSON "
 	}
-	tx, err := s.db.Begin(ctx, engine.Need{})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, tx.Close()) }()
-	cur, err := tx.Query(prefix+st.sql, st.args)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, cur.Close()) }()
-	cells := make([]engine.Cell, width)
-	for {
-		ok, err := cur.Next()
-		if err != nil || !ok {
-			return lines, err
-		}
-		if err := cur.Row(cells); err != nil {
-			return nil, err
-		}
+	err = engine.Ask(ctx, s.db, width, func(cells []engine.Cell) bool {
 		lines = append(lines, strings.Split(string(cells[width-1].Bytes), "\n")...)
-	}
+		return true
+	}, prefix+st.sql, st.args...)
+	return lines, err
 }
 
 // recorder is a database that remembers the statements that it ran, and how long they took.

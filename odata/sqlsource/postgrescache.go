@@ -2,7 +2,6 @@ package sqlsource
 
 import (
 	"context"
-	"errors"
 	"regexp"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -35,34 +34,14 @@ func rememberPostgreSQL(ctx context.Context, db engine.DB, r *cursor.Reader, m *
 // stamps tells whether a server is PostgreSQL, and lets this user ask for stamps. One that is a standby now may be a
 // primary later, and has a stamp then.
 func stamps(ctx context.Context, db engine.DB, gen *sqltext.Generator) bool {
-	cells := make([]engine.Cell, 2)
-	if err := firstRow(ctx, db, sqltext.Statement{SQL: askPostgreSQL}, cells); err != nil || cells[1].Int != 0 {
+	known := false
+	err := engine.Ask(ctx, db, 2, func(cells []engine.Cell) bool {
+		known, _ = regexp.Match(isPostgreSQL, cells[0].Bytes) // the pattern is right
+		known = known && cells[1].Int == 0
+		return false
+	}, askPostgreSQL)
+	if err != nil || !known {
 		return false
 	}
-	if ok, err := regexp.Match(isPostgreSQL, cells[0].Bytes); err != nil || !ok {
-		return false
-	}
-	return firstRow(ctx, db, gen.Stamp(), cells[:1]) == nil
-}
-
-// firstRow reads the first row of a statement.
-func firstRow(ctx context.Context, db engine.DB, s sqltext.Statement, cells []engine.Cell) (err error) {
-	tx, err := db.Begin(ctx, engine.Need{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, tx.Close()) }()
-	cur, err := tx.Query(s.SQL, s.Args)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, cur.Close()) }()
-	ok, err := cur.Next()
-	if err == nil && ok {
-		err = cur.Row(cells)
-		for i := range cells {
-			cells[i].Bytes = append([]byte{}, cells[i].Bytes...) // the cursor's, so far
-		}
-	}
-	return err
+	return engine.Ask(ctx, db, 1, func([]engine.Cell) bool { return false }, gen.Stamp()) == nil
 }

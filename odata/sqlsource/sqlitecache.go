@@ -2,7 +2,6 @@ package sqlsource
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -66,36 +65,13 @@ func (c *sqliteCache) ownWriter(exposed map[string]bool, indirect bool) *engine.
 	}}
 }
 
-// impureWords are words in the definition of a view that let it change although nobody writes.
-func impureWords() []string {
-	return []string{"now", "current_", "random", "date", "time", "julianday", "unixepoch", "changes", "last_insert_rowid"}
-}
-
 // views reports whether a table of the model is a view or a virtual table, and whether such a definition may change its rows
 // although nobody writes.
 func (c *sqliteCache) views(ctx context.Context, exposed map[string]bool) (indirect, impure bool, err error) {
-	tx, err := c.lite.Begin(ctx, engine.Need{})
-	if err != nil {
-		return false, false, err
-	}
-	defer func() { err = errors.Join(err, tx.Close()) }()
-	cur, err := tx.Query(`SELECT name, lower(sql) FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'create virtual%'`, nil)
-	if err != nil {
-		return false, false, err
-	}
-	defer func() { err = errors.Join(err, cur.Close()) }()
-	cells := make([]engine.Cell, 2)
-	for {
-		ok, err := cur.Next()
-		if err != nil || !ok {
-			return indirect, impure, err
-		}
-		if err := cur.Row(cells); err != nil {
-			return false, false, err
-		}
+	err = engine.Ask(ctx, c.lite, 2, func(cells []engine.Cell) bool {
 		indirect = indirect || exposed[strings.ToLower(string(cells[0].Bytes))]
-		for _, word := range impureWords() {
-			impure = impure || strings.Contains(string(cells[1].Bytes), word)
-		}
-	}
+		impure = impure || holds(string(cells[1].Bytes), "now", "current_", "random", "date", "time", "julianday", "unixepoch", "changes", "last_insert_rowid")
+		return true
+	}, `SELECT name, lower(sql) FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'create virtual%'`)
+	return indirect, impure, err
 }

@@ -27,25 +27,15 @@ func Misfits(ctx context.Context, db engine.DB, gen *sqltext.Generator, n *plan.
 	defer func() { err = errors.Join(err, tx.Close()) }()
 	page := gen.Page(n, false)
 	s := page.Rows(plan.NoLimit, 0, nil)
-	cur, err := tx.Query(s.SQL, s.Args)
-	if err != nil {
-		return nil, 0, fmt.Errorf("query: %w", err)
-	}
-	defer func() { err = errors.Join(err, cur.Close()) }()
 	d := decoder{texts: gen.Texts(n)}
-	found, cells := make([]Misfit, len(n.Columns)), make([]engine.Cell, max(page.Width, 1))
-	for {
-		ok, err := cur.Next()
-		if err == nil && ok {
-			err = cur.Row(cells)
-		}
-		if err != nil || !ok {
-			return found, rows, err
-		}
+	found = make([]Misfit, len(n.Columns))
+	err = engine.Each(tx, max(page.Width, 1), func(cells []engine.Cell) bool {
 		rows++
 		d.reset()
 		d.misfits(found, cells, n)
-	}
+		return true
+	}, s.SQL, s.Args...)
+	return found, rows, err
 }
 
 // misfits counts the values of a row that do not fit.

@@ -253,24 +253,13 @@ func (r *rows) walks() (bool, error) {
 		return walk, nil
 	}
 	s := r.page.Step(stride, nil)
-	cur, err := r.tx.Query("EXPLAIN QUERY PLAN "+s.SQL, s.Args)
+	walk = true
+	err := engine.Each(r.tx, 4, func(cells []engine.Cell) bool {
+		walk = !strings.Contains(string(cells[3].Bytes), "TEMP B-TREE")
+		return walk
+	}, "EXPLAIN QUERY PLAN "+s.SQL, s.Args...)
 	if err != nil {
 		return false, fmt.Errorf("ask for the query plan: %w", err)
-	}
-	walk = true
-	cells := make([]engine.Cell, 4)
-	for {
-		ok, err := cur.Next()
-		if err == nil && ok {
-			err = cur.Row(cells)
-		}
-		if err != nil {
-			return false, errors.Join(err, cur.Close())
-		}
-		if !ok {
-			break
-		}
-		walk = walk && !strings.Contains(string(cells[3].Bytes), "TEMP B-TREE")
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -278,5 +267,5 @@ func (r *rows) walks() (bool, error) {
 		o.walks = map[string]bool{}
 	}
 	o.walks[r.page.Shape] = walk
-	return walk, cur.Close()
+	return walk, nil
 }

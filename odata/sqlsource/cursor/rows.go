@@ -175,18 +175,13 @@ func (r *rows) one(s sqltext.Statement) (n int64, err error) {
 // first runs a statement beside that of the page and passes its first row to read, if there is one. The cells are valid
 // until read returns.
 func (r *rows) first(s sqltext.Statement, width int, read func([]engine.Cell)) error {
-	cur, err := r.ask(s)
-	if err != nil {
+	if err := r.fits(s); err != nil {
 		return err
 	}
-	cells := make([]engine.Cell, width)
-	ok, err := cur.Next()
-	if ok && err == nil {
-		if err = cur.Row(cells); err == nil {
-			read(cells)
-		}
-	}
-	return errors.Join(err, cur.Close())
+	return engine.Each(r.tx, width, func(cells []engine.Cell) bool {
+		read(cells)
+		return false
+	}, s.SQL, s.Args...)
 }
 
 // Next goes to the next row.

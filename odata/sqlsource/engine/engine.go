@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -66,4 +67,33 @@ type Cursor interface {
 	// Row reads the current row into cells, which has the length of the statement's columns.
 	Row(cells []Cell) error
 	Close() error
+}
+
+// Each runs a statement whose rows have so many columns, and visits its rows until visit returns false. The cells are
+// valid until visit returns.
+func Each(tx Tx, width int, visit func([]Cell) bool, query string, args ...any) (err error) {
+	cur, err := tx.Query(query, args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cur.Close()) }()
+	for cells := make([]Cell, width); ; {
+		ok, err := cur.Next()
+		if err == nil && ok {
+			err = cur.Row(cells)
+		}
+		if err != nil || !ok || !visit(cells) {
+			return err
+		}
+	}
+}
+
+// Ask is Each in a transaction of its own.
+func Ask(ctx context.Context, db DB, width int, visit func([]Cell) bool, query string, args ...any) (err error) {
+	tx, err := db.Begin(ctx, Need{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tx.Close()) }()
+	return Each(tx, width, visit, query, args...)
 }

@@ -140,22 +140,10 @@ func (r row) number(i int) int {
 func (r row) yes(i int) bool { return r[i].Int != 0 }
 
 func (r *reader) each(width int, visit func(row), query string, args ...any) error {
-	cur, err := r.tx.Query(query, args)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = cur.Close() }()
-	cells := make(row, width)
-	for {
-		ok, err := cur.Next()
-		if err != nil || !ok {
-			return err
-		}
-		if err := cur.Row(cells); err != nil {
-			return err
-		}
+	return engine.Each(r.tx, width, func(cells []engine.Cell) bool {
 		visit(cells)
-	}
+		return true
+	}, query, args...)
 }
 
 // named collects tables by schema and name in the order they came.

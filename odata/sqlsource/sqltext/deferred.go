@@ -145,7 +145,7 @@ func (p *Page) byKeys(list, guard, order frag, read, skip int64) Statement {
 		keys = append(keys, text(column))
 		on = append(on, text("d."+g.d.quote(t.Columns[k].Name)+" = "+column))
 	}
-	found := join(" ", text("SELECT"), join(", ", keys...), fill("$1$2", g.from(&inner), guard), text("ORDER BY"), order, g.d.limit(read, skip))
+	found := join(" ", text("SELECT"), join(", ", keys...), fill("$1$2", g.from(&inner), guard), text("ORDER BY"), order, g.limit(read, skip))
 	from := g.fromWhere(&outer, source{join: fill("JOIN ($1) AS d ON $2", found, joinFrags(on))})
 	return g.finish(join(" ", text("SELECT"), list, from, text("ORDER BY"), p.order))
 }

@@ -2,12 +2,46 @@ package sqltext
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
+
+// standard holds the methods that most dialects have in common. A dialect embeds it and replaces what differs.
+type standard struct{}
+
+func (standard) placeholder(int) string { return "?" }
+
+func (standard) null(edm.Type) frag { return text("NULL") }
+
+func (standard) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
+
+// order needs no words for nulls: they are the smallest values.
+func (standard) order(x frag, desc, _ bool) frag {
+	if desc {
+		return fill("$1 DESC", x)
+	}
+	return x
+}
+
+func (standard) nullsFirst(desc, _ bool) bool { return !desc }
+
+func (standard) position(*Column) string { return "" }
+
+func (standard) stamp() string { return "" }
+
+func (standard) remote() bool { return true }
+
+func (standard) stored(x frag, _ edm.Type) frag { return x }
+
+func (standard) full(frag) frag { return frag{} }
+
+func (standard) exact(*Column) string { return "" }
+
+func (standard) number(n int64) frag { return param(n) }
 
 // dialect is what differs between databases.
 type dialect interface {
@@ -76,10 +110,6 @@ type dialect interface {
 	// full is a condition that is true, or fails where a decimal in a column of a derived table has been cut to the digits
 	// that the column has; empty where columns have any number of them.
 	full(name frag) frag
-	// limit ends a statement; skip is 0 or more.
-	limit(read, skip int64) frag
-	// key is the value of a column that the database itself gave; among compares a column with many.
-	key(v any, c *Column) frag
 	// linkKey is a column whose values come back as keys.
 	linkKey(name frag, c *Column) frag
 	// meet is from, the column a that a link starts from, in a form that can be compared with the column b that it leads
@@ -88,6 +118,7 @@ type dialect interface {
 	// exact is the template of what is compared of a column of a link, where the column takes other texts for equal than
 	// the same one; empty where it does not.
 	exact(c *Column) string
+	// among compares a column with many values that the database itself gave.
 	among(column frag, c *Column, values []any) frag
 	// amongRows compares several columns with many keys of so many values.
 	amongRows(columns []frag, as []*Column, keys [][]any) frag
@@ -139,6 +170,18 @@ func (g *Generator) Wide() *Generator {
 type Statement struct {
 	SQL  string
 	Args []any
+}
+
+// limit ends a statement; skip is 0 or more.
+func (g *Generator) limit(read, skip int64) frag {
+	rows := g.d.number(read)
+	if !g.d.remote() {
+		rows = text(strconv.FormatInt(read, 10))
+	}
+	if skip == 0 {
+		return fill("LIMIT $1", rows)
+	}
+	return fill("LIMIT $1 OFFSET $2", rows, g.d.number(skip))
 }
 
 // identifier puts a name between quotes, in the form that fragments need.

@@ -44,7 +44,7 @@ func (g *Generator) Children(n *plan.Node, keys [][]any, limit int64) Statement 
 	}
 	f := fill("SELECT * FROM ($1) AS q WHERE $2 ORDER BY "+rank, inner, window)
 	if limit > 0 {
-		f = fill("$1 $2", f, g.d.limit(limit, 0))
+		f = fill("$1 $2", f, g.limit(limit, 0))
 	}
 	return g.finish(f)
 }

@@ -93,10 +93,6 @@ func (mysql) meet(from frag, a, b *Column) frag {
 	return fill("CONVERT($1 USING "+set+") COLLATE "+b.Collation, from)
 }
 
-func (sqlite) exact(*Column) string { return "" }
-
-func (postgres) exact(*Column) string { return "" }
-
 func (mysql) exact(c *Column) string {
 	if c.Collation == "" {
 		return ""

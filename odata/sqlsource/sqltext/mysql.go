@@ -14,9 +14,7 @@ import (
 // mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing
 // blanks, so that comparisons and orders look at the bytes; lower-case text for GUIDs; date; datetime in UTC; time;
 // microseconds as an integer for Duration; binary.
-type mysql struct{}
-
-func (mysql) null(edm.Type) frag { return text("NULL") }
+type mysql struct{ standard }
 
 func (mysql) quote(name string) string { return identifier("`", name) }
 
@@ -26,8 +24,6 @@ func (mysql) call(_ *Generator, e *plan.Call) string {
 	}
 	return function.Lookup(e.Name).SQL.MySQL(e, function.Database{})
 }
-
-func (mysql) placeholder(int) string { return "?" }
 
 const mysqlGUID = "LOWER(INSERT(INSERT(INSERT(INSERT(HEX($1), 9, 0, '-'), 14, 0, '-'), 19, 0, '-'), 24, 0, '-'))"
 
@@ -194,8 +190,6 @@ func (mysql) count(g *Generator, e plan.Expr) frag {
 
 func bytesOf(f frag) frag { return fill("CAST($1 AS BINARY)", f) }
 
-func (mysql) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
-
 // finite has nothing to do: MariaDB stores neither infinities nor NaN.
 func (mysql) finite(x frag) frag { return x }
 
@@ -215,20 +209,6 @@ func (d mysql) sortKey(g *Generator, e plan.Expr) frag {
 	return g.value(e)
 }
 
-// order needs no words for nulls: they are the smallest values anyway.
-func (mysql) order(x frag, desc, _ bool) frag {
-	if desc {
-		return fill("$1 DESC", x)
-	}
-	return x
-}
-
-func (mysql) nullsFirst(desc, _ bool) bool { return !desc }
-
-func (mysql) position(*Column) string { return "" }
-
-func (mysql) stamp() string { return "" }
-
 func (mysql) fence() string { return "LIMIT 18446744073709551615" }
 
 // stored keeps a double from becoming a column with as many digits as the function promises whose result it is.
@@ -239,17 +219,6 @@ func (mysql) stored(x frag, t edm.Type) frag {
 	return x
 }
 
-func (mysql) limit(read, skip int64) frag {
-	if skip == 0 {
-		return fill("LIMIT $1", param(read))
-	}
-	return fill("LIMIT $1 OFFSET $2", param(read), param(skip))
-}
-
-func (mysql) number(n int64) frag { return param(n) }
-
-func (mysql) key(v any, _ *Column) frag { return param(v) }
-
 func (mysql) linkKey(name frag, c *Column) frag {
 	switch c.Type {
 	case "date", "datetime", "timestamp", "time", "uuid":
@@ -259,19 +228,15 @@ func (mysql) linkKey(name frag, c *Column) frag {
 }
 
 func (mysql) among(column frag, _ *Column, values []any) frag {
-	parts := make([]frag, len(values))
-	for i, v := range values {
-		parts[i] = param(v)
-	}
-	return fill("$1 IN ($2)", column, join(", ", parts...))
+	return fill("$1 IN ($2)", column, params(values))
 }
 
-func (d mysql) amongRows(columns []frag, as []*Column, keys [][]any) frag {
+func (mysql) amongRows(columns []frag, _ []*Column, keys [][]any) frag {
 	any := make([]frag, len(keys))
 	for i, k := range keys {
 		parts := make([]frag, len(columns))
 		for j := range columns {
-			parts[j] = fill("$1 = $2", columns[j], d.key(k[j], as[j]))
+			parts[j] = fill("$1 = $2", columns[j], param(k[j]))
 		}
 		any[i] = fill("($1)", joinFrags(parts))
 	}

@@ -11,9 +11,6 @@ import (
 // A decimal of MariaDB has 65 digits, of which as many are behind the point as the type of the column says. What is larger
 // becomes the largest number, 65 nines, and nobody is told.
 
-func (sqlite) full(frag) frag   { return frag{} }
-func (postgres) full(frag) frag { return frag{} }
-
 // full adds more than an integer holds to the length of such a number, or of one that is about to become one, which is an
 // error, ER_DATA_OUT_OF_RANGE.
 func (mysql) full(name frag) frag {

@@ -167,7 +167,7 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 	if p.order.sql != "" {
 		tail = append(tail, text("ORDER BY"), p.order)
 	}
-	from := p.g.derivedPage(p.derived, join(" ", append(tail, p.g.d.limit(read, skip))...))
+	from := p.g.derivedPage(p.derived, join(" ", append(tail, p.g.limit(read, skip))...))
 	return p.g.finish(join(" ", p.ended(from)...))
 }
 
@@ -228,7 +228,7 @@ func (p *Page) statement(list, guard frag, read, skip int64, after []any) Statem
 	if p.order.sql != "" {
 		parts = append(parts, text("ORDER BY"), p.order)
 	}
-	limit := p.g.d.limit(read, skip)
+	limit := p.g.limit(read, skip)
 	if after == nil && guard.sql == "" && p.literal(skip) && len(list.args) == 0 {
 		limit = text("LIMIT " + strconv.FormatInt(read, 10))
 	}
@@ -299,5 +299,5 @@ func (g *Generator) Siblings(n *plan.Node, keys [][]any, limit int64) Statement 
 		order = parent
 	}
 	f := fill("SELECT $1 $2 ORDER BY $3", plain(g.list(n, parent)), from, join(", ", order...))
-	return g.finish(fill("$1 $2", f, g.d.limit(limit, 0)))
+	return g.finish(fill("$1 $2", f, g.limit(limit, 0)))
 }

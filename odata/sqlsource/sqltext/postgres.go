@@ -13,6 +13,7 @@ import (
 // postgres computes with: boolean; integers; numeric; double precision; text; uuid; date; timestamptz; time; microseconds
 // as bigint for Duration; bytea. Every parameter has a cast, so that its type never depends on its place.
 type postgres struct {
+	standard
 	db function.Database
 }
 
@@ -254,23 +255,7 @@ func (postgres) nullsFirst(desc, nullable bool) bool { return desc != nullable }
 
 func (postgres) fence() string { return "" }
 
-func (postgres) stored(x frag, _ edm.Type) frag { return x }
-
-func (d postgres) limit(read, skip int64) frag {
-	if skip == 0 {
-		return fill("LIMIT $1", d.number(read))
-	}
-	return fill("LIMIT $1 OFFSET $2", d.number(read), d.number(skip))
-}
-
 func (postgres) number(n int64) frag { return fill("$1::bigint", param(n)) }
-
-func (postgres) key(v any, c *Column) frag {
-	if n, ok := v.(int64); ok {
-		return fill("$1::bigint", param(n))
-	}
-	return fill("$1::text::"+c.Type, param(keyText(v)))
-}
 
 // linkKey comes back as text where the driver has a form of its own.
 func (postgres) linkKey(name frag, c *Column) frag {

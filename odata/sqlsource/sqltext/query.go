@@ -172,8 +172,4 @@ func (g *Generator) joined(j *plan.Range) frag {
 
 func (g *Generator) col(r *plan.Range, c *Column) string { return alias(r) + "." + g.d.quote(c.Name) }
 
-func (postgres) remote() bool { return true }
-
-func (mysql) remote() bool { return true }
-
 func (sqlite) remote() bool { return false }

@@ -16,19 +16,16 @@ import (
 // many digits, text for Decimal; reals for Double; text for the rest, except Binary (blob) and
 // Duration (an integer, microseconds). A DateTimeOffset is text that starts with "2006-01-02 15:04:05".
 type sqlite struct {
+	standard
 	// wide adds integers up to any number of digits, which takes longer.
 	wide bool
 }
-
-func (sqlite) null(edm.Type) frag { return text("NULL") }
 
 func (sqlite) quote(name string) string { return identifier(`"`, name) }
 
 func (sqlite) call(_ *Generator, e *plan.Call) string {
 	return function.Lookup(e.Name).SQL.SQLite(e, function.Database{})
 }
-
-func (sqlite) placeholder(int) string { return "?" }
 
 // column wraps the stored forms of a type in the function that gives the one form to compute with; package engine
 // defines those whose names begin with ves_.
@@ -173,8 +170,6 @@ func (sqlite) inLayout(c *Column, l *plan.Literal) (any, bool) {
 	return nil, false
 }
 
-func (sqlite) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
-
 func (sqlite) same(x, y frag) frag     { return fill("$1 IS $2", x, y) }
 func (sqlite) distinct(x, y frag) frag { return fill("$1 IS NOT $2", x, y) }
 
@@ -192,38 +187,13 @@ func (d sqlite) sortKey(g *Generator, e plan.Expr) frag {
 	return g.value(e)
 }
 
-// order needs no words for nulls: they are the smallest values of SQLite anyway.
-func (sqlite) order(x frag, desc, _ bool) frag {
-	if desc {
-		return fill("$1 DESC", x)
-	}
-	return x
-}
-
-func (sqlite) nullsFirst(desc, _ bool) bool { return !desc }
-
 // position has a sign in front, which changes nothing of a value but that SQLite looks at it before it plans: it would plan
 // the statement anew for each place, which takes as long as reading forty rows, and always go by the index of the order.
 func (sqlite) position(*Column) string { return "+$1" }
 
-func (sqlite) stamp() string { return "" }
-
 func (sqlite) fence() string { return "LIMIT -1" }
 
-func (sqlite) stored(x frag, _ edm.Type) frag { return x }
-
-func (sqlite) limit(read, skip int64) frag {
-	if skip == 0 {
-		return fill("LIMIT " + strconv.FormatInt(read, 10))
-	}
-	return fill("LIMIT "+strconv.FormatInt(read, 10)+" OFFSET $1", param(skip))
-}
-
-func (sqlite) key(v any, _ *Column) frag { return param(v) }
-
 func (sqlite) linkKey(name frag, _ *Column) frag { return name }
-
-func (sqlite) number(n int64) frag { return param(n) }
 
 func (sqlite) contains(column, term frag) frag {
 	return fill("instr(ves_lower($1), ves_lower($2)) > 0", column, term)

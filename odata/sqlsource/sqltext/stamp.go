@@ -44,13 +44,8 @@ func (postgres) position(c *Column) string {
 	return ""
 }
 
-// Stamp is the statement for the stamp of this moment; empty where there is none.
-func (g *Generator) Stamp() Statement {
-	if g.d.stamp() == "" {
-		return Statement{}
-	}
-	return Statement{SQL: "SELECT " + g.d.stamp()}
-}
+// Stamp is the statement for the stamp of this moment, on PostgreSQL.
+func (g *Generator) Stamp() string { return "SELECT " + g.d.stamp() }
 
 // steady tells whether a stamp is all that the rows of a query depend on besides the request.
 func (g *Generator) steady(q *plan.Query) bool {
