@@ -1,8 +1,6 @@
 package function
 
-import (
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-)
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Functions of the standard that no database here can compute. OData-URL 5.1.1.6, 5.1.1.11
 var (

@@ -48,11 +48,7 @@ var (
 			{Params: []Param{Integer}, Result: edm.Int64},
 			{Params: []Param{{edm.Decimal, edm.Double, edm.Single, edm.Duration}}, Result: SameKind},
 		},
-		SQL: SQL{
-			SQLite:   byCall(sqliteNegated),
-			Postgres: byCall(postgresNegated),
-			MySQL:    byCall(mysqlNegated),
-		},
+		SQL: SQL{SQLite: byCall(sqliteNegated), Postgres: byCall(postgresNegated), MySQL: byCall(mysqlNegated)},
 	})
 )
 

@@ -1,8 +1,6 @@
 package function
 
-import (
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-)
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Comparisons are between two values of one kind, or two numbers. Package sqltext writes their SQL. Two nulls are equal,
 // null is not equal to anything else, and neither less nor greater. OData-URL 5.1.1.1.1 to 5.1.1.1.6
@@ -23,11 +21,7 @@ var _ = add(Function{Name: "in", Group: Comparison, Null: Never, Signatures: pai
 var _ = add(Function{
 	Name: "has", Group: Comparison, Eval: evalHas,
 	Signatures: one(edm.Boolean, Param{edm.Enum}, Param{edm.Enum}),
-	SQL: SQL{
-		SQLite:   always("(($1 & $2) = $2)"),
-		Postgres: always("(($1::bigint & $2) = $2)"),
-		MySQL:    always("(($1 & $2) = $2)"),
-	},
+	SQL:        SQL{SQLite: always("(($1 & $2) = $2)"), Postgres: always("(($1::bigint & $2) = $2)"), MySQL: always("(($1 & $2) = $2)")},
 })
 
 // pairs are the signatures of comparisons; binary values have no order.

@@ -1,8 +1,6 @@
 package function
 
-import (
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-)
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // And, or, not know true, false and null. Package sqltext writes their SQL. OData-URL 5.1.1.1.7 to 5.1.1.1.9
 var (

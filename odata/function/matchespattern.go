@@ -12,11 +12,7 @@ var _ = add(Function{
 	Name: "matchesPattern", Group: Text, Prepare: prepareMatches,
 	Signatures: one(edm.Boolean, String, String),
 	Check:      checkPattern,
-	SQL: SQL{
-		SQLite:   always("ves_matches($1, $2)"),
-		Postgres: always(`($1 COLLATE "C" ~ $2)`),
-		MySQL:    always("($1 REGEXP CONCAT('(*NUL)(?-imsx)', $2))"),
-	},
+	SQL:        SQL{SQLite: always("ves_matches($1, $2)"), Postgres: always(`($1 COLLATE "C" ~ $2)`), MySQL: always("($1 REGEXP CONCAT('(*NUL)(?-imsx)', $2))")},
 })
 
 // checkPattern wants a constant that is a regular expression of Go, and puts in its place what means the same everywhere.

@@ -1,8 +1,6 @@
 package function
 
-import (
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-)
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
 
 // Trim removes blanks, tabs, line feeds, vertical tabs, form feeds and carriage returns at both ends, no other space.
 // Backslashes in literals of MariaDB depend on sql_mode. OData-URL 5.1.1.7.4
