@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,11 +57,7 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 // session, and whether a row policy asks for columns of the user.
 func odataNeeds(model *odata.Model) (open, policies bool) {
 	open = model.Guard.String() == string(GuardNone)
-	sets := slices.Clone(model.Sets)
-	for _, single := range model.Singletons {
-		sets = append(sets, single.Set)
-	}
-	for _, set := range sets {
+	for _, set := range model.All() {
 		open = open && set.Guard.String() == string(GuardNone)
 		policies = policies || strings.Contains(set.Policy, "@user_")
 	}

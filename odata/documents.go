@@ -57,7 +57,7 @@ func newDocuments(m *edm.Model, root string, limits Limits, security Security, t
 		d.entries = appendEntry(d.entries, s, "EntitySet")
 	}
 	for _, s := range m.Singletons {
-		d.entries = appendEntry(d.entries, s.Set, "Singleton")
+		d.entries = appendEntry(d.entries, s, "Singleton")
 	}
 	return d
 }
@@ -141,7 +141,7 @@ func (d *documents) page(root, lang string) []byte {
 		item(set, "?$count=true", cmp.Or(set.Type.Look.Plural, set.Type.Look.Title))
 	}
 	for _, one := range d.model.Singletons {
-		item(one.Set, "", one.Set.Type.Look.Title)
+		item(one, "", one.Type.Look.Title)
 	}
 	b.WriteString("</ul>\n</main>\n</body>\n</html>\n")
 	return []byte(b.String())

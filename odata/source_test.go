@@ -124,7 +124,7 @@ func numbersModel() *edm.Model {
 			{Name: "Guarded", Type: typ, Guard: edm.GuardSession},
 			{Name: "Settled", Type: typ, Guard: edm.GuardSettled},
 		},
-		Singletons: []*edm.Singleton{edm.NewSingleton(edm.EntitySet{Name: "First", Type: typ, Guard: edm.GuardNone})},
+		Singletons: []*edm.EntitySet{edm.NewSingleton(edm.EntitySet{Name: "First", Type: typ, Guard: edm.GuardNone})},
 	}
 	return m
 }

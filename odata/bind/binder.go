@@ -30,12 +30,8 @@ type Options struct {
 // that cannot be parsed or bound.
 func New(m *edm.Model) (*Binder, error) {
 	b := &Binder{model: m, policies: map[*edm.EntitySet]policy{}}
-	sets := append([]*edm.EntitySet(nil), m.Sets...)
-	for _, s := range m.Singletons {
-		sets = append(sets, s.Set)
-	}
 	var faults []error
-	for _, set := range sets {
+	for _, set := range m.All() {
 		if set.Policy == "" {
 			continue
 		}

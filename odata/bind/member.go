@@ -331,7 +331,7 @@ func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 func (s *scope) root(e *syntax.Path) (plan.Expr, error) {
 	seg := e.Segments[0]
 	if one := s.b.binder.model.Singleton(seg.Name); one != nil && len(e.Segments) > 1 && seg.Args == nil {
-		r, err := s.inner(one.Set)
+		r, err := s.inner(one)
 		if err != nil {
 			return nil, err
 		}

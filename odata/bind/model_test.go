@@ -50,7 +50,7 @@ func library() *edm.Model {
 	loan.Navigation = []*edm.Navigation{{Name: "Book", Target: books}}
 	return &edm.Model{
 		Namespace: "Lib", Container: "Container", Sets: []*edm.EntitySet{books, authors, loans},
-		Singletons: []*edm.Singleton{edm.NewSingleton(*site)},
+		Singletons: []*edm.EntitySet{edm.NewSingleton(*site)},
 		Types:      []*edm.EntityType{book, author, loan, site.Type}, Complexes: []*edm.ComplexType{size}, Enums: []*edm.EnumType{genre},
 	}
 }

@@ -50,7 +50,7 @@ func (b *binding) start(seg syntax.Segment) (*target, error) {
 		return nil, plan.Errorf(plan.NotImplemented, seg.Pos, "%s is not supported", seg.Name)
 	}
 	if s := b.binder.model.Singleton(seg.Name); s != nil {
-		r, err := b.enter(s.Set)
+		r, err := b.enter(s)
 		if err != nil {
 			return nil, err
 		}

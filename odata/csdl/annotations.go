@@ -147,11 +147,8 @@ type group struct {
 func outside(m *edm.Model, o Options) []group {
 	container := m.Namespace + "." + m.Container
 	out := []group{{container, ofContainer(o)}}
-	for _, s := range m.Sets {
+	for _, s := range m.All() {
 		out = append(out, group{container + "/" + s.Name, ofSet(s, o)})
-	}
-	for _, s := range m.Singletons {
-		out = append(out, group{container + "/" + s.Name, ofSet(s.Set, o)})
 	}
 	return out
 }

@@ -46,7 +46,7 @@ func model() *edm.Model {
 	company := edm.NewSingleton(edm.EntitySet{Name: "Company", Type: category})
 	return &edm.Model{
 		Namespace: "Shop", Container: "Container",
-		Sets: []*edm.EntitySet{products, categories}, Singletons: []*edm.Singleton{company},
+		Sets: []*edm.EntitySet{products, categories}, Singletons: []*edm.EntitySet{company},
 		Types: []*edm.EntityType{product, category}, Complexes: []*edm.ComplexType{address}, Enums: []*edm.EnumType{status},
 	}
 }

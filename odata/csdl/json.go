@@ -126,11 +126,8 @@ func (w *jsonWriter) enumType(e *edm.EnumType) {
 func (w *jsonWriter) container(m *edm.Model) {
 	w.open(m.Container)
 	w.member("$Kind", "EntityContainer")
-	for _, s := range m.Sets {
+	for _, s := range m.All() {
 		w.entitySet(s)
-	}
-	for _, s := range m.Singletons {
-		w.entitySet(s.Set)
 	}
 	w.close()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -66,29 +67,12 @@ type api struct {
 
 // sets are the sets and singletons that appear.
 func (a *api) sets() []*edm.EntitySet {
-	var out []*edm.EntitySet
-	for _, s := range a.model.Sets {
-		if a.show(s) {
-			out = append(out, s)
-		}
-	}
-	for _, s := range a.model.Singletons {
-		if a.show(s.Set) {
-			out = append(out, s.Set)
-		}
-	}
-	return out
+	return slices.DeleteFunc(a.model.All(), func(s *edm.EntitySet) bool { return !a.show(s) })
 }
 
 // ways are the navigation properties of a type that lead to what appears.
 func (a *api) ways(t *edm.EntityType) []*edm.Navigation {
-	var out []*edm.Navigation
-	for _, n := range t.Navigation {
-		if a.show(n.Target) {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(t.Navigation), func(n *edm.Navigation) bool { return !a.show(n.Target) })
 }
 
 // paths adds those of a set or a singleton.

@@ -138,7 +138,7 @@ func TestOpenAPISecurity(t *testing.T) {
 		for _, set := range m.Sets {
 			set.Guard = edm.GuardNone
 		}
-		m.Singletons[0].Set.Guard = edm.GuardNone
+		m.Singletons[0].Guard = edm.GuardNone
 		m.Set("Products").Guard = products
 		o := options()
 		o.Security = s

@@ -125,7 +125,7 @@ func (w *xmlWriter) container(m *edm.Model) {
 		w.entitySet("EntitySet", "EntityType", s)
 	}
 	for _, s := range m.Singletons {
-		w.entitySet("Singleton", "Type", s.Set)
+		w.entitySet("Singleton", "Type", s)
 	}
 	w.close("EntityContainer")
 }

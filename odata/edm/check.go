@@ -63,7 +63,7 @@ func (m *Model) Check() error {
 	}
 	for _, s := range m.Singletons {
 		take(inContainer, "singleton", s.Name)
-		if s.Set == nil || s.Set.Type == nil || m.EntityType(s.Set.Type.Name) != s.Set.Type {
+		if s.Type == nil || m.EntityType(s.Type.Name) != s.Type {
 			bad("singleton %q: its type is not in the model", s.Name)
 		}
 	}

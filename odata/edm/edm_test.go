@@ -106,7 +106,7 @@ func TestGuardsAreTheWordsOfConfiguration(t *testing.T) {
 
 func TestSingletonHasASetOfItsOwn(t *testing.T) {
 	s := edm.NewSingleton(edm.EntitySet{Name: "Company", Type: shop().Types[0]})
-	if s.Name != "Company" || !s.Set.Single() {
-		t.Errorf("got %q, single %v", s.Name, s.Set.Single())
+	if s.Name != "Company" || !s.Single() {
+		t.Errorf("got %q, single %v", s.Name, s.Single())
 	}
 }

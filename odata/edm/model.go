@@ -1,5 +1,7 @@
 package edm
 
+import "slices"
+
 // Guard is who may reach a set. The zero value is GuardSettled, so that a set without a guard is not public.
 type Guard uint8
 
@@ -43,8 +45,8 @@ type Model struct {
 	// Guard is the rule of the service itself: service document, metadata, batch. Sets have their own.
 	Guard Guard
 
-	Sets       []*EntitySet
-	Singletons []*Singleton
+	// Singletons are made by NewSingleton or Add.
+	Sets, Singletons []*EntitySet
 	// Types are the entity types; every set and singleton has one of them.
 	Types     []*EntityType
 	Complexes []*ComplexType
@@ -67,36 +69,30 @@ type EntitySet struct {
 	// NoApply tells that the set does not take $apply.
 	NoApply     bool
 	Description string
-	// single is set for the set that stands behind a singleton.
+	// single is set for a singleton.
 	single bool
 }
 
-// Singleton is one entity with a name of its own. OData-CSDL 13.3
-type Singleton struct {
-	Name string
-	// Set carries type, guard and policy. It has the singleton's name and is not among Model.Sets.
-	Set *EntitySet
-}
-
-// NewSingleton makes a singleton, and the set behind it, from the fields that a set has.
-func NewSingleton(set EntitySet) *Singleton {
+// NewSingleton makes a singleton, one entity with a name of its own, from the fields that a set has. OData-CSDL 13.3
+func NewSingleton(set EntitySet) *EntitySet {
 	set.single = true
-	return &Singleton{Name: set.Name, Set: &set}
-}
-
-// Add puts a set of entities into the model, or the one entity of a singleton, and returns the set that carries its
-// type, guard and policy.
-func (m *Model) Add(set EntitySet, single bool) *EntitySet {
-	if single {
-		one := NewSingleton(set)
-		m.Singletons = append(m.Singletons, one)
-		return one.Set
-	}
-	m.Sets = append(m.Sets, &set)
 	return &set
 }
 
-// Single tells whether the set stands behind a singleton: it has one row and no key in its URL.
+// Add puts a set of entities into the model, or a singleton, and returns it.
+func (m *Model) Add(set EntitySet, single bool) *EntitySet {
+	if set.single = single; single {
+		m.Singletons = append(m.Singletons, &set)
+	} else {
+		m.Sets = append(m.Sets, &set)
+	}
+	return &set
+}
+
+// All returns the sets and behind them the singletons.
+func (m *Model) All() []*EntitySet { return slices.Concat(m.Sets, m.Singletons) }
+
+// Single reports whether the set is a singleton: it has one row and no key in its URL.
 func (s *EntitySet) Single() bool { return s.single }
 
 // EntityType is the shape of the entities of a set. OData-CSDL 6
@@ -120,23 +116,11 @@ func (t *EntityType) Property(name string) *Property { return find(t.Properties,
 
 // Nav finds a navigation property by name; nil when there is none.
 func (t *EntityType) Nav(name string) *Navigation {
-	for _, n := range t.Navigation {
-		if n.Name == name {
-			return n
-		}
-	}
-	return nil
+	return named(t.Navigation, func(n *Navigation) bool { return n.Name == name })
 }
 
 // IsKey tells whether p belongs to the key.
-func (t *EntityType) IsKey(p *Property) bool {
-	for _, k := range t.Key {
-		if k == p {
-			return true
-		}
-	}
-	return false
-}
+func (t *EntityType) IsKey(p *Property) bool { return slices.Contains(t.Key, p) }
 
 // Navigation is a navigation property together with its binding: types and sets belong together one to one here,
 // so the target is a set. OData-CSDL 8
@@ -162,52 +146,35 @@ type Constraint struct {
 	Property, Referenced *Property
 }
 
-// Set finds an entity set by name; nil when there is none.
-func (m *Model) Set(name string) *EntitySet {
-	for _, s := range m.Sets {
-		if s.Name == name {
-			return s
-		}
+// named returns the first element that is the one looked for; nil when there is none.
+func named[T any](list []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
 	}
 	return nil
 }
 
+// Set finds an entity set by name; nil when there is none.
+func (m *Model) Set(name string) *EntitySet {
+	return named(m.Sets, func(x *EntitySet) bool { return x.Name == name })
+}
+
 // Singleton finds a singleton by name; nil when there is none.
-func (m *Model) Singleton(name string) *Singleton {
-	for _, s := range m.Singletons {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
+func (m *Model) Singleton(name string) *EntitySet {
+	return named(m.Singletons, func(x *EntitySet) bool { return x.Name == name })
 }
 
 // EntityType finds an entity type by its name without the namespace; nil when there is none.
 func (m *Model) EntityType(name string) *EntityType {
-	for _, t := range m.Types {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
+	return named(m.Types, func(x *EntityType) bool { return x.Name == name })
 }
 
 // Enum finds an enumeration by its name without the namespace; nil when there is none.
 func (m *Model) Enum(name string) *EnumType {
-	for _, e := range m.Enums {
-		if e.Name == name {
-			return e
-		}
-	}
-	return nil
+	return named(m.Enums, func(x *EnumType) bool { return x.Name == name })
 }
 
 // Complex finds a complex type by its name without the namespace; nil when there is none.
 func (m *Model) Complex(name string) *ComplexType {
-	for _, c := range m.Complexes {
-		if c.Name == name {
-			return c
-		}
-	}
-	return nil
+	return named(m.Complexes, func(x *ComplexType) bool { return x.Name == name })
 }

@@ -277,7 +277,7 @@ func testModel(t *testing.T, s *shop) {
 	if key := m.Set("Order_Details").Type.Key; len(key) != 2 || key[0].Name != "order_no" {
 		t.Errorf("key: %+v", key)
 	}
-	if one := m.Singleton("Company"); one == nil || !one.Set.Single() {
+	if one := m.Singleton("Company"); one == nil || !one.Single() {
 		t.Errorf("singleton: %+v", one)
 	}
 }

@@ -29,15 +29,8 @@ type Misfit struct {
 // not count, and hidden columns are not looked at. It keeps one row in memory, and ends early with ctx.
 func (s *Source) Misfits(ctx context.Context) ([]Misfit, error) {
 	var list []Misfit
-	for _, set := range s.model.Sets {
-		found, err := s.misfits(ctx, set, false)
-		if err != nil {
-			return list, err
-		}
-		list = append(list, found...)
-	}
-	for _, single := range s.model.Singletons {
-		found, err := s.misfits(ctx, single.Set, true)
+	for _, set := range s.model.All() {
+		found, err := s.misfits(ctx, set)
 		if err != nil {
 			return list, err
 		}
@@ -46,7 +39,7 @@ func (s *Source) Misfits(ctx context.Context) ([]Misfit, error) {
 	return list, nil
 }
 
-func (s *Source) misfits(ctx context.Context, set *edm.EntitySet, single bool) ([]Misfit, error) {
+func (s *Source) misfits(ctx context.Context, set *edm.EntitySet) ([]Misfit, error) {
 	r := &plan.Range{Set: set}
 	n := &plan.Node{Set: set, Many: true, Query: &plan.Query{Range: r}}
 	var columns []*sqltext.Column
@@ -89,7 +82,7 @@ func (s *Source) misfits(ctx context.Context, set *edm.EntitySet, single bool) (
 			path = append(path, p.Name)
 		}
 		list = append(list, Misfit{
-			Set: set.Name, Single: single, Property: strings.Join(path, "/"), Column: columns[i].Name, Type: ref.T.QualifiedName(s.model.Namespace),
+			Set: set.Name, Single: set.Single(), Property: strings.Join(path, "/"), Column: columns[i].Name, Type: ref.T.QualifiedName(s.model.Namespace),
 			Nullable: ref.Path[len(ref.Path)-1].Nullable, Rows: m.Rows, All: all, Key: m.Key,
 		})
 	}

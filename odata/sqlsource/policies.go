@@ -1,9 +1,6 @@
 package sqlsource
 
-import (
-	"github.com/vestibule-dev/vestibule/v2/odata/bind"
-	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-)
+import "github.com/vestibule-dev/vestibule/v2/odata/bind"
 
 // PolicyColumn is a column of the user that a row policy names, with the path of the policy inside the Config.
 type PolicyColumn struct {
@@ -18,16 +15,14 @@ func (s *Source) PolicyColumns() ([]PolicyColumn, error) {
 		return nil, err
 	}
 	var out []PolicyColumn
-	add := func(kind string, set *edm.EntitySet) {
+	for _, set := range s.model.All() {
+		kind := "entity_set"
+		if set.Single() {
+			kind = "singleton"
+		}
 		for _, column := range p.UserColumns(set) {
 			out = append(out, PolicyColumn{Path: []string{kind, set.Name, "filter"}, Column: column})
 		}
-	}
-	for _, set := range s.model.Sets {
-		add("entity_set", set)
-	}
-	for _, one := range s.model.Singletons {
-		add("singleton", one.Set)
 	}
 	return out, nil
 }
