@@ -7,76 +7,50 @@ import (
 )
 
 // aggregateItem consumes one item of aggregate.
-func (p *parser) aggregateItem(s *Step) error {
-	item, err := p.aggregateExpr()
-	if err == nil {
-		err = p.aggregateAs(&item)
+func (p *parser) aggregateItem(s *Step) {
+	item := p.aggregateExpr()
+	if p.keyword("as") {
+		item.AsPos = p.RawPos(p.I)
+		item.As = p.Ident("a name behind as")
 	}
 	s.Aggregates = append(s.Aggregates, item)
-	return err
 }
 
 // aggregateExpr consumes an aggregate expression without its name.
-func (p *parser) aggregateExpr() (item AggregateItem, err error) {
+func (p *parser) aggregateExpr() (item AggregateItem) {
 	at := p.I
 	item.Pos = p.RawPos(at)
 	if to := p.ScanIdent(at + 1); p.Peek() == '$' && p.Text[at:to] == segCount {
-		path, err := p.newPath(at, "")
-		if err != nil {
-			return item, err
-		}
+		path := p.newPath(at, "")
 		path.Segments = append(path.Segments, Segment{Pos: p.RawPos(at), Name: segCount})
 		item.Expr, p.I = path, to
-	} else if item.Expr, err = p.expr(); err != nil {
-		return item, err
+	} else {
+		item.Expr = p.expr()
 	}
-	if item.With, item.WithPos, err = p.method(); err != nil {
-		return item, err
-	}
+	item.With, item.WithPos = p.method()
 	for p.keyword("from") {
 		from := FromItem{Pos: p.RawPos(p.I)}
-		err = p.List(func() error {
-			path, err := p.groupPath()
-			from.Paths = append(from.Paths, path)
-			return err
-		})
-		if err == nil {
-			from.With, from.WithPos, err = p.method()
-		}
-		if err != nil {
-			return item, err
-		}
+		p.List(func() { from.Paths = append(from.Paths, p.groupPath()) })
+		from.With, from.WithPos = p.method()
 		item.From = append(item.From, from)
 	}
-	return item, nil
+	return item
 }
 
 // method consumes "with" and the name of an aggregation method, if they are next.
-func (p *parser) method() (name string, pos int, err error) {
+func (p *parser) method() (name string, pos int) {
 	if !p.keyword("with") {
-		return "", 0, nil
+		return "", 0
 	}
 	at := p.I
-	name, qualified, err := p.Name("an aggregation method behind with")
-	switch {
-	case err != nil:
-		return "", 0, err
-	case qualified:
-		return "", 0, p.Fail(at, lex.CodeNotImplemented, "the aggregation method %s is not implemented", name)
+	name, qualified := p.Name("an aggregation method behind with")
+	if qualified {
+		panic(p.Fail(at, lex.CodeNotImplemented, "the aggregation method %s is not implemented", name))
 	}
 	if p.AnyCase {
 		name = strings.ToLower(name)
 	}
-	return name, p.RawPos(at), nil
-}
-
-func (p *parser) aggregateAs(item *AggregateItem) (err error) {
-	if !p.keyword("as") {
-		return nil
-	}
-	item.AsPos = p.RawPos(p.I)
-	item.As, err = p.Ident("a name behind as")
-	return err
+	return name, p.RawPos(at)
 }
 
 // keyword consumes a word between blanks, if it is next.
@@ -96,42 +70,32 @@ func (p *parser) keyword(word string) bool {
 
 // these consumes what follows $these: "/aggregate(…)" or "/$count" (OData Data
 // Aggregation 3.6).
-func (p *parser) these(at int) (Expr, error) {
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+func (p *parser) these(at int) Expr {
+	p.Node(at)
 	x := &These{At: p.RawPos(at)}
 	if p.AcceptWord("/" + segCount) {
-		return x, nil
+		return x
 	}
 	if !p.AcceptWord("/aggregate(") {
-		return nil, p.Malformed(p.I, "expected /aggregate(…) or /$count behind $these")
+		panic(p.Malformed(p.I, "expected /aggregate(…) or /$count behind $these"))
 	}
-	if err := p.Enter(); err != nil {
-		return nil, err
-	}
+	p.Enter()
 	defer p.Leave()
 	p.Space()
-	item, err := p.aggregateExpr()
-	if err != nil {
-		return nil, err
-	}
+	item := p.aggregateExpr()
 	x.Item = &item
 	p.Space()
-	return x, p.Expect(')', "to close aggregate")
+	p.Expect(')', "to close aggregate")
+	return x
 }
 
 // isDefined consumes the argument of isdefined, a path to a property.
-func (p *parser) isDefined(at int) (Expr, error) {
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+func (p *parser) isDefined(at int) Expr {
+	p.Node(at)
 	p.I++
 	p.Space()
-	path, err := p.groupPath()
-	if err != nil {
-		return nil, err
-	}
+	path := p.groupPath()
 	p.Space()
-	return &IsDefined{At: p.RawPos(at), Path: path}, p.Expect(')', "to close isdefined")
+	p.Expect(')', "to close isdefined")
+	return &IsDefined{At: p.RawPos(at), Path: path}
 }

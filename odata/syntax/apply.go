@@ -65,60 +65,46 @@ type FromItem struct {
 }
 
 // sequence consumes transformations separated by "/".
-func (p *parser) sequence() ([]Step, error) {
+func (p *parser) sequence() []Step {
 	var out []Step
 	for {
-		step, err := p.step()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, step)
+		out = append(out, p.step())
 		from := p.I
 		p.Space()
 		if !p.Accept('/') {
 			p.I = from
-			return out, nil
+			return out
 		}
 		p.Space()
 	}
 }
 
 // step consumes one transformation.
-func (p *parser) step() (Step, error) {
+func (p *parser) step() Step {
 	at := p.I
 	s := Step{Pos: p.RawPos(at)}
-	if err := p.Node(at); err != nil {
-		return s, err
-	}
-	name, qualified, err := p.Name("a transformation such as filter, groupby or aggregate")
-	if err != nil {
-		return s, err
-	}
+	p.Node(at)
+	name, qualified := p.Name("a transformation such as filter, groupby or aggregate")
 	s.Name = name
 	if p.AnyCase {
 		s.Name = strings.ToLower(name)
 	}
 	switch {
 	case s.Name == "identity":
-		return s, nil
+		return s
 	case qualified || slices.Contains(laterSteps(), s.Name):
-		return s, p.Fail(at, lex.CodeNotImplemented, "the transformation %s is not implemented", name)
+		panic(p.Fail(at, lex.CodeNotImplemented, "the transformation %s is not implemented", name))
 	case !slices.Contains(Transformations(), s.Name):
-		return s, p.Malformed(at, "there is no transformation %q; write groupby((…)) for groups, aggregate(…) for totals", name)
+		panic(p.Malformed(at, "there is no transformation %q; write groupby((…)) for groups, aggregate(…) for totals", name))
 	}
-	if err := p.Expect('(', "behind "+s.Name); err != nil {
-		return s, err
-	}
-	if err := p.Enter(); err != nil {
-		return s, err
-	}
+	p.Expect('(', "behind "+s.Name)
+	p.Enter()
 	defer p.Leave()
 	p.Space()
-	if err := p.stepArguments(&s); err != nil {
-		return s, err
-	}
+	p.stepArguments(&s)
 	p.Space()
-	return s, p.Expect(')', "to close "+s.Name)
+	p.Expect(')', "to close "+s.Name)
+	return s
 }
 
 // Transformations are the names of the transformations of $apply that there are.
@@ -135,82 +121,51 @@ func laterSteps() []string {
 	return []string{"addnested", "ancestors", "descendants", "join", "nest", "outerjoin", "traverse", "expand"}
 }
 
-func (p *parser) stepArguments(s *Step) (err error) {
+func (p *parser) stepArguments(s *Step) {
 	switch s.Name {
 	case "aggregate":
-		return p.List(func() error { return p.aggregateItem(s) })
+		p.List(func() { p.aggregateItem(s) })
 	case "compute":
-		q := &Query{}
-		err = p.compute(q)
-		s.Compute = q.Compute
+		s.Compute = p.compute()
 	case "concat":
-		err = p.List(func() error { return p.nestedSequence(s) })
-		if err == nil && len(s.Sequences) < 2 {
-			err = p.Malformed(p.I, "concat needs two sequences or more")
+		p.List(func() { s.Sequences = append(s.Sequences, p.sequence()) })
+		if len(s.Sequences) < 2 {
+			panic(p.Malformed(p.I, "concat needs two sequences or more"))
 		}
 	case "filter":
-		s.Expr, err = p.expr()
+		s.Expr = p.expr()
 	case "groupby":
-		err = p.groupBy(s)
+		p.groupBy(s)
 	case "orderby":
-		q := &Query{}
-		err = p.orderBy(q)
-		s.OrderBy = q.OrderBy
+		s.OrderBy = p.orderBy()
 	case "search":
-		s.Search, err = p.search()
+		s.Search = p.search()
 	case "skip", "top":
-		var n *int64
-		if n, err = p.count(s.Name); err == nil {
-			s.Count = *n
-		}
-	default:
-		err = p.topItem(s)
+		s.Count = *p.count(s.Name)
+	default: // topcount and its like
+		s.Amount = p.expr()
+		p.Space()
+		p.Expect(',', "and an expression in "+s.Name)
+		p.Space()
+		s.Expr = p.expr()
 	}
-	return err
-}
-
-func (p *parser) nestedSequence(s *Step) error {
-	list, err := p.sequence()
-	s.Sequences = append(s.Sequences, list)
-	return err
-}
-
-// topItem consumes the arguments of topcount and its like.
-func (p *parser) topItem(s *Step) (err error) {
-	if s.Amount, err = p.expr(); err != nil {
-		return err
-	}
-	p.Space()
-	if err := p.Expect(',', "and an expression in "+s.Name); err != nil {
-		return err
-	}
-	p.Space()
-	s.Expr, err = p.expr()
-	return err
 }
 
 // groupBy consumes "(" items ")", and perhaps a sequence behind a comma.
-func (p *parser) groupBy(s *Step) error {
-	if err := p.Expect('(', "around the properties of groupby, as in groupby((Name))"); err != nil {
-		return err
-	}
+func (p *parser) groupBy(s *Step) {
+	p.Expect('(', "around the properties of groupby, as in groupby((Name))")
 	p.Space()
-	if err := p.List(func() error { return p.groupItem(s) }); err != nil {
-		return err
-	}
+	p.List(func() { s.Groups = append(s.Groups, p.groupItem()) })
 	p.Space()
-	if err := p.Expect(')', "to close the properties of groupby"); err != nil {
-		return err
-	}
+	p.Expect(')', "to close the properties of groupby")
 	p.Space()
-	if !p.Accept(',') {
-		return nil
+	if p.Accept(',') {
+		p.Space()
+		s.Sequences = append(s.Sequences, p.sequence())
 	}
-	p.Space()
-	return p.nestedSequence(s)
 }
 
-func (p *parser) groupItem(s *Step) error {
+func (p *parser) groupItem() GroupItem {
 	at := p.I
 	item := GroupItem{Pos: p.RawPos(at)}
 	to := p.ScanIdent(at)
@@ -218,47 +173,32 @@ func (p *parser) groupItem(s *Step) error {
 		switch {
 		case p.WordIs(word, "rollup"):
 		case p.WordIs(word, "rolluprecursive"):
-			return p.Fail(at, lex.CodeNotImplemented, "rolluprecursive is not implemented")
+			panic(p.Fail(at, lex.CodeNotImplemented, "rolluprecursive is not implemented"))
 		default:
-			return p.Malformed(at, "groupby takes paths to properties, and rollup")
+			panic(p.Malformed(at, "groupby takes paths to properties, and rollup"))
 		}
 		p.I, item.Rollup = to+1, true
 		p.Space()
 	}
-	one := func() error {
-		path, err := p.groupPath()
-		item.Paths = append(item.Paths, path)
-		return err
-	}
 	if !item.Rollup {
-		err := one()
-		s.Groups = append(s.Groups, item)
-		return err
+		item.Paths = []*Path{p.groupPath()}
+		return item
 	}
-	if err := p.List(one); err != nil {
-		return err
-	}
-	s.Groups = append(s.Groups, item)
+	p.List(func() { item.Paths = append(item.Paths, p.groupPath()) })
 	p.Space()
-	if err := p.Expect(')', "to close rollup"); err != nil {
-		return err
-	}
+	p.Expect(')', "to close rollup")
 	if len(item.Paths) < 2 {
-		return p.Fail(at, lex.CodeNotImplemented, "rollup of a named hierarchy is not implemented; name two paths or more, from the coarsest to the finest")
+		panic(p.Fail(at, lex.CodeNotImplemented, "rollup of a named hierarchy is not implemented; name two paths or more, from the coarsest to the finest"))
 	}
-	return nil
+	return item
 }
 
 // groupPath consumes a path to a property.
-func (p *parser) groupPath() (*Path, error) {
+func (p *parser) groupPath() *Path {
 	at := p.I
-	x, err := p.memberPath(at)
-	if err != nil {
-		return nil, err
-	}
-	path, ok := x.(*Path)
+	path, ok := p.memberPath(at).(*Path)
 	if !ok || path.Root != "" {
-		return nil, p.Malformed(at, "expected a path to a property")
+		panic(p.Malformed(at, "expected a path to a property"))
 	}
-	return path, nil
+	return path
 }

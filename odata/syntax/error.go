@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"errors"
 	"strconv"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
@@ -37,12 +36,3 @@ func (e *Error) Error() string {
 // NotImplemented tells 501, a feature of the standard that is not there, from
 // 400, a fault of the client.
 func (e *Error) NotImplemented() bool { return e.Code == lex.CodeNotImplemented }
-
-// asError makes the public error of one from the lexer.
-func asError(err error) error {
-	var fault *lex.SyntaxError
-	if errors.As(err, &fault) {
-		return (*Error)(fault)
-	}
-	return err
-}

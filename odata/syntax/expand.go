@@ -3,20 +3,20 @@ package syntax
 import "strings"
 
 // expansion reads the value of $expand (ABNF expand).
-func (p *parser) expansion(q *Query) error {
+func (p *parser) expansion(q *Query) {
 	q.Expand = make([]ExpandItem, 0, 2)
-	return p.List(func() error {
+	p.List(func() {
 		q.Expand = append(q.Expand, ExpandItem{Pos: p.RawPos(p.I)})
-		return p.expandItem(&q.Expand[len(q.Expand)-1])
+		p.expandItem(&q.Expand[len(q.Expand)-1])
 	})
 }
 
-func (p *parser) expandItem(item *ExpandItem) error {
+func (p *parser) expandItem(item *ExpandItem) {
 	if p.Peek() == '$' {
 		if to := p.ScanIdent(p.I + 1); p.Text[p.I:to] == segValue {
 			p.I = to
 			item.Value = true
-			return nil
+			return
 		}
 	}
 	for {
@@ -24,104 +24,92 @@ func (p *parser) expandItem(item *ExpandItem) error {
 		case '*':
 			p.I++
 			item.Star = true
-			return p.afterStar(item)
+			if p.AcceptWord("/" + segRef) {
+				item.Ref = true
+			} else { // $levels
+				p.expandOptions(item, optLevels)
+			}
+			return
 		case '$':
-			return p.expandSystem(item)
+			p.expandSystem(item)
+			return
 		}
-		part, err := p.pathIdent()
-		if err != nil {
-			return err
-		}
-		item.Path = append(item.Path, part)
+		item.Path = append(item.Path, p.pathIdent())
 		if !p.Accept('/') {
-			return p.expandOptions(item, onExpansion)
+			p.expandOptions(item, onExpansion)
+			return
 		}
 	}
 }
 
 // pathIdent reads one name of a path in $expand or $select.
-func (p *parser) pathIdent() (id Ident, err error) {
+func (p *parser) pathIdent() (id Ident) {
 	id.Pos = p.RawPos(p.I)
 	if p.Peek() == '@' {
-		id.Name, _, err = p.Annotation()
+		id.Name, _ = p.Annotation()
 	} else {
-		id.Name, _, err = p.Name("a name")
+		id.Name, _ = p.Name("a name")
 	}
-	return id, err
+	return id
 }
 
 // expandSystem reads $ref or $count at the end of an item.
-func (p *parser) expandSystem(item *ExpandItem) error {
+func (p *parser) expandSystem(item *ExpandItem) {
 	at := p.I
 	to := p.ScanIdent(at + 1)
 	name := p.Text[at:to]
 	if len(item.Path) == 0 || name != segRef && name != segCount {
-		return p.Malformed(at, "%s cannot be expanded", name)
+		panic(p.Malformed(at, "%s cannot be expanded", name))
 	}
 	p.I = to
 	if name == segRef {
 		item.Ref = true
-		return p.expandOptions(item, onRefs)
+		p.expandOptions(item, onRefs)
+		return
 	}
 	item.Count = true
-	return p.expandOptions(item, optFilter|optSearch)
+	p.expandOptions(item, optFilter|optSearch)
 }
 
-// afterStar reads what can follow "*": "/$ref" or $levels.
-func (p *parser) afterStar(item *ExpandItem) error {
-	if p.AcceptWord("/" + segRef) {
-		item.Ref = true
-		return nil
-	}
-	return p.expandOptions(item, optLevels)
-}
-
-func (p *parser) expandOptions(item *ExpandItem, allowed option) (err error) {
+func (p *parser) expandOptions(item *ExpandItem, allowed option) {
 	if p.Peek() == '(' {
-		item.Options, err = p.nestedOptions(allowed)
+		item.Options = p.nestedOptions(allowed)
 	}
-	return err
 }
 
 // selection reads the value of $select (ABNF select).
-func (p *parser) selection(q *Query) error {
+func (p *parser) selection(q *Query) {
 	q.Select = make([]SelectItem, 0, 1+strings.Count(p.Rest(), ","))
-	return p.List(func() error {
+	p.List(func() {
 		q.Select = append(q.Select, SelectItem{Pos: p.RawPos(p.I)})
-		return p.selectItem(&q.Select[len(q.Select)-1])
+		p.selectItem(&q.Select[len(q.Select)-1])
 	})
 }
 
-func (p *parser) selectItem(item *SelectItem) error {
+func (p *parser) selectItem(item *SelectItem) {
 	if p.Accept('*') {
 		item.Star = true
-		return nil
+		return
 	}
 	item.Path = item.one[:0]
 	for {
-		part, err := p.pathIdent()
-		if err != nil {
-			return err
-		}
-		item.Path = append(item.Path, part)
+		item.Path = append(item.Path, p.pathIdent())
 		if len(item.Path) == 1 && p.AcceptWord(".*") {
 			item.Star = true
-			return nil
+			return
 		}
 		if !p.Accept('/') {
 			break
 		}
 	}
 	if p.Peek() != '(' {
-		return nil
+		return
 	}
-	var err error
 	if p.hasParameterNames() {
-		item.Params, err = p.parameterNames()
+		item.Params = p.parameterNames()
 	} else {
-		item.Options, err = p.nestedOptions(onSelection)
+		item.Options = p.nestedOptions(onSelection)
 	}
-	return err
 }
 
 // hasParameterNames tells the names of Model.Function(a,b) from nested options,
@@ -132,15 +120,9 @@ func (p *parser) hasParameterNames() bool {
 }
 
 // parameterNames reads the names that tell overloads apart (ABNF parameterNames).
-func (p *parser) parameterNames() (names []string, err error) {
+func (p *parser) parameterNames() (names []string) {
 	p.I++
-	err = p.List(func() error {
-		name, err := p.Ident("a parameter name")
-		names = append(names, name)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return names, p.Expect(')', "to close the parameter names")
+	p.List(func() { names = append(names, p.Ident("a parameter name")) })
+	p.Expect(')', "to close the parameter names")
+	return names
 }

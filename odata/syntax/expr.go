@@ -42,36 +42,28 @@ func operator(word string) (string, int) {
 }
 
 // expr consumes an expression (ABNF commonExpr).
-func (p *parser) expr() (Expr, error) {
-	if err := p.Enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) expr() Expr {
+	p.Enter()
 	defer p.Leave()
 	return p.binary(precOr)
 }
 
 // binary consumes operands joined by operators of precedence least or higher.
-func (p *parser) binary(least int) (Expr, error) {
-	x, err := p.unary()
-	for err == nil {
+func (p *parser) binary(least int) Expr {
+	x := p.unary()
+	for {
 		op, prec, at, after := p.nextOperator()
 		if prec < least {
-			return x, nil
+			return x
 		}
 		p.I = after
-		var y Expr
-		if y, err = p.binary(prec + 1); err == nil {
-			x, err = p.join(at, op, x, y)
-		}
+		x = p.join(at, op, x, p.binary(prec+1))
 	}
-	return nil, err
 }
 
-func (p *parser) join(at int, op string, x, y Expr) (Expr, error) {
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
-	return &Binary{At: p.RawPos(at), Op: op, X: x, Y: y}, nil
+func (p *parser) join(at int, op string, x, y Expr) Expr {
+	p.Node(at)
+	return &Binary{At: p.RawPos(at), Op: op, X: x, Y: y}
 }
 
 // nextOperator looks for RWS operator RWS without consuming it. The precedence is
@@ -100,16 +92,12 @@ func (p *parser) nextOperator() (op string, prec, at, after int) {
 }
 
 // unary consumes "not" and "-" with what they apply to.
-func (p *parser) unary() (Expr, error) {
+func (p *parser) unary() Expr {
 	at := p.I
 	var op string
 	switch c := p.Peek(); {
 	case c == '-':
-		l, err := p.tryLiteral() // a negative number
-		if err != nil {
-			return nil, err
-		}
-		if l != nil {
+		if l := p.tryLiteral(); l != nil { // a negative number
 			return p.postfix(l)
 		}
 		op = "-"
@@ -120,24 +108,13 @@ func (p *parser) unary() (Expr, error) {
 		p.I += len(op)
 		p.Space()
 	default:
-		x, err := p.primary()
-		if err != nil {
-			return nil, err
-		}
-		return p.postfix(x)
+		return p.postfix(p.primary())
 	}
-	if err := p.Enter(); err != nil {
-		return nil, err
-	}
+	p.Enter()
 	defer p.Leave()
-	x, err := p.unary()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
-	return &Unary{At: p.RawPos(at), Op: op, X: x}, nil
+	x := p.unary()
+	p.Node(at)
+	return &Unary{At: p.RawPos(at), Op: op, X: x}
 }
 
 // isNot tells the operator from a property of that name. The grammar wants a blank
@@ -152,53 +129,44 @@ func (p *parser) isNot() bool {
 }
 
 // postfix consumes "has" and "in" behind their left operand.
-func (p *parser) postfix(x Expr) (Expr, error) {
+func (p *parser) postfix(x Expr) Expr {
 	for {
 		op, prec, at, after := p.nextOperator()
 		if prec != precPrimary {
-			return x, nil
+			return x
 		}
 		p.I = after
 		var y Expr
-		var err error
 		if op == "has" {
-			y, err = p.hasOperand()
+			y = p.hasOperand()
 		} else {
-			y, err = p.inOperand()
+			y = p.inOperand()
 		}
-		if err == nil {
-			x, err = p.join(at, op, x, y)
-		}
-		if err != nil {
-			return nil, err
-		}
+		x = p.join(at, op, x, y)
 	}
 }
 
 // hasOperand consumes an enumeration literal (ABNF hasExpr), for which an alias
 // may stand (OData-URL 5.3).
-func (p *parser) hasOperand() (Expr, error) {
+func (p *parser) hasOperand() Expr {
 	at := p.I
-	y, err := p.primary()
-	if err != nil {
-		return nil, err
-	}
+	y := p.primary()
 	switch y := y.(type) {
 	case *Literal:
 		if y.Kind == Enum || y.Kind == String {
-			return y, nil
+			return y
 		}
 	case *Path:
 		if strings.HasPrefix(y.Root, "@") && len(y.Segments) == 0 {
-			return y, nil
+			return y
 		}
 	}
-	return nil, p.Malformed(at, "expected an enumeration value behind has")
+	panic(p.Malformed(at, "expected an enumeration value behind has"))
 }
 
 // inOperand consumes a list in parentheses (ABNF listExpr) or an expression that
 // gives a collection, which may be in parentheses too.
-func (p *parser) inOperand() (Expr, error) {
+func (p *parser) inOperand() Expr {
 	at := p.I
 	if !p.Accept('(') {
 		return p.primary()
@@ -206,36 +174,33 @@ func (p *parser) inOperand() (Expr, error) {
 	list := &List{At: p.RawPos(at)}
 	p.Space()
 	if p.Accept(')') {
-		return list, p.Node(at)
+		p.Node(at)
+		return list
 	}
 	for {
 		item := p.I
-		x, err := p.expr()
-		if err != nil {
-			return nil, err
-		}
+		x := p.expr()
 		p.Space()
 		_, isLiteral := x.(*Literal)
 		last := p.Accept(')')
 		switch {
 		case last && !isLiteral && len(list.Items) == 0:
-			return x, nil
+			return x
 		case !isLiteral:
-			return nil, p.Malformed(item, "a list in parentheses holds literals only; for others write [a,b]")
+			panic(p.Malformed(item, "a list in parentheses holds literals only; for others write [a,b]"))
 		}
 		list.Items = append(list.Items, x)
 		if last {
-			return list, p.Node(at)
+			p.Node(at)
+			return list
 		}
-		if err := p.Expect(',', "or \")\" in the list"); err != nil {
-			return nil, err
-		}
+		p.Expect(',', "or \")\" in the list")
 		p.Space()
 	}
 }
 
 // primary consumes an operand.
-func (p *parser) primary() (Expr, error) {
+func (p *parser) primary() Expr {
 	switch p.Peek() {
 	case '(':
 		return p.parenthesis()
@@ -248,34 +213,27 @@ func (p *parser) primary() (Expr, error) {
 	case '@':
 		return p.aliasPath()
 	}
-	l, err := p.tryLiteral()
-	switch {
-	case err != nil:
-		return nil, err
-	case l != nil:
-		return l, nil
+	if l := p.tryLiteral(); l != nil {
+		return l
 	}
 	return p.nameOrCall()
 }
 
 // parenthesis consumes "(" expr ")" (ABNF parenExpr); the tree has no node for it.
-func (p *parser) parenthesis() (Expr, error) {
+func (p *parser) parenthesis() Expr {
 	p.I++
 	p.Space()
-	x, err := p.expr()
-	if err != nil {
-		return nil, err
-	}
+	x := p.expr()
 	p.Space()
-	return x, p.Expect(')', "to close the parenthesis")
+	p.Expect(')', "to close the parenthesis")
+	return x
 }
 
 // atEnd fails unless the window is used up.
-func (p *parser) atEnd() error {
-	if p.I == p.End {
-		return nil
+func (p *parser) atEnd() {
+	if p.I != p.End {
+		panic(p.unexpected())
 	}
-	return p.unexpected()
 }
 
 // unexpected is the error for text behind a complete expression.

@@ -1,83 +1,56 @@
 package syntax
 
 // array consumes a JSON array whose items may be any expression (ABNF array).
-func (p *parser) array() (Expr, error) {
-	if err := p.Enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) array() Expr {
+	p.Enter()
 	defer p.Leave()
 	at := p.I
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+	p.Node(at)
 	l := &List{At: p.RawPos(at), Array: true}
 	p.I++
 	p.Space()
 	if p.Accept(']') {
-		return l, nil
+		return l
 	}
-	err := p.List(func() error {
-		item, err := p.jsonValue()
-		l.Items = append(l.Items, item)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	p.List(func() { l.Items = append(l.Items, p.jsonValue()) })
 	p.Space()
-	return l, p.Expect(']', "or \",\" in the array")
+	p.Expect(']', "or \",\" in the array")
+	return l
 }
 
 // object consumes a JSON object (ABNF object).
-func (p *parser) object() (Expr, error) {
-	if err := p.Enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) object() Expr {
+	p.Enter()
 	defer p.Leave()
 	at := p.I
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+	p.Node(at)
 	o := &Object{At: p.RawPos(at)}
 	p.I++
 	p.Space()
 	if p.Accept('}') {
-		return o, nil
+		return o
 	}
-	err := p.List(func() error {
+	p.List(func() {
 		m := Member{Pos: p.RawPos(p.I)}
-		var err error
-		if m.Name, err = p.JSONString(); err != nil {
-			return err
-		}
+		m.Name = p.JSONString()
 		p.Space()
-		if err = p.Expect(':', "behind the member name"); err != nil {
-			return err
-		}
+		p.Expect(':', "behind the member name")
 		p.Space()
-		m.Value, err = p.jsonValue()
+		m.Value = p.jsonValue()
 		o.Members = append(o.Members, m)
-		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	p.Space()
-	return o, p.Expect('}', "or \",\" in the object")
+	p.Expect('}', "or \",\" in the object")
+	return o
 }
 
 // jsonValue consumes a string in double quotes or an expression (ABNF valueInUrl).
-func (p *parser) jsonValue() (Expr, error) {
+func (p *parser) jsonValue() Expr {
 	if p.Peek() != '"' {
 		return p.expr()
 	}
 	at := p.I
-	text, err := p.JSONString()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
-	return &Literal{At: p.RawPos(at), Kind: String, Text: text}, nil
+	text := p.JSONString()
+	p.Node(at)
+	return &Literal{At: p.RawPos(at), Kind: String, Text: text}
 }

@@ -8,11 +8,8 @@ import (
 
 // memberPath consumes a path that starts with a name (ABNF firstMemberExpr): a
 // member, a cast, a bound function, or a range variable in scope.
-func (p *parser) memberPath(at int) (Expr, error) {
-	path, err := p.newPath(at, "")
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) memberPath(at int) Expr {
+	path := p.newPath(at, "")
 	to := p.ScanIdent(at)
 	if c := p.PeekAt(to); c != '(' && c != '.' && p.inScope(p.Text[at:to]) {
 		path.Root = p.Text[at:to]
@@ -22,13 +19,11 @@ func (p *parser) memberPath(at int) (Expr, error) {
 	return p.pathSegments(path)
 }
 
-func (p *parser) newPath(at int, root string) (*Path, error) {
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+func (p *parser) newPath(at int, root string) *Path {
+	p.Node(at)
 	path := &Path{At: p.RawPos(at), Root: root}
 	path.Segments = path.one[:0]
-	return path, nil
+	return path
 }
 
 func (p *parser) inScope(name string) bool {
@@ -42,7 +37,7 @@ func (p *parser) inScope(name string) bool {
 
 // variable consumes a path from $it, $this or $root (ABNF inscopeVariableExpr,
 // rootExpr). They are case-sensitive.
-func (p *parser) variable() (Expr, error) {
+func (p *parser) variable() Expr {
 	at := p.I
 	to := p.ScanIdent(at + 1)
 	root := p.Text[at:to]
@@ -51,31 +46,22 @@ func (p *parser) variable() (Expr, error) {
 		return p.these(at)
 	}
 	if root != "$it" && root != "$this" && root != "$root" {
-		return nil, p.Malformed(at, "unknown variable %q; there are $it, $this, $these and $root", root)
+		panic(p.Malformed(at, "unknown variable %q; there are $it, $this, $these and $root", root))
 	}
-	path, err := p.newPath(at, root)
-	if err != nil {
-		return nil, err
-	}
+	path := p.newPath(at, root)
 	p.I = to
 	if root == "$root" && p.Peek() != '/' {
-		return nil, p.Malformed(p.I, "$root needs a path behind it")
+		panic(p.Malformed(p.I, "$root needs a path behind it"))
 	}
 	return p.pathRest(path)
 }
 
 // aliasPath consumes a path from a parameter alias, or one that starts with an
 // annotation (ABNF parameterAlias, annotationExpr).
-func (p *parser) aliasPath() (Expr, error) {
+func (p *parser) aliasPath() Expr {
 	at := p.I
-	path, err := p.newPath(at, "")
-	if err != nil {
-		return nil, err
-	}
-	name, isAnnotation, err := p.Annotation()
-	if err != nil {
-		return nil, err
-	}
+	path := p.newPath(at, "")
+	name, isAnnotation := p.Annotation()
 	if isAnnotation {
 		path.Segments = append(path.Segments, Segment{Pos: p.RawPos(at), Name: name})
 	} else {
@@ -85,201 +71,169 @@ func (p *parser) aliasPath() (Expr, error) {
 }
 
 // pathRest consumes "/" and segments, if there are any.
-func (p *parser) pathRest(path *Path) (Expr, error) {
+func (p *parser) pathRest(path *Path) Expr {
 	if !p.Accept('/') {
-		return path, nil
+		return path
 	}
 	return p.pathSegments(path)
 }
 
 // pathSegments consumes segments separated by "/".
-func (p *parser) pathSegments(path *Path) (Expr, error) {
+func (p *parser) pathSegments(path *Path) Expr {
 	for {
 		first := path.Root == "" && len(path.Segments) == 0
 		if len(path.Segments) > 0 {
-			if err := p.Node(p.I); err != nil {
-				return nil, err
-			}
+			p.Node(p.I)
 		}
-		seg, err := p.pathSegment(first)
-		if err != nil {
-			return nil, err
-		}
+		seg := p.pathSegment(first)
 		path.Segments = append(path.Segments, seg)
 		if p.Peek() != '/' {
-			return path, nil
+			return path
 		}
 		last := seg.Name == segCount || seg.Lambda != nil && seg.Name != segFilter
 		if last {
-			return nil, p.Malformed(p.I, "nothing can follow %s in a path", seg.Name)
+			panic(p.Malformed(p.I, "nothing can follow %s in a path", seg.Name))
 		}
 		p.I++
 	}
 }
 
-func (p *parser) pathSegment(first bool) (Segment, error) {
+func (p *parser) pathSegment(first bool) Segment {
 	at := p.I
 	seg := Segment{Pos: p.RawPos(at)}
-	var err error
 	switch p.Peek() {
 	case '$':
 		return p.systemStep()
 	case '@':
-		seg.Name, _, err = p.Annotation()
-		return seg, err
+		seg.Name, _ = p.Annotation()
+		return seg
 	}
 	var qualified bool
-	if seg.Name, qualified, err = p.Name("a name"); err != nil || p.Peek() != '(' {
-		return seg, err
+	if seg.Name, qualified = p.Name("a name"); p.Peek() != '(' {
+		return seg
 	}
 	if !qualified && (p.WordIs(seg.Name, "any") || p.WordIs(seg.Name, "all")) {
 		seg.Name = strings.ToLower(seg.Name)
 		if first {
-			return seg, p.Malformed(p.I, "%s needs a collection before it, as in Items/%s(…)", seg.Name, seg.Name)
+			panic(p.Malformed(p.I, "%s needs a collection before it, as in Items/%s(…)", seg.Name, seg.Name))
 		}
-		seg.Lambda, err = p.lambda(seg.Name)
-		return seg, err
+		seg.Lambda = p.lambda(seg.Name)
+		return seg
 	}
-	err = p.groups(&seg)
-	return seg, err
+	p.groups(&seg)
+	return seg
 }
 
 // groups consumes the arguments behind a name, and a key behind these.
-func (p *parser) groups(seg *Segment) (err error) {
-	if seg.Args, err = p.arguments(seg.Name); err == nil && p.Peek() == '(' {
-		seg.Key, err = p.arguments("")
+func (p *parser) groups(seg *Segment) {
+	if seg.Args = p.arguments(seg.Name); p.Peek() == '(' {
+		seg.Key = p.arguments("")
 	}
-	return err
 }
 
 // systemStep consumes $count or $filter(...) in a path.
-func (p *parser) systemStep() (seg Segment, err error) {
+func (p *parser) systemStep() (seg Segment) {
 	at := p.I
 	p.I = p.ScanIdent(at + 1)
 	seg = Segment{Pos: p.RawPos(at), Name: p.Text[at:p.I]}
 	switch seg.Name {
 	case segCount:
 		if p.Peek() == '(' {
-			seg.Options, err = p.nestedOptions(optFilter | optSearch)
+			seg.Options = p.nestedOptions(optFilter | optSearch)
 		}
 	case segFilter:
-		seg.Lambda, err = p.filterSegment()
+		seg.Lambda = p.filterSegment()
 	default:
-		err = p.Malformed(at, "%s cannot be part of an expression", seg.Name)
+		panic(p.Malformed(at, "%s cannot be part of an expression", seg.Name))
 	}
-	return seg, err
+	return seg
 }
 
 // filterSegment consumes the parentheses of $filter(...) (ABNF filterExpr).
-func (p *parser) filterSegment() (*Lambda, error) {
-	if err := p.Expect('(', "behind $filter"); err != nil {
-		return nil, err
-	}
+func (p *parser) filterSegment() *Lambda {
+	p.Expect('(', "behind $filter")
 	p.Space()
-	pred, err := p.expr()
-	if err != nil {
-		return nil, err
-	}
+	pred := p.expr()
 	p.Space()
-	return &Lambda{Pred: pred}, p.Expect(')', "to close $filter")
+	p.Expect(')', "to close $filter")
+	return &Lambda{Pred: pred}
 }
 
 // lambda consumes the parentheses of any and all (ABNF anyExpr, allExpr).
-func (p *parser) lambda(name string) (*Lambda, error) {
+func (p *parser) lambda(name string) *Lambda {
 	p.I++
 	p.Space()
 	if name == "any" && p.Accept(')') {
-		return &Lambda{}, nil
+		return &Lambda{}
 	}
-	v, err := p.Ident("a range variable as in " + name + "(x:x/Name eq 'a')")
-	if err != nil {
-		return nil, err
-	}
+	v := p.Ident("a range variable as in " + name + "(x:x/Name eq 'a')")
 	p.Space()
-	if err := p.Expect(':', "behind the range variable"); err != nil {
-		return nil, err
-	}
+	p.Expect(':', "behind the range variable")
 	p.Space()
 	p.vars = append(p.vars, v)
-	pred, err := p.expr()
+	pred := p.expr()
 	p.vars = p.vars[:len(p.vars)-1]
-	if err != nil {
-		return nil, err
-	}
 	p.Space()
-	return &Lambda{Var: v, Pred: pred}, p.Expect(')', "to close "+name)
+	p.Expect(')', "to close "+name)
+	return &Lambda{Var: v, Pred: pred}
 }
 
 // arguments consumes a key predicate or the arguments of a function (ABNF
 // keyPredicate, functionParameters, functionExprParameters) behind the name of, or
 // a key behind arguments when of is empty.
-func (p *parser) arguments(of string) (*ArgList, error) {
+func (p *parser) arguments(of string) *ArgList {
 	named := p.I - len(of)
 	args := &ArgList{Pos: p.RawPos(p.I)}
 	p.I++
 	p.Space()
 	if p.Accept(')') {
-		return args, nil
+		return args
 	}
-	err := p.List(func() error {
-		arg, err := p.argument(named, of)
+	p.List(func() {
+		arg := p.argument(named, of)
 		for _, other := range args.Args {
-			if err == nil && (arg.Name == "" || arg.Name == other.Name) {
-				return p.Fail(p.I, lex.CodeMalformed, "several arguments or key values need different names, as in (a=1,b=2)")
+			if arg.Name == "" || arg.Name == other.Name {
+				panic(p.Fail(p.I, lex.CodeMalformed, "several arguments or key values need different names, as in (a=1,b=2)"))
 			}
 		}
 		args.Args = append(args.Args, arg)
-		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	p.Space()
-	return args, p.Expect(')', "or \",\" behind the value")
+	p.Expect(')', "or \",\" behind the value")
+	return args
 }
 
 // argument consumes [name "="] value. A value without a name is a key.
-func (p *parser) argument(named int, of string) (arg Arg, err error) {
+func (p *parser) argument(named int, of string) (arg Arg) {
 	at := p.I
 	arg.Pos = p.RawPos(at)
 	if to := p.ScanIdent(at); to > at && p.PeekAt(to) == '=' {
-		if arg.Name, err = p.Ident("a name"); err != nil {
-			return arg, err
-		}
+		arg.Name = p.Ident("a name")
 		p.I++
 		p.Space()
 		if !p.inPath {
-			arg.Value, err = p.expr()
-			return arg, err
+			arg.Value = p.expr()
+			return arg
 		}
 	}
-	if p.Peek() == '@' {
-		return p.aliasArgument(arg)
-	}
 	value := p.I
-	l, err := p.tryLiteral()
-	if err == nil && l == nil {
-		err = p.notALiteral(named, of, arg.Name)
+	if p.Peek() == '@' {
+		name, isAnnotation := p.Annotation()
+		if isAnnotation {
+			panic(p.Malformed(value, "expected a parameter alias as in @p"))
+		}
+		arg.Value = p.newPath(value, name)
+		return arg
 	}
-	if err == nil && arg.Name == "" && !isKeyKind(l.Kind) {
-		err = p.Malformed(value, "a key cannot be null or geographical")
+	l := p.tryLiteral()
+	if l == nil {
+		panic(p.notALiteral(named, of, arg.Name))
+	}
+	if arg.Name == "" && !isKeyKind(l.Kind) {
+		panic(p.Malformed(value, "a key cannot be null or geographical"))
 	}
 	arg.Value = l
-	return arg, err
-}
-
-func (p *parser) aliasArgument(arg Arg) (Arg, error) {
-	at := p.I
-	name, isAnnotation, err := p.Annotation()
-	if err == nil && isAnnotation {
-		err = p.Malformed(at, "expected a parameter alias as in @p")
-	}
-	if err != nil {
-		return arg, err
-	}
-	alias, err := p.newPath(at, name)
-	arg.Value = alias
-	return arg, err
+	return arg
 }
 
 // notALiteral explains why a key or an argument cannot stand here.

@@ -4,16 +4,12 @@ import "strings"
 
 // nameOrCall consumes what starts with a name: a canonical function, cast, isof,
 // case, or a path.
-func (p *parser) nameOrCall() (Expr, error) {
+func (p *parser) nameOrCall() Expr {
 	at := p.I
-	name, _, err := p.Name("an expression")
-	if err != nil {
-		return nil, err
-	}
+	name, _ := p.Name("an expression")
 	if p.Peek() == '(' {
-		call, err := p.call(at, name)
-		if call != nil || err != nil {
-			return call, err
+		if call := p.call(at, name); call != nil {
+			return call
 		}
 	}
 	p.I = at
@@ -22,7 +18,7 @@ func (p *parser) nameOrCall() (Expr, error) {
 
 // call consumes the arguments of a canonical function. It returns nil when the
 // name is not that of one.
-func (p *parser) call(at int, name string) (Expr, error) {
+func (p *parser) call(at int, name string) Expr {
 	key := name
 	if p.AnyCase {
 		key = strings.ToLower(name)
@@ -37,40 +33,30 @@ func (p *parser) call(at int, name string) (Expr, error) {
 	}
 	canonical, least, most := p.function(strings.ToLower(name))
 	if canonical == "" || canonical != name && !p.AnyCase {
-		return nil, nil
+		return nil
 	}
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+	p.Node(at)
 	c := &Call{At: p.RawPos(at), Func: canonical}
 	p.I++
 	p.Space()
 	if p.Accept(')') {
-		return c, p.checkArity(c, at, least, most)
+		p.checkArity(c, at, least, most)
+		return c
 	}
 	if most > 0 {
 		c.Args = make([]Expr, 0, most)
 	}
-	err := p.List(func() error {
-		arg, err := p.expr()
-		c.Args = append(c.Args, arg)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	p.List(func() { c.Args = append(c.Args, p.expr()) })
 	p.Space()
-	if err := p.Expect(')', "or \",\" behind an argument of "+canonical); err != nil {
-		return nil, err
-	}
-	return c, p.checkArity(c, at, least, most)
+	p.Expect(')', "or \",\" behind an argument of "+canonical)
+	p.checkArity(c, at, least, most)
+	return c
 }
 
-func (p *parser) checkArity(c *Call, at, least, most int) error {
+func (p *parser) checkArity(c *Call, at, least, most int) {
 	if n := len(c.Args); n < least || n > most {
-		return p.Malformed(at, "%s takes %s", c.Func, arity(least, most))
+		panic(p.Malformed(at, "%s takes %s", c.Func, arity(least, most)))
 	}
-	return nil
 }
 
 // arity is the part of a message that tells how many arguments a function takes: none to two, or, for the one
@@ -89,42 +75,32 @@ func arity(least, most int) string {
 
 // typeTest consumes the arguments of cast and isof: the last is a type (ABNF
 // castExpr, isofExpr).
-func (p *parser) typeTest(at int, op string) (Expr, error) {
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+func (p *parser) typeTest(at int, op string) Expr {
+	p.Node(at)
 	p.I++
 	p.Space()
 	var x Expr
 	typeName, alone := p.onlyType()
 	if !alone {
-		var err error
-		if x, err = p.expr(); err != nil {
-			return nil, err
-		}
+		x = p.expr()
 		p.Space()
-		if err := p.Expect(',', "and a type in "+op); err != nil {
-			return nil, err
-		}
+		p.Expect(',', "and a type in "+op)
 		p.Space()
-		if typeName, err = p.typeName(); err != nil {
-			return nil, err
-		}
+		typeName = p.typeName()
 	}
 	p.Space()
-	if err := p.Expect(')', "behind the type in "+op); err != nil {
-		return nil, err
-	}
+	p.Expect(')', "behind the type in "+op)
 	if op == "cast" {
-		return &Cast{At: p.RawPos(at), X: x, Type: typeName}, nil
+		return &Cast{At: p.RawPos(at), X: x, Type: typeName}
 	}
-	return &IsOf{At: p.RawPos(at), X: x, Type: typeName}, nil
+	return &IsOf{At: p.RawPos(at), X: x, Type: typeName}
 }
 
 // onlyType consumes a type that is the only argument, else nothing.
 func (p *parser) onlyType() (string, bool) {
 	from := p.I
-	if name, err := p.typeName(); err == nil {
+	var name string
+	if err := try(func() { name = p.typeName() }); err == nil {
 		to := p.I
 		p.Space()
 		if p.Peek() == ')' {
@@ -137,42 +113,31 @@ func (p *parser) onlyType() (string, bool) {
 }
 
 // typeName consumes a type name (ABNF optionallyQualifiedTypeName).
-func (p *parser) typeName() (string, error) {
+func (p *parser) typeName() string {
 	from := p.I
 	collection := p.AcceptWord("Collection(")
-	name, _, err := p.Name("a type name")
-	if err != nil || !collection {
-		return name, err
+	name, _ := p.Name("a type name")
+	if !collection {
+		return name
 	}
-	err = p.Expect(')', "behind the item type of Collection")
-	return p.Text[from:p.I], err
+	p.Expect(')', "behind the item type of Collection")
+	return p.Text[from:p.I]
 }
 
 // caseExpr consumes case(condition:value,...) (ABNF caseMethodCallExpr).
-func (p *parser) caseExpr(at int) (Expr, error) {
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+func (p *parser) caseExpr(at int) Expr {
+	p.Node(at)
 	c := &Case{At: p.RawPos(at)}
 	p.I++
 	p.Space()
-	err := p.List(func() error {
-		cond, err := p.expr()
-		if err != nil {
-			return err
-		}
+	p.List(func() {
+		cond := p.expr()
 		p.Space()
-		if err := p.Expect(':', "between condition and value of case"); err != nil {
-			return err
-		}
+		p.Expect(':', "between condition and value of case")
 		p.Space()
-		value, err := p.expr()
-		c.When = append(c.When, When{Cond: cond, Value: value})
-		return err
+		c.When = append(c.When, When{Cond: cond, Value: p.expr()})
 	})
-	if err != nil {
-		return nil, err
-	}
 	p.Space()
-	return c, p.Expect(')', "to close case")
+	p.Expect(')', "to close case")
+	return c
 }

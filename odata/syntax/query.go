@@ -8,7 +8,7 @@ import (
 
 // queryOptions reads the options from the raw position of split to the end. They
 // are split at "&" and the first "=", then decoded, then parsed (OData-URL 2.2).
-func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) error {
+func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) {
 	query := p.Raw[split.Raw():]
 	q.Options = make([]Option, 0, 1+strings.Count(query, "&"))
 	var seen option
@@ -36,103 +36,93 @@ func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) err
 		value := split.At(o.ValuePos)
 		p.Window(value, split.At(raw+len(pair)))
 		o.Value = p.Rest()
-		if err := p.queryOption(q, &o, from, hasValue, allowed, &seen); err != nil {
-			return err
-		}
+		p.queryOption(q, &o, from, hasValue, allowed, &seen)
 		q.Options = append(q.Options, o)
 		raw = next
 	}
-	return nil
 }
 
 // queryOption reads one option whose value is the window.
-func (p *parser) queryOption(q *Query, o *Option, at int, hasValue bool, allowed option, seen *option) error {
+func (p *parser) queryOption(q *Query, o *Option, at int, hasValue bool, allowed option, seen *option) {
 	name := o.Name
-	kind, err := p.acceptOption(o, at, allowed, seen)
+	kind := p.acceptOption(o, at, allowed, seen)
 	switch {
-	case err != nil:
-		return err
 	case kind == optCustom:
 		if name == "" {
-			return p.Malformed(at, "an option needs a name")
+			panic(p.Malformed(at, "an option needs a name"))
 		}
-		return nil
+		return
 	case !hasValue:
-		return p.Malformed(p.End, "%s needs a value", o.Name)
+		panic(p.Malformed(p.End, "%s needs a value", o.Name))
 	}
-	if err := p.value(q, kind, o.Name, at); err != nil {
-		return err
-	}
-	return p.atEnd()
+	p.value(q, kind, o.Name, at)
+	p.atEnd()
 }
 
 // acceptOption finds out which option o is, gives it its canonical name, and checks that
 // it may stand here, once.
-func (p *parser) acceptOption(o *Option, at int, allowed option, seen *option) (option, error) {
+func (p *parser) acceptOption(o *Option, at int, allowed option, seen *option) option {
 	name := o.Name
 	canonical, kind := p.classify(name)
 	switch {
 	case kind == optApply && allowed&optApply == 0 || kind == optDeltaToken:
-		return 0, p.Fail(at, lex.CodeNotImplemented, "%s is not implemented", canonical)
+		panic(p.Fail(at, lex.CodeNotImplemented, "%s is not implemented", canonical))
 	case kind == 0 || kind == optCustom && allowed&optCustom == 0:
-		return 0, p.unknownOption(at, name)
+		panic(p.unknownOption(at, name))
 	case kind&allowed == 0:
-		return 0, p.Fail(at, lex.CodeUnknownOption, "the option %s cannot stand here", name)
+		panic(p.Fail(at, lex.CodeUnknownOption, "the option %s cannot stand here", name))
 	case kind&*seen&^(optAlias|optCustom) != 0:
-		return 0, p.Fail(at, lex.CodeDuplicateOption, "the option %s is given twice", canonical)
+		panic(p.Fail(at, lex.CodeDuplicateOption, "the option %s is given twice", canonical))
 	}
 	*seen |= kind
 	o.Name = canonical
-	return kind, nil
+	return kind
 }
 
 // value reads the value of a system query option or alias, up to where it ends.
-func (p *parser) value(q *Query, kind option, name string, at int) (err error) {
+func (p *parser) value(q *Query, kind option, name string, at int) {
 	switch kind {
 	case optApply:
-		q.Apply, err = p.sequence()
+		q.Apply = p.sequence()
 	case optFilter:
-		q.Filter, err = p.expr()
+		q.Filter = p.expr()
 	case optOrderBy:
-		err = p.orderBy(q)
+		q.OrderBy = p.orderBy()
 	case optTop:
-		q.Top, err = p.count(name)
+		q.Top = p.count(name)
 	case optSkip:
-		q.Skip, err = p.count(name)
+		q.Skip = p.count(name)
 	case optCount:
-		q.Count, err = p.boolean()
+		q.Count = p.boolean()
 	case optSelect:
-		err = p.selection(q)
+		p.selection(q)
 	case optExpand:
-		err = p.expansion(q)
+		p.expansion(q)
 	case optSearch:
-		q.Search, err = p.search()
+		q.Search = p.search()
 	case optCompute:
-		err = p.compute(q)
+		q.Compute = p.compute()
 	case optLevels:
-		q.Levels, err = p.levels()
+		q.Levels = p.levels()
 	case optAlias:
-		err = p.alias(q, name, at)
+		p.alias(q, name, at)
 	case optIndex:
-		q.Index, err = p.index()
+		q.Index = p.index()
 	case optFormat:
-		q.Format, err = p.format()
+		q.Format = p.format()
 	case optID:
-		q.ID, err = p.opaque(name)
+		q.ID = p.opaque(name)
 	case optSkipToken:
-		q.SkipToken, err = p.opaque(name)
+		q.SkipToken = p.opaque(name)
 	case optSchemaVersion:
-		q.SchemaVersion, err = p.schemaVersion()
+		q.SchemaVersion = p.schemaVersion()
 	}
-	return err
 }
 
 // nestedOptions reads the parentheses behind an item of $expand, $select or behind
 // $count: options separated by ";". There are no custom ones.
-func (p *parser) nestedOptions(allowed option) (*Query, error) {
-	if err := p.Enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) nestedOptions(allowed option) *Query {
+	p.Enter()
 	defer p.Leave()
 	p.I++
 	q := &Query{}
@@ -148,43 +138,32 @@ func (p *parser) nestedOptions(allowed option) (*Query, error) {
 		if p.AnyCase && strings.EqualFold(o.Name, "levels") {
 			o.Name = "$levels"
 		}
-		kind, err := p.acceptOption(&o, at, allowed, &seen)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.Expect('=', "behind "+o.Name); err != nil {
-			return nil, err
-		}
+		kind := p.acceptOption(&o, at, allowed, &seen)
+		p.Expect('=', "behind "+o.Name)
 		o.ValuePos = p.RawPos(p.I)
 		from := p.I
-		if err := p.value(q, kind, o.Name, at); err != nil {
-			return nil, err
-		}
+		p.value(q, kind, o.Name, at)
 		o.Value, o.Raw = p.Text[from:p.I], p.Raw[o.Pos:p.RawPos(p.I)]
 		q.Options = append(q.Options, o)
 		after := p.I
 		p.Space()
 		switch {
 		case p.Accept(')'):
-			return q, nil
+			return q
 		case p.I == p.End:
-			return nil, p.Malformed(p.I, "expected \")\" to close the options")
+			panic(p.Malformed(p.I, "expected \")\" to close the options"))
 		case !p.Accept(';'):
 			p.I = after
-			return nil, p.unexpected()
+			panic(p.unexpected())
 		}
 	}
 }
 
 // orderBy reads the value of $orderby (ABNF orderby).
-func (p *parser) orderBy(q *Query) error {
-	q.OrderBy = make([]OrderItem, 0, 2)
-	return p.List(func() error {
-		e, err := p.expr()
-		if err != nil {
-			return err
-		}
-		item := OrderItem{Expr: e}
+func (p *parser) orderBy() []OrderItem {
+	list := make([]OrderItem, 0, 2)
+	p.List(func() {
+		item := OrderItem{Expr: p.expr()}
 		from := p.I
 		if p.Space() {
 			to := p.ScanIdent(p.I)
@@ -198,43 +177,33 @@ func (p *parser) orderBy(q *Query) error {
 				p.I = from
 			}
 		}
-		q.OrderBy = append(q.OrderBy, item)
-		return nil
+		list = append(list, item)
 	})
+	return list
 }
 
 // compute reads the value of $compute (ABNF compute).
-func (p *parser) compute(q *Query) error {
-	return p.List(func() error {
-		e, err := p.expr()
-		if err != nil {
-			return err
+func (p *parser) compute() (list []ComputeItem) {
+	p.List(func() {
+		e := p.expr()
+		if !p.keyword("as") {
+			p.Space()
+			panic(p.Malformed(p.I, "expected \" as \" and a name"))
 		}
-		spaced := p.Space()
-		to := p.ScanIdent(p.I)
-		if !spaced || !p.WordIs(p.Text[p.I:to], "as") || !lex.IsSpace(p.PeekAt(to)) {
-			return p.Malformed(p.I, "expected \" as \" and a name")
-		}
-		p.I = to
-		p.Space()
-		item := ComputeItem{Expr: e, AsPos: p.RawPos(p.I)}
-		item.As, err = p.Ident("a name behind as")
-		q.Compute = append(q.Compute, item)
-		return err
+		list = append(list, ComputeItem{Expr: e, AsPos: p.RawPos(p.I), As: p.Ident("a name behind as")})
 	})
+	return list
 }
 
 // alias reads the value of a parameter alias (ABNF aliasAndValue).
-func (p *parser) alias(q *Query, name string, at int) error {
+func (p *parser) alias(q *Query, name string, at int) {
 	if to := p.ScanIdent(at + 1); to == at+1 || to != at+len(name) {
-		return p.Malformed(at, "a parameter alias is @ and a name")
+		panic(p.Malformed(at, "a parameter alias is @ and a name"))
 	}
 	for _, a := range q.Aliases {
 		if a.Name == name {
-			return p.Fail(at, lex.CodeDuplicateOption, "the alias %s is given twice", name)
+			panic(p.Fail(at, lex.CodeDuplicateOption, "the alias %s is given twice", name))
 		}
 	}
-	e, err := p.expr()
-	q.Aliases = append(q.Aliases, Alias{Pos: p.RawPos(at), Name: name, Value: e})
-	return err
+	q.Aliases = append(q.Aliases, Alias{Pos: p.RawPos(at), Name: name, Value: p.expr()})
 }

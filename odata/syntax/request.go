@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
@@ -13,12 +14,8 @@ import (
 func Parse(target string, o Options) (*Request, error) {
 	path, query, found := strings.Cut(target, "?")
 	r := &Request{RawPath: path, RawQuery: query}
-	p, err := newParser(target, len(path), o)
-	if err == nil {
-		err = p.request(r, found)
-	}
-	if err != nil {
-		return nil, asError(err)
+	if err := try(func() { newParser(target, len(path), o).request(r, found) }); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -27,48 +24,53 @@ func Parse(target string, o Options) (*Request, error) {
 // request to /$query (OData-URL 4.17).
 func ParseQuery(query string, o Options) (*Query, error) {
 	q := &Query{}
-	p, err := newParser(query, 0, o)
-	if err == nil {
-		err = p.queryOptions(lex.NewSplitter(p.Source), q, topLevel)
-	}
+	err := try(func() {
+		p := newParser(query, 0, o)
+		p.queryOptions(lex.NewSplitter(p.Source), q, topLevel)
+	})
 	if err != nil {
-		return nil, asError(err)
+		return nil, err
 	}
 	return q, nil
 }
 
 // ParseFilter reads an expression in $filter syntax that is not percent-encoded,
 // such as a row policy in a configuration file.
-func ParseFilter(expr string, o Options) (Expr, error) {
-	var e Expr
-	p, err := newParser(expr, notEncoded, o)
-	if err == nil {
-		e, err = p.expr()
-	}
-	if err == nil {
-		err = p.atEnd()
-	}
-	if err != nil {
-		return nil, asError(err)
-	}
-	return e, nil
+func ParseFilter(expr string, o Options) (e Expr, err error) {
+	err = try(func() {
+		p := newParser(expr, notEncoded, o)
+		x := p.expr()
+		p.atEnd()
+		e = x
+	})
+	return e, err
 }
 
 // ParseLiteral reads a literal that is not percent-encoded, such as a key in a
 // path segment of its own.
-func ParseLiteral(text string) (*Literal, error) {
-	var l *Literal
-	p, err := newParser(text, notEncoded, Options{})
-	if err == nil {
-		l, err = p.literal()
-	}
-	if err == nil {
-		err = p.atEnd()
-	}
-	if err != nil {
-		return nil, asError(err)
-	}
-	return l, nil
+func ParseLiteral(text string) (l *Literal, err error) {
+	err = try(func() {
+		p := newParser(text, notEncoded, Options{})
+		x := p.literal()
+		p.atEnd()
+		l = x
+	})
+	return l, err
+}
+
+// try runs a part of the parser, which panics with a fault of the input, and returns that fault as an *Error.
+func try(parse func()) (err error) {
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case *lex.SyntaxError:
+			err = (*Error)(fault)
+		default:
+			panic(fault)
+		}
+	}()
+	parse()
+	return nil
 }
 
 // parser is a cursor with what the grammar needs besides.
@@ -84,80 +86,66 @@ type parser struct {
 const notEncoded = -1
 
 // newParser prepares raw, whose query starts at offset query.
-func newParser(raw string, query int, o Options) (*parser, error) {
+func newParser(raw string, query int, o Options) *parser {
 	p := &parser{Cursor: lex.Cursor{
 		AnyCase:  o.V401,
-		MaxDepth: orDefault(o.MaxDepth, 50),
-		MaxNodes: orDefault(o.MaxNodes, 1000),
+		MaxDepth: cmp.Or(o.MaxDepth, 50),
+		MaxNodes: cmp.Or(o.MaxNodes, 1000),
 	}, function: o.Functions}
 	if p.function == nil {
 		p.function = func(string) (string, int, int) { return "", 0, 0 }
 	}
-	var err error
-	if limit := orDefault(o.MaxLength, 65536); len(raw) > limit {
+	if limit := cmp.Or(o.MaxLength, 65536); len(raw) > limit {
 		p.Source = &lex.Source{Raw: raw}
-		return nil, p.FailRaw(limit, lex.CodeLimit, "longer than %d bytes", limit)
+		panic(p.FailRaw(limit, lex.CodeLimit, "longer than %d bytes", limit))
 	}
+	var err error
 	if query == notEncoded {
 		p.Source, err = lex.Plain(raw)
 	} else {
 		p.Source, err = lex.Decode(raw, query)
 	}
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
 	p.End = len(p.Text)
-	return p, nil
+	return p
 }
 
 // request reads a whole target.
-func (p *parser) request(r *Request, hasQuery bool) (err error) {
+func (p *parser) request(r *Request, hasQuery bool) {
 	if i := strings.IndexByte(p.Raw, '#'); i >= 0 {
-		return p.FailRaw(i, lex.CodeMalformed, "a fragment is never sent; a # that is data is %%23")
+		panic(p.FailRaw(i, lex.CodeMalformed, "a fragment is never sent; a # that is data is %%23"))
 	}
 	split := lex.NewSplitter(p.Source)
-	if r.Segments, err = p.resourcePath(split, len(r.RawPath)); err != nil {
-		return err
-	}
+	r.Segments = p.resourcePath(split, len(r.RawPath))
 	if hasQuery {
 		split.At(len(r.RawPath) + 1)
-		if err := p.queryOptions(split, &r.Query, permitted(r.Segments)); err != nil {
-			return err
-		}
+		p.queryOptions(split, &r.Query, permitted(r.Segments))
 	}
 	if len(r.Segments) > 0 && r.Segments[0].Name == segEntity && r.ID == "" {
-		return p.Malformed(len(p.Text), "$entity needs the option $id")
+		panic(p.Malformed(len(p.Text), "$entity needs the option $id"))
 	}
-	return nil
-}
-
-func orDefault(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
 }
 
 // literal consumes a literal or fails.
-func (p *parser) literal() (*Literal, error) {
+func (p *parser) literal() *Literal {
 	from := p.I
-	l, err := p.tryLiteral()
-	if err == nil && l == nil {
-		err = p.Malformed(from, "expected a literal; text must be in single quotes")
+	l := p.tryLiteral()
+	if l == nil {
+		panic(p.Malformed(from, "expected a literal; text must be in single quotes"))
 	}
-	return l, err
+	return l
 }
 
 // tryLiteral consumes a literal if one is next, else it returns nil without having
 // moved.
-func (p *parser) tryLiteral() (*Literal, error) {
+func (p *parser) tryLiteral() *Literal {
 	at := p.I
-	t, ok, err := p.Literal()
-	if err != nil || !ok {
-		return nil, err
+	t, ok := p.Literal()
+	if !ok {
+		return nil
 	}
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
-	return &Literal{At: p.RawPos(at), Kind: LiteralKind(t.Kind), Text: t.Text, Type: t.Type}, nil
+	p.Node(at)
+	return &Literal{At: p.RawPos(at), Kind: LiteralKind(t.Kind), Text: t.Text, Type: t.Type}
 }

@@ -4,23 +4,19 @@ import "strings"
 
 // search reads the value of $search (ABNF search). Blanks around it do not belong
 // to it (OData-URL 5.1.8.1).
-func (p *parser) search() (*Search, error) {
+func (p *parser) search() *Search {
 	p.Space()
 	var s *Search
-	var err error
 	if p.Peek() == '\'' {
-		s, err = p.incompleteSearch()
+		s = p.incompleteSearch()
 	} else {
-		s, err = p.searchOr()
-	}
-	if err != nil {
-		return nil, err
+		s = p.searchOr()
 	}
 	p.Space()
 	if c := p.Peek(); c == 0 || (c == ';' || c == ')') && p.Nested() {
-		return s, nil
+		return s
 	}
-	return nil, p.searchFault()
+	panic(p.searchFault())
 }
 
 func (p *parser) searchFault() error {
@@ -38,34 +34,23 @@ func (p *parser) searchFault() error {
 }
 
 // searchOr, searchAnd and searchNot are the levels of precedence: OR is loosest.
-func (p *parser) searchOr() (*Search, error) {
-	return p.searchJoin("OR", p.searchAnd)
-}
+func (p *parser) searchOr() *Search { return p.searchJoin("OR", p.searchAnd) }
 
-func (p *parser) searchAnd() (*Search, error) {
-	return p.searchJoin("AND", p.searchNot)
-}
+func (p *parser) searchAnd() *Search { return p.searchJoin("AND", p.searchNot) }
 
 // searchJoin reads operands of the next level. Without an operator between them
 // they are joined by AND.
-func (p *parser) searchJoin(op string, next func() (*Search, error)) (*Search, error) {
+func (p *parser) searchJoin(op string, next func() *Search) *Search {
 	at := p.I
-	first, err := next()
-	if err != nil {
-		return nil, err
-	}
+	first := next()
 	joined := &Search{Pos: p.RawPos(at), Op: op, Args: []*Search{first}}
 	for p.searchOperator(op) {
-		arg, err := next()
-		if err != nil {
-			return nil, err
-		}
-		joined.Args = append(joined.Args, arg)
+		joined.Args = append(joined.Args, next())
 	}
 	if len(joined.Args) == 1 {
-		return first, nil
+		return first
 	}
-	return joined, nil
+	return joined
 }
 
 // searchOperator consumes an operator if one is next, and the blanks around it.
@@ -109,42 +94,37 @@ func (p *parser) startsOperand() bool {
 }
 
 // searchNot reads a word, a phrase, a group, or NOT with one of these.
-func (p *parser) searchNot() (*Search, error) {
+func (p *parser) searchNot() *Search {
 	at := p.I
 	s := &Search{Pos: p.RawPos(at)}
-	if err := p.Node(at); err != nil {
-		return nil, err
-	}
+	p.Node(at)
 	switch {
 	case p.searchKeyword("NOT"):
-		if err := p.Enter(); err != nil {
-			return nil, err
-		}
+		p.Enter()
 		defer p.Leave()
-		arg, err := p.searchNot()
-		s.Op, s.Args = "NOT", []*Search{arg}
-		return s, err
+		s.Op, s.Args = "NOT", []*Search{p.searchNot()}
+		return s
 	case p.Peek() == '(':
 		return p.searchGroup()
 	case p.Peek() == '"':
 		n := strings.IndexByte(p.Text[at+1:p.End], '"')
 		if n < 1 {
-			return nil, p.Malformed(at, "a phrase needs text and a closing double quote")
+			panic(p.Malformed(at, "a phrase needs text and a closing double quote"))
 		}
 		p.I = at + 1 + n + 1
 		s.Text, s.Phrase = p.Text[at+1:at+1+n], true
-		return s, nil
+		return s
 	case !p.startsOperand():
 		if p.I == p.End {
-			return nil, p.Malformed(at, "expected a word to search for")
+			panic(p.Malformed(at, "expected a word to search for"))
 		}
-		return nil, p.searchFault()
+		panic(p.searchFault())
 	}
 	for p.I < p.End && p.isSearchChar(p.I) {
 		p.I++
 	}
 	s.Text = p.Text[at:p.I]
-	return s, nil
+	return s
 }
 
 // isSearchChar tells what can be part of a word: everything but blanks,
@@ -159,33 +139,25 @@ func (p *parser) isSearchChar(i int) bool {
 	return true
 }
 
-func (p *parser) searchGroup() (*Search, error) {
-	if err := p.Enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) searchGroup() *Search {
+	p.Enter()
 	defer p.Leave()
 	p.I++
 	p.Space()
-	s, err := p.searchOr()
-	if err != nil {
-		return nil, err
-	}
+	s := p.searchOr()
 	p.Space()
-	if p.Accept(')') {
-		return s, nil
+	if !p.Accept(')') {
+		panic(p.Malformed(p.I, "expected \")\" to close the group"))
 	}
-	return nil, p.Malformed(p.I, "expected \")\" to close the group")
+	return s
 }
 
 // incompleteSearch reads what a client sends while its user is still typing, in
 // single quotes (ABNF searchExpr-incomplete): words and phrases, all of which must
 // match, whatever else is in it.
-func (p *parser) incompleteSearch() (*Search, error) {
+func (p *parser) incompleteSearch() *Search {
 	at := p.I
-	text, err := p.Quoted()
-	if err != nil {
-		return nil, err
-	}
+	text := p.Quoted()
 	all := &Search{Pos: p.RawPos(at), Op: "AND"}
 	for i, part := range strings.Split(text, `"`) {
 		words := []string{strings.TrimSpace(part)}
@@ -196,11 +168,9 @@ func (p *parser) incompleteSearch() (*Search, error) {
 			if w == "" {
 				continue
 			}
-			if err := p.Node(at); err != nil {
-				return nil, err
-			}
+			p.Node(at)
 			all.Args = append(all.Args, &Search{Pos: all.Pos, Text: w, Phrase: i%2 == 1})
 		}
 	}
-	return all, nil
+	return all
 }

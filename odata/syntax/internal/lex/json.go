@@ -8,19 +8,17 @@ import (
 )
 
 // JSONString consumes a string in double quotes (ABNF stringInUrl).
-func (p *Cursor) JSONString() (string, error) {
+func (p *Cursor) JSONString() string {
 	at := p.I
-	if err := p.Expect('"', "to start a member name or text"); err != nil {
-		return "", err
-	}
+	p.Expect('"', "to start a member name or text")
 	from := p.I
 	plain := strings.IndexAny(p.Rest(), `"\`)
 	if plain < 0 {
-		return "", p.Malformed(at, "no closing double quote")
+		panic(p.Malformed(at, "no closing double quote"))
 	}
 	if p.Text[from+plain] == '"' {
 		p.I = from + plain + 1
-		return p.Text[from : from+plain], nil
+		return p.Text[from : from+plain]
 	}
 	var b []byte
 	for p.I < p.End {
@@ -28,48 +26,45 @@ func (p *Cursor) JSONString() (string, error) {
 		p.I++
 		switch c {
 		case '"':
-			return string(b), nil
+			return string(b)
 		case '\\':
-			var err error
-			if b, err = p.jsonEscape(b); err != nil {
-				return "", err
-			}
+			b = p.jsonEscape(b)
 		default:
 			b = append(b, c)
 		}
 	}
-	return "", p.Malformed(at, "no closing double quote")
+	panic(p.Malformed(at, "no closing double quote"))
 }
 
 // jsonEscape appends what the escape behind a backslash stands for.
-func (p *Cursor) jsonEscape(b []byte) ([]byte, error) {
+func (p *Cursor) jsonEscape(b []byte) []byte {
 	at := p.I
 	c := p.Peek()
 	p.I++
 	switch c {
 	case '"', '\\', '/':
-		return append(b, c), nil
+		return append(b, c)
 	case 'b':
-		return append(b, '\b'), nil
+		return append(b, '\b')
 	case 'f':
-		return append(b, '\f'), nil
+		return append(b, '\f')
 	case 'n':
-		return append(b, '\n'), nil
+		return append(b, '\n')
 	case 'r':
-		return append(b, '\r'), nil
+		return append(b, '\r')
 	case 't':
-		return append(b, '\t'), nil
+		return append(b, '\t')
 	case 'u':
 		r := p.hex4()
 		if utf16.IsSurrogate(r) && p.AcceptWord(`\u`) {
 			r = utf16.DecodeRune(r, p.hex4())
 		}
 		if r > 0 && r != utf8.RuneError && !utf16.IsSurrogate(r) {
-			return utf8.AppendRune(b, r), nil
+			return utf8.AppendRune(b, r)
 		}
 	}
 	p.I = min(p.I, p.End)
-	return nil, p.Malformed(at-1, "not a valid escape in a JSON string")
+	panic(p.Malformed(at-1, "not a valid escape in a JSON string"))
 }
 
 // hex4 consumes four hexadecimal digits; -1 if they are not there.

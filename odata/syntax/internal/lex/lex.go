@@ -10,7 +10,8 @@ import (
 const maxIdentifier = 128
 
 // Cursor walks over a window of the decoded text. All parts of one request share
-// the counters of nodes and depth.
+// the counters of nodes and depth. A method panics with a *SyntaxError where the input is at fault; package syntax
+// makes an error of that.
 type Cursor struct {
 	*Source
 	I, End  int  // the window of Source.Text that is left
@@ -47,11 +48,10 @@ func (p *Cursor) Accept(c byte) bool {
 }
 
 // Expect consumes c or fails.
-func (p *Cursor) Expect(c byte, where string) error {
-	if p.Accept(c) {
-		return nil
+func (p *Cursor) Expect(c byte, where string) {
+	if !p.Accept(c) {
+		panic(p.Malformed(p.I, "expected %q %s", c, where))
 	}
-	return p.Malformed(p.I, "expected %q %s", c, where)
 }
 
 // AcceptWord consumes a literal text if it is next.
@@ -80,13 +80,12 @@ func (p *Cursor) Malformed(pos int, format string, args ...any) error {
 	return p.Fail(pos, CodeMalformed, format, args...)
 }
 
-// Enter counts one level of nesting; every nil answer needs a Leave.
-func (p *Cursor) Enter() error {
+// Enter counts one level of nesting, until Leave.
+func (p *Cursor) Enter() {
 	if p.depth >= p.MaxDepth {
-		return p.Fail(p.I, CodeLimit, "nested more than %d levels deep", p.MaxDepth)
+		panic(p.Fail(p.I, CodeLimit, "nested more than %d levels deep", p.MaxDepth))
 	}
 	p.depth++
-	return nil
 }
 
 // Leave ends what Enter began.
@@ -96,12 +95,11 @@ func (p *Cursor) Leave() { p.depth-- }
 func (p *Cursor) Nested() bool { return p.depth > 0 }
 
 // Node counts one expression node.
-func (p *Cursor) Node(at int) error {
+func (p *Cursor) Node(at int) {
 	if p.nodes >= p.MaxNodes {
-		return p.Fail(at, CodeLimit, "more than %d literals, path segments, operators and calls in one request", p.MaxNodes)
+		panic(p.Fail(at, CodeLimit, "more than %d literals, path segments, operators and calls in one request", p.MaxNodes))
 	}
 	p.nodes++
-	return nil
 }
 
 // ScanIdent returns the end of the identifier that starts at from, or from if
@@ -128,63 +126,51 @@ func (p *Cursor) ScanIdent(from int) int {
 }
 
 // Ident consumes a simple name.
-func (p *Cursor) Ident(what string) (string, error) {
+func (p *Cursor) Ident(what string) string {
 	from := p.I
 	to := p.ScanIdent(from)
 	if to == from {
-		return "", p.Malformed(from, "expected %s", what)
+		panic(p.Malformed(from, "expected %s", what))
 	}
-	if err := p.checkLength(from, to); err != nil {
-		return "", err
-	}
+	p.checkLength(from, to)
 	p.I = to
-	return p.Text[from:to], nil
+	return p.Text[from:to]
 }
 
 // Name consumes a simple or qualified name and tells whether it was qualified.
-func (p *Cursor) Name(what string) (name string, qualified bool, err error) {
+func (p *Cursor) Name(what string) (name string, qualified bool) {
 	from := p.I
-	if _, err := p.Ident(what); err != nil {
-		return "", false, err
-	}
+	p.Ident(what)
 	for p.Peek() == '.' {
 		part := p.I + 1
 		to := p.ScanIdent(part)
 		if to == part { // as in "Model.*" of $select
 			break
 		}
-		if err := p.checkLength(part, to); err != nil {
-			return "", false, err
-		}
+		p.checkLength(part, to)
 		p.I, qualified = to, true
 	}
-	return p.Text[from:p.I], qualified, nil
+	return p.Text[from:p.I], qualified
 }
 
-func (p *Cursor) checkLength(from, to int) error {
+func (p *Cursor) checkLength(from, to int) {
 	if to-from > maxIdentifier && utf8.RuneCountInString(p.Text[from:to]) > maxIdentifier {
-		return p.Malformed(from, "a name has at most %d characters", maxIdentifier)
+		panic(p.Malformed(from, "a name has at most %d characters", maxIdentifier))
 	}
-	return nil
 }
 
 // Annotation consumes "@" [namespace "."] term ["#" qualifier] (ABNF
 // annotationInQuery) and tells whether it can be nothing but an annotation; a
 // simple name is more often a parameter alias.
-func (p *Cursor) Annotation() (name string, certain bool, err error) {
+func (p *Cursor) Annotation() (name string, certain bool) {
 	from := p.I
 	p.I++
-	_, certain, err = p.Name("a name after @")
-	if err != nil {
-		return "", false, err
-	}
+	_, certain = p.Name("a name after @")
 	if p.Accept('#') {
 		certain = true
-		if _, err := p.Ident("a qualifier after #"); err != nil {
-			return "", false, err
-		}
+		p.Ident("a qualifier after #")
 	}
-	return p.Text[from:p.I], certain, nil
+	return p.Text[from:p.I], certain
 }
 
 // WordIs compares a keyword: exactly in 4.0, in any case in 4.01 (OData-URL 5.1).
@@ -194,16 +180,14 @@ func (p *Cursor) WordIs(word, keyword string) bool {
 
 // List consumes items separated by commas. The standard's own examples have a
 // blank behind the comma, so white space is allowed around it.
-func (p *Cursor) List(item func() error) error {
+func (p *Cursor) List(item func()) {
 	for {
-		if err := item(); err != nil {
-			return err
-		}
+		item()
 		from := p.I
 		p.Space()
 		if !p.Accept(',') {
 			p.I = from
-			return nil
+			return
 		}
 		p.Space()
 	}

@@ -37,18 +37,18 @@ type Token struct {
 
 // Literal consumes a literal if one is next (ABNF primitiveLiteral), else it
 // answers false without having moved.
-func (p *Cursor) Literal() (Token, bool, error) {
+func (p *Cursor) Literal() (Token, bool) {
 	switch c := p.Peek(); {
 	case c == '\'':
-		text, err := p.Quoted()
-		return Token{Kind: String, Text: text}, true, err
+		text := p.Quoted()
+		return Token{Kind: String, Text: text}, true
 	case IsDigit(c):
 		return p.numeric()
 	case c == '-' || c == '+':
 		if IsDigit(p.PeekAt(p.I+1)) || strings.HasPrefix(p.Rest(), "-INF") && p.ScanIdent(p.I+1) == p.I+4 {
 			return p.numeric()
 		}
-		return Token{}, false, nil
+		return Token{}, false
 	default:
 		return p.wordLiteral()
 	}
@@ -56,14 +56,14 @@ func (p *Cursor) Literal() (Token, bool, error) {
 
 // Quoted consumes 'text'; two quotes inside stand for one. %27 is a quote like
 // any other (OData-URL 2.2), so decoding has come first.
-func (p *Cursor) Quoted() (string, error) {
+func (p *Cursor) Quoted() string {
 	from := p.I
 	p.I++
 	body, doubled := p.I, false
 	for {
 		n := strings.IndexByte(p.Rest(), '\'')
 		if n < 0 {
-			return "", p.Malformed(from, "no closing quote; a quote inside text is doubled")
+			panic(p.Malformed(from, "no closing quote; a quote inside text is doubled"))
 		}
 		p.I += n + 1
 		if p.Peek() != '\'' {
@@ -76,24 +76,24 @@ func (p *Cursor) Quoted() (string, error) {
 	if doubled {
 		text = strings.ReplaceAll(text, "''", "'")
 	}
-	return text, nil
+	return text
 }
 
 // wordLiteral consumes literals that start with a letter: null, booleans, NaN and
 // INF, GUIDs, and those with a prefix before the quotes.
-func (p *Cursor) wordLiteral() (Token, bool, error) {
+func (p *Cursor) wordLiteral() (Token, bool) {
 	from := p.I
 	if n := scanGUID(p.Rest()); n > 0 {
 		return p.guid()
 	}
 	to := p.ScanIdent(from)
 	if to == from {
-		return Token{}, false, nil
+		return Token{}, false
 	}
 	for p.PeekAt(to) == '.' {
 		part := p.ScanIdent(to + 1)
 		if part == to+1 {
-			return Token{}, false, nil
+			return Token{}, false
 		}
 		to = part
 	}
@@ -102,7 +102,7 @@ func (p *Cursor) wordLiteral() (Token, bool, error) {
 	case '\'':
 		return p.prefixed(word)
 	case '(', '/':
-		return Token{}, false, nil
+		return Token{}, false
 	}
 	t := Token{Kind: Null, Text: word}
 	switch {
@@ -114,35 +114,32 @@ func (p *Cursor) wordLiteral() (Token, bool, error) {
 	case strings.EqualFold(word, "false"):
 		t = Token{Kind: Boolean, Text: "false"}
 	default:
-		return Token{}, false, nil
+		return Token{}, false
 	}
 	p.I = to
-	return t, true, nil
+	return t, true
 }
 
 // prefixed consumes word'...': duration, binary, geography, geometry, or an
 // enumeration (ABNF durationLiteral, binaryLiteral, enumLiteral).
-func (p *Cursor) prefixed(word string) (Token, bool, error) {
+func (p *Cursor) prefixed(word string) (Token, bool) {
 	from := p.I
 	p.I += len(word)
 	body := p.I + 1
-	text, err := p.Quoted()
-	if err != nil {
-		return Token{}, false, err
-	}
+	text := p.Quoted()
 	kind, typeName := Enum, word
 	switch lower := strings.ToLower(word); lower {
 	case "duration", "binary", "geography", "geometry":
 		kind, typeName = prefixKind(lower), ""
 	default:
 		if !strings.Contains(word, ".") {
-			return Token{}, false, p.Malformed(from, "%s'…' is no literal%s", word, legacyHint(lower))
+			panic(p.Malformed(from, "%s'…' is no literal%s", word, legacyHint(lower)))
 		}
 	}
 	if n := badAt(kind, text); n >= 0 {
-		return Token{}, false, p.Malformed(min(body+n, p.I), "not a valid %s value", word)
+		panic(p.Malformed(min(body+n, p.I), "not a valid %s value", word))
 	}
-	return Token{Kind: kind, Text: text, Type: typeName}, true, nil
+	return Token{Kind: kind, Text: text, Type: typeName}, true
 }
 
 func prefixKind(lower string) Kind {

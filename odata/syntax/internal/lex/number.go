@@ -7,7 +7,7 @@ import (
 
 // numeric consumes what starts with a digit or a sign: numbers, GUIDs, dates,
 // times. Numbers stay text, so that decimals keep every digit.
-func (p *Cursor) numeric() (Token, bool, error) {
+func (p *Cursor) numeric() (Token, bool) {
 	s := p.Rest()
 	if scanGUID(s) > 0 {
 		return p.guid()
@@ -22,18 +22,18 @@ func (p *Cursor) numeric() (Token, bool, error) {
 }
 
 // finish consumes up to position to, where the literal must end.
-func (p *Cursor) finish(to int, kind Kind, text string) (Token, bool, error) {
+func (p *Cursor) finish(to int, kind Kind, text string) (Token, bool) {
 	from := p.I
 	p.I = to
 	switch c := p.Peek(); {
 	case c == '.' || c == '\'' || IsDigit(c) || p.ScanIdent(to) > to:
-		return Token{}, false, p.Malformed(to, "%q cannot follow %s", c, p.Text[from:to])
+		panic(p.Malformed(to, "%q cannot follow %s", c, p.Text[from:to]))
 	}
-	return Token{Kind: kind, Text: text}, true, nil
+	return Token{Kind: kind, Text: text}, true
 }
 
 // number consumes a number (ABNF decimalLiteral and what is built on it).
-func (p *Cursor) number() (Token, bool, error) {
+func (p *Cursor) number() (Token, bool) {
 	from, i, kind := p.I, p.I, Integer
 	if c := p.Peek(); c == '+' || c == '-' {
 		i++
@@ -45,7 +45,7 @@ func (p *Cursor) number() (Token, bool, error) {
 	if p.PeekAt(i) == '.' {
 		n := Digits(p.Text[i+1 : p.End])
 		if n == 0 {
-			return Token{}, false, p.Malformed(i, "a digit must follow the decimal point")
+			panic(p.Malformed(i, "a digit must follow the decimal point"))
 		}
 		i, kind = i+1+n, Decimal
 	}
@@ -58,7 +58,7 @@ func (p *Cursor) number() (Token, bool, error) {
 		}
 		n := Digits(p.Text[exponent:p.End])
 		if n == 0 {
-			return Token{}, false, p.Malformed(i, "a digit must follow the exponent")
+			panic(p.Malformed(i, "a digit must follow the exponent"))
 		}
 		i, kind = exponent+n, Double
 		text += "e" + strings.TrimPrefix(sign, "+") + p.Text[exponent:i]
@@ -109,7 +109,7 @@ func (p *Cursor) sign(i int) string {
 	return ""
 }
 
-func (p *Cursor) guid() (Token, bool, error) {
+func (p *Cursor) guid() (Token, bool) {
 	n := p.I + guidLength
 	return p.finish(n, GUID, p.Text[p.I:n])
 }

@@ -46,10 +46,10 @@ func twoDigits(s string, limit int) bool {
 
 // dateOrTimestamp consumes a date of n bytes, and the time behind it if there is
 // one (ABNF dateTimeOffsetLiteral).
-func (p *Cursor) dateOrTimestamp(n int) (Token, bool, error) {
+func (p *Cursor) dateOrTimestamp(n int) (Token, bool) {
 	from, date := p.I, p.Text[p.I:p.I+n]
 	if !dayExists(date) {
-		return Token{}, false, p.Malformed(from, "there is no day %s", date)
+		panic(p.Malformed(from, "there is no day %s", date))
 	}
 	i := from + n
 	if p.PeekAt(i)|0x20 != 't' {
@@ -57,7 +57,7 @@ func (p *Cursor) dateOrTimestamp(n int) (Token, bool, error) {
 	}
 	t := scanTime(p.Text[i+1 : p.End])
 	if t == 0 {
-		return Token{}, false, p.Malformed(i+1, "expected a time of day as in 13:20:00")
+		panic(p.Malformed(i+1, "expected a time of day as in 13:20:00"))
 	}
 	clock := p.Text[i+1 : i+1+t]
 	i += 1 + t
@@ -66,11 +66,11 @@ func (p *Cursor) dateOrTimestamp(n int) (Token, bool, error) {
 	}
 	sign := p.sign(i)
 	if sign == "" {
-		return Token{}, false, p.Malformed(i, "expected Z or an offset as in +01:00, with the plus sent as %%2B")
+		panic(p.Malformed(i, "expected Z or an offset as in +01:00, with the plus sent as %%2B"))
 	}
 	offset := p.Text[i+1 : p.End]
 	if len(offset) < 5 || scanTime(offset[:5]) != 5 {
-		return Token{}, false, p.Malformed(i, "expected an offset as in +01:00")
+		panic(p.Malformed(i, "expected an offset as in +01:00"))
 	}
 	return p.finish(i+6, DateTimeOffset, date+"T"+clock+sign+offset[:5])
 }
