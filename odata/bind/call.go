@@ -15,7 +15,7 @@ import (
 func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 	f := function.Lookup(strings.ToLower(e.Func))
 	if f == nil || !f.Supports() {
-		return nil, plan.Errorf(plan.NotImplemented, e.At, "the function %s is not supported", e.Func)
+		return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "the function %s is not supported", e.Func)
 	}
 	call := &plan.Call{Name: strings.ToLower(e.Func)}
 	for i, a := range e.Args {
@@ -34,7 +34,7 @@ func (s *scope) call(e *syntax.Call) (plan.Expr, error) {
 	}
 	sig, result, ok := f.Match(kinds(call.Args))
 	if !ok {
-		return nil, plan.Errorf(plan.Malformed, e.At, "%s does not work on these arguments together", e.Func)
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "%s does not work on these arguments together", e.Func)
 	}
 	call.T = edm.Of(result)
 	for i, x := range call.Args {
@@ -89,7 +89,7 @@ func kinds(args []plan.Expr) []edm.Kind {
 
 // cast binds cast(X,Type). OData-URL 5.1.1.10.1
 func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
-	x, t, err := s.typed(e.X, e.Type, e.At)
+	x, t, err := s.typed(e.X, e.Type, e.Pos())
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (s *scope) cast(e *syntax.Cast) (plan.Expr, error) {
 		}
 	}
 	if from.Collection || !function.Lookup("cast").Gives(t.Kind, from.Kind) {
-		return nil, plan.Errorf(plan.NotImplemented, e.At, "a cast from %s to %s is not supported", from, e.Type)
+		return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "a cast from %s to %s is not supported", from, e.Type)
 	}
 	return &plan.Call{Name: "cast", Args: []plan.Expr{x}, T: t}, nil
 }
@@ -141,7 +141,7 @@ func castText(l *plan.Literal, t edm.Type) *plan.Literal {
 
 // isOf binds isof(X,Type): types are static here, so what is left is whether the value is null.
 func (s *scope) isOf(e *syntax.IsOf) (plan.Expr, error) {
-	x, t, err := s.typed(e.X, e.Type, e.At)
+	x, t, err := s.typed(e.X, e.Type, e.Pos())
 	if err != nil {
 		return nil, err
 	}

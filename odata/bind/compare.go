@@ -19,7 +19,7 @@ func (s *scope) list(e syntax.Expr) *syntax.List {
 }
 
 func mismatch(e *syntax.Binary, x, y plan.Expr) error {
-	return plan.Errorf(plan.Malformed, e.At, "%s does not work on %s and %s", e.Op, x.Type(), y.Type())
+	return plan.Errorf(plan.Malformed, e.Pos(), "%s does not work on %s and %s", e.Op, x.Type(), y.Type())
 }
 
 func (s *scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
@@ -56,7 +56,7 @@ func (s *scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, 
 	}
 	rx, ok := x.(*plan.Ref)
 	if !ok {
-		return nil, plan.Errorf(plan.NotImplemented, e.At, "this comparison is not supported")
+		return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "this comparison is not supported")
 	}
 	if y.Type().Kind == edm.Null {
 		if len(rx.Path) > 0 || len(rx.Range.Set.Type.Key) == 0 {
@@ -66,7 +66,7 @@ func (s *scope) compareStructured(e *syntax.Binary, x, y plan.Expr) (plan.Expr, 
 	}
 	ry, ok := y.(*plan.Ref)
 	if !ok || len(rx.Path) > 0 || len(ry.Path) > 0 || rx.Range.Set != ry.Range.Set {
-		return nil, plan.Errorf(plan.NotImplemented, e.At, "this comparison is not supported")
+		return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "this comparison is not supported")
 	}
 	var cond plan.Expr
 	for i := range rx.Range.Set.Type.Key {

@@ -94,13 +94,13 @@ func (s *scope) typedExpr(e syntax.Expr) (plan.Expr, error) {
 		if x, ok := s.these[e]; ok {
 			return x, nil
 		}
-		return nil, plan.Errorf(plan.NotImplemented, e.At, "$these is supported in $apply, and in what acts on its result")
+		return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "$these is supported in $apply, and in what acts on its result")
 	case *syntax.IsDefined:
 		return s.isDefined(e)
 	case *syntax.List:
-		return nil, plan.Errorf(plan.Malformed, e.At, "a list can only stand on the right of in")
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "a list can only stand on the right of in")
 	case *syntax.Object:
-		return nil, plan.Errorf(plan.Malformed, e.At, "a JSON object cannot stand here")
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "a JSON object cannot stand here")
 	}
 	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "%s is not supported", syntax.Describe(e))
 }
@@ -125,9 +125,9 @@ func (s *scope) enumLiteral(e *syntax.Literal) (plan.Expr, error) {
 		if l, ok := convert(text, edm.Type{Kind: edm.Enum, Enum: t}); ok {
 			return l, nil
 		}
-		return nil, plan.Errorf(plan.Malformed, e.At, "%q is no value of %s", e.Text, e.Type)
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "%q is no value of %s", e.Text, e.Type)
 	}
-	return nil, plan.Errorf(plan.Malformed, e.At, "there is no enumeration type %q", e.Type)
+	return nil, plan.Errorf(plan.Malformed, e.Pos(), "there is no enumeration type %q", e.Type)
 }
 
 func (s *scope) unary(e *syntax.Unary) (plan.Expr, error) {
@@ -144,7 +144,7 @@ func (s *scope) unary(e *syntax.Unary) (plan.Expr, error) {
 	t := x.Type()
 	_, result, ok := function.Lookup("negate").Match([]edm.Kind{t.Kind})
 	if !ok || t.Collection {
-		return nil, plan.Errorf(plan.Malformed, e.At, "%s cannot be negated", syntax.Describe(e.X))
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "%s cannot be negated", syntax.Describe(e.X))
 	}
 	if l, ok := x.(*plan.Literal); ok {
 		if n, ok := negated(l); ok {
@@ -207,7 +207,7 @@ func (s *scope) choice(e *syntax.Case) (plan.Expr, error) {
 	for i := 1; i < len(results); i++ {
 		x, _, ok := unify(common, results[i])
 		if !ok {
-			return nil, plan.Errorf(plan.Malformed, e.At, "the results of case have no common type")
+			return nil, plan.Errorf(plan.Malformed, e.Pos(), "the results of case have no common type")
 		}
 		if common = x; results[i].Type().Kind.Rank() > common.Type().Kind.Rank() {
 			common = results[i]

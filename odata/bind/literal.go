@@ -27,13 +27,13 @@ func constant(e *syntax.Literal) (*plan.Literal, error) {
 	case syntax.Integer:
 		n, err := strconv.ParseInt(strings.TrimPrefix(e.Text, "+"), 10, 64)
 		if err != nil {
-			return nil, plan.Errorf(plan.Malformed, e.At, "%s is not a 64-bit integer", e.Text)
+			return nil, plan.Errorf(plan.Malformed, e.Pos(), "%s is not a 64-bit integer", e.Text)
 		}
 		return &plan.Literal{T: edm.Of(edm.Int64), Value: plan.Value{Int: n}}, nil
 	case syntax.Decimal:
 		plain, ok := plainDecimal(e.Text)
 		if !ok {
-			return nil, plan.Errorf(plan.Malformed, e.At, "the number has more than %d digits, or more than %d after the point", maxDigits, maxScale)
+			return nil, plan.Errorf(plan.Malformed, e.Pos(), "the number has more than %d digits, or more than %d after the point", maxDigits, maxScale)
 		}
 		return text(edm.Decimal, plain), nil
 	case syntax.Double:
@@ -49,17 +49,17 @@ func constant(e *syntax.Literal) (*plan.Literal, error) {
 	case syntax.Bytes:
 		raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(e.Text, "="))
 		if err != nil {
-			return nil, plan.Errorf(plan.Malformed, e.At, "the binary value is not base64url")
+			return nil, plan.Errorf(plan.Malformed, e.Pos(), "the binary value is not base64url")
 		}
 		return &plan.Literal{T: edm.Of(edm.Binary), Value: plan.Value{Bytes: raw}}, nil
 	}
-	return nil, plan.Errorf(plan.NotImplemented, e.At, "geographic and geometric values are not supported")
+	return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "geographic and geometric values are not supported")
 }
 
 func double(e *syntax.Literal) (*plan.Literal, error) {
 	f, err := strconv.ParseFloat(strings.Replace(strings.TrimPrefix(e.Text, "+"), "INF", "Inf", 1), 64)
 	if err != nil {
-		return nil, plan.Errorf(plan.Malformed, e.At, "%.40s is too large for a double", e.Text)
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "%.40s is too large for a double", e.Text)
 	}
 	return &plan.Literal{T: edm.Of(edm.Double), Value: plan.Value{Float: f}}, nil
 }
@@ -67,7 +67,7 @@ func double(e *syntax.Literal) (*plan.Literal, error) {
 func single32(e *syntax.Literal) (*plan.Literal, error) {
 	f, err := strconv.ParseFloat(e.Text, 32)
 	if err != nil {
-		return nil, plan.Errorf(plan.Malformed, e.At, "%.40s is too large for an Edm.Single", e.Text)
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "%.40s is too large for an Edm.Single", e.Text)
 	}
 	return &plan.Literal{T: edm.Of(edm.Single), Value: plan.Value{Float: f}}, nil
 }

@@ -18,7 +18,7 @@ func (s *scope) logical(e *syntax.Binary) (plan.Expr, error) {
 			break
 		}
 		if s.user == nil {
-			if err := s.b.count(left.At); err != nil {
+			if err := s.b.count(left.Pos()); err != nil {
 				return nil, err
 			}
 		}

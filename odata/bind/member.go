@@ -22,7 +22,7 @@ func (s *scope) path(e *syntax.Path) (plan.Expr, error) {
 		return s.instance(s.this, e)
 	case e.Root == "$it":
 		if s.it == nil || s.it != s.this && s.b.owner[s.it] == nil {
-			return nil, plan.Errorf(plan.NotImplemented, e.At, "$it is not supported here")
+			return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "$it is not supported here")
 		}
 		return s.instance(s.it, e)
 	case e.Root == "$root":
@@ -35,7 +35,7 @@ func (s *scope) path(e *syntax.Path) (plan.Expr, error) {
 	}
 	r, ok := s.vars[e.Root]
 	if !ok {
-		return nil, plan.Errorf(plan.Malformed, e.At, "there is no variable %q", e.Root)
+		return nil, plan.Errorf(plan.Malformed, e.Pos(), "there is no variable %q", e.Root)
 	}
 	return s.instance(r, e)
 }

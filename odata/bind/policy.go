@@ -49,7 +49,7 @@ func parsePolicy(set *edm.EntitySet) (policy, error) {
 		column, ok := strings.CutPrefix(path.Root, userPrefix)
 		p.users = append(p.users, column)
 		if !ok {
-			err = plan.Errorf(plan.Malformed, path.At, "%s is unknown; a column of the user is %sCOLUMN", path.Root, userPrefix)
+			err = plan.Errorf(plan.Malformed, path.Pos(), "%s is unknown; a column of the user is %sCOLUMN", path.Root, userPrefix)
 		}
 	})
 	if err == nil && len(p.users) > 0 && set.Guard == edm.GuardNone {

@@ -19,12 +19,12 @@ func temporal(e *syntax.Literal) (*plan.Literal, error) {
 	lit := func(k edm.Kind, v string) (*plan.Literal, error) {
 		return &plan.Literal{T: edm.Of(k), Value: plan.Value{Bytes: []byte(v)}}, nil
 	}
-	bad := plan.Errorf(plan.Malformed, e.At, "%.40q is not a point in time", e.Text)
+	bad := plan.Errorf(plan.Malformed, e.Pos(), "%.40q is not a point in time", e.Text)
 	switch e.Kind {
 	case syntax.Duration:
 		d, ok := scalar.ParseDuration(e.Text)
 		if !ok {
-			return nil, plan.Errorf(plan.Malformed, e.At, "%.40q is not a duration", e.Text)
+			return nil, plan.Errorf(plan.Malformed, e.Pos(), "%.40q is not a duration", e.Text)
 		}
 		return lit(edm.Duration, d.String())
 	case syntax.TimeOfDay:
@@ -36,7 +36,7 @@ func temporal(e *syntax.Literal) (*plan.Literal, error) {
 	}
 	year, _, _ := strings.Cut(strings.TrimPrefix(e.Text, "-"), "-")
 	if strings.HasPrefix(e.Text, "-") || len(year) > 4 || year == "0000" {
-		return nil, plan.Errorf(plan.NotImplemented, e.At, "years before 1 and after 9999 are not supported")
+		return nil, plan.Errorf(plan.NotImplemented, e.Pos(), "years before 1 and after 9999 are not supported")
 	}
 	if e.Kind == syntax.Date {
 		if _, err := time.Parse(time.DateOnly, e.Text); err != nil {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -57,9 +58,7 @@ func (b *builder) fault(place, format string, args ...any) {
 
 // build makes model, sets and links; later steps need the sets of the earlier ones.
 func build(cfg Config) (*builder, error) {
-	if cfg.Namespace == "" {
-		cfg.Namespace = "Vestibule"
-	}
+	cfg.Namespace = cmp.Or(cfg.Namespace, "Vestibule")
 	b := &builder{
 		cfg: cfg, complexes: map[string]reflect.Type{}, links: map[*edm.Navigation]*link{},
 		model: &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard},
@@ -106,10 +105,7 @@ func (b *builder) addSet(cfg Set, isSingle bool) {
 			b.fault(place, "there is no guard %q; there are session, settled, none", cfg.Guard)
 		}
 	}
-	t := &edm.EntityType{Name: cfg.Type, Description: cfg.Description}
-	if t.Name == "" {
-		t.Name = cfg.Name
-	}
+	t := &edm.EntityType{Name: cmp.Or(cfg.Type, cfg.Name), Description: cfg.Description}
 	s := &set{cfg: cfg, goes: goes, columns: map[*edm.Property]*column{}, byName: map[string]int{}, at: len(b.sets)}
 	es := edm.EntitySet{Name: cfg.Name, Type: t, Guard: guard, Policy: cfg.Filter, NoApply: cfg.NoApply, Description: cfg.Description}
 	for _, f := range fields {

@@ -1,6 +1,7 @@
 package sqlsource
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -25,9 +26,7 @@ func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, 
 }
 
 func newBuilder(cfg Config, dialect string, tables []*introspect.Table) *builder {
-	if cfg.Namespace == "" {
-		cfg.Namespace = "Vestibule"
-	}
+	cfg.Namespace = cmp.Or(cfg.Namespace, "Vestibule")
 	return &builder{
 		cfg: cfg, dialect: dialect, tables: tables,
 		model:   &edm.Model{Namespace: cfg.Namespace, Container: "Container", Guard: cfg.Guard, Texts: cfg.Texts},
@@ -92,9 +91,7 @@ func (b *builder) add(c EntitySet, kind string, single bool) {
 		b.report(s.path, "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
 		return
 	}
-	if c.Table == "" {
-		c.Table = c.Name
-	}
+	c.Table = cmp.Or(c.Table, c.Name)
 	s.table = b.table(c.Table)
 	switch {
 	case b.protected(c.Table, s.table, c.Hide...):
@@ -113,10 +110,7 @@ func (b *builder) add(c EntitySet, kind string, single bool) {
 // attach makes the set of the model.
 func (b *builder) attach(s *set, single bool) {
 	c := s.cfg
-	typeName := c.Type
-	if typeName == "" {
-		typeName = c.Name
-	}
+	typeName := cmp.Or(c.Type, c.Name)
 	switch {
 	case !edm.Identifier(typeName):
 		b.report(s.at("type"), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")
@@ -133,10 +127,7 @@ func (b *builder) attach(s *set, single bool) {
 		}
 		guard = g
 	}
-	description := c.Description
-	if description == "" {
-		description = s.table.Comment
-	}
+	description := cmp.Or(c.Description, s.table.Comment)
 	t := &edm.EntityType{Name: typeName, Description: description}
 	if typeName == b.model.Container {
 		b.model.Container = "Service" + b.model.Container

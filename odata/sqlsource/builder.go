@@ -63,18 +63,29 @@ func (b *builder) table(name string) *introspect.Table {
 
 func quoted(s string) string { return `"` + s + `"` }
 
-func contains(list []string, s string) bool { return slices.Contains(list, s) }
+// named returns the column of a name, in its own case first; nil when there is none.
+func (s *set) named(name string) *introspect.Column {
+	if c := s.table.Column(name); c != nil {
+		return c
+	}
+	for i := range s.table.Columns {
+		if strings.EqualFold(s.table.Columns[i].Name, name) {
+			return &s.table.Columns[i]
+		}
+	}
+	return nil
+}
+
+// holdsAll reports whether a list has all of some names.
+func holdsAll(list, names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(list, name) })
+}
 
 // columns resolves names of columns, in their own case first, and finds fault with those that are not there.
 func (b *builder) columns(s *set, names []string, where ...string) []string {
 	var out []string
 	for _, name := range names {
-		c := s.table.Column(name)
-		for i := range s.table.Columns {
-			if c == nil && strings.EqualFold(s.table.Columns[i].Name, name) {
-				c = &s.table.Columns[i]
-			}
-		}
+		c := s.named(name)
 		if c == nil {
 			b.report(s.at(where...), "no column "+quoted(name), didYouMean(name, columnNames(s.table)))
 			continue

@@ -3,7 +3,6 @@ package sqlsource
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
@@ -39,12 +38,7 @@ func (b *builder) looks() {
 // visible finds the property that a block is about, and the type whose paths it goes by: that of the entity, or of the
 // complex property that it is in. p is nil for one that is hidden or unknown.
 func (b *builder) visible(s *set, column string) (p *edm.Property, on *edm.EntityType) {
-	c := s.table.Column(column)
-	for i := range s.table.Columns {
-		if c == nil && strings.EqualFold(s.table.Columns[i].Name, column) {
-			c = &s.table.Columns[i]
-		}
-	}
+	c := s.named(column)
 	if c == nil {
 		return nil, nil
 	}

@@ -69,7 +69,7 @@ func (b *builder) foreign(s *set) []*relationship {
 			if target.table.Name != f.Table || target.table.Schema != f.Schema || len(f.Referenced) != len(f.Columns) || len(f.Columns) == 0 {
 				continue
 			}
-			if !hasColumns(s.table, f.Columns) || !hasColumns(target.table, f.Referenced) {
+			if !holdsAll(columnNames(s.table), f.Columns) || !holdsAll(columnNames(target.table), f.Referenced) {
 				continue
 			}
 			to := &relationship{from: s, to: target, columns: f.Columns, targets: f.Referenced}
@@ -108,15 +108,6 @@ func (b *builder) ambiguous(f introspect.ForeignKey) bool {
 		}
 	}
 	return n > 1
-}
-
-func hasColumns(t *introspect.Table, columns []string) bool {
-	for _, c := range columns {
-		if t.Column(c) == nil {
-			return false
-		}
-	}
-	return true
 }
 
 func countTo(t *introspect.Table, f introspect.ForeignKey) int {
@@ -208,11 +199,7 @@ func identifies(s *set, columns []string) bool {
 		if len(unique) == 0 {
 			continue
 		}
-		all := true
-		for _, name := range unique {
-			all = all && contains(columns, name)
-		}
-		if all {
+		if holdsAll(columns, unique) {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 package sqlsource
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -69,7 +71,7 @@ func stored(c *introspect.Column) *sqltext.Column {
 func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Property {
 	out := &edm.Property{
 		Name: makeIdentifier(c.Name), Type: edmType(b.dialect, c), Nullable: c.Nullable,
-		Description: c.Comment, Computed: c.Generated,
+		Description: cmp.Or(p.Description, c.Comment), Computed: c.Generated,
 	}
 	if c.Type == "bigint unsigned" && counts(s, c.Name) {
 		out.Type = edm.Of(edm.Int64)
@@ -81,9 +83,6 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 	}
 	if p.Type != "" {
 		out.Type = b.declared(s, c, p, out.Type)
-	}
-	if p.Description != "" {
-		out.Description = p.Description
 	}
 	if out.Aggregate = p.Aggregate; p.Aggregate != "" && !edm.CanAggregate(p.Aggregate, out.Type.Kind) {
 		b.report(s.at("property", c.Name, "aggregate"), quoted(p.Aggregate)+" does not work on Edm."+out.Type.Kind.String(),
@@ -121,18 +120,13 @@ func (b *builder) declared(s *set, c *introspect.Column, p Property, found edm.T
 // counts tells whether a column belongs to a key or refers to one. Such columns count, and no count reaches what
 // Edm.Int64 cannot hold; other unsigned columns may.
 func counts(s *set, column string) bool {
-	if contains(s.table.Key, column) || contains(s.cfg.Key, column) {
+	if slices.Contains(s.table.Key, column) || slices.Contains(s.cfg.Key, column) {
 		return true
 	}
-	if len(s.table.Key) == 0 && len(s.table.Unique) > 0 && contains(s.table.Unique[0], column) {
+	if len(s.table.Key) == 0 && len(s.table.Unique) > 0 && slices.Contains(s.table.Unique[0], column) {
 		return true // the key, where there is no primary one
 	}
-	for _, f := range s.table.Foreign {
-		if contains(f.Columns, column) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.table.Foreign, func(f introspect.ForeignKey) bool { return slices.Contains(f.Columns, column) })
 }
 
 func (b *builder) typeNames() []string {
@@ -151,10 +145,7 @@ func (b *builder) complexes(s *set) map[string]*edm.Property {
 	inside := map[string]*edm.Property{}
 	for _, c := range s.cfg.Complexes {
 		at := []string{"complex", c.Type}
-		name := c.Name
-		if name == "" {
-			name = c.Type
-		}
+		name := cmp.Or(c.Name, c.Type)
 		if !edm.Identifier(c.Type) || !edm.Identifier(name) || c.Prefix == "" {
 			b.report(s.at(at...), "a name is no identifier, or the prefix is empty", "use letters, digits and underscores for the names of type and property")
 			continue
@@ -191,11 +182,7 @@ func (b *builder) member(s *set, in *edm.Property, c *introspect.Column, p *edm.
 func (b *builder) finishComplex(s *set, c Complex, taken map[string]bool) {
 	var p *edm.Property
 	for candidate, col := range s.stored.Columns {
-		name := c.Name
-		if name == "" {
-			name = c.Type
-		}
-		if col.Sub != nil && candidate.Name == name {
+		if col.Sub != nil && candidate.Name == cmp.Or(c.Name, c.Type) {
 			p = candidate
 		}
 	}
@@ -226,15 +213,7 @@ func (b *builder) finishComplex(s *set, c Complex, taken map[string]bool) {
 }
 
 func sameMembers(a, b *edm.ComplexType) bool {
-	if len(a.Properties) != len(b.Properties) {
-		return false
-	}
-	for i, p := range a.Properties {
-		if p.Name != b.Properties[i].Name || p.Type != b.Properties[i].Type {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a.Properties, b.Properties, func(p, q *edm.Property) bool { return p.Name == q.Name && p.Type == q.Type })
 }
 
 // keys sets the key: as configured, or the primary key, or the first set of columns that identifies a row.
@@ -302,10 +281,7 @@ func (b *builder) search(s *set) {
 	}
 	s.edm.Searchable = len(names) > 0
 	if ft := s.table.Search; ft != nil && s.edm.Searchable {
-		all := true
-		for _, name := range names {
-			all = all && contains(ft.Columns, name)
-		}
+		all := holdsAll(ft.Columns, names)
 		switch {
 		case all && ft.Table != "": // FTS5 can be asked for some columns
 			s.stored.FullText = &sqltext.FullText{Table: ft.Table, Columns: names}

@@ -19,29 +19,20 @@ func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.
 	case edm.String:
 		return k != edm.Binary
 	case edm.Boolean, edm.DateTimeOffset, edm.Decimal: // an instant is seconds since 1970
-		return whole(k)
+		return k.Integer()
 	case edm.Duration: // seconds
-		return whole(k) || k == edm.Decimal || k.Floating() || mysql && k == edm.TimeOfDay
+		return k.Integer() || k == edm.Decimal || k.Floating() || mysql && k == edm.TimeOfDay
 	case edm.Guid:
 		return mysql && k == edm.Binary && c.Length == 16
 	case edm.Single, edm.Double:
-		return k.Floating() || whole(k) && k != edm.Int64
+		return k.Floating() || k.Integer() && k != edm.Int64
 	}
 	exact := k == edm.Decimal && found.Scale == 0 && strings.Contains(c.Type, "int") // as bigint unsigned
-	return (whole(declared) || declared == edm.Enum) && (whole(k) || exact || mysql && k == edm.Boolean)
+	return (declared.Integer() || declared == edm.Enum) && (k.Integer() || exact || mysql && k == edm.Boolean)
 }
 
 // reads tells whether a column of texts can be declared to hold those of another type: each is then read by one rule on
 // every database.
 func reads(found, declared edm.Kind) bool {
 	return found == edm.String && sqltext.ReadsText(declared)
-}
-
-// whole tells integers, of which each row is held to the range of its type.
-func whole(k edm.Kind) bool {
-	switch k {
-	case edm.Byte, edm.SByte, edm.Int16, edm.Int32, edm.Int64:
-		return true
-	}
-	return false
 }

@@ -112,7 +112,7 @@ func (s *shape) family(declared string) string {
 	k := edmType(s.dialect, &introspect.Column{Type: declared, Length: -1, Precision: -1, Scale: -1}).Kind
 	has := func(part string) bool { return strings.Contains(declared, part) }
 	switch {
-	case whole(k), k == edm.Decimal && has("int"), k == edm.Boolean && s.dialect == "mysql":
+	case k.Integer(), k == edm.Decimal && has("int"), k == edm.Boolean && s.dialect == "mysql":
 		return "integer"
 	case k.Floating():
 		return "double"

@@ -1,8 +1,6 @@
 package sqlsource
 
 import (
-	"strings"
-
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 )
@@ -21,14 +19,7 @@ func edmType(dialect string, c *introspect.Column) edm.Type {
 // sqliteType reads a declared type with the tolerance of SQLite, where every integer has 64 bits and the rest are
 // conventions.
 func sqliteType(c *introspect.Column) edm.Type {
-	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(c.Type, p) {
-				return true
-			}
-		}
-		return false
-	}
+	has := func(parts ...string) bool { return holds(c.Type, parts...) }
 	switch {
 	case has("bool"):
 		return edm.Of(edm.Boolean)
@@ -81,71 +72,48 @@ func text(c *introspect.Column) edm.Type {
 }
 
 func postgresType(c *introspect.Column) edm.Type {
+	kind := map[string]edm.Kind{
+		"boolean": edm.Boolean, "smallint": edm.Int16, "integer": edm.Int32, "bigint": edm.Int64, "oid": edm.Int64,
+		"real": edm.Single, "double precision": edm.Double, "uuid": edm.Guid, "date": edm.Date, "bytea": edm.Binary,
+	}[c.Type]
+	if kind != edm.Invalid {
+		return edm.Of(kind)
+	}
 	switch c.Type {
-	case "boolean":
-		return edm.Of(edm.Boolean)
-	case "smallint":
-		return edm.Of(edm.Int16)
-	case "integer":
-		return edm.Of(edm.Int32)
-	case "bigint", "oid":
-		return edm.Of(edm.Int64)
 	case "numeric":
 		return decimal(c)
 	case "money":
 		return edm.Type{Kind: edm.Decimal, Precision: 19, Scale: 2}
-	case "real":
-		return edm.Of(edm.Single)
-	case "double precision":
-		return edm.Of(edm.Double)
-	case "uuid":
-		return edm.Of(edm.Guid)
-	case "date":
-		return edm.Of(edm.Date)
 	case "timestamp with time zone", "timestamp without time zone":
 		return temporal(edm.DateTimeOffset, c)
 	case "time without time zone", "time with time zone":
 		return temporal(edm.TimeOfDay, c)
 	case "interval":
 		return temporal(edm.Duration, c)
-	case "bytea":
-		return edm.Of(edm.Binary)
 	}
 	return text(c) // whatever it is, PostgreSQL can write it as text
 }
 
 func mysqlType(c *introspect.Column) edm.Type {
+	kind := map[string]edm.Kind{
+		"boolean": edm.Boolean, "tinyint": edm.SByte, "tinyint unsigned": edm.Byte, "smallint": edm.Int16, "year": edm.Int16,
+		"smallint unsigned": edm.Int32, "mediumint": edm.Int32, "mediumint unsigned": edm.Int32, "int": edm.Int32,
+		"int unsigned": edm.Int64, "bigint": edm.Int64, "bit": edm.Int64, "float": edm.Single, "float unsigned": edm.Single,
+		"double": edm.Double, "double unsigned": edm.Double, "uuid": edm.Guid, "date": edm.Date, "binary": edm.Binary, "varbinary": edm.Binary,
+		"tinyblob": edm.Binary, "blob": edm.Binary, "mediumblob": edm.Binary, "longblob": edm.Binary,
+	}[c.Type]
+	if kind != edm.Invalid {
+		return edm.Of(kind)
+	}
 	switch c.Type {
-	case "boolean":
-		return edm.Of(edm.Boolean)
-	case "tinyint":
-		return edm.Of(edm.SByte)
-	case "tinyint unsigned":
-		return edm.Of(edm.Byte)
-	case "smallint", "year":
-		return edm.Of(edm.Int16)
-	case "smallint unsigned", "mediumint", "mediumint unsigned", "int":
-		return edm.Of(edm.Int32)
-	case "int unsigned", "bigint", "bit":
-		return edm.Of(edm.Int64)
 	case "bigint unsigned":
 		return edm.Type{Kind: edm.Decimal, Precision: 20}
 	case "decimal", "decimal unsigned":
 		return decimal(c)
-	case "float", "float unsigned":
-		return edm.Of(edm.Single)
-	case "double", "double unsigned":
-		return edm.Of(edm.Double)
-	case "uuid":
-		return edm.Of(edm.Guid)
-	case "date":
-		return edm.Of(edm.Date)
 	case "datetime", "timestamp":
 		return temporal(edm.DateTimeOffset, c)
 	case "time":
 		return temporal(edm.TimeOfDay, c)
-	case "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob":
-		return edm.Of(edm.Binary)
 	}
 	return text(c)
 }

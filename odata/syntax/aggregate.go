@@ -72,7 +72,7 @@ func (p *parser) keyword(word string) bool {
 // Aggregation 3.6).
 func (p *parser) these(at int) Expr {
 	p.Node(at)
-	x := &These{At: p.RawPos(at)}
+	x := &These{At: At(p.RawPos(at))}
 	if p.AcceptWord("/" + segCount) {
 		return x
 	}
@@ -97,5 +97,5 @@ func (p *parser) isDefined(at int) Expr {
 	path := p.groupPath()
 	p.Space()
 	p.Expect(')', "to close isdefined")
-	return &IsDefined{At: p.RawPos(at), Path: path}
+	return &IsDefined{At: At(p.RawPos(at)), Path: path}
 }

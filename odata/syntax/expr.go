@@ -63,7 +63,7 @@ func (p *parser) binary(least int) Expr {
 
 func (p *parser) join(at int, op string, x, y Expr) Expr {
 	p.Node(at)
-	return &Binary{At: p.RawPos(at), Op: op, X: x, Y: y}
+	return &Binary{At: At(p.RawPos(at)), Op: op, X: x, Y: y}
 }
 
 // nextOperator looks for RWS operator RWS without consuming it. The precedence is
@@ -114,7 +114,7 @@ func (p *parser) unary() Expr {
 	defer p.Leave()
 	x := p.unary()
 	p.Node(at)
-	return &Unary{At: p.RawPos(at), Op: op, X: x}
+	return &Unary{At: At(p.RawPos(at)), Op: op, X: x}
 }
 
 // isNot tells the operator from a property of that name. The grammar wants a blank
@@ -171,7 +171,7 @@ func (p *parser) inOperand() Expr {
 	if !p.Accept('(') {
 		return p.primary()
 	}
-	list := &List{At: p.RawPos(at)}
+	list := &List{At: At(p.RawPos(at))}
 	p.Space()
 	if p.Accept(')') {
 		p.Node(at)

@@ -6,7 +6,7 @@ func (p *parser) array() Expr {
 	defer p.Leave()
 	at := p.I
 	p.Node(at)
-	l := &List{At: p.RawPos(at), Array: true}
+	l := &List{At: At(p.RawPos(at)), Array: true}
 	p.I++
 	p.Space()
 	if p.Accept(']') {
@@ -24,7 +24,7 @@ func (p *parser) object() Expr {
 	defer p.Leave()
 	at := p.I
 	p.Node(at)
-	o := &Object{At: p.RawPos(at)}
+	o := &Object{At: At(p.RawPos(at))}
 	p.I++
 	p.Space()
 	if p.Accept('}') {
@@ -52,5 +52,5 @@ func (p *parser) jsonValue() Expr {
 	at := p.I
 	text := p.JSONString()
 	p.Node(at)
-	return &Literal{At: p.RawPos(at), Kind: String, Text: text}
+	return &Literal{At: At(p.RawPos(at)), Kind: String, Text: text}
 }

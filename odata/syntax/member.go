@@ -21,7 +21,7 @@ func (p *parser) memberPath(at int) Expr {
 
 func (p *parser) newPath(at int, root string) *Path {
 	p.Node(at)
-	path := &Path{At: p.RawPos(at), Root: root}
+	path := &Path{At: At(p.RawPos(at)), Root: root}
 	path.Segments = path.one[:0]
 	return path
 }

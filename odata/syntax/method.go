@@ -36,7 +36,7 @@ func (p *parser) call(at int, name string) Expr {
 		return nil
 	}
 	p.Node(at)
-	c := &Call{At: p.RawPos(at), Func: canonical}
+	c := &Call{At: At(p.RawPos(at)), Func: canonical}
 	p.I++
 	p.Space()
 	if p.Accept(')') {
@@ -91,9 +91,9 @@ func (p *parser) typeTest(at int, op string) Expr {
 	p.Space()
 	p.Expect(')', "behind the type in "+op)
 	if op == "cast" {
-		return &Cast{At: p.RawPos(at), X: x, Type: typeName}
+		return &Cast{At: At(p.RawPos(at)), X: x, Type: typeName}
 	}
-	return &IsOf{At: p.RawPos(at), X: x, Type: typeName}
+	return &IsOf{At: At(p.RawPos(at)), X: x, Type: typeName}
 }
 
 // onlyType consumes a type that is the only argument, else nothing.
@@ -127,7 +127,7 @@ func (p *parser) typeName() string {
 // caseExpr consumes case(condition:value,...) (ABNF caseMethodCallExpr).
 func (p *parser) caseExpr(at int) Expr {
 	p.Node(at)
-	c := &Case{At: p.RawPos(at)}
+	c := &Case{At: At(p.RawPos(at))}
 	p.I++
 	p.Space()
 	p.List(func() {

@@ -10,6 +10,12 @@ type Expr interface {
 	Pos() int
 }
 
+// At is the place of a node, which every node of an expression embeds.
+type At int
+
+// Pos implements Expr.
+func (a At) Pos() int { return int(a) }
+
 // LiteralKind is the lexical form of a literal.
 type LiteralKind uint8
 
@@ -38,7 +44,7 @@ const (
 // they can be as long as MaxLength allows and have any exponent. Their suffixes,
 // which OData 4 no longer has and clients still send, are in Kind alone.
 type Literal struct {
-	At   int
+	At
 	Kind LiteralKind
 	Text string
 	// Type is the qualified type name of an Enum, else empty.
@@ -47,7 +53,7 @@ type Literal struct {
 
 // Path leads to a value: members, casts, bound functions, $count, lambdas.
 type Path struct {
-	At int
+	At
 	// Root is where it starts: "" for the instance the option applies to, "$it",
 	// "$this", "$root", "@name" for a parameter alias, or else the name of a range
 	// variable of an enclosing any or all.
@@ -63,14 +69,14 @@ type Path struct {
 // *List or an expression that gives a collection, that of "has" a *Literal or an
 // alias.
 type Binary struct {
-	At   int
+	At
 	Op   string
 	X, Y Expr
 }
 
 // Unary is "not" or "-" with its operand.
 type Unary struct {
-	At int
+	At
 	Op string
 	X  Expr
 }
@@ -78,7 +84,7 @@ type Unary struct {
 // Call is a canonical function (OData-URL 5.1.1.5 to 5.1.1.11) with the right
 // number of arguments. Func is spelt as in the standard, whatever was sent.
 type Call struct {
-	At   int
+	At
 	Func string
 	Args []Expr
 }
@@ -86,21 +92,21 @@ type Call struct {
 // Cast is cast(X,Type); X is nil for the current instance. Type is a qualified
 // or simple name, or Collection(name).
 type Cast struct {
-	At   int
+	At
 	X    Expr
 	Type string
 }
 
 // IsOf is isof(X,Type), with fields as in Cast.
 type IsOf struct {
-	At   int
+	At
 	X    Expr
 	Type string
 }
 
 // Case is case(c1:v1,c2:v2,...) (OData-URL 5.1.1.12).
 type Case struct {
-	At   int
+	At
 	When []When
 }
 
@@ -109,14 +115,14 @@ type When struct{ Cond, Value Expr }
 
 // List is (1,2,3) on the right side of "in", or a JSON array [1,2,3].
 type List struct {
-	At    int
+	At
 	Array bool // in brackets
 	Items []Expr
 }
 
 // Object is a JSON object {"name":value}.
 type Object struct {
-	At      int
+	At
 	Members []Member
 }
 
@@ -130,48 +136,12 @@ type Member struct {
 // These is $these/aggregate(Item), a value of all rows that the expression is
 // evaluated for, or $these/$count, which has no Item (OData Data Aggregation 3.6).
 type These struct {
-	At   int
+	At
 	Item *AggregateItem
 }
 
 // IsDefined is isdefined(Path) (OData Data Aggregation 3.7).
 type IsDefined struct {
-	At   int
+	At
 	Path *Path
 }
-
-// Pos implements Expr.
-func (e *Literal) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *Path) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *Binary) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *Unary) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *Call) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *Cast) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *IsOf) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *Case) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *List) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *Object) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *These) Pos() int { return e.At }
-
-// Pos implements Expr.
-func (e *IsDefined) Pos() int { return e.At }

@@ -20,7 +20,6 @@ const (
 	optSearch
 	optCompute
 	optLevels
-	optAlias
 	optFormat
 	optSkipToken
 	optSchemaVersion
@@ -28,8 +27,15 @@ const (
 	optID
 	optApply
 	optDeltaToken
+	optAlias
 	optCustom
 )
+
+// systemOptions are the names of the options before optAlias, in their order.
+var systemOptions = [...]string{
+	"$filter", "$orderby", "$top", "$skip", "$count", "$select", "$expand", "$search", "$compute", "$levels",
+	"$format", "$skiptoken", "$schemaversion", "$index", "$id", "$apply", "$deltatoken",
+}
 
 // Where which options may stand (OData-URL 5.1.3, 5.1.4; ABNF expandOption and its
 // siblings).
@@ -62,41 +68,10 @@ func permitted(path []Segment) option {
 
 // systemOption looks up a name without its "$".
 func systemOption(name string) (canonical string, o option) {
-	switch name {
-	case "filter":
-		return "$filter", optFilter
-	case "orderby":
-		return "$orderby", optOrderBy
-	case "top":
-		return "$top", optTop
-	case "skip":
-		return "$skip", optSkip
-	case "count":
-		return "$count", optCount
-	case "select":
-		return "$select", optSelect
-	case "expand":
-		return "$expand", optExpand
-	case "search":
-		return "$search", optSearch
-	case "compute":
-		return "$compute", optCompute
-	case "levels":
-		return "$levels", optLevels
-	case "format":
-		return "$format", optFormat
-	case "skiptoken":
-		return "$skiptoken", optSkipToken
-	case "schemaversion":
-		return "$schemaversion", optSchemaVersion
-	case "index":
-		return "$index", optIndex
-	case "id":
-		return "$id", optID
-	case "apply":
-		return "$apply", optApply
-	case "deltatoken":
-		return "$deltatoken", optDeltaToken
+	for i, canonical := range systemOptions {
+		if canonical[1:] == name {
+			return canonical, 1 << i
+		}
 	}
 	return "", 0
 }

@@ -147,5 +147,5 @@ func (p *parser) tryLiteral() *Literal {
 		return nil
 	}
 	p.Node(at)
-	return &Literal{At: p.RawPos(at), Kind: LiteralKind(t.Kind), Text: t.Text, Type: t.Type}
+	return &Literal{At: At(p.RawPos(at)), Kind: LiteralKind(t.Kind), Text: t.Text, Type: t.Type}
 }

@@ -3,6 +3,7 @@ package introspect
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -170,28 +171,14 @@ func (r *reader) sqliteIndexes(t *Table) error {
 }
 
 func (t *Table) allRequired(columns []string) bool {
-	for _, name := range columns {
-		if c := t.Column(name); c == nil || c.Nullable {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(columns, func(name string) bool {
+		c := t.Column(name)
+		return c == nil || c.Nullable
+	})
 }
 
 func sameColumns(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	in := map[string]bool{}
-	for _, name := range a {
-		in[name] = true
-	}
-	for _, name := range b {
-		if !in[name] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 func (r *reader) sqliteForeign(t *Table) error {

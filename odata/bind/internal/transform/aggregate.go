@@ -197,7 +197,7 @@ func (b *Builder) aggregatedFrom(s *Shape, around int, items []syntax.AggregateI
 			}
 			outer[i].With, outer[i].WithPos = method, item.Pos
 		}
-		outer[i].Expr = &syntax.Path{At: item.Expr.Pos(), Segments: []syntax.Segment{{Pos: item.Expr.Pos(), Name: hidden}}}
+		outer[i].Expr = &syntax.Path{At: syntax.At(item.Expr.Pos()), Segments: []syntax.Segment{{Pos: item.Expr.Pos(), Name: hidden}}}
 	}
 	keys, err := b.groupKeys(s, last.Paths)
 	if err != nil {
@@ -243,7 +243,7 @@ func (b *Builder) These(s *Shape, exprs ...syntax.Expr) (*Shape, error) {
 	}
 	var extra []plan.Expr
 	for _, t := range found {
-		item := &syntax.AggregateItem{Pos: t.At, Expr: &syntax.Path{At: t.At, Segments: []syntax.Segment{{Name: "$count"}}}}
+		item := &syntax.AggregateItem{Pos: t.Pos(), Expr: &syntax.Path{At: t.At, Segments: []syntax.Segment{{Name: "$count"}}}}
 		if t.Item != nil {
 			item = t.Item
 		}

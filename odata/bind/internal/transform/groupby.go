@@ -173,13 +173,13 @@ func (b *Builder) groupKeys(s *Shape, paths []*syntax.Path) ([]groupKey, error) 
 		case t.Kind == edm.Complex:
 			ref, ok := e.(*plan.Ref)
 			if !ok {
-				return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", syntax.Describe(p))
+				return nil, plan.Errorf(plan.Malformed, p.Pos(), "nothing can be grouped by %s", syntax.Describe(p))
 			}
 			out = addKeys(out, complexKeys(ref.Range, ref.Path, names))
 		case t.Kind == edm.Entity:
-			return nil, plan.Errorf(plan.NotImplemented, p.At, "grouping by the navigation property %s is not supported; name properties behind it, such as its key", syntax.Describe(p))
+			return nil, plan.Errorf(plan.NotImplemented, p.Pos(), "grouping by the navigation property %s is not supported; name properties behind it, such as its key", syntax.Describe(p))
 		case t.Kind == edm.Stream || t.Collection || len(names) == 0:
-			return nil, plan.Errorf(plan.Malformed, p.At, "nothing can be grouped by %s", syntax.Describe(p))
+			return nil, plan.Errorf(plan.Malformed, p.Pos(), "nothing can be grouped by %s", syntax.Describe(p))
 		default:
 			out = addKeys(out, []groupKey{{names, e}})
 		}
