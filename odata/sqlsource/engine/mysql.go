@@ -67,7 +67,7 @@ func (db *MySQL) Begin(ctx context.Context, need Need) (Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &driverTx{ctx: ctx, conn: conn, statement: db.statement}
+	tx := &driverTx{borrowed: borrowed{ctx: ctx, conn: conn}, statement: db.statement}
 	if !need.Snapshot {
 		return tx, nil
 	}
@@ -92,16 +92,10 @@ type watchable interface {
 }
 
 type driverTx struct {
-	ctx       context.Context
-	conn      *sql.Conn
+	borrowed
 	statement statement
 	begun     driver.Tx
-	done      bool
 }
-
-func (tx *driverTx) Interleaves() bool { return false }
-
-func (tx *driverTx) Version() string { return "" }
 
 // with hands out the driver's connection. A sql.Conn keeps it to itself until it is closed, which is what makes it safe to
 // go on with its rows behind use. The pool drops the connection when use says that it is broken.
@@ -149,13 +143,7 @@ func (tx *driverTx) Close() error {
 	if tx.begun != nil {
 		err = tx.with(func(driver.Conn) error { return tx.begun.Rollback() })
 	}
-	if closed := tx.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
-		err = errors.Join(err, closed)
-	}
-	if err != nil && tx.ctx.Err() == nil { // the end of ctx is told by what was read
-		return err
-	}
-	return nil
+	return tx.giveBack(err)
 }
 
 type driverCursor struct {

@@ -38,21 +38,37 @@ func (db *Postgres) Begin(ctx context.Context, need Need) (Tx, error) {
 		return nil, errors.Join(errors.New("the handle on PostgreSQL has another driver: open it with pgx, as github.com/jackc/pgx/v5/stdlib does"), conn.Close())
 	}
 	// A sql.Conn keeps its connection to itself until it is closed, which is what makes it safe to go on with pg here.
-	return &pgxTx{ctx: ctx, conn: conn, pg: pg, snapshot: need.Snapshot}, nil
+	return &pgxTx{borrowed: borrowed{ctx: ctx, conn: conn}, pg: pg, snapshot: need.Snapshot}, nil
+}
+
+// borrowed is a connection of a pool of database/sql, for one transaction.
+type borrowed struct {
+	ctx  context.Context
+	conn *sql.Conn
+	done bool
+}
+
+func (b *borrowed) Interleaves() bool { return false }
+
+func (b *borrowed) Version() string { return "" }
+
+// giveBack gives the connection back after an error, or none.
+func (b *borrowed) giveBack(err error) error {
+	if closed := b.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
+		err = errors.Join(err, closed)
+	}
+	if b.ctx.Err() != nil { // what was read tells of its end
+		return nil
+	}
+	return err
 }
 
 type pgxTx struct {
-	ctx      context.Context
-	conn     *sql.Conn
+	borrowed
 	pg       *pgx.Conn
 	snapshot bool
 	begun    pgx.Tx
-	done     bool
 }
-
-func (tx *pgxTx) Interleaves() bool { return false }
-
-func (tx *pgxTx) Version() string { return "" }
 
 func (tx *pgxTx) Query(query string, args []any) (Cursor, error) {
 	if tx.snapshot && tx.begun == nil {
@@ -91,13 +107,7 @@ func (tx *pgxTx) Close() error {
 	if tx.pg.IsClosed() || tx.pg.PgConn().IsBusy() {
 		_ = tx.conn.Raw(func(any) error { return driver.ErrBadConn }) // takes it out of the pool at once
 	}
-	if closed := tx.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
-		err = errors.Join(err, closed)
-	}
-	if err != nil && tx.ctx.Err() == nil { // the end of ctx is told by what was read
-		return err
-	}
-	return nil
+	return tx.giveBack(err)
 }
 
 type pgxCursor struct {

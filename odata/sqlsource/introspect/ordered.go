@@ -10,11 +10,7 @@ import (
 // postgresOrdered reads the indexes that have rows in an order: B-trees with the default operators of their columns. A
 // column of text must have the order of code points by name, or that of its column.
 func (r *reader) postgresOrdered(all *named) error {
-	return r.each(4, func(c row) {
-		t := all.get(c.text(0), c.text(1))
-		if t == nil {
-			return
-		}
+	return r.of(all, 4, func(t *Table, c row) {
 		ix := sqltext.Index{Included: strings.FieldsFunc(c.text(3), func(r rune) bool { return string(r) == sep })}
 		for _, column := range strings.Split(c.text(2), sep) {
 			flags, name := column[:3], column[3:]
@@ -42,11 +38,7 @@ func (r *reader) postgresOrdered(all *named) error {
 
 // postgresOrdinary finds the tables whose rows change only by transactions of this server.
 func (r *reader) postgresOrdinary(all *named) error {
-	return r.each(2, func(c row) {
-		if t := all.get(c.text(0), c.text(1)); t != nil {
-			t.Ordinary = true
-		}
-	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname
+	return r.of(all, 2, func(t *Table, _ row) { t.Ordinary = true }, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_am am ON am.oid = c.relam
 		WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND am.amname = 'heap'
 			AND NOT c.relrowsecurity AND NOT c.relhassubclass AND NOT c.relispartition AND NOT c.relhasrules

@@ -7,9 +7,9 @@ const sep = "\x1f"
 
 func (r *reader) postgres() ([]*Table, error) {
 	var all named
-	err := r.each(5, func(c row) {
-		all.add(&Table{Schema: c.text(1), Name: c.text(2), View: c.yes(3), Comment: c.text(4)})
-	}, `SELECT c.oid::bigint, CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname,
+	err := r.each(4, func(c row) {
+		all.add(&Table{Schema: c.text(0), Name: c.text(1), View: c.yes(2), Comment: c.text(3)})
+	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname,
 			c.relkind IN ('v', 'm'), coalesce(obj_description(c.oid, 'pg_class'), '')
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
@@ -31,11 +31,7 @@ func (r *reader) postgres() ([]*Table, error) {
 
 // postgresColumns resolves domains to the type below them.
 func (r *reader) postgresColumns(all *named) error {
-	return r.each(11, func(c row) {
-		t := all.get(c.text(0), c.text(1))
-		if t == nil {
-			return
-		}
+	return r.of(all, 11, func(t *Table, c row) {
 		typ, mod := c.text(3), c.number(4)
 		col := Column{
 			Name: c.text(2), Type: typ, Length: -1, Precision: -1, Scale: -1,
@@ -69,11 +65,7 @@ func (r *reader) postgresColumns(all *named) error {
 }
 
 func (r *reader) postgresKeys(all *named) error {
-	return r.each(4, func(c row) {
-		t := all.get(c.text(0), c.text(1))
-		if t == nil {
-			return
-		}
+	return r.of(all, 4, func(t *Table, c row) {
 		columns := strings.Split(c.text(3), sep)
 		if c.yes(2) {
 			t.Key = columns
@@ -91,13 +83,11 @@ func (r *reader) postgresKeys(all *named) error {
 }
 
 func (r *reader) postgresForeign(all *named) error {
-	return r.each(7, func(c row) {
-		if t := all.get(c.text(0), c.text(1)); t != nil {
-			t.Foreign = append(t.Foreign, ForeignKey{
-				Name: c.text(2), Columns: strings.Split(c.text(3), sep),
-				Schema: c.text(4), Table: c.text(5), Referenced: strings.Split(c.text(6), sep),
-			})
-		}
+	return r.of(all, 7, func(t *Table, c row) {
+		t.Foreign = append(t.Foreign, ForeignKey{
+			Name: c.text(2), Columns: strings.Split(c.text(3), sep),
+			Schema: c.text(4), Table: c.text(5), Referenced: strings.Split(c.text(6), sep),
+		})
 	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, f.conname,
 			(SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(f.conkey) WITH ORDINALITY k(num, n)
 				JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.num),
@@ -110,20 +100,15 @@ func (r *reader) postgresForeign(all *named) error {
 		ORDER BY c.oid, f.conname`)
 }
 
-// postgresIndexes reads the leading columns of every index, and which text columns have an index of the kind that
-// full-text search uses.
+// postgresIndexes reads the leading columns of every index.
 func (r *reader) postgresIndexes(all *named) error {
-	return r.each(4, func(c row) {
-		t := all.get(c.text(0), c.text(1))
-		if t == nil {
-			return
-		}
+	return r.of(all, 3, func(t *Table, c row) {
 		if columns := c.text(2); columns != "" {
 			t.Indexes = append(t.Indexes, strings.Split(columns, sep))
 		}
 	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname,
 			coalesce((SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(i.indkey::int[]) WITH ORDINALITY k(num, n)
-				JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num), ''), 0::bigint
+				JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num), '')
 		FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 		WHERE i.indpred IS NULL AND i.indexprs IS NULL AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 		ORDER BY c.oid, i.indexrelid`)

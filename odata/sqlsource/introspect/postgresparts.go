@@ -6,11 +6,7 @@ import "github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 // collation of the column or in that of code points. From PostgreSQL 18 on pg_trgm makes letters small by the rules of the
 // database's locale, which may look at the letters around; before, and in locales of libc, each letter stands alone.
 func (r *reader) postgresFinds(all *named) error {
-	return r.each(7, func(c row) {
-		t := all.get(c.text(0), c.text(1))
-		if t == nil {
-			return
-		}
+	return r.of(all, 7, func(t *Table, c row) {
 		col := t.Column(c.text(2))
 		if c.yes(4) {
 			if col.Prefix == "" {

@@ -146,6 +146,15 @@ func (r *reader) each(width int, visit func(row), query string, args ...any) err
 	}, query, args...)
 }
 
+// of is each for rows that begin with the schema and the name of a table; others than all are passed over.
+func (r *reader) of(all *named, width int, visit func(*Table, row), query string) error {
+	return r.each(width, func(c row) {
+		if t := all.get(c.text(0), c.text(1)); t != nil {
+			visit(t, c)
+		}
+	}, query)
+}
+
 // named collects tables by schema and name in the order they came.
 type named struct {
 	list []*Table
