@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -70,4 +71,75 @@ func (binder *Binder) Plan(req *syntax.Request, o Options) (*plan.Plan, error) {
 		return b.applied(target, &req.Query)
 	}
 	return b.resource(target, &req.Query)
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// count counts a node of an expression each time that it is bound, so that the value of a parameter alias counts as
+// often as it is put in.
+func (b *binding) count(pos int) error {
+	if b.nodes++; b.nodes > b.Limits.FilterNodes {
+		return plan.Exceeded(pos, "filter_nodes", int64(b.Limits.FilterNodes),
+			"the expressions have more parts than they may: literals, paths, operators and calls, those of parameter aliases wherever they stand")
+	}
+	return nil
+}
+
+// countSearch counts the words and operators of a $search expression.
+func (b *binding) countSearch(s *syntax.Search) error {
+	if err := b.count(s.Pos); err != nil {
+		return err
+	}
+	for _, a := range s.Args {
+		if err := b.countSearch(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxSteps bounds the to-one navigation properties that the expressions of one query go through, maxPath those of a
+// resource path: databases join about 60 tables, and SQLite nests about 30 queries.
+const (
+	maxSteps = 32
+	maxPath  = 16
+)
+
+func tooManySteps(pos, limit int) error {
+	return plan.Errorf(plan.TooLarge, pos, "a path, or the expressions of one level, go through more than %d navigation properties; this limit is fixed", limit)
+}
+
+// noArgs refuses a segment that has a key or arguments.
+func noArgs(seg syntax.Segment) error {
+	if seg.Args != nil || seg.Key != nil {
+		return plan.Errorf(plan.NotFound, seg.Pos, "%q takes no key and no arguments", seg.Name)
+	}
+	return nil
+}
+
+// isType tells whether a segment is a cast to the very type, qualified or not.
+func (b *binding) isType(name string, t *edm.EntityType) bool {
+	return name == b.binder.model.Namespace+"."+t.Name
+}
+
+// isComplex tells the same of a complex type.
+func (b *binding) isComplex(name string, t *edm.ComplexType) bool {
+	return name == b.binder.model.Namespace+"."+t.Name
+}
+
+// search brings a $search expression into the form of a plan. OData-URL 5.1.8
+func search(in *syntax.Search) *plan.Search {
+	out := &plan.Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
+	switch in.Op {
+	case "AND":
+		out = &plan.Search{Op: "and"}
+	case "OR":
+		out = &plan.Search{Op: "or"}
+	case "NOT":
+		out = &plan.Search{Op: "not"}
+	}
+	for _, a := range in.Args {
+		out.Args = append(out.Args, search(a))
+	}
+	return out
 }

@@ -1,6 +1,10 @@
 package edm
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"unicode"
+)
 
 // Guard is who may reach a set. The zero value is GuardSettled, so that a set without a guard is not public.
 type Guard uint8
@@ -177,4 +181,31 @@ func (m *Model) Enum(name string) *EnumType {
 // Complex finds a complex type by its name without the namespace; nil when there is none.
 func (m *Model) Complex(name string) *ComplexType {
 	return named(m.Complexes, func(x *ComplexType) bool { return x.Name == name })
+}
+
+// MaxIdentifier is how many characters a name may have. ABNF odataIdentifier
+const MaxIdentifier = 128
+
+// Identifier reports whether a name can be used in a URL and in CSDL. OData-CSDL 15.2
+func Identifier(name string) bool {
+	n := 0
+	for i, r := range name {
+		if !unicode.IsLetter(r) && r != '_' && (i == 0 || !unicode.Is(unicode.Nd, r)) {
+			return false
+		}
+		n++
+	}
+	return n > 0 && n <= MaxIdentifier
+}
+
+// NewEnum returns an enumeration type, its members in the order of their values. Labels may lack members.
+func NewEnum(name string, flags bool, members map[string]int64, labels map[string]string) *EnumType {
+	t := &EnumType{Name: name, Flags: flags, Underlying: Int64}
+	for member, value := range members {
+		t.Members = append(t.Members, EnumMember{Name: member, Value: value, Label: labels[member]})
+	}
+	slices.SortFunc(t.Members, func(a, b EnumMember) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+	})
+	return t
 }

@@ -3,7 +3,9 @@ package sqlsource
 import (
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
@@ -101,4 +103,47 @@ func columnNames(t *introspect.Table) []string {
 		names[i] = c.Name
 	}
 	return names
+}
+
+// makeIdentifier replaces what cannot stand in an identifier by "_".
+func makeIdentifier(s string) string {
+	id := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.Is(unicode.Nd, r) || r == '_' {
+			return r
+		}
+		return '_'
+	}, s)
+	if id == "" || unicode.IsDigit([]rune(id)[0]) {
+		id = "_" + id
+	}
+	if r := []rune(id); len(r) > edm.MaxIdentifier {
+		id = string(r[:edm.MaxIdentifier])
+	}
+	return id
+}
+
+// relation names what a foreign key column points to: "category_id" is the category, "AlbumId" the Album. Empty when
+// the column's name does not tell.
+func relation(column string) string {
+	for _, suffix := range []string{"_id", "_ID", "_Id", "_fk", "_key", "Id", "ID", "Key"} {
+		if name, ok := strings.CutSuffix(column, suffix); ok && strings.Trim(name, "_") != "" {
+			return makeIdentifier(strings.TrimRight(name, "_"))
+		}
+	}
+	return ""
+}
+
+// didYouMean is the remedy for a name that is none of the known ones: the nearest, or all there are.
+func didYouMean(wrong string, known []string) string {
+	const most = 20
+	if near := words.Nearest(wrong, known); near != "" {
+		return "did you mean " + quoted(near) + "?"
+	}
+	switch {
+	case len(known) == 0:
+		return "take it out"
+	case len(known) > most:
+		return "use one of " + strings.Join(known[:most], ", ") + ", …"
+	}
+	return "use one of " + strings.Join(known, ", ")
 }

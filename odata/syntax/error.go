@@ -1,7 +1,9 @@
 package syntax
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
@@ -36,3 +38,28 @@ func (e *Error) Error() string {
 // NotImplemented tells 501, a feature of the standard that is not there, from
 // 400, a fault of the client.
 func (e *Error) NotImplemented() bool { return e.Code == lex.CodeNotImplemented }
+
+// Describe names an expression in a message. It is cut; the message's position tells the rest.
+func Describe(e Expr) string {
+	switch e := e.(type) {
+	case *Literal:
+		if e.Kind == String {
+			return fmt.Sprintf("'%.40s'", e.Text)
+		}
+		return fmt.Sprintf("%.40s", e.Text)
+	case *Path:
+		var names []string
+		if e.Root != "" {
+			names = append(names, e.Root)
+		}
+		for _, seg := range e.Segments {
+			names = append(names, seg.Name)
+		}
+		return fmt.Sprintf("%.80s", strings.Join(names, "/"))
+	case *Call:
+		return "the result of " + e.Func
+	case *Binary:
+		return "the result of " + e.Op
+	}
+	return "this expression"
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
@@ -244,4 +245,48 @@ func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
 		return nil, errors.Join(cause(ctx, err), tx.Close())
 	}
 	return tx, nil
+}
+
+// ErrEncoding says that the texts of a SQLite file are UTF-16. They would have to be converted cell by cell, and nothing
+// changes the encoding of a file, VACUUM INTO included.
+var ErrEncoding = errors.New("the texts of the SQLite file are UTF-16, and queries read UTF-8 alone: " + EncodingRemedy)
+
+// EncodingRemedy is what to do about ErrEncoding.
+const EncodingRemedy = "stop all programs that use it, make a copy by sqlite3 app.db .dump | sqlite3 copy.db, and put that in its place without -wal and -shm"
+
+// checkEncoding is ErrEncoding for a file of another encoding than UTF-8.
+func (c *conn) checkEncoding() error {
+	encoding, err := c.pragma("encoding")
+	if err == nil && encoding != "UTF-8" {
+		return ErrEncoding
+	}
+	return err
+}
+
+// takeSlot takes room for a connection, or waits for it.
+func (db *SQLite) takeSlot(ctx context.Context) error {
+	select {
+	case db.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	since := time.Now()
+	db.waits.Add(1)
+	defer func() { db.waited.Add(int64(time.Since(since))) }()
+	select {
+	case db.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Pool returns the state of the connections.
+func (db *SQLite) Pool() sql.DBStats {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return sql.DBStats{
+		MaxOpenConnections: cap(db.slots), InUse: len(db.slots), Idle: len(db.idle),
+		WaitCount: db.waits.Load(), WaitDuration: time.Duration(db.waited.Load()),
+	}
 }

@@ -1,9 +1,11 @@
 package sqltext
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
@@ -309,4 +311,120 @@ func (g *Generator) exists(e *plan.Sub) frag {
 	pred := q.Filter
 	q.Filter = nil
 	return fill("NOT EXISTS (SELECT 1 $1 AND ($2) IS NOT TRUE)", g.from(&q), g.condition(pred, true))
+}
+
+// argument is the value of an expression for a function to compute with: that of a property is null where a date or time
+// is stored that its type cannot hold, as in an answer. Databases fail on some of these, such as infinity, and make
+// something of others. A text of PostgreSQL has the collation that comparisons use.
+func (g *Generator) argument(e plan.Expr) frag {
+	ref, ok := e.(*plan.Ref)
+	if !ok || g.columnOf(ref).Text {
+		return g.value(e)
+	}
+	return g.d.held(g.value(e), g.columnOf(ref), ref.T)
+}
+
+// held has nothing to do: where not all stored values have one form, a function has looked at each of them already.
+func (sqlite) held(x frag, _ *Column, _ edm.Type) frag { return x }
+
+// held names a value once: LEAST and GREATEST pass over nulls.
+func (postgres) held(x frag, c *Column, t edm.Type) frag {
+	const within = "NULLIF(GREATEST(NULLIF(LEAST($1, BEHIND), BEHIND), BEFORE), BEFORE)"
+	before, behind := "date '0001-12-31 BC'", "date '10000-01-01'"
+	switch t.Kind {
+	case edm.String:
+		if c.ownCollation() && c.Collation != "C" {
+			return fill("$1"+codePoints, x)
+		}
+		return x
+	case edm.Date:
+	case edm.DateTimeOffset:
+		before, behind = "timestamptz '0001-12-31 23:59:59.999999+00 BC'", "timestamptz '10000-01-01 00:00:00+00'"
+	case edm.TimeOfDay:
+		return fill("NULLIF($1, time '24:00:00')", x)
+	default:
+		return x
+	}
+	return fill(strings.NewReplacer("BEFORE", before, "BEHIND", behind).Replace(within), x)
+}
+
+// held lets a sum tell days that are none, such as the zeroth.
+func (mysql) held(x frag, _ *Column, t edm.Type) frag {
+	switch t.Kind {
+	case edm.Date, edm.DateTimeOffset:
+		return fill("($1 + INTERVAL 0 DAY)", x)
+	case edm.TimeOfDay:
+		return fill("(CASE WHEN $1 BETWEEN '00:00:00' AND '23:59:59.999999' THEN $1 END)", x)
+	}
+	return x
+}
+
+// rounded brings a comparison with a constant of more digits of a second than the database keeps to a constant that it
+// keeps, between which and the other there is no value; decided tells that no value decides on it, and truth how. Nothing
+// changes where the digits suffice.
+func (g *Generator) rounded(op string, x, y plan.Expr) (newOp string, a, b plan.Expr, decided, truth bool) {
+	if l, ok := x.(*plan.Literal); ok && g.tooFine(l) {
+		if _, ok := y.(*plan.Literal); !ok {
+			op, x, y = mirrored(op), y, x
+		}
+	}
+	l, ok := y.(*plan.Literal)
+	if !ok || !g.tooFine(l) {
+		return op, x, y, false, false
+	}
+	switch op {
+	case "eq", "ne":
+		return op, x, y, true, op == "ne"
+	}
+	cut := *l
+	cut.Value.Bytes = sixDigits(l)
+	negative := l.T.Kind == edm.Duration && l.Value.Bytes[0] == '-' // the cut is towards zero
+	switch less := op[0] == 'l'; {
+	case less && negative:
+		op = "lt"
+	case less:
+		op = "le"
+	case negative:
+		op = "ge"
+	default:
+		op = "gt"
+	}
+	return op, x, &cut, false, false
+}
+
+// mirrored is the operator with its operands exchanged.
+func mirrored(op string) string {
+	switch op {
+	case "gt":
+		return "lt"
+	case "ge":
+		return "le"
+	case "lt":
+		return "gt"
+	case "le":
+		return "ge"
+	}
+	return op
+}
+
+// tooFine tells whether a constant has more digits of a second than the database computes with.
+func (g *Generator) tooFine(l *plan.Literal) bool {
+	switch l.T.Kind {
+	case edm.DateTimeOffset, edm.TimeOfDay:
+		if _, all := g.d.(sqlite); all { // text
+			return false
+		}
+	case edm.Duration:
+	default:
+		return false
+	}
+	point := bytes.IndexByte(l.Value.Bytes, '.')
+	return point >= 0 && len(bytes.TrimRight(l.Value.Bytes[point+1:], "ZS")) > 6
+}
+
+// sixDigits cuts off what is too fine; the constant need not be in its shortest form.
+func sixDigits(l *plan.Literal) []byte {
+	end := bytes.IndexByte(l.Value.Bytes, '.') + 7
+	rest := bytes.TrimLeft(l.Value.Bytes[end:], "0123456789") // the unit or the zone
+	return append(bytes.Clone(l.Value.Bytes[:end]), rest...)
 }
