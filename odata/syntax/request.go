@@ -20,20 +20,6 @@ func Parse(target string, o Options) (*Request, error) {
 	return r, nil
 }
 
-// ParseQuery reads query options as they stand behind "?", for the body of a
-// request to /$query (OData-URL 4.17).
-func ParseQuery(query string, o Options) (*Query, error) {
-	q := &Query{}
-	err := try(func() {
-		p := newParser(query, 0, o)
-		p.queryOptions(lex.NewSplitter(p.Source), q, topLevel)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return q, nil
-}
-
 // ParseFilter reads an expression in $filter syntax that is not percent-encoded,
 // such as a row policy in a configuration file.
 func ParseFilter(expr string, o Options) (e Expr, err error) {

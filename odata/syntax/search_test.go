@@ -1,10 +1,6 @@
 package syntax_test
 
-import (
-	"testing"
-
-	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
-)
+import "testing"
 
 func TestSearch(t *testing.T) {
 	tests := []struct{ name, in, want string }{
@@ -37,7 +33,7 @@ func TestSearch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			q, err := syntax.ParseQuery("$search="+tt.in, v40)
+			q, err := parseQuery("$search="+tt.in, v40)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +42,7 @@ func TestSearch(t *testing.T) {
 			}
 		})
 	}
-	q, err := syntax.ParseQuery("$expand=A($search=a%3Bb (c);$top=1%3B$skip=1)", v40)
+	q, err := parseQuery("$expand=A($search=a%3Bb (c);$top=1%3B$skip=1)", v40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +73,7 @@ func TestSearchRejected(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := syntax.ParseQuery(tt.in, v40)
+			_, err := parseQuery(tt.in, v40)
 			wantError(t, err, tt.pos, "malformed", tt.msg)
 		})
 	}

@@ -31,7 +31,7 @@ func TestDecoding(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			q, err := syntax.ParseQuery(tt.in, v40)
+			q, err := parseQuery(tt.in, v40)
 			if err != nil {
 				t.Fatal(err)
 			}

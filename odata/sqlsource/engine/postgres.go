@@ -57,10 +57,10 @@ func (b *borrowed) giveBack(err error) error {
 	if closed := b.conn.Close(); !errors.Is(closed, sql.ErrConnDone) {
 		err = errors.Join(err, closed)
 	}
-	if b.ctx.Err() != nil { // what was read tells of its end
-		return nil
+	if err != nil && b.ctx.Err() == nil { // what was read tells of its end
+		return err
 	}
-	return err
+	return nil
 }
 
 type pgxTx struct {
