@@ -136,7 +136,7 @@ func (s *answering) open(q *request, p *plan.Plan) (*opened, error) {
 	return o, nil
 }
 
-// allowance is what is left to one HTTP request, all parts of a batch together,
+// allowance holds what is left to one HTTP request, all parts of a batch together,
 // of its time in the database, its rows and its bytes. The parts run one after the
 // other, so it is for one goroutine.
 type allowance struct {

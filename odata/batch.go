@@ -261,7 +261,7 @@ func (h *held) WriteHeader(status int) {
 	}
 }
 
-// Write keeps bytes of the body, as long as there is room for them.
+// Write keeps bytes of the body, as long as they fit.
 func (h *held) Write(b []byte) (int, error) {
 	h.WriteHeader(http.StatusOK)
 	if h.shelf.take(len(b)) {

@@ -114,7 +114,7 @@ const (
 	fixedLimit = "odata_fixed"
 )
 
-// LimitNames are the names that Options.Refused may be told.
+// LimitNames are the names that Options.Refused may get.
 func LimitNames() []string {
 	names := []string{timeoutLimit, slowLimit, fixedLimit}
 	for _, key := range []string{"max_top", "expand_depth", "filter_nodes", "apply_steps", "apply_groups", "rows", "bytes"} {

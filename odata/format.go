@@ -95,7 +95,7 @@ func (q *request) nextLink(skip int64) string {
 	return b.String() + "$skip=" + strconv.FormatInt(skip, 10)
 }
 
-// setsSkip tells whether a pair of the query is the option $skip; OData 4.01
+// setsSkip reports whether a pair of the query is the option $skip; OData 4.01
 // allows it in any case and without the dollar sign.
 func (q *request) setsSkip(pair string) bool {
 	name, _, _ := strings.Cut(pair, "=")

@@ -185,7 +185,7 @@ func (q *request) resolve(root, raw string) (string, *fault) {
 const maxPostedQuery = 64 << 10
 
 // asRead checks that a request reads. A POST to $query becomes the GET that it
-// stands for.
+// means.
 func (q *request) asRead() error {
 	if before, ok := q.segment("$query"); ok {
 		if q.method != http.MethodPost {
@@ -201,7 +201,7 @@ func (q *request) asRead() error {
 	return nil
 }
 
-// postedQuery makes a GET of what was posted to /$query, which stands for a GET
+// postedQuery makes a GET of what was posted to /$query, which means a GET
 // whose query options are too long for a URL (OData-URL 4.17).
 func (q *request) postedQuery(before string) error {
 	media, _, _ := strings.Cut(q.header.Get("Content-Type"), ";")
@@ -233,7 +233,7 @@ func (q *request) postedQuery(before string) error {
 	return nil
 }
 
-// segment tells whether the last segment of the target's path is name, and
+// segment reports whether the last segment of the target's path is name, and
 // gives the path before it. One slash behind it is forgiven.
 func (q *request) segment(name string) (string, bool) {
 	below, _, _ := strings.Cut(q.target, "?")

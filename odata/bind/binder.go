@@ -117,7 +117,7 @@ func noArgs(seg syntax.Segment) error {
 	return nil
 }
 
-// isType tells whether a segment is a cast to the very type, qualified or not.
+// isType reports whether a segment is a cast to the very type, qualified or not.
 func (b *binding) isType(name string, t *edm.EntityType) bool {
 	return name == b.binder.model.Namespace+"."+t.Name
 }
@@ -127,7 +127,7 @@ func (b *binding) isComplex(name string, t *edm.ComplexType) bool {
 	return name == b.binder.model.Namespace+"."+t.Name
 }
 
-// search brings a $search expression into the form of a plan. OData-URL 5.1.8
+// search returns a $search expression in the form of a plan. OData-URL 5.1.8
 func search(in *syntax.Search) *plan.Search {
 	out := &plan.Search{Op: "term", Term: in.Text, Phrase: in.Phrase}
 	switch in.Op {

@@ -243,7 +243,7 @@ func isZero(l *plan.Literal) bool {
 	return l.Value.Float == 0
 }
 
-// formatTime writes an instant as it stands in JSON, in UTC.
+// formatTime writes an instant as JSON has it, in UTC.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z07:00") }
 
 // temporal gives date and time literals their canonical text. Years beyond four digits are part of the standard, but

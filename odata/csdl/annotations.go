@@ -215,7 +215,7 @@ func bindings(s *edm.EntitySet) [][2]string {
 	return out
 }
 
-// aggregation tells that a set takes $apply, and which transformations (OData Data
+// aggregation lists the transformations of $apply that a set takes (OData Data
 // Aggregation 5.1), and the properties that can be aggregated by their names (5.2).
 func aggregation(s *edm.EntitySet, o Options) []annotation {
 	if len(o.Transformations) == 0 || s.Single() || s.NoApply {

@@ -126,13 +126,13 @@ func (s Security) schemes() record {
 	return record{{"securitySchemes", list}}
 }
 
-// guarded tells whether the guard of the service, or a further one, asks who it is.
+// guarded reports whether the guard of the service, or a further one, asks who it is.
 func (a *api) guarded(further []edm.Guard) bool {
 	asks := func(g edm.Guard) bool { return g != edm.GuardNone }
 	return asks(a.model.Guard) || slices.ContainsFunc(further, asks)
 }
 
-// needs tells how the caller of an operation comes in: by any of the ways, or by none.
+// needs lists how the caller of an operation comes in: by any of the ways, or by none.
 func (a *api) needs(guards ...edm.Guard) record {
 	ways, guarded := []any{}, a.guarded(guards)
 	if a.security.Cookie != "" && guarded {

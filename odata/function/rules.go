@@ -128,7 +128,7 @@ var (
 	Timed = Param{edm.DateTimeOffset, edm.TimeOfDay}
 )
 
-// Takes tells whether an argument of kind k fits.
+// Takes reports whether an argument of kind k fits.
 func (p Param) Takes(k edm.Kind) bool { return k == edm.Null || slices.Contains(p, k) }
 
 func (s Signature) arity() (least, most int) { return len(s.Params) - s.Optional, len(s.Params) }

@@ -65,7 +65,7 @@ func repeatable(e plan.Expr) bool {
 	return false
 }
 
-// Repeats tells how often a database evaluates argument i of a call at most, because its SQL names the argument more
+// Repeats returns how often a database evaluates argument i of a call at most, because its SQL names the argument more
 // than once.
 func Repeats(c *plan.Call, i int) int64 {
 	if c.Name == "in" && i == 0 {

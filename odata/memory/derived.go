@@ -234,7 +234,7 @@ func (a *aggregate) over(e *env, q *query, all []row) []plan.Value {
 	return out
 }
 
-// sum is what an aggregate has come to.
+// sum holds an aggregate of the rows so far.
 type sum struct {
 	n        int64
 	whole    int64
@@ -244,7 +244,7 @@ type sum struct {
 	distinct map[string]bool
 }
 
-// add takes the row that the range stands on.
+// add takes the current row of the range.
 func (s *sum) add(e *env, a *aggregate) {
 	if a.when != nil && !isTrue(a.when(e)) {
 		return

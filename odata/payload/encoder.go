@@ -122,7 +122,7 @@ const keepSize = 4 * blockSize
 
 // Sink takes the blocks of an answer.
 type Sink interface {
-	// Send takes the next block; last tells that the answer ends with it. The
+	// Send takes the next block; last reports whether the answer ends with it. The
 	// block must not be kept.
 	Send(block []byte, last bool) error
 }

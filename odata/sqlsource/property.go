@@ -291,7 +291,7 @@ func (b *builder) search(s *set) {
 	}
 }
 
-// totalOrder tells whether the database itself sees to it that no two rows of a set have one key.
+// totalOrder reports whether the database itself sees to it that no two rows of a set have one key.
 func totalOrder(t *introspect.Table, set *edm.EntitySet, stored *sqltext.Table) bool {
 	if t == nil || t.View || len(set.Type.Key) == 0 {
 		return false

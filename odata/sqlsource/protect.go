@@ -53,7 +53,7 @@ func (b *builder) tableNames() []string {
 	return names
 }
 
-// credential tells whether a column's name says that it holds what somebody proves who they are with, or pays with. It
+// credential reports whether a column, by its name, holds what somebody proves who they are with, or pays with. It
 // is a guess that would rather hide too much. What only tells about people, such as an IBAN, is not meant.
 func credential(column string) bool {
 	if holds(column, "password", "passwd", "passphrase", "passcode", "passkey", "secret", "token", "credential", "passwort", "kennwort") {

@@ -280,7 +280,7 @@ func (c *changes) note(p *plan.Plan, err error) {
 	c.plan = p
 }
 
-// look says that the database was changed, until the plan that showed it can be opened again.
+// look returns an error for a database that was changed, until the plan that showed it can be opened again.
 func (c *changes) look(open func(*plan.Plan) error) error {
 	c.mu.Lock()
 	p := c.plan

@@ -83,7 +83,7 @@ func (c *sqliteCache) views(ctx context.Context, exposed map[string]bool) (indir
 const isPostgreSQL = `^PostgreSQL (1[5-9]|[2-9]\d)(\.\d+)*( \((Debian|Ubuntu|Homebrew)[^)]*\))? on `
 
 // askPostgreSQL has the name of the server, and 1 where an extension or a build keeps rows elsewhere, such as Citus and
-// Aurora. Statistics that begin after each crash and cost nothing to ask came with version 15.
+// Aurora. Statistics that begin after each crash and cost nothing to ask exist since version 15.
 const askPostgreSQL = `SELECT version(), CASE WHEN EXISTS (SELECT 1 FROM pg_proc
 	WHERE proname IN ('citus_version', 'aurora_version', 'yb_servers', 'gp_execution_segment')) THEN 1 ELSE 0 END::bigint`
 
@@ -97,7 +97,7 @@ func rememberPostgreSQL(ctx context.Context, db engine.DB, r *cursor.Reader, m *
 	r.Seekable = func(set *edm.EntitySet) bool { return m.Tables[set].Unique }
 }
 
-// stamps tells whether a server is PostgreSQL, and lets this user ask for stamps. One that is a standby now may be a
+// stamps reports whether a server is PostgreSQL, and lets this user ask for stamps. One that is a standby now may be a
 // primary later, and has a stamp then.
 func stamps(ctx context.Context, db engine.DB, gen *sqltext.Generator) bool {
 	known := false

@@ -121,8 +121,8 @@ func mysqlType(c *introspect.Column) edm.Type {
 	return text(c)
 }
 
-// retypes tells whether a database converts every value of a column to another type, without loss and without a fault that
-// would end a whole page. SQLite has types of values and not of columns; there what does not fit is told row by row.
+// retypes reports whether a database converts every value of a column to another type, without loss and without a fault that
+// would end a whole page. SQLite has types of values and not of columns; there what does not fit is found row by row.
 func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.Kind) bool {
 	k, mysql := found.Kind, dialect == "mysql"
 	if dialect == "sqlite" || k == declared || reads(k, declared) {
@@ -144,7 +144,7 @@ func retypes(dialect string, c *introspect.Column, found edm.Type, declared edm.
 	return (declared.Integer() || declared == edm.Enum) && (k.Integer() || exact || mysql && k == edm.Boolean)
 }
 
-// reads tells whether a column of texts can be declared to hold those of another type: each is then read by one rule on
+// reads reports whether a column of texts can be declared to hold those of another type: each is then read by one rule on
 // every database.
 func reads(found, declared edm.Kind) bool {
 	return found == edm.String && sqltext.ReadsText(declared)

@@ -270,7 +270,7 @@ func (r *rows) walks() (bool, error) {
 	return walk, nil
 }
 
-// need is what a plan needs of its transaction.
+// need returns the demands of a plan on its transaction.
 func (o *Reader) need(p *plan.Plan) engine.Need {
 	named, alone := o.Marks != nil && !o.Stamps, isAlone(p)
 	return engine.Need{
@@ -280,7 +280,7 @@ func (o *Reader) need(p *plan.Plan) engine.Need {
 	}
 }
 
-// isAlone tells whether a plan is carried out by one statement.
+// isAlone reports whether a plan is carried out by one statement.
 func isAlone(p *plan.Plan) bool {
 	n := p.Top
 	return p.Kind == plan.Collection && !n.Count && len(n.Expand) == 0 && n.Page.Skip == 0 && n.Page.Read > 0 && n.Query.From == nil && n.Query.Range.Derived == nil

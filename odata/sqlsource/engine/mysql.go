@@ -223,7 +223,7 @@ func (c *driverCursor) Close() error {
 	return err
 }
 
-// cellOf brings what drivers give into the five storage classes; times become text. What it has to write goes to the
+// cellOf makes a cell of one of the five storage classes of what drivers give; times become text. What it has to write goes to the
 // arena, which it gives back.
 func cellOf(cell *Cell, v any, arena []byte) ([]byte, error) {
 	*cell = Cell{}

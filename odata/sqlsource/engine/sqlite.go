@@ -247,11 +247,11 @@ func (db *SQLite) Begin(ctx context.Context, need Need) (Tx, error) {
 	return tx, nil
 }
 
-// ErrEncoding says that the texts of a SQLite file are UTF-16. They would have to be converted cell by cell, and nothing
+// ErrEncoding is the error of a SQLite file whose texts are UTF-16. They would have to be converted cell by cell, and nothing
 // changes the encoding of a file, VACUUM INTO included.
 var ErrEncoding = errors.New("the texts of the SQLite file are UTF-16, and queries read UTF-8 alone: " + EncodingRemedy)
 
-// EncodingRemedy is what to do about ErrEncoding.
+// EncodingRemedy is the remedy for ErrEncoding.
 const EncodingRemedy = "stop all programs that use it, make a copy by sqlite3 app.db .dump | sqlite3 copy.db, and put that in its place without -wal and -shm"
 
 // checkEncoding is ErrEncoding for a file of another encoding than UTF-8.
@@ -263,7 +263,7 @@ func (c *conn) checkEncoding() error {
 	return err
 }
 
-// takeSlot takes room for a connection, or waits for it.
+// takeSlot takes a slot for a connection, or waits for one.
 func (db *SQLite) takeSlot(ctx context.Context) error {
 	select {
 	case db.slots <- struct{}{}:

@@ -132,7 +132,7 @@ func (r *reader) caseCollation() (string, error) {
 
 // postgresFinds reads the indexes that find parts of texts: those of pg_trgm over a whole column and all rows, in the
 // collation of the column or in that of code points. From PostgreSQL 18 on pg_trgm makes letters small by the rules of the
-// database's locale, which may look at the letters around; before, and in locales of libc, each letter stands alone.
+// database's locale, which may look at the letters around; before, and in locales of libc, each letter counts alone.
 func (r *reader) postgresFinds(all *named) error {
 	return r.of(all, 7, func(t *Table, c row) {
 		col := t.Column(c.text(2))

@@ -109,7 +109,7 @@ func isLiteral(e plan.Expr) bool {
 	return ok
 }
 
-// Hint tells how a condition on a part of a text is answered.
+// Hint describes how a condition on a part of a text is answered.
 type Hint struct {
 	// Text is the condition and what is to be said of it, such as "contains(name) …".
 	Text string

@@ -359,8 +359,8 @@ func (mysql) held(x frag, _ *Column, t edm.Type) frag {
 	return x
 }
 
-// rounded brings a comparison with a constant of more digits of a second than the database keeps to a constant that it
-// keeps, between which and the other there is no value; decided tells that no value decides on it, and truth how. Nothing
+// rounded changes a comparison with a constant of more digits of a second than the database keeps to a constant that it
+// keeps, between which and the other there is no value; decided reports whether no value decides on it, and truth how it is decided. Nothing
 // changes where the digits suffice.
 func (g *Generator) rounded(op string, x, y plan.Expr) (newOp string, a, b plan.Expr, decided, truth bool) {
 	if l, ok := x.(*plan.Literal); ok && g.tooFine(l) {
@@ -407,7 +407,7 @@ func mirrored(op string) string {
 	return op
 }
 
-// tooFine tells whether a constant has more digits of a second than the database computes with.
+// tooFine reports whether a constant has more digits of a second than the database computes with.
 func (g *Generator) tooFine(l *plan.Literal) bool {
 	switch l.T.Kind {
 	case edm.DateTimeOffset, edm.TimeOfDay:

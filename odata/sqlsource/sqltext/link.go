@@ -105,15 +105,15 @@ func (mysql) exact(c *Column) string {
 // looks into no text whose collation calls different texts equal. Texts that functions compute with, and columns that are
 // compared with each other, are given the collation of code points there, which decides nothing but order.
 
-// ownCollation tells whether a column of PostgreSQL has another collation than the database.
+// ownCollation reports whether a column of PostgreSQL has another collation than the database.
 func (c *Column) ownCollation() bool { return c.Collation != "" && c.Collation != "default" }
 
-// collides tells whether two columns have collations of their own that differ.
+// collides reports whether two columns have collations of their own that differ.
 func (c *Column) collides(with *Column) bool {
 	return c.ownCollation() && with.ownCollation() && c.Collation != with.Collation
 }
 
-// collide tells whether the database cannot tell by which collation two texts are to be compared.
+// collide reports whether the database cannot tell by which collation two texts are to be compared.
 func (g *Generator) collide(x, y plan.Expr) bool {
 	a, isColumn := x.(*plan.Ref)
 	b, isAlso := y.(*plan.Ref)
@@ -129,7 +129,7 @@ func (g *Generator) collide(x, y plan.Expr) bool {
 	return false
 }
 
-// ownCollations tells whether an expression has a column of another collation than that of the database.
+// ownCollations reports whether an expression has a column of another collation than that of the database.
 func (g *Generator) ownCollations(e plan.Expr) bool {
 	found := false
 	plan.Walk(e, func(e plan.Expr) bool {
@@ -145,7 +145,7 @@ func withoutCollation(x frag) string {
 	return strings.TrimSuffix(strings.TrimSuffix(x.sql, " COLLATE BINARY"), codePoints)
 }
 
-// asStored tells whether rows are ordered by a column as it is, which is null only where the column may be. What SQLite
+// asStored reports whether rows are ordered by a column as it is, which is null only where the column may be. What SQLite
 // makes of a stored value is also null where that is none of its type.
 func (g *Generator) asStored(e plan.Expr, x frag) bool {
 	ref, ok := e.(*plan.Ref)

@@ -265,7 +265,7 @@ func (d mysql) fullText(ft *FullText, alias string, s *plan.Search) (frag, bool)
 }
 
 // A decimal of MariaDB has 65 digits, of which as many are behind the point as the type of the column says. What is larger
-// becomes the largest number, 65 nines, and nobody is told.
+// becomes the largest number, 65 nines, without an error.
 
 // full adds more than an integer holds to the length of such a number, or of one that is about to become one, which is an
 // error, ER_DATA_OUT_OF_RANGE.

@@ -221,7 +221,7 @@ func (g *Generator) part(q *plan.Query, t *Table, s *plan.Search) frag {
 	return fill("($1)", join(" OR ", parts...))
 }
 
-// word tells whether a term is one word of letters and digits.
+// word reports whether a term is one word of letters and digits.
 func word(term string) bool {
 	for _, r := range term {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {

@@ -295,7 +295,7 @@ func (d sqlite) float(g *Generator, e, beside plan.Expr) frag {
 	return f
 }
 
-// native tells whether SQLite compares and orders an exact number right: an integer, or a decimal that it stores as a
+// native reports whether SQLite compares and orders an exact number right: an integer, or a decimal that it stores as a
 // number or that has few enough digits to be a constant.
 func (sqlite) native(g *Generator, e plan.Expr) bool {
 	if e.Type().Kind != edm.Decimal {
