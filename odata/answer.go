@@ -53,11 +53,16 @@ func (s *answering) serviceDocument(out *response, accept header.Accept, private
 	return s.documentIn(out, lang, format.ContentType(), s.documents.service(out.q.root, docs.tags[out.q.version()], format), private)
 }
 
-// metadata gives the model: as XML unless JSON is asked for.
+// metadata gives the model: as XML unless JSON is asked for, which a client of 4.0 cannot
+// read (OData-CSDLJSON is new in 4.01).
 func (s *answering) metadata(out *response, accept header.Accept, private bool) error {
-	media := accept.Best(typeXML, typeJSON)
+	offers := []string{typeXML, typeJSON}
+	if out.q.only40 {
+		offers = offers[:1]
+	}
+	media := accept.Best(offers...)
 	if media == "" {
-		return notAcceptable(typeXML + ", " + typeJSON)
+		return notAcceptable(strings.Join(offers, ", "))
 	}
 	docs, lang := s.documents.in(out.q)
 	return s.documentIn(out, lang, media, docs.metadata[out.q.version()+media], private)

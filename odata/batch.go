@@ -42,9 +42,15 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	if err != nil {
 		return batchFault(err)
 	}
-	media := header.ParseAccept(q.header["Accept"]).Best(b.MediaTypes()...)
+	accept := header.ParseAccept(q.header["Accept"])
+	media := accept.Best(b.MediaTypes()...)
 	if media == "" {
 		return notAcceptable(strings.Join(b.MediaTypes(), ", "))
+	}
+	// Clients of 4.0, which knows no other format, send with a batch what they accept for
+	// its parts (OData-Protocol 4.0, 11.7.4).
+	if asked := b.MediaTypes()[0]; !q.v401 && asked == batch.Multipart && !accept.Refuses(asked) {
+		media = asked
 	}
 	body := &spool{}
 	body.open(w, s.spools, s.opts.SlowReader, q.caller)
@@ -147,7 +153,7 @@ func grouped(list []batch.Request) int {
 func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went *outcomes) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
-		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, inBatch: true, id: q.id, left: q.left, out: q.out,
+		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, only40: q.only40, inBatch: true, id: q.id, left: q.left, out: q.out,
 		prefer: header.ParsePrefer(r.Header["Prefer"]),
 	}
 	p.timing.start = s.opts.Now()
@@ -159,13 +165,9 @@ func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went 
 		s.report.fail(w, p, isolation())
 		return
 	}
-	if lines := r.Header["Odata-Maxversion"]; lines != nil {
-		version, ok := header.Version(lines)
-		if !ok {
-			s.report.fail(w, p, unsupportedVersion())
-			return
-		}
-		p.v401 = version == "4.01"
+	if !p.agree(r.Header["Odata-Maxversion"]) {
+		s.report.fail(w, p, unsupportedVersion())
+		return
 	}
 	target, f := q.resolve(s.opts.Root, referenced(r.URL, went.urls))
 	if f == nil {

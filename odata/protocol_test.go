@@ -100,6 +100,31 @@ func TestAcceptOnTheWire(t *testing.T) {
 	}
 }
 
+// A client of 4.0 cannot read $metadata in JSON, whatever it accepts for everything else.
+func TestMetadataOfVersions(t *testing.T) {
+	t.Parallel()
+	s := service(t, &numbers{total: 3}, nil)
+	const libraries = "application/json, application/xml;q=0.7"
+	tests := []struct{ version, accept, media string }{
+		{"4.0", libraries, "application/xml"},
+		{"4.0", "*/*", "application/xml"},
+		{"4.0", "application/json", ""},
+		{"4.01", libraries, "application/json"},
+		{"5.0", libraries, "application/json"},
+		{"", libraries, "application/json"},
+	}
+	for _, tt := range tests {
+		header := []string{"Accept", tt.accept}
+		if tt.version != "" {
+			header = append(header, "OData-MaxVersion", tt.version)
+		}
+		w := get(t, s, "/odata/$metadata", header...)
+		if got := w.Header().Get("Content-Type"); tt.media == "" && w.Code != 406 || tt.media != "" && got != tt.media {
+			t.Errorf("%q, %s: %d %s", tt.version, tt.accept, w.Code, got)
+		}
+	}
+}
+
 func TestAppliedPreferences(t *testing.T) {
 	t.Parallel()
 	s := service(t, &numbers{total: 300, version: "1"}, nil)
@@ -219,21 +244,28 @@ func TestBatchFormat(t *testing.T) {
 	part := "Content-Type: application/http\r\nContent-ID: 7\r\n\r\nGET Numbers(1)/ID HTTP/1.1\r\n\r\n\r\n"
 	inParts := multipartBody(part, "GET Numbers(2)/ID")
 	const multi = "multipart/mixed;boundary=b"
-	tests := []struct{ media, body, accept, want, has string }{
-		{"application/json", inJSON, "", "application/json", `{"responses":[{"id":"one",`},
-		{"application/json", inJSON, "*/*", "application/json", `{"responses":[{"id":"one",`},
-		{"application/json", inJSON, "multipart/mixed", "multipart/mixed", "Content-ID: one\r\n\r\nHTTP/1.1 200 OK\r\n"},
-		{"application/json", inJSON, "application/json;q=0, */*", "multipart/mixed", "HTTP/1.1 404 Not Found\r\n"},
-		{multi, inParts, "multipart/mixed", "multipart/mixed", "Content-ID: 7\r\n"},
-		{multi, inParts, "application/json, text/plain, */*", "application/json", `{"responses":[{"id":"7","status":200,`},
-		{multi, inParts, "application/json", "application/json", `},{"status":200,`},
-		{multi, inParts, "text/html", "application/json;odata.metadata=minimal", "not_acceptable"},
+	tests := []struct{ media, body, accept, version, want, has string }{
+		{"application/json", inJSON, "", "", "application/json", `{"responses":[{"id":"one",`},
+		{"application/json", inJSON, "*/*", "4.0", "application/json", `{"responses":[{"id":"one",`},
+		{"application/json", inJSON, "multipart/mixed", "4.01", "multipart/mixed", "Content-ID: one\r\n\r\nHTTP/1.1 200 OK\r\n"},
+		{"application/json", inJSON, "application/json;q=0, */*", "4.01", "multipart/mixed", "HTTP/1.1 404 Not Found\r\n"},
+		{multi, inParts, "multipart/mixed", "4.01", "multipart/mixed", "Content-ID: 7\r\n"},
+		{multi, inParts, "application/json, text/plain, */*", "4.01", "application/json", `{"responses":[{"id":"7","status":200,`},
+		{multi, inParts, "application/json", "4.01", "application/json", `},{"status":200,`},
+		{multi, inParts, "application/json", "", "multipart/mixed", "Content-ID: 7\r\n"},
+		{multi, inParts, "application/json, text/plain, */*", "4.0", "multipart/mixed", "Content-ID: 7\r\n"},
+		{multi, inParts, "application/json, multipart/mixed;q=0", "4.0", "application/json", `},{"status":200,`},
+		{multi, inParts, "text/html", "", "application/json;odata.metadata=minimal", "not_acceptable"},
 	}
 	for _, tt := range tests {
-		w := send(t, s, "POST", "/odata/$batch", tt.body, "Content-Type", tt.media, "Accept", tt.accept)
+		header := []string{"Content-Type", tt.media, "Accept", tt.accept}
+		if tt.version != "" {
+			header = append(header, "OData-MaxVersion", tt.version)
+		}
+		w := send(t, s, "POST", "/odata/$batch", tt.body, header...)
 		got := w.Header().Get("Content-Type")
 		if got != tt.want && !strings.HasPrefix(got, tt.want+";boundary=") || !strings.Contains(w.Body.String(), tt.has) {
-			t.Errorf("%s, %s: %d %s\n%s", tt.media, tt.accept, w.Code, got, w.Body)
+			t.Errorf("%s, %s, %s: %d %s\n%s", tt.media, tt.accept, tt.version, w.Code, got, w.Body)
 		}
 	}
 }

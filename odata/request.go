@@ -30,8 +30,9 @@ type request struct {
 	unsettled func(http.ResponseWriter) bool
 	// challenge is Options.Challenge for this request; nil for none.
 	challenge func(http.Header)
-	// v401 tells that the client asked for OData 4.01.
-	v401 bool
+	// v401 tells that the client asked for OData 4.01, only40 that it can read 4.0 alone. A
+	// client that names no version may be of either and gets 4.0.
+	v401, only40 bool
 	// inBatch marks a part of a batch.
 	inBatch bool
 	id      string
@@ -59,8 +60,7 @@ func readRequest(r *http.Request, opts *Options) (*request, *fault) {
 	if q.id == "" {
 		q.id = rand.Text()
 	}
-	version, ok := header.Version(r.Header["Odata-Maxversion"])
-	q.v401 = version == "4.01"
+	ok := q.agree(r.Header["Odata-Maxversion"])
 	raw := r.RequestURI
 	if raw == "" { // a request made in the process
 		raw = r.URL.RequestURI()
@@ -75,6 +75,17 @@ func readRequest(r *http.Request, opts *Options) (*request, *fault) {
 		return q, isolation()
 	}
 	return q, nil
+}
+
+// agree settles the version of the answer by the OData-MaxVersion lines of a request; false
+// where we speak none that the client reads (OData-Protocol 8.2.7).
+func (q *request) agree(lines []string) bool {
+	if len(lines) == 0 {
+		return true
+	}
+	version, ok := header.Version(lines)
+	q.v401, q.only40 = version == "4.01", version == "4.0"
+	return ok
 }
 
 // isolated tells whether a request asks for snapshot isolation over several
