@@ -36,7 +36,11 @@ func evalLength(_ *plan.Call, args []plan.Value) (plan.Value, error) {
 
 // evalSubstring cuts a part out of a text. OData-URL 5.1.1.5.7
 func evalSubstring(_ *plan.Call, args []plan.Value) (plan.Value, error) {
-	rest := skip(args[0].Bytes, args[1].Int)
+	start := args[1].Int
+	if start < 0 {
+		start += int64(utf8.RuneCount(args[0].Bytes))
+	}
+	rest := skip(args[0].Bytes, start)
 	if len(args) == 3 {
 		rest = rest[:len(rest)-len(skip(rest, args[2].Int))]
 	}

@@ -127,6 +127,7 @@ func functions() []check {
 		expr("duration'P1D' div ceiling(price) lt duration'PT3H' and id in (1,5)", "1 5"),
 		expr("year(cast('x',Edm.Date)) eq null and case(ok:cast('x',Edm.Guid)) ne token", "1 2"),
 		expr("substring(name,9223372036854775807) eq '' and id lt 3", "1 2"),
+		expr("substring(name,id sub 4,id) eq 'v'", "1"),
 		expr("seen sub duration'PT23H59M59.5S' eq 2024-02-29T00:00:00Z", "1"),
 	}
 }

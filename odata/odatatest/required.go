@@ -42,7 +42,7 @@ func required() []check {
 		{name: "13.2.1 a key in a segment", target: "Things/1/id/$value", body: "1"},
 		{name: "13.2.1 a filtered count", target: "Things?$filter=lines/$count($filter=qty gt 0) eq 1", ids: "1 4"},
 		{name: "13.2.1 comparison of structures", target: "Lines?$filter=thing eq thing&$select=qty&$top=1", body: `{"@odata.context":"~$metadata#Lines(qty)","value":[{"@odata.id":"~Lines(order_no=1,line_no=1)","qty":5}]}`},
-		{name: "13.2.1 a negative index", target: "Things?$filter=substring(name,-2) eq 'Anvil'", ids: "1"},
+		{name: "13.2.1 a negative index", target: "Things?$filter=substring(name,-2) eq 'il' and substring(name,-4,2) eq 'nv' and substring(name,-9) eq 'Anvil'", ids: "1"},
 		{name: "13.2.1 a filter on an annotation", target: "Things?$filter=@Core.Messages eq null", status: 501},
 		{name: "13.2.1 a version of the schema", target: "Things(1)/id/$value?$schemaversion=1", body: "1"},
 		{name: "13.2.1 a name in another case", target: "things", header: v401, status: 404},
