@@ -70,8 +70,7 @@ type Description struct {
 	Config      []ConfigKey `json:"config,omitempty"`
 }
 
-// Describe tells what the plugin is, as the host will hear it. The error names
-// a mistake of the plugin's author.
+// Describe returns the description that the host gets. The error names a mistake of the plugin's author.
 func (p Plugin) Describe() (Description, error) {
 	d := Description{
 		Name:        p.Name,

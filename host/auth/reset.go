@@ -19,6 +19,8 @@ import (
 // nothing, since mail scanners open links too.
 func (p *Pipeline) ShowReset() http.Handler { return p.serve(p.showReset) }
 
+// showReset redirects the link of a reset mail to the screen that sets a password. A valid token goes into the fragment,
+// which no server or proxy sees; without one the screen reports that the link has expired.
 func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	secret, email := r.PathValue("token"), r.URL.Query().Get("email")
 	w.Header().Set("Referrer-Policy", "no-referrer")
@@ -31,7 +33,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
-	http.SetCookie(w, p.screenCookie(time.Minute)) // the screen is for those who are signed in, too
+	http.SetCookie(w, p.screenCookie(time.Minute)) // else /login redirects a person who is signed in
 	// Not http.Redirect: its body would repeat the token.
 	w.Header().Set("Location", target)
 	w.WriteHeader(http.StatusFound)

@@ -19,9 +19,9 @@ import (
 // has one counter.
 func folded(login string) string { return words.Printable(strings.ToLower(login), reserved.MaxLogin) }
 
-// takeLogin counts an attempt to sign in, by the client first. A browser that has signed
-// in with this name has a counter of its own in place of that of name and client, which
-// strangers behind the same address share.
+// takeLogin counts an attempt to sign in: for the client's network, then for the login name in this network. A browser
+// that has signed in with the name before has its own counter instead of the second, so that strangers in the same
+// network cannot use its attempts up.
 func (p *Pipeline) takeLogin(r *http.Request, login string) (*attempt, error) {
 	k, err := p.readKnown(r)
 	if err != nil {

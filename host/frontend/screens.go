@@ -51,11 +51,10 @@ func NewScreens(o ScreensOptions) *Screens { return &Screens{o: o} }
 // SetApp replaces the app; nil answers the data but no screen.
 func (s *Screens) SetApp(app *App) { s.app.Store(app) }
 
-// Login answers GET /login: with the app's page, or with a redirect for a user
-// who is signed in and settled. A browser that goes there gets the page in any case, with
-// the target in its data: it would take the fragment along over a redirect, and only the
-// page can tell one of the application from the name of a screen. The third time within ten
-// seconds everybody gets the page, which shows a button.
+// Login answers GET /login with the app's page, or with a redirect if the user is signed in and settled. A browser that
+// navigates always gets the page, with the target in its data: a redirect would keep the URL's fragment, and only the
+// page can tell a fragment of the application from the name of a screen. The third redirect to one target within ten
+// seconds is a redirect loop: every client gets the page, which shows a button.
 func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 	session, target, err := s.o.SignIn.Resume(w, r)
 	if err != nil {
@@ -71,7 +70,7 @@ func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 	if withPage {
 		s.stopCircle(w, r, &data)
 	}
-	if target != "" && (!withPage || data.Stopped == nil && !comesInPerson(r)) {
+	if target != "" && (!withPage || data.Stopped == nil && !navigates(r)) {
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, target, http.StatusFound)
 		return
@@ -79,9 +78,8 @@ func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 	s.showPage(w, r, data, true)
 }
 
-// comesInPerson reports whether a browser says that somebody goes to the page, at the
-// top level and now.
-func comesInPerson(r *http.Request) bool {
+// navigates reports whether a browser loads the page as a top-level document, and not as a prefetch.
+func navigates(r *http.Request) bool {
 	h := r.Header
 	return r.Method == http.MethodGet && h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document" && h.Get("Sec-Purpose") == ""
 }

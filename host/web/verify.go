@@ -57,7 +57,7 @@ func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.Fail(w, r, err)
 		return
 	}
-	r = asked.request // what becomes of it is shown, and logged, as of the client's
+	r = asked.request // errors and log lines are about the client's request, not the proxy's question
 	by, fail := v.Sessions, v.Fail
 	if asked.tokens {
 		by, fail = v.Tokens, v.Site.Challenging(v.Fail)

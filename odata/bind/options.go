@@ -229,7 +229,8 @@ func (l *level) order(items []syntax.OrderItem) error {
 	return nil
 }
 
-// orderItems binds the items of $orderby behind others.
+// orderItems appends the items of $orderby to list, but for constants and for expressions that list orders by already:
+// they change nothing.
 func (l *level) orderItems(list []plan.Order, items []syntax.OrderItem) ([]plan.Order, error) {
 	for _, item := range items {
 		e, err := l.bind(item.Expr)

@@ -23,17 +23,17 @@ func WholeOfPostgres(x string) string {
 	return "NULLIF(GREATEST(NULLIF(LEAST(" + x + ", 9223372036854775808), 9223372036854775808), -9223372036854775809), -9223372036854775809)::bigint"
 }
 
-// plusConstant is the argument of a sum or difference that is no constant, with what its other side may not reach: beyond
-// the end, in the direction of upper, the result would leave the 64 bits.
+// plusConstant is a sum or difference with one constant. It overflows the 64 bits exactly if the other argument, arg,
+// reaches end: arg >= end if upper is set, else arg <= end.
 type plusConstant struct {
 	arg   string
 	end   string
 	upper bool
 }
 
-// besideConstant tells how a sum or a difference with one constant is guarded; false for others. The end is written with
-// the constant's place, so that the statement is the same for all of them, and stays within the 64 bits itself.
-func besideConstant(c *plan.Call, least string) (plusConstant, bool) {
+// withConstant returns the bound of a sum or difference with one constant; false for other calls. The bound is an SQL
+// expression over the constant's parameter, so that all constants share one statement. It fits the 64 bits itself.
+func withConstant(c *plan.Call, least string) (plusConstant, bool) {
 	x, y := constantOf(c.Args[0]), constantOf(c.Args[1])
 	switch {
 	case c.Name == "add" && y != nil && *y != 0:
@@ -71,7 +71,7 @@ func constantOf(e plan.Expr) *int64 {
 	return nil
 }
 
-// guarded writes an operator with the argument of a constant replaced by one that is null from the end on.
+// guarded writes an operator whose argument arg is null if it reaches end.
 func (p plusConstant) guarded(op string) string {
 	pick := "LEAST"
 	if !p.upper {
@@ -97,7 +97,7 @@ func postgresWhole(c *plan.Call, op string) string {
 	if !MayLeave(c) {
 		return "($1::bigint " + op + " $2::bigint)"
 	}
-	if p, ok := besideConstant(c, postgresLeast); ok {
+	if p, ok := withConstant(c, postgresLeast); ok {
 		return p.guarded(op)
 	}
 	return WholeOfPostgres("$1::numeric " + op + " $2")
@@ -111,7 +111,7 @@ func mysqlWhole(c *plan.Call, op string) string {
 	if !light(c.Args[0]) || !light(c.Args[1]) {
 		return onceOfMySQL(c, op)
 	}
-	if p, ok := besideConstant(c, least); ok {
+	if p, ok := withConstant(c, least); ok {
 		compared := " < "
 		if !p.upper {
 			compared = " > "

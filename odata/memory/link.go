@@ -33,7 +33,7 @@ func (b *builder) navigations(s *set) {
 		if n.Via != nil {
 			b.through(place, l, n)
 		} else {
-			b.on(place, l, n, nav)
+			b.joinOn(place, l, n, nav)
 		}
 		b.links[nav] = l
 		t.Navigation = append(t.Navigation, nav)
@@ -49,8 +49,9 @@ func (b *builder) target(name string) *set {
 	return nil
 }
 
-// on compares properties of both sets.
-func (b *builder) on(place string, l *link, n Navigation, nav *edm.Navigation) {
+// joinOn fills l with the pairs of properties that n.On compares, and sets nav's nullability and constraints. A pair must
+// exist and have comparable types. A navigation to one row must compare the whole key of the target.
+func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigation) {
 	if len(n.On) == 0 {
 		b.fault(place, "it needs On, the properties that are equal, or Via")
 		return

@@ -34,7 +34,7 @@ func (b *builder) navigations() {
 	}
 	for _, s := range b.sets {
 		for _, n := range s.cfg.Navigations {
-			if r := b.configured(s, n, all); r != nil {
+			if r := b.fromBlock(s, n, all); r != nil {
 				all = append(all, r)
 			}
 		}
@@ -120,8 +120,9 @@ func countTo(t *introspect.Table, f introspect.ForeignKey) int {
 	return n
 }
 
-// configured makes the relationship of a navigation block, or renames that of a foreign key.
-func (b *builder) configured(s *set, n Navigation, all []*relationship) *relationship {
+// fromBlock returns the relationship of a navigation block. It returns nil if the block has a mistake, which it reports,
+// and if a foreign key gives the same relationship: that one gets the block's name.
+func (b *builder) fromBlock(s *set, n Navigation, all []*relationship) *relationship {
 	at := func(more ...string) []string { return s.at(append([]string{"navigation", n.Name}, more...)...) }
 	if !edm.Identifier(n.Name) {
 		b.report(at(), "the name is no identifier", "use letters, digits and underscores, not starting with a digit")

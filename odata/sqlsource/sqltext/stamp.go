@@ -24,7 +24,8 @@ const postgresStamp = `(SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current
 
 func (postgres) stamp() string { return postgresStamp }
 
-// position knows the types whose values come back from the driver as they are.
+// position returns the SQL that turns $1, a sort value as the driver read it, back into the column's type; empty for the
+// types whose values that changes.
 func (postgres) position(c *Column) string {
 	if c == nil {
 		return ""
