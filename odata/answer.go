@@ -196,7 +196,7 @@ func (s *answering) write(out *response, from *planned, rows plan.Rows, format f
 		OmitNulls: q.prefer.OmitNulls,
 	}
 	if format.Metadata == header.Full {
-		e.MetadataETag = s.documents.said[format.language].tags[q.version()]
+		e.MetadataETag = s.documents.localized[format.language].tags[q.version()]
 	}
 	buffer := s.buffers.Get(out)
 	defer s.buffers.Put(buffer)

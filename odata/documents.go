@@ -25,16 +25,16 @@ const (
 type documents struct {
 	model     *edm.Model
 	languages languages
-	// said are those that have texts, by language.
-	said map[string]*said
+	// localized holds the documents with texts, by language.
+	localized map[string]*localized
 	// entries is the inside of the service document's array.
 	entries []byte
 	// etag stands for the model and the limits in entity tags.
 	etag string
 }
 
-// said are the documents in one language.
-type said struct {
+// localized holds the documents in one language.
+type localized struct {
 	// metadata by version and media type.
 	metadata map[string][]byte
 	// tags are the entity tags of the XML documents, by version.
@@ -42,15 +42,17 @@ type said struct {
 	openAPI openAPIs
 }
 
+// newDocuments renders the documents in each language of the model. The entity tag changes with the limits and with
+// every language.
 func newDocuments(m *edm.Model, root string, limits Limits, security Security, transformations []string) documents {
-	d := documents{model: m, languages: newLanguages(m), said: map[string]*said{}}
+	d := documents{model: m, languages: newLanguages(m), localized: map[string]*localized{}}
 	all := [][]byte{fmt.Appendf(nil, "%+v", limits)}
 	for _, lang := range d.languages.tags {
-		d.said[lang] = say(m, root, csdl.Options{
-			ExpandDepth: toldDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
+		d.localized[lang] = localize(m, root, csdl.Options{
+			ExpandDepth: announcedDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
 			Security: security,
 		})
-		all = append(all, d.said[lang].metadata["4.0"+typeXML])
+		all = append(all, d.localized[lang].metadata["4.0"+typeXML])
 	}
 	d.etag = etagOf(all...)
 	for _, s := range m.Sets {
@@ -62,8 +64,8 @@ func newDocuments(m *edm.Model, root string, limits Limits, security Security, t
 	return d
 }
 
-func say(m *edm.Model, root string, o csdl.Options) *said {
-	out := &said{metadata: map[string][]byte{}, tags: map[string]string{}, openAPI: newOpenAPIs(m, root, o)}
+func localize(m *edm.Model, root string, o csdl.Options) *localized {
+	out := &localized{metadata: map[string][]byte{}, tags: map[string]string{}, openAPI: newOpenAPIs(m, root, o)}
 	for _, version := range []string{"4.0", "4.01"} {
 		o.Version = version
 		out.metadata[version+typeXML] = csdl.XML(m, o)
@@ -73,14 +75,14 @@ func say(m *edm.Model, root string, o csdl.Options) *said {
 	return out
 }
 
-// in gives the documents in the language of a request, and which that is.
-func (d *documents) in(q *request) (*said, string) {
+// in returns the documents in the language of a request, and the language.
+func (d *documents) in(q *request) (*localized, string) {
 	lang := d.languages.of(q)
-	return d.said[lang], lang
+	return d.localized[lang], lang
 }
 
-// toldDepth is the depth of $expand that $metadata announces; 0 announces none.
-func toldDepth(limit int) int {
+// announcedDepth is the depth of $expand that $metadata announces; 0 announces none.
+func announcedDepth(limit int) int {
 	if limit == math.MaxInt {
 		return 0
 	}

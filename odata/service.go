@@ -72,5 +72,5 @@ func (s *Service) Metadata(asJSON bool) []byte {
 		media = typeJSON
 	}
 	docs := &s.read.answers.documents
-	return docs.said[docs.languages.tags[0]].metadata["4.0"+media]
+	return docs.localized[docs.languages.tags[0]].metadata["4.0"+media]
 }

@@ -68,11 +68,12 @@ type compiledTable struct {
 	Table
 	once    sync.Once
 	folding []folding
-	// uniform is set where one guard holds for everything, so that no spelling of a path
-	// leads past it, and folded where the paths of all routes are folded already.
+	// uniform is set if all routes have one guard: no spelling of a path gets past it. folded is set if every template
+	// equals its folded form.
 	uniform, folded bool
 }
 
+// compile folds the paths of all routes and sets uniform and folded.
 func (t *compiledTable) compile() {
 	guards := map[string]bool{}
 	t.folded = true

@@ -40,8 +40,8 @@ func (p *parser) resourcePath(split *lex.Splitter, n int) []Segment {
 		if length < 0 {
 			length = n - raw
 		}
-		from := split.At(raw)
-		p.Window(from, split.At(raw+length))
+		from := offsets.At(raw)
+		p.Window(from, offsets.At(raw+length))
 		var before *Segment
 		if len(segments) > 0 {
 			before = &segments[len(segments)-1]

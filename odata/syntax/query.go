@@ -6,13 +6,13 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax/internal/lex"
 )
 
-// queryOptions reads the options from the raw position of split to the end. They
+// queryOptions reads the options from the raw position of offsets to the end. They
 // are split at "&" and the first "=", then decoded, then parsed (OData-URL 2.2).
 func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) {
 	query := p.Raw[split.Raw():]
 	q.Options = make([]Option, 0, 1+strings.Count(query, "&"))
 	var seen option
-	for raw := split.Raw(); raw <= len(p.Raw); {
+	for raw := offsets.Raw(); raw <= len(p.Raw); {
 		pair := p.Raw[raw:]
 		if n := strings.IndexByte(pair, '&'); n >= 0 {
 			pair = pair[:n]
@@ -23,18 +23,18 @@ func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) {
 			continue
 		}
 		o := Option{Raw: pair, Pos: raw, ValuePos: raw + len(pair)}
-		from := split.At(raw)
+		from := offsets.At(raw)
 		var to int
 		hasValue := false
 		if n := strings.IndexByte(pair, '='); n >= 0 {
-			to, hasValue = split.At(raw+n), true
+			to, hasValue = offsets.At(raw+n), true
 			o.ValuePos = raw + n + 1
 		} else {
-			to = split.At(raw + len(pair))
+			to = offsets.At(raw + len(pair))
 		}
 		o.Name = p.Text[from:to]
-		value := split.At(o.ValuePos)
-		p.Window(value, split.At(raw+len(pair)))
+		value := offsets.At(o.ValuePos)
+		p.Window(value, offsets.At(raw+len(pair)))
 		o.Value = p.Rest()
 		p.queryOption(q, &o, from, hasValue, allowed, &seen)
 		q.Options = append(q.Options, o)

@@ -13,8 +13,8 @@ import (
 const maxTarget = 8 << 10
 
 // LocalPath returns target if it is a rooted path of the same origin, and ""
-// otherwise: no scheme, host, "//", backslash or control character, neither as
-// it stands nor after decoding, since some browsers and proxies decode once more
+// otherwise: no scheme, host, "//", backslash or control character, neither
+// encoded nor after decoding, since some browsers and proxies decode once more
 // than others.
 func LocalPath(target string) string {
 	path := target

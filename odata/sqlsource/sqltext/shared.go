@@ -33,7 +33,7 @@ func orderExprs(list []plan.Order) []plan.Expr {
 	return out
 }
 
-// shares is a query with the shared expressions that others need.
+// shares returns q with only the shared expressions that exprs use, directly or through another one.
 func shares(q *plan.Query, exprs ...plan.Expr) *plan.Query {
 	if len(q.Computed) == 0 {
 		return q

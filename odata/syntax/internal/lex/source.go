@@ -122,21 +122,21 @@ func clip(s string, limit int) string {
 	return s[:limit] + "…"
 }
 
-// Splitter walks over Raw in order and tells the positions in Text.
-type Splitter struct {
+// OffsetMap maps positions in Raw to positions in Text, in ascending order.
+type OffsetMap struct {
 	src      *Source
 	raw, dec int
 }
 
-// NewSplitter returns one at the start of s.
-func NewSplitter(s *Source) *Splitter { return &Splitter{src: s} }
+// NewOffsetMap returns an OffsetMap at the start of s.
+func NewOffsetMap(s *Source) *OffsetMap { return &OffsetMap{src: s} }
 
-// Raw is where the last call of At was.
-func (s *Splitter) Raw() int { return s.raw }
+// Raw is the raw position of the last call of At.
+func (s *OffsetMap) Raw() int { return s.raw }
 
 // At returns the position in Text of the raw position, which must not be before
 // that of the last call.
-func (s *Splitter) At(raw int) int {
+func (s *OffsetMap) At(raw int) int {
 	part := s.src.Raw[s.raw:raw]
 	s.dec += len(part)
 	if len(s.src.escapes) > 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // FuzzDecode checks that every decoded byte is found again in the raw text, and
-// that a Splitter agrees.
+// that an OffsetMap agrees.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"", "A/b?c=d+e", "%41%2Fb?c=%c3%a4+%2B%", "a%20b%", "%%%", "%00"} {
 		f.Add(seed, 3)
@@ -18,13 +18,13 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		split := lex.NewSplitter(s)
+		offsets := lex.NewOffsetMap(s)
 		at := 0
 		for i := range len(s.Text) {
 			if got := s.RawPos(i); got != at {
 				t.Fatalf("byte %d of %q: raw position %d, want %d", i, s.Text, got, at)
 			}
-			if got := split.At(at); got != i {
+			if got := offsets.At(at); got != i {
 				t.Fatalf("raw position %d of %q: byte %d, want %d", at, raw, got, i)
 			}
 			switch sent := s.SentAs(i); {
