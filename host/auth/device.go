@@ -141,6 +141,7 @@ func (p *Pipeline) resumeFromDevice(r *http.Request, guest Session, t deviceToke
 	}
 	s, cookies, replayed := Session{}, expired, false
 	err = p.Tx.Settle(r.Context(), func(ctx context.Context) error {
+		// Settle repeats this if the answer to a commit was lost; s is then the session of the try before.
 		if done, err := p.hasBegun(ctx, s); err != nil || done {
 			return err
 		}

@@ -41,12 +41,11 @@ type takenHeld struct {
 	heldCount
 	// offers reports whether the step has a recovery form.
 	offers bool
-	// noOrdinary and noRecovery are the counters that leave no room for a form of that
-	// sort, nil if there is some.
+	// noOrdinary and noRecovery are the limits that refuse a form of that kind; nil if none does.
 	noOrdinary, noRecovery *tooManyError
 }
 
-// over returns the counter that leaves no room for any form, nil if there is some.
+// over returns the limit that refuses every form; nil if none does.
 func (t takenHeld) over() *tooManyError {
 	switch {
 	case t.noOrdinary == nil:
@@ -57,8 +56,9 @@ func (t takenHeld) over() *tooManyError {
 	return t.noOrdinary
 }
 
-// takeHeld counts a form of a held step. A form too many does not count; neither does one
-// that cannot be counted.
+// takeHeld counts a form of a held step in the long and the short counter and, if the step offers recovery, in the recovery
+// counter. noOrdinary and noRecovery hold the limits that refuse it. A form that is refused both ways, or that cannot be
+// counted, leaves no count behind.
 func (p *Pipeline) takeHeld(r *http.Request, s Session, c heldCount) (takenHeld, error) {
 	t := takenHeld{heldCount: c, offers: s.Intent.OffersRecovery()}
 	take := func(c Counter, limit int, window time.Duration) (*tooManyError, error) {

@@ -24,10 +24,9 @@ const heldCSV = 4 * blockSize
 // text that a spreadsheet would take for a formula get an apostrophe in front
 // (OWASP, CSV injection). Values are written as in JSON, but without its quotes.
 //
-// next is told of the page that starts after skip rows, if there is one: before the
-// first byte goes to the Sink where the page is shorter than 256 KiB, else before the
-// last. The rows are read to their end and not closed. Expanded properties and the
-// total have no place here; do not ask for them.
+// If another page follows, CSV calls next with the number of rows before it, for the Link header: before the first write
+// to the Sink if the page is shorter than 256 KiB, else before the last write. CSV reads the rows to their end and does not
+// close them. The plan must have no expanded properties and no total.
 func (e *Encoder) CSV(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64)) error {
 	c := csvRow{columns: asChosen(csvColumns(nil, "", p.Top.Fields), p.Top.Chosen)}
 	w.buf = c.header(w.buf)

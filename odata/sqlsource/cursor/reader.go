@@ -112,7 +112,8 @@ func (o *Reader) begin(ctx context.Context, p *plan.Plan, page *sqltext.Page, ne
 	return r, nil
 }
 
-// page prepares the statements of a plan, or finds those that were made for it before.
+// page returns the statements of a plan, and keeps them in p.Prepared: in slot 1 if they can seek to the end of the page
+// before, else in slot 0. A seek needs a total order and Marks; with Stamps the first page cannot use one.
 func (o *Reader) page(p *plan.Plan) *sqltext.Page {
 	if p.Volatile {
 		return o.Gen.Page(p.Top, false)

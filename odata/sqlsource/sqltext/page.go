@@ -171,7 +171,8 @@ func (p *Page) Rows(read, skip int64, after []any) Statement {
 	return p.g.finish(join(" ", p.ended(from)...))
 }
 
-// plainRows returns the statement of most pages. Its text is made once.
+// plainRows returns the statement of a page that neither seeks nor reads a derived table. Its text is kept in p.ready: 0
+// without skipped rows, 1 with them. A text that has read as a literal is replaced if read differs.
 func (p *Page) plainRows(read, skip int64) Statement {
 	ready, window, literal := &p.ready[0], []any(nil), !p.g.d.remote() || p.literal(skip)
 	if !literal {

@@ -56,7 +56,7 @@ func tagged(pid int) uint64 {
 }
 
 // killDescendants ends every process whose environment holds the entry or that has
-// the tag, except for the one that is waited for. It looks again as long as it finds
+// the tag as a resource limit (see tagged), except for the one that is waited for. It looks again as long as it finds
 // some, because they may have been starting others.
 func killDescendants(except int, entry string, tag uint64) {
 	mark, limit := append([]byte(entry), 0), fmt.Appendf(nil, " %d ", tag)

@@ -71,9 +71,8 @@ func (n *node) unused() bool {
 	return !n.watched
 }
 
-// ask asks the node over own and returns the connection for the next time. Where it is
-// not answered in time, late is for what becomes of it until closeSilent or closeAll is
-// called for.
+// ask pings the node over own and returns the connection for the next ping. After askLimit it returns DeadlineExceeded and
+// late, which gets the result of the slow ping; own is closed then.
 func (n *node) ask(own driver.Conn) (next driver.Conn, late <-chan error, err error) {
 	done := make(chan error, 1)
 	go func() {
