@@ -75,8 +75,7 @@ func (s *answering) documentIn(out *response, lang, contentType string, b []byte
 	return out.document(b)
 }
 
-// data answers with rows of the source, or with the answer that was given for
-// the same state of the data.
+// data answers with rows of the source, or from the cache if the data has not changed.
 func (s *answering) data(out *response, accept header.Accept, from *planned) error {
 	q, p := out.q, from.plan
 	format, ok, err := negotiate(accept, q, p)
@@ -107,7 +106,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		}
 		return absent(out, p)
 	}
-	s.name(out, from, key, rows.Version())
+	s.tagAndKeep(out, from, key, rows.Version())
 	err = s.write(out, from, rows, format)
 	var slow *slowError
 	switch {
@@ -119,8 +118,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	return err
 }
 
-// unchanged gives the answer that was given before, if the data has not
-// changed since.
+// unchanged returns the answer in the cache if the data has not changed since; else nil.
 func (s *answering) unchanged(q *request, p *planned, k answerKey) *kept {
 	source, ok := s.source.(Versioned)
 	if !ok || !sharable(p.plan) || !s.cache.wants(p) {
@@ -151,11 +149,10 @@ func (s *answering) repeat(out *response, a *kept, p *plan.Plan, f format) error
 	return out.Send(a.body, true)
 }
 
-// name gives an answer an entity tag of what it depends on, which costs less
-// than a hash of its bytes, and sees to it that it is kept if it is asked for
-// again. Answers that depend on the caller or the time are neither named so nor
-// kept: the same version of the data gives others than this one.
-func (s *answering) name(out *response, from *planned, k answerKey, version string) {
+// tagAndKeep sets the entity tag of an answer, which is a hash of all that the answer depends on, and puts the answer into
+// the cache if it was asked for before. An answer that depends on the caller or the time gets neither: the version of the
+// data does not identify it.
+func (s *answering) tagAndKeep(out *response, from *planned, k answerKey, version string) {
 	if version == "" || !sharable(from.plan) {
 		return
 	}

@@ -29,15 +29,15 @@ type asked struct {
 	// session is as it is stored now, and step what the dispenser answered.
 	session Session
 	step    step
-	// lost tells that another request has taken the step first, or ended the session:
-	// session is what it left, and step was not applied. Neither was it where there is
-	// an error.
+	// lost reports whether another request has taken the step first, or ended the session: session is the stored one, and
+	// step was not applied. An error also means that step was not applied.
 	lost bool
 }
 
-// ask asks the dispenser about a stored session and commits what it answers: the
-// effects, the prefixes and the next intent, in one transaction that replaces the
-// session only as it was read.
+// ask asks the dispenser about a stored session and commits the answer in one transaction: the effects, the prefixes and
+// the next intent. The commit fails if the session, its device or a column has changed meanwhile. ask then reads them again
+// and repeats the question, up to maxAsks times. It sets lost instead if another request has taken the step, or if the
+// answer is a refusal and the session or device has changed: a refusal counts as it is.
 func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 	ctx := r.Context()
 	var st step // of the last answer: a refusal counts even where the next question fails

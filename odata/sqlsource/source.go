@@ -178,9 +178,9 @@ func (s *Source) FileChanges() (exchanged, copied int64) {
 	return 0, 0
 }
 
-// Ready tells what keeps the source from reading, as far as that can be told without reading: engine.ErrCopied where
-// another file was copied over that of SQLite, and a change of tables or columns under which a request has failed, until
-// that request succeeds, or the columns have their types again.
+// Ready returns the reason why the source cannot read; nil if it knows none. It returns engine.ErrCopied if another file was
+// copied over the SQLite file. If a request has failed because tables or columns changed, it returns that change until the
+// request succeeds or the columns have their types again.
 func (s *Source) Ready(ctx context.Context) error {
 	if lite, ok := s.db.(*engine.SQLite); ok {
 		if err := lite.Look(); err != nil {

@@ -99,8 +99,8 @@ func resolve(e syntax.Expr, columns []store.Column) (named []store.Column, err e
 	return named, err
 }
 
-// findTruths notes the columns that stand where a condition does, or are compared with true or false. A column of
-// integers that does is one of truth values: MariaDB and SQLite have no others.
+// findTruths adds the columns that e uses as booleans to truths: those that are conditions themselves, or that e compares
+// with true or false. MariaDB and SQLite store booleans as integers, so the type of the column cannot answer this.
 func findTruths(e syntax.Expr, truths map[string]bool) {
 	truth := func(e syntax.Expr) {
 		if path, ok := e.(*syntax.Path); ok && path.Root == "" && len(path.Segments) == 1 {
