@@ -25,7 +25,7 @@ const (
 // resourcePath reads the first n raw bytes. They are split at "/" first, so that
 // "%2F" is data (OData-URL 2.2). One slash at the end is forgiven: Syncfusion's data
 // manager sends it.
-func (p *parser) resourcePath(split *lex.Splitter, n int) []Segment {
+func (p *parser) resourcePath(offsets *lex.OffsetMap, n int) []Segment {
 	if n == 0 {
 		return nil
 	}

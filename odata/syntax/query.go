@@ -8,8 +8,8 @@ import (
 
 // queryOptions reads the options from the raw position of offsets to the end. They
 // are split at "&" and the first "=", then decoded, then parsed (OData-URL 2.2).
-func (p *parser) queryOptions(split *lex.Splitter, q *Query, allowed option) {
-	query := p.Raw[split.Raw():]
+func (p *parser) queryOptions(offsets *lex.OffsetMap, q *Query, allowed option) {
+	query := p.Raw[offsets.Raw():]
 	q.Options = make([]Option, 0, 1+strings.Count(query, "&"))
 	var seen option
 	for raw := offsets.Raw(); raw <= len(p.Raw); {

@@ -103,11 +103,11 @@ func (p *parser) request(r *Request, hasQuery bool) {
 	if i := strings.IndexByte(p.Raw, '#'); i >= 0 {
 		panic(p.FailRaw(i, lex.CodeMalformed, "a fragment is never sent; a # that is data is %%23"))
 	}
-	split := lex.NewSplitter(p.Source)
-	r.Segments = p.resourcePath(split, len(r.RawPath))
+	offsets := lex.NewOffsetMap(p.Source)
+	r.Segments = p.resourcePath(offsets, len(r.RawPath))
 	if hasQuery {
-		split.At(len(r.RawPath) + 1)
-		p.queryOptions(split, &r.Query, permitted(r.Segments))
+		offsets.At(len(r.RawPath) + 1)
+		p.queryOptions(offsets, &r.Query, permitted(r.Segments))
 	}
 	if len(r.Segments) > 0 && r.Segments[0].Name == segEntity && r.ID == "" {
 		panic(p.Malformed(len(p.Text), "$entity needs the option $id"))
