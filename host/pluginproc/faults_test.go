@@ -66,7 +66,7 @@ func TestFaultyStartIsRefused(t *testing.T) {
 func TestOddStartIsBorne(t *testing.T) {
 	for _, start := range []string{
 		"ok", "slow", "prints", "prints-long-line", "floods-stderr", "floods-line", "floods-stdout", "floods-print",
-		"forges", "ignores-stop", "forks", "daemon", "leaks", "spins",
+		"forges", "ignores-stop", "forks", "leaks", "spins",
 	} {
 		t.Run(start, func(t *testing.T) {
 			t.Parallel()
@@ -216,6 +216,7 @@ func TestFaultyCall(t *testing.T) {
 		{"not-a-number", pluginsdk.ErrContract, "not a number", false},
 		{"big-value", pluginsdk.ErrContract, "65536 bytes", false},
 		{"fork", nil, "", false},
+		{"fork-away", nil, "", false},
 		{"prints-long", nil, "", false},
 		{"script-target", nil, "", false}, // targets are the pipeline's to check
 		{"foreign-target", nil, "", false},

@@ -141,10 +141,12 @@ func newHost(t testing.TB, o pluginproc.Options, specs ...pluginproc.Spec) *host
 	t.Helper()
 	h := &host{log: &log{}, counts: &counts{}}
 	var err error
-	if h.runDir, err = os.MkdirTemp("/tmp", "vp"); err != nil {
-		t.Fatal(err)
+	if o.RunDir == "" {
+		if o.RunDir, err = os.MkdirTemp("/tmp", "vp"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	o.RunDir, o.Metrics = h.runDir, h.counts.metrics()
+	h.runDir, o.Metrics = o.RunDir, h.counts.metrics()
 	if o.Logger == nil {
 		o.Logger = hclog.New(&hclog.LoggerOptions{Name: "vestibule", Output: h.log, Level: hclog.Debug})
 	}
@@ -186,15 +188,23 @@ func (h *host) left(t testing.TB, specs []pluginproc.Spec) {
 		t.Error(err)
 	}
 	for _, s := range specs {
-		if s.Env["PIDS"] == "" {
-			continue
+		childrenEnd(t, s)
+	}
+}
+
+// childrenEnd fails the test when a process of a plugin's group lives on, and ends those
+// that have left the group.
+func childrenEnd(t testing.TB, s pluginproc.Spec) {
+	t.Helper()
+	pids, _ := os.ReadDir(s.Env["PIDS"])
+	for _, p := range pids {
+		number, away := strings.CutPrefix(p.Name(), "away-")
+		pid, err := strconv.Atoi(number)
+		if err == nil && !away && !within(patience, func() bool { return gone(pid) }) {
+			t.Errorf("child %d outlived the plugin", pid)
 		}
-		pids, _ := os.ReadDir(s.Env["PIDS"])
-		for _, p := range pids {
-			if pid, err := strconv.Atoi(p.Name()); err == nil && !within(patience, func() bool { return gone(pid) }) {
-				t.Errorf("child %d outlived the plugin", pid)
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
+		if err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 		}
 	}
 }

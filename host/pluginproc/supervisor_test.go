@@ -138,7 +138,7 @@ func TestVanishedFolderIsMadeAnew(t *testing.T) {
 				spec := faulty(t, "ok")
 				spec.SHA256 = want
 				h := started(t, pluginproc.Options{}, spec)
-				gone, err := filepath.Glob(h.runDir + map[string]string{"all of it": "/vestibule*", "the copies": "/vestibule*/bin*"}[name])
+				gone, err := filepath.Glob(h.runDir + map[string]string{"all of it": "/vestplug*", "the copies": "/vestplug*/bin*"}[name])
 				if err != nil || len(gone) == 0 && want != "" {
 					t.Fatal("there is nothing to remove:", err)
 				}

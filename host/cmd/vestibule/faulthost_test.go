@@ -42,7 +42,7 @@ func newFaultKit(t *testing.T, rows []fault) faultKit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, who := range append(people(rows), "daemon", "fork") {
+	for _, who := range append(people(rows), "fork") {
 		_, err = db.Exec(`INSERT INTO users (name, email, password) SELECT name, ?1, password FROM users WHERE email = 'good@example.com'
 			AND NOT EXISTS (SELECT 1 FROM users WHERE email = ?1)`, who+"@example.com")
 		if err != nil {

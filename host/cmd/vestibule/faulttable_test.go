@@ -106,7 +106,7 @@ func (f fault) run(h *faultHost) string {
 		said = regexp.MustCompile(`(?m)^.*(?:` + f.says + `).*$`).FindString(h.log.String()[before:])
 		return said != ""
 	})
-	h.eventually("only the guard and one plugin have", func() bool { return len(h.processes()) == 3 })
+	h.eventually("only the host and one plugin have", func() bool { return len(h.processes()) == 2 })
 	h.end()
 	h.gone()
 	return fmt.Sprintf("| %s | %s | %.1f s | %.1f s | `%s` |", f.name, worst.what, worst.wait.Seconds(), back.Seconds(), h.short(said))
@@ -243,9 +243,9 @@ func faults() []fault {
 		{name: "answers with 100 KB of headers", who: "says-too-much", sees: unavailable, says: `more than 65536 bytes of headers and trailers, send less`},
 		{name: "answers with escapes", who: "says-escapes", sees: unavailable, says: `the call failed.*red \\+u001b\[31m`},
 		{name: "logs without end", start: "floods-stderr", sees: "200", says: `logs too fast`},
-		{name: "loses its folder, and dies", do: die(remove("vestibule*")), sees: "200", says: `the directory of plugins was gone and is made anew`},
+		{name: "loses its folder, and dies", do: die(remove("vestplug*")), sees: "200", says: `the directory of plugins was gone and is made anew`},
 		{
-			name: "loses the copy that runs, and dies", keys: summed("sha256 = %q", "faultplugin"), do: die(remove("vestibule*/bin*")),
+			name: "loses the copy that runs, and dies", keys: summed("sha256 = %q", "faultplugin"), do: die(remove("vestplug*/bin*")),
 			sees: "200", says: `the copy of its program was gone and is made anew`,
 		},
 		{
@@ -257,7 +257,6 @@ func faults() []fault {
 			do: die(func(h *faultHost) { h.write("script", "exchanged") }), mend: func(h *faultHost) { h.write("script", "as it was checked") },
 			sees: unavailable, says: `script has the checksum`,
 		},
-		{name: "leaves a daemon without group, session and environment", do: die(signedIn("daemon")), sees: "200", says: `lost, will be started again`},
 		{name: "leaves a child that holds its pipes", do: die(signedIn("fork")), sees: "200", says: `lost, will be started again`},
 		{name: "starts within 1.5 s, and dies", do: die(tell("slow")), sees: "200", says: `lost, will be started again`},
 		{name: "ends at each start, and is mended", do: die(tell("exit")), mend: tell("ok"), sees: unavailable, says: `no licence found`},
@@ -266,12 +265,14 @@ func faults() []fault {
 		{name: "becomes a zombie, and dies", do: becomeZombie, sees: "200", says: `lost, will be started again`},
 		{name: "eats memory up to a limit of prlimit", through: `"prlimit", "--data=536870912"`, who: "eats", sees: unavailable, says: `out of memory`},
 		{
-			name: "has its guard killed", do: func(h *faultHost) { h.kill("vestibule-guard", syscall.SIGKILL) },
-			sees: "200", says: `the process that ends plugins when this host is killed has ended`,
-		},
-		{
-			name: "has its host killed, which is started again", sees: "no connection", says: `ready`, mend: (*faultHost).serve,
-			do: func(h *faultHost) { signedIn("daemon")(h); _ = h.cmd.Process.Kill(); _ = h.cmd.Wait(); h.gone() },
+			name: "has its host killed, which is started again", sees: "no connection", mend: (*faultHost).serve,
+			says: `a host was killed, and what it left is removed`,
+			do: func(h *faultHost) {
+				signedIn("fork")(h)
+				_ = h.cmd.Process.Kill()
+				_ = h.cmd.Wait()
+				h.eventually("no plugin lives on has", func() bool { return len(h.pids("faultplugin")) == 0 })
+			},
 		},
 		{name: "freezes between calls", long: true, do: func(h *faultHost) { h.kill("faultplugin", syscall.SIGSTOP) }, sees: unavailable, says: `does not answer health checks`},
 		{name: "freezes in a call", long: true, who: "freeze", sees: unavailable, says: `does not answer health checks`},

@@ -148,8 +148,8 @@ func acts() map[string]func(context.Context) error {
 		"freeze":          func(ctx context.Context) error { arrived(ctx); return raise(syscall.SIGSTOP) },
 		"hang":            func(ctx context.Context) error { arrived(ctx); hang(); return nil },
 		"slow":            func(ctx context.Context) error { arrived(ctx); time.Sleep(300 * time.Millisecond); return nil },
-		"fork":            func(context.Context) error { forkChild(true); return nil },
-		"daemon":          func(context.Context) error { daemon(); return nil },
+		"fork":            func(context.Context) error { forkChild(false); return nil },
+		"fork-away":       func(context.Context) error { forkChild(true); return nil },
 		"eats":            func(context.Context) error { eat(1 << 30); return nil },
 		"prints-long": func(context.Context) error {
 			_, err := os.NewFile(1, "").WriteString(strings.Repeat("z", 200<<10))

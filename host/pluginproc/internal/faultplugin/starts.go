@@ -52,7 +52,6 @@ func starts() map[string]func(*fault) {
 		"silent-socket":     func(*fault) { announce("unix", silent()) },
 		"ignores-stop":      func(*fault) { ignoreStop() },
 		"forks":             func(*fault) { forkChild(false); forkChild(true) },
-		"daemon":            func(*fault) { daemon() },
 		"leaks":             func(*fault) { go leak() },
 		"spins":             func(*fault) { go spin() },
 		"first-thread-ends": apart,
@@ -181,7 +180,8 @@ func listen(path string) string {
 func ignoreStop() { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) }
 
 // forkChild starts a child that holds the pipes and outlives the plugin, in its
-// process group or away from it. Its number goes into the directory PIDS.
+// process group or away from it. Its number goes into the directory PIDS, after "away-"
+// for the latter, which is the test's to end.
 func forkChild(away bool) {
 	cmd := exec.Command("sleep", "300")
 	cmd.Stdout, cmd.Stderr = os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
@@ -190,23 +190,11 @@ func forkChild(away bool) {
 		fail(err)
 	}
 	if dir := os.Getenv("PIDS"); dir != "" {
-		_ = os.WriteFile(filepath.Join(dir, fmt.Sprint(cmd.Process.Pid)), nil, 0o600)
-	}
-}
-
-// daemon starts what leaves everything that it was given: group, session, environment,
-// parent, folder and open files. The parent is a shell that ends at once.
-func daemon() {
-	time.Sleep(10 * time.Millisecond) // as a program that does something first
-	cmd := exec.Command("/bin/sh", "-c", "cd /; sleep 300 </dev/null >/dev/null 2>&1 & echo $!")
-	cmd.Env = []string{}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	pid, err := cmd.Output()
-	if err != nil {
-		fail(err)
-	}
-	if dir := os.Getenv("PIDS"); dir != "" {
-		_ = os.WriteFile(filepath.Join(dir, strings.TrimSpace(string(pid))), nil, 0o600)
+		name := fmt.Sprint(cmd.Process.Pid)
+		if away {
+			name = "away-" + name
+		}
+		_ = os.WriteFile(filepath.Join(dir, name), nil, 0o600)
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 // also when the file changes later.
 type Image struct {
 	path   string            // what is executed
-	copied bool              // into the private directory, or into memory
+	copied bool              // into a private directory
 	Sum    string            // hexadecimal SHA-256 of the program
 	files  map[string]string // the same of further files, by path
 	close  func()            // removes the copy
@@ -49,7 +49,7 @@ func (l *Launcher) OpenImage(s Program) (*Image, error) {
 	im := &Image{path: path, close: func() {}}
 	im.uses.Store(1)
 	if s.SHA256 != "" && !isScript(f) {
-		err = im.copyOf(f, l.home)
+		err = l.copyOf(im, f)
 	} else {
 		im.Sum, err = sumOf(f, io.Discard)
 	}
@@ -161,14 +161,32 @@ func (im *Image) Gone() bool {
 	return err != nil
 }
 
-// copyOf copies the program into a directory of its own below home.
-func (im *Image) copyOf(f *os.File, home func() (string, error)) error {
-	base, err := home()
-	if err != nil {
-		return err
+// copyOf makes the image a copy of the program, in a private directory that programs can
+// be executed in: that of the sockets, or else one below the temporary directory.
+func (l *Launcher) copyOf(im *Image, f *os.File) error {
+	for _, base := range []string{l.base, os.TempDir()} {
+		home, err := l.home(base)
+		if err != nil {
+			return err
+		}
+		if err := im.copyTo(home, f); err != nil {
+			return err
+		}
+		if unix.Access(im.path, unix.X_OK) == nil {
+			return nil
+		} // else the file system is mounted noexec
+		im.close()
 	}
+	return finding.Finding{
+		What:   fmt.Sprintf("programs cannot be executed in %s, nor in %s", l.base, os.TempDir()),
+		Remedy: "set server.run_dir, or TMPDIR, to a directory where they can",
+	}
+}
+
+// copyTo copies the program into a directory of its own below home.
+func (im *Image) copyTo(home string, f *os.File) error {
 	im.copied = true
-	dir, err := os.MkdirTemp(base, "bin")
+	dir, err := os.MkdirTemp(home, "bin")
 	if err != nil {
 		return fmt.Errorf("make a directory for the program: %w", err)
 	}
@@ -185,9 +203,6 @@ func (im *Image) copyOf(f *os.File, home func() (string, error)) error {
 	im.Sum, err = sumOf(f, to)
 	if err := errors.Join(err, to.Close()); err != nil {
 		return fmt.Errorf("copy the program: %w", err)
-	}
-	if unix.Access(im.path, unix.X_OK) != nil { // a file system mounted noexec
-		return im.inMemory(f)
 	}
 	return nil
 }

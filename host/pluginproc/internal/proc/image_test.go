@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +13,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-func newTestLauncher(t *testing.T) *Launcher {
+func newTestLauncher(t *testing.T, base string) *Launcher {
 	t.Helper()
-	l, err := NewLauncher("", Options{
+	l, err := NewLauncher(base, Options{
 		Logger: hclog.NewNullLogger(), Now: time.Now, StartTimeout: 5 * time.Second, Dropped: func(string, int) {},
 	})
 	if err != nil {
@@ -26,48 +25,67 @@ func newTestLauncher(t *testing.T) *Launcher {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := os.Stat(l.dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s is left", l.dir)
+		for _, f := range l.folders {
+			if _, err := os.Stat(f.path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is left", f.path)
+			}
 		}
 	})
 	return l
 }
 
-// On a file system that does not allow to execute files, programs run from memory.
-func TestProgramInMemory(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux executes memory")
+// Where the file system of the sockets does not allow to execute files, programs run from
+// the temporary directory.
+func TestProgramBesideNoexec(t *testing.T) {
+	base := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "noexec", "tmpfs", base).CombinedOutput(); err != nil {
+		t.Skipf("nothing can be mounted: %v: %s", err, out)
 	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", base).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	link := filepath.Join("/tmp", filepath.Base(filepath.Dir(base))+"noexec") // short, as a socket's path must be
+	if err := os.Symlink(base, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(link) })
+	l := newTestLauncher(t, link)
+	path, sum := trueProgram(t)
+	im, err := l.OpenImage(Program{Name: "x", Command: []string{path}, SHA256: sum})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer im.Release()
+	if out, err := exec.Command(im.path).CombinedOutput(); err != nil || !strings.HasPrefix(im.path, os.TempDir()) {
+		t.Errorf("%s: %v: %s", im.path, err, out)
+	}
+	t.Setenv("TMPDIR", link)
+	if _, err := newTestLauncher(t, link).OpenImage(Program{Name: "x", Command: []string{path}, SHA256: sum}); err == nil ||
+		!strings.Contains(err.Error(), "set server.run_dir, or TMPDIR, to a directory where they can") {
+		t.Errorf("where no program can be executed: %v", err)
+	}
+}
+
+// trueProgram returns a program that does nothing, and its checksum.
+func trueProgram(t *testing.T) (path, sum string) {
+	t.Helper()
 	path, err := exec.LookPath("true")
 	if err != nil {
 		t.Skip("there is no program true")
 	}
-	f, err := os.Open(path)
+	sum, err = Sum(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = f.Close() }()
-	im := &Image{close: func() {}}
-	im.uses.Store(1)
-	if err := im.inMemory(f); err != nil {
-		t.Fatal(err)
-	}
-	defer im.Release()
-	if want, err := Sum(path); err != nil || im.Sum != want {
-		t.Errorf("the checksum is %s, want %s (%v)", im.Sum, want, err)
-	}
-	if out, err := exec.Command(im.path).CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
-	if err := os.WriteFile(im.path, []byte("x"), 0); err == nil {
-		t.Error("the program can be written to")
-	}
+	return path, sum
 }
 
 // A script runs where it is, and is checked again once it runs: one that was
 // exchanged in between is refused.
 func TestScriptExchangedAtTheStart(t *testing.T) {
-	l := newTestLauncher(t)
+	l := newTestLauncher(t, "")
 	path := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\necho '# changed' >> \"$0\"\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -101,20 +119,13 @@ func TestScriptExchangedAtTheStart(t *testing.T) {
 
 // A copy is removed with its last user, not before.
 func TestCopyIsRemovedWithItsLastUser(t *testing.T) {
-	l := newTestLauncher(t)
-	path, err := exec.LookPath("true")
-	if err != nil {
-		t.Skip("there is no program true")
-	}
-	sum, err := Sum(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := newTestLauncher(t, "")
+	path, sum := trueProgram(t)
 	im, err := l.OpenImage(Program{Name: "x", Command: []string{path}, SHA256: sum})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(im.path, l.dir) || filepath.Base(im.path) != filepath.Base(path) {
+	if !strings.HasPrefix(im.path, l.folders[l.base].path) || filepath.Base(im.path) != filepath.Base(path) {
 		t.Errorf("the copy is %s", im.path)
 	}
 	other := im.Retain()

@@ -2,14 +2,12 @@ package proc
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -54,73 +52,78 @@ type Options struct {
 // A Launcher starts processes. Its methods may be called concurrently.
 type Launcher struct {
 	options Options
-	guard   *guard
 	base    string
+	starts  chan func() // run on the thread that all plugins end with
 
-	mu  sync.Mutex
-	dir string
+	mu      sync.Mutex
+	folders map[string]folder // by base
 }
 
-// NewLauncher makes a private directory below base, which all sockets and copies
-// of programs are in. An empty base means the system's temporary directory, and
-// so does one that is too long for the path of a socket.
+// NewLauncher makes a private directory below base. An empty base means the system's
+// temporary directory, and so does one that is too long for the path of a socket.
 func NewLauncher(base string, o Options) (*Launcher, error) {
 	if base == "" {
 		base = os.TempDir()
 	}
-	// A socket's path has at most 103 bytes on macOS, of which go-plugin takes 38.
 	if len(base) > 45 {
 		base = "/tmp"
 	}
-	dir, err := privateDir(base)
-	if err != nil {
+	l := &Launcher{options: o, base: base, starts: make(chan func()), folders: map[string]folder{}}
+	if _, err := l.home(base); err != nil {
 		return nil, err
 	}
-	return &Launcher{options: o, base: base, dir: dir, guard: newGuard(dir, o.Logger)}, nil
+	go l.work()
+	return l, nil
 }
 
-func privateDir(base string) (string, error) {
-	dir, err := os.MkdirTemp(base, "vestibule")
-	if err != nil {
-		return "", fmt.Errorf("make a directory for the sockets of plugins: %w", err)
+// work starts processes on a thread of its own until Close. Linux kills a plugin when the
+// thread that started it ends, so that no plugin outlives the host.
+func (l *Launcher) work() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for start := range l.starts {
+		start()
 	}
-	return dir, nil
 }
 
-// home returns the private directory. One that is gone, as after somebody has cleaned
-// up /tmp, is made anew under another name: the old one may be somebody else's by now.
-func (l *Launcher) home() (string, error) {
+// start starts a command on the thread of work.
+func (l *Launcher) start(cmd *exec.Cmd) error {
+	done := make(chan error)
+	l.starts <- func() { done <- cmd.Start() }
+	return <-done
+}
+
+// home returns the private directory below base. One that is gone, as after somebody has
+// cleaned up /tmp, is made anew under another name: the old one may be somebody else's by now.
+func (l *Launcher) home(base string) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if isOurs(l.dir) {
-		return l.dir, nil
+	old, known := l.folders[base]
+	if known && isOurs(old.path) {
+		return old.path, nil
 	}
-	if err := os.MkdirAll(l.base, 0o700); err != nil {
-		return "", fmt.Errorf("make the directory for the sockets of plugins anew: %w", err)
-	}
-	dir, err := privateDir(l.base)
+	dir, err := newFolder(base, l.options.Logger)
 	if err != nil {
 		return "", err
 	}
-	l.options.Logger.Warn("the directory of plugins was gone and is made anew: keep what cleans up from it, or set server.run_dir",
-		"gone", l.dir, "new", dir)
-	l.dir = dir
-	l.guard.moveTo(dir)
-	return dir, nil
-}
-
-// isOurs tells whether a directory is there, and this user's alone.
-func isOurs(dir string) bool {
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
-		return false
+	if known {
+		_ = old.lock.Close() // of what is gone
+		l.options.Logger.Warn("the directory of plugins was gone and is made anew: keep what cleans up from it, or set server.run_dir",
+			"gone", old.path, "new", dir.path)
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Geteuid()
+	l.folders[base] = dir
+	return dir.path, nil
 }
 
-// Close removes the private directory. All processes must have been stopped.
-func (l *Launcher) Close() error { return l.guard.stop() }
+// Close removes the private directories. All processes must have been stopped.
+func (l *Launcher) Close() error {
+	close(l.starts)
+	var errs []error
+	for _, f := range l.folders {
+		errs = append(errs, f.remove())
+	}
+	return errors.Join(errs...)
+}
 
 // Launch starts a process and returns it once it has answered Describe and
 // Configure. Its roles are those of setup, or, when there are none, all that it
@@ -168,7 +171,7 @@ func cause(ctx context.Context, err error) error {
 
 // prepare sets go-plugin up for one process.
 func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
-	dir, err := l.home()
+	dir, err := l.home(l.base)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +181,7 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 	}
 	name := prog.Name
 	out := newOutput(l.options.Logger.Named(name), l.options.Now, func(n int) { l.options.Dropped(name, n) })
-	r := newRunner(prog, im, rand.Text(), out)
+	r := newRunner(prog, im, l.start, out)
 	r.env = append(r.env, "PLUGIN_CLIENT_CERT="+certificate)
 	client := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  handshake.Config(),
@@ -195,32 +198,8 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: 5 * time.Second})),
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (pluginrunner.Runner, error) {
 			r.env, r.socketDir = append(r.env, cmd.Env...), dir
-			return guarded{r, l.guard, l.options.Logger}, nil
+			return r, nil
 		},
 	})
 	return &Process{program: prog, runner: r, client: client, image: im.Retain(), log: l.options.Logger.Named(name)}, nil
-}
-
-// guarded tells the guard of a process as soon as there is one.
-type guarded struct {
-	*runner
-	guard *guard
-	log   hclog.Logger
-}
-
-func (g guarded) ward() ward { return ward{g.pid, g.instance, g.tag} }
-
-// Start starts the process.
-func (g guarded) Start(ctx context.Context) error {
-	if err := g.runner.Start(ctx); err != nil {
-		return err
-	}
-	if err := g.guard.add(g.ward()); err != nil {
-		g.log.Debug("there is no guard", "error", err) // as in images without a shell
-	}
-	go func() {
-		<-g.exited
-		g.guard.remove(g.ward())
-	}()
-	return nil
 }

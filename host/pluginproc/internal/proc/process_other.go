@@ -2,6 +2,11 @@
 
 package proc
 
+import "syscall"
+
+// attributes put a process into a group of its own.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
 // reap waits for the end of the process and ends its group.
 func (r *runner) reap() error {
 	err := r.cmd.Wait()
@@ -10,8 +15,8 @@ func (r *runner) reap() error {
 	return err
 }
 
-// tagged does nothing: what leaves the group of a plugin is not found here.
-func tagged(int) uint64 { return 0 }
+// endUsers does nothing: plugins end with their lifeline here.
+func endUsers(string) int { return 0 }
 
 // beFirstToGo does nothing: only Linux lets a process choose.
 func beFirstToGo(int) {}

@@ -21,24 +21,18 @@ import (
 	"google.golang.org/grpc"
 )
 
-// instanceKey marks a process and all of its children with a random number, by
-// which those that left the process group are found and ended. The tag finds those that
-// left that, too.
-const instanceKey = "VESTIBULE_PLUGIN_INSTANCE"
-
 // A runner starts one process for go-plugin and ends it together with all that
 // it started. It satisfies go-plugin's runner.Runner.
 type runner struct {
-	program  Program
-	image    *Image
-	env      []string // of the host and of go-plugin
-	instance string
-	out      *output
+	program Program
+	image   *Image
+	env     []string              // of the host and of go-plugin
+	start   func(*exec.Cmd) error // on the launcher's thread
+	out     *output
 
 	cmd       *exec.Cmd
 	socketDir string
 	pid       int
-	tag       uint64   // see tagged
 	address   string   // of the plugin's socket, once it was checked
 	lifeline  *os.File // the end that we hold; it ends with us
 	handshake *io.PipeReader
@@ -52,9 +46,9 @@ type runner struct {
 	refused error // what is wrong with the handshake
 }
 
-func newRunner(prog Program, im *Image, instance string, out *output) *runner {
+func newRunner(prog Program, im *Image, start func(*exec.Cmd) error, out *output) *runner {
 	return &runner{
-		program: prog, image: im, env: environment(prog, instance), instance: instance, out: out,
+		program: prog, image: im, env: environment(prog), start: start, out: out,
 		dead: make(chan struct{}), exited: make(chan struct{}), silent: make(chan struct{}),
 	}
 }
@@ -82,14 +76,13 @@ func (r *runner) Start(context.Context) error {
 		Stdin:       pipes[0][0],
 		Stdout:      pipes[1][1],
 		Stderr:      pipes[2][1],
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		SysProcAttr: attributes(),
 	}
-	if err := r.cmd.Start(); err != nil {
+	if err := r.start(r.cmd); err != nil {
 		closeAll(pipes)
 		return explainExec(r.program.Command[0], err)
 	}
 	r.pid = r.cmd.Process.Pid
-	r.tag = tagged(r.pid) // as early as can be
 	r.lifeline = pipes[0][1]
 	_ = errors.Join(pipes[0][0].Close(), pipes[1][1].Close(), pipes[2][1].Close())
 	beFirstToGo(r.pid)
@@ -123,7 +116,7 @@ func (r *runner) watch(stdout, stderr *os.File) {
 	drained.Go(func() { drain(stderr, &lineWriter{line: r.out.stderr}) })
 	go func() {
 		r.reason = r.reap()
-		// A process that escaped may still hold the other end of a pipe: give
+		// A process that left the group may still hold the other end of a pipe: give
 		// it half a second, then close ours.
 		cut := time.AfterFunc(500*time.Millisecond, func() { _ = errors.Join(stdout.Close(), stderr.Close()) })
 		drained.Wait()
@@ -284,7 +277,7 @@ func (r *runner) dialer() grpc.DialOption {
 }
 
 // environment is what a process sees of the host's, and what config.hcl adds.
-func environment(prog Program, instance string) []string {
+func environment(prog Program) []string {
 	var env []string
 	for _, key := range []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"} {
 		if value, ok := os.LookupEnv(key); ok && prog.Env[key] == "" {
@@ -294,7 +287,5 @@ func environment(prog Program, instance string) []string {
 	for key, value := range prog.Env {
 		env = append(env, key+"="+value)
 	}
-	return append(env,
-		instanceKey+"="+instance,
-		handshake.Lifeline+"="+handshake.LifelineStdin)
+	return append(env, handshake.Lifeline+"="+handshake.LifelineStdin)
 }
