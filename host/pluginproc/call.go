@@ -24,12 +24,12 @@ func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawM
 	}
 	var answer json.RawMessage
 	err = withProcess(ctx, spec, o, func(t *instance) error {
-		ctx, cancel := context.WithTimeout(ctx, t.spec.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, t.slot.spec.Timeout)
 		defer cancel()
 		// Session values in the document are the plugin's own, without a prefix.
 		own := map[string]pluginsdk.Value{}
 		for name, value := range call.Request.Session.All() {
-			own[t.spec.Name+"/"+name] = value
+			own[t.slot.spec.Name+"/"+name] = value
 		}
 		call.Request.Session = pluginsdk.ValuesOf(own)
 		answer, err = call.Run(ctx, pluginsdk.Plugin{
@@ -86,8 +86,7 @@ func withProcess(ctx context.Context, spec Spec, o Options, use func(*instance) 
 	if err != nil {
 		return errors.Join(labelErrors(checked, []error{err}), m.launcher.Close())
 	}
-	err = use(newInstance(spec, one.process, m.options.Logger))
-	one.process.Stop(stopGrace)
-	one.image.Release()
+	err = use(one.current)
+	one.close(ctx)
 	return errors.Join(err, m.launcher.Close())
 }

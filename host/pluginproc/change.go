@@ -19,25 +19,13 @@ const (
 	stopGrace  = 3 * time.Second // how long a process may take to end by itself
 )
 
-// A supervisor is the goroutine that runs a slot.
-type supervisor struct {
-	end  context.CancelFunc
-	done chan struct{}
-}
-
-// A launched is a process together with the image that it was started from.
-type launched struct {
-	image   *proc.Image
-	process *proc.Process
-}
-
 // A Change is a set of specs whose processes run and wait to take over. It keeps every
 // other start, reload and stop waiting until Commit or Abort, of which exactly one must
 // be called.
 type Change struct {
 	m       *Manager
 	specs   []Spec
-	fresh   map[string]launched
+	fresh   map[string]*slot
 	created bool // the launcher
 }
 
@@ -45,14 +33,16 @@ type Change struct {
 // their calls are done or ctx has ended.
 func (c *Change) Commit(ctx context.Context) {
 	defer c.m.life.Unlock()
-	c.m.retire(ctx, c.m.publish(c.specs, c.fresh))
+	ctx, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	closeAll(ctx, c.m.publish(c.specs, c.fresh))
 }
 
 // Abort stops the processes that wait, and leaves everything as it was. The error says
 // what could not be removed.
 func (c *Change) Abort() error {
 	defer c.m.life.Unlock()
-	stopAll(slices.Collect(maps.Values(c.fresh)))
+	closeAll(context.Background(), slices.Collect(maps.Values(c.fresh)))
 	if !c.created {
 		return nil
 	}
@@ -104,47 +94,47 @@ func (m *Manager) open() error {
 
 // launchAll starts a process for each spec, at once. When one fails, all are
 // stopped again.
-func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]launched, error) {
-	started := make([]launched, len(specs))
+func (m *Manager) launchAll(ctx context.Context, specs []Spec) (map[string]*slot, error) {
+	started := make([]*slot, len(specs))
 	errs := make([]error, len(specs))
 	var all sync.WaitGroup
 	for i, spec := range specs {
 		all.Go(func() { started[i], errs[i] = m.launch(ctx, spec) })
 	}
 	all.Wait()
-	if err := labelErrors(specs, errs); err != nil {
-		stopAll(started)
-		return nil, err
+	out := map[string]*slot{}
+	for i, s := range started {
+		if s != nil {
+			out[specs[i].Name] = s
+		}
 	}
-	out := map[string]launched{}
-	for i, spec := range specs {
-		out[spec.Name] = started[i]
+	err := labelErrors(specs, errs)
+	if err != nil {
+		closeAll(context.Background(), slices.Collect(maps.Values(out)))
 	}
-	return out, nil
+	return out, err
 }
 
-// stopAll stops processes that no slot has got, all at the same time.
-func stopAll(list []launched) {
+// closeAll ends slots, all at the same time, once their calls are done or ctx has ended.
+func closeAll(ctx context.Context, list []*slot) {
 	var all sync.WaitGroup
-	for _, one := range list {
-		if one.process != nil {
-			all.Go(func() { one.process.Stop(stopGrace); one.image.Release() })
-		}
+	for _, s := range list {
+		all.Go(func() { s.close(ctx) })
 	}
 	all.Wait()
 }
 
-func (m *Manager) launch(ctx context.Context, spec Spec) (launched, error) {
+func (m *Manager) launch(ctx context.Context, spec Spec) (*slot, error) {
 	im, err := m.launcher.OpenImage(spec.program())
 	if err != nil {
-		return launched{}, err
+		return nil, err
 	}
 	p, err := m.launcher.Launch(ctx, spec.program(), im, spec.setup())
 	if err != nil {
-		im.Release()
-		return launched{}, err
+		im.Remove()
+		return nil, err
 	}
-	return launched{image: im, process: p}, nil
+	return newSlot(spec, m.launcher, m.options, im, p), nil
 }
 
 // labelErrors joins the findings of several starts.
@@ -174,69 +164,39 @@ func startFinding(name string, err error) finding.Finding {
 	return f
 }
 
-// publish puts the specs in use: a plugin with a fresh process switches to it,
-// any other keeps the process it has. It returns the slots that no spec names
-// any more.
-func (m *Manager) publish(specs []Spec, fresh map[string]launched) map[string]*slot {
+// publish puts the specs in use: a plugin with a fresh slot switches to it, any other keeps
+// the slot it has. It returns the slots that no spec names any more. A slot that was
+// replaced ends in the background, within the time of a call.
+func (m *Manager) publish(specs []Spec, fresh map[string]*slot) []*slot {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	gone := maps.Clone(m.slots)
-	slots := map[string]*slot{}
+	gone, slots := maps.Clone(m.slots), map[string]*slot{}
 	for _, spec := range specs {
-		s := m.slots[spec.Name]
-		one, isFresh := fresh[spec.Name]
-		switch {
-		case isFresh && s != nil:
-			s.swap(spec, one)
-		case isFresh:
-			s = m.newSlot(spec, one.image)
-			s.install(newInstance(spec, one.process, s.log), 0)
-			m.start(s)
-		}
+		old, heir := m.slots[spec.Name], fresh[spec.Name]
 		delete(gone, spec.Name)
-		slots[spec.Name] = s
+		if heir == nil {
+			slots[spec.Name] = old
+			continue
+		}
+		slots[spec.Name] = heir
+		if old != nil {
+			old.bequeath(heir)
+			m.leaving.Go(func() {
+				ctx, cancel := context.WithTimeout(context.Background(), old.spec.Timeout)
+				defer cancel()
+				old.close(ctx)
+			})
+		}
+		heir.serve()
 	}
 	m.specs, m.slots = specs, slots
-	return gone
+	return slices.Collect(maps.Values(gone))
 }
 
-// start watches a slot until retire.
-func (m *Manager) start(s *slot) {
-	ctx, end := context.WithCancel(context.Background())
-	one := supervisor{end: end, done: make(chan struct{})}
-	if m.watched == nil {
-		m.watched = map[*slot]supervisor{}
-	}
-	m.watched[s] = one
-	go func() {
-		defer close(one.done)
-		s.run(ctx)
-	}()
-}
-
-// retire ends the given slots, all at the same time, and waits until their
-// calls are done, at most drainLimit.
-func (m *Manager) retire(ctx context.Context, gone map[string]*slot) {
-	ctx, cancel := context.WithTimeout(ctx, drainLimit)
-	defer cancel()
-	var all sync.WaitGroup
-	for _, s := range gone {
-		one := m.watched[s]
-		delete(m.watched, s)
-		all.Go(func() {
-			one.end()
-			<-one.done
-			s.close(ctx)
-		})
-	}
-	all.Wait()
-}
-
-// outdated tells whether a slot needs another process for a spec.
+// outdated reports whether a slot needs another process for a spec.
 func (s *slot) outdated(spec Spec) bool {
 	s.mu.Lock()
-	old, im, ready := s.spec, s.image.Retain(), s.state == StateReady
+	im, ready := s.image, s.state == StateReady
 	s.mu.Unlock()
-	defer im.Release()
-	return !ready || !old.same(spec) || im.Outdated(spec.program())
+	return !ready || !s.spec.same(spec) || im.Outdated(spec.program())
 }

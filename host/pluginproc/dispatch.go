@@ -11,19 +11,15 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// enter counts a call that begins, or refuses it when too many are under way. It returns
-// the time that the call has.
-func (s *slot) enter() (time.Duration, error) {
+// enter counts a call that begins, or refuses it when too many are under way.
+func (s *slot) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopping {
-		return 0, s.unavailable("it is stopping")
-	}
 	if s.calls >= s.options.MaxCalls {
-		return 0, s.unavailable("%d calls are under way, more are not allowed at once", s.calls)
+		return unavailable("%d calls are under way, more are not allowed at once", s.calls)
 	}
 	s.calls++
-	return s.spec.Timeout, nil
+	return nil
 }
 
 func (s *slot) leave() {
@@ -32,7 +28,7 @@ func (s *slot) leave() {
 	s.mu.Unlock()
 }
 
-func (s *slot) unavailable(format string, args ...any) error {
+func unavailable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", pluginsdk.ErrUnavailable, fmt.Sprintf(format, args...))
 }
 
@@ -41,38 +37,37 @@ func (s *slot) unavailable(format string, args ...any) error {
 func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error) {
 	for {
 		s.mu.Lock()
-		p, changed, next := s.current, s.changed, s.next
-		switch {
-		case s.stopping:
-			s.mu.Unlock()
-			return nil, s.unavailable("it is stopping")
-		case p != nil && p != except && !p.broken:
-			p.calls++
+		p, state, heir, changed, next := s.current, s.state, s.heir, s.changed, s.next
+		if heir == nil && p != nil && p != except && !p.broken {
+			p.calls.Add(1)
 			s.mu.Unlock()
 			return p, nil
 		}
 		s.mu.Unlock()
-		if deadline, ok := ctx.Deadline(); ok && p == nil && next.After(deadline) {
-			return nil, s.unavailable("it is down and will be started again in %s", time.Until(next).Round(time.Second))
+		switch deadline, ok := ctx.Deadline(); {
+		case heir != nil:
+			return heir.acquire(ctx, except)
+		case state == StateStopped:
+			return nil, unavailable("it is stopping")
+		case state == StateDown && ok && next.After(deadline):
+			return nil, unavailable("it is down and will be started again in %s", time.Until(next).Round(time.Second))
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, s.unavailable("it is being started again")
+			return nil, unavailable("it is being started again")
 		}
 	}
 }
 
-// release ends a call on a process, which has had it for a time. When the call's
-// error may mean that the process is broken, it asks for a health check; a process
-// whose connection broke gets no calls until it has passed one.
-func (s *slot) release(ctx context.Context, p *instance, err error, late bool) {
+// release ends a call on a process. When the call's error may mean that the process
+// is broken, it asks for a health check; a process whose connection broke gets no calls
+// until it has passed one.
+func (p *instance) release(ctx context.Context, err error, late bool) {
+	p.calls.Done()
+	s := p.slot
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.calls--
-	if p.draining && p.calls == 0 {
-		close(p.idle)
-	}
 	p.answered = p.answered || err == nil
 	p.broken = p.broken || broke(ctx, err)
 	switch {
@@ -106,29 +101,8 @@ func broke(ctx context.Context, err error) bool {
 	return status.Code(err) == codes.Unavailable || errors.Is(err, context.Canceled) && ctx.Err() == nil
 }
 
-// An attempt is what became of a call on one process.
-type attempt int
-
-const (
-	attemptOver   attempt = iota // answered, or failed for good
-	attemptUnsent                // the plugin has never seen it
-	attemptCut                   // the plugin died, maybe after it had seen it
-)
-
 // maxUnsent bounds the attempts that no plugin has seen.
 const maxUnsent = 8
-
-// classify tells from the error of a call whether another process may be asked.
-func classify(ctx context.Context, err error) attempt {
-	var sending interface{ NotSent() bool }
-	switch {
-	case !broke(ctx, err) || ctx.Err() != nil:
-		return attemptOver
-	case errors.As(err, &sending) && sending.NotSent():
-		return attemptUnsent
-	}
-	return attemptCut
-}
 
 // A call is one call of a role, on whichever process answers.
 type call[A any] struct {
@@ -138,32 +112,38 @@ type call[A any] struct {
 	limit     int // processes that may see it
 }
 
-// run makes the call and counts it.
+// run makes the call, counts it, and logs its failure.
 func (c call[A]) run(ctx context.Context, do func(context.Context, *instance) (A, error)) (A, error) {
-	var answer A
-	begin := time.Now()
-	err := c.slot.call(ctx, c.requestID, c.limit, func(ctx context.Context, p *instance) (err error) {
+	var answer, none A
+	s, begin := c.slot, time.Now()
+	err := s.call(ctx, c.requestID, c.limit, func(ctx context.Context, p *instance) (err error) {
 		answer, err = do(ctx, p)
 		return err
 	})
-	spec := c.slot.done(c.method, begin, c.requestID, err)
+	took, outcome := time.Since(begin), "ok"
+	switch {
+	case errors.Is(err, pluginsdk.ErrContract):
+		outcome = "contract"
+	case err != nil:
+		outcome = "unavailable"
+	}
+	s.options.Metrics.Call(s.spec.Name, c.method, outcome, took)
 	if err != nil {
-		var none A
-		return none, fmt.Errorf("plugin %q: %w", spec.Name, err)
+		s.log.Error("the call failed", "call", c.method, "outcome", outcome, "request_id", c.requestID,
+			"ms", float64(took.Microseconds())/1000, "error", err)
+		return none, fmt.Errorf("plugin %q: %w", s.spec.Name, err)
 	}
 	return answer, nil
 }
 
 // call makes a call on the process of the moment, and on the next one when that
 // dies, as long as there is time and the plugin has seen it less than limit times.
-func (s *slot) call(ctx context.Context, requestID string, limit int, do func(context.Context, *instance) error) error {
-	timeout, err := s.enter()
-	if err != nil {
+func (s *slot) call(caller context.Context, requestID string, limit int, do func(context.Context, *instance) error) error {
+	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.leave()
-	caller := ctx
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(caller, s.spec.Timeout)
 	defer cancel()
 	var last *instance
 	for seen, unsent := 0, 0; ; {
@@ -174,15 +154,16 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 		begin := time.Now()
 		err = p.ask(ctx, do)
 		// A call that spent its time waiting for the process says nothing about it.
-		late := errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil && time.Since(begin) > timeout/2
-		s.release(ctx, p, err, late)
-		switch classify(ctx, err) {
-		case attemptOver:
-			return err
-		case attemptUnsent:
+		late := errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil && time.Since(begin) > s.spec.Timeout/2
+		p.release(ctx, err, late)
+		if !broke(ctx, err) || ctx.Err() != nil {
+			return err // it is answered, or has failed for good
+		}
+		var sending interface{ NotSent() bool }
+		if errors.As(err, &sending) && sending.NotSent() {
 			unsent++
-		case attemptCut:
-			seen++
+		} else {
+			seen++ // the plugin died, maybe after it had seen the call
 		}
 		if seen >= limit || unsent >= maxUnsent {
 			return err
@@ -190,26 +171,6 @@ func (s *slot) call(ctx context.Context, requestID string, limit int, do func(co
 		last = p
 		s.log.Warn("the call is made again on a fresh process", "request_id", requestID, "error", err)
 	}
-}
-
-// done counts a call in the metrics and in the status, and logs its failure.
-func (s *slot) done(method string, begin time.Time, requestID string, err error) Spec {
-	s.mu.Lock()
-	spec := s.spec
-	s.mu.Unlock()
-	took, outcome := time.Since(begin), "ok"
-	switch {
-	case errors.Is(err, pluginsdk.ErrContract):
-		outcome = "contract"
-	case err != nil:
-		outcome = "unavailable"
-	}
-	s.options.Metrics.Call(spec.Name, method, outcome, took)
-	if err != nil {
-		s.log.Error("the call failed", "call", method, "outcome", outcome, "request_id", requestID,
-			"ms", float64(took.Microseconds())/1000, "error", err)
-	}
-	return spec
 }
 
 func requestID(req *pluginsdk.Request) string {

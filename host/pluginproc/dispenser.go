@@ -23,21 +23,13 @@ func (m *Manager) Dispenser() pluginsdk.Dispenser {
 	if !m.has(pluginsdk.RoleDispenser) {
 		return nil
 	}
-	return dispenser{m}
-}
-
-// dispenser lets the pipeline ask the plugin that has the role.
-type dispenser struct{ manager *Manager }
-
-// Dispense asks the process that the plugin has at this moment.
-func (d dispenser) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
-	s, err := d.manager.slotOf(pluginsdk.RoleDispenser)
-	if err != nil {
-		return pluginsdk.Intent{}, err
-	}
-	asking := call[pluginsdk.Intent]{slot: s, method: methodDispense, requestID: requestID(req), limit: maxDispenses}
-	return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) {
-		return p.dispense(ctx, user, req)
+	return pluginsdk.DispenserFunc(func(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+		s, err := m.slotOf(pluginsdk.RoleDispenser)
+		if err != nil {
+			return pluginsdk.Intent{}, err
+		}
+		asking := call[pluginsdk.Intent]{slot: s, method: methodDispense, requestID: requestID(req), limit: maxDispenses}
+		return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) { return p.dispense(ctx, user, req) })
 	})
 }
 
@@ -47,7 +39,7 @@ func (p *instance) dispense(ctx context.Context, user pluginsdk.User, req *plugi
 	if err != nil {
 		return pluginsdk.Intent{}, err
 	}
-	return p.spec.checkIntent(intent)
+	return p.slot.spec.checkIntent(intent)
 }
 
 // checkIntent holds an answer of a dispenser against the contract and the

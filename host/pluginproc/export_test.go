@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -51,42 +50,24 @@ type TestSlot struct{ slot *slot }
 
 // NewTestSlot returns a slot with a process.
 func NewTestSlot(timeout time.Duration, maxCalls int) *TestSlot {
-	s := &slot{
-		options: Options{MaxCalls: maxCalls}.withDefaults(), log: hclog.NewNullLogger(), spec: Spec{Name: "test", Timeout: timeout},
-		changed: make(chan struct{}), check: make(chan struct{}, 1),
-	}
-	s.current = newInstance(s.spec, nil, s.log)
-	return &TestSlot{s}
+	t := &TestSlot{newSlot(Spec{Name: "test", Timeout: timeout}, nil, Options{MaxCalls: maxCalls}.withDefaults(), nil, nil)}
+	t.Replace()
+	return t
 }
 
 // Replace puts another process into the slot.
 func (t *TestSlot) Replace() {
 	t.slot.mu.Lock()
 	defer t.slot.mu.Unlock()
-	t.slot.current, t.slot.next = newInstance(t.slot.spec, nil, t.slot.log), time.Time{}
-	t.slot.notify()
+	t.slot.to(StateReady, &instance{slot: t.slot, alive: context.Background()})
 }
 
 // Lose takes the process away until the next start, in a while.
 func (t *TestSlot) Lose(while time.Duration) {
 	t.slot.mu.Lock()
 	defer t.slot.mu.Unlock()
-	t.slot.current, t.slot.next = nil, time.Now().Add(while)
-	t.slot.notify()
-}
-
-// Strike has so many processes in a row be lost, or not started.
-func (t *TestSlot) Strike(n int) {
-	t.slot.mu.Lock()
-	defer t.slot.mu.Unlock()
-	t.slot.strikes = n
-}
-
-// Break lets the process get no calls until it answers a health check.
-func (t *TestSlot) Break() {
-	t.slot.mu.Lock()
-	defer t.slot.mu.Unlock()
-	t.slot.current.broken = true
+	t.slot.next = time.Now().Add(while)
+	t.slot.to(StateDown, nil)
 }
 
 // Call makes a call that at most limit processes may see.

@@ -71,7 +71,7 @@ func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event
 	return err
 }
 
-func (t *instance) notify(ctx context.Context, e pluginsdk.Event) error {
-	e.User, _ = t.tell(e.User, nil)
-	return t.Client.Notify(ctx, e)
+func (p *instance) notify(ctx context.Context, e pluginsdk.Event) error {
+	e.User, _ = p.tell(e.User, nil)
+	return p.Client.Notify(ctx, e)
 }

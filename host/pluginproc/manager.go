@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -17,11 +17,10 @@ import (
 // several goroutines at once.
 type Manager struct {
 	options Options
-	log     hclog.Logger
 
-	life     sync.Mutex // serialises Start, Reload and Stop; a Change holds it, and guards the next two
+	life     sync.Mutex // serialises Start, Reload and Stop; a Change holds it, and guards the next one
 	launcher *proc.Launcher
-	watched  map[*slot]supervisor
+	leaving  sync.WaitGroup // slots that were replaced
 
 	events *outbox.Worker // nil without an outbox
 
@@ -38,7 +37,7 @@ func New(specs []Spec, o Options) (*Manager, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	m := &Manager{options: o, log: o.Logger.Named("plugins"), specs: checked}
+	m := &Manager{options: o, specs: checked}
 	m.openEvents()
 	return m, nil
 }
@@ -93,7 +92,7 @@ func (m *Manager) Prepare(ctx context.Context, specs []Spec) (*Change, error) {
 func (m *Manager) has(role string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return slices.ContainsFunc(m.specs, func(s Spec) bool { return slices.Contains(s.Roles, role) })
+	return hasRole(m.specs, role)
 }
 
 // slotOf returns the slot of the plugin that has a role.
@@ -152,6 +151,9 @@ func (m *Manager) Stop(ctx context.Context) error {
 	slots := m.slots
 	m.slots = nil
 	m.mu.Unlock()
-	m.retire(ctx, slots)
+	ctx, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	closeAll(ctx, slices.Collect(maps.Values(slots)))
+	m.leaving.Wait()
 	return m.closeLauncher()
 }

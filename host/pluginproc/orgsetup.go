@@ -21,21 +21,13 @@ func (m *Manager) OrgSetup() pluginsdk.OrgSetupHandler {
 	if !m.has(pluginsdk.RoleOrgSetup) {
 		return nil
 	}
-	return orgSetup{m}
-}
-
-// orgSetup lets the pipeline ask the plugin that has the role.
-type orgSetup struct{ manager *Manager }
-
-// Handle asks the process that the plugin has at this moment.
-func (o orgSetup) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
-	s, err := o.manager.slotOf(pluginsdk.RoleOrgSetup)
-	if err != nil {
-		return pluginsdk.Result{}, err
-	}
-	asking := call[pluginsdk.Result]{slot: s, method: methodHandle, requestID: requestID(req), limit: maxHandles}
-	return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Result, error) {
-		return p.handle(ctx, user, req)
+	return pluginsdk.OrgSetupFunc(func(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {
+		s, err := m.slotOf(pluginsdk.RoleOrgSetup)
+		if err != nil {
+			return pluginsdk.Result{}, err
+		}
+		asking := call[pluginsdk.Result]{slot: s, method: methodHandle, requestID: requestID(req), limit: maxHandles}
+		return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Result, error) { return p.handle(ctx, user, req) })
 	})
 }
 
@@ -45,7 +37,7 @@ func (p *instance) handle(ctx context.Context, user pluginsdk.User, req *plugins
 	if err != nil {
 		return pluginsdk.Result{}, err
 	}
-	return p.spec.checkResult(result)
+	return p.slot.spec.checkResult(result)
 }
 
 // checkResult holds an answer of a handler against the contract and the grants, and

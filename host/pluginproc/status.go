@@ -2,14 +2,27 @@ package pluginproc
 
 import "time"
 
-// A State is what a plugin is doing.
+// A State is what a plugin is doing. There are five, and this is how a plugin goes from one
+// to another:
+//
+//	stopped --- a host starts, or a reload adds it -----> ready, or the host does not start
+//	ready ----- it died, or fails two health checks ----> down
+//	ready ----- three calls in a row ran out of time ---> down, and late once it is ready
+//	down ------ the next start is due ------------------> starting
+//	starting -- Describe and Configure were answered ---> ready
+//	starting -- anything else, or out of time ----------> down, for twice as long
+//	late ------ a call is answered, or probation ends --> ready
+//	any ------- its spec is gone, or the host stops ----> stopped
+//
+// A reload with another spec starts its process first, which answers all further calls;
+// the slot of the old one is stopped once its calls are done.
 type State string
 
 // The states of a plugin.
 const (
-	StateStarting State = "starting" // its first process is not ready yet
+	StateStarting State = "starting" // a process is not ready yet
 	StateReady    State = "ready"    // Describe and Configure were answered
-	StateLate     State = "late"     // calls ran out of time; the process that replaced it has to show that it answers
+	StateLate     State = "late"     // ready, and has to show that calls do not run out of time any more
 	StateDown     State = "down"     // the process is gone, a restart is due
 	StateStopped  State = "stopped"  // not started, or stopped for good
 )

@@ -19,16 +19,16 @@ const (
 
 // tell returns what the plugin is told in a call. What is too large is left out and
 // logged; a plugin takes it for a column that is not granted.
-func (t *instance) tell(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
-	u, r := t.spec.narrow(user, req)
+func (p *instance) tell(user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.User, *pluginsdk.Request) {
+	u, r := p.slot.spec.narrow(user, req)
 	if len(u.Name) > maxToldName {
-		t.log.Warn("a person's name is too large for a plugin and is cut", "user", u.ID, "bytes", len(u.Name), "limit", maxToldName)
+		p.slot.log.Warn("a person's name is too large for a plugin and is cut", "user", u.ID, "bytes", len(u.Name), "limit", maxToldName)
 		u.Name = words.Cut(u.Name, maxToldName)
 	}
 	columns := u.Columns.All()
 	left := fit(columns, maxTold)
 	for _, name := range left {
-		t.log.Warn("a granted column is too large for a plugin and is left out: take it from user_read, or keep it elsewhere",
+		p.slot.log.Warn("a granted column is too large for a plugin and is left out: take it from user_read, or keep it elsewhere",
 			"column", name, "user", u.ID, "bytes", sizeOf(user.Columns.All()[name]), "limit of all columns", maxTold)
 	}
 	if len(left) > 0 {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -29,10 +28,9 @@ type Image struct {
 	Sum    string            // hexadecimal SHA-256 of the program
 	files  map[string]string // the same of further files, by path
 	close  func()            // removes the copy
-	uses   atomic.Int32
 }
 
-// OpenImage checks a program and its further files. The image has one user then.
+// OpenImage checks a program and its further files.
 func (l *Launcher) OpenImage(s Program) (*Image, error) {
 	path := s.Command[0]
 	f, err := os.Open(path)
@@ -47,7 +45,6 @@ func (l *Launcher) OpenImage(s Program) (*Image, error) {
 		return nil, explainExec(path, err)
 	}
 	im := &Image{path: path, close: func() {}}
-	im.uses.Store(1)
 	if s.SHA256 != "" && !isScript(f) {
 		err = l.copyOf(im, f)
 	} else {
@@ -60,24 +57,14 @@ func (l *Launcher) OpenImage(s Program) (*Image, error) {
 		im.files, err = sumFiles(s)
 	}
 	if err != nil {
-		im.Release()
+		im.close()
 		return nil, err
 	}
 	return im, nil
 }
 
-// Retain adds a user.
-func (im *Image) Retain() *Image {
-	im.uses.Add(1)
-	return im
-}
-
-// Release removes a user, and the copy with the last one.
-func (im *Image) Release() {
-	if im.uses.Add(-1) == 0 {
-		im.close()
-	}
-}
+// Remove removes the copy, which a process that runs goes on running.
+func (im *Image) Remove() { im.close() }
 
 // Recheck compares the files that are executed in place with what they were
 // when the image was opened. It is asked after a start, and refuses a process

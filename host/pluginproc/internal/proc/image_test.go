@@ -57,7 +57,7 @@ func TestProgramBesideNoexec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer im.Release()
+	t.Cleanup(im.Remove)
 	if out, err := exec.Command(im.path).CombinedOutput(); err != nil || !strings.HasPrefix(im.path, os.TempDir()) {
 		t.Errorf("%s: %v: %s", im.path, err, out)
 	}
@@ -99,7 +99,7 @@ func TestScriptExchangedAtTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer im.Release()
+	t.Cleanup(im.Remove)
 	if im.path != path {
 		t.Errorf("the script runs from %s", im.path)
 	}
@@ -117,10 +117,17 @@ func TestScriptExchangedAtTheStart(t *testing.T) {
 	}
 }
 
-// A copy is removed with its last user, not before.
-func TestCopyIsRemovedWithItsLastUser(t *testing.T) {
+// A copy runs on when it is removed.
+func TestCopyIsRemoved(t *testing.T) {
 	l := newTestLauncher(t, "")
-	path, sum := trueProgram(t)
+	path, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip("there is no program sleep")
+	}
+	sum, err := Sum(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	im, err := l.OpenImage(Program{Name: "x", Command: []string{path}, SHA256: sum})
 	if err != nil {
 		t.Fatal(err)
@@ -128,12 +135,14 @@ func TestCopyIsRemovedWithItsLastUser(t *testing.T) {
 	if !strings.HasPrefix(im.path, l.folders[l.base].path) || filepath.Base(im.path) != filepath.Base(path) {
 		t.Errorf("the copy is %s", im.path)
 	}
-	other := im.Retain()
-	im.Release()
-	if _, err := os.Stat(im.path); err != nil {
+	cmd := exec.Command(im.path, "0.1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	im.Remove()
+	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	other.Release()
 	if _, err := os.Stat(filepath.Dir(im.path)); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the copy is left")
 	}

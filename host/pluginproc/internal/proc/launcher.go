@@ -201,5 +201,5 @@ func (l *Launcher) prepare(prog Program, im *Image) (*Process, error) {
 			return r, nil
 		},
 	})
-	return &Process{program: prog, runner: r, client: client, image: im.Retain(), log: l.options.Logger.Named(name)}, nil
+	return &Process{program: prog, runner: r, client: client, image: im, log: l.options.Logger.Named(name)}, nil
 }

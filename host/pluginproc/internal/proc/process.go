@@ -167,7 +167,6 @@ func (p *Process) Stop(grace time.Duration) {
 	if dir := p.runner.socketDir; dir != "" {
 		_ = os.RemoveAll(dir)
 	}
-	p.image.Release()
 }
 
 // Kill ends the process at once. Stop must still be called.
