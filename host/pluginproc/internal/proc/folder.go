@@ -31,14 +31,16 @@ func newFolder(base string, log hclog.Logger) (folder, error) {
 		return folder{}, fmt.Errorf("make the directory for the sockets of plugins: %w", err)
 	}
 	sweep(base, log)
-	for {
+	for try := 1; ; try++ {
 		path, err := os.MkdirTemp(base, prefix)
 		if err != nil {
 			return folder{}, fmt.Errorf("make a directory for the sockets of plugins: %w", err)
 		}
-		if lock := lockOf(path); lock != nil {
+		lock := lockOf(path)
+		if lock != nil || try == 5 { // on a file system without locks, where nobody sweeps
 			return folder{path, lock}, nil
-		} // else the sweep of another host was faster
+		}
+		_ = os.Remove(path) // which the sweep of another host has locked, and removes, too
 	}
 }
 
@@ -67,7 +69,11 @@ func isOurs(dir string) bool {
 
 // remove removes the folder with all that is in it.
 func (f folder) remove() error {
-	return errors.Join(os.RemoveAll(f.path), f.lock.Close())
+	err := os.RemoveAll(f.path)
+	if f.lock != nil {
+		err = errors.Join(err, f.lock.Close())
+	}
+	return err
 }
 
 // sweep ends the plugins of hosts that were killed, and removes their folders below base.
