@@ -73,7 +73,8 @@ func newFaults(t *testing.T, outage func() *hostfault.Fault) *httptest.Server {
 		w.Header().Set("Content-Type", "image/svg+xml")
 		_, _ = w.Write([]byte(logo))
 	})
-	middleware := web.NewMiddleware(site, signIn.Fail, signIn.Logger, telemetry.New(), web.NewLimits(web.LimitOptions{}, signIn.Logger, nil), signIn.Counted)
+	guest := func(*http.Request) (auth.Session, error) { return auth.Session{}, nil }
+	middleware := web.NewMiddleware(site, signIn.Fail, signIn.Logger, telemetry.New(), web.NewLimits(web.LimitOptions{}, signIn.Logger, nil), guest)
 	s := httptest.NewServer(middleware.Wrap(web.Route{Kind: web.Page}, mux))
 	t.Cleanup(s.Close)
 	return s

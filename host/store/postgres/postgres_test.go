@@ -17,7 +17,7 @@ import (
 )
 
 func fixture(t testing.TB) func(context.Context) (*store.DB, error) {
-	dsn := dbtest.Postgres(t)
+	dsn := dbtest.Postgres(t) + "&connect_timeout=10" // a busy machine is not what the rules are about
 	return func(ctx context.Context) (*store.DB, error) { return postgres.Open(ctx, dsn) }
 }
 
