@@ -23,18 +23,18 @@ func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawM
 		spec.Config = call.Config
 	}
 	var answer json.RawMessage
-	err = withProcess(ctx, spec, o, func(t *instance) error {
-		ctx, cancel := context.WithTimeout(ctx, t.slot.spec.Timeout)
+	err = withProcess(ctx, spec, o, func(s *slot) error {
+		ctx, cancel := context.WithTimeout(ctx, s.spec.Timeout)
 		defer cancel()
 		// Session values in the document are the plugin's own, without a prefix.
 		own := map[string]pluginsdk.Value{}
 		for name, value := range call.Request.Session.All() {
-			own[t.slot.spec.Name+"/"+name] = value
+			own[s.spec.Name+"/"+name] = value
 		}
 		call.Request.Session = pluginsdk.ValuesOf(own)
 		answer, err = call.Run(ctx, pluginsdk.Plugin{
-			Dispenser: pluginsdk.DispenserFunc(t.dispense), OrgSetup: pluginsdk.OrgSetupFunc(t.handle),
-			Listener: pluginsdk.ListenerFunc(t.notify),
+			Dispenser: pluginsdk.DispenserFunc(s.current.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
+			Listener: pluginsdk.ListenerFunc(s.current.notify),
 		})
 		return err
 	})
@@ -49,20 +49,23 @@ type Report = conformance.Report
 // a plugin that cannot be started. A spec without roles has those that the
 // plugin declares and, without grants either, all columns are granted to it.
 func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
-	if err := withProcess(ctx, spec, o, func(*instance) error { return nil }); err != nil {
-		return Report{}, err
-	}
-	spec = spec.withDefaults()
-	return conformance.Run(ctx, conformance.Program{
-		Command: spec.Command, Dir: spec.Dir, Env: spec.Env, Setup: spec.setup(), Timeout: spec.Timeout,
+	var report Report
+	err := withProcess(ctx, spec, o, func(s *slot) (err error) {
+		s.current.Stop(stopGrace)
+		command := append([]string{s.image.Path()}, s.spec.Command[1:]...) // the bytes that were verified
+		report, err = conformance.Run(ctx, conformance.Program{
+			Command: command, Dir: s.spec.Dir, Env: s.spec.Env, Setup: s.spec.setup(), Timeout: s.spec.Timeout,
+		})
+		return err
 	})
+	return report, err
 }
 
 // Sum returns the hexadecimal SHA-256 of a file, as config.hcl wants it.
 func Sum(path string) (string, error) { return proc.Sum(path) }
 
 // withProcess starts a process for one use.
-func withProcess(ctx context.Context, spec Spec, o Options, use func(*instance) error) error {
+func withProcess(ctx context.Context, spec Spec, o Options, use func(*slot) error) error {
 	noRoles := len(spec.Roles) == 0
 	if noRoles {
 		spec.Roles = pluginsdk.Roles() // for the check only
@@ -86,7 +89,7 @@ func withProcess(ctx context.Context, spec Spec, o Options, use func(*instance) 
 	if err != nil {
 		return errors.Join(labelErrors(checked, []error{err}), m.launcher.Close())
 	}
-	err = use(one.current)
+	err = use(one)
 	one.close(ctx)
 	return errors.Join(err, m.launcher.Close())
 }

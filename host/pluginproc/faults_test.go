@@ -186,6 +186,25 @@ func TestReplacedProgramDoesNotRun(t *testing.T) {
 	}
 }
 
+// The conformance checks run the bytes that were verified, whatever became of the file.
+func TestCheckRunsWhatWasVerified(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plugin")
+	copyFile(t, program(t, "faultplugin"), path)
+	sum, err := pluginproc.Sum(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := faulty(t, "exchanges")
+	spec.Command[0], spec.SHA256, spec.Env["EXCHANGE"] = path, sum, path
+	if report, err := pluginproc.Check(t.Context(), spec, pluginproc.Options{}); err != nil || len(report.Findings) == 0 {
+		t.Errorf("%d checks, %v", len(report.Findings), err)
+	}
+	if now, err := pluginproc.Sum(path); err != nil || now == sum {
+		t.Error("the file was not exchanged:", err)
+	}
+}
+
 // Every class of fault in a call, with the answer that the pipeline gets. The
 // plugin must work again afterwards, and nothing of it reach another call.
 func TestFaultyCall(t *testing.T) {

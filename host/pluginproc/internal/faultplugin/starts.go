@@ -55,6 +55,7 @@ func starts() map[string]func(*fault) {
 		"leaks":             func(*fault) { go leak() },
 		"spins":             func(*fault) { go spin() },
 		"first-thread-ends": apart,
+		"exchanges":         func(*fault) { exchange(os.Getenv("EXCHANGE")) },
 		"told":              told,
 	}
 }
@@ -72,6 +73,17 @@ func told(f *fault) {
 		fail(fmt.Errorf("unknown start %q", f.start))
 	}
 	before(f)
+}
+
+// exchange puts a program that is no plugin into a file's place.
+func exchange(path string) {
+	err := os.WriteFile(path+".new", []byte("#!/bin/sh\nexit 1\n"), 0o700)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		fail(err)
+	}
 }
 
 // lifeline ends the plugin with the host, as an SDK does.

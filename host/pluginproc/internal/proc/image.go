@@ -63,6 +63,9 @@ func (l *Launcher) OpenImage(s Program) (*Image, error) {
 	return im, nil
 }
 
+// Path returns the path of the program that is executed.
+func (im *Image) Path() string { return im.path }
+
 // Remove removes the copy, which a process that runs goes on running.
 func (im *Image) Remove() { im.close() }
 
