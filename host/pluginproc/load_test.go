@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,11 +126,7 @@ func measure(h *host) usage {
 		u.files = len(fds)
 	}
 	_ = filepath.WalkDir(h.runDir, func(string, os.DirEntry, error) error { u.left++; return nil })
-	tasks, _ := filepath.Glob("/proc/self/task/*/children")
-	for _, file := range tasks {
-		text, _ := os.ReadFile(file)
-		u.children += len(strings.Fields(string(text)))
-	}
+	u.children = len(childrenOf(os.Getpid()))
 	return u
 }
 
@@ -167,7 +165,7 @@ func TestKilledHostLeavesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pids, cmd := asHost(t, dir, spec)
+			pids, cmd := asHost(t, nil, dir, spec)
 			if start == "frozen" {
 				if err := syscall.Kill(pids[0], syscall.SIGSTOP); err != nil {
 					t.Fatal(err)
@@ -192,14 +190,71 @@ func TestKilledHostLeavesNothing(t *testing.T) {
 	}
 }
 
-// asHost runs the test binary as a host and returns its plugins' process ids.
-func asHost(t *testing.T, dir string, specs ...pluginproc.Spec) ([]int, *exec.Cmd) {
+// As process 1 a host reaps what its plugins leave, in their group and away from it.
+func TestHostAsProcess1Reaps(t *testing.T) {
+	t.Parallel()
+	through := []string{"unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"}
+	if out, err := exec.Command(through[0], append(through[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("no process can be process 1: %v: %s", err, out)
+	}
+	spec := faulty(t, "forks")
+	spec.Env = nil
+	dir, err := os.MkdirTemp("/tmp", "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, cmd := asHost(t, through, dir, spec)
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		_ = os.RemoveAll(dir)
+	})
+	host := childrenOf(cmd.Process.Pid)
+	if len(host) != 1 {
+		t.Fatalf("%d hosts", len(host))
+	}
+	plugin := childrenOf(host[0])
+	left := childrenOf(plugin[0])
+	if len(plugin) != 1 || len(left) != 2 {
+		t.Fatalf("%d plugins, and %d processes that they started", len(plugin), len(left))
+	}
+	for _, pid := range append(plugin, left...) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Error(err)
+		}
+	}
+	for _, pid := range left {
+		if !within(patience, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }) {
+			t.Errorf("process %d was not reaped", pid)
+		}
+	}
+}
+
+// childrenOf returns the processes that a process has started.
+func childrenOf(pid int) []int {
+	var pids []int
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range tasks {
+		text, _ := os.ReadFile(file) // a thread may end
+		for _, field := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// asHost runs the test binary as a host, through another program or by itself, and returns
+// its plugins' process ids.
+func asHost(t *testing.T, through []string, dir string, specs ...pluginproc.Spec) ([]int, *exec.Cmd) {
 	t.Helper()
 	text, err := json.Marshal(specs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
+	command := append(slices.Clone(through), os.Args[0])
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), hostVariable+"="+string(text), "PLUGINPROC_TEST_DIR="+dir)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()

@@ -54,6 +54,7 @@ type Launcher struct {
 	options Options
 	base    string
 	starts  chan func() // run on the thread that all plugins end with
+	closed  chan struct{}
 
 	mu      sync.Mutex
 	folders map[string]folder // by base
@@ -68,11 +69,14 @@ func NewLauncher(base string, o Options) (*Launcher, error) {
 	if len(base) > 45 {
 		base = "/tmp"
 	}
-	l := &Launcher{options: o, base: base, starts: make(chan func()), folders: map[string]folder{}}
+	l := &Launcher{options: o, base: base, starts: make(chan func()), closed: make(chan struct{}), folders: map[string]folder{}}
 	if _, err := l.home(base); err != nil {
 		return nil, err
 	}
 	go l.work()
+	if os.Getpid() == 1 {
+		go reapOrphans(l.closed)
+	}
 	return l, nil
 }
 
@@ -118,6 +122,7 @@ func (l *Launcher) home(base string) (string, error) {
 // Close removes the private directories. All processes must have been stopped.
 func (l *Launcher) Close() error {
 	close(l.starts)
+	close(l.closed)
 	var errs []error
 	for _, f := range l.folders {
 		errs = append(errs, f.remove())

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,6 +47,33 @@ func endUsers(folder string) int {
 		}
 	}
 	return found
+}
+
+// reapOrphans reaps, as process 1, those that plugins left and the kernel gave to the host.
+// A child that nobody else waits for is dead in two looks in a row.
+func reapOrphans(closed <-chan struct{}) {
+	dead := map[string]bool{}
+	for tick := time.Tick(5 * time.Second); ; {
+		select {
+		case <-closed:
+			return
+		case <-tick:
+		}
+		before := dead
+		dead = map[string]bool{}
+		lists, _ := filepath.Glob("/proc/self/task/*/children")
+		for _, list := range lists {
+			text, _ := os.ReadFile(list) // a thread may end
+			for _, pid := range strings.Fields(string(text)) {
+				if stat, _ := os.ReadFile("/proc/" + pid + "/stat"); bytes.Contains(stat, []byte(") Z ")) {
+					dead[pid] = true
+				}
+				if number, _ := strconv.Atoi(pid); dead[pid] && before[pid] {
+					_, _ = unix.Wait4(number, nil, unix.WNOHANG, nil)
+				}
+			}
+		}
+	}
 }
 
 // beFirstToGo makes the kernel prefer the plugin to the host when memory runs
