@@ -45,8 +45,8 @@ func (c *Config) secrets() []secret {
 	}
 	_, file := c.dsn()
 	add("the database", &file)
-	if o := c.OData.Database; o.Driver != nil && *o.Driver == "sqlite" && o.DSN != nil {
-		file, _ := sqliteFile(*o.DSN, c.origins.Dir("odata", "database", "dsn"))
+	if driver, dsn, other := c.otherQueries(); other && driver == "sqlite" {
+		file, _ := sqliteFile(dsn, c.origins.Dir("odata", "database", "dsn"))
 		add("the database", &file)
 	}
 	if c.Mail.Transport == "file" {

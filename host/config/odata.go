@@ -54,7 +54,11 @@ func orUnlimited[T int | int64 | time.Duration](limit *T) T {
 func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (endpoint, Findings) {
 	from, err := c.odataDatabase(ctx, db, dsn)
 	if err != nil {
-		return endpoint{}, Findings{{At: c.at("odata", "database", "dsn"), What: "the database of odata cannot be opened: " + oneLine(err), Remedy: "correct odata.database"}}
+		remedy := "correct odata.database"
+		if c.OData.Database.Driver == nil && c.OData.Database.DSN != nil {
+			remedy = "write the dsn as " + dsnForms
+		}
+		return endpoint{}, Findings{{At: c.at("odata", "database", "dsn"), What: "the database of odata cannot be opened: " + oneLine(err), Remedy: remedy}}
 	}
 	mapping := c.mapping()
 	texts, warnings := c.texts()
@@ -107,11 +111,10 @@ func (c *Config) odataConnections() int {
 // odataDatabase is the database to read, with connections of its own: queries must
 // not keep sign-in waiting. dsn is what db was opened with.
 func (c *Config) odataDatabase(ctx context.Context, db *store.DB, dsn string) (sqlsource.Database, error) {
-	o := c.OData.Database
 	from := sqlsource.Database{Dialect: c.Database.Driver, DSN: dsn, MaxConns: c.odataConnections(), Wait: host.WaitLeft(c.Database.Wait), Waited: host.Waited}
-	other := o.Driver != nil && o.DSN != nil
+	driver, name, other := c.otherQueries()
 	if other {
-		from.Dialect, from.DSN = *o.Driver, *o.DSN
+		from.Dialect, from.DSN = driver, name
 	}
 	switch {
 	case from.Dialect != "sqlite":

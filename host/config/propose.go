@@ -17,11 +17,13 @@ import (
 
 // Propose reads the catalogue of a database, and returns a block odata that exposes each
 // of its tables that may be exposed, with labels, texts, and value lists from foreign keys,
-// for people to edit. driver is sqlite, postgres or mysql; when empty, dsn tells it. It
+// for people to edit. driver is sqlite, postgres or mysql; when empty, it is inferred from dsn. It
 // writes nothing to the database. A file of SQLite must exist.
 func Propose(ctx context.Context, driver, dsn string) (string, error) {
 	if driver == "" {
-		driver = driverOf(dsn)
+		if driver = driverOf(dsn); driver == "" {
+			return "", errors.New("the DSN has the form of no driver: write " + dsnForms + ", or name one with --driver")
+		}
 	}
 	if drivers := schema.Drivers(); !slices.Contains(drivers, driver) {
 		return "", fmt.Errorf("there is no driver %q: it is one of %s", driver, strings.Join(drivers, ", "))
@@ -31,7 +33,7 @@ func Propose(ctx context.Context, driver, dsn string) (string, error) {
 		var file string
 		file, from.DSN = sqliteFile(dsn, ".")
 		if missing, err := missingFile(file); err != nil || missing {
-			return "", errors.Join(err, fmt.Errorf("there is no database %s: name its file, or write postgres://… or user:password@tcp(host)/name", file))
+			return "", errors.Join(err, fmt.Errorf("there is no database %s: write %s", file, dsnForms))
 		}
 	} else {
 		own, err := openQueries(ctx, from.Dialect, from.DSN, from.MaxConns)
@@ -45,17 +47,6 @@ func Propose(ctx context.Context, driver, dsn string) (string, error) {
 		return "", err
 	}
 	return proposed(p), nil
-}
-
-// driverOf tells the driver by how a data source name looks.
-func driverOf(dsn string) string {
-	switch {
-	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
-		return "postgres"
-	case strings.Contains(dsn, "@tcp("), strings.Contains(dsn, "@unix("):
-		return "mysql"
-	}
-	return "sqlite"
 }
 
 // proposed is a proposal as HCL.

@@ -41,8 +41,7 @@ func (c *Config) checkServer(f *Findings) {
 		f.Add(c.at("server", "run_dir"), fmt.Sprintf("run_dir has %d bytes, and the path of a socket has no room for more than %d", len(*s.RunDir), maxRunDir), "name a shorter directory, such as /run/vestibule")
 	}
 	c.checkPair(f, s.TLS.Cert == nil, s.TLS.Key == nil, "cert", "key", "server", "tls")
-	o := c.OData.Database
-	c.checkPair(f, o.Driver == nil, o.DSN == nil, "driver", "dsn", "odata", "database")
+	c.checkQueries(f)
 }
 
 // checkPassword demands that some password is long enough and yet not too long.

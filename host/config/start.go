@@ -23,17 +23,17 @@ func (c *Config) await(ctx context.Context, logger hclog.Logger) (db *store.DB, 
 	if err = until(ctx, end, logger, "database", func() error { db, err = c.migrated(ctx); return err }); err != nil {
 		return nil, Findings{c.databaseFinding(err)}.Err()
 	}
-	o := c.OData.Database
-	if o.Driver == nil || o.DSN == nil || *o.Driver == "sqlite" {
+	driver, dsn, other := c.otherQueries()
+	if !other || driver == "sqlite" {
 		return db, nil
 	}
 	// What else is wrong with it is found when it is used.
 	_ = until(ctx, end, logger, "odata.database", func() error {
-		other, err := openPool(ctx, *o.Driver, *o.DSN, 1)
+		pool, err := openPool(ctx, driver, dsn, 1)
 		if err != nil {
 			return err
 		}
-		return other.Close()
+		return pool.Close()
 	})
 	return db, nil
 }
