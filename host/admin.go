@@ -90,7 +90,11 @@ func (a *Admin) Users(ctx context.Context, f func(User) error) error {
 
 // FindUser returns the user with the address, in any case.
 func (a *Admin) FindUser(ctx context.Context, email string) (User, error) {
-	user, err := a.db.Users().FindByLogin(ctx, "email", strings.TrimSpace(email))
+	return findUser(ctx, a.db, email)
+}
+
+func findUser(ctx context.Context, db *store.DB, email string) (User, error) {
+	user, err := db.Users().FindByLogin(ctx, "email", strings.TrimSpace(email))
 	if errors.Is(err, auth.ErrNotFound) {
 		return user, fmt.Errorf("no user has the address %s: `user list` shows them all", email)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
 	"github.com/vestibule-dev/vestibule/v2/host/web"
 	"github.com/vestibule-dev/vestibule/v2/odata"
@@ -126,6 +127,15 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 	}
 	out.User = userColumns(user)
 	return out, err
+}
+
+// PolicyUser returns the columns that row policies may name of the user with the address, in any case.
+func PolicyUser(ctx context.Context, db *store.DB, email string) (map[string]any, error) {
+	user, err := findUser(ctx, db, email)
+	if err != nil {
+		return nil, err
+	}
+	return userColumns(user), nil
 }
 
 // userColumns are the values that row policies may name.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -147,28 +149,30 @@ func BenchmarkPage(b *testing.B) {
 // explained is a source that tells about itself.
 type explained struct{ numbers }
 
-func (e *explained) Explain(_ context.Context, p *plan.Plan) (plan.Explanation, error) {
-	return plan.Explanation{Advice: []string{fmt.Sprintf("asked about %s, %d rows", p.Top.Set.Name, p.Top.Page.Rows)}}, nil
+func (e *explained) Explain(_ context.Context, p *plan.Plan, out io.Writer) (plan.Explanation, error) {
+	_, err := fmt.Fprintln(out, "a statement")
+	return plan.Explanation{Advice: []string{fmt.Sprintf("asked about %s, %d rows", p.Top.Set.Name, p.Top.Page.Rows)}}, err
 }
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	s := service(t, &explained{}, nil)
 	for _, target := range []string{"Numbers?$top=3", "/odata/Numbers?$top=3", "http://h/odata/Numbers?$top=3"} {
-		e, err := s.Explain(t.Context(), target)
-		if text := e.String(); err != nil || !strings.Contains(text, "asked about Numbers, 3 rows") || !strings.Contains(text, "collection of Numbers") {
-			t.Errorf("%s: %v\n%s", target, err, text)
+		var out strings.Builder
+		err := s.Explain(t.Context(), &out, target, nil)
+		if ok, _ := regexp.MatchString(`(?s)^collection of Numbers.*\nparse .*\na statement\n.*asked about Numbers, 3 rows`, out.String()); err != nil || !ok {
+			t.Errorf("%s: %v\n%s", target, err, &out)
 		}
 	}
 	for _, target := range []string{"Nowhere", "Numbers?$foo=1", "/elsewhere"} {
-		if _, err := s.Explain(t.Context(), target); err == nil {
+		if err := s.Explain(t.Context(), io.Discard, target, nil); err == nil {
 			t.Errorf("%s: %v", target, err)
 		}
 	}
-	if _, err := s.Explain(t.Context(), "$metadata"); !errors.Is(err, odata.ErrNotExplained) {
+	if err := s.Explain(t.Context(), io.Discard, "$metadata", nil); !errors.Is(err, odata.ErrNotExplained) {
 		t.Errorf("metadata: %v", err)
 	}
-	if _, err := service(t, &numbers{}, nil).Explain(t.Context(), "Numbers"); !errors.Is(err, odata.ErrNotExplained) {
+	if err := service(t, &numbers{}, nil).Explain(t.Context(), io.Discard, "Numbers", nil); !errors.Is(err, odata.ErrNotExplained) {
 		t.Errorf("a source that cannot: %v", err)
 	}
 }

@@ -4,57 +4,69 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
-
-// Explanation tells how a request is answered. It shows statements and is meant
-// for operators.
-type Explanation struct {
-	Plan *plan.Plan
-	// Parsing and Planning are how long these stages took.
-	Parsing, Planning time.Duration
-	// Reading is what the source did.
-	Reading plan.Explanation
-}
-
-// String writes the explanation for a terminal.
-func (e Explanation) String() string {
-	return fmt.Sprintf("%v\nparse %v, plan %v\n%v", e.Plan, e.Parsing, e.Planning, e.Reading)
-}
 
 // ErrNotExplained tells that there is nothing to explain: the target is no
 // data, or the source cannot.
 var ErrNotExplained = errors.New("there is nothing to explain")
 
-// Explain tells how a GET of the target, "Products?$top=3" below the root or a whole URL or path, is answered to a
-// caller whom every guard lets in. It runs the request.
-func (s *Service) Explain(ctx context.Context, target string) (Explanation, error) {
+// ErrNoUser is the reason why a request is not explained whose row policies name
+// columns of the signed-in user, if there are no such columns.
+var ErrNoUser = errors.New("the row policy asks for columns of the signed-in user")
+
+// Explain writes how a GET of the target, "Products?$top=3" below the root or a whole URL or path, is answered to a
+// caller whom every guard lets in. user has the columns for row policies, as [Caller] has them; without it a request
+// that needs them is [ErrNoUser]. Explain runs the request. It writes plan, statements and query plans before the
+// statements run, and what it knows when ctx ends early; the error is then that of ctx. The text shows statements and is
+// meant for operators.
+func (s *Service) Explain(ctx context.Context, out io.Writer, target string, user map[string]any) error {
 	source, ok := s.read.answers.source.(Explainer)
 	if !ok {
-		return Explanation{}, ErrNotExplained
+		return ErrNotExplained
 	}
-	q := &request{ctx: ctx, caller: Caller{SignedIn: true, Settled: true}}
+	q := &request{ctx: ctx, caller: Caller{SignedIn: true, Settled: true, User: user}}
 	q.timing.start = s.opts.Now()
 	path, _, _ := strings.Cut(target, "?")
 	if !strings.HasPrefix(path, "/") && !strings.Contains(path, "://") {
 		target = s.opts.Root + target
 	}
 	if f := q.locate(s.opts.Root, target); f != nil {
-		return Explanation{}, fmt.Errorf("explain %s: %w", target, f)
+		return fmt.Errorf("explain %s: %w", target, f)
 	}
 	p, err := s.read.plans.build(q)
 	switch {
 	case err != nil:
-		return Explanation{}, fmt.Errorf("explain %s: %w", target, err)
+		return fmt.Errorf("explain %s: %w", target, err)
 	case p.plan.Top == nil:
-		return Explanation{}, ErrNotExplained
+		return ErrNotExplained
+	case p.plan.PerCaller && user == nil:
+		return fmt.Errorf("explain %s: %w%s", target, ErrNoUser, userPolicies(p.plan.Top))
 	}
-	e := Explanation{Plan: p.plan, Parsing: q.timing.parsed.Sub(q.timing.start), Planning: s.opts.Now().Sub(q.timing.parsed)}
-	if e.Reading, err = source.Explain(ctx, p.plan); err != nil {
-		return e, fmt.Errorf("explain %s: %w", target, err)
+	parsing, planning := q.timing.parsed.Sub(q.timing.start), s.opts.Now().Sub(q.timing.parsed)
+	if _, err := fmt.Fprintf(out, "%v\nparse %v, plan %v\n", p.plan, parsing, planning); err != nil {
+		return err
 	}
-	return e, nil
+	e, err := source.Explain(ctx, p.plan, out)
+	if err != nil {
+		err = fmt.Errorf("explain %s: %w", target, err)
+	}
+	_, failed := io.WriteString(out, e.String())
+	return errors.Join(err, failed)
+}
+
+// userPolicies names the row policies of a node, and of those below it, that ask for columns of the user. It is empty if
+// only sets that filters and orders go through have such a policy.
+func userPolicies(n *plan.Node) string {
+	var text string
+	if policy := n.Set.Policy; strings.Contains(policy, "@user_") {
+		text = fmt.Sprintf("; %s has %s", n.Set.Name, policy)
+	}
+	for _, x := range n.Expand {
+		text += userPolicies(x)
+	}
+	return text
 }

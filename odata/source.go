@@ -2,6 +2,7 @@ package odata
 
 import (
 	"context"
+	"io"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
@@ -41,6 +42,8 @@ func transformations(s Source) []string {
 
 // Explainer is what a Source can implement to tell how it reads a plan.
 type Explainer interface {
-	// Explain reads the rows of a plan to their end and tells how that was done.
-	Explain(ctx context.Context, p *plan.Plan) (plan.Explanation, error)
+	// Explain reads the rows of a plan to their end and returns how that was done. It writes each statement to out before
+	// the statement runs: first its text, then its query plan. The explanation is as complete as it can be, also with
+	// an error; when ctx ends early, the error is that of ctx.
+	Explain(ctx context.Context, p *plan.Plan, out io.Writer) (plan.Explanation, error)
 }

@@ -6,19 +6,26 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/odata"
 )
 
 // Metadata writes the model as $metadata does, as XML or as JSON.
 func (c *Config) Metadata(ctx context.Context, out io.Writer, asJSON bool) (err error) {
-	service, closer, err := c.service(ctx)
+	db, err := c.openStore(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closer()) }()
+	service, closer, err := c.service(ctx, db)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	defer func() { err = errors.Join(err, closer(), db.Close()) }()
 	if _, err := out.Write(service.Metadata(asJSON)); err != nil {
 		return err
 	}
@@ -26,35 +33,64 @@ func (c *Config) Metadata(ctx context.Context, out io.Writer, asJSON bool) (err 
 	return err
 }
 
-// Explain runs the query that a target such as Products?$top=5 stands for, and
-// tells how it was answered: plan, SQL, query plan, time by stage, and the index
-// that would help. Guards let the operator in; a row policy that asks for columns
-// of the signed-in user lets no row pass.
-func (c *Config) Explain(ctx context.Context, target string) (text string, err error) {
-	service, closer, err := c.service(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, closer()) }()
-	explanation, err := service.Explain(ctx, target)
-	if err != nil {
-		return "", err
-	}
-	return explanation.String(), nil
+// Explained is a query to explain.
+type Explained struct {
+	// Target is its URL, whole or from the set on, such as Products?$top=5.
+	Target string
+	// As is the address of the user whom row policies are about; empty for nobody.
+	As string
+	// Limit is how long the database may work; odata.limits.timeout when zero.
+	Limit time.Duration
 }
 
-// service is the query endpoint by itself, for an operator who may see all of it.
-func (c *Config) service(ctx context.Context) (*odata.Service, func() error, error) {
+// Explain runs a query and writes how it is answered: plan, SQL and query plan
+// before it runs, then the time by stage and the index that would help. Guards let
+// the operator in. A row policy that asks for columns of the signed-in user needs
+// q.As. Where the time runs out, it writes what is known and that limit.
+func (c *Config) Explain(ctx context.Context, out io.Writer, q Explained) (err error) {
 	db, err := c.openStore(ctx)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	service, closer, err := c.service(ctx, db)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	defer func() { err = errors.Join(err, closer(), db.Close()) }()
+	var user map[string]any
+	if q.As != "" {
+		if user, err = host.PolicyUser(ctx, db, q.As); err != nil {
+			return err
+		}
+	}
+	limit := orUnlimited(c.OData.Limits.Timeout)
+	if q.Limit > 0 {
+		limit = q.Limit
+	}
+	within := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	err = service.Explain(within, out, q.Target, user)
+	switch {
+	case errors.Is(err, odata.ErrNoUser):
+		return fmt.Errorf("%w: ask as one of them with --as EMAIL", err)
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		_, err = fmt.Fprintf(out, "the time limit of %v ran out, and the query was stopped: --timeout gives it longer\n", limit)
+	}
+	return err
+}
+
+// service is the query endpoint by itself, over the open main database, for an
+// operator who may see all of it. The caller closes it, and then db.
+func (c *Config) service(ctx context.Context, db *store.DB) (*odata.Service, func() error, error) {
 	dsn, _ := c.dsn()
 	e, findings := c.openEndpoint(ctx, db, dsn)
 	if err := findings.Err(); err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+		return nil, nil, err
 	}
-	closer := func() error { return errors.Join(e.Close(), db.Close()) }
 	opts := c.odataOptions(hclog.NewNullLogger())
 	opts.Root = "/odata/"
 	opts.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
@@ -62,7 +98,7 @@ func (c *Config) service(ctx context.Context) (*odata.Service, func() error, err
 	}
 	service, err := odata.New(e.source.Model(), e.source, opts)
 	if err != nil {
-		return nil, nil, errors.Join(err, closer())
+		return nil, nil, errors.Join(err, e.Close())
 	}
-	return service, closer, nil
+	return service, e.Close, nil
 }

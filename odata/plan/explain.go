@@ -25,16 +25,19 @@ type ExplainedStatement struct {
 	// Rows is the number of rows that were read, Elapsed the time from the start to the last of them.
 	Rows    int
 	Elapsed time.Duration
+	// Stopped reports whether the statement failed, such as by a time limit, before its last row was read.
+	Stopped bool
 }
 
-// String writes an explanation for a terminal.
+// String writes what the statements took, and the advice, for a terminal. The source has written their texts before.
 func (e Explanation) String() string {
 	var b strings.Builder
 	for i, s := range e.Statements {
-		fmt.Fprintf(&b, "statement %d: %d rows in %v, %d parameters\n  %s\n", i+1, s.Rows, s.Elapsed.Round(time.Microsecond), s.Params, s.SQL)
-		for _, line := range s.QueryPlan {
-			fmt.Fprintf(&b, "    %s\n", line)
+		how := "%d rows in %v"
+		if s.Stopped {
+			how = "stopped after %d rows and %v"
 		}
+		fmt.Fprintf(&b, "statement %d: "+how+"\n", i+1, s.Rows, s.Elapsed.Round(time.Microsecond))
 	}
 	for _, note := range e.Notes {
 		fmt.Fprintf(&b, "%s\n", note)
@@ -62,8 +65,12 @@ func (n *Node) describe(b *strings.Builder, indent string) {
 	if n.Query.Key != nil {
 		line("key: %s", exprText(n.Query.Key))
 	}
-	if n.Query.Range.Policy != nil {
-		line("policy: %s", exprText(n.Query.Range.Policy))
+	if policy := n.Query.Range.Policy; policy != nil {
+		text := exprText(policy)
+		if l, ok := policy.(*Literal); ok && l.Value.Int == 0 {
+			text = "lets no row pass"
+		}
+		line("policy: %s", text)
 	}
 	if n.Query.Filter != nil {
 		line("filter: %s", exprText(n.Query.Filter))

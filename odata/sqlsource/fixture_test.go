@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -206,7 +207,7 @@ func (s *shop) explain(t *testing.T, target string) plan.Explanation {
 	if err != nil {
 		t.Fatalf("%s: %v", target, err)
 	}
-	e, err := s.Explain(t.Context(), p)
+	e, err := s.Explain(t.Context(), p, io.Discard)
 	if err != nil {
 		t.Fatalf("%s: %v", target, err)
 	}

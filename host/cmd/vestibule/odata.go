@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/pflag"
+
+	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
 func odataCommands() []command { return []command{odataMetadata(), odataExplain()} }
@@ -28,24 +29,29 @@ func odataMetadata() command {
 }
 
 func odataExplain() command {
+	var q config.Explained
 	return command{
 		name: "explain", args: "URL", short: "show plan, SQL, query plan, time by stage, and the index that would help",
-		long: "URL is the address that a client asks for, whole or from the set on: 'Products?$filter=price gt 10&$orderby=price'. The query\n" +
-			"is run. Guards let the operator in; a row policy that asks for columns of the user lets no row pass.",
+		long: "URL is the address that a client asks for, whole or from the set on: 'Products?$filter=price gt 10&$orderby=price'.\n" +
+			"Plan, SQL and query plan are printed before the query runs, for at most --timeout. Guards let the operator in.\n" +
+			"A row policy that asks for columns of the signed-in user needs --as.",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&q.As, "as", "", "`EMAIL` of the user whom row policies are about")
+			f.DurationVar(&q.Limit, "timeout", 0, "time limit of the query, such as 2m; 0s means odata.limits.timeout")
+		},
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.need(1, 1); err != nil {
 				return err
+			}
+			if q.Limit < 0 {
+				return &usageError{"--timeout is negative", in.hint}
 			}
 			cfg, err := in.load()
 			if err != nil {
 				return err
 			}
-			text, err := cfg.Explain(ctx, in.args[0])
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(in.out, text)
-			return err
+			q.Target = in.args[0]
+			return cfg.Explain(ctx, in.out, q)
 		},
 	}
 }

@@ -52,7 +52,7 @@ func askMariaDB(query string, left time.Duration) string {
 }
 
 func askMySQL(query string, left time.Duration) string {
-	if left == 0 {
+	if left == 0 || !strings.HasPrefix(query, "SELECT") { // EXPLAIN takes no such hint
 		return query
 	}
 	return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", left.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
