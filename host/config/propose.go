@@ -16,8 +16,9 @@ import (
 )
 
 // Propose reads the catalogue of a database, and returns a block odata that exposes each
-// of its tables that may be exposed, with labels, texts, and value lists from foreign keys,
-// for people to edit. driver is sqlite, postgres or mysql; when empty, it is inferred from dsn. It
+// of its tables and views that may be exposed, for people to edit. The block has only what
+// would not be so without it: keys of views, row policies for rows that belong to users, texts
+// and value lists from foreign keys. driver is sqlite, postgres or mysql; when empty, it is inferred from dsn. It
 // writes nothing to the database. A file of SQLite must exist.
 func Propose(ctx context.Context, driver, dsn string) (string, error) {
 	if driver == "" {
@@ -51,41 +52,94 @@ func Propose(ctx context.Context, driver, dsn string) (string, error) {
 
 // proposed is a proposal as HCL.
 func proposed(p *sqlsource.Proposal) string {
-	f := hclwrite.NewEmptyFile()
-	block := f.Body().AppendNewBlock("odata", nil).Body()
-	for i, s := range p.Sets {
-		if i > 0 {
-			block.AppendNewline()
-		}
-		b := block.AppendNewBlock("entity_set", []string{s.Name}).Body()
-		setText(b, "table", s.Table)
-		setTexts(b, "hide", s.Hide)
-		setTexts(b, "search", s.Search)
-		setText(b, "title", s.Look.Title)
-		setText(b, "title_plural", s.Look.Plural)
-		setTexts(b, "list", s.Look.List)
-		setTexts(b, "search_fields", s.Look.Search)
-		for _, c := range s.Properties {
-			b := b.AppendNewBlock("property", []string{c.Column}).Body()
-			setText(b, "label", c.Look.Label)
-			setText(b, "text", c.Look.Text)
-			setText(b, "currency", c.Look.Currency)
-			setText(b, "value_list", c.Look.ValueList)
-			setText(b, "format", c.Look.Format)
-		}
+	var b strings.Builder
+	comment := func(format string, args ...any) {
+		b.WriteString("# " + strings.Map(printable, fmt.Sprintf(format, args...)) + "\n")
 	}
-	head := "# Proposed by vestibule init --from; edit it, and put it into config.hcl or a file in conf.d.\n" +
-		"# Who may query is odata.guard, and guard of a set: settled where none is given.\n"
+	comment("Proposed by vestibule init --from; edit it, and put it into config.hcl or a file in conf.d.")
+	comment("Who may query is odata.guard, and guard of a set: settled where none is given.")
+	if slices.ContainsFunc(p.Sets, func(s sqlsource.EntitySet) bool { return s.Filter != "" }) {
+		comment("filter shows people the rows that refer to them; a set without it shows all rows to everybody who may query.")
+	}
 	if slices.ContainsFunc(p.Sets, func(s sqlsource.EntitySet) bool { return len(s.Hide) > 0 }) {
-		head += "# The columns in hide look like credentials, by their names; take one out that is none.\n"
+		comment("The columns in hide look like credentials, by their names; take one out that is none.")
+	}
+	if len(p.Guessed) > 0 {
+		comment("These have no key; no two of their rows share the one that is proposed, and none ever must: %s", strings.Join(p.Guessed, ", "))
 	}
 	for _, left := range p.Left {
-		if strings.HasPrefix(left, "vestibule_") { // nobody looks for our own tables
-			continue
+		if !strings.HasPrefix(left, "vestibule_") { // nobody looks for our own tables
+			comment("Left out: %s", left)
 		}
-		head += "# Left out: " + strings.Map(printable, left) + "\n"
 	}
-	return head + string(hclwrite.Format(f.Bytes()))
+	b.WriteString("odata {\n")
+	for i, s := range p.Sets {
+		if i > 0 && (special(s) || special(p.Sets[i-1])) {
+			b.WriteString("\n")
+		}
+		writeSet(&b, s)
+	}
+	b.WriteString("}\n")
+	return string(hclwrite.Format([]byte(b.String())))
+}
+
+// special reports whether a set has more than a table.
+func special(s sqlsource.EntitySet) bool {
+	return len(s.Key)+len(s.Hide)+len(s.Search)+len(s.Properties) > 0 || s.Filter != ""
+}
+
+// writeSet writes a block entity_set with the settings that differ from their defaults.
+func writeSet(b *strings.Builder, s sqlsource.EntitySet) {
+	set := block{"entity_set", s.Name, [][2]string{{"table", quoted(s.Table)}}, nil}
+	for _, list := range []struct {
+		name    string
+		columns []string
+	}{{"key", s.Key}, {"hide", s.Hide}, {"search", s.Search}} {
+		if len(list.columns) > 0 {
+			set.settings = append(set.settings, [2]string{list.name, string(hclwrite.TokensForValue(texts(list.columns)).Bytes())})
+		}
+	}
+	if s.Filter != "" {
+		set.settings = append(set.settings, [2]string{"filter", quoted(s.Filter)})
+	}
+	for _, c := range s.Properties {
+		property := block{"property", c.Column, nil, nil}
+		for _, setting := range [][2]string{{"text", c.Look.Text}, {"value_list", c.Look.ValueList}, {"currency", c.Look.Currency}, {"format", c.Look.Format}} {
+			if setting[1] != "" {
+				property.settings = append(property.settings, [2]string{setting[0], quoted(setting[1])})
+			}
+		}
+		set.blocks = append(set.blocks, property)
+	}
+	set.write(b)
+}
+
+// block is a block of HCL.
+type block struct {
+	kind, label string
+	settings    [][2]string
+	blocks      []block
+}
+
+// write writes the block, on one line if it has only one setting.
+func (l block) write(b *strings.Builder) {
+	end := "\n"
+	if len(l.settings) == 1 && len(l.blocks) == 0 {
+		end = " "
+	}
+	b.WriteString(l.kind + " " + quoted(l.label) + " {" + end)
+	for _, s := range l.settings {
+		b.WriteString(s[0] + " = " + s[1] + end)
+	}
+	for _, inner := range l.blocks {
+		inner.write(b)
+	}
+	b.WriteString("}\n")
+}
+
+// quoted is a text or a label in HCL.
+func quoted(text string) string {
+	return string(hclwrite.TokensForValue(cty.StringVal(text)).Bytes())
 }
 
 // printable keeps names of tables from ending a comment.
@@ -94,16 +148,4 @@ func printable(r rune) rune {
 		return '?'
 	}
 	return r
-}
-
-func setText(b *hclwrite.Body, name, value string) {
-	if value != "" {
-		b.SetAttributeValue(name, cty.StringVal(value))
-	}
-}
-
-func setTexts(b *hclwrite.Body, name string, list []string) {
-	if len(list) > 0 {
-		b.SetAttributeValue(name, texts(list))
-	}
 }

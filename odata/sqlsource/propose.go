@@ -3,31 +3,37 @@ package sqlsource
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 )
 
 // Proposal is what Propose suggests for a database.
 type Proposal struct {
-	// Sets expose each table and view that can be exposed, with labels, texts, and value lists from foreign keys. Columns
-	// that look like credentials are in Hide.
+	// Sets expose each table and view that can be exposed, and have only what would not be so without it: columns that look
+	// like credentials in Hide, keys of views, row policies for rows that belong to users, and texts and value lists from
+	// foreign keys.
 	Sets []EntitySet
+	// Guessed are the tables and views whose keys in Sets are a guess: no two of the rows that they have share one.
+	Guessed []string
 	// Left are the tables and views that are left out, each with the reason.
 	Left []string
 }
 
-// How much of a table is proposed for lists and filters.
-const (
-	proposedColumns = 7
-	proposedFilters = 4
-	shortText       = 255
-)
+// usersTable is the table of the people who sign in to a host.
+const usersTable = "users"
 
-// Propose reads the catalogue of a database and suggests sets for people to edit. Of cfg it uses Protected and PassOver
-// alone: what they tell of is left out. Database.Closer is closed.
+// shortText is the length up to which a text may name a row.
+const shortText = 255
+
+// Propose reads the catalogue of a database and suggests sets for people to edit. It looks for keys in the rows of tables
+// and views that have none. Of cfg it uses Protected and PassOver alone: tables that they report are left out.
+// Database.Closer is closed.
 func Propose(ctx context.Context, db Database, cfg Config) (_ *Proposal, err error) {
 	opened, err := open(ctx, db)
 	if err != nil {
@@ -47,107 +53,170 @@ func Propose(ctx context.Context, db Database, cfg Config) (_ *Proposal, err err
 		return nil, err
 	}
 	cfg = Config{Protected: cfg.Protected, PassOver: cfg.PassOver, Discover: []string{"*"}}
-	all := newBuilder(cfg, db.Dialect, found.Tables)
-	if all.run(); len(all.findings) > 0 {
-		return nil, &Invalid{all.findings}
+	out := &Proposal{}
+	p := &proposer{builder: newBuilder(cfg, db.Dialect, found.Tables), guessed: map[*introspect.Table]bool{}}
+	if out.Left, err = p.choose(ctx, opened); err != nil {
+		return nil, err
 	}
-	out := &Proposal{Left: all.left()}
-	var left []string
+	if p.run(); len(p.findings) > 0 {
+		return nil, &Invalid{p.findings}
+	}
 	cfg.Discover = nil
-	cfg.EntitySets, left = all.withoutCredentials()
+	var left []string
+	cfg.EntitySets, left = p.withoutCredentials()
 	out.Left = append(out.Left, left...)
-	b := newBuilder(cfg, db.Dialect, found.Tables) // what is hidden is chosen for nothing
-	if b.run(); len(b.findings) > 0 {
-		return nil, &Invalid{b.findings}
+	p.builder = newBuilder(cfg, db.Dialect, p.tables) // a hidden column names nothing
+	if p.run(); len(p.findings) > 0 {
+		return nil, &Invalid{p.findings}
 	}
-	texts := map[*edm.EntitySet]*edm.Property{}
-	for _, s := range b.sets {
-		texts[s.edm] = textOf(s.edm.Type)
+	p.texts = map[*edm.EntitySet]*edm.Property{}
+	for _, s := range p.sets {
+		p.texts[s.edm] = textOf(s.edm)
 	}
-	for _, s := range b.sets {
-		out.Sets = append(out.Sets, s.propose(texts))
+	for _, s := range p.sets {
+		out.Sets = append(out.Sets, p.propose(s))
+		if p.guessed[s.table] {
+			out.Guessed = append(out.Guessed, s.cfg.Table)
+		}
 	}
 	return out, nil
 }
 
-// left tells which tables no set is made of, and why.
-func (b *builder) left() []string {
-	var out []string
-	for _, t := range b.tables {
-		name := strings.Join(tableName(t), ".")
-		taken := slices.ContainsFunc(b.sets, func(s *set) bool { return s.table == t })
-		switch {
-		case taken:
-		case t.Broken != nil:
-			out = append(out, name+": the database cannot read it")
-		case b.protected(t.Name, t):
-			out = append(out, name+": it holds credentials")
-		case b.passedOver(t):
-			out = append(out, name+": it holds sessions")
-		default:
-			out = append(out, name+": it has no key; name the columns that identify a row in key")
-		}
-	}
-	return out
+// proposer is a builder of what is proposed.
+type proposer struct {
+	*builder
+	// guessed are the tables whose key was found in their rows.
+	guessed map[*introspect.Table]bool
+	// texts are the properties that name the rows of each set.
+	texts map[*edm.EntitySet]*edm.Property
 }
 
-// propose suggests a set over a table. texts are the properties that name the rows of each set.
-func (s *set) propose(texts map[*edm.EntitySet]*edm.Property) EntitySet {
-	t := s.edm.Type
-	out := EntitySet{Name: s.edm.Name, Table: s.cfg.Table, Hide: s.cfg.Hide}
-	plural := edm.Readable(s.edm.Name)
-	out.Look.Title, out.Look.Plural = singular(plural), plural
-	name := texts[s.edm]
-	if name != nil {
-		out.Look.List = append(out.Look.List, name.Name)
-		out.Search = []string{s.columnOf(name)}
+// choose takes the tables out that cannot or should not be exposed, and returns them with the reasons. Others without a key
+// get one.
+func (p *proposer) choose(ctx context.Context, db engine.DB) (left []string, err error) {
+	all, end := p.tables, time.Now().Add(guessAll)
+	keyed := slices.DeleteFunc(slices.Clone(all), func(t *introspect.Table) bool { return len(t.Key) == 0 })
+	p.tables = nil
+	frameworks := map[string][]string{}
+	for _, t := range all {
+		name, why := strings.Join(tableName(t), "."), ""
+		var key []string
+		switch framework := frameworkOf(t); {
+		case t.Broken != nil:
+			why = "the database cannot read it"
+		case p.protected(t.Name, t):
+			why = "it holds credentials"
+		case p.passedOver(t):
+			why = "it holds sessions"
+		case framework != "":
+			frameworks[framework] = append(frameworks[framework], name)
+			continue
+		case strings.TrimSpace(t.Name) == "":
+			why = "it has no name; make a view that has one"
+		case len(t.Key) == 0 && len(t.Unique) == 0:
+			key, why, err = guessKey(ctx, min(guessTime, time.Until(end)), db, p.dialect, t, keyed)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case why != "":
+			left = append(left, name+": "+why)
+			continue
+		case key != nil:
+			t.Key, p.guessed[t] = key, true
+		}
+		p.tables = append(p.tables, t)
 	}
+	for _, framework := range slices.Sorted(maps.Keys(frameworks)) {
+		left = append(left, strings.Join(frameworks[framework], ", ")+": kept by "+framework+" for itself")
+	}
+	return left, nil
+}
+
+// propose suggests what is special of a set.
+func (p *proposer) propose(s *set) EntitySet {
+	t := s.edm.Type
+	out := EntitySet{Name: s.edm.Name, Table: s.cfg.Table, Hide: s.cfg.Hide, Filter: p.policy(s)}
+	if p.guessed[s.table] {
+		out.Key = s.table.Key
+	}
+	name := p.texts[s.edm]
 	for i := range s.table.Columns {
 		column := s.table.Columns[i].Name
-		p := s.prop[column]
-		if p == nil {
+		q := s.prop[column]
+		if q == nil || strings.TrimSpace(column) == "" {
 			continue
 		}
-		look := Look{Label: edm.Readable(p.Name), Currency: currencyOf(t, p), Format: formatOf(p)}
-		nav := toOne(t, p)
+		if q == name {
+			out.Search = []string{column}
+		}
+		look := Look{Currency: currencyOf(t, q)}
+		if q != name {
+			look.Format = formatOf(q)
+		}
+		nav := toOne(t, q)
 		switch {
 		case nav != nil:
-			look.ValueList = nav.Target.Name
-			if r := relation(column); r != "" {
-				look.Label = edm.Readable(r)
+			if key := nav.Constraints[0].Referenced.Type.Kind; key == q.Type.Kind || key.Numeric() && q.Type.Kind.Numeric() {
+				look.ValueList = nav.Target.Name
 			}
-			if text := texts[nav.Target]; text != nil {
+			if text := p.texts[nav.Target]; text != nil {
 				look.Text = nav.Name + "/" + text.Name
 			}
-		case len(t.Key) == 1 && t.Key[0] == p && name != nil && name != p:
+		case len(t.Key) == 1 && t.Key[0] == q && name != nil && name != q:
 			look.Text = name.Name
 		}
-		out.Properties = append(out.Properties, Property{Column: column, Look: look})
-		if p != name && inList(t, p, nav) && len(out.Look.List) < proposedColumns {
-			out.Look.List = append(out.Look.List, p.Name)
-		}
-		if filters(p, nav) && len(out.Look.Search) < proposedFilters {
-			out.Look.Search = append(out.Look.Search, p.Name)
+		if look != (Look{}) {
+			out.Properties = append(out.Properties, Property{Column: column, Look: look})
 		}
 	}
 	return out
 }
 
-func (s *set) columnOf(p *edm.Property) string {
-	for column, q := range s.prop {
-		if p == q {
-			return column
+// policy returns the row policy for rows that belong to users: a foreign key to their table, or a column of a view with the
+// name of such a key, is the column of the signed-in user. It is empty for a table without one.
+func (p *proposer) policy(s *set) string {
+	var either []string
+	add := func(column, referenced string) {
+		q := s.prop[column]
+		for _, hidden := range s.edm.Type.Hidden {
+			if s.stored.Columns[hidden] == s.column[column] {
+				q = hidden
+			}
+		}
+		condition := ""
+		if q != nil && !credential(referenced) {
+			condition = q.Name + " eq @user_" + makeIdentifier(referenced)
+		}
+		if condition != "" && !slices.Contains(either, condition) {
+			either = append(either, condition)
 		}
 	}
-	return ""
+	for _, t := range p.tables {
+		if t != s.table && !s.table.View {
+			continue
+		}
+		for _, f := range t.Foreign {
+			users := strings.EqualFold(f.Table, usersTable) && f.Schema == "" && len(f.Columns) == 1 && len(f.Referenced) == 1
+			if users && s.table.Column(f.Columns[0]) != nil && (t == s.table || !strings.EqualFold(f.Columns[0], "id")) {
+				add(f.Columns[0], f.Referenced[0])
+			}
+		}
+	}
+	return strings.Join(either, " or ")
 }
 
-// textOf is the property by which people know a row: one with a telling name, else the first short text that every row
-// has; nil where there is none.
-func textOf(t *edm.EntityType) *edm.Property {
-	for _, name := range []string{"name", "lastname", "surname", "title", "label", "subject", "caption"} {
+// textOf returns the property by which people know a row: one with a telling name, such as name, CompanyName or, for
+// products, product_title; else the first short text that every row has; nil for none.
+func textOf(set *edm.EntitySet) *edm.Property {
+	t := set.Type
+	own := folded(singular(set.Name))
+	for _, name := range []string{
+		"name", "lastname", "surname", "title", "label", "subject", "caption", "displayname", "fullname", "companyname",
+		own + "name", own + "title", own + "label", own + "description",
+	} {
 		for _, p := range t.Properties {
-			if p.Type.Kind == edm.String && strings.EqualFold(strings.ReplaceAll(p.Name, "_", ""), name) {
+			if p.Type.Kind == edm.String && folded(p.Name) == name {
 				return p
 			}
 		}
@@ -160,6 +229,9 @@ func textOf(t *edm.EntityType) *edm.Property {
 	return nil
 }
 
+// folded returns a name without case and underscores.
+func folded(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+
 // toOne is the navigation that a property alone leads through, to a set that has its values as key; nil for none.
 func toOne(t *edm.EntityType, p *edm.Property) *edm.Navigation {
 	for _, n := range t.Navigation {
@@ -168,25 +240,6 @@ func toOne(t *edm.EntityType, p *edm.Property) *edm.Navigation {
 		}
 	}
 	return nil
-}
-
-// inList tells whether a column is worth a place in a table: foreign keys, and what is short and no number of a row.
-func inList(t *edm.EntityType, p *edm.Property, nav *edm.Navigation) bool {
-	switch k := p.Type.Kind; {
-	case nav != nil:
-		return true
-	case t.IsKey(p):
-		return len(t.Key) > 1 || k == edm.String
-	case k == edm.String:
-		return p.Type.MaxLength > 0 && p.Type.MaxLength <= shortText
-	default:
-		return k != edm.Binary && k != edm.Stream && k != edm.Guid
-	}
-}
-
-func filters(p *edm.Property, nav *edm.Navigation) bool {
-	k := p.Type.Kind
-	return nav != nil || k == edm.Boolean || k == edm.Date || k == edm.DateTimeOffset
 }
 
 // currencyOf is the property with the currency of a sum of money.

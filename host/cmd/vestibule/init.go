@@ -17,11 +17,12 @@ func initCommand() command {
 	return command{
 		name: "init", short: "write a commented config.hcl, or propose sets for a database",
 		long: "Writes the file that -c names with all settings, their defaults and what they mean. Never overwrites one.\n" +
-			"With --from it writes no file, but prints a block odata that would expose the tables of a database that\n" +
-			"exists, with labels, texts, and value lists from foreign keys, to edit: vestibule init --from app.db > odata.hcl",
+			"With --from it writes no file, but prints a block odata that would expose the tables and views of a database\n" +
+			"that exists, to edit: vestibule init --from app.db > odata.hcl. The block has only what is special, such as keys\n" +
+			"of views, row policies, and texts and value lists from foreign keys. Labels and names need no line.",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&from, "from", "", "`DSN` of the database: a file of SQLite, postgres://…, or user:password@tcp(host)/name")
-			f.StringVar(&driver, "driver", "", "sqlite, postgres or mysql; found by the DSN when empty")
+			f.StringVar(&driver, "driver", "", "sqlite, postgres or mysql; inferred from the DSN when empty")
 		},
 		run: func(ctx context.Context, in *invocation) error {
 			if from == "" {
