@@ -96,10 +96,15 @@ type proposer struct {
 func (p *proposer) choose(ctx context.Context, db engine.DB) (left []string, err error) {
 	all, end := p.tables, time.Now().Add(guessAll)
 	keyed := slices.DeleteFunc(slices.Clone(all), func(t *introspect.Table) bool { return len(t.Key) == 0 })
+	definitions, err := introspect.Definitions(ctx, db, p.dialect)
+	if err != nil {
+		return nil, err
+	}
+	reads := p.viewReads(definitions)
 	p.tables = nil
 	frameworks := map[string][]string{}
 	for _, t := range all {
-		name, why := strings.Join(tableName(t), "."), ""
+		name, why := strings.Join(tableName(t), "."), reads.unsafe(t)
 		var key []string
 		switch framework := frameworkOf(t); {
 		case t.Broken != nil:
@@ -113,6 +118,7 @@ func (p *proposer) choose(ctx context.Context, db engine.DB) (left []string, err
 			continue
 		case strings.TrimSpace(t.Name) == "":
 			why = "it has no name; make a view that has one"
+		case why != "":
 		case len(t.Key) == 0 && len(t.Unique) == 0:
 			key, why, err = guessKey(ctx, min(guessTime, time.Until(end)), db, p.dialect, t, keyed)
 		}
@@ -163,7 +169,7 @@ func (p *proposer) propose(s *set) EntitySet {
 			if text := p.texts[nav.Target]; text != nil {
 				look.Text = nav.Name + "/" + text.Name
 			}
-		case len(t.Key) == 1 && t.Key[0] == q && name != nil && name != q:
+		case len(t.Key) == 1 && t.Key[0] == q && name != nil && name != q && !p.guessed[s.table]:
 			look.Text = name.Name
 		}
 		if look != (Look{}) {
@@ -197,8 +203,7 @@ func (p *proposer) policy(s *set) string {
 			continue
 		}
 		for _, f := range t.Foreign {
-			users := strings.EqualFold(f.Table, usersTable) && f.Schema == "" && len(f.Columns) == 1 && len(f.Referenced) == 1
-			if users && s.table.Column(f.Columns[0]) != nil && (t == s.table || !strings.EqualFold(f.Columns[0], "id")) {
+			if toUsers(f) && s.table.Column(f.Columns[0]) != nil && (t == s.table || !strings.EqualFold(f.Columns[0], "id")) {
 				add(f.Columns[0], f.Referenced[0])
 			}
 		}

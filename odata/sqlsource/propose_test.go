@@ -35,9 +35,7 @@ func TestPropose(t *testing.T) {
 				t.Errorf("category_id: %+v", category)
 			}
 			for _, want := range []sqlsource.EntitySet{
-				{Name: "cheap", Table: "cheap", Key: []string{"id"}, Search: []string{"name"}, Properties: []sqlsource.Property{
-					{Column: "id", Look: sqlsource.Look{Text: "name"}},
-				}},
+				{Name: "cheap", Table: "cheap", Key: []string{"id"}, Search: []string{"name"}},
 				{Name: "products", Table: "products", Search: []string{"name"}, Properties: []sqlsource.Property{
 					{Column: "id", Look: sqlsource.Look{Text: "name"}},
 					{Column: "category_id", Look: sqlsource.Look{Text: "category/name", ValueList: "categories"}},

@@ -147,6 +147,10 @@ CREATE TABLE orders (id {BIG} PRIMARY KEY, customer_id {BIG} NOT NULL, total {IN
 CREATE TABLE reviews (id {BIG} PRIMARY KEY, "written by" {BIG}, checked_by {STR}, FOREIGN KEY ("written by") REFERENCES users (id), FOREIGN KEY (checked_by) REFERENCES users (email));
 CREATE TABLE products (id {BIG} PRIMARY KEY, customer_id {BIG});
 CREATE VIEW totals AS SELECT customer_id, SUM(total) AS total FROM orders GROUP BY customer_id;
+CREATE VIEW amounts AS SELECT id, total FROM orders;
+CREATE VIEW "more amounts" AS SELECT id, total FROM amounts;
+CREATE VIEW people AS SELECT id, email FROM users;
+CREATE VIEW half AS SELECT id, total / 2 AS total FROM "more amounts";
 INSERT INTO users VALUES (1, 'ada@example.com', 'x'), (2, 'bob@example.com', 'x');
 INSERT INTO orders VALUES (1, 1, 5), (2, 2, 6), (3, 1, 7);
 INSERT INTO reviews VALUES (1, 1, 'bob@example.com'), (2, 2, 'bob@example.com'), (3, 2, 'ada@example.com');
@@ -167,6 +171,10 @@ INSERT INTO products VALUES (1, 1), (2, 2)`
 				"orders": {"customer_id eq @user_id"}, "reviews": {"checked_by eq @user_email", "written_by eq @user_id"}, "products": {""}, "totals": {"customer_id eq @user_id"},
 			}, got); diff != "" {
 				t.Fatal(diff)
+			}
+			slices.Sort(p.Left)
+			if want := []string{"amounts: it reads orders, whose rows belong to users", "half: it reads orders", "more amounts: it reads orders", "people: it reads users; ", "users: "}; !slices.EqualFunc(p.Left, want, strings.HasPrefix) {
+				t.Errorf("left out: %q", p.Left)
 			}
 			s := open(t, db, sqlsource.Config{EntitySets: p.Sets, Protected: reserved.Table})
 			s.caller = plan.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": "1", "email": "ada@example.com"}}
