@@ -61,14 +61,14 @@ func layout() map[string][]string {
 		"plugins/*":                  {"pluginsdk"},
 
 		"odata": {
-			"odata/batch", "odata/csdl", "odata/edm", "odata/function", "internal/header", "odata/payload", "odata/plan", "odata/bind", "odata/syntax",
+			"odata/batch", "odata/csdl", "odata/edm", "odata/function", "internal/header", "internal/words", "odata/payload", "odata/plan", "odata/bind", "odata/syntax",
 		},
 		"odata/edm": {}, "internal/header": {}, "odata/batch": {"internal/header"}, "odata/csdl": {"odata/edm"},
 		"odata/syntax": {}, "odata/syntax/internal/*": {}, "odata/scalar": {"odata/edm"},
 		"odata/payload":          {"odata/edm", "internal/header", "odata/plan", "odata/scalar"},
 		"odata/plan":             {"odata/edm"},
-		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar"},
-		"odata/bind":             {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/syntax"},
+		"odata/function":         {"odata/edm", "odata/plan", "odata/scalar", "internal/words"},
+		"odata/bind":             {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/syntax", "internal/words"},
 		"odata/bind/internal/*":  {"odata/edm", "odata/plan", "odata/syntax"},
 		"odata/sqlsource":        {"odata/edm", "odata/plan", "odata/bind", "odata/scalar", "odata/sqlsource/*", "internal/finding", "internal/words"},
 		"odata/sqlsource/*":      {"odata/edm", "odata/function", "odata/plan", "odata/scalar", "odata/sqlsource/*", "internal/repeat", "internal/sqlite3", "internal/sqlitefile"},

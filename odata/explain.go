@@ -38,6 +38,9 @@ func (s *Service) Explain(ctx context.Context, out io.Writer, target string, use
 		return fmt.Errorf("explain %s: %w", target, f)
 	}
 	p, err := s.read.plans.build(q)
+	if f, ok := errors.AsType[*fault](err); ok {
+		err = f.located(q.target)
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("explain %s: %w", target, err)

@@ -18,8 +18,10 @@ type fault struct {
 	status  int
 	code    string
 	message string
-	// pos is a place in the request target; -1 when there is none.
+	// pos is a place in the request target as it was sent; -1 when there is none.
 	pos int
+	// quotes makes the message quote the target behind pos. See located.
+	quotes bool
 	// allow is the Allow header of a 405.
 	allow string
 	// retryAfter becomes the Retry-After header; zero sends none.
@@ -71,12 +73,12 @@ func faultOf(ctx context.Context, err error) *fault {
 		if s.NotImplemented() {
 			status = http.StatusNotImplemented
 		}
-		return &fault{status: status, code: s.Code, message: s.Error(), pos: s.Pos, limit: limitOf(err)}
+		return &fault{status: status, code: s.Code, message: s.Msg, pos: s.Pos, quotes: true, limit: limitOf(err)}
 	case errors.As(context.Cause(ctx), &slow):
 		return &fault{status: http.StatusServiceUnavailable, code: "unavailable", message: slow.Error(), pos: -1, limit: timeoutLimit, cause: err}
 	case errors.As(err, &p):
 		status, code := statusOf(p.Kind)
-		return &fault{status: status, code: code, message: p.Error(), pos: p.Pos, limit: limitOf(err), cause: p.Cause}
+		return &fault{status: status, code: code, message: p.Message, pos: p.Pos, limit: limitOf(err), cause: p.Cause}
 	default:
 		return &fault{status: http.StatusInternalServerError, code: "internal", message: "the service failed; its log tells why", pos: -1, cause: err}
 	}

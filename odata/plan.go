@@ -2,6 +2,7 @@ package odata
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -81,7 +82,7 @@ func (s *planning) build(q *request) (*planned, error) {
 		}
 	}
 	if len(parsed.Apply) > 0 && !s.aggregates {
-		return nil, faultOf(q.ctx, plan.Errorf(plan.NotImplemented, strings.Index(q.target, "$apply"), "$apply is not supported"))
+		return nil, faultOf(q.ctx, plan.Errorf(plan.NotImplemented, parsed.Options[slices.IndexFunc(parsed.Options, isApply)].Pos, "$apply is not supported"))
 	}
 	q.timing.parsed = s.opts.Now()
 	p, err := s.binder.Plan(parsed, bind.Options{
@@ -89,17 +90,23 @@ func (s *planning) build(q *request) (*planned, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, faultOf(q.ctx, err)
+		f := faultOf(q.ctx, err)
+		if byID { // the place is one in the target that $id names
+			f.pos = -1
+		}
+		return nil, f
 	case byID && p.Kind != plan.Entity:
 		return nil, notFound("$id does not name an entity")
 	}
 	return &planned{plan: p, format: format}, nil
 }
 
+func isApply(o syntax.Option) bool { return o.Name == "$apply" }
+
 // syntaxOptions leaves the number of nodes to the binder, which knows the limit of
 // configuration; here the length of the target bounds it.
 func syntaxOptions(q *request) syntax.Options {
-	return syntax.Options{V401: q.v401, Functions: function.Arity, MaxNodes: math.MaxInt}
+	return syntax.Options{V401: q.v401, Functions: function.Arity, NearestFunction: function.Nearest, MaxNodes: math.MaxInt}
 }
 
 // dereference makes the request that $entity?$id=… stands for (OData-URL 4.3.4).
@@ -122,7 +129,9 @@ func (s *planning) dereference(q *request, parsed *syntax.Request) (*syntax.Requ
 	}
 	again, err := syntax.Parse(below+"?"+strings.Join(rest, "&"), syntaxOptions(q))
 	if err != nil {
-		return nil, faultOf(q.ctx, err)
+		f := faultOf(q.ctx, err)
+		f.pos = -1 // as in build
+		return nil, f
 	}
 	return again, nil
 }

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 )
 
@@ -50,6 +53,7 @@ func (e reporter) refuse(q *request, limit string, why error) {
 
 // fail answers with a fault (OData-JSON 21.1, OData-Protocol 9.4).
 func (e reporter) fail(w http.ResponseWriter, q *request, f *fault) {
+	f = f.located(q.target)
 	// Whoever told that it is busy has logged that.
 	if f.limit != "" {
 		e.refuse(q, f.limit, f)
@@ -99,7 +103,7 @@ func faultBody(q *request, f *fault) []byte {
 	return append(b, "}}}"...)
 }
 
-// optionAt names the query option at a place in the request target.
+// optionAt names the query option at a place in the request target, decoded.
 func optionAt(target string, pos int) string {
 	start := strings.IndexByte(target, '?')
 	if start < 0 || pos <= start || pos > len(target) {
@@ -110,5 +114,45 @@ func optionAt(target string, pos int) string {
 	}
 	pair, _, _ := strings.Cut(target[start+1:], "&")
 	name, _, _ := strings.Cut(pair, "=")
+	if decoded, err := url.QueryUnescape(name); err == nil {
+		return decoded
+	}
 	return name
+}
+
+// maxNear is how many bytes of the target a message quotes.
+const maxNear = 24
+
+// located returns the fault with its place at the end of the message: the byte offset in the decoded target, and what
+// the target has there where the fault quotes it. People read the decoded target; an encoded one is not theirs.
+func (f *fault) located(target string) *fault {
+	if f.pos < 0 {
+		return f
+	}
+	at := min(f.pos, len(target))
+	out := *f
+	out.message += " (at position " + strconv.Itoa(at-2*strings.Count(target[:at], "%"))
+	if f.quotes {
+		out.message += near(target, at)
+	}
+	out.message += ")"
+	return &out
+}
+
+// near quotes the target from a place on, decoded where that is possible.
+func near(target string, at int) string {
+	rest, decode := target[at:], url.PathUnescape
+	if rest == "" {
+		return ", the end"
+	}
+	if strings.Contains(target[:at], "?") {
+		decode = url.QueryUnescape
+	}
+	if decoded, err := decode(rest); err == nil && utf8.ValidString(decoded) {
+		rest = decoded
+	}
+	if cut := words.Cut(rest, maxNear); cut != rest {
+		rest = cut + "…"
+	}
+	return ": " + strconv.Quote(rest)
 }

@@ -288,10 +288,10 @@ func TestUserColumns(t *testing.T) {
 
 func TestFaultsNameThePlace(t *testing.T) {
 	cases := map[string]string{
-		"Bocks":                                         `there is no resource "Bocks" (at position 0)`,
-		"Books(1)/Titel":                                `there is no property "Titel" (at position 9)`,
-		"Books?$filter=Titel%20eq%20'x'":                `there is no property "Titel" (at position 14)`,
-		"Books?$filter=Title%20eq%201":                  `eq does not work on Edm.String and Edm.Int64 (at position 22)`,
+		"Bocks":                                         `there is no resource "Bocks"; did you mean "Books"? (at position 0)`,
+		"Books(1)/Titel":                                `there is no property "Titel"; did you mean "Title"? (at position 9)`,
+		"Books?$filter=Titel%20eq%20'x'":                `there is no property "Titel"; did you mean "Title"? (at position 14)`,
+		"Books?$filter=Title%20eq%201":                  `eq does not work on Edm.String and Edm.Int64; put the text in single quotes: '1' (at position 22)`,
 		"Books?$orderby=Id,Shelf":                       `there is no property "Shelf" (at position 18)`,
 		"Books?$select=Id,Shelf":                        `there is no property "Shelf" (at position 17)`,
 		"Books?$expand=Sequels($filter=Shelf%20eq%201)": `there is no property "Shelf" (at position 30)`,

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -22,16 +23,22 @@ func mismatch(e *syntax.Binary, x, y plan.Expr) error {
 	return plan.Errorf(plan.Malformed, e.Pos(), "%s does not work on %s and %s", e.Op, x.Type(), y.Type())
 }
 
+// incomparable is mismatch for a comparison, with what to write instead where that is known.
+func incomparable(e *syntax.Binary, x, y plan.Expr) error {
+	remedy := cmp.Or(rewritten(x, y), rewritten(y, x))
+	return plan.Errorf(plan.Malformed, e.Pos(), "%s does not work on %s and %s%s", e.Op, x.Type(), y.Type(), remedy)
+}
+
 func (s *scope) compare(e *syntax.Binary, x, y plan.Expr) (plan.Expr, error) {
 	x, y, ok := unify(x, y)
 	if !ok || x.Type().Collection || y.Type().Collection {
-		return nil, mismatch(e, x, y)
+		return nil, incomparable(e, x, y)
 	}
 	if structured(x) || structured(y) {
 		return s.compareStructured(e, x, y)
 	}
 	if _, _, ok := function.Lookup(e.Op).Match(kinds([]plan.Expr{x, y})); !ok {
-		return nil, mismatch(e, x, y)
+		return nil, incomparable(e, x, y)
 	}
 	if isNaN(x) || isNaN(y) {
 		return plan.Bool(e.Op == "ne"), nil // databases do not agree on it
@@ -109,7 +116,7 @@ func (s *scope) in(e *syntax.Binary, x plan.Expr, list *syntax.List) (plan.Expr,
 		}
 		tx, y, ok := unify(x, item)
 		if _, _, fits := function.Lookup("in").Match(kinds([]plan.Expr{tx, y})); !ok || !fits || tx.Type().Collection {
-			return nil, mismatch(e, x, y)
+			return nil, incomparable(e, x, y)
 		}
 		if fixed {
 			call.Args[0] = tx

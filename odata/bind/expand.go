@@ -66,7 +66,7 @@ func (b *binding) expandPath(item *syntax.ExpandItem, t *edm.EntityType) (*edm.N
 	}
 	nav := t.Nav(path[0].Name)
 	if nav == nil {
-		return nil, plan.Errorf(plan.Malformed, path[0].Pos, "there is no navigation property %q", path[0].Name)
+		return nil, plan.Errorf(plan.Malformed, path[0].Pos, "there is no navigation property %q%s", path[0].Name, didYouMean(path[0].Name, navigationNames(t)))
 	}
 	for _, id := range path[1:] {
 		if !b.isType(id.Name, nav.Target.Type) {

@@ -104,7 +104,7 @@ func TestExpressionFaults(t *testing.T) {
 		"$filter=matchesPattern(Title,Isbn)":     "a pattern must be a constant",
 		"$filter=Genre gt Title":                 "gt does not work on Genre and Edm.String",
 		"$filter=Size gt null":                   "gt does not work on Size and null",
-		"$filter=Id in (1,'x')":                  "in does not work on Edm.Int64 and Edm.String",
+		"$filter=Id in (1,'x')":                  "in does not work on Edm.Int64 and Edm.String; a value of Edm.Int64 has no quotes, as in 42",
 		"$filter=cast(Title,Edm.Binary) eq null": "a cast from Edm.String to Edm.Binary is not supported",
 		"$filter=cast(Id,Edm.Nothing) eq 1":      `there is no type "Edm.Nothing"`,
 		"$filter=case(Id gt 1:1,true:'x') eq 1":  "the results of case have no common type",

@@ -140,7 +140,7 @@ func (b *binding) selectItem(sel *selection, item *syntax.SelectItem, props []*e
 	for i, id := range path {
 		p := property(props, id.Name)
 		if p == nil {
-			return plan.Errorf(plan.Malformed, id.Pos, "there is no property %q", id.Name)
+			return plan.Errorf(plan.Malformed, id.Pos, "there is no property %q%s", id.Name, didYouMean(id.Name, propertyNames(props)))
 		}
 		last := i == len(path)-1
 		if !last && p.Type.Kind != edm.Complex {

@@ -100,7 +100,7 @@ func (s *scope) members(r *plan.Range, segs []syntax.Segment) (plan.Expr, error)
 	case nav == nil && s.shape != nil && s.shape.AggregatedAway(seg.Name):
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "the property %q was aggregated away; group by it to keep it", seg.Name)
 	case nav == nil:
-		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no property %q", seg.Name)
+		return nil, s.noProperty(seg.Pos, seg.Name, t)
 	case nav.Collection:
 		return s.collection(r, nav, segs)
 	}
@@ -141,7 +141,8 @@ func (s *scope) structural(r *plan.Range, path []*edm.Property, segs []syntax.Se
 	}
 	p := last.Type.Complex.Property(next.Name)
 	if p == nil {
-		return nil, plan.Errorf(plan.Malformed, next.Pos, "there is no property %q", next.Name)
+		near := didYouMean(next.Name, propertyNames(last.Type.Complex.Properties))
+		return nil, plan.Errorf(plan.Malformed, next.Pos, "there is no property %q%s", next.Name, near)
 	}
 	return s.structural(r, append(path, p), segs[1:])
 }
@@ -339,7 +340,7 @@ func (s *scope) root(e *syntax.Path) (plan.Expr, error) {
 	}
 	set := s.b.binder.model.Set(seg.Name)
 	if set == nil {
-		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no resource %q", seg.Name)
+		return nil, plan.Errorf(plan.Malformed, seg.Pos, "there is no resource %q%s", seg.Name, didYouMean(seg.Name, s.b.resourceNames()))
 	}
 	r, err := s.inner(set)
 	if err != nil {

@@ -36,7 +36,7 @@ type policy struct {
 }
 
 func parsePolicy(set *edm.EntitySet) (policy, error) {
-	expr, err := syntax.ParseFilter(set.Policy, syntax.Options{Functions: function.Arity})
+	expr, err := syntax.ParseFilter(set.Policy, syntax.Options{Functions: function.Arity, NearestFunction: function.Nearest})
 	if err != nil {
 		return policy{}, err
 	}

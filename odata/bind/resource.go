@@ -59,7 +59,7 @@ func (b *binding) start(seg syntax.Segment) (*target, error) {
 	}
 	set := b.binder.model.Set(seg.Name)
 	if set == nil {
-		return nil, plan.Errorf(plan.NotFound, seg.Pos, "there is no resource %q", seg.Text)
+		return nil, plan.Errorf(plan.NotFound, seg.Pos, "there is no resource %q%s", seg.Text, didYouMean(seg.Name, b.resourceNames()))
 	}
 	r, err := b.enter(set)
 	if err != nil {
@@ -177,7 +177,7 @@ func (b *binding) subProperty(t *target, seg syntax.Segment) error {
 	}
 	p := last.Type.Complex.Property(seg.Name)
 	if p == nil {
-		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
+		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q%s", seg.Text, didYouMean(seg.Name, propertyNames(last.Type.Complex.Properties)))
 	}
 	t.props = append(t.props, p)
 	return noArgs(seg)
@@ -193,7 +193,8 @@ func (b *binding) member(t *target, seg syntax.Segment) error {
 	}
 	nav := typ.Nav(seg.Name)
 	if nav == nil {
-		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q", seg.Text)
+		near := didYouMean(seg.Name, propertyNames(typ.Properties), navigationNames(typ))
+		return plan.Errorf(plan.NotFound, seg.Pos, "there is no property %q%s", seg.Text, near)
 	}
 	if t.steps++; t.steps > maxPath {
 		return tooManySteps(seg.Pos, maxPath)

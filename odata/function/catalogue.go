@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
@@ -93,6 +94,17 @@ func Arity(name string) (canonical string, least, most int) {
 		least, most = min(least, a), max(most, b)
 	}
 	return f.Name, least, most
+}
+
+// Nearest returns the function that was probably meant by a name that is none, or "" when none is near.
+func Nearest(name string) string {
+	var names []string
+	for _, f := range All() {
+		if _, _, most := Arity(strings.ToLower(f.Name)); most > 0 && f.Group != Absent {
+			names = append(names, f.Name)
+		}
+	}
+	return words.Nearest(name, names)
 }
 
 // FilterFunctions are the names for $metadata (Capabilities.FilterFunctions).

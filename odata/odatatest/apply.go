@@ -68,14 +68,14 @@ func applyFaults() []check {
 	return []check{
 		{name: "a hidden property", target: "Things?$apply=groupby((secret))", status: 400, body: fault(`there is no property \"secret\" (at position 23)`, "$apply")},
 		{name: "a hidden property aggregated", target: "Things?$apply=aggregate(secret with max as s)", status: 400, body: fault(`there is no property \"secret\" (at position 24)`, "$apply")},
-		{name: "the sum of texts", target: "Things?$apply=aggregate(name with sum as s)", status: 400, body: fault(`sum does not work on name, which is Edm.String (at position 38)`, "$apply")},
+		{name: "the sum of texts", target: "Things?$apply=aggregate(name with sum as s)", status: 400, body: fault(`sum does not work on name, which is Edm.String (at position 34)`, "$apply")},
 		{name: "a result without a name", target: "Things?$apply=aggregate(price with sum)", status: 400, body: fault(`the result needs a name: put as and a name behind it (at position 24)`, "$apply")},
-		{name: "no such method", target: "Things?$apply=aggregate(price with nope as s)", status: 400, body: fault(`there is no method \"nope\"; there are sum, min, max, average and countdistinct (at position 39)`, "$apply")},
-		{name: "a name twice", target: "Things?$apply=aggregate(price with sum as s,$count as s)", status: 400, body: fault(`the name \"s\" is taken; choose another one behind as (at position 66)`, "$apply")},
+		{name: "no such method", target: "Things?$apply=aggregate(price with nope as s)", status: 400, body: fault(`there is no method \"nope\"; there are sum, min, max, average and countdistinct (at position 35)`, "$apply")},
+		{name: "a name twice", target: "Things?$apply=aggregate(price with sum as s,$count as s)", status: 400, body: fault(`the name \"s\" is taken; choose another one behind as (at position 54)`, "$apply")},
 		{name: "no custom aggregate", target: "Things?$apply=aggregate(price)", status: 400, body: fault(`there is no custom aggregate \"price\"; name a method, as in Price with sum as Total (at position 24)`, "$apply")},
 		{name: "no such transformation", target: "Things?$apply=sum(price)", status: 400},
 		{name: "one sequence for concat", target: "Things?$apply=concat(identity)", status: 400},
-		{name: "what was aggregated away", target: "Things?$apply=aggregate($count as n)&$filter=name eq 'a'", status: 400, body: fault(`the property \"name\" was aggregated away; group by it to keep it (at position 49)`, "$filter")},
+		{name: "what was aggregated away", target: "Things?$apply=aggregate($count as n)&$filter=name eq 'a'", status: 400, body: fault(`the property \"name\" was aggregated away; group by it to keep it (at position 45)`, "$filter")},
 		{name: "an entity", target: "Things(1)?$apply=aggregate($count as n)", status: 400, body: fault(`$apply does not apply to this resource (at position 10)`, "$apply")},
 		{name: "no top of none", target: "Things?$apply=topcount(0,price)", status: 400, body: fault(`the first argument of topcount must be a whole number, 1 or more (at position 23)`, "$apply")},
 	}

@@ -49,7 +49,7 @@ func Run(t *testing.T, s Subject) {
 		"values": values(), "keys": keys(), "filters": filters(), "order": order(), "select": selects(), "expand": expands(),
 		"search": searches(), "compute": computes(), "names": names(), "access": access(), "rows": policies(), "refused": refused(),
 		"conformity": conformity(), "required": required(), "decimals": decimals(), "doubles": doubles(), "ranges": ranges(), "apply": applies(),
-		"tables": tables(),
+		"tables": tables(), "faults": faults(),
 	} {
 		t.Run(topic, func(t *testing.T) {
 			for _, c := range list {

@@ -11,6 +11,9 @@ type Options struct {
 	// and how many arguments it takes at least and at most; canonical is empty for
 	// other names, which are paths. Nil knows no function but cast, isof and case.
 	Functions func(name string) (canonical string, least, most int)
+	// NearestFunction gives, for a name that is no function, the one that was
+	// probably meant, or "". Nil gives none.
+	NearestFunction func(name string) string
 	// MaxLength is the longest input in bytes; 0 stands for 65,536.
 	MaxLength int
 	// MaxDepth limits how deep parentheses, arguments, lambdas and nested options

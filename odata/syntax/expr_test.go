@@ -156,7 +156,7 @@ func TestExpressionsRejected(t *testing.T) {
 		{"closing parenthesis", "a eq 1)", 6, "unexpected text"},
 		{"open quote", "a eq 'x", 5, "no closing quote"},
 		{"quote inside", "a eq 'O'Neil'", 8, "unexpected text"},
-		{"double quotes", `a eq "x"`, 5, "expected an expression"},
+		{"double quotes", `a eq "x"`, 5, "text is put in single quotes, and dates and numbers in none"},
 		{"any without a path", "any()", 3, "needs a collection"},
 		{"all without a variable", "a/all()", 6, "a range variable"},
 		{"any without a colon", "a/any(x)", 7, "behind the range variable"},

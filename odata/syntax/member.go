@@ -255,6 +255,9 @@ func (p *parser) functionHint(name string) string {
 	if lower == "substringof" {
 		return "; write contains(text,part)"
 	}
+	if near := p.nearest(name); near != "" {
+		return "; did you mean " + near + "?"
+	}
 	return ", and others need names for their arguments"
 }
 

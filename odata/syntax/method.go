@@ -6,6 +6,9 @@ import "strings"
 // case, or a path.
 func (p *parser) nameOrCall() Expr {
 	at := p.I
+	if p.Peek() == '"' {
+		panic(p.Malformed(at, "text is put in single quotes, and dates and numbers in none"))
+	}
 	name, _ := p.Name("an expression")
 	if p.Peek() == '(' {
 		if call := p.call(at, name); call != nil {

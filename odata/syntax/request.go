@@ -66,6 +66,8 @@ type parser struct {
 	vars   []string // range variables in scope, innermost last
 	// function is Options.Functions.
 	function func(name string) (canonical string, least, most int)
+	// nearest is Options.NearestFunction.
+	nearest func(name string) string
 }
 
 // notEncoded in place of the start of the query: there is no percent-encoding.
@@ -77,9 +79,12 @@ func newParser(raw string, query int, o Options) *parser {
 		AnyCase:  o.V401,
 		MaxDepth: cmp.Or(o.MaxDepth, 50),
 		MaxNodes: cmp.Or(o.MaxNodes, 1000),
-	}, function: o.Functions}
+	}, function: o.Functions, nearest: o.NearestFunction}
 	if p.function == nil {
 		p.function = func(string) (string, int, int) { return "", 0, 0 }
+	}
+	if p.nearest == nil {
+		p.nearest = func(string) string { return "" }
 	}
 	if limit := cmp.Or(o.MaxLength, 65536); len(raw) > limit {
 		p.Source = &lex.Source{Raw: raw}
