@@ -215,14 +215,7 @@ func (s *scope) inner(set *edm.EntitySet) (*plan.Range, error) {
 func (s *scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr, error) {
 	r := q.Range
 	if segs[0].Args != nil {
-		key, err := s.key(segs[0].Args, r)
-		if err != nil {
-			return nil, malformed(err)
-		}
-		if q.Key = key; len(segs) == 1 {
-			return nil, plan.Errorf(plan.NotImplemented, segs[0].Pos, "an entity as a value is not supported here")
-		}
-		return s.single(q, segs[1:])
+		return s.entityOf(q, segs[0].Args, segs)
 	}
 	for i := 1; i < len(segs); i++ {
 		seg := segs[i]
@@ -232,9 +225,14 @@ func (s *scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr,
 			if err != nil {
 				return nil, err
 			}
-			q.Filter = plan.Join("and", q.Filter, f)
+			if q.Filter = plan.Join("and", q.Filter, f); seg.Key != nil {
+				return s.entityOf(q, seg.Key, segs[i:])
+			}
 			continue
-		case s.b.isType(seg.Name, r.Set.Type) && seg.Args == nil:
+		case s.b.isType(seg.Name, r.Set.Type):
+			if seg.Args != nil {
+				return s.entityOf(q, seg.Args, segs[i:])
+			}
 			continue
 		case i+1 < len(segs):
 		case seg.Name == "$count" && seg.Args == nil:
@@ -245,6 +243,21 @@ func (s *scope) overCollection(q *plan.Query, segs []syntax.Segment) (plan.Expr,
 		return nil, plan.Errorf(plan.Malformed, seg.Pos, "%q does not apply to a collection", seg.Name)
 	}
 	return nil, plan.Errorf(plan.Malformed, segs[0].Pos, "%q is a collection; any, all or $count makes a value of it", segs[0].Name)
+}
+
+// entityOf binds a path behind a key that picks an entity of a collection; segs begin with the segment that has the key.
+func (s *scope) entityOf(q *plan.Query, args *syntax.ArgList, segs []syntax.Segment) (plan.Expr, error) {
+	if segs[0].Args != nil && segs[0].Key != nil {
+		return nil, plan.Errorf(plan.Malformed, segs[0].Pos, "there is no function %q", segs[0].Name)
+	}
+	key, err := s.key(args, q.Range)
+	if err != nil {
+		return nil, malformed(err)
+	}
+	if q.Key = key; len(segs) == 1 {
+		return nil, plan.Errorf(plan.NotImplemented, segs[0].Pos, "an entity as a value is not supported here")
+	}
+	return s.single(q, segs[1:])
 }
 
 // single gives a value of an entity that a key picks.

@@ -87,6 +87,8 @@ func TestExpressions(t *testing.T) {
 		{"count", "Items/$count gt 2", "(Items/$count gt 2)"},
 		{"count with options", "Items/$count($filter=a gt 1;$search=blue) gt 2", `(Items/$count($filter=(a gt 1);$search="blue") gt 2)`},
 		{"filter segment", "Items/$filter(a gt 3)/$count lt 10", "(Items/$filter((a gt 3))/$count lt 10)"},
+		{"key behind a filter segment", "Items/$filter(a gt 3)(2)/b eq 1", "(Items/$filter((a gt 3))(2)/b eq 1)"},
+		{"named key behind filter segments", "$root/Items/$filter(@p)/$filter(a)(A=1,B='x')/b", "$root/Items/$filter(@p)/$filter(a)(A=1,B='x')/b"},
 		{"root", "$root/Items(1)/a eq b", "($root/Items(1)/a eq b)"},
 		{"alias", "a eq @p", "(a eq @p)"},
 		{"path behind an alias", "@p/a gt 3", "(@p/a gt 3)"},

@@ -131,7 +131,8 @@ func (p *parser) groups(seg *Segment) {
 	}
 }
 
-// systemStep consumes $count or $filter(...) in a path.
+// systemStep consumes $count or $filter(...) in a path. A key behind $filter(...) picks one of what it leaves (ABNF
+// collectionNavigationExpr).
 func (p *parser) systemStep() (seg Segment) {
 	at := p.I
 	p.I = p.ScanIdent(at + 1)
@@ -143,6 +144,9 @@ func (p *parser) systemStep() (seg Segment) {
 		}
 	case segFilter:
 		seg.Lambda = p.filterSegment()
+		if p.Peek() == '(' {
+			seg.Key = p.arguments("")
+		}
 	default:
 		panic(p.Malformed(at, "%s cannot be part of an expression", seg.Name))
 	}
