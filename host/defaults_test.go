@@ -60,6 +60,8 @@ func TestIsNavigation(t *testing.T) {
 		{[]string{"Accept", "application/json"}, false},
 		{[]string{"Accept", "text/html,application/xhtml+xml,*/*;q=0.8"}, true},
 		{[]string{"Accept", "application/json, TEXT/HTML"}, true},
+		{[]string{"Accept", "text/html;q=0, */*"}, false},
+		{[]string{"Accept", "text/html;q=0.1, application/json"}, true},
 		{[]string{"Sec-Fetch-Mode", "navigate", "Accept", "application/json"}, true},
 		{[]string{"Sec-Fetch-Mode", "cors", "Accept", "text/html"}, false},
 	} {

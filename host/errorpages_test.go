@@ -164,8 +164,10 @@ func TestPeopleGetPages(t *testing.T) {
 			}
 			c.ask(s.browser(t), "Accept-Language", "de-AT,en;q=0.5").wantPage(t, c.status, c.code, "de", c.german)
 
+			c.ask(s.browser(t), "Accept-Language", "en;q=0, *").wantPage(t, c.status, c.code, "de", c.german)
+
 			// A script and a program get JSON as ever.
-			for _, header := range [][]string{{"Sec-Fetch-Mode", "cors"}, {"Sec-Fetch-Mode", "", "Accept", "*/*"}} {
+			for _, header := range [][]string{{"Sec-Fetch-Mode", "cors"}, {"Sec-Fetch-Mode", "", "Accept", "*/*"}, {"Sec-Fetch-Mode", "", "Accept", "text/html;q=0, */*"}} {
 				c.ask(s.browser(t), header...).want(t, c.status, c.code)
 			}
 		})

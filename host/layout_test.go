@@ -28,7 +28,7 @@ func layout() map[string][]string {
 		},
 		"host/admission": {}, "host/assertion": {"host/keyring"}, "host/clock": {}, "host/outbox": {"internal/words"}, "host/keyring": {}, "host/reserved": {}, "host/frontend": {"host/auth", "host/auth/fault", "host/static"},
 		"host/static":         {"internal/header"},
-		"host/web":            {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/auth/target", "host/keyring", "host/reserved", "host/static", "host/telemetry"},
+		"host/web":            {"host/admission", "host/assertion", "host/auth", "host/auth/fault", "host/auth/target", "host/keyring", "host/reserved", "host/static", "host/telemetry", "internal/header"},
 		"host/web/internal/*": {},
 		"host/telemetry":      {"host/admission", "host/auth/fault", "host/outbox"},
 		"host/auth":           {"host/admission", "host/auth/fault", "host/clock", "host/auth/form", "host/auth/password", "host/auth/target", "host/reserved", "internal/words", "pluginsdk"},

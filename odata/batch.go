@@ -59,7 +59,7 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	h := w.Header()
 	setSuccess(h, q, answers.ContentType(), true)
 	h.Set("Cache-Control", "no-store")
-	if q.acceptsGzip() {
+	if gzip, _ := q.acceptsGzip(); gzip {
 		h.Set("Content-Encoding", "gzip")
 		body.compress()
 	}

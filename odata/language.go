@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
@@ -53,7 +54,12 @@ func (l *languages) of(q *request) string {
 			return l.tags[i]
 		}
 	}
-	_, i, _ := l.matcher.Match(accepted(q.header["Accept-Language"])...)
+	lines := q.header["Accept-Language"]
+	_, i, _ := l.matcher.Match(accepted(lines)...)
+	refused := func(tag string) bool { return header.RefusesLanguage(lines, cmp.Or(tag, "en")) }
+	if refused(l.tags[i]) {
+		i = max(0, slices.IndexFunc(l.tags, func(tag string) bool { return !refused(tag) }))
+	}
 	return l.tags[i]
 }
 

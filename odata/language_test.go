@@ -23,6 +23,10 @@ func TestLanguages(t *testing.T) {
 		{"English is what there is without a tag", "", "en-US,en;q=0.9", "Words", ""},
 		{"the option wins", "?sap-language=DE", "pt", "Wörter", "de"},
 		{"an option that is no language", "?sap-language=%25", "de", "Wörter", "de"},
+		{"English refused", "", "en;q=0, *", "Wörter", "de"},
+		{"German refused", "", "de;q=0, xx", "Words", ""},
+		{"all but one refused", "", "*;q=0, pt", "Palavras", "pt-BR"},
+		{"all refused", "", "*;q=0", "Words", ""},
 		{"a header that is none", "", ";;;", "Words", ""},
 	}
 	for _, tt := range tests {

@@ -168,10 +168,14 @@ func (q *request) version() string {
 	return "4.0"
 }
 
-// acceptsGzip tells whether the body of the answer may be compressed. Parts of
-// a batch are compressed with the batch.
-func (q *request) acceptsGzip() bool {
-	return !q.inBatch && header.AcceptsCoding(q.header["Accept-Encoding"], "gzip")
+// acceptsGzip reports whether the body of the answer may be compressed, and whether the client takes it in no other form. Parts
+// of a batch are compressed with the batch.
+func (q *request) acceptsGzip() (accepts, only bool) {
+	if q.inBatch {
+		return false, false
+	}
+	coding, identity := header.Coding(q.header["Accept-Encoding"], "gzip")
+	return coding != "", coding != "" && !identity
 }
 
 // resolve makes the URL of a part of a batch, or that of $id, a target from the

@@ -159,7 +159,7 @@ func (r *response) begin(block []byte, last bool) error {
 		return errHead
 	}
 	head := r.q.method == http.MethodHead
-	if (!last || len(block) >= minGzip) && r.q.acceptsGzip() {
+	if gzip, only := r.q.acceptsGzip(); gzip && (only || !last || len(block) >= minGzip) {
 		h.Set("Content-Encoding", "gzip")
 		if !head {
 			r.body.compress()

@@ -322,6 +322,42 @@ func TestGzip(t *testing.T) {
 	}
 }
 
+// TestCodingsRefused holds that a weight of 0 is heeded: nothing is sent in a coding that the client refuses, the plain one
+// included, as long as it accepts another.
+func TestCodingsRefused(t *testing.T) {
+	t.Parallel()
+	s := service(t, &numbers{total: 5000, padding: 10}, nil)
+	for _, tt := range []struct{ target, accept, coding string }{
+		{"Numbers", "gzip;q=0", ""},
+		{"Numbers", "gzip;q=0, *", ""},
+		{"Numbers", "*;q=0", ""},
+		{"Numbers", "identity, gzip;q=0.5", ""},
+		{"Numbers", "*;q=0, gzip;q=0.1", "gzip"},
+		{"Numbers?$top=1", "gzip, identity;q=0", "gzip"},
+		{"Numbers?$top=1", "gzip, *;q=0", "gzip"},
+		{"Numbers?$top=1", "gzip", ""},
+		{"Numbers?$top=1", "identity;q=0", ""},
+		{"Numbers(1)", "gzip, identity;q=0", "gzip"},
+		{"$metadata", "gzip;q=0", ""},
+		{"$metadata", "gzip, identity;q=0", "gzip"},
+	} {
+		plain, w := get(t, s, "/odata/"+tt.target), get(t, s, "/odata/"+tt.target, "Accept-Encoding", tt.accept)
+		var body io.Reader = w.Body
+		if tt.coding == "gzip" {
+			r, err := gzip.NewReader(w.Body)
+			if err != nil {
+				t.Errorf("%s, %s: %v", tt.target, tt.accept, err)
+				continue
+			}
+			body = r
+		}
+		got, err := io.ReadAll(body)
+		if err != nil || w.Header().Get("Content-Encoding") != tt.coding || !bytes.Equal(got, plain.Body.Bytes()) {
+			t.Errorf("%s, %s: %v, %v", tt.target, tt.accept, w.Header(), err)
+		}
+	}
+}
+
 func TestServerTiming(t *testing.T) {
 	t.Parallel()
 	got := get(t, service(t, &numbers{total: 1}, nil), "/odata/Numbers").Header().Values("Server-Timing")

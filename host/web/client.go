@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 )
 
 // ClientOf returns the address that a request came from: that of the socket,
@@ -54,10 +56,10 @@ func contains(prefixes []netip.Prefix, a netip.Addr) bool {
 
 // IsNavigation reports whether a browser goes to a page, rather than a script or a
 // program asking: by Sec-Fetch-Mode, and without that header by an Accept that names
-// text/html.
+// text/html with another weight than 0.
 func IsNavigation(r *http.Request) bool {
 	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
 		return mode == "navigate"
 	}
-	return strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), "text/html")
+	return header.ParseAccept(r.Header.Values("Accept")).Names("text/html")
 }

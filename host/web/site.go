@@ -16,6 +16,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"golang.org/x/text/language"
 )
 
@@ -196,12 +197,21 @@ func (s *Site) Locale(r *http.Request) string {
 			wanted = append(wanted, tag)
 		}
 	}
-	accepted, _, err := language.ParseAcceptLanguage(r.Header.Get("Accept-Language"))
+	lines := r.Header.Values("Accept-Language")
+	accepted, _, err := language.ParseAcceptLanguage(strings.Join(lines, ","))
 	if err == nil {
 		wanted = append(wanted, accepted...)
 	}
-	_, i, _ := s.languages.Match(wanted...)
-	return Languages()[i]
+	_, i, sure := s.languages.Match(wanted...)
+	locale := Languages()[i]
+	if sure == language.No && header.RefusesLanguage(lines, locale) {
+		for _, other := range Languages() {
+			if !header.RefusesLanguage(lines, other) {
+				return other
+			}
+		}
+	}
+	return locale
 }
 
 // Languages are those that people are spoken to in; the first stands in for others.

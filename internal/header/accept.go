@@ -68,7 +68,7 @@ func ParseAccept(lines []string) Accept {
 	for _, e := range all {
 		e.value = strings.ToLower(e.value)
 		q, ok := 1.0, true
-		if s, sent := e.param("q"); sent {
+		if s, sent := e.weight(); sent {
 			q, ok = weight(s)
 		}
 		if ok && strings.Contains(e.value, "/") {
@@ -157,6 +157,11 @@ func (a Accept) Best(offers ...string) string {
 	return ""
 }
 
+// Names reports whether the client names a media type, rather than a range around it, and accepts it.
+func (a Accept) Names(media string) bool {
+	return slices.ContainsFunc(a.ranges, func(r mediaRange) bool { return r.value == media && r.q > 0 })
+}
+
 const (
 	typeJSON = "application/json"
 	typeCSV  = "text/csv"
@@ -175,7 +180,7 @@ func (a Accept) refuses(media string, j JSON) bool {
 			continue
 		}
 		rank := 100*specificity(r.value) + len(r.params)
-		if _, sent := r.param("q"); sent {
+		if _, sent := r.weight(); sent {
 			rank--
 		}
 		if media == typeJSON && rank > 200 { // its parameters count

@@ -30,39 +30,31 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// AcceptsCoding tells whether the Accept-Encoding lines allow a content coding, given
-// in lower case, by its name or by "*" (RFC 9110, 12.5.3). Without the header they
-// allow none.
-func AcceptsCoding(lines []string, coding string) bool {
-	q, _ := codingWeight(lines, coding)
-	return q > 0
-}
-
 // Coding returns which of the offered content codings, given in lower case, the
 // Accept-Encoding lines want most, of equals the first; "" where they want none, or
 // "identity" more. Identity tells whether the plain form is acceptable, too: it is unless
 // it has the weight 0, by its name or by "*" (RFC 9110, 12.5.3).
 func Coding(lines []string, offered ...string) (coding string, identity bool) {
-	most := 0.0
+	most, all := 0.0, elements(lines)
 	for _, c := range offered {
-		if q, _ := codingWeight(lines, c); q > most {
+		if q, _ := codingWeight(all, c); q > most {
 			coding, most = c, q
 		}
 	}
-	plain, named := codingWeight(lines, "identity")
+	plain, named := codingWeight(all, "identity")
 	if named && plain > most {
 		return "", true
 	}
-	refused, said := codingWeight(lines, "*")
+	refused, said := codingWeight(all, "*")
 	return coding, plain > 0 || !named && !(said && refused == 0)
 }
 
 // codingWeight returns the weight of a content coding, by its name or else by "*", and
 // whether it is named itself.
-func codingWeight(lines []string, coding string) (best float64, named bool) {
-	for _, e := range elements(lines) {
+func codingWeight(all []element, coding string) (best float64, named bool) {
+	for _, e := range all {
 		q := 1.0
-		if s, ok := e.param("q"); ok {
+		if s, ok := e.weight(); ok {
 			q = quality(s)
 		}
 		switch name := strings.ToLower(e.value); {
@@ -73,6 +65,30 @@ func codingWeight(lines []string, coding string) (best float64, named bool) {
 		}
 	}
 	return best, named
+}
+
+// RefusesLanguage reports whether the Accept-Language lines give a language, such as "de", the weight 0: by the longest range
+// that matches it (RFC 9110, 12.5.4). A range for a part of its speakers that is accepted, such as "de-AT", accepts it, too.
+func RefusesLanguage(lines []string, tag string) bool {
+	longest, refused := -1, false
+	tag = strings.ToLower(tag)
+	for _, e := range elements(lines) {
+		q, name := 1.0, strings.ToLower(e.value)
+		if s, ok := e.weight(); ok {
+			q = quality(s)
+		}
+		n := -1
+		switch {
+		case name == "*":
+			n = 0
+		case name == tag, strings.HasPrefix(tag, name+"-"), q > 0 && strings.HasPrefix(name, tag+"-"):
+			n = len(name)
+		}
+		if n > longest {
+			longest, refused = n, q == 0
+		}
+	}
+	return refused
 }
 
 // MatchesETag tells whether the If-None-Match lines name the entity tag,

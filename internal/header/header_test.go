@@ -175,16 +175,16 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestAcceptsCoding(t *testing.T) {
+func TestCodingOfOneOffer(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]struct{ gzip, br bool }{
 		"gzip": {gzip: true}, "gzip, deflate, br": {true, true}, "GZIP;q=0.5": {gzip: true}, "x-gzip": {gzip: true}, "*": {true, true},
 		"*;q=0": {}, "gzip;q=0": {}, "gzip;q=0, *": {br: true}, "*, gzip; q=0.000": {br: true}, "br;q=0.001": {br: true}, "identity": {}, "": {},
 	} {
-		if got := header.AcceptsCoding([]string{in}, "gzip"); got != want.gzip {
+		if got, _ := header.Coding([]string{in}, "gzip"); (got != "") != want.gzip {
 			t.Errorf("Accept-Encoding %q, gzip: %v", in, got)
 		}
-		if got := header.AcceptsCoding([]string{in}, "br"); got != want.br {
+		if got, _ := header.Coding([]string{in}, "br"); (got != "") != want.br {
 			t.Errorf("Accept-Encoding %q, br: %v", in, got)
 		}
 	}
@@ -214,6 +214,32 @@ func TestCoding(t *testing.T) {
 	} {
 		if coding, identity := header.Coding([]string{in}, "br", "gzip"); coding != want.coding || identity != want.identity {
 			t.Errorf("Accept-Encoding %q: %q, identity %v", in, coding, identity)
+		}
+	}
+}
+
+func TestRefusesLanguage(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]struct{ en, de bool }{
+		"": {}, "de": {}, "en;q=0": {en: true}, "de;q=0, *": {de: true}, "en;q=0, de-AT": {en: true}, "*;q=0": {true, true}, "*;q=0, de": {en: true},
+		"de-AT, de;q=0": {}, "de-AT;q=0": {}, "DE;q=0.000, en;q=0.1": {de: true}, "*;q=0, de-CH;q=0.5": {en: true},
+	} {
+		if got := header.RefusesLanguage([]string{in}, "en"); got != want.en {
+			t.Errorf("Accept-Language %q, en: %v", in, got)
+		}
+		if got := header.RefusesLanguage([]string{in}, "de"); got != want.de {
+			t.Errorf("Accept-Language %q, de: %v", in, got)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]bool{
+		"text/html,*/*;q=0.8": true, "text/html;q=0, */*": false, "*/*": false, "text/*": false, "TEXT/HTML;level=1": true, "": false, "text/html;q=nope": false,
+	} {
+		if got := header.ParseAccept([]string{in}).Names("text/html"); got != want {
+			t.Errorf("Accept %q names text/html: %v", in, got)
 		}
 	}
 }

@@ -84,9 +84,10 @@ func unquote(s string) string {
 	return b.String()
 }
 
-func (e element) param(name string) (string, bool) {
+// weight returns the parameter q, and whether it was sent (RFC 9110, 12.4.2).
+func (e element) weight() (string, bool) {
 	for _, p := range e.params {
-		if p.name == name {
+		if p.name == "q" {
 			return p.value, true
 		}
 	}
