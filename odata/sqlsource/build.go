@@ -149,6 +149,7 @@ func (b *builder) discovered() {
 	for _, s := range b.sets {
 		taken[s.table] = true
 	}
+	var free []*introspect.Table
 	for _, pattern := range b.cfg.Discover {
 		at := []string{"discover"}
 		found := false
@@ -173,12 +174,15 @@ func (b *builder) discovered() {
 				continue
 			}
 			taken[t] = true
-			name := b.freeName(t.Name)
-			b.attach(&set{cfg: EntitySet{Name: name}, path: []string{"discover", t.Name}, table: t}, false)
+			free = append(free, t)
 		}
 		if !found && !strings.Contains(pattern, "*") && !b.protected(pattern, nil) {
 			b.report(at, "there is no table or view "+quoted(pattern), didYouMean(pattern, b.tableNames()))
 		}
+	}
+	names := b.freeNames(free)
+	for _, t := range free {
+		b.attach(&set{cfg: EntitySet{Name: names[t]}, path: []string{"discover", t.Name}, table: t}, false)
 	}
 }
 
@@ -214,12 +218,27 @@ func matches(pattern string, t *introspect.Table) bool {
 	return strings.HasSuffix(name, parts[len(parts)-1])
 }
 
-// freeName makes an identifier that no set has: the name itself, or with the first
-// free number behind it.
-func (b *builder) freeName(name string) string {
+// freeNames gives tables names that no set has. A table whose name is an identifier comes before those whose names only
+// become one.
+func (b *builder) freeNames(tables []*introspect.Table) map[*introspect.Table]string {
+	names, taken := map[*introspect.Table]string{}, map[string]bool{}
+	for _, legal := range []bool{true, false} {
+		for _, t := range tables {
+			if edm.Identifier(t.Name) == legal {
+				names[t] = b.freeName(t.Name, taken)
+				taken[names[t]] = true
+			}
+		}
+	}
+	return names
+}
+
+// freeName makes an identifier that no set has and that is not taken: the name itself, or with the first free number
+// behind it.
+func (b *builder) freeName(name string, taken map[string]bool) string {
 	id := makeIdentifier(name)
 	free := id
-	for n := 2; b.model.Set(free) != nil || b.model.Singleton(free) != nil || b.model.EntityType(free) != nil || b.model.Enum(free) != nil; n++ {
+	for n := 2; taken[free] || b.model.Set(free) != nil || b.model.Singleton(free) != nil || b.model.EntityType(free) != nil || b.model.Enum(free) != nil; n++ {
 		suffix := "_" + strconv.Itoa(n)
 		free = string([]rune(id)[:min(utf8.RuneCountInString(id), edm.MaxIdentifier-len(suffix))]) + suffix
 	}

@@ -26,3 +26,34 @@ INSERT INTO "select" VALUES (5, 1)`
 		})
 	}
 }
+
+// TestOwnNamesComeFirst holds that a column and a table whose own name is an identifier keep it, whatever others become.
+func TestOwnNamesComeFirst(t *testing.T) {
+	const script = `CREATE TABLE "t-x" (id {BIG} PRIMARY KEY, "p_a.b" {BIG}, "p_a-b" {BIG}, "p_a_b" {BIG});
+CREATE TABLE "t.x" (id {BIG} PRIMARY KEY);
+CREATE TABLE "t_x" (id {BIG} PRIMARY KEY, "a.b" {BIG}, "a-b" {BIG}, "a_b" {BIG}, "c d" {BIG}, "c_d" {BIG});
+INSERT INTO "t-x" VALUES (1, 2, 3, 4);
+INSERT INTO "t_x" VALUES (1, 2, 3, 4, 5, 6)`
+	for _, d := range dialects() {
+		t.Run(d, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, database(t, d, ddlOf(d, script)), sqlsource.Config{
+				Guard: edm.GuardNone, Discover: []string{"*"},
+				EntitySets: []sqlsource.EntitySet{{Name: "Whole", Table: "t-x", Complexes: []sqlsource.Complex{{Type: "P", Prefix: "p_"}}}},
+			})
+			check(t, s, [][2]string{
+				{"t_x?$select=a_b", "[4]"},
+				{"t_x?$select=a_b_,a_b__", "[2,3]"},
+				{"t_x?$select=c_d", "[6]"},
+				{"t_x?$select=c_d_", "[5]"},
+				{"t_x?$filter=a_b eq 4 and a_b_ eq 2&$select=id", "[1]"},
+				{"Whole?$select=P/a_b", "[(4)]"},
+				{"Whole?$select=P", "[(2,3,4)]"},
+				{"t_x_2?$select=id", ""},
+			})
+			if table := s.Model().Set("t_x").Type; table.Property("a_b") == nil || len(table.Properties) != 6 || table.Properties[1].Name != "a_b_" {
+				t.Error("the properties are not in the order of the columns")
+			}
+		})
+	}
+}

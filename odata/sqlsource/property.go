@@ -23,10 +23,13 @@ func (b *builder) properties(s *set) {
 		}
 	}
 	inside := b.complexes(s)
-	taken := map[string]bool{}
+	names, taken := s.names(renamed, inside)
 	for i := range s.table.Columns {
 		c := &s.table.Columns[i]
 		p := b.property(s, c, renamed[c.Name])
+		if p.Name = names[c.Name]; renamed[c.Name].Name != "" && p.Name != renamed[c.Name].Name {
+			b.report(s.at("property", c.Name, "name"), "the name "+quoted(renamed[c.Name].Name)+" is taken", "choose another name")
+		}
 		s.column[c.Name] = stored(c)
 		s.column[c.Name].Text = reads(edmType(b.dialect, c).Kind, p.Type.Kind)
 		complexProp := inside[c.Name]
@@ -38,19 +41,51 @@ func (b *builder) properties(s *set) {
 			b.member(s, complexProp, c, p)
 		default:
 			s.prop[c.Name] = p
-			if p.Name = unique(taken, p.Name); renamed[c.Name].Name != "" && p.Name != renamed[c.Name].Name {
-				b.report(s.at("property", c.Name, "name"), "the name "+quoted(renamed[c.Name].Name)+" is taken", "choose another name")
-			}
 			s.edm.Type.Properties = append(s.edm.Type.Properties, p)
 			s.stored.Columns[p] = s.column[c.Name]
 		}
-		taken[p.Name] = true
 	}
 	for _, c := range s.cfg.Complexes {
 		b.finishComplex(s, c, taken)
 	}
 	b.keys(s)
 	b.search(s)
+}
+
+// names gives each column the name of its property, and returns the names that the properties of the set have. A name of the
+// Config, or a column's own name that is an identifier, comes before those that only become one.
+func (s *set) names(renamed map[string]Property, inside map[string]*edm.Property) (names map[string]string, taken map[string]bool) {
+	names, taken = map[string]string{}, map[string]bool{}
+	members := map[*edm.Property]map[string]bool{nil: taken}
+	for _, legal := range []bool{true, false} {
+		for i := range s.table.Columns {
+			column := s.table.Columns[i].Name
+			in := inside[column]
+			if members[in] == nil {
+				members[in] = map[string]bool{}
+			}
+			name := cmp.Or(renamed[column].Name, s.memberName(in, column))
+			if (renamed[column].Name != "" || edm.Identifier(name)) != legal {
+				continue
+			}
+			if !legal {
+				name = makeIdentifier(name)
+			}
+			names[column] = unique(members[in], name)
+			members[in][names[column]] = true
+		}
+	}
+	return names, taken
+}
+
+// memberName is the name of a column in a complex property, which is without the prefix; in is nil for one outside.
+func (s *set) memberName(in *edm.Property, column string) string {
+	for _, c := range s.cfg.Complexes {
+		if rest, ok := strings.CutPrefix(column, c.Prefix); in != nil && ok && cmp.Or(c.Name, c.Type) == in.Name {
+			return rest
+		}
+	}
+	return column
 }
 
 func unique(taken map[string]bool, name string) string {
@@ -169,11 +204,6 @@ func (b *builder) complexes(s *set) map[string]*edm.Property {
 
 // member puts a column into a complex property.
 func (b *builder) member(s *set, in *edm.Property, c *introspect.Column, p *edm.Property) {
-	for _, cfg := range s.cfg.Complexes {
-		if rest, ok := strings.CutPrefix(c.Name, cfg.Prefix); ok && cfg.Type == in.Type.Complex.Name && p.Name == makeIdentifier(c.Name) {
-			p.Name = makeIdentifier(rest)
-		}
-	}
 	in.Type.Complex.Properties = append(in.Type.Complex.Properties, p)
 	s.stored.Columns[in].Sub[p] = s.column[c.Name]
 }
