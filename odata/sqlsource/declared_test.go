@@ -128,3 +128,66 @@ ANALYZE TABLE parents`), sqlsource.Config{Guard: edm.GuardNone, Discover: []stri
 		}
 	}
 }
+
+// TestUnsignedKeysBeyondInt64 holds that a key of MariaDB that no signed integer holds, and what refers to it, is Edm.Decimal:
+// its rows are found, ordered, paged and followed, by the index.
+func TestUnsignedKeysBeyondInt64(t *testing.T) {
+	t.Parallel()
+	for name, parameters := range map[string]string{"as a host opens it": "&interpolateParams=true&parseTime=true", "by prepared statements": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, databaseWith(t, "mysql", parameters, `CREATE TABLE parents (id BIGINT UNSIGNED PRIMARY KEY, name VARCHAR(9));
+CREATE TABLE children (id BIGINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, parent_id BIGINT UNSIGNED, FOREIGN KEY (parent_id) REFERENCES parents (id));
+CREATE TABLE grandchildren (id BIGINT UNSIGNED PRIMARY KEY, FOREIGN KEY (id) REFERENCES parents (id));
+CREATE TABLE few (id BIGINT UNSIGNED PRIMARY KEY);
+CREATE TABLE parts (tenant BIGINT UNSIGNED, hash BIGINT UNSIGNED, PRIMARY KEY (tenant, hash));
+INSERT INTO parts VALUES (1, 7), (1, 18446744073709551615);
+INSERT INTO parents VALUES (1, 'one'), (9223372036854775807, 'largest'), (9223372036854775808, 'beyond'), (18446744073709551614, 'nearly'), (18446744073709551615, 'all');
+INSERT INTO children (parent_id) VALUES (18446744073709551615), (18446744073709551614), (1), (9223372036854775808), (9223372036854775807), (18446744073709551615);
+INSERT INTO few VALUES (7)`), sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"*"}})
+			types := map[string]string{}
+			for _, set := range s.Model().Sets {
+				for _, p := range set.Type.Properties {
+					types[set.Name+"."+p.Name] = p.Type.Kind.String()
+				}
+			}
+			want := map[string]string{
+				"parents.id": "Decimal", "parents.name": "String", "children.id": "Int64", "children.parent_id": "Decimal", "grandchildren.id": "Decimal", "few.id": "Int64",
+				"parts.tenant": "Int64", "parts.hash": "Decimal",
+			}
+			if diff := cmp.Diff(want, types); diff != "" {
+				t.Error(diff)
+			}
+			check(t, s, [][2]string{
+				{"parents", "[1,one][9223372036854775807,largest][9223372036854775808,beyond][18446744073709551614,nearly][18446744073709551615,all]"},
+				{"parents?$orderby=id desc&$top=2", "[18446744073709551615,all][18446744073709551614,nearly]"},
+				{"parents(18446744073709551615)/name", "[all]"},
+				{"parents(18446744073709551614)/name", "[nearly]"},
+				{"parents(9223372036854775808)/name", "[beyond]"},
+				{"parents(1)/name", "[one]"},
+				{"parents(18446744073709551616)", ""},
+				{"parents/18446744073709551615/name", "[all]"},
+				{"parents?$filter=id gt 9223372036854775807&$select=name", "[beyond][nearly][all]"},
+				{"parents?$filter=id eq -1", ""},
+				{"parts", "[1,7][1,18446744073709551615]"},
+				{"parts(tenant=1,hash=18446744073709551615)", "[1,18446744073709551615]"},
+				{"parents?$filter=id gt -1&$top=1&$select=name", "[one]"},
+				{"parents?$filter=id in (18446744073709551615,1)&$select=name", "[one][all]"},
+				{"parents?$filter=id sub 18446744073709551615 eq 0&$select=name", "[all]"},
+				{"children?$expand=parent&$select=id&$orderby=id", "[1 {[18446744073709551615,all]}][2 {[18446744073709551614,nearly]}][3 {[1,one]}][4 {[9223372036854775808,beyond]}][5 {[9223372036854775807,largest]}][6 {[18446744073709551615,all]}]"},
+				{"parents?$expand=children($select=id;$count=true)&$select=name", "[one {[3]#1}][largest {[5]#1}][beyond {[4]#1}][nearly {[2]#1}][all {[1][6]#2}]"},
+				{"parents(18446744073709551615)/children?$select=id", "[1][6]"},
+				{"children?$filter=parent/name eq 'all'&$select=id", "[1][6]"},
+				{"children?$filter=parent_id eq 18446744073709551615&$select=id", "[1][6]"},
+				{"children?$apply=groupby((parent_id))&$orderby=parent_id desc&$top=1", "[18446744073709551615]"},
+			})
+			for _, target := range []string{"parents(7)", "parents?$top=5", "parents?$orderby=id desc&$top=5", "parents?$filter=id gt 18446744073709551000&$top=1"} {
+				for _, st := range s.explain(t, target).Statements {
+					if plan := strings.Join(st.QueryPlan, "\n"); strings.Contains(plan, "filesort") || strings.Contains(plan, "ALL") {
+						t.Errorf("%s reads the whole table: %s\n%s", target, st.SQL, plan)
+					}
+				}
+			}
+		})
+	}
+}

@@ -108,7 +108,7 @@ func (b *builder) property(s *set, c *introspect.Column, p Property) *edm.Proper
 		Name: makeIdentifier(c.Name), Type: edmType(b.dialect, c), Nullable: c.Nullable,
 		Description: cmp.Or(p.Description, c.Comment), Computed: c.Generated,
 	}
-	if c.Type == "bigint unsigned" && counts(s, c.Name) {
+	if c.Type == "bigint unsigned" && counts(s, c.Name) && !b.beyond(s.table, c.Name, maxReferences) {
 		out.Type = edm.Of(edm.Int64)
 	}
 	if p.Name != "" {
@@ -152,8 +152,8 @@ func (b *builder) declared(s *set, c *introspect.Column, p Property, found edm.T
 	return out
 }
 
-// counts tells whether a column belongs to a key or refers to one. Such columns count, and no count reaches what
-// Edm.Int64 cannot hold; other unsigned columns may.
+// counts reports whether a column belongs to a key or refers to one. Such columns count, and few counts reach what
+// Edm.Int64 cannot hold, see beyond; other unsigned columns may.
 func counts(s *set, column string) bool {
 	if slices.Contains(s.table.Key, column) || slices.Contains(s.cfg.Key, column) {
 		return true
@@ -162,6 +162,29 @@ func counts(s *set, column string) bool {
 		return true // the key, where there is no primary one
 	}
 	return slices.ContainsFunc(s.table.Foreign, func(f introspect.ForeignKey) bool { return slices.Contains(f.Columns, column) })
+}
+
+// maxReferences bounds how far a foreign key is followed: they may lead in circles.
+const maxReferences = 8
+
+// beyond reports whether a column, or one that it refers to, has a value that Edm.Int64 cannot hold. A key and what refers
+// to it are of one type. far bounds the references to follow.
+func (b *builder) beyond(t *introspect.Table, column string, far int) bool {
+	if c := t.Column(column); c == nil || c.Beyond {
+		return c != nil
+	}
+	for _, f := range t.Foreign {
+		i := slices.Index(f.Columns, column)
+		if i < 0 || i >= len(f.Referenced) || far == 0 {
+			continue
+		}
+		for _, to := range b.tables {
+			if to.Name == f.Table && to.Schema == f.Schema && b.beyond(to, f.Referenced[i], far-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (b *builder) typeNames() []string {

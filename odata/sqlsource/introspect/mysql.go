@@ -24,7 +24,7 @@ func (r *reader) mysql() ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*named) error{r.mysqlViews, r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign, r.mysqlOrdered} {
+	for _, read := range []func(*named) error{r.mysqlViews, r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign, r.mysqlOrdered, r.mysqlBeyond} {
 		if err := read(&all); err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (r *reader) mysqlViews(all *named) error {
 		if !t.View {
 			continue
 		}
-		err := r.each(1, func(row) {}, "SELECT 1 FROM `"+strings.ReplaceAll(t.Name, "`", "``")+"` LIMIT 0")
+		err := r.each(1, func(row) {}, "SELECT 1 FROM "+backquote(t.Name)+" LIMIT 0")
 		var refused *mysql.MySQLError
 		if errors.As(err, &refused) && slices.Contains([]uint16{invalid, noDefiner, noSelect, noColumn}, refused.Number) {
 			t.Broken, err = err, nil
@@ -82,6 +82,40 @@ func (r *reader) mysqlColumns(all *named) error {
 			numeric_scale, collation_name, column_comment, datetime_precision, extra
 		FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`)
 }
+
+// mysqlOpaque are the types whose values come as bytes that mean something to the server alone.
+func mysqlOpaque() []string {
+	return []string{
+		"geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection", "vector",
+	}
+}
+
+// mysqlBeyond looks for values of unsigned columns that no signed integer holds. The first column of an index has the
+// greatest values together. Of other columns of keys it reads some rows: a counter has no such value, and every other random
+// number is one. It finds none in columns that the reader may not see.
+func (r *reader) mysqlBeyond(all *named) error {
+	for _, t := range all.list {
+		for i := range t.Columns {
+			c := &t.Columns[i]
+			from, isKey := backquote(t.Name), slices.ContainsFunc(append([][]string{t.Key}, t.Unique...), func(key []string) bool { return slices.Contains(key, c.Name) })
+			first := slices.ContainsFunc(t.Indexes, func(ix []string) bool { return ix[0] == c.Name })
+			if c.Type != "bigint unsigned" || !first && !isKey {
+				continue
+			}
+			if !first {
+				from = "(SELECT " + backquote(c.Name) + " FROM " + from + " LIMIT 1000) AS s"
+			}
+			err := r.each(1, func(row) { c.Beyond = true }, "SELECT 1 FROM "+from+" WHERE "+backquote(c.Name)+" > 9223372036854775807 LIMIT 1")
+			var refused *mysql.MySQLError
+			if err != nil && !errors.As(err, &refused) {
+				return fmt.Errorf("column %q of %q: %w", c.Name, t.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func backquote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 func (r *reader) mysqlIndexes(all *named) error {
 	type index struct {

@@ -47,6 +47,9 @@ type Column struct {
 	Nullable                 bool
 	// Generated tells that the database computes the value.
 	Generated bool
+	// Beyond reports whether an integer column has a value that Edm.Int64 cannot hold. Known for unsigned columns of MariaDB
+	// that come first in an index or belong to a key.
+	Beyond bool
 	// Collation is what the column compares text by; empty for the database's default.
 	Collation string
 	// Trigram is the index that finds parts of the column's texts; nil when there is none.

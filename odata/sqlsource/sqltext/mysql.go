@@ -146,7 +146,7 @@ func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, o
 			return g.raw(ref), fill("CONVERT_TZ($1, '+00:00', @@session.time_zone)", g.value(y)), true
 		}
 	}
-	if x.Type().Kind.Integer() && y.Type().Kind.Integer() {
+	if x.Type().Kind.Integer() && y.Type().Kind.Integer() || unsigned(g, x) || unsigned(g, y) {
 		return d.count(g, x), d.count(g, y), true
 	}
 	return a, b, false
@@ -189,6 +189,12 @@ func (mysql) count(g *Generator, e plan.Expr) frag {
 	return g.value(e)
 }
 
+// unsigned reports whether an expression is a column of unsigned integers that is Edm.Decimal because of its greatest values.
+func unsigned(g *Generator, e plan.Expr) bool {
+	ref, ok := e.(*plan.Ref)
+	return ok && e.Type().Kind == edm.Decimal && g.columnOf(ref).Type == "bigint unsigned"
+}
+
 func bytesOf(f frag) frag { return fill("CAST($1 AS BINARY)", f) }
 
 // finite has nothing to do: MariaDB stores neither infinities nor NaN.
@@ -204,7 +210,7 @@ func (d mysql) sortKey(g *Generator, e plan.Expr) frag {
 	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp" {
 		return g.raw(ref)
 	}
-	if e.Type().Kind.Integer() {
+	if e.Type().Kind.Integer() || unsigned(g, e) {
 		return d.count(g, e)
 	}
 	return g.value(e)
@@ -228,16 +234,31 @@ func (mysql) linkKey(name frag, c *Column) frag {
 	return name
 }
 
-func (mysql) among(column frag, _ *Column, values []any) frag {
-	return fill("$1 IN ($2)", column, params(values))
+// among compares numbers beyond 2^63, which the driver has as text, as numbers: beside a text MariaDB compares doubles.
+func (mysql) among(column frag, c *Column, values []any) frag {
+	if c.Type != "bigint unsigned" {
+		return fill("$1 IN ($2)", column, params(values))
+	}
+	parts := make([]frag, len(values))
+	for i, v := range values {
+		parts[i] = wholeParam(c, v)
+	}
+	return fill("$1 IN ($2)", column, join(", ", parts...))
 }
 
-func (mysql) amongRows(columns []frag, _ []*Column, keys [][]any) frag {
+func wholeParam(c *Column, v any) frag {
+	if _, isText := v.(string); isText && c.Type == "bigint unsigned" {
+		return fill("CAST($1 AS UNSIGNED)", param(v))
+	}
+	return param(v)
+}
+
+func (mysql) amongRows(columns []frag, as []*Column, keys [][]any) frag {
 	any := make([]frag, len(keys))
 	for i, k := range keys {
 		parts := make([]frag, len(columns))
 		for j := range columns {
-			parts[j] = fill("$1 = $2", columns[j], param(k[j]))
+			parts[j] = fill("$1 = $2", columns[j], wholeParam(as[j], k[j]))
 		}
 		any[i] = fill("($1)", joinFrags(parts))
 	}
