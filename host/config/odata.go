@@ -68,7 +68,7 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	mapping.Texts = texts
 	source, err := sqlsource.New(ctx, from, mapping)
 	if err == nil {
-		return endpoint{source}, append(warnings, c.brokenTables(source)...)
+		return endpoint{source}, append(append(warnings, c.brokenTables(source)...), c.leftOut(source)...)
 	}
 	var invalid *sqlsource.Invalid
 	if !errors.As(err, &invalid) {
@@ -96,6 +96,15 @@ func (c *Config) brokenTables(source *sqlsource.Source) (found Findings) {
 			kind, remedy = "view", "correct or drop the view"
 		}
 		found.Warn(c.at("odata"), fmt.Sprintf("the %s %q is passed over: %s", kind, b.Name, oneLine(b.Cause)), remedy)
+	}
+	return found
+}
+
+// leftOut warns of the columns that sets do not have.
+func (c *Config) leftOut(source *sqlsource.Source) (found Findings) {
+	for _, l := range source.LeftOut() {
+		what := fmt.Sprintf("the set %q is without the column %q: OData has no form for values of type %s", l.Set, l.Column, l.Type)
+		found.Warn(c.at("odata"), what, "expose a view that converts the column, as with ST_AsText, if clients need it")
 	}
 	return found
 }

@@ -90,3 +90,40 @@ func breakView(t *testing.T, driver, dsn string) {
 		db.MustExecContext(t.Context(), s)
 	}
 }
+
+// TestColumnsThatAreLeftOut holds that check and the start warn of a column that no client sees, unless the operator hides it.
+func TestColumnsThatAreLeftOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		odata string
+		warns int
+	}{
+		"discovered": {`  discover = ["places"]`, 1},
+		"hidden":     {"  entity_set \"Places\" {\n    table = \"places\"\n    hide  = [\"at\"]\n  }", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := dbtest.MySQL(t)
+			write(t, map[string]string{"config.hcl": fmt.Sprintf("database {\n  driver = \"mysql\"\n  dsn = %q\n}\nroute \"home\" {\n  path = \"/\"\n  redirect = \"/a\"\n}\nodata {\n  guard = \"none\"\n%s\n}\n", dsn, c.odata)})
+			db := sqlx.MustOpen("mysql", dsn)
+			defer func() { _ = db.Close() }()
+			db.MustExecContext(t.Context(), "CREATE TABLE places (id BIGINT PRIMARY KEY, at POINT)")
+			cfg, found := load(t, nil)
+			if found != nil {
+				t.Fatal(found)
+			}
+			const want = `is without the column "at": OData has no form for values of type point`
+			if got := strings.Join(lines(cfg.Verify(t.Context())), "\n"); strings.Count(got, want) != c.warns {
+				t.Errorf("check says %s", got)
+			}
+			opts, log, err := options(t, cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Count(log.String(), "is without the column") != c.warns {
+				t.Errorf("the log has %s", log)
+			}
+			if err := errors.Join(opts.Store.Close(), opts.OData.Source.(io.Closer).Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

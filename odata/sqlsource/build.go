@@ -15,14 +15,22 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
-// build makes model and mapping.
-func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, *sqltext.Mapping, error) {
+// build makes model and mapping, and lists the columns that no set has.
+func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, *sqltext.Mapping, []LeftOut, error) {
 	b := newBuilder(cfg, dialect, tables)
 	b.run()
 	if len(b.findings) > 0 {
-		return nil, nil, &Invalid{b.findings}
+		return nil, nil, nil, &Invalid{b.findings}
 	}
-	return b.model, b.mapping, nil
+	var left []LeftOut
+	for _, s := range b.sets {
+		for _, c := range s.table.Opaque {
+			if !slices.ContainsFunc(s.cfg.Hide, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
+				left = append(left, LeftOut{s.edm.Name, c.Name, c.Type})
+			}
+		}
+	}
+	return b.model, b.mapping, left, nil
 }
 
 func newBuilder(cfg Config, dialect string, tables []*introspect.Table) *builder {

@@ -78,6 +78,16 @@ func (s *set) named(name string) *introspect.Column {
 	return nil
 }
 
+// opaque returns the column of a name whose values cannot be shown; nil if there is none.
+func (s *set) opaque(name string) *introspect.Column {
+	for i := range s.table.Opaque {
+		if strings.EqualFold(s.table.Opaque[i].Name, name) {
+			return &s.table.Opaque[i]
+		}
+	}
+	return nil
+}
+
 // holdsAll reports whether a list has all of some names.
 func holdsAll(list, names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(list, name) })
@@ -88,6 +98,10 @@ func (b *builder) columns(s *set, names []string, where ...string) []string {
 	var out []string
 	for _, name := range names {
 		c := s.named(name)
+		if o := s.opaque(name); c == nil && o != nil {
+			b.report(s.at(where...), "the column "+quoted(o.Name)+" is of type "+o.Type+", whose values cannot be shown", "expose a view that converts the column, as with ST_AsText")
+			continue
+		}
 		if c == nil {
 			b.report(s.at(where...), "no column "+quoted(name), didYouMean(name, columnNames(s.table)))
 			continue

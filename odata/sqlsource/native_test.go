@@ -26,7 +26,7 @@ INSERT INTO sales.zoo VALUES (1, '2024-01-15 10:30:00.25', '1 day 02:03:04.5', '
 				Name: "Zoo", Table: "sales.zoo", Properties: []sqlsource.Property{{Column: "epoch", Type: "Edm.DateTimeOffset"}, {Column: "flag", Type: "Edm.Boolean"}},
 			}}},
 			[][2]string{
-				{"Zoo(1)", `[1,2024-01-15T10:30:00.25Z,P1DT2H3M4.5S,ab,{"a": 1},ok,1.50,{1,2},12.50,10.0.0.1/32,0.10000000149011612,10:00:00,0a0b0c0d-0000-0000-0000-000000000001,2024-01-15T10:30:00Z,1,01]`},
+				{"Zoo(1)", `[1,2024-01-15T10:30:00.25Z,P1DT2H3M4.5S,ab,{"a": 1},ok,1.50,{1,2},12.50,10.0.0.1/32,0.10000000149011612,10:00:00+00,0a0b0c0d-0000-0000-0000-000000000001,2024-01-15T10:30:00Z,1,01]`},
 				{"Zoo(2)", "[2,null,null,null,null,null,0.00,null,null,null,null,null,null,null,0,null]"},
 				{"Zoo?$select=id&$filter=at eq 2024-01-15T10:30:00.25Z", "[1]"},
 				{"Zoo?$select=id&$filter=at add duration'PT1S' gt 2024-01-15T10:30:01Z and year(at) eq 2024", "[1]"},
@@ -34,7 +34,7 @@ INSERT INTO sales.zoo VALUES (1, '2024-01-15 10:30:00.25', '1 day 02:03:04.5', '
 				{"Zoo?$select=id&$filter=fix eq 'ab' and length(fix) eq 2", "[1]"},
 				{"Zoo?$select=id&$filter=m eq 'ok' and m lt 'sad' and contains(doc,'a')", "[1]"},
 				{"Zoo?$select=id&$filter=d eq 1.5 and cash gt 12.49 and host eq '10.0.0.1/32'", "[1]"},
-				{"Zoo?$select=id&$filter=r eq 0.1 and tz eq 10:00:00", "[1]"},
+				{"Zoo?$select=id&$filter=r eq 0.1 and tz eq '10:00:00+00'", "[1]"},
 				{"Zoo?$select=id&$filter=epoch eq 2024-01-15T10:30:00Z and flag", "[1]"},
 				{"Zoo?$select=id&$filter=not flag", "[2]"},
 				{"Zoo?$select=id&$orderby=at desc,span,fix,doc,m,cash,host,tz,u,epoch,flag", "[1][2]"},

@@ -13,7 +13,8 @@ import (
 // properties makes the properties of a set from the columns of its table.
 func (b *builder) properties(s *set) {
 	s.column, s.prop, s.hidden = map[string]*sqltext.Column{}, map[string]*edm.Property{}, map[string]bool{}
-	for _, name := range b.columns(s, s.cfg.Hide, "hide") {
+	shown := slices.DeleteFunc(slices.Clone(s.cfg.Hide), func(name string) bool { return s.opaque(name) != nil })
+	for _, name := range b.columns(s, shown, "hide") {
 		s.hidden[name] = true
 	}
 	renamed := map[string]Property{}

@@ -62,6 +62,7 @@ type Source struct {
 	gen     *sqltext.Generator
 	reader  *cursor.Reader
 	broken  []BrokenTable
+	left    []LeftOut
 	wait    func(context.Context) time.Duration // nil for not at all
 	waited  func(context.Context, time.Time)
 	changed changes
@@ -78,6 +79,12 @@ type BrokenTable struct {
 	View bool
 	// Cause is the error of the database, for the log.
 	Cause error
+}
+
+// LeftOut is a column that a set does not have because OData has no form for its values, such as a point of MariaDB.
+type LeftOut struct {
+	// Set is the name of the set or singleton; Column and Type are those of the table.
+	Set, Column, Type string
 }
 
 // New reads the catalogue of a database and checks the Config against it. A Config that does not fit is an *Invalid,
@@ -122,10 +129,11 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if err != nil {
 		return err
 	}
-	model, mapping, err := build(cfg, s.dialect, found.Tables)
+	model, mapping, left, err := build(cfg, s.dialect, found.Tables)
 	if err != nil {
 		return err
 	}
+	s.left = left
 	s.model, mapping.CaseCollation, mapping.Deep = model, found.CaseCollation, db.Deep
 	for _, t := range found.Tables {
 		if t.Broken != nil {
@@ -160,6 +168,9 @@ func (s *Source) Aggregates() bool { return true }
 
 // Broken lists what was passed over. No set of the Config names any of it: New refuses that.
 func (s *Source) Broken() []BrokenTable { return s.broken }
+
+// LeftOut lists the columns that sets of the model do not have. No block of the Config names one: New refuses that.
+func (s *Source) LeftOut() []LeftOut { return s.left }
 
 // Pool returns the state of the connections that requests use.
 func (s *Source) Pool() sql.DBStats {

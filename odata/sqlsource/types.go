@@ -89,12 +89,12 @@ func postgresType(c *introspect.Column) edm.Type {
 		return edm.Type{Kind: edm.Decimal, Precision: 19, Scale: 2}
 	case "timestamp with time zone", "timestamp without time zone":
 		return temporal(edm.DateTimeOffset, c)
-	case "time without time zone", "time with time zone":
+	case "time without time zone":
 		return temporal(edm.TimeOfDay, c)
 	case "interval":
 		return temporal(edm.Duration, c)
 	}
-	return text(c) // whatever it is, PostgreSQL can write it as text
+	return text(c) // whatever it is, PostgreSQL can write it as text; a time of day with an offset has no type in OData
 }
 
 func mysqlType(c *introspect.Column) edm.Type {

@@ -77,6 +77,10 @@ func (r *reader) mysqlColumns(all *named) error {
 		case strings.Contains(full, "unsigned"):
 			col.Type += " unsigned"
 		}
+		if slices.Contains(mysqlOpaque(), col.Type) {
+			t.Opaque = append(t.Opaque, col)
+			return
+		}
 		t.Columns = append(t.Columns, col)
 	}, `SELECT table_name, column_name, column_type, is_nullable, character_maximum_length, numeric_precision,
 			numeric_scale, collation_name, column_comment, datetime_precision, extra

@@ -16,6 +16,8 @@ type Table struct {
 	View         bool
 	Comment      string
 	Columns      []Column
+	// Opaque are the columns whose values no text shows, such as points of MariaDB. They are not in Columns.
+	Opaque []Column
 	// Key are the columns of the primary key, in its order; empty when there is none.
 	Key []string
 	// Unique are further sets of columns that identify a row and cannot be null.
