@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,13 +189,13 @@ func (n *node) write(w *Writer, rows plan.Rows) error {
 	row := rows.Row()
 	switch {
 	case n.plan.Ref:
-		w.buf = n.url(append(w.buf, `"@odata.id":"`...), row, `",`)
+		w.buf = n.id(w.buf, row)
 	case n.full && n.plan.Applied:
 		w.Raw(`"@odata.id":null,`)
 	case n.full:
 		w.buf = n.control(w.buf, row)
-	case n.named:
-		w.buf = n.url(append(w.buf, `"@odata.id":"`...), row, `",`)
+	case n.named || n.encoder.Format.Metadata == header.Minimal && !n.plan.Applied && n.transient(row):
+		w.buf = n.id(w.buf, row)
 	}
 	dst := w.buf // a store less for each field
 	for i := range n.fields {
@@ -263,7 +264,10 @@ func trimComma(dst []byte) []byte {
 // the type, the id, the URL to read it, and the links of its navigation.
 func (n *node) control(dst []byte, row []plan.Value) []byte {
 	dst = append(append(dst, `"@odata.type":`...), quote("#"+n.encoder.Namespace+"."+n.plan.Set.Type.Name)...)
-	dst = n.url(append(dst, `,"@odata.id":"`...), row, `",`)
+	dst = n.id(append(dst, ','), row)
+	if n.transient(row) {
+		return dst
+	}
 	dst = n.url(append(dst, `"@odata.readLink":"`...), row, `",`)
 	if n.plan.Explicit {
 		return dst
@@ -275,6 +279,27 @@ func (n *node) control(dst []byte, row []plan.Value) []byte {
 	}
 	return dst
 }
+
+// transient reports whether a row has no address because a part of its key is null, which no address can name.
+func (n *node) transient(row []plan.Value) bool {
+	for _, column := range n.plan.Key {
+		if row[column].Null {
+			return true
+		}
+	}
+	return false
+}
+
+// id appends the id of the entity, with a comma behind it; null for one without an address (OData-JSON 4.5.8).
+func (n *node) id(dst []byte, row []plan.Value) []byte {
+	if n.transient(row) {
+		return append(dst, `"@odata.id":null,`...)
+	}
+	return n.url(append(dst, `"@odata.id":"`...), row, `",`)
+}
+
+// errTransient ends an answer whose next link would be below an entity without an address.
+var errTransient = errors.New("an entity whose key is null has more related rows than fit on a page, and no address to read them from")
 
 // url appends the URL of the entity, and what follows it, for the inside of a
 // JSON string.
@@ -304,6 +329,9 @@ func (n *node) expanded(w *Writer, i int, rows plan.Rows) error {
 	}
 	w.buf = append(w.buf, ',')
 	if x.plan.Page.Next && inner.More() {
+		if n.transient(rows.Row()) {
+			return errTransient
+		}
 		w.Raw(x.link)
 		w.buf = append(w.buf, '"')
 		w.buf = n.url(w.buf, rows.Row(), "/")

@@ -243,6 +243,14 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 	return true
 }
 
+// nullable reports whether a column may be null for clients. A key never may, although SQLite stores nulls in some.
+func (s *set) nullable(column string) bool {
+	if p := s.prop[column]; p != nil {
+		return p.Nullable
+	}
+	return s.column[column].Nullable
+}
+
 // addNavigation puts a way into the model.
 func (b *builder) addNavigation(r *relationship) {
 	t := r.from.edm.Type
@@ -265,7 +273,7 @@ func (b *builder) addNavigation(r *relationship) {
 			from, to := r.columns[i], r.targets[i]
 			link.From = append(link.From, r.from.column[from])
 			link.To = append(link.To, r.to.column[to])
-			r.nav.Nullable = r.nav.Nullable || !r.many && (r.from.column[from].Nullable || r.to.edm.Policy != "" || r.back == nil)
+			r.nav.Nullable = r.nav.Nullable || !r.many && (r.from.nullable(from) || r.to.edm.Policy != "" || r.back == nil)
 			if r.from.prop[from] != nil && r.to.prop[to] != nil {
 				constraints = append(constraints, edm.Constraint{Property: r.from.prop[from], Referenced: r.to.prop[to]})
 			}

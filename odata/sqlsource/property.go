@@ -295,7 +295,8 @@ func (b *builder) keys(s *set) {
 			b.report(s.at("key"), "the column "+quoted(name)+" is part of a complex property and cannot be a key", "name another key, or take it out of the complex property")
 			return
 		}
-		p.Nullable, s.column[name].Nullable = false, false
+		p.Nullable = false
+		s.column[name].Unproven = b.dialect == "postgres" && s.table.View
 		s.edm.Type.Key = append(s.edm.Type.Key, p)
 	}
 	s.stored.Unique = totalOrder(s.table, s.edm, s.stored)

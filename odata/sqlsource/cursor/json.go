@@ -3,6 +3,7 @@ package cursor
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,6 +56,7 @@ func (r *rows) cellWriters(members []plan.Member) []cellWriter {
 		default:
 			return nil
 		}
+		w.required = slices.Contains(r.node.Key, m.Column)
 		list[m.Column] = w
 	}
 	return list
@@ -67,12 +69,14 @@ type cellWriter struct {
 	scale int
 	// least and greatest bound integers.
 	least, greatest int64
+	// required makes a null one of the cells that append reports false for: a row whose key is null is written otherwise.
+	required bool
 }
 
 func (w *cellWriter) append(dst []byte, c *engine.Cell) ([]byte, bool) {
 	switch c.Kind {
 	case engine.Null:
-		return append(dst, "null"...), true
+		return append(dst, "null"...), !w.required
 	case engine.Int:
 		return w.integer(dst, c.Int)
 	case engine.Float:

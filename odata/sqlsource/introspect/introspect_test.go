@@ -44,8 +44,8 @@ CREATE VIRTUAL TABLE found USING fts5(sku, ref UNINDEXED, content='Orders')`)
 	t.Cleanup(func() { _ = db.Close() })
 	check(t, db, "sqlite", `
 Orders key(line, no) unique(sku) search(found: sku, ref)
-  no integer
-  line integer
+  no integer null
+  line integer null
   sku varchar(20)
   ref text null
 days key(id)

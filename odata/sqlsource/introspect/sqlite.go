@@ -15,9 +15,13 @@ import (
 
 func (r *reader) sqlite() ([]*Table, error) {
 	var all named
-	err := r.each(2, func(c row) {
-		all.add(&Table{Name: c.text(0), View: c.text(1) == "view"})
-	}, `SELECT name, type FROM pragma_table_list
+	err := r.each(3, func(c row) {
+		t := &Table{Name: c.text(0), View: c.text(1) == "view"}
+		if !t.View && !c.yes(2) {
+			t.RowID = "rowid"
+		}
+		all.add(t)
+	}, `SELECT name, type, wr OR strict FROM pragma_table_list
 		WHERE schema = 'main' AND type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
 	if err != nil {
 		return nil, err
@@ -109,7 +113,6 @@ func (r *reader) sqliteColumns(t *Table) error {
 		}
 		if pk := c.number(3); pk > 0 {
 			keys[pk] = col.Name
-			col.Nullable = false // a null in a key is a quirk of SQLite that no client can address
 		}
 		t.Columns = append(t.Columns, col)
 	}, `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, t.Name)
@@ -143,14 +146,22 @@ func (r *reader) sqliteIndexes(t *Table) error {
 	type index struct {
 		name   string
 		unique bool
+		key    bool
 	}
 	var list []index
 	err := r.each(3, func(c row) {
-		list = append(list, index{c.text(0), c.yes(1)})
+		list = append(list, index{c.text(0), c.yes(1), c.text(2) == "pk"})
 	}, `SELECT name, "unique", origin FROM pragma_index_list(?) WHERE partial = 0 ORDER BY seq DESC`, t.Name)
 	if err != nil {
 		return err
 	}
+	// Without an index the key is the rowid. SQLite stores nulls in any other, but in strict tables and those without a rowid.
+	if !slices.ContainsFunc(list, func(ix index) bool { return ix.key }) || t.RowID == "" {
+		for _, name := range t.Key {
+			t.Column(name).Nullable = false
+		}
+	}
+	t.numbered()
 	for _, ix := range list {
 		var columns []string
 		expression := false
@@ -170,6 +181,18 @@ func (r *reader) sqliteIndexes(t *Table) error {
 		}
 	}
 	return nil
+}
+
+// numbered keeps RowID where a part of the key may be null, under a name that is no column's.
+func (t *Table) numbered() {
+	nullable := slices.ContainsFunc(t.Key, func(name string) bool { return t.Column(name).Nullable })
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if nullable && t.RowID != "" && !slices.ContainsFunc(t.Columns, func(c Column) bool { return strings.EqualFold(c.Name, name) }) {
+			t.RowID = name
+			return
+		}
+	}
+	t.RowID = ""
 }
 
 func (t *Table) allRequired(columns []string) bool {

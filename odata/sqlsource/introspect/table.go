@@ -20,6 +20,8 @@ type Table struct {
 	Opaque []Column
 	// Key are the columns of the primary key, in its order; empty when there is none.
 	Key []string
+	// RowID is the name of the number that SQLite gives each row, if a part of the key may be null; empty otherwise.
+	RowID string
 	// Unique are further sets of columns that identify a row and cannot be null.
 	Unique [][]string
 	// Indexes are the leading columns of all indexes, for advice.

@@ -27,6 +27,9 @@ type Table struct {
 	View bool
 	// Unique tells that the database itself sees to it that no two rows have one key.
 	Unique bool
+	// RowID is the name of the number that SQLite gives each row, if a part of the key may be null: it orders the rows whose
+	// keys are null. Empty otherwise.
+	RowID string
 	// Ordinary tells that the rows change only by transactions that the server's snapshots tell of; see package introspect.
 	Ordinary bool
 	// Search are the columns that $search looks at.
@@ -61,6 +64,9 @@ type Column struct {
 	// Collation is the collation of a text column; empty for the default of the database.
 	Collation string
 	Nullable  bool
+	// Unproven marks a key of a view of PostgreSQL, which calls each column of a view nullable. Comparisons reckon with nulls
+	// there. An order does not, because it would not use the index below: nulls come where the database puts them.
+	Unproven bool
 	// Trigram is the index that finds parts of the column's texts; nil where there is none.
 	Trigram *Trigram
 	// Prefix tells how an index finds the beginning of a text where a plain comparison does not: PrefixCodePoints,

@@ -96,7 +96,7 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	}
 	p.list, p.keys = plain(parts), join(", ", keys...)
 	if len(n.Query.Order) > 0 {
-		p.order = g.orders(n.Query.Order)
+		p.order = g.pageOrder(n.Query)
 	}
 	if n.Query.Range.Derived != nil && n.Count && g.d.remote() {
 		p.total = text("COUNT(*) OVER ()") // for the rows are computed once
@@ -295,7 +295,7 @@ func (it sortItem) behind(key any, rest frag) frag {
 // are those of Children without the rank and the total.
 func (g *Generator) Siblings(n *plan.Node, keys [][]any, limit int64) Statement {
 	from, parent, _ := g.childrenFrom(n, keys)
-	order := append(append([]frag(nil), parent...), g.orders(n.Query.Order))
+	order := append(append([]frag(nil), parent...), g.pageOrder(n.Query))
 	if len(n.Query.Order) == 0 {
 		order = parent
 	}

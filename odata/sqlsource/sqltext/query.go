@@ -87,9 +87,25 @@ func named(parts []frag) frag {
 func (g *Generator) orders(list []plan.Order) frag {
 	parts := make([]frag, len(list))
 	for i, o := range list {
-		parts[i] = g.d.order(g.d.sortKey(g, o.Expr), o.Desc, g.nullable(o.Expr))
+		parts[i] = g.d.order(g.d.sortKey(g, o.Expr), o.Desc, g.sortsNulls(o.Expr))
 	}
 	return join(", ", parts...)
+}
+
+// sortsNulls reports whether an order has to say where nulls come.
+func (g *Generator) sortsNulls(e plan.Expr) bool {
+	ref, ok := e.(*plan.Ref)
+	return g.nullable(e) && !(ok && ref.Range.Outer == nil && g.columnOf(ref).Unproven)
+}
+
+// pageOrder is the order of a query's rows. Several rows may have a null for a key: the number of a row orders these, so that
+// each page continues the one before.
+func (g *Generator) pageOrder(q *plan.Query) frag {
+	f, r := g.orders(q.Order), q.Range
+	if r.Derived != nil || len(q.Order) == 0 || len(q.Computed) > 0 || g.m.Tables[r.Set].RowID == "" {
+		return f
+	}
+	return fill("$1, $2", f, g.d.order(text(alias(r)+"."+g.m.Tables[r.Set].RowID), q.Order[len(q.Order)-1].Desc, false))
 }
 
 // from is FROM with its joins and WHERE. There is always a condition, so that callers can go on with AND.
