@@ -50,12 +50,11 @@ func Serve(w http.ResponseWriter, r *http.Request, files fs.FS, name, kept strin
 	if !ok || info.IsDir() {
 		return fs.ErrNotExist
 	}
-	onTheWay := coding != "" && suffix == ""
 	tag, err := tagOf(content, info)
 	if err != nil {
 		return err
 	}
-	if onTheWay {
+	if coding != "" && suffix == "" {
 		tag += "-gzip"
 	}
 	h := w.Header()
@@ -67,13 +66,13 @@ func Serve(w http.ResponseWriter, r *http.Request, files fs.FS, name, kept strin
 	if packs {
 		h.Add("Vary", "Accept-Encoding")
 	}
-	if !onTheWay {
+	if coding == "" {
 		http.ServeContent(w, r, name, info.ModTime(), content)
 		return nil
 	}
-	p := &packing{ResponseWriter: w}
-	http.ServeContent(p, r, name, info.ModTime(), content)
-	p.end(info.Size())
+	c := &coded{ResponseWriter: w, pack: suffix == ""}
+	http.ServeContent(c, r, name, info.ModTime(), content)
+	c.end(info.Size())
 	return nil
 }
 
@@ -121,30 +120,35 @@ func tagOf(content io.ReadSeeker, info fs.FileInfo) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)[:16]), err
 }
 
-// packing compresses what is written to it.
-type packing struct {
+// coded sends a file in a coding, whose answer has no length.
+type coded struct {
 	http.ResponseWriter
+	pack bool         // the file is compressed on the way
 	to   *gzip.Writer // nil before the first byte: answers to HEAD, and 304, have none
 	read int64
 }
 
 // Write implements io.Writer.
-func (p *packing) Write(b []byte) (int, error) {
-	if p.to == nil {
-		p.to = gzip.NewWriter(p.ResponseWriter)
+func (c *coded) Write(b []byte) (int, error) {
+	to := io.Writer(c.ResponseWriter)
+	if c.pack {
+		if c.to == nil {
+			c.to = gzip.NewWriter(c.ResponseWriter)
+		}
+		to = c.to
 	}
-	n, err := p.to.Write(b)
-	p.read += int64(n)
+	n, err := to.Write(b)
+	c.read += int64(n)
 	return n, err
 }
 
 // Unwrap lets http.ResponseController find the connection.
-func (p *packing) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (c *coded) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// end ends the compressed form of a file of that size. It breaks the connection where the
-// file became shorter meanwhile, since the answer would look complete.
-func (p *packing) end(size int64) {
-	if p.to != nil && (p.read != size || p.to.Close() != nil) {
+// end ends the answer with a file of that size. It breaks the connection where the file
+// became shorter meanwhile, since the answer would look complete.
+func (c *coded) end(size int64) {
+	if c.read > 0 && c.read < size || c.to != nil && c.to.Close() != nil {
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -227,31 +227,61 @@ func TestWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// A shrinking file has fewer bytes than it had when it was looked at.
-type shrinking struct{ *bytes.Reader }
+// changing are files of which each has another size than when it was looked at.
+type changing struct {
+	names []string
+	by    int // bytes more than the file has
+}
 
-func (shrinking) Open(name string) (fs.File, error) {
-	if name != "app.js" {
+func (c changing) Open(name string) (fs.File, error) {
+	if !slices.Contains(c.names, name) {
 		return nil, fs.ErrNotExist
 	}
-	return shrinking{bytes.NewReader([]byte(script))}, nil
+	return changed{bytes.NewReader([]byte(script)), c.by}, nil
 }
-func (shrinking) Stat() (fs.FileInfo, error) { return shrunk{}, nil }
-func (shrinking) Close() error               { return nil }
 
-type shrunk struct{ fs.FileInfo }
+type changed struct {
+	*bytes.Reader
+	by int
+}
 
-func (shrunk) Size() int64        { return int64(len(script)) + 1 }
-func (shrunk) ModTime() time.Time { return time.Time{} }
-func (shrunk) IsDir() bool        { return false }
+func (c changed) Stat() (fs.FileInfo, error) { return sized{size: int64(len(script) + c.by)}, nil }
+func (changed) Close() error                 { return nil }
 
+type sized struct {
+	fs.FileInfo
+	size int64
+}
+
+func (s sized) Size() int64      { return s.size }
+func (sized) ModTime() time.Time { return time.Time{} }
+func (sized) IsDir() bool        { return false }
+
+// An answer without a length is complete, or the connection breaks.
 func TestNoShortFileLooksComplete(t *testing.T) {
-	r := httptest.NewRequest("GET", "/", nil)
-	r.Header.Set("Accept-Encoding", "gzip")
-	defer func() {
-		if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
-			t.Error("the connection is not broken")
+	for name, tt := range map[string]struct {
+		changing
+		broken bool
+	}{
+		"shorter, compressed on the way": {changing{[]string{"app.js"}, 1}, true},
+		"shorter, beside the file":       {changing{[]string{"app.js", "app.js.gz"}, 1}, true},
+		"longer, compressed on the way":  {changing{[]string{"app.js"}, -1}, false},
+		"longer, beside the file":        {changing{[]string{"app.js", "app.js.gz"}, -1}, false},
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			t.Run(name+", "+method, func(t *testing.T) {
+				r, w := httptest.NewRequest(method, "/", nil), httptest.NewRecorder()
+				r.Header.Set("Accept-Encoding", "gzip")
+				defer func() {
+					err, _ := recover().(error)
+					if broken := errors.Is(err, http.ErrAbortHandler); broken != (tt.broken && method == "GET") {
+						t.Errorf("broken: %v, %v", broken, err)
+					}
+				}()
+				if err := static.Serve(w, r, tt.changing, "app.js", ""); err != nil || w.Header().Get("Content-Encoding") != "gzip" {
+					t.Error(err, w.Header())
+				}
+			})
 		}
-	}()
-	t.Error(static.Serve(httptest.NewRecorder(), r, shrinking{}, "app.js", ""))
+	}
 }
