@@ -142,13 +142,14 @@ func sameSum(path, got, want string, setting ...string) error {
 	}
 }
 
-// Gone tells whether the image was a copy, and is not there any more.
+// Gone reports whether the image was a copy and is not there any more, or is in a directory
+// that others can write by now: its name is free once something has cleaned up.
 func (im *Image) Gone() bool {
 	if !im.copied {
 		return false
 	}
 	_, err := os.Stat(im.path)
-	return err != nil
+	return err != nil || !isOurs(filepath.Dir(im.path))
 }
 
 // copyOf makes the image a copy of the program, in a private directory that programs can

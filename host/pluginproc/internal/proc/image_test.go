@@ -117,6 +117,26 @@ func TestScriptExchangedAtTheStart(t *testing.T) {
 	}
 }
 
+// A copy is gone where a directory of its name is not this user's alone.
+func TestCopyIsReplacedByOthers(t *testing.T) {
+	l := newTestLauncher(t, "")
+	path, sum := trueProgram(t)
+	im, err := l.OpenImage(Program{Name: "x", Command: []string{path}, SHA256: sum})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(im.Remove)
+	if im.Gone() {
+		t.Error("the copy is gone at once")
+	}
+	if err := os.Chmod(filepath.Dir(im.path), 0o755); err != nil { // as one that others made, for this user to read
+		t.Fatal(err)
+	}
+	if !im.Gone() {
+		t.Error("what is there now would run")
+	}
+}
+
 // A copy runs on when it is removed.
 func TestCopyIsRemoved(t *testing.T) {
 	l := newTestLauncher(t, "")
