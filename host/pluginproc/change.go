@@ -182,7 +182,7 @@ func (m *Manager) publish(specs []Spec, fresh map[string]*slot) []*slot {
 		if old != nil {
 			old.bequeath(heir)
 			m.leaving.Go(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), old.spec.Timeout)
+				ctx, cancel := context.WithTimeout(m.drain, old.spec.Timeout)
 				defer cancel()
 				old.close(ctx)
 			})

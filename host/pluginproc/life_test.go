@@ -374,6 +374,32 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
+// A process that a reload has replaced keeps a stop no longer than one that is in use.
+func TestStopAfterAReloadIsBounded(t *testing.T) {
+	t.Parallel()
+	spec := faulty(t, "ignores-stop", "one")
+	spec.Timeout = time.Minute
+	h := started(t, pluginproc.Options{}, spec)
+	pid := h.pid()
+	go func() { _, _ = h.Dispenser().Dispense(context.Background(), person("hang"), request()) }()
+	h.log.arrived(t, 1)
+	next := spec
+	next.Command = append(slices.Clone(spec.Command[:2]), "two")
+	if err := h.Reload(t.Context(), []pluginproc.Spec{next}); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	if err := h.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > 45*time.Second { // less than the plugin's timeout
+		t.Errorf("it took %s", took)
+	}
+	if !gone(pid) {
+		t.Error("the process is still there")
+	}
+}
+
 func TestZeroValueHost(t *testing.T) {
 	m, err := pluginproc.New(nil, pluginproc.Options{})
 	if err != nil {

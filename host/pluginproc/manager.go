@@ -21,6 +21,9 @@ type Manager struct {
 	life     sync.Mutex // serialises Start, Reload and Stop; a Change holds it, and guards the next one
 	launcher *proc.Launcher
 	leaving  sync.WaitGroup // slots that were replaced
+	// drain ends when slots that were replaced must wait for their calls no longer.
+	drain context.Context
+	hurry context.CancelFunc
 
 	events *outbox.Worker // nil without an outbox
 
@@ -38,6 +41,7 @@ func New(specs []Spec, o Options) (*Manager, error) {
 	}
 	o = o.withDefaults()
 	m := &Manager{options: o, specs: checked}
+	m.drain, m.hurry = context.WithCancel(context.Background())
 	m.openEvents()
 	return m, nil
 }
@@ -153,6 +157,7 @@ func (m *Manager) Stop(ctx context.Context) error {
 	m.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
+	defer context.AfterFunc(ctx, m.hurry)()
 	closeAll(ctx, slices.Collect(maps.Values(slots)))
 	m.leaving.Wait()
 	return m.closeLauncher()
