@@ -123,6 +123,8 @@ func TestConvertRefuses(t *testing.T) {
 		"list for a map":            {"plugin.env", cty.EmptyTupleVal, "env is a list: give a map, such as { name = value }"},
 		"other word":                {"server.log.level", text("wran"), `level: "wran" is not allowed: did you mean "warn"? allowed: trace, debug, info, warn, error, off`},
 		"secret is not quoted":      {"database.dsn", text(" "), "dsn: the value is not usable: give a value, or leave the line out"},
+		"secret number":             {"database.dsn", cty.MustParseNumberVal("98765432109876543210"), "dsn is a number: give a string"},
+		"secret number in a map":    {"plugin.env", cty.ObjectVal(map[string]cty.Value{"PIN": cty.NumberFloatVal(-4.25)}), "PIN|env.PIN is a number: give a string"},
 		"flag from the environment": {"odata.enum.flags", text("yes").Mark(schema.FromEnv), "flags is a string: give a boolean"},
 	}
 	for name, tt := range tests {

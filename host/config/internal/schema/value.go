@@ -121,6 +121,9 @@ func (k Key) scalar(kind Kind, v cty.Value, loose bool, path []string, report Re
 	value, ok := plainScalar(kind, v, loose)
 	if !ok {
 		f := wrongType(name, v, kind.article())
+		if kind == Number && v.Type() == cty.Number { // a number for another kind may be a secret without quotes
+			f.What = name + " is the number " + v.AsBigFloat().Text('g', 20)
+		}
 		return fail(f.What, f.Remedy)
 	}
 	if kind == Span {
@@ -182,9 +185,6 @@ func describe(v cty.Value) string {
 	case t == cty.String:
 		return "a string"
 	case t == cty.Number:
-		if n, accuracy := v.AsBigFloat().Int64(); accuracy != big.Exact || n < 0 {
-			return "the number " + v.AsBigFloat().Text('g', 20)
-		}
 		return "a number"
 	case t == cty.Bool:
 		return "a boolean"
