@@ -139,8 +139,11 @@ func (a *App) filled(page []byte, locale, key, appName string, data any) ([]byte
 
 // ServeFile answers with one of the app's files: immutable in caches when the
 // name has a hash, and compressed when the browser accepts it. It returns an error, and
-// writes nothing, for a file that the app lacks.
+// writes nothing, for a file that the app lacks, and for names that begin with a dot.
 func (a *App) ServeFile(w http.ResponseWriter, r *http.Request, name string) error {
+	if strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
+		return fs.ErrNotExist
+	}
 	kept := "no-cache"
 	if !a.live && a.hashed.MatchString(path.Base(name)) {
 		kept = "public, max-age=31536000, immutable"

@@ -89,3 +89,21 @@ func TestPageFillsTheMarks(t *testing.T) {
 		t.Errorf("%s (%v)", page, err)
 	}
 }
+
+// The directory of an app may be a developer's.
+func TestNoDotFiles(t *testing.T) {
+	files := fstest.MapFS{"index.html": {}, "manifest.json": {Data: []byte(`{"core":"2"}`)}}
+	for _, name := range []string{".env", ".git/config", "js/.npmrc", "js/a.js"} {
+		files[name] = &fstest.MapFile{Data: []byte("x")}
+	}
+	app, err := frontend.Open(files, true, "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{".env": "", ".git/config": "", "js/.npmrc": "", "js/a.js": "x"} {
+		w := httptest.NewRecorder()
+		if err := app.ServeFile(w, httptest.NewRequest("GET", "/ui/auth/"+name, nil), name); w.Body.String() != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", name, w.Body, err)
+		}
+	}
+}
