@@ -76,7 +76,7 @@ type Log struct {
 type Database struct {
 	Driver         string        `koanf:"driver" default:"sqlite" oneof:"drivers" doc:"the engine; mysql is tested with MariaDB"`
 	DSN            string        `koanf:"dsn" default:"vestibule.db" is:"secret" check:"filled" doc:"a file for sqlite, a URL for postgres, user:password@tcp(host:port)/name for mysql"`
-	MaxConnections int           `koanf:"max_connections" default:"20" check:"positive" doc:"connections of sign-in at once; readers for sqlite, beside one that writes"`
+	MaxConnections int           `koanf:"max_connections" default:"20" check:"connections" doc:"connections of sign-in at once; readers for sqlite, beside one that writes"`
 	Wait           time.Duration `koanf:"wait" default:"10s" check:"positive" doc:"how long a request waits for its turn, and for a connection of the database, a lock or a failover; then 429 or 503"`
 	StartWait      time.Duration `koanf:"start_wait" default:"60s" check:"wait" doc:"how long \x60serve\x60 waits at its start for a database that is away"`
 }

@@ -25,7 +25,7 @@ type Pagination struct {
 type ODataDatabase struct {
 	Driver         *string `koanf:"driver" oneof:"drivers" doc:"as database.driver; null: inferred from the form of dsn"`
 	DSN            *string `koanf:"dsn" is:"secret" check:"filled" doc:"as database.dsn. Queries on PostgreSQL run without parallel workers, unless the dsn that they use names max_parallel_workers_per_gather"`
-	MaxConnections *int    `koanf:"max_connections" check:"positive" sample:"20" doc:"connections of queries at once; null: as database.max_connections"`
+	MaxConnections *int    `koanf:"max_connections" check:"connections" sample:"20" doc:"connections of queries at once; null: as database.max_connections"`
 }
 
 // Limits is the block odata.limits; nil is no limit. Bytes and SlowReader are sizes in bytes.

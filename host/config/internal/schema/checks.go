@@ -26,7 +26,7 @@ type Check func(value any) (what, remedy string)
 func checks() map[string]Check {
 	const day = 24 * time.Hour
 	return map[string]Check{
-		"filled": checkFilled, "positive": checkPositive, "count": checkCount, "port": checkPort,
+		"filled": checkFilled, "positive": checkPositive, "connections": checkConnections, "count": checkCount, "port": checkPort,
 		"lifetime": spans(time.Minute, maxSpan), "window": spans(time.Second, 30*day), "wait": spans(0, time.Hour),
 		"address": checkAddress, "admin_address": checkAdminAddress, "origin": checkOrigin, "cidr": checkCIDR,
 		"redirect_host": checkRedirectHost, "sender": checkSender, "identifier": checkIdentifier,
@@ -67,6 +67,16 @@ func checkPositive(v any) (string, string) {
 		}
 	case time.Duration:
 		return spans(minSpan, maxSpan)(v)
+	}
+	return "", ""
+}
+
+// maxConnections is more than any server takes. Memory is allocated for each on SQLite.
+const maxConnections = 100_000
+
+func checkConnections(v any) (string, string) {
+	if n, ok := v.(int64); ok && (n < 1 || n > maxConnections) {
+		return fmt.Sprintf("is %d", n), fmt.Sprintf("use an integer from 1 to %d", maxConnections)
 	}
 	return "", ""
 }

@@ -113,6 +113,8 @@ func TestConvertRefuses(t *testing.T) {
 		"fraction":                  {"auth.throttle.attempts", cty.NumberFloatVal(1.5), "attempts is the number 1.5: give an integer"},
 		"beyond int64":              {"auth.throttle.attempts", cty.MustParseNumberVal("9223372036854775808"), "attempts is the number 9223372036854775808: give an integer"},
 		"zero where one is least":   {"auth.throttle.attempts", cty.NumberIntVal(0), "attempts: is 0: use an integer from 1 on"},
+		"too many connections":      {"odata.database.max_connections", cty.NumberIntVal(100_001), "max_connections: is 100001: use an integer from 1 to 100000"},
+		"no connection":             {"database.max_connections", cty.NumberIntVal(0), "max_connections: is 0: use an integer from 1 to 100000"},
 		"plus sign":                 {"auth.throttle.attempts", text("+7").Mark(schema.FromEnv), "attempts is a string: give an integer"},
 		"no duration":               {"session.idle", text("2"), `idle: "2" is no duration: write a number with a unit, such as "90s", "60m", "24h" or "90d"`},
 		"no time at all":            {"session.idle", text("0s"), `idle: is 0s: use a duration greater than zero, such as "60s"`},
