@@ -185,6 +185,12 @@ func openApp(o Options) (*frontend.App, error) {
 	return frontend.Open(o.UI.App, o.UI.Live, CoreVersion())
 }
 
+// Check returns why the app cannot be served.
+func (o UIOptions) Check() error {
+	_, err := openApp(Options{UI: o})
+	return err
+}
+
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()

@@ -65,6 +65,9 @@ func (c *Config) app() (app fs.FS, own bool, findings Findings) {
 		return ui.FS(), false, p.Findings
 	}
 	checkApp(root.FS(), path, at, &p.Findings)
+	if err := (host.UIOptions{App: root.FS()}).Check(); err != nil && !p.Findings.Failed() {
+		p.Findings.Add(at, fmt.Sprintf("%s cannot be served: %s", path, oneLine(err)), "correct the file, or build the app anew")
+	}
 	return root.FS(), true, p.Findings
 }
 

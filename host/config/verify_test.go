@@ -83,6 +83,35 @@ ui {
 	}
 }
 
+// An app that serving would refuse is a finding at the directory that was named.
+func TestAppThatCannotBeServed(t *testing.T) {
+	manifest := `{"name": "own", "version": "1", "core": "` + host.CoreVersion() + `"}`
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"a version that is a number":       {map[string]string{"manifest.json": strings.Replace(manifest, `"1"`, "1", 1)}, "manifest.json: json: cannot unmarshal number"},
+		"text behind the manifest":         {map[string]string{"manifest.json": manifest + "}"}, "manifest.json: invalid character"},
+		"a template with a fault":          {map[string]string{"error.html": "{{if}}", "errors.json": "{}"}, "error.html"},
+		"a template with unknown fields":   {map[string]string{"error.html": "{{.Nope}}", "errors.json": "{}"}, "error.html"},
+		"error pages without their words":  {map[string]string{"error.html": "x"}, "errors.json"},
+		"words that are no words of pages": {map[string]string{"error.html": "x", "errors.json": `{"en": "x"}`}, "errors.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"config.hcl": "server {\n}\n", ".ui5-sources.hcl": "source \"auth\" {\n  dir = \"app\"\n}\n", "app/index.html": "own", "app/manifest.json": manifest}
+			for file, text := range tt.files {
+				files["app/"+file] = text
+			}
+			write(t, files)
+			cfg, _ := load(t, nil)
+			got := lines(cfg.Verify(t.Context()))
+			if len(got) != 1 || !strings.HasPrefix(got[0], ".ui5-sources.hcl:2:9: app cannot be served: ") || !strings.Contains(got[0], tt.want) {
+				t.Errorf("got %q, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestOptions(t *testing.T) {
 	dir := write(t, map[string]string{
 		"config.hcl": `
