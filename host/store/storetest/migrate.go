@@ -18,6 +18,7 @@ func migrateRules() []bareRule {
 		{"a table that was dropped is told by its check", droppedTable},
 		{"a write that fails is told by its check", failingWrite},
 		{"hosts of this version work beside, and after, those of a later one", besideNewer},
+		{"what waits in the outbox of the last release is delivered", afterLastRelease},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/outbox"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
@@ -49,6 +50,36 @@ func besideNewer(t *testing.T, e *env) {
 			t.Errorf("tables of 3.x: %v", err)
 		}
 	}
+}
+
+// afterLastRelease migrates an outbox whose rows the last release has written, before the
+// column listener: mails without device and base, and an event that one of its hosts holds.
+func afterLastRelease(_ *testing.T, e *env) {
+	db := e.migrated()
+	e.sql(db, `ALTER TABLE vestibule_outbox DROP COLUMN listener`)
+	e.sql(db, `DELETE FROM vestibule_schema WHERE version_id = ?`, 12)
+	now := e.now.UnixMilli()
+	for _, row := range []struct {
+		id, purpose, locale string
+		held, buried        int64
+	}{
+		{"mail", "password_reset", "de", 0, 0},
+		{"buried", "password_reset", "de", 0, 1},
+		{"held", "event:password_reset", "webhook", now + 30_000, 0},
+		{"event", "event:password_reset", "audit", 0, 0},
+	} {
+		e.sql(db, `INSERT INTO vestibule_outbox (id, user_id, purpose, locale, attempts, created, due, held, buried, reason)
+			VALUES (?, '1', ?, ?, 1, ?, ?, ?, ?, '')`, row.id, row.purpose, row.locale, now, now, row.held, row.buried)
+	}
+	db = e.pool()
+	e.equal([]string{"apply 00012_outbox_listener.sql"}, e.migrate(db))
+	named := func(item outbox.Item) string { return item.ID + " " + item.Listener }
+	e.equal("mail ", named(e.lease(db, e.now)))
+	e.noneDue(db, e.now)
+	e.equal("event audit", named(e.leaseEvent(db, "audit", "webhook")))
+	e.noEvent(db, "audit", "webhook")
+	e.now = e.now.Add(31 * time.Second)
+	e.equal("held webhook", named(e.leaseEvent(db, "audit", "webhook")))
 }
 
 // work does what sign-in does on one host, and reads it on another.
