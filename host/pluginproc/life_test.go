@@ -413,6 +413,16 @@ func TestZeroValueHost(t *testing.T) {
 	}
 }
 
+// A check ends the children of all processes that it has started.
+func TestCheckLeavesNoChildren(t *testing.T) {
+	t.Parallel()
+	spec := faulty(t, "forks")
+	if _, err := pluginproc.Check(t.Context(), spec, pluginproc.Options{}); err != nil {
+		t.Error(err)
+	}
+	childrenEnd(t, spec)
+}
+
 func TestCall(t *testing.T) {
 	t.Parallel()
 	spec := faulty(t, "ok", "5")

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -25,9 +26,13 @@ func (s *subject) byHand() error {
 	command := s.program.Command
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = s.program.Dir, environment(s.program), time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has started
+	}
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("without the cookie VESTIBULE_PLUGIN it must not serve, but say that the host starts it, and end")
