@@ -38,10 +38,11 @@ func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport,
 	return pluginproc.Check(ctx, p, pluginproc.Options{Logger: log})
 }
 
-// TryPlugin starts a plugin and stops it again. The error is why it cannot be
+// TryPlugin starts a plugin and stops it again, with its socket below runDir, or, where
+// that is empty, below the directory for temporary files. The error is why it cannot be
 // started. It needs no database.
-func TryPlugin(ctx context.Context, p Plugin, log hclog.Logger) error {
-	m, err := pluginproc.New([]Plugin{p}, pluginproc.Options{Logger: log})
+func TryPlugin(ctx context.Context, p Plugin, runDir string, log hclog.Logger) error {
+	m, err := pluginproc.New([]Plugin{p}, pluginproc.Options{Logger: log, RunDir: runDir})
 	if err != nil {
 		return err
 	}

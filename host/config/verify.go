@@ -44,7 +44,7 @@ func (c *Config) checkNames(f *Findings) {
 func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit Findings) Findings {
 	var findings Findings
 	for _, spec := range plugins {
-		err := host.TryPlugin(ctx, spec, hclog.NewNullLogger())
+		err := host.TryPlugin(ctx, spec, c.runDir(), hclog.NewNullLogger())
 		if err == nil {
 			continue
 		}
@@ -57,6 +57,9 @@ func (c *Config) verifyPlugins(ctx context.Context, plugins []host.Plugin, unfit
 			found.Add(c.at("plugin", spec.Name), oneLine(err), "try it with `vestibule plugin check "+spec.Name+"`")
 		}
 		findings = append(findings, found...)
+		if slices.ContainsFunc(found, func(f Finding) bool { return len(f.Path) > 0 && f.Path[0] == "server" }) {
+			break // which is the same for all plugins
+		}
 	}
 	return findings
 }

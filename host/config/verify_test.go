@@ -112,6 +112,35 @@ func TestAppThatCannotBeServed(t *testing.T) {
 	}
 }
 
+// A directory that plugins cannot be started in is one finding, at its setting.
+func TestRunDirThatCannotBeWritten(t *testing.T) {
+	const dir = "/proc" // where not even root makes a directory
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip(err)
+	}
+	write(t, map[string]string{"config.hcl": `
+server {
+  run_dir = "/proc"
+}
+plugin "a" {
+  command = ["bin/p"]
+  roles   = ["dispenser"]
+}
+plugin "b" {
+  command = ["bin/p"]
+  roles   = ["org_setup"]
+}
+`, "bin/p!": "#!/bin/sh\n"})
+	cfg, found := load(t, nil)
+	if found != nil {
+		t.Fatal(found)
+	}
+	got := lines(cfg.Verify(t.Context()))
+	if len(got) != 1 || !strings.HasPrefix(got[0], "config.hcl:3:13: plugins cannot be started: make a directory for the sockets of plugins: mkdir /proc/") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	dir := write(t, map[string]string{
 		"config.hcl": `

@@ -89,7 +89,12 @@ func (m *Manager) open() error {
 		Dropped:      m.options.Metrics.LogDropped,
 	})
 	m.launcher = l
-	return err
+	if err != nil {
+		return finding.Finding{
+			Path: []string{"server", "run_dir"}, What: "plugins cannot be started: " + err.Error(), Remedy: "set server.run_dir, or TMPDIR, to a directory that this user may write",
+		}
+	}
+	return nil
 }
 
 // launchAll starts a process for each spec, at once. When one fails, all are
