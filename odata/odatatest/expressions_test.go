@@ -129,7 +129,7 @@ func (g *expressions) condition(depth int) string {
 	switch g.IntN(8) {
 	case 0:
 		inner := &expressions{Rand: g.Rand, prefix: "p/"}
-		return "parts/" + g.of("any", "all") + "(p:" + inner.value(edm.Boolean, depth-1) + ")"
+		return g.of("", "", "up/", "not up/") + "parts/" + g.of("any", "all") + "(p:" + inner.value(edm.Boolean, depth-1) + ")"
 	case 1:
 		return "parts/$count " + g.of("eq", "gt") + " " + g.of("0", "1", "2")
 	case 2:

@@ -2,7 +2,7 @@ package odatatest
 
 // filters are expressions over the data, with the rows that satisfy them
 // (OData-URL 5.1.1). Three-valued logic: a row counts when the filter is true.
-func filters() []check { return append(comparisons(), functions()...) }
+func filters() []check { return append(append(comparisons(), functions()...), shared()...) }
 
 func expr(filter, ids string) check {
 	return check{name: filter, target: "Things?$filter=" + filter, ids: ids}
@@ -129,6 +129,27 @@ func functions() []check {
 		expr("substring(name,9223372036854775807) eq '' and id lt 3", "1 2"),
 		expr("substring(name,id sub 4,id) eq 'v'", "1"),
 		expr("seen sub duration'PT23H59M59.5S' eq 2024-02-29T00:00:00Z", "1"),
+	}
+}
+
+// shared are any and all over the collections of a target that several rows share, or that a row does not have.
+func shared() []check {
+	return []check{
+		expr("parent/children/any()", "2 3 4 5"),
+		expr("parent/children/any(c:c/name eq 'ANVIL')", "2 3"),
+		expr("not parent/children/any(c:c/name eq 'ANVIL')", "1 4 5 6 7 8 9 10 11 12 13"),
+		expr("parent/children/any(c:c/name eq 'ANVIL') eq false", "1 4 5 6 7 8 9 10 11 12 13"),
+		expr("parent/children/all(c:c/ok)", "1 4 6 7 8 9 10 11 12 13"),
+		expr("parent/children/all(c:c/ok) ne true", "2 3 5"),
+		expr("parent/tags/any(t:t/label eq 'quote')", "2 3"),
+		expr("parent/tags/all(t:t/code ne 'B')", "1 4 5 6 7 8 9 10 11 12 13"),
+		expr("parent/children/any(c:c/id gt id)", "2"),
+		expr("parent/children/any(c:c/lines/any(l:l/qty eq 1))", "4"),
+		expr("parent/children/any(c:c/parent/parent/id eq 1)", "4"),
+		expr("parent/children/any(c:c/parent/children/any(d:d/name eq 'ANVIL'))", "2 3"),
+		expr("parent/children/$filter(id eq 3)/any(c:c/ok eq null)", "2 3"),
+		expr("$root/Things(2)/parent/children/any(c:c/name eq 'ANVIL') and id lt 3", "1 2"),
+		expr("not $root/Things(1)/parent/children/any() and id eq 1", "1"),
 	}
 }
 

@@ -160,7 +160,7 @@ func (g *Generator) condition(e plan.Expr, loose bool) frag {
 	switch e := e.(type) {
 	case *plan.Sub:
 		if e.Op == "any" || e.Op == "all" {
-			return g.exists(e)
+			return g.exists(e, loose)
 		}
 	case *plan.Literal:
 		if e.Value.Null {
@@ -303,7 +303,10 @@ func (g *Generator) scalar(e *plan.Sub) frag {
 }
 
 // exists is any or all. For all, the predicate must be true and not merely not false. OData-URL 5.1.1.13.2
-func (g *Generator) exists(e *plan.Sub) frag {
+func (g *Generator) exists(e *plan.Sub, loose bool) frag {
+	if f, ok := g.semijoin(e, loose); ok {
+		return f
+	}
 	q := *e.Query
 	if e.Op == "any" {
 		return fill("EXISTS (SELECT 1 $1)", g.from(&q))

@@ -1,0 +1,56 @@
+package sqlsource_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// TestSharedTargetsAreReadOnce holds that SQLite reads the collection of a shared target once, and not once for each row
+// around it, and that it does read it for each row if the condition depends on that row.
+func TestSharedTargetsAreReadOnce(t *testing.T) {
+	s := openShop(t, "sqlite")
+	set := regexp.MustCompile(`t\d+\."id" IN \(SELECT t\d+\."category_id" `)
+	for filter, once := range map[string]bool{
+		"category/products/any(p:p/name eq 'zz')":                                                true,
+		"not category/products/any(p:p/name eq 'zz')":                                            true,
+		"category/products/all(p:p/active)":                                                      true,
+		"category/products/any(p:p/category/products/any(q:q/name eq 'zz'))":                     true,
+		"category/products/any(p:p/category/name eq 'Tools' and p/price gt 1)":                   true,
+		"$root/Products(1)/category/products/any(p:p/name eq 'zz')":                              true,
+		"category/products/any(p:p/price gt price)":                                              false,
+		"category/products/any(p:p/category/products/any(q:q/price gt price))":                   false,
+		"category/products/any(p:p/tags/any(t:t/label eq 'red')) and category/name eq 'Hammers'": true,
+		"tags/any(t:t/label eq 'red')":                                                           false, // of the row itself
+	} {
+		e := s.explain(t, "Products?$select=id&$filter="+filter)
+		if got := e.Statements[0]; set.MatchString(got.SQL) != once {
+			t.Errorf("%s: want once: %t\n%s\n%s", filter, once, got.SQL, strings.Join(got.QueryPlan, "\n"))
+		}
+	}
+}
+
+// TestSharedTargetsKeepPolicies holds that row policies and hidden columns are in force within any and all over the
+// collection of a shared target: of the target, and of the collection.
+func TestSharedTargetsKeepPolicies(t *testing.T) {
+	for _, d := range dialects() {
+		t.Run(d, func(t *testing.T) {
+			s := openShop(t, d)
+			s.caller = plan.Caller{SignedIn: true, User: map[string]any{"partner_id": int64(1)}}
+			check(t, s, [][2]string{
+				{"Mine?$select=id&$filter=group/items/any(i:i/name eq 'hammer')", "[1][2]"},
+				{"Mine?$select=id&$filter=group/items/any(i:i/name eq 'Äpfel 100%')", ""}, // of another tenant
+				{"Mine?$select=id&$filter=group/items/any(i:i/name eq 'Ham')", ""},        // in a category of another owner
+				{"Mine?$select=id&$filter=not group/items/any()", "[5]"},
+				{"Mine?$select=id&$filter=group/items/all(i:i/name eq 'hammer')", "[5]"},
+				{"Mine?$select=id&$filter=group/items/all(i:i/id ge 6)", "[5][6][7]"}, // 3 is of another tenant
+				{"Mine?$select=id&$filter=group/items/any(i:i/tenant eq 1)", "400"},
+				{"Products?$select=id&$filter=category/products/any(p:p/cost gt 1)", "400"},
+				{"Mine?$select=id&$filter=$root/Mine(1)/group/items/any(i:i/name eq 'hammer')", "[1][2][5][6][7]"},
+				{"Mine?$select=id&$filter=$root/Mine(1)/group/items/any(i:i/id eq 3)", ""},
+			})
+		})
+	}
+}
