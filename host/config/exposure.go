@@ -32,9 +32,9 @@ type ODataDatabase struct {
 type Limits struct {
 	MaxTop      *int64         `koanf:"max_top" check:"positive" sample:"10000" doc:"a larger $top is answered with 400"`
 	ExpandDepth *int           `koanf:"expand_depth" default:"4" check:"positive" doc:"levels of $expand"`
-	FilterNodes *int           `koanf:"filter_nodes" default:"1000" check:"positive" doc:"literals, paths, operators and calls of all expressions, after parameter aliases are put in; a $compute expression counts once, each use of its name as one"`
+	FilterNodes *int           `koanf:"filter_nodes" default:"1000" check:"positive" doc:"literals, paths, operators and calls of all expressions, after parameter aliases are put in; a $compute expression counts once, each use of its name as one; each word to search for behind the first counts as 50"`
 	Timeout     *time.Duration `koanf:"timeout" default:"30s" check:"positive" doc:"of the database's work for one HTTP request, all parts of a batch together"`
-	ApplySteps  *int           `koanf:"apply_steps" default:"20" check:"positive" doc:"transformations of $apply, those inside of others and each grouping of a rollup counted"`
+	ApplySteps  *int           `koanf:"apply_steps" default:"20" check:"positive" doc:"transformations of $apply, those inside of others and each grouping of a rollup counted; a second one that ranks all rows counts as ten"`
 	ApplyGroups *int64         `koanf:"apply_groups" default:"1000000" check:"positive" doc:"groups that one transformation of $apply makes, of which a row of the answer comes"`
 	Rows        *int64         `koanf:"rows" default:"5000000" check:"positive" doc:"in the answer to one HTTP request, expanded ones included; nested pages shrink so that they cannot multiply to more"`
 	Bytes       *int64         `koanf:"bytes" default:"4GiB" is:"size" check:"positive" doc:"in the answer to one HTTP request, before it is compressed"`

@@ -85,10 +85,18 @@ func (b *binding) count(pos int) error {
 	return nil
 }
 
+// partsPerWord is the number of parts that a further word to search for counts: it is looked for in all texts of every row.
+const partsPerWord = 50
+
 // countSearch counts the words and operators of a $search expression.
 func (b *binding) countSearch(s *syntax.Search) error {
+	if s.Op == "" && b.searched {
+		b.nodes += partsPerWord - 1
+	}
+	b.searched = b.searched || s.Op == ""
 	if err := b.count(s.Pos); err != nil {
-		return err
+		return plan.Exceeded(s.Pos, "filter_nodes", int64(b.Limits.FilterNodes), "each word of $search behind the first counts as "+strconv.Itoa(partsPerWord)+
+			" parts of an expression, since all texts of every row are looked into for it: search for fewer words, or for a phrase in quotation marks")
 	}
 	for _, a := range s.Args {
 		if err := b.countSearch(a); err != nil {

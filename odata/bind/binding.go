@@ -21,6 +21,8 @@ type binding struct {
 	owner map[*plan.Range]*plan.Query
 	// ranges, nodes and expands count what was made so far: ranges for their IDs, the others against the limits.
 	ranges, nodes, expands int
+	// searched reports that a word to search for was counted.
+	searched bool
 	// along is how many rows the pages from the top down to the collection around have, multiplied; tops are those of them
 	// that have a $top, explicit their number.
 	along, tops int64

@@ -27,6 +27,9 @@ type part struct {
 	keys       []typed
 	values     []value
 	aggregates []*aggregate
+	// limit is nil where all rows are kept; order is that of the first rows.
+	limit *int64
+	order []order
 	// results is what the aggregates are for the row, or the group, whose values are computed.
 	results []plan.Value
 }
@@ -59,6 +62,7 @@ func (c *compiler) derived(r *plan.Range) *derived {
 
 func (c *compiler) part(p *plan.Part, whole int) *part {
 	out := &part{query: c.query(p.Query), grouped: p.Grouped, whole: whole, keys: c.typed(p.Keys)}
+	out.limit, out.order = p.Limit, c.orders(p.Order)
 	out.results = make([]plan.Value, len(p.Aggregates))
 	for _, a := range p.Aggregates {
 		made := &aggregate{plan: a}
@@ -183,6 +187,7 @@ func (p *part) each(e *env) []row {
 		all = append(all, e.rows[p.query.id])
 		return true
 	})
+	all = p.kept(e, all)
 	results := make([][]plan.Value, len(p.aggregates))
 	for i, a := range p.aggregates {
 		results[i] = a.over(e, p.query, all)
@@ -196,6 +201,24 @@ func (p *part) each(e *env) []row {
 		out[n] = p.row(e, r[:p.whole])
 	}
 	return out
+}
+
+// kept gives the rows that the limit of a part keeps.
+func (p *part) kept(e *env, all []row) []row {
+	if p.limit == nil {
+		return all
+	}
+	list := make([]sorted, len(all))
+	for n, r := range all {
+		p.query.stand(e, r)
+		list[n] = sorted{row: r, keys: keys(e, p.order)}
+	}
+	sortRows(list, p.order)
+	list = list[:min(int64(len(list)), *p.limit)]
+	for n, s := range list {
+		all[n] = s.row
+	}
+	return all[:len(list)]
 }
 
 // over computes an aggregate for each row, of the window that it is in.

@@ -39,6 +39,10 @@ type Part struct {
 	Values []Expr
 	// Aggregates are those that are in Values, by their ID.
 	Aggregates []*Aggregate
+	// Limit is the number of rows of Query that are kept at most, the first ones of Order; nil keeps all. A Grouped part has
+	// none, and neither has one of several. Order is total.
+	Limit *int64
+	Order []Order
 }
 
 // Cell is a column of the row that a range over a Derived stands on.

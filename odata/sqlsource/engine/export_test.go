@@ -5,3 +5,6 @@ func PagesWithin(limit int64) [3]int {
 	p := pagesWithin(limit)
 	return [...]int{p.of(0), p.of(1), p.of(2)}
 }
+
+// Finds carries out a search in the form of ves_search.
+var Finds = finds

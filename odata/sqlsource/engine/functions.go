@@ -24,6 +24,9 @@ func register(conn *conn) error {
 	if err := registerAggregates(conn); err != nil {
 		return err
 	}
+	if err := registerSearch(conn); err != nil {
+		return err
+	}
 	add := func(name string, n int, f func([]sqlite3.Value) sqlite3.Value) error {
 		return conn.Function(name, n, func(args []sqlite3.Value) (sqlite3.Value, error) {
 			for _, a := range args {

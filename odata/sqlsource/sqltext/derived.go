@@ -61,7 +61,13 @@ func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
 	if full := g.fullSums(p); full.sql != "" {
 		f = fill("$1 HAVING $2", f, full)
 	}
-	return f
+	if p.Limit == nil {
+		return f
+	}
+	if len(p.Order) > 0 {
+		f = fill("$1 ORDER BY $2", f, g.orders(p.Order))
+	}
+	return fill("$1 $2", f, g.limit(*p.Limit, 0))
 }
 
 // typedNull is a value; a null has the type of its column, which the other parts of a union agree with.
@@ -74,7 +80,7 @@ func (g *Generator) typedNull(e plan.Expr, t edm.Type) frag {
 
 // sharesOfPart is the query of a part with the shared expressions of $compute that it needs.
 func sharesOfPart(p *plan.Part) *plan.Query {
-	exprs := []plan.Expr{p.Query.Filter}
+	exprs := append(orderExprs(p.Order), p.Query.Filter)
 	for _, e := range p.Values {
 		plan.Walk(e, func(e plan.Expr) bool {
 			exprs = append(exprs, e)

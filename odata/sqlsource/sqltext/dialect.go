@@ -128,6 +128,9 @@ type dialect interface {
 	number(n int64) frag
 	// contains finds text without regard to case, for the portable search.
 	contains(column, term frag) frag
+	// searches is a condition on the texts of columns for all terms of a search at once; ok is false where each term takes
+	// a condition of its own.
+	searches(s *plan.Search, columns []frag) (f frag, ok bool)
 	// fullText finds a term by the full-text index of a table; ok is false when the index cannot answer.
 	fullText(ft *FullText, alias string, s *plan.Search) (f frag, ok bool)
 }

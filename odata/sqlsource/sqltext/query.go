@@ -193,7 +193,52 @@ func (sqlite) remote() bool { return false }
 
 // search is $search: each term by the table's full-text index where that can answer it, otherwise as a part of one of
 // the columns, in any case.
-func (g *Generator) search(q *plan.Query) frag { return g.term(q, g.m.Tables[q.Range.Set], q.Search) }
+func (g *Generator) search(q *plan.Query) frag {
+	t := g.m.Tables[q.Range.Set]
+	if t.FullText == nil && len(t.Search) > 0 {
+		columns := make([]frag, len(t.Search))
+		for i, c := range t.Search {
+			columns[i] = g.searched(q, c)
+		}
+		if f, ok := g.d.searches(q.Search, columns); ok {
+			return f
+		}
+	}
+	return g.term(q, t, q.Search)
+}
+
+// searched is the text of a column that $search looks into.
+func (g *Generator) searched(q *plan.Query, c *Column) frag {
+	return g.d.column(text(g.col(q.Range, c)), c, edm.Of(edm.String))
+}
+
+// searches has no function that looks for all terms at once.
+func (standard) searches(*plan.Search, []frag) (frag, bool) { return frag{}, false }
+
+func (sqlite) searches(s *plan.Search, columns []frag) (frag, bool) {
+	var b strings.Builder
+	writeSearch(&b, s)
+	return fill("ves_search($1, $2)", param(b.String()), join(", ", columns...)), true
+}
+
+// writeSearch writes a search in the form of ves_search in package engine.
+func writeSearch(b *strings.Builder, s *plan.Search) {
+	op := "&"
+	switch s.Op {
+	case "term":
+		term := strings.ToLower(s.Term)
+		b.WriteString("=" + strconv.Itoa(len(term)) + ":" + term)
+		return
+	case "or":
+		op = "|"
+	case "not":
+		op = "!"
+	}
+	b.WriteString(op + strconv.Itoa(len(s.Args)) + ":")
+	for _, a := range s.Args {
+		writeSearch(b, a)
+	}
+}
 
 func (g *Generator) term(q *plan.Query, t *Table, s *plan.Search) frag {
 	if s.Op == "term" {
@@ -223,8 +268,7 @@ func (g *Generator) term(q *plan.Query, t *Table, s *plan.Search) frag {
 func (g *Generator) part(q *plan.Query, t *Table, s *plan.Search) frag {
 	var parts []frag
 	for _, c := range t.Search {
-		column := g.d.column(text(g.col(q.Range, c)), c, edm.Of(edm.String))
-		found := g.d.contains(column, g.d.literal(edm.Of(edm.String), plan.Value{Bytes: []byte(s.Term)}))
+		found := g.d.contains(g.searched(q, c), g.d.literal(edm.Of(edm.String), plan.Value{Bytes: []byte(s.Term)}))
 		found = fill("COALESCE($1, $2)", found, g.d.literal(edm.Of(edm.Boolean), plan.Value{}))
 		if n := g.d.narrow("tolower", text(g.col(q.Range, c)), c, s.Term); n.sql != "" {
 			found = fill("($1 AND $2)", n, found)

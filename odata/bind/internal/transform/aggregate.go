@@ -262,6 +262,9 @@ func (b *Builder) These(s *Shape, exprs ...syntax.Expr) (*Shape, error) {
 		}
 		extra = append(extra, e)
 	}
+	if err := b.pass(s, sortPass, found[0].Pos()); err != nil {
+		return nil, err
+	}
 	s, cells := b.extend(s, extra...)
 	s.These = map[*syntax.These]plan.Expr{}
 	for i, t := range found {

@@ -1,6 +1,8 @@
 package transform
 
 import (
+	"strconv"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
@@ -25,6 +27,33 @@ func (b *Builder) sequence(s *Shape, steps []syntax.Step) (*Shape, error) {
 		}
 	}
 	return s, nil
+}
+
+// few is how many rows a database sorts, or keeps sorted, at no cost worth counting.
+const few = 10_000
+
+// What a transformation counts for besides itself in limits.apply_steps, if another one has passed over all rows before. Where
+// rows are sorted, numbered and written down, a pass takes as long as ten simple ones.
+const (
+	firstPass  = 1
+	sortPass   = 2
+	windowPass = 9
+)
+
+// pass counts a transformation that passes over all rows. The first one of a request counts as any transformation does.
+func (b *Builder) pass(s *Shape, costs, pos int) error {
+	if s.few {
+		return nil
+	}
+	if b.passed {
+		b.steps += costs * s.copies
+	}
+	b.passed = true
+	if b.steps > b.limit {
+		return plan.Exceeded(pos, "apply_steps", int64(b.limit), "transformations that rank rows, and $these, pass over all of them, so each one behind the first counts for up to "+
+			strconv.Itoa(1+windowPass)+" transformations: keep at most "+strconv.Itoa(few)+" rows first with topcount or top, or send several requests")
+	}
+	return nil
 }
 
 // transform binds one transformation.

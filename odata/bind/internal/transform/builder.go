@@ -35,6 +35,8 @@ type Builder struct {
 	Expressions
 	// limit and steps are how many transformations there may be, and are.
 	limit, steps int
+	// passed reports that a transformation has passed over all rows.
+	passed bool
 	// bits are the places, in a mask, of the paths that not every row has.
 	bits map[string]int
 }

@@ -95,7 +95,9 @@ func (b *Builder) joinShapes(parts []*Shape, from *Shape, pos int) (*Shape, erro
 	t, at := typeOf(base.Type.Name, u.leaves)
 	r := b.Range(&edm.EntitySet{Name: base.Name, Type: t, Guard: base.Guard})
 	out := b.shape(r, from)
+	out.few = true
 	for _, part := range parts {
+		out.few = out.few && part.few
 		out.copies += part.copies
 		out.depth = max(out.depth, part.depth+1)
 	}

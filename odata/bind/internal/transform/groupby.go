@@ -281,7 +281,7 @@ func (b *Builder) group(s *Shape, leaves []leafOf, around int) *Shape {
 	r.Derived, d.of.Parts = d.of, []*plan.Part{d.part}
 	d.part.Keys = keyExprs(s.keys)
 	out := b.shape(r, s)
-	out.copies, out.depth = s.copies, s.depth+1
+	out.copies, out.depth, out.few = s.copies, s.depth+1, s.few || len(s.keys) == 0
 	for i, l := range leaves {
 		cell := d.column(l.expr)
 		if l.dynamic {

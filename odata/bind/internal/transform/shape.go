@@ -37,6 +37,8 @@ type Shape struct {
 	keep plan.Expr
 	// copies is how often the rows at the beginning are read: each sequence of concat reads them for itself.
 	copies int
+	// few reports that there are no more than few rows, so that passes over them cost nothing.
+	few bool
 	// depth is how many derived tables are inside of each other.
 	depth int
 	// base is the type of the entities that all this began with.

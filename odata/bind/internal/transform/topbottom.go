@@ -11,6 +11,12 @@ import (
 
 // cut binds skip and top: rows by their number in the order. OData Data Aggregation 3.3.5, 3.3.6
 func (b *Builder) cut(s *Shape, step *syntax.Step) (*Shape, error) {
+	if step.Name == "top" && step.Count <= few && !s.inGroups() {
+		return b.first(s, s.Order, step.Count, step.Pos)
+	}
+	if err := b.pass(s, sortPass, step.Pos); err != nil {
+		return nil, err
+	}
 	row := &plan.Aggregate{Op: "row", T: edm.Of(edm.Int64), Over: &plan.Frame{Partition: s.partition(), Order: s.Order}}
 	s, cells := b.extend(s, row)
 	op := "le"
@@ -19,6 +25,18 @@ func (b *Builder) cut(s *Shape, step *syntax.Step) (*Shape, error) {
 	}
 	s.restrict(compared(op, cells[0], number(step.Count)))
 	return s, nil
+}
+
+// first keeps the first rows of an order. A database holds no more than these on its way over all rows.
+func (b *Builder) first(s *Shape, order []plan.Order, rows int64, pos int) (*Shape, error) {
+	if err := b.pass(s, firstPass, pos); err != nil {
+		return nil, err
+	}
+	out, _ := b.extend(s)
+	part := out.Query.Range.Derived.Parts[0]
+	part.Limit, part.Order = &rows, order
+	out.few = true
+	return out, nil
 }
 
 func compared(op string, x, y plan.Expr) plan.Expr {
@@ -49,6 +67,12 @@ func (b *Builder) topped(s *Shape, step *syntax.Step) (*Shape, error) {
 	order := append([]plan.Order{{Expr: x, Desc: step.Name[0] == 't'}}, s.Order...)
 	if _, constant := x.(*plan.Literal); constant {
 		order = slices.Clone(s.Order)
+	}
+	if rows, constant := amount.(*plan.Literal); byCount && constant && rows.Value.Int <= few && !s.inGroups() {
+		return b.first(s, order, rows.Value.Int, step.Pos)
+	}
+	if err := b.pass(s, windowPass, step.Pos); err != nil {
+		return nil, err
 	}
 	w := &plan.Frame{Partition: s.partition(), Order: order}
 	if byCount {

@@ -75,6 +75,9 @@ func (w *writing) source(r *plan.Range) int64 {
 		for _, e := range p.Values {
 			n = add(n, w.expr(e))
 		}
+		for _, o := range p.Order {
+			n = add(n, w.expr(o.Expr))
+		}
 	}
 	w.of[d] = n
 	return n
