@@ -122,6 +122,9 @@ func (g *Generator) ordered(order []plan.Order, ix Index, fixed []string) bool {
 
 // deferred is the statement for a deep page: the keys of its rows by the index alone, and then the rows.
 func (p *Page) deferred(list, guard frag, read, skip int64) Statement {
+	if p.span != nil {
+		return p.bySpan(list, guard, read, skip)
+	}
 	return p.byKeys(list, guard, p.order, read, skip)
 }
 

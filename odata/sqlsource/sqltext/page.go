@@ -37,6 +37,8 @@ type Page struct {
 	// them, 0 where none does.
 	query *plan.Query
 	deep  int64
+	// span is how deep pages are found by an index that has only the first item of their order; nil for none.
+	span *span
 	// ready are the statements of Rows without a place, without skipped rows and with them.
 	ready [2]atomic.Pointer[readyRows]
 }
@@ -63,11 +65,8 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	if len(q.Computed) > 0 && g.d.fence() != "" && !usesShared(append(orderExprs(q.Order), q.Filter)...) {
 		p.derived, p.from = q, g.from(shares(q))
 	}
-	if p.derived == nil && g.deferrable(n) {
-		p.deep = max(g.m.Deep, 1)
-		if g.m.Deep == 0 {
-			p.deep = deep
-		}
+	if p.derived == nil {
+		p.findDeep(n)
 	}
 	if g.d.stamp() != "" {
 		p.Steady = g.steady(n.Query)
@@ -108,6 +107,21 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	}
 	p.Shape = shape(p.from, p.order)
 	return p
+}
+
+// findDeep finds out how deep pages are found, and from where on they are.
+func (p *Page) findDeep(n *plan.Node) {
+	deferrable := p.g.deferrable(n)
+	if !deferrable {
+		p.span = p.g.spanOf(n)
+	}
+	switch {
+	case !deferrable && p.span == nil:
+	case p.g.m.Deep == 0:
+		p.deep = deep
+	default:
+		p.deep = max(p.g.m.Deep, 1)
+	}
 }
 
 // position is how a value that rows were ordered by comes back as a parameter.

@@ -122,7 +122,7 @@ func (p *Page) Guarded(stamp string, read, skip int64, after []any, last int64) 
 
 // FromEnd tells whether Guarded looks for a page from the end, of which the index tells the rows in either direction.
 func (p *Page) FromEnd(skip, last int64) bool {
-	return p.deep > 0 && skip >= p.deep && last > 0 && last < skip
+	return p.span == nil && p.deep > 0 && skip >= p.deep && last > 0 && last < skip
 }
 
 // Still is the statement that has one row, of the number 1, where the state that it sees has this stamp.
