@@ -24,7 +24,7 @@ type Pagination struct {
 // ODataDatabase is the block odata.database; nil means the main database.
 type ODataDatabase struct {
 	Driver         *string `koanf:"driver" oneof:"drivers" doc:"as database.driver; null: inferred from the form of dsn"`
-	DSN            *string `koanf:"dsn" is:"secret" check:"filled" doc:"as database.dsn. Queries on PostgreSQL run without parallel workers, unless the dsn that they use names max_parallel_workers_per_gather"`
+	DSN            *string `koanf:"dsn" is:"secret" check:"filled" doc:"as database.dsn. Queries on PostgreSQL run without parallel workers, unless the dsn that they use names max_parallel_workers_per_gather, and are not compiled, unless it names jit"`
 	MaxConnections *int    `koanf:"max_connections" check:"connections" sample:"20" doc:"connections of queries at once; null: as database.max_connections"`
 }
 

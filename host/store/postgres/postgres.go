@@ -37,12 +37,16 @@ func Open(ctx context.Context, dsn string) (*store.DB, error) {
 const idleTransaction = "idle_in_transaction_session_timeout"
 
 // OpenForQueries is like Open, for the queries of strangers: none of them gets parallel workers of the server, of which
-// each would take one processor more, unless the dsn names max_parallel_workers_per_gather. Doubles become texts with all
-// their digits, whatever extra_float_digits of the server or the database is.
+// each would take one processor more, unless the dsn names max_parallel_workers_per_gather. None is compiled (JIT) unless the
+// dsn names jit: that takes longer than most of them. Doubles become texts with all their digits, whatever
+// extra_float_digits of the server or the database is.
 func OpenForQueries(ctx context.Context, dsn string) (*store.DB, error) {
 	settings := "set_config('extra_float_digits', '1', false)"
 	if !strings.Contains(dsn, parallelWorkers) {
 		settings += ", set_config('" + parallelWorkers + "', '0', false)"
+	}
+	if !strings.Contains(dsn, "jit=") { // which not every server knows
+		settings += ", (SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit')"
 	}
 	return open(ctx, dsn, readMuch, with(settings))
 }

@@ -131,13 +131,13 @@ func TestSettingsOfConnections(t *testing.T) {
 		// digits are those of doubles: 0 rounds them.
 		digits string
 		// idle is how long a transaction may stand still: 0 is for ever.
-		idle string
+		idle, jit string
 	}{
-		{"queries", postgres.OpenForQueries, dsn, "0", "1", "0"},
-		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3", "3", "1", "0"},
-		{"sign-in", postgres.Open, dsn, "2", "0", "3s"},
-		{"queries whose dsn has another style of dates", postgres.OpenForQueries, dsn + "&datestyle=SQL", "0", "1", "0"},
-		{"sign-in whose dsn says otherwise", postgres.Open, dsn + "&idle_in_transaction_session_timeout=7000", "2", "0", "7s"},
+		{"queries", postgres.OpenForQueries, dsn, "0", "1", "0", "off"},
+		{"queries whose dsn says otherwise", postgres.OpenForQueries, dsn + "&max_parallel_workers_per_gather=3&jit=on", "3", "1", "0", "on"},
+		{"sign-in", postgres.Open, dsn, "2", "0", "3s", "on"},
+		{"queries whose dsn has another style of dates", postgres.OpenForQueries, dsn + "&datestyle=SQL", "0", "1", "0", "off"},
+		{"sign-in whose dsn says otherwise", postgres.Open, dsn + "&idle_in_transaction_session_timeout=7000", "2", "0", "7s", "on"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db, err := tt.open(t.Context(), tt.dsn)
@@ -154,6 +154,9 @@ func TestSettingsOfConnections(t *testing.T) {
 			}
 			if err := db.Reader().Get(&got, `SHOW idle_in_transaction_session_timeout`); err != nil || got != tt.idle {
 				t.Errorf("a transaction may stand still for %s, %v; want %s", got, err, tt.idle)
+			}
+			if err := db.Reader().Get(&got, `SHOW jit`); err != nil || got != tt.jit {
+				t.Errorf("jit is %s, %v; want %s", got, err, tt.jit)
 			}
 			if err := db.Reader().Get(&got, `SHOW datestyle`); err != nil || !strings.HasPrefix(got, "ISO, ") {
 				t.Errorf("dates have the style %s, %v; want ISO", got, err)
