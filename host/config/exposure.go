@@ -36,7 +36,7 @@ type Limits struct {
 	Timeout     *time.Duration `koanf:"timeout" default:"30s" check:"positive" doc:"of the database's work for one HTTP request, all parts of a batch together"`
 	ApplySteps  *int           `koanf:"apply_steps" default:"20" check:"positive" doc:"transformations of $apply, those inside of others and each grouping of a rollup counted; a second one that ranks all rows counts as ten"`
 	ApplyGroups *int64         `koanf:"apply_groups" default:"1000000" check:"positive" doc:"groups that one transformation of $apply makes, of which a row of the answer comes"`
-	Rows        *int64         `koanf:"rows" default:"5000000" check:"positive" doc:"in the answer to one HTTP request, expanded ones included; nested pages shrink so that they cannot multiply to more"`
+	Rows        *int64         `koanf:"rows" default:"5000000" check:"positive" doc:"in the answer to one HTTP request, expanded ones included; nested pages end at half of it, so that they do not multiply to more"`
 	Bytes       *int64         `koanf:"bytes" default:"4GiB" is:"size" check:"positive" doc:"in the answer to one HTTP request, before it is compressed"`
 	SlowReader  *int64         `koanf:"slow_reader" default:"4KiB" is:"size" check:"positive" doc:"a second, on average; slower readers lose their connection, but only while their answer holds one of the database"`
 	Concurrent  *int           `koanf:"concurrent" check:"positive" sample:"5" doc:"requests of one client in the database at once; null: a quarter of odata.database.max_connections, at least one"`

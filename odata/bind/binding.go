@@ -23,10 +23,10 @@ type binding struct {
 	ranges, nodes, expands int
 	// searched reports that a word to search for was counted.
 	searched bool
-	// along is how many rows the pages from the top down to the collection around have, multiplied; tops are those of them
-	// that have a $top, explicit their number.
-	along, tops int64
-	explicit    int
+	// tops is the product of the $top from the top down to the collection around, explicit their number, pages that of the
+	// nested collections without $top. promised is the sum of tops over all collections that have a $top.
+	tops, promised  int64
+	explicit, pages int
 	// apply binds the transformations of $apply; nil where there are none.
 	apply *transform.Builder
 	// again are the nested options that $levels made of those of the level above.
@@ -41,7 +41,7 @@ type binding struct {
 func newBinding(binder *Binder, o Options) *binding {
 	o.Limits = o.Limits.WithDefaults()
 	return &binding{
-		binder: binder, Options: o, plan: &plan.Plan{}, along: 1, tops: 1,
+		binder: binder, Options: o, plan: &plan.Plan{Limits: o.Limits}, tops: 1,
 		costs: map[*plan.Computed]cost{}, pieces: map[derivedColumn]int64{}, resolving: map[string]bool{}, again: map[*syntax.Query]bool{}, owner: map[*plan.Range]*plan.Query{},
 	}
 }

@@ -219,42 +219,46 @@ func saturate(a, b int64) int64 {
 	return a + b
 }
 
-// page decides on the page of a collection. Nested collections multiply, so pages whose size is the service's become as
-// small as it takes for the rows along a path to stay within the limit; their next links lead to the rest. Where clients
-// name the sizes, the request is refused.
+// page decides on the page of a collection. The $top of nested collections multiply. They are kept: a page at the top whose
+// size is the service's becomes as small as it takes for the $top below it to stay within the limit, and a request whose
+// $top exceed it is refused. Where pages without $top end below the top is decided as the rows are written, see plan.Nested.
 func (b *binding) page(n *plan.Node, q *syntax.Query) error {
 	limits := b.Limits
-	if q.Top == nil {
-		others := product(b.along, topsBelow(n.Set.Type, q, b.Limits.ExpandDepth))
-		room := max(limits.Rows/others, 1)
-		if others > 1 && (limits.MaxPageSize == 0 || room < limits.MaxPageSize) {
-			limits.MaxPageSize = room
-		}
-	} else {
+	switch {
+	case q.Top != nil:
 		b.explicit++
 		b.tops = product(b.tops, *q.Top)
-		if b.explicit > 1 && b.tops > limits.Rows {
-			return plan.Exceeded(optionPos(q, "$top"), "rows", limits.Rows, "the $top of nested collections multiply to "+decimal(b.tops)+" rows")
+		b.promised = saturate(b.promised, b.tops)
+		if b.explicit > 1 && b.promised > limits.Rows {
+			return plan.Exceeded(optionPos(q, "$top"), "rows", limits.Rows, "the $top of nested collections multiply to "+decimal(b.promised)+
+				" rows, those of all levels counted; name smaller ones, or leave the nested $top out, and the collection comes in pages with links")
+		}
+	case n.Nav != nil:
+		b.pages++
+	default:
+		below := promisedBelow(n.Set.Type, q, b.Limits.ExpandDepth)
+		fit := max(limits.Rows/saturate(below, 1), 1)
+		if below > 0 && (limits.MaxPageSize == 0 || fit < limits.MaxPageSize) {
+			limits.MaxPageSize = fit
 		}
 	}
-	n.Page = plan.Paginate(plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}, limits)
-	b.along = product(b.along, n.Page.Rows)
+	n.Page = plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}.Page(limits)
 	return nil
 }
 
 // within binds what is nested in a collection and takes back what it multiplied.
 func (b *binding) within(bind func() error) error {
-	along, tops, explicit := b.along, b.tops, b.explicit
+	tops, explicit, pages := b.tops, b.explicit, b.pages
 	err := bind()
-	b.along, b.tops, b.explicit = along, tops, explicit
+	b.tops, b.explicit, b.pages = tops, explicit, pages
 	return err
 }
 
-// topsBelow is the largest number that the $top along one path of nested collections multiply to.
-func topsBelow(t *edm.EntityType, q *syntax.Query, depth int) int64 {
-	most := int64(1)
+// promisedBelow is how many rows the $top of nested collections promise below one row, those of all levels counted.
+func promisedBelow(t *edm.EntityType, q *syntax.Query, depth int) int64 {
+	var all int64
 	if depth <= 0 {
-		return most
+		return all
 	}
 	for i := range q.Expand {
 		item := &q.Expand[i]
@@ -262,7 +266,7 @@ func topsBelow(t *edm.EntityType, q *syntax.Query, depth int) int64 {
 		if o == nil || item.Count {
 			continue
 		}
-		rows, below := int64(1), t
+		rows, own, below := int64(1), int64(0), t
 		if !item.Star {
 			nav := t.Nav(item.Path[len(item.Path)-1].Name)
 			if nav == nil {
@@ -271,7 +275,7 @@ func topsBelow(t *edm.EntityType, q *syntax.Query, depth int) int64 {
 			below = nav.Target.Type
 		}
 		if o.Top != nil {
-			rows = *o.Top
+			rows, own = *o.Top, 1
 		}
 		levels := int64(1)
 		if o.Levels != 0 {
@@ -280,13 +284,16 @@ func topsBelow(t *edm.EntityType, q *syntax.Query, depth int) int64 {
 				levels = min(int64(depth), maxLevels)
 			}
 		}
-		nested := topsBelow(below, o, depth-1)
+		each := saturate(own, promisedBelow(below, o, depth-1))
+		var nested int64
 		for range levels {
-			nested = product(nested, rows)
+			if sum := saturate(each, nested); sum > 0 {
+				nested = product(rows, sum)
+			}
 		}
-		most = max(most, nested)
+		all = saturate(all, nested)
 	}
-	return most
+	return all
 }
 
 // product saturates, and counts no rows as one.

@@ -165,6 +165,7 @@ func (b *binding) nodeOf(l *level, q *syntax.Query, depth int) error {
 	} else {
 		n.Page = single()
 	}
+	n.Pages = b.pages
 	if err := b.expand(n, q, depth); err != nil {
 		return err
 	}
@@ -192,7 +193,7 @@ func (b *binding) window(n *plan.Node, q *syntax.Query) error {
 		return plan.Exceeded(optionPos(q, "$top"), "max_top", top, "$top is "+strconv.FormatInt(*q.Top, 10))
 	}
 	if n.CountOnly {
-		n.Page = plan.Paginate(plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}, b.Limits)
+		n.Page = plan.Window{Top: q.Top, Skip: q.Skip, Prefer: b.Prefer}.Page(b.Limits)
 		return nil
 	}
 	return b.page(n, q)

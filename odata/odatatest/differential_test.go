@@ -43,11 +43,27 @@ func enginesOf(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config)
 // preparedEngines are all four over some tables, for which prepare may do more on a database.
 func preparedEngines(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config, prepare func(db *sqlx.DB, dialect string)) []engine {
 	t.Helper()
+	var list []engine
+	for _, s := range subjects(t, tables, mapping, prepare) {
+		list = append(list, engine{s.name, service(t, s.Model, s.Source)})
+	}
+	return list
+}
+
+// subject is the source of an engine.
+type subject struct {
+	name string
+	odatatest.Subject
+}
+
+// subjects are those of preparedEngines.
+func subjects(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config, prepare func(db *sqlx.DB, dialect string)) []subject {
+	t.Helper()
 	reference, err := memory.New(odatatest.MemoryOf(mapping, tables))
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []engine{{"memory", service(t, reference.Model(), reference)}}
+	list := []subject{{"memory", odatatest.Subject{Model: reference.Model(), Source: reference}}}
 	for _, d := range []struct{ name, driver, dsn string }{
 		{"sqlite", "sqlite", filepath.Join(t.TempDir(), "fuzz.db")},
 		{"postgres", "pgx", dbtest.Postgres(t)},
@@ -68,7 +84,7 @@ func preparedEngines(t *testing.T, tables []odatatest.Table, mapping sqlsource.C
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = source.Close() })
-		list = append(list, engine{d.name, service(t, source.Model(), source)})
+		list = append(list, subject{d.name, odatatest.Subject{Model: source.Model(), Source: source}})
 	}
 	return list
 }

@@ -39,7 +39,7 @@ func (e *Encoder) takeRow() error {
 // of the page that starts after skip rows. The rows are read to their end and
 // not closed.
 func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64) string) error {
-	n := e.compile(p.Top)
+	n := e.compile(p.Top, nestedOf(p))
 	w.Raw("{")
 	e.context(w, p, nil)
 	if p.Top.Count {
@@ -47,7 +47,7 @@ func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(
 		w.buf = append(e.appendCount(w.buf, rows.Count()), ',')
 	}
 	w.Raw(`"value":`)
-	if err := n.array(w, rows); err != nil {
+	if _, err := n.array(w, rows); err != nil {
 		return err
 	}
 	if p.Top.Page.Next && rows.More() {
@@ -60,9 +60,10 @@ func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(
 
 // Entity writes the entity, or the reference, that rows stands on.
 func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
-	n := e.compile(p.Top)
+	n := e.compile(p.Top, nestedOf(p))
 	w.Raw("{")
 	e.context(w, p, nil)
+	n.tally()
 	if err := n.write(w, rows); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (e *Encoder) Entity(w *Writer, p *plan.Plan, rows plan.Rows) error {
 // must not be null: null is answered by 204 without a body (OData-Protocol
 // 11.2.4).
 func (e *Encoder) Property(w *Writer, p *plan.Plan, rows plan.Rows) error {
-	n := e.compile(p.Top)
+	n := e.compile(p.Top, nil)
 	f := &n.fields[0]
 	w.Raw("{")
 	e.context(w, p, rows.Row())
@@ -90,6 +91,14 @@ func (e *Encoder) Property(w *Writer, p *plan.Plan, rows plan.Rows) error {
 	}
 	w.Raw("}")
 	return w.End()
+}
+
+// nestedOf returns the counter of an answer that expands something, and nil for any other.
+func nestedOf(p *plan.Plan) *plan.Nested {
+	if len(p.Top.Expand) == 0 {
+		return nil
+	}
+	return p.Nested()
 }
 
 // context writes the context URL as the first member, with a comma behind it
@@ -133,7 +142,12 @@ type Writer struct {
 	buf  []byte
 	sink Sink
 	err  error
+	// sent is how many bytes the blocks so far had.
+	sent int64
 }
+
+// written is how many bytes the answer has so far.
+func (w *Writer) written() int64 { return w.sent + int64(len(w.buf)) }
 
 // Raw appends text as it is.
 func (w *Writer) Raw(text string) { w.buf = append(w.buf, text...) }
@@ -155,6 +169,7 @@ func (w *Writer) flushIfDue() error {
 	if w.err == nil {
 		w.err = w.sink.Send(w.buf, false)
 	}
+	w.sent += int64(len(w.buf))
 	w.buf = w.buf[:0]
 	return w.err
 }

@@ -17,9 +17,11 @@ type node struct {
 	encoder *Encoder
 	root    string // the service root, escaped for the inside of a JSON string
 	plan    *plan.Node
-	fields  []field
-	expand  []expansion
-	full    bool
+	// nested counts the rows of the answer; nil where nothing is expanded.
+	nested *plan.Nested
+	fields []field
+	expand []expansion
+	full   bool
 	// named tells that each entity says its id, which the answer else does not tell.
 	named bool
 	// members are all that an object has, where the source may write them; nil where it may not.
@@ -45,15 +47,15 @@ type expansion struct {
 	name, count, link string // members, with quotes and colon
 }
 
-func (e *Encoder) compile(n *plan.Node) *node {
-	c := &node{encoder: e, root: strings.Trim(quote(e.Root), `"`), plan: n, full: e.Format.Metadata == header.Full && !n.Ref}
+func (e *Encoder) compile(n *plan.Node, nested *plan.Nested) *node {
+	c := &node{encoder: e, nested: nested, root: strings.Trim(quote(e.Root), `"`), plan: n, full: e.Format.Metadata == header.Full && !n.Ref}
 	if !n.Ref {
 		c.prepare()
 	}
 	for _, x := range n.Expand {
 		name := x.Nav.Name
 		c.expand = append(c.expand, expansion{
-			node: *e.compile(x), name: member(name), count: member(name + "@odata.count"), link: member(name + "@odata.nextLink"),
+			node: *e.compile(x, nested), name: member(name), count: member(name + "@odata.count"), link: member(name + "@odata.nextLink"),
 		})
 	}
 	return c
@@ -138,33 +140,52 @@ func member(name string) string {
 
 func quote(s string) string { return string(AppendString(make([]byte, 0, len(s)+len(`""`)), s)) }
 
-// array writes all rows of a page as an array.
-func (n *node) array(w *Writer, rows plan.Rows) error {
+// array writes the rows of a page as an array and returns how many there are if the page has to end before its last row;
+// else -1.
+func (n *node) array(w *Writer, rows plan.Rows) (end int64, err error) {
 	w.buf = append(w.buf, '[')
 	source, _ := rows.(plan.JSONRows)
 	if len(n.members) == 0 {
 		source = nil
 	}
-	first := true
-	for rows.Next() {
-		if err := n.encoder.takeRow(); err != nil {
-			return err
+	end = -1
+	for given := int64(0); rows.Next(); given++ {
+		if n.ended(w) {
+			end = given
+			break
 		}
-		if !first {
+		if err := n.take(); err != nil {
+			return end, err
+		}
+		if given > 0 {
 			w.buf = append(w.buf, ',')
 		}
-		first = false
 		w.buf = append(w.buf, '{')
 		if err := n.object(w, rows, source); err != nil {
-			return err
+			return end, err
 		}
 		w.buf = append(w.buf, '}')
 		if err := w.flushIfDue(); err != nil {
-			return err
+			return end, err
 		}
 	}
 	w.buf = append(w.buf, ']')
-	return rows.Err()
+	return end, rows.Err()
+}
+
+// ended reports whether a nested page has to end before its next row.
+func (n *node) ended(w *Writer) bool { return n.nested != nil && n.nested.Ended(n.plan, w.written()) }
+
+// take counts a row, which may be one too many.
+func (n *node) take() error {
+	n.tally()
+	return n.encoder.takeRow()
+}
+
+func (n *node) tally() {
+	if n.nested != nil {
+		n.nested.Take(n.plan)
+	}
 }
 
 // object writes what stands between the braces of the current row's object; source, if it is not nil, does it itself
@@ -309,9 +330,14 @@ func (n *node) url(dst []byte, row []plan.Value, tail string) []byte {
 }
 
 // expanded writes the i-th expanded property of the current row, its count and
-// its next link, with a comma behind each (OData-JSON 8.3, 4.5.4, 4.5.5).
+// its next link, with a comma behind each (OData-JSON 8.3, 4.5.4, 4.5.5). A page that has to end before its first row is not
+// read, so its link may lead to an empty page.
 func (n *node) expanded(w *Writer, i int, rows plan.Rows) error {
 	x := &n.expand[i]
+	if !x.plan.Count && x.ended(w) {
+		w.Raw(x.name + "[],")
+		return n.linkTo(w, x, rows, x.plan.Page.Skip)
+	}
 	inner := rows.Expand(i)
 	if x.plan.Count || x.plan.CountOnly {
 		w.Raw(x.count)
@@ -324,20 +350,30 @@ func (n *node) expanded(w *Writer, i int, rows plan.Rows) error {
 	if !x.plan.Many {
 		return x.single(w, inner)
 	}
-	if err := x.array(w, inner); err != nil {
+	end, err := x.array(w, inner)
+	if err != nil {
 		return err
 	}
 	w.buf = append(w.buf, ',')
-	if x.plan.Page.Next && inner.More() {
-		if n.transient(rows.Row()) {
-			return errTransient
-		}
-		w.Raw(x.link)
-		w.buf = append(w.buf, '"')
-		w.buf = n.url(w.buf, rows.Row(), "/")
-		w.buf = x.nextLink(w.buf)
-		w.buf = append(w.buf, `",`...)
+	switch {
+	case end >= 0:
+		return n.linkTo(w, x, rows, x.plan.Page.Skip+end)
+	case x.plan.Page.Next && inner.More():
+		return n.linkTo(w, x, rows, x.plan.Page.NextSkip)
 	}
+	return nil
+}
+
+// linkTo writes the next link of an expanded property of the current row, with a comma behind it.
+func (n *node) linkTo(w *Writer, x *expansion, rows plan.Rows, skip int64) error {
+	if n.transient(rows.Row()) {
+		return errTransient
+	}
+	w.Raw(x.link)
+	w.buf = append(w.buf, '"')
+	w.buf = n.url(w.buf, rows.Row(), "/")
+	w.buf = x.nextLink(w.buf, skip)
+	w.buf = append(w.buf, `",`...)
 	return nil
 }
 
@@ -346,7 +382,7 @@ func (x *expansion) single(w *Writer, rows plan.Rows) error {
 		w.Raw("null,")
 		return rows.Err()
 	}
-	if err := x.encoder.takeRow(); err != nil {
+	if err := x.take(); err != nil {
 		return err
 	}
 	w.buf = append(w.buf, '{')
@@ -357,8 +393,8 @@ func (x *expansion) single(w *Writer, rows plan.Rows) error {
 	return nil
 }
 
-// nextLink appends the path below the parent and the query of the next page.
-func (x *expansion) nextLink(dst []byte) []byte {
+// nextLink appends the path below the parent and the query of the page behind skip rows.
+func (x *expansion) nextLink(dst []byte, skip int64) []byte {
 	dst = AppendEscaped(dst, x.plan.Nav.Name)
 	if x.plan.Ref {
 		dst = append(dst, "/$ref"...)
@@ -368,5 +404,5 @@ func (x *expansion) nextLink(dst []byte) []byte {
 		s := AppendString(nil, x.plan.Options)
 		dst = append(append(dst, s[1:len(s)-1]...), '&')
 	}
-	return strconv.AppendInt(append(dst, "$skip="...), x.plan.Page.NextSkip, 10)
+	return strconv.AppendInt(append(dst, "$skip="...), skip, 10)
 }

@@ -8,5 +8,6 @@
 //
 // The rows of a Range are those of a set, or a Derived: what transformations of $apply have computed from other queries.
 //
-// The paging rules stand here in one pure function, Paginate. Start reading at Plan, then Node, Expr, and Rows.
+// The paging rules are in one pure function, Window.Page, and Nested decides where nested pages end. Start reading at Plan,
+// then Node, Expr, and Rows.
 package plan

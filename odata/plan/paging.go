@@ -88,9 +88,9 @@ type Page struct {
 	NextSkip int64
 }
 
-// Paginate applies the rules of server-driven and client-driven paging. The values must have been checked: none is
+// Page applies the rules of server-driven and client-driven paging. The values must have been checked: none is
 // negative, and $top is within MaxTop. OData-Protocol 11.2.6.3, 11.2.6.4, 11.2.6.7, 8.2.8.5
-func Paginate(w Window, l Limits) Page {
+func (w Window) Page(l Limits) Page {
 	var p Page
 	if w.Skip != nil {
 		p.Skip = *w.Skip

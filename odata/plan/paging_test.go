@@ -100,7 +100,7 @@ func TestPagingRules(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, plan.Paginate(c.window, c.limits)); diff != "" {
+			if diff := cmp.Diff(c.want, c.window.Page(c.limits)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

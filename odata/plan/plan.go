@@ -46,6 +46,8 @@ type Plan struct {
 	// Prepared holds what a source prepares for this plan and for those that differ in $skip alone, such as statements, in
 	// two slots of the source's choice; nil for a plan that nobody keeps.
 	Prepared *[2]atomic.Value
+	// Limits are those that the plan was made with.
+	Limits Limits
 }
 
 // From returns the plan of the same collection with another $skip, which must not be negative.
@@ -101,6 +103,9 @@ type Node struct {
 	Count bool
 	// Page is the window; for a single entity its Read is 1.
 	Page Page
+	// Pages is how many of the pages on the path from the top to these rows, the top left out, have a size that the service
+	// chose. See Nested.
+	Pages int
 	// Expand are the expanded navigation properties. Rows.Expand(i) gives the rows of the i-th.
 	Expand []*Node
 	// Options is, for an expanded property, the query options of its next link: the nested ones as they were sent

@@ -41,10 +41,14 @@ func mentions(list []plan.ExplainedStatement, index string) bool {
 	})
 }
 
-func drain(rows plan.Rows, n *plan.Node) {
-	for rows.Next() {
+// drain reads the rows that an answer has, whatever their bytes.
+func drain(rows plan.Rows, n *plan.Node, nested *plan.Nested) {
+	for rows.Next() && !nested.Ended(n, 0) {
+		nested.Take(n)
 		for i, x := range n.Expand {
-			drain(rows.Expand(i), x)
+			if x.Count || !nested.Ended(x, 0) {
+				drain(rows.Expand(i), x, nested)
+			}
 		}
 	}
 }
@@ -67,7 +71,7 @@ type recorded struct {
 func (r *recorder) run(ctx context.Context, gen *sqltext.Generator, p *plan.Plan) error {
 	rows, err := cursor.Open(ctx, r, gen, p)
 	if err == nil {
-		drain(rows, p.Top)
+		drain(rows, p.Top, p.Nested())
 		err = errors.Join(rows.Err(), rows.Close())
 	}
 	switch {
