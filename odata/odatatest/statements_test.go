@@ -66,9 +66,10 @@ func TestStatementsPerRequest(t *testing.T) {
 		"/Things/$count":      1,
 		"/Things?$count=true": 2,
 		"/Things?$filter=lines/any(l:l/qty gt 0)&$orderby=parent/name": 1,
-		"/Things?$expand=lines":                                   2,
-		"/Things?$expand=lines($count=true),children&$count=true": 5,
-		"/Things?$expand=children($expand=lines)":                 3,
+		"/Things?$expand=lines":                                                    2,
+		"/Things?$expand=lines($count=true),children&$count=true":                  5,
+		"/Things?$expand=children($expand=lines)":                                  3,
+		"/Things?$orderby=id desc&$expand=parent($expand=children($expand=lines))": 4,
 	} {
 		ran.queries.Store(0)
 		w := httptest.NewRecorder()

@@ -22,6 +22,8 @@ type children struct {
 	groups   map[string]*group
 	// asked are the names of the keys whose rows are read. Others may come along, which the database takes for equal.
 	asked map[string]bool
+	// shared reports whether parents are asked for in any order, alone whether neighbours are not asked for one after the other.
+	shared, alone bool
 	// run is how many parents are read at a time; 0 as long as all of them are tried.
 	run int
 	// part is how many rows of a parent are read at a time, where those of one may be too many; 0 for all. before is how
@@ -32,7 +34,10 @@ type children struct {
 // expandLater notes what the children of a buffer's rows are found by.
 func (r *rows) expandLater(b *buffer, links *linkKeys) {
 	for i, n := range b.node.Expand {
-		c := &children{buffer: buffer{node: n, dec: r.decoder(n), expect: b.rows}, reader: r}
+		c := &children{
+			buffer: buffer{node: n, dec: r.decoder(n), expect: b.rows}, reader: r,
+			shared: b.shared, alone: b.shared && !b.node.Many,
+		}
 		if b.rows > 0 {
 			c.by, c.keys = links.by[i], links.keys[i]
 		}
@@ -40,7 +45,7 @@ func (r *rows) expandLater(b *buffer, links *linkKeys) {
 	}
 }
 
-// group gives the children of a parent. Parents are asked for in order, each as often as one likes.
+// group gives the children of a parent. Parents are asked for in order, each as often as one likes, unless they are shared.
 func (c *children) group(parent int) (group, error) {
 	if c.by[parent] == "" {
 		return group{}, nil
@@ -90,14 +95,18 @@ func (c *children) page() plan.Page {
 // read reads the children of a parent and of those behind it.
 func (c *children) read(parent int) error {
 	n, r := c.node, c.reader
+	first := parent
+	if c.shared && len(c.by) <= r.gen.MaxKeys(n) {
+		first = 0
+	}
 	if c.run == 0 && n.Many && !n.CountOnly && r.tx.Interleaves() {
-		keys := c.start(parent, len(c.by))
+		keys := c.start(first, len(c.by))
 		if done, err := r.readChildren(c, keys, min(int64(chunkRows+fewPerParent*len(keys)), maxChildren), true); done || err != nil {
 			return err
 		}
 	}
 	if c.run == 0 {
-		if done, err := r.readChildren(c, c.start(parent, len(c.by)), maxChildren, false); done || err != nil {
+		if done, err := r.readChildren(c, c.start(first, len(c.by)), maxChildren, false); done || err != nil {
 			return err
 		}
 		c.shrink()
@@ -116,6 +125,9 @@ func (c *children) shrink() {
 	c.run = len(c.by)
 	if c.node.Many && !c.node.CountOnly {
 		c.run = int(max(rows/max(c.node.Page.Rows, 1), 1))
+		if c.alone {
+			c.run = 1
+		}
 		if c.run == 1 {
 			c.part = partsOf * rows
 		}
@@ -125,7 +137,8 @@ func (c *children) shrink() {
 // start begins a run and gives the keys of its parents, each once: of no more than one statement takes.
 func (c *children) start(from, to int) [][]any {
 	expect, most := c.expect, c.reader.gen.MaxKeys(c.node)
-	c.buffer, c.from, c.to, c.groups = buffer{node: c.node, dec: c.buffer.dec.fresh(), expect: expect}, from, to, map[string]*group{}
+	c.buffer = buffer{node: c.node, dec: c.buffer.dec.fresh(), expect: expect, shared: c.shared || !c.node.Many}
+	c.from, c.to, c.groups = from, to, map[string]*group{}
 	c.asked = make(map[string]bool, to-from)
 	keys := make([][]any, 0, to-from)
 	for i := from; i < to; i++ {

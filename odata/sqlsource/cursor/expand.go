@@ -36,6 +36,8 @@ type buffer struct {
 	bytes    int
 	// expect is how many rows there may well be.
 	expect int
+	// shared reports whether a row may be shown more than once: to-one navigation leads to it, or to a row above it.
+	shared bool
 }
 
 // group is the rows of one parent.

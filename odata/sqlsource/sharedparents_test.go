@@ -1,0 +1,66 @@
+package sqlsource_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// TestSharedParents expands what to-one navigation leads to in no order, with more rows below it than are held at a time:
+// each statement reads what is written next and little more.
+func TestSharedParents(t *testing.T) {
+	t.Parallel()
+	const each, top = 150, 200
+	file := filepath.Join(t.TempDir(), "app.db")
+	db := sqlx.MustOpen("sqlite", file)
+	db.MustExec("CREATE TABLE categories (id INTEGER PRIMARY KEY)")
+	db.MustExec("CREATE TABLE products (id INTEGER PRIMARY KEY, category_id INTEGER NOT NULL REFERENCES categories(id))")
+	db.MustExec("CREATE INDEX of_category ON products (category_id)")
+	const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+	db.MustExec(numbers+"INSERT INTO categories SELECT i FROM n", 300)
+	db.MustExec(numbers+"INSERT INTO products SELECT i, i * 7 % 300 + 1 FROM n", 300*each)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, sqlsource.Database{Dialect: "sqlite", DSN: file}, sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"categories", "products"}})
+	p, err := s.plan("products?$top=200&$expand=category($expand=products)", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.Explain(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, st := range e.Statements {
+		read += st.Rows
+	}
+	if len(e.Statements) > top+5 || read > 2*top*each {
+		t.Errorf("%d statements read %d rows for %d", len(e.Statements), read, top*each)
+	}
+	rows, err := s.Open(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	written := 0
+	for rows.Next() {
+		want := rows.Row()[1].Int
+		category := rows.Expand(0)
+		if !category.Next() || category.Row()[0].Int != want {
+			t.Fatalf("no category %d", want)
+		}
+		for products := category.Expand(0); products.Next(); written++ {
+			if got := products.Row()[1].Int; got != want {
+				t.Fatalf("a product of category %d below %d", got, want)
+			}
+		}
+	}
+	if err := rows.Err(); err != nil || written != top*each {
+		t.Errorf("%d products, want %d: %v", written, top*each, err)
+	}
+}
