@@ -18,11 +18,11 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
-// The tables of these tests: a binary tree of 15 nodes, 240 products in 3 categories, and areas with 0 to 25 sites, which
+// The tables of these tests: a binary tree of 15 nodes, 1,200 products in 3 categories, and areas with 0 to 25 sites, which
 // have 0 to 12 meters.
 const (
 	treeNodes     = 15
-	soldProducts  = 240
+	soldProducts  = 1200
 	soldCategory  = 3
 	areasOfSites  = 6
 	inEachOfThree = soldProducts / soldCategory
@@ -205,6 +205,12 @@ func endedPages(t *testing.T, all []subject) {
 		{"top above", "Areas?$top=5&$expand=sites($expand=meters)", odata.Limits{Rows: 60}, true},
 		{"top between", "Areas?$expand=sites($top=3;$expand=meters)", odata.Limits{Rows: 60}, true},
 		{"top below", "Areas?$expand=sites($expand=meters($top=4))", odata.Limits{Rows: 100}, true},
+		{"many", "Categories?$expand=products($select=id)", odata.Limits{}, true},
+		{"many behind others", "Categories?$orderby=id desc&$expand=products($select=id;$orderby=name desc;$skip=150)", odata.Limits{}, true},
+		{"many with counts", "Categories?$expand=products($select=id;$filter=id gt 7;$count=true)", odata.Limits{}, true},
+		{"many of one", "Products?$filter=id le 5&$orderby=id desc&$expand=category($expand=products($select=id;$expand=category))", odata.Limits{}, true},
+		{"many of which top", "Products?$filter=id le 5&$orderby=id desc&$expand=category($expand=products($top=300;$select=id))", odata.Limits{Rows: 4000}, false},
+		{"many below many", "Categories?$expand=products($filter=id le 60;$select=id;$expand=category($expand=products($skip=390)))", odata.Limits{}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := bodyOf(t, all[0].under(t, c.limits), c.target)
@@ -256,8 +262,9 @@ func cyclicExpand(t *testing.T, all []subject) {
 		}
 		first := parsed(t, got)["value"].([]any)[199].(map[string]any)["category"].(map[string]any)
 		rest := parsed(t, bodyOf(t, h, first["products@odata.nextLink"].(string)))["value"].([]any)
-		if shown := len(first["products"].([]any)); shown == 0 || shown+len(rest) != inEachOfThree {
-			t.Errorf("%s: %d rows and %d behind the link, want %d", s.name, shown, len(rest), inEachOfThree)
+		shown := len(first["products"].([]any))
+		if next := rest[0].(map[string]any)["id"]; shown == 0 || len(rest) != 200 || next != first["id"].(float64)+float64(shown*soldCategory) {
+			t.Errorf("%s: %d rows, and %d behind the link, which begin with %v", s.name, shown, len(rest), next)
 		}
 	}
 }

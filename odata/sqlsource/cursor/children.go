@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
@@ -24,6 +25,9 @@ type children struct {
 	asked map[string]bool
 	// shared reports whether parents are asked for in any order, alone whether neighbours are not asked for one after the other.
 	shared, alone bool
+	// each reports whether a statement reads the page of one parent, which needs no rank. below reports whether the parents are
+	// children, too.
+	each, below bool
 	// run is how many parents are read at a time; 0 as long as all of them are tried.
 	run int
 	// part is how many rows of a parent are read at a time, where those of one may be too many; 0 for all. before is how
@@ -36,7 +40,7 @@ func (r *rows) expandLater(b *buffer, links *linkKeys) {
 	for i, n := range b.node.Expand {
 		c := &children{
 			buffer: buffer{node: n, dec: r.decoder(n), expect: b.rows}, reader: r,
-			shared: b.shared, alone: b.shared && !b.node.Many,
+			shared: b.shared, alone: b.shared && !b.node.Many, below: b.node != r.node,
 		}
 		if b.rows > 0 {
 			c.by, c.keys = links.by[i], links.keys[i]
@@ -99,10 +103,19 @@ func (c *children) read(parent int) error {
 	if c.shared && len(c.by) <= r.gen.MaxKeys(n) {
 		first = 0
 	}
+	if c.run == 0 && r.dense[n] {
+		c.run, c.each = 1, true
+	}
 	if c.run == 0 && n.Many && !n.CountOnly && r.tx.Interleaves() {
 		keys := c.start(first, len(c.by))
 		if done, err := r.readChildren(c, keys, min(int64(chunkRows+fewPerParent*len(keys)), maxChildren), true); done || err != nil {
 			return err
+		}
+		if c.fitsEach() {
+			c.run, c.each = 1, true
+			if c.below { // there is one of these for each run above
+				r.dense[n] = true
+			}
 		}
 	}
 	if c.run == 0 {
@@ -111,8 +124,47 @@ func (c *children) read(parent int) error {
 		}
 		c.shrink()
 	}
-	_, err := r.readChildren(c, c.start(parent, min(parent+c.run, len(c.by))), 0, false)
+	_, err := r.readChildren(c, c.start(parent, min(parent+c.run, len(c.by))), 0, c.each && integers(c.keys[parent]))
 	return err
+}
+
+// fitsEach reports whether a statement for each parent is better, after one for all of them read more than few rows. Then a
+// rank would be computed for all rows of all parents, which takes longer than a statement for each page that is written.
+func (c *children) fitsEach() bool {
+	p := c.node.Page
+	if c.node.Count || p.Skip > maxPage || p.Read > maxPage {
+		return false
+	}
+	return c.rows == 0 || int64(c.bytes/c.rows)*p.Read <= partsOf*maxBuffered
+}
+
+// ofParent names the children of a node that rows with a key have, on whatever path the rows are.
+type ofParent struct {
+	node *plan.Node
+	key  string
+}
+
+// only returns the children of one parent.
+func (c *children) only(parent int) *children {
+	r, name := c.reader, ofParent{c.node, c.by[parent]}
+	if r.keptBytes > maxBuffered {
+		clear(r.kept)
+		r.keptBytes = 0
+	}
+	if s := r.kept[name]; s != nil {
+		return s
+	}
+	s := &children{
+		buffer: buffer{node: c.node, dec: c.buffer.dec.fresh()}, reader: r, by: c.by[parent : parent+1], keys: c.keys[parent : parent+1],
+		shared: true, below: c.below, run: 1, each: true,
+	}
+	r.kept[name] = s
+	return s
+}
+
+// integers reports whether no other keys are equal to a key.
+func integers(key []any) bool {
+	return !slices.ContainsFunc(key, func(v any) bool { _, ok := v.(int64); return !ok })
 }
 
 // shrink decides how many parents are read at a time, when their children may be too many. What was read of them so far
@@ -192,14 +244,17 @@ func (r *rows) childColumns(n *plan.Node, keys [][]any, numbered bool) childColu
 
 // readChildren reads the pages of all parents. With a limit it is false, and what it read is of no use, when there are more
 // rows than that, or more bytes than fit. Siblings are not numbered by the database: all of them are read and counted here,
-// which costs less as long as they are few.
+// which costs less as long as they are few; without a limit only those of one parent up to the end of its page.
 func (r *rows) readChildren(c *children, keys [][]any, limit int64, siblings bool) (done bool, err error) {
 	part := *c.node
 	part.Page = c.page()
 	n, page := &part, part.Page
 	most := int64(0)
-	if limit > 0 && n.Many && !n.CountOnly {
+	limited := limit > 0 && n.Many && !n.CountOnly
+	if limited {
 		most = limit + 1
+	} else if siblings {
+		most = page.Skip + page.Read
 	}
 	s := r.gen.Children
 	if siblings {
@@ -223,7 +278,7 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64, siblings boo
 		if !ok {
 			break
 		}
-		if most > 0 && (read == limit || c.bytes > maxBuffered) {
+		if limited && (read == limit || c.bytes > maxBuffered) {
 			return false, nil
 		}
 		if err := cur.Row(cells); err != nil {
@@ -264,6 +319,7 @@ func (r *rows) readChildren(c *children, keys [][]any, limit int64, siblings boo
 		}
 		links.add(cells, at.links)
 	}
+	r.keptBytes += c.bytes
 	r.expandLater(&c.buffer, &links)
 	return true, nil
 }

@@ -19,6 +19,9 @@ const (
 	partsOf     = 4
 )
 
+// maxPage is how many rows of one parent are read and passed over by a statement for it alone.
+const maxPage = 4000
+
 // fewPerParent bounds how many rows are read in the hope that no parent has too many children.
 const fewPerParent = 20
 
@@ -36,7 +39,7 @@ type buffer struct {
 	bytes    int
 	// expect is how many rows there may well be.
 	expect int
-	// shared reports whether a row may be shown more than once: to-one navigation leads to it, or to a row above it.
+	// shared reports whether a row may be shown more than once: it is the target of a to-one navigation, or below one.
 	shared bool
 }
 
@@ -59,6 +62,9 @@ func (b *buffer) row(i int) []plan.Value {
 
 func (b *buffer) expand(i, parent int) plan.Rows {
 	c := b.children[i]
+	if c.each {
+		c, parent = c.only(parent), 0
+	}
 	g, err := c.group(parent)
 	return &childRows{c: c, parent: parent, g: g, at: -1, err: err}
 }
@@ -102,7 +108,10 @@ func (r *rows) fill() error {
 			return err
 		}
 	}
-	r.chunk = b
+	r.chunk, r.kept, r.keptBytes = b, map[ofParent]*children{}, 0
+	if r.dense == nil {
+		r.dense = map[*plan.Node]bool{}
+	}
 	if !r.tx.Interleaves() {
 		// The next chunk is a statement of its own.
 		if err := r.cursor.Close(); err != nil {

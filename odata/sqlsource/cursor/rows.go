@@ -43,6 +43,12 @@ type rows struct {
 	// chunk holds the rows of the current chunk when there are expanded properties.
 	chunk *buffer
 	at    int
+	// dense holds the nodes below other expanded ones whose children are read parent by parent.
+	dense map[*plan.Node]bool
+	// kept holds the children of single parents until the next chunk, or until maxBuffered bytes were read, which keptBytes
+	// counts.
+	kept      map[ofParent]*children
+	keptBytes int
 }
 
 // decoder makes the values of a node.
