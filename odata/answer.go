@@ -82,6 +82,9 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 	if err != nil {
 		return err
 	}
+	if format.csv && q.prefer.MaxPageSize <= 0 { // readers of CSV follow no links
+		p = p.Whole()
+	}
 	raw := p.Kind == plan.RawValue || p.Kind == plan.RawCount
 	media, _, _ := strings.Cut(rawType(p), ";") // a parameter more is no other type
 	if raw && accept.Refuses(media) || !ok && (!raw || accept.Best(media) == "") {
@@ -107,7 +110,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		return absent(out, p)
 	}
 	s.tagAndKeep(out, from, key, rows.Version())
-	err = s.write(out, from, rows, format)
+	err = s.write(out, p, rows, format)
 	var slow *slowError
 	switch {
 	case err != nil && !out.sent:
@@ -184,8 +187,8 @@ func (s *answering) setData(h http.Header, q *request, contentType string, p *pl
 }
 
 // write encodes rows into the response.
-func (s *answering) write(out *response, from *planned, rows plan.Rows, format format) error {
-	q, p, h := out.q, from.plan, out.w.Header()
+func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format format) error {
+	q, h := out.q, out.w.Header()
 	s.setData(h, q, format.ContentType(), p, format)
 	setApplied(h, q, p, format)
 	e := &payload.Encoder{
@@ -200,7 +203,9 @@ func (s *answering) write(out *response, from *planned, rows plan.Rows, format f
 	switch {
 	case format.csv:
 		setTable(h, p.Top)
-		out.trailer = "Link"
+		if p.Top.Page.Next {
+			out.trailer = "Link"
+		}
 		return e.CSV(buffer, p, rows, out.linkNext)
 	case p.Kind == plan.Collection:
 		return e.Collection(buffer, p, rows, q.nextLink)

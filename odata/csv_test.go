@@ -82,7 +82,7 @@ func TestCSVPagesOnTheWire(t *testing.T) {
 	h := httptest.NewServer(service(t, &numbers{total: 7000, padding: 500}, nil))
 	t.Cleanup(h.Close)
 	tests := []struct{ name, query, prefer, header, trailer string }{
-		{"default page", "?$format=csv&$skip=200", "", "?$format=csv&$skip=400", ""},
+		{"page behind $skip", "?$format=csv&$skip=200", "", "?$format=csv&$skip=400", ""},
 		{"last page", "?$format=csv&$skip=6800", "", "", ""},
 		{"chosen size", "?$format=csv&$select=ID", "maxpagesize=3", "?$format=csv&$select=ID&$skip=3", ""},
 		{"long page", "?$format=csv", "maxpagesize=3000", "", "?$format=csv&$skip=3000"},
@@ -125,13 +125,66 @@ func TestCSVPagesOnTheWire(t *testing.T) {
 	}
 }
 
+// TestCSVIsWhole holds that a table without $top, $skip and a page size has all rows, and that one beyond a limit never ends
+// well.
+func TestCSVIsWhole(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, target, prefer string
+		rows                 int // of the table; 0 is a broken connection
+		limits               odata.Limits
+	}{
+		{"by option", "?$format=csv", "", 7000, odata.Limits{}},
+		{"by header", "", "", 7000, odata.Limits{}},
+		{"beside a page size and a ceiling of the service", "?$select=ID", "", 7000, odata.Limits{PageSize: 10, MaxPageSize: 20}},
+		{"as many rows as the limit", "?$select=ID", "", 7000, odata.Limits{Rows: 7000}},
+		{"a preference that is ignored", "?$select=ID", "maxpagesize=0", 7000, odata.Limits{}},
+		{"a page size", "?$select=ID", "maxpagesize=300", 300, odata.Limits{}},
+		{"$top", "?$select=ID&$top=250", "", 250, odata.Limits{}},
+		{"$skip", "?$select=ID&$skip=0", "", 200, odata.Limits{}},
+		{"more rows than the limit", "", "", 0, odata.Limits{Rows: 6999}},
+		{"more bytes than the limit", "", "", 0, odata.Limits{Bytes: 1 << 20}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := httptest.NewServer(service(t, &numbers{total: 7000, padding: 500}, func(o *odata.Options, _ *edm.Model) { o.Limits = tt.limits }))
+			t.Cleanup(h.Close)
+			r, err := http.NewRequestWithContext(t.Context(), "GET", h.URL+"/odata/Numbers"+tt.target, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Accept", "text/csv")
+			r.Header.Set("Prefer", tt.prefer)
+			resp, err := h.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			list, err := csv.NewReader(resp.Body).ReadAll()
+			if tt.rows == 0 {
+				if err == nil {
+					t.Errorf("%d, %d rows that end well", resp.StatusCode, len(list)-1)
+				}
+				return
+			}
+			if err != nil || len(list)-1 != tt.rows {
+				t.Errorf("%d rows, %v; want %d", len(list)-1, err, tt.rows)
+			}
+			if whole := tt.rows == 7000; whole && (resp.Header.Get("Link")+resp.Trailer.Get("Link")+resp.Header.Get("Preference-Applied") != "" || len(resp.Trailer) > 0) {
+				t.Errorf("a whole table has %v and the trailers %v", resp.Header, resp.Trailer)
+			}
+		})
+	}
+}
+
 func TestCSVHeadAndTags(t *testing.T) {
 	t.Parallel()
 	s := service(t, &versioned{numbers: numbers{total: 500, version: "a"}}, nil)
-	const target = "/odata/Numbers?$format=csv"
+	const target = "/odata/Numbers?$format=csv&$skip=1"
 	first := get(t, s, target)
 	tag, link := first.Header().Get("ETag"), first.Header().Get("Link")
-	if tag == "" || link == "" || tag == get(t, s, "/odata/Numbers").Header().Get("ETag") {
+	if tag == "" || link == "" || tag == get(t, s, "/odata/Numbers?$skip=1").Header().Get("ETag") {
 		t.Fatalf("tag %s, link %s", tag, link)
 	}
 	for range 3 { // at last from the cache

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -48,6 +49,9 @@ func (s *Service) Explain(ctx context.Context, out io.Writer, target string, use
 		return ErrNotExplained
 	case p.plan.PerCaller && user == nil:
 		return fmt.Errorf("explain %s: %w%s", target, ErrNoUser, userPolicies(p.plan.Top))
+	}
+	if f, _, err := negotiate(header.ParseFormat(p.format), q, p.plan); p.format != "" && err == nil && f.csv {
+		p.plan = p.plan.Whole()
 	}
 	parsing, planning := q.timing.parsed.Sub(q.timing.start), s.opts.Now().Sub(q.timing.parsed)
 	if _, err := fmt.Fprintf(out, "%v\nparse %v, plan %v\n", p.plan, parsing, planning); err != nil {

@@ -1,5 +1,11 @@
 package odatatest
 
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
 // tables are answers as CSV: the same bytes from every source.
 func tables() []check {
 	asCSV := []string{"Accept", "text/csv"}
@@ -30,5 +36,23 @@ func tables() []check {
 		{name: "a hidden column", target: "Things?$select=secret", header: asCSV, status: 400},
 		{name: "rows of others", target: "Mine?$select=id", header: asCSV, as: "ada", body: lines("id", "1", "2", "5")},
 		{name: "a guard", target: "Mine", header: asCSV, status: 401},
+	}
+}
+
+// wholeTables checks that a table without $top has all rows, although pages have one.
+func wholeTables(t *testing.T, h, ofOne http.Handler) {
+	for _, target := range []string{
+		"Things", "Things?$orderby=price desc&$select=id,price", "Things?$filter=id gt 2", "Things(1)/children", "Things?$search=a", "Mine?$select=id",
+		"Things?$apply=groupby((home/city),aggregate($count as n))", "Things?$compute=id add 1 as next&$orderby=next desc", "Cheap", "Tags",
+	} {
+		sign := "?"
+		if strings.Contains(target, "?") {
+			sign = "&"
+		}
+		want := get(h, escape(target+sign+"$top=1000&$format=csv"), "ada")
+		got := get(ofOne, escape(target+sign+"$format=csv"), "ada")
+		if got.Code != http.StatusOK || got.Body.String() != want.Body.String() || strings.Count(got.Body.String(), "\n") < 2 {
+			t.Errorf("GET %s as a table gives %d %s\nwant %s", target, got.Code, got.Body, want.Body)
+		}
 	}
 }

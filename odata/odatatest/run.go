@@ -59,6 +59,7 @@ func Run(t *testing.T, s Subject) {
 	}
 	t.Run("pages", func(t *testing.T) { pages(t, h) })
 	t.Run("nested pages", func(t *testing.T) { nestedPages(t, handler(t, s, odata.Options{Limits: odata.Limits{PageSize: 1}})) })
+	t.Run("whole tables", func(t *testing.T) { wholeTables(t, h, handler(t, s, odata.Options{Limits: odata.Limits{PageSize: 1}})) })
 	t.Run("groups", func(t *testing.T) { groups(t, h) })
 	t.Run("batch", func(t *testing.T) { batchAnswers(t, h) })
 }

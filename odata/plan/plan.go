@@ -58,6 +58,17 @@ func (p *Plan) From(skip int64) *Plan {
 	return &out
 }
 
+// Whole returns the plan of all rows of the collection. A plan whose client has named $top or $skip is returned as it is.
+func (p *Plan) Whole() *Plan {
+	if p.Kind != Collection || p.Top.Page.Size == 0 || p.Top.Page.Limit != p.Top.Page.Size || p.Top.Page.Skip > 0 {
+		return p
+	}
+	out, top := *p, *p.Top
+	top.Page = Page{Limit: NoLimit, Read: NoLimit, Rows: NoLimit}
+	out.Top, out.Prepared = &top, nil
+	return &out
+}
+
 // Node is one level of an answer: the rows of the request, or those of an expanded navigation property.
 type Node struct {
 	// Nav is the expanded property; nil at the top.

@@ -68,6 +68,23 @@ func TestSlowReadersKeepNoConnection(t *testing.T) {
 					t.Errorf("the log names no limit: %s", log)
 				}
 			})
+			t.Run("of whole tables", func(t *testing.T) {
+				server, log := serveRows(t, db, 1<<20)
+				var idle []net.Conn
+				for range readers {
+					idle = append(idle, ask(t, server, "/Big?$format=csv")) // 8 MB
+				}
+				page(t, server)
+				broken := 0
+				for _, c := range idle {
+					if _, err := answerOf(c); err != nil {
+						broken++
+					}
+				}
+				if broken < connections || !strings.Contains(log.String(), "odata.limits.slow_reader") {
+					t.Errorf("%d answers were broken off: %s", broken, log)
+				}
+			})
 			t.Run("of a batch", func(t *testing.T) {
 				server, _ := serveRows(t, db, 1<<20)
 				var idle []net.Conn
