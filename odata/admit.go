@@ -123,7 +123,10 @@ func (s *answering) open(q *request, p *plan.Plan) (*opened, error) {
 	q.timing.admitted = s.opts.Now()
 	o := &opened{}
 	o.ctx, o.clock = q.left.start(q.ctx)
-	rows, err := s.source.Open(o.ctx, p)
+	var rows plan.Rows
+	if p, err = s.located(o.ctx, p); err == nil {
+		rows, err = s.source.Open(o.ctx, p)
+	}
 	if err != nil {
 		leave()
 		err = faultOf(o.ctx, err)
@@ -134,6 +137,28 @@ func (s *answering) open(q *request, p *plan.Plan) (*opened, error) {
 	o.held = admitted{o.rows, leave}
 	q.timing.opened = s.opts.Now()
 	return o, nil
+}
+
+// located returns the plan of a page with all sort values of the row that it comes behind. Long ones are read from the row,
+// which must still have them.
+func (s *answering) located(ctx context.Context, p *plan.Plan) (found *plan.Plan, err error) {
+	if p.Row == nil {
+		return p, nil
+	}
+	rows, err := s.source.Open(ctx, p.Row)
+	if err != nil {
+		return nil, fmt.Errorf("look for the end of the page before: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // nothing was written that could be lost
+	if rows.Next() {
+		if found, ok := p.Found(rows.Row()); ok {
+			return found, nil
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("look for the end of the page before: %w", err)
+	}
+	return nil, plan.Errorf(plan.Malformed, -1, "the row at the end of the page before has changed or is gone, and its sort value is too long for a $skiptoken: start again without $skiptoken")
 }
 
 // allowance holds what is left to one HTTP request, all parts of a batch together,

@@ -42,15 +42,15 @@ type localized struct {
 	openAPI openAPIs
 }
 
-// newDocuments renders the documents in each language of the model. The entity tag changes with the limits and with
-// every language.
-func newDocuments(m *edm.Model, root string, limits Limits, security Security, transformations []string) documents {
+// newDocuments renders the documents in each language of the model. The entity tag changes with the limits, the kind of the
+// next links, and every language.
+func newDocuments(m *edm.Model, opts *Options, transformations []string) documents {
 	d := documents{model: m, languages: newLanguages(m), localized: map[string]*localized{}}
-	all := [][]byte{fmt.Appendf(nil, "%+v", limits)}
+	all := [][]byte{fmt.Appendf(nil, "%+v %t", opts.Limits, opts.KeyLinks)}
 	for _, lang := range d.languages.tags {
-		d.localized[lang] = localize(m, root, csdl.Options{
-			ExpandDepth: announcedDepth(limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
-			Security: security,
+		d.localized[lang] = localize(m, opts.Root, csdl.Options{
+			ExpandDepth: announcedDepth(opts.Limits.ExpandDepth), FilterFunctions: function.FilterFunctions(), Transformations: transformations, Language: lang,
+			Security: opts.Security, KeyLinks: opts.KeyLinks,
 		})
 		all = append(all, d.localized[lang].metadata["4.0"+typeXML])
 	}

@@ -4,7 +4,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
@@ -77,31 +76,35 @@ func setTable(h http.Header, n *plan.Node) {
 
 // linkNext names the next page (RFC 8288): in front of the body where that has not
 // begun, else behind it, as response.begin announced.
-func (r *response) linkNext(skip int64) {
-	r.w.Header().Set("Link", "<"+r.q.nextLink(skip)+`>; rel="next"`)
+func (r *response) linkNext(option string) {
+	r.w.Header().Set("Link", "<"+r.q.nextLink(option)+`>; rel="next"`)
 }
 
-// nextLink is the request itself with another $skip: path and query as sent,
-// byte for byte and in order, but for the pairs that set $skip (spec 4.2.6).
-func (q *request) nextLink(skip int64) string {
+// nextLink is the request itself with the option of another page: path and query as
+// sent, byte for byte and in order, but for the pairs that say where the page begins
+// (spec 4.2.6).
+func (q *request) nextLink(option string) string {
 	var b strings.Builder
 	b.WriteString(q.origin + q.path + "?")
 	for rest, pair := q.query, ""; rest != ""; {
 		pair, rest, _ = strings.Cut(rest, "&")
-		if !q.setsSkip(pair) {
+		if !q.beginsPage(pair) {
 			b.WriteString(pair + "&")
 		}
 	}
-	return b.String() + "$skip=" + strconv.FormatInt(skip, 10)
+	return b.String() + option
 }
 
-// setsSkip reports whether a pair of the query is the option $skip; OData 4.01
-// allows it in any case and without the dollar sign.
-func (q *request) setsSkip(pair string) bool {
+// beginsPage reports whether a pair of the query is the option $skip or $skiptoken;
+// OData 4.01 allows them in any case, and $skip without the dollar sign.
+func (q *request) beginsPage(pair string) bool {
 	name, _, _ := strings.Cut(pair, "=")
 	name, err := url.QueryUnescape(name)
 	if err != nil {
 		return false
 	}
-	return name == "$skip" || q.v401 && strings.EqualFold(strings.TrimPrefix(name, "$"), "skip")
+	if q.v401 {
+		name = strings.ToLower(name)
+	}
+	return name == "$skip" || name == "$skiptoken" || q.v401 && name == "skip"
 }

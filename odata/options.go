@@ -41,6 +41,9 @@ type Options struct {
 	Base func(*http.Request) string
 	// Limits of one request, page sizes included.
 	Limits Limits
+	// KeyLinks makes next links carry $skiptoken, the sort values and the key of the row where the page ended, and not $skip.
+	// Rows that come and go between two pages then neither repeat nor lose others.
+	KeyLinks bool
 	// Batch limits the parts and bytes of a $batch request.
 	Batch batch.Limits
 	// Timeout is how long the database may work for one HTTP request, all parts of

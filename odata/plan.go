@@ -51,7 +51,10 @@ func (s *planning) make(q *request, key planKey) (*planned, error) {
 	common.target, common.shape = l.target, true
 	if shaped {
 		if known := s.cache.plan(common); known != nil {
-			p := l.of(known)
+			p, err := l.of(known)
+			if err != nil {
+				return nil, faultOf(q.ctx, err)
+			}
 			s.cache.addPlan(key, p)
 			return p, nil
 		}
@@ -86,8 +89,11 @@ func (s *planning) build(q *request) (*planned, error) {
 	}
 	q.timing.parsed = s.opts.Now()
 	p, err := s.binder.Plan(parsed, bind.Options{
-		Limits: s.opts.Limits, Prefer: q.prefer.MaxPageSize, Caller: q.caller, Now: q.timing.start,
+		Limits: s.opts.Limits, Prefer: q.prefer.MaxPageSize, Caller: q.caller, Now: q.timing.start, KeyLinks: s.opts.KeyLinks,
 	})
+	if err == nil && parsed.SkipToken != "" {
+		p, err = bind.Behind(p, parsed.SkipToken, tokenPos(parsed))
+	}
 	switch {
 	case err != nil:
 		f := faultOf(q.ctx, err)
@@ -102,6 +108,15 @@ func (s *planning) build(q *request) (*planned, error) {
 }
 
 func isApply(o syntax.Option) bool { return o.Name == "$apply" }
+
+// tokenPos returns the position of the option $skiptoken.
+func tokenPos(r *syntax.Request) int {
+	at := slices.IndexFunc(r.Options, func(o syntax.Option) bool { return o.Name == "$skiptoken" })
+	if at < 0 {
+		return -1
+	}
+	return r.Options[at].Pos
+}
 
 // syntaxOptions leaves the number of nodes to the binder, which knows the limit of
 // configuration; here the length of the target bounds it.

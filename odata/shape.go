@@ -4,19 +4,26 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// A shape is a target without the number of its $skip and without custom options, which have no meaning here. Targets of
+// A shape is a target without the number of its $skip, without its $skiptoken, and without custom options, which have no meaning here. Targets of
 // one shape share what is prepared for them.
 type shape struct {
 	target string
 	// skip is the number that was taken out; -1 for none.
 	skip int64
+	// token was taken out as well; pos is the position of its option.
+	token string
+	pos   int
 }
 
+// tokenOption is how most clients write the option $skiptoken.
+const tokenOption = "$skiptoken="
+
 // shapeOf returns false if nothing can be taken out of a target: a request of OData 4.01, whose options have many
-// spellings, one with a $skip or a custom option of unusual characters, and one with neither.
+// spellings, one with a $skip, a token or a custom option of unusual characters, and one with none of them.
 func shapeOf(key planKey) (l shape, ok bool) {
 	path, query, _ := strings.Cut(key.target, "?")
 	if key.v401 || query == "" || len(key.target) > maxTarget || strings.Contains(query, "#") {
@@ -29,7 +36,9 @@ func shapeOf(key planKey) (l shape, ok bool) {
 	custom := false
 	for rest, pair := query, ""; rest != ""; {
 		pair, rest, _ = strings.Cut(rest, "&")
-		switch number, isSkip := strings.CutPrefix(pair, "$skip="); {
+		number, isSkip := strings.CutPrefix(pair, "$skip=")
+		token, isToken := strings.CutPrefix(pair, tokenOption)
+		switch {
 		case isSkip:
 			n, ok := digits(number)
 			if !ok || l.skip >= 0 {
@@ -37,6 +46,12 @@ func shapeOf(key planKey) (l shape, ok bool) {
 			}
 			l.skip = n
 			b.WriteString("#skip&") // no target that has a plan has this character
+		case isToken:
+			if token == "" || l.token != "" || strings.ContainsFunc(token, unlikeToken) {
+				return l, false
+			}
+			l.token, l.pos = token, strings.Index(key.target, tokenOption)
+			b.WriteString("#token&")
 		case isPlainOption(pair):
 			custom = true
 		default:
@@ -48,7 +63,12 @@ func shapeOf(key planKey) (l shape, ok bool) {
 		b.WriteString("#custom") // a resource that takes one takes all of them
 	}
 	l.target = b.String()
-	return l, custom || l.skip >= 0
+	return l, custom || l.skip >= 0 || l.token != ""
+}
+
+// unlikeToken reports whether a character is not one of base64url.
+func unlikeToken(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
 }
 
 // digits reads a number that can be nothing else.
@@ -78,10 +98,15 @@ func (l shape) fits(p *plan.Plan) bool {
 	return l.skip < 0 || p.Kind == plan.Collection // $skip has no meaning elsewhere, or another one
 }
 
-// of returns the plan of a target of this shape. Its answers are its own.
-func (l shape) of(p *planned) *planned {
-	if l.skip < 0 {
-		return &planned{plan: p.plan, format: p.format}
+// of returns the plan of a target of this shape. Its answers are its own. The fault is a *plan.Error.
+func (l shape) of(p *planned) (*planned, error) {
+	out := &planned{plan: p.plan, format: p.format}
+	var err error
+	switch {
+	case l.token != "":
+		out.plan, err = bind.Behind(p.plan, l.token, l.pos)
+	case l.skip >= 0:
+		out.plan = p.plan.From(l.skip)
 	}
-	return &planned{plan: p.plan.From(l.skip), format: p.format}
+	return out, err
 }

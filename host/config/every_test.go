@@ -163,6 +163,7 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 	t.Helper()
 	same(t, "connections of queries", [2]int{25, 28}, [2]int{o.Connections, o.Concurrent})
 	same(t, "odata.limits", odata.Limits{PageSize: 13, MaxPageSize: 14, MaxTop: 15, ExpandDepth: 16, FilterNodes: 17, ApplySteps: 33, ApplyGroups: 34, Rows: 26, Bytes: 27 << 10}, o.Options.Limits)
+	same(t, "odata.pagination.links", true, o.Options.KeyLinks)
 	same(t, "odata.limits.timeout", 18*time.Second, o.Options.Timeout)
 	same(t, "odata.limits.slow_reader", int64(3<<10), o.Options.SlowReader)
 	m := o.Model

@@ -19,6 +19,7 @@ type OData struct {
 type Pagination struct {
 	Default int64  `koanf:"default" default:"200" check:"positive" doc:"when the client has no preference"`
 	Max     *int64 `koanf:"max" check:"positive" sample:"1000" doc:"ceiling for both; null is no ceiling"`
+	Links   string `koanf:"links" default:"skip" oneof:"skip key" doc:"how a next link names the next page. skip: by the number of rows before it, as $skip; rows that come and go meanwhile make others appear twice or not at all. key: by the sort values and the key of the row before it, as $skiptoken; a row whose sort values stay is neither lost nor repeated"`
 }
 
 // ODataDatabase is the block odata.database; nil means the main database.

@@ -56,6 +56,7 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"SMTP port":          {"mail {\n  smtp {\n    port = 70000\n  }\n}", []string{`config.hcl:3:12: port: 70000 is no port`}},
 		"enum":               {"database {\n  driver = \"postgresql\"\n}", []string{`config.hcl:2:12: driver: "postgresql" is not allowed: did you mean "postgres"? allowed: sqlite, postgres, mysql`}},
 		"guard":              {"odata {\n  guard = \"public\"\n}", []string{`config.hcl:2:11: guard: "public" is not allowed: use one of settled, session, none`}},
+		"unknown links":      {"odata {\n  pagination {\n    links = \"cursor\"\n  }\n}", []string{`config.hcl:3:13: links: "cursor" is not allowed: use one of skip, key`}},
 		"negative":           {"odata {\n  pagination {\n    default = -1\n  }\n}", []string{`config.hcl:3:15: default: is -1: use an integer from 1 on`}},
 		"run_dir":            {"server {\n  run_dir = \"/run/a-directory-that-is-too-long-for-any-socket\"\n}", []string{`config.hcl:2:13: run_dir has 48 bytes, and the path of a socket has no room for more than 45`}},
 		"admin address":      {"server {\n  admin_address = \"127.0.0.1:8080\"\n}", []string{`config.hcl:2:19: admin_address is the public address`}},

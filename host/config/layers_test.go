@@ -203,7 +203,7 @@ func TestDefaults(t *testing.T) {
 		UI:     config.UI{Sources: filepath.Join(dir, ".ui5-sources.hcl")},
 		Routes: map[string]config.Route{}, Plugins: map[string]config.Plugin{},
 		OData: config.OData{
-			Guard: "settled", Discover: []string{}, Pagination: config.Pagination{Default: 200},
+			Guard: "settled", Discover: []string{}, Pagination: config.Pagination{Default: 200, Links: "skip"},
 			Limits: config.Limits{
 				ExpandDepth: new(4), FilterNodes: new(1000), ApplySteps: new(20), ApplyGroups: new(int64(1e6)), Timeout: new(30 * time.Second), Rows: new(int64(5e6)), Bytes: new(int64(4 << 30)), SlowReader: new(int64(4 << 10)),
 			},

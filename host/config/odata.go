@@ -39,7 +39,7 @@ func (c *Config) odataOptions(logger hclog.Logger) odata.Options {
 	if o.Limits.MaxTop != nil {
 		limits.MaxTop = *o.Limits.MaxTop
 	}
-	return odata.Options{Limits: limits, Timeout: orUnlimited(o.Limits.Timeout), SlowReader: orUnlimited(o.Limits.SlowReader), Logger: logger.Named("odata")}
+	return odata.Options{Limits: limits, KeyLinks: o.Pagination.Links == "key", Timeout: orUnlimited(o.Limits.Timeout), SlowReader: orUnlimited(o.Limits.SlowReader), Logger: logger.Named("odata")}
 }
 
 // orUnlimited gives what package odata takes for no limit where the setting is null.

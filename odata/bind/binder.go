@@ -25,6 +25,8 @@ type Options struct {
 	Caller plan.Caller
 	// Now is the time of the request, for the function now.
 	Now time.Time
+	// KeyLinks makes next links carry $skiptoken.
+	KeyLinks bool
 }
 
 // New makes a Binder. The model must have passed Model.Check. The error joins a *PolicyError for every row policy
@@ -53,7 +55,7 @@ func New(m *edm.Model) (*Binder, error) {
 func (binder *Binder) Plan(req *syntax.Request, o Options) (*plan.Plan, error) {
 	b := newBinding(binder, o)
 	b.aliases = [][]syntax.Alias{req.Aliases}
-	b.options = req.Options
+	b.options, b.rawPath = req.Options, req.RawPath
 	if len(req.Segments) == 0 {
 		return b.system(plan.ServiceDocument, req)
 	}

@@ -15,6 +15,8 @@ type binding struct {
 	// options are those of the request; aliases the parameter aliases in force, inner ones last.
 	options []syntax.Option
 	aliases [][]syntax.Alias
+	// rawPath is the resource path as it was sent.
+	rawPath string
 	// resolving are the aliases that are being bound, against circles.
 	resolving map[string]bool
 	// owner is the query whose joins a range may add to.

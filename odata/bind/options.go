@@ -27,6 +27,12 @@ func (b *binding) applicable(t *target, q *syntax.Query) error {
 	case !t.ref:
 		allowed = append(allowed, "$select", "$expand", "$compute")
 	}
+	if b.KeyLinks && t.many && !t.count {
+		allowed = append(allowed, "$skiptoken")
+		if pos := optionPos(q, "$skip"); pos >= 0 && q.SkipToken != "" {
+			return plan.Errorf(plan.Malformed, pos, "$skip does not go with $skiptoken, which has passed over those rows: leave $skip out")
+		}
+	}
 	return b.only(q, allowed...)
 }
 
@@ -37,7 +43,7 @@ func (b *binding) only(q *syntax.Query, allowed ...string) error {
 		case len(o.Name) == 0 || o.Name[0] != '$' || slices.Contains(allowed, o.Name):
 		case o.Name == "$index":
 			return plan.Errorf(plan.NotImplemented, o.Pos, "%s is not supported", o.Name)
-		case o.Name == "$skiptoken":
+		case o.Name == "$skiptoken" && !b.KeyLinks:
 			return plan.Errorf(plan.Malformed, o.Pos, "the service hands out no $skiptoken")
 		default:
 			return plan.Errorf(plan.Malformed, o.Pos, "%s does not apply to this resource", o.Name)
@@ -171,6 +177,9 @@ func (b *binding) nodeOf(l *level, q *syntax.Query, depth int) error {
 	}
 	if err := l.fields(q); err != nil {
 		return err
+	}
+	if b.KeyLinks && n.Many && !n.CountOnly && n.Page.Next && stays(n.Query.Order) {
+		b.cursor(n, q)
 	}
 	unshare(n)
 	return nil

@@ -15,6 +15,8 @@ type Options struct {
 	Transformations []string
 	// Language is one of the languages of the model's texts; the first where it is none.
 	Language string
+	// KeyLinks reports whether next links carry $skiptoken.
+	KeyLinks bool
 	// Security is for the OpenAPI document alone.
 	Security Security
 }
@@ -84,7 +86,7 @@ func ofContainer(o Options) []annotation {
 		}
 		return out
 	}
-	return []annotation{
+	out := []annotation{
 		{"Core.ODataVersions", "4.0 4.01"},
 		{"Core.ConventionalIDs", true},
 		{"Capabilities.ConformanceLevel", enumMember{"Capabilities.ConformanceLevelType", level}},
@@ -114,6 +116,10 @@ func ofContainer(o Options) []annotation {
 		{"Capabilities.KeyAsSegmentSupported", true},
 		{"Capabilities.QuerySegmentSupported", true},
 	}
+	if o.KeyLinks { // the vocabularies have no term for it
+		out = append(out, annotation{"Core.LongDescription", "Next links carry $skiptoken: rows that come and go between two pages neither repeat nor lose others."})
+	}
+	return out
 }
 
 // ofSet gives the restrictions of a set, or of a singleton, where it differs from

@@ -16,7 +16,7 @@ import (
 // and a schema for each type. root is the URL of the service, relative to the document
 // or absolute. Only the sets that show admits appear, and only ways that lead to them.
 func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) []byte {
-	a := &api{speaker: speaker{m, o.Language}, show: show, security: o.Security, applies: len(o.Transformations) > 0, shown: map[string]bool{}}
+	a := &api{speaker: speaker{m, o.Language}, show: show, security: o.Security, applies: len(o.Transformations) > 0, tokens: o.KeyLinks, shown: map[string]bool{}}
 	var tags []any
 	for _, s := range a.sets() {
 		tag := record{{"name", s.Name}}
@@ -59,6 +59,8 @@ type api struct {
 	asks bool
 	// applies tells that there is $apply.
 	applies bool
+	// tokens reports whether next links carry $skiptoken.
+	tokens bool
 	// all are the paths; parameters those that belong to one type.
 	all, parameters record
 	// shown are the names of parameters.
@@ -188,6 +190,9 @@ func keyed(path string, key []*edm.Property) (string, []any) {
 // forMany are the query options of a collection, forOne those of an entity.
 func (a *api) forMany(s *edm.EntitySet) []any {
 	out := []any{ref("parameters", "top"), ref("parameters", "skip")}
+	if a.tokens {
+		out = append(out, ref("parameters", "skiptoken"))
+	}
 	if s.Searchable {
 		out = append(out, ref("parameters", "search"))
 	}

@@ -21,6 +21,14 @@ func (a *api) common() record {
 		option("search", "Search items by search phrases", text),
 		option("compute", "Compute values of items", text),
 	}
+	if a.tokens {
+		out = append(out, field{"skiptoken", record{
+			{"name", "$skiptoken"},
+			{"in", "query"},
+			{"description", "Where the page begins, as @odata.nextLink of the page before has it, beside the same options but for $skip"},
+			{"schema", text},
+		}})
+	}
 	if a.applies {
 		out = append(out, field{"apply", record{
 			{"name", "$apply"},

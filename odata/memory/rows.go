@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -109,6 +110,9 @@ func (r *rows) open(counted bool) error {
 		return &plan.Error{Kind: plan.NotFound, Pos: -1, Message: "there is no such resource"}
 	}
 	sortRows(all, n.order)
+	if p.After != nil {
+		all = all[sort.Search(len(all), func(i int) bool { return compare(all[i].keys, p.After, n.order) > 0 }):]
+	}
 	all = all[min(max(p.Skip, 0), int64(len(all))):]
 	if int64(len(all)) > p.Rows {
 		r.more = p.Next
@@ -198,16 +202,19 @@ func sortRows(rows []sorted, list []order) {
 	if len(list) == 0 {
 		return
 	}
-	slices.SortStableFunc(rows, func(a, b sorted) int {
-		for i, o := range list {
-			n := function.Compare(o.kind, o.kind, a.keys[i], b.keys[i])
-			if o.desc {
-				n = -n
-			}
-			if n != 0 {
-				return n
-			}
+	slices.SortStableFunc(rows, func(a, b sorted) int { return compare(a.keys, b.keys, list) })
+}
+
+// compare tells the order of two rows from the values that they are ordered by.
+func compare(a, b []plan.Value, list []order) int {
+	for i, o := range list {
+		n := function.Compare(o.kind, o.kind, a[i], b[i])
+		if o.desc {
+			n = -n
 		}
-		return 0
-	})
+		if n != 0 {
+			return n
+		}
+	}
+	return 0
 }

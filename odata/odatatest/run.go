@@ -60,6 +60,13 @@ func Run(t *testing.T, s Subject) {
 	t.Run("pages", func(t *testing.T) { pages(t, h) })
 	t.Run("nested pages", func(t *testing.T) { nestedPages(t, handler(t, s, odata.Options{Limits: odata.Limits{PageSize: 1}})) })
 	t.Run("whole tables", func(t *testing.T) { wholeTables(t, h, handler(t, s, odata.Options{Limits: odata.Limits{PageSize: 1}})) })
+	t.Run("key links", func(t *testing.T) {
+		keyed := handler(t, s, odata.Options{KeyLinks: true})
+		keyLinks(t, keyed)
+		pages(t, keyed)
+		groups(t, keyed)
+		nestedKeyLinks(t, handler(t, s, odata.Options{KeyLinks: true, Limits: odata.Limits{PageSize: 1}}))
+	})
 	t.Run("groups", func(t *testing.T) { groups(t, h) })
 	t.Run("batch", func(t *testing.T) { batchAnswers(t, h) })
 }

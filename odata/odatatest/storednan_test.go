@@ -28,7 +28,7 @@ func TestStoredNaN(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = source.Close() })
-	asked := engine{"postgres", service(t, source.Model(), source)}
+	asked := engine{name: "postgres", service: service(t, source.Model(), source)}
 	for query, want := range map[string]string{
 		"$filter=f gt 1": "2 4", "$filter=not (f gt 1)": "1 3 5 6", "$filter=f lt 1": "3 6", "$filter=f ge f": "2 3 4 6", "$filter=f eq f": "2 3 4 5 6",
 		"$filter=f ne f": "1", "$filter=1 lt f": "2 4", "$filter=f add 1 gt 1": "4", "$filter=f eq INF": "2", "$filter=f eq NaN": "", "$filter=r gt 1": "2 6",
@@ -82,7 +82,7 @@ func TestStoredInfinities(t *testing.T) {
 		"$apply=filter(id le 3)/groupby((id),aggregate(f with sum as a))":                                      `[{"id":1,"a":null},{"id":2,"a":null},{"id":3,"a":1.5}]`,
 		"$apply=groupby((f),aggregate($count as n))/orderby(f)/compute(f mul 0.5 as z)/concat(skip(2),top(2))": `[{"f":1.5,"n":1,"z":0.75},{"f":"INF","n":2,"z":null},{"f":null,"n":1,"z":null},{"f":"-INF","n":1,"z":null}]`,
 	} {
-		for _, e := range []engine{{"memory", service(t, reference.Model(), reference)}, all[1], all[2]} {
+		for _, e := range []engine{{name: "memory", service: service(t, reference.Model(), reference)}, all[1], all[2]} {
 			got := strings.ReplaceAll(e.ask("Floats?"+query), `"n@odata.type":"#Decimal",`, "")
 			if !strings.HasSuffix(got, `"value":`+want+"}") {
 				t.Errorf("%s: %s is %s, want %s", e.name, query, got, want)

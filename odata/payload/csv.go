@@ -24,21 +24,25 @@ const heldCSV = 4 * blockSize
 // text that a spreadsheet would take for a formula get an apostrophe in front
 // (OWASP, CSV injection). Values are written as in JSON, but without its quotes.
 //
-// If another page follows, CSV calls next with the number of rows before it, for the Link header: before the first write
+// If another page follows, CSV calls next with the query option for it, for the Link header: before the first write
 // to the Sink if the page is shorter than 256 KiB, else before the last write. CSV reads the rows to their end and does not
 // close them. The plan must have no expanded properties and no total.
-func (e *Encoder) CSV(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64)) error {
+func (e *Encoder) CSV(w *Writer, p *plan.Plan, rows plan.Rows, next func(option string)) error {
 	c := csvRow{columns: asChosen(csvColumns(nil, "", p.Top.Fields), p.Top.Chosen)}
 	w.buf = c.header(w.buf)
 	block := blockSize
 	if p.Top.Page.Next {
 		block = heldCSV
 	}
-	for rows.Next() {
+	var place []plan.Value
+	for written := int64(1); rows.Next(); written++ {
 		if err := e.takeRow(); err != nil {
 			return err
 		}
 		w.buf = c.append(w.buf, rows.Row())
+		if p.Top.Cursor != nil && written == p.Top.Page.Rows {
+			place = p.Top.Place(place, rows.Row())
+		}
 		if len(w.buf) < block {
 			continue
 		}
@@ -51,7 +55,7 @@ func (e *Encoder) CSV(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip in
 		return err
 	}
 	if p.Top.Page.Next && rows.More() {
-		next(p.Top.Page.NextSkip)
+		next(p.Top.NextOption(p.Top.Path, p.Top.Page.NextSkip, place))
 	}
 	return w.End()
 }

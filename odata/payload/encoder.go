@@ -35,10 +35,10 @@ func (e *Encoder) takeRow() error {
 	return e.TakeRow()
 }
 
-// Collection writes a collection of entities or references. next gives the URL
-// of the page that starts after skip rows. The rows are read to their end and
+// Collection writes a collection of entities or references. next returns the URL
+// of the page that a query option names. The rows are read to their end and
 // not closed.
-func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(skip int64) string) error {
+func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(option string) string) error {
 	n := e.compile(p.Top, nestedOf(p))
 	w.Raw("{")
 	e.context(w, p, nil)
@@ -52,7 +52,7 @@ func (e *Encoder) Collection(w *Writer, p *plan.Plan, rows plan.Rows, next func(
 	}
 	if p.Top.Page.Next && rows.More() {
 		w.Raw(`,"@odata.nextLink":`)
-		w.buf = AppendString(w.buf, next(p.Top.Page.NextSkip))
+		w.buf = AppendString(w.buf, next(p.Top.NextOption(p.Top.Path, p.Top.Page.NextSkip, n.place)))
 	}
 	w.Raw("}")
 	return w.End()

@@ -3,7 +3,6 @@ package payload
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
@@ -26,6 +25,8 @@ type node struct {
 	named bool
 	// members are all that an object has, where the source may write them; nil where it may not.
 	members []plan.Member
+	// place is where the page ended that was written last; empty where next links carry $skip.
+	place []plan.Value
 }
 
 // field is a member of an object.
@@ -149,22 +150,28 @@ func (n *node) array(w *Writer, rows plan.Rows) (end int64, err error) {
 		source = nil
 	}
 	end = -1
-	for given := int64(0); rows.Next(); given++ {
+	n.place = n.place[:0]
+	written := int64(0)
+	for rows.Next() {
 		if n.ended(w) {
-			end = given
+			end = written
 			break
 		}
 		if err := n.take(); err != nil {
 			return end, err
 		}
-		if given > 0 {
+		if written > 0 {
 			w.buf = append(w.buf, ',')
 		}
+		written++
 		w.buf = append(w.buf, '{')
 		if err := n.object(w, rows, source); err != nil {
 			return end, err
 		}
 		w.buf = append(w.buf, '}')
+		if n.plan.Cursor != nil && (n.plan.Nav != nil || written == n.plan.Page.Rows) {
+			n.place = n.plan.Place(n.place, rows.Row())
+		}
 		if err := w.flushIfDue(); err != nil {
 			return end, err
 		}
@@ -336,6 +343,7 @@ func (n *node) expanded(w *Writer, i int, rows plan.Rows) error {
 	x := &n.expand[i]
 	if !x.plan.Count && x.ended(w) {
 		w.Raw(x.name + "[],")
+		x.place = x.place[:0]
 		return n.linkTo(w, x, rows, x.plan.Page.Skip)
 	}
 	inner := rows.Expand(i)
@@ -370,9 +378,8 @@ func (n *node) linkTo(w *Writer, x *expansion, rows plan.Rows, skip int64) error
 		return errTransient
 	}
 	w.Raw(x.link)
-	w.buf = append(w.buf, '"')
-	w.buf = n.url(w.buf, rows.Row(), "/")
-	w.buf = x.nextLink(w.buf, skip)
+	w.buf = append(append(w.buf, '"'), n.root...)
+	w.buf = x.nextLink(w.buf, append(n.encoder.appendPath(nil, n.plan, rows.Row()), '/'), skip)
 	w.buf = append(w.buf, `",`...)
 	return nil
 }
@@ -393,16 +400,17 @@ func (x *expansion) single(w *Writer, rows plan.Rows) error {
 	return nil
 }
 
-// nextLink appends the path below the parent and the query of the page behind skip rows.
-func (x *expansion) nextLink(dst []byte, skip int64) []byte {
-	dst = AppendEscaped(dst, x.plan.Nav.Name)
+// nextLink appends the path and the query of the next page, for the inside of a
+// JSON string; path is that of the parent, with a slash at its end.
+func (x *expansion) nextLink(dst, path []byte, skip int64) []byte {
+	path = AppendEscaped(path, x.plan.Nav.Name)
 	if x.plan.Ref {
-		dst = append(dst, "/$ref"...)
+		path = append(path, "/$ref"...)
 	}
-	dst = append(dst, '?')
+	dst = append(append(dst, path...), '?')
 	if x.plan.Options != "" {
 		s := AppendString(nil, x.plan.Options)
 		dst = append(append(dst, s[1:len(s)-1]...), '&')
 	}
-	return strconv.AppendInt(append(dst, "$skip="...), skip, 10)
+	return append(dst, x.plan.NextOption(string(path), skip, x.place)...)
 }

@@ -94,8 +94,8 @@ func collection(t *testing.T, e *payload.Encoder, n *plan.Node, r plan.Rows) str
 	var pool payload.Pool
 	w := pool.Get(&out)
 	defer pool.Put(w)
-	err := e.Collection(w, &plan.Plan{Kind: plan.Collection, Top: n}, r, func(skip int64) string {
-		return "http://h/odata/Products?$skip=" + strconv.FormatInt(skip, 10)
+	err := e.Collection(w, &plan.Plan{Kind: plan.Collection, Top: n}, r, func(option string) string {
+		return "http://h/odata/Products?" + option
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -95,6 +95,9 @@ func (n *Node) describe(b *strings.Builder, indent string) {
 	if n.Many && n.Page.Read > 0 {
 		line("window: skip %d, limit %d, read %d, page size %d", n.Page.Skip, n.Page.Limit, n.Page.Read, n.Page.Size)
 	}
+	if n.Page.After != nil {
+		line("behind the row that $skiptoken names")
+	}
 	if n.Count {
 		line("count")
 	}

@@ -86,6 +86,8 @@ type Page struct {
 	Next bool
 	// NextSkip is the $skip of that link.
 	NextSkip int64
+	// After are the values of Query.Order in the row that the page comes behind; nil for a page that only Skip decides on.
+	After []Value
 }
 
 // Page applies the rules of server-driven and client-driven paging. The values must have been checked: none is

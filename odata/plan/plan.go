@@ -48,6 +48,11 @@ type Plan struct {
 	Prepared *[2]atomic.Value
 	// Limits are those that the plan was made with.
 	Limits Limits
+	// Row reads the row that the page comes behind, where its sort values are too long for a token; see Found. It is nil
+	// where Page.After has all of them.
+	Row *Plan
+	// place are the values of the token.
+	place []placed
 }
 
 // From returns the plan of the same collection with another $skip, which must not be negative.
@@ -117,6 +122,12 @@ type Node struct {
 	// Pages is how many of the pages on the path from the top to these rows, the top left out, have a size that the service
 	// chose. See Nested.
 	Pages int
+	// Cursor holds, for each item of Query.Order, the index of the column that has its value: next links carry tokens.
+	// It is nil where they carry $skip.
+	Cursor []int
+	// Path is the resource path of the request, percent-encoded, at the top; Decisive are the options that decide on the
+	// rows and their order. Both are empty without Cursor.
+	Path, Decisive string
 	// Expand are the expanded navigation properties. Rows.Expand(i) gives the rows of the i-th.
 	Expand []*Node
 	// Options is, for an expanded property, the query options of its next link: the nested ones as they were sent

@@ -1,6 +1,7 @@
 package sqlsource_test
 
 import (
+	"io"
 	"path/filepath"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestSharedParents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := s.Explain(t.Context(), p)
+	e, err := s.Explain(t.Context(), p, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

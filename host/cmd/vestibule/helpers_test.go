@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -60,11 +61,17 @@ func httpMain() {
 // walkMain follows @odata.nextLink from PATH to the end and prints how many rows
 // came, on how many pages, and how many ids were different:
 //
-//	walk [-header 'NAME: VALUE']… PATH
+//	walk [-header 'NAME: VALUE']… [-between 'SQL'] PATH
+//
+// Between two pages the SQL runs on shop.db; its parameter is the number of rows so far.
 func walkMain() {
 	var headers list
 	flag.Var(&headers, "header", "")
+	between := flag.String("between", "", "")
 	flag.Parse()
+	db, err := sql.Open("sqlite", "file:shop.db?_pragma=busy_timeout(60000)")
+	must(err)
+	defer func() { must(db.Close()) }()
 	rows, pages, ids := 0, 0, map[string]bool{}
 	for next := address(flag.Arg(0)); next != ""; pages++ {
 		r, err := http.NewRequest(http.MethodGet, next, nil)
@@ -91,6 +98,10 @@ func walkMain() {
 		next = page.Next
 		if page.Count != nil {
 			fmt.Printf("count %d\n", *page.Count)
+		}
+		if *between != "" {
+			_, err := db.Exec(*between, rows)
+			must(err)
 		}
 	}
 	fmt.Printf("rows %d pages %d ids %d\n", rows, pages, len(ids))

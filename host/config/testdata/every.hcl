@@ -125,6 +125,7 @@ odata {
   pagination {
     default = 13
     max     = 14
+    links   = "key"
   }
   database {
     driver = "sqlite"

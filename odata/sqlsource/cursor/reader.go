@@ -75,7 +75,8 @@ func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 }
 
 func (o *Reader) openPage(ctx context.Context, p *plan.Plan, page *sqltext.Page) (*rows, error) {
-	stamps := o.Stamps && o.Marks != nil && page.Steady && !p.Volatile
+	after := p.Top.Page.After != nil
+	stamps := o.Stamps && o.Marks != nil && page.Steady && !p.Volatile && !after
 	if stamps {
 		if r, err := o.resume(ctx, p, page); r != nil || err != nil {
 			return r, err
@@ -83,7 +84,7 @@ func (o *Reader) openPage(ctx context.Context, p *plan.Plan, page *sqltext.Page)
 	}
 	// A place that is known leads to the page faster than a statement that counts as well.
 	placed := stamps && p.Top.Page.Skip > 0 && page.Key != nil && o.Marks.Version(page.Shape) != ""
-	if page.Together() && p.Kind == plan.Collection && !placed {
+	if page.Together() && p.Kind == plan.Collection && !placed && !after {
 		if r, err := o.counted(ctx, p, page, stamps); r != nil || err != nil {
 			return r, err
 		}
@@ -119,7 +120,7 @@ func (o *Reader) page(p *plan.Plan) *sqltext.Page {
 		return o.Gen.Page(p.Top, false)
 	}
 	n := p.Top
-	seek := n.Query.Range.Derived == nil && o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
+	seek := n.Page.After == nil && n.Query.Range.Derived == nil && o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
 		(!o.Stamps || n.Page.Skip > 0) && o.Seekable(n.Set)
 	if p.Prepared == nil {
 		return o.Gen.Page(n, seek)
@@ -157,8 +158,11 @@ func (r *rows) counted() (int64, error) {
 const stride = 1000
 
 // seek finds a place from which the rows at skip can be reached soon: the key to go on behind, and how many rows to pass
-// over from there. The rows are those of plain OFFSET, as nothing is committed between the places of one version.
+// over from there. A plan may name that place itself. The rows are those of plain OFFSET, as nothing is committed between the places of one version.
 func (r *rows) seek(skip int64) (after []any, rest int64, err error) {
+	if values := r.node.Page.After; values != nil {
+		return r.page.After(values), skip, nil
+	}
 	if r.version == "" || r.page.Key == nil || skip == 0 {
 		return nil, skip, nil
 	}

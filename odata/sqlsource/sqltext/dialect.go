@@ -31,6 +31,8 @@ func (standard) nullsFirst(desc, _ bool) bool { return !desc }
 
 func (standard) position(*Column) string { return "" }
 
+func (standard) seeksRows() bool { return true }
+
 func (standard) stamp() string { return "" }
 
 func (standard) remote() bool { return true }
@@ -83,6 +85,10 @@ type dialect interface {
 	call(g *Generator, e *plan.Call) string
 	// sortKey is a value in the form that orders right.
 	sortKey(g *Generator, e plan.Expr) frag
+	// sortConstant is a constant in the form that compares with sortKey of an expression of its type.
+	sortConstant(g *Generator, e plan.Expr, l *plan.Literal) frag
+	// seeksRows reports whether an index finds the rows behind others by a comparison of row values.
+	seeksRows() bool
 	// order is one item of ORDER BY: nulls first when ascending, last when descending.
 	order(x frag, desc, nullable bool) frag
 	// nullsFirst tells where order puts nulls, or would put them.

@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -203,9 +204,22 @@ func (mysql) finite(x frag) frag { return x }
 func (mysql) same(x, y frag) frag     { return fill("$1 <=> $2", x, y) }
 func (mysql) distinct(x, y frag) frag { return fill("NOT ($1 <=> $2)", x, y) }
 
+// sorted is the part of a long value that MariaDB sorts by: max_sort_length bytes, 1,024 of them unless somebody changes it,
+// less those of a length; what compares with a sort key must have the same bytes.
+const sorted = "LEFT($1, 1000)"
+
+// isLong reports whether an expression has bytes of any number.
+func (mysql) isLong(g *Generator, e plan.Expr) bool {
+	ref, ok := e.(*plan.Ref)
+	return e.Type().Kind == edm.Binary && (!ok || strings.HasSuffix(g.columnOf(ref).Type, "blob"))
+}
+
 func (d mysql) sortKey(g *Generator, e plan.Expr) frag {
 	if e.Type().Kind == edm.String {
-		return bytesOf(g.value(e))
+		return fill(sorted, bytesOf(g.value(e)))
+	}
+	if d.isLong(g, e) {
+		return fill(sorted, g.value(e))
 	}
 	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp" {
 		return g.raw(ref)
@@ -215,6 +229,40 @@ func (d mysql) sortKey(g *Generator, e plan.Expr) frag {
 	}
 	return g.value(e)
 }
+
+func (d mysql) sortConstant(g *Generator, e plan.Expr, l *plan.Literal) frag {
+	value := d.literal(l.T, mysqlHeld(l))
+	if l.T.Kind == edm.String {
+		return fill(sorted, bytesOf(value))
+	}
+	if d.isLong(g, e) {
+		return fill(sorted, value)
+	}
+	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp" {
+		return fill("CONVERT_TZ($1, '+00:00', @@session.time_zone)", value)
+	}
+	return value
+}
+
+// mysqlHeld returns a number that MariaDB can hold: others come from no row.
+func mysqlHeld(l *plan.Literal) plan.Value {
+	const maxScale = 38
+	v := l.Value
+	switch {
+	case l.T.Kind == edm.Decimal:
+		if point := bytes.IndexByte(v.Bytes, '.'); point >= 0 && len(v.Bytes) > point+1+maxScale {
+			v.Bytes = v.Bytes[:point+1+maxScale]
+		}
+	case math.IsNaN(v.Float):
+		v.Float = math.MaxFloat64
+	default:
+		v.Float = max(min(v.Float, math.MaxFloat64), -math.MaxFloat64)
+	}
+	return v
+}
+
+// seeksRows is false: MariaDB uses no index for a comparison of row values.
+func (mysql) seeksRows() bool { return false }
 
 func (mysql) fence() string { return "LIMIT 18446744073709551615" }
 

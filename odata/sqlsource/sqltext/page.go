@@ -1,12 +1,14 @@
 package sqltext
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -52,6 +54,7 @@ type readyRows struct {
 
 // sortItem is one item of an order.
 type sortItem struct {
+	expr           plan.Expr
 	value          frag
 	desc, nullable bool
 	// position makes a parameter of such a value.
@@ -82,7 +85,7 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	for _, o := range n.Query.Order {
 		x := g.d.sortKey(g, o.Expr)
 		keys = append(keys, x)
-		p.items = append(p.items, sortItem{x, o.Desc, g.nullable(o.Expr) || !g.asStored(o.Expr, x), g.position(o.Expr)})
+		p.items = append(p.items, sortItem{o.Expr, x, o.Desc, g.nullable(o.Expr) || !g.asStored(o.Expr, x), g.position(o.Expr)})
 		if !seek {
 			continue
 		}
@@ -257,6 +260,20 @@ func (p *Page) literal(skip int64) bool {
 	return p.g.d.remote() && skip == 0 && len(p.list.args)+len(p.from.args)+len(p.order.args) == 0
 }
 
+// After makes keys for Rows of the values, in the form of answers, that a row is ordered by.
+func (p *Page) After(values []plan.Value) []any {
+	keys := make([]any, len(p.items))
+	for i, it := range p.items {
+		if v := values[i]; !v.Null {
+			if it.expr.Type().Kind == edm.String && p.g.d.remote() { // servers refuse what they cannot store
+				v.Bytes = bytes.ToValidUTF8(v.Bytes, []byte("\uFFFD"))
+			}
+			keys[i] = p.g.d.sortConstant(p.g, it.expr, &plan.Literal{T: it.expr.Type(), Value: v})
+		}
+	}
+	return keys
+}
+
 // behind is the condition that a row comes after the one with these keys; nulls are the smallest values. Where it is
 // equivalent, a comparison of row values is used, which lets an index seek to the place: it is null, and so not true,
 // for rows with a null, which come first in ascending order.
@@ -268,7 +285,7 @@ func (p *Page) behind(after []any) frag {
 		plainDesc = plainDesc && it.desc && !it.nullable && after[i] != nil
 		values[i], args[i] = it.value, it.param(after[i])
 	}
-	if plainAsc || plainDesc {
+	if (plainAsc || plainDesc) && p.g.d.seeksRows() {
 		op := " > "
 		if plainDesc {
 			op = " < "
@@ -285,7 +302,12 @@ func (p *Page) behind(after []any) frag {
 	return fill("($1)", f)
 }
 
-func (it sortItem) param(key any) frag { return fill(it.position, param(key)) }
+func (it sortItem) param(key any) frag {
+	if f, ok := key.(frag); ok { // of After
+		return f
+	}
+	return fill(it.position, param(key))
+}
 
 // behind compares one item; rest decides where the values are the same.
 func (it sortItem) behind(key any, rest frag) frag {

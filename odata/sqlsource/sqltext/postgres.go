@@ -238,6 +238,14 @@ func (postgres) sortKey(g *Generator, e plan.Expr) frag {
 	return g.value(e)
 }
 
+func (d postgres) sortConstant(g *Generator, e plan.Expr, l *plan.Literal) frag {
+	value := d.literal(l.T, l.Value)
+	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp without time zone" {
+		return fill("($1 AT TIME ZONE 'UTC')", value)
+	}
+	return value
+}
+
 func (postgres) order(x frag, desc, nullable bool) frag {
 	switch {
 	case desc && nullable:

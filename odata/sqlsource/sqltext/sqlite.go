@@ -190,6 +190,28 @@ func (d sqlite) sortKey(g *Generator, e plan.Expr) frag {
 	return g.value(e)
 }
 
+// sortConstant has a sign in front, as position has.
+func (d sqlite) sortConstant(g *Generator, e plan.Expr, l *plan.Literal) frag {
+	value := d.literal(l.T, l.Value)
+	ref, isRef := e.(*plan.Ref)
+	switch {
+	case l.T.Kind == edm.Decimal && !d.native(g, e):
+		value = fill("ves_sortkey($1)", value)
+	case l.T.Kind == edm.Decimal: // beside numbers, which all texts come behind
+		if s, isText := value.args[0].(string); isText {
+			f, _ := strconv.ParseFloat(s, 64)
+			value = param(f)
+		}
+	case l.T.Kind == edm.DateTimeOffset && isRef && d.sortKey(g, e).sql == g.raw(ref).sql:
+		whole := *l
+		whole.Value.Bytes = []byte(instant(string(l.Value.Bytes)).Truncate(time.Second).Format(time.RFC3339))
+		if stored, ok := d.inLayout(g.columnOf(ref), &whole); ok { // such columns have no fractions of a second
+			value = param(stored)
+		}
+	}
+	return fill("+$1", value)
+}
+
 // position has a sign in front, which changes nothing of a value but that SQLite looks at it before it plans: it would plan
 // the statement anew for each place, which takes as long as reading forty rows, and always go by the index of the order.
 func (sqlite) position(*Column) string { return "+$1" }
