@@ -3,7 +3,6 @@ package odatatest_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,16 +166,7 @@ func (g *sequences) target() string {
 func TestFourEnginesAgreeOnApply(t *testing.T) {
 	t.Parallel()
 	all := engines(t)
-	first, seeds, end := uint64(1), uint64(60), time.Time{}
-	if d, err := time.ParseDuration(os.Getenv("DIFFERENTIAL_TIME")); err == nil {
-		first, end = rand.Uint64()>>32, time.Now().Add(d)
-	}
-	if n, err := strconv.ParseUint(os.Getenv("DIFFERENTIAL_SEED"), 10, 64); err == nil {
-		first, seeds = n, 1
-	}
-	if testing.Short() {
-		seeds = 20
-	}
+	first, seeds, end := seedsOf(t, 60, 20)
 	var tally tally
 	for seed := first; (seed < first+seeds || time.Now().Before(end)) && tally.different <= 20; seed++ {
 		g := newSequences(seed)

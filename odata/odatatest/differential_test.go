@@ -185,7 +185,27 @@ const perSeed = 50
 func TestFourEnginesAgree(t *testing.T) {
 	t.Parallel()
 	all := engines(t)
-	first, seeds, end := uint64(1), uint64(40), time.Time{}
+	first, seeds, end := seedsOf(t, 40, 5)
+	var tally tally
+	for seed := first; seed < first+seeds || time.Now().Before(end); seed++ {
+		g := &expressions{Rand: rand.New(rand.NewPCG(seed, 0))}
+		for range perSeed {
+			compare(t, all, seed, g.target(), &tally)
+		}
+		if tally.different > 20 {
+			break
+		}
+	}
+	t.Logf("%d requests, %d refused", tally.asked, tally.refused)
+	if tally.refused > tally.asked/4 {
+		t.Errorf("%d of %d requests are no requests at all", tally.refused, tally.asked)
+	}
+}
+
+// seedsOf is how many seeds a test begins with, which is the first, and until when it goes on.
+func seedsOf(t *testing.T, most, short uint64) (first, seeds uint64, end time.Time) {
+	t.Helper()
+	first, seeds = 1, most
 	if text := os.Getenv("DIFFERENTIAL_TIME"); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -201,22 +221,9 @@ func TestFourEnginesAgree(t *testing.T) {
 		first, seeds = n, 1
 	}
 	if testing.Short() {
-		seeds = 5
+		seeds = min(seeds, short)
 	}
-	var tally tally
-	for seed := first; seed < first+seeds || time.Now().Before(end); seed++ {
-		g := &expressions{Rand: rand.New(rand.NewPCG(seed, 0))}
-		for range perSeed {
-			compare(t, all, seed, g.target(), &tally)
-		}
-		if tally.different > 20 {
-			break
-		}
-	}
-	t.Logf("%d requests, %d refused", tally.asked, tally.refused)
-	if tally.refused > tally.asked/4 {
-		t.Errorf("%d of %d requests are no requests at all", tally.refused, tally.asked)
-	}
+	return first, seeds, end
 }
 
 // TestFourEnginesAgreeOnTokens is the same for pages whose links carry tokens, and these are alike, too.

@@ -45,13 +45,13 @@ func shaped(text []byte, pattern string) bool {
 	return true
 }
 
-// isDay tells whether text begins with a day of the calendar.
+// isDay reports whether text begins with a day of the calendar, in a year from 1 on.
 func isDay(text []byte) bool {
 	if !shaped(text, "dddd-dd-dd") {
 		return false
 	}
 	year, month, day := number(text[:4]), number(text[5:7]), number(text[8:10])
-	if month < 1 || month > 12 || day < 1 {
+	if year < 1 || month < 1 || month > 12 || day < 1 {
 		return false
 	}
 	return day <= 28 || day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
@@ -68,8 +68,9 @@ func isUsual(text []byte) bool {
 	if len(text) != len(time.DateTime) || text[4] != '-' || text[7] != '-' || text[13] != ':' || text[16] != ':' {
 		return false
 	}
+	century, year := two(text[:2]), two(text[2:4])
 	month, day := two(text[5:7]), two(text[8:10])
-	return two(text[:2]) < 100 && two(text[2:4]) < 100 && month-1 < 12 && day-1 < 28 &&
+	return century*100+year-1 < 9999 && century < 100 && year < 100 && month-1 < 12 && day-1 < 28 &&
 		two(text[11:13]) < 24 && two(text[14:16]) < 60 && two(text[17:19]) < 60
 }
 

@@ -19,10 +19,14 @@ import (
 // index would help. It writes each statement to out before the statement runs: its text, and then its query plan. What is
 // known when ctx ends comes with the error of ctx. The text is for operators: it shows SQL.
 func (s *Source) Explain(ctx context.Context, p *plan.Plan, out io.Writer) (plan.Explanation, error) {
+	gen, err := s.reader.Proved(ctx, p)
+	if err != nil {
+		return plan.Explanation{}, fmt.Errorf("look at the data: %w", err)
+	}
 	rec := &recorder{DB: s.db, dialect: s.dialect, out: out}
-	err := rec.run(ctx, s.gen, p)
-	e := plan.Explanation{Statements: rec.statements(), Advice: s.gen.Advise(p.Top)}
-	for _, h := range s.gen.Hints(p.Top) {
+	err = rec.run(ctx, gen, p)
+	e := plan.Explanation{Statements: rec.statements(), Advice: gen.Advise(p.Top)}
+	for _, h := range append(gen.Hints(p.Top), gen.Cleaned(p.Top)...) {
 		if h.Advice != "" {
 			e.Advice = append(e.Advice, h.Advice)
 		}

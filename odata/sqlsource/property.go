@@ -33,6 +33,7 @@ func (b *builder) properties(s *set) {
 		}
 		s.column[c.Name] = stored(c)
 		s.column[c.Name].Text = reads(edmType(b.dialect, c).Kind, p.Type.Kind)
+		s.column[c.Name].Loose = looseness(b.dialect, c, edmType(b.dialect, c).Kind, p.Type.Kind)
 		complexProp := inside[c.Name]
 		switch {
 		case s.hidden[c.Name]:
@@ -101,6 +102,32 @@ func stored(c *introspect.Column) *sqltext.Column {
 	return &sqltext.Column{
 		Name: c.Name, Type: c.Type, Layout: c.Stored, Collation: c.Collation, Nullable: c.Nullable, Prefix: c.Prefix, Trigram: c.Trigram,
 	}
+}
+
+// looseness returns how values of other types than that of its property may be stored in a column; empty if none may.
+func looseness(dialect string, c *introspect.Column, found, declared edm.Kind) string {
+	switch dialect {
+	case "sqlite":
+		if c.Certain && (declared == found || found == edm.Int64 && (declared == edm.Enum || declared == edm.Decimal)) {
+			return ""
+		}
+		return c.Loose
+	case "postgres":
+		if c.Type == "numeric" && c.Precision > 0 {
+			return sqltext.LooseNaN
+		}
+		if c.Type == "numeric" || found == edm.Date || found == edm.DateTimeOffset || found == edm.TimeOfDay {
+			return sqltext.LooseInfinite
+		}
+	case "mysql":
+		if c.Type == "bit" && c.Precision > 63 {
+			return sqltext.LooseBits
+		}
+		if c.Type == "date" || c.Type == "datetime" || c.Type == "time" {
+			return sqltext.LooseZero
+		}
+	}
+	return ""
 }
 
 // property makes a property of a column, as found and as configured.

@@ -184,14 +184,16 @@ func (d *decoder) text(c *engine.Cell) []byte {
 	return d.arena[from:len(d.arena):len(d.arena)]
 }
 
-func integer(v *plan.Value, c *engine.Cell) bool {
+func integer(v *plan.Value, c *engine.Cell) (ok bool) {
 	switch c.Kind {
 	case engine.Int:
 		v.Int = c.Int
 		return true
 	case engine.Float:
-		v.Int = int64(c.Float)
-		return float64(v.Int) == c.Float
+		v.Int, ok = scalar.Integral(c.Float)
+		return ok
+	case engine.Blob:
+		return false
 	}
 	n, err := strconv.ParseInt(string(c.Bytes), 10, 64)
 	v.Int = n
@@ -199,24 +201,19 @@ func integer(v *plan.Value, c *engine.Cell) bool {
 }
 
 func truth(v *plan.Value, c *engine.Cell) bool {
+	is, ok := false, true
 	switch c.Kind {
 	case engine.Int:
-		v.Int = c.Int
+		is = c.Int != 0
 	case engine.Float:
-		v.Int = int64(c.Float)
+		is = c.Float != 0
 	default:
-		switch strings.ToLower(string(c.Bytes)) {
-		case "true", "t", "1", "yes", "y", "\x01":
-			v.Int = 1
-		case "false", "f", "0", "no", "n", "\x00":
-		default:
-			return false
-		}
+		is, ok = scalar.Truth(c.Bytes)
 	}
-	if v.Int != 0 {
+	if is {
 		v.Int = 1
 	}
-	return true
+	return ok
 }
 
 func float(v *plan.Value, c *engine.Cell) bool {
@@ -225,10 +222,12 @@ func float(v *plan.Value, c *engine.Cell) bool {
 		v.Float = c.Float
 	case engine.Int:
 		v.Float = float64(c.Int)
+	case engine.Blob:
+		return false
 	default:
 		f, err := strconv.ParseFloat(string(c.Bytes), 64)
 		v.Float = f
-		return err == nil
+		return err == nil && scalar.FloatNumber(c.Bytes)
 	}
 	return true
 }
@@ -246,8 +245,10 @@ func (d *decoder) decimal(v *plan.Value, c *engine.Cell, scale int) bool {
 		d.arena = scalar.AppendDecimal(d.arena, c.Float+0, scale) // the sum takes the sign off a zero
 		v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
 		return true
+	case engine.Blob:
+		return false
 	default:
-		if !plainNumber(c.Bytes) {
+		if !scalar.PlainNumber(c.Bytes) {
 			return false
 		}
 		text := withoutZeros(c.Bytes)
@@ -271,44 +272,11 @@ func withoutZeros(b []byte) []byte {
 	return b
 }
 
-func plainNumber(b []byte) bool {
-	digits, points := 0, 0
-	for i, c := range b {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '.' && digits > 0:
-			points++
-		case i > 0 || c != '-':
-			return false
-		}
-	}
-	return digits > 0 && points <= 1 && b[len(b)-1] != '.'
-}
-
-func (d *decoder) guid(v *plan.Value, c *engine.Cell) bool {
+func (d *decoder) guid(v *plan.Value, c *engine.Cell) (ok bool) {
 	from := len(d.arena)
-	switch {
-	case c.Kind == engine.Blob && len(c.Bytes) == 16:
-		const hex = "0123456789abcdef"
-		for i, b := range c.Bytes {
-			if i == 4 || i == 6 || i == 8 || i == 10 {
-				d.arena = append(d.arena, '-')
-			}
-			d.arena = append(d.arena, hex[b>>4], hex[b&15])
-		}
-	case len(c.Bytes) == 36:
-		for _, b := range c.Bytes {
-			if b >= 'A' && b <= 'Z' {
-				b += 'a' - 'A'
-			}
-			d.arena = append(d.arena, b)
-		}
-	default:
-		return false
-	}
+	d.arena, ok = scalar.AppendGUID(d.arena, c.Bytes, c.Kind == engine.Blob)
 	v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
-	return true
+	return ok
 }
 
 // time writes dates and times as they stand in JSON.
@@ -321,19 +289,13 @@ func (d *decoder) time(v *plan.Value, c *engine.Cell, k edm.Kind) bool {
 	var ok bool
 	switch c.Kind {
 	case engine.Int:
-		d.arena, ok = time.Unix(c.Int, 0).UTC().AppendFormat(d.arena, time.RFC3339), true
-	case engine.Float:
+		d.arena, ok = scalar.AppendSeconds(d.arena, c.Int, k)
+	case engine.Float, engine.Blob:
 		return false
 	default:
 		d.arena, ok = scalar.AppendTime(d.arena, c.Bytes, k)
 	}
-	text := d.arena[from:len(d.arena):len(d.arena)]
-	if c.Kind == engine.Int && k == edm.Date {
-		text = text[:10]
-	} else if c.Kind == engine.Int && k == edm.TimeOfDay {
-		text = text[11:19]
-	}
-	v.Bytes = text
+	v.Bytes = d.arena[from:len(d.arena):len(d.arena)]
 	return ok
 }
 
@@ -342,6 +304,9 @@ func (d *decoder) duration(v *plan.Value, c *engine.Cell) bool {
 	if c.Kind == engine.Int {
 		v.Bytes = []byte(scalar.FormatMicros(c.Int))
 		return true
+	}
+	if c.Kind == engine.Blob {
+		return false
 	}
 	if micros, ok := bytes.CutPrefix(c.Bytes, []byte("=")); ok {
 		n, err := strconv.ParseInt(string(micros), 10, 64)

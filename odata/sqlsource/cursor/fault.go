@@ -13,7 +13,7 @@ import (
 func (o *Reader) fault(ctx context.Context, err error) error {
 	known := clientFault(ctx, err)
 	var told *plan.Error
-	if known == nil || o.Changed == nil || errors.As(known, &told) {
+	if known == nil || o.Changed == nil || errors.As(known, &told) || errors.Is(known, errMisplaced) {
 		return known
 	}
 	if why := o.Changed(ctx, false); why != nil {

@@ -122,7 +122,8 @@ func (w *cellWriter) text(dst []byte, c *engine.Cell) (out []byte, ok bool) {
 	case edm.String:
 		return scalar.AppendString(dst, c.Bytes), true
 	case edm.Guid:
-		return appendGUID(dst, c.Bytes)
+		dst, ok = scalar.AppendGUID(append(dst, '"'), c.Bytes, false)
+		return append(dst, '"'), ok
 	case edm.Decimal:
 		return w.decimal(dst, c.Bytes)
 	case edm.Date, edm.DateTimeOffset, edm.TimeOfDay:
@@ -158,22 +159,4 @@ func digits(text []byte) bool {
 		}
 	}
 	return true
-}
-
-// appendGUID writes the text of a GUID in lower case.
-func appendGUID(dst, text []byte) ([]byte, bool) {
-	if len(text) != 36 {
-		return dst, false
-	}
-	dst = append(dst, '"')
-	for _, b := range text {
-		if b >= 'A' && b <= 'F' {
-			b += 'a' - 'A'
-		}
-		if b != '-' && (b < '0' || b > '9') && (b < 'a' || b > 'f') {
-			return dst, false
-		}
-		dst = append(dst, b)
-	}
-	return append(dst, '"'), true
 }

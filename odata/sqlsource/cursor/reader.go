@@ -30,15 +30,17 @@ type Reader struct {
 	// Stamps tells that statements name the state of the data that they see, and transactions do not.
 	Stamps bool
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	proofs proofs
 	// walks tells for a shape whether an index has its rows in their order.
 	walks map[string]bool
 }
 
-// prepared is a page in the plan's slot. Another generator makes another page.
+// prepared is a page in the plan's slot. Another generator makes another page. The doubts are those of the plan.
 type prepared struct {
-	gen  *sqltext.Generator
-	page *sqltext.Page
+	gen    *sqltext.Generator
+	page   *sqltext.Page
+	doubts []sqltext.Doubt
 }
 
 // maxShapes bounds Reader.walks.
@@ -51,23 +53,35 @@ func Open(ctx context.Context, db engine.DB, gen *sqltext.Generator, p *plan.Pla
 }
 
 // Open is like the function, and uses what is remembered. Where a sum has left the range that the database adds up
-// itself, the statements are others.
+// itself, or an order is not that of the values that are shown, the statements are others.
 func (o *Reader) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	r, err := o.open(ctx, p)
-	if err == nil || !engine.IsOverflow(err) {
+	var other *sqltext.Generator
+	switch {
+	case err == nil:
+		return r, nil
+	case errors.Is(err, errMisplaced):
+		other = o.Gen.Strict()
+	case engine.IsOverflow(err):
+		other = o.Gen.Wide()
+	}
+	if other == nil {
 		return r, err
 	}
-	if wide := o.Gen.Wide(); wide != nil {
-		return (&Reader{DB: o.DB, Gen: wide, Changed: o.Changed}).open(ctx, p)
-	}
-	return r, err
+	return (&Reader{DB: o.DB, Gen: other, Changed: o.Changed}).open(ctx, p)
 }
 
 func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
-	r, err := o.openPage(ctx, p, o.page(p))
+	var r *rows
+	var err error
+	if o.looks() {
+		r, err = o.openWhole(ctx, p, nil, false)
+	} else {
+		r, err = o.openPage(ctx, p, o.page(p, o.Gen))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -89,19 +103,32 @@ func (o *Reader) openPage(ctx context.Context, p *plan.Plan, page *sqltext.Page)
 			return r, err
 		}
 	}
+	return o.openWhole(ctx, p, page, stamps)
+}
+
+// openWhole carries out all statements of a plan.
+func (o *Reader) openWhole(ctx context.Context, p *plan.Plan, page *sqltext.Page, stamps bool) (*rows, error) {
 	return o.begin(ctx, p, page, o.need(p), func(r *rows) (bool, error) {
 		r.version, r.stamps = r.tx.Version(), stamps
 		return true, r.open(p)
 	})
 }
 
-// begin opens rows in a transaction and runs the first statements. It returns nil rows if first reports false.
+// begin opens rows in a transaction and runs the first statements. It returns nil rows if first reports false. Without a
+// page, the statements are those for what is known of the data that the transaction reads.
 func (o *Reader) begin(ctx context.Context, p *plan.Plan, page *sqltext.Page, need engine.Need, first func(*rows) (bool, error)) (*rows, error) {
 	tx, err := o.DB.Begin(ctx, need)
 	if err != nil {
 		return nil, o.fault(ctx, fmt.Errorf("begin: %w", err))
 	}
-	r := &rows{ctx: ctx, gen: o.Gen, tx: tx, node: p.Top, reader: o, page: page}
+	gen := o.Gen
+	if page == nil {
+		if tx, gen, err = o.proved(ctx, p, tx, need); err != nil {
+			return nil, o.fault(ctx, fmt.Errorf("look at the data: %w", err))
+		}
+		page = o.page(p, gen)
+	}
+	r := &rows{ctx: ctx, gen: gen, tx: tx, node: p.Top, reader: o, page: page}
 	r.dec = r.decoder(p.Top)
 	ok, err := first(r)
 	switch {
@@ -115,25 +142,25 @@ func (o *Reader) begin(ctx context.Context, p *plan.Plan, page *sqltext.Page, ne
 
 // page returns the statements of a plan, and keeps them in p.Prepared: in slot 1 if they can seek to the end of the page
 // before, else in slot 0. A seek needs a total order and Marks; with Stamps the first page cannot use one.
-func (o *Reader) page(p *plan.Plan) *sqltext.Page {
+func (o *Reader) page(p *plan.Plan, gen *sqltext.Generator) *sqltext.Page {
 	if p.Volatile {
-		return o.Gen.Page(p.Top, false)
+		return gen.Page(p.Top, false)
 	}
 	n := p.Top
 	seek := n.Page.After == nil && n.Query.Range.Derived == nil && o.Marks != nil && o.Seekable != nil && n.Many && len(n.Query.Order) > 0 && len(n.Query.Joins) == 0 &&
 		(!o.Stamps || n.Page.Skip > 0) && o.Seekable(n.Set)
 	if p.Prepared == nil {
-		return o.Gen.Page(n, seek)
+		return gen.Page(n, seek)
 	}
 	slot := 0
 	if seek {
 		slot = 1
 	}
-	if was, ok := p.Prepared[slot].Load().(prepared); ok && was.gen == o.Gen {
+	if was, ok := p.Prepared[slot].Load().(prepared); ok && was.gen == gen {
 		return was.page
 	}
-	page := o.Gen.Page(n, seek)
-	p.Prepared[slot].Store(prepared{o.Gen, page})
+	page := gen.Page(n, seek)
+	p.Prepared[slot].Store(prepared{gen, page, gen.Doubts(n)})
 	return page
 }
 

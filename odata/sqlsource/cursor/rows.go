@@ -118,8 +118,17 @@ func (r *rows) run(s sqltext.Statement, width int) error {
 	if r.values == nil {
 		r.values = make([]plan.Value, len(r.node.Columns))
 	}
-	return r.step()
+	if err := r.step(); err != nil {
+		return err
+	}
+	if at := r.page.Misplaced; at > 0 && r.ahead && r.cells[at-1].Kind == engine.Int {
+		return errMisplaced
+	}
+	return nil
 }
+
+// errMisplaced is the error for a page if stored values that no answer shows have places in its order; see sqltext.Page.Misplaced.
+var errMisplaced = errors.New("the order of the page is not that of the values that it shows")
 
 // read is how many rows the next statement asks for: all of them, but where children are to be read in between and the
 // connection can only do one thing at a time, no more than a chunk and the row behind it.

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -48,7 +46,9 @@ func register(conn *conn) error {
 		{"ves_matches", 2, matches()},
 		{"ves_time", 1, canonicalInstant},
 		{"ves_clock", 1, canonicalClock},
-		{"ves_guid", 1, guidText},
+		{"ves_day", 1, as(edm.Date)},
+		{"ves_guid", 1, as(edm.Guid)},
+		{"ves_fit", 2, fitting},
 		{"ves_whole", 1, whole},
 		{"ves_micros", 1, micros},
 		{"ves_shift", 3, shift},
@@ -102,10 +102,9 @@ func flag(v bool) sqlite3.Value {
 func instant(v sqlite3.Value) (time.Time, bool) {
 	switch v.Kind() {
 	case sqlite3.KindInt:
-		return time.Unix(v.Int(), 0).UTC(), true
-	case sqlite3.KindFloat:
-		whole, frac := math.Modf(v.Float())
-		return time.Unix(int64(whole), int64(math.Round(frac*1e6))*1000).UTC(), true
+		return time.Unix(v.Int(), 0).UTC(), scalar.FirstSecond <= v.Int() && v.Int() <= scalar.LastSecond
+	case sqlite3.KindFloat, sqlite3.KindBlob:
+		return time.Time{}, false
 	}
 	text, ok := scalar.AppendTime(nil, v.Bytes(), edm.DateTimeOffset)
 	if !ok {
@@ -124,19 +123,12 @@ func canonicalInstant(args []sqlite3.Value) sqlite3.Value {
 }
 
 func canonicalClock(args []sqlite3.Value) sqlite3.Value {
-	text, ok := scalar.AppendTime(nil, args[0].Bytes(), edm.TimeOfDay)
+	text, ok := calendar(args[0], edm.TimeOfDay)
 	if !ok {
 		return sqlite3.Null()
 	}
 	whole, frac, _ := strings.Cut(string(text), ".")
 	return sqlite3.Text(whole + "." + (frac + "000000000")[:9])
-}
-
-func guidText(args []sqlite3.Value) sqlite3.Value {
-	if b := args[0].Bytes(); args[0].Kind() == sqlite3.KindBlob && len(b) == 16 {
-		return sqlite3.Text(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
-	}
-	return sqlite3.Text(strings.ToLower(args[0].Text()))
 }
 
 // asText is cast(x,Edm.String): the second argument names the kind of the first.
@@ -160,7 +152,7 @@ func asText(args []sqlite3.Value) sqlite3.Value {
 func fromText(args []sqlite3.Value) sqlite3.Value {
 	k := edm.PrimitiveKind(args[1].Text())
 	if args[0].Kind() != sqlite3.KindText {
-		return fromOther(args[0], k)
+		return fit(args[0], k)
 	}
 	r, ok := scalar.FromText(k, args[0].Bytes())
 	if !ok {
@@ -181,25 +173,4 @@ func fromText(args []sqlite3.Value) sqlite3.Value {
 		return micros([]sqlite3.Value{sqlite3.Text(r.Text)})
 	}
 	return sqlite3.Text(r.Text)
-}
-
-// fromOther is a number or a blob as a value of a type.
-func fromOther(v sqlite3.Value, k edm.Kind) sqlite3.Value {
-	number := v.Kind() == sqlite3.KindInt || v.Kind() == sqlite3.KindFloat
-	switch {
-	case k == edm.Guid && v.Kind() == sqlite3.KindBlob && len(v.Bytes()) == 16:
-		return guidText([]sqlite3.Value{v})
-	case k == edm.DateTimeOffset && number:
-		return canonicalInstant([]sqlite3.Value{v})
-	case k.Integer() && v.Kind() == sqlite3.KindInt:
-		if least, greatest := k.Bounds(); v.Int() < least || v.Int() > greatest {
-			return sqlite3.Null()
-		}
-		return v
-	case k == edm.Duration:
-		return micros([]sqlite3.Value{v})
-	case number && (k == edm.Boolean || k == edm.Decimal || k == edm.Double || k == edm.Single):
-		return v
-	}
-	return sqlite3.Null()
 }

@@ -15,13 +15,14 @@ import (
 
 func (r *reader) sqlite() ([]*Table, error) {
 	var all named
-	err := r.each(3, func(c row) {
-		t := &Table{Name: c.text(0), View: c.text(1) == "view"}
-		if !t.View && !c.yes(2) {
+	err := r.each(4, func(c row) {
+		t := &Table{Name: c.text(0), View: c.text(1) == "view", strict: c.yes(2)}
+		t.rowid = !t.View && !c.yes(3)
+		if t.rowid && !t.strict {
 			t.RowID = "rowid"
 		}
 		all.add(t)
-	}, `SELECT name, type, wr OR strict FROM pragma_table_list
+	}, `SELECT name, type, strict, wr FROM pragma_table_list
 		WHERE schema = 'main' AND type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
 	if err != nil {
 		return nil, err
@@ -110,6 +111,7 @@ func (r *reader) sqliteColumns(t *Table) error {
 		col := Column{
 			Name: c.text(0), Type: typ, Length: length, Precision: length, Scale: scale,
 			Nullable: !c.yes(2), Generated: c.number(4) > 1,
+			Loose: looseness(t, typ), Certain: t.strict && slices.Contains([]string{"int", "integer", "real", "text", "blob"}, typ),
 		}
 		if pk := c.number(3); pk > 0 {
 			keys[pk] = col.Name
@@ -123,6 +125,25 @@ func (r *reader) sqliteColumns(t *Table) error {
 		return fmt.Errorf("columns of %q: %w", t.Name, err)
 	}
 	return nil
+}
+
+// looseness is how SQLite stores what a column is given, by the affinity of its declared type.
+// https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+func looseness(t *Table, declared string) string {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(declared, part) })
+	}
+	switch {
+	case t.View || declared == "":
+		return sqltext.LooseAny
+	case has("int"):
+		return sqltext.LooseNumeric
+	case has("char", "clob", "text", "blob"):
+		return sqltext.LooseAny
+	case has("real", "floa", "doub"):
+		return sqltext.LooseReal
+	}
+	return sqltext.LooseNumeric
 }
 
 // splitType takes "DECIMAL(10, 2)" apart.
@@ -149,8 +170,10 @@ func (r *reader) sqliteIndexes(t *Table) error {
 		key    bool
 	}
 	var list []index
+	alias := t.rowid && len(t.Key) == 1
 	err := r.each(3, func(c row) {
 		list = append(list, index{c.text(0), c.yes(1), c.text(2) == "pk"})
+		alias = alias && c.text(2) != "pk"
 	}, `SELECT name, "unique", origin FROM pragma_index_list(?) WHERE partial = 0 ORDER BY seq DESC`, t.Name)
 	if err != nil {
 		return err
@@ -162,6 +185,9 @@ func (r *reader) sqliteIndexes(t *Table) error {
 		}
 	}
 	t.numbered()
+	if alias { // of the rowid, which is an integer
+		t.Column(t.Key[0]).Certain = true
+	}
 	for _, ix := range list {
 		var columns []string
 		expression := false

@@ -36,6 +36,8 @@ type Table struct {
 	Foreign  []ForeignKey
 	// Search is the full-text index of the table; nil when there is none.
 	Search *sqltext.FullText
+	// strict reports whether SQLite stores values of the declared types alone, rowid whether the rows of a table have numbers.
+	strict, rowid bool
 	// Broken is why the database cannot read the table or view; nil when it can. A broken view may lack columns.
 	Broken error
 }
@@ -61,7 +63,11 @@ type Column struct {
 	// Prefix tells how an index finds the beginning of a text: see sqltext.Column.
 	Prefix string
 	// Stored is how values are stored where that is not certain from the type (SQLite): a Layout; empty otherwise.
-	Stored  string
+	Stored string
+	// Loose is how SQLite stores values of other types than the declared one, see sqltext.Column; empty for other databases.
+	// Certain reports whether the column holds values of its declared type alone all the same.
+	Loose   string
+	Certain bool
 	Comment string
 }
 

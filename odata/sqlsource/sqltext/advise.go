@@ -22,7 +22,8 @@ func (g *Generator) Advise(n *plan.Node) []string {
 			items[i] = g.d.quote(c)
 			if o := ordered[c]; o != nil {
 				// The way in which the order is written is the way in which an index can serve it.
-				sql := g.d.order(g.d.sortKey(g, o.Expr), o.Desc, g.nullable(o.Expr)).sql
+				x := g.d.sortKey(g, o.Expr)
+				sql := g.d.order(x, o.Desc, g.ordersNull(o.Expr, x)).sql
 				if !strings.Contains(sql, "(") { // MySQL has no index on an expression
 					items[i] = strings.ReplaceAll(sql, alias(n.Query.Range)+".", "")
 				}

@@ -84,12 +84,18 @@ func (g *Generator) fixed(q *plan.Query) (columns []string) {
 		for i, a := range call.Args {
 			ref, isRef := a.(*plan.Ref)
 			l, isLit := call.Args[1-i].(*plan.Literal)
-			if isRef && isLit && !l.Value.Null && ref.T.Kind != edm.String && g.raw(ref).sql == g.value(ref).sql {
+			if isRef && isLit && !l.Value.Null && ref.T.Kind != edm.String && g.comparesStored(ref) {
 				columns = append(columns, g.columnOf(ref).Name)
 			}
 		}
 	}
 	return columns
+}
+
+// comparesStored reports whether a column is compared with constants as it is stored.
+func (g *Generator) comparesStored(ref *plan.Ref) bool {
+	_, unbounded := g.unbounded(ref)
+	return unbounded || mysqlZero(g.columnOf(ref), ref.T) != "" || g.raw(ref).sql == g.value(ref).sql
 }
 
 // ordered tells whether an index, read forwards or backwards, has the rows in an order. A fixed column in front does not
@@ -112,8 +118,8 @@ func (g *Generator) ordered(order []plan.Order, ix Index, fixed []string) bool {
 		if c.CodePoints {
 			value += codePoints
 		}
-		first := g.d.nullsFirst(o.Desc, g.nullable(ref))
-		if c.Name != g.columnOf(ref).Name || value != g.d.sortKey(g, ref).sql || o.Desc != (c.Desc != backwards) || first != (c.NullsFirst != backwards) {
+		first := g.d.nullsFirst(o.Desc, g.ordersNull(ref, g.pageKey(ref)))
+		if c.Name != g.columnOf(ref).Name || value != g.pageKey(ref).sql || o.Desc != (c.Desc != backwards) || first != (c.NullsFirst != backwards) {
 			return false
 		}
 	}

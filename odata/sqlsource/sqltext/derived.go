@@ -65,7 +65,7 @@ func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
 		return f
 	}
 	if len(p.Order) > 0 {
-		f = fill("$1 ORDER BY $2", f, g.orders(p.Order))
+		f = fill("$1 ORDER BY $2", f, g.ordersWithin(p.Order))
 	}
 	return fill("$1 $2", f, g.limit(*p.Limit, 0))
 }
@@ -134,7 +134,7 @@ func (g *Generator) window(a *plan.Aggregate) frag {
 		parts = append(parts, text("PARTITION BY"), join(", ", keys...))
 	}
 	if len(a.Over.Order) > 0 {
-		parts = append(parts, text("ORDER BY"), g.orders(a.Over.Order))
+		parts = append(parts, text("ORDER BY"), g.ordersWithin(a.Over.Order))
 		if a.Op != "row" {
 			parts = append(parts, text("ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"))
 		}
@@ -350,7 +350,7 @@ func (g *Generator) groupingSets(d *plan.Derived) (frag, bool) {
 			}
 			value = fill("CASE $1 $2 END", set, join(" ", cases...))
 		case *plan.Aggregate: // the number of the row in its grouping
-			value = fill("ROW_NUMBER() OVER (PARTITION BY $1 ORDER BY $2)", set, g.orders(e.Over.Order))
+			value = fill("ROW_NUMBER() OVER (PARTITION BY $1 ORDER BY $2)", set, g.ordersWithin(e.Over.Order))
 		default:
 			value = g.argument(e)
 		}

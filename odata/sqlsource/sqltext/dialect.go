@@ -17,8 +17,6 @@ func (standard) placeholder(int) string { return "?" }
 
 func (standard) null(edm.Type) frag { return text("NULL") }
 
-func (standard) numeric(*Generator, string, plan.Expr, plan.Expr) frag { return frag{} }
-
 // order needs no words for nulls: they are the smallest values.
 func (standard) order(x frag, desc, _ bool) frag {
 	if desc {
@@ -171,10 +169,17 @@ func New(dialectName string, m *Mapping) (*Generator, error) {
 // Wide is a Generator whose sums of integers may have any number of digits, for plans whose statements have failed with an
 // engine.IsOverflow; nil where this one's may.
 func (g *Generator) Wide() *Generator {
-	if d, ok := g.d.(sqlite); !ok || d.wide {
+	d, ok := g.d.(sqlite)
+	if !ok || d.wide {
 		return nil
 	}
-	return &Generator{d: sqlite{wide: true}, m: g.m}
+	return &Generator{d: sqlite{wide: true, clean: d.clean}, m: g.m}
+}
+
+// bare reports whether a column holds nothing but values of its type.
+func (g *Generator) bare(c *Column) bool {
+	d, ok := g.d.(sqlite)
+	return c.Loose == "" || ok && d.bare(c)
 }
 
 // Statement is SQL with the arguments of its parameters: nil, bool, int64, float64, string, []byte, or time.Time.

@@ -23,7 +23,7 @@ func (g *Generator) Children(n *plan.Node, keys [][]any, limit int64) Statement 
 		return g.finish(fill("SELECT $1 $2", plain(g.list(n, parent)), from))
 	}
 	extra := append(append([]frag(nil), parent...),
-		fill("ROW_NUMBER() OVER (PARTITION BY $1 ORDER BY $2)", by, g.pageOrder(n.Query)))
+		fill("ROW_NUMBER() OVER (PARTITION BY $1 ORDER BY $2)", by, g.numbered(n.Query, g.ordersWithin(n.Query.Order))))
 	if n.Count {
 		extra = append(extra, fill("COUNT(*) OVER (PARTITION BY $1)", by))
 	}

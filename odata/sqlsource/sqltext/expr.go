@@ -18,13 +18,7 @@ func (g *Generator) nullable(e plan.Expr) bool {
 	case *plan.Literal:
 		return e.Value.Null
 	case *plan.Ref:
-		for r := e.Range; r != nil; r = r.Outer {
-			if r.Nav != nil && !r.Nav.Collection {
-				return true // the entity may be missing altogether
-			}
-		}
-		c := g.columnOf(e)
-		return c.Nullable || c.Text
+		return g.absent(e) || !g.bare(g.columnOf(e))
 	case *plan.Cell, *plan.Aggregate:
 		return true
 	case *plan.Computed:
@@ -34,6 +28,25 @@ func (g *Generator) nullable(e plan.Expr) bool {
 	case *plan.Call:
 		return function.MayLeave(e) || slices.ContainsFunc(e.Args, func(a plan.Expr) bool { return !g.finite(a) }) ||
 			function.Lookup(e.Name).Null.Nullable(func() bool { return slices.ContainsFunc(e.Args, g.nullable) })
+	}
+	return false
+}
+
+// absent reports whether a column may be null as it is stored.
+func (g *Generator) absent(e *plan.Ref) bool {
+	if throughOne(e) {
+		return true // the entity may be missing altogether
+	}
+	c := g.columnOf(e)
+	return c.Nullable || c.Text
+}
+
+// throughOne reports whether a property is that of the target of a to-one navigation.
+func throughOne(e *plan.Ref) bool {
+	for r := e.Range; r != nil; r = r.Outer {
+		if r.Nav != nil && !r.Nav.Collection {
+			return true
+		}
 	}
 	return false
 }
@@ -332,6 +345,9 @@ func (sqlite) held(x frag, _ *Column, _ edm.Type) frag { return x }
 
 // held names a value once: LEAST and GREATEST pass over nulls.
 func (postgres) held(x frag, c *Column, t edm.Type) frag {
+	if _, high := postgresBounds(c, t); high != "" {
+		return x // null already
+	}
 	const within = "NULLIF(GREATEST(NULLIF(LEAST($1, BEHIND), BEHIND), BEFORE), BEFORE)"
 	before, behind := "date '0001-12-31 BC'", "date '10000-01-01'"
 	switch t.Kind {
@@ -352,7 +368,10 @@ func (postgres) held(x frag, c *Column, t edm.Type) frag {
 }
 
 // held lets a sum tell days that are none, such as the zeroth.
-func (mysql) held(x frag, _ *Column, t edm.Type) frag {
+func (mysql) held(x frag, c *Column, t edm.Type) frag {
+	if mysqlZero(c, t) != "" {
+		return x // null already
+	}
 	switch t.Kind {
 	case edm.Date, edm.DateTimeOffset:
 		return fill("($1 + INTERVAL 0 DAY)", x)

@@ -195,7 +195,10 @@ func postgresPrefix(column frag, c *Column, prefix string) frag {
 }
 
 // narrow lets the index of a text column find what its collation takes for equal, or for the same beginning.
-func (mysql) narrow(op string, column frag, _ *Column, prefix string) frag {
+func (mysql) narrow(op string, column frag, c *Column, prefix string) frag {
+	if c.Type == "bit" { // a number, which is shown as text
+		return frag{}
+	}
 	switch op {
 	case "eq":
 		return fill("$1 = $2", column, param(prefix))

@@ -145,8 +145,21 @@ func withoutCollation(x frag) string {
 	return strings.TrimSuffix(strings.TrimSuffix(x.sql, " COLLATE BINARY"), codePoints)
 }
 
-// asStored reports whether rows are ordered by a column as it is, which is null only where the column may be. What SQLite
-// makes of a stored value is also null where that is none of its type.
+// sortsNull reports whether the value x that rows are sought by may be null. What SQLite makes of a stored value is also null
+// where that is none of its type, and a column as it is, only where it may be.
+func (g *Generator) sortsNull(e plan.Expr, x frag) bool {
+	return !g.asStored(e, x) || g.ordersNull(e, x)
+}
+
+// ordersNull reports whether the value x that rows are ordered by may be null.
+func (g *Generator) ordersNull(e plan.Expr, x frag) bool {
+	if ref, ok := e.(*plan.Ref); ok && g.asStored(e, x) {
+		return g.absent(ref)
+	}
+	return g.nullable(e)
+}
+
+// asStored reports whether rows are ordered by a column as it is.
 func (g *Generator) asStored(e plan.Expr, x frag) bool {
 	ref, ok := e.(*plan.Ref)
 	return ok && withoutCollation(x) == g.raw(ref).sql

@@ -16,7 +16,11 @@ import (
 // mysql computes with: integers for Boolean and integers; decimal; double; text in utf8mb4_bin, which ignores trailing
 // blanks, so that comparisons and orders look at the bytes; lower-case text for GUIDs; date; datetime in UTC; time;
 // microseconds as an integer for Duration; binary.
-type mysql struct{ standard }
+type mysql struct {
+	standard
+	// strict orders by no column that may hold dates that are none; see bounds.go.
+	strict bool
+}
 
 func (mysql) quote(name string) string { return identifier("`", name) }
 
@@ -31,6 +35,12 @@ const mysqlGUID = "LOWER(INSERT(INSERT(INSERT(INSERT(HEX($1), 9, 0, '-'), 14, 0,
 
 func (mysql) column(name frag, c *Column, t edm.Type) frag {
 	template := "$1"
+	if c.Type == "bit" {
+		name = fill(mysqlBits(c, t), name)
+	}
+	if zero := mysqlZero(c, t); zero != "" {
+		template = zero
+	}
 	switch t.Kind {
 	case edm.String:
 		template = "CONVERT($1 USING utf8mb4) COLLATE utf8mb4_bin"
@@ -59,7 +69,9 @@ func (mysql) column(name frag, c *Column, t edm.Type) frag {
 			template = "CAST($1 AS DECIMAL(65, 10))"
 		}
 	case edm.DateTimeOffset:
-		template = mysqlInstant(c.Type)
+		if c.Type != "datetime" {
+			template = mysqlInstant(c.Type)
+		}
 	case edm.Date:
 		if c.Type != "date" {
 			template = "CAST($1 AS DATE)"
@@ -77,13 +89,24 @@ func (mysql) column(name frag, c *Column, t edm.Type) frag {
 	return fill(template, name)
 }
 
+// mysqlBits is the template of the number in a BIT(n), which is a text of bytes otherwise.
+func mysqlBits(c *Column, t edm.Type) string {
+	switch whole := t.Kind.Integer() || t.Kind == edm.Enum; {
+	case whole && c.Loose == LooseBits:
+		return "(CASE WHEN $1 + 0 <= 9223372036854775807 THEN CAST($1 AS SIGNED) END)"
+	case whole:
+		return "CAST($1 AS SIGNED)"
+	}
+	return "($1 + 0)"
+}
+
 func mysqlInstant(declared string) string {
 	switch {
 	case declared == "datetime":
 		return "$1"
 	case declared == "timestamp":
 		return "CONVERT_TZ($1, @@session.time_zone, '+00:00')"
-	case strings.Contains(declared, "int"):
+	case strings.Contains(declared, "int"), declared == "bit":
 		return "CONVERT_TZ(FROM_UNIXTIME($1), @@session.time_zone, '+00:00')"
 	}
 	return "CAST(REPLACE(REPLACE($1, 'T', ' '), 'Z', '') AS DATETIME(6))"
@@ -91,6 +114,10 @@ func mysqlInstant(declared string) string {
 
 // fetch makes text of dates and times, whose form otherwise depends on how the handle was opened.
 func (d mysql) fetch(name frag, c *Column, t edm.Type) frag {
+	if c.Type == "bit" && t.Kind != edm.DateTimeOffset && t.Kind != edm.Duration {
+		return fill("($1 + 0)", name)
+	}
+	c = &Column{Name: c.Name, Type: c.Type, Collation: c.Collation} // the decoder knows what is none
 	switch t.Kind {
 	case edm.DateTimeOffset, edm.Date, edm.TimeOfDay:
 		return fill("CAST($1 AS CHAR)", d.column(name, c, t))
@@ -101,7 +128,7 @@ func (d mysql) fetch(name frag, c *Column, t edm.Type) frag {
 	case edm.Single: // as text it has six digits
 		return fill("CAST($1 AS DOUBLE)", name)
 	case edm.Boolean, edm.Enum, edm.Int64:
-		if strings.HasPrefix(c.Type, "bit") || c.Type == "boolean" {
+		if c.Type == "boolean" {
 			return fill("($1 + 0)", name)
 		}
 	}
@@ -150,7 +177,34 @@ func (d mysql) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, o
 	if x.Type().Kind.Integer() && y.Type().Kind.Integer() || unsigned(g, x) || unsigned(g, y) {
 		return d.count(g, x), d.count(g, y), true
 	}
+	if ref := d.zero(g, x, y); ref != nil {
+		return g.raw(ref), g.value(y), true
+	}
+	if ref := d.zero(g, y, x); ref != nil {
+		return g.value(x), g.raw(ref), true
+	}
 	return a, b, false
+}
+
+// zero returns a column that may hold dates or times that are none, if it is compared with a constant; else nil.
+func (mysql) zero(g *Generator, e, beside plan.Expr) *plan.Ref {
+	ref, isRef := e.(*plan.Ref)
+	if _, isLit := beside.(*plan.Literal); isRef && isLit && mysqlZero(g.columnOf(ref), ref.T) != "" {
+		return ref
+	}
+	return nil
+}
+
+// numeric takes dates and times that are none out of a comparison with a constant, which none of them is equal to.
+func (d mysql) numeric(g *Generator, op string, x, y plan.Expr) frag {
+	ref := d.zero(g, x, y)
+	if ref == nil {
+		ref = d.zero(g, y, x)
+	}
+	if ref == nil || op == "eq" {
+		return frag{}
+	}
+	return fill("$1 IS NOT NULL", g.value(ref))
 }
 
 // float returns a number to compare with a double. MariaDB has no infinity: one lies beyond every number, as 1 lies beyond 0.
@@ -181,11 +235,13 @@ func infinite(e plan.Expr) int {
 	return 0
 }
 
-// count is an integer to compare or to order by. An unsigned column stays as it is,
+// count is an integer to compare or to order by. An unsigned column, and one of up to 63 bits, stays as it is,
 // for its index: only arithmetic needs it signed.
 func (mysql) count(g *Generator, e plan.Expr) frag {
-	if ref, ok := e.(*plan.Ref); ok && strings.HasSuffix(g.columnOf(ref).Type, "unsigned") {
-		return g.raw(ref)
+	if ref, ok := e.(*plan.Ref); ok {
+		if c := g.columnOf(ref); strings.HasSuffix(c.Type, "unsigned") || c.Type == "bit" && c.Loose == "" {
+			return g.raw(ref)
+		}
 	}
 	return g.value(e)
 }
@@ -278,6 +334,8 @@ func (mysql) linkKey(name frag, c *Column) frag {
 	switch c.Type {
 	case "date", "datetime", "timestamp", "time", "uuid":
 		return fill("CAST($1 AS CHAR)", name)
+	case "bit":
+		return fill("($1 + 0)", name)
 	}
 	return name
 }

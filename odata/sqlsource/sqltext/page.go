@@ -20,6 +20,9 @@ type Page struct {
 	// Width is the number of columns, Links those that expanded properties start from.
 	Width int
 	Links [][]int
+	// Misplaced is the column, from 1, that is 1 where the rows may be in another order than the values that are shown; then
+	// the Strict generator has the right one. 0 for none.
+	Misplaced int
 	// Shape names what decides on the rows and their order.
 	Shape string
 	// Steady tells that these depend on nothing but the state of the data that a stamp names.
@@ -83,9 +86,9 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	p.Links, p.Width = g.Links(n)
 	var keys []frag
 	for _, o := range n.Query.Order {
-		x := g.d.sortKey(g, o.Expr)
+		x := g.pageKey(o.Expr)
 		keys = append(keys, x)
-		p.items = append(p.items, sortItem{o.Expr, x, o.Desc, g.nullable(o.Expr) || !g.asStored(o.Expr, x), g.position(o.Expr)})
+		p.items = append(p.items, sortItem{o.Expr, x, o.Desc, g.sortsNull(o.Expr, x), g.position(o.Expr)})
 		if !seek {
 			continue
 		}
@@ -96,9 +99,14 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 		}
 		p.Key = append(p.Key, at)
 	}
+	if misplaced := g.misplaced(n.Query.Order); misplaced.sql != "" {
+		parts = append(parts, misplaced)
+		p.Width = len(parts)
+		p.Misplaced = p.Width
+	}
 	p.list, p.keys = plain(parts), join(", ", keys...)
 	if len(n.Query.Order) > 0 {
-		p.order = g.pageOrder(n.Query)
+		p.order = g.numbered(n.Query, g.orders(n.Query.Order))
 	}
 	if n.Query.Range.Derived != nil && n.Count && g.d.remote() {
 		p.total = text("COUNT(*) OVER ()") // for the rows are computed once
@@ -331,7 +339,7 @@ func (it sortItem) behind(key any, rest frag) frag {
 // are those of Children without the rank and the total.
 func (g *Generator) Siblings(n *plan.Node, keys [][]any, limit int64) Statement {
 	from, parent, _ := g.childrenFrom(n, keys)
-	order := append(append([]frag(nil), parent...), g.pageOrder(n.Query))
+	order := append(append([]frag(nil), parent...), g.numbered(n.Query, g.ordersWithin(n.Query.Order)))
 	if len(n.Query.Order) == 0 {
 		order = parent
 	}

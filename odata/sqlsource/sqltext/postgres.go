@@ -15,6 +15,8 @@ import (
 type postgres struct {
 	standard
 	db function.Database
+	// strict orders by no column that may hold what is beyond its bounds; see bounds.go.
+	strict bool
 }
 
 func (postgres) quote(name string) string { return identifier(`"`, name) }
@@ -69,9 +71,9 @@ func (postgres) column(name frag, c *Column, t edm.Type) frag {
 		template = postgresMicros(c.Type)
 	}
 	if template == "" {
-		return name
+		return bounded(name, name, c, t)
 	}
-	return fill(template, name)
+	return bounded(name, fill(template, name), c, t)
 }
 
 // postgresMicros is null for an interval with months, which have no length.
@@ -98,6 +100,7 @@ func postgresInstant(declared string) string {
 
 // fetch selects a column in the form that package cursor decodes; most columns need no conversion.
 func (d postgres) fetch(name frag, c *Column, t edm.Type) frag {
+	c = &Column{Name: c.Name, Type: c.Type} // the decoder knows the bounds
 	switch t.Kind {
 	case edm.Duration:
 		return fill("COALESCE('=' || $1::text, '?' || $2::text)", d.column(name, c, t), name)
@@ -167,6 +170,14 @@ func (d postgres) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag
 			}
 		}
 	}
+	_, constant := x.(*plan.Literal)
+	if a, ok = g.unbounded(x); ok {
+		_, constant = y.(*plan.Literal)
+		return a, g.value(y), constant
+	}
+	if b, ok = g.unbounded(y); ok {
+		return g.value(x), b, constant
+	}
 	return a, b, false
 }
 
@@ -190,7 +201,10 @@ func (d postgres) numeric(g *Generator, op string, x, y plan.Expr) frag {
 	if ref, ok := first(greaterSide(op, x, y, &a, &b)).(*plan.Ref); ok && floating(ref) {
 		return fill("$1 <> 'NaN'", g.raw(ref))
 	}
-	return frag{}
+	if floating(x) || floating(y) {
+		return frag{}
+	}
+	return g.bound(op, x, y)
 }
 
 func first(e plan.Expr, _ *frag) plan.Expr { return e }
@@ -232,8 +246,11 @@ func (postgres) sortKey(g *Generator, e plan.Expr) frag {
 		}
 		return fill(`$1 COLLATE "C"`, g.value(e))
 	}
-	if ref, ok := e.(*plan.Ref); ok && g.columnOf(ref).Type == "timestamp without time zone" {
-		return g.raw(ref)
+	if ref, ok := e.(*plan.Ref); ok {
+		c := g.columnOf(ref)
+		if _, high := postgresBounds(c, ref.T); high != "" || c.Type == "timestamp without time zone" {
+			return bounded(g.raw(ref), g.raw(ref), c, ref.T)
+		}
 	}
 	return g.value(e)
 }

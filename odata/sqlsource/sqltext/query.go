@@ -84,28 +84,37 @@ func named(parts []frag) frag {
 	return join(", ", parts...)
 }
 
-func (g *Generator) orders(list []plan.Order) frag {
+// orders is the order of a page.
+func (g *Generator) orders(list []plan.Order) frag { return g.ordersBy(list, g.pageKey) }
+
+// ordersWithin is the order of a window, and of the rows of several parents.
+func (g *Generator) ordersWithin(list []plan.Order) frag {
+	return g.ordersBy(list, func(e plan.Expr) frag { return g.d.sortKey(g, e) })
+}
+
+func (g *Generator) ordersBy(list []plan.Order, key func(plan.Expr) frag) frag {
 	parts := make([]frag, len(list))
 	for i, o := range list {
-		parts[i] = g.d.order(g.d.sortKey(g, o.Expr), o.Desc, g.sortsNulls(o.Expr))
+		x := key(o.Expr)
+		parts[i] = g.d.order(x, o.Desc, g.placesNulls(o.Expr, x))
 	}
 	return join(", ", parts...)
 }
 
-// sortsNulls reports whether an order has to say where nulls come.
-func (g *Generator) sortsNulls(e plan.Expr) bool {
+// placesNulls reports whether an order has to say where the nulls of the value x come.
+func (g *Generator) placesNulls(e plan.Expr, x frag) bool {
 	ref, ok := e.(*plan.Ref)
-	return g.nullable(e) && !(ok && ref.Range.Outer == nil && g.columnOf(ref).Unproven)
+	return g.ordersNull(e, x) && !(ok && ref.Range.Outer == nil && g.columnOf(ref).Unproven)
 }
 
-// pageOrder is the order of a query's rows. Several rows may have a null for a key: the number of a row orders these, so that
-// each page continues the one before.
-func (g *Generator) pageOrder(q *plan.Query) frag {
-	f, r := g.orders(q.Order), q.Range
+// numbered adds the number of a row to the order of a query's rows. Several rows may have a null for a key: the number
+// orders these, so that each page continues the one before.
+func (g *Generator) numbered(q *plan.Query, order frag) frag {
+	r := q.Range
 	if r.Derived != nil || len(q.Order) == 0 || len(q.Computed) > 0 || g.m.Tables[r.Set].RowID == "" {
-		return f
+		return order
 	}
-	return fill("$1, $2", f, g.d.order(text(alias(r)+"."+g.m.Tables[r.Set].RowID), q.Order[len(q.Order)-1].Desc, false))
+	return fill("$1, $2", order, g.d.order(text(alias(r)+"."+g.m.Tables[r.Set].RowID), q.Order[len(q.Order)-1].Desc, false))
 }
 
 // from is FROM with its joins and WHERE. There is always a condition, so that callers can go on with AND.

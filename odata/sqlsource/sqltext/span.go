@@ -41,12 +41,12 @@ func (g *Generator) spanOf(n *plan.Node) *span {
 		if c.CodePoints {
 			value += codePoints
 		}
-		key := g.d.sortKey(g, ref)
+		key := g.pageKey(ref)
 		if c.Name != g.columnOf(ref).Name || value != key.sql || !ix.holds(needed) {
 			continue
 		}
 		nullsFirst := c.NullsFirst == (o.Desc == c.Desc)
-		return &span{key, direction(o.Desc, nullsFirst), direction(!o.Desc, !nullsFirst), o.Desc, g.nullable(ref)}
+		return &span{key, direction(o.Desc, nullsFirst), direction(!o.Desc, !nullsFirst), o.Desc, g.ordersNull(ref, key)}
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ type sqlite struct {
 	standard
 	// wide adds integers up to any number of digits, which takes longer.
 	wide bool
+	// clean are the loose columns that hold nothing but values of their types; see loose.go.
+	clean map[*Column]bool
 }
 
 func (sqlite) quote(name string) string { return identifier(`"`, name) }
@@ -32,7 +34,10 @@ func (sqlite) call(_ *Generator, e *plan.Call) string {
 
 // column wraps the stored forms of a type in the function that gives the one form to compute with; package engine
 // defines those whose names begin with ves_.
-func (sqlite) column(name frag, c *Column, t edm.Type) frag {
+func (d sqlite) column(name frag, c *Column, t edm.Type) frag {
+	if !d.bare(c) {
+		return fill(d.cleaned(c, t), name)
+	}
 	switch t.Kind {
 	case edm.String:
 		return fill("$1 COLLATE BINARY", name)
@@ -45,7 +50,7 @@ func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 		return fill("ves_guid($1)", name)
 	case edm.Date:
 		if c.Layout != scalar.LayoutText {
-			return fill("substr(ves_time($1), 1, 10)", name)
+			return fill("ves_day($1)", name)
 		}
 	case edm.TimeOfDay:
 		return fill("ves_clock($1)", name)
@@ -58,7 +63,7 @@ func (sqlite) column(name frag, c *Column, t edm.Type) frag {
 // fetch leaves the work to the decoder, which reads every form but that of a duration as a number.
 func (sqlite) fetch(name frag, _ *Column, t edm.Type) frag {
 	if t.Kind == edm.Duration {
-		return fill("CASE WHEN typeof($1) IN ('integer', 'real') THEN COALESCE(ves_micros($1), '?') ELSE $1 END", name)
+		return fill("COALESCE(ves_micros($1), CASE WHEN $1 IS NOT NULL THEN '?' END)", name)
 	}
 	return name
 }
@@ -137,14 +142,14 @@ func (d sqlite) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, 
 	if x.Type().Kind != edm.DateTimeOffset {
 		return a, b, false
 	}
-	if ref, isRef := x.(*plan.Ref); isRef {
+	if ref, isRef := x.(*plan.Ref); isRef && d.bare(g.columnOf(ref)) {
 		if l, isLit := y.(*plan.Literal); isLit {
 			if stored, fits := d.inLayout(g.columnOf(ref), l); fits {
 				return g.raw(ref), param(stored), true
 			}
 		}
 	}
-	if ref, isRef := y.(*plan.Ref); isRef {
+	if ref, isRef := y.(*plan.Ref); isRef && d.bare(g.columnOf(ref)) {
 		if l, isLit := x.(*plan.Literal); isLit {
 			if stored, fits := d.inLayout(g.columnOf(ref), l); fits {
 				return param(stored), g.raw(ref), true
@@ -181,7 +186,7 @@ func (d sqlite) sortKey(g *Generator, e plan.Expr) frag {
 	if e.Type().Kind == edm.Decimal && !d.native(g, e) {
 		return fill("ves_sortkey($1)", g.value(e))
 	}
-	if ref, ok := e.(*plan.Ref); ok && e.Type().Kind == edm.DateTimeOffset {
+	if ref, ok := e.(*plan.Ref); ok && e.Type().Kind == edm.DateTimeOffset && d.bare(g.columnOf(ref)) {
 		switch g.columnOf(ref).Layout {
 		case scalar.LayoutSpace, scalar.LayoutT, scalar.LayoutZ, scalar.LayoutUnix:
 			return g.raw(ref)
@@ -296,14 +301,14 @@ func (d sqlite) numbers(g *Generator, x, y plan.Expr) (a, b frag, ok bool) {
 	case floating(x) || floating(y):
 		return d.float(g, x, y), d.float(g, y, x), true
 	case d.native(g, x) && d.native(g, y):
-		return a, b, false
+		return d.operand(g, x, y), d.operand(g, y, x), true
 	}
 	return fill("ves_sortkey($1)", g.value(x)), fill("ves_sortkey($1)", g.value(y)), true
 }
 
 // float is a number to compare with a double.
 func (d sqlite) float(g *Generator, e, beside plan.Expr) frag {
-	f := g.value(e)
+	f := d.operand(g, e, beside)
 	switch k := e.Type().Kind; {
 	case k == edm.Decimal && !d.native(g, e):
 		return fill("ves_compute('cast:Double:Decimal', $1)", f)
@@ -325,8 +330,7 @@ func (sqlite) native(g *Generator, e plan.Expr) bool {
 	}
 	switch e := e.(type) {
 	case *plan.Ref:
-		c := g.columnOf(e)
-		return !c.Text && !strings.Contains(c.Type, "char") && !strings.Contains(c.Type, "text")
+		return nativeColumn(g.columnOf(e))
 	case *plan.Literal:
 		_, short := nativeDecimal(string(e.Value.Bytes))
 		return e.Value.Null || short

@@ -58,7 +58,11 @@ func (g *Generator) steady(q *plan.Query) bool {
 func (g *Generator) soughtBy(order []plan.Order) bool {
 	for _, o := range order {
 		ref, ok := o.Expr.(*plan.Ref)
-		if !ok || g.d.position(g.columnOf(ref)) == "" || strings.TrimSuffix(g.d.sortKey(g, ref).sql, codePoints) != g.raw(ref).sql {
+		if !ok || g.d.position(g.columnOf(ref)) == "" {
+			return false
+		}
+		raw := g.raw(ref)
+		if key := strings.TrimSuffix(g.pageKey(ref).sql, codePoints); key != raw.sql && key != bounded(raw, raw, g.columnOf(ref), ref.T).sql {
 			return false
 		}
 	}
@@ -72,7 +76,7 @@ func (g *Generator) required(r *plan.Range, order []plan.Order) (columns []*Colu
 		return slices.ContainsFunc(r.Set.Type.Key, func(k *edm.Property) bool { return t.Columns[k] == c })
 	}
 	for _, o := range order {
-		if ref, ok := o.Expr.(*plan.Ref); ok && !g.nullable(ref) && !isKey(g.columnOf(ref)) {
+		if ref, ok := o.Expr.(*plan.Ref); ok && !g.absent(ref) && !isKey(g.columnOf(ref)) {
 			columns = append(columns, g.columnOf(ref))
 		}
 	}

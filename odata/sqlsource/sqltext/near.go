@@ -1,0 +1,88 @@
+package sqltext
+
+import (
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// A date, an instant or a GUID that a column of SQLite may store in several forms is compared by the cleaned expression, which
+// no index answers. A second condition names the column: it is true wherever the first one is, and an index answers it.
+
+// near returns the second condition for a comparison of a loose column with a constant; empty for none.
+func (d sqlite) near(g *Generator, op string, x, y plan.Expr) frag {
+	ref, isRef := x.(*plan.Ref)
+	l, isLit := y.(*plan.Literal)
+	if !isRef || !isLit {
+		op = mirrored(op)
+		if ref, isRef = y.(*plan.Ref); !isRef {
+			return frag{}
+		}
+		if l, isLit = x.(*plan.Literal); !isLit {
+			return frag{}
+		}
+	}
+	c := g.columnOf(ref)
+	if d.bare(c) || c.Text || l.Value.Null {
+		return frag{}
+	}
+	switch ref.T.Kind {
+	case edm.Date:
+		return nearDay(g.raw(ref), op, string(l.Value.Bytes), 0)
+	case edm.DateTimeOffset:
+		return nearDay(g.raw(ref), op, instant(string(l.Value.Bytes)).Format(time.DateOnly), 1)
+	case edm.Guid:
+		if op == "eq" {
+			return nearGUID(g.raw(ref), strings.ToLower(string(l.Value.Bytes)))
+		}
+	}
+	return frag{}
+}
+
+// nearDay bounds texts that begin with a day, which an offset moves by so many days, and takes all numbers in: these may be
+// seconds, and come before all texts.
+func nearDay(column frag, op, day string, offset int) frag {
+	t, err := time.Parse(time.DateOnly, day)
+	first, last := t.AddDate(0, 0, -offset), t.AddDate(0, 0, offset+1)
+	if err != nil || first.Year() < 1 || last.Year() > 9999 {
+		return frag{}
+	}
+	from, to := param(first.Format(time.DateOnly)), param(last.Format(time.DateOnly))
+	switch op {
+	case "gt", "ge":
+		return fill("($1 >= $2 OR $1 < '')", column, from)
+	case "lt", "le":
+		return fill("$1 < $2", column, to)
+	case "eq":
+		return fill("($1 >= $2 AND $1 < $3 OR $1 < '')", column, from, to)
+	}
+	return frag{}
+}
+
+// nearGUID takes in the texts that begin with the first eight digits of a GUID, in either case each, and its bytes.
+func nearGUID(column frag, guid string) frag {
+	bytes, err := hex.DecodeString(strings.ReplaceAll(guid, "-", ""))
+	if err != nil || len(guid) != 36 {
+		return frag{}
+	}
+	heads := []string{""}
+	for _, digit := range guid[:8] {
+		var next []string
+		for _, head := range heads {
+			next = append(next, head+string(digit))
+			if upper := strings.ToUpper(string(digit)); upper != string(digit) {
+				next = append(next, head+upper)
+			}
+		}
+		heads = next
+	}
+	parts := []frag{fill("$1 = $2", column, param(bytes))}
+	for _, head := range heads {
+		// With a hyphen the bounds look like no number, which SQLite would make of them.
+		parts = append(parts, fill("$1 >= $2 AND $1 < $3", column, param(head+"-"), param(head+"-~")))
+	}
+	return fill("($1)", join(" OR ", parts...))
+}
