@@ -12,7 +12,7 @@ const (
 
 // Nested decides where the pages of expanded collections end. It counts the rows of one answer in the order in which they
 // are written, so that the pages of all sources are the same. It ends pages whose size the service chose. Rows at the top,
-// rows of a nested $top, and the rows that to-one navigation leads to are counted and always written.
+// rows of a nested $top, and the rows that to-one navigation names are counted and always written.
 type Nested struct {
 	limits Limits
 	// rows are all rows so far, own those that nestedPerRow counts for, nested those of nested pages and below, deep those

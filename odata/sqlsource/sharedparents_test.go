@@ -11,7 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
-// TestSharedParents expands what to-one navigation leads to in no order, with more rows below it than are held at a time:
+// TestSharedParents expands the targets of to-one navigation in no order, with more rows below it than are held at a time:
 // each statement reads what is written next and little more.
 func TestSharedParents(t *testing.T) {
 	t.Parallel()
