@@ -36,6 +36,7 @@ func (h *Host) Run(ctx context.Context) (err error) {
 		return errors.Join(err, listener.Close(), admin.Close())
 	}
 	server := h.server(h.closing(handler))
+	listener = h.middleware.Listen(server, listener, openFiles())
 	failed := make(chan error, 2)
 	go func() { failed <- h.serve(server, listener) }()
 	if admin != nil {
@@ -74,7 +75,6 @@ func (h *Host) server(handler http.Handler) *http.Server {
 }
 
 func (h *Host) serve(server *http.Server, listener net.Listener) error {
-	listener = h.middleware.Listen(server, listener, openFiles())
 	if h.o.Server.LoadTLS == nil {
 		return server.Serve(listener)
 	}
