@@ -30,7 +30,13 @@ func (r *reader) sqlite() ([]*Table, error) {
 	if err := r.sqliteVirtual(&all); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*Table) error{r.sqliteColumns, r.sqliteIndexes, r.sqliteForeign} {
+	collations := false
+	err = r.each(1, func(row) { collations = true }, `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%collate%' LIMIT 1`)
+	if err != nil {
+		return nil, fmt.Errorf("read collations: %w", err)
+	}
+	columns := func(t *Table) error { return r.sqliteColumns(t, collations) }
+	for _, read := range []func(*Table) error{columns, r.sqliteIndexes, r.sqliteForeign} {
 		for _, t := range all.list {
 			if t.Broken != nil {
 				continue
@@ -104,7 +110,9 @@ func resolveSQLite(all *named, f *ForeignKey) {
 	}
 }
 
-func (r *reader) sqliteColumns(t *Table) error {
+// sqliteColumns reads the columns of a table. SQLite has no query for a column's collation, which views keep: where some table
+// has one, each column that may hold texts counts as one.
+func (r *reader) sqliteColumns(t *Table, collations bool) error {
 	keys := map[int]string{}
 	err := r.each(5, func(c row) {
 		typ, length, scale := splitType(c.text(1))
@@ -112,6 +120,9 @@ func (r *reader) sqliteColumns(t *Table) error {
 			Name: c.text(0), Type: typ, Length: length, Precision: length, Scale: scale,
 			Nullable: !c.yes(2), Generated: c.number(4) > 1,
 			Loose: looseness(t, typ), Certain: t.strict && slices.Contains([]string{"int", "integer", "real", "text", "blob"}, typ),
+		}
+		if collations && col.Loose != sqltext.LooseNumeric && col.Loose != sqltext.LooseReal {
+			col.Collation = "nondeterministic"
 		}
 		if pk := c.number(3); pk > 0 {
 			keys[pk] = col.Name

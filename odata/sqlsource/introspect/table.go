@@ -56,7 +56,7 @@ type Column struct {
 	// Beyond reports whether an integer column has a value that Edm.Int64 cannot hold. Known for unsigned columns of MariaDB
 	// that come first in an index or belong to a key.
 	Beyond bool
-	// Collation is what the column compares text by; empty for the database's default.
+	// Collation names the collation of a text column: see sqltext.Column.
 	Collation string
 	// Trigram is the index that finds parts of the column's texts; nil when there is none.
 	Trigram *sqltext.Trigram

@@ -58,18 +58,18 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 		for _, c := range link.To {
 			parent = append(parent, text(g.col(r, c)))
 		}
-		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}}), parent, g.apart(parent, link.To)
+		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}}), parent, g.apart(parent, link.To, link.To)
 	}
 	v := "v" + alias(r)
 	var columns, inner, on []frag
 	for i, c := range link.ViaFrom {
 		parent = append(parent, text(v+"."+g.d.quote(c.Name)))
 		inner = append(inner, text(g.d.quote(c.Name)))
-		columns = append(columns, g.distinct(c.Name, "="+strconv.Itoa(i), link.From[i])...)
+		columns = append(columns, g.distinct(c, "="+strconv.Itoa(i), link.From[i])...)
 	}
 	for i, c := range link.ViaTo {
-		columns = append(columns, g.distinct(c.Name, "=="+strconv.Itoa(i), link.To[i])...)
-		on = append(on, linked(g.d.meet(text(v+"."+g.d.quote(c.Name)), c, link.To[i]), text(g.col(r, link.To[i])), g.d.exact(link.To[i])))
+		columns = append(columns, g.distinct(c, "=="+strconv.Itoa(i), link.To[i])...)
+		on = append(on, linked(g.d.meet(text(v+"."+g.d.quote(c.Name)), c, link.To[i]), text(g.col(r, link.To[i])), g.exactPair(c, link.To[i])))
 	}
 	// The table in between may hold a pair twice; the pair is one link all the same.
 	j := fill("JOIN (SELECT DISTINCT $1 FROM "+g.table(link.Via)+" WHERE $2) AS "+v+" ON $3",
@@ -78,25 +78,26 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 	if len(q.Computed) > 0 {
 		s.within = g.within(r, link, g.oneOf(inner, link.From, keys))
 	}
-	return g.fromWhere(q, s), parent, g.apart(parent, link.From)
+	return g.fromWhere(q, s), parent, g.apart(parent, link.ViaFrom, link.From)
 }
 
-// apart adds to columns what tells values of theirs apart that the database takes for equal; as are columns of their types.
-func (g *Generator) apart(columns []frag, as []*Column) []frag {
-	out := slices.Clone(columns)
-	for i, c := range columns {
-		if exact := g.d.exact(as[i]); exact != "" {
+// apart adds to what is selected of columns what tells values of theirs apart that the database takes for equal; with are those
+// that they are compared with.
+func (g *Generator) apart(selected []frag, columns, with []*Column) []frag {
+	out := slices.Clone(selected)
+	for i, c := range selected {
+		if exact := g.exactPair(columns[i], with[i]); exact != "" {
 			out = append(out, fill(exact, c))
 		}
 	}
 	return out
 }
 
-// distinct is a column, of the type of as, for a list after DISTINCT. What tells its values apart that the database takes for
-// equal stands beside it, under the name further.
-func (g *Generator) distinct(name, further string, as *Column) []frag {
-	column := g.d.quote(name)
-	if exact := g.d.exact(as); exact != "" {
+// distinct is a column, which is compared with another, for a list after DISTINCT. What tells its values apart that the
+// database takes for equal is beside it, under the name further.
+func (g *Generator) distinct(c *Column, further string, with *Column) []frag {
+	column := g.d.quote(c.Name)
+	if exact := g.exactPair(c, with); exact != "" {
 		return []frag{text(column), fill(exact+" AS "+g.d.quote(further), text(column))}
 	}
 	return []frag{text(column)}

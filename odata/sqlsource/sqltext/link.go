@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -37,7 +38,7 @@ func (g *Generator) linkCondition(r *plan.Range, outer func(*Column) frag) frag 
 	}
 	v := "v" + alias(r)
 	for i, c := range link.From {
-		parts[i] = linked(text(v+"."+g.d.quote(link.ViaFrom[i].Name)), g.d.meet(outer(c), c, link.ViaFrom[i]), g.d.exact(c))
+		parts[i] = linked(text(v+"."+g.d.quote(link.ViaFrom[i].Name)), g.d.meet(outer(c), c, link.ViaFrom[i]), g.exactPair(c, link.ViaFrom[i]))
 	}
 	return g.within(r, link, joinFrags(parts))
 }
@@ -52,10 +53,10 @@ func linked(x, y frag, exact string) frag {
 
 // exactPair is exact for two columns that a link compares; empty where they are not both texts.
 func (g *Generator) exactPair(a, b *Column) string {
-	if g.d.exact(a) == "" {
+	if a.Collation == "" || b.Collation == "" {
 		return ""
 	}
-	return g.d.exact(b)
+	return cmp.Or(g.d.exact(a), g.d.exact(b))
 }
 
 // within is the condition that a row of the table in between, for which cond is true, leads to the range's row.
@@ -65,7 +66,7 @@ func (g *Generator) within(r *plan.Range, link *Link, cond frag) frag {
 	for i, c := range link.To {
 		x, y := g.col(r, c), v+"."+g.d.quote(link.ViaTo[i].Name)
 		to, viaTo = append(to, x), append(viaTo, g.d.meet(text(y), link.ViaTo[i], c).sql)
-		if exact := g.d.exact(c); exact != "" {
+		if exact := g.exactPair(link.ViaTo[i], c); exact != "" {
 			to, viaTo = append(to, fill(exact, text(x)).sql), append(viaTo, fill(exact, text(y)).sql)
 		}
 	}
@@ -94,12 +95,30 @@ func (mysql) meet(from frag, a, b *Column) frag {
 	return fill("CONVERT($1 USING "+set+") COLLATE "+b.Collation, from)
 }
 
+func (sqlite) exact(c *Column) string {
+	if c.folds() {
+		return "$1 COLLATE BINARY"
+	}
+	return ""
+}
+
+func (postgres) exact(c *Column) string {
+	if c.folds() {
+		return "$1::text" + codePoints
+	}
+	return ""
+}
+
+// exact holds for all collations: even utf8mb4_bin takes "a" and "a " for equal.
 func (mysql) exact(c *Column) string {
 	if c.Collation == "" {
 		return ""
 	}
 	return "CAST(CONVERT($1 USING utf8mb4) AS BINARY)"
 }
+
+// folds reports whether a column of SQLite or PostgreSQL may take different texts for equal.
+func (c *Column) folds() bool { return c.Collation == "nondeterministic" || c.Type == "citext" }
 
 // PostgreSQL takes no two columns of different collations in one expression where neither is that of the database, and
 // looks into no text whose collation calls different texts equal. Texts that functions compute with, and columns that are

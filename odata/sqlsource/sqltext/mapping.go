@@ -61,7 +61,8 @@ type Column struct {
 	Name string
 	// Type is the declared type, Layout how values are stored where that is uncertain: see package introspect.
 	Type, Layout string
-	// Collation is the collation of a text column; empty for the default of the database.
+	// Collation is the collation of a text column, "nondeterministic" where it may take different texts for equal (SQLite,
+	// PostgreSQL). It is empty for other types, and on SQLite where no table declares one.
 	Collation string
 	Nullable  bool
 	// Unproven marks a key of a view of PostgreSQL, which calls each column of a view nullable. Comparisons reckon with nulls

@@ -233,7 +233,7 @@ func (postgres) finite(x frag) frag {
 // needsCollation tells whether a column compares different texts as equal.
 func (g *Generator) needsCollation(e plan.Expr) bool {
 	ref, ok := e.(*plan.Ref)
-	return ok && (g.columnOf(ref).Collation == "nondeterministic" || g.columnOf(ref).Type == "citext")
+	return ok && g.columnOf(ref).folds()
 }
 
 func (postgres) same(x, y frag) frag     { return fill("$1 IS NOT DISTINCT FROM $2", x, y) }

@@ -58,11 +58,11 @@ func (g *Generator) linkSides(r *plan.Range) (outer, inner []frag, s source) {
 	v := "v" + alias(r)
 	column := func(c *Column) frag { return text(v + "." + g.d.quote(c.Name)) }
 	for i, c := range link.From {
-		add(c, link.ViaFrom[i], column(link.ViaFrom[i]), g.d.exact(c))
+		add(c, link.ViaFrom[i], column(link.ViaFrom[i]), g.exactPair(c, link.ViaFrom[i]))
 	}
 	on := make([]frag, len(link.To))
 	for i, c := range link.To {
-		on[i] = linked(g.d.meet(column(link.ViaTo[i]), link.ViaTo[i], c), text(g.col(r, c)), g.d.exact(c))
+		on[i] = linked(g.d.meet(column(link.ViaTo[i]), link.ViaTo[i], c), text(g.col(r, c)), g.exactPair(link.ViaTo[i], c))
 	}
 	return outer, inner, source{join: fill("JOIN "+g.table(link.Via)+" AS "+v+" ON $1", joinFrags(on))}
 }
