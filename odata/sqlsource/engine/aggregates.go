@@ -141,10 +141,41 @@ func unrounded() *apd.Context {
 	return c
 }
 
-// Value returns the sum so far.
+// Value returns the sum so far. A window asks for it at each row.
 func (s *decimalSum) Value() (sqlite3.Value, error) {
+	if v, ok := s.short(); ok {
+		return v, nil
+	}
 	v, err := s.total()
 	return computed(v, edm.Decimal), err
+}
+
+// short returns the sum as a number of SQLite; ok is false if it has too many digits for one, or there are no values.
+func (s *decimalSum) short() (v sqlite3.Value, ok bool) {
+	const most = 999_999_999_999_999 // a real has fifteen digits
+	if s.n == 0 || !s.rest.IsZero() {
+		return v, false
+	}
+	finest := fineScale
+	for finest > 0 && s.parts[finest] == 0 {
+		finest--
+	}
+	var sum, power int64 = 0, 1
+	for scale, n := range s.parts[:finest+1] {
+		if scale > 0 {
+			sum, power = 10*sum, 10*power
+		}
+		if n < -most || n > most {
+			return v, false
+		}
+		if sum += n; sum < -most || sum > most {
+			return v, false
+		}
+	}
+	if sum%power == 0 {
+		return sqlite3.Int(sum / power), true
+	}
+	return sqlite3.Float(float64(sum) / float64(power)), true
 }
 
 // total is the sum; null of no values.

@@ -38,7 +38,12 @@ func (g *Generator) cellName(column int) string { return g.d.quote("~" + strconv
 func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
 	q := sharesOfPart(p)
 	var list, keys []frag
-	if d.Whole {
+	rankKey, ranks := g.rankKey(d, p)
+	if ranks {
+		for i, k := range rankKey {
+			list = append(list, fill("$1 AS "+g.keyName(i), k))
+		}
+	} else if d.Whole {
 		list = g.storedColumns(q.Range)
 	}
 	shown := make([]frag, len(p.Keys))
@@ -55,6 +60,9 @@ func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
 		list = append(list, fill("$1 AS "+g.cellName(i), value))
 	}
 	f := fill("SELECT $1 $2", join(", ", list...), g.from(q))
+	if ranks {
+		return g.withRanks(p, rankKey, f)
+	}
 	if len(keys) > 0 {
 		f = fill("$1 GROUP BY $2", f, join(", ", keys...))
 	}

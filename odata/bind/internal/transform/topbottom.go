@@ -81,14 +81,17 @@ func (b *Builder) topped(s *Shape, step *syntax.Step) (*Shape, error) {
 		return s, nil
 	}
 	t := edm.Aggregated("sum", x.Type())
-	before := &plan.Aggregate{Op: "sum", Arg: x, T: t, Over: w}
-	all := &plan.Aggregate{Op: "sum", Arg: x, T: t, Over: &plan.Frame{Partition: s.partition()}}
-	s, cells := b.extend(s, before, amount, all)
+	values := []plan.Expr{&plan.Aggregate{Op: "sum", Arg: x, T: t, Over: w}, amount} // the sum of the rows before
+	percent := strings.HasSuffix(step.Name, "percent")
+	if percent { // and that of all
+		values = append(values, &plan.Aggregate{Op: "sum", Arg: x, T: t, Over: &plan.Frame{Partition: s.partition()}})
+	}
+	s, cells := b.extend(s, values...)
 	zero := as(b.Constant(number(0), t), t)
 	isNull := compared("eq", cells[0], plan.Null(t))
 	sum := plan.Expr(&plan.Call{Name: "case", Args: []plan.Expr{isNull, zero, plan.Bool(true), cells[0]}, T: t})
 	limit := cells[1]
-	if strings.HasSuffix(step.Name, "percent") {
+	if percent {
 		sum, limit = b.times(sum, number(100)), b.times(cells[2], limit)
 	}
 	s.restrict(compared("lt", sum, limit))
