@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -338,7 +339,11 @@ func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 			q.Filter = plan.Join("and", q.Filter, f)
 		}
 	}
-	return &plan.Sub{Op: "count", Query: q, T: edm.Of(edm.Int64)}, nil
+	sub := &plan.Sub{Op: "count", Query: q, T: edm.Of(edm.Int64)}
+	if around := s.b.owner[q.Range.Outer]; around != nil && slices.Contains(around.Joins, q.Range.Outer) {
+		sub.Shared, around.Counts = true, append(around.Counts, sub)
+	}
+	return sub, nil
 }
 
 // root binds $root/Set(key)/path, $root/Singleton/path, and any, all, $count over a set. OData-URL 5.1.1.14.5

@@ -132,7 +132,7 @@ func functions() []check {
 	}
 }
 
-// shared are any and all over the collections of a target that several rows share, or that a row does not have.
+// shared are any, all and $count over the collections of a target that several rows share, or that a row does not have.
 func shared() []check {
 	return []check{
 		expr("parent/children/any()", "2 3 4 5"),
@@ -150,6 +150,24 @@ func shared() []check {
 		expr("parent/children/$filter(id eq 3)/any(c:c/ok eq null)", "2 3"),
 		expr("$root/Things(2)/parent/children/any(c:c/name eq 'ANVIL') and id lt 3", "1 2"),
 		expr("not $root/Things(1)/parent/children/any() and id eq 1", "1"),
+		expr("parent/children/$count gt 1", "2 3"),
+		expr("parent/children/$count eq 0", "1 6 7 8 9 10 11 12 13"),
+		expr("parent/children/$count($filter=name eq 'ANVIL') eq 1", "2 3"),
+		expr("parent/children/$count($search=anvil) gt 0", "2 3"),
+		expr("parent/children/$count($filter=parent/parent/id eq 1) gt 0", "4"),
+		expr("parent/children/$count($filter=id gt $it/id) gt 0", "2"),
+		expr("parent/tags/$count eq 3", "2 3"),
+		expr("parent/children/$count add parent/lines/$count ge 4", "2 3"),
+		expr("parent/parent/children/$count eq 2", "4"),
+		expr("children/any(c:c/parent/children/$count gt 1)", "1"),
+		expr("lines/any(l:parent/children/$count($filter=id gt l/qty) gt 0)", "2 4"),
+		expr("$root/Things(2)/parent/children/$count eq 2 and id lt 3", "1 2"),
+		{name: "a shared count in an order", target: "Things?$orderby=parent/children/$count desc", ids: "2 3 4 5 1 6 7 8 9 10 11 12 13"},
+		{name: "a shared count in an order behind rows", target: "Things?$orderby=parent/children/$count,name&$skip=8&$top=3", ids: "7 4 5"},
+		{name: "a shared count with a name", target: "Things?$compute=parent/children/$count as n&$filter=n eq 1&$orderby=n,id", ids: "4 5"},
+		{name: "a shared count that is only shown", target: "Things(3)?$compute=parent/children/$count as n&$select=n", header: []string{"Accept", "application/json;odata.metadata=none"}, body: `{"n":2}`},
+		{name: "a shared count of all", target: "Things/$count?$filter=parent/children/$count gt 0", body: "4"},
+		{name: "a shared count in $apply", target: "Things?$apply=filter(parent/children/$count gt 0)/compute(parent/children/$count as n)/topcount(20000,n)/aggregate(n with sum as s)", header: []string{"Accept", "application/json;odata.metadata=none"}, body: `{"value":[{"s":6}]}`},
 	}
 }
 

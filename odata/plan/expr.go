@@ -46,6 +46,8 @@ type Sub struct {
 	Query *Query
 	Value Expr
 	T     edm.Type
+	// Shared reports that Counts of a query around has it.
+	Shared bool
 }
 
 // Computed is an expression of $compute wherever its name stands: one value for each row of the Query that has it in
@@ -101,6 +103,9 @@ type Query struct {
 	// range it hangs on. A row without a target, or whose target a policy hides, has null in all of the target's
 	// properties. A query that another contains may use the joins of the outer one.
 	Joins []*Range
+	// Counts are the "count" Subs over collections of the targets of Joins: rows of this query that share a target share
+	// the number.
+	Counts []*Sub
 	// From is the single entity that Range.Nav starts at, where the resource path navigated; nil otherwise.
 	From *Query
 	// Key is the condition that picks one entity by its key; nil for a collection.

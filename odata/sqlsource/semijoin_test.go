@@ -32,6 +32,33 @@ func TestSharedTargetsAreReadOnce(t *testing.T) {
 	}
 }
 
+// TestSharedTargetsAreCountedOnce holds that no database counts the collection of a shared target in a subquery of each row
+// around it, and that each does if the condition of the count depends on that row.
+func TestSharedTargetsAreCountedOnce(t *testing.T) {
+	each := regexp.MustCompile(`\(SELECT COUNT\(\*\) FROM`)
+	for _, d := range dialects() {
+		t.Run(d, func(t *testing.T) {
+			s := openShop(t, d)
+			for query, once := range map[string]bool{
+				"$filter=category/products/$count gt 1":                                 true,
+				"$orderby=category/products/$count desc":                                true,
+				"$compute=category/products/$count as n&$filter=n gt 1":                 true,
+				"$apply=filter(category/products/$count gt 1)":                          true,
+				"$filter=category/products/$count($filter=name eq 'Ham') gt 1":          true,
+				"$filter=category/products/$count($filter=price gt $it/price) gt 1":     false,
+				"$filter=tags/$count gt 1":                                              false, // of the row itself
+				"$filter=tags/any(t:category/products/$count gt 1)":                     true,
+				"$filter=tags/any(t:category/products/$count($filter=id eq t/id) gt 1)": false,
+			} {
+				e := s.explain(t, "Products?$select=id&"+query)
+				if sql := e.Statements[0].SQL; each.MatchString(sql) == once {
+					t.Errorf("%s: want once: %t\n%s\n%s", query, once, sql, strings.Join(e.Statements[0].QueryPlan, "\n"))
+				}
+			}
+		})
+	}
+}
+
 // TestSharedTargetsKeepPolicies holds that row policies and hidden columns are in force within any and all over the
 // collection of a shared target: of the target, and of the collection.
 func TestSharedTargetsKeepPolicies(t *testing.T) {
@@ -46,6 +73,10 @@ func TestSharedTargetsKeepPolicies(t *testing.T) {
 				{"Mine?$select=id&$filter=not group/items/any()", "[5]"},
 				{"Mine?$select=id&$filter=group/items/all(i:i/name eq 'hammer')", "[5]"},
 				{"Mine?$select=id&$filter=group/items/all(i:i/id ge 6)", "[5][6][7]"}, // 3 is of another tenant
+				{"Mine?$select=id&$filter=group/items/$count eq 2", "[1][2][6][7]"},
+				{"Mine?$select=id&$filter=group/items/$count($filter=name eq 'Äpfel 100%') gt 0", ""},
+				{"Mine?$select=id&$filter=group/items/$count eq 0", "[5]"},
+				{"Mine?$select=id&$orderby=group/items/$count,id desc", "[5][7][6][2][1]"},
 				{"Mine?$select=id&$filter=group/items/any(i:i/tenant eq 1)", "400"},
 				{"Products?$select=id&$filter=category/products/any(p:p/cost gt 1)", "400"},
 				{"Mine?$select=id&$filter=$root/Mine(1)/group/items/any(i:i/name eq 'hammer')", "[1][2][5][6][7]"},

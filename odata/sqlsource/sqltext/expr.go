@@ -310,7 +310,7 @@ func (g *Generator) in(e *plan.Call, loose bool) frag {
 // scalar is a subquery with one value.
 func (g *Generator) scalar(e *plan.Sub) frag {
 	if e.Op == "count" {
-		return fill("(SELECT COUNT(*) $1)", g.from(e.Query))
+		return g.countOf(e)
 	}
 	return fill("(SELECT $1 $2 LIMIT 1)", g.value(e.Value), g.from(e.Query))
 }

@@ -168,6 +168,11 @@ func (g *Generator) joins(f frag, q *plan.Query) frag {
 	for _, j := range q.Joins {
 		f = fill("$1 LEFT JOIN "+g.table(g.m.Tables[j.Set].Name)+" AS "+alias(j)+" ON $2", f, g.joined(j))
 	}
+	for _, c := range q.Counts {
+		if g.joinsCount(c) {
+			f = fill("$1 LEFT JOIN LATERAL (SELECT COUNT(*) AS n $2) AS "+countAlias(c)+" ON TRUE", f, g.from(c.Query))
+		}
+	}
 	return f
 }
 

@@ -13,8 +13,7 @@ import (
 // range around is no target of a to-one navigation property, or the query depends on a range around it.
 func (g *Generator) semijoin(e *plan.Sub, loose bool) (f frag, ok bool) {
 	q := *e.Query
-	outer := q.Range.Outer
-	if !g.d.semijoins() || outer == nil || outer.Nav == nil || outer.Nav.Collection || len(q.Computed) > 0 || !independent(&q) {
+	if !g.d.semijoins() || !ofSharedTarget(&q) {
 		return frag{}, false
 	}
 	targets, keys, s := g.linkSides(q.Range)
@@ -36,6 +35,52 @@ func (g *Generator) semijoin(e *plan.Sub, loose bool) (f frag, ok bool) {
 	}
 	// A null in a key makes IN unknown: any is false there, and all is true.
 	return fill("(CASE WHEN $1 THEN $2 ELSE $3 END)", f, truth(e.Op == "any"), truth(e.Op == "all")), true
+}
+
+// ofSharedTarget reports whether a query goes over a collection of the target of a to-one navigation property, and depends on
+// no other row around it.
+func ofSharedTarget(q *plan.Query) bool {
+	outer := q.Range.Outer
+	return outer != nil && outer.Nav != nil && !outer.Nav.Collection && len(q.Computed) == 0 && independent(q)
+}
+
+// countOf returns the number of rows of a collection. A subquery over a collection of a shared target would count the same
+// rows again for each row around it.
+func (g *Generator) countOf(e *plan.Sub) frag {
+	switch {
+	case g.joinsCount(e):
+		return text(countAlias(e) + ".n")
+	case g.d.fence() != "" && ofSharedTarget(e.Query) && g.m.Links[e.Query.Range.Nav].Via == nil: // a table between may hold a pair twice
+		return g.lookedUp(e.Query)
+	}
+	return fill("(SELECT COUNT(*) $1)", g.from(e.Query))
+}
+
+// joinsCount reports whether the number of rows of a collection is joined to the rows around. PostgreSQL keeps what a
+// lateral join has given for a key, and nothing of a subquery in an expression.
+func (g *Generator) joinsCount(e *plan.Sub) bool {
+	return e.Shared && g.d.fence() == "" && ofSharedTarget(e.Query)
+}
+
+func countAlias(e *plan.Sub) string { return "n" + alias(e.Query.Range) }
+
+// lookedUp returns the number of rows of a collection, from the numbers of all targets, which are counted once: SQLite and
+// MariaDB keep the rows of a materialized query that depends on none around it. Their sum is 0 where there is none, and right
+// where values that are equal to the key of a target differ from each other.
+func (g *Generator) lookedUp(q *plan.Query) frag {
+	targets, keys, s := g.linkSides(q.Range)
+	all := countAlias(&plan.Sub{Query: q})
+	named, on := make([]frag, len(keys)), make([]frag, len(keys))
+	for i, k := range keys {
+		named[i] = fill("$1 AS "+g.keyName(i), k)
+		on[i] = fill(all+"."+g.keyName(i)+" = $1", targets[i])
+	}
+	counted := fill("SELECT $1, COUNT(*) AS n $2 GROUP BY $3", join(", ", named...), g.fromWhere(q, s), join(", ", keys...))
+	once, number := "AS MATERIALIZED ($1)", "SUM("+all+".n)"
+	if _, lite := g.d.(sqlite); !lite { // MariaDB would count for each row again, but for the rows of ROLLUP, whose keys are null
+		once, number = "AS ($1 WITH ROLLUP)", "CAST("+number+" AS SIGNED)"
+	}
+	return fill("(WITH "+all+" "+once+" SELECT COALESCE("+number+", 0) FROM "+all+" WHERE $2)", counted, joinFrags(on))
 }
 
 // linkSides returns the two sides that the link of a range compares: columns of the outer range, and columns that the range

@@ -107,7 +107,7 @@ func (s *Shape) settle() {
 func (b *Builder) fork(s *Shape) *Shape {
 	out := *s
 	q := *s.Query
-	q.Joins, q.Computed = slices.Clone(q.Joins), slices.Clone(q.Computed)
+	q.Joins, q.Counts, q.Computed = slices.Clone(q.Joins), slices.Clone(q.Counts), slices.Clone(q.Computed)
 	out.Query = &q
 	b.Own(&q)
 	out.Computed, out.These = maps.Clone(s.Computed), maps.Clone(s.These)
