@@ -338,12 +338,7 @@ func (postgres) array(c *Column, values []any) frag {
 }
 
 func (d postgres) contains(column, term frag) frag {
-	db := d.db
-	if db.CaseCollation == "" {
-		db.CaseCollation = `"default"` // whatever that of the column is
-	}
-	lower := function.Lookup("tolower").SQL.Postgres(&plan.Call{Name: "tolower"}, db)
-	return fill("(strpos($1, $2) > 0)", fill(lower, column), fill(lower, term))
+	return fill("(strpos($1, $2) > 0)", fill(d.lower(), column), fill(d.lower(), term))
 }
 
 // fullText asks a tsvector column; a word finds what begins with it.

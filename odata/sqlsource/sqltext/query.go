@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -209,7 +210,8 @@ func (sqlite) remote() bool { return false }
 // the columns, in any case.
 func (g *Generator) search(q *plan.Query) frag {
 	t := g.m.Tables[q.Range.Set]
-	if t.FullText == nil && len(t.Search) > 0 {
+	indexed := t.FullText != nil || slices.ContainsFunc(t.Search, func(c *Column) bool { return c.Trigram != nil })
+	if !indexed && len(t.Search) > 0 {
 		columns := make([]frag, len(t.Search))
 		for i, c := range t.Search {
 			columns[i] = g.searched(q, c)
@@ -226,46 +228,25 @@ func (g *Generator) searched(q *plan.Query, c *Column) frag {
 	return g.d.column(text(g.col(q.Range, c)), c, edm.Of(edm.String))
 }
 
-// searches has no function that looks for all terms at once.
-func (standard) searches(*plan.Search, []frag) (frag, bool) { return frag{}, false }
-
-func (sqlite) searches(s *plan.Search, columns []frag) (frag, bool) {
-	var b strings.Builder
-	writeSearch(&b, s)
-	return fill("ves_search($1, $2)", param(b.String()), join(", ", columns...)), true
-}
-
-// writeSearch writes a search in the form of ves_search in package engine.
-func writeSearch(b *strings.Builder, s *plan.Search) {
-	op := "&"
-	switch s.Op {
-	case "term":
-		term := strings.ToLower(s.Term)
-		b.WriteString("=" + strconv.Itoa(len(term)) + ":" + term)
-		return
-	case "or":
-		op = "|"
-	case "not":
-		op = "!"
-	}
-	b.WriteString(op + strconv.Itoa(len(s.Args)) + ":")
-	for _, a := range s.Args {
-		writeSearch(b, a)
-	}
-}
-
 func (g *Generator) term(q *plan.Query, t *Table, s *plan.Search) frag {
-	if s.Op == "term" {
+	return combined(s, func(s *plan.Search) frag {
 		if t.FullText != nil {
 			if f, ok := g.d.fullText(t.FullText, alias(q.Range), s); ok {
 				return f
 			}
 		}
 		return g.part(q, t, s)
+	})
+}
+
+// combined is a search whose terms are the conditions that term returns.
+func combined(s *plan.Search, term func(*plan.Search) frag) frag {
+	if s.Op == "term" {
+		return term(s)
 	}
 	parts := make([]frag, len(s.Args))
 	for i, a := range s.Args {
-		parts[i] = g.term(q, t, a)
+		parts[i] = combined(a, term)
 	}
 	switch {
 	case len(parts) == 0:
