@@ -60,6 +60,11 @@ func TestTextLinks(t *testing.T) {
 				{"Countries?$select=code&$filter=zoned/$count eq 1", "[FR][SE]"},
 				{"Countries?$select=code&$orderby=zoned/$count desc,code", "[DE][FR][SE]"},
 				{"Countries?$select=code&$filter=tags/any(g:g/name eq 'a')", "[FR]"},
+				{"Customers?$select=id&$filter=country/customers/$count eq 2", "[1][5]"},
+				{"Customers?$select=id&$filter=country/zoned/$count eq 3", "[1][5]"},
+				{"Customers?$select=id&$filter=country/both/$count eq 0", "[2][3][4][6]"},
+				{"Customers?$select=id&$filter=country/tags/$count eq 1", "[1][4][5]"},
+				{"Customers?$select=id&$orderby=country/customers/$count desc,id desc", "[5][1][4][6][3][2]"},
 				{"Customers?$apply=groupby((country/code),aggregate($count as n))&$orderby=country/code", "[(null),3][(DE),2][(FR),1]"},
 			} {
 				if got := s.get(test.target); got != test.want {
