@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -17,6 +18,9 @@ func Integral(f float64) (int64, bool) {
 	n := int64(f)
 	return n, float64(n) == f
 }
+
+// AppendReal appends a float that a column of texts or bytes holds, as it is shown.
+func AppendReal(dst []byte, f float64) []byte { return strconv.AppendFloat(dst, f, 'g', -1, 64) }
 
 // Truth reads a Boolean from text; false in ok for other text.
 func Truth(text []byte) (v, ok bool) {

@@ -174,7 +174,7 @@ func (d *decoder) text(c *engine.Cell) []byte {
 	case engine.Int:
 		d.arena = strconv.AppendInt(d.arena, c.Int, 10)
 	case engine.Float:
-		d.arena = strconv.AppendFloat(d.arena, c.Float, 'g', -1, 64)
+		d.arena = scalar.AppendReal(d.arena, c.Float)
 	default:
 		if c.Bytes == nil {
 			return []byte{}

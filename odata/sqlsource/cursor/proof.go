@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -58,7 +59,8 @@ func (o *Reader) Proved(ctx context.Context, p *plan.Plan) (*sqltext.Generator, 
 }
 
 // proved returns the Generator for a plan in the state of the data that a transaction reads. If a look is due it closes the
-// transaction, since a look takes a connection, and begins another one. The transaction is nil after an error.
+// transaction, since a look takes a connection, and begins another one, in which it makes the looks that an index answers at
+// once. The transaction is nil after an error.
 func (o *Reader) proved(ctx context.Context, p *plan.Plan, tx engine.Tx, need engine.Need) (engine.Tx, *sqltext.Generator, error) {
 	doubts := o.doubts(p)
 	if len(doubts) == 0 {
@@ -71,12 +73,28 @@ func (o *Reader) proved(ctx context.Context, p *plan.Plan, tx engine.Tx, need en
 	if err := tx.Close(); err != nil {
 		return nil, nil, err
 	}
-	o.look(ctx, due)
+	if long := slices.DeleteFunc(slices.Clone(due), func(d sqltext.Doubt) bool { return d.Seek }); len(long) > 0 {
+		o.look(ctx, long)
+	}
+	need.Snapshot, need.Version = true, false // the looks are statements, too
 	tx, err := o.DB.Begin(ctx, need)
 	if err != nil {
 		return nil, nil, err
 	}
-	clean, _ = o.known(doubts, tx.Version())
+	clean, due = o.known(doubts, tx.Version())
+	for _, d := range due {
+		if !d.Seek {
+			continue
+		}
+		found, err := foundBy(tx, d)
+		if err != nil {
+			return nil, nil, errors.Join(err, tx.Close())
+		}
+		clean[d.Column] = found == 0
+		if tx.Version() != "" {
+			o.Marks.SetCount(d.Look, tx.Version(), found)
+		}
+	}
 	return tx, o.assuming(doubts, clean), nil
 }
 
@@ -94,9 +112,6 @@ func (o *Reader) doubts(p *plan.Plan) []sqltext.Doubt {
 
 // known returns the columns that are clean in a version of the data, and those that a look is due for.
 func (o *Reader) known(doubts []sqltext.Doubt, version string) (clean map[*sqltext.Column]bool, due []sqltext.Doubt) {
-	if version == "" {
-		return nil, nil
-	}
 	clean = map[*sqltext.Column]bool{}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,10 +120,16 @@ func (o *Reader) known(doubts []sqltext.Doubt, version string) (clean map[*sqlte
 		if d.Look == "" {
 			continue
 		}
-		found, known := o.Marks.Count(d.Look, version)
+		found, known := int64(0), false
+		if version != "" {
+			found, known = o.Marks.Count(d.Look, version)
+		}
 		switch {
 		case known:
 			clean[d.Column] = found == 0
+		case d.Seek:
+			due = append(due, d)
+		case version == "": // nothing to remember the outcome by
 		case wait && !time.Now().Before(o.proofs.rest[d.Column]):
 			due = append(due, d)
 		}
@@ -194,9 +215,15 @@ func (o *Reader) lookAt(ctx context.Context, d sqltext.Doubt) (version string, f
 		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, tx.Close()) }()
+	found, err = foundBy(tx, d)
+	return tx.Version(), found, err
+}
+
+// foundBy makes a look: it returns 1 if the column holds what is none of its type.
+func foundBy(tx engine.Tx, d sqltext.Doubt) (found int64, err error) {
 	err = engine.Each(tx, 1, func([]engine.Cell) bool {
 		found = 1
 		return false
 	}, d.Look)
-	return tx.Version(), found, err
+	return found, err
 }

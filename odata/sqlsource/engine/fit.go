@@ -3,6 +3,7 @@ package engine
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -26,6 +27,14 @@ func as(k edm.Kind) func([]sqlite3.Value) sqlite3.Value {
 // fit returns a stored value in the form that is computed with, and null if it is none of the kind.
 func fit(v sqlite3.Value, k edm.Kind) sqlite3.Value {
 	switch {
+	case k == edm.String:
+		text := bytesOf(v)
+		if !utf8.Valid(text) {
+			text = []byte(string([]rune(string(text)))) // with a replacement character for each byte that is none, as it is shown
+		}
+		return sqlite3.Text(string(text))
+	case k == edm.Binary:
+		return sqlite3.Text(string(bytesOf(v)))
 	case k.Integer() || k == edm.Enum:
 		return fitInteger(v, k)
 	case k == edm.Boolean:
@@ -50,6 +59,17 @@ func fit(v sqlite3.Value, k edm.Kind) sqlite3.Value {
 		}
 	}
 	return sqlite3.Null()
+}
+
+// bytesOf returns a value of any kind as the decoder shows it in a column of texts or bytes.
+func bytesOf(v sqlite3.Value) []byte {
+	switch v.Kind() {
+	case sqlite3.KindInt:
+		return strconv.AppendInt(nil, v.Int(), 10)
+	case sqlite3.KindFloat:
+		return scalar.AppendReal(nil, v.Float())
+	}
+	return v.Bytes()
 }
 
 func fitInteger(v sqlite3.Value, k edm.Kind) sqlite3.Value {

@@ -149,7 +149,9 @@ func looseness(t *Table, declared string) string {
 		return sqltext.LooseAny
 	case has("int"):
 		return sqltext.LooseNumeric
-	case has("char", "clob", "text", "blob"):
+	case has("char", "clob", "text"):
+		return sqltext.LooseText
+	case has("blob"):
 		return sqltext.LooseAny
 	case has("real", "floa", "doub"):
 		return sqltext.LooseReal

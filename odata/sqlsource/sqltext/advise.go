@@ -16,13 +16,14 @@ func (g *Generator) Advise(n *plan.Node) []string {
 	}
 	columns, ordered := g.wanted(n)
 	t := g.m.Tables[n.Set]
+	clean := g.Assuming(everyColumn(t))
 	if len(columns) > 0 && !t.View && !slices.ContainsFunc(t.Indexes, func(ix []string) bool { return covers(ix, columns) }) {
 		items := make([]string, len(columns))
 		for i, c := range columns {
 			items[i] = g.d.quote(c)
 			if o := ordered[c]; o != nil {
 				// The way in which the order is written is the way in which an index can serve it.
-				x := g.d.sortKey(g, o.Expr)
+				x := clean.d.sortKey(clean, o.Expr)
 				sql := g.d.order(x, o.Desc, g.ordersNull(o.Expr, x)).sql
 				if !strings.Contains(sql, "(") { // MySQL has no index on an expression
 					items[i] = strings.ReplaceAll(sql, alias(n.Query.Range)+".", "")
@@ -36,6 +37,18 @@ func (g *Generator) Advise(n *plan.Node) []string {
 		out = append(out, g.Advise(x)...)
 	}
 	return out
+}
+
+// everyColumn returns the columns of a table as Assuming takes them.
+func everyColumn(t *Table) map[*Column]bool {
+	all := map[*Column]bool{}
+	for _, c := range t.Columns {
+		all[c] = true
+		for _, member := range c.Sub {
+			all[member] = true
+		}
+	}
+	return all
 }
 
 // covers tells whether an index begins with the columns.

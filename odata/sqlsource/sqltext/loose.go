@@ -12,7 +12,7 @@ import (
 )
 
 // SQLite stores in a column what it is given, whatever the type of the column. An answer shows null for a value that is none
-// of the type. Conditions, orders and computations read a cleaned expression that is null for the same values. They read the
+// of the type, and in a column of texts the text of a blob or a number. Conditions, orders and computations read a cleaned expression that has the same value. They read the
 // column itself where its table allows nothing else, or where a look at the data has found nothing else: no index helps to
 // order by the cleaned expression.
 
@@ -22,6 +22,8 @@ const (
 	LooseNumeric = "numeric"
 	// LooseReal stores texts that look like numbers, and integers, as reals.
 	LooseReal = "real"
+	// LooseText stores numbers as texts, and blobs as they are.
+	LooseText = "text"
 	// LooseAny stores what it is given.
 	LooseAny = "any"
 )
@@ -58,11 +60,18 @@ func nativeColumn(c *Column) bool {
 	return !c.Text && !strings.Contains(c.Type, "char") && !strings.Contains(c.Type, "text")
 }
 
-// cleaned returns the template of a column's value that is null for a stored value that is none of the type.
+// cleaned returns the template of a column's value that is null for a stored value that is none of the type, and a text for a
+// blob or a number in a column of texts.
 func (d sqlite) cleaned(c *Column, t edm.Type) string {
 	switch k := t.Kind; {
-	case k == edm.String:
+	case k == edm.String && c.Text: // for a function that reads it by its storage class
 		return "$1 COLLATE BINARY"
+	case k == edm.String && c.Loose == LooseText:
+		return "(CASE WHEN typeof($1) = 'blob' THEN ves_fit($1, 'String') ELSE $1 END) COLLATE BINARY"
+	case k == edm.String:
+		return "(CASE WHEN typeof($1) = 'text' THEN $1 ELSE ves_fit($1, 'String') END) COLLATE BINARY"
+	case k == edm.Binary:
+		return "(CASE WHEN typeof($1) IN ('blob', 'null') THEN $1 ELSE CAST(ves_fit($1, 'Binary') AS BLOB) END)"
 	case k == edm.DateTimeOffset:
 		return "ves_time($1)"
 	case k == edm.TimeOfDay:
@@ -131,6 +140,12 @@ func (d sqlite) dirt(c *Column, t edm.Type) string {
 	switch k := t.Kind; {
 	case c.Text:
 		return ""
+	case k == edm.String && c.Loose == LooseText:
+		return "$1 >= x''"
+	case k == edm.String && c.Loose == LooseAny:
+		return "($1 < '' OR $1 >= x'')"
+	case k == edm.Binary:
+		return "$1 < x''"
 	case k.Floating() && c.Loose == LooseReal:
 		return "$1 >= ''"
 	case k.Floating(): // a large integer is compared otherwise than the real that it is shown as
@@ -255,6 +270,8 @@ type Doubt struct {
 	Column *Column
 	// Look is a statement that has a row if statements must read the cleaned expression. Empty where they always must.
 	Look string
+	// Seek reports whether an index answers the look at once.
+	Seek bool
 	// Table and Type are for people; quoted is the table in SQL.
 	Table  string
 	Type   edm.Type
@@ -271,14 +288,18 @@ func (g *Generator) Cleaned(n *plan.Node) []Hint {
 	})
 	for _, d := range g.Doubts(n) {
 		name, typ := d.Table+"."+d.Column.Name, "Edm."+d.Type.Kind.String()
-		h := Hint{Text: name + " is cleaned: SQLite lets the column hold what is no " + typ + ", which is null here and everywhere; no index answers that"}
+		value, find := "which is null here and everywhere", " vestibule check --data finds them;"
+		if bytesOrText(d.Type) {
+			value, find = "which is read as one", ""
+		}
+		h := Hint{Text: name + " is cleaned: SQLite lets the column hold what is no " + typ + ", " + value + "; no index answers that"}
 		switch {
 		case d.Look != "" && g.bare(d.Column):
 			h.Text = name + " is read as it is stored: a look found nothing that is no " + typ + "; it is repeated when the data have changed"
 		case d.Look != "":
 			_, misfit, _ := strings.Cut(strings.TrimSuffix(d.Look, " LIMIT 1"), " WHERE ")
 			h.Text = name + " is cleaned, which no index answers: SQLite lets the column hold what is no " + typ +
-				", and a look found some or took too long. vestibule check --data finds them; a STRICT table allows none, and this index makes the look short: CREATE INDEX " +
+				", and a look found some or took too long." + find + " a STRICT table allows none, and this index makes the look short: CREATE INDEX " +
 				g.d.quote(strings.ReplaceAll(d.Table, ".", "_")+"_"+d.Column.Name+"_misfits") + " ON " + d.quoted + " (" + g.d.quote(d.Column.Name) + ") WHERE " + misfit
 		}
 		h.Text = strings.ReplaceAll(h.Text, dollar, "$")
@@ -304,16 +325,34 @@ func (g *Generator) Doubts(n *plan.Node) []Doubt {
 	var out []Doubt
 	references(n, func(ref *plan.Ref) {
 		c, t := g.columnOf(ref), g.m.Tables[ref.Range.Set]
-		if c.Loose == "" || ref.T.Kind == edm.String || slices.ContainsFunc(out, func(d Doubt) bool { return d.Column == c }) {
+		first, held := g.inIndexes(ref)
+		if bytesOrText(ref.T) && !held && !t.View { // an expression takes no longer than the column
+			return
+		}
+		if c.Loose == "" || slices.ContainsFunc(out, func(d Doubt) bool { return d.Column == c }) {
 			return
 		}
 		doubt := Doubt{Column: c, Table: strings.Join(t.Name, "."), Type: ref.T, quoted: g.table(t.Name)}
 		if dirt := d.dirt(c, ref.T); dirt != "" {
+			doubt.Seek = first && bytesOrText(ref.T)
 			doubt.Look = g.finish(fill("SELECT 1 FROM "+g.table(t.Name)+" WHERE "+dirt+" LIMIT 1", text(d.quote(c.Name)))).SQL
 		}
 		out = append(out, doubt)
 	})
 	return out
+}
+
+// bytesOrText reports whether values of all storage classes are values of a type.
+func bytesOrText(t edm.Type) bool { return t.Kind == edm.String || t.Kind == edm.Binary }
+
+// inIndexes reports whether an index begins with the column of a Ref, and whether one has it at all.
+func (g *Generator) inIndexes(ref *plan.Ref) (first, held bool) {
+	name := g.columnOf(ref).Name
+	for _, ix := range g.m.Tables[ref.Range.Set].Indexes {
+		at := slices.Index(ix, name)
+		first, held = first || at == 0, held || at >= 0
+	}
+	return first, held
 }
 
 // references visits the properties that a node reads in conditions, orders and computations, those of its columns left out

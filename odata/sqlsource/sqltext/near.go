@@ -4,12 +4,13 @@ import (
 	"encoding/hex"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// A date, an instant or a GUID that a column of SQLite may store in several forms is compared by the cleaned expression, which
+// A text, a binary, a date, an instant or a GUID that a column of SQLite may store in several forms is compared by the cleaned expression, which
 // no index answers. A second condition names the column: it is true wherever the first one is, and an index answers it.
 
 // near returns the second condition for a comparison of a loose column with a constant; empty for none.
@@ -34,6 +35,12 @@ func (d sqlite) near(g *Generator, op string, x, y plan.Expr) frag {
 		return nearDay(g.raw(ref), op, string(l.Value.Bytes), 0)
 	case edm.DateTimeOffset:
 		return nearDay(g.raw(ref), op, instant(string(l.Value.Bytes)).Format(time.DateOnly), 1)
+	case edm.String:
+		return nearText(g.raw(ref), c, op, string(l.Value.Bytes))
+	case edm.Binary:
+		if op == "eq" {
+			return fill("($1 = $2 OR $1 < x'')", g.raw(ref), param(l.Value.Bytes))
+		}
 	case edm.Guid:
 		if op == "eq" {
 			return nearGUID(g.raw(ref), strings.ToLower(string(l.Value.Bytes)))
@@ -58,6 +65,28 @@ func nearDay(column frag, op, day string, offset int) frag {
 		return fill("$1 < $2", column, to)
 	case "eq":
 		return fill("($1 >= $2 AND $1 < $3 OR $1 < '')", column, from, to)
+	}
+	return frag{}
+}
+
+// nearText takes in all blobs where these may be near: they come behind all texts, and numbers come before them. A constant that
+// looks like a number would be compared as one, unless the column holds no numbers. An explicit collation would keep SQLite
+// from its index: equality goes by that of the column, which may take further texts for equal.
+func nearText(column frag, c *Column, op, s string) frag {
+	numbers := c.Loose != LooseText
+	if numbers && s != "" && strings.ContainsAny(s[:1], "0123456789+-. \t\n\v\f\r") {
+		return frag{}
+	}
+	switch {
+	case op == "eq" && !strings.ContainsRune(s, utf8.RuneError): // which a blob may be shown with that has other bytes
+		return fill("($1 = $2 OR $1 = CAST($2 AS BLOB))", column, param(s))
+	case c.Collation != "":
+	case (op == "gt" || op == "ge") && numbers:
+		return fill("($1 >= $2 OR $1 < '')", column, param(s))
+	case op == "gt" || op == "ge":
+		return fill("$1 >= $2", column, param(s))
+	case op == "lt" || op == "le":
+		return fill("($1 <= $2 OR $1 >= x'')", column, param(s))
 	}
 	return frag{}
 }

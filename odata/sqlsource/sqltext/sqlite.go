@@ -69,12 +69,18 @@ func (sqlite) fetch(name frag, _ *Column, t edm.Type) frag {
 }
 
 // narrow turns a prefix into a range of texts: up to what comes after all that begin with it.
-func (sqlite) narrow(op string, column frag, _ *Column, prefix string) frag {
-	after := next(prefix)
-	if op != "startswith" || after == "" {
+func (d sqlite) narrow(op string, column frag, c *Column, prefix string) frag {
+	after, within := next(prefix), "$1 COLLATE BINARY >= $2 AND $1 COLLATE BINARY < $3"
+	switch {
+	case op != "startswith" || after == "":
+		return frag{}
+	case d.bare(c):
+	case c.Loose == LooseText && c.Collation == "": // an explicit collation would keep SQLite from its index
+		within = "($1 >= $2 AND $1 < $3 OR $1 >= x'')"
+	default: // numbers may begin with the prefix, and a collation may have another order
 		return frag{}
 	}
-	return fill("$1 COLLATE BINARY >= $2 AND $1 COLLATE BINARY < $3", column, param(prefix), param(after))
+	return fill(within, column, param(prefix), param(after))
 }
 
 // next is the smallest text that is larger than all with the prefix; empty when there is none.
