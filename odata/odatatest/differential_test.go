@@ -45,8 +45,14 @@ func enginesOf(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config)
 // preparedEngines are all four over some tables, for which prepare may do more on a database.
 func preparedEngines(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config, prepare func(db *sqlx.DB, dialect string)) []engine {
 	t.Helper()
+	return enginesOver(t, subjects(t, tables, mapping, prepare))
+}
+
+// enginesOver are engines over sources.
+func enginesOver(t *testing.T, sources []subject) []engine {
+	t.Helper()
 	var list []engine
-	for _, s := range subjects(t, tables, mapping, prepare) {
+	for _, s := range sources {
 		list = append(list, engine{s.name, service(t, s.Model, s.Source), keyed(t, s.Model, s.Source)})
 	}
 	return list
@@ -65,7 +71,13 @@ func subjects(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []subject{{"memory", odatatest.Subject{Model: reference.Model(), Source: reference}}}
+	return append([]subject{{"memory", odatatest.Subject{Model: reference.Model(), Source: reference}}}, databases(t, tables, mapping, prepare)...)
+}
+
+// databases are the subjects without memory.
+func databases(t *testing.T, tables []odatatest.Table, mapping sqlsource.Config, prepare func(db *sqlx.DB, dialect string)) []subject {
+	t.Helper()
+	var list []subject
 	for _, d := range []struct{ name, driver, dsn string }{
 		{"sqlite", "sqlite", filepath.Join(t.TempDir(), "fuzz.db")},
 		{"postgres", "pgx", dbtest.Postgres(t)},
@@ -287,6 +299,6 @@ func compare(t *testing.T, all []engine, seed uint64, target string, n *tally) {
 	}
 	if differ != "" {
 		n.different++
-		t.Errorf("seed %d: GET %s\n  memory %.700s%s", seed, target, want, differ)
+		t.Errorf("seed %d: GET %s\n%8s %.700s%s", seed, target, all[0].name, want, differ)
 	}
 }

@@ -15,13 +15,22 @@ type expressions struct {
 	*rand.Rand
 	// prefix stands before properties, as in "c/" within a lambda.
 	prefix string
+	// more are properties beside those of fuzzProperties.
+	more map[edm.Kind][]string
+	// ways are navigation properties to Parts beside that of fuzzMapping.
+	ways []string
+}
+
+// properties are those of a kind.
+func (g *expressions) properties(k edm.Kind) []string {
+	return append(fuzzProperties()[k], g.more[k]...)
 }
 
 func (g *expressions) of(list ...string) string { return list[g.IntN(len(list))] }
 
 // leaf is a property or a constant of a kind, or a cast to it where no column has it.
 func (g *expressions) leaf(k edm.Kind) string {
-	if properties, ok := fuzzProperties()[k]; ok && g.IntN(3) > 0 {
+	if properties := g.properties(k); len(properties) > 0 && g.IntN(3) > 0 {
 		return g.prefix + g.of(properties...)
 	}
 	if list, ok := fuzzConstants()[k]; ok {
@@ -121,17 +130,25 @@ func (g *expressions) constant(k edm.Kind) string {
 func (g *expressions) typeTest(int) string {
 	kinds := fuzzKinds()
 	k := kinds[g.IntN(len(kinds))]
-	return "isof(" + g.prefix + g.of(fuzzProperties()[k]...) + ",Edm." + k.String() + ")"
+	return "isof(" + g.prefix + g.of(g.properties(k)...) + ",Edm." + k.String() + ")"
+}
+
+// way is a navigation property to Parts.
+func (g *expressions) way() string {
+	if len(g.ways) > 0 && g.IntN(2) == 0 {
+		return g.of(g.ways...)
+	}
+	return "parts"
 }
 
 // condition is a Boolean expression, with lambdas and navigation now and then.
 func (g *expressions) condition(depth int) string {
 	switch g.IntN(8) {
 	case 0:
-		inner := &expressions{Rand: g.Rand, prefix: "p/"}
-		return g.of("", "", "up/", "not up/") + "parts/" + g.of("any", "all") + "(p:" + inner.value(edm.Boolean, depth-1) + ")"
+		inner := &expressions{Rand: g.Rand, prefix: "p/", more: g.more}
+		return g.of("", "", "up/", "not up/") + g.way() + "/" + g.of("any", "all") + "(p:" + inner.value(edm.Boolean, depth-1) + ")"
 	case 1:
-		return "parts/$count " + g.of("eq", "gt") + " " + g.of("0", "1", "2")
+		return g.way() + "/$count " + g.of("eq", "gt") + " " + g.of("0", "1", "2")
 	case 2:
 		return g.of("up/id", "up/n") + " " + g.of("eq", "ne", "lt") + " " + g.value(edm.Int64, depth-1)
 	}
