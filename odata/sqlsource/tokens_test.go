@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
 
@@ -70,6 +72,35 @@ func (s *shop) behind(t *testing.T, target string, place []plan.Value) *plan.Pla
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestTokensAmongMisfits begins behind a null where all nulls are stored as what is no date: an index has these elsewhere.
+func TestTokensAmongMisfits(t *testing.T) {
+	t.Parallel()
+	for dialect, script := range map[string]string{
+		"sqlite":   "CREATE TABLE goods (id INTEGER PRIMARY KEY, day DATE);\nCREATE INDEX by_day ON goods (day, id);\nINSERT INTO goods VALUES (1, '2024-01-01'), (2, 'soon'), (3, ''), (4, 'soon')",
+		"postgres": "CREATE TABLE goods (id int PRIMARY KEY, day date);\nCREATE INDEX ON goods (day NULLS FIRST, id);\nINSERT INTO goods VALUES (1, '2024-01-01'), (2, 'infinity'), (3, '-infinity'), (4, 'infinity')",
+		"mysql":    "SET sql_mode = '';\nCREATE TABLE goods (id INT PRIMARY KEY, day DATE);\nCREATE INDEX by_day ON goods (day, id);\nINSERT INTO goods VALUES (1, '2024-01-01'), (2, '0000-00-00'), (3, '0000-00-00'), (4, '0000-00-00')",
+	} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, database(t, dialect, script), sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"goods"}})
+			for order, want := range map[string]string{"day%20desc,id": "[3][4]", "day,id": "[3][4][1]", "day%20desc,id%20desc": ""} {
+				p := s.behind(t, "goods?$select=id&$orderby="+order, []plan.Value{{Null: true}, {Int: 2}})
+				rows, err := s.Open(t.Context(), p)
+				if err != nil {
+					t.Errorf("%s: %v", order, err)
+					continue
+				}
+				if got := render(rows, p.Top); got != want {
+					t.Errorf("%s: %s, want %s", order, got, want)
+				}
+				if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
 }
 
 // TestTokensThatNoPageHas begins behind values that no database here has stored, as somebody may write them into a token: that

@@ -121,7 +121,12 @@ func (r *rows) run(s sqltext.Statement, width int) error {
 	if err := r.step(); err != nil {
 		return err
 	}
-	if at := r.page.Misplaced; at > 0 && r.ahead && r.cells[at-1].Kind == engine.Int {
+	at := r.page.Misplaced
+	switch {
+	case at == 0:
+	case r.ahead && r.cells[at-1].Kind == engine.Int:
+		return errMisplaced
+	case !r.ahead && r.node.Page.After != nil: // no row that says so, and the rows behind may have other places
 		return errMisplaced
 	}
 	return nil
