@@ -181,6 +181,10 @@ func TestFourEnginesAgreeOnDirtyData(t *testing.T) {
 					}
 				}
 			})
+			byTokens := slices.Clone(all)
+			for i := range byTokens {
+				byTokens[i].service = byTokens[i].keyed
+			}
 			first, seeds, end := seedsOf(t, 20, 2)
 			var tally tally
 			for seed := first; (seed < first+seeds || time.Now().Before(end)) && tally.different <= 20; seed++ {
@@ -190,6 +194,10 @@ func TestFourEnginesAgreeOnDirtyData(t *testing.T) {
 				}
 				for range perSeed / 5 {
 					compare(t, all, seed, g.linked(), &tally)
+				}
+				for range perSeed / 5 {
+					kinds := fuzzKinds()
+					compare(t, byTokens, seed, "Values?$select=id&$orderby="+g.leaf(kinds[g.IntN(len(kinds))])+g.of("", " desc")+","+g.leaf(edm.String)+g.of("", " desc"), &tally)
 				}
 				s := newSequences(seed)
 				s.Rand, s.more, s.ways = rand.New(rand.NewPCG(seed, 3)), more, g.ways
