@@ -286,3 +286,25 @@ func TestTokensAreDescribed(t *testing.T) {
 		t.Errorf("answers with other links have the tags %v", tags)
 	}
 }
+
+// TestAliasesInNestedLinks holds that the links of expanded collections carry the parameter aliases in force there, each once,
+// and lead to the rest of the rows.
+func TestAliasesInNestedLinks(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []bool{true, false} {
+		s := keyed(t, func(o *odata.Options) { o.KeyLinks = keys })
+		for _, target := range []string{
+			"Items?$top=1&$expand=Team($select=ID;$filter=Group eq @n)&@n='g'",
+			"Items?$top=1&$expand=Team($select=ID;$filter=Group eq @n;@n='g')&@n='h'",
+			"Items?$top=1&$expand=Team($top=1;$expand=Team($select=ID;$filter=Group eq @n);@n='g')",
+			"Items?$top=1&$expand=Team($top=1;$expand=Team($select=ID;$filter=Group eq @n);@n='g')&@n='h'",
+		} {
+			page := get(t, s, "/odata/"+strings.ReplaceAll(target, " ", "%20")).Body.String()
+			_, next, _ := strings.Cut(page, `"Team@odata.nextLink":"http://h`)
+			next, _, _ = strings.Cut(next, `"`)
+			if ids, _ := follow(t, s, next); ids != "4 6 7 8 9 10" || strings.Count(next, "@n=") != 1 {
+				t.Errorf("%s leads to %s: %s", target, next, ids)
+			}
+		}
+	}
+}

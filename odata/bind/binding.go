@@ -12,7 +12,8 @@ type binding struct {
 	binder *Binder
 	Options
 	plan *plan.Plan
-	// options are those of the request; aliases the parameter aliases in force, inner ones last.
+	// options are those of the request, behind those of the expanded properties around; aliases the parameter aliases in force,
+	// inner ones last.
 	options []syntax.Option
 	aliases [][]syntax.Alias
 	// rawPath is the resource path as it was sent.

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,8 +108,9 @@ func (b *binding) expandItem(n *plan.Node, nav *edm.Navigation, item *syntax.Exp
 			}
 		}
 	}
-	b.aliases = append(b.aliases, q.Aliases)
-	defer func() { b.aliases = b.aliases[:len(b.aliases)-1] }()
+	around := b.options
+	b.aliases, b.options = append(b.aliases, q.Aliases), slices.Concat(q.Options, around)
+	defer func() { b.aliases, b.options = b.aliases[:len(b.aliases)-1], around }()
 	inner, err := b.levels(n, nav, item, q, depth)
 	if err != nil {
 		return err
@@ -204,18 +206,24 @@ func expandText(q *syntax.Query, item *syntax.ExpandItem, nav *edm.Navigation, l
 	return "$expand=" + strings.Join(parts, ",")
 }
 
-// linkOptions are the options that the next link of an expanded collection repeats; aliases of the request go along.
+// linkOptions are the options that the next link of an expanded collection repeats.
 func (b *binding) linkOptions(q *syntax.Query) string {
 	var parts []string
-	for _, o := range q.Options {
+	for _, o := range b.withAliases(q.Options) {
 		if o.Name != "$skip" {
 			parts = append(parts, o.Raw)
 		}
 	}
+	return strings.Join(parts, "&")
+}
+
+// withAliases adds to the options of an expanded property the aliases in force there, of which the innermost one of a name counts.
+func (b *binding) withAliases(own []syntax.Option) []syntax.Option {
+	out := slices.Clone(own)
 	for _, o := range b.options {
-		if strings.HasPrefix(o.Name, "@") {
-			parts = append(parts, o.Raw)
+		if strings.HasPrefix(o.Name, "@") && !slices.ContainsFunc(out, func(inner syntax.Option) bool { return inner.Name == o.Name }) {
+			out = append(out, o)
 		}
 	}
-	return strings.Join(parts, "&")
+	return out
 }

@@ -26,12 +26,7 @@ func (b *binding) cursor(n *plan.Node, q *syntax.Query) {
 	}
 	options := q.Options
 	if n.Nav != nil {
-		options = slices.Clone(options)
-		for _, o := range b.options {
-			if strings.HasPrefix(o.Name, "@") { // as in linkOptions
-				options = append(options, o)
-			}
-		}
+		options = b.withAliases(options)
 	} else {
 		n.Path = b.rawPath
 	}
