@@ -100,7 +100,9 @@ func FuzzToken(f *testing.F) {
 		f.Add([]byte{1}, i)
 		row := make([]plan.Value, len(p.Top.Columns))
 		for i, c := range p.Top.Columns {
-			row[i] = plan.Value{Null: c.T.Kind == edm.Guid, Bytes: []byte("2024-02-29")}
+			if row[i] = (plan.Value{Bytes: []byte("2024-02-29")}); c.T.Kind == edm.Guid {
+				row[i].Bytes = []byte("0a0b0c0d-0000-0000-0000-000000000001")
+			}
 		}
 		token := strings.TrimPrefix(p.Top.NextOption(p.Top.Path, p.Top.Page.NextSkip, p.Top.Place(nil, row)), "$skiptoken=")
 		raw, err := base64.RawURLEncoding.DecodeString(token)

@@ -27,6 +27,8 @@ type node struct {
 	members []plan.Member
 	// place is where the page ended that was written last; empty where next links carry $skip.
 	place []plan.Value
+	// unaddressed reports that the rows belong to an entity without an address, which no link names.
+	unaddressed bool
 }
 
 // field is a member of an object.
@@ -181,7 +183,9 @@ func (n *node) array(w *Writer, rows plan.Rows) (end int64, err error) {
 }
 
 // ended reports whether a nested page has to end before its next row.
-func (n *node) ended(w *Writer) bool { return n.nested != nil && n.nested.Ended(n.plan, w.written()) }
+func (n *node) ended(w *Writer) bool {
+	return n.nested != nil && !n.unaddressed && n.nested.Ended(n.plan, w.written())
+}
 
 // take counts a row, which may be one too many.
 func (n *node) take() error {
@@ -341,6 +345,7 @@ func (n *node) url(dst []byte, row []plan.Value, tail string) []byte {
 // read, so its link may lead to an empty page.
 func (n *node) expanded(w *Writer, i int, rows plan.Rows) error {
 	x := &n.expand[i]
+	x.unaddressed = n.transient(rows.Row())
 	if !x.plan.Count && x.ended(w) {
 		w.Raw(x.name + "[],")
 		x.place = x.place[:0]

@@ -151,7 +151,8 @@ func (n *Node) Place(dst, row []Value) []Value {
 
 // NextOption returns the query option for the page behind a row of the node at a path. skip is the number of rows up to that
 // row, place are the values that Place has copied of it; there are none without Cursor. The option is $skip, too, if the key is
-// too long for a token. Other long values have digests if the row can be found by its key.
+// too long for a token, or if a part of it is null, as several rows may have it. Other long values have digests if the row can
+// be found by its key.
 func (n *Node) NextOption(path string, skip int64, place []Value) string {
 	counted := "$skip=" + strconv.FormatInt(skip, 10)
 	if len(place) == 0 {
@@ -161,6 +162,8 @@ func (n *Node) NextOption(path string, skip int64, place []Value) string {
 	for i, v := range place {
 		out, kind := &t.values[i], n.Columns[n.Cursor[i]].T.Kind
 		switch {
+		case v.Null && slices.Contains(n.Key, n.Cursor[i]):
+			return counted
 		case v.Null:
 			out.Null = true
 		case kind.Floating():
