@@ -414,3 +414,20 @@ INSERT INTO goods VALUES (1, '2024-01-02', '2024-01-02 10:00:00', '10:00', '2024
 		}
 	}
 }
+
+// TestProofsOfWhatIsRankedBy holds that the order of a transformation is among the columns that are looked at anew when data have
+// changed, although no column of the answer has its values.
+func TestProofsOfWhatIsRankedBy(t *testing.T) {
+	t.Parallel()
+	db := database(t, "sqlite", `CREATE TABLE goods (id INTEGER PRIMARY KEY, price DECIMAL(10,2), stock INTEGER);
+INSERT INTO goods VALUES (1, 9.5, 3), (2, 1.5, 5)`)
+	s := open(t, db, sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"goods"}})
+	check(t, s, [][2]string{{"goods?$orderby=price&$select=id", "[2][1]"}, {"goods?$orderby=stock&$select=id", "[1][2]"}})
+	other := sqlx.MustOpen("sqlite", db.DSN)
+	t.Cleanup(func() { _ = other.Close() })
+	other.MustExec("INSERT INTO goods VALUES (3, '', 7)")
+	check(t, s, [][2]string{
+		{"goods?$apply=filter(stock gt 0)/topcount(1,price)&$select=id", "[1]"},
+		{"goods?$apply=filter(stock gt 0)/bottomcount(1,price)&$select=id", "[3]"},
+	})
+}

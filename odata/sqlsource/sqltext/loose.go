@@ -409,7 +409,7 @@ func (w *referenceWalk) span(r *plan.Range) {
 		}
 		for _, p := range r.Derived.Parts {
 			w.query(p.Query)
-			for _, list := range [][]plan.Expr{p.Keys, p.Values} {
+			for _, list := range [][]plan.Expr{p.Keys, p.Values, orderExprs(p.Order)} {
 				for _, e := range list {
 					w.expr(e)
 				}
