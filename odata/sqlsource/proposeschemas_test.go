@@ -2,13 +2,16 @@ package sqlsource_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
+	"github.com/jmoiron/sqlx"
 
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -258,5 +261,42 @@ CREATE TABLE parts (id INTEGER PRIMARY KEY, supplier_id INTEGER REFERENCES suppl
 		if diff := cmp.Diff(want, p.Sets); diff != "" {
 			t.Errorf("%s: %s", column, diff)
 		}
+	}
+}
+
+// TestHiddenDefinitions holds that a view is left to the operator if the database does not tell what it reads.
+func TestHiddenDefinitions(t *testing.T) {
+	t.Parallel()
+	db := database(t, "mysql", `CREATE TABLE users (id BIGINT PRIMARY KEY, email VARCHAR(99), password VARCHAR(99));
+CREATE TABLE goods (id BIGINT PRIMARY KEY);
+CREATE VIEW people AS SELECT id, email FROM users`)
+	name := "reader" + strings.ToLower(rand.Text()[:10])
+	for _, statement := range []string{"CREATE USER " + name + "@localhost", "GRANT SELECT ON * TO " + name + "@localhost"} {
+		if _, err := db.DB.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _, _ = db.DB.Exec("DROP USER " + name + "@localhost") })
+	from, err := mysql.ParseDSN(db.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from.User, from.Passwd = name, ""
+	reader, err := sqlx.Open("mysql", from.FormatDSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reader.Close() })
+	p, err := sqlsource.Propose(t.Context(), sqlsource.Database{Dialect: "mysql", DB: reader, DSN: from.FormatDSN()}, sqlsource.Config{Protected: reserved.Table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Sets {
+		if s.Table == "people" {
+			t.Error("a view over users is proposed")
+		}
+	}
+	if left := strings.Join(p.Left, "\n"); !strings.Contains(left, "people: its definition is hidden") {
+		t.Error(left)
 	}
 }

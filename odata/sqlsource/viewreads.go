@@ -38,10 +38,13 @@ func toUsers(f introspect.ForeignKey) bool {
 }
 
 // unsafe returns the reason why a view is left to the operator: it reads a protected table, or rows that belong to users
-// without the column that says to whom. It is empty for other views, and for tables.
+// without the column that says to whom, or nobody can tell. It is empty for other views, and for tables.
 func (v *viewReads) unsafe(t *introspect.Table) string {
 	if !t.View {
 		return ""
+	}
+	if t.Broken == nil && v.definitions[[2]string{t.Schema, t.Name}] == "" {
+		return "its definition is hidden, for want of the privilege SHOW VIEW, and it may read anything; write a set for it if people may see its rows"
 	}
 	if name := v.first(t, v.credentials); name != "" {
 		return "it reads " + name + "; write a set for it if people may see its rows"
