@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 )
 
 // A test is a row of the table.
@@ -111,6 +113,7 @@ func (b *bench) pages(open side, compare func(one, other side) func() (measured,
 		list,
 		test{"walk over all rows, last hundred / first hundred", 1.5, func() (measured, error) { return b.depth("$orderby=price") }},
 		test{"walk beside ten commits a second by others, last hundred / first hundred", 3, b.depthBesideOthers},
+		test{"the same, its changes counted", 3, b.countedDepth},
 	)
 }
 
@@ -164,6 +167,30 @@ func (b *bench) depthBesideOthers() (m measured, err error) {
 	m, err = b.depth("$orderby=price,id")
 	end()
 	return m, errors.Join(err, <-done)
+}
+
+// countedDepth is depthBesideOthers for a table whose changes triggers count.
+func (b *bench) countedDepth() (m measured, err error) {
+	ctx := context.Background()
+	db, err := sql.Open("pgx", b.dsn)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := dbtest.CountChanges(ctx, db, "docs/odata.md", "products"); err != nil {
+		return m, err
+	}
+	defer func() {
+		_, dropped := db.ExecContext(ctx, "DROP TABLE vestibule_changes; DROP FUNCTION vestibule_changed CASCADE; DROP PROCEDURE vestibule_count_changes")
+		err = errors.Join(err, dropped)
+	}()
+	open := b.vestibule
+	defer func() { b.vestibule = open }()
+	if b.vestibule, err = b.startContestant("vestibule"); err != nil {
+		return m, err
+	}
+	defer b.vestibule.stop()
+	return b.depthBesideOthers()
 }
 
 // memory returns by how many MiB a process that has served pages grows while it sends

@@ -145,7 +145,7 @@ func (b *builder) attach(s *set, single bool) {
 	s.edm = b.model.Add(es, single)
 	s.stored = &sqltext.Table{
 		Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{},
-		Indexes: append([][]string{s.table.Key}, s.table.Indexes...), Ordered: s.table.Ordered, Ordinary: s.table.Ordinary, View: s.table.View, RowID: s.table.RowID,
+		Indexes: append([][]string{s.table.Key}, s.table.Indexes...), Ordered: s.table.Ordered, Ordinary: s.table.Ordinary, Changes: s.table.Changes, View: s.table.View, RowID: s.table.RowID,
 	}
 	b.mapping.Tables[s.edm] = s.stored
 	b.sets = append(b.sets, s)

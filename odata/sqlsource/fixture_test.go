@@ -106,6 +106,13 @@ func databaseWith(t testing.TB, dialect, parameters, script string) sqlsource.Da
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
+	fill(t, db, script)
+	return sqlsource.Database{Dialect: dialect, DSN: dsn, DB: sqlx.NewDb(db, driver)}
+}
+
+// fill runs the statements of a script.
+func fill(t testing.TB, db *sql.DB, script string) {
+	t.Helper()
 	for _, statement := range strings.Split(script, ";\n") {
 		if strings.TrimSpace(statement) == "" {
 			continue
@@ -114,7 +121,6 @@ func databaseWith(t testing.TB, dialect, parameters, script string) sqlsource.Da
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	return sqlsource.Database{Dialect: dialect, DSN: dsn, DB: sqlx.NewDb(db, driver)}
 }
 
 // shopConfig exposes the shop with every option of a mapping.

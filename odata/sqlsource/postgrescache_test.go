@@ -53,6 +53,11 @@ func openWalkers(t testing.TB, rows int, more string, cfg sqlsource.Config) *wal
 	t.Helper()
 	db := database(t, "postgres", deepDDL("postgres", rows)+";\n"+more)
 	quiet(t, db.DB)
+	return walkersOn(t, db, cfg)
+}
+
+func walkersOn(t testing.TB, db sqlsource.Database, cfg sqlsource.Config) *walkers {
+	t.Helper()
 	config, err := pgx.ParseConfig(db.DSN)
 	if err != nil {
 		t.Fatal(err)

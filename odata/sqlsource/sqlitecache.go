@@ -95,6 +95,16 @@ func rememberPostgreSQL(ctx context.Context, db engine.DB, r *cursor.Reader, m *
 	}
 	r.Marks, r.Stamps = seekcache.New(cacheBytes), true
 	r.Seekable = func(set *edm.EntitySet) bool { return m.Tables[set].Unique }
+	for _, t := range m.Tables {
+		if t.Changes != nil && !answers(ctx, db, r.Gen.CounterStamp(t)) {
+			t.Changes = nil
+		}
+	}
+}
+
+// answers reports whether a statement for a stamp can be carried out. One that this user may not ask cannot.
+func answers(ctx context.Context, db engine.DB, query string) bool {
+	return engine.Ask(ctx, db, 1, func([]engine.Cell) bool { return false }, query) == nil
 }
 
 // stamps reports whether a server is PostgreSQL, and lets this user ask for stamps. One that is a standby now may be a
@@ -109,5 +119,5 @@ func stamps(ctx context.Context, db engine.DB, gen *sqltext.Generator) bool {
 	if err != nil || !known {
 		return false
 	}
-	return engine.Ask(ctx, db, 1, func([]engine.Cell) bool { return false }, gen.Stamp()) == nil
+	return answers(ctx, db, gen.Stamp())
 }

@@ -1,8 +1,12 @@
 package dbtest
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 )
 
 // Start starts a server of its own for a program that measures, and returns the data source name of an empty database on
@@ -55,4 +59,28 @@ func startFor(e engine) (*server, error) {
 	// The lifeline must stay open: a file that nobody refers to is closed by its finalizer.
 	shared.started = append(shared.started, srv)
 	return srv, nil
+}
+
+// CountChanges runs the script for counted changes that docs, the path of docs/odata.md, has for operators, and counts the
+// changes of tables.
+func CountChanges(ctx context.Context, db *sql.DB, docs string, tables ...string) error {
+	text, err := os.ReadFile(docs)
+	if err != nil {
+		return err
+	}
+	_, section, _ := strings.Cut(string(text), "\n### Counted changes\n")
+	_, script, _ := strings.Cut(section, "```sql\n")
+	script, _, found := strings.Cut(script, "\n```\n")
+	if !found {
+		return errors.New(docs + " has no script for counted changes")
+	}
+	if _, err := db.ExecContext(ctx, script); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if _, err := db.ExecContext(ctx, "CALL public.vestibule_count_changes('"+t+"')"); err != nil {
+			return err
+		}
+	}
+	return nil
 }

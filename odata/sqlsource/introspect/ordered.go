@@ -38,8 +38,16 @@ func (r *reader) postgresOrdered(all *named) error {
 
 // postgresOrdinary finds the tables whose rows change only by transactions of this server.
 func (r *reader) postgresOrdinary(all *named) error {
-	return r.of(all, 2, func(t *Table, _ row) { t.Ordinary = true }, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname
+	return r.of(all, 4, func(t *Table, c row) {
+		t.Ordinary = true
+		if schema := c.text(2); schema != "" {
+			t.Changes = &sqltext.Changes{Schema: schema, Function: c[3].Int}
+		}
+	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, coalesce(f.nspname, ''), coalesce(f.oid, 0)::bigint
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_am am ON am.oid = c.relam
+			LEFT JOIN LATERAL (SELECT s.nspname, p.oid FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_namespace s ON s.oid = p.pronamespace
+				JOIN pg_class l ON l.relnamespace = s.oid
+				WHERE t.tgrelid = c.oid AND p.proname = '`+sqltext.ChangesTrigger+`' AND l.relname = '`+sqltext.ChangesTable+`' ORDER BY p.oid LIMIT 1) f ON true
 		WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND am.amname = 'heap'
 			AND NOT c.relrowsecurity AND NOT c.relhassubclass AND NOT c.relispartition AND NOT c.relhasrules
 			AND n.nspname NOT IN ('pg_catalog', 'information_schema')`)

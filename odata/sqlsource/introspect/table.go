@@ -33,7 +33,9 @@ type Table struct {
 	// crash: no view, no foreign or partitioned table, none that others inherit from, no policy of the database on its
 	// rows. Known for PostgreSQL alone.
 	Ordinary bool
-	Foreign  []ForeignKey
+	// Changes is where a trigger of PostgreSQL counts the changes of this table; nil if none does.
+	Changes *sqltext.Changes
+	Foreign []ForeignKey
 	// Search is the full-text index of the table; nil when there is none.
 	Search *sqltext.FullText
 	// strict reports whether SQLite stores values of the declared types alone, rowid whether the rows of a table have numbers.

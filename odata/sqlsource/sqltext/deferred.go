@@ -26,10 +26,11 @@ func (g *Generator) deferrable(n *plan.Node) bool {
 	if !n.Many || !t.Unique || len(n.Query.Order) == 0 {
 		return false
 	}
-	needed, ok := g.decides(n.Query)
+	columns, ok := g.decides(n.Query)
 	if !ok {
 		return false
 	}
+	needed := namesOf(columns)
 	for _, p := range n.Set.Type.Key {
 		needed = append(needed, t.Columns[p].Name)
 	}
@@ -41,7 +42,7 @@ func (g *Generator) deferrable(n *plan.Node) bool {
 
 // decides lists the columns that decide which rows a query has and in which order; ok is false where more than columns
 // of its own range does.
-func (g *Generator) decides(q *plan.Query) (columns []string, ok bool) {
+func (g *Generator) decides(q *plan.Query) (columns []*Column, ok bool) {
 	if q.Range.Derived != nil || len(q.Joins) > 0 || q.From != nil || q.Range.Nav != nil || q.Search != nil {
 		return nil, false
 	}
@@ -52,7 +53,7 @@ func (g *Generator) decides(q *plan.Query) (columns []string, ok bool) {
 			case *plan.Ref:
 				ok = ok && e.Range == q.Range
 				if ok {
-					columns = append(columns, g.columnOf(e).Name)
+					columns = append(columns, g.columnOf(e))
 				}
 			case *plan.Sub, *plan.Computed:
 				ok = false
@@ -61,6 +62,13 @@ func (g *Generator) decides(q *plan.Query) (columns []string, ok bool) {
 		})
 	}
 	return columns, ok
+}
+
+func namesOf(columns []*Column) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // holds tells whether all columns are in the index.

@@ -32,10 +32,18 @@ type Table struct {
 	RowID string
 	// Ordinary tells that the rows change only by transactions that the server's snapshots tell of; see package introspect.
 	Ordinary bool
+	// Changes is where triggers of PostgreSQL count the changes of this table; nil if none do.
+	Changes *Changes
 	// Search are the columns that $search looks at.
 	Search []*Column
 	// FullText is the index for that; nil where there is none.
 	FullText *FullText
+}
+
+// Changes is the schema of a table vestibule_changes, and the oid of the function of the triggers.
+type Changes struct {
+	Schema   string
+	Function int64
 }
 
 // Index is an index that has rows in an order.

@@ -77,9 +77,9 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	if g.d.stamp() != "" {
 		p.Steady = g.steady(n.Query)
 		seek = seek && p.Steady && g.soughtBy(n.Query.Order)
-		p.stamp = g.d.stamp()
+		p.stamp = g.stampOf(n.Query)
 		if seek {
-			p.stamp = g.whileRequired(n.Query.Range, g.required(n.Query.Range, n.Query.Order))
+			p.stamp = g.whileRequired(n.Query, p.stamp)
 		}
 	}
 	parts := g.list(n, nil)

@@ -30,7 +30,8 @@ func (g *Generator) spanOf(n *plan.Node) *span {
 	if _, ok := g.decides(q); !ok || !isRef {
 		return nil
 	}
-	needed, _ := g.decides(&plan.Query{Range: q.Range, Key: q.Key, Filter: q.Filter})
+	conditions, _ := g.decides(&plan.Query{Range: q.Range, Key: q.Key, Filter: q.Filter})
+	needed := namesOf(conditions)
 	fixed := g.fixed(q)
 	for _, ix := range t.Ordered {
 		columns := ix.Columns

@@ -16,11 +16,12 @@ import (
 // in any table. Numbers of transactions that a crash or a failover undid are given out once more, so the stamp names the
 // life of the server as well: its system identifier, its timeline, when it was started, and when its statistics began,
 // which is after each crash. A standby has snapshots that do not tell its states apart, and no stamp.
-const postgresStamp = `(SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_snapshot()::text` +
-	` || '/' || (SELECT system_identifier FROM pg_control_system())` +
+const postgresStamp = `(SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_snapshot()::text` + postgresLife + ` END)`
+
+const postgresLife = ` || '/' || (SELECT system_identifier FROM pg_control_system())` +
 	` || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)` +
 	` || '/' || extract(epoch FROM pg_postmaster_start_time())` +
-	` || '/' || extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) END)`
+	` || '/' || extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time())`
 
 func (postgres) stamp() string { return postgresStamp }
 
@@ -83,18 +84,19 @@ func (g *Generator) required(r *plan.Range, order []plan.Order) (columns []*Colu
 	return columns
 }
 
-// whileRequired is a stamp that is null as soon as one of the columns may be null: a condition that seeks behind a place
+// whileRequired is a stamp that is null as soon as a column of the order may be null: a condition that seeks behind a place
 // would leave out the rows where it is. It is null, too, for a column that only its domain keeps from being null.
-func (g *Generator) whileRequired(r *plan.Range, columns []*Column) string {
+func (g *Generator) whileRequired(q *plan.Query, stamp string) string {
+	columns := g.required(q.Range, q.Order)
 	if len(columns) == 0 {
-		return g.d.stamp()
+		return stamp
 	}
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = constant(c.Name)
 	}
-	return "(SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = " + constant(g.table(g.m.Tables[r.Set].Name)) +
-		"::regclass AND attname IN (" + strings.Join(names, ", ") + ") AND NOT attnotnull) THEN " + g.d.stamp() + " END)"
+	return "(SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = " + constant(g.table(g.m.Tables[q.Range.Set].Name)) +
+		"::regclass AND attname IN (" + strings.Join(names, ", ") + ") AND NOT attnotnull) THEN " + stamp + " END)"
 }
 
 // constant is a text in a statement, whatever standard_conforming_strings says.
