@@ -246,7 +246,7 @@ func fromEffects(effects []*pluginpb.Effect) ([]Effect, error) {
 
 func toDescription(d Description) *pluginpb.DescribeResponse {
 	r := &pluginpb.DescribeResponse{
-		Name: d.Name, Version: d.Version, Description: d.Description, Roles: d.Roles, Sdk: d.SDK,
+		Name: d.Name, Version: d.Version, Description: d.Description, Title: d.Title, Roles: d.Roles, Sdk: d.SDK,
 	}
 	for _, k := range d.Config {
 		r.Config = append(r.Config, &pluginpb.ConfigKey{
@@ -261,7 +261,7 @@ func toDescription(d Description) *pluginpb.DescribeResponse {
 func fromDescription(r *pluginpb.DescribeResponse) (Description, error) {
 	d := Description{
 		Name: words.Clean(r.GetName(), 64), Version: words.Clean(r.GetVersion(), 64),
-		Description: words.Clean(r.GetDescription(), 300), SDK: words.Clean(r.GetSdk(), 64),
+		Description: words.Clean(r.GetDescription(), 300), Title: words.Clean(r.GetTitle(), 64), SDK: words.Clean(r.GetSdk(), 64),
 	}
 	for _, role := range first(r.GetRoles(), 16) {
 		d.Roles = append(d.Roles, words.Clean(role, 64))

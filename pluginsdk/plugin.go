@@ -20,6 +20,8 @@ type Plugin struct {
 	Version string
 	// Description is one sentence for operators.
 	Description string
+	// Title is the name of the step for people, such as "Authenticator app".
+	Title string
 	// Dispenser, when not nil, gives the plugin the role "dispenser".
 	Dispenser Dispenser
 	// OrgSetup, when not nil, gives the plugin the role "org_setup".
@@ -65,6 +67,7 @@ type Description struct {
 	Name        string      `json:"name"`
 	Version     string      `json:"version,omitempty"`
 	Description string      `json:"description,omitempty"`
+	Title       string      `json:"title,omitempty"`
 	Roles       []string    `json:"roles"`
 	SDK         string      `json:"sdk,omitempty"`
 	Config      []ConfigKey `json:"config,omitempty"`
@@ -76,6 +79,7 @@ func (p Plugin) Describe() (Description, error) {
 		Name:        p.Name,
 		Version:     p.Version,
 		Description: p.Description,
+		Title:       p.Title,
 		SDK:         "go/" + Version,
 	}
 	if p.Name == "" {

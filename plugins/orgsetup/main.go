@@ -20,6 +20,7 @@ func newPlugin() pluginsdk.Plugin {
 		Name:        "orgsetup",
 		Version:     pluginsdk.Version,
 		Description: "Asks for the organisation until the user's partner_id is set.",
+		Title:       "Organisation",
 		Dispenser:   s,
 		OrgSetup:    s,
 		Config:      &s.config,

@@ -17,6 +17,7 @@ func newPlugin() pluginsdk.Plugin {
 		Name:        "terms",
 		Version:     pluginsdk.Version,
 		Description: "Asks for the acceptance of the terms, once for each version.",
+		Title:       "Terms of use",
 		Dispenser:   t,
 		Config:      &t.config,
 		Configure:   t.configure,

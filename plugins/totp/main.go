@@ -18,6 +18,7 @@ func newPlugin(now func() time.Time) pluginsdk.Plugin {
 		Name:        "totp",
 		Version:     pluginsdk.Version,
 		Description: "Asks for a code of an authenticator app, or a recovery code.",
+		Title:       "Authenticator app",
 		Dispenser:   f,
 		Config:      &f.config,
 		Configure:   f.configure,

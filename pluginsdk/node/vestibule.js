@@ -147,7 +147,7 @@ const MESSAGES = {
   DescribeRequest: { 1: ['host_version', 'string'] },
   DescribeResponse: {
     1: ['name', 'string'], 2: ['version', 'string'], 3: ['roles', '*string'],
-    4: ['sdk', 'string'], 5: ['config', '*ConfigKey'], 6: ['description', 'string'],
+    4: ['sdk', 'string'], 5: ['config', '*ConfigKey'], 6: ['description', 'string'], 7: ['title', 'string'],
   },
   ConfigKey: {
     1: ['path', 'string'], 2: ['type', 'string'], 3: ['required', 'bool'],
@@ -441,7 +441,7 @@ function describeKey(path, key) {
 }
 
 class Plugin {
-  constructor({ name, version = '', description = '', configure, config = {}, ...functions }) {
+  constructor({ name, version = '', description = '', title = '', configure, config = {}, ...functions }) {
     const roles = Object.keys(ROLES).filter((role) => functions[ROLES[role].run])
     if (!name || roles.length === 0) {
       console.error(`mistake in the plugin: serve() needs a name, and ${Object.values(ROLES).map(({ run }) => run).join(' or ')}`)
@@ -449,7 +449,7 @@ class Plugin {
     }
     Object.assign(this, { author: { ...functions, configure }, schema: config })
     const keys = Object.entries(config).map(([path, key]) => describeKey(path, key))
-    this.about = { name, version, roles, sdk: `node/${VERSION}`, config: keys, description }
+    this.about = { name, version, roles, sdk: `node/${VERSION}`, config: keys, description, title }
   }
 
   async configure(message) {

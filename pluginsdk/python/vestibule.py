@@ -245,7 +245,7 @@ MESSAGES = {
     "DescribeRequest": {1: ("host_version", "string")},
     "DescribeResponse": {
         1: ("name", "string"), 2: ("version", "string"), 3: ("roles", "*string"),
-        4: ("sdk", "string"), 5: ("config", "*ConfigKey"), 6: ("description", "string"),
+        4: ("sdk", "string"), 5: ("config", "*ConfigKey"), 6: ("description", "string"), 7: ("title", "string"),
     },
     "ConfigKey": {
         1: ("path", "string"), 2: ("type", "string"), 3: ("required", "bool"),
@@ -596,7 +596,7 @@ def _describe_key(path, key):
 
 
 class _Plugin:
-    def __init__(self, name, version, description, configure, config, **functions):
+    def __init__(self, name, version, description, title, configure, config, **functions):
         self.functions, self.configure_, self.schema = functions, configure, config or {}
         roles = [role for role in _ROLES if functions.get(_ROLES[role].run)]
         if not name or not roles:
@@ -604,7 +604,7 @@ class _Plugin:
             sys.exit(f"mistake in the plugin: serve() needs a name, and {needed}")
         keys = [_describe_key(path, key) for path, key in self.schema.items()]
         self.about = {"name": name, "version": version, "roles": roles, "sdk": "python/" + VERSION,
-                      "config": keys, "description": description}
+                      "config": keys, "description": description, "title": title}
 
     def describe(self, _):
         return self.about
@@ -730,10 +730,11 @@ def _end_with_host():
     os._exit(0)
 
 
-def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None, notify=None):
+def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None, notify=None, title=""):
     """Serves the plugin to the host that started the process. It does not return.
 
     dispense(user, request), handle(user, request) and notify(event) are the roles.
+    title is the name of the step for people, such as "Authenticator app".
     config names the keys of the config block:
 
         config={"page": {"type": "string", "default": "/upgrade", "doc": "Where the others go."}}
@@ -743,7 +744,7 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     default, else None. configure(config, setup) is called once, before any other
     call, and may raise BadConfig.
     """
-    plugin = _Plugin(name, version, description, configure, config, dispense=dispense, handle=handle, notify=notify)
+    plugin = _Plugin(name, version, description, title, configure, config, dispense=dispense, handle=handle, notify=notify)
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
         sys.exit(_by_hand(plugin))
     handshake = os.dup(1)

@@ -83,7 +83,9 @@ type DescribeResponse struct {
 	// What the config block may hold; informative.
 	Config []*ConfigKey `protobuf:"bytes,5,rep,name=config,proto3" json:"config,omitempty"`
 	// One sentence for operators.
-	Description   string `protobuf:"bytes,6,opt,name=description,proto3" json:"description,omitempty"`
+	Description string `protobuf:"bytes,6,opt,name=description,proto3" json:"description,omitempty"`
+	// The name of the step for people, such as "Authenticator app"; may be empty.
+	Title         string `protobuf:"bytes,7,opt,name=title,proto3" json:"title,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -156,6 +158,13 @@ func (x *DescribeResponse) GetConfig() []*ConfigKey {
 func (x *DescribeResponse) GetDescription() string {
 	if x != nil {
 		return x.Description
+	}
+	return ""
+}
+
+func (x *DescribeResponse) GetTitle() string {
+	if x != nil {
+		return x.Title
 	}
 	return ""
 }
@@ -1564,14 +1573,15 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
 	" vestibule/plugin/v1/plugin.proto\x12\x13vestibule.plugin.v1\"4\n" +
 	"\x0fDescribeRequest\x12!\n" +
-	"\fhost_version\x18\x01 \x01(\tR\vhostVersion\"\xc2\x01\n" +
+	"\fhost_version\x18\x01 \x01(\tR\vhostVersion\"\xd8\x01\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
 	"\x05roles\x18\x03 \x03(\tR\x05roles\x12\x10\n" +
 	"\x03sdk\x18\x04 \x01(\tR\x03sdk\x126\n" +
 	"\x06config\x18\x05 \x03(\v2\x1e.vestibule.plugin.v1.ConfigKeyR\x06config\x12 \n" +
-	"\vdescription\x18\x06 \x01(\tR\vdescription\"\x8b\x01\n" +
+	"\vdescription\x18\x06 \x01(\tR\vdescription\x12\x14\n" +
+	"\x05title\x18\a \x01(\tR\x05title\"\x8b\x01\n" +
 	"\tConfigKey\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x1a\n" +

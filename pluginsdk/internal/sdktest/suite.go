@@ -62,7 +62,7 @@ func description(t *testing.T, p *plugintest.Plugin) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
+	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || d.Title != "Echo" || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
 		t.Errorf("got %+v", d)
 	}
 	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener"}, d.Roles); diff != "" {
