@@ -41,7 +41,8 @@ type Options struct {
 	Routes []Route
 	UI     UIOptions
 
-	// Plugins are the plugin processes to start, at most one for each role.
+	// Plugins are the plugin processes to start. Those with the role dispenser are asked in
+	// this order. Any number may be listeners; each other role has one plugin at most.
 	Plugins []Plugin
 	// Dispenser and OrgSetup are answered in this process instead of by a plugin.
 	// A plugin with the same role is an error.

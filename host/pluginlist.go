@@ -21,7 +21,8 @@ type PluginList struct {
 	// Host is the version of the host, PID its process.
 	Host string `json:"host"`
 	PID  int    `json:"pid"`
-	// Plugins are in the order of config.hcl.
+	// Plugins begin with the dispensers of auth.dispensers. The others follow in the order
+	// of config.hcl.
 	Plugins []PluginStatus `json:"plugins"`
 }
 

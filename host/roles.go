@@ -24,11 +24,20 @@ func (o Options) ownRoles() map[string]string {
 	return owned
 }
 
-func (r roles) dispenser() pluginsdk.Dispenser {
+// dispensers returns the names of those that are asked, in their order. That of the
+// embedding program has none.
+func (r roles) dispensers() []string {
+	if r.own != nil {
+		return []string{""}
+	}
+	return r.plugins.Dispensers()
+}
+
+func (r roles) dispenser(name string) pluginsdk.Dispenser {
 	if r.own != nil {
 		return r.own
 	}
-	return r.plugins.Dispenser()
+	return r.plugins.Dispenser(name)
 }
 
 func (r roles) orgSetup() pluginsdk.OrgSetupHandler {

@@ -123,7 +123,7 @@ func sameStep(a, b Session) bool {
 		return a.Intent == nil && b.Intent == nil && a.Unasked == b.Unasked
 	}
 	if a.State() == StateHeld && b.State() == StateHeld {
-		return a.Intent.Target() == b.Intent.Target()
+		return a.Intent.sameStep(*b.Intent)
 	}
 	return a.Intent.ID == b.Intent.ID
 }

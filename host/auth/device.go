@@ -195,7 +195,7 @@ func (p *Pipeline) sessionOf(device Device) (Session, error) {
 		return s, err
 	}
 	if device.Intent == nil {
-		s.Unasked = p.Dispenser() != nil
+		s.Unasked = len(p.Dispensers()) > 0
 		return s, nil
 	}
 	open := new(OpenIntent)

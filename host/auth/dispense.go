@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -68,53 +67,17 @@ func (s step) applyTo(sess Session) Session {
 	return sess
 }
 
-// builtin answers when no dispenser is configured: [pluginsdk.Done].
-type builtin struct{}
-
-// Dispense ends the loop.
-func (builtin) Dispense(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) {
-	return pluginsdk.Done(), nil
-}
-
-// dispense asks for the next intent and validates the answer.
+// dispense asks for the next intent and validates the answers.
 func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (step, error) {
-	out := step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}}
-	if err := out.collect(q.before, p.LoginField); err != nil {
+	asking := &round{Pipeline: p, r: r, user: user, session: s, out: step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}}}
+	if err := asking.out.collect(q.before, p.LoginField); err != nil {
 		return step{}, contractFault(err)
 	}
-	var d pluginsdk.Dispenser = builtin{}
-	if configured := p.Dispenser(); configured != nil {
-		d = configured
-	}
-	seen := out.applyTo(s)
-	req := p.request(r, seen, out.intent.ID)
-	req.Form = pluginsdk.ValuesOf(q.form)
-	if s.State() == StateHeld {
-		req.Held, req.RecoveryOnly = s.Intent.Target(), q.recoveryOnly
-	}
-	intent, err := d.Dispense(r.Context(), pluginUser(user, out.columns), req)
-	if err != nil {
-		return step{}, dispenserFault(err)
-	}
-	if err := out.collect(intent.Effects(), p.LoginField); err != nil {
-		return step{}, contractFault(err)
-	}
-	k, ok := kindNamed(intent.Kind())
-	if !ok {
-		return step{}, contractFault(fmt.Errorf("the dispenser returned the kind %q, which is none of the catalogue", intent.Kind()))
-	}
-	if intent.Held() && k.name != pluginsdk.KindRedirect {
-		return step{}, contractFault(fmt.Errorf("the dispenser returned an intent of the kind %q that holds: only a redirect can", k.name))
-	}
-	if out.intent.Intent, err = k.accept(p, r, seen, intent, &out); err != nil {
+	if err := asking.run(q); err != nil {
 		return step{}, err
 	}
-	if size(out.applyTo(s).Values) > maxValues {
-		return step{}, contractFault(fmt.Errorf("session values over %d bytes", maxValues))
-	}
-	out.nextStep, out.failures, out.recovery = intent.NextStep(), intent.Errors(), intent.IsRecovery()
-	p.watchLoop(r, s, q, &out)
-	return out, nil
+	p.watchLoop(r, s, q, &asking.out)
+	return asking.out, nil
 }
 
 // watchLoop counts how often in a row the same step was dispensed, and warns about
@@ -136,7 +99,7 @@ func (p *Pipeline) watchLoop(r *http.Request, s Session, q question, out *step) 
 	}
 	p.Audit("loop")
 	p.Logger.Warn("the dispenser returns the same intent again and again: its step must change the state that it tests",
-		"request_id", RequestOf(r.Context()).ID, "user", s.UserID, "kind", string(out.intent.Kind()), "round", out.intent.Round)
+		"request_id", RequestOf(r.Context()).ID, "user", s.UserID, "dispenser", out.intent.Dispenser, "kind", string(out.intent.Kind()), "round", out.intent.Round)
 }
 
 // request is what a plugin learns about r; pluginproc narrows it to the grants.

@@ -18,6 +18,10 @@ type OpenIntent struct {
 	pluginsdk.Intent
 	// ID is shared by all attempts at the intent.
 	ID string
+	// Dispenser is the name of the plugin that dispensed the intent. It is empty for a
+	// dispenser of the embedding program, for an intent that ends the loop, and where a
+	// release with one dispenser has stored the intent.
+	Dispenser string
 	// Round counts how often in a row the kind was dispensed before.
 	Round int
 }
@@ -65,6 +69,13 @@ func RedirectTo(target string) Envelope {
 // Ends reports whether the intent ends the loop.
 func (o OpenIntent) Ends() bool { return o.Kind() == pluginsdk.KindRedirect && !o.Held() }
 
+// sameStep reports whether two redirects that hold are of one dispenser and have one
+// target. An intent of an older release may be of any dispenser.
+func (o OpenIntent) sameStep(other OpenIntent) bool {
+	a, b := o.Dispenser, other.Dispenser
+	return o.Held() && other.Held() && o.Target() == other.Target() && (a == b || a == "" || b == "")
+}
+
 // heldVersion is the version of the envelope with which a held redirect is stored.
 // Browsers get the same envelope as for others; a host that does not know how to hold
 // must not read it as a redirect that has ended the loop.
@@ -81,11 +92,12 @@ type heldPayload struct {
 // storedIntent is the encoding of an [OpenIntent]. E is its envelope, with the
 // payload as a value when it is written and undecoded when it is read.
 type storedIntent[E any] struct {
-	ID       string   `json:"id"`
-	Envelope E        `json:"envelope"`
-	Prefixes []string `json:"prefixes,omitempty"`
-	Round    int      `json:"round,omitempty"`
-	Recovery bool     `json:"recovery,omitempty"`
+	ID        string   `json:"id"`
+	Dispenser string   `json:"dispenser,omitempty"`
+	Envelope  E        `json:"envelope"`
+	Prefixes  []string `json:"prefixes,omitempty"`
+	Round     int      `json:"round,omitempty"`
+	Recovery  bool     `json:"recovery,omitempty"`
 }
 
 // MarshalJSON encodes the intent for the session and the device.
@@ -94,7 +106,7 @@ func (o OpenIntent) MarshalJSON() ([]byte, error) {
 	if o.Held() {
 		e.Version, e.Payload = heldVersion, heldPayload{o.Target(), true}
 	}
-	return json.Marshal(storedIntent[Envelope]{o.ID, e, o.Prefixes(), o.Round, o.OffersRecovery()})
+	return json.Marshal(storedIntent[Envelope]{o.ID, o.Dispenser, e, o.Prefixes(), o.Round, o.OffersRecovery()})
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. A kind or a version that this host
@@ -123,6 +135,6 @@ func (o *OpenIntent) UnmarshalJSON(data []byte) error {
 			intent = intent.OfferRecovery()
 		}
 	}
-	*o = OpenIntent{Intent: intent, ID: in.ID, Round: in.Round}
+	*o = OpenIntent{Intent: intent, ID: in.ID, Dispenser: in.Dispenser, Round: in.Round}
 	return nil
 }

@@ -105,11 +105,11 @@ func (p *Pipeline) toldHeld(r *http.Request, s Session, a asked, err error) (sat
 	return body, nil
 }
 
-// judged returns what the page of a held step is told. The same target once more
-// means that the person stays; anything else is the next step.
+// judged returns the answer for the page of a held step. The same target of the same
+// dispenser once more means that the person stays; anything else is the next step.
 func judged(before Session, a asked) satisfaction {
 	now := a.session
-	stays := now.State() == StateHeld && now.Intent.Target() == before.Intent.Target()
+	stays := now.State() == StateHeld && now.Intent.sameStep(*before.Intent)
 	switch {
 	case !stays:
 		body := satisfaction{Status: pluginsdk.StatusSatisfied}

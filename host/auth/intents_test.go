@@ -27,7 +27,7 @@ func (asking) Handle(context.Context, pluginsdk.User, *pluginsdk.Request) (plugi
 // keeps, all in one transaction.
 func TestSatisfiedStepIsCommitted(t *testing.T) {
 	r := newRig(t, func(o *auth.Options) {
-		o.Dispenser = func() pluginsdk.Dispenser { return asking{} }
+		askOne(o, func() pluginsdk.Dispenser { return asking{} })
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return asking{} }
 	})
 	if _, err := r.db.Writer().Exec(`ALTER TABLE users ADD COLUMN partner_id INTEGER`); err != nil {

@@ -158,7 +158,7 @@ func TestClientAttempts(t *testing.T) {
 // An attempt that fails because of the dispenser is not the person's.
 func TestDispenserFailureRefundsTheAttempt(t *testing.T) {
 	r := newRig(t, func(o *auth.Options) {
-		o.Dispenser = func() pluginsdk.Dispenser { return broken{} }
+		askOne(o, func() pluginsdk.Dispenser { return broken{} })
 	})
 	for range 7 {
 		r.login(adaPassword, true).want(503, "dispenser_unavailable")
@@ -190,13 +190,13 @@ func TestChangedDuringLogin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var r *rig
 			r = newRig(t, func(o *auth.Options) {
-				o.Dispenser = func() pluginsdk.Dispenser {
+				askOne(o, func() pluginsdk.Dispenser {
 					return during(func() error {
 						err := change(r)
 						change = func(*rig) error { return nil }
 						return err
 					})
-				}
+				})
 			})
 			a := r.login(adaPassword, true)
 			a.want(422, "credentials_do_not_match")

@@ -30,8 +30,8 @@ func (p *Pipeline) screenCookie(maxAge time.Duration) *http.Cookie {
 
 // Resume decides what GET /login answers: the target for a user who is signed
 // in and settled, and "", which stands for the page, for all others. It keeps
-// the query's redirect for after the sign-in. A person who comes here while held, or
-// by a device, has the dispenser asked.
+// the query's redirect for after the sign-in. For a person who comes here while held, by a
+// device, or with a form whose dispenser is gone, the dispensers are asked.
 func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, string, error) {
 	who, err := p.Authenticate(w, r)
 	s := who.Session
@@ -43,7 +43,7 @@ func (p *Pipeline) Resume(w http.ResponseWriter, r *http.Request) (Session, stri
 		wanted = ""
 	}
 	screen := p.takeScreen(w, r)
-	if s.due() && goesHere(r) && !screen {
+	if (s.due() || p.orphaned(s)) && goesHere(r) && !screen {
 		return p.resumeDue(r, s, wanted)
 	}
 	if !s.Settled() {

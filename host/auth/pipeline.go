@@ -37,10 +37,12 @@ type Options struct {
 	Sessions Sessions
 	Site     Site
 
-	// Dispenser and OrgSetup return who answers at this moment: nil for the
-	// built-in dispenser, and for no handler. They are called for each step.
-	Dispenser func() pluginsdk.Dispenser
-	OrgSetup  func() pluginsdk.OrgSetupHandler
+	// Dispensers returns the names of those that are asked at this moment, in their
+	// order; without any the built-in dispenser answers. Dispenser returns the one of a
+	// name, and OrgSetup the handler, nil for none. They are called for each step.
+	Dispensers func() []string
+	Dispenser  func(name string) pluginsdk.Dispenser
+	OrgSetup   func() pluginsdk.OrgSetupHandler
 
 	// RedirectOrigins are the further origins that a redirect intent may name.
 	RedirectOrigins []string
@@ -128,8 +130,8 @@ func New(o Options) *Pipeline {
 	if o.PasswordReset == nil {
 		o.PasswordReset = func(context.Context, PasswordReset) {}
 	}
-	if o.Dispenser == nil {
-		o.Dispenser = func() pluginsdk.Dispenser { return nil }
+	if o.Dispensers == nil {
+		o.Dispensers = func() []string { return nil }
 	}
 	if o.OrgSetup == nil {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }

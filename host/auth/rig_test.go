@@ -17,6 +17,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/sqlite"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 const (
@@ -84,6 +85,12 @@ func newRig(t *testing.T, change func(*auth.Options)) *rig {
 	return r
 }
 
+// askOne makes a pipeline ask one dispenser.
+func askOne(o *auth.Options, dispenser func() pluginsdk.Dispenser) {
+	o.Dispensers = func() []string { return []string{"one"} }
+	o.Dispenser = func(string) pluginsdk.Dispenser { return dispenser() }
+}
+
 // post sends fields as JSON with the cookies.
 func (r *rig) post(h http.Handler, fields map[string]any, cookies ...*http.Cookie) answer {
 	r.Helper()
@@ -104,7 +111,7 @@ func (r *rig) serve(h http.Handler, req *http.Request, cookies ...*http.Cookie) 
 	req = req.WithContext(auth.WithRequest(req.Context(), &auth.Request{ID: "request", Client: "192.0.2.1", Network: "192.0.2.1"}))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, req)
-	a := answer{T: r.T, status: w.Code, header: w.Header(), cookies: map[string]*http.Cookie{}}
+	a := answer{T: r.T, status: w.Code, header: w.Header(), cookies: map[string]*http.Cookie{}, body: strings.TrimSpace(w.Body.String())}
 	var body struct{ Message string }
 	_ = json.Unmarshal(w.Body.Bytes(), &body) // a redirect has none
 	a.message = body.Message
@@ -147,6 +154,7 @@ type answer struct {
 	*testing.T
 	status  int
 	message string
+	body    string
 	header  http.Header
 	cookies map[string]*http.Cookie
 }

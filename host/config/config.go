@@ -26,7 +26,7 @@ type Config struct {
 	Mail     Mail              `koanf:"mail" doc:"How mail leaves the outbox."`
 	Routes   map[string]Route  `koanf:"route" label:"name" check:"route_name" doc:"A named page of the application: exactly one of file, dir, proxy and redirect. The names home and dashboard are where logout and login lead; terms, privacy and cookies become links on the sign-in screen."`
 	UI       UI                `koanf:"ui" is:"live" doc:"The front-end app."`
-	Plugins  map[string]Plugin `koanf:"plugin" label:"name" is:"live" check:"plugin_name" doc:"A plugin process. One plugin has each role; any number may be listeners."`
+	Plugins  map[string]Plugin `koanf:"plugin" label:"name" is:"live" check:"plugin_name" doc:"A plugin process. Any number may be listeners, and dispensers in the order of auth.dispensers; one plugin has each other role."`
 	OData    OData             `koanf:"odata" doc:"The query endpoint under /odata/."`
 
 	values    map[string]any
@@ -92,6 +92,7 @@ type Session struct {
 type Auth struct {
 	LoginField    string        `koanf:"login_field" default:"email" check:"login_field" doc:"the column of users that people sign in with"`
 	Active        *string       `koanf:"active" check:"filled" sample:"deleted_at eq null and is_active" doc:"who may sign in, as a condition in $filter syntax over the columns of users; null and 0 are no. A change in the table holds within 5 s for everything that the person has. null lets everybody in who is not disabled"`
+	Dispensers    []string      `koanf:"dispensers" default:"[]" is:"live" check:"plugin_name" sample:"[\"totp\", \"terms\"]" doc:"the plugins with the role dispenser, in the order in which they are asked; needed where there are several"`
 	Recent        time.Duration `koanf:"recent" default:"10m" check:"lifetime" doc:"how fresh a sign-in must be before what somebody signs in with is changed, such as by a new machine token"`
 	RedirectHosts []string      `koanf:"redirect_hosts" default:"[]" check:"redirect_host" sample:"[\"https://crm.example.com\"]" doc:"other origins that a redirect intent may name: https, or http with a warning unless on loopback, and no path; a bare host means https"`
 	Throttle      Throttle      `koanf:"throttle" doc:"Failed attempts to sign in."`

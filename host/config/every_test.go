@@ -146,6 +146,10 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	}
 	same(t, "plugins", []host.Plugin{
 		{
+			Name: "c", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"dispenser"}, Timeout: 3 * time.Second,
+			Checksums: map[string]string{}, Headers: []string{}, Env: map[string]string{}, Config: []byte("{}"),
+		},
+		{
 			Name: "a", Command: []string{in("bin/a"), "a.js"}, Dir: dir, Roles: []string{"dispenser"}, SHA256: strings.Repeat("1", 64),
 			Checksums: map[string]string{in("a.js"): strings.Repeat("2", 64)}, UserRead: []string{"partner_id"}, UserWrite: []string{"tenant_id"},
 			Headers: []string{"accept-language"}, Env: map[string]string{"COLOUR": "red"}, Timeout: 12 * time.Second,

@@ -190,7 +190,7 @@ func TestDefaults(t *testing.T) {
 		Database: config.Database{Driver: "sqlite", DSN: "vestibule.db", MaxConnections: 20, Wait: 10 * time.Second, StartWait: time.Minute},
 		Session:  config.Session{Idle: 2 * time.Hour, Absolute: 24 * time.Hour, Remember: 720 * time.Hour},
 		Auth: config.Auth{
-			LoginField: "email", Recent: 10 * time.Minute, RedirectHosts: []string{},
+			LoginField: "email", Recent: 10 * time.Minute, RedirectHosts: []string{}, Dispensers: []string{},
 			Throttle: config.Throttle{Attempts: 5, ClientAttempts: 100, Window: time.Minute},
 			Reset:    config.Reset{Lifetime: time.Hour, Resend: time.Minute, Attempts: 5},
 			Password: config.Password{MinLength: 12, Hash: "argon2id"},

@@ -14,8 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config/internal/layer"
 )
 
-// plugins are the processes to start, in the order in which they were written.
-// What is wrong with their programs is a finding.
+// plugins are the processes to start, in the order in which dispensers are asked. What is wrong with their programs is a finding.
 func (c *Config) plugins() ([]host.Plugin, Findings) {
 	var list []host.Plugin
 	var findings Findings
@@ -23,7 +22,7 @@ func (c *Config) plugins() ([]host.Plugin, Findings) {
 		spec, found := c.plugin(name)
 		list, findings = append(list, spec), append(findings, found...)
 	}
-	return list, findings
+	return c.inAskingOrder(list), findings
 }
 
 // plugin is the process of one block, and what is wrong with its program.

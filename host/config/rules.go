@@ -20,6 +20,7 @@ func (c *Config) checkRules(f *Findings) {
 	c.checkFoldedPaths(f)
 	c.checkUpstreams(f)
 	c.checkPlugins(f)
+	c.checkDispensers(f)
 	c.checkOData(f)
 }
 

@@ -16,15 +16,15 @@ const maxDispenses = 2
 // methodDispense is the call in logs and metrics.
 const methodDispense = "dispense"
 
-// Dispenser returns the dispenser that the specs name, nil when none does. It
-// finds the process at call time, so it stays good over restarts; after a
-// Reload that gives or takes the role, ask again.
-func (m *Manager) Dispenser() pluginsdk.Dispenser {
-	if !m.has(pluginsdk.RoleDispenser) {
-		return nil
-	}
+// Dispensers returns the names of the plugins that have the role dispenser, in the order
+// of the specs, which is that in which they are asked.
+func (m *Manager) Dispensers() []string { return m.named(pluginsdk.RoleDispenser) }
+
+// Dispenser returns the dispenser of a name, which is unavailable without a plugin of that
+// name. It finds the process at call time, so it stays good over restarts and reloads.
+func (m *Manager) Dispenser(name string) pluginsdk.Dispenser {
 	return pluginsdk.DispenserFunc(func(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
-		s, err := m.slotOf(pluginsdk.RoleDispenser)
+		s, err := m.slot(name)
 		if err != nil {
 			return pluginsdk.Intent{}, err
 		}

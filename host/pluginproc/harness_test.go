@@ -242,6 +242,14 @@ func request() *pluginsdk.Request {
 	return &pluginsdk.Request{ID: "r1", IntentID: "i1", Method: "POST", Path: "/auth/login", Locale: "en"}
 }
 
+// Dispenser returns the first dispenser, nil without one.
+func (h *host) Dispenser() pluginsdk.Dispenser {
+	if names := h.Dispensers(); len(names) > 0 {
+		return h.Manager.Dispenser(names[0])
+	}
+	return nil
+}
+
 func (h *host) dispense(t testing.TB, way string) (pluginsdk.Intent, error) {
 	t.Helper()
 	return h.Dispenser().Dispense(t.Context(), person(way), request())

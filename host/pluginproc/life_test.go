@@ -405,7 +405,7 @@ func TestZeroValueHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Dispenser() != nil || m.OrgSetup() != nil || m.Ready() != nil || len(m.Status()) != 0 {
+	if len(m.Dispensers()) != 0 || m.OrgSetup() != nil || m.Ready() != nil || len(m.Status()) != 0 {
 		t.Error("a host without plugins has some")
 	}
 	if err := errors.Join(m.Start(t.Context()), m.Stop(t.Context())); err != nil {

@@ -2,8 +2,6 @@ package pluginproc
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/events"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -18,17 +16,7 @@ const methodNotify = "notify"
 
 // Listeners returns the names of the plugins that have the role listener, in the order of
 // the specs.
-func (m *Manager) Listeners() []string {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	var names []string
-	for _, s := range m.specs {
-		if slices.Contains(s.Roles, pluginsdk.RoleListener) {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
+func (m *Manager) Listeners() []string { return m.named(pluginsdk.RoleListener) }
 
 func (m *Manager) openEvents() {
 	o := m.options
@@ -58,14 +46,12 @@ func (m *Manager) KickListeners() {
 // Notify tells one listener of an event, within the plugin's timeout. The error is nil
 // once it has acknowledged it.
 func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event) error {
-	m.mu.RLock()
-	s := m.slots[listener]
-	m.mu.RUnlock()
-	if s == nil {
-		return fmt.Errorf("%w: no plugin %q is running", pluginsdk.ErrUnavailable, listener)
+	s, err := m.slot(listener)
+	if err != nil {
+		return err
 	}
 	telling := call[struct{}]{slot: s, method: methodNotify, requestID: e.ID, limit: maxNotices}
-	_, err := telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
+	_, err = telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
 		return struct{}{}, p.notify(ctx, e)
 	})
 	return err

@@ -93,10 +93,27 @@ func (m *Manager) Prepare(ctx context.Context, specs []Spec) (*Change, error) {
 	return change, err
 }
 
-func (m *Manager) has(role string) bool {
+// named returns the names of the plugins that have a role, in the order of the specs.
+func (m *Manager) named(role string) []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return hasRole(m.specs, role)
+	var names []string
+	for _, s := range m.specs {
+		if slices.Contains(s.Roles, role) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// slot returns the slot of the plugin of a name.
+func (m *Manager) slot(name string) (*slot, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if s := m.slots[name]; s != nil {
+		return s, nil
+	}
+	return nil, fmt.Errorf("%w: no plugin %q is running", pluginsdk.ErrUnavailable, name)
 }
 
 // slotOf returns the slot of the plugin that has a role.

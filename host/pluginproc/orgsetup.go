@@ -15,10 +15,11 @@ const maxHandles = 1
 // methodHandle is the call in logs and metrics.
 const methodHandle = "handle"
 
-// OrgSetup returns the handler that the specs name, nil when none does. What is
-// said of [Manager.Dispenser] holds here too.
+// OrgSetup returns the handler that the specs name, nil when none does. It finds the
+// process at call time, so it stays good over restarts; after a Reload that gives or takes
+// the role, ask again.
 func (m *Manager) OrgSetup() pluginsdk.OrgSetupHandler {
-	if !m.has(pluginsdk.RoleOrgSetup) {
+	if len(m.named(pluginsdk.RoleOrgSetup)) == 0 {
 		return nil
 	}
 	return pluginsdk.OrgSetupFunc(func(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Result, error) {

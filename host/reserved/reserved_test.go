@@ -65,15 +65,15 @@ func TestRoutePath(t *testing.T) {
 }
 
 func TestRoleOwners(t *testing.T) {
-	owners := reserved.RoleOwners{"org_setup": "the program"}
+	owners := reserved.RoleOwners{"listener": "the program"}
 	for _, step := range []struct {
 		role, owner, first string
 		ok                 bool
 	}{
-		{"dispenser", "a", "", true},
-		{"dispenser", "b", "a", false},
-		{"dispenser", "a", "a", false},
-		{"org_setup", "a", "the program", false},
+		{"org_setup", "a", "", true},
+		{"org_setup", "b", "a", false},
+		{"org_setup", "a", "a", false},
+		{"listener", "a", "the program", false},
 	} {
 		if first, ok := owners.Take(step.role, step.owner); first != step.first || ok != step.ok {
 			t.Errorf("%s takes %s: %q, %v", step.owner, step.role, first, ok)
@@ -121,15 +121,18 @@ func TestProxyHeader(t *testing.T) {
 		[]string{"Remote-User", "X-WEBAUTH-USER", "X-Auth-Email", "Tenant"})
 }
 
-// A role has one owner, but any number of plugins may listen, each once.
-func TestListenersShareTheirRole(t *testing.T) {
+// A role has one owner, but any number of plugins may listen or dispense, each once.
+func TestListenersAndDispensersShareTheirRoles(t *testing.T) {
 	owners := reserved.RoleOwners{}
 	for i, take := range []struct {
 		role, owner, first string
 		ok                 bool
 	}{
+		{"org_setup", "a", "", true},
+		{"org_setup", "b", "a", false},
 		{"dispenser", "a", "", true},
-		{"dispenser", "b", "a", false},
+		{"dispenser", "b", "", true},
+		{"dispenser", "b", "b", false},
 		{"listener", "a", "", true},
 		{"listener", "b", "", true},
 		{"listener", "a", "a", false},

@@ -4,15 +4,18 @@ package reserved
 // make one with make or a literal. It is not safe for concurrent use.
 type RoleOwners map[string]string
 
-// shared is the role that any number of plugins may have.
-const shared = "listener"
+// shared reports whether any number of plugins may have a role.
+func shared(role string) bool { return role == "listener" || role == "dispenser" }
 
 // Take gives a role to owner, and reports whether it could: a role has at most one
-// owner, except that of listeners, which several have. first is who had it before, which
-// may be owner itself.
+// owner, except those of listeners and dispensers, which several plugins have, each once.
+// first is who had it before, which may be owner itself.
 func (o RoleOwners) Take(role, owner string) (first string, ok bool) {
-	if role == shared {
-		role += " of " + owner // who may not have it twice
+	if first, taken := o[role]; taken {
+		return first, false
+	}
+	if shared(role) {
+		role += " of " + owner
 	}
 	if first, taken := o[role]; taken {
 		return first, false

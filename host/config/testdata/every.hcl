@@ -41,6 +41,7 @@ auth {
   active         = "partner_id ne 5"
   recent         = "4m"
   redirect_hosts = ["crm.example.com"]
+  dispensers     = ["c", "a"]
   throttle {
     attempts = 6
     window   = "7s"
@@ -117,6 +118,10 @@ plugin "a" {
 plugin "b" {
   command = ["bin/a"]
   roles   = ["org_setup"]
+}
+plugin "c" {
+  command = ["bin/a"]
+  roles   = ["dispenser"]
 }
 odata {
   guard    = "session"

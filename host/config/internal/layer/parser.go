@@ -155,8 +155,11 @@ func (p *Parser) block(b schema.Block, found *hclsyntax.Block, path []string, va
 	}
 	key := Join(below...)
 	if first, twice := seen[key]; twice {
-		p.Findings.Add(p.position(found.TypeRange).Position, fmt.Sprintf("duplicate block %s", name),
-			fmt.Sprintf("merge it into the one at line %d", first.Start.Line))
+		remedy := fmt.Sprintf("merge it into the one at line %d", first.Start.Line)
+		if inner.Label != "" {
+			remedy += ", or rename one of them"
+		}
+		p.Findings.Add(p.position(found.TypeRange).Position, fmt.Sprintf("duplicate block %s", name), remedy)
 		values = map[string]any{}
 	} else {
 		seen[key] = found.TypeRange
