@@ -17,12 +17,37 @@ import (
 func newFactor(t *testing.T) *real {
 	t.Helper()
 	build(t)
-	shop := filepath.Join("..", "..", "examples", "shop")
-	page, err := filepath.Abs(filepath.Join(shop, "site", "second-factor.html"))
+	r := newRealWith(t, "", factorBlocks(t), "second_factor TEXT")
+	r.shopAssets()
+	return r
+}
+
+// shopPage returns the absolute path of a page of the shop.
+func shopPage(t *testing.T, name string) string {
+	t.Helper()
+	page, err := filepath.Abs(filepath.Join("..", "..", "examples", "shop", "site", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRealWith(t, "", fmt.Sprintf(`
+	return page
+}
+
+// shopAssets copies what the pages of steps need.
+func (r *real) shopAssets() {
+	r.t.Helper()
+	for _, name := range []string{"shop.css", "lang.js", "step.js", "second-factor.js", "accept-terms.js"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "examples", "shop", "public", "assets", name))
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.write("public/assets/"+name, string(text))
+	}
+}
+
+// factorBlocks are plugins/totp and its page.
+func factorBlocks(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf(`
 plugin "totp" {
   command    = [%q]
   roles      = ["dispenser"]
@@ -39,15 +64,7 @@ route "second-factor" {
   file  = %q
   guard = "session"
 }
-`, filepath.Join(built.dir, "totp"), page), "second_factor TEXT")
-	for _, name := range []string{"shop.css", "lang.js", "step.js", "second-factor.js"} {
-		text, err := os.ReadFile(filepath.Join(shop, "public", "assets", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.write("public/assets/"+name, string(text))
-	}
-	return r
+`, filepath.Join(built.dir, "totp"), shopPage(t, "second-factor.html"))
 }
 
 // A person sets a second factor up, signs in with a code and with a recovery code,

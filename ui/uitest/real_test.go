@@ -34,7 +34,7 @@ func (b *binaries) build() {
 	if b.err != nil {
 		return
 	}
-	cmd := exec.Command("go", "build", "-o", b.dir, "./host/cmd/vestibule", "./plugins/orgsetup", "./plugins/totp")
+	cmd := exec.Command("go", "build", "-o", b.dir, "./host/cmd/vestibule", "./plugins/orgsetup", "./plugins/totp", "./plugins/terms")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.err = fmt.Errorf("build the host and the plugins: %w\n%s", err, out)
@@ -77,16 +77,17 @@ func build(t *testing.T) {
 	}
 }
 
-// newRealWith starts the real binary with blocks of its own in config.hcl and a
-// further column of the users.
-func newRealWith(t *testing.T, sources, blocks, column string) *real {
+// newRealWith starts the real binary with blocks of its own in conf.d and further
+// columns of the users.
+func newRealWith(t *testing.T, sources, blocks string, columns ...string) *real {
 	t.Helper()
 	build(t)
 	r := &real{t: t, dir: t.TempDir(), sink: newSink(t)}
 	r.write("site/home.html", `<!doctype html><html lang="en"><title>Home</title><h1>Home</h1></html>`)
 	r.write("site/dashboard.html", `<!doctype html><html lang="en"><title>Dashboard</title><h1>Dashboard</h1></html>`)
 	r.write("public/assets/ci/logo-full.svg", logo)
-	r.write("config.hcl", r.config()+blocks)
+	r.write("config.hcl", r.config())
+	r.write("conf.d/blocks.hcl", blocks)
 	if sources != "" {
 		r.write(".ui5-sources.hcl", sources)
 	}
@@ -95,8 +96,10 @@ func newRealWith(t *testing.T, sources, blocks, column string) *real {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec("ALTER TABLE users ADD COLUMN " + column); err != nil {
-		t.Fatal(err)
+	for _, column := range columns {
+		if _, err := db.Exec("ALTER TABLE users ADD COLUMN " + column); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

@@ -93,12 +93,12 @@ export async function ask(fields = {}, repeated = false) {
   }
   fault();
   const step = answer.next_step;
-  if (Object.keys(step).length > 1) return step;
-  // Another tab has asked at the same moment, and this one is told where the person is.
+  // The person is at the step of another page: it was done in another tab, or is not due yet.
   if (new URL(step.target, location.href).pathname !== location.pathname) {
     location.assign(step.target);
     return null;
   }
+  if (Object.keys(step).length > 1) return step;
   if (repeated) {
     fault(say.failed(response.status));
     return null;
