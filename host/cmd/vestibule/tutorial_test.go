@@ -23,6 +23,8 @@ type learner struct {
 	folder string
 	// app is where the application is to listen.
 	app string
+	// client is the browser; nil before its first use.
+	client *http.Client
 }
 
 // tutorial follows docs/tutorial.md in an empty folder, with nothing of this tree but
@@ -65,10 +67,21 @@ func tutorial(t *testing.T, env []string, bin string) {
 			t.Errorf("Bob's task is %d %s", status, body)
 		}
 	})
-	step("## 4. ", "## What next")
-	l.host(func(get func(string) (int, string, string), post func(string, string) string) {
-		if status, _, where := get("/tasks/"); status != 302 || !strings.Contains(where, "/rules") && !strings.Contains(where, "/login") {
-			t.Errorf("before the rules are accepted /tasks/ is %d %s", status, where)
+	step("## 4. ", "Stop the host")
+	l.serve(l.home, nil, func(base string) {
+		get, post := l.browse(base)
+		if status, body, where := get("/tasks/"); status != 200 || !strings.Contains(body, "Tasks of Ada") {
+			t.Errorf("who has signed in before there was a step gets %d %s %s", status, where, body)
+		}
+		step("Stop the host", "## What next")
+		if status, _, where := get("/tasks/"); status != 302 || where != "/login" {
+			t.Errorf("after all sessions were ended /tasks/ is %d %s", status, where)
+		}
+		l.enter(base)
+		for _, path := range []string{"/tasks/", "/tasks", "/tasks/list.js", "/tasks/../tasks/", "/tasks/rules", "/rules/../tasks/"} {
+			if status, body, where := get(path); status == 200 || status == 302 && where != "/login" && where != "/rules" {
+				t.Errorf("before the rules are accepted %s is %d %s %s", path, status, where, body)
+			}
 		}
 		if status, body, _ := get("/odata/Tasks"); status != 403 {
 			t.Errorf("before the rules are accepted /odata/Tasks is %d %s", status, body)
@@ -177,27 +190,43 @@ func (l *learner) page() (int, string) {
 
 // host serves, signs Ada in, and hands over what a page and a post of hers give.
 func (l *learner) host(visit func(get func(string) (int, string, string), post func(string, string) string)) {
-	l.serve(l.home, nil, func(base string) { l.signedIn(base, visit) })
+	l.serve(l.home, nil, func(base string) {
+		l.enter(base)
+		visit(l.browse(base))
+	})
 }
 
-// signedIn signs Ada in at a host, and hands over the same.
-func (l *learner) signedIn(base string, visit func(get func(string) (int, string, string), post func(string, string) string)) {
-	t := l.t
-	jar, _ := cookiejar.New(nil)
-	client := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if first := post(t, client, base+"/auth/login", `{"login": "ada@example.com", "password": "analytical-engine-1843"}`); !strings.HasPrefix(first, "redirect /") {
-		t.Errorf("the sign-in leads to %q", first)
+// browser is Ada's, which keeps its cookies from one host to the next.
+func (l *learner) browser() *http.Client {
+	if l.client == nil {
+		jar, err := cookiejar.New(nil)
+		l.check(err)
+		l.client = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
-	visit(func(path string) (int, string, string) {
+	return l.client
+}
+
+// enter signs Ada in at a host.
+func (l *learner) enter(base string) {
+	l.t.Helper()
+	if first := post(l.t, l.browser(), base+"/auth/login", `{"login": "ada@example.com", "password": "analytical-engine-1843"}`); !strings.HasPrefix(first, "redirect /") {
+		l.t.Errorf("the sign-in leads to %q", first)
+	}
+}
+
+// browse returns what a page, and a post, of Ada's give at a host.
+func (l *learner) browse(base string) (get func(string) (int, string, string), send func(string, string) string) {
+	get = func(path string) (int, string, string) {
 		req, err := http.NewRequest("GET", base+path, http.NoBody)
 		l.check(err)
 		if !strings.HasPrefix(path, "/odata/") {
 			req.Header.Set("Accept", "text/html")
 		}
-		resp, err := client.Do(req)
+		resp, err := l.browser().Do(req)
 		l.check(err)
 		defer func() { _ = resp.Body.Close() }()
 		body, _ := io.ReadAll(resp.Body)
 		return resp.StatusCode, string(body), resp.Header.Get("Location")
-	}, func(path, body string) string { return post(t, client, base+path, body) })
+	}
+	return get, func(path, body string) string { return post(l.t, l.browser(), base+path, body) }
 }
