@@ -1,4 +1,4 @@
-# The demo: a shop with sign-in, one step that a plugin adds, and a query
+# The demo: a shop with sign-in, two steps that plugins add, and a query
 # endpoint. `make run` makes what it needs and serves it. For an installation of
 # your own begin with `vestibule init`. Paths are relative to this file.
 
@@ -43,6 +43,11 @@ route "cookies" {
   file = "examples/shop/site/cookies.html"
 }
 
+# Two plugins decide what comes before the dashboard, one after the other.
+auth {
+  dispensers = ["orgs", "terms"]
+}
+
 # Asks for the organisation until users.partner_id is set. It sees and changes
 # that one column of the signed-in user and nothing else.
 plugin "orgs" {
@@ -50,6 +55,25 @@ plugin "orgs" {
   roles      = ["dispenser", "org_setup"]
   user_read  = ["partner_id"]
   user_write = ["partner_id"]
+}
+
+# Asks for the acceptance of the terms, once for each version. A page of the shop
+# shows them; until they are accepted no other page opens but the terms themselves.
+plugin "terms" {
+  command    = ["bin/terms"] # go build -o bin/terms ./plugins/terms
+  roles      = ["dispenser"]
+  user_read  = ["terms_version"]
+  user_write = ["terms_version"]
+  config {
+    version  = "2026-11"
+    page     = "/accept-terms"
+    prefixes = ["/terms"]
+  }
+}
+route "accept-terms" {
+  path  = "/accept-terms"
+  file  = "examples/shop/site/accept-terms.html"
+  guard = "session"
 }
 
 # The query endpoint at /odata/. Names are as in the database unless they are

@@ -1,6 +1,7 @@
 -- The stock tables, as an application that is older than its sign-in has them.
--- partner_id is a column of this application: the organisation of the user, null
--- until the plugin orgsetup has asked for it.
+-- partner_id and terms_version are columns of this application: the organisation of
+-- the user, and the terms that they have accepted. They are null until the plugins
+-- orgsetup and terms have asked for them.
 CREATE TABLE users (
     id                INTEGER PRIMARY KEY,
     name              VARCHAR(255) NOT NULL,
@@ -10,7 +11,8 @@ CREATE TABLE users (
     remember_token    VARCHAR(100),
     created_at        DATETIME,
     updated_at        DATETIME,
-    partner_id        INTEGER
+    partner_id        INTEGER,
+    terms_version     VARCHAR(40)
 );
 
 CREATE TABLE password_reset_tokens (

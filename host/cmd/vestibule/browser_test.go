@@ -17,9 +17,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/ui/browsertest"
 )
 
-// A person at the demo: signs in with a browser, is asked for the organisation,
-// lands on the dashboard, and signs out. Everything is real: binary, plugin,
-// configuration, shop.
+// A person at the demo: signs in with a browser, is asked for the organisation and for the
+// acceptance of the terms, lands on the dashboard, and signs out. Everything is real:
+// binary, plugins, configuration, shop.
 func TestBrowserSignInAndOrgSetup(t *testing.T) {
 	b := browsertest.Open(t, nil)
 	base := startDemo(t)
@@ -46,6 +46,13 @@ func TestBrowserSignInAndOrgSetup(t *testing.T) {
 	b.PictureOfAll("demo-org-setup-more")
 	b.Fill("#billing_email", "bill@example.com")
 	b.Click("button[type=submit]")
+	b.At(base + "/accept-terms")
+	b.Ready("#accept .primary:not([disabled])")
+	b.PictureOfAll("demo-accept-terms")
+	b.Visit(base + "/dashboard") // typed in between, it sends back
+	b.At(base + "/accept-terms")
+	b.Ready("#accept .primary:not([disabled])")
+	b.Click("#accept .primary")
 	b.At(base + "/dashboard")
 	b.Wait(`document.querySelectorAll('table tr').length > 20 && [...document.querySelectorAll('dd')].every((d) => d.textContent.trim())`)
 	b.PictureOfAll("demo-dashboard")
@@ -112,7 +119,8 @@ func startDemo(t *testing.T, flags ...string) string {
 	return startHost(t, "", append([]string{
 		"-c", "../../../config.hcl", "--set", "server.address=127.0.0.1:0",
 		"--set", "database.dsn=" + filepath.Join(dir, "shop.db"), "--set", "mail.dir=" + filepath.Join(dir, "mail"),
-		"--set", fmt.Sprintf("plugin.orgs.command=[%q]", filepath.Join(buildPlugins(t), "orgsetup")), "serve",
+		"--set", fmt.Sprintf("plugin.orgs.command=[%q]", filepath.Join(buildPlugins(t), "orgsetup")),
+		"--set", fmt.Sprintf("plugin.terms.command=[%q]", filepath.Join(buildPlugins(t), "terms")), "serve",
 	}, flags...)...)
 }
 

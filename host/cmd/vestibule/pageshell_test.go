@@ -133,7 +133,7 @@ grep -qE "^${WANT:-20[01]}$" "$TOOLS/status" || { cat "$TOOLS/status"; exit 1; }
 
 // prepare makes the files that pages speak of as already there, and two sessions.
 func (h *helper) prepare() {
-	h.run("sha256sum config.hcl > SHA256SUMS; cp shop.db app.db")
+	h.run("sha256sum config.hcl > SHA256SUMS; cp shop.db app.db; sqlite3 app.db 'ALTER TABLE users DROP COLUMN partner_id; ALTER TABLE users DROP COLUMN terms_version'")
 	body := fmt.Sprintf(`{"login":%q,"password":%q}`, seed.Email, seed.Password)
 	for range 2 {
 		resp, err := http.Post(h.base+"/auth/login", "application/json", strings.NewReader(body))
@@ -150,7 +150,7 @@ func (h *helper) people(script string) {
 		return
 	}
 	h.run("echo " + seed.Password + " | vestibule user add --email ada@example.com --name Ada --password-stdin")
-	change(h.t, filepath.Join(h.dir, "shop.db"), "UPDATE users SET partner_id = 7 WHERE email = 'ada@example.com'")
+	change(h.t, filepath.Join(h.dir, "shop.db"), "UPDATE users SET partner_id = 7, terms_version = '2026-11' WHERE email = 'ada@example.com'")
 	if strings.Contains(script, "$TOKEN") {
 		h.token = strings.TrimSpace(h.run("vestibule token add --email ada@example.com --name tests 2> /dev/null"))
 	}

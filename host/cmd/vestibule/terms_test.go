@@ -32,6 +32,7 @@ database {
   dsn = "shop.db"
 }
 auth {
+  %s
   tokens {
     self_service = true
   }
@@ -63,9 +64,23 @@ plugin "terms" {
 }
 `
 
+// otherDispensers are asked before and after the terms.
+const otherDispensers = `
+plugin "landing" {
+  command = [%q]
+  roles   = ["dispenser"]
+}
+plugin "orgs" {
+  command    = [%q]
+  roles      = ["dispenser", "org_setup"]
+  user_read  = ["partner_id"]
+  user_write = ["partner_id"]
+}
+`
+
 // startTerms serves the README's plugin with the README's page, and an application at
-// /app that says that it was reached.
-func startTerms(t *testing.T) string {
+// /app that writes "reached". The plugin is alone, or between two others.
+func startTerms(t *testing.T, alone bool) string {
 	t.Helper()
 	dir := t.TempDir()
 	copyShop(t, dir)
@@ -83,8 +98,13 @@ func startTerms(t *testing.T) string {
 		_, _ = fmt.Fprintf(w, "reached %q", r.RequestURI)
 	}))
 	t.Cleanup(app.Close)
+	plugins, order, others := buildPlugins(t), "", ""
+	if !alone {
+		order = `dispensers = ["landing", "terms", "orgs"]`
+		others = fmt.Sprintf(otherDispensers, filepath.Join(plugins, "landing"), filepath.Join(plugins, "orgsetup"))
+	}
 	for name, text := range map[string]string{
-		"config.hcl": fmt.Sprintf(termsConfig, app.URL, filepath.Join(buildPlugins(t), "dispenser-go")),
+		"config.hcl": fmt.Sprintf(termsConfig, order, app.URL, filepath.Join(plugins, "dispenser-go")) + others,
 		"home.html":  "<!doctype html><title>Home</title>", "dashboard.html": "<!doctype html><title>Dashboard</title><p>reached",
 		"accept.html": "<!doctype html><title>Terms</title>" + readmePage(t),
 	} {
@@ -178,30 +198,45 @@ func (w *stroller) forget(cookie string) {
 }
 
 // Nobody walks around the terms of the README's plugin: the real binary, the plugin as
-// a process, the page as the README shows it.
+// a process, the page as the README shows it. Other dispensers open no way either.
 func TestNobodyWalksAroundTheTerms(t *testing.T) {
-	base := startTerms(t)
-	ada := newStroller(t, base)
-	ada.send("GET", "/app/orders?id=7", "")
-	status, body, _ := ada.send("POST", "/auth/login", fmt.Sprintf(`{"login":%q,"password":%q,"remember":true}`, seed.Email, seed.Password))
-	if status != 200 || !strings.Contains(body, `"target":"/terms/accept"`) {
-		t.Fatalf("sign-in: %d %s", status, body)
-	}
-	outside(t, ada)
-	ada.forget("vestibule_session") // the browser was closed, and the device comes back
-	outside(t, ada)
-	if status, body, _ := ada.send("POST", "/auth/intents/redirect", `{"accept":false}`); status != 200 || !strings.Contains(body, `"needs_more_input"`) {
-		t.Errorf("not accepted: %d %s", status, body)
-	}
-	outside(t, ada)
-	if status, body, _ := ada.send("POST", "/auth/intents/redirect", `{"accept":true}`); status != 200 || !strings.Contains(body, `"target":"/app/orders?id=7"`) { // asked for first, and kept with the device
-		t.Errorf("accepted: %d %s", status, body)
-	}
-	if _, body, _ := ada.send("GET", "/app/orders?id=7", ""); !strings.HasPrefix(body, "reached") {
-		t.Errorf("accepted, and still outside: %s", body)
-	}
-	if status, _, _ := ada.send("GET", "/auth/verify", "", forwarded(ada, "/elsewhere")...); status != 200 {
-		t.Errorf("forward auth: %d", status)
+	for name, alone := range map[string]bool{"alone": true, "between others": false} {
+		t.Run(name, func(t *testing.T) {
+			ada := newStroller(t, startTerms(t, alone))
+			ada.send("GET", "/app/orders?id=7", "")
+			status, body, _ := ada.send("POST", "/auth/login", fmt.Sprintf(`{"login":%q,"password":%q,"remember":true}`, seed.Email, seed.Password))
+			if status != 200 || !strings.Contains(body, `"target":"/terms/accept"`) {
+				t.Fatalf("sign-in: %d %s", status, body)
+			}
+			outside(t, ada)
+			ada.forget("vestibule_session") // the browser was closed, and the device comes back
+			outside(t, ada)
+			if status, body, _ := ada.send("POST", "/auth/intents/redirect", `{"accept":false}`); status != 200 || !strings.Contains(body, `"needs_more_input"`) {
+				t.Errorf("not accepted: %d %s", status, body)
+			}
+			outside(t, ada)
+			status, body, _ = ada.send("POST", "/auth/intents/redirect", `{"accept":true}`)
+			if !alone {
+				if status != 200 || !strings.Contains(body, `"kind":"org_setup"`) {
+					t.Errorf("accepted: %d %s", status, body)
+				}
+				for _, path := range []string{"/terms/accept", "/dashboard", "/app/orders?id=7"} {
+					if status, body, header := ada.send("GET", path, ""); status != 302 || header.Get("Location") != "/login" {
+						t.Errorf("%s before the organisation is named: %d to %q: %s", path, status, header.Get("Location"), body)
+					}
+				}
+				status, body, _ = ada.send("POST", "/auth/intents/org-setup", `{"legal_form":1,"org_name":"Engines","company_size":"solo","function":"developer","marketing_consent":false}`)
+			}
+			if status != 200 || !strings.Contains(body, `"target":"/app/orders?id=7"`) { // asked for first, and kept with the device
+				t.Errorf("all steps done: %d %s", status, body)
+			}
+			if _, body, _ := ada.send("GET", "/app/orders?id=7", ""); !strings.HasPrefix(body, "reached") {
+				t.Errorf("accepted, and still outside: %s", body)
+			}
+			if status, _, _ := ada.send("GET", "/auth/verify", "", forwarded(ada, "/elsewhere")...); status != 200 {
+				t.Errorf("forward auth: %d", status)
+			}
+		})
 	}
 }
 
@@ -258,7 +293,7 @@ func forwarded(w *stroller, uri string) []string {
 // In a browser the README's page lets people on where they wanted to go.
 func TestBrowserAcceptsTheTerms(t *testing.T) {
 	b := browsertest.Open(t, nil)
-	base := startTerms(t)
+	base := startTerms(t, true)
 	b.Visit(base + "/app/orders#/17")
 	b.Ready("#login")
 	b.Fill("#login", seed.Email)
