@@ -48,8 +48,12 @@ func (s *scene) observe(results [2]result) end {
 	for _, row := range sessions {
 		name := s.nameOf(row.Hash, row.Device)
 		for _, effect := range []string{"effect-0", "effect-1"} {
-			if bytes.Contains(row.Data, []byte(effect)) {
+			switch bytes.Count(row.Data, []byte(effect)) {
+			case 0:
+			case 2:
 				name += " with " + effect
+			default:
+				name += " with " + effect + " of one dispenser alone"
 			}
 		}
 		e.sessions = append(e.sessions, name)

@@ -95,7 +95,7 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 	for i := range r.hosts {
 		db := stepped(t, r.open())
 		o := host.Options{
-			Store: db, Now: r.clock.Now, Dispenser: effects{}, OrgSetup: effects{},
+			Store: db, Now: r.clock.Now, OrgSetup: effects{},
 			Auth:  host.AuthOptions{Rules: auth.Rules{PasswordHash: password.Keep, OwnTokens: true, Recent: 10_000 * time.Hour}}, // hashing takes most of the time, and each pair makes the clock go on
 			OData: nothing(t),
 			Routes: []host.Route{
@@ -105,6 +105,7 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 		}
 		h, err := host.New(o)
 		r.must(err)
+		h.AskDispensers([]string{"first", "orgs", "last"}, racingDispenser)
 		handler, err := h.Handler()
 		r.must(err)
 		admin, err := host.NewAdmin(o)
@@ -199,6 +200,22 @@ func (effects) Dispense(_ context.Context, u pluginsdk.User, r *pluginsdk.Reques
 func (effects) Handle(_ context.Context, _ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Result, error) {
 	name, _ := r.Form.Text("org_name")
 	return pluginsdk.Satisfied().With(pluginsdk.SetUser("effect", name), pluginsdk.SetSession("orgs/effect", name)), nil
+}
+
+// racingDispenser returns one of three dispensers. The one in the middle decides, those
+// around it pass on, and the last one keeps in the session what it sees of the effects of
+// the one before it.
+func racingDispenser(name string) pluginsdk.Dispenser {
+	if name == "orgs" {
+		return effects{}
+	}
+	return pluginsdk.DispenserFunc(func(_ context.Context, u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+		effect, has := u.Columns.Text("effect")
+		if name == "first" || !has || r.Session.Has("last/effect") {
+			return pluginsdk.Done(), nil
+		}
+		return pluginsdk.Done().With(pluginsdk.SetSession("last/effect", effect)), nil
+	})
 }
 
 // A known browser has a session and a device.
