@@ -11,7 +11,7 @@ import (
 )
 
 // toValue converts what Go programs hold into a wire value. Narrower integers
-// are widened and times become RFC 3339 text, for the convenience of authors;
+// are widened and times become RFC 3339 text in UTC, for the convenience of authors;
 // other types than those of [Value] are an error.
 func toValue(v any) (*pluginpb.Value, error) {
 	switch v := widen(v).(type) {
@@ -31,7 +31,7 @@ func toValue(v any) (*pluginpb.Value, error) {
 	case float64:
 		return &pluginpb.Value{Kind: &pluginpb.Value_FloatValue{FloatValue: v}}, nil
 	}
-	return nil, fmt.Errorf("a value of type %T, not nil, bool, int64, float64, string or []byte", v)
+	return nil, fmt.Errorf("a value of type %T, not nil, bool, int64, float64, string, []byte or time.Time", v)
 }
 
 func toInt(v any) (int64, bool) {
@@ -188,7 +188,7 @@ func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
 			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_ConsumeIntended{ConsumeIntended: &pluginpb.ConsumeIntended{}}})
 			continue
 		}
-		value, err := toValue(e.value)
+		value, err := toChange(e.value)
 		if err != nil {
 			return nil, fmt.Errorf("the effect on %q: %w", e.name, err)
 		}
@@ -213,11 +213,20 @@ func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
 	return out, nil
 }
 
+// toChange converts a value of an effect, where a host refuses floats that are no number. A
+// column of a user may hold one.
+func toChange(v any) (*pluginpb.Value, error) {
+	if f, ok := widen(v).(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return nil, fmt.Errorf("%v is not a number that can be sent", f)
+	}
+	return toValue(v)
+}
+
 func toReplacement(e Effect, value *pluginpb.Value) (*pluginpb.Effect, error) {
 	if e.kind != EffectSetUser {
 		return nil, fmt.Errorf("the effect on %q replaces a value: only one of SetUser can", e.name)
 	}
-	old, err := toValue(e.old)
+	old, err := toChange(e.old)
 	if err != nil {
 		return nil, fmt.Errorf("what the effect on %q replaces: %w", e.name, err)
 	}

@@ -1,7 +1,8 @@
 package pluginsdk
 
 // A Value is what a user column or a session value holds: nil, bool, int64,
-// float64, string or []byte. Other types break the contract.
+// float64, string or []byte. Narrower numbers are widened, and a [time.Time] is sent as
+// text of RFC 3339 in UTC. Other types break the contract.
 type Value = any
 
 // EffectKind tells what an [Effect] changes.
@@ -35,7 +36,7 @@ func ConsumeIntended() Effect { return Effect{kind: EffectConsumeIntended} }
 
 // SetSession keeps a value in the person's session, under a name that only this
 // plugin sees. nil removes it. Session values end with the session. One has at most
-// 16 KiB, and all of a plugin's together have 32 KiB, where each counts 10 bytes and
+// 16 KiB, and all of this plugin's together have 32 KiB, where each counts 10 bytes and
 // its name besides: more breaks the contract.
 func SetSession(name string, value Value) Effect {
 	return Effect{kind: EffectSetSession, name: name, value: widen(value)}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -37,6 +39,24 @@ type sample struct {
 
 func (s *sample) Dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
 	pluginsdk.Logger(ctx).Info("dispensing", "user", user.ID)
+	switch at := time.Date(2026, 1, 31, 13, 0, 0, 0, time.FixedZone("", 3600)); user.Name {
+	case "time":
+		return pluginsdk.Done().With(pluginsdk.SetUser("at", at), pluginsdk.SetUser("was", nil).Replacing(at)), nil
+	case "type":
+		return pluginsdk.Done().With(pluginsdk.SetUser("x", struct{}{})), nil
+	case "text":
+		return pluginsdk.Done().With(pluginsdk.SetUser("x", "\xff")), nil
+	case "nan":
+		return pluginsdk.Done().With(pluginsdk.SetUser("x", math.NaN())), nil
+	case "range":
+		return pluginsdk.Done().With(pluginsdk.SetUser("x", uint64(math.MaxUint64))), nil
+	case "huge":
+		return pluginsdk.Done().With(pluginsdk.SetUser("x", strings.Repeat("x", 1<<20))), nil
+	case "none":
+		return pluginsdk.Intent{}, nil
+	case "full":
+		return pluginsdk.Done().With(pluginsdk.SetSession("x", strings.Repeat("x", 1<<15))), nil
+	}
 	return pluginsdk.Redirect(s.Page).With(pluginsdk.SetSession("n", user.Columns.All()["n"]), pluginsdk.ConsumeIntended()), nil
 }
 
@@ -103,7 +123,16 @@ func TestCallByHand(t *testing.T) {
 		code              int
 		stdout, stderr    string
 	}{
-		{"file", "", file, 0, `"target": "/x"`, "dispensing: request_id=call user=7"},
+		{"file", "", file, 0, `"target": "/x"`, "request_id=call user=7"},
+		{"time", `{"user": {"name": "time"}}`, "-", 0, `"value": "2026-01-31T12:00:00Z"`, ""},
+		{"old time", `{"user": {"name": "time"}}`, "-", 0, `"replacing": "2026-01-31T12:00:00Z"`, ""},
+		{"type", `{"user": {"name": "type"}}`, "-", 1, "", `broke the contract: the effect on "x": a value of type struct {}`},
+		{"text", `{"user": {"name": "text"}}`, "-", 1, "", `broke the contract: the effect on "x": a text is not valid UTF-8`},
+		{"nan", `{"user": {"name": "nan"}}`, "-", 1, "", `broke the contract: the effect on "x": NaN is not a number`},
+		{"range", `{"user": {"name": "range"}}`, "-", 1, "", `broke the contract: the effect on "x": a value of type uint64`},
+		{"huge", `{"user": {"name": "huge"}}`, "-", 1, "", "1048576 are allowed"},
+		{"full", `{"user": {"name": "full"}}`, "-", 1, "", `the session value "x" has 32768 bytes`},
+		{"no intent", `{"user": {"name": "none"}}`, "-", 1, "", "no intent"},
 		{"integers", "", file, 0, `"value": 9007199254740993`, ""},
 		{"defaults", "{}", "-", 0, `"target": "/page"`, "user=1"},
 		{"form", `{"form": {"org_name": "x"}}`, "-", 0, `"set_user": "partner_id",`, ""},
@@ -118,6 +147,9 @@ func TestCallByHand(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			stdout, stderr, code := byHand(t, tt.stdin, "-call", tt.file)
+			if tt.code == 1 && stdout != "" {
+				t.Errorf("it prints %.100s", stdout)
+			}
 			if code != tt.code || !strings.Contains(stdout, tt.stdout) || !strings.Contains(stderr, tt.stderr) {
 				t.Errorf("code %d\n%s\n%s", code, stdout, stderr)
 			}

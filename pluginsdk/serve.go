@@ -141,7 +141,7 @@ func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut 
 	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, UserRead: all, UserWrite: all}); err != nil {
 		return err
 	}
-	answer, err := c.Run(ctx, p)
+	answer, err := c.Run(ctx, p.overWire(&server{plugin: p, log: log}))
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 type Values struct{ all map[string]Value }
 
 // ValuesOf returns values by name, for tests and hosts. Narrower integers are widened,
-// and times become text of RFC 3339, as on the way to a host.
+// and times become text of RFC 3339 in UTC, as on the way to a host.
 func ValuesOf(all map[string]Value) Values {
 	if all == nil {
 		return Values{}
@@ -88,13 +88,13 @@ func (v Values) Equal(other Values) bool {
 func (v Values) MarshalJSON() ([]byte, error) { return json.Marshal(v.all) }
 
 // widen returns what a host makes of a value: an int64 of any integer that fits, a
-// float64 of a float32, a text of a time, and everything else as it is.
+// float64 of a float32, a text of a time (RFC 3339 in UTC), and everything else as it is.
 func widen(v Value) Value {
 	switch v := v.(type) {
 	case float32:
 		return float64(v)
 	case time.Time:
-		return v.Format(time.RFC3339Nano)
+		return v.UTC().Format(time.RFC3339Nano)
 	}
 	if n, ok := toInt(v); ok {
 		return n

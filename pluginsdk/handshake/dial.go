@@ -30,6 +30,13 @@ func WatchEnd(ctx context.Context) (_ context.Context, ended *atomic.Bool) {
 	return context.WithValue(ctx, endKey{}, ended), ended
 }
 
+// NoteEnd notes that the plugin's side ended the call of a context of [WatchEnd].
+func NoteEnd(ctx context.Context) {
+	if ended, ok := ctx.Value(endKey{}).(*atomic.Bool); ok {
+		ended.Store(true)
+	}
+}
+
 // An endWatcher sees how calls end. gRPC makes one and the same error of a connection
 // that broke and of a status UNAVAILABLE that a plugin's own code returned, but only
 // the latter comes with trailers.
@@ -40,9 +47,7 @@ func (endWatcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	if _, ok := s.(*stats.InTrailer); !ok {
 		return
 	}
-	if ended, ok := ctx.Value(endKey{}).(*atomic.Bool); ok {
-		ended.Store(true)
-	}
+	NoteEnd(ctx)
 }
 
 // TagRPC leaves the context as it is.

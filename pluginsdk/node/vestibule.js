@@ -17,7 +17,8 @@
  * returns satisfied(), needsMoreInput(payload) or failed(message, …); either may
  * return a promise of it, and ask for changes by .with(effect, …), where an effect is
  * setUser(column, value), setSession(name, value) or consumeIntended(). Values are
- * null, booleans, numbers, BigInts, strings and Uint8Arrays. Whole numbers are sent
+ * null, booleans, numbers, BigInts, strings and Uint8Arrays; a Date is sent as text of
+ * RFC 3339 in UTC. Whole numbers are sent
  * as integers of 64 bits; those beyond Number.MAX_SAFE_INTEGER arrive as BigInt. An
  * exception means that no decision was made. A listener, notify(event), is told what
  * has happened: event is {id, kind, user, at}, at least once and in order for each user;
@@ -114,16 +115,20 @@ const needsMoreInput = (payload) => result({ status: 'needs_more_input', next_st
 /** The person stays and reads the messages above the form. */
 const failed = (...messages) => result({ status: 'error', errors: messages })
 
+/** A Date as text of RFC 3339, and everything else as it is: also a Date that RFC 3339 cannot write. */
+const textOf = (value) => value instanceof Date && value.getUTCFullYear() >= 0 && value.getUTCFullYear() <= 9999
+  ? value.toISOString().replace('.000Z', 'Z') : value
+
 /**
  * Sets a column that user_write grants. With {replacing: old} it counts only while the
  * column holds old: otherwise nothing of the answer is applied, and dispense is asked
  * again with fresh columns.
  */
 const setUser = (column, value, options = {}) => 'replacing' in options
-  ? { replace_user: { name: column, old: options.replacing, value } }
-  : { set_user: { name: column, value } }
+  ? { replace_user: { name: column, old: textOf(options.replacing), value: textOf(value) } }
+  : { set_user: { name: column, value: textOf(value) } }
 /** Sets a session value of the plugin's own, of 16 KiB at most, 32 KiB together; null removes it. */
-const setSession = (name, value) => ({ set_session: { name, value } })
+const setSession = (name, value) => ({ set_session: { name, value: textOf(value) } })
 /** Forgets the page that the person had asked for. */
 const consumeIntended = () => ({ consume_intended: {} })
 
@@ -205,14 +210,19 @@ function encodeOne(kind, value) {
     case 'bool':
       return [0, varint(value)]
     case 'string':
-      if (typeof value !== 'string') throw new TypeError(`${util.inspect(value)} is no string`)
-      return [2, Buffer.from(value)]
+      return [2, encodeText(value)]
     case 'bytes':
       return [2, Buffer.from(value)]
     case 'Value':
       return [2, encodeValue(value)]
   }
   return [2, encode(kind, value)]
+}
+
+function encodeText(value) {
+  if (typeof value !== 'string') throw new TypeError(`${util.inspect(value)} is no string`)
+  if (/\p{Surrogate}/u.test(value)) throw new RangeError('a text has half of a surrogate pair, which UTF-8 cannot write')
+  return Buffer.from(value)
 }
 
 function encodeValue(value) {
@@ -223,13 +233,14 @@ function encodeValue(value) {
     return field(2, 0, varint(value))
   }
   if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number that can be sent`)
     const data = Buffer.alloc(8)
     data.writeDoubleLE(value)
     return field(3, 1, data)
   }
-  if (typeof value === 'string') return field(4, 2, Buffer.from(value))
+  if (typeof value === 'string') return field(4, 2, encodeText(value))
   if (value instanceof Uint8Array) return field(5, 2, Buffer.from(value))
-  throw new TypeError(`${util.inspect(value)} is not null, a boolean, number, BigInt, string or Uint8Array`)
+  throw new TypeError(`${util.inspect(value)} is not null, a boolean, number, BigInt, string, Uint8Array or Date`)
 }
 
 /** Encodes an object as one of MESSAGES. */
@@ -417,6 +428,32 @@ const ROLES = {
   listener: { run: 'notify', method: 'Notify', request: 'NotifyRequest', response: 'NotifyResponse', event: true },
 }
 
+// What a host takes of an answer, in bytes.
+const MAX_ANSWER = 1 << 20
+
+/** Encodes an answer. What cannot be encoded breaks the contract, and is named. */
+function wire(message, fields) {
+  for (const effect of fields.effects || []) {
+    for (const { name = '', old, value } of Object.values(effect)) {
+      try {
+        encodeText(name)
+        encodeValue(old)
+        encodeValue(value)
+      } catch (err) {
+        throw new Broken(`the effect on "${name}": ${err.message}`)
+      }
+    }
+  }
+  let data
+  try {
+    data = encode(message, fields)
+  } catch (err) {
+    throw new Broken(`the answer cannot be sent: ${err.message}`)
+  }
+  if (data.length > MAX_ANSWER) throw new Broken(`the answer has ${data.length} bytes; ${MAX_ANSWER} are allowed`)
+  return data
+}
+
 // The types of keys in the config block, and what tells their values.
 const TYPES = {
   string: (v) => typeof v === 'string', bool: (v) => typeof v === 'boolean',
@@ -520,11 +557,22 @@ async function byHand(plugin) {
     const role = call.role || Object.keys(ROLES).find((name) => !ROLES[name].form === !call.form && !ROLES[name].event === !call.event)
     const event = { id: 'sample', kind: 'password_reset', at: '2026-01-31T12:00:00.250Z', ...call.event }
     if (!roles.includes(role)) return console.error(`the plugin does not have the role ${role}`) ?? 1
-    const answer = await plugin.answer(role, { user: { ...user, id: String(user.id) }, request, form: call.form, ...event })
+    let answer
+    try {
+      answer = await plugin.answer(role, { user: { ...user, id: String(user.id) }, request, form: call.form, ...event })
+      wire(ROLES[role].response, answer)
+    } catch (err) {
+      if (!(err instanceof Broken)) throw err
+      return console.error(`the answer breaks the contract: ${err.message}`) ?? 1
+    }
     if (ROLES[role].event) return print({ acknowledged: true }) ?? 0
     const { intent: { next_step: why, ...intent } = {}, next_step: step = why, effects, ...rest } = answer
+    const shown = (value) => { // as the host gets it
+      const got = decodeOne('Value', encodeValue(value))
+      return Buffer.isBuffer(got) ? { base64: got.toString('base64') } : got
+    }
     const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value, old }]) =>
-      name === undefined ? [[kind, true]] : [[kind, name], ['value', value], ...(kind === 'replace_user' ? [['old', old]] : [])])))
+      name === undefined ? [[kind, true]] : [[kind, name], ['value', shown(value)], ...(kind === 'replace_user' ? [['old', shown(old)]] : [])])))
     return print({ ...intent, ...rest, ...(step && { next_step: JSON.parse(step) }), effects: changes }) ?? 0
   }
   console.error(`This is "${plugin.about.name}", a plugin of Vestibule. The host starts it; by itself it does nothing.
@@ -605,9 +653,9 @@ async function listen(plugin) {
     },
     handler: async ({ request: message }, callback) => {
       try {
-        callback(null, encode(response, await run(message)))
+        callback(null, wire(response, await run(message)))
       } catch (err) {
-        const broken = err instanceof Broken || err instanceof TypeError && /BigInt, string or|is no string/.test(err.message)
+        const broken = err instanceof Broken
         write('error', broken ? 'the answer breaks the contract' : 'no decision', { error: err.message, stack: err.stack })
         callback({ code: broken ? grpc.status.FAILED_PRECONDITION : grpc.status.ABORTED, details: String(err.message).slice(0, 300) })
       }

@@ -17,7 +17,9 @@ A dispenser returns redirect(target), org_setup(person_name) or done(); a handle
 returns satisfied(), needs_more_input(payload) or failed(message, ...). Either can
 ask for changes by .with_(effect, ...), where an effect is set_user(column, value),
 set_session(name, value) or consume_intended(). Values are None, bool, int (64
-bits), float, str or bytes. An exception means that no decision was made.
+bits), float, str or bytes; a datetime is sent as text of RFC 3339 in UTC, one without a
+time zone counting as local time, and a date as text such as 2026-01-31. An exception
+means that no decision was made.
 
 A listener, notify(event), is told what has happened, at least once and in order for
 each user: event has id, kind, user and at. An exception has it told again later. Ignore
@@ -38,6 +40,7 @@ import functools
 import hashlib
 import json
 import logging
+import math
 import os
 import secrets
 import signal
@@ -192,8 +195,7 @@ def satisfied():
 
 def needs_more_input(payload):
     """The person stays; payload is {"fields": {"<field>": ["<code or text>"]}, "message": "…"}."""
-    text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
-    return _Answer("HandleResponse", {"status": "needs_more_input", "next_step": text.encode()})
+    return _Answer("HandleResponse", {"status": "needs_more_input", "next_step": _json(payload)})
 
 
 def failed(*messages):
@@ -204,6 +206,25 @@ def failed(*messages):
 _ANY = object()
 
 
+def _text_of(value):
+    """Times as text of RFC 3339, and everything else as it is."""
+    if isinstance(value, datetime.datetime):
+        return value.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+def _json(payload):
+    """A payload as JSON, with times as values have them."""
+
+    def unknown(value):
+        text = _text_of(value)
+        if text is value:
+            raise TypeError(f"a value of type {type(value).__name__} is not JSON")
+        return text
+
+    return json.dumps(payload, ensure_ascii=False, allow_nan=False, default=unknown).encode()
+
+
 def set_user(column, value, replacing=_ANY):
     """Sets a column that user_write grants.
 
@@ -211,13 +232,13 @@ def set_user(column, value, replacing=_ANY):
     the answer is applied, and dispense is asked again with fresh columns.
     """
     if replacing is not _ANY:
-        return {"replace_user": {"name": column, "old": replacing, "value": value}}
-    return {"set_user": {"name": column, "value": value}}
+        return {"replace_user": {"name": column, "old": _text_of(replacing), "value": _text_of(value)}}
+    return {"set_user": {"name": column, "value": _text_of(value)}}
 
 
 def set_session(name, value):
-    """Sets a session value of the plugin's own; None removes it."""
-    return {"set_session": {"name": name, "value": value}}
+    """Sets a session value of the plugin's own, of 16 KiB at most, 32 KiB together; None removes it."""
+    return {"set_session": {"name": name, "value": _text_of(value)}}
 
 
 def consume_intended():
@@ -306,6 +327,8 @@ def _encode_one(kind, value):
     if kind in ("int64", "bool"):
         return 0, _varint(int(value))
     if kind == "string":
+        if not isinstance(value, str):
+            raise TypeError(f"{value!r} is no str")
         return 2, value.encode()
     if kind == "bytes":
         return 2, bytes(value)
@@ -322,12 +345,14 @@ def _encode_value(value):
             raise ValueError(f"{value} does not fit into 64 bits")
         return _field(2, 0, _varint(value))
     if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a number that can be sent")
         return _field(3, 1, struct.pack("<d", value))
     if isinstance(value, str):
         return _field(4, 2, value.encode())
     if isinstance(value, (bytes, bytearray)):
         return _field(5, 2, bytes(value))
-    raise TypeError(f"a value of type {type(value).__name__}, not None, bool, int, float, str or bytes")
+    raise TypeError(f"a value of type {type(value).__name__}, not None, bool, int, float, str, bytes or datetime")
 
 
 def encode(message, fields):
@@ -552,7 +577,9 @@ def _check_session(session, effects):
     """Refuses session values that are too large: 16 KiB one, 32 KiB all, each with 10 bytes and its name."""
 
     def length(value):
-        return len(value.encode()) if isinstance(value, str) else len(value) if isinstance(value, bytes) else 0
+        if isinstance(value, str):
+            return len(value.encode(errors="surrogatepass"))
+        return len(value) if isinstance(value, (bytes, bytearray)) else 0
 
     after = dict(session)
     changes = [effect["set_session"] for effect in effects if "set_session" in effect]
@@ -566,6 +593,29 @@ def _check_session(session, effects):
     if changes and size > 32768:
         raise _Broken(f"the session values would have {size} bytes together; 32768 are allowed: "
                       "remove some with set_session(name, None)")
+
+
+# What a host takes of an answer, in bytes.
+_MAX_ANSWER = 1 << 20
+
+
+def _wire(message, fields):
+    """Encodes an answer. What cannot be encoded breaks the contract, and is named."""
+    for effect in fields.get("effects", []):
+        for change in effect.values():
+            try:
+                _encode_one("string", change.get("name", ""))
+                _encode_value(change.get("old"))
+                _encode_value(change.get("value"))
+            except Exception as err:
+                raise _Broken(f'the effect on "{change.get("name")}": {err}') from err
+    try:
+        data = encode(message, fields)
+    except Exception as err:
+        raise _Broken(f"the answer cannot be sent: {err}") from err
+    if len(data) > _MAX_ANSWER:
+        raise _Broken(f"the answer has {len(data)} bytes; {_MAX_ANSWER} are allowed")
+    return data
 
 
 # The types of keys in the config block, and what tells their values.
@@ -670,6 +720,24 @@ class _Plugin:
         return {**answer.fields, "effects": list(answer.effects)}
 
 
+def _shown(answer):
+    """An answer for people: an effect is its kind with the name, and values are as the host gets them."""
+
+    def value(raw):
+        raw = _decode_one("Value", _encode_value(raw))
+        return {"base64": base64.b64encode(raw).decode()} if isinstance(raw, bytes) else raw
+
+    out = {**answer.get("intent", {}), **answer}
+    out.pop("intent", None)
+    if "next_step" in out:
+        out["next_step"] = json.loads(out["next_step"])
+    out["effects"] = [
+        {kind: change["name"], **{key: value(raw) for key, raw in change.items() if key != "name"}} if change else {kind: True}
+        for effect in answer["effects"] for kind, change in effect.items()
+    ]
+    return out
+
+
 def _by_hand(plugin):
     """What the plugin does when a person starts it."""
     about, args = plugin.about, sys.argv[1:]
@@ -694,19 +762,12 @@ def _by_hand(plugin):
         )
         if role not in about["roles"]:
             sys.exit(f"the plugin does not have the role {role}")
-        answer = plugin.answer(role, message)
-        if _ROLES[role].event:
-            print(json.dumps({"acknowledged": True}, indent=2))
-            return 0
-        answer = {**answer.pop("intent", {}), **answer}
-        if "next_step" in answer:
-            answer["next_step"] = json.loads(answer["next_step"])
-        for effect in answer["effects"]:
-            for kind in ("set_user", "set_session", "replace_user"):
-                if kind in effect:
-                    effect.update({key: value for key, value in effect[kind].items() if key != "name"})
-                    effect[kind] = effect[kind]["name"]
-        print(json.dumps(answer, indent=2, ensure_ascii=False, default=str))
+        try:
+            answer = plugin.answer(role, message)
+            _wire(_ROLES[role].response, answer)
+        except _Broken as err:
+            sys.exit(f"the answer breaks the contract: {err}")
+        print(json.dumps(_shown(answer) if not _ROLES[role].event else {"acknowledged": True}, indent=2, ensure_ascii=False))
         return 0
     program = os.path.abspath(sys.argv[0])
     print(f"""This is "{about['name']}", a plugin of Vestibule. The host starts it; by itself it does nothing.
@@ -780,7 +841,7 @@ def _server(plugin):
     def method(function, request, response):
         def behaviour(message, context):
             try:
-                return function(message)
+                return _wire(response, function(message))
             except _Broken as err:
                 logging.error("the answer breaks the contract: %s", err)
                 context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(err))
@@ -791,7 +852,7 @@ def _server(plugin):
         return grpc.unary_unary_rpc_method_handler(
             behaviour,
             request_deserializer=lambda data: decode(request, data),
-            response_serializer=lambda fields: encode(response, fields),
+            response_serializer=lambda data: data,
         )
 
     def shutdown(_):

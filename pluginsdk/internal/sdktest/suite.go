@@ -1,12 +1,14 @@
 package sdktest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,6 +50,8 @@ func Suite(t *testing.T, command ...string) {
 	t.Run("answers", func(t *testing.T) { answers(t, p) })
 	t.Run("events", func(t *testing.T) { events(t, p) })
 	t.Run("errors", func(t *testing.T) { failures(t, p) })
+	t.Run("times", func(t *testing.T) { times(t, p) })
+	t.Run("by hand", func(t *testing.T) { byHand(t, command) })
 	t.Run("config", func(t *testing.T) { config(t, program) })
 	t.Run("start", func(t *testing.T) { start(t, program) })
 	t.Run("signals", func(t *testing.T) { signals(t, program) })
@@ -181,9 +185,8 @@ func events(t *testing.T, p *plugintest.Plugin) {
 
 func failures(t *testing.T, p *plugintest.Plugin) {
 	tests := map[string]error{
+		"number":  pluginsdk.ErrContract,
 		"throw":   pluginsdk.ErrUnavailable,
-		"type":    nil, // which of the two does not matter, but it must be one
-		"range":   nil,
 		"nothing": pluginsdk.ErrContract,
 		"wrong":   pluginsdk.ErrContract,
 		"unheld":  pluginsdk.ErrContract,
@@ -198,6 +201,10 @@ func failures(t *testing.T, p *plugintest.Plugin) {
 			t.Errorf("%s: got %v, want %v", name, err, want)
 		}
 	}
+	for _, name := range unsendable() {
+		p.Dispense(person(name, nil)).Fails(pluginsdk.ErrContract.Error() + `: the effect on "x": `)
+	}
+	p.Dispense(person("huge", nil)).Fails(pluginsdk.ErrContract.Error() + ": the answer has 1048")
 	p.Dispense(person("done", nil)).IsDone()
 	kept := func(r *pluginsdk.Request) {
 		r.Session = pluginsdk.ValuesOf(map[string]pluginsdk.Value{"a": strings.Repeat("x", 16384)})
@@ -206,6 +213,54 @@ func failures(t *testing.T, p *plugintest.Plugin) {
 	p.Dispense(person("full", nil), kept).Fails("the session values would have 32801 bytes together; 32768 are allowed")
 	p.Dispense(person("full", nil)).IsDone()
 	p.Dispense(person("freed", nil), kept).IsDone()
+}
+
+// unsendable are the people for whom a value of the answer has no form on the wire.
+func unsendable() []string { return []string{"type", "range", "text", "nan"} }
+
+// times of the language are sent as RFC 3339 in UTC.
+func times(t *testing.T, p *plugintest.Plugin) {
+	const at = "2026-01-31T12:00:00Z"
+	p.Dispense(person("time", nil)).IsDone().With(pluginsdk.SetUser("at", at)).With(pluginsdk.SetSession("at", at)).
+		With(pluginsdk.SetUser("was", nil).Replacing(at))
+	payload := p.Dispense(person("payload", nil)).Holds("/held").Intent.NextStep()
+	text, _ := payload["message"].(string)
+	if got, err := time.Parse(time.RFC3339, text); err != nil || got.Format(time.RFC3339) != at {
+		t.Errorf("the payload is %v, want the time %s", payload, at)
+	}
+}
+
+// byHand makes calls with -call, which prints what is sent, and names what is not.
+func byHand(t *testing.T, command []string) {
+	call := func(name string) (stdout, stderr string, err error) {
+		cmd := exec.CommandContext(t.Context(), command[0], append(slices.Clone(command[1:]), "-call", "-")...)
+		cmd.Stdin = strings.NewReader(`{"config": {"must": "x"}, "user": {"name": "` + name + `", "columns": {"whole": 5}}}`)
+		var out, errOut bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errOut
+		err = cmd.Run()
+		return out.String(), errOut.String(), err
+	}
+	stdout, stderr, err := call("time")
+	var answer struct{ Effects []map[string]any }
+	if err := errors.Join(err, json.Unmarshal([]byte(stdout), &answer)); err != nil {
+		t.Fatalf("%v: %s%s", err, stdout, stderr)
+	}
+	want := []map[string]any{
+		{"set_user": "at", "value": "2026-01-31T12:00:00Z"},
+		{"set_session": "at", "value": "2026-01-31T12:00:00Z"},
+		{"replace_user": "was", "old": "2026-01-31T12:00:00Z", "value": nil},
+	}
+	if diff := cmp.Diff(want, answer.Effects); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range unsendable() {
+		if stdout, stderr, err := call(name); err == nil || stdout != "" || !strings.Contains(stderr, `the answer breaks the contract: the effect on "x": `) {
+			t.Errorf("%s: %v, it prints %q and %q", name, err, stdout, stderr)
+		}
+	}
+	if stdout, stderr, err := call("huge"); err == nil || stdout != "" || !strings.Contains(stderr, "1048576 are allowed") {
+		t.Errorf("huge: %v, it prints %d bytes and %q", err, len(stdout), stderr)
+	}
 }
 
 func config(t *testing.T, program conformance.Program) {

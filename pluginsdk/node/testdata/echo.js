@@ -14,6 +14,15 @@ function dispense(user, request) {
     case 'freed': return v.done().with(v.setSession('b', 'x'.repeat(16384)), v.setSession('a', null))
     case 'type': return v.done().with(v.setSession('x', {}))
     case 'range': return v.done().with(v.setSession('x', 2n ** 64n))
+    case 'time': {
+      const at = new Date('2026-01-31T13:00:00+01:00')
+      return v.done().with(v.setUser('at', at), v.setSession('at', at), v.setUser('was', null, { replacing: at }))
+    }
+    case 'text': return v.done().with(v.setUser('x', '\ud800'))
+    case 'nan': return v.done().with(v.setUser('x', NaN))
+    case 'huge': return v.done().with(v.setUser('x', 'x'.repeat(1 << 20)))
+    case 'number': return v.redirect(7)
+    case 'payload': return v.redirect('/held').hold().needsMoreInput({ message: new Date('2026-01-31T12:00:00Z') })
     case 'background':
       setTimeout(() => { Promise.reject(new Error('late')) }, 10)
       return new Promise((resolve) => setTimeout(() => resolve(v.done()), 100))

@@ -1,6 +1,7 @@
 """Answers with what it was told, for the tests of vestibule.py."""
 
 import dataclasses
+import datetime
 import json
 import logging
 import os
@@ -31,6 +32,20 @@ def dispense(user, request):
         return v.done().with_(v.set_session("x", {}))
     if user.name == "range":
         return v.done().with_(v.set_session("x", 2**64))
+    if user.name == "time":
+        at = datetime.datetime(2026, 1, 31, 13, 0, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+        return v.done().with_(v.set_user("at", at), v.set_session("at", at.astimezone().replace(tzinfo=None)), v.set_user("was", None, replacing=at))
+    if user.name == "text":
+        return v.done().with_(v.set_user("x", "\ud800"))
+    if user.name == "nan":
+        return v.done().with_(v.set_user("x", float("nan")))
+    if user.name == "huge":
+        return v.done().with_(v.set_user("x", "x" * (1 << 20)))
+    if user.name == "number":
+        return v.redirect(7)
+    if user.name == "payload":
+        at = datetime.datetime(2026, 1, 31, 12, 0, tzinfo=datetime.timezone.utc)
+        return v.redirect("/held").hold().needs_more_input({"message": at})
     if user.name == "log":
         print("printed")
         logging.warning("logged")

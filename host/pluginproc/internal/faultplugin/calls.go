@@ -121,8 +121,6 @@ func intents(way string) (pluginsdk.Intent, bool) {
 		return pluginsdk.Done().With(pluginsdk.SetUser("is_admin", true)), true
 	case "credential":
 		return pluginsdk.Done().With(pluginsdk.SetUser("password", "x")), true
-	case "not-a-number":
-		return pluginsdk.Done().With(pluginsdk.SetSession("x", math.NaN())), true
 	case "big-value":
 		return pluginsdk.Done().With(pluginsdk.SetSession("x", strings.Repeat("x", 64<<10))), true
 	case "bad-utf8":
@@ -213,6 +211,13 @@ func raws() map[string]func() []byte {
 		"not-protobuf": func() []byte { return []byte{0x0a, 0xff} },
 		"no-effect": func() []byte {
 			return protowire.AppendBytes(protowire.AppendTag(intent("done"), 2, protowire.BytesType), nil)
+		},
+		"not-a-number": func() []byte {
+			value := protowire.AppendFixed64(protowire.AppendTag(nil, 3, protowire.Fixed64Type), math.Float64bits(math.NaN()))
+			set := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "x")
+			set = protowire.AppendBytes(protowire.AppendTag(set, 2, protowire.BytesType), value)
+			effect := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), set)
+			return protowire.AppendBytes(protowire.AppendTag(intent("done"), 2, protowire.BytesType), effect)
 		},
 		"raw-status": func() []byte {
 			return protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "maybe")
