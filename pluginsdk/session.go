@@ -6,8 +6,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
 )
 
-// The limits of what plugins keep in a session, in bytes. All plugins of a host share
-// maxSession there, so that the host may refuse what a plugin alone finds small enough.
+// The limits of what one plugin keeps in a session, in bytes. The host counts the same.
 const (
 	maxSession      = 32 << 10
 	maxSessionValue = 16 << 10

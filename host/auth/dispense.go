@@ -14,7 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// maxValues bounds what plugins keep in one session, in encoded bytes, roughly.
+// maxValues bounds what one plugin keeps in one session, in bytes as [largest] counts them.
 const maxValues = 32 << 10
 
 // loopWarning is how often in a row the dispenser may answer the same kind of
@@ -205,18 +205,28 @@ func checkEffect(e pluginsdk.Effect, loginField string) error {
 	return nil
 }
 
-func size(values map[string]pluginsdk.Value) int {
-	n := 0
+// largest returns the plugin that keeps the most in a session, and how many bytes: of each
+// value the name that the plugin gave it, the content of texts and bytes, and 10 more.
+func largest(values map[string]pluginsdk.Value) (plugin string, size int) {
+	sizes := map[string]int{}
 	for name, v := range values {
-		n += len(name) + 10
+		owner, own, prefixed := strings.Cut(name, "/")
+		if !prefixed { // a dispenser in this process
+			owner, own = "", name
+		}
+		n := len(own) + 10
 		switch v := v.(type) {
 		case string:
 			n += len(v)
 		case []byte:
 			n += len(v)
 		}
+		sizes[owner] += n
+		if sizes[owner] > size {
+			plugin, size = owner, sizes[owner]
+		}
 	}
-	return n
+	return plugin, size
 }
 
 // retryAfter is when to ask again for a plugin that is being restarted.

@@ -106,8 +106,8 @@ func (ro *round) take(i pluginsdk.Intent) (passes bool, err error) {
 	if err := out.collect(i.Effects(), ro.LoginField); err != nil {
 		return false, contractFault(err)
 	}
-	if size(out.applyTo(ro.session).Values) > maxValues {
-		return false, contractFault(fmt.Errorf("session values over %d bytes", maxValues))
+	if plugin, n := largest(out.applyTo(ro.session).Values); n > maxValues {
+		return false, contractFault(fmt.Errorf("plugin %q: its session values would have %d bytes together; %d are allowed", plugin, n, maxValues))
 	}
 	k, ok := kindNamed(i.Kind())
 	if !ok {
