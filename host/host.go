@@ -83,7 +83,7 @@ func New(o Options) (*Host, error) {
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
 		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(), RunDir: o.Server.RunDir,
-		Outbox: o.Store.Outbox(), Person: h.listenersPerson,
+		Outbox: o.Store.Outbox(), Person: h.listenersPerson, Fits: o.Store.FitsColumn,
 	}); err != nil {
 		return nil, err
 	}
@@ -125,6 +125,7 @@ func (h *Host) openSignIn() error {
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
 		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash, Learned: h.metrics.ExpectHash, Hashing: h.limits.Hashing(),
 		Announce:      h.announce,
+		Refused:       h.refusedColumns,
 		PasswordReset: subscribers{append(slices.Clone(o.OnPasswordReset), h.committed), o.Logger}.passwordReset,
 	})
 	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}

@@ -42,7 +42,7 @@ func newMetrics(o Options) *telemetry.Metrics {
 
 func expectPlugins(m *telemetry.Metrics, plugins []Plugin) {
 	for _, p := range plugins {
-		m.ExpectPlugin(p.Name, pluginproc.Methods(p.Roles), []string{"restart", "log_dropped"})
+		m.ExpectPlugin(p.Name, pluginproc.Methods(p.Roles), []string{"restart", "log_dropped", "value_refused"})
 	}
 }
 

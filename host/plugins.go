@@ -32,6 +32,16 @@ func pluginMetrics(m *telemetry.Metrics) pluginproc.Metrics {
 	}
 }
 
+// refusedColumns counts values that the database has refused, for the plugins that may set
+// these columns, and returns those.
+func (h *Host) refusedColumns(columns []string) []string {
+	plugins := h.plugins.MaySet(columns)
+	for _, name := range plugins {
+		h.metrics.PluginEvents(name, "value_refused", 1)
+	}
+	return plugins
+}
+
 // CheckPlugin starts a plugin, runs the conformance checks against it, and stops
 // it. The error is about a plugin that cannot be started.
 func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport, error) {

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,7 +210,11 @@ func (p *Pipeline) writeColumns(ctx context.Context, userID string, st step) err
 			}
 		}
 	}
-	return p.Users.SetColumns(ctx, userID, st.columns)
+	err := p.Users.SetColumns(ctx, userID, st.columns)
+	if refused, ok := errors.AsType[*ColumnError](err); ok {
+		return contractFault(fmt.Errorf("set by %s: %w", cmp.Or(strings.Join(p.Refused(refused.Columns), " or "), "the dispenser"), refused))
+	}
+	return err
 }
 
 // columnOf returns a column as plugins see it. A name is a field of its own there,

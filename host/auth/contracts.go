@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -21,6 +23,23 @@ var ErrUnavailable = errors.New("the database is not available")
 // ErrSessionGone is returned when a session was ended or changed by another
 // request since it was loaded. Nothing was written then.
 var ErrSessionGone = errors.New("session gone")
+
+// A ColumnError is the error of columns of users that cannot hold the values that were
+// to be set. Nothing was written then.
+type ColumnError struct {
+	// Columns has more than one name where the database refused a statement as a whole.
+	Columns []string
+	// Cause is the reason.
+	Cause error
+}
+
+// Error names the columns and the reason.
+func (e *ColumnError) Error() string {
+	return fmt.Sprintf("the value of the column %s: %v", strings.Join(e.Columns, " or "), e.Cause)
+}
+
+// Unwrap returns the reason.
+func (e *ColumnError) Unwrap() error { return e.Cause }
 
 // Tx runs steps in one transaction of the shared store.
 type Tx interface {
@@ -75,7 +94,8 @@ type Users interface {
 	// Lock is FindByID within a transaction, and keeps others from changing the
 	// row, and from disabling the user, before the transaction ends.
 	Lock(ctx context.Context, id string) (User, error)
-	// SetColumns writes host columns. A column that does not exist is an error.
+	// SetColumns writes host columns. A column that does not exist is an error, and one
+	// that cannot hold its value is a [*ColumnError].
 	SetColumns(ctx context.Context, id string, values map[string]pluginsdk.Value) error
 	// SetPassword writes the password hash and the device secret.
 	SetPassword(ctx context.Context, id, hash, deviceSecret string) error

@@ -75,6 +75,9 @@ type Options struct {
 	// Announce queues an event of a user for those who are told out of process. It joins
 	// the transaction of ctx, which makes the event true; nil queues none.
 	Announce func(ctx context.Context, kind, userID string) error
+	// Refused is called with columns for which the database refused the values of a commit,
+	// and returns the plugins that may set them; nil names none.
+	Refused func(columns []string) (plugins []string)
 	// PasswordReset is called once for each successful reset, after its commit.
 	PasswordReset func(context.Context, PasswordReset)
 }
@@ -126,6 +129,9 @@ func New(o Options) *Pipeline {
 	}
 	if o.Announce == nil {
 		o.Announce = func(context.Context, string, string) error { return nil }
+	}
+	if o.Refused == nil {
+		o.Refused = func([]string) []string { return nil }
 	}
 	if o.PasswordReset == nil {
 		o.PasswordReset = func(context.Context, PasswordReset) {}

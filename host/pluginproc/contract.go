@@ -1,6 +1,7 @@
 package pluginproc
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -121,6 +122,19 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		return err
 	}
 	return checkValue(e.Name(), e.Value(), limit)
+}
+
+// fits returns an error when a column cannot hold the value that an effect sets.
+func (p *instance) fits(ctx context.Context, effects []pluginsdk.Effect) error {
+	for _, e := range effects {
+		if e.Kind() != pluginsdk.EffectSetUser {
+			continue
+		}
+		if err := p.slot.options.Fits(ctx, e.Name(), e.Value()); err != nil {
+			return broken("it sets a user column to a value that does not fit: %v", err)
+		}
+	}
+	return nil
 }
 
 func checkValue(name string, v pluginsdk.Value, limit int) error {

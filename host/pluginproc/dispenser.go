@@ -39,7 +39,10 @@ func (p *instance) dispense(ctx context.Context, user pluginsdk.User, req *plugi
 	if err != nil {
 		return pluginsdk.Intent{}, err
 	}
-	return p.slot.spec.checkIntent(intent)
+	if intent, err = p.slot.spec.checkIntent(intent); err != nil {
+		return pluginsdk.Intent{}, err
+	}
+	return intent, p.fits(ctx, intent.Effects())
 }
 
 // checkIntent holds an answer of a dispenser against the contract and the

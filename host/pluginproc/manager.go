@@ -143,6 +143,19 @@ func (m *Manager) Status() []Status {
 	return out
 }
 
+// MaySet returns the names of the plugins that may set one of these columns of users.
+func (m *Manager) MaySet(columns []string) []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var names []string
+	for _, spec := range m.specs {
+		if slices.ContainsFunc(columns, func(column string) bool { return slices.Contains(spec.UserWrite, column) }) {
+			names = append(names, spec.Name)
+		}
+	}
+	return names
+}
+
 // Ready returns nil when every plugin is ready, and otherwise an error that
 // names those that are not.
 func (m *Manager) Ready() error {

@@ -30,6 +30,9 @@ type Options struct {
 	// whose plugins listen.
 	Outbox outbox.Store
 	Person func(ctx context.Context, userID string) (pluginsdk.User, error)
+	// Fits returns an error when a column of users cannot hold a value; nil takes every
+	// value. An answer that sets such a value breaks the contract.
+	Fits func(ctx context.Context, column string, value pluginsdk.Value) error
 	// Owned are the roles that no plugin may have because something else has them,
 	// with its name for error messages.
 	Owned map[string]string
@@ -87,6 +90,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Fits == nil {
+		o.Fits = func(context.Context, string, pluginsdk.Value) error { return nil }
 	}
 	if o.HostVersion == "" {
 		o.HostVersion = "dev"

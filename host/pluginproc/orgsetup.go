@@ -38,7 +38,10 @@ func (p *instance) handle(ctx context.Context, user pluginsdk.User, req *plugins
 	if err != nil {
 		return pluginsdk.Result{}, err
 	}
-	return p.slot.spec.checkResult(result)
+	if result, err = p.slot.spec.checkResult(result); err != nil {
+		return pluginsdk.Result{}, err
+	}
+	return result, p.fits(ctx, result.Effects())
 }
 
 // checkResult holds an answer of a handler against the contract and the grants, and

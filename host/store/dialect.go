@@ -53,6 +53,9 @@ type Dialect struct {
 	Unavailable func(error) bool
 	// UniqueViolation reports whether a unique key stood in the way.
 	UniqueViolation func(error) bool
+	// BadValue reports whether a statement failed because of the values that it was to
+	// write: a column cannot hold one, or a constraint or trigger of the table refuses it.
+	BadValue func(error) bool
 	// AlreadyExists reports whether a migration failed because its table or
 	// index exists already; nil where DDL is transactional and that cannot
 	// happen.

@@ -217,10 +217,26 @@ func (u users) SetColumns(ctx context.Context, id string, values map[string]any)
 			return fmt.Errorf("set user columns: %w", err)
 		}
 		if params[name], err = col.Param(v, u.dialect.Time); err != nil {
-			return fmt.Errorf("set user columns: %w", err)
+			return &auth.ColumnError{Columns: []string{name}, Cause: err}
 		}
 	}
-	return u.update(ctx, id, params)
+	err := u.update(ctx, id, params)
+	if err != nil && u.dialect.BadValue(err) {
+		return &auth.ColumnError{Columns: slices.Sorted(maps.Keys(values)), Cause: err}
+	}
+	return err
+}
+
+// FitsColumn returns an error when a column of users cannot hold a value, as far as the
+// column's type tells. Constraints of the table are not looked at. The error is nil as
+// well where the database cannot be asked for its columns.
+func (db *DB) FitsColumn(ctx context.Context, name string, v any) error {
+	col, err := db.hostColumn(ctx, name)
+	if err != nil {
+		return nil //nolint:nilerr // the commit fails for this reason, and not for the value
+	}
+	_, err = col.Param(v, db.dialect.Time)
+	return err
 }
 
 // SetPassword writes the password hash and, where there is such a column, the

@@ -96,6 +96,7 @@ func dialect() store.Dialect {
 			return errors.Is(err, mysql.ErrInvalidConn) || is(err, tooManyConnections, shutdown, readOnly, lockWaitTimeout)
 		},
 		UniqueViolation: func(err error) bool { return is(err, duplicateKey) },
+		BadValue:        badValue,
 		AlreadyExists:   func(err error) bool { return is(err, tableExists, duplicateIndex, duplicateColumn) },
 		BackupTool:      "mariadb-dump --single-transaction",
 	}
@@ -110,8 +111,21 @@ const (
 	duplicateIndex     = 1061
 	duplicateKey       = 1062
 	lockWaitTimeout    = 1205
+	dataTruncated      = 1265
 	readOnly           = 1290
+	wrongValue         = 1366
 )
+
+// badValue knows data exceptions, violated constraints, and SIGNAL in a trigger by the class
+// of their SQLSTATE, and two errors that have none of these.
+func badValue(err error) bool {
+	var e *mysql.MySQLError
+	if !errors.As(err, &e) {
+		return false
+	}
+	class := string(e.SQLState[:2])
+	return class == "22" || class == "23" || class == "45" || is(err, dataTruncated, wrongValue)
+}
 
 func is(err error, numbers ...uint16) bool {
 	var e *mysql.MySQLError

@@ -135,6 +135,7 @@ func dialect() store.Dialect {
 		Time:            func(t time.Time) any { return t },
 		Unavailable:     unavailable,
 		UniqueViolation: func(err error) bool { return code(err) == "23505" },
+		BadValue:        badValue,
 		BackupTool:      "pg_dump",
 	}
 }
@@ -145,6 +146,12 @@ func code(err error) string {
 		return e.Code
 	}
 	return ""
+}
+
+// badValue knows data exceptions, violated constraints, and RAISE EXCEPTION in a trigger.
+func badValue(err error) bool {
+	c := code(err)
+	return strings.HasPrefix(c, "22") || strings.HasPrefix(c, "23") || c == "P0001"
 }
 
 // unavailable knows connection exceptions, insufficient resources such as too many

@@ -146,6 +146,7 @@ func dialect() store.Dialect {
 		Time:            func(t time.Time) any { return t.Format(time.DateTime) },
 		Unavailable:     unavailable,
 		UniqueViolation: uniqueViolation,
+		BadValue:        badValue,
 		Backup:          backup,
 	}
 }
@@ -174,6 +175,13 @@ func unavailable(err error) bool {
 func uniqueViolation(err error) bool {
 	c := code(err)
 	return c == sqlite3.SQLITE_CONSTRAINT_UNIQUE || c == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+}
+
+// badValue knows constraints, which the types of a STRICT table and RAISE(ABORT) in a
+// trigger count as, and values over the limits of SQLite.
+func badValue(err error) bool {
+	kind := code(err) & 0xff
+	return kind == sqlite3.SQLITE_CONSTRAINT || kind == sqlite3.SQLITE_TOOBIG || kind == sqlite3.SQLITE_MISMATCH
 }
 
 // backup copies with VACUUM INTO, which reads one snapshot and does not block

@@ -127,6 +127,21 @@ func intents(way string) (pluginsdk.Intent, bool) {
 		return pluginsdk.Redirect("/\xff\xfe"), true
 	case "oversized":
 		return pluginsdk.Redirect("/" + strings.Repeat("a", 2<<20)), true
+	case "column-word":
+		return pluginsdk.Done().With(pluginsdk.SetUser("note", "half"), pluginsdk.SetUser("number", "abc")), true
+	case "column-nul":
+		return pluginsdk.Done().With(pluginsdk.SetUser("note", "a\x00b")), true
+	case "column-long":
+		return pluginsdk.Done().With(pluginsdk.SetUser("brief", strings.Repeat("x", 6))), true
+	case "column-range":
+		return pluginsdk.Done().With(pluginsdk.SetUser("small", int64(math.MaxInt32))), true
+	case "column-check":
+		return pluginsdk.Done().With(pluginsdk.SetUser("note", "half"), pluginsdk.SetUser("checked", -1)), true
+	case "column-day":
+		return pluginsdk.Done().With(pluginsdk.SetUser("seen", "yesterday")), true
+	case "column-fits":
+		return pluginsdk.Done().With(pluginsdk.SetUser("note", "ok"), pluginsdk.SetUser("brief", "xxxxx"), pluginsdk.SetUser("number", "7"),
+			pluginsdk.SetUser("seen", time.Date(2026, 1, 31, 13, 0, 0, 0, time.FixedZone("", 3600)))), true
 	case "loop":
 		return pluginsdk.OrgSetup("again"), true
 	case "done":

@@ -2,6 +2,7 @@ package column_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,4 +116,38 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a column cannot hold is refused before the statement, with its name.
+func TestParamRefuses(t *testing.T) {
+	moment := func(at time.Time) any { return at }
+	for _, c := range []struct {
+		column column.Column
+		value  any
+		fits   bool
+	}{
+		{column.Column{Name: "n", Type: "int8"}, "abc", false},
+		{column.Column{Name: "n", Type: "int8"}, int64(math.MaxInt64), true},
+		{column.Column{Name: "n", Type: "int8"}, int64(math.MinInt64), true},
+		{column.Column{Name: "n", Type: "int4"}, int64(math.MaxInt32), true},
+		{column.Column{Name: "n", Type: "int4"}, int64(math.MaxInt32 + 1), false},
+		{column.Column{Name: "n", Type: "int2"}, int64(math.MinInt16 - 1), false},
+		{column.Column{Name: "n", Type: "int2"}, int64(math.MinInt16), true},
+		{column.Column{Name: "n", Type: "varchar", Length: 3}, "üüü", true},
+		{column.Column{Name: "n", Type: "varchar", Length: 3}, "üüü ", false},
+		{column.Column{Name: "n", Type: "varchar", Length: 3}, int64(1234), false},
+		{column.Column{Name: "n", Type: "varchar", Length: 3}, []byte("1234"), false},
+		{column.Column{Name: "n", Type: "varchar"}, "a\x00b", false},
+		{column.Column{Name: "n", Type: "varbinary(3)", Length: 3}, []byte("1234"), false},
+		{column.Column{Name: "n", Type: "varbinary(3)", Length: 3}, []byte{0, 1, 2}, true},
+		{column.Column{Name: "n", Type: "timestamp"}, "2026-01-31T13:00:00.5+01:00", true},
+		{column.Column{Name: "n", Type: "timestamp"}, "yesterday", false},
+		{column.Column{Name: "n", Type: "date"}, "2026-01-31", true},
+		{column.Column{Name: "n", Type: "date"}, "2026-02-31", false},
+	} {
+		_, err := c.column.Param(c.value, moment)
+		if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), `column "n"`) {
+			t.Errorf("%s with the length %d takes %v: %v", c.column.Type, c.column.Length, c.value, err)
+		}
+	}
 }

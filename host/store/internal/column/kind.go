@@ -184,9 +184,32 @@ func (c Column) bits() int {
 	return 64
 }
 
-// Param converts v to the type of the column; the error tells why that is
-// impossible. Engines differ in what they convert by themselves.
+// Param converts v to the type of the column; the error is the reason why that is
+// impossible. Engines differ in what they convert by themselves, and some cut off what is
+// too long.
 func (c Column) Param(v any, moment func(time.Time) any) (any, error) {
+	out, err := c.convert(v, moment)
+	if err != nil {
+		return nil, err
+	}
+	switch out := out.(type) {
+	case string:
+		if n := int64(utf8.RuneCountInString(out)); c.Kind() == Text && c.Length > 0 && n > c.Length {
+			return nil, fmt.Errorf("column %q (%s) cannot hold a text of %d characters: %d are its limit", c.Name, c.Type, n, c.Length)
+		}
+	case []byte:
+		if n := int64(len(out)); c.Kind() == Bytes && c.Length > 0 && n > c.Length {
+			return nil, fmt.Errorf("column %q (%s) cannot hold %d bytes: %d are its limit", c.Name, c.Type, n, c.Length)
+		}
+	case int64:
+		if width := c.bits(); c.Kind() == Int && (out > 1<<(width-1)-1 || out < -1<<(width-1)) {
+			return nil, fmt.Errorf("column %q (%s) cannot hold %d", c.Name, c.Type, out)
+		}
+	}
+	return out, nil
+}
+
+func (c Column) convert(v any, moment func(time.Time) any) (any, error) {
 	k := c.Kind()
 	switch v := v.(type) {
 	case nil:
