@@ -169,7 +169,7 @@ type Plugin struct {
 	Command   []string          `koanf:"command" check:"filled" doc:"program and arguments; a bare name is looked up in PATH"`
 	Roles     []string          `koanf:"roles" oneof:"roles" doc:"what the plugin answers"`
 	SHA256    *string           `koanf:"sha256" check:"sha256" doc:"checked over the bytes that then run; \x60vestibule plugin sum\x60 prints it"`
-	Checksums map[string]string `koanf:"checksums" default:"{}" check:"sha256" doc:"sha256 of further files by path, such as a script argument"`
+	Checksums map[string]string `koanf:"checksums" default:"{}" check:"sha256" doc:"sha256 of further files and folders by path, such as a script argument or node_modules"`
 	UserRead  []string          `koanf:"user_read" default:"[]" check:"user_column" doc:"columns of users that the plugin may see"`
 	UserWrite []string          `koanf:"user_write" default:"[]" check:"user_column" doc:"and change"`
 	Headers   []string          `koanf:"headers" default:"[]" check:"header" sample:"[\"accept-language\"]" doc:"request headers that the plugin may see"`

@@ -2,7 +2,9 @@ package config
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
@@ -123,15 +126,43 @@ func PluginBlock(dir string, p host.Plugin, report host.PluginReport) (string, e
 		}
 		body.SetAttributeValue("checksums", cty.MapVal(sums))
 	}
+	if err := writeConfigBlock(body, p.Config); err != nil {
+		return "", err
+	}
 	return strings.TrimSuffix(string(hclwrite.Format(file.Bytes())), "}\n") +
 		"  # user_read = [], user_write = []: columns of users that it may see and change\n}\n", nil
+}
+
+// writeConfigBlock adds the config block that a plugin was checked with, if it has values.
+func writeConfigBlock(body *hclwrite.Body, config json.RawMessage) error {
+	if config == nil {
+		return nil
+	}
+	kind, err := ctyjson.ImpliedType(config)
+	if err != nil {
+		return fmt.Errorf("read the config block: %w", err)
+	}
+	value, err := ctyjson.Unmarshal(config, kind)
+	if err != nil {
+		return fmt.Errorf("read the config block: %w", err)
+	}
+	if !kind.IsObjectType() || value.LengthInt() == 0 {
+		return nil
+	}
+	block := body.AppendNewBlock("config", nil).Body()
+	values := value.AsValueMap()
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		block.SetAttributeValue(key, values[key])
+	}
+	return nil
 }
 
 // own are the files that are a plugin's code.
 type own struct {
 	// sha256 is that of the program, empty for an interpreter that was given a script.
 	sha256 string
-	// files are scripts, and SDKs beside them.
+	// files are scripts, and SDKs beside them, and the folder of the modules that the SDK of
+	// Node loads.
 	files []string
 }
 
@@ -156,8 +187,27 @@ func ownFiles(p host.Plugin) (own, error) {
 		if file, ok := regular(filepath.Dir(script), sdk); sdk != "" && ok {
 			out.files = append(out.files, file)
 		}
+		if modules := modulesOf(filepath.Dir(script)); filepath.Ext(script) == ".js" && modules != "" {
+			out.files = append(out.files, modules)
+		}
 	}
 	return out, nil
+}
+
+// modulesOf returns the folder node_modules from which Node loads gRPC for a script in dir,
+// as an absolute path; empty where there is none.
+func modulesOf(dir string) string {
+	dir, err := filepath.Abs(dir)
+	for ; err == nil; dir = filepath.Dir(dir) {
+		modules := filepath.Join(dir, "node_modules")
+		if info, missing := os.Stat(filepath.Join(modules, "@grpc", "grpc-js")); missing == nil && info.IsDir() {
+			return modules
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return ""
 }
 
 // regular returns the absolute path of a file that name leads to from dir.

@@ -90,7 +90,7 @@ func (c *Config) checksums(name string, p Plugin, findings *Findings) map[string
 	sums := map[string]string{}
 	for path, sum := range p.Checksums {
 		file := layer.Absolute(c.origins.Dir("plugin", name, "checksums"), path)
-		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() && !info.IsDir() {
 			findings.Add(c.at("plugin", name, "checksums", path), fmt.Sprintf("plugin %q: there is no file %s", name, path), "name a file that the plugin reads, or take the line out")
 		}
 		sums[file] = sum
@@ -132,6 +132,12 @@ func (c *Config) Locate(err error) (found Findings, ok bool) {
 		found[i].At = c.at(found[i].Path...)
 	}
 	return found.Sorted(), found != nil && len(others) == 0
+}
+
+// InPluginConfig reports whether err is about the config block of a plugin.
+func InPluginConfig(err error) bool {
+	found, _ := layer.FindingsIn(err)
+	return slices.ContainsFunc(found, func(f Finding) bool { return len(f.Path) > 2 && f.Path[2] == "config" })
 }
 
 func value[T any](v *T) T {

@@ -125,11 +125,18 @@ func TestChecksum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	folder := filepath.Dir(other)
+	folderSum, err := pluginproc.Sum(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name string
 		edit func(*pluginproc.Spec)
 		want string
 	}{
+		{"folder right", func(s *pluginproc.Spec) { s.Checksums = map[string]string{folder: folderSum} }, ""},
+		{"folder wrong", func(s *pluginproc.Spec) { s.Checksums = map[string]string{folder: wrong} }, "has the checksum " + folderSum},
 		{"right", func(s *pluginproc.Spec) { s.SHA256 = good }, ""},
 		{"right, in capitals", func(s *pluginproc.Spec) { s.SHA256 = strings.ToUpper(good) }, ""},
 		{"wrong", func(s *pluginproc.Spec) { s.SHA256 = wrong }, "has the checksum " + good},

@@ -215,13 +215,3 @@ func sumOf(f *os.File, w io.Writer) (string, error) {
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
-
-// Sum returns the hexadecimal SHA-256 of a file, as config.hcl wants it.
-func Sum(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("checksum: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	return sumOf(f, io.Discard)
-}
