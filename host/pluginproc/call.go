@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -32,10 +33,7 @@ func Call(ctx context.Context, spec Spec, o Options, document []byte) (json.RawM
 			own[s.spec.Name+"/"+name] = value
 		}
 		call.Request.Session = pluginsdk.ValuesOf(own)
-		answer, err = call.Run(ctx, pluginsdk.Plugin{
-			Dispenser: pluginsdk.DispenserFunc(s.current.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
-			Listener: pluginsdk.ListenerFunc(s.current.notify),
-		})
+		answer, err = call.Run(ctx, s.roles())
 		return err
 	})
 	return answer, err
@@ -51,14 +49,53 @@ type Report = conformance.Report
 func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
 	var report Report
 	err := withProcess(ctx, spec, o, func(s *slot) (err error) {
+		broken := s.breaksContract(ctx)
 		s.current.Stop(stopGrace)
 		command := append([]string{s.image.Path()}, s.spec.Command[1:]...) // the bytes that were verified
 		report, err = conformance.Run(ctx, conformance.Program{
 			Command: command, Dir: s.spec.Dir, Env: s.spec.Env, Setup: s.spec.setup(), Timeout: s.spec.Timeout,
 		})
+		if err == nil {
+			err = s.image.Recheck(s.spec.program()) // scripts run where they are
+		}
+		if s.spec.Roles != nil {
+			report.Findings = append(report.Findings, conformance.Finding{Check: "keeps to what its block grants", Err: broken})
+		}
 		return err
 	})
 	return report, err
+}
+
+// breaksContract makes sample calls, and returns the error of one whose answer the host
+// would refuse. A process without a block has no grants to break.
+func (s *slot) breaksContract(ctx context.Context) error {
+	columns := map[string]pluginsdk.Value{}
+	for _, name := range s.spec.UserRead {
+		columns[name] = nil
+	}
+	user := pluginsdk.User{ID: "1", Name: "Ada Lovelace", Email: "ada@example.com", Columns: pluginsdk.ValuesOf(columns)}
+	for _, role := range s.spec.Roles {
+		for special, call := range (pluginsdk.Call{Role: role, User: user}).Samples() {
+			ctx, cancel := context.WithTimeout(ctx, s.spec.Timeout)
+			_, err := call.Run(ctx, s.roles())
+			cancel()
+			switch {
+			case errors.Is(err, pluginsdk.ErrContract):
+				return fmt.Errorf("%s, %s: %w", role, special, err)
+			case errors.Is(err, context.DeadlineExceeded): // which the conformance checks find, too
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// roles returns the functions of the process, after grants and checks.
+func (s *slot) roles() pluginsdk.Plugin {
+	return pluginsdk.Plugin{
+		Dispenser: pluginsdk.DispenserFunc(s.current.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
+		Listener: pluginsdk.ListenerFunc(s.current.notify),
+	}
 }
 
 // Sum returns the hexadecimal SHA-256 of a file, as config.hcl wants it.

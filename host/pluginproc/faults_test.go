@@ -212,6 +212,77 @@ func TestCheckRunsWhatWasVerified(t *testing.T) {
 	}
 }
 
+// A further file that is exchanged while the checks run makes them fail: they may have run
+// other bytes than those that were verified.
+func TestCheckNoticesAnExchangedFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script, further := filepath.Join(dir, "plugin"), filepath.Join(dir, "further.js")
+	text := "#!/bin/sh\n[ -e " + dir + "/again ] && echo 2 >" + further + "\ntouch " + dir + "/again\nexec " + program(t, "faultplugin") + " ok\n"
+	for path, text := range map[string]string{script: text, further: "1"} {
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum, err := pluginproc.Sum(further)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := faulty(t, "ok")
+	spec.Command, spec.Checksums = []string{script}, map[string]string{further: sum}
+	if _, err := pluginproc.Check(t.Context(), spec, pluginproc.Options{}); err == nil || !strings.Contains(err.Error(), further+" has the checksum ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The check of a plugin with a block holds its answers against what the block grants, and
+// wants one: errors are none.
+func TestCheckWantsAnAnswerWithinGrants(t *testing.T) {
+	t.Parallel()
+	for way, want := range map[string]string{
+		"done": "", "ungranted": `"is_admin", which is not granted`,
+		"error": "each of 24 calls ended with an error and none with an answer: plugin unavailable: secret detail of the plugin",
+	} {
+		spec := faulty(t, "ok")
+		spec.Roles, spec.Config = []string{pluginsdk.RoleDispenser}, []byte(`{"call": "`+way+`"}`)
+		report, err := pluginproc.Check(t.Context(), spec, pluginproc.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var failed []string
+		for _, f := range report.Findings {
+			if f.Err != nil {
+				failed = append(failed, f.Check+": "+f.Err.Error())
+			}
+		}
+		if want == "" && failed != nil || want != "" && (len(failed) != 1 || !strings.Contains(failed[0], want)) {
+			t.Errorf("%s: failed %q, want %q", way, failed, want)
+		}
+	}
+}
+
+// A value that a column cannot hold breaks the contract, and is counted so.
+func TestValueThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	spec := faulty(t, "ok")
+	spec.UserWrite = []string{"note", "number"}
+	h := started(t, pluginproc.Options{Fits: func(_ context.Context, column string, v pluginsdk.Value) error {
+		if column == "number" && v == "abc" {
+			return errors.New(`column "number" cannot hold such a text`)
+		}
+		return nil
+	}}, spec)
+	if _, err := h.dispense(t, "column-word"); !errors.Is(err, pluginsdk.ErrContract) || !strings.Contains(err.Error(), `column "number" cannot hold such a text`) {
+		t.Errorf("got %v", err)
+	}
+	if h.counts.get("dispense contract") != 1 || h.counts.get("dispense ok") != 0 {
+		t.Errorf("counted %v", h.counts.n)
+	}
+	if may := h.MaySet([]string{"number"}); len(may) != 1 || h.MaySet([]string{"other"}) != nil {
+		t.Errorf("%q may set the column", may)
+	}
+}
+
 // Every class of fault in a call, with the answer that the pipeline gets. The
 // plugin must work again afterwards, and nothing of it reach another call.
 func TestFaultyCall(t *testing.T) {

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,14 +34,19 @@ type checkOutcome struct {
 }
 
 func pluginCheck() command {
-	var asJSON bool
+	asJSON, values := false, blockValues{}
 	return command{
-		name: "check", args: "[NAME…|PROGRAM [ARG…]] [--json]", short: "start plugins, describe them and run the conformance checks",
+		name: "check", args: "[NAME…|PROGRAM [ARG…]] [--plugin-config KEY=VALUE]… [--json]", short: "start plugins, describe them and run the conformance checks",
 		long: "NAME is the label of a plugin block; without one all are checked. An argument with a slash is a program, which\n" +
-			"needs no configuration and is checked in all its roles. Ends with what config.hcl still needs.",
-		flags: func(f *pflag.FlagSet) { jsonFlag(f, &asJSON) },
+			"needs no configuration and is checked in all its roles. It gets the config block that --plugin-config makes, else that of\n" +
+			"the block of config.hcl with this command, else an empty one. At least one call for each role must be answered.\n" +
+			"Ends with what config.hcl still needs.",
+		flags: func(f *pflag.FlagSet) {
+			jsonFlag(f, &asJSON)
+			f.Var(values, "plugin-config", "a `key=value` of the config block of PROGRAM, the value as JSON or a text; may be given several times")
+		},
 		run: func(ctx context.Context, in *invocation) error {
-			plugins, cfg, err := in.plugins()
+			plugins, cfg, err := in.plugins(values)
 			if err != nil {
 				return err
 			}
@@ -49,6 +57,9 @@ func pluginCheck() command {
 			failed, list := false, []checkedPlugin{}
 			for _, p := range plugins {
 				report, err := host.CheckPlugin(ctx, p, in.pluginLogger())
+				if err != nil && cfg == nil && config.InPluginConfig(err) {
+					return fmt.Errorf("%w (give a program its config block with --plugin-config KEY=VALUE)", err)
+				}
 				if err != nil {
 					return located(in, cfg, err)
 				}
@@ -79,12 +90,49 @@ func pluginCheck() command {
 	}
 }
 
-// plugins are those that the arguments name: a program, or blocks of the
-// configuration, which is nil for a program.
-func (in *invocation) plugins() ([]host.Plugin, *config.Config, error) {
+// blockValues collects the values of --plugin-config by key.
+type blockValues map[string]json.RawMessage
+
+func (blockValues) String() string { return "" }
+
+// Type names the value in the help.
+func (blockValues) Type() string { return "key=value" }
+
+// Set takes one value: JSON, or else a text.
+func (b blockValues) Set(v string) error {
+	key, value, ok := strings.Cut(v, "=")
+	if !ok || key == "" {
+		return errors.New("write it as key=value")
+	}
+	if !json.Valid([]byte(value)) {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		value = string(text)
+	}
+	b[key] = json.RawMessage(value)
+	return nil
+}
+
+// plugins are those that the arguments name: a program, with the values of its config
+// block, or blocks of the configuration, which is nil for a program.
+func (in *invocation) plugins(values blockValues) ([]host.Plugin, *config.Config, error) {
 	if len(in.args) > 0 && strings.ContainsRune(in.args[0], filepath.Separator) {
-		program, err := filepath.Abs(in.args[0])
-		return []host.Plugin{{Name: "program", Command: append([]string{program}, in.args[1:]...)}}, nil, err
+		path, err := filepath.Abs(in.args[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		program := host.Plugin{Name: "program", Command: append([]string{path}, in.args[1:]...)}
+		if len(values) > 0 {
+			program.Config, err = json.Marshal(values)
+		} else {
+			program.Config = in.blockOf(program.Command)
+		}
+		return []host.Plugin{program}, nil, err
+	}
+	if len(values) > 0 {
+		return nil, nil, &usageError{"--plugin-config is for a PROGRAM", "a block of config.hcl has its own config; --set plugin.NAME.config.KEY=VALUE changes it"}
 	}
 	cfg, err := in.load()
 	if err != nil {
@@ -92,6 +140,22 @@ func (in *invocation) plugins() ([]host.Plugin, *config.Config, error) {
 	}
 	plugins, err := cfg.PluginsByName(in.args...)
 	return plugins, cfg, err
+}
+
+// blockOf returns the config block of the plugin that the configuration has with this
+// command; nil where there is none, or no configuration that can be read.
+func (in *invocation) blockOf(command []string) json.RawMessage {
+	cfg, findings := config.Load(in.source)
+	if findings.Failed() {
+		return nil
+	}
+	for _, name := range cfg.PluginNames() {
+		list, err := cfg.PluginsByName(name)
+		if err == nil && slices.Equal(list[0].Command, command) {
+			return list[0].Config
+		}
+	}
+	return nil
 }
 
 // checked is the outcome of the checks, with what to do next.
