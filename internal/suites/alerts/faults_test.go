@@ -45,6 +45,8 @@ func faults() []fault {
 		{name: "an import replaces the password of everybody", do: imported, alerts: []string{"VestibuleSignInsFail"}},
 		{name: "nobody reaches the sign-in any more, requests go on", backfilled: true, alerts: []string{"VestibuleSignInsStop"}},
 		{name: "a dispenser answers every call with an error", do: failing, alerts: []string{"VestibulePluginFails"}},
+		{name: "a dispenser sets a column to what it cannot hold", prepare: withNumber, do: setsWord, alerts: []string{"VestibulePluginFails"}},
+		{name: "a dispenser sets a column to what its table refuses", prepare: withNumber, do: setsRefused, alerts: []string{"VestibulePluginFails"}},
 		{name: "a dispenser dies, and does not start again", do: dead, alerts: []string{"VestibulePluginDown"}},
 		{name: "a dispenser dies every 30 s, and starts again", do: dying, alerts: []string{"VestibulePluginRestarts"}},
 	}
@@ -131,6 +133,29 @@ func imported(h *host) {
 // failing gives the dispenser settings with which it answers every call with UNAVAILABLE.
 func failing(h *host) {
 	h.plugin = "  config {\n    call = \"says-unavailable\"\n  }"
+	h.configure()
+	h.signal(syscall.SIGHUP)
+}
+
+// withNumber gives users columns that the dispenser may set.
+func withNumber(h *host) {
+	h.statement("ALTER TABLE users ADD COLUMN number BIGINT")
+	h.statement("ALTER TABLE users ADD COLUMN note TEXT")
+	h.statement("ALTER TABLE users ADD COLUMN checked BIGINT CHECK (checked >= 0)")
+	h.plugin = mayWrite
+}
+
+const mayWrite = "  user_write = [\"number\", \"note\", \"checked\"]\n"
+
+// setsWord gives the dispenser settings with which it sets a column of numbers to a word.
+func setsWord(h *host) { h.callsGo("column-word") }
+
+// setsRefused gives the dispenser settings with which it violates a constraint of the table.
+func setsRefused(h *host) { h.callsGo("column-check") }
+
+// callsGo makes each call of the dispenser go this way.
+func (h *host) callsGo(way string) {
+	h.plugin = mayWrite + "  config {\n    call = \"" + way + "\"\n  }"
 	h.configure()
 	h.signal(syscall.SIGHUP)
 }
