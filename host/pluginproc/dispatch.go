@@ -62,8 +62,8 @@ func (s *slot) acquire(ctx context.Context, except *instance) (*instance, error)
 
 // release ends a call on a process. When the call's error may mean that the process
 // is broken, it asks for a health check; a process whose connection broke gets no calls
-// until it has passed one.
-func (p *instance) release(ctx context.Context, err error, late bool) {
+// until it has passed one. late reports whether the call of a person ran out of time.
+func (p *instance) release(ctx context.Context, err error, person string, late bool) {
 	p.calls.Done()
 	s := p.slot
 	s.mu.Lock()
@@ -72,11 +72,11 @@ func (p *instance) release(ctx context.Context, err error, late bool) {
 	p.broken = p.broken || broke(ctx, err)
 	switch {
 	case late:
-		p.late++
-	case answered(err):
-		p.late, s.lateUntil = 0, time.Time{}
+		p.late = append(p.late, person)
+	case answered(err) && len(p.late) < maxLate: // else it is being replaced
+		p.late, s.lateUntil = nil, time.Time{}
 	}
-	if p.broken || errors.Is(err, context.DeadlineExceeded) {
+	if p.broken || late || errors.Is(err, context.DeadlineExceeded) {
 		select {
 		case s.check <- struct{}{}:
 		default:
@@ -109,14 +109,15 @@ type call[A any] struct {
 	slot      *slot
 	method    string // in logs and metrics
 	requestID string
-	limit     int // processes that may see it
+	person    string // the id of the user whom the call is about
+	limit     int    // processes that may see it
 }
 
 // run makes the call, counts it, and logs its failure.
 func (c call[A]) run(ctx context.Context, do func(context.Context, *instance) (A, error)) (A, error) {
 	var answer, none A
 	s, begin := c.slot, time.Now()
-	err := s.call(ctx, c.requestID, c.limit, func(ctx context.Context, p *instance) (err error) {
+	err := s.call(ctx, c.requestID, c.person, c.limit, func(ctx context.Context, p *instance) (err error) {
 		answer, err = do(ctx, p)
 		return err
 	})
@@ -138,12 +139,13 @@ func (c call[A]) run(ctx context.Context, do func(context.Context, *instance) (A
 
 // call makes a call on the process of the moment, and on the next one when that
 // dies, as long as there is time and the plugin has seen it less than limit times.
-func (s *slot) call(caller context.Context, requestID string, limit int, do func(context.Context, *instance) error) error {
+func (s *slot) call(caller context.Context, requestID, person string, limit int, do func(context.Context, *instance) error) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
 	defer s.leave()
-	ctx, cancel := context.WithTimeout(caller, s.spec.Timeout)
+	end := time.Now().Add(s.spec.Timeout)
+	ctx, cancel := context.WithDeadline(caller, end)
 	defer cancel()
 	var last *instance
 	for seen, unsent := 0, 0; ; {
@@ -153,9 +155,7 @@ func (s *slot) call(caller context.Context, requestID string, limit int, do func
 		}
 		begin := time.Now()
 		err = p.ask(ctx, do)
-		// A call that spent its time waiting for the process says nothing about it.
-		late := errors.Is(err, context.DeadlineExceeded) && caller.Err() == nil && time.Since(begin) > s.spec.Timeout/2
-		p.release(ctx, err, late)
+		p.release(ctx, err, person, caller.Err() == nil && s.ranOut(begin, end, err))
 		if !broke(ctx, err) || ctx.Err() != nil {
 			return err // it is answered, or has failed for good
 		}
@@ -171,6 +171,19 @@ func (s *slot) call(caller context.Context, requestID string, limit int, do func
 		last = p
 		s.log.Warn("the call is made again on a fresh process", "request_id", requestID, "error", err)
 	}
+}
+
+// early is how much earlier than the host's the clock of a plugin's runtime may end a
+// call: that of Node cuts the time that is left to whole milliseconds, and its timers fire
+// up to one before their time.
+const early = 10 * time.Millisecond
+
+// ranOut reports whether a call that began on a process at begin failed because its time
+// ended, at end. The host's clock decides, whatever the status: runtimes write
+// DEADLINE_EXCEEDED by themselves at that moment. A call that spent its time waiting for
+// the process says nothing about it.
+func (s *slot) ranOut(begin, end time.Time, err error) bool {
+	return err != nil && time.Until(end) <= early && time.Since(begin) > s.spec.Timeout/2
 }
 
 func requestID(req *pluginsdk.Request) string {

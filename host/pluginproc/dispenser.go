@@ -28,7 +28,7 @@ func (m *Manager) Dispenser(name string) pluginsdk.Dispenser {
 		if err != nil {
 			return pluginsdk.Intent{}, err
 		}
-		asking := call[pluginsdk.Intent]{slot: s, method: methodDispense, requestID: requestID(req), limit: maxDispenses}
+		asking := call[pluginsdk.Intent]{slot: s, method: methodDispense, requestID: requestID(req), person: user.ID, limit: maxDispenses}
 		return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) { return p.dispense(ctx, user, req) })
 	})
 }

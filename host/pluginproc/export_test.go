@@ -72,7 +72,14 @@ func (t *TestSlot) Lose(while time.Duration) {
 
 // Call makes a call that at most limit processes may see.
 func (t *TestSlot) Call(ctx context.Context, limit int, do func(context.Context) error) error {
-	return t.slot.call(ctx, "r", limit, func(ctx context.Context, _ *instance) error { return do(ctx) })
+	return t.slot.call(ctx, "r", "7", limit, func(ctx context.Context, _ *instance) error { return do(ctx) })
+}
+
+// Late returns how many calls in a row ran out of time.
+func (t *TestSlot) Late() int {
+	t.slot.mu.Lock()
+	defer t.slot.mu.Unlock()
+	return len(t.slot.current.late)
 }
 
 // WantsCheck tells whether a call has asked for a health check.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
@@ -30,8 +31,12 @@ func (s *slot) run(ctx context.Context, p *instance) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.lose(p, reason)
-		p = s.restart(ctx)
+		next := s.relieve(ctx, p, reason)
+		if next == nil && ctx.Err() == nil {
+			s.lose(p, reason)
+			next = s.restart(ctx)
+		}
+		p = next
 	}
 }
 
@@ -97,16 +102,51 @@ func (p *instance) ping(ctx context.Context, limit time.Duration) error {
 }
 
 // isLate reports whether so many calls ran out of time that the process is to be
-// replaced. The plugin counts as late then until a call is answered, or for a while
-// in which none ran out of time.
+// replaced. If they were calls of several people, the plugin counts as late then until a
+// call is answered, or for a while in which none ran out of time. The calls of one person
+// say nothing about the plugin's others, and must not keep these from the host.
 func (s *slot) isLate(p *instance) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.late < maxLate {
+	if len(p.late) < maxLate {
 		return false
 	}
-	s.lateUntil = s.options.Now().Add(probation)
+	if slices.ContainsFunc(p.late, func(person string) bool { return person != p.late[0] }) {
+		s.lateUntil = s.options.Now().Add(probation)
+	}
 	return true
+}
+
+// relieve replaces a process that lives and whose calls run out of time. Further calls wait
+// for its successor. It ends once its own calls are done, since those of other people may
+// be answered. relieve returns nil if no calls ran out of time, or if there is no successor.
+func (s *slot) relieve(ctx context.Context, p *instance, reason string) *instance {
+	s.mu.Lock()
+	late := len(p.late) >= maxLate
+	p.broken = p.broken || late
+	s.mu.Unlock()
+	if !late {
+		return nil
+	}
+	s.options.Metrics.Restart(s.spec.Name)
+	started, err := s.relaunch(ctx)
+	if err != nil {
+		return nil // the next start says why
+	}
+	s.log.Error("replaced", "pid", p.PID(), "reason", reason)
+	next := newInstance(s, started)
+	s.mu.Lock()
+	s.lastErr = reason
+	s.takeOver(next)
+	s.mu.Unlock()
+	s.leaving.Go(func() {
+		drained, cancel := context.WithTimeout(context.Background(), s.spec.Timeout)
+		defer cancel()
+		defer context.AfterFunc(ctx, func() { time.AfterFunc(drainLimit, cancel) })()
+		p.finish(drained)
+	})
+	s.ready(next)
+	return next
 }
 
 // lose takes a process that is dead, or as good as dead, out of service.
@@ -168,9 +208,7 @@ func (s *slot) restart(ctx context.Context) *instance {
 		s.mu.Lock()
 		if err == nil {
 			p := newInstance(s, started)
-			s.version, s.next = p.About.Version, time.Time{}
-			s.restarts++
-			s.to(StateReady, p)
+			s.takeOver(p)
 			s.mu.Unlock()
 			s.ready(p)
 			return p
@@ -179,6 +217,13 @@ func (s *slot) restart(ctx context.Context) *instance {
 		s.mu.Unlock()
 		s.log.Error("cannot be started again", "error", err, "in_ms", delay.Milliseconds())
 	}
+}
+
+// takeOver puts the successor of a process in service. It is called with the lock held.
+func (s *slot) takeOver(p *instance) {
+	s.version, s.next = p.About.Version, time.Time{}
+	s.restarts++
+	s.to(StateReady, p)
 }
 
 // relaunch starts the program once more. One that is executed in place is checked again

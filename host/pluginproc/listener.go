@@ -50,7 +50,7 @@ func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event
 	if err != nil {
 		return err
 	}
-	telling := call[struct{}]{slot: s, method: methodNotify, requestID: e.ID, limit: maxNotices}
+	telling := call[struct{}]{slot: s, method: methodNotify, requestID: e.ID, person: e.User.ID, limit: maxNotices}
 	_, err = telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
 		return struct{}{}, p.notify(ctx, e)
 	})

@@ -27,7 +27,7 @@ func (m *Manager) OrgSetup() pluginsdk.OrgSetupHandler {
 		if err != nil {
 			return pluginsdk.Result{}, err
 		}
-		asking := call[pluginsdk.Result]{slot: s, method: methodHandle, requestID: requestID(req), limit: maxHandles}
+		asking := call[pluginsdk.Result]{slot: s, method: methodHandle, requestID: requestID(req), person: user.ID, limit: maxHandles}
 		return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Result, error) { return p.handle(ctx, user, req) })
 	})
 }

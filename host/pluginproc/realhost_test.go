@@ -397,13 +397,14 @@ func TestRealHostRefusesFaultyStarts(t *testing.T) {
 // process is replaced, /readyz says so, and the next one gets in.
 func TestRealHostReplacesADeadlock(t *testing.T) {
 	t.Parallel()
-	h := prepare(t, []string{"good", "hang"}, "ok", "")
+	people := []string{"hang", "hang+2", "hang+3"}
+	h := prepare(t, append(people, "good"), "ok", "")
 	h.serve()
 	before := h.plugins()
 	var all sync.WaitGroup
-	for range 3 {
+	for _, who := range people {
 		all.Go(func() {
-			if r := h.login(h.browser(), "hang"); r.status != http.StatusServiceUnavailable {
+			if r := h.login(h.browser(), who); r.status != http.StatusServiceUnavailable {
 				t.Errorf("got %+v", r)
 			}
 		})

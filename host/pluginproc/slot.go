@@ -56,9 +56,11 @@ type instance struct {
 	slot     *slot
 	alive    context.Context // ends a moment after the process did
 	calls    sync.WaitGroup
-	late     int  // calls in a row that ran out of time
-	answered bool // it worked once
-	broken   bool // the connection broke: it gets no calls until it answers a health check
+	late     []string // the people of the calls in a row that ran out of time
+	answered bool     // it worked once
+	// broken keeps calls from the process: its connection broke, until it answers a health
+	// check, or another process is being started in its place.
+	broken bool
 }
 
 // lastAnswers is how long the answers of a process that has ended may still arrive.

@@ -7,7 +7,8 @@ import "time"
 //
 //	stopped --- a host starts, or a reload adds it -----> ready, or the host does not start
 //	ready ----- it died, or fails two health checks ----> down
-//	ready ----- three calls in a row ran out of time ---> down, and late once it is ready
+//	ready ----- three calls in a row ran out of time ---> ready, with another process, or
+//	                                                      late, if two people made them
 //	down ------ the next start is due ------------------> starting
 //	starting -- Describe and Configure were answered ---> ready
 //	starting -- anything else, or out of time ----------> down, for twice as long
@@ -22,7 +23,7 @@ type State string
 const (
 	StateStarting State = "starting" // a process is not ready yet
 	StateReady    State = "ready"    // Describe and Configure were answered
-	StateLate     State = "late"     // ready, and has to show that calls do not run out of time any more
+	StateLate     State = "late"     // ready, and has to show that calls of several people do not run out of time any more
 	StateDown     State = "down"     // the process is gone, a restart is due
 	StateStopped  State = "stopped"  // not started, or stopped for good
 )

@@ -22,10 +22,12 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// way returns the name of the fault that a call shows. A name that begins with
+// way returns the name of the fault that a call shows. Several people may have one, as hang
+// and hang+2. A name that begins with
 // "handle-" is for the handler; the dispenser then asks for the organisation.
 func (f *fault) way(user pluginsdk.User, handler bool) string {
 	way, _, _ := strings.Cut(user.Email, "@")
+	way, _, _ = strings.Cut(way, "+")
 	if later, ok := strings.CutPrefix(way, "handle-"); ok {
 		if way = later; !handler {
 			return "setup"
