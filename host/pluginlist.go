@@ -52,7 +52,8 @@ type PluginStatus struct {
 	// Calls counts the calls since the host started.
 	Calls uint64 `json:"calls"`
 	// P99 is the time within which 99 of a hundred calls were over, in seconds, as
-	// precise as the buckets of the metric vestibule_plugin_call_seconds.
+	// precise as the buckets of the metric vestibule_plugin_call_seconds, and no longer
+	// than the longest call.
 	P99 float64 `json:"p99_seconds"`
 }
 

@@ -31,6 +31,8 @@ type Metrics struct {
 	restartKeys sync.Map // of restart, the labels that have a series
 	checks      *prometheus.CounterVec
 	pluginCalls *prometheus.HistogramVec
+	longestMu   sync.Mutex
+	longest     map[string]time.Duration // of the calls of each plugin
 	pluginUp    *prometheus.GaugeVec
 	pluginOther *prometheus.CounterVec
 }
@@ -57,6 +59,7 @@ func New() *Metrics {
 		checks:   counters("vestibule_check_failures_total", "How often a check of /readyz began to fail, by check.", "check"),
 		pluginCalls: histograms("vestibule_plugin_call_seconds", "Time of a plugin call, by plugin, method and outcome.",
 			[]float64{.0001, .00025, .0005, .001, .005, .025, .1, .5, 1, 3, 10}, "plugin", "method", "outcome"),
+		longest:     map[string]time.Duration{},
 		pluginUp:    gauges("vestibule_plugin_up", "1 while the plugin is ready.", "plugin"),
 		pluginOther: counters("vestibule_plugin_events_total", "Restarts, answers of the built-in dispenser in a plugin's place, dropped log lines, events that a listener was told or not.", "plugin", "event"),
 	}

@@ -2,6 +2,7 @@ package telemetry_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,8 +18,9 @@ func TestPluginCalls(t *testing.T) {
 	}{
 		"none":              {nil, 0, 0},
 		"one":               {[]time.Duration{3 * time.Millisecond}, time.Millisecond, 5 * time.Millisecond},
-		"a slow one of two": {[]time.Duration{time.Millisecond, 2 * time.Second}, time.Second, 3 * time.Second},
-		"beyond all":        {[]time.Duration{time.Minute}, 10 * time.Second, 10 * time.Second},
+		"a slow one of two": {[]time.Duration{time.Millisecond, 2 * time.Second}, time.Second, 2 * time.Second},
+		"none beyond 3.1 s": {slices.Repeat([]time.Duration{3100 * time.Millisecond}, 20), 3 * time.Second, 3100 * time.Millisecond},
+		"beyond all":        {[]time.Duration{time.Minute}, 10 * time.Second, time.Minute},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
