@@ -49,8 +49,8 @@ type Claim struct {
 func (c Claim) Mail() bool { return len(c.Known) == 1 && c.Known[0] == "" }
 
 // Store is the outbox in the shared database. Several hosts work on one outbox at the same
-// time. All methods are safe for concurrent use, and each is one short transaction. Retry
-// and Bury change nothing if the item has been leased again since.
+// time. All methods are safe for concurrent use, and each is one short transaction. Renew,
+// Retry and Bury change nothing if the item has been leased again since.
 type Store interface {
 	// Lease takes an item that is due and that nobody holds, holds it until the end of the
 	// lease, and counts the attempt. It returns the zero Item if there is none. With nothing
@@ -58,6 +58,9 @@ type Store interface {
 	// for the user's earlier events for the same listener, and events with fewer attempts
 	// are leased first.
 	Lease(ctx context.Context, c Claim) (Item, error)
+	// Renew holds the item until another moment, and reports whether it is still there with
+	// this attempt. It may be called after the lease has ended.
+	Renew(ctx context.Context, i Item, until time.Time) (bool, error)
 	// Done deletes the item. A deleted item is no error.
 	Done(ctx context.Context, id string) error
 	// Retry ends the lease and makes the item due at next. The reason is kept for the
@@ -86,7 +89,7 @@ type Deliverer interface {
 	// Deliver makes one attempt, bounded in time. It returns [ErrUnwanted] for a mail that
 	// is to be deleted, [ErrRejected] for one that another attempt does not help, and any
 	// other error for an attempt to be repeated. The text of the error is logged and stored,
-	// so it holds no secret. The context ends if the host stops.
+	// so it holds no secret. The context ends if the host stops, or if the lease is lost.
 	Deliver(ctx context.Context, i Item) error
 	// Pause returns the time until the next attempt after a failed one, or 0 to give the
 	// item up.
@@ -97,6 +100,9 @@ type Deliverer interface {
 
 // ErrUnwanted is returned by a [Deliverer] for a mail that nobody wants any more.
 var ErrUnwanted = errors.New("no longer wanted")
+
+// errLost is the cause of an attempt that ended because another host may make one by now.
+var errLost = errors.New("the lease of the item was lost")
 
 // ErrRejected is returned by a [Deliverer] for an item that was refused for good.
 var ErrRejected = errors.New("rejected for good")

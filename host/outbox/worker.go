@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -29,7 +30,9 @@ type Options struct {
 	Log   hclog.Logger
 	// Now is the clock.
 	Now func() time.Time
-	// Lease is how long an item is held. An attempt must take less.
+	// Lease is how long an item is held. The worker renews it in quarters while an attempt
+	// is under way, so that an attempt may take longer, and the item of a host that was
+	// killed waits no longer.
 	Lease time.Duration
 	// Parallel is how many items are delivered to each listener at the same time. A
 	// listener that hangs delays no other.
@@ -154,7 +157,7 @@ func (w *Worker) work(ctx context.Context, item Item) {
 		log = log.With("listener", item.Listener, "event", item.Event())
 	}
 	outcome, reason, pause := Delivered, "", time.Duration(0)
-	err := w.d.Deliver(ctx, item)
+	err := w.deliver(ctx, item)
 	now := w.o.Now()
 	if err != nil {
 		outcome, reason, pause = Retried, words.Clean(err.Error(), maxReason), w.d.Pause(item, now)
@@ -177,6 +180,46 @@ func (w *Worker) work(ctx context.Context, item Item) {
 		log.Error("outcome not noted, another attempt will follow", "error", err)
 	}
 	w.d.Observe(item, outcome)
+}
+
+// deliver makes one attempt, and holds the item meanwhile. It ends the attempt if that fails
+// until the lease ends, because another host makes one then.
+func (w *Worker) deliver(ctx context.Context, item Item) error {
+	ctx, end := context.WithCancelCause(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() { w.hold(ctx, item, end) })
+	err := w.d.Deliver(ctx, item)
+	end(nil)
+	renewing.Wait() // a late renewal would outlive the outcome
+	if err != nil && errors.Is(context.Cause(ctx), errLost) {
+		return fmt.Errorf("%w: %w", errLost, err)
+	}
+	return err
+}
+
+// hold renews a lease until ctx ends, and calls lost before the lease does.
+func (w *Worker) hold(ctx context.Context, item Item, lost context.CancelCauseFunc) {
+	step := w.o.Lease / 4
+	ticker := time.NewTicker(step)
+	defer ticker.Stop()
+	for renewed := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		begin := time.Now()
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), step)
+		held, err := w.o.Store.Renew(limited, item, w.o.Now().Add(w.o.Lease))
+		cancel()
+		switch {
+		case err == nil && held:
+			renewed = begin
+		case err == nil, time.Since(renewed) >= w.o.Lease-step:
+			lost(errLost)
+			return
+		}
+	}
 }
 
 // note writes an outcome down, and repeats that while the database is away: until the

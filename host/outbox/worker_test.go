@@ -105,6 +105,16 @@ func (t *table) waits(r *row) bool {
 	return false
 }
 
+func (t *table) Renew(_ context.Context, i outbox.Item, until time.Time) (bool, error) {
+	held := false
+	err := t.settle(i.ID, func(r *row) {
+		if held = r.Attempt == i.Attempt && !r.buried; held {
+			r.due = until
+		}
+	})
+	return held, err
+}
+
 func (t *table) Done(_ context.Context, id string) error {
 	return t.settle(id, func(*row) { delete(t.rows, id) })
 }
@@ -398,6 +408,48 @@ func TestEvents(t *testing.T) {
 			h.run(t, time.Minute)
 			if !slices.Contains(h.got, "99webhook ada@0") {
 				t.Errorf("attempts %v", h.got)
+			}
+		},
+		"an attempt that takes longer than the lease is the only one": func(t *testing.T, box *table) {
+			box.add("1", "audit", "ada")
+			slow := func(ctx context.Context, _ outbox.Item) error {
+				select {
+				case <-time.After(10 * time.Minute):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			one, two := &host{table: box, listeners: both, deliver: slow}, &host{table: box, listeners: both, deliver: slow}
+			var all sync.WaitGroup
+			for _, h := range []*host{one, two} {
+				all.Go(func() { h.run(t, 15*time.Minute) })
+			}
+			all.Wait()
+			if len(one.got)+len(two.got) != 1 || len(box.left()) > 0 {
+				t.Errorf("attempts %v and %v, left %v", one.got, two.got, box.left())
+			}
+		},
+		"an attempt ends before the lease that cannot be renewed": func(t *testing.T, box *table) {
+			box.add("1", "audit", "ada")
+			ended := time.Duration(0)
+			h := &host{table: box, listeners: both}
+			h.deliver = func(ctx context.Context, i outbox.Item) error {
+				if i.Attempt > 1 {
+					return nil
+				}
+				time.AfterFunc(70*time.Second, func() { box.fail(errors.New("the database is gone")) })
+				time.AfterFunc(5*time.Minute, func() { box.fail(nil) })
+				<-ctx.Done()
+				ended = time.Since(h.begin)
+				return ctx.Err()
+			}
+			h.run(t, 10*time.Minute)
+			if ended != 150*time.Second { // renewed last after a minute, for two
+				t.Errorf("it ended after %s", ended)
+			}
+			if len(h.got) != 2 || len(box.left()) > 0 || h.seen[outbox.Delivered] != 1 || !strings.Contains(h.log.String(), "the lease of the item was lost") {
+				t.Errorf("attempts %v, outcomes %v, left %v\n%s", h.got, h.seen, box.left(), h.log.String())
 			}
 		},
 		"an event is given up in the end, and then its followers are delivered": func(t *testing.T, box *table) {

@@ -192,6 +192,13 @@ func (o Outbox) giveUpDoubtful(ctx context.Context) error {
 	return nil
 }
 
+// Renew holds the item of this attempt until another moment.
+func (o Outbox) Renew(ctx context.Context, i outbox.Item, until time.Time) (bool, error) {
+	n, err := o.db.execute(ctx, always, "renew a lease in the outbox", `UPDATE vestibule_outbox SET held = ?
+		WHERE id = ? AND attempts = ? AND buried = 0`, ms(until), i.ID, i.Attempt)
+	return n == 1, err
+}
+
 // Done deletes the item.
 func (o Outbox) Done(ctx context.Context, id string) error {
 	return o.db.settle(ctx, "delete from the outbox", `DELETE FROM vestibule_outbox WHERE id = ?`, id)

@@ -16,6 +16,7 @@ func outboxRules() []rule {
 		{"what was enqueued, decoys too, is leased once, the longest due first", leasedInOrder},
 		{"what a mail is about comes back as it was queued, cut at 64 bytes", queuedAsGiven},
 		{"a lease that ended is leased again", leaseEnds},
+		{"a renewed lease ends later, and one that was lost is not renewed", leaseRenewed},
 		{"a retried mail is due later", retriedLater},
 		{"a buried mail is kept and not leased", buriedIsKept},
 		{"a holder that lost its lease changes nothing", oldHolder},
@@ -116,6 +117,27 @@ func leaseEnds(t *testing.T, e *env, db *store.DB) {
 	if got := e.lease(db, e.now.Add(time.Minute)); got.ID != first.ID || got.Attempt != 2 {
 		t.Fatalf("%+v", got)
 	}
+}
+
+func leaseRenewed(t *testing.T, e *env, db *store.DB) {
+	e.enqueue(db, "1")
+	old := e.lease(db, e.now)
+	renew := func(m outbox.Item, until time.Duration, want bool) {
+		t.Helper()
+		if held, err := db.Outbox().Renew(e.ctx, m, e.now.Add(until)); err != nil || held != want {
+			t.Errorf("renewed: %v, %v", held, err)
+		}
+	}
+	renew(old, 10*time.Minute, true)
+	e.noneDue(db, e.now.Add(9*time.Minute+time.Second))
+	newer := e.lease(db, e.now.Add(10*time.Minute))
+	if newer.ID != old.ID || newer.Attempt != 2 {
+		t.Fatalf("%+v", newer)
+	}
+	renew(old, time.Hour, false)
+	renew(newer, 12*time.Minute, true)
+	e.must(db.Outbox().Done(e.ctx, newer.ID))
+	renew(newer, 12*time.Minute, false)
 }
 
 func retriedLater(t *testing.T, e *env, db *store.DB) {

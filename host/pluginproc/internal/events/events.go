@@ -14,7 +14,7 @@ import (
 const (
 	tried      = 24 * time.Hour    // after which an event is given up
 	orphaned   = tried + time.Hour // after which any host gives up an event for a listener that it does not have
-	lease      = 5 * time.Minute   // Notify must take less
+	lease      = time.Minute       // longer than a switchover of the database takes
 	parallel   = 4                 // events that each listener gets at the same time
 	firstPause = time.Second
 )

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,6 +41,16 @@ func (b *table) Lease(_ context.Context, c outbox.Claim) (outbox.Item, error) {
 		}
 	}
 	return outbox.Item{}, nil
+}
+
+func (b *table) Renew(_ context.Context, i outbox.Item, until time.Time) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	held := b.rows[i.ID].Attempt == i.Attempt
+	if held {
+		b.due[i.ID] = until
+	}
+	return held, nil
 }
 
 func (b *table) Done(_ context.Context, id string) error {
@@ -133,4 +144,98 @@ func TestListeners(t *testing.T) {
 			t.Errorf("counted %v", counted)
 		}
 	})
+}
+
+// A mortal is the table as a host sees it, until the host is killed.
+type mortal struct {
+	*table
+	killed atomic.Bool
+}
+
+var errKilled = errors.New("the host was killed")
+
+func (m *mortal) Lease(ctx context.Context, c outbox.Claim) (outbox.Item, error) {
+	if m.killed.Load() {
+		return outbox.Item{}, errKilled
+	}
+	return m.table.Lease(ctx, c)
+}
+
+func (m *mortal) Renew(ctx context.Context, i outbox.Item, until time.Time) (bool, error) {
+	if m.killed.Load() {
+		return false, errKilled
+	}
+	return m.table.Renew(ctx, i, until)
+}
+
+func (m *mortal) Retry(ctx context.Context, i outbox.Item, next time.Time, reason string) error {
+	if m.killed.Load() {
+		return errKilled
+	}
+	return m.table.Retry(ctx, i, next, reason)
+}
+
+// Another host repeats the notification of a killed one within a minute. A notification that
+// takes long is made once.
+func TestLongNotifications(t *testing.T) {
+	const took = 12 * time.Minute
+	tests := []struct {
+		name   string
+		killed time.Duration // when the host is killed that is first, 0 for never
+		want   []time.Duration
+	}{
+		{"a timeout beyond the lease", 0, []time.Duration{0}},
+		{"the host is killed", 7*time.Minute + 10*time.Second, []time.Duration{0, 8 * time.Minute}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				box := &table{rows: map[string]outbox.Item{}, due: map[string]time.Time{}, dead: map[string]string{}}
+				id := strings.Repeat("0", 32) + "audit"
+				box.rows[id] = outbox.Item{ID: id, Listener: "audit", Purpose: "password_reset", UserID: "ada", Created: begin}
+				var mu sync.Mutex
+				var calls []time.Duration
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
+				defer cancel()
+				first := &mortal{table: box}
+				if tt.killed > 0 {
+					time.AfterFunc(tt.killed, func() { first.killed.Store(true) })
+				}
+				var hosts sync.WaitGroup
+				for _, view := range []outbox.Store{first, box} {
+					hosts.Go(func() {
+						if view == box {
+							time.Sleep(time.Second)
+						}
+						events.NewWorker(events.Options{
+							Outbox: view, Plugins: func() []string { return []string{"audit"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+							Person: func(_ context.Context, id string) (pluginsdk.User, error) { return pluginsdk.User{ID: id}, nil },
+							Notify: func(ctx context.Context, _ string, _ pluginsdk.Event) error {
+								mu.Lock()
+								calls = append(calls, time.Since(begin))
+								mu.Unlock()
+								select {
+								case <-time.After(took):
+									return nil
+								case <-ctx.Done():
+									return ctx.Err()
+								}
+							},
+							Count: func(string, string, int) {},
+						}).Run(ctx)
+					})
+				}
+				hosts.Wait()
+				if len(calls) != len(tt.want) || len(box.rows) > 0 {
+					t.Fatalf("notified at %v; left %v", calls, box.rows)
+				}
+				for i, want := range tt.want {
+					if late := calls[i] - want; late < 0 || late > 15*time.Second {
+						t.Errorf("notified at %v, want %v", calls, tt.want)
+					}
+				}
+			})
+		})
+	}
 }
