@@ -64,7 +64,7 @@ func revision() string {
 func (h *Host) watched() telemetry.Watched {
 	w := telemetry.Watched{
 		Ready: h.checkAll, Pools: h.pools, Queues: h.limits.States(h.pipeline.HashingQueue), Outbox: h.o.Store.Outbox().Backlog,
-		Plugins: h.pluginStates, PluginStates: pluginproc.States(), LogLinesLost: h.o.LogLinesLost,
+		Plugins: h.watchedPlugins, PluginStates: pluginproc.States(), LogLinesLost: h.o.LogLinesLost,
 	}
 	if h.o.Server.LoadTLS != nil {
 		w.CertificateExpiry = h.tls.expiry
@@ -90,12 +90,12 @@ func (h *Host) pools() map[string]sql.DBStats {
 	return pools
 }
 
-func (h *Host) pluginStates() map[string]string {
-	states := map[string]string{}
+func (h *Host) watchedPlugins() []telemetry.Plugin {
+	var list []telemetry.Plugin
 	for _, s := range h.plugins.Status() {
-		states[s.Name] = string(s.State)
+		list = append(list, telemetry.Plugin{Name: s.Name, State: string(s.State), Version: s.Version, SHA256: s.SHA256, Memory: s.Memory})
 	}
-	return states
+	return list
 }
 
 // expiry is when the first certificate of the chain that is served ceases to be valid.

@@ -153,6 +153,15 @@ func (s *slot) close(ctx context.Context) {
 
 // status tells how the plugin fares.
 func (s *slot) status() Status {
+	out, p := s.glance()
+	if p != nil {
+		out.Memory = p.Memory()
+	}
+	return out
+}
+
+// glance returns the status without what a file has to be read for, and the process.
+func (s *slot) glance() (Status, *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Status{
@@ -166,5 +175,5 @@ func (s *slot) status() Status {
 			out.State = StateLate
 		}
 	}
-	return out
+	return out, s.current
 }

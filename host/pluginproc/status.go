@@ -55,4 +55,7 @@ type Status struct {
 	Uptime time.Duration
 	// SHA256 is the hexadecimal checksum of the program that runs.
 	SHA256 string
+	// Memory is the resident memory of the process in bytes, 0 if there is none or the
+	// system does not tell.
+	Memory int64
 }

@@ -27,13 +27,22 @@ type Watched struct {
 	Queues func() []admission.State
 	// Outbox may ask the database.
 	Outbox func(context.Context) ([]outbox.Backlog, error)
-	// Plugins returns the states of plugins by name, and PluginStates all that there are.
-	Plugins      func() map[string]string
+	// Plugins returns the plugins, and PluginStates are all states of a plugin.
+	Plugins      func() []Plugin
 	PluginStates []string
 	// LogLinesLost returns how many lines of the log were lost.
 	LogLinesLost func() int64
 	// CertificateExpiry is when the certificate that is served ceases to be valid.
 	CertificateExpiry func() time.Time
+}
+
+// A Plugin holds the values that a scrape shows of one plugin.
+type Plugin struct {
+	Name, State string
+	// Version is the plugin's own, and SHA256 the hexadecimal checksum of its program.
+	Version, SHA256 string
+	// Memory is the resident memory of its process in bytes, 0 if it is not known.
+	Memory int64
 }
 
 // A metric is the name of a series that is made anew for each scrape.
@@ -62,7 +71,7 @@ type watcher struct {
 	connections, maxConnections, poolWaits, poolWaited metric
 	slots, held, waiting, queueWaits, queueWaited      metric
 	outbox, oldest                                     metric
-	plugins                                            metric
+	plugins, pluginInfo, pluginMemory                  metric
 	expiry, linesLost                                  metric
 }
 
@@ -88,6 +97,9 @@ func (m *Metrics) Watch(w Watched) {
 		plugins: gauge("vestibule_plugin_state", "1 for the state that a plugin is in, 0 for the others.", "plugin", "state"),
 		expiry:  gauge("vestibule_tls_certificate_expiry_timestamp_seconds", "When the TLS certificate that is served ceases to be valid, in seconds since 1970."),
 
+		pluginInfo:   gauge("vestibule_plugin_info", "1, with the version of the plugin and the SHA-256 of its program.", "plugin", "version", "sha256"),
+		pluginMemory: gauge("vestibule_plugin_resident_memory_bytes", "Resident memory of the process of the plugin, without that of processes which it starts; no series while none runs. Linux alone has it.", "plugin"),
+
 		linesLost: counter("vestibule_log_lines_lost_total", "Lines of the log that were lost because its reader stood still or was away."),
 	})
 }
@@ -96,7 +108,7 @@ func (m *Metrics) Watch(w Watched) {
 func (w *watcher) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range []metric{
 		w.ready, w.connections, w.maxConnections, w.poolWaits, w.poolWaited,
-		w.slots, w.held, w.waiting, w.queueWaits, w.queueWaited, w.outbox, w.oldest, w.plugins, w.expiry, w.linesLost,
+		w.slots, w.held, w.waiting, w.queueWaits, w.queueWaited, w.outbox, w.oldest, w.plugins, w.pluginInfo, w.pluginMemory, w.expiry, w.linesLost,
 	} {
 		to <- m.desc
 	}
@@ -160,9 +172,13 @@ func (w *watcher) collectPlugins(to chan<- prometheus.Metric) {
 	if w.of.Plugins == nil {
 		return
 	}
-	for plugin, now := range w.of.Plugins() {
+	for _, p := range w.of.Plugins() {
 		for _, state := range w.of.PluginStates {
-			w.plugins.send(to, oneIf(state == now), plugin, state)
+			w.plugins.send(to, oneIf(state == p.State), p.Name, state)
+		}
+		w.pluginInfo.send(to, 1, p.Name, p.Version, p.SHA256)
+		if p.Memory > 0 {
+			w.pluginMemory.send(to, float64(p.Memory), p.Name)
 		}
 	}
 }

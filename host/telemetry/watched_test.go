@@ -72,8 +72,15 @@ vestibule_outbox_oldest_age_seconds{kind="mail"} 90`,
 		{"the outbox of a database that hangs", telemetry.Watched{Outbox: hang}, unknown},
 		{
 			"plugins",
-			telemetry.Watched{Plugins: func() map[string]string { return map[string]string{"orgs": "down"} }, PluginStates: []string{"ready", "down"}},
-			`vestibule_plugin_state{plugin="orgs",state="down"} 1
+			telemetry.Watched{Plugins: func() []telemetry.Plugin {
+				return []telemetry.Plugin{{Name: "crm", State: "ready", Version: "1.2", SHA256: "ab", Memory: 16 << 20}, {Name: "orgs", State: "down"}}
+			}, PluginStates: []string{"ready", "down"}},
+			`vestibule_plugin_info{plugin="crm",sha256="ab",version="1.2"} 1
+vestibule_plugin_info{plugin="orgs",sha256="",version=""} 1
+vestibule_plugin_resident_memory_bytes{plugin="crm"} 1.6777216e+07
+vestibule_plugin_state{plugin="crm",state="down"} 0
+vestibule_plugin_state{plugin="crm",state="ready"} 1
+vestibule_plugin_state{plugin="orgs",state="down"} 1
 vestibule_plugin_state{plugin="orgs",state="ready"} 0`,
 		},
 		{

@@ -39,6 +39,10 @@ func (p *Process) PID() int { return p.runner.pid }
 // Sum returns the hexadecimal checksum of the program.
 func (p *Process) Sum() string { return p.image.Sum }
 
+// Memory returns the resident memory of the process in bytes, and 0 if the process has ended
+// or the system keeps no count.
+func (p *Process) Memory() int64 { return residentMemory(p.runner.pid) }
+
 // Dead is closed at the moment when the process has ended.
 func (p *Process) Dead() <-chan struct{} { return p.runner.dead }
 

@@ -76,6 +76,17 @@ func reapOrphans(closed <-chan struct{}) {
 	}
 }
 
+// residentMemory returns the resident memory of a process in bytes, and 0 if it has ended.
+func residentMemory(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64) // the kernel writes digits
+	return pages * int64(os.Getpagesize())
+}
+
 // beFirstToGo makes the kernel prefer the plugin to the host when memory runs
 // out, because the plugin is the one that can be started again.
 func beFirstToGo(pid int) {

@@ -21,5 +21,8 @@ func endUsers(string) int { return 0 }
 // reapOrphans does nothing: only containers have hosts as process 1.
 func reapOrphans(<-chan struct{}) {}
 
+// residentMemory returns 0: other systems have no /proc.
+func residentMemory(int) int64 { return 0 }
+
 // beFirstToGo does nothing: only Linux lets a process choose.
 func beFirstToGo(int) {}
