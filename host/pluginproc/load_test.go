@@ -193,10 +193,7 @@ func TestKilledHostLeavesNothing(t *testing.T) {
 // As process 1 a host reaps what its plugins leave, in their group and away from it.
 func TestHostAsProcess1Reaps(t *testing.T) {
 	t.Parallel()
-	through := []string{"unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"}
-	if out, err := exec.Command(through[0], append(through[1:], "true")...).CombinedOutput(); err != nil {
-		t.Skipf("no process can be process 1: %v: %s", err, out)
-	}
+	through := container(t)
 	spec := faulty(t, "forks")
 	spec.Env = nil
 	dir, err := os.MkdirTemp("/tmp", "v1")
@@ -228,6 +225,91 @@ func TestHostAsProcess1Reaps(t *testing.T) {
 			t.Errorf("process %d was not reaped", pid)
 		}
 	}
+}
+
+// container returns a command that makes another one process 1 of processes of its own, as in a
+// container without an init.
+func container(t *testing.T) []string {
+	t.Helper()
+	through := []string{"unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"}
+	if out, err := exec.Command(through[0], append(through[1:], "true")...).CombinedOutput(); err != nil {
+		t.Skipf("no process can be process 1: %v: %s", err, out)
+	}
+	return through
+}
+
+// Hosts that share a run_dir, each process 1 of a container, as in an emptyDir that outlives
+// them. What a killed one left, with the copy of a pinned program, is gone once the next one
+// has started. What a living host has stays, and its plugin goes on.
+func TestKilledContainersLeaveNothing(t *testing.T) {
+	t.Parallel()
+	through, spec := container(t), faulty(t, "forks")
+	sum, err := pluginproc.Sum(spec.Command[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.SHA256, spec.Env = sum, nil
+	dir, err := os.MkdirTemp("/tmp", "ve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	var hosts []*exec.Cmd
+	kill := func(cmd *exec.Cmd) {
+		for _, host := range childrenOf(cmd.Process.Pid) {
+			_ = syscall.Kill(host, syscall.SIGKILL) // it may have ended
+		}
+		_ = cmd.Wait() // once all of its processes have ended
+	}
+	t.Cleanup(func() {
+		for _, cmd := range hosts {
+			kill(cmd)
+		}
+	})
+	// start starts a host, and returns its folder.
+	start := func(before ...string) string {
+		t.Helper()
+		_, cmd := asHost(t, through, dir, spec)
+		hosts = append(hosts, cmd)
+		for _, folder := range entries(t, dir) {
+			if !slices.Contains(before, folder) {
+				return folder
+			}
+		}
+		t.Fatal("the host has no folder")
+		return ""
+	}
+	living := start()
+	killed := start(living)
+	plugin := childrenOf(childrenOf(hosts[0].Process.Pid)[0])
+	for range 3 {
+		kill(hosts[len(hosts)-1])
+		next := start(living, killed)
+		if folders := entries(t, dir); len(folders) != 2 || !slices.Contains(folders, living) || !slices.Contains(folders, next) {
+			t.Errorf("%v, want that of the living host, %s, and that of the new one, %s", folders, living, next)
+		}
+		copies, err := filepath.Glob(dir + "/*/bin*/faultplugin")
+		if err != nil || len(copies) != 2 {
+			t.Errorf("copies %v (%v), want one of each host", copies, err)
+		}
+		killed = next
+	}
+	if len(plugin) != 1 || gone(plugin[0]) {
+		t.Errorf("the plugin %v of the living host ended", plugin)
+	}
+}
+
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // childrenOf returns the processes that a process has started.
