@@ -153,6 +153,7 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 		return nil
 	}
 	lite.Wait, lite.Fixed = db.Wait, db.Writer != nil
+	s.reader.Seeks = true
 	if db.Forget {
 		return nil
 	}

@@ -200,9 +200,17 @@ INSERT INTO bk SELECT CASE WHEN i % 3 = 0 THEN CAST('key' || i AS BLOB) ELSE 'ke
 // index whatever it holds.
 func TestLookAtTexts(t *testing.T) {
 	t.Parallel()
+	for _, forget := range []bool{false, true} {
+		t.Run(fmt.Sprintf("forget %t", forget), func(t *testing.T) { lookAtTexts(t, forget) })
+	}
+}
+
+func lookAtTexts(t *testing.T, forget bool) {
+	t.Helper()
 	db := database(t, "sqlite", `CREATE TABLE goods (id INTEGER PRIMARY KEY, name TEXT);
 CREATE INDEX by_name ON goods (name);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO goods SELECT i, printf('n%03d', i) FROM n`)
+	db.Forget = forget
 	s := open(t, db, sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"goods"}})
 	other := sqlx.MustOpen("sqlite", db.DSN)
 	t.Cleanup(func() { _ = other.Close() })

@@ -39,8 +39,8 @@ type proofs struct {
 	since   time.Time
 }
 
-// looks reports whether the data can be looked at for one version of them.
-func (o *Reader) looks() bool { return o.Marks != nil && !o.Stamps }
+// looks reports whether the data can be looked at for one version of them, or for one request.
+func (o *Reader) looks() bool { return (o.Marks != nil || o.Seeks) && !o.Stamps }
 
 // Proved returns the Generator that a plan would be carried out with at this moment.
 func (o *Reader) Proved(ctx context.Context, p *plan.Plan) (*sqltext.Generator, error) {
@@ -91,7 +91,7 @@ func (o *Reader) proved(ctx context.Context, p *plan.Plan, tx engine.Tx, need en
 			return nil, nil, errors.Join(err, tx.Close())
 		}
 		clean[d.Column] = found == 0
-		if tx.Version() != "" {
+		if o.Marks != nil && tx.Version() != "" {
 			o.Marks.SetCount(d.Look, tx.Version(), found)
 		}
 	}
@@ -121,7 +121,7 @@ func (o *Reader) known(doubts []sqltext.Doubt, version string) (clean map[*sqlte
 			continue
 		}
 		found, known := int64(0), false
-		if version != "" {
+		if o.Marks != nil && version != "" {
 			found, known = o.Marks.Count(d.Look, version)
 		}
 		switch {
@@ -129,7 +129,7 @@ func (o *Reader) known(doubts []sqltext.Doubt, version string) (clean map[*sqlte
 			clean[d.Column] = found == 0
 		case d.Seek:
 			due = append(due, d)
-		case version == "": // nothing to remember the outcome by
+		case o.Marks == nil || version == "": // nothing to remember the outcome by
 		case wait && !time.Now().Before(o.proofs.rest[d.Column]):
 			due = append(due, d)
 		}

@@ -27,6 +27,8 @@ type Reader struct {
 	// It is asked where a statement failed for no reason that a client may be told, and, with mild, where a stored value
 	// does not fit its type and null takes its place. nil is never.
 	Changed func(ctx context.Context, mild bool) error
+	// Seeks reports whether a request makes the looks that an index answers at once although nothing is remembered.
+	Seeks bool
 	// Stamps tells that statements name the state of the data that they see, and transactions do not.
 	Stamps bool
 
