@@ -88,7 +88,7 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 	for _, o := range n.Query.Order {
 		x := g.pageKey(o.Expr)
 		keys = append(keys, x)
-		p.items = append(p.items, sortItem{o.Expr, x, o.Desc, g.sortsNull(o.Expr, x), g.position(o.Expr)})
+		p.items = append(p.items, sortItem{o.Expr, x, o.Desc, g.sortsNull(o.Expr, x) && !g.unproven(o.Expr), g.position(o.Expr)})
 		if !seek {
 			continue
 		}

@@ -104,8 +104,13 @@ func (g *Generator) ordersBy(list []plan.Order, key func(plan.Expr) frag) frag {
 
 // placesNulls reports whether an order has to say where the nulls of the value x come.
 func (g *Generator) placesNulls(e plan.Expr, x frag) bool {
+	return g.ordersNull(e, x) && !g.unproven(e)
+}
+
+// unproven reports whether an order does not reckon with nulls of a column; see Column.Unproven.
+func (g *Generator) unproven(e plan.Expr) bool {
 	ref, ok := e.(*plan.Ref)
-	return g.ordersNull(e, x) && !(ok && ref.Range.Outer == nil && g.columnOf(ref).Unproven)
+	return ok && ref.Range.Outer == nil && g.columnOf(ref).Unproven
 }
 
 // numbered adds the number of a row to the order of a query's rows. Several rows may have a null for a key: the number
