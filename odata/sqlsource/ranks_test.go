@@ -15,7 +15,7 @@ func TestRanksReadKeys(t *testing.T) {
 			s := openShop(t, d)
 			for apply, windows := range map[string]int{
 				"topsum(10,price)":               1,
-				"toppercent(50,price)":           2,
+				"toppercent(50,price)":           1,
 				"bottomcount(20000,price)":       1,
 				"orderby(name)/skip(1)":          1,
 				"topsum(10,price)/top(20000)":    2,

@@ -28,6 +28,18 @@ func (g *Generator) rankKey(d *plan.Derived, p *plan.Part) (key []frag, ok bool)
 	return key, true
 }
 
+// ofAll returns an aggregate of all rows, as a value of the one group that they are; ok is false for any other expression. A subquery
+// that reads the rows of a table once more costs a database less than a window that it writes them down for.
+func ofAll(e plan.Expr) (a *plan.Aggregate, ok bool) {
+	a, ok = e.(*plan.Aggregate)
+	if !ok || a.Op == "row" || a.Over == nil || len(a.Over.Partition)+len(a.Over.Order) > 0 {
+		return nil, false
+	}
+	grouped := *a
+	grouped.Over = nil
+	return &grouped, true
+}
+
 // keyName is the name of a column of the key beside windows. No column of a table is called so.
 func (g *Generator) keyName(i int) string { return g.d.quote("~k" + strconv.Itoa(i)) }
 

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -92,10 +93,20 @@ func (b *Builder) topped(s *Shape, step *syntax.Step) (*Shape, error) {
 	sum := plan.Expr(&plan.Call{Name: "case", Args: []plan.Expr{isNull, zero, plan.Bool(true), cells[0]}, T: t})
 	limit := cells[1]
 	if percent {
-		sum, limit = b.times(sum, number(100)), b.times(cells[2], limit)
+		sum, limit = b.shares(sum, cells[2], limit)
 	}
 	s.restrict(compared("lt", sum, limit))
 	return s, nil
+}
+
+// shares returns the two sides of the comparison of a sum with so many percent of another one. A whole number of percent is
+// made a fraction here, so that decimals are multiplied once for each row.
+func (b *Builder) shares(sum, all, percent plan.Expr) (x, y plan.Expr) {
+	if l, ok := percent.(*plan.Literal); ok && l.T.Kind.Integer() && !all.Type().Kind.Floating() {
+		fraction := strconv.FormatFloat(float64(l.Value.Int)/100, 'f', -1, 64)
+		return sum, b.times(all, &plan.Literal{T: edm.Of(edm.Decimal), Value: plan.Value{Bytes: []byte(fraction)}})
+	}
+	return b.times(sum, number(100)), b.times(all, percent)
 }
 
 func (b *Builder) times(x, y plan.Expr) plan.Expr {
