@@ -34,11 +34,11 @@ func TestSessionValuesCountAsTheirAuthorSetsThem(t *testing.T) {
 			var log strings.Builder
 			r := newRig(t, func(o *auth.Options) {
 				o.Logger = hclog.New(&hclog.LoggerOptions{Output: &log})
-				o.Dispenser = func() pluginsdk.Dispenser {
+				askOne(o, func() pluginsdk.Dispenser {
 					return pluginsdk.DispenserFunc(func(context.Context, pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error) {
 						return pluginsdk.Done().With(tt.effects...), nil
 					})
-				}
+				})
 			})
 			r.login(adaPassword, true).want(tt.status, tt.message)
 			if over := strings.HasPrefix(tt.effects[0].Name(), plugin) && tt.status != 200; over && !strings.Contains(log.String(), `a-plugin-with-a-long-name\": its session values would have 327`) {
