@@ -39,8 +39,6 @@ func (standard) stored(x frag, _ edm.Type) frag { return x }
 
 func (standard) full(frag) frag { return frag{} }
 
-func (standard) exact(*Column) string { return "" }
-
 func (standard) number(n int64) frag { return param(n) }
 
 // dialect is what differs between databases.
