@@ -94,7 +94,7 @@ func (ro *round) ask(name string, own *question) (passes bool, err error) {
 		return true, nil
 	}
 	out.intent.Dispenser = name
-	if own != nil { // a page is told nothing by a dispenser that did not get its form
+	if own != nil { // a dispenser that did not get the form has no message for its page
 		out.nextStep, out.failures = intent.NextStep(), intent.Errors()
 	}
 	return false, nil
@@ -133,7 +133,7 @@ func (ro *round) take(i pluginsdk.Intent) (passes bool, err error) {
 	return true, nil
 }
 
-// end ends the loop: at the first target that was named, or where the built-in dispenser leads.
+// end ends the loop: at the first target that was named, or at that of the built-in dispenser.
 func (ro *round) end() (err error) {
 	if ro.target != nil {
 		ro.out.intent.Intent = *ro.target

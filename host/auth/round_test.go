@@ -12,7 +12,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// A dispense is what a dispenser of a test answers.
+// A dispense answers for a dispenser of a test.
 type dispense = func(pluginsdk.User, *pluginsdk.Request) (pluginsdk.Intent, error)
 
 // A line is the dispensers of a pipeline in their order, and what they were asked.
@@ -222,7 +222,7 @@ func TestFormBelongsToItsDispenser(t *testing.T) {
 }
 
 // What was decided for one dispenser is no news for the page of another with the same
-// address: it is sent on, and not told that its person stays.
+// address: the page is sent on, and its person does not stay.
 func TestTwoDispensersOfOnePage(t *testing.T) {
 	l := &line{names: []string{"a", "b"}, answers: map[string]dispense{"a": code("/page", "1"), "b": code("/page", "2")}}
 	l.answers["b"] = func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {

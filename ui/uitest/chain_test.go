@@ -44,7 +44,7 @@ plugin "orgs" {
 }
 
 // A person takes the steps of three plugins, one after the other, in every order. Whatever
-// address is typed in between leads back, also that of a step which is not due yet.
+// address is typed in between, the person gets back to the step, also that of a step which is not due yet.
 // Afterwards only the second factor is asked for again.
 func TestRealDispensersInEveryOrder(t *testing.T) {
 	for _, order := range [][]string{
