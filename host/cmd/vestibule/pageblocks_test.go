@@ -104,6 +104,7 @@ func elsewhere() []struct{ page, language, words, test string } {
 		{"docs/operations/traefik.md", "yaml", "", "TestBalancerPagesFitTheHost"},
 		{"docs/operations/galera.md", "sh", "", "TestGaleraCheck"},
 		{"docs/operations/service.md", "ini", "", "TestUnitIsTheDocumentedOne"},
+		{"docs/odata.md", "sql", "vestibule_", "TestCountedChanges"},
 	}
 }
 

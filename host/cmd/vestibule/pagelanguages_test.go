@@ -70,7 +70,7 @@ func TestPagesHaveReaders(t *testing.T) {
 func sourcesOfTests(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, folder := range []string{"host", "host/cmd/vestibule", "internal/suites/cluster"} {
+	for _, folder := range []string{"host", "host/cmd/vestibule", "internal/suites/cluster", "odata/sqlsource"} {
 		names, _ := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
 		for _, name := range names {
 			text, err := os.ReadFile(name)
