@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,11 +28,16 @@ type Admin struct {
 // NewAdmin returns an Admin for the options that a host would have. It starts
 // nothing.
 func NewAdmin(o Options) (*Admin, error) {
+	// It sends no mail, so that commands work while templates are broken.
+	o.Mail.Templates, o.Mail.Mails, o.Plugins = "", nil, slices.Clone(o.Plugins)
+	for i := range o.Plugins {
+		o.Plugins[i].Mails = nil
+	}
 	h, err := New(o)
 	if err != nil {
 		return nil, err
 	}
-	return &Admin{h.o.Store, h.pipeline, letters{h.pipeline, h.site, h.hasPublic}, systemUser(), h.o.Logger}, nil
+	return &Admin{h.o.Store, h.pipeline, letters{h.pipeline, h.site, h.hasPublic, sealer{h.o.Store}}, systemUser(), h.o.Logger}, nil
 }
 
 // What the commands show of a user, a session and a counter.

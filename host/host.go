@@ -72,6 +72,7 @@ func New(o Options) (*Host, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
+	o.Plugins = withPublicURL(o.Plugins, o.Server.PublicURL)
 	o.Store.Now, o.Store.Active = o.Now, o.Auth.Active
 	if o.Store.Wait != o.Limits.Wait { // or a host that is running on it may just be reading it
 		o.Store.Wait = o.Limits.Wait
@@ -83,7 +84,7 @@ func New(o Options) (*Host, error) {
 	var err error
 	if h.plugins, err = pluginproc.New(o.Plugins, pluginproc.Options{
 		Logger: o.Logger.Named("plugin"), Now: o.Now, HostVersion: Version(), Metrics: pluginMetrics(h.metrics), Owned: o.ownRoles(), RunDir: o.Server.RunDir,
-		Outbox: o.Store.Outbox(), Person: h.listenersPerson, Fits: o.Store.FitsColumn,
+		Outbox: o.Store.Outbox(), Person: h.listenersPerson, Apply: h.applyTold, Fits: o.Store.FitsColumn,
 	}); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (h *Host) openSignIn() error {
 		Rules: o.Auth.Rules,
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Devices: db.Devices(),
 		Tokens: db.Tokens(), Record: db.Audit,
-		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil}, Sessions: h.sessions, Site: h.site,
+		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil, sealer{db}, func() { h.mail.Kick() }}, MailDropped: h.mailDropped, Sessions: h.sessions, Site: h.site,
 		Dispensers: r.dispensers, Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
 		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash, Learned: h.metrics.ExpectHash, Hashing: h.limits.Hashing(),
@@ -130,7 +131,7 @@ func (h *Host) openSignIn() error {
 	})
 	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}
 	var err error
-	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic}, h.metrics))
+	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic, sealer{db}}, h.metrics))
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
@@ -18,6 +19,8 @@ import (
 type queue struct {
 	outbox store.Outbox
 	public bool // whether there is a public URL, which links begin with whatever was asked
+	texts  sealer
+	kick   func() // has the outbox looked into soon
 }
 
 // QueueReset queues the mail with the link to set a new password.
@@ -42,7 +45,29 @@ func (q queue) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale
 	return q.outbox.Queue(ctx, mail.Item{UserID: userID, Purpose: string(kind), Locale: locale, Device: device})
 }
 
+// QueueTexts queues the mail of a plugin, whose texts are sealed.
+func (q queue) QueueTexts(ctx context.Context, name string, texts map[string]string, userID, locale, base string) error {
+	m := mail.Item{UserID: userID, Purpose: name[strings.Index(name, "/")+1:], Locale: locale, Base: base}
+	var err error
+	if m.Sealed, err = q.texts.seal(ctx, m, texts); err != nil {
+		return err
+	}
+	defer q.kick()
+	return q.queue(ctx, m)
+}
+
+// pluginMails returns the mails that plugins, and the embedding program, may send.
+func (o Options) pluginMails() []string {
+	list := slices.Clone(o.Mail.Mails)
+	for _, p := range o.Plugins {
+		list = append(list, p.Mails...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 func (o Options) mailOptions(l letters, metrics *telemetry.Metrics) mail.Options {
+	o.Mail.Mails = o.pluginMails()
 	host := o.Server.Address
 	if u := o.Server.PublicURL; u != nil {
 		host = u.Host
@@ -60,6 +85,7 @@ type letters struct {
 	signIn *auth.Pipeline
 	site   *web.Site
 	public func(name string) bool // whether there is a public file
+	texts  sealer
 }
 
 // mailLogo is the application's logo among its public files in a form that mail programs
@@ -86,7 +112,18 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 	if !user.MaySignIn() || user.Email == "" {
 		return mail.Letter{}, mail.ErrNotWanted
 	}
-	return mail.Letter{To: user.Email, Name: user.Name, Link: base + "/login#/forgot-password", Logo: logo, Host: host}, nil
+	letter := mail.Letter{To: user.Email, Name: user.Name, Link: base + "/login#/forgot-password", Logo: logo, Host: host}
+	if item.Sealed == "" {
+		return letter, nil
+	}
+	letter.Link = base + "/login"
+	letter.Texts, err = l.texts.open(ctx, item)
+	for name, text := range letter.Texts {
+		if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
+			letter.Texts[name] = base + text
+		}
+	}
+	return letter, err
 }
 
 // resetLink issues a reset token and returns the link with it: the token as a path

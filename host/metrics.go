@@ -26,6 +26,10 @@ const (
 	reloadKeys    = "keys"    // what all hosts share: the keys of guests' cookies and of assertions
 )
 
+// eventMailDropped is the event of a plugin whose mail was not sent because the user got
+// too many.
+const eventMailDropped = "mail_dropped"
+
 // newMetrics returns metrics with a series for everything that is known in advance.
 func newMetrics(o Options) *telemetry.Metrics {
 	m := telemetry.New()
@@ -33,7 +37,7 @@ func newMetrics(o Options) *telemetry.Metrics {
 	m.ExpectLimits(slices.Concat(web.LimitKeys(), odata.LimitNames())...)
 	m.ExpectChecks(store.CheckDatabase, store.CheckMigrations, store.CheckTables, store.CheckWrites)
 	m.ExpectAudits(auth.Events()...)
-	m.ExpectMails(mail.Purposes(), mail.Outcomes())
+	m.ExpectMails(slices.Concat(mail.Purposes(), o.Mail.Mails), mail.Outcomes())
 	m.ExpectReloads(reloadConfig, reloadApp, reloadTLS, reloadPlugins, reloadKeys)
 	m.RestartNeeded(o.RestartNeeded)
 	expectPlugins(m, o.Plugins)
@@ -42,7 +46,8 @@ func newMetrics(o Options) *telemetry.Metrics {
 
 func expectPlugins(m *telemetry.Metrics, plugins []Plugin) {
 	for _, p := range plugins {
-		m.ExpectPlugin(p.Name, pluginproc.Methods(p.Roles), []string{"restart", "log_dropped", "value_refused"})
+		m.ExpectPlugin(p.Name, pluginproc.Methods(p.Roles), []string{"restart", "log_dropped", "value_refused", eventMailDropped})
+		m.ExpectMails(p.Mails, mail.Outcomes())
 	}
 }
 

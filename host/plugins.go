@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
@@ -40,6 +43,24 @@ func (h *Host) refusedColumns(columns []string) []string {
 		h.metrics.PluginEvents(name, "value_refused", 1)
 	}
 	return plugins
+}
+
+// withPublicURL returns the plugins with the origin that people see, nil for none.
+func withPublicURL(plugins []Plugin, origin *url.URL) []Plugin {
+	plugins = slices.Clone(plugins)
+	for i := range plugins {
+		if origin != nil {
+			plugins[i].PublicURL = origin.String()
+		}
+	}
+	return plugins
+}
+
+// mailDropped counts a mail that a plugin asked for and the user does not get.
+func (h *Host) mailDropped(mail string) {
+	if plugin, _, ok := strings.Cut(mail, "/"); ok {
+		h.metrics.PluginEvents(plugin, eventMailDropped, 1)
+	}
 }
 
 // CheckPlugin starts a plugin, runs the conformance checks against it, and stops

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/vestibule-dev/vestibule/v2/host/frontend"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 )
 
@@ -36,11 +37,13 @@ type reload struct {
 	certificate *loadedCertificate // nil where the host serves none
 	plugins     *pluginproc.Change
 	names       []Plugin
+	templates   *mail.Templates
 }
 
 // prepareReload makes everything ready, and changes nothing yet. Of parts that fail it
 // counts each.
 func (h *Host) prepareReload(ctx context.Context, o Options) (reload, error) {
+	o.Plugins, o.Mail = withPublicURL(o.Plugins, h.o.Server.PublicURL), h.o.Mail
 	next := reload{names: o.Plugins}
 	var errs [3]error
 	next.app, errs[0] = openApp(o)
@@ -48,6 +51,9 @@ func (h *Host) prepareReload(ctx context.Context, o Options) (reload, error) {
 		next.certificate, errs[1] = readCertificate(o.Server.LoadTLS)
 	}
 	if errs[2] = h.plugins.Keeps(o.Plugins); errs[2] == nil {
+		next.templates, errs[2] = h.mail.Load(o.pluginMails())
+	}
+	if errs[2] == nil {
 		next.plugins, errs[2] = h.plugins.Prepare(ctx, o.Plugins)
 	}
 	for i, part := range []string{reloadApp, reloadTLS, reloadPlugins} {
@@ -65,6 +71,7 @@ func (h *Host) prepareReload(ctx context.Context, o Options) (reload, error) {
 func (r reload) commit(ctx context.Context, h *Host) {
 	expectPlugins(h.metrics, r.names)
 	h.screens.SetApp(r.app)
+	h.mail.Use(r.templates)
 	if r.certificate != nil {
 		h.tls.Store(r.certificate)
 	}

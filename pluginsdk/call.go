@@ -214,6 +214,8 @@ func effectsJSON(effects []Effect) []map[string]any {
 				one["replacing"] = valueJSON(e.old)
 			}
 			out = append(out, one)
+		case effectMail:
+			out = append(out, map[string]any{"send_mail": e.name, "texts": e.texts})
 		}
 	}
 	return out

@@ -184,8 +184,12 @@ func fromUnix(seconds int64) time.Time {
 func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
 	out := make([]*pluginpb.Effect, 0, len(effects))
 	for _, e := range effects {
-		if e.kind == EffectConsumeIntended {
+		switch e.kind {
+		case EffectConsumeIntended:
 			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_ConsumeIntended{ConsumeIntended: &pluginpb.ConsumeIntended{}}})
+			continue
+		case effectMail:
+			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_SendMail{SendMail: &pluginpb.Mail{Name: e.name, Texts: e.texts}}})
 			continue
 		}
 		value, err := toChange(e.value)
@@ -246,6 +250,8 @@ func fromEffects(effects []*pluginpb.Effect) ([]Effect, error) {
 		case *pluginpb.Effect_ReplaceUser:
 			set := k.ReplaceUser
 			out = append(out, SetUser(set.GetName(), fromValue(set.GetValue())).Replacing(fromValue(set.GetOld())))
+		case *pluginpb.Effect_SendMail:
+			out = append(out, Mail(k.SendMail.GetName(), k.SendMail.GetTexts()))
 		default:
 			return nil, fmt.Errorf("%w: an effect of no known kind", ErrContract)
 		}
@@ -294,6 +300,7 @@ func toSetup(s Setup) *pluginpb.ConfigureRequest {
 	}
 	return &pluginpb.ConfigureRequest{
 		Name: s.Name, Config: config, Roles: s.Roles, UserRead: s.UserRead, UserWrite: s.UserWrite, Headers: s.Headers,
+		PublicUrl: s.PublicURL, Mails: s.Mails,
 	}
 }
 
@@ -301,6 +308,7 @@ func fromSetup(in *pluginpb.ConfigureRequest) Setup {
 	return Setup{
 		Name: in.GetName(), Config: in.GetConfig(), Roles: in.GetRoles(),
 		UserRead: in.GetUserRead(), UserWrite: in.GetUserWrite(), Headers: in.GetHeaders(),
+		PublicURL: in.GetPublicUrl(), Mails: in.GetMails(),
 	}
 }
 

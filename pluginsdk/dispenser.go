@@ -38,11 +38,10 @@ func (f DispenserFunc) Dispense(ctx context.Context, user User, req *Request) (I
 // host knows the kinds below and no others.
 type Kind string
 
-// The kinds of an intent. KindNone is the zero value and breaks the contract
+// The kinds of an intent. The empty kind, that of the zero [Intent], breaks the contract
 // when a dispenser returns it; KindDone asks for what the host's built-in
 // dispenser would answer and never reaches a browser.
 const (
-	KindNone     Kind = ""
 	KindDone     Kind = "done"
 	KindRedirect Kind = "redirect"
 	KindOrgSetup Kind = "org_setup"
@@ -138,7 +137,7 @@ func (i Intent) With(effects ...Effect) Intent {
 	return i
 }
 
-// Kind returns the kind, [KindNone] for the zero Intent.
+// Kind returns the kind, empty for the zero Intent.
 func (i Intent) Kind() Kind { return i.kind }
 
 // Target returns where a redirect leads; it is empty for other kinds.
@@ -227,6 +226,6 @@ func (s *server) Dispense(ctx context.Context, in *pluginpb.DispenseRequest) (*p
 	req := fromRequest(in.GetRequest(), in.GetForm())
 	return answerCall(s.callFor(ctx, "dispense", req), func(ctx context.Context) (Intent, error) {
 		intent, err := d.Dispense(ctx, fromUser(in.GetUser()), req)
-		return intent, cmp.Or(err, checkSession(req, intent.effects))
+		return intent, cmp.Or(err, checkSession(req, intent.effects), checkMails(intent.effects))
 	}, toIntent)
 }

@@ -21,7 +21,7 @@ func toIntent(i Intent) (*pluginpb.DispenseResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i.kind == KindNone {
+	if i.kind == "" {
 		return &pluginpb.DispenseResponse{Effects: effects}, nil
 	}
 	out := &pluginpb.Intent{Kind: string(i.kind), Target: i.target, PersonName: i.personName, Prefixes: i.prefixes, Errors: i.errors, OffersRecovery: i.offersRecovery, Recovery: i.recovery}
@@ -81,7 +81,7 @@ func fromKind(in *pluginpb.Intent, effects []Effect) (Intent, error) {
 		return held.With(effects...), nil
 	case string(KindOrgSetup):
 		return OrgSetup(in.GetPersonName()).With(effects...), nil
-	case string(KindNone):
+	case "":
 		return Intent{}, fmt.Errorf("%w: it returned no intent", ErrContract)
 	default:
 		return Intent{}, fmt.Errorf("%w: it returned an intent of unknown kind %q", ErrContract, words.Cut(kind, 64))

@@ -1,6 +1,7 @@
 package pluginsdk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -25,19 +26,25 @@ type Event struct {
 	At time.Time
 }
 
-// A Listener is told what has happened, after the commit: at least once, and in order for
-// each user. An error has the event told again, after pauses that double from a second to
-// a quarter of an hour, for a day; meanwhile the later events of that user wait. Notify
-// may be called from several goroutines at once, for different users.
+// A Listener learns what has happened, after the commit: at least once, and in order for
+// each user. It may answer effects of [SetUser] and [Mail], which the host applies in one
+// transaction with the mark that the listener knows of the event. There is no session, so
+// [SetSession] and [ConsumeIntended] break the contract.
+//
+// After an error Notify is called again, after pauses that double from a second to a
+// quarter of an hour, for a day; meanwhile the later events of that user wait. It is also
+// called again, with the user as they are then, if an effect replaces a value that the
+// column no longer has. An answer that breaks the contract is dropped and logged. Notify may be
+// called from several goroutines at once, for different users.
 type Listener interface {
-	Notify(ctx context.Context, e Event) error
+	Notify(ctx context.Context, e Event) ([]Effect, error)
 }
 
 // ListenerFunc lets an ordinary function be a [Listener].
-type ListenerFunc func(ctx context.Context, e Event) error
+type ListenerFunc func(ctx context.Context, e Event) ([]Effect, error)
 
 // Notify calls f.
-func (f ListenerFunc) Notify(ctx context.Context, e Event) error { return f(ctx, e) }
+func (f ListenerFunc) Notify(ctx context.Context, e Event) ([]Effect, error) { return f(ctx, e) }
 
 // listenerRole is what the rest of the SDK knows of the role.
 func listenerRole() role {
@@ -47,7 +54,11 @@ func listenerRole() role {
 		run: func(ctx context.Context, p Plugin, c Call) (any, error) {
 			e := c.Event
 			e.User = c.User
-			return map[string]bool{"acknowledged": true}, p.Listener.Notify(ctx, e)
+			effects, err := p.Listener.Notify(ctx, e)
+			return struct {
+				Acknowledged bool             `json:"acknowledged"`
+				Effects      []map[string]any `json:"effects"`
+			}{true, effectsJSON(effects)}, err
 		},
 		connect: func(p *Plugin, c *Client) { p.Listener = c },
 		samples: func() map[string]func(*Call) {
@@ -60,15 +71,15 @@ func listenerRole() role {
 	}
 }
 
-// Notify tells the plugin of an event. The error is nil once it has acknowledged it.
-func (c *Client) Notify(ctx context.Context, e Event) error {
+// Notify informs the plugin of an event, and returns the effects that it asks for. The
+// error is nil once the plugin has acknowledged the event.
+func (c *Client) Notify(ctx context.Context, e Event) ([]Effect, error) {
 	u, _, err := toSubject(e.User, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in := &pluginpb.NotifyRequest{Id: e.ID, Kind: e.Kind, User: u, At: e.At.UTC().Format("2006-01-02T15:04:05.000Z07:00")}
-	_, err = callPlugin(ctx, c.rpc.Notify, in, func(*pluginpb.NotifyResponse) (struct{}, error) { return struct{}{}, nil })
-	return err
+	return callPlugin(ctx, c.rpc.Notify, in, func(r *pluginpb.NotifyResponse) ([]Effect, error) { return fromEffects(r.GetEffects()) })
 }
 
 // Notify answers a host's call with the author's listener.
@@ -82,7 +93,23 @@ func (s *server) Notify(ctx context.Context, in *pluginpb.NotifyRequest) (*plugi
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("the time of the event: %w", err))
 	}
-	return answerCall(ctx, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, l.Notify(ctx, Event{ID: in.GetId(), Kind: in.GetKind(), User: fromUser(in.GetUser()), At: at.UTC()})
-	}, func(struct{}) (*pluginpb.NotifyResponse, error) { return &pluginpb.NotifyResponse{}, nil })
+	return answerCall(ctx, func(ctx context.Context) ([]Effect, error) {
+		effects, err := l.Notify(ctx, Event{ID: in.GetId(), Kind: in.GetKind(), User: fromUser(in.GetUser()), At: at.UTC()})
+		return effects, cmp.Or(err, checkSessionless(effects), checkMails(effects))
+	}, toNotified)
+}
+
+// checkSessionless returns an error with [ErrContract] if an effect needs a session.
+func checkSessionless(effects []Effect) error {
+	for _, e := range effects {
+		if e.kind == EffectSetSession || e.kind == EffectConsumeIntended {
+			return fmt.Errorf("%w: a listener has no session: only SetUser and Mail can be its effects", ErrContract)
+		}
+	}
+	return nil
+}
+
+func toNotified(effects []Effect) (*pluginpb.NotifyResponse, error) {
+	out, err := toEffects(effects)
+	return &pluginpb.NotifyResponse{Effects: out}, err
 }

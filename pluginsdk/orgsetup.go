@@ -179,7 +179,7 @@ func (s *server) Handle(ctx context.Context, in *pluginpb.HandleRequest) (*plugi
 	req := fromRequest(in.GetRequest(), in.GetForm())
 	return answerCall(s.callFor(ctx, "handle", req), func(ctx context.Context) (Result, error) {
 		result, err := h.Handle(ctx, fromUser(in.GetUser()), req)
-		return result, cmp.Or(err, checkSession(req, result.effects))
+		return result, cmp.Or(err, checkSession(req, result.effects), checkMails(result.effects))
 	}, toResult)
 }
 

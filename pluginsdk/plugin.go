@@ -48,6 +48,11 @@ type Setup struct {
 	// UserRead, UserWrite and Headers are the grants. "*" grants all columns; a
 	// host never sends it, plugintest and calls by hand do.
 	UserRead, UserWrite, Headers []string
+	// Mails are the mails that the plugin may send. "*" grants all.
+	Mails []string
+	// PublicURL is the origin that people see, such as "https://app.example.com", without
+	// a slash at the end. It is empty where the host has none, on a developer's machine.
+	PublicURL string
 	// Config is the config block as a JSON object; nil means none.
 	Config json.RawMessage
 }
@@ -58,8 +63,11 @@ func (s Setup) CanRead(column string) bool { return granted(s.UserRead, column) 
 // CanWrite tells whether the plugin may change a column of the user.
 func (s Setup) CanWrite(column string) bool { return granted(s.UserWrite, column) }
 
-func granted(columns []string, column string) bool {
-	return slices.Contains(columns, column) || slices.Contains(columns, "*")
+// CanMail reports whether the plugin may send a mail.
+func (s Setup) CanMail(name string) bool { return granted(s.Mails, name) }
+
+func granted(names []string, name string) bool {
+	return slices.Contains(names, name) || slices.Contains(names, "*")
 }
 
 // A Description is what a plugin says of itself.

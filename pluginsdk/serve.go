@@ -138,7 +138,7 @@ func callByHand(p Plugin, d Description, file string, in io.Reader, out, errOut 
 	log := newLogger(p.Name, errOut, false)
 	ctx = withLogger(ctx, log.With("request_id", c.Request.ID))
 	all := []string{"*"}
-	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, UserRead: all, UserWrite: all}); err != nil {
+	if err := p.configure(ctx, Setup{Name: p.Name, Config: c.Config, Roles: d.Roles, UserRead: all, UserWrite: all, Mails: all}); err != nil {
 		return err
 	}
 	answer, err := c.Run(ctx, p.overWire(&server{plugin: p, log: log}))

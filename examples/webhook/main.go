@@ -55,20 +55,20 @@ func newWebhook() *webhook {
 
 // Notify posts an event. What is not answered with 2xx is posted again later, with the
 // same webhook-id, by which the receiver knows a repetition.
-func (w *webhook) Notify(ctx context.Context, e pluginsdk.Event) error {
+func (w *webhook) Notify(ctx context.Context, e pluginsdk.Event) ([]pluginsdk.Effect, error) {
 	if e.Kind != "password_reset" {
-		return nil // acknowledged: nobody has asked for it
+		return nil, nil // acknowledged: nobody has asked for it
 	}
 	body, err := json.Marshal(map[string]any{
 		"type": e.Kind, "timestamp": e.At.Format(time.RFC3339Nano),
 		"data": map[string]string{"user_id": e.User.ID, "email": e.User.Email},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.config.URL, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := strconv.FormatInt(w.now().Unix(), 10)
 	req.Header.Set("Content-Type", "application/json")
@@ -77,13 +77,13 @@ func (w *webhook) Notify(ctx context.Context, e pluginsdk.Event) error {
 	req.Header.Set("webhook-signature", w.sign(e.ID, at, body))
 	answer, err := w.client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("the webhook answers %s", answer.Status)
+		return nil, fmt.Errorf("the webhook answers %s", answer.Status)
 	}
-	return nil
+	return nil, nil
 }
 
 // sign returns the signature of one post. The key was checked by Validate.

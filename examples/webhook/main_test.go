@@ -49,7 +49,7 @@ func TestNotify(t *testing.T) {
 		ID: "e1", Kind: "password_reset", User: pluginsdk.User{ID: "7", Email: "ada@example.com"},
 		At: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC),
 	}
-	if err := p.Client.Notify(t.Context(), event); err != nil {
+	if _, err := p.Client.Notify(t.Context(), event); err != nil {
 		t.Error(err)
 	}
 	want := `e1 {"data":{"email":"ada@example.com","user_id":"7"},"timestamp":"2026-01-31T12:00:00Z","type":"password_reset"}`
@@ -57,12 +57,12 @@ func TestNotify(t *testing.T) {
 		t.Errorf("posted %q, want %q", posts, want)
 	}
 	for _, status = range []int{http.StatusInternalServerError, http.StatusFound, http.StatusGone} {
-		if err := p.Client.Notify(t.Context(), event); err == nil || !strings.Contains(err.Error(), fmt.Sprint(status)) {
+		if _, err := p.Client.Notify(t.Context(), event); err == nil || !strings.Contains(err.Error(), fmt.Sprint(status)) {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
 	event.Kind = "married"
-	if err := p.Client.Notify(t.Context(), event); err != nil || len(posts) != 4 {
+	if _, err := p.Client.Notify(t.Context(), event); err != nil || len(posts) != 4 {
 		t.Errorf("an unknown kind: %v, %d posts", err, len(posts))
 	}
 }

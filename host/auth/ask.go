@@ -160,7 +160,7 @@ func keepUp(s Session, device Device) (Session, error) {
 // ErrNotFound where the user is gone.
 func (p *Pipeline) commit(ctx context.Context, device Device, next Session, st step) error {
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := p.writeColumns(ctx, next.UserID, st); err != nil {
+		if err := p.applyEffects(ctx, next.UserID, st); err != nil {
 			return err
 		}
 		if err := p.keepWithDevice(ctx, device, next); err != nil {

@@ -127,6 +127,7 @@ const (
 	countHeldLong    = "held_long"     // the same, for thirty days
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
+	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
 	countPasswordDay = "password_day"  // the same within a day, whatever succeeds
 )
@@ -143,7 +144,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -260,6 +261,10 @@ type Mailer interface {
 	// QueueNotice queues another notice about the account, with the device as above. An
 	// empty userID costs the same and sends nothing.
 	QueueNotice(ctx context.Context, kind Notice, userID, locale, device string) error
+	// QueueTexts queues the mail of a plugin, which shows the texts. The name has the form
+	// "<plugin>/<template>", or is the template alone for the embedding program. base is as
+	// for QueueReset.
+	QueueTexts(ctx context.Context, name string, texts map[string]string, userID, locale, base string) error
 }
 
 // A Notice is what a person is told of by mail, beside a changed password. The mail has

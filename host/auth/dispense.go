@@ -29,6 +29,10 @@ type step struct {
 	columns map[string]pluginsdk.Value
 	// replaced holds, of the columns that are set, the values that their effects name.
 	replaced map[string]pluginsdk.Value
+	// mails are the effects that send one, in the language of the person, with links to the
+	// origin base.
+	mails        []pluginsdk.Effect
+	locale, base string
 	// nextStep and failures are what a held redirect tells its page.
 	nextStep map[string]any
 	failures []string
@@ -69,7 +73,8 @@ func (s step) applyTo(sess Session) Session {
 
 // dispense asks for the next intent and validates the answers.
 func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (step, error) {
-	asking := &round{Pipeline: p, r: r, user: user, session: s, out: step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}}}
+	out := step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}, locale: p.Site.Locale(r), base: p.Site.Base(r)}
+	asking := &round{Pipeline: p, r: r, user: user, session: s, out: out}
 	if err := asking.out.collect(q.before, p.LoginField); err != nil {
 		return step{}, contractFault(err)
 	}
@@ -155,6 +160,9 @@ func (s *step) collect(effects []pluginsdk.Effect, loginField string) error {
 		if err := checkEffect(e, loginField); err != nil {
 			return err
 		}
+		if e.IsMail() {
+			s.mails = append(s.mails, e)
+		}
 		switch e.Kind() {
 		case pluginsdk.EffectConsumeIntended:
 			s.consume = true
@@ -186,10 +194,10 @@ func checkEffect(e pluginsdk.Effect, loginField string) error {
 	default:
 		return fmt.Errorf("effect on %q has a value of type %T", e.Name(), e.Value())
 	}
-	switch e.Kind() {
-	case pluginsdk.EffectConsumeIntended:
+	switch {
+	case e.Kind() == pluginsdk.EffectConsumeIntended:
 		return nil
-	case pluginsdk.EffectSetSession, pluginsdk.EffectSetUser:
+	case e.Kind() == pluginsdk.EffectSetSession, e.Kind() == pluginsdk.EffectSetUser, e.IsMail():
 		if e.Name() == "" {
 			return errors.New("effect without a name")
 		}

@@ -207,7 +207,7 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		case err != nil:
 			return err
 		}
-		if err := p.writeColumns(ctx, user.ID, step); err != nil {
+		if err := p.applyEffects(ctx, user.ID, step); err != nil {
 			return err
 		}
 		if err := p.clearAttempts(ctx, a); err != nil {

@@ -78,6 +78,9 @@ type Options struct {
 	// Refused is called with columns for which the database refused the values of a commit,
 	// and returns the plugins that may set them; nil names none.
 	Refused func(columns []string) (plugins []string)
+	// MailDropped is called for each mail of a plugin that is not sent because the user got
+	// too many; may be nil. The name is that of [Mailer.QueueTexts].
+	MailDropped func(name string)
 	// PasswordReset is called once for each successful reset, after its commit.
 	PasswordReset func(context.Context, PasswordReset)
 }
@@ -132,6 +135,9 @@ func New(o Options) *Pipeline {
 	}
 	if o.Refused == nil {
 		o.Refused = func([]string) []string { return nil }
+	}
+	if o.MailDropped == nil {
+		o.MailDropped = func(string) {}
 	}
 	if o.PasswordReset == nil {
 		o.PasswordReset = func(context.Context, PasswordReset) {}

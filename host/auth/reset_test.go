@@ -190,6 +190,10 @@ func (q *queued) QueueNotice(context.Context, auth.Notice, string, string, strin
 	return nil
 }
 
+func (q *queued) QueueTexts(context.Context, string, map[string]string, string, string, string) error {
+	return nil
+}
+
 // Forgot counts, queues and takes as long for an address that nobody has. In the
 // bubble reading takes no time, so that every answer takes exactly one step.
 func TestForgotIsAlikeForAll(t *testing.T) {

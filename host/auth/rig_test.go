@@ -3,6 +3,7 @@ package auth_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -193,6 +194,10 @@ func (o mailer) QueueChanged(ctx context.Context, userID, locale, _, device stri
 
 func (o mailer) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale, device string) error {
 	return o.Queue(ctx, outbox.Item{UserID: userID, Purpose: string(kind), Locale: locale, Device: device})
+}
+
+func (o mailer) QueueTexts(ctx context.Context, name string, texts map[string]string, userID, locale, base string) error {
+	return o.Queue(ctx, outbox.Item{UserID: userID, Purpose: name, Locale: locale, Base: base, Sealed: fmt.Sprint(texts)})
 }
 
 // reads counts how often a session is read.

@@ -172,6 +172,7 @@ type Plugin struct {
 	Checksums map[string]string `koanf:"checksums" default:"{}" check:"sha256" doc:"sha256 of further files and folders by path, such as a script argument or node_modules"`
 	UserRead  []string          `koanf:"user_read" default:"[]" check:"user_column" doc:"columns of users that the plugin may see"`
 	UserWrite []string          `koanf:"user_write" default:"[]" check:"user_column" doc:"and change"`
+	Mails     []string          `koanf:"mails" default:"[]" check:"mail_name" sample:"[\"verify-email\"]" doc:"mails that the plugin may send to the user whom it is asked about: NAME.txt and NAME.html in mail.templates, ten an hour for a user"`
 	Headers   []string          `koanf:"headers" default:"[]" check:"header" sample:"[\"accept-language\"]" doc:"request headers that the plugin may see"`
 	Env       map[string]string `koanf:"env" default:"{}" check:"env_value" doc:"environment of the plugin beside PATH, HOME, LANG, TZ and TMPDIR"`
 	Timeout   time.Duration     `koanf:"timeout" default:"3s" check:"positive" doc:"of one call"`

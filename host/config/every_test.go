@@ -52,7 +52,7 @@ func TestEveryKey(t *testing.T) {
 	}
 	cert, key := certificate(t)
 	dir := write(t, map[string]string{
-		"config.hcl": string(text), "tls/a.crt": cert, "tls/a.key": key, "home.html": "home", "files/x": "x", "mails/x": "x", "bin/a!": "#!/bin/sh\n", "a.js": "",
+		"config.hcl": string(text), "tls/a.crt": cert, "tls/a.key": key, "home.html": "home", "files/x": "x", "mails/x": "x", "mails/greeting.txt": "Subject: Hello\n\n{{.Text \"link\"}}\n", "mails/greeting.html": "<p>{{.Text \"link\"}}", "bin/a!": "#!/bin/sh\n", "a.js": "",
 		"texts/i18n.properties": "ware = Ware\nware.price=Price\n", "texts/i18n_de_CH.properties": "ware = Artikel\nware.price=\\u00dcber 1\n",
 		"app.hcl": `source "auth" { dir = "app" }`, "app/index.html": "own", "app/manifest.json": `{"name": "own", "version": "1", "core": "` + host.CoreVersion() + `"}`,
 	})
@@ -146,17 +146,17 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	}
 	same(t, "plugins", []host.Plugin{
 		{
-			Name: "c", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"dispenser"}, Timeout: 3 * time.Second,
+			Name: "c", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"dispenser"}, Timeout: 3 * time.Second, Mails: []string{}, PublicURL: "https://app.example.com",
 			Checksums: map[string]string{}, Headers: []string{}, Env: map[string]string{}, Config: []byte("{}"),
 		},
 		{
 			Name: "a", Command: []string{in("bin/a"), "a.js"}, Dir: dir, Roles: []string{"dispenser"}, SHA256: strings.Repeat("1", 64),
-			Checksums: map[string]string{in("a.js"): strings.Repeat("2", 64)}, UserRead: []string{"partner_id"}, UserWrite: []string{"tenant_id"},
+			Checksums: map[string]string{in("a.js"): strings.Repeat("2", 64)}, UserRead: []string{"partner_id"}, UserWrite: []string{"tenant_id"}, Mails: []string{"greeting"}, PublicURL: "https://app.example.com",
 			Headers: []string{"accept-language"}, Env: map[string]string{"COLOUR": "red"}, Timeout: 12 * time.Second,
 			Config: []byte(`{"fallback":"/x"}`),
 		},
 		{
-			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup"}, Timeout: 3 * time.Second,
+			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup"}, Timeout: 3 * time.Second, Mails: []string{}, PublicURL: "https://app.example.com",
 			Checksums: map[string]string{}, Headers: []string{}, Env: map[string]string{}, Config: []byte("{}"),
 		},
 	}, opts.Plugins)

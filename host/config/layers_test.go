@@ -332,7 +332,7 @@ func TestVariablesThatAreNoSettings(t *testing.T) {
 	want := []string{
 		"--set server: has no value: write --set block.key=value",
 		"--set server.address.x: server.address is no block: write --set server.address=value",
-		`VESTIBULE_PLUGIN__A: plugin.a is a block: name one of its keys: command, roles, sha256, checksums, user_read, user_write, headers, env, timeout, config`,
+		`VESTIBULE_PLUGIN__A: plugin.a is a block: name one of its keys: command, roles, sha256, checksums, user_read, user_write, mails, headers, env, timeout, config`,
 		`VESTIBULE_PLUGIN__A: plugin "a" has no command: add command = …: program and arguments; a bare name is looked up in PATH`,
 		`VESTIBULE_PLUGIN__A: plugin "a" has no roles: add roles = …: what the plugin answers`,
 		`VESTIBULE_SERVER_ADDRESS: warning: is not a setting: write two underscores between block and key: VESTIBULE_SERVER__…`,

@@ -32,6 +32,7 @@ func (c *Config) plugin(name string) (host.Plugin, Findings) {
 	spec := host.Plugin{
 		Name: name, Dir: c.origins.Dir("plugin", name, "command"), Roles: p.Roles, SHA256: value(p.SHA256),
 		UserRead: p.UserRead, UserWrite: p.UserWrite, Headers: p.Headers, Env: p.Env,
+		Mails: p.Mails, PublicURL: c.publicURL(),
 		Timeout: p.Timeout,
 	}
 	spec.Command = append(spec.Command, p.Command...)
@@ -52,6 +53,9 @@ func (c *Config) plugin(name string) (host.Plugin, Findings) {
 	}
 	return spec, findings
 }
+
+// publicURL is server.public_url without a slash at the end, empty for none.
+func (c *Config) publicURL() string { return strings.TrimSuffix(value(c.Server.PublicURL), "/") }
 
 // PluginNames are the labels of the plugin blocks, in the order of the file.
 func (c *Config) PluginNames() []string { return labels(c, c.Plugins, "plugin") }

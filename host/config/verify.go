@@ -91,7 +91,36 @@ func (c *Config) checkFiles() Findings {
 			f.Add(c.at("route", name, "file"), fmt.Sprintf("route %q: there is no file %s", name, c.shown(*r.File)), "make it, or correct the path")
 		}
 	}
+	c.checkMails(&f)
 	return append(f, c.checkMail()...)
+}
+
+// checkMails looks for the templates of the mails that plugins send.
+func (c *Config) checkMails(f *Findings) {
+	for _, name := range labels(c, c.Plugins, "plugin") {
+		for i, mail := range c.Plugins[name].Mails {
+			at, missing := c.at("plugin", name, "mails", fmt.Sprint(i)), c.missingTemplates(mail)
+			switch {
+			case c.Mail.Templates == nil:
+				f.Add(at, fmt.Sprintf("plugin %q sends the mail %q, and mail.templates names no directory", name, mail),
+					fmt.Sprintf(`write mail { templates = "templates" }, and put %s.txt and %s.html there`, mail, mail))
+			case len(missing) > 0:
+				f.Add(at, fmt.Sprintf("plugin %q sends the mail %q, and there is no %s", name, mail, strings.Join(missing, " and no ")),
+					`write it: the first line of the .txt file is "Subject: …", and {{.Text "name"}} shows a text of the plugin`)
+			}
+		}
+	}
+}
+
+// missingTemplates returns the files that the mail of a plugin lacks.
+func (c *Config) missingTemplates(mail string) (missing []string) {
+	for _, ending := range []string{".txt", ".html"} {
+		file := filepath.Join(value(c.Mail.Templates), mail+ending)
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			missing = append(missing, c.shown(file))
+		}
+	}
+	return missing
 }
 
 func (c *Config) checkDir(f *Findings, dir string, path ...string) {
@@ -103,7 +132,15 @@ func (c *Config) checkDir(f *Findings, dir string, path ...string) {
 // checkMail asks the mail package.
 func (c *Config) checkMail() Findings {
 	var f Findings
-	found, others := layer.FindingsIn(c.mailOptions().Check())
+	opts := c.mailOptions()
+	for _, p := range c.Plugins {
+		opts.Mails = append(opts.Mails, p.Mails...)
+	}
+	lacks := func(mail string) bool { return len(c.missingTemplates(mail)) > 0 }
+	if slices.ContainsFunc(opts.Mails, lacks) { // which checkMails reports
+		opts.Templates, opts.Mails = "", nil
+	}
+	found, others := layer.FindingsIn(opts.Check())
 	for _, one := range found {
 		f.Add(c.at(one.Path...), strings.Join(one.Path, ".")+": "+one.What, one.Remedy)
 	}

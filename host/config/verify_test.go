@@ -19,6 +19,44 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/config"
 )
 
+// Each mail of a plugin has its two templates, in a directory that mail.templates names.
+func TestVerifyLooksForMailsOfPlugins(t *testing.T) {
+	const plugin = "plugin \"a\" {\n  command = [\"bin/a\"]\n  roles = [\"dispenser\"]\n  mails = [\"verify\"]\n}\n"
+	const templates = "mail {\n  templates = \"letters\"\n}\n"
+	good := map[string]string{"letters/verify.txt": "Subject: Verify\n\n{{.Text \"link\"}}", "letters/verify.html": "<a href=\"{{.Text \"link\"}}\">"}
+	for name, tt := range map[string]struct {
+		text    string
+		letters map[string]string
+		want    string
+	}{
+		"no directory":     {plugin, nil, `config.hcl:4:12: plugin "a" sends the mail "verify", and mail.templates names no directory: write mail { templates = "templates" }, and put verify.txt and verify.html there`},
+		"no template":      {plugin + templates, map[string]string{"letters/README": ""}, `config.hcl:4:12: plugin "a" sends the mail "verify", and there is no letters/verify.txt and no letters/verify.html: write it`},
+		"half of it":       {plugin + templates, map[string]string{"letters/verify.txt": good["letters/verify.txt"]}, `config.hcl:4:12: plugin "a" sends the mail "verify", and there is no letters/verify.html: write it`},
+		"a broken one":     {plugin + templates, map[string]string{"letters/verify.txt": "Hello", "letters/verify.html": ""}, `config.hcl:7:15: mail.templates: `},
+		"a name with path": {strings.Replace(plugin, "verify", "a/verify", 1), nil, `config.hcl:4:12: mails.0: "a/verify" is no name for a mail of a plugin: write the name of a template of your own, without a folder`},
+		"one of the host":  {strings.Replace(plugin, "verify", "password_reset", 1), nil, `config.hcl:4:12: mails.0: "password_reset" is no name for a mail of a plugin: `},
+		"good":             {plugin + templates, good, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"config.hcl": tt.text, "bin/a!": "#!/bin/sh\n"}
+			for file, text := range tt.letters {
+				files[file] = text
+			}
+			write(t, files)
+			cfg, got := load(t, nil)
+			if got == nil {
+				got = lines(cfg.Verify(t.Context()))
+			}
+			got = slices.DeleteFunc(got, func(line string) bool { // the program is none
+				return !strings.Contains(line, "mail")
+			})
+			if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tt.want)) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestVerifyFindsWhatIsMissing(t *testing.T) {
 	write(t, map[string]string{
 		"config.hcl": `

@@ -7,6 +7,7 @@
 // [Templates] of the item's language as text and HTML, and hands the [Message]
 // to a [Sender]: SMTP, a directory of .eml files, or the log. So a token exists
 // only in the mail itself, and neither a log nor the database of mail ever holds one.
+// A mail of a plugin has its texts in the row, sealed; Resolve opens them.
 //
 // host/auth decides who gets mail and when, host/store has the table, and package host
 // mints the tokens and links. Start reading at worker.go; message.go and template.go are

@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 //go:embed templates/*.txt templates/*.html
@@ -20,21 +22,30 @@ const maxTemplate = 256 << 10
 
 // LoadTemplates reads the templates: the built-in ones when dir is empty, and
 // otherwise those with the files of dir laid over them, so that a directory may
-// replace one file or all of them.
+// replace one file or all of them. mails are those that plugins send; dir must have them.
 //
 // The files are named <purpose>.txt and <purpose>.html for the default language,
 // and <purpose>_<language>.txt and .html for another, with those of
-// [Purposes]. A language beyond the built-in en and
+// [Purposes] and the names of mails. A language beyond the built-in en and
 // de needs both files. The first line of a .txt file is "Subject: …", followed by
 // an empty line. All is parsed and tried with sample data here; the error lists
 // every fault with its file, and how to mend it. Files other than .txt and .html
 // are ignored.
-func LoadTemplates(dir string) (*Templates, error) {
+func LoadTemplates(dir string, mails ...string) (*Templates, error) {
 	base, err := fs.Sub(builtin, "templates")
 	if err != nil {
 		return nil, err
 	}
+	t := &Templates{texts: map[string]text{}, purposes: Purposes()}
 	var faults []error
+	for _, name := range mails {
+		switch {
+		case !reserved.MailName(name):
+			faults = append(faults, fmt.Errorf("%q is no name of a mail: %s", name, reserved.MailNameRule))
+		case !slices.Contains(t.purposes, name):
+			t.purposes = append(t.purposes, name)
+		}
+	}
 	layers := overlay{base}
 	if dir != "" {
 		own, err := os.OpenRoot(dir)
@@ -43,14 +54,13 @@ func LoadTemplates(dir string) (*Templates, error) {
 		}
 		defer func() { _ = own.Close() }()
 		layers = overlay{own.FS(), base}
-		faults = append(faults, unknown(own.FS())...)
+		faults = append(faults, t.unknown(own.FS())...)
 	}
 	names, err := layers.names()
 	if err != nil {
 		return nil, fmt.Errorf("mail templates: %w", err)
 	}
-	t := &Templates{texts: map[string]text{}}
-	for _, purpose := range Purposes() {
+	for _, purpose := range t.purposes {
 		faults = append(faults, t.load(layers, names, purpose)...)
 	}
 	if len(faults) > 0 {
@@ -62,7 +72,11 @@ func LoadTemplates(dir string) (*Templates, error) {
 // load reads all languages of one purpose and tries them.
 func (t *Templates) load(fsys overlay, names []string, purpose string) []error {
 	var faults []error
-	for _, lang := range languages(names, purpose) {
+	langs := t.languages(names, purpose)
+	if !slices.Contains(langs, "") {
+		langs = append(langs, "")
+	}
+	for _, lang := range langs {
 		name := key(purpose, lang)
 		txt, err := parse(fsys, name+".txt", name+".html")
 		if err == nil {
@@ -80,11 +94,11 @@ func (t *Templates) load(fsys overlay, names []string, purpose string) []error {
 }
 
 // languages lists the languages that names has files of the purpose for; the
-// default one, which always exists, is "".
-func languages(names []string, purpose string) []string {
+// default one is "".
+func (t *Templates) languages(names []string, purpose string) []string {
 	var langs []string
 	for _, name := range names {
-		p, lang, ok := splitName(name)
+		p, lang, ok := t.splitName(name)
 		if ok && p == purpose && !slices.Contains(langs, lang) {
 			langs = append(langs, lang)
 		}
@@ -94,15 +108,15 @@ func languages(names []string, purpose string) []string {
 }
 
 // splitName takes the name of a template file apart.
-func splitName(name string) (purpose, lang string, ok bool) {
+func (t *Templates) splitName(name string) (purpose, lang string, ok bool) {
 	stem, isTemplate := trimExt(name)
 	if !isTemplate {
 		return "", "", false
 	}
-	for _, p := range Purposes() {
-		if stem == p {
-			return p, "", true
-		}
+	if slices.Contains(t.purposes, stem) {
+		return stem, "", true
+	}
+	for _, p := range t.purposes {
 		if lang, found := strings.CutPrefix(stem, p+"_"); found && lang != "" && lang == strings.ToLower(lang) {
 			return p, lang, true
 		}
@@ -117,7 +131,7 @@ func trimExt(name string) (stem string, isTemplate bool) {
 }
 
 // unknown finds files that look like templates and would silently do nothing.
-func unknown(fsys fs.FS) []error {
+func (t *Templates) unknown(fsys fs.FS) []error {
 	entries, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return []error{err}
@@ -125,9 +139,9 @@ func unknown(fsys fs.FS) []error {
 	var faults []error
 	for _, e := range entries {
 		_, isTemplate := trimExt(e.Name())
-		if _, _, ok := splitName(e.Name()); isTemplate && !ok {
-			faults = append(faults, fmt.Errorf("%s: no mail is named so: use %s, or those with a lower-case language such as _de",
-				e.Name(), strings.Join(Purposes(), " or ")))
+		if _, _, ok := t.splitName(e.Name()); isTemplate && !ok {
+			faults = append(faults, fmt.Errorf("%s: no mail is named so: use %s, or those with a lower-case language such as _de, or name it in mails of a plugin",
+				e.Name(), strings.Join(t.purposes, " or ")))
 		}
 	}
 	return faults

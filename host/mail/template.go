@@ -6,6 +6,7 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"io/fs"
+	"slices"
 	"strings"
 	texttemplate "text/template"
 	"time"
@@ -14,7 +15,8 @@ import (
 // Templates are the texts of all mails in all languages. They are fixed once
 // loaded and safe for concurrent use.
 type Templates struct {
-	texts map[string]text // by "<purpose>" or "<purpose>_<language>"
+	purposes []string        // of the host itself, then those of plugins
+	texts    map[string]text // by "<purpose>" or "<purpose>_<language>"
 }
 
 // text is one mail in one language. Both halves always exist.
@@ -47,6 +49,22 @@ type Data struct {
 	Lang string
 	// Subject is the rendered subject; only HTML templates have it.
 	Subject string
+
+	texts   map[string]string // of a plugin's mail
+	sampled bool              // any text is there
+}
+
+// Text returns a text of a plugin's mail, for {{.Text "name"}}. The error is [ErrRejected]
+// if the plugin did not send the text: another attempt would miss it, too.
+func (d Data) Text(name string) (string, error) {
+	text, ok := d.texts[name]
+	switch {
+	case ok:
+		return text, nil
+	case d.sampled:
+		return "https://app.example.com/" + name, nil
+	}
+	return "", fmt.Errorf("%w: the mail has no text %q", ErrRejected, name)
 }
 
 // Content is a rendered mail.
@@ -149,6 +167,7 @@ func sample(purpose string) Data {
 	if purpose == PasswordReset {
 		d.Link = "https://app.example.com/password/reset/token?email=ada%40example.com"
 	}
+	d.sampled = !slices.Contains(Purposes(), purpose)
 	return d
 }
 

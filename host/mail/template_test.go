@@ -1,6 +1,7 @@
 package mail_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
+	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 func builtin(t *testing.T) *mail.Templates {
@@ -241,6 +243,44 @@ func TestLogo(t *testing.T) {
 		c, err := builtin(t).Render(mail.PasswordChanged, "de", d)
 		if err != nil || !strings.Contains(c.HTML, want) {
 			t.Errorf("no %s (%v) in\n%s", want, err, c.HTML)
+		}
+	}
+}
+
+// The mails of plugins have their templates in the directory, in all languages that it has.
+func TestMailsOfPlugins(t *testing.T) {
+	files := map[string]string{
+		"greeting.txt": "Subject: Hi {{.Text \"who\"}}\n\nOpen {{.Text \"link\"}}", "greeting.html": `<a href="{{.Text "link"}}">{{.Text "who"}}</a>`,
+		"greeting_de.txt": "Subject: Moin\n\n{{.Text \"link\"}}", "greeting_de.html": "<p>{{.Text `link`}}",
+	}
+	if _, err := mail.LoadTemplates(dir(t, files), "greeting"); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		mails []string
+		add   map[string]string
+		want  string
+	}{
+		"nobody's":       {nil, nil, "greeting.txt: no mail is named so"},
+		"missing":        {[]string{"greeting", "other"}, nil, "other.txt and other.html belong together"},
+		"half":           {[]string{"greeting", "other"}, map[string]string{"other.txt": "Subject: x\n\nx"}, "other.txt and other.html belong together"},
+		"the host's own": {[]string{"greeting", "password_reset"}, nil, `"password_reset" is no name of a mail`},
+		"a path":         {[]string{"greeting", "../greeting"}, nil, `"../greeting" is no name of a mail`},
+		"broken":         {[]string{"greeting"}, map[string]string{"greeting.html": "{{.Text}}"}, "greeting.html"},
+	} {
+		all := maps.Clone(files)
+		maps.Copy(all, tt.add)
+		if _, err := mail.LoadTemplates(dir(t, all), tt.mails...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+// No plugin can have a mail of the host's own.
+func TestMailsOfTheHostAreReserved(t *testing.T) {
+	for _, purpose := range mail.Purposes() {
+		if reserved.MailName(purpose) {
+			t.Errorf("a plugin may send a mail named %s", purpose)
 		}
 	}
 }

@@ -42,6 +42,8 @@ type Config struct {
 	From string
 	// Templates is a directory of templates, see [LoadTemplates]; may be empty.
 	Templates string
+	// Mails are the mails that plugins send, which have their templates there.
+	Mails []string
 	// SMTP is for "smtp".
 	SMTP SMTP
 }
@@ -70,7 +72,7 @@ func (s SMTP) String() string {
 // without sending, connecting or creating anything. The error names each setting
 // and its remedy.
 func (c Config) Check() error {
-	_, tmplErr := LoadTemplates(c.Templates)
+	_, tmplErr := LoadTemplates(c.Templates, c.Mails...)
 	_, sendErr := NewSender(c, hclog.NewNullLogger())
 	_, fromErr := c.sender()
 	return errors.Join(fromErr, sendErr, tmplErr)

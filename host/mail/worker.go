@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -55,6 +56,8 @@ type Letter struct {
 	Host string
 	// ValidFor is how long the link works; shown in whole minutes.
 	ValidFor time.Duration
+	// Texts are those of a plugin's mail.
+	Texts map[string]string
 }
 
 // Item is a mail in the outbox.
@@ -92,7 +95,7 @@ type Options struct {
 type Worker struct {
 	*outbox.Worker
 	o         Options
-	templates *Templates
+	templates atomic.Pointer[Templates]
 	from      string
 }
 
@@ -100,7 +103,7 @@ type Worker struct {
 // fault of the configuration and how to mend it.
 func NewWorker(o Options) (*Worker, error) {
 	from, fromErr := o.Config.sender()
-	templates, tmplErr := LoadTemplates(o.Config.Templates)
+	templates, tmplErr := LoadTemplates(o.Config.Templates, o.Config.Mails...)
 	sender, sendErr := o.Sender, error(nil)
 	if sender == nil {
 		sender, sendErr = NewSender(o.Config, o.Log)
@@ -109,10 +112,20 @@ func NewWorker(o Options) (*Worker, error) {
 		return nil, err
 	}
 	o.Sender, o.App = sender, cmp.Or(o.App, o.Config.displayName())
-	w := &Worker{o: o, templates: templates, from: from}
+	w := &Worker{o: o, from: from}
+	w.templates.Store(templates)
 	w.Worker = outbox.New(w, outbox.Options{Store: o.Outbox, Log: o.Log, Now: o.Now, Lease: lease, Parallel: parallel})
 	return w, nil
 }
+
+// Load reads the templates again, with those of the mails that plugins send from now on.
+// [Worker.Use] makes the worker use them.
+func (w *Worker) Load(mails []string) (*Templates, error) {
+	return LoadTemplates(w.o.Config.Templates, mails...)
+}
+
+// Use makes the worker render the mails that it sends from now on with t.
+func (w *Worker) Use(t *Templates) { w.templates.Store(t) }
 
 // Listeners returns one empty name: mails have no listener.
 func (w *Worker) Listeners() []string { return []string{""} }
@@ -135,9 +148,10 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	if err != nil {
 		return fmt.Errorf("prepare the mail: %w", err)
 	}
-	content, err := w.templates.Render(item.Purpose, item.Locale, Data{
+	content, err := w.templates.Load().Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
 		Link: letter.Link, Minutes: minutes(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: item.Created,
+		texts: letter.Texts,
 	})
 	if err != nil {
 		return err

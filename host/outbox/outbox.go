@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Item is one row of the outbox. It holds no token, link or address.
+// Item is one row of the outbox. It holds no token, link or address but in Sealed.
 type Item struct {
 	// ID is the key of the row. That of an event begins with the event's own id.
 	ID string
@@ -21,6 +21,8 @@ type Item struct {
 	// browser that a notice is about. Base is the origin that the person asked under, which
 	// the builder of links must check, or empty for the public URL.
 	Locale, Device, Base string
+	// Sealed holds the encrypted texts of a plugin's mail. It is empty for other items.
+	Sealed string
 	// Created is when the row was queued, in UTC.
 	Created time.Time
 	// Attempt counts the leases from 1.
@@ -49,8 +51,8 @@ type Claim struct {
 func (c Claim) Mail() bool { return len(c.Known) == 1 && c.Known[0] == "" }
 
 // Store is the outbox in the shared database. Several hosts work on one outbox at the same
-// time. All methods are safe for concurrent use, and each is one short transaction. Renew,
-// Retry and Bury change nothing if the item has been leased again since.
+// time. All methods are safe for concurrent use, and each but Take is one short transaction.
+// Renew, Retry and Bury change nothing if the item has been leased again since.
 type Store interface {
 	// Lease takes an item that is due and that nobody holds, holds it until the end of the
 	// lease, and counts the attempt. It returns the zero Item if there is none. With nothing
@@ -63,6 +65,9 @@ type Store interface {
 	Renew(ctx context.Context, i Item, until time.Time) (bool, error)
 	// Done deletes the item. A deleted item is no error.
 	Done(ctx context.Context, id string) error
+	// Take deletes the item in the transaction of ctx, and reports whether it was there.
+	// It fails if the item has been leased again since.
+	Take(ctx context.Context, i Item) (bool, error)
 	// Retry ends the lease and makes the item due at next. The reason is kept for the
 	// operator; it holds no secret.
 	Retry(ctx context.Context, i Item, next time.Time, reason string) error

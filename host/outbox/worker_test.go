@@ -123,6 +123,8 @@ func (t *table) Retry(_ context.Context, i outbox.Item, next time.Time, reason s
 	return t.settle(i.ID, func(r *row) { r.due, r.reason = next, reason })
 }
 
+func (t *table) Take(context.Context, outbox.Item) (bool, error) { return false, nil }
+
 func (t *table) Bury(_ context.Context, i outbox.Item, _ time.Time, reason string) error {
 	return t.settle(i.ID, func(r *row) { r.buried, r.reason = true, reason })
 }

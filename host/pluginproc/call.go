@@ -115,7 +115,7 @@ func withProcess(ctx context.Context, spec Spec, o Options, use func(*slot) erro
 	if noRoles {
 		spec.Roles = nil
 		if spec.UserRead == nil && spec.UserWrite == nil {
-			spec.UserRead, spec.UserWrite = []string{"*"}, []string{"*"}
+			spec.UserRead, spec.UserWrite, spec.Mails = []string{"*"}, []string{"*"}, []string{"*"}
 		}
 	}
 	m := &Manager{options: o.withDefaults()}

@@ -106,6 +106,11 @@ func (s Spec) checkGrants(bad func(format string, args ...any)) {
 			bad("user_write names %q: it cannot be granted", column)
 		}
 	}
+	for _, name := range s.Mails {
+		if !reserved.MailName(name) {
+			bad("mails names %q: %s", name, reserved.MailNameRule)
+		}
+	}
 	for _, name := range s.Headers {
 		if reserved.Header(name) {
 			bad("headers names %q: cookies and authorization cannot be granted", name)

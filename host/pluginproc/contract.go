@@ -26,6 +26,9 @@ const (
 	maxErrors       = 32
 	maxError        = 2 << 10
 	maxNextStep     = 64 << 10
+	maxMailTexts    = 16
+	maxMailText     = 1 << 10
+	maxMailTextName = 64
 )
 
 // narrow returns what the plugin may know: the granted columns and headers, and
@@ -80,7 +83,8 @@ func mendValue(v pluginsdk.Value) pluginsdk.Value {
 	return v
 }
 
-// checkEffects checks effects and puts session values under the plugin's prefix.
+// checkEffects checks effects, and puts session values and mails under the plugin's
+// prefix.
 func (s Spec) checkEffects(effects []pluginsdk.Effect) ([]pluginsdk.Effect, error) {
 	if len(effects) > maxEffects {
 		return nil, broken("it asks for %d effects; %d are allowed", len(effects), maxEffects)
@@ -90,8 +94,11 @@ func (s Spec) checkEffects(effects []pluginsdk.Effect) ([]pluginsdk.Effect, erro
 		if err := s.checkEffect(e); err != nil {
 			return nil, err
 		}
-		if e.Kind() == pluginsdk.EffectSetSession {
+		switch {
+		case e.Kind() == pluginsdk.EffectSetSession:
 			e = pluginsdk.SetSession(s.Name+"/"+e.Name(), e.Value())
+		case e.IsMail():
+			e = pluginsdk.Mail(s.Name+"/"+e.Name(), e.Texts())
 		}
 		out = append(out, e)
 	}
@@ -99,6 +106,9 @@ func (s Spec) checkEffects(effects []pluginsdk.Effect) ([]pluginsdk.Effect, erro
 }
 
 func (s Spec) checkEffect(e pluginsdk.Effect) error {
+	if e.IsMail() {
+		return s.checkMail(e)
+	}
 	limit := 0
 	switch e.Kind() {
 	case pluginsdk.EffectConsumeIntended:
@@ -135,6 +145,41 @@ func (p *instance) fits(ctx context.Context, effects []pluginsdk.Effect) error {
 		}
 	}
 	return nil
+}
+
+// checkMail bounds a mail, as the SDKs do.
+func (s Spec) checkMail(e pluginsdk.Effect) error {
+	name := words.Cut(e.Name(), 64)
+	if !slices.Contains(s.Mails, e.Name()) {
+		return broken("it sends the mail %q, which is not granted: add it to mails in config.hcl if it may", name)
+	}
+	if len(e.Texts()) > maxMailTexts {
+		return broken("the mail %q has %d texts; %d are allowed", name, len(e.Texts()), maxMailTexts)
+	}
+	for key, text := range e.Texts() {
+		if key == "" || len(key) > maxMailTextName || !oneLine(key) {
+			return broken("the name of a text of the mail %q must be 1 to %d printable bytes", name, maxMailTextName)
+		}
+		if len(text) > maxMailText || !oneLine(text) {
+			return broken("the text %q of the mail %q must be one line of UTF-8 of at most %d bytes", key, name, maxMailText)
+		}
+	}
+	return nil
+}
+
+// oneLine reports whether s is UTF-8 without control characters and line separators.
+func oneLine(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) })
+}
+
+// checkTold checks the effects of a listener, which has no session.
+func (s Spec) checkTold(effects []pluginsdk.Effect) ([]pluginsdk.Effect, error) {
+	for _, e := range effects {
+		if e.Kind() == pluginsdk.EffectSetSession || e.Kind() == pluginsdk.EffectConsumeIntended {
+			return nil, broken("a listener has no session: it can set granted columns and send granted mails")
+		}
+	}
+	return s.checkEffects(effects)
 }
 
 func checkValue(name string, v pluginsdk.Value, limit int) error {

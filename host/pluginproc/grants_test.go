@@ -2,6 +2,7 @@ package pluginproc_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -116,6 +117,8 @@ func TestMistakesInSpecs(t *testing.T) {
 		{"remember token", func(s *pluginproc.Spec) { s.UserWrite = []string{"remember_token"} }, "cannot be granted"},
 		{"all columns", func(s *pluginproc.Spec) { s.UserRead = []string{"*"} }, "name each column"},
 		{"id", func(s *pluginproc.Spec) { s.UserWrite = []string{"id"} }, "cannot be granted"},
+		{"mail", func(s *pluginproc.Spec) { s.Mails = []string{"a/b"} }, "without a folder"},
+		{"the host's mail", func(s *pluginproc.Spec) { s.Mails = []string{"password_reset"} }, "of your own"},
 		{"cookie", func(s *pluginproc.Spec) { s.Headers = []string{"Cookie"} }, "cannot be granted"},
 		{"env", func(s *pluginproc.Spec) { s.Env = map[string]string{"PLUGIN_CLIENT_CERT": "x"} }, "the host's"},
 		{"config", func(s *pluginproc.Spec) { s.Config = []byte("[]") }, "no JSON object"},
@@ -133,5 +136,31 @@ func TestMistakesInSpecs(t *testing.T) {
 	if _, err := pluginproc.New([]pluginproc.Spec{good, good}, pluginproc.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "two plugins of this name") || !strings.Contains(err.Error(), "already belongs to") {
 		t.Errorf("two plugins with one role: %v", err)
+	}
+}
+
+// A listener gets what it asks for within its grants, and nothing that needs a session.
+// The names of mails have the plugin's prefix.
+func TestEffectsOfListenersAreChecked(t *testing.T) {
+	t.Parallel()
+	spec := faulty(t, "ok")
+	spec.Roles, spec.UserWrite, spec.Mails = []string{pluginsdk.RoleListener}, []string{"must_change"}, []string{"changed"}
+	h := started(t, pluginproc.Options{}, spec)
+	notify := func(way string) ([]pluginsdk.Effect, error) {
+		return h.Notify(t.Context(), spec.Name, pluginsdk.Event{ID: "e1", Kind: "password_reset", User: pluginsdk.User{ID: "7", Email: way + "@example.com"}})
+	}
+	effects, err := notify("sets")
+	if err != nil || len(effects) != 2 || effects[0].Name() != "must_change" || effects[1].Name() != "fault/changed" || effects[1].Texts()["link"] != "/account" {
+		t.Errorf("got %v, %v", effects, err)
+	}
+	if effects, err := notify("nobody"); err != nil || len(effects) != 0 {
+		t.Errorf("got %v, %v", effects, err)
+	}
+	for way, want := range map[string]string{
+		"sets-another": `the user column "is_admin", which is not granted`, "sets-session": "session", "mails": `the mail "another", which is not granted`,
+	} {
+		if effects, err := notify(way); !errors.Is(err, pluginsdk.ErrContract) || !strings.Contains(err.Error(), want) || effects != nil {
+			t.Errorf("%s: got %v, %v, want %q", way, effects, err, want)
+		}
 	}
 }

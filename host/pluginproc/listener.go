@@ -24,7 +24,7 @@ func (m *Manager) openEvents() {
 		return
 	}
 	m.events = events.NewWorker(events.Options{
-		Outbox: o.Outbox, Plugins: m.Listeners, Person: o.Person, Notify: m.Notify, Log: o.Logger.Named("events"), Now: o.Now, Count: o.Metrics.Event,
+		Outbox: o.Outbox, Plugins: m.Listeners, Person: o.Person, Notify: m.Notify, Apply: o.Apply, Log: o.Logger.Named("events"), Now: o.Now, Count: o.Metrics.Event,
 	})
 }
 
@@ -43,21 +43,26 @@ func (m *Manager) KickListeners() {
 	}
 }
 
-// Notify tells one listener of an event, within the plugin's timeout. The error is nil
-// once it has acknowledged it.
-func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event) error {
+// Notify informs one listener of an event, within the plugin's timeout, and returns the
+// effects that it asks for, checked against its grants. The error is nil once the listener
+// has acknowledged the event.
+func (m *Manager) Notify(ctx context.Context, listener string, e pluginsdk.Event) ([]pluginsdk.Effect, error) {
 	s, err := m.slot(listener)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	telling := call[struct{}]{slot: s, method: methodNotify, requestID: e.ID, person: e.User.ID, limit: maxNotices}
-	_, err = telling.run(ctx, func(ctx context.Context, p *instance) (struct{}, error) {
-		return struct{}{}, p.notify(ctx, e)
-	})
-	return err
+	asking := call[[]pluginsdk.Effect]{slot: s, method: methodNotify, requestID: e.ID, person: e.User.ID, limit: maxNotices}
+	return asking.run(ctx, func(ctx context.Context, p *instance) ([]pluginsdk.Effect, error) { return p.notify(ctx, e) })
 }
 
-func (p *instance) notify(ctx context.Context, e pluginsdk.Event) error {
+func (p *instance) notify(ctx context.Context, e pluginsdk.Event) ([]pluginsdk.Effect, error) {
 	e.User, _ = p.tell(e.User, nil)
-	return p.Client.Notify(ctx, e)
+	effects, err := p.Client.Notify(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if effects, err = p.slot.spec.checkTold(effects); err != nil {
+		return nil, err
+	}
+	return effects, p.fits(ctx, effects)
 }

@@ -33,6 +33,11 @@ type Options struct {
 	// Fits returns an error when a column of users cannot hold a value; nil takes every
 	// value. An answer that sets such a value breaks the contract.
 	Fits func(ctx context.Context, column string, value pluginsdk.Value) error
+	// Apply applies the effects of a listener to the user in one transaction with take,
+	// which marks the event as delivered and reports whether it still was to be. An error
+	// that wraps pluginsdk.ErrContract gives the event up; after any other error the
+	// listener is asked again. It is needed by a host whose plugins listen.
+	Apply func(ctx context.Context, userID string, effects []pluginsdk.Effect, take func(context.Context) (bool, error)) error
 	// Owned are the roles that no plugin may have because something else has them,
 	// with its name for error messages.
 	Owned map[string]string

@@ -27,6 +27,10 @@ type Spec struct {
 	// UserRead and UserWrite name the user columns that the plugin may see and
 	// change. Credentials cannot be granted.
 	UserRead, UserWrite []string
+	// Mails names the mails that the plugin may send to the user whom it is asked about.
+	Mails []string
+	// PublicURL is the origin that people see, which the plugin learns; empty for none.
+	PublicURL string
 	// Headers names the request headers that the plugin may see, in any case.
 	// Cookies and authorization headers cannot be granted.
 	Headers []string
@@ -49,6 +53,7 @@ func (s Spec) program() proc.Program {
 func (s Spec) setup() pluginsdk.Setup {
 	return pluginsdk.Setup{
 		Name: s.Name, Roles: s.Roles, UserRead: s.UserRead, UserWrite: s.UserWrite, Headers: s.Headers, Config: s.Config,
+		Mails: s.Mails, PublicURL: s.PublicURL,
 	}
 }
 

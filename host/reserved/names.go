@@ -2,6 +2,7 @@ package reserved
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,16 @@ const PluginNameRule = "use letters, digits, - and _, beginning with a letter or
 // PluginName reports whether a plugin may have this name.
 func PluginName(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`).MatchString(name)
+}
+
+// MailNameRule is the rule of [MailName] as the remedy of a message.
+const MailNameRule = "write the name of a template of your own, without a folder and without .txt: lower-case letters, digits, - and _, beginning with a letter, at most 64"
+
+// MailName reports whether a mail of a plugin may have the name: that of a file, and not
+// that of a mail of the host itself.
+func MailName(name string) bool {
+	own := []string{"password_reset", "password_changed", "token_added", "many_failures"}
+	return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`).MatchString(name) && !slices.Contains(own, name)
 }
 
 // Env reports whether an environment variable of a plugin is the host's to set.

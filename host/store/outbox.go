@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +24,8 @@ type Outbox struct{ db *DB }
 const eventPrefix = "event:"
 
 // Queue queues a mail with the fields UserID, Purpose, Locale, Device and Base, which are
-// cut at 64 bytes. The mail is due at once. An empty UserID queues a decoy, which costs the
-// same and is never sent.
+// cut at 64 bytes, and Sealed. The mail is due at once. An empty UserID queues a decoy,
+// which costs the same and is never sent.
 func (o Outbox) Queue(ctx context.Context, m outbox.Item) error {
 	m.ID, m.Created = randomID(), o.db.Now()
 	return o.insert(ctx, m)
@@ -60,9 +61,13 @@ func (o Outbox) Announce(ctx context.Context, kind, userID string, listeners []s
 }
 
 func (o Outbox) insert(ctx context.Context, i outbox.Item) error {
+	var sealed []byte
+	if i.Sealed != "" {
+		sealed = []byte(i.Sealed)
+	}
 	return o.db.run(ctx, "queue in the outbox", `INSERT INTO vestibule_outbox
-		(id, user_id, purpose, locale, device, base, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
-		i.ID, i.UserID, clip(i.Purpose, 64), clip(i.Locale, 64), clip(i.Device, 64), clip(i.Base, 64), ms(i.Created), ms(o.db.Now()))
+		(id, user_id, purpose, locale, device, base, sealed, attempts, created, due, held, buried, reason) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, '')`,
+		i.ID, i.UserID, clip(i.Purpose, 64), clip(i.Locale, 64), clip(i.Device, 64), clip(i.Base, 64), orNull(sealed), ms(i.Created), ms(o.db.Now()))
 }
 
 func randomID() string {
@@ -108,7 +113,7 @@ func due(c outbox.Claim) (query string, args []any, err error) {
 		// A list must not be empty, and an empty name among the known ones keeps mails out.
 		args = append(args, append([]string{"?"}, c.Free...), append([]string{""}, c.Known...), ms(c.Orphaned))
 	}
-	return sqlx.In(`SELECT id, user_id, purpose, listener, locale, coalesce(device, '') AS device, coalesce(base, '') AS base, created, attempts
+	return sqlx.In(`SELECT id, user_id, purpose, listener, locale, coalesce(device, '') AS device, coalesce(base, '') AS base, sealed, created, attempts
 		FROM vestibule_outbox o WHERE buried = 0 AND due <= ? AND held <= ? AND `+which+` ORDER BY `+order+` LIMIT ?`, append(args, leaseCandidates)...)
 }
 
@@ -123,6 +128,7 @@ func (o Outbox) lease(ctx context.Context, c outbox.Claim) (item outbox.Item, ag
 	var rows []struct {
 		ID, Purpose, Listener, Locale, Device, Base string
 
+		Sealed            []byte
 		UserID            string `db:"user_id"`
 		Attempts, Created int64
 	}
@@ -141,7 +147,7 @@ func (o Outbox) lease(ctx context.Context, c outbox.Claim) (item outbox.Item, ag
 		if n == 1 {
 			return outbox.Item{
 				ID: r.ID, UserID: r.UserID, Purpose: strings.TrimPrefix(r.Purpose, eventPrefix), Listener: r.Listener, Locale: r.Locale,
-				Device: r.Device, Base: r.Base, Created: time.UnixMilli(r.Created).UTC(), Attempt: int(r.Attempts) + 1,
+				Device: r.Device, Base: r.Base, Sealed: string(r.Sealed), Created: time.UnixMilli(r.Created).UTC(), Attempt: int(r.Attempts) + 1,
 			}, false, nil
 		}
 	}
@@ -204,16 +210,35 @@ func (o Outbox) Done(ctx context.Context, id string) error {
 	return o.db.settle(ctx, "delete from the outbox", `DELETE FROM vestibule_outbox WHERE id = ?`, id)
 }
 
+// errLeasedAgain is returned by [Outbox.Take] if another attempt has begun.
+var errLeasedAgain = errors.New("the lease has ended, and another host has taken the item")
+
+// Take deletes the item of this attempt, and reports whether it was there. It belongs into
+// the transaction that delivers the item.
+func (o Outbox) Take(ctx context.Context, i outbox.Item) (bool, error) {
+	const what = "take from the outbox"
+	n, err := o.db.exec(ctx, what, `DELETE FROM vestibule_outbox WHERE id = ? AND attempts = ? AND buried = 0`, i.ID, i.Attempt)
+	if err != nil || n > 0 {
+		return n > 0, err
+	}
+	var left []string
+	err = o.db.list(ctx, what, &left, `SELECT id FROM vestibule_outbox WHERE id = ?`, i.ID)
+	if err == nil && len(left) > 0 {
+		err = failed(what, errLeasedAgain)
+	}
+	return false, err
+}
+
 // Retry ends the lease of this attempt and makes the item due at next.
 func (o Outbox) Retry(ctx context.Context, i outbox.Item, next time.Time, reason string) error {
 	return o.db.settle(ctx, "put back into the outbox", `UPDATE vestibule_outbox SET held = 0, due = ?, reason = ?
 		WHERE id = ? AND attempts = ? AND buried = 0`, ms(next), clip(reason, 500), i.ID, i.Attempt)
 }
 
-// Bury ends the lease of this attempt for good. The item is kept for the operator until
-// [DB.Sweep] removes it.
+// Bury ends the lease of this attempt for good. The item is kept for the operator, without
+// its sealed texts, until [DB.Sweep] removes it.
 func (o Outbox) Bury(ctx context.Context, i outbox.Item, now time.Time, reason string) error {
-	return o.db.settle(ctx, "bury in the outbox", `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?
+	return o.db.settle(ctx, "bury in the outbox", `UPDATE vestibule_outbox SET held = 0, buried = ?, reason = ?, sealed = NULL
 		WHERE id = ? AND attempts = ?`, ms(now), clip(reason, 500), i.ID, i.Attempt)
 }
 

@@ -80,7 +80,7 @@ func Run(ctx context.Context, p Program) (Report, error) {
 	if len(p.Setup.Roles) == 0 {
 		p.Setup.Roles = about.Roles
 		if p.Setup.UserRead == nil && p.Setup.UserWrite == nil {
-			p.Setup.UserRead, p.Setup.UserWrite = []string{"*"}, []string{"*"}
+			p.Setup.UserRead, p.Setup.UserWrite, p.Setup.Mails = []string{"*"}, []string{"*"}, []string{"*"}
 		}
 	}
 	if p.Setup.Name == "" {

@@ -16,13 +16,14 @@
  * A dispenser returns redirect(target), orgSetup(personName) or done(); a handler
  * returns satisfied(), needsMoreInput(payload) or failed(message, …); either may
  * return a promise of it, and ask for changes by .with(effect, …), where an effect is
- * setUser(column, value), setSession(name, value) or consumeIntended(). Values are
- * null, booleans, numbers, BigInts, strings and Uint8Arrays; a Date is sent as text of
- * RFC 3339 in UTC. Whole numbers are sent
+ * setUser(column, value), setSession(name, value), consumeIntended() or mail(name, texts).
+ * Values are null, booleans, numbers, BigInts, strings and Uint8Arrays; a Date is sent as
+ * text of RFC 3339 in UTC. Whole numbers are sent
  * as integers of 64 bits; those beyond Number.MAX_SAFE_INTEGER arrive as BigInt. An
- * exception means that no decision was made. A listener, notify(event), is told what
- * has happened: event is {id, kind, user, at}, at least once and in order for each user;
- * an exception has it told again later. Ignore kinds that you do not know.
+ * exception means that no decision was made. A listener, notify(event), learns what
+ * has happened: event is {id, kind, user, at}, at least once and in order for each user.
+ * It may return a list of effects of setUser and mail. After an exception the host calls
+ * it again later. Ignore kinds that you do not know.
  *
  * log.info(message, {key: value}) reaches the host's log, joined to the request;
  * console.log does too.
@@ -129,6 +130,12 @@ const setUser = (column, value, options = {}) => 'replacing' in options
   : { set_user: { name: column, value: textOf(value) } }
 /** Sets a session value of the plugin's own, of 16 KiB at most, 32 KiB together; null removes it. */
 const setSession = (name, value) => ({ set_session: { name, value: textOf(value) } })
+/**
+ * Sends the user the mail NAME.txt and NAME.html of mail.templates, which mails grants. The
+ * templates show the texts as {{.Text "link"}}: up to 16, of one line and 1 KiB. A text that
+ * begins with one slash is a path of the host's site and becomes an absolute address.
+ */
+const mail = (name, texts = {}) => ({ send_mail: { name, texts } })
 /** Forgets the page that the person had asked for. */
 const consumeIntended = () => ({ consume_intended: {} })
 
@@ -161,6 +168,7 @@ const MESSAGES = {
   ConfigureRequest: {
     1: ['config', 'bytes'], 2: ['name', 'string'], 3: ['roles', '*string'],
     4: ['user_read', '*string'], 5: ['user_write', '*string'], 6: ['headers', '*string'],
+    7: ['public_url', 'string'], 8: ['mails', '*string'],
   },
   ConfigureResponse: { 1: ['problems', '*Problem'] },
   Problem: { 1: ['path', 'string'], 2: ['message', 'string'] },
@@ -181,14 +189,15 @@ const MESSAGES = {
   },
   Effect: {
     1: ['consume_intended', 'Empty'], 2: ['set_session', 'Assignment'], 3: ['set_user', 'Assignment'],
-    4: ['replace_user', 'Replacement'],
+    4: ['replace_user', 'Replacement'], 5: ['send_mail', 'Mail'],
   },
   Assignment: { 1: ['name', 'string'], 2: ['value', 'Value'] },
   Replacement: { 1: ['name', 'string'], 2: ['old', 'Value'], 3: ['value', 'Value'] },
+  Mail: { 1: ['name', 'string'], 2: ['texts', '%string'] },
   HandleRequest: { 1: ['user', 'User'], 2: ['request', 'Request'], 3: ['form', '%Value'] },
   HandleResponse: { 1: ['status', 'string'], 2: ['next_step', 'bytes'], 3: ['errors', '*string'], 4: ['effects', '*Effect'] },
   NotifyRequest: { 1: ['id', 'string'], 2: ['kind', 'string'], 3: ['user', 'User'], 4: ['at', 'string'] },
-  NotifyResponse: {},
+  NotifyResponse: { 1: ['effects', '*Effect'] },
 }
 
 function varint(n) {
@@ -420,6 +429,20 @@ function checkSession(session, effects) {
   if (changes.length > 0 && size > 32768) throw new Broken(`the session values would have ${size} bytes together; 32768 are allowed: remove some with setSession(name, null)`)
 }
 
+/** Refuses a mail that no host sends: more than 16 texts, or one that is not a line of at most 1 KiB. */
+function checkMails(effects) {
+  for (const { send_mail: mail } of effects) {
+    if (!mail) continue
+    const texts = Object.entries(mail.texts)
+    if (texts.length > 16) throw new Broken(`the mail "${mail.name}" has ${texts.length} texts; 16 are allowed`)
+    for (const [name, text] of texts) {
+      if (!name || Buffer.byteLength(name) > 64 || /[\p{Cc}\u2028\u2029]/u.test(name)) throw new Broken(`the mail "${mail.name}" has a text whose name is not 1 to 64 printable bytes`)
+      if (typeof text !== 'string' || /[\p{Cc}\u2028\u2029]/u.test(text)) throw new Broken(`the mail "${mail.name}" has a text "${name}" that is not one line`)
+      if (Buffer.byteLength(text) > 1024) throw new Broken(`the mail "${mail.name}" has a text "${name}" of ${Buffer.byteLength(text)} bytes; 1024 are allowed`)
+    }
+  }
+}
+
 // The roles: the author's function, the method of the protocol with its messages, and
 // whether a call by hand has a form or an event.
 const ROLES = {
@@ -517,10 +540,14 @@ class Plugin {
     return out
   }
 
-  /** Tells the listener; what it returns is its acknowledgement, and an exception has it told again. */
+  /** Informs the listener, which returns effects or nothing. */
   async notify({ id, kind, user, at }) {
-    await current.run({ request_id: id }, () => this.author.notify({ id, kind, user, at: new Date(at) }))
-    return {}
+    const effects = await current.run({ request_id: id }, () => this.author.notify({ id, kind, user, at: new Date(at) })) ?? []
+    if (!Array.isArray(effects) || !effects.every((e) => e && (e.set_user || e.replace_user || e.send_mail))) {
+      throw new Broken(`notify returned ${util.inspect(effects)}, which is not a list of setUser and mail: a listener has no session`)
+    }
+    checkMails(effects)
+    return { effects }
   }
 
   answer(role, { user, request, form = {}, ...event }) {
@@ -532,6 +559,7 @@ class Plugin {
         throw new Broken(`${run} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
       }
       checkSession(request.session, answer.effects)
+      checkMails(answer.effects)
       const { kind, next_step: step, errors, offers_recovery: offers } = answer.fields.intent || {}
       if (kind === 'redirect' && offers) throw new Broken(`${run} returned a redirect that holds nobody and offers recovery: call hold() as well`)
       if (kind === 'redirect' && (step || errors)) throw new Broken(`${run} returned a redirect that holds nobody and says why it does: call hold() as well`)
@@ -549,7 +577,8 @@ async function byHand(plugin) {
     const call = JSON.parse(fs.readFileSync(file === '-' ? 0 : file, 'utf8'))
     const { name, roles } = plugin.about
     const config = Buffer.from(JSON.stringify(call.config || {}))
-    const { problems } = await plugin.configure({ name, roles, user_read: ['*'], user_write: ['*'], headers: [], config })
+    const everything = { user_read: ['*'], user_write: ['*'], mails: ['*'], headers: [], public_url: '' }
+    const { problems } = await plugin.configure({ name, roles, ...everything, config })
     if (problems) return print({ problems }) ?? 1
     const user = { id: '1', name: 'Ada Lovelace', email: 'ada@example.com', columns: {}, ...call.user }
     const routes = { home: '/', dashboard: '/dashboard', login: '/login' }
@@ -565,14 +594,17 @@ async function byHand(plugin) {
       if (!(err instanceof Broken)) throw err
       return console.error(`the answer breaks the contract: ${err.message}`) ?? 1
     }
-    if (ROLES[role].event) return print({ acknowledged: true }) ?? 0
     const { intent: { next_step: why, ...intent } = {}, next_step: step = why, effects, ...rest } = answer
     const shown = (value) => { // as the host gets it
       const got = decodeOne('Value', encodeValue(value))
       return Buffer.isBuffer(got) ? { base64: got.toString('base64') } : got
     }
-    const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value, old }]) =>
-      name === undefined ? [[kind, true]] : [[kind, name], ['value', shown(value)], ...(kind === 'replace_user' ? [['old', shown(old)]] : [])])))
+    const changes = effects.map((e) => Object.fromEntries(Object.entries(e).flatMap(([kind, { name, value, old, texts }]) => {
+      if (name === undefined) return [[kind, true]]
+      if (texts) return [[kind, name], ['texts', texts]]
+      return [[kind, name], ['value', shown(value)], ...(kind === 'replace_user' ? [['old', shown(old)]] : [])]
+    })))
+    if (ROLES[role].event) return print({ acknowledged: true, effects: changes }) ?? 0
     return print({ ...intent, ...rest, ...(step && { next_step: JSON.parse(step) }), effects: changes }) ?? 0
   }
   console.error(`This is "${plugin.about.name}", a plugin of Vestibule. The host starts it; by itself it does nothing.
@@ -693,6 +725,6 @@ async function listen(plugin) {
 }
 
 module.exports = {
-  BadConfig, consumeIntended, decode, done, encode, failed, log, needsMoreInput, orgSetup, redirect, satisfied, serve,
+  BadConfig, consumeIntended, decode, done, encode, failed, log, mail, needsMoreInput, orgSetup, redirect, satisfied, serve,
   setSession, setUser, VERSION,
 }

@@ -46,6 +46,9 @@ func (o outcome) has(want pluginsdk.Effect) {
 func describe(effects ...pluginsdk.Effect) string {
 	texts := make([]string, len(effects))
 	for i, e := range effects {
+		if e.IsMail() {
+			texts[i] = fmt.Sprintf("send the mail %s with %q", e.Name(), e.Texts())
+		}
 		switch e.Kind() {
 		case pluginsdk.EffectConsumeIntended:
 			texts[i] = "consume the intended URL"

@@ -33,9 +33,9 @@ type Plugin struct {
 	about pluginsdk.Description
 }
 
-// Config is a setup with a config block, given as JSON, and all columns granted.
+// Config is a setup with a config block, given as JSON, and all columns and mails granted.
 func Config(block string) pluginsdk.Setup {
-	return pluginsdk.Setup{Config: json.RawMessage(block), UserRead: []string{"*"}, UserWrite: []string{"*"}}
+	return pluginsdk.Setup{Config: json.RawMessage(block), UserRead: []string{"*"}, UserWrite: []string{"*"}, Mails: []string{"*"}}
 }
 
 // Serve serves p until the test ends, and configures it, by default with

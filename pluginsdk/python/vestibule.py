@@ -16,14 +16,15 @@ which says what pluginsdk/proto says. docs/plugins.md explains the protocol.
 A dispenser returns redirect(target), org_setup(person_name) or done(); a handler
 returns satisfied(), needs_more_input(payload) or failed(message, ...). Either can
 ask for changes by .with_(effect, ...), where an effect is set_user(column, value),
-set_session(name, value) or consume_intended(). Values are None, bool, int (64
-bits), float, str or bytes; a datetime is sent as text of RFC 3339 in UTC, one without a
-time zone counting as local time, and a date as text such as 2026-01-31. An exception
-means that no decision was made.
+set_session(name, value), consume_intended() or mail(name, texts). Values are None, bool,
+int (64 bits), float, str or bytes; a datetime is sent as text of RFC 3339 in UTC, one
+without a time zone counting as local time, and a date as text such as 2026-01-31. An
+exception means that no decision was made.
 
-A listener, notify(event), is told what has happened, at least once and in order for
-each user: event has id, kind, user and at. An exception has it told again later. Ignore
-kinds that you do not know.
+A listener, notify(event), learns what has happened, at least once and in order for
+each user: event has id, kind, user and at. It may return a list of effects of set_user
+and mail. After an exception the host calls it again later. Ignore kinds that you do not
+know.
 
 Log with the standard package logging: lines reach the host's log, joined to the
 request. print() does too.
@@ -49,6 +50,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import unicodedata
 
 VERSION = "2.0.0"
 PROTOCOL = 1
@@ -118,6 +120,8 @@ class Setup:
     user_read: list = dataclasses.field(default_factory=list)
     user_write: list = dataclasses.field(default_factory=list)
     headers: list = dataclasses.field(default_factory=list)
+    mails: list = dataclasses.field(default_factory=list)
+    public_url: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,6 +245,15 @@ def set_session(name, value):
     return {"set_session": {"name": name, "value": _text_of(value)}}
 
 
+def mail(name, texts=None):
+    """Sends the user the mail NAME.txt and NAME.html of mail.templates, which mails grants.
+
+    The templates show the texts as {{.Text "link"}}: up to 16, of one line and 1 KiB. A text
+    that begins with one slash is a path of the host's site and becomes an absolute address.
+    """
+    return {"send_mail": {"name": name, "texts": dict(texts or {})}}
+
+
 def consume_intended():
     """Forgets the page that the person had asked for."""
     return {"consume_intended": {}}
@@ -275,6 +288,7 @@ MESSAGES = {
     "ConfigureRequest": {
         1: ("config", "bytes"), 2: ("name", "string"), 3: ("roles", "*string"),
         4: ("user_read", "*string"), 5: ("user_write", "*string"), 6: ("headers", "*string"),
+        7: ("public_url", "string"), 8: ("mails", "*string"),
     },
     "ConfigureResponse": {1: ("problems", "*Problem")},
     "Problem": {1: ("path", "string"), 2: ("message", "string")},
@@ -295,16 +309,17 @@ MESSAGES = {
     },
     "Effect": {
         1: ("consume_intended", "Empty"), 2: ("set_session", "Assignment"), 3: ("set_user", "Assignment"),
-        4: ("replace_user", "Replacement"),
+        4: ("replace_user", "Replacement"), 5: ("send_mail", "Mail"),
     },
     "Assignment": {1: ("name", "string"), 2: ("value", "Value")},
     "Replacement": {1: ("name", "string"), 2: ("old", "Value"), 3: ("value", "Value")},
+    "Mail": {1: ("name", "string"), 2: ("texts", "%string")},
     "HandleRequest": {1: ("user", "User"), 2: ("request", "Request"), 3: ("form", "%Value")},
     "HandleResponse": {
         1: ("status", "string"), 2: ("next_step", "bytes"), 3: ("errors", "*string"), 4: ("effects", "*Effect"),
     },
     "NotifyRequest": {1: ("id", "string"), 2: ("kind", "string"), 3: ("user", "User"), 4: ("at", "string")},
-    "NotifyResponse": {},
+    "NotifyResponse": {1: ("effects", "*Effect")},
 }
 
 
@@ -595,6 +610,27 @@ def _check_session(session, effects):
                       "remove some with set_session(name, None)")
 
 
+def _one_line(text):
+    return isinstance(text, str) and not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in text)
+
+
+def _check_mails(effects):
+    """Refuses a mail that no host sends: more than 16 texts, or one that is not a line of at most 1 KiB."""
+    for effect in effects:
+        if "send_mail" not in effect:
+            continue
+        name, texts = effect["send_mail"]["name"], effect["send_mail"]["texts"]
+        if len(texts) > 16:
+            raise _Broken(f'the mail "{name}" has {len(texts)} texts; 16 are allowed')
+        for key, text in texts.items():
+            if not key or not _one_line(key) or len(key.encode()) > 64:
+                raise _Broken(f'the mail "{name}" has a text whose name is not 1 to 64 printable bytes')
+            if not _one_line(text):
+                raise _Broken(f'the mail "{name}" has a text "{key}" that is not one line')
+            if len(text.encode()) > 1024:
+                raise _Broken(f'the mail "{name}" has a text "{key}" of {len(text.encode())} bytes; 1024 are allowed')
+
+
 # What a host takes of an answer, in bytes.
 _MAX_ANSWER = 1 << 20
 
@@ -695,11 +731,15 @@ class _Plugin:
         return out
 
     def notify(self, message):
-        """Tells the listener, which acknowledges by returning."""
+        """Informs the listener, which returns effects or nothing."""
         at = datetime.datetime.fromisoformat(message["at"].replace("Z", "+00:00"))
         _call.set({"request_id": message["id"]})
-        self.functions["notify"](Event(message["id"], message["kind"], User(**message["user"] or {}), at))
-        return {}
+        effects = self.functions["notify"](Event(message["id"], message["kind"], User(**message["user"] or {}), at)) or []
+        changes = ("set_user", "replace_user", "send_mail")
+        if not isinstance(effects, (list, tuple)) or not all(isinstance(e, dict) and any(c in e for c in changes) for e in effects):
+            raise _Broken(f"notify returned {effects!r}, which is not a list of set_user and mail: a listener has no session")
+        _check_mails(effects)
+        return {"effects": list(effects)}
 
     def answer(self, role, message):
         if _ROLES[role].event:
@@ -712,6 +752,7 @@ class _Plugin:
         if not isinstance(answer, _Answer) or answer.message != wanted:
             raise _Broken(f"{function.__name__} returned {answer!r}, which is not what one of {__name__}'s functions made")
         _check_session(request.session, answer.effects)
+        _check_mails(answer.effects)
         intent = answer.fields.get("intent", {})
         if intent.get("kind") == "redirect" and "offers_recovery" in intent:
             raise _Broken(f"{function.__name__} returned a redirect that holds nobody and offers recovery: call hold() as well")
@@ -732,7 +773,8 @@ def _shown(answer):
     if "next_step" in out:
         out["next_step"] = json.loads(out["next_step"])
     out["effects"] = [
-        {kind: change["name"], **{key: value(raw) for key, raw in change.items() if key != "name"}} if change else {kind: True}
+        {kind: change["name"], **{key: raw if key == "texts" else value(raw) for key, raw in change.items() if key != "name"}}
+        if change else {kind: True}
         for effect in answer["effects"] for kind, change in effect.items()
     ]
     return out
@@ -747,7 +789,7 @@ def _by_hand(plugin):
     if len(args) > 1 and args[0] in ("-call", "--call"):
         with open(args[1]) if args[1] != "-" else sys.stdin as file:
             call = json.load(file)
-        everything = {"name": about["name"], "roles": about["roles"], "user_read": ["*"], "user_write": ["*"]}
+        everything = {"name": about["name"], "roles": about["roles"], "user_read": ["*"], "user_write": ["*"], "mails": ["*"]}
         problems = plugin.configure({**everything, "config": json.dumps(call.get("config") or {}).encode()})
         if problems:
             print(json.dumps(problems, indent=2))
@@ -767,7 +809,8 @@ def _by_hand(plugin):
             _wire(_ROLES[role].response, answer)
         except _Broken as err:
             sys.exit(f"the answer breaks the contract: {err}")
-        print(json.dumps(_shown(answer) if not _ROLES[role].event else {"acknowledged": True}, indent=2, ensure_ascii=False))
+        told = {"acknowledged": True} if _ROLES[role].event else {}
+        print(json.dumps({**told, **_shown(answer)}, indent=2, ensure_ascii=False))
         return 0
     program = os.path.abspath(sys.argv[0])
     print(f"""This is "{about['name']}", a plugin of Vestibule. The host starts it; by itself it does nothing.

@@ -108,6 +108,7 @@ plugin "a" {
   checksums  = { "a.js" = "2222222222222222222222222222222222222222222222222222222222222222" }
   user_read  = ["partner_id"]
   user_write = ["tenant_id"]
+  mails      = ["greeting"]
   headers    = ["accept-language"]
   env        = { COLOUR = "red" }
   timeout    = "12s"

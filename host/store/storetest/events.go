@@ -22,6 +22,7 @@ func eventRules() []rule {
 		{"who has lost the lease holds nothing back", eventLeaseLost},
 		{"events keep their order when the clock goes back", eventsAgainstTheClock},
 		{"events that are given up, or rolled back, hold nothing back", eventsGivenUp},
+		{"an event is taken with what it leads to, once, and by who holds it", eventTaken},
 		{"an event for a listener that is gone is leased in the end", eventsOrphaned},
 		{"the last release and this one read each other's events", besideLastRelease},
 		{"several hosts never lease one event at the same time", eventLeasedOnce},
@@ -260,4 +261,36 @@ func eventLeasedOnce(t *testing.T, e *env, db *store.DB) {
 	if len(rows) != events {
 		t.Errorf("%d of %d events were leased", len(rows), events)
 	}
+}
+
+// eventTaken tests that an event is gone with the commit of what a listener asked for, and
+// that nobody takes it who has lost the lease.
+func eventTaken(t *testing.T, e *env, db *store.DB) {
+	take := func(i outbox.Item, after error) (taken bool, err error) {
+		err = db.InTx(e.ctx, func(ctx context.Context) (err error) {
+			taken, err = db.Outbox().Take(ctx, i)
+			return errors.Join(err, after)
+		})
+		return taken, err
+	}
+	e.announce(db, "1", "audit")
+	first := e.leaseEvent(db, "audit")
+	failed := errors.New("rolled back")
+	if _, err := take(first, failed); !errors.Is(err, failed) {
+		t.Fatal(err)
+	}
+	e.now = e.now.Add(time.Minute)
+	second := e.leaseEvent(db, "audit")
+	if second.ID != first.ID || second.Attempt != 2 {
+		t.Fatalf("leased %+v", second)
+	}
+	if taken, err := take(first, nil); taken || err == nil {
+		t.Errorf("who has lost the lease took the event: %v, %v", taken, err)
+	}
+	for _, want := range []bool{true, false} {
+		if taken, err := take(second, nil); taken != want || err != nil {
+			t.Errorf("taken: %v, %v, want %v", taken, err, want)
+		}
+	}
+	e.counts(db, 0, `SELECT COUNT(*) FROM vestibule_outbox WHERE user_id = '1'`)
 }

@@ -57,7 +57,8 @@ func besideNewer(t *testing.T, e *env) {
 func afterLastRelease(_ *testing.T, e *env) {
 	db := e.migrated()
 	e.sql(db, `ALTER TABLE vestibule_outbox DROP COLUMN listener`)
-	e.sql(db, `DELETE FROM vestibule_schema WHERE version_id = ?`, 12)
+	e.sql(db, `ALTER TABLE vestibule_outbox DROP COLUMN sealed`)
+	e.sql(db, `DELETE FROM vestibule_schema WHERE version_id >= ?`, 12)
 	now := e.now.UnixMilli()
 	for _, row := range []struct {
 		id, purpose, locale string
@@ -72,7 +73,7 @@ func afterLastRelease(_ *testing.T, e *env) {
 			VALUES (?, '1', ?, ?, 1, ?, ?, ?, ?, '')`, row.id, row.purpose, row.locale, now, now, row.held, row.buried)
 	}
 	db = e.pool()
-	e.equal([]string{"apply 00012_outbox_listener.sql"}, e.migrate(db))
+	e.equal([]string{"apply 00012_outbox_listener.sql", "apply 00013_mail_texts.sql"}, e.migrate(db))
 	named := func(item outbox.Item) string { return item.ID + " " + item.Listener }
 	e.equal("mail ", named(e.lease(db, e.now)))
 	e.noneDue(db, e.now)

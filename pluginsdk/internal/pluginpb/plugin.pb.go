@@ -258,9 +258,14 @@ type ConfigureRequest struct {
 	// The roles that config.hcl gives, a subset of those described.
 	Roles []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
 	// What config.hcl grants.
-	UserRead      []string `protobuf:"bytes,4,rep,name=user_read,json=userRead,proto3" json:"user_read,omitempty"`
-	UserWrite     []string `protobuf:"bytes,5,rep,name=user_write,json=userWrite,proto3" json:"user_write,omitempty"`
-	Headers       []string `protobuf:"bytes,6,rep,name=headers,proto3" json:"headers,omitempty"`
+	UserRead  []string `protobuf:"bytes,4,rep,name=user_read,json=userRead,proto3" json:"user_read,omitempty"`
+	UserWrite []string `protobuf:"bytes,5,rep,name=user_write,json=userWrite,proto3" json:"user_write,omitempty"`
+	Headers   []string `protobuf:"bytes,6,rep,name=headers,proto3" json:"headers,omitempty"`
+	// The origin that people see, such as "https://app.example.com"; empty where the host
+	// has none, which is on a developer's machine.
+	PublicUrl string `protobuf:"bytes,7,opt,name=public_url,json=publicUrl,proto3" json:"public_url,omitempty"`
+	// The mails that config.hcl lets the plugin send.
+	Mails         []string `protobuf:"bytes,8,rep,name=mails,proto3" json:"mails,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -333,6 +338,20 @@ func (x *ConfigureRequest) GetUserWrite() []string {
 func (x *ConfigureRequest) GetHeaders() []string {
 	if x != nil {
 		return x.Headers
+	}
+	return nil
+}
+
+func (x *ConfigureRequest) GetPublicUrl() string {
+	if x != nil {
+		return x.PublicUrl
+	}
+	return ""
+}
+
+func (x *ConfigureRequest) GetMails() []string {
+	if x != nil {
+		return x.Mails
 	}
 	return nil
 }
@@ -1062,6 +1081,7 @@ type Effect struct {
 	//	*Effect_SetSession
 	//	*Effect_SetUser
 	//	*Effect_ReplaceUser
+	//	*Effect_SendMail
 	Kind          isEffect_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1140,6 +1160,15 @@ func (x *Effect) GetReplaceUser() *Replacement {
 	return nil
 }
 
+func (x *Effect) GetSendMail() *Mail {
+	if x != nil {
+		if x, ok := x.Kind.(*Effect_SendMail); ok {
+			return x.SendMail
+		}
+	}
+	return nil
+}
+
 type isEffect_Kind interface {
 	isEffect_Kind()
 }
@@ -1165,6 +1194,11 @@ type Effect_ReplaceUser struct {
 	ReplaceUser *Replacement `protobuf:"bytes,4,opt,name=replace_user,json=replaceUser,proto3,oneof"`
 }
 
+type Effect_SendMail struct {
+	// Send the user a mail that "mails" grants.
+	SendMail *Mail `protobuf:"bytes,5,opt,name=send_mail,json=sendMail,proto3,oneof"`
+}
+
 func (*Effect_ConsumeIntended) isEffect_Kind() {}
 
 func (*Effect_SetSession) isEffect_Kind() {}
@@ -1172,6 +1206,8 @@ func (*Effect_SetSession) isEffect_Kind() {}
 func (*Effect_SetUser) isEffect_Kind() {}
 
 func (*Effect_ReplaceUser) isEffect_Kind() {}
+
+func (*Effect_SendMail) isEffect_Kind() {}
 
 type ConsumeIntended struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1322,6 +1358,63 @@ func (x *Replacement) GetValue() *Value {
 	return nil
 }
 
+// Mail is sent to the user's own address once the answer is applied.
+type Mail struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The template, without ".txt" and ".html".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// What the template shows, by name: up to 16 texts of one line and 1 KiB, with names of
+	// up to 64 bytes. A text that begins with one slash is a path of the host's site and
+	// becomes an absolute address.
+	Texts         map[string]string `protobuf:"bytes,2,rep,name=texts,proto3" json:"texts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Mail) Reset() {
+	*x = Mail{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Mail) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Mail) ProtoMessage() {}
+
+func (x *Mail) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Mail.ProtoReflect.Descriptor instead.
+func (*Mail) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Mail) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Mail) GetTexts() map[string]string {
+	if x != nil {
+		return x.Texts
+	}
+	return nil
+}
+
 type HandleRequest struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	User    *User                  `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -1335,7 +1428,7 @@ type HandleRequest struct {
 
 func (x *HandleRequest) Reset() {
 	*x = HandleRequest{}
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1440,7 @@ func (x *HandleRequest) String() string {
 func (*HandleRequest) ProtoMessage() {}
 
 func (x *HandleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1453,7 @@ func (x *HandleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HandleRequest.ProtoReflect.Descriptor instead.
 func (*HandleRequest) Descriptor() ([]byte, []int) {
-	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *HandleRequest) GetUser() *User {
@@ -1401,7 +1494,7 @@ type HandleResponse struct {
 
 func (x *HandleResponse) Reset() {
 	*x = HandleResponse{}
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1506,7 @@ func (x *HandleResponse) String() string {
 func (*HandleResponse) ProtoMessage() {}
 
 func (x *HandleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1519,7 @@ func (x *HandleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HandleResponse.ProtoReflect.Descriptor instead.
 func (*HandleResponse) Descriptor() ([]byte, []int) {
-	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HandleResponse) GetStatus() string {
@@ -1475,7 +1568,7 @@ type NotifyRequest struct {
 
 func (x *NotifyRequest) Reset() {
 	*x = NotifyRequest{}
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1580,7 @@ func (x *NotifyRequest) String() string {
 func (*NotifyRequest) ProtoMessage() {}
 
 func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1593,7 @@ func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyRequest.ProtoReflect.Descriptor instead.
 func (*NotifyRequest) Descriptor() ([]byte, []int) {
-	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *NotifyRequest) GetId() string {
@@ -1532,14 +1625,17 @@ func (x *NotifyRequest) GetAt() string {
 }
 
 type NotifyResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Applied in one transaction with the mark that the listener knows of the event. There
+	// is no session: consume_intended and set_session break the contract.
+	Effects       []*Effect `protobuf:"bytes,1,rep,name=effects,proto3" json:"effects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *NotifyResponse) Reset() {
 	*x = NotifyResponse{}
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1647,7 @@ func (x *NotifyResponse) String() string {
 func (*NotifyResponse) ProtoMessage() {}
 
 func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,7 +1660,14 @@ func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyResponse.ProtoReflect.Descriptor instead.
 func (*NotifyResponse) Descriptor() ([]byte, []int) {
-	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *NotifyResponse) GetEffects() []*Effect {
+	if x != nil {
+		return x.Effects
+	}
+	return nil
 }
 
 var File_vestibule_plugin_v1_plugin_proto protoreflect.FileDescriptor
@@ -1587,7 +1690,7 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x1a\n" +
 	"\brequired\x18\x03 \x01(\bR\brequired\x12\x18\n" +
 	"\adefault\x18\x04 \x01(\tR\adefault\x12 \n" +
-	"\vdescription\x18\x05 \x01(\tR\vdescription\"\xaa\x01\n" +
+	"\vdescription\x18\x05 \x01(\tR\vdescription\"\xdf\x01\n" +
 	"\x10ConfigureRequest\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\fR\x06config\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -1595,7 +1698,10 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\tuser_read\x18\x04 \x03(\tR\buserRead\x12\x1d\n" +
 	"\n" +
 	"user_write\x18\x05 \x03(\tR\tuserWrite\x12\x18\n" +
-	"\aheaders\x18\x06 \x03(\tR\aheaders\"M\n" +
+	"\aheaders\x18\x06 \x03(\tR\aheaders\x12\x1d\n" +
+	"\n" +
+	"public_url\x18\a \x01(\tR\tpublicUrl\x12\x14\n" +
+	"\x05mails\x18\b \x03(\tR\x05mails\"M\n" +
 	"\x11ConfigureResponse\x128\n" +
 	"\bproblems\x18\x01 \x03(\v2\x1c.vestibule.plugin.v1.ProblemR\bproblems\"7\n" +
 	"\aProblem\x12\x12\n" +
@@ -1669,13 +1775,14 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\tnext_step\x18\x05 \x01(\fR\bnextStep\x12\x16\n" +
 	"\x06errors\x18\x06 \x03(\tR\x06errors\x12'\n" +
 	"\x0foffers_recovery\x18\a \x01(\bR\x0eoffersRecovery\x12\x1a\n" +
-	"\brecovery\x18\b \x01(\bR\brecovery\"\xac\x02\n" +
+	"\brecovery\x18\b \x01(\bR\brecovery\"\xe6\x02\n" +
 	"\x06Effect\x12Q\n" +
 	"\x10consume_intended\x18\x01 \x01(\v2$.vestibule.plugin.v1.ConsumeIntendedH\x00R\x0fconsumeIntended\x12B\n" +
 	"\vset_session\x18\x02 \x01(\v2\x1f.vestibule.plugin.v1.AssignmentH\x00R\n" +
 	"setSession\x12<\n" +
 	"\bset_user\x18\x03 \x01(\v2\x1f.vestibule.plugin.v1.AssignmentH\x00R\asetUser\x12E\n" +
-	"\freplace_user\x18\x04 \x01(\v2 .vestibule.plugin.v1.ReplacementH\x00R\vreplaceUserB\x06\n" +
+	"\freplace_user\x18\x04 \x01(\v2 .vestibule.plugin.v1.ReplacementH\x00R\vreplaceUser\x128\n" +
+	"\tsend_mail\x18\x05 \x01(\v2\x19.vestibule.plugin.v1.MailH\x00R\bsendMailB\x06\n" +
 	"\x04kind\"\x11\n" +
 	"\x0fConsumeIntended\"R\n" +
 	"\n" +
@@ -1685,7 +1792,14 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vReplacement\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12,\n" +
 	"\x03old\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x03old\x120\n" +
-	"\x05value\x18\x03 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value\"\x8d\x02\n" +
+	"\x05value\x18\x03 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value\"\x90\x01\n" +
+	"\x04Mail\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12:\n" +
+	"\x05texts\x18\x02 \x03(\v2$.vestibule.plugin.v1.Mail.TextsEntryR\x05texts\x1a8\n" +
+	"\n" +
+	"TextsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x02\n" +
 	"\rHandleRequest\x12-\n" +
 	"\x04user\x18\x01 \x01(\v2\x19.vestibule.plugin.v1.UserR\x04user\x126\n" +
 	"\arequest\x18\x02 \x01(\v2\x1c.vestibule.plugin.v1.RequestR\arequest\x12@\n" +
@@ -1702,8 +1816,9 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12-\n" +
 	"\x04user\x18\x03 \x01(\v2\x19.vestibule.plugin.v1.UserR\x04user\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\tR\x02at\"\x10\n" +
-	"\x0eNotifyResponse2\xbc\x03\n" +
+	"\x02at\x18\x04 \x01(\tR\x02at\"G\n" +
+	"\x0eNotifyResponse\x125\n" +
+	"\aeffects\x18\x01 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects2\xbc\x03\n" +
 	"\x06Plugin\x12W\n" +
 	"\bDescribe\x12$.vestibule.plugin.v1.DescribeRequest\x1a%.vestibule.plugin.v1.DescribeResponse\x12Z\n" +
 	"\tConfigure\x12%.vestibule.plugin.v1.ConfigureRequest\x1a&.vestibule.plugin.v1.ConfigureResponse\x12W\n" +
@@ -1723,7 +1838,7 @@ func file_vestibule_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 	return file_vestibule_plugin_v1_plugin_proto_rawDescData
 }
 
-var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),   // 0: vestibule.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),  // 1: vestibule.plugin.v1.DescribeResponse
@@ -1741,60 +1856,65 @@ var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*ConsumeIntended)(nil),   // 13: vestibule.plugin.v1.ConsumeIntended
 	(*Assignment)(nil),        // 14: vestibule.plugin.v1.Assignment
 	(*Replacement)(nil),       // 15: vestibule.plugin.v1.Replacement
-	(*HandleRequest)(nil),     // 16: vestibule.plugin.v1.HandleRequest
-	(*HandleResponse)(nil),    // 17: vestibule.plugin.v1.HandleResponse
-	(*NotifyRequest)(nil),     // 18: vestibule.plugin.v1.NotifyRequest
-	(*NotifyResponse)(nil),    // 19: vestibule.plugin.v1.NotifyResponse
-	nil,                       // 20: vestibule.plugin.v1.User.ColumnsEntry
-	nil,                       // 21: vestibule.plugin.v1.Request.HeadersEntry
-	nil,                       // 22: vestibule.plugin.v1.Request.RoutesEntry
-	nil,                       // 23: vestibule.plugin.v1.Request.SessionEntry
-	nil,                       // 24: vestibule.plugin.v1.DispenseRequest.FormEntry
-	nil,                       // 25: vestibule.plugin.v1.HandleRequest.FormEntry
+	(*Mail)(nil),              // 16: vestibule.plugin.v1.Mail
+	(*HandleRequest)(nil),     // 17: vestibule.plugin.v1.HandleRequest
+	(*HandleResponse)(nil),    // 18: vestibule.plugin.v1.HandleResponse
+	(*NotifyRequest)(nil),     // 19: vestibule.plugin.v1.NotifyRequest
+	(*NotifyResponse)(nil),    // 20: vestibule.plugin.v1.NotifyResponse
+	nil,                       // 21: vestibule.plugin.v1.User.ColumnsEntry
+	nil,                       // 22: vestibule.plugin.v1.Request.HeadersEntry
+	nil,                       // 23: vestibule.plugin.v1.Request.RoutesEntry
+	nil,                       // 24: vestibule.plugin.v1.Request.SessionEntry
+	nil,                       // 25: vestibule.plugin.v1.DispenseRequest.FormEntry
+	nil,                       // 26: vestibule.plugin.v1.Mail.TextsEntry
+	nil,                       // 27: vestibule.plugin.v1.HandleRequest.FormEntry
 }
 var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	2,  // 0: vestibule.plugin.v1.DescribeResponse.config:type_name -> vestibule.plugin.v1.ConfigKey
 	5,  // 1: vestibule.plugin.v1.ConfigureResponse.problems:type_name -> vestibule.plugin.v1.Problem
-	20, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
-	21, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
-	22, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
-	23, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
+	21, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
+	22, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
+	23, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
+	24, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
 	7,  // 6: vestibule.plugin.v1.DispenseRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 7: vestibule.plugin.v1.DispenseRequest.request:type_name -> vestibule.plugin.v1.Request
-	24, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
+	25, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
 	11, // 9: vestibule.plugin.v1.DispenseResponse.intent:type_name -> vestibule.plugin.v1.Intent
 	12, // 10: vestibule.plugin.v1.DispenseResponse.effects:type_name -> vestibule.plugin.v1.Effect
 	13, // 11: vestibule.plugin.v1.Effect.consume_intended:type_name -> vestibule.plugin.v1.ConsumeIntended
 	14, // 12: vestibule.plugin.v1.Effect.set_session:type_name -> vestibule.plugin.v1.Assignment
 	14, // 13: vestibule.plugin.v1.Effect.set_user:type_name -> vestibule.plugin.v1.Assignment
 	15, // 14: vestibule.plugin.v1.Effect.replace_user:type_name -> vestibule.plugin.v1.Replacement
-	6,  // 15: vestibule.plugin.v1.Assignment.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 16: vestibule.plugin.v1.Replacement.old:type_name -> vestibule.plugin.v1.Value
-	6,  // 17: vestibule.plugin.v1.Replacement.value:type_name -> vestibule.plugin.v1.Value
-	7,  // 18: vestibule.plugin.v1.HandleRequest.user:type_name -> vestibule.plugin.v1.User
-	8,  // 19: vestibule.plugin.v1.HandleRequest.request:type_name -> vestibule.plugin.v1.Request
-	25, // 20: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
-	12, // 21: vestibule.plugin.v1.HandleResponse.effects:type_name -> vestibule.plugin.v1.Effect
-	7,  // 22: vestibule.plugin.v1.NotifyRequest.user:type_name -> vestibule.plugin.v1.User
-	6,  // 23: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 24: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 25: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 26: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	0,  // 27: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
-	3,  // 28: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
-	9,  // 29: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
-	16, // 30: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
-	18, // 31: vestibule.plugin.v1.Plugin.Notify:input_type -> vestibule.plugin.v1.NotifyRequest
-	1,  // 32: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
-	4,  // 33: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
-	10, // 34: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
-	17, // 35: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
-	19, // 36: vestibule.plugin.v1.Plugin.Notify:output_type -> vestibule.plugin.v1.NotifyResponse
-	32, // [32:37] is the sub-list for method output_type
-	27, // [27:32] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	16, // 15: vestibule.plugin.v1.Effect.send_mail:type_name -> vestibule.plugin.v1.Mail
+	6,  // 16: vestibule.plugin.v1.Assignment.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 17: vestibule.plugin.v1.Replacement.old:type_name -> vestibule.plugin.v1.Value
+	6,  // 18: vestibule.plugin.v1.Replacement.value:type_name -> vestibule.plugin.v1.Value
+	26, // 19: vestibule.plugin.v1.Mail.texts:type_name -> vestibule.plugin.v1.Mail.TextsEntry
+	7,  // 20: vestibule.plugin.v1.HandleRequest.user:type_name -> vestibule.plugin.v1.User
+	8,  // 21: vestibule.plugin.v1.HandleRequest.request:type_name -> vestibule.plugin.v1.Request
+	27, // 22: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
+	12, // 23: vestibule.plugin.v1.HandleResponse.effects:type_name -> vestibule.plugin.v1.Effect
+	7,  // 24: vestibule.plugin.v1.NotifyRequest.user:type_name -> vestibule.plugin.v1.User
+	12, // 25: vestibule.plugin.v1.NotifyResponse.effects:type_name -> vestibule.plugin.v1.Effect
+	6,  // 26: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 27: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 28: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 29: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	0,  // 30: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
+	3,  // 31: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
+	9,  // 32: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
+	17, // 33: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
+	19, // 34: vestibule.plugin.v1.Plugin.Notify:input_type -> vestibule.plugin.v1.NotifyRequest
+	1,  // 35: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
+	4,  // 36: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
+	10, // 37: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
+	18, // 38: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
+	20, // 39: vestibule.plugin.v1.Plugin.Notify:output_type -> vestibule.plugin.v1.NotifyResponse
+	35, // [35:40] is the sub-list for method output_type
+	30, // [30:35] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_vestibule_plugin_v1_plugin_proto_init() }
@@ -1814,6 +1934,7 @@ func file_vestibule_plugin_v1_plugin_proto_init() {
 		(*Effect_SetSession)(nil),
 		(*Effect_SetUser)(nil),
 		(*Effect_ReplaceUser)(nil),
+		(*Effect_SendMail)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1821,7 +1942,7 @@ func file_vestibule_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vestibule_plugin_v1_plugin_proto_rawDesc), len(file_vestibule_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -50,8 +50,8 @@ type PluginClient interface {
 	Dispense(ctx context.Context, in *DispenseRequest, opts ...grpc.CallOption) (*DispenseResponse, error)
 	// Handle judges the organisation form.
 	Handle(ctx context.Context, in *HandleRequest, opts ...grpc.CallOption) (*HandleResponse, error)
-	// Notify tells a listener what has happened, after it has: at least once, and in
-	// order for each user. A status other than OK has it told again later.
+	// Notify informs a listener of what has happened, after it has: at least once, and in
+	// order for each user. A status other than OK has the call repeated later.
 	Notify(ctx context.Context, in *NotifyRequest, opts ...grpc.CallOption) (*NotifyResponse, error)
 }
 
@@ -131,8 +131,8 @@ type PluginServer interface {
 	Dispense(context.Context, *DispenseRequest) (*DispenseResponse, error)
 	// Handle judges the organisation form.
 	Handle(context.Context, *HandleRequest) (*HandleResponse, error)
-	// Notify tells a listener what has happened, after it has: at least once, and in
-	// order for each user. A status other than OK has it told again later.
+	// Notify informs a listener of what has happened, after it has: at least once, and in
+	// order for each user. A status other than OK has the call repeated later.
 	Notify(context.Context, *NotifyRequest) (*NotifyResponse, error)
 	mustEmbedUnimplementedPluginServer()
 }

@@ -158,6 +158,8 @@ func answers(t *testing.T, p *plugintest.Plugin) {
 	if !marked.OffersRecovery() || !marked.IsRecovery() || !recovered.IsRecovery() || recovered.OffersRecovery() || more.Intent.IsRecovery() {
 		t.Errorf("recovery is lost: %+v, %+v, %+v", marked, recovered, more.Intent)
 	}
+	p.Dispense(person("mail", nil)).IsDone().With(pluginsdk.Mail("plain", nil)).
+		With(pluginsdk.Mail("greeting", map[string]string{"link": "/a?b=ü", "name": "Ada 👩‍🚀"}))
 	named := func(name string) map[string]pluginsdk.Value { return map[string]pluginsdk.Value{"org_name": name} }
 	p.Handle(person("Ada", nil), nil).Satisfied().With(pluginsdk.SetUser("partner_id", int64(math.MaxInt64)))
 	p.Handle(person("Ada", nil), named("no")).Refuses("ü")
@@ -172,14 +174,28 @@ func answers(t *testing.T, p *plugintest.Plugin) {
 func events(t *testing.T, p *plugintest.Plugin) {
 	at := time.Date(2026, 1, 31, 23, 59, 59, int(7*time.Millisecond), time.UTC)
 	for _, kind := range []string{"password_reset", "married"} {
-		err := p.Client.Notify(t.Context(), pluginsdk.Event{ID: "e1", Kind: kind, User: person("Ada", nil), At: at})
+		_, err := p.Client.Notify(t.Context(), pluginsdk.Event{ID: "e1", Kind: kind, User: person("Ada", nil), At: at})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	err := p.Client.Notify(t.Context(), pluginsdk.Event{ID: "e2", Kind: "password_reset", User: person("throw", nil), At: at})
+	_, err := p.Client.Notify(t.Context(), pluginsdk.Event{ID: "e2", Kind: "password_reset", User: person("throw", nil), At: at})
 	if !errors.Is(err, pluginsdk.ErrUnavailable) || !strings.Contains(err.Error(), "not now: e2 password_reset 7 2026-01-31T23:59:59.007Z") {
 		t.Errorf("a listener that fails: %v", err)
+	}
+	asked := func(name string) plugintest.Note {
+		return p.Notify(pluginsdk.Event{ID: "e3", Kind: "password_reset", User: person(name, nil), At: at})
+	}
+	asked("sets").With(pluginsdk.SetUser("a", int64(5))).With(pluginsdk.SetUser("b", nil).Replacing(int64(4))).
+		With(pluginsdk.Mail("greeting", map[string]string{"link": "/a"}))
+	if n := asked("Ada").Acknowledges(); len(n.Effects) != 0 {
+		t.Errorf("effects of a listener that asks for none: %v", n.Effects)
+	}
+	for name, want := range map[string]string{"session": "session", "wordy": "1025 bytes; 1024 are allowed", "wrong": "session"} {
+		asked(name).Fails(want)
+		if _, err := p.Client.Notify(t.Context(), pluginsdk.Event{Kind: "password_reset", User: person(name, nil), At: at}); !errors.Is(err, pluginsdk.ErrContract) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -212,6 +228,9 @@ func failures(t *testing.T, p *plugintest.Plugin) {
 	p.Dispense(person("large", nil)).Fails(`the session value "x" has 16386 bytes; 16384 are allowed`)
 	p.Dispense(person("full", nil), kept).Fails("the session values would have 32801 bytes together; 32768 are allowed")
 	p.Dispense(person("full", nil)).IsDone()
+	p.Dispense(person("wordy", nil)).Fails(`the mail "greeting" has a text "link" of 1026 bytes; 1024 are allowed`)
+	p.Dispense(person("lines", nil)).Fails(`the mail "greeting" has a text "link" that is not one line`)
+	p.Dispense(person("texts", nil)).Fails(`the mail "greeting" has 17 texts; 16 are allowed`)
 	p.Dispense(person("freed", nil), kept).IsDone()
 }
 
@@ -285,12 +304,23 @@ func config(t *testing.T, program conformance.Program) {
 	if err := configure(t, program, `{"must": "fail"}`); err == nil || !strings.Contains(err.Error(), "the database does not answer") {
 		t.Errorf("a failing configure: %v", err)
 	}
+	told := plugintest.Config(`{"must": "told"}`)
+	told.PublicURL, told.Mails = "https://app.example.com", []string{"greeting"}
+	var learned *pluginsdk.ConfigError
+	if err := configureWith(t, program, told); !errors.As(err, &learned) || learned.Problems[0].Message != "https://app.example.com greeting" {
+		t.Errorf("what the plugin learns of the host: %v", err)
+	}
 	if err := configure(t, program, `{"must": "x", "number": null, "rate": 1, "mood": "loud"}`); err != nil {
 		t.Errorf("null is absent: %v", err)
 	}
 }
 
 func configure(t *testing.T, program conformance.Program, block string) error {
+	t.Helper()
+	return configureWith(t, program, plugintest.Config(block))
+}
+
+func configureWith(t *testing.T, program conformance.Program, setup pluginsdk.Setup) error {
 	t.Helper()
 	running, err := conformance.Start(t.Context(), program)
 	if err != nil {
@@ -299,7 +329,7 @@ func configure(t *testing.T, program conformance.Program, block string) error {
 	defer running.Stop()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	return running.Client.Configure(ctx, plugintest.Config(block))
+	return running.Client.Configure(ctx, setup)
 }
 
 // start makes sure that the certificate, which is made anew each time from random

@@ -31,6 +31,10 @@ function dispense(user, request) {
       v.log.warn('logged', { key: 1n })
       return v.done()
     case 'done': return v.done()
+    case 'mail': return v.done().with(v.mail('greeting', { link: '/a?b=ü', name: 'Ada 👩‍🚀' }), v.mail('plain'))
+    case 'wordy': return v.done().with(v.mail('greeting', { link: 'ü'.repeat(513) }))
+    case 'lines': return v.done().with(v.mail('greeting', { link: 'a\nb' }))
+    case 'texts': return v.done().with(v.mail('greeting', Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`t${i}`, 'x']))))
     case 'setup': return v.orgSetup('Ada 👩‍🚀')
     case 'hold': return v.redirect('/held').hold('/assets', '/ü').with(v.setUser('a', 5, { replacing: null }), v.setUser('b', null, { replacing: 4n }))
     case 'more': return v.redirect('/held').with(v.consumeIntended()).hold().needsMoreInput({ message: 'ü' })
@@ -54,6 +58,10 @@ function handle(user, request) {
 
 function notify(event) {
   const { id, kind, user, at } = event
+  if (user.name === 'sets') return [v.setUser('a', 5), v.setUser('b', null, { replacing: 4n }), v.mail('greeting', { link: '/a' })]
+  if (user.name === 'session') return [v.setSession('a', 5)]
+  if (user.name === 'wordy') return [v.mail('greeting', { link: 'x'.repeat(1025) })]
+  if (user.name === 'wrong') return v.done()
   if (user.name === 'throw') throw new Error(`not now: ${id} ${kind} ${user.id} ${at.toISOString()}`)
 }
 
@@ -63,7 +71,8 @@ v.serve({
     must: { type: 'string', required: true }, number: { type: 'int', default: 3 }, list: { type: 'list', default: [] },
     mood: { type: 'string', default: 'plain', oneof: ['plain', 'loud'], doc: 'How.' }, rate: { type: 'float' },
   },
-  configure: (config) => {
+  configure: (config, setup) => {
+    if (config.must === 'told') throw new v.BadConfig('must', `${setup.public_url} ${setup.mails}`)
     if (config.list.length > 1) throw new v.BadConfig('list[1]', 'one is enough')
     if (config.must === 'fail') throw new Error('the database does not answer')
   },

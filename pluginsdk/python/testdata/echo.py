@@ -52,6 +52,14 @@ def dispense(user, request):
         return v.done()
     if user.name == "done":
         return v.done()
+    if user.name == "mail":
+        return v.done().with_(v.mail("greeting", {"link": "/a?b=ü", "name": "Ada 👩‍🚀"}), v.mail("plain"))
+    if user.name == "wordy":
+        return v.done().with_(v.mail("greeting", {"link": "ü" * 513}))
+    if user.name == "lines":
+        return v.done().with_(v.mail("greeting", {"link": "a\nb"}))
+    if user.name == "texts":
+        return v.done().with_(v.mail("greeting", {f"t{i}": "x" for i in range(17)}))
     if user.name == "setup":
         return v.org_setup("Ada 👩‍🚀")
     if user.name == "hold":
@@ -82,12 +90,22 @@ def handle(user, request):
 
 
 def notify(event):
+    if event.user.name == "sets":
+        return [v.set_user("a", 5), v.set_user("b", None, replacing=4), v.mail("greeting", {"link": "/a"})]
+    if event.user.name == "session":
+        return [v.set_session("a", 5)]
+    if event.user.name == "wordy":
+        return [v.mail("greeting", {"link": "x" * 1025})]
+    if event.user.name == "wrong":
+        return v.done()
     if event.user.name == "throw":
         at = event.at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         raise RuntimeError(f"not now: {event.id} {event.kind} {event.user.id} {at}")
 
 
 def configure(config, setup):
+    if config["must"] == "told":
+        raise v.BadConfig("must", f"{setup.public_url} {','.join(setup.mails)}")
     if len(config["list"]) > 1:
         raise v.BadConfig("list[1]", "one is enough")
     if config["must"] == "fail":

@@ -160,6 +160,7 @@ func TestChecks(t *testing.T) {
 		"plugin.sha256":    {[]string{strings.Repeat("aB", 32)}, []string{"", strings.Repeat("a", 63), strings.Repeat("g", 64)}},
 		"plugin.headers":   {[]string{"Accept-Language", "x-a!b"}, []string{"", "Cookie", "authorization", "a b", "ä"}},
 		"plugin.user_read": {[]string{"partner_id"}, []string{"", "PASSWORD", "remember_token"}},
+		"plugin.mails":     {[]string{"verify-email", "a_1", strings.Repeat("a", 64)}, []string{"", "a/b", "../a", "a.txt", "A", "*", "1a", "password_reset", strings.Repeat("a", 65)}},
 		"plugin.env":       {[]string{"", "a\nb"}, []string{"a\x00b"}},
 		"plugin.roles":     {[]string{"dispenser", "org_setup"}, []string{"", "Dispenser", "org-setup"}},
 		"route.path":       {[]string{"/", "/a", "/a/", "/a/b.c"}, []string{"", "a", "/a//b", "/a/../b", "/a?b", "/a%20b", "/{a}", "/login", "/odata/x", "/a\\b", "/a\n"}},

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,11 +28,15 @@ type Options struct {
 	// Person looks a user up by their key. A deleted user is a user with the key alone, and
 	// no error.
 	Person func(ctx context.Context, userID string) (pluginsdk.User, error)
-	// Notify notifies a listener, and bounds the time that this takes. Nil means
-	// acknowledged.
-	Notify func(ctx context.Context, listener string, e pluginsdk.Event) error
-	Log    hclog.Logger
-	Now    func() time.Time
+	// Notify notifies a listener, bounds the time that this takes, and returns the effects
+	// that the listener asks for. A nil error means acknowledged.
+	Notify func(ctx context.Context, listener string, e pluginsdk.Event) ([]pluginsdk.Effect, error)
+	// Apply applies effects to the user in one transaction with take, which deletes the
+	// event and reports whether it was still there. An error that wraps
+	// pluginsdk.ErrContract gives the event up.
+	Apply func(ctx context.Context, userID string, effects []pluginsdk.Effect, take func(context.Context) (bool, error)) error
+	Log   hclog.Logger
+	Now   func() time.Time
 	// Count counts outcomes. It must be fast and safe for concurrent use.
 	Count func(listener, outcome string, n int)
 }
@@ -64,7 +69,15 @@ func (d deliverer) Deliver(ctx context.Context, item outbox.Item) error {
 	if err != nil {
 		return err
 	}
-	return d.o.Notify(ctx, item.Listener, pluginsdk.Event{ID: item.Event(), Kind: item.Purpose, User: person, At: item.Created})
+	effects, err := d.o.Notify(ctx, item.Listener, pluginsdk.Event{ID: item.Event(), Kind: item.Purpose, User: person, At: item.Created})
+	if err == nil && len(effects) > 0 {
+		take := func(ctx context.Context) (bool, error) { return d.o.Outbox.Take(ctx, item) }
+		err = d.o.Apply(ctx, item.UserID, effects, take)
+	}
+	if errors.Is(err, pluginsdk.ErrContract) {
+		return fmt.Errorf("%w: %w", outbox.ErrRejected, err) // another try would get the same answer
+	}
+	return err
 }
 
 // Pause returns 1 s after the first attempt, doubled after each up to 15 min.

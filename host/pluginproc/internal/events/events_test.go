@@ -60,6 +60,14 @@ func (b *table) Done(_ context.Context, id string) error {
 	return nil
 }
 
+func (b *table) Take(ctx context.Context, i outbox.Item) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, there := b.rows[i.ID]
+	delete(b.rows, i.ID)
+	return there, nil
+}
+
 func (b *table) Retry(_ context.Context, i outbox.Item, next time.Time, _ string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,15 +110,15 @@ func TestListeners(t *testing.T) {
 				}
 				return pluginsdk.User{ID: id, Name: "N" + id}, nil
 			},
-			Notify: func(_ context.Context, listener string, e pluginsdk.Event) error {
+			Notify: func(_ context.Context, listener string, e pluginsdk.Event) ([]pluginsdk.Effect, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				if listener == "webhook" {
 					tries, last = tries+1, time.Now()
-					return errors.New("never")
+					return nil, errors.New("never")
 				}
 				got = append(got, e)
-				return nil
+				return nil, nil
 			},
 			Count: func(listener, outcome string, n int) {
 				mu.Lock()
@@ -211,15 +219,15 @@ func TestLongNotifications(t *testing.T) {
 						events.NewWorker(events.Options{
 							Outbox: view, Plugins: func() []string { return []string{"audit"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 							Person: func(_ context.Context, id string) (pluginsdk.User, error) { return pluginsdk.User{ID: id}, nil },
-							Notify: func(ctx context.Context, _ string, _ pluginsdk.Event) error {
+							Notify: func(ctx context.Context, _ string, _ pluginsdk.Event) ([]pluginsdk.Effect, error) {
 								mu.Lock()
 								calls = append(calls, time.Since(begin))
 								mu.Unlock()
 								select {
 								case <-time.After(took):
-									return nil
+									return nil, nil
 								case <-ctx.Done():
-									return ctx.Err()
+									return nil, ctx.Err()
 								}
 							},
 							Count: func(string, string, int) {},
@@ -234,6 +242,59 @@ func TestLongNotifications(t *testing.T) {
 					if late := calls[i] - want; late < 0 || late > 15*time.Second {
 						t.Errorf("notified at %v, want %v", calls, tt.want)
 					}
+				}
+			})
+		})
+	}
+}
+
+// The effects of a listener are applied with the mark that the event is delivered. What
+// breaks the contract is given up at once, and anything else is repeated.
+func TestEffects(t *testing.T) {
+	again, broken := errors.New("another value by now"), fmt.Errorf("%w: not granted", pluginsdk.ErrContract)
+	for name, tt := range map[string]struct {
+		notify  error
+		apply   []error // by attempt
+		tried   int
+		applied int
+		outcome string
+	}{
+		"applied":                 {apply: []error{nil}, tried: 1, applied: 1, outcome: "told"},
+		"applied the second time": {apply: []error{again, nil}, tried: 2, applied: 1, outcome: "told"},
+		"broken by the answer":    {notify: broken, tried: 1, outcome: "dropped"},
+		"broken by the database":  {apply: []error{broken}, tried: 1, outcome: "dropped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				id := fmt.Sprintf("%032daudit", 1)
+				box := &table{rows: map[string]outbox.Item{}, due: map[string]time.Time{}, dead: map[string]string{}}
+				box.rows[id] = outbox.Item{ID: id, Listener: "audit", Purpose: "password_reset", UserID: "ada", Created: time.Now()}
+				effects := []pluginsdk.Effect{pluginsdk.SetUser("must_change", true)}
+				tried, applied, counted := 0, 0, map[string]int{}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				events.NewWorker(events.Options{
+					Outbox: box, Plugins: func() []string { return []string{"audit"} }, Log: hclog.NewNullLogger(), Now: time.Now,
+					Person: func(_ context.Context, id string) (pluginsdk.User, error) { return pluginsdk.User{ID: id}, nil },
+					Notify: func(context.Context, string, pluginsdk.Event) ([]pluginsdk.Effect, error) {
+						tried++
+						return effects, tt.notify
+					},
+					Apply: func(ctx context.Context, user string, got []pluginsdk.Effect, take func(context.Context) (bool, error)) error {
+						if err := tt.apply[tried-1]; err != nil {
+							return err
+						}
+						there, err := take(ctx)
+						if !there || err != nil || user != "ada" || len(got) != 1 || got[0].Name() != "must_change" {
+							t.Errorf("applied %v to %q: %v, %v", got, user, there, err)
+						}
+						applied++
+						return nil
+					},
+					Count: func(_, outcome string, n int) { counted[outcome] += n },
+				}).Run(ctx)
+				if tried != tt.tried || applied != tt.applied || counted[tt.outcome] != 1 || len(box.rows) != 0 {
+					t.Errorf("%d tries, %d times applied, counted %v, left %v", tried, applied, counted, box.rows)
 				}
 			})
 		})

@@ -95,13 +95,25 @@ func (f *fault) Handle(ctx context.Context, user pluginsdk.User, req *pluginsdk.
 }
 
 // notify does what it is told.
-func (f *fault) notify(ctx context.Context, e pluginsdk.Event) error {
+func (f *fault) notify(ctx context.Context, e pluginsdk.Event) ([]pluginsdk.Effect, error) {
 	f.served.Add(1)
 	pluginsdk.Logger(ctx).Info("told", "event", e.ID, "kind", e.Kind, "user", e.User.ID, "at", e.At)
+	way, _, _ := strings.Cut(e.User.Email, "@")
 	if act := acts()[f.way(e.User, false)]; act != nil {
-		return act(ctx)
+		return nil, act(ctx)
 	}
-	return nil
+	return effects()[way], nil
+}
+
+// effects are those of a listener, by what the user's address begins with.
+func effects() map[string][]pluginsdk.Effect {
+	return map[string][]pluginsdk.Effect{
+		"sets":         {pluginsdk.SetUser("must_change", true), pluginsdk.Mail("changed", map[string]string{"link": "/account"})},
+		"sets-another": {pluginsdk.SetUser("is_admin", true)},
+		"sets-badly":   {pluginsdk.SetUser("must_change", "often")},
+		"sets-session": {pluginsdk.SetSession("x", 1)},
+		"mails":        {pluginsdk.Mail("another", nil)},
+	}
 }
 
 // intents are answers that the SDK lets pass.

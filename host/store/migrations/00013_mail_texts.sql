@@ -1,0 +1,1 @@
+ALTER TABLE vestibule_outbox ADD COLUMN sealed {blob};
