@@ -215,9 +215,12 @@ func TestOutboxHoldsNoToken(t *testing.T) {
 						}
 					}
 				}
-				want := []string{"attempts", "base", "buried", "created", "device", "due", "held", "id", "listener", "locale", "purpose", "reason", "user_id"}
+				want := []string{"attempts", "base", "buried", "created", "device", "due", "held", "id", "listener", "locale", "purpose", "reason", "sealed", "user_id"}
 				if diff := cmp.Diff(want, sorted(columns)); diff != "" {
 					t.Errorf("columns: %s", diff)
+				}
+				if sealed := row["sealed"]; sealed != "" && sealed != "<nil>" {
+					t.Errorf("a mail of the host has sealed texts: %q", sealed)
 				}
 				if strings.Contains(s.log.String(), token) {
 					t.Error("the log holds the token")

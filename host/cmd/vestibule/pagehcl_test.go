@@ -32,7 +32,7 @@ func TestPagesConfigure(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			writeConfiguration(t, dir, b, programs)
-			env := append(os.Environ(), "TOTP_KEY=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", "WEBHOOK_SECRET=whsec_")
+			env := append(os.Environ(), "TOTP_KEY=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", "WEBHOOK_SECRET=whsec_", "VERIFY_SECRET=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
 			file := filepath.Join(dir, "config.hcl")
 			if _, findings := config.Load(config.Source{File: file, Environ: env}); len(findings) > 0 {
 				t.Fatal(findings)
@@ -93,7 +93,7 @@ func addColumns(t *testing.T, database, text string) {
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if name != "partner_id" && name != "terms_version" { // which the demo has
+		if !slices.Contains([]string{"partner_id", "terms_version", "email_verified_at"}, name) { // which the demo has
 			change(t, database, "ALTER TABLE users ADD COLUMN "+name+" TEXT")
 		}
 	}

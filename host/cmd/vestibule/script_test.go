@@ -87,7 +87,7 @@ func buildPlugins(t *testing.T) string {
 			buildsOnce.err = fmt.Errorf("no plugins: %w", err)
 			return
 		}
-		cmd := exec.Command("go", append([]string{"build", "-o", buildsOnce.dir + "/", "../../../examples/dispenser-go"}, sources...)...)
+		cmd := exec.Command("go", append([]string{"build", "-o", buildsOnce.dir + "/", "../../../examples/dispenser-go", "../../../examples/verify-email"}, sources...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			buildsOnce.err = fmt.Errorf("build the plugins: %w\n%s", err, out)
 		}
