@@ -290,3 +290,24 @@ func TestReloadReadsTemplatesOfMails(t *testing.T) {
 		t.Errorf("no link in\n%s", mail)
 	}
 }
+
+// Who can write to the outbox cannot send the texts of one person to another.
+func TestSealedTextsOpenForTheirUserAlone(t *testing.T) {
+	db := sqliteStore(t)
+	s := verifying(t, db, plugintest.Build(t, "../examples/verify-email"), func(o *host.Options) {
+		o.Mail.Transport, o.Mail.SMTP = "smtp", host.SMTPOptions{Host: "127.0.0.1", Port: 1, TLS: "none"}
+	})
+	eve, err := db.AddUser(t.Context(), "eve@example.com", "Eve", weakHash())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.browser(t).login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+	execute(t, db, `UPDATE vestibule_outbox SET user_id = `+eve.ID)
+	s.eventually(t, "the mail was not given up", func() bool {
+		s.clock.Advance(15 * time.Minute)
+		return rows(t, db, "vestibule_outbox")[0]["buried"] != "0"
+	})
+	if row := rows(t, db, "vestibule_outbox")[0]; !strings.Contains(row["reason"], "cannot be opened") || row["attempts"] == "10" {
+		t.Errorf("given up after %s attempts: %s", row["attempts"], row["reason"])
+	}
+}
