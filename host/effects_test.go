@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -309,5 +310,21 @@ func TestSealedTextsOpenForTheirUserAlone(t *testing.T) {
 	})
 	if row := rows(t, db, "vestibule_outbox")[0]; !strings.Contains(row["reason"], "cannot be opened") || row["attempts"] == "10" {
 		t.Errorf("given up after %s attempts: %s", row["attempts"], row["reason"])
+	}
+}
+
+// A plugin learns the address of the site and its mails, whoever embeds the host.
+func TestPluginsLearnThePublicURL(t *testing.T) {
+	plugin := faulty(t)
+	plugin.Command = append(plugin.Command, "configure-repeats")
+	h, err := host.New(host.Options{
+		Store: sqliteStore(t), Plugins: []host.Plugin{plugin}, Mail: host.MailOptions{Templates: templates(t, "changed")},
+		Server: host.ServerOptions{PublicURL: &url.URL{Scheme: "https", Host: "app.example.com"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "it learned https://app.example.com [changed]") {
+		t.Errorf("the plugin says %v", err)
 	}
 }

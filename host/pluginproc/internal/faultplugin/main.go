@@ -79,8 +79,10 @@ func serve(f *fault, p pluginsdk.Plugin) {
 	})
 }
 
-func (f *fault) configure(context.Context, pluginsdk.Setup) error {
+func (f *fault) configure(_ context.Context, setup pluginsdk.Setup) error {
 	switch f.start {
+	case "configure-repeats":
+		return fmt.Errorf("it learned %s %v", setup.PublicURL, setup.Mails)
 	case "configure-fails":
 		return fmt.Errorf("the database of partners does not answer")
 	case "configure-mistake":

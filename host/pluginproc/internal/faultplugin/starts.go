@@ -29,6 +29,7 @@ func starts() map[string]func(*fault) {
 		"configure-fails":   func(*fault) {},
 		"configure-mistake": func(*fault) {},
 		"configure-hangs":   func(*fault) {},
+		"configure-repeats": func(*fault) {},
 		"exit":              func(*fault) { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
 		"panic":             func(*fault) { boom("the stars are wrong") },
 		"hang":              func(*fault) { hang() },
