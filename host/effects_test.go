@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -143,6 +144,42 @@ func TestEffectsOfListeners(t *testing.T) {
 		}
 		if n := strings.Count(s.log.String(), "not delivered and given up"); n != 4 || strings.Contains(s.log.String(), "to be repeated") {
 			t.Errorf("%d events were given up, want 4; log:\n%s", n, s.log)
+		}
+	})
+}
+
+// A constraint of the table refuses what a listener sets: the event is given up at once,
+// counted and logged with the plugin, and nothing of the answer is applied.
+func TestRefusedEffectsOfListeners(t *testing.T) {
+	plugin := faulty(t)
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		db, log := open(), &logs{}
+		execute(t, db, `ALTER TABLE users ADD COLUMN must_change BOOLEAN CHECK (must_change IS NOT TRUE)`)
+		u, err := db.AddUser(t.Context(), "sets@example.com", "Ada", weakHash())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Outbox().Announce(t.Context(), "password_reset", u.ID, []string{"fault"}); err != nil {
+			t.Fatal(err)
+		}
+		_, admin := runWithAdmin(t, host.Options{
+			Store: db, Plugins: []host.Plugin{plugin}, Mail: host.MailOptions{Templates: templates(t, "changed")},
+			Logger: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info}),
+		})
+		for end := time.Now().Add(30 * time.Second); rows(t, db, "vestibule_outbox")[0]["buried"] == "0"; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("the event was not given up; log:\n%s", log)
+			}
+		}
+		list := rows(t, db, "vestibule_outbox")
+		if len(list) != 1 || list[0]["attempts"] != "1" || !strings.Contains(list[0]["reason"], "set by fault") || !strings.Contains(list[0]["reason"], "must_change") {
+			t.Errorf("the outbox has %q", list)
+		}
+		if n := scrape(t, admin)[`vestibule_plugin_events_total{event="value_refused",plugin="fault"}`]; n != "1" {
+			t.Errorf("%s refused values are counted", n)
+		}
+		if !strings.Contains(log.String(), "not delivered and given up") {
+			t.Errorf("log:\n%s", log)
 		}
 	})
 }

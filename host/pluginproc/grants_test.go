@@ -1,8 +1,10 @@
 package pluginproc_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -145,7 +147,12 @@ func TestEffectsOfListenersAreChecked(t *testing.T) {
 	t.Parallel()
 	spec := faulty(t, "ok")
 	spec.Roles, spec.UserWrite, spec.Mails = []string{pluginsdk.RoleListener}, []string{"must_change"}, []string{"changed"}
-	h := started(t, pluginproc.Options{}, spec)
+	h := started(t, pluginproc.Options{Fits: func(_ context.Context, column string, v pluginsdk.Value) error {
+		if v == "often" {
+			return fmt.Errorf("column %q cannot hold such a text", column)
+		}
+		return nil
+	}}, spec)
 	notify := func(way string) ([]pluginsdk.Effect, error) {
 		return h.Notify(t.Context(), spec.Name, pluginsdk.Event{ID: "e1", Kind: "password_reset", User: pluginsdk.User{ID: "7", Email: way + "@example.com"}})
 	}
@@ -158,6 +165,7 @@ func TestEffectsOfListenersAreChecked(t *testing.T) {
 	}
 	for way, want := range map[string]string{
 		"sets-another": `the user column "is_admin", which is not granted`, "sets-session": "session", "mails": `the mail "another", which is not granted`,
+		"sets-badly": `column "must_change" cannot hold such a text`,
 	} {
 		if effects, err := notify(way); !errors.Is(err, pluginsdk.ErrContract) || !strings.Contains(err.Error(), want) || effects != nil {
 			t.Errorf("%s: got %v, %v, want %q", way, effects, err, want)

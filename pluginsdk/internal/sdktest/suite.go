@@ -251,26 +251,48 @@ func times(t *testing.T, p *plugintest.Plugin) {
 
 // byHand makes calls with -call, which prints what is sent, and names what is not.
 func byHand(t *testing.T, command []string) {
-	call := func(name string) (stdout, stderr string, err error) {
+	run := func(document string) (stdout, stderr string, err error) {
 		cmd := exec.CommandContext(t.Context(), command[0], append(slices.Clone(command[1:]), "-call", "-")...)
-		cmd.Stdin = strings.NewReader(`{"config": {"must": "x"}, "user": {"name": "` + name + `", "columns": {"whole": 5}}}`)
+		cmd.Stdin = strings.NewReader(document)
 		var out, errOut bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errOut
 		err = cmd.Run()
 		return out.String(), errOut.String(), err
 	}
-	stdout, stderr, err := call("time")
-	var answer struct{ Effects []map[string]any }
-	if err := errors.Join(err, json.Unmarshal([]byte(stdout), &answer)); err != nil {
-		t.Fatalf("%v: %s%s", err, stdout, stderr)
+	call := func(name string) (stdout, stderr string, err error) {
+		return run(`{"config": {"must": "x"}, "user": {"name": "` + name + `", "columns": {"whole": 5}}}`)
 	}
-	want := []map[string]any{
-		{"set_user": "at", "value": "2026-01-31T12:00:00Z"},
-		{"set_session": "at", "value": "2026-01-31T12:00:00Z"},
-		{"replace_user": "was", "old": "2026-01-31T12:00:00Z", "value": nil},
+	type shown struct {
+		Acknowledged bool
+		Effects      []map[string]any
 	}
-	if diff := cmp.Diff(want, answer.Effects); diff != "" {
-		t.Error(diff)
+	for document, want := range map[string]shown{
+		`"user": {"name": "time"}`: {Effects: []map[string]any{
+			{"set_user": "at", "value": "2026-01-31T12:00:00Z"},
+			{"set_session": "at", "value": "2026-01-31T12:00:00Z"},
+			{"replace_user": "was", "old": "2026-01-31T12:00:00Z", "value": nil},
+		}},
+		`"user": {"name": "mail"}`: {Effects: []map[string]any{
+			{"send_mail": "greeting", "texts": map[string]any{"link": "/a?b=ü", "name": "Ada 👩‍🚀"}},
+			{"send_mail": "plain", "texts": map[string]any{}},
+		}},
+		`"user": {"name": "sets"}, "event": {}`: {Acknowledged: true, Effects: []map[string]any{
+			{"set_user": "a", "value": 5.0},
+			{"replace_user": "b", "old": 4.0, "value": nil},
+			{"send_mail": "greeting", "texts": map[string]any{"link": "/a"}},
+		}},
+		`"user": {"name": "Ada"}, "event": {}`: {Acknowledged: true, Effects: []map[string]any{}},
+	} {
+		stdout, stderr, err := run(`{"config": {"must": "x"}, ` + document + `}`)
+		var answer shown
+		if err := errors.Join(err, json.Unmarshal([]byte(stdout), &answer)); err != nil {
+			t.Errorf("%s: %v: %s%s", document, err, stdout, stderr)
+		} else if diff := cmp.Diff(want, answer); diff != "" {
+			t.Errorf("%s: %s", document, diff)
+		}
+	}
+	if stdout, stderr, err := run(`{"config": {"must": "x"}, "user": {"name": "wordy"}, "event": {}}`); err == nil || stdout != "" || !strings.Contains(stderr, "the answer breaks the contract: the mail") {
+		t.Errorf("wordy: %v, it prints %q and %q", err, stdout, stderr)
 	}
 	for _, name := range unsendable() {
 		if stdout, stderr, err := call(name); err == nil || stdout != "" || !strings.Contains(stderr, `the answer breaks the contract: the effect on "x": `) {
