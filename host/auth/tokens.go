@@ -179,28 +179,14 @@ func (p *Pipeline) addOwnToken(w http.ResponseWriter, r *http.Request, who Princ
 	}
 	var t Token
 	var text string
-	err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+	err = p.changeCredential(r, who, credentialChange{event: "token_add", apply: func(ctx context.Context, user User) (string, error) {
 		var err error
-		if t, text, err = p.AddToken(ctx, who.UserID, in, p.Site.Locale(r), browserName(r.UserAgent())); err != nil {
-			return err
-		}
-		// The user is locked: a session that was ended before must not leave a token.
-		alive, err := p.Sessions.Alive(ctx, [][]byte{who.Session.Key})
-		if err == nil && !alive[0] {
-			err = ErrNotFound
-		}
-		if err != nil {
-			return err
-		}
-		return p.Record(ctx, ownOperator(who.UserID), "token_add", t.Name+" ("+t.ID+")")
-	})
-	if errors.Is(err, ErrNotFound) {
-		return &fault.Fault{Code: fault.Unauthenticated, Cause: err}
-	}
+		t, text, err = p.AddToken(ctx, user.ID, in, p.Site.Locale(r), browserName(r.UserAgent()))
+		return t.Name + " (" + t.ID + ")", err
+	}})
 	if err != nil {
 		return err
 	}
-	p.audit(r, "token_add", "user", who.UserID, "token", t.ID, "name", t.Name)
 	shown := showToken(t)
 	shown.Token = text
 	fault.WriteJSON(w, http.StatusCreated, shown)

@@ -38,6 +38,9 @@ const (
 	DatabaseUnavailable  = "database_unavailable"
 	Busy                 = "busy"
 	PasswordRests        = "password_rests"
+	PasswordSignInOff    = "password_sign_in_off"
+	LastWayToSignIn      = "last_way_to_sign_in"
+	PasskeyKnown         = "passkey_known"
 )
 
 // A Fault is an answer other than success. Its code is public; the cause is for
@@ -102,11 +105,11 @@ func (f *Fault) Status() int {
 		return http.StatusUnauthorized
 	case CrossOrigin, Unsettled, ConfirmationRequired:
 		return http.StatusForbidden
-	case NotFound, UnknownIntent:
+	case NotFound, UnknownIntent, PasswordSignInOff:
 		return http.StatusNotFound
 	case MethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case IntentNotCurrent:
+	case IntentNotCurrent, LastWayToSignIn, PasskeyKnown:
 		return http.StatusConflict
 	case TooLarge:
 		return http.StatusRequestEntityTooLarge
