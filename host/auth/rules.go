@@ -34,12 +34,20 @@ type Rules struct {
 	// PasswordHash is the format of new passwords, and what becomes of others at the
 	// next sign-in; argon2id by default.
 	PasswordHash PasswordFormat
+	// PasswordOff refuses login, forgotten passwords and resets: other proofs alone sign
+	// people in.
+	PasswordOff bool
 	// MinLength is of a new password, in characters, 12 by default.
 	MinLength int
 	// TokenLifetime is the most that a machine token may last, 8760 h by default.
 	TokenLifetime time.Duration
 	// OwnTokens lets people make machine tokens of their own.
 	OwnTokens bool
+	// PasskeysOff offers and takes no passkeys.
+	PasskeysOff bool
+	// PasskeyRPID is the RP id of passkeys, the host name of the site where it is empty. It is that host name or the end of
+	// it, such as "example.com".
+	PasskeyRPID string
 	// Recent is how fresh the proof of a session must be before what somebody signs in
 	// with is changed, 10 min by default.
 	Recent time.Duration
