@@ -45,8 +45,8 @@ type operation struct {
 	// effect says that it sets the one column that operations set, and held that it
 	// answers a step that holds: whoever is late there is told what the first led to.
 	effect, held bool
-	// own says that it concerns the settled session of the phone, so that it is raced with what
-	// concerns that session alone; others says that it concerns the laptop's from there.
+	// own is set for an operation in the settled session of the phone, which is raced with what
+	// concerns that session alone. others is set where it concerns the laptop's from there.
 	own, others bool
 	// all says that it concerns all sessions of the person, and so the tablet's, which is
 	// the one that a step holds.
@@ -110,12 +110,12 @@ func (s *scene) makeToken(ctx context.Context, on int) result {
 	return statusResult(w)
 }
 
-// confirm is what the person does in the settled session of the phone.
+// confirm gives the password again in the settled session of the phone.
 func (s *scene) confirm(ctx context.Context, on int) result {
 	return s.request(ctx, on, "POST", "/auth/account/confirm", fmt.Sprintf(`{"password":%q}`, adaPassword), s.phone.sessionCookie())
 }
 
-// changePassword is what the person does in the settled session of the phone.
+// changePassword sets a password in the settled session of the phone.
 func (s *scene) changePassword(ctx context.Context, on int) result {
 	return s.request(ctx, on, "POST", "/auth/account/password", fmt.Sprintf(`{"password":%q,"password_confirmation":%[1]q}`, newPassword), s.phone.sessionCookie())
 }
