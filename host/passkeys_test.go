@@ -574,3 +574,49 @@ func mustURL(text string) *url.URL {
 	}
 	return u
 }
+
+// Somebody who is signed in proves it anew by a passkey of their own, and by no other answer.
+func TestConfirmByPasskey(t *testing.T) {
+	s := passkeySite(t, sqliteStore(t), nil)
+	bob, err := s.db.AddUser(t.Context(), "bob@example.com", "Bob", weakHash())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, his := s.withPasskey(t, nil), passkeytest.New(s.URL)
+	other := s.browser(t)
+	other.login(bob.Email, adaPassword, false).want(t, 200, "")
+	other.enrol(his, "His").want(t, 201, "")
+	b := s.browser(t)
+	b.login(adaEmail, adaPassword, false).want(t, 200, "")
+	s.clock.Advance(11 * time.Minute)
+	b.post("/auth/account/passkeys/options", map[string]any{}).want(t, 403, "confirmation_required")
+	options := b.options("/auth/account/confirm/options")
+	if !strings.Contains(string(options), `"allowCredentials":[{"type":"public-key"`) {
+		t.Errorf("options %s", options)
+	}
+	confirm := func(credential json.RawMessage, err error) answer {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.post("/auth/account/confirm", map[string]any{"credential": credential})
+	}
+	var o struct{ PublicKey struct{ Challenge string } }
+	if err := json.Unmarshal(options, &o); err != nil {
+		t.Fatal(err)
+	}
+	confirm(his.Get([]byte(`{"publicKey":{"challenge":"`+o.PublicKey.Challenge+`","rpId":"localhost"}}`))).want(t, 422, "passkey_not_accepted")
+	confirm(mine.Get(b.options("/auth/passkeys/options"))).want(t, 422, "passkey_not_accepted") // a challenge of the sign-in
+	b.post("/auth/account/passkeys/options", map[string]any{}).want(t, 403, "confirmation_required")
+	line := auditLine(s.log.String(), "passkey_refused")
+	if !strings.Contains(line, "purpose=confirm reason=another_user") {
+		t.Errorf("logged %q", line)
+	}
+	mine.NoHandle = true // as security keys do where the options name credentials
+	right, err := mine.Get(options)
+	confirm(right, err).want(t, 204, "")
+	b.post("/auth/account/passkeys/options", map[string]any{}).want(t, 200, "")
+	confirm(right, err).want(t, 422, "passkey_not_accepted")
+	if got := b.get("/auth/account").json(t)["passkeys"].([]any); len(got) != 1 || got[0].(map[string]any)["name"] != "Phone" || got[0].(map[string]any)["last_used"] == nil {
+		t.Errorf("the account has %v", got)
+	}
+}

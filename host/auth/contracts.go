@@ -128,6 +128,7 @@ const (
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
 	countPasskeys    = "passkeys"      // passkeys that a person makes, renames or deletes
+	countOwnPassword = "own_password"  // passwords that a person sets on the account screen
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
 	countPasswordDay = "password_day"  // the same within a day, whatever succeeds
@@ -145,7 +146,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -233,6 +234,9 @@ type Devices interface {
 	Create(ctx context.Context, d Device) error
 	// Find returns the device, or ErrNotFound.
 	Find(ctx context.Context, selector []byte) (Device, error)
+	// List returns up to limit devices of the user, the last used ones first. It may return
+	// expired ones.
+	List(ctx context.Context, userID string, limit int) ([]Device, error)
 	// Lock is Find within a transaction, and keeps others from ending the device
 	// before the transaction ends. Lock the user before.
 	Lock(ctx context.Context, selector []byte) (Device, error)
@@ -305,8 +309,8 @@ type Session struct {
 	Others map[string]any
 	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
-	// Proved is when the person proved who they are, and Proof is how: the session of
-	// a device has the time of the sign-in that it was kept by.
+	// Proved is when the person proved who they are, and Proof is how: a resumed
+	// device has the time of the sign-in that it was kept by.
 	Proved time.Time
 	Proof  Proof
 }
@@ -350,6 +354,9 @@ type Sessions interface {
 	// and its time is not over. It writes nothing, so that a connection which stays
 	// open keeps no session alive.
 	Alive(ctx context.Context, keys [][]byte) ([]bool, error)
+	// List returns up to limit sessions of the user whose time is not over, the last seen
+	// ones first, without Version, State, Format and Data. It writes nothing.
+	List(ctx context.Context, userID string, limit int) ([]SessionRow, error)
 	// KeepGuest returns the cookie that keeps a guest's intended URL. It writes
 	// nothing; [Sessions.Load] reads the cookie for an hour.
 	KeepGuest(page string) (*http.Cookie, error)

@@ -159,11 +159,23 @@ func (p *Pipeline) ConfirmOptions() http.Handler {
 	})
 }
 
-// confirmPasskey verifies a passkey of who is signed in, for POST /auth/account/confirm, and keeps that it was used. The
-// caller counts attempts before, and makes the session recent afterwards.
-func (p *Pipeline) confirmPasskey(r *http.Request, who Principal, credential []byte) error {
+// confirmPasskey makes the session of who recent if the form has the answer of a passkey of theirs. A failure counts for the
+// client and for the login name, as a wrong password does.
+func (p *Pipeline) confirmPasskey(w http.ResponseWriter, r *http.Request, who Principal, f form.Form) error {
 	start := time.Now()
 	site, err := p.passkeySite(r)
+	if err != nil {
+		return err
+	}
+	credential, err := credentialIn(f)
+	if err != nil {
+		return err
+	}
+	user, err := p.stillThere(r.Context(), who.UserID)
+	if err != nil {
+		return err
+	}
+	a, err := p.takePassword(r, p.LoginName(user), attempt{field: "credential"}, func(k known) *knownEntry { return k.byUser(user.ID) })
 	if err != nil {
 		return err
 	}
@@ -172,17 +184,22 @@ func (p *Pipeline) confirmPasskey(r *http.Request, who Principal, credential []b
 		err = &refusedPasskey{reason: "another_user", passkey: use.Passkey}
 	}
 	if err == nil {
-		err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
-			if _, err := p.Users.Lock(ctx, who.UserID); err != nil {
+		err = p.prove(r, who, proofPasskey, func(ctx context.Context, _ User) error {
+			if err := p.keepUse(ctx, use); err != nil {
 				return err
 			}
-			return p.keepUse(ctx, use)
+			return p.clearAttempts(ctx, a)
 		})
 	}
 	if refused, ok := errors.AsType[*refusedPasskey](err); ok {
 		return p.refusePasskey(r, passkey.Confirm, start, refused)
 	}
-	return err
+	if err != nil {
+		return p.refundLogin(r, a, err)
+	}
+	http.SetCookie(w, p.challengeCookie("", -1))
+	p.confirmed(w, r, user, a)
+	return nil
 }
 
 // CreationOptions answers POST /auth/account/passkeys/options: what a page hands to navigator.credentials.create.

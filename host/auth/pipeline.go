@@ -31,7 +31,7 @@ type Options struct {
 	Resets  ResetTokens
 	Devices Devices
 	// Tokens are the machine tokens; nil for none. Record writes down, in the
-	// transaction of its context, who made or revoked one; required with Tokens.
+	// transaction of its context, who changed what somebody signs in with; nil writes nothing.
 	Tokens Tokens
 	// Passkeys are the passkeys; nil for none. They need Secrets and Record.
 	Passkeys passkey.Store
@@ -64,7 +64,8 @@ type Options struct {
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
 	// "replay", "loop", "step_refused", "token_add", "token_revoke",
 	// "token_refused", "passkey_add", "passkey_rename", "passkey_delete",
-	// "passkey_refused". nil counts nothing.
+	// "passkey_refused", "confirm", "confirm_failed", "password_change", "session_end",
+	// "device_end". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -137,6 +138,9 @@ func New(o Options) *Pipeline {
 	}
 	if o.Show == nil {
 		o.Show = func(http.ResponseWriter, *http.Request, *fault.Fault) bool { return false }
+	}
+	if o.Record == nil {
+		o.Record = func(context.Context, string, string, string) error { return nil }
 	}
 	if o.Announce == nil {
 		o.Announce = func(context.Context, string, string) error { return nil }
@@ -238,6 +242,7 @@ func Events() []string {
 		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
 		"step_refused", "token_add", "token_revoke", "token_refused",
 		"passkey_add", "passkey_rename", "passkey_delete", "passkey_refused",
+		"confirm", "confirm_failed", "password_change", "session_end", "device_end",
 	}
 }
 
