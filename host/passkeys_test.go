@@ -15,6 +15,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey/passkeytest"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // passkeySite starts a host whose pages are on localhost, where browsers have passkeys.
@@ -619,4 +620,73 @@ func TestConfirmByPasskey(t *testing.T) {
 	if got := b.get("/auth/account").json(t)["passkeys"].([]any); len(got) != 1 || got[0].(map[string]any)["name"] != "Phone" || got[0].(map[string]any)["last_used"] == nil {
 		t.Errorf("the account has %v", got)
 	}
+}
+
+// Dispensers and applications learn that somebody signed in by a passkey.
+func TestProofByPasskey(t *testing.T) {
+	var by []string
+	s := passkeySite(t, sqliteStore(t), func(o *host.Options) {
+		o.Dispenser = pluginsdk.DispenserFunc(func(_ context.Context, _ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+			by = append(by, r.SignedInBy)
+			return pluginsdk.Done(), nil
+		})
+	})
+	s.browser(t).passkeyLogin(s.withPasskey(t, nil)).want(t, 200, "")
+	if !slices.Equal(by, []string{"password", "passkey"}) {
+		t.Errorf("dispensers learn %v", by)
+	}
+	s = withAssertions(t)
+	s.URL = strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+	b := s.browser(t)
+	b.passkeyLogin(s.withPasskey(t, nil)).want(t, 200, "")
+	claims := s.verified(t, told(t, b.get("/app/x")).Get("X-Vestibule-Assertion"), "app")
+	if got := asText(t, claims["amr"]); got != `["passkey","pop","user","mfa"]` {
+		t.Errorf("amr %s", got)
+	}
+}
+
+// A mail about the password names the passkeys: whoever sets a new one because of a thief must know what goes on working.
+func TestMailsNamePasskeys(t *testing.T) {
+	s := passkeySite(t, sqliteStore(t), nil)
+	s.withPasskey(t, nil)
+	s.letters(t, 1)
+	b := s.browser(t)
+	_, token := s.link(t, b, 2)
+	b.post("/auth/reset-password", map[string]any{"token": token, "email": adaEmail, "password": newPassword, "password_confirmation": newPassword}).want(t, 200, "")
+	for _, mail := range s.letters(t, 3)[1:] {
+		if !strings.Contains(mail, "Phone, made on 4 May 2026") {
+			t.Errorf("no passkey in\n%s", mail)
+		}
+	}
+}
+
+func TestAdminPasskeys(t *testing.T) {
+	s := passkeySite(t, sqliteStore(t), nil)
+	a := s.withPasskey(t, nil)
+	if _, err := s.db.AddUser(t.Context(), "bob@example.com", "Bob", weakHash()); err != nil {
+		t.Fatal(err)
+	}
+	for email, n := range map[string]int{"": 1, adaEmail: 1, "bob@example.com": 0} {
+		if list, err := s.admin.Passkeys(t.Context(), email, 10); err != nil || len(list) != n {
+			t.Errorf("%q: %v, %v", email, list, err)
+		}
+	}
+	list, err := s.admin.Passkeys(t.Context(), adaEmail, 10)
+	if err != nil || list[0].Name != "Phone" || list[0].Email != adaEmail || !list[0].Created.Equal(s.clock.Now()) {
+		t.Fatal(list, err)
+	}
+	if err := s.admin.DeletePasskey(t.Context(), "bob@example.com", list[0].ID); err == nil || !strings.Contains(err.Error(), "bob@example.com has no passkey with the id") {
+		t.Errorf("another's: %v", err)
+	}
+	if err := s.db.Users().SetPassword(t.Context(), s.user.ID, "!", ""); err != nil { // the last way to sign in as well
+		t.Fatal(err)
+	}
+	if err := s.admin.DeletePasskey(t.Context(), adaEmail, list[0].ID); err != nil {
+		t.Error(err)
+	}
+	var subject string
+	if err := s.db.Reader().Get(&subject, `SELECT subject FROM vestibule_audit WHERE act = 'passkey_delete' AND operator NOT LIKE 'user %'`); err != nil || subject != adaEmail+" Phone ("+list[0].ID+")" {
+		t.Errorf("audited %q, %v", subject, err)
+	}
+	s.browser(t).passkeyLogin(a).want(t, 422, "passkey_not_accepted")
 }

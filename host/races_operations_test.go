@@ -90,6 +90,9 @@ func operations() []operation {
 		{name: "sign out of the phone", run: (*scene).signOutOfThePhone, own: true},
 		{name: "use token", run: (*scene).useToken},
 		{name: "make token", run: (*scene).makeToken, tokens: true},
+		{name: "sign in by passkey", run: (*scene).signInByPasskey, signsIn: true},
+		{name: "make passkey", run: (*scene).makePasskey, signsIn: true},
+		{name: "delete passkey", run: (*scene).deletePasskey, signsIn: true},
 		{name: "revoke token", run: (*scene).revokeToken, tokens: true},
 	}
 }
@@ -133,6 +136,25 @@ func (s *scene) signOutOfThePhone(ctx context.Context, on int) result {
 func (s *scene) revokeToken(ctx context.Context, on int) result {
 	err := s.hosts[on].admin.RevokeToken(ctx, fmt.Sprintf("token-%d", s.number))
 	if err != nil && strings.HasPrefix(err.Error(), "no token ") {
+		return refused
+	}
+	return resultOf(err)
+}
+
+// signInByPasskey answers a challenge that the laptop has got before the race.
+func (s *scene) signInByPasskey(ctx context.Context, on int) result {
+	return s.request(ctx, on, "POST", "/auth/passkeys/login", fmt.Sprintf(`{"credential":%s,"remember":true}`, s.answers.signIn), s.answers.signInCookie)
+}
+
+// makePasskey adds a passkey in the settled session of the phone.
+func (s *scene) makePasskey(ctx context.Context, on int) result {
+	return s.request(ctx, on, "POST", "/auth/account/passkeys", fmt.Sprintf(`{"credential":%s,"name":"new"}`, s.answers.create), s.phone.sessionCookie()+"; "+s.answers.createCookie)
+}
+
+// deletePasskey ends the person's passkey by command.
+func (s *scene) deletePasskey(ctx context.Context, on int) result {
+	err := s.hosts[on].admin.DeletePasskey(ctx, s.email, fmt.Sprintf("passkey-%d", s.number))
+	if err != nil && strings.Contains(err.Error(), " has no passkey ") {
 		return refused
 	}
 	return resultOf(err)

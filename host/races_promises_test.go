@@ -18,11 +18,12 @@ type end struct {
 	effect            string
 	sessions, devices []string
 	tokens            []string
+	passkeys          []string
 }
 
 func (e end) String() string {
-	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v, tokens %v",
-		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices, e.tokens)
+	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v, tokens %v, passkeys %v",
+		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices, e.tokens, e.passkeys)
 }
 
 func (s *scene) observe(results [2]result) end {
@@ -75,6 +76,12 @@ func (s *scene) observe(results [2]result) end {
 	for _, token := range tokens {
 		e.tokens = append(e.tokens, token.Name)
 	}
+	passkeys, err := db.Passkeys().List(ctx, s.user, 10)
+	s.must(err)
+	for _, passkey := range passkeys {
+		e.passkeys = append(e.passkeys, passkey.Name)
+	}
+	slices.Sort(e.passkeys)
 	slices.Sort(e.sessions)
 	slices.Sort(e.devices)
 	slices.Sort(e.tokens)
@@ -126,9 +133,17 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 	if won("revoke token") {
 		must(!has(e.tokens, "old"), "a machine token that was revoked is over")
 	}
+	if won("delete passkey") {
+		must(!slices.Contains(e.passkeys, "old"), "a passkey that was deleted is over")
+	}
+	if p.x.name == "sign in by passkey" && p.y.name == "sign in by passkey" {
+		must(e.results[0] != done || e.results[1] != done, "a challenge is answered once")
+	}
 	if won("reset") {
 		must(e.user == "deleted" || len(e.tokens) == 0, "a reset ends all machine tokens, and no session of before makes another")
-		must(e.user == "deleted" || len(e.sessions)+len(e.devices) == 0, "a reset ends all sessions and devices")
+		// The new password is no reason to refuse a passkey afterwards.
+		byPasskey := won("sign in by passkey")
+		must(e.user == "deleted" || !slices.ContainsFunc(append(e.sessions, e.devices...), func(s string) bool { return !byPasskey || s != "new" }), "a reset ends all sessions and devices")
 	}
 	if won("change password") {
 		must(e.user == "deleted" || len(e.tokens)+len(e.devices) == 0, "a changed password ends all machine tokens and devices")

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -22,6 +23,8 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey/passkeytest"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/store/mysql"
@@ -249,6 +252,49 @@ type scene struct {
 	mu      sync.Mutex
 	cookies []string // session cookies that the actors were given
 	made    []string // machine tokens that they made
+
+	answers passkeyAnswers
+}
+
+// passkeyAnswers are what the person's authenticator has signed before the race: for a sign-in, and for another passkey of
+// the phone's session, each with the cookie that keeps its challenge.
+type passkeyAnswers struct {
+	signIn, create             json.RawMessage
+	signInCookie, createCookie string
+}
+
+// passkeys gives the person a passkey and asks for the answers.
+func (s *scene) passkeys(ctx context.Context) error {
+	const origin = "http://localhost:8080"
+	site, _ := passkey.NewSite(origin, "", "Testing")
+	person := passkey.Person{Handle: digest(fmt.Appendf(nil, "handle %d", s.number))}
+	key, err := s.ground.Secret(ctx, "passkeys", digest([]byte("key of challenges")))
+	if err != nil {
+		return err
+	}
+	a := passkeytest.New(origin)
+	answered := func(ask func([]byte) (json.RawMessage, error), purpose passkey.Purpose, session []byte, options func([]byte) passkey.Options) (json.RawMessage, string) {
+		challenge, cookie, err := passkey.NewChallenges(key).New("", purpose, session, s.clock.Now())
+		s.must(err)
+		text, err := json.Marshal(options(challenge))
+		s.must(err)
+		answer, err := ask(text)
+		s.must(err)
+		return answer, "vestibule_passkey=" + cookie
+	}
+	create := func(challenge []byte) passkey.Options { return site.CreateOptions(challenge, person, nil) }
+	made, _ := answered(a.Create, passkey.Enrol, nil, create)
+	parsed, err := passkey.ParseCreation(made)
+	s.must(err)
+	old, err := site.Create(parsed)
+	s.must(err)
+	s.answers.signIn, s.answers.signInCookie = answered(a.Get, passkey.SignIn, nil, func(challenge []byte) passkey.Options { return site.GetOptions(challenge, nil) })
+	s.answers.create, s.answers.createCookie = answered(a.Create, passkey.Enrol, s.phone.hash, create)
+	if _, err := s.ground.Passkeys().Handle(ctx, s.user, person.Handle); err != nil {
+		return err
+	}
+	old.ID, old.UserID, old.Name, old.Created = fmt.Sprintf("passkey-%d", s.number), s.user, "old", s.clock.Now()
+	return s.ground.Passkeys().Add(ctx, old, 20)
 }
 
 func (r *raceRig) scene(disabled bool) *scene {
@@ -263,6 +309,9 @@ func (r *raceRig) scene(disabled bool) *scene {
 			return err
 		}
 		s.user = user.ID
+		if err := s.passkeys(ctx); err != nil {
+			return err
+		}
 		if disabled {
 			return db.SetDisabled(ctx, s.user, true)
 		}
@@ -357,7 +406,7 @@ func (s *scene) opensWith(ctx context.Context, on int, token string) result {
 
 func (s *scene) send(ctx context.Context, on int, method, path, body string, header http.Header) *httptest.ResponseRecorder {
 	req := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
-	req.Host = "127.0.0.1:8080"
+	req.Host = "localhost:8080" // where browsers have passkeys
 	req.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:4711", on, s.number/256, s.number%256)
 	maps.Copy(req.Header, header)
 	if body != "" {
