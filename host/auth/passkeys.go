@@ -87,7 +87,7 @@ func (p *Pipeline) passkeyLogin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	use, step, cookies, err := p.signInByPasskey(r, site, credential, remember)
-	if refused, ok := errors.AsType[*refusedPasskey](err); ok {
+	if refused, ok := errors.AsType[*passkeyError](err); ok {
 		return p.refusePasskey(r, passkey.SignIn, start, refused)
 	}
 	if err != nil {
@@ -126,7 +126,7 @@ func (p *Pipeline) signInByPasskey(r *http.Request, site passkey.Site, credentia
 		}
 	}
 	if errors.Is(err, errChanged) {
-		err = &refusedPasskey{reason: "changed", passkey: use.Passkey, cause: err}
+		err = &passkeyError{reason: "changed", passkey: use.Passkey, cause: err}
 	}
 	return use, first, cookies, err
 }
@@ -181,7 +181,7 @@ func (p *Pipeline) confirmPasskey(w http.ResponseWriter, r *http.Request, who Pr
 	}
 	use, err := p.verifyPasskey(r, site, passkey.Confirm, who.Session, credential)
 	if err == nil && use.user.ID != who.UserID {
-		err = &refusedPasskey{reason: "another_user", passkey: use.Passkey}
+		err = &passkeyError{reason: "another_user", passkey: use.Passkey}
 	}
 	if err == nil {
 		err = p.prove(r, who, proofPasskey, func(ctx context.Context, _ User) error {
@@ -191,7 +191,7 @@ func (p *Pipeline) confirmPasskey(w http.ResponseWriter, r *http.Request, who Pr
 			return p.clearAttempts(ctx, a)
 		})
 	}
-	if refused, ok := errors.AsType[*refusedPasskey](err); ok {
+	if refused, ok := errors.AsType[*passkeyError](err); ok {
 		return p.refusePasskey(r, passkey.Confirm, start, refused)
 	}
 	if err != nil {
@@ -270,7 +270,7 @@ func (p *Pipeline) AddPasskey() http.Handler {
 			fresh.ID, fresh.UserID, fresh.Name, fresh.Created = hex.EncodeToString(random(passkeyIDBytes)), who.UserID, name, p.Now()
 			err = p.addPasskey(r, who, fresh, ends)
 		}
-		if refused, ok := errors.AsType[*refusedPasskey](err); ok {
+		if refused, ok := errors.AsType[*passkeyError](err); ok {
 			return p.refusePasskey(r, passkey.Enrol, start, refused)
 		}
 		if err != nil {
@@ -295,7 +295,7 @@ func (p *Pipeline) addPasskey(r *http.Request, who Principal, fresh newPasskey, 
 	}})
 	switch {
 	case errors.Is(err, passkey.ErrSpent):
-		return &refusedPasskey{reason: "spent", cause: err}
+		return &passkeyError{reason: "spent", cause: err}
 	case errors.Is(err, passkey.ErrTooMany):
 		return invalidBecause("name", "too_many", "the user has %d passkeys already: delete one", maxPasskeys)
 	case !errors.Is(err, passkey.ErrKnown):
@@ -305,7 +305,7 @@ func (p *Pipeline) addPasskey(r *http.Request, who Principal, fresh newPasskey, 
 	if err == nil && known.UserID == who.UserID {
 		return &fault.Fault{Code: fault.PasskeyKnown}
 	}
-	return &refusedPasskey{reason: "known", passkey: known, cause: err} // nobody learns of another person's
+	return &passkeyError{reason: "known", passkey: known, cause: err} // nobody learns of another person's
 }
 
 // ChangePasskey answers PATCH and DELETE /auth/account/passkeys/{id}: it gives a passkey of the person's own another name,

@@ -66,13 +66,13 @@ func (p *Pipeline) findChallenge(r *http.Request, challenge []byte, purpose pass
 	}
 	ends, ok, err := challenges.Find(p.keptChallenges(r), challenge, purpose, s.Key, p.Now())
 	if err == nil && !ok {
-		err = &refusedPasskey{reason: "challenge"}
+		err = &passkeyError{reason: "challenge"}
 	}
 	return ends, err
 }
 
-// A refusedPasskey is the reason for which a passkey is refused. It is for the log alone: the answer is the same for all.
-type refusedPasskey struct {
+// A passkeyError holds the reason for which a passkey is refused. It is for the log alone: the answer is the same for all.
+type passkeyError struct {
 	// reason is a word for the log.
 	reason string
 	// passkey is whose it was said to be; zero where nobody is known.
@@ -81,11 +81,11 @@ type refusedPasskey struct {
 }
 
 // Error names the reason.
-func (e *refusedPasskey) Error() string { return "the passkey is refused: " + e.reason }
+func (e *passkeyError) Error() string { return "the passkey is refused: " + e.reason }
 
 // refusePasskey leaves an audit line, and returns the one answer for a passkey that is refused, at a multiple of
 // answerStep after start. Only the log has the reason.
-func (p *Pipeline) refusePasskey(r *http.Request, purpose passkey.Purpose, start time.Time, refused *refusedPasskey) error {
+func (p *Pipeline) refusePasskey(r *http.Request, purpose passkey.Purpose, start time.Time, refused *passkeyError) error {
 	args := []any{"purpose", string(purpose), "reason", refused.reason}
 	if refused.passkey.UserID != "" {
 		args = append(args, "user", refused.passkey.UserID, "passkey", refused.passkey.ID)
@@ -110,12 +110,12 @@ type passkeyUse struct {
 }
 
 // verifyPasskey returns the use that a credential proves for a purpose and a session. The work is the same whether the
-// passkey is somebody's or not. The error is a *refusedPasskey where the client is at fault.
+// passkey is somebody's or not. The error is a *passkeyError where the client is at fault.
 func (p *Pipeline) verifyPasskey(r *http.Request, site passkey.Site, purpose passkey.Purpose, s Session, credential []byte) (passkeyUse, error) {
 	ctx := r.Context()
 	a, err := passkey.ParseAssertion(credential)
 	if err != nil {
-		return passkeyUse{}, &refusedPasskey{reason: "malformed", cause: err}
+		return passkeyUse{}, &passkeyError{reason: "malformed", cause: err}
 	}
 	ends, err := p.findChallenge(r, a.Challenge, purpose, s)
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *Pipeline) verifyPasskey(r *http.Request, site passkey.Site, purpose pas
 	}
 	used, err := site.Use(a, found)
 	refuse := func(reason string) (passkeyUse, error) {
-		return passkeyUse{}, &refusedPasskey{reason: reason, passkey: found, cause: err}
+		return passkeyUse{}, &passkeyError{reason: reason, passkey: found, cause: err}
 	}
 	switch {
 	case !isKnown:
@@ -155,11 +155,11 @@ func (p *Pipeline) passkeyOwner(ctx context.Context, k passkey.Passkey) (User, e
 	user, err := p.Users.FindByID(ctx, k.UserID)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return user, &refusedPasskey{reason: "no_user", passkey: k}
+		return user, &passkeyError{reason: "no_user", passkey: k}
 	case err == nil && user.Disabled:
-		return user, &refusedPasskey{reason: "disabled", passkey: k}
+		return user, &passkeyError{reason: "disabled", passkey: k}
 	case err == nil && user.Inactive:
-		return user, &refusedPasskey{reason: "inactive", passkey: k}
+		return user, &passkeyError{reason: "inactive", passkey: k}
 	}
 	return user, err
 }
@@ -169,14 +169,14 @@ func (p *Pipeline) passkeyOwner(ctx context.Context, k passkey.Passkey) (User, e
 func (p *Pipeline) keepUse(ctx context.Context, use passkeyUse) error {
 	err := p.Passkeys.Spend(ctx, use.challenge, use.ends)
 	if errors.Is(err, passkey.ErrSpent) {
-		return &refusedPasskey{reason: "spent", passkey: use.Passkey}
+		return &passkeyError{reason: "spent", passkey: use.Passkey}
 	}
 	if err != nil {
 		return err
 	}
 	kept, err := p.Passkeys.Use(ctx, use.Passkey)
 	if err == nil && !kept {
-		err = &refusedPasskey{reason: "gone", passkey: use.Passkey}
+		err = &passkeyError{reason: "gone", passkey: use.Passkey}
 	}
 	return err
 }
@@ -187,12 +187,12 @@ type newPasskey struct {
 	challenge []byte
 }
 
-// verifyCreation returns the new passkey that a credential is, and when its challenge ends. The error is a *refusedPasskey
+// verifyCreation returns the new passkey that a credential is, and when its challenge ends. The error is a *passkeyError
 // where the client is at fault.
 func (p *Pipeline) verifyCreation(r *http.Request, site passkey.Site, s Session, credential []byte) (newPasskey, time.Time, error) {
 	c, err := passkey.ParseCreation(credential)
 	if err != nil {
-		return newPasskey{}, time.Time{}, &refusedPasskey{reason: "malformed", cause: err}
+		return newPasskey{}, time.Time{}, &passkeyError{reason: "malformed", cause: err}
 	}
 	ends, err := p.findChallenge(r, c.Challenge, passkey.Enrol, s)
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *Pipeline) verifyCreation(r *http.Request, site passkey.Site, s Session,
 	}
 	made, err := site.Create(c)
 	if err != nil {
-		return newPasskey{}, time.Time{}, &refusedPasskey{reason: "creation", cause: err}
+		return newPasskey{}, time.Time{}, &passkeyError{reason: "creation", cause: err}
 	}
 	return newPasskey{made, c.Challenge}, ends, nil
 }
