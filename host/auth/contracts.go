@@ -127,6 +127,7 @@ const (
 	countHeldLong    = "held_long"     // the same, for thirty days
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
+	countStepAsked   = "step_asked"    // steps that a person asks for
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
 	countPasswordDay = "password_day"  // the same within a day, whatever succeeds
@@ -144,7 +145,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countStepAsked, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -291,6 +292,9 @@ type Session struct {
 	Intended string
 	// Intent is the intent last dispensed, nil before the first.
 	Intent *OpenIntent
+	// Asked is the step that a settled person has asked for. It lies beside the loop, which
+	// has ended, and is not kept with the device; nil for none.
+	Asked *OpenIntent
 	// Unasked tells that the dispenser is still to be asked about the session: a device
 	// has begun it, or another release has stored it in a way that this one does not
 	// know. It has no Intent then.
