@@ -233,6 +233,9 @@ type Devices interface {
 	Create(ctx context.Context, d Device) error
 	// Find returns the device, or ErrNotFound.
 	Find(ctx context.Context, selector []byte) (Device, error)
+	// List returns up to limit devices of the user, the last used ones first. It may return
+	// expired ones.
+	List(ctx context.Context, userID string, limit int) ([]Device, error)
 	// Lock is Find within a transaction, and keeps others from ending the device
 	// before the transaction ends. Lock the user before.
 	Lock(ctx context.Context, selector []byte) (Device, error)
@@ -340,6 +343,9 @@ type Sessions interface {
 	// and its time is not over. It writes nothing, so that a connection which stays
 	// open keeps no session alive.
 	Alive(ctx context.Context, keys [][]byte) ([]bool, error)
+	// List returns up to limit sessions of the user whose time is not over, the last seen
+	// ones first, without Version, State, Format and Data. It writes nothing.
+	List(ctx context.Context, userID string, limit int) ([]SessionRow, error)
 	// KeepGuest returns the cookie that keeps a guest's intended URL. It writes
 	// nothing; [Sessions.Load] reads the cookie for an hour.
 	KeepGuest(page string) (*http.Cookie, error)

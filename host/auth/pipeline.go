@@ -61,7 +61,7 @@ type Options struct {
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
 	// "replay", "loop", "step_refused", "step_asked", "step_changed", "token_add",
-	// "token_revoke", "token_refused". nil counts nothing.
+	// "token_revoke", "token_refused", "session_end", "device_end". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -233,7 +233,7 @@ func outage(err error) error {
 func Events() []string {
 	return []string{
 		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
-		"step_refused", "step_asked", "step_changed", "token_add", "token_revoke", "token_refused",
+		"step_refused", "step_asked", "step_changed", "token_add", "token_revoke", "token_refused", "session_end", "device_end",
 	}
 }
 
