@@ -86,7 +86,7 @@ func TestAccount(t *testing.T) {
 	})
 }
 
-// The seconds of recent end with auth.recent, and a device that came back has none.
+// The seconds of recent end with auth.recent, and a resumed device has none.
 func TestAccountSaysHowRecentTheSessionIs(t *testing.T) {
 	s := newSite(t, sqliteStore(t), func(o *host.Options) { o.Auth.Recent = 5 * time.Minute })
 	b := s.browser(t)
@@ -214,12 +214,14 @@ type accountEndpoint struct{ method, path, body string }
 func accountEndpoints() []accountEndpoint {
 	return []accountEndpoint{
 		{"GET", "/auth/account", ""},
+		{"POST", "/auth/account/confirm", `{}`},
+		{"POST", "/auth/account/password", `{}`},
 		{"DELETE", "/auth/account/sessions/x", ""},
 		{"DELETE", "/auth/account/devices/x", ""},
 	}
 }
 
-// The account screen is for people who are settled, and leads nowhere. Others sign in
+// The account screen is for people who are settled, and never redirects. Others sign in
 // first and come back to it.
 func TestAccountScreen(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)

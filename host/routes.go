@@ -129,6 +129,8 @@ func (h *Host) signInRows() []row {
 		own("auth.account.steps", "/auth/account/steps/{plugin}", "POST, DELETE", web.Data, then(h.mail.Kick, p.AskedStep())),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
 		own("auth.account", "/auth/account", "GET", web.Data, p.Account()),
+		own("auth.account.confirm", "/auth/account/confirm", "POST", web.Data, then(h.mail.Kick, p.Confirm())),
+		own("auth.account.password", "/auth/account/password", "POST", web.Data, then(h.mail.Kick, p.ChangePassword())),
 		own("auth.account.session", "/auth/account/sessions/{id}", "DELETE", web.Data, p.EndOwnSession()),
 		own("auth.account.device", "/auth/account/devices/{id}", "DELETE", web.Data, p.EndOwnDevice()),
 		own("auth.change-password", "/.well-known/change-password", "GET", web.Page, http.HandlerFunc(changePassword)),

@@ -23,14 +23,14 @@ type shownAccount struct {
 	User shownUser `json:"user"`
 	// Recent is for how many seconds the session still counts as recent, 0 for one that does not.
 	Recent int `json:"recent"`
-	// Password reports whether the person has a password.
+	// Password reports whether the person has a password to sign in with.
 	Password   bool           `json:"password"`
 	Passkeys   []any          `json:"passkeys"`
 	Identities []any          `json:"identities"`
 	Devices    []shownDevice  `json:"devices"`
 	Sessions   []shownSession `json:"sessions"`
 	Tokens     bool           `json:"tokens"`
-	Steps      []offeredStep `json:"steps"`
+	Steps      []offeredStep  `json:"steps"`
 }
 
 type shownUser struct {
@@ -80,7 +80,7 @@ func (p *Pipeline) Account() http.Handler {
 func (p *Pipeline) showAccount(ctx context.Context, who Principal, user User) (shownAccount, error) {
 	out := shownAccount{
 		User:   shownUser{ID: user.ID, Name: orNull(user.Name), Email: orNull(user.Email)},
-		Recent: p.recentFor(who.Session), Password: password.Usable(user.Password),
+		Recent: p.recentFor(who.Session), Password: !p.PasswordOff && password.Usable(user.Password),
 		Passkeys: []any{}, Identities: []any{}, Devices: []shownDevice{}, Sessions: []shownSession{},
 		Tokens: p.Rules.OwnTokens, Steps: p.offeredSteps(),
 	}

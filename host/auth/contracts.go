@@ -128,6 +128,7 @@ const (
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
 	countStepAsked   = "step_asked"    // steps that a person asks for
+	countOwnPassword = "own_password"  // passwords that a person sets on the account screen
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
 	countPasswordDay = "password_day"  // the same within a day, whatever succeeds
@@ -145,7 +146,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countStepAsked, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countStepAsked, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -309,13 +310,13 @@ type Session struct {
 	Others map[string]any
 	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
-	// Proved is when the person gave the password, and Proof is how the session
-	// began: by it, or by a device that has been kept signed in since then.
+	// Proved is when the person proved who they are, and Proof is how: a resumed
+	// device has the time of the sign-in that it was kept by.
 	Proved time.Time
 	Proof  Proof
 }
 
-// A Proof is how a session began, as RFC 8176 names it where it has a name for it.
+// A Proof is how somebody proved who they are, as sessions keep it.
 type Proof string
 
 // The proofs.
