@@ -65,6 +65,12 @@ func TestFactorFromTheAccount(t *testing.T) {
 		c.get("/login")
 		c.get(wanted).want(t, 200, "")
 		c.do("POST", factorPath, "", "").want(t, 403, "confirmation_required")
+		c.post("/auth/account/confirm", map[string]any{"password": adaPassword}).want(t, 204, "")
+		c.do("POST", factorPath, "", "").want(t, 200, "")
+		for _, action := range []string{"", "add", "factor", "codes", "remove", "continue"} {
+			c.shown("code", map[string]any{"action": action})
+		}
+		c.do("DELETE", factorPath, "", "").want(t, 204, "")
 
 		owner := &climber{browser: s.browser(t)}
 		owner.at("totp", owner.login(adaEmail, adaPassword, false).next(t))

@@ -77,6 +77,10 @@ func TestStepAskedFor(t *testing.T) {
 		g := &gate{answer: whenAsked}
 		s := withOffer(t, open(), g)
 		b := s.signedIn(t)
+		listed := fmt.Sprint(b.get("/auth/account", "Accept", "application/json").json(t)["steps"])
+		if listed != "[map[plugin:gate title:Gate] map[plugin:orgs title:Organisation]]" {
+			t.Errorf("the account lists the steps %s", listed)
+		}
 		before := len(g.questions())
 		b.asks(t)
 		if q := g.questions(); len(q) != before+1 || !q[before].Asked || q[before].Held != "" || q[before].SignedInBy != "password" {
@@ -202,6 +206,13 @@ func TestStepAskedForEnds(t *testing.T) {
 		s.clock.Advance(time.Second)
 		over(b, "after auth.recent", 409, "intent_not_current")
 		b.get("/app/orders").want(t, 200, "")
+
+		b = s.signedIn(t)
+		b.asks(t)
+		b.post("/auth/account/password", map[string]any{"password": newPassword, "password_confirmation": newPassword}).want(t, 204, "")
+		over(b, "the session has another id", 409, "intent_not_current")
+		b.get("/app/orders").want(t, 200, "")
+		b.post("/auth/account/password", map[string]any{"password": adaPassword, "password_confirmation": adaPassword}).want(t, 204, "")
 
 		b = s.signedIn(t)
 		b.asks(t)
