@@ -83,7 +83,7 @@ func TestChangePassword(t *testing.T) {
 }
 
 // A stolen session, or a device that was left signed in, sets no password without the old
-// one, and nobody is told anything else before.
+// one, and answers nothing else before.
 func TestChangePasswordNeedsAFreshProof(t *testing.T) {
 	s := newSite(t, sqliteStore(t), nil)
 	b := s.browser(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
 )
 
-// A newPassword is what somebody has typed, twice, to sign in with from now on.
+// A newPassword holds a new password, typed twice.
 type newPassword struct{ password, confirmation string }
 
 // fields are the fields of a form with a new password. An empty one is too short.
