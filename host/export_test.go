@@ -8,3 +8,11 @@ func (h *Host) AskDispensers(names []string, of func(name string) pluginsdk.Disp
 	h.pipeline.Dispensers = func() []string { return names }
 	h.pipeline.Dispenser = of
 }
+
+// OfferStep makes the dispensers of these names offer their steps.
+func (h *Host) OfferStep(titles map[string]string) {
+	h.pipeline.Offered = func(name string) (string, bool) {
+		title, ok := titles[name]
+		return title, ok
+	}
+}

@@ -122,7 +122,7 @@ func (h *Host) openSignIn() error {
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Devices: db.Devices(),
 		Tokens: db.Tokens(), Passkeys: db.Passkeys(), AppName: o.UI.AppName, Record: db.Audit,
 		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil, sealer{db}, func() { h.mail.Kick() }}, MailDropped: h.mailDropped, Sessions: h.sessions, Site: h.site,
-		Dispensers: r.dispensers, Dispenser: r.dispenser, OrgSetup: r.orgSetup,
+		Dispensers: r.dispensers, Dispenser: r.dispenser, OrgSetup: r.orgSetup, Offered: r.offered,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),
 		Logger: o.Logger.Named("auth"), Now: o.Now, Audit: h.metrics.Audit, Hashed: h.metrics.Hash, Learned: h.metrics.ExpectHash, Hashing: h.limits.Hashing(),
 		Announce:      h.announce,

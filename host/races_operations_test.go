@@ -45,6 +45,9 @@ type operation struct {
 	// effect says that it sets the one column that operations set, and held that it
 	// answers a step that holds: whoever is late there is told what the first led to.
 	effect, held bool
+	// asked is set for what concerns the step that the person has asked for at the desk, and
+	// answers for the answer to that step.
+	asked, answers bool
 	// own is set for an operation in the settled session of the phone, which is raced with what
 	// concerns that session alone. others is set where it concerns the laptop's from there.
 	own, others bool
@@ -55,6 +58,9 @@ type operation struct {
 
 // races reports whether two operations may get in each other's way.
 func (o operation) races(with operation) bool {
+	if o.asked || with.asked {
+		return o.asked && with.asked || (o.answers || with.answers) && (o.all || with.all)
+	}
 	if o.held || with.held {
 		return o.all || with.all
 	}
@@ -84,6 +90,10 @@ func operations() []operation {
 		{name: "delete", run: (*scene).delete, all: true},
 		{name: "effect", run: (*scene).effect, signsIn: true, effect: true},
 		{name: "accept", run: (*scene).accept, signsIn: true, effect: true, held: true},
+		{name: "ask for a step", run: (*scene).askForStep, asked: true},
+		{name: "answer a step asked for", run: (*scene).answerAsked, effect: true, asked: true, answers: true},
+		{name: "give a step up", run: (*scene).giveStepUp, asked: true},
+		{name: "sign out at the desk", run: (*scene).signOutAtDesk, asked: true},
 		{name: "confirm", run: (*scene).confirm, own: true},
 		{name: "change password", run: (*scene).changePassword, own: true},
 		{name: "end session", run: (*scene).endSession, own: true, others: true},
@@ -215,6 +225,27 @@ func (s *scene) delete(ctx context.Context, on int) result {
 func (s *scene) effect(ctx context.Context, on int) result {
 	return s.request(ctx, on, "POST", "/auth/intents/org-setup", fmt.Sprintf(`{"legal_form":1,"org_name":"effect-%d",`+
 		`"company_size":"solo","function":"developer","marketing_consent":false}`, on), s.laptop.sessionCookie())
+}
+
+// askForStep asks for a step in the settled session of the desk, where one is asked for already.
+func (s *scene) askForStep(ctx context.Context, on int) result {
+	return s.request(ctx, on, "POST", "/auth/account/steps/orgs", "", s.desk.sessionCookie())
+}
+
+func (s *scene) answerAsked(ctx context.Context, on int) result {
+	w := s.send(ctx, on, "POST", "/auth/intents/redirect", fmt.Sprintf(`{"code":"effect-%d"}`, on), http.Header{"Cookie": {s.desk.sessionCookie()}})
+	if w.Code == http.StatusOK && !strings.Contains(w.Body.String(), `"satisfied"`) {
+		return refused // the column has a value by then
+	}
+	return statusResult(w)
+}
+
+func (s *scene) giveStepUp(ctx context.Context, on int) result {
+	return s.request(ctx, on, "DELETE", "/auth/account/steps/orgs", "", s.desk.sessionCookie())
+}
+
+func (s *scene) signOutAtDesk(ctx context.Context, on int) result {
+	return s.request(ctx, on, "POST", "/logout", "", s.desk.sessionCookie(), s.desk.deviceCookie(s.desk.verifier))
 }
 
 // accept is what the page posts that holds the tablet.

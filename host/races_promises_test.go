@@ -57,6 +57,9 @@ func (s *scene) observe(results [2]result) end {
 				name += " with " + effect + " of one dispenser alone"
 			}
 		}
+		if bytes.Contains(row.Data, []byte("auth.asked")) {
+			name += ", asked"
+		}
 		if s.settled != nil && name == "phone" && !bytes.Equal(row.Data, s.settled) {
 			name += " confirmed"
 		}
@@ -91,7 +94,7 @@ func (s *scene) observe(results [2]result) end {
 // nameOf names a session, or a device where hash is nil.
 func (s *scene) nameOf(hash, device []byte) string {
 	name := "new"
-	for of, k := range map[string]known{"laptop": s.laptop, "phone": s.phone, "tablet": s.tablet} {
+	for of, k := range map[string]known{"laptop": s.laptop, "phone": s.phone, "tablet": s.tablet, "desk": s.desk} {
 		if hash == nil && bytes.Equal(device, k.selector) || hash != nil && bytes.Equal(hash, k.hash) {
 			return of
 		}
@@ -166,6 +169,9 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 		must(!has(e.sessions, "laptop") && !has(e.sessions, "new of laptop"), "the laptop's session is over and stays so")
 		must(!has(e.devices, "laptop"), "the laptop's device is over and stays so")
 	}
+	if won("sign out at the desk") {
+		must(!has(e.sessions, "desk") && !has(e.devices, "desk"), "the desk's session and device are over")
+	}
 	if won("revoke all") || won("revoke everybody") {
 		must(!slices.ContainsFunc(append(e.sessions, e.devices...), func(s string) bool { return s != "new" }), "all that was there is over")
 		must(len(e.sessions) == len(e.devices), "a sign-in is ended as a whole or not at all")
@@ -202,7 +208,7 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 // next touch.
 func (s *scene) opens() bool {
 	s.clock.Advance(5*time.Minute + time.Second)
-	for _, cookie := range append(s.cookies, s.laptop.sessionCookie(), s.phone.sessionCookie(), s.tablet.sessionCookie()) {
+	for _, cookie := range append(s.cookies, s.laptop.sessionCookie(), s.phone.sessionCookie(), s.tablet.sessionCookie(), s.desk.sessionCookie()) {
 		if s.request(s.Context(), 0, "GET", "/auth/intents/current", "", cookie) == done {
 			return true
 		}

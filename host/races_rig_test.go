@@ -85,7 +85,10 @@ type raceRig struct {
 	// heldIntent are what a session and a device keep while a redirect holds.
 	settled              []byte
 	heldData, heldIntent []byte
-	scenes               int
+	// askedData holds the values of a settled session whose person has asked for a step, and
+	// askedIn the id of the session that the step belongs to.
+	askedData, askedIn []byte
+	scenes             int
 }
 
 func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
@@ -109,6 +112,7 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 		h, err := host.New(o)
 		r.must(err)
 		h.AskDispensers([]string{"first", "orgs", "last"}, racingDispenser)
+		h.OfferStep(map[string]string{"orgs": "Organisation"})
 		handler, err := h.Handler()
 		r.must(err)
 		admin, err := host.NewAdmin(o)
@@ -173,6 +177,15 @@ func (r *raceRig) learn() {
 		s.user, s.laptop.selector, s.phone.selector))
 	r.must(r.ground.Reader().Get(&r.heldData, r.bind(`SELECT data FROM vestibule_sessions WHERE user_id = ? AND device NOT IN (?, ?)`),
 		s.user, s.laptop.selector, s.phone.selector))
+	s = r.scene(false)
+	if w := s.send(r.Context(), 0, "POST", "/auth/account/steps/orgs", "", http.Header{"Cookie": {s.phone.sessionCookie()}}); w.Code != 200 {
+		r.Fatalf("ask for a step: %d %s", w.Code, w.Body)
+	}
+	r.must(r.ground.Reader().Get(&r.askedData, r.bind(`SELECT data FROM vestibule_sessions WHERE hash = ?`), s.phone.hash))
+	r.askedIn = s.phone.sessionID()
+	if !bytes.Contains(r.askedData, r.askedIn) {
+		r.Fatalf("the step does not name its session: %q", r.askedData)
+	}
 	for _, op := range operations() {
 		if got := op.run(r.scene(op.disabled), r.Context(), 0); got != done {
 			r.Fatalf("%s alone: %s", op.name, got)
@@ -189,6 +202,12 @@ type effects struct{}
 func (effects) Dispense(_ context.Context, u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
 	code, posted := r.Form.Text("code")
 	switch {
+	case r.Asked && posted && !u.Columns.Has("effect"):
+		return pluginsdk.Done().With(pluginsdk.SetUser("effect", code).Replacing(nil)), nil
+	case r.Asked && posted:
+		return pluginsdk.Redirect("/held").Hold().Failed("used"), nil
+	case r.Asked:
+		return pluginsdk.Redirect("/held").Hold(), nil
 	case r.Session.Has("orgs/effect"):
 		return pluginsdk.Done(), nil
 	case posted && !u.Columns.Has("effect"):
@@ -233,19 +252,22 @@ func (k known) sessionCookie() string {
 	return sessionName + "=" + base64.RawURLEncoding.EncodeToString(k.id)
 }
 
+// sessionID is the id that the session has for others.
+func (k known) sessionID() []byte { return []byte(auth.Session{Key: k.hash}.ID()) }
+
 func (k known) deviceCookie(verifier []byte) string {
 	return deviceName + "=" + base64.RawURLEncoding.EncodeToString(append(bytes.Clone(k.selector), verifier...))
 }
 
-// A scene is a person with a laptop, a phone and a tablet, all signed in and kept so, the
-// phone settled and the tablet held, with a link to set a new password, and with a machine
-// token. Each case has its own.
+// A scene is a person with a laptop, a phone, a tablet and a desk, all signed in and kept so,
+// the phone settled, the tablet held, the desk settled with a step that was asked for, with a
+// link to set a new password, and with a machine token. Each case has its own.
 type scene struct {
 	*raceRig
 	number        int
 	user, email   string
 	laptop, phone known
-	tablet        known // in scenes of operations, not yet where they are learned
+	tablet, desk  known // in scenes of operations, not yet where they are learned
 	token         string
 	machine       string // the machine token
 
@@ -302,6 +324,7 @@ func (r *raceRig) scene(disabled bool) *scene {
 	r.scenes++
 	s := &scene{raceRig: r, number: r.scenes, email: fmt.Sprintf("ada-%d@example.com", r.scenes)}
 	s.laptop, s.phone, s.tablet, s.token = s.browser("laptop"), s.browser("phone"), s.browser("tablet"), fmt.Sprintf("token-%d", r.scenes)
+	s.desk = s.browser("desk")
 	db := r.ground
 	r.must(db.InTx(r.Context(), func(ctx context.Context) error {
 		user, err := db.AddUser(ctx, s.email, "Ada", weakHash())
@@ -327,6 +350,12 @@ func (r *raceRig) scene(disabled bool) *scene {
 		}
 		if s.heldData != nil {
 			if err := s.signedIn(ctx, s.tablet, s.heldData, s.heldIntent); err != nil {
+				return err
+			}
+		}
+		if s.askedData != nil {
+			asked := bytes.ReplaceAll(s.askedData, s.askedIn, s.desk.sessionID())
+			if err := s.signedIn(ctx, s.desk, asked, s.intent); err != nil {
 				return err
 			}
 		}

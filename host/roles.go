@@ -40,6 +40,15 @@ func (r roles) dispenser(name string) pluginsdk.Dispenser {
 	return r.plugins.Dispenser(name)
 }
 
+// offered returns the title of the step that people may ask a plugin for. A dispenser of the
+// embedding program has no name by which anybody could.
+func (r roles) offered(name string) (title string, ok bool) {
+	if r.own != nil {
+		return "", false
+	}
+	return r.plugins.OfferedStep(name)
+}
+
 func (r roles) orgSetup() pluginsdk.OrgSetupHandler {
 	if r.ownSetup != nil {
 		return r.ownSetup

@@ -126,6 +126,7 @@ func (h *Host) signInRows() []row {
 		own("logout", "/logout", "POST", web.Page, p.Logout()),
 		own("auth.intents.current", "/auth/intents/current", "GET", web.Data, p.CurrentIntent()),
 		own("auth.intents", "/auth/intents/{kind}", "POST", web.Data, p.Intent()),
+		own("auth.account.steps", "/auth/account/steps/{plugin}", "POST, DELETE", web.Data, then(h.mail.Kick, p.AskedStep())),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
 		own("auth.passkeys.options", "/auth/passkeys/options", "POST", web.Data, p.PasskeyOptions()),
 		own("auth.passkeys.login", "/auth/passkeys/login", "POST", web.Data, p.PasskeyLogin()),

@@ -68,6 +68,7 @@ type callRequest struct {
 	SignedInBy string            `json:"signed_in_by"`
 	Held       string            `json:"held"`
 	Recovery   bool              `json:"recovery_only"`
+	Asked      bool              `json:"asked"`
 }
 
 // ParseCall reads a call:
@@ -123,6 +124,7 @@ func (f callFile) call(role role) Call {
 			Headers: r.Headers, RemoteAddr: r.RemoteAddr, Locale: r.Locale, Intended: r.Intended,
 			Routes: r.Routes, Session: Values{plainMap(r.Session)}, Form: Values{plainMap(f.Form)},
 			SessionID: r.SessionID, SignedInAt: fromUnix(r.SignedInAt), SignedInBy: r.SignedInBy, Held: r.Held, RecoveryOnly: r.Recovery,
+			Asked: r.Asked,
 		},
 	}
 }

@@ -140,6 +140,7 @@ func toRequest(r *Request) (*pluginpb.Request, error) {
 		Held:       r.Held,
 
 		RecoveryOnly: r.RecoveryOnly,
+		Asked:        r.Asked,
 	}, nil
 }
 
@@ -163,6 +164,7 @@ func fromRequest(r *pluginpb.Request, form map[string]*pluginpb.Value) *Request 
 		Form:       Values{fromValues(form)},
 
 		RecoveryOnly: r.GetRecoveryOnly(),
+		Asked:        r.GetAsked(),
 	}
 }
 
@@ -262,6 +264,7 @@ func fromEffects(effects []*pluginpb.Effect) ([]Effect, error) {
 func toDescription(d Description) *pluginpb.DescribeResponse {
 	r := &pluginpb.DescribeResponse{
 		Name: d.Name, Version: d.Version, Description: d.Description, Title: d.Title, Roles: d.Roles, Sdk: d.SDK,
+		OffersStep: d.OffersStep,
 	}
 	for _, k := range d.Config {
 		r.Config = append(r.Config, &pluginpb.ConfigKey{
@@ -277,6 +280,7 @@ func fromDescription(r *pluginpb.DescribeResponse) (Description, error) {
 	d := Description{
 		Name: words.Clean(r.GetName(), 64), Version: words.Clean(r.GetVersion(), 64),
 		Description: words.Clean(r.GetDescription(), 300), Title: words.Clean(r.GetTitle(), 64), SDK: words.Clean(r.GetSdk(), 64),
+		OffersStep: r.GetOffersStep(),
 	}
 	for _, role := range first(r.GetRoles(), 16) {
 		d.Roles = append(d.Roles, words.Clean(role, 64))

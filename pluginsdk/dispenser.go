@@ -15,7 +15,8 @@ const RoleDispenser = "dispenser"
 // A Dispenser decides which step a person must complete. It is asked once after
 // the credentials were right, again after every satisfied step, while a redirect of
 // its own holds the person ([Intent.Hold]), and when a device that was kept signed
-// in comes back.
+// in comes back. Where the plugin offers its step, it is also asked when somebody who is
+// done asks for that ([Request.Asked]).
 //
 // It must terminate: the step that it dispenses must change the state that it
 // tests. Dispense may be called from several goroutines at once, and a second
@@ -193,6 +194,7 @@ func dispenserRole() role {
 			return onRequest(map[string]func(*Request){
 				"somebody who asked for no page": func(r *Request) { r.Intended = "" },
 				"somebody whom a step holds":     func(r *Request) { r.Method, r.Path, r.Held = "GET", "/login", "/held" },
+				"somebody who asks for the step": func(r *Request) { r.Path, r.Intended, r.Asked = "/auth/account/steps/sample", "", true },
 				"a form that no host has validated": func(r *Request) {
 					r.Path, r.Held = "/auth/intents/redirect", "/held"
 					r.Form = ValuesOf(map[string]Value{"": "", "code": "000000", "n": int64(-1), "half": 0.5, "yes": true, "none": nil})

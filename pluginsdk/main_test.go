@@ -165,6 +165,8 @@ func TestMistakesOfTheAuthor(t *testing.T) {
 		"no name":   {Dispenser: d},
 		"no role":   {Name: "x"},
 		"no struct": {Name: "x", Dispenser: d, Config: 5},
+		"no title":  {Name: "x", Dispenser: d, OffersStep: true},
+		"no step":   {Name: "x", Title: "X", OffersStep: true, Listener: pluginsdk.ListenerFunc(nil)},
 	} {
 		if _, err := p.Describe(); err == nil {
 			t.Errorf("%s was accepted", name)

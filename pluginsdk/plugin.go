@@ -22,6 +22,9 @@ type Plugin struct {
 	Description string
 	// Title is the name of the step for people, such as "Authenticator app".
 	Title string
+	// OffersStep lets people who are signed in ask for the step from their account, where it
+	// is listed by Title. The Dispenser is called with [Request.Asked] then.
+	OffersStep bool
 	// Dispenser, when not nil, gives the plugin the role "dispenser".
 	Dispenser Dispenser
 	// OrgSetup, when not nil, gives the plugin the role "org_setup".
@@ -76,6 +79,7 @@ type Description struct {
 	Version     string      `json:"version,omitempty"`
 	Description string      `json:"description,omitempty"`
 	Title       string      `json:"title,omitempty"`
+	OffersStep  bool        `json:"offers_step,omitempty"`
 	Roles       []string    `json:"roles"`
 	SDK         string      `json:"sdk,omitempty"`
 	Config      []ConfigKey `json:"config,omitempty"`
@@ -88,6 +92,7 @@ func (p Plugin) Describe() (Description, error) {
 		Version:     p.Version,
 		Description: p.Description,
 		Title:       p.Title,
+		OffersStep:  p.OffersStep,
 		SDK:         "go/" + Version,
 	}
 	if p.Name == "" {
@@ -102,6 +107,9 @@ func (p Plugin) Describe() (Description, error) {
 	}
 	if len(d.Roles) == 0 {
 		return d, fmt.Errorf("the plugin %q has no role: set %s", p.Name, strings.Join(fields, " or "))
+	}
+	if p.OffersStep && (p.Dispenser == nil || p.Title == "") {
+		return d, fmt.Errorf("the plugin %q offers a step: set Dispenser, which is asked, and Title, by which people find it", p.Name)
 	}
 	keys, err := configblock.KeysOf(p.Config)
 	if err != nil {

@@ -41,8 +41,9 @@ type Request struct {
 	// SessionID names the session for as long as it lasts; nothing can be opened with
 	// it. It is empty at sign-in, before there is a session.
 	SessionID string
-	// SignedInAt is when the person gave the password, in whole seconds, and SignedInBy
-	// how the session began: "password", or "device" for one kept signed in since then.
+	// SignedInAt is when the person proved who they are, in whole seconds, and SignedInBy is
+	// how: "password", "passkey", or "device" for a session whose device has been kept signed
+	// in since then.
 	SignedInAt time.Time
 	SignedInBy string
 	// Held is the target of the redirect that holds the person ([Intent.Hold]); empty
@@ -52,6 +53,10 @@ type Request struct {
 	// the person has no guesses left for others, and the host applies no answer without
 	// [Intent.AsRecovery].
 	RecoveryOnly bool
+	// Asked reports that the person is settled and has asked for the step themselves, with
+	// fresh proof of who they are ([Plugin.OffersStep]). The first call about it has an empty
+	// Held. The step ends with [Done], and the person stays settled whatever the answer is.
+	Asked bool
 	// Form is the validated organisation form, by field. For a dispenser it is what the
 	// page of a held step posted, up to 32 fields that nobody has validated, and
 	// otherwise empty.

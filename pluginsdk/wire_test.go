@@ -255,6 +255,23 @@ func TestGoSurvivesAPanic(t *testing.T) {
 	pluginsdk.Logger(context.Background()).Info("outside of a call") // must not panic
 }
 
+// A call by hand may be that of somebody who has asked for the step, and so is a sample.
+func TestCallsOfStepsThatPeopleAskFor(t *testing.T) {
+	c, err := pluginsdk.ParseCall([]byte(`{"request": {"asked": true, "signed_in_by": "passkey"}}`))
+	if err != nil || !c.Request.Asked || c.Request.SignedInBy != "passkey" || c.Role != pluginsdk.RoleDispenser {
+		t.Errorf("%+v, %v", c, err)
+	}
+	asked := 0
+	for _, sample := range c.Samples() {
+		if sample.Request.Asked {
+			asked++
+		}
+	}
+	if asked != 1 {
+		t.Errorf("%d samples are asked for, want one", asked)
+	}
+}
+
 func FuzzParseCall(f *testing.F) {
 	f.Add([]byte(`{"role":"dispenser","user":{"id":7,"columns":{"a":[1,{"b":null}]}},"request":{"session":{"x":1.5}}}`))
 	f.Add([]byte(`{"form":{"org_name":"x"}}`))

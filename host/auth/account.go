@@ -30,7 +30,7 @@ type shownAccount struct {
 	Devices    []shownDevice  `json:"devices"`
 	Sessions   []shownSession `json:"sessions"`
 	Tokens     bool           `json:"tokens"`
-	Steps      []shownOwnStep `json:"steps"`
+	Steps      []offeredStep  `json:"steps"`
 }
 
 type shownUser struct {
@@ -55,12 +55,6 @@ type shownSession struct {
 	// Current marks the session of the request.
 	Current bool    `json:"current"`
 	Browser *string `json:"browser"`
-}
-
-// shownOwnStep is a step of a plugin that a person may ask for.
-type shownOwnStep struct {
-	Plugin string `json:"plugin"`
-	Title  string `json:"title"`
 }
 
 // Account answers GET /auth/account: who is signed in, what they sign in with, and where they are signed in.
@@ -91,7 +85,7 @@ func (p *Pipeline) showAccount(ctx context.Context, who Principal, user User) (s
 		User:   shownUser{ID: user.ID, Name: orNull(user.Name), Email: orNull(user.Email)},
 		Recent: p.recentFor(who.Session), Password: !p.PasswordOff && password.Usable(user.Password),
 		Passkeys: []shownPasskey{}, Identities: []any{}, Devices: []shownDevice{}, Sessions: []shownSession{},
-		Tokens: p.Rules.OwnTokens, Steps: []shownOwnStep{},
+		Tokens: p.Rules.OwnTokens, Steps: p.offeredSteps(),
 	}
 	devices, err := p.ownDevices(ctx, user)
 	if err != nil {

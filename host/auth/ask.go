@@ -66,7 +66,11 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		}
 		st = answer
 		next := st.applyTo(s)
-		failure = p.commit(ctx, device, next, st)
+		if st.asked {
+			failure = p.commitAsked(r, device, next, st)
+		} else {
+			failure = p.Tx.InTx(ctx, func(ctx context.Context) error { return p.write(ctx, device, next, st) })
+		}
 		switch {
 		case failure == nil:
 			next.Version++
@@ -80,18 +84,23 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		case !errors.Is(failure, ErrSessionGone):
 			return asked{step: st}, failure
 		}
-		now, err := p.Sessions.Reload(ctx, s)
+		now, err := p.reload(ctx, s)
 		switch {
 		case err != nil:
 			return asked{step: st}, err
 		case !now.SignedIn():
 			return asked{step: st, lost: true}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
+		case q.begins != "":
+			if !now.Settled() {
+				return asked{step: st}, &fault.Fault{Code: fault.Unsettled, Cause: failure}
+			}
+			now.Asked = nil // a step that was asked for meanwhile is replaced
 		case !sameStep(s, now), len(st.failures) > 0: // a refusal stands, whatever else has changed
 			return asked{session: now, step: st, lost: true}, nil
 		}
 		s = now // something else in it has changed
 	}
-	if errors.Is(failure, ErrSessionGone) { // many ask at the same time
+	if errors.Is(failure, ErrSessionGone) && q.begins == "" { // many ask at the same time
 		return asked{session: s, step: st, lost: true}, nil
 	}
 	return asked{step: st}, contested(failure)
@@ -120,6 +129,12 @@ func (p *Pipeline) stillThere(ctx context.Context, userID string) (User, error) 
 // a code that is right is asked about anew, and not dropped, when another tab has
 // asked meanwhile.
 func sameStep(a, b Session) bool {
+	if a.Settled() && b.Settled() && a.Asked != nil && b.Asked != nil {
+		return a.Asked.ID == b.Asked.ID || a.Asked.sameStep(*b.Asked)
+	}
+	if a.Asked != nil || b.Asked != nil {
+		return false
+	}
 	if a.Intent == nil || b.Intent == nil {
 		return a.Intent == nil && b.Intent == nil && a.Unasked == b.Unasked
 	}
@@ -154,27 +169,26 @@ func keepUp(s Session, device Device) (Session, error) {
 	return s, nil
 }
 
-// commit writes a step and the session that it leads to, all or nothing. device is that
-// of the session from before the dispenser was asked. It fails with errReplaced, with
+// write writes a step and the session after it in the transaction of ctx. device is
+// that of the session from before the dispenser was asked. It fails with errReplaced, with
 // errDeviceMoved, with ErrSessionGone where another request was first, and with
 // ErrNotFound where the user is gone.
-func (p *Pipeline) commit(ctx context.Context, device Device, next Session, st step) error {
-	return p.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := p.applyEffects(ctx, next.UserID, st); err != nil {
-			return err
-		}
-		if err := p.keepWithDevice(ctx, device, next); err != nil {
-			return err
-		}
-		return p.Sessions.Update(ctx, next)
-	})
+func (p *Pipeline) write(ctx context.Context, device Device, next Session, st step) error {
+	if err := p.applyEffects(ctx, next.UserID, st); err != nil {
+		return err
+	}
+	if err := p.keepWithDevice(ctx, device, next, st); err != nil {
+		return err
+	}
+	return p.Sessions.Update(ctx, next)
 }
 
 // keepWithDevice writes the step that a session is at into its device, unless that has
 // another state by now than before: of two sessions of one device, as two tabs begin
 // them that come back at once, the one that was asked about earlier must not undo what
-// the other led to.
-func (p *Pipeline) keepWithDevice(ctx context.Context, before Device, s Session) error {
+// the other led to. A step that was asked for is not kept with the device, and leaves alone
+// what the device keeps of the loop.
+func (p *Pipeline) keepWithDevice(ctx context.Context, before Device, s Session, st step) error {
 	if before.Selector == nil {
 		return nil
 	}
@@ -189,7 +203,11 @@ func (p *Pipeline) keepWithDevice(ctx context.Context, before Device, s Session)
 	if err != nil {
 		return err
 	}
-	return p.Devices.SetState(ctx, before.Selector, keptStep(s), values)
+	kept := keptStep(s)
+	if st.asked {
+		kept = now.Intent
+	}
+	return p.Devices.SetState(ctx, before.Selector, kept, values)
 }
 
 // writeColumns writes the columns that a step sets, unless one of them has another

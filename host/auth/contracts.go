@@ -128,6 +128,7 @@ const (
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
 	countPasskeys    = "passkeys"      // passkeys that a person makes, renames or deletes
+	countStepAsked   = "step_asked"    // steps that a person asks for
 	countOwnPassword = "own_password"  // passwords that a person sets on the account screen
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
@@ -146,7 +147,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countStepAsked, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -298,6 +299,9 @@ type Session struct {
 	Intended string
 	// Intent is the intent last dispensed, nil before the first.
 	Intent *OpenIntent
+	// Asked is the step that a settled person has asked for. It lies beside the loop, which
+	// has ended, and is not kept with the device; nil for none.
+	Asked *OpenIntent
 	// Unasked tells that the dispenser is still to be asked about the session: a device
 	// has begun it, or another release has stored it in a way that this one does not
 	// know. It has no Intent then.

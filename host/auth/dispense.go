@@ -38,6 +38,9 @@ type step struct {
 	failures []string
 	// recovery reports that the dispenser judged the form as a recovery, right or wrong.
 	recovery bool
+	// asked reports that the intent is not one of the loop: the step that a settled person has
+	// asked for, or its end.
+	asked bool
 }
 
 // A question is what the dispenser is asked about beside the user and the session.
@@ -48,6 +51,9 @@ type question struct {
 	form map[string]pluginsdk.Value
 	// recoveryOnly tells the dispenser that only a recovery form may be judged.
 	recoveryOnly bool
+	// begins is the dispenser whose step a settled person asks for; empty for a question about
+	// the step that the person is at.
+	begins string
 	// admit may refuse an answer before it is applied; nil admits all.
 	admit func(step) error
 }
@@ -67,6 +73,13 @@ func (s step) applyTo(sess Session) Session {
 		values[name] = v
 	}
 	sess.Values = values
+	if s.asked {
+		sess.Asked = nil
+		if !s.intent.Ends() {
+			sess.Asked = &s.intent
+		}
+		return sess
+	}
 	sess.Intent, sess.Unasked = &s.intent, false
 	return sess
 }
@@ -74,7 +87,17 @@ func (s step) applyTo(sess Session) Session {
 // dispense asks for the next intent and validates the answers.
 func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (step, error) {
 	out := step{intent: OpenIntent{ID: hex.EncodeToString(random(16))}, locale: p.Site.Locale(r), base: p.Site.Base(r)}
-	asking := &round{Pipeline: p, r: r, user: user, session: s, out: out}
+	asking := &round{Pipeline: p, r: r, user: user, session: s, out: out, asked: q.begins}
+	if asking.asked == "" && s.Settled() && s.Asked != nil {
+		asking.asked = s.Asked.Dispenser
+	}
+	if asking.asked != "" {
+		asking.out.asked = true
+		asking.out.intent.Dispenser, asking.out.intent.Session, asking.out.intent.Asked = asking.asked, s.ID(), p.Now()
+		if s.Asked != nil { // whose time goes on
+			asking.out.intent.Asked = s.Asked.Asked
+		}
+	}
 	if err := asking.out.collect(q.before, p.LoginField); err != nil {
 		return step{}, contractFault(err)
 	}
@@ -91,10 +114,11 @@ func (p *Pipeline) dispense(r *http.Request, user User, s Session, q question) (
 // wrong with its form, or what it is to show, is no sign of that. Since people may come
 // back to a step as often as they like, the warnings get rarer: after 3, 6, 12 … times.
 func (p *Pipeline) watchLoop(r *http.Request, s Session, q question, out *step) {
-	if s.Intent == nil || s.Intent.Kind() != out.intent.Kind() || s.Intent.Target() != out.intent.Target() || out.intent.Ends() {
+	before := s.open()
+	if before == nil || before.Kind() != out.intent.Kind() || before.Target() != out.intent.Target() || out.intent.Ends() {
 		return
 	}
-	out.intent.Round = s.Intent.Round
+	out.intent.Round = before.Round
 	if len(out.failures) > 0 || q.form != nil && len(out.nextStep) > 0 {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -24,6 +25,10 @@ type OpenIntent struct {
 	Dispenser string
 	// Round counts how often in a row the kind was dispensed before.
 	Round int
+	// Asked is when a settled person asked for the step, and Session is the ID of the session
+	// in which they did. Both are zero for an intent of the loop.
+	Asked   time.Time
+	Session string
 }
 
 // An Envelope is an intent as the front end receives it, in JSON.
@@ -98,6 +103,8 @@ type storedIntent[E any] struct {
 	Prefixes  []string `json:"prefixes,omitempty"`
 	Round     int      `json:"round,omitempty"`
 	Recovery  bool     `json:"recovery,omitempty"`
+	Asked     int64    `json:"asked,omitempty"` // in seconds since 1970
+	Session   string   `json:"session,omitempty"`
 }
 
 // MarshalJSON encodes the intent for the session and the device.
@@ -106,7 +113,11 @@ func (o OpenIntent) MarshalJSON() ([]byte, error) {
 	if o.Held() {
 		e.Version, e.Payload = heldVersion, heldPayload{o.Target(), true}
 	}
-	return json.Marshal(storedIntent[Envelope]{o.ID, o.Dispenser, e, o.Prefixes(), o.Round, o.OffersRecovery()})
+	out := storedIntent[Envelope]{ID: o.ID, Dispenser: o.Dispenser, Envelope: e, Prefixes: o.Prefixes(), Round: o.Round, Recovery: o.OffersRecovery(), Session: o.Session}
+	if !o.Asked.IsZero() {
+		out.Asked = o.Asked.Unix()
+	}
+	return json.Marshal(out)
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote. A kind or a version that this host
@@ -135,6 +146,9 @@ func (o *OpenIntent) UnmarshalJSON(data []byte) error {
 			intent = intent.OfferRecovery()
 		}
 	}
-	*o = OpenIntent{Intent: intent, ID: in.ID, Dispenser: in.Dispenser, Round: in.Round}
+	*o = OpenIntent{Intent: intent, ID: in.ID, Dispenser: in.Dispenser, Round: in.Round, Session: in.Session}
+	if in.Asked != 0 {
+		o.Asked = time.Unix(in.Asked, 0)
+	}
 	return nil
 }

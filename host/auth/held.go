@@ -32,14 +32,14 @@ func (p *Pipeline) answerHeld(r *http.Request, s Session, fields map[string]plug
 	}
 	defer turn.release()
 	if turn.waited {
-		now, err := p.Sessions.Reload(r.Context(), s)
+		now, err := p.reload(r.Context(), s)
 		switch {
 		case err != nil:
 			return satisfaction{}, err
 		case !now.SignedIn():
 			return satisfaction{}, &fault.Fault{Code: fault.Unauthenticated}
 		case !sameStep(s, now): // another question has taken the step
-			return judged(s, asked{session: now, lost: true}), nil
+			return judged(s, asked{session: now, lost: true})
 		}
 		s = now
 	}
@@ -64,7 +64,7 @@ func (p *Pipeline) guessHeld(waiting context.Context, r *http.Request, turn *tur
 	if err != nil {
 		return satisfaction{}, err
 	}
-	target := s.Intent.Target()
+	target := s.open().Target()
 	counters := heldCounters(s.UserID, k.passedBy(s.UserID, target))
 	taken, err := p.takeHeld(r, s, counters)
 	if err == nil && taken.tight() && turn.crowded() {
@@ -89,7 +89,8 @@ func (p *Pipeline) guessHeld(waiting context.Context, r *http.Request, turn *tur
 		p.audit(r, "step_refused", "user", s.UserID, "recovery", taken.judgedRecovery(a.step))
 	}
 	body, err := p.toldHeld(r, s, a, err)
-	if err == nil && !a.lost && body.Status == pluginsdk.StatusSatisfied {
+	// A step that was asked for may end without a guess.
+	if err == nil && !a.lost && !a.step.asked && body.Status == pluginsdk.StatusSatisfied {
 		body.cookie = p.knowBrowser(r, k, func(k known) known { return k.withPassed(s.UserID, target, p.Now()) })
 	}
 	return body, err
@@ -100,33 +101,51 @@ func (p *Pipeline) toldHeld(r *http.Request, s Session, a asked, err error) (sat
 	if err != nil {
 		return satisfaction{}, err
 	}
-	body := judged(s, a)
-	p.Logger.Info("held step", "request_id", RequestOf(r.Context()).ID, "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()))
+	body, err := judged(s, a)
+	if err != nil {
+		return satisfaction{}, err
+	}
+	p.Logger.Info("held step", "request_id", RequestOf(r.Context()).ID, "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()), "asked", s.Settled())
 	return body, nil
 }
 
 // judged returns the answer for the page of a held step. The same target of the same
 // dispenser once more means that the person stays; anything else is the next step.
-func judged(before Session, a asked) satisfaction {
-	now := a.session
-	stays := now.State() == StateHeld && now.Intent.sameStep(*before.Intent)
+func judged(before Session, a asked) (satisfaction, error) {
+	now := a.session.open()
 	switch {
-	case !stays:
-		body := satisfaction{Status: pluginsdk.StatusSatisfied}
-		if now.Intent != nil {
-			next := now.Intent.Envelope()
-			body.Next = &next
-		}
-		return body
+	case now == nil || !now.sameStep(*before.open()):
+		return passed(before, a)
 	case len(a.step.failures) > 0:
-		return satisfaction{Status: pluginsdk.StatusError, Errors: a.step.failures}
+		return satisfaction{Status: pluginsdk.StatusError, Errors: a.step.failures}, nil
 	}
 	payload := map[string]any{}
 	if !a.lost {
 		maps.Copy(payload, a.step.nextStep)
 	}
-	payload["target"] = withoutBlanks(now.Intent.Target())
-	return satisfaction{Status: pluginsdk.StatusNeedsMoreInput, NextStep: payload}
+	payload["target"] = withoutBlanks(now.Target())
+	return satisfaction{Status: pluginsdk.StatusNeedsMoreInput, NextStep: payload}, nil
+}
+
+// passed returns the answer for a page whose step is over. An answer to a step that was asked
+// for, and that another request has ended before, is refused.
+func passed(before Session, a asked) (satisfaction, error) {
+	next := a.session.Intent
+	switch {
+	case !before.Settled():
+	case !a.lost:
+		next = &a.step.intent
+	case a.session.Asked == nil:
+		return satisfaction{}, &fault.Fault{Code: fault.IntentNotCurrent, Cause: ErrSessionGone}
+	default:
+		next = a.session.Asked
+	}
+	body := satisfaction{Status: pluginsdk.StatusSatisfied}
+	if next != nil {
+		envelope := next.Envelope()
+		body.Next = &envelope
+	}
+	return body, nil
 }
 
 // readHeldForm decodes up to 32 scalar fields. What they mean is the plugin's affair.

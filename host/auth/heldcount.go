@@ -60,7 +60,7 @@ func (t takenHeld) over() *tooManyError {
 // counter. noOrdinary and noRecovery hold the limits that refuse it. A form that is refused both ways, or that cannot be
 // counted, leaves no count behind.
 func (p *Pipeline) takeHeld(r *http.Request, s Session, c heldCount) (takenHeld, error) {
-	t := takenHeld{heldCount: c, offers: s.Intent.OffersRecovery()}
+	t := takenHeld{heldCount: c, offers: s.open().OffersRecovery()}
 	take := func(c Counter, limit int, window time.Duration) (*tooManyError, error) {
 		over, err := p.count(r.Context(), c, limit, window)
 		if over != nil {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
@@ -8,7 +9,8 @@ import (
 )
 
 // CurrentIntent answers GET /auth/intents/current with the intent last dispensed
-// in this session, so that a reload resumes.
+// in this session, or the step that its settled person has asked for, so that a reload
+// resumes.
 func (p *Pipeline) CurrentIntent() http.Handler { return p.serve(p.currentIntent) }
 
 func (p *Pipeline) currentIntent(w http.ResponseWriter, r *http.Request) error {
@@ -17,8 +19,8 @@ func (p *Pipeline) currentIntent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	body := map[string]any{"next": nil}
-	if s.Intent != nil {
-		body["next"] = s.Intent.Envelope()
+	if current := cmp.Or(s.open(), s.Intent); current != nil {
+		body["next"] = current.Envelope()
 	}
 	fault.WriteJSON(w, http.StatusOK, body)
 	return nil
@@ -54,7 +56,7 @@ func (p *Pipeline) intent(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return &fault.Fault{Code: fault.UnknownIntent}
 	}
-	if s.Intent == nil || s.Intent.Kind() != k.name || s.Intent.Ends() {
+	if open := s.open(); open == nil || open.Kind() != k.name || open.Ends() {
 		return &fault.Fault{Code: fault.IntentNotCurrent}
 	}
 	if err := k.available(p); err != nil {

@@ -74,7 +74,7 @@ func (p *Pipeline) answerOrgSetup(r *http.Request, s Session, fields map[string]
 	if err != nil {
 		return body, err
 	}
-	next := a.session.Intent.Envelope()
+	next := a.step.intent.Envelope()
 	body.Next = &next
 	p.Logger.Info("intent satisfied", "request_id", RequestOf(r.Context()).ID, "user", user.ID, "next", string(next.Kind))
 	return body, nil
@@ -86,8 +86,8 @@ func (p *Pipeline) handleOrgSetup(r *http.Request, user User, s Session, fields 
 	if handler == nil { // a reload took the role away since
 		return pluginsdk.Result{}, orgSetupMissing()
 	}
-	req := p.request(r, s, s.Intent.ID)
-	req.Form = pluginsdk.ValuesOf(fields)
+	req := p.request(r, s, s.open().ID)
+	req.Form, req.Asked = pluginsdk.ValuesOf(fields), s.Settled()
 	result, err := handler.Handle(r.Context(), pluginUser(user, nil), req)
 	if errors.Is(err, pluginsdk.ErrContract) {
 		return result, contractFault(err)

@@ -48,6 +48,9 @@ type Options struct {
 	Dispensers func() []string
 	Dispenser  func(name string) pluginsdk.Dispenser
 	OrgSetup   func() pluginsdk.OrgSetupHandler
+	// Offered returns the title of the step that people may ask a dispenser for, and false
+	// for a dispenser that offers none; nil if none does.
+	Offered func(name string) (title string, ok bool)
 
 	// RedirectOrigins are the further origins that a redirect intent may name.
 	RedirectOrigins []string
@@ -62,10 +65,10 @@ type Options struct {
 	Show func(w http.ResponseWriter, r *http.Request, f *fault.Fault) bool
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
-	// "replay", "loop", "step_refused", "token_add", "token_revoke",
-	// "token_refused", "passkey_add", "passkey_rename", "passkey_delete",
-	// "passkey_refused", "confirm", "confirm_failed", "password_change", "session_end",
-	// "device_end". nil counts nothing.
+	// "replay", "loop", "step_refused", "step_asked", "step_changed", "token_add",
+	// "token_revoke", "token_refused", "passkey_add", "passkey_rename",
+	// "passkey_delete", "passkey_refused", "confirm", "confirm_failed",
+	// "password_change", "session_end", "device_end". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -157,6 +160,9 @@ func New(o Options) *Pipeline {
 	if o.Dispensers == nil {
 		o.Dispensers = func() []string { return nil }
 	}
+	if o.Offered == nil {
+		o.Offered = func(string) (string, bool) { return "", false }
+	}
 	if o.OrgSetup == nil {
 		o.OrgSetup = func() pluginsdk.OrgSetupHandler { return nil }
 	}
@@ -240,7 +246,7 @@ func outage(err error) error {
 func Events() []string {
 	return []string{
 		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
-		"step_refused", "token_add", "token_revoke", "token_refused",
+		"step_refused", "step_asked", "step_changed", "token_add", "token_revoke", "token_refused",
 		"passkey_add", "passkey_rename", "passkey_delete", "passkey_refused",
 		"confirm", "confirm_failed", "password_change", "session_end", "device_end",
 	}

@@ -122,6 +122,7 @@ func (p *Pipeline) load(r *http.Request) (Session, error) {
 		if err != nil {
 			return s, err
 		}
+		s = p.withoutOver(s)
 		read = &s
 		request.session.Store(read)
 	}

@@ -26,10 +26,16 @@ type round struct {
 	out           step
 	// target is the redirect of the first dispenser that named one; nil if none has.
 	target *pluginsdk.Intent
+	// asked is the one dispenser that is asked where the question is about a step that a
+	// settled person has asked for; empty for a question about the loop.
+	asked string
 }
 
 // run asks until a dispenser decides or all are done. Without any the built-in dispenser answers.
 func (ro *round) run(q question) error {
+	if ro.asked != "" {
+		return ro.runAsked(q)
+	}
 	names := ro.Dispensers()
 	ro.last = ro.out.applyTo(ro.session)
 	if i := owner(ro.session, names); i >= 0 {
@@ -45,6 +51,20 @@ func (ro *round) run(q question) error {
 		if passes, err := ro.ask(name, nil); err != nil || !passes {
 			return err
 		}
+	}
+	return ro.end()
+}
+
+// runAsked asks the one dispenser whose step a settled person has asked for. Once it is done, the person goes to the target
+// that it names, or else back to their account.
+func (ro *round) runAsked(q question) error {
+	passes, err := ro.ask(ro.asked, &q)
+	if err != nil || !passes {
+		return err
+	}
+	if ro.target == nil {
+		account := pluginsdk.Redirect(accountPage)
+		ro.target = &account
 	}
 	return ro.end()
 }
@@ -75,9 +95,9 @@ func (ro *round) ask(name string, own *question) (passes bool, err error) {
 	ro.last = out.applyTo(ro.session)
 	req := ro.request(ro.r, ro.last, out.intent.ID)
 	if own != nil {
-		req.Form = pluginsdk.ValuesOf(own.form)
-		if ro.session.State() == StateHeld {
-			req.Held, req.RecoveryOnly = ro.session.Intent.Target(), own.recoveryOnly
+		req.Form, req.Asked = pluginsdk.ValuesOf(own.form), ro.asked != ""
+		if open := ro.session.open(); open != nil && open.Held() {
+			req.Held, req.RecoveryOnly = open.Target(), own.recoveryOnly
 		}
 	}
 	intent, err := ro.Dispenser(name).Dispense(ro.r.Context(), pluginUser(ro.user, out.columns), req)

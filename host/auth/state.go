@@ -18,7 +18,8 @@ import (
 //	            does not say how far it has come, in a format that this release knows
 //	any ------- sign-out -----> guest
 //
-// A settled session stays settled. Each step from one to another is one transaction
+// A settled session stays settled, also while a step that the person has asked for lies
+// beside it ([Session.Asked]). Each step from one to another is one transaction
 // that replaces the stored session only if nobody has replaced it before, so that of
 // parallel requests one takes it.
 type State string
@@ -52,6 +53,15 @@ func (s Session) SignedIn() bool { return s.UserID != "" }
 
 // Settled reports whether the intent loop has ended.
 func (s Session) Settled() bool { return s.State() == StateSettled }
+
+// open returns the step that the person is at: that of the loop, or one that they have asked
+// for while settled; nil for none.
+func (s Session) open() *OpenIntent {
+	if s.Settled() {
+		return s.Asked
+	}
+	return s.Intent
+}
 
 // due reports whether the dispenser is asked when the person goes to /login.
 func (s Session) due() bool { return s.Unasked || s.State() == StateHeld }

@@ -1,8 +1,10 @@
 package pluginproc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -31,6 +33,18 @@ func (m *Manager) Dispenser(name string) pluginsdk.Dispenser {
 		asking := call[pluginsdk.Intent]{slot: s, method: methodDispense, requestID: requestID(req), person: user.ID, limit: maxDispenses}
 		return asking.run(ctx, func(ctx context.Context, p *instance) (pluginsdk.Intent, error) { return p.dispense(ctx, user, req) })
 	})
+}
+
+// OfferedStep returns the title of the step that people may ask a dispenser for, as its
+// process that was ready last has described it; false for a plugin that offers none.
+func (m *Manager) OfferedStep(name string) (title string, ok bool) {
+	s, err := m.slot(name)
+	if err != nil || !slices.Contains(s.spec.Roles, pluginsdk.RoleDispenser) {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.about.Title, name), s.about.OffersStep
 }
 
 func (p *instance) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {

@@ -241,7 +241,7 @@ func TestCheckWantsAnAnswerWithinGrants(t *testing.T) {
 	t.Parallel()
 	for way, want := range map[string]string{
 		"done": "", "ungranted": `"is_admin", which is not granted`,
-		"error": "each of 24 calls ended with an error and none with an answer: plugin unavailable: secret detail of the plugin",
+		"error": "each of 30 calls ended with an error and none with an answer: plugin unavailable: secret detail of the plugin",
 	} {
 		spec := faulty(t, "ok")
 		spec.Roles, spec.Config = []string{pluginsdk.RoleDispenser}, []byte(`{"call": "`+way+`"}`)

@@ -58,7 +58,7 @@ func TestPluginSeesOnlyWhatIsGranted(t *testing.T) {
 		"ID": "r1", "IntentID": "i1", "Method": "POST", "Path": "/auth/login", "Query": "", "RemoteAddr": "", "Locale": "en",
 		"Intended": "/orders?a=1", "Routes": map[string]any{"home": "/"}, "Form": map[string]any{"code": "7\uFFFD"},
 		"Headers": map[string]any{"accept-language": "de"}, "Session": map[string]any{"visits": json.Number("3")},
-		"SessionID": "sid", "SignedInAt": "2026-05-04T12:00:00Z", "SignedInBy": "device", "Held": "/held", "RecoveryOnly": false, "Traceparent": "", "Tracestate": "",
+		"SessionID": "sid", "SignedInAt": "2026-05-04T12:00:00Z", "SignedInBy": "device", "Held": "/held", "RecoveryOnly": false, "Asked": false, "Traceparent": "", "Tracestate": "",
 	}
 	if diff := cmp.Diff(wantRequest, saw.Request); diff != "" {
 		t.Error("request:", diff)

@@ -221,7 +221,7 @@ func (s *slot) restart(ctx context.Context) *instance {
 
 // takeOver puts the successor of a process in service. It is called with the lock held.
 func (s *slot) takeOver(p *instance) {
-	s.version, s.next = p.About.Version, time.Time{}
+	s.about, s.next = p.About, time.Time{}
 	s.restarts++
 	s.to(StateReady, p)
 }

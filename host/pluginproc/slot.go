@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc/internal/proc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A slot runs one spec. At most one process answers its calls, the current one, which is
@@ -33,7 +34,7 @@ type slot struct {
 	strikes int           // processes lost in a row
 	// lateUntil is the end of the probation of a plugin whose calls ran out of time.
 	lateUntil time.Time
-	version   string // of the process that was ready last
+	about     pluginsdk.Description // of the process that was ready last
 	lastErr   string
 	restarts  int
 }
@@ -45,7 +46,7 @@ func newSlot(spec Spec, l *proc.Launcher, o Options, im *proc.Image, p *proc.Pro
 		check: make(chan struct{}, 1), changed: make(chan struct{}), state: StateReady,
 	}
 	if p != nil {
-		s.current, s.version = newInstance(s, p), p.About.Version
+		s.current, s.about = newInstance(s, p), p.About
 	}
 	return s
 }
@@ -165,7 +166,7 @@ func (s *slot) glance() (Status, *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Status{
-		Name: s.spec.Name, Version: s.version, Command: s.spec.Command, Roles: s.spec.Roles,
+		Name: s.spec.Name, Version: s.about.Version, Command: s.spec.Command, Roles: s.spec.Roles,
 		State: s.state, Restarts: s.restarts, LastError: s.lastErr, SHA256: s.image.Sum,
 	}
 	if p := s.current; p != nil {

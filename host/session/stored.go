@@ -17,6 +17,7 @@ const (
 	intendedKey  = "auth.intended"
 	intentKey    = "auth.intent"  // an auth.OpenIntent in JSON, while the loop has not ended
 	targetKey    = "auth.target"  // the target of the redirect that ended the loop, which is read at every request
+	askedKey     = "auth.asked"   // an auth.OpenIntent in JSON, the step that a settled person has asked for
 	unaskedKey   = "auth.unasked" // true for a session whose state is unknown, or that no dispenser was asked about
 	provedKey    = "auth.proved"  // when the password was given, in seconds since 1970
 	proofKey     = "auth.proof"
@@ -71,7 +72,7 @@ func sessionOf(rec auth.SessionRow) (auth.Session, error) {
 			continue
 		}
 		switch name {
-		case intendedKey, intentKey, targetKey, unaskedKey, provedKey, proofKey:
+		case intendedKey, intentKey, targetKey, askedKey, unaskedKey, provedKey, proofKey:
 		case oldIntentID, oldIntentKind, oldIntentDetail, oldIntentRound:
 		default:
 			if out.Others == nil {
@@ -88,8 +89,21 @@ func sessionOf(rec auth.SessionRow) (auth.Session, error) {
 	out.Proof = auth.Proof(proof)
 	if out.SignedIn() {
 		out.Intent, out.Unasked = storedStep(values, rec)
+		out.Asked = storedAsked(values)
 	}
 	return out, nil
+}
+
+// storedAsked returns the step that a settled person has asked for; nil for none, and for one
+// that this release cannot read. The step says nothing about how far the session has come: a
+// release that does not know it keeps it as a value of the application's.
+func storedAsked(values map[string]any) *auth.OpenIntent {
+	text, ok := values[askedKey].(string)
+	step := new(auth.OpenIntent)
+	if !ok || step.UnmarshalJSON([]byte(text)) != nil || step.Ends() {
+		return nil
+	}
+	return step
 }
 
 // storedStep returns the intent that a stored session is at, and whether the dispenser is
@@ -143,6 +157,10 @@ func valuesOf(s auth.Session) map[string]any {
 	}
 	if !s.Proved.IsZero() {
 		out[provedKey], out[proofKey] = s.Proved.Unix(), string(s.Proof)
+	}
+	if s.Asked != nil && s.Settled() {
+		text, _ := json.Marshal(s.Asked)
+		out[askedKey] = string(text)
 	}
 	switch {
 	case s.Unasked:

@@ -17,7 +17,7 @@ const (
 	// valueSecret is the sealed secret of an enrolment that is under way.
 	valueSecret = "secret"
 	// valueStep is the step behind the code that the person is at: stepEnrol to change
-	// the factor, stepCodes to see new recovery codes.
+	// the factor, stepAdd to set up one more app, stepCodes to see new recovery codes.
 	valueStep = "step"
 	// valueSkipped tells that the person goes on without a factor.
 	valueSkipped = "skipped"
@@ -28,19 +28,26 @@ const (
 	stepEnrol = "enrol" // set up the app
 	stepCode  = "code"  // give a code
 	stepCodes = "codes" // keep the recovery codes
+
+	stepManage = "manage" // choose what to change, where the person has asked for the step
 )
+
+// stepAdd is stepEnrol of one more app.
+const stepAdd = "add"
 
 // The actions that the page posts.
 const (
 	actionConfirm  = "confirm"  // with a code, at stepEnrol
 	actionSkip     = "skip"     // at stepEnrol, where the factor is offered only, or is there already
 	actionVerify   = "verify"   // with a code, and perhaps what comes then, at stepCode
-	actionContinue = "continue" // at stepCodes
+	actionContinue = "continue" // at stepCodes, and at stepManage to change nothing
 )
 
-// What comes after a code that was right, if the person asked for it.
+// What comes after a code that was right, if the person asked for it. At stepManage they are
+// actions.
 const (
-	thenFactor = "factor" // set up another app
+	thenAdd    = "add"    // set up one more app
+	thenFactor = "factor" // set up another app, which replaces all that there are
 	thenCodes  = "codes"  // make new recovery codes
 	thenRemove = "remove" // have no factor any more, where it is offered only
 )
@@ -83,7 +90,12 @@ func (f *factor) Dispense(_ context.Context, user pluginsdk.User, req *pluginsdk
 			return pluginsdk.Intent{}, fmt.Errorf("open the factor of user %s in %q: %w", user.ID, f.config.Column, err)
 		}
 	}
+	if req.Asked {
+		return v.account()
+	}
 	switch {
+	case v.byPasskey():
+		return pluginsdk.Done().With(v.forget()...).With(v.since()...), nil
 	case v.kept == nil && f.config.Enrol == "offered" && req.Session.Has(valueSkipped):
 		return pluginsdk.Done(), nil
 	case v.kept == nil:
@@ -93,14 +105,23 @@ func (f *factor) Dispense(_ context.Context, user pluginsdk.User, req *pluginsdk
 	case !v.passedHere(): // a trusted device: what an earlier session was about to change needs a code of this one
 		return pluginsdk.Done().With(v.forget()...), nil
 	}
-	switch step, _ := req.Session.Text(valueStep); step {
-	case stepEnrol:
+	switch v.step() {
+	case stepEnrol, stepAdd:
 		return afterCode(v.enrol())
 	case stepCodes:
 		return afterCode(v.showCodes())
 	}
 	return pluginsdk.Done(), nil
 }
+
+// step returns the step behind the code that the person is at; empty for none.
+func (v visit) step() string {
+	step, _ := v.req.Session.Text(valueStep)
+	return step
+}
+
+// byPasskey reports whether the person has just shown by a passkey what a code would show.
+func (v visit) byPasskey() bool { return v.config.Passkeys && v.req.SignedInBy == "passkey" }
 
 // afterCode marks the answer to a form that was posted after the code of this session. Such
 // a form holds no guess at the factor, and somebody who came by a recovery code must get to
@@ -132,16 +153,24 @@ func (v visit) forget() []pluginsdk.Effect {
 
 // pass are the effects that let this session pass.
 func (v visit) pass() []pluginsdk.Effect {
-	return []pluginsdk.Effect{
-		pluginsdk.SetSession(valuePassed, v.req.SessionID),
-		pluginsdk.SetSession(valueSince, v.req.SignedInAt.Unix()),
+	return append([]pluginsdk.Effect{pluginsdk.SetSession(valuePassed, v.req.SessionID)}, v.since()...)
+}
+
+// since are the effects that let a trusted device pass. The proof of somebody who has asked
+// for the step may be newer than the sign-in that the device was kept from.
+func (v visit) since() []pluginsdk.Effect {
+	if v.req.Asked {
+		return nil
 	}
+	return []pluginsdk.Effect{pluginsdk.SetSession(valueSince, v.req.SignedInAt.Unix())}
 }
 
 // challenge asks for a code.
 func (v visit) challenge() (pluginsdk.Intent, error) {
 	if v.field("action") != actionVerify {
-		return v.show(map[string]any{"step": stepCode, "recovery_left": len(v.kept.Recovery), "optional": v.optional()}).OfferRecovery(), nil
+		return v.show(map[string]any{
+			"step": stepCode, "recovery_left": len(v.kept.Recovery), "optional": v.optional(), "more": v.kept.apps() < maxApps, "asked": v.req.Asked,
+		}).OfferRecovery(), nil
 	}
 	code := v.field("code")
 	if isRecovery(code) {
@@ -167,22 +196,37 @@ func (v visit) verify(is verdict) (pluginsdk.Intent, error) {
 	case used:
 		return v.refuse(textsFor(v.req.Locale).used), nil
 	}
-	switch v.field("then") {
-	case thenCodes:
-		return v.giveCodes()
-	case thenFactor:
-		in, err := v.keep(v.show(nil))
-		if err != nil {
-			return in, err
-		}
-		return v.offer(in.OfferRecovery().With(v.pass()...).With(pluginsdk.SetSession(valueStep, stepEnrol)), newSecret())
-	case thenRemove:
-		if v.optional() {
-			return pluginsdk.Done().With(v.pass()...).With(pluginsdk.SetSession(valueSkipped, true),
-				pluginsdk.SetUser(v.config.Column, nil).Replacing(v.column)), nil
-		}
+	if in, ok, err := v.change(v.field("then"), v.keep); ok {
+		return in, err
+	}
+	if v.req.Asked {
+		return v.keep(v.manage().With(v.pass()...).With(v.forget()...))
 	}
 	return v.keep(pluginsdk.Done().With(v.pass()...).With(v.forget()...))
+}
+
+// change begins a change that the person has chosen after a code, or after what is as good. keep
+// adds the effect that notes the code. ok is false for what is no change, or none that is
+// possible.
+func (v visit) change(what string, keep func(pluginsdk.Intent) (pluginsdk.Intent, error)) (in pluginsdk.Intent, ok bool, err error) {
+	switch {
+	case what == thenCodes:
+		in, err = v.giveCodes()
+		return in, true, err
+	case what == thenFactor, what == thenAdd && v.kept.apps() < maxApps:
+		next := stepEnrol
+		if what == thenAdd {
+			next = stepAdd
+		}
+		if in, err = keep(v.show(nil)); err == nil {
+			in, err = v.offer(in.OfferRecovery().With(v.pass()...).With(pluginsdk.SetSession(valueStep, next)), newSecret())
+		}
+		return in, true, err
+	case what == thenRemove && v.optional():
+		return pluginsdk.Done().With(v.pass()...).With(v.forget()...).With(pluginsdk.SetSession(valueSkipped, true),
+			pluginsdk.SetUser(v.config.Column, nil).Replacing(v.column)), true, nil
+	}
+	return in, false, nil
 }
 
 // enrol shows the secret of a new factor, until a code proves that the app has it.
@@ -197,7 +241,7 @@ func (v visit) enrol() (pluginsdk.Intent, error) {
 		}
 	}
 	switch action := v.field("action"); {
-	case action == actionSkip && v.kept != nil: // the factor stays as it is
+	case action == actionSkip && (v.kept != nil || v.req.Asked): // the factor stays as it is
 		return pluginsdk.Done().With(v.forget()...), nil
 	case action == actionSkip && v.optional():
 		return pluginsdk.Done().With(pluginsdk.SetSession(valueSkipped, true)), nil
@@ -205,6 +249,10 @@ func (v visit) enrol() (pluginsdk.Intent, error) {
 		fresh := &kept{Secret: secret}
 		if fresh.tryDigits(v.field("code"), v.now()) != right {
 			return v.hold().Failed(textsFor(v.req.Locale).wrong), nil
+		}
+		if v.kept != nil && v.step() == stepAdd {
+			v.kept.More = append(v.kept.More, app{fresh.Secret, fresh.Last})
+			return v.keep(pluginsdk.Done().With(v.forget()...))
 		}
 		v.kept = fresh
 		return v.giveCodes()
@@ -231,7 +279,7 @@ func (v visit) offer(in pluginsdk.Intent, secret string) (pluginsdk.Intent, erro
 		return pluginsdk.Intent{}, err
 	}
 	return in.With(pluginsdk.SetSession(valueSecret, sealed)).NeedsMoreInput(map[string]any{
-		"step": stepEnrol, "secret": secret, "uri": uri, "qr_size": code.size, "qr_path": code.path, "optional": v.optional() || v.kept != nil,
+		"step": stepEnrol, "secret": secret, "uri": uri, "qr_size": code.size, "qr_path": code.path, "optional": v.optional() || v.kept != nil || v.req.Asked,
 	}), nil
 }
 

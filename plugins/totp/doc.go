@@ -21,6 +21,9 @@
 // code counts once, on any host, and the row of one user is of no use to another.
 // An operator who sets the column to null lets the person begin anew.
 //
+// Who has signed in may ask for the step from their account, and set up one more app, make new
+// recovery codes, or turn the factor off where it is offered only: see account.go.
+//
 // The page posts to /auth/intents/redirect; docs/totp.md has its fields and the answers.
 //
 // Start reading at factor.Dispense in dispense.go.

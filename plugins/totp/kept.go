@@ -30,9 +30,23 @@ type kept struct {
 	Secret string `json:"secret"`
 	// Last is the time step of the last code that counted. None at or before it counts.
 	Last int64 `json:"last"`
+	// More are the further apps, each with codes of its own.
+	More []app `json:"more,omitempty"`
 	// Recovery are the hashes of the recovery codes that are left.
 	Recovery [][]byte `json:"recovery,omitempty"`
 }
+
+// An app is one beside the first.
+type app struct {
+	Secret string `json:"secret"`
+	Last   int64  `json:"last"`
+}
+
+// maxApps is how many apps a person may have. Each makes three of a million codes good.
+const maxApps = 3
+
+// apps is how many the person has.
+func (k *kept) apps() int { return 1 + len(k.More) }
 
 // verdict says what a code is worth.
 type verdict int
@@ -56,19 +70,30 @@ func typed(code string) string {
 // as a recovery code and as nothing else.
 func isRecovery(code string) bool { return len(typed(code)) > int(otp.DigitsSix) }
 
-// tryDigits judges a code of the app and notes that it was used, as tryRecovery does with
+// tryDigits judges a code of the apps and notes that it was used, as tryRecovery does with
 // a recovery code.
 func (k *kept) tryDigits(code string, now time.Time) verdict {
+	found := tryApp(k.Secret, &k.Last, code, now)
+	for i := range k.More {
+		if found != right {
+			found = max(found, tryApp(k.More[i].Secret, &k.More[i].Last, code, now))
+		}
+	}
+	return found
+}
+
+// tryApp judges a code of one app. last is the time step of the last code of it that counted.
+func tryApp(secret string, last *int64, code string, now time.Time) verdict {
 	found := wrong
 	code = typed(code)
 	step := now.Unix() / period
 	for s := step - drift; s <= step+drift; s++ {
-		want, err := hotp.GenerateCodeCustom(k.Secret, uint64(s), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		want, err := hotp.GenerateCodeCustom(secret, uint64(s), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 		if err != nil || subtle.ConstantTimeCompare([]byte(want), []byte(code)) != 1 {
 			continue
 		}
-		if s > k.Last {
-			k.Last = s
+		if s > *last {
+			*last = s
 			return right
 		}
 		found = used

@@ -19,6 +19,7 @@ func newPlugin(now func() time.Time) pluginsdk.Plugin {
 		Version:     pluginsdk.Version,
 		Description: "Asks for a code of an authenticator app, or a recovery code.",
 		Title:       "Authenticator app",
+		OffersStep:  true,
 		Dispenser:   f,
 		Config:      &f.config,
 		Configure:   f.configure,
@@ -34,6 +35,7 @@ type config struct {
 	Column   string   `config:"column" default:"second_factor" doc:"The user column that holds the sealed factor: text of 2,000 characters or more."`
 	Enrol    string   `config:"enrol" default:"required" oneof:"required offered" doc:"Whether people without a factor must set one up, or may go on without."`
 	Devices  bool     `config:"trust_devices" doc:"Whether a device that stays signed in is asked for a code only once."`
+	Passkeys bool     `config:"passkeys" doc:"Whether somebody who signs in by a passkey is let pass without a code."`
 	Prefixes []string `config:"prefixes" doc:"Paths beside the page that it needs, such as /assets."`
 }
 

@@ -37,8 +37,8 @@ type browser struct {
 	*world
 	user, session string
 	values        map[string]pluginsdk.Value
-	held          string
-	began         bool
+	held, by      string
+	began, asked  bool
 	// stale is the column as another request of the same moment saw it.
 	stale, recoveryOnly bool
 	column              pluginsdk.Value
@@ -58,7 +58,7 @@ func (b *browser) ask(fields ...string) plugintest.Answer {
 	user := pluginsdk.User{ID: b.user, Name: "Ada", Email: "ada@example.com", Columns: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"second_factor": b.column})}
 	answer := b.plugin.Dispense(user, func(r *pluginsdk.Request) {
 		r.Method, r.Session, r.Held = "GET", pluginsdk.ValuesOf(b.values), b.held
-		r.RecoveryOnly = b.recoveryOnly
+		r.RecoveryOnly, r.Asked, r.SignedInBy = b.recoveryOnly, b.asked, b.by
 		if b.began {
 			r.SessionID, r.SignedInAt = b.session, time.Unix(1_699_999_990, 0)
 		}

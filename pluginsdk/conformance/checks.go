@@ -58,13 +58,19 @@ func (s *subject) describes() error {
 			return fmt.Errorf("it names the role %q in Describe, which does not exist", role)
 		}
 	}
+	if s.about.OffersStep && !slices.Contains(s.about.Roles, pluginsdk.RoleDispenser) {
+		return errors.New("it offers a step in Describe without the role dispenser")
+	}
+	if s.about.OffersStep && s.about.Title == "" {
+		return errors.New("it offers a step in Describe, and has no title by which people could find it")
+	}
 	ctx, cancel := s.call()
 	defer cancel()
 	again, err := s.instance.Client.Describe(ctx, "conformance")
 	if err != nil {
 		return fmt.Errorf("a second Describe: %w", err)
 	}
-	if again.Name != s.about.Name || again.Version != s.about.Version || !slices.Equal(again.Roles, s.about.Roles) {
+	if again.Name != s.about.Name || again.Version != s.about.Version || again.Title != s.about.Title || again.OffersStep != s.about.OffersStep || !slices.Equal(again.Roles, s.about.Roles) {
 		return errors.New("it describes itself differently each time")
 	}
 	return nil

@@ -35,7 +35,7 @@ func TestChecksFindWhatIsWrong(t *testing.T) {
 	}{
 		{"a good plugin", "ok", `{"call": "done"}`, nil},
 		{"every call ends with an error", "ok", `{"call": "error"}`, []string{
-			"answers as dispenser whatever a host may send: each of 24 calls ended with an error and none with an answer: plugin unavailable: secret detail",
+			"answers as dispenser whatever a host may send: each of 30 calls ended with an error and none with an answer: plugin unavailable: secret detail",
 			"answers as org_setup whatever a host may send: each of ", "answers as listener whatever a host may send: each of ",
 		}},
 		{"no intent", "ok", `{"call": "no-intent"}`, []string{"answers as dispenser whatever a host may send", "answers as dispenser for many at once"}},
@@ -44,6 +44,7 @@ func TestChecksFindWhatIsWrong(t *testing.T) {
 		{"no result", "ok", `{"call": "not-a-result"}`, []string{"answers as org_setup whatever", "answers as org_setup for many"}},
 		{"prints", "prints", `{"call": "done"}`, []string{"prints nothing on standard output", "ends when the host is gone"}},
 		{"ignores its end", "ignores-stop", `{"call": "done"}`, []string{"ends when it is told to", "ends when the host is gone"}},
+		{"a step without a title", "offers-untitled", `{"call": "done"}`, []string{"says what it is: it offers a step in Describe, and has no title", "ends when the host is gone"}},
 		{"one role", "lacks-role", `{}`, []string{"ends when the host is gone"}},
 	}
 	for _, tt := range tests {

@@ -160,6 +160,7 @@ const MESSAGES = {
   DescribeResponse: {
     1: ['name', 'string'], 2: ['version', 'string'], 3: ['roles', '*string'],
     4: ['sdk', 'string'], 5: ['config', '*ConfigKey'], 6: ['description', 'string'], 7: ['title', 'string'],
+    8: ['offers_step', 'bool'],
   },
   ConfigKey: {
     1: ['path', 'string'], 2: ['type', 'string'], 3: ['required', 'bool'],
@@ -178,7 +179,7 @@ const MESSAGES = {
     5: ['query', 'string'], 6: ['headers', '%string'], 7: ['remote_addr', 'string'], 8: ['locale', 'string'],
     9: ['intended', 'string'], 10: ['routes', '%string'], 11: ['session', '%Value'],
     12: ['session_id', 'string'], 13: ['signed_in_at', 'int64'], 14: ['signed_in_by', 'string'], 15: ['held', 'string'],
-    16: ['recovery_only', 'bool'],
+    16: ['recovery_only', 'bool'], 17: ['asked', 'bool'],
   },
   DispenseRequest: { 1: ['user', 'User'], 2: ['request', 'Request'], 3: ['form', '%Value'] },
   DispenseResponse: { 1: ['intent', 'Intent'], 2: ['effects', '*Effect'] },
@@ -501,15 +502,19 @@ function describeKey(path, key) {
 }
 
 class Plugin {
-  constructor({ name, version = '', description = '', title = '', configure, config = {}, ...functions }) {
+  constructor({ name, version = '', description = '', title = '', offersStep = false, configure, config = {}, ...functions }) {
     const roles = Object.keys(ROLES).filter((role) => functions[ROLES[role].run])
     if (!name || roles.length === 0) {
       console.error(`mistake in the plugin: serve() needs a name, and ${Object.values(ROLES).map(({ run }) => run).join(' or ')}`)
       process.exit(2)
     }
+    if (offersStep && !(title && functions.dispense)) {
+      console.error('mistake in the plugin: with offersStep, serve() needs a title and dispense')
+      process.exit(2)
+    }
     Object.assign(this, { author: { ...functions, configure }, schema: config })
     const keys = Object.entries(config).map(([path, key]) => describeKey(path, key))
-    this.about = { name, version, roles, sdk: `node/${VERSION}`, config: keys, description, title }
+    this.about = { name, version, roles, sdk: `node/${VERSION}`, config: keys, description, title, offers_step: Boolean(offersStep) }
   }
 
   async configure(message) {
@@ -635,7 +640,9 @@ function endWithHost() {
  * Serves the plugin to the host that started the process.
  *
  * dispense(user, request), handle(user, request) and notify(event) are the roles;
- * request.form is for the second. config names the keys of the config block:
+ * request.form is for the second. title is the name of the step for people. With offersStep
+ * people who are signed in may ask for the step: dispense is called with request.asked then.
+ * config names the keys of the config block:
  *
  *     config: { page: { type: 'string', default: '/upgrade', doc: 'Where the others go.' } }
  *

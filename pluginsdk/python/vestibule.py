@@ -79,7 +79,8 @@ class Request:
     """The request that the decision is about.
 
     form is what a handler judges, or what the page of a held step has posted; held is
-    the target that holds the person. signed_in_at is in seconds since 1970.
+    the target that holds the person. asked is set where somebody who is signed in and done
+    has asked for the step. signed_in_at is in seconds since 1970.
     """
 
     id: str = ""
@@ -98,6 +99,7 @@ class Request:
     signed_in_by: str = ""
     held: str = ""
     recovery_only: bool = False
+    asked: bool = False
     form: dict = dataclasses.field(default_factory=dict)
 
 
@@ -280,6 +282,7 @@ MESSAGES = {
     "DescribeResponse": {
         1: ("name", "string"), 2: ("version", "string"), 3: ("roles", "*string"),
         4: ("sdk", "string"), 5: ("config", "*ConfigKey"), 6: ("description", "string"), 7: ("title", "string"),
+        8: ("offers_step", "bool"),
     },
     "ConfigKey": {
         1: ("path", "string"), 2: ("type", "string"), 3: ("required", "bool"),
@@ -298,7 +301,7 @@ MESSAGES = {
         5: ("query", "string"), 6: ("headers", "%string"), 7: ("remote_addr", "string"), 8: ("locale", "string"),
         9: ("intended", "string"), 10: ("routes", "%string"), 11: ("session", "%Value"),
         12: ("session_id", "string"), 13: ("signed_in_at", "int64"), 14: ("signed_in_by", "string"), 15: ("held", "string"),
-        16: ("recovery_only", "bool"),
+        16: ("recovery_only", "bool"), 17: ("asked", "bool"),
     },
     "DispenseRequest": {1: ("user", "User"), 2: ("request", "Request"), 3: ("form", "%Value")},
     "DispenseResponse": {1: ("intent", "Intent"), 2: ("effects", "*Effect")},
@@ -682,15 +685,17 @@ def _describe_key(path, key):
 
 
 class _Plugin:
-    def __init__(self, name, version, description, title, configure, config, **functions):
+    def __init__(self, name, version, description, title, offers_step, configure, config, **functions):
         self.functions, self.configure_, self.schema = functions, configure, config or {}
         roles = [role for role in _ROLES if functions.get(_ROLES[role].run)]
         if not name or not roles:
             needed = " or ".join(role.run for role in _ROLES.values())
             sys.exit(f"mistake in the plugin: serve() needs a name, and {needed}")
+        if offers_step and not (title and functions.get("dispense")):
+            sys.exit("mistake in the plugin: with offers_step, serve() needs a title and dispense")
         keys = [_describe_key(path, key) for path, key in self.schema.items()]
         self.about = {"name": name, "version": version, "roles": roles, "sdk": "python/" + VERSION,
-                      "config": keys, "description": description, "title": title}
+                      "config": keys, "description": description, "title": title, "offers_step": bool(offers_step)}
 
     def describe(self, _):
         return self.about
@@ -834,11 +839,14 @@ def _end_with_host():
     os._exit(0)
 
 
-def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None, notify=None, title=""):
+def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None, notify=None, title="",
+          offers_step=False):
     """Serves the plugin to the host that started the process. It does not return.
 
     dispense(user, request), handle(user, request) and notify(event) are the roles.
-    title is the name of the step for people, such as "Authenticator app".
+    title is the name of the step for people, such as "Authenticator app". With
+    offers_step people who are signed in may ask for the step: dispense is called with
+    request.asked then.
     config names the keys of the config block:
 
         config={"page": {"type": "string", "default": "/upgrade", "doc": "Where the others go."}}
@@ -848,7 +856,7 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     default, else None. configure(config, setup) is called once, before any other
     call, and may raise BadConfig.
     """
-    plugin = _Plugin(name, version, description, title, configure, config, dispense=dispense, handle=handle, notify=notify)
+    plugin = _Plugin(name, version, description, title, offers_step, configure, config, dispense=dispense, handle=handle, notify=notify)
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
         sys.exit(_by_hand(plugin))
     handshake = os.dup(1)

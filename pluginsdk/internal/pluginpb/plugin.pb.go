@@ -85,7 +85,10 @@ type DescribeResponse struct {
 	// One sentence for operators.
 	Description string `protobuf:"bytes,6,opt,name=description,proto3" json:"description,omitempty"`
 	// The name of the step for people, such as "Authenticator app"; may be empty.
-	Title         string `protobuf:"bytes,7,opt,name=title,proto3" json:"title,omitempty"`
+	Title string `protobuf:"bytes,7,opt,name=title,proto3" json:"title,omitempty"`
+	// People who are signed in and settled may ask for the dispenser's step by its title,
+	// which must not be empty then. Request.asked is set in the calls about it.
+	OffersStep    bool `protobuf:"varint,8,opt,name=offers_step,json=offersStep,proto3" json:"offers_step,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -167,6 +170,13 @@ func (x *DescribeResponse) GetTitle() string {
 		return x.Title
 	}
 	return ""
+}
+
+func (x *DescribeResponse) GetOffersStep() bool {
+	if x != nil {
+		return x.OffersStep
+	}
+	return false
 }
 
 // ConfigKey documents one key of the config block.
@@ -685,8 +695,8 @@ type Request struct {
 	// Names the session to nobody but plugins, for as long as it lasts; empty at
 	// sign-in, when there is none yet.
 	SessionId string `protobuf:"bytes,12,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// When the person gave the password, in seconds since 1970, and how the session
-	// began: "password", or "device" for one that has been kept signed in since then.
+	// When the person proved who they are, in seconds since 1970, and how: "password",
+	// "passkey", or "device" for a session whose device has been kept signed in since then.
 	SignedInAt int64  `protobuf:"varint,13,opt,name=signed_in_at,json=signedInAt,proto3" json:"signed_in_at,omitempty"`
 	SignedInBy string `protobuf:"bytes,14,opt,name=signed_in_by,json=signedInBy,proto3" json:"signed_in_by,omitempty"`
 	// The target of the redirect that holds the person; empty when none does.
@@ -694,7 +704,10 @@ type Request struct {
 	// The page of a held step may have a recovery form, and only that may be judged: the
 	// person has no guesses left for others. The host applies no answer without
 	// Intent.recovery.
-	RecoveryOnly  bool `protobuf:"varint,16,opt,name=recovery_only,json=recoveryOnly,proto3" json:"recovery_only,omitempty"`
+	RecoveryOnly bool `protobuf:"varint,16,opt,name=recovery_only,json=recoveryOnly,proto3" json:"recovery_only,omitempty"`
+	// The person is settled, and has asked for the step of this dispenser. Never set for a
+	// plugin whose description does not offer it.
+	Asked         bool `protobuf:"varint,17,opt,name=asked,proto3" json:"asked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -837,6 +850,13 @@ func (x *Request) GetHeld() string {
 func (x *Request) GetRecoveryOnly() bool {
 	if x != nil {
 		return x.RecoveryOnly
+	}
+	return false
+}
+
+func (x *Request) GetAsked() bool {
+	if x != nil {
+		return x.Asked
 	}
 	return false
 }
@@ -1676,7 +1696,7 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
 	" vestibule/plugin/v1/plugin.proto\x12\x13vestibule.plugin.v1\"4\n" +
 	"\x0fDescribeRequest\x12!\n" +
-	"\fhost_version\x18\x01 \x01(\tR\vhostVersion\"\xd8\x01\n" +
+	"\fhost_version\x18\x01 \x01(\tR\vhostVersion\"\xf9\x01\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
@@ -1684,7 +1704,9 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x03sdk\x18\x04 \x01(\tR\x03sdk\x126\n" +
 	"\x06config\x18\x05 \x03(\v2\x1e.vestibule.plugin.v1.ConfigKeyR\x06config\x12 \n" +
 	"\vdescription\x18\x06 \x01(\tR\vdescription\x12\x14\n" +
-	"\x05title\x18\a \x01(\tR\x05title\"\x8b\x01\n" +
+	"\x05title\x18\a \x01(\tR\x05title\x12\x1f\n" +
+	"\voffers_step\x18\b \x01(\bR\n" +
+	"offersStep\"\x8b\x01\n" +
 	"\tConfigKey\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x1a\n" +
@@ -1724,7 +1746,7 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\acolumns\x18\x04 \x03(\v2&.vestibule.plugin.v1.User.ColumnsEntryR\acolumns\x1aV\n" +
 	"\fColumnsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\x84\x06\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.vestibule.plugin.v1.ValueR\x05value:\x028\x01\"\x9a\x06\n" +
 	"\aRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tintent_id\x18\x02 \x01(\tR\bintentId\x12\x16\n" +
@@ -1746,7 +1768,8 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\fsigned_in_by\x18\x0e \x01(\tR\n" +
 	"signedInBy\x12\x12\n" +
 	"\x04held\x18\x0f \x01(\tR\x04held\x12#\n" +
-	"\rrecovery_only\x18\x10 \x01(\bR\frecoveryOnly\x1a:\n" +
+	"\rrecovery_only\x18\x10 \x01(\bR\frecoveryOnly\x12\x14\n" +
+	"\x05asked\x18\x11 \x01(\bR\x05asked\x1a:\n" +
 	"\fHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +

@@ -66,7 +66,7 @@ func description(t *testing.T, p *plugintest.Plugin) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || d.Title != "Echo" || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
+	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || d.Title != "Echo" || !d.OffersStep || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
 		t.Errorf("got %+v", d)
 	}
 	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener"}, d.Roles); diff != "" {
@@ -112,7 +112,7 @@ func request(t *testing.T, p *plugintest.Plugin) {
 			ID: "r", IntentID: "i", Method: "POST", Path: "/p", Query: "q=1", Headers: map[string]string{"h": "v"},
 			RemoteAddr: "::1", Locale: "de", Intended: "/x", Routes: map[string]string{"home": "/"},
 			Session: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"s": int64(1)}), SessionID: "sid", SignedInAt: time.Unix(1<<33, 0), SignedInBy: "device",
-			Held: "/held", RecoveryOnly: true, Form: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": "1"}),
+			Held: "/held", RecoveryOnly: true, Asked: true, Form: pluginsdk.ValuesOf(map[string]pluginsdk.Value{"code": "1"}),
 		}
 	})
 	var told struct{ User, Request map[string]any }
@@ -123,7 +123,7 @@ func request(t *testing.T, p *plugintest.Plugin) {
 		"id": "r", "intent_id": "i", "method": "POST", "path": "/p", "query": "q=1", "headers": map[string]any{"h": "v"},
 		"remote_addr": "::1", "locale": "de", "intended": "/x", "routes": map[string]any{"home": "/"},
 		"session": map[string]any{"s": 1.0}, "session_id": "sid", "signed_in_at": float64(1 << 33), "signed_in_by": "device",
-		"held": "/held", "recovery_only": true, "form": map[string]any{"code": "1"},
+		"held": "/held", "recovery_only": true, "asked": true, "form": map[string]any{"code": "1"},
 	}
 	if diff := cmp.Diff(want, told.Request); diff != "" {
 		t.Error(diff)

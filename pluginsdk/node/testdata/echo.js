@@ -66,7 +66,7 @@ function notify(event) {
 }
 
 v.serve({
-  name: 'echo', version: '3', description: 'Echoes.', title: 'Echo', dispense, handle, notify,
+  name: 'echo', version: '3', description: 'Echoes.', title: 'Echo', offersStep: true, dispense, handle, notify,
   config: {
     must: { type: 'string', required: true }, number: { type: 'int', default: 3 }, list: { type: 'list', default: [] },
     mood: { type: 'string', default: 'plain', oneof: ['plain', 'loud'], doc: 'How.' }, rate: { type: 'float' },

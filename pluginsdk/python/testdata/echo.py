@@ -113,7 +113,7 @@ def configure(config, setup):
 
 
 v.serve(
-    name="echo", version="3", description="Echoes.", title="Echo", dispense=dispense, handle=handle, notify=notify, configure=configure,
+    name="echo", version="3", description="Echoes.", title="Echo", offers_step=True, dispense=dispense, handle=handle, notify=notify, configure=configure,
     config={
         "must": {"type": "string", "required": True}, "number": {"type": "int", "default": 3}, "list": {"type": "list", "default": []},
         "mood": {"type": "string", "default": "plain", "oneof": ["plain", "loud"], "doc": "How."}, "rate": {"type": "float"},

@@ -2,7 +2,7 @@
 // the person enters.
 import { ask, begin } from '/assets/step.js';
 
-const forms = Object.fromEntries(['code', 'enrol', 'codes'].map((id) => [id, document.getElementById(id)]));
+const forms = Object.fromEntries(['code', 'manage', 'enrol', 'codes'].map((id) => [id, document.getElementById(id)]));
 const byId = (id) => document.getElementById(id);
 
 function show(step) {
@@ -10,11 +10,26 @@ function show(step) {
   for (const [id, form] of Object.entries(forms)) form.hidden = id !== step.step;
   const form = forms[step.step];
   form.reset();
-  if (step.step === 'code') byId('remove').hidden = !step.optional;
+  if (step.step === 'code') showChanges(step);
+  if (step.step === 'manage') showFactor(step);
   if (step.step === 'enrol') showSecret(step);
   if (step.step === 'codes') showCodes(step.codes);
   // The code is all that there is to do; where there is something to look at, that comes first.
   form.querySelector(step.step === 'code' ? 'input[name=code]' : 'h1').focus();
+}
+
+function showChanges(step) {
+  byId('then').hidden = step.asked; // what is to change is chosen after the code
+  byId('add').hidden = !step.more;
+  byId('remove').hidden = !step.optional;
+}
+
+function showFactor(step) {
+  byId('apps').textContent = step.apps;
+  byId('left').textContent = step.recovery_left;
+  byId('manage-add').hidden = !step.more;
+  byId('manage-remove').hidden = !step.optional;
+  byId('manage-remove').open = false;
 }
 
 function showSecret(step) {
@@ -74,6 +89,10 @@ const value = (form, name) => new FormData(form).get(name) ?? '';
 forms.code.addEventListener('submit', (event) => {
   event.preventDefault();
   post(forms.code, { action: 'verify', code: value(forms.code, 'code'), then: value(forms.code, 'then') });
+});
+forms.manage.addEventListener('submit', (event) => {
+  event.preventDefault();
+  post(forms.manage, { action: event.submitter?.value ?? 'continue' });
 });
 forms.enrol.addEventListener('submit', (event) => {
   event.preventDefault();

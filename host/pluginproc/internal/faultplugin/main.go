@@ -47,6 +47,9 @@ func main() {
 	if f.start == "lacks-role" {
 		p.Dispenser = nil
 	}
+	if f.start == "offers-step" {
+		p.Title, p.OffersStep = "Fault", true
+	}
 	if f.apart {
 		go serve(f, p)
 		_, _, _ = syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0) // of this thread alone

@@ -25,6 +25,8 @@ func starts() map[string]func(*fault) {
 	return map[string]func(*fault){
 		"ok":                func(*fault) { go lifeline() },
 		"lacks-role":        func(*fault) {},
+		"offers-step":       func(*fault) {},
+		"offers-untitled":   func(*fault) {},
 		"wrong-protocol":    func(*fault) {},
 		"configure-fails":   func(*fault) {},
 		"configure-mistake": func(*fault) {},
