@@ -10,7 +10,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // ShowReset answers GET /password/reset/{token}?email=: it sends the browser to
@@ -26,11 +25,14 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
 	target := "/login#/set-password"
-	_, _, err := p.findReset(r.Context(), email, secret)
+	l, _, err := p.findLink(r.Context(), email, secret)
 	switch {
-	case err == nil:
+	case err == nil && !p.PasswordOff:
+		if l.invited {
+			target = "/login?invited#/set-password" // the screen welcomes instead of speaking of a reset
+		}
 		target += "/" + component(secret) + "/" + component(email)
-	case !errors.Is(err, ErrNotFound):
+	case err != nil && !errors.Is(err, ErrNotFound):
 		return err
 	}
 	http.SetCookie(w, p.screenCookie(time.Minute)) // else /login redirects a person who is signed in
@@ -44,23 +46,6 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 // the front end decodes it.
 func component(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// findReset returns the valid token that a link or form names, and its user, or
-// ErrNotFound.
-func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, User, error) {
-	if !reserved.IsAddress(email) || len(secret) > 256 {
-		return ResetToken{}, User{}, ErrNotFound
-	}
-	t, err := p.Resets.Find(ctx, email, digest([]byte(secret)), p.Now().Add(-p.ResetLifetime))
-	if err != nil {
-		return ResetToken{}, User{}, err
-	}
-	user, err := p.Users.FindByID(ctx, t.UserID)
-	if err == nil && !user.MaySignIn() {
-		err = ErrNotFound
-	}
-	return t, user, err
-}
-
 // MintReset issues a new reset token for a user and returns it. The mail sender
 // calls it at the moment of sending, so that no token ever waits in the outbox.
 // It returns ErrNotFound for a user who is gone, may not sign in, or has no address.
@@ -69,21 +54,12 @@ func (p *Pipeline) MintReset(ctx context.Context, userID string) (User, string, 
 	if err != nil {
 		return User{}, "", err
 	}
-	if !user.MaySignIn() || user.Email == "" {
-		return User{}, "", ErrNotFound
-	}
-	secret := token()
-	err = p.Tx.InTx(ctx, func(ctx context.Context) error {
-		return p.Resets.Issue(ctx, ResetToken{
-			Hash: digest([]byte(secret)), UserID: user.ID, Email: user.Email, Created: p.Now(),
-		})
-	})
-	return user, secret, err
+	return p.mint(ctx, p.Resets, user)
 }
 
 // Reset answers POST /auth/reset-password. It signs nobody in, so that the mail
 // alone opens no session.
-func (p *Pipeline) Reset() http.Handler { return p.serve(p.reset) }
+func (p *Pipeline) Reset() http.Handler { return p.serve(p.byPassword(p.reset)) }
 
 type resetForm struct{ token, email, password, confirmation string }
 
@@ -93,7 +69,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	refused := fault.Invalid("email", "reset_failed")
-	t, user, err := p.findReset(r.Context(), in.email, in.token)
+	l, user, err := p.findLink(r.Context(), in.email, in.token)
 	if errors.Is(err, ErrNotFound) {
 		// Only failures count: strangers' attempts must not keep out the person
 		// who has the mail, and 256 random bits cannot be guessed.
@@ -108,7 +84,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if code := p.checkReset(in, user); code != "" {
 		return fault.Invalid("password", code)
 	}
-	hash, err := p.setPassword(r, t, user, in.password)
+	hash, err := p.setPassword(r, l, user, in.password)
 	if err != nil {
 		return err
 	}
@@ -117,7 +93,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	}
 	user.Password = hash
 	p.knowOwner(w, r, user)
-	p.audit(r, "reset", "user", user.ID)
+	p.audit(r, l.event(), "user", user.ID)
 	p.PasswordReset(context.WithoutCancel(r.Context()), PasswordReset{UserID: user.ID, At: p.Now()})
 	fault.WriteJSON(w, http.StatusOK, map[string]string{"message": "reset_success", "redirect": p.Site.Base(r) + "/login"})
 	return nil
@@ -151,7 +127,7 @@ func (p *Pipeline) checkReset(in resetForm, user User) string {
 // setPassword claims the token, writes the password, ends all sessions and devices
 // of the user, and queues the notice, in one transaction. It returns the new hash, and ""
 // if another request has won the claim.
-func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (string, error) {
+func (p *Pipeline) setPassword(r *http.Request, l link, user User, plain string) (string, error) {
 	client := RequestOf(r.Context()).Network
 	began := time.Now()
 	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
@@ -167,7 +143,7 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 	defer cancel()
 	err = p.Tx.Settle(ctx, func(ctx context.Context) error {
 		var err error
-		if won, err = p.Resets.Claim(ctx, t, by, p.Now()); err != nil || !won {
+		if won, err = l.tokens.Claim(ctx, l.ResetToken, by, p.Now()); err != nil || !won {
 			return err
 		}
 		if tried {

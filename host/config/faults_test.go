@@ -149,6 +149,7 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 		"plugin name of 65":         {"plugin \"" + strings.Repeat("a", 65) + "\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n}", []string{`config.hcl:1:8: "` + strings.Repeat("a", 65) + `" is no name for a plugin`}},
 		"plugin name of 64":         {"plugin \"" + strings.Repeat("a", 64) + "\" {\n  command = [\"a\"]\n  roles = [\"dispenser\"]\n}", nil},
 		"sender of a sign":          {"mail {\n  from = \"Shop <😀@example.com>\"\n}", []string{`config.hcl:2:10: from: "Shop <😀@example.com>" is no mail address`}},
+		"no way to sign in":         {"auth {\n  password {\n    sign_in = false\n  }\n}", []string{`config.hcl:3:15: sign_in = false leaves nobody a way to sign in: take it out`}},
 		"longer than bcrypt":        {"auth {\n  password {\n    hash = \"bcrypt\"\n    min_length = 73\n  }\n}", []string{`config.hcl:4:18: min_length = 73 is more than the 72 bytes that bcrypt reads: give at most 72`}},
 		"login field":               {"auth {\n  login_field = \"password\"\n}", []string{`config.hcl:2:17: login_field: "password" is a credential`}},
 		"sender":                    {"mail {\n  from = \"nobody\"\n}", []string{`config.hcl:2:10: from: "nobody" is no mail address`}},

@@ -45,11 +45,15 @@ func (c *Config) checkServer(f *Findings) {
 	c.checkQueries(f)
 }
 
-// checkPassword demands that some password is long enough and yet not too long.
+// checkPassword demands that some password is long enough and yet not too long, and that
+// people can sign in without one where they must.
 func (c *Config) checkPassword(f *Findings) {
 	if p := c.Auth.Password; p.Hash == "bcrypt" && p.MinLength > 72 {
 		f.Add(c.at("auth", "password", "min_length"), fmt.Sprintf("min_length = %d is more than the 72 bytes that bcrypt reads", p.MinLength),
 			`give at most 72, or take hash = "bcrypt" out`)
+	}
+	if !c.Auth.Password.SignIn && !c.faulty("auth", "password", "sign_in") {
+		f.Add(c.at("auth", "password", "sign_in"), "sign_in = false leaves nobody a way to sign in", "take it out")
 	}
 }
 

@@ -21,7 +21,8 @@ type bootstrap struct {
 	LogoDark *string            `json:"logo_dark"`
 	Routes   map[string]*string `json:"routes"`
 	Password struct {
-		MinLength int `json:"min_length"`
+		MinLength int  `json:"min_length"`
+		SignIn    bool `json:"sign_in"`
 	} `json:"password"`
 	// LoginField is the column of users that people sign in with.
 	LoginField string `json:"login_field"`
@@ -43,7 +44,7 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 		b.LogoDark = &dark
 	}
 	b.LoginField, b.Session = s.o.SignIn.LoginField, s.step(r, session)
-	b.Password.MinLength = s.o.SignIn.MinLength
+	b.Password.MinLength, b.Password.SignIn = s.o.SignIn.MinLength, !s.o.SignIn.PasswordOff
 	for _, name := range s.o.Pages {
 		b.Routes[name] = nil
 		if path, ok := s.o.SignIn.Site.Path(name); ok {

@@ -43,8 +43,8 @@ type Data struct {
 	// Device is what PasswordChanged was done with, such as "Firefox (Linux)"; empty
 	// where nobody knows.
 	Device string
-	// Minutes is how long the link works.
-	Minutes int
+	// Minutes and Days are how long the link works; Days is for Invitation.
+	Minutes, Days int
 	// Lang is the language of the template, "en" for the default one.
 	Lang string
 	// Subject is the rendered subject; only HTML templates have it.
@@ -161,10 +161,10 @@ func parse(fsys fs.FS, plain, html string) (text, error) {
 // filled, so that a mistake shows at the start and not in the first mail.
 func sample(purpose string) Data {
 	d := Data{
-		App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60,
+		App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60, Days: 7,
 		Logo: "https://app.example.com/logo.png", At: time.Unix(0, 0).UTC(), Device: "Firefox (Linux)",
 	}
-	if purpose == PasswordReset {
+	if purpose == PasswordReset || purpose == Invitation {
 		d.Link = "https://app.example.com/password/reset/token?email=ada%40example.com"
 	}
 	d.sampled = !slices.Contains(Purposes(), purpose)
@@ -197,3 +197,6 @@ func key(purpose, lang string) string {
 func minutes(d time.Duration) int {
 	return int((d + time.Minute - 1) / time.Minute)
 }
+
+// days rounds down, so that a mail never promises more than there is.
+func days(d time.Duration) int { return int(d / (24 * time.Hour)) }

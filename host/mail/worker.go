@@ -21,11 +21,12 @@ const (
 	PasswordChanged = "password_changed" // the notice that one was set
 	TokenAdded      = "token_added"      // the notice of a new machine token
 	ManyFailures    = "many_failures"    // the notice of a hundred failed sign-ins in a day
+	Invitation      = "invitation"       // the link to set the first password
 )
 
 // Purposes are the mails that there are.
 func Purposes() []string {
-	return []string{PasswordReset, PasswordChanged, TokenAdded, ManyFailures}
+	return []string{PasswordReset, PasswordChanged, TokenAdded, ManyFailures, Invitation}
 }
 
 // Outcomes are the words of metrics for each [outbox.Outcome].
@@ -45,16 +46,16 @@ type Letter struct {
 	To string
 	// Name is the person's name, for the greeting; may be empty.
 	Name string
-	// Link is the absolute URL with a freshly minted token, for PasswordReset. It
-	// is a secret: it goes into the mail and nowhere else. For PasswordChanged it is that
-	// of the screen where such a link is asked for.
+	// Link is the absolute URL with a freshly minted token, for PasswordReset and
+	// Invitation. It is a secret: it goes into the mail and nowhere else. For PasswordChanged
+	// it is that of the screen where such a link is asked for.
 	Link string
 	// Logo is the absolute URL of a picture that mail programs show, empty for the name
 	// of the application in its place.
 	Logo string
 	// Host is the host of the links, as the mail shows it; empty for [Options.Host].
 	Host string
-	// ValidFor is how long the link works; shown in whole minutes.
+	// ValidFor is how long the link works; shown in whole minutes or days.
 	ValidFor time.Duration
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
@@ -150,7 +151,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	}
 	content, err := w.templates.Load().Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
-		Link: letter.Link, Minutes: minutes(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: item.Created,
+		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: item.Created,
 		texts: letter.Texts,
 	})
 	if err != nil {
