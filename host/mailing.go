@@ -101,7 +101,11 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 	switch item.Purpose {
 	case mail.PasswordReset:
 		user, link, err := l.resetLink(ctx, item.UserID, base)
-		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime}, notWanted(err)
+		if err != nil {
+			return mail.Letter{}, notWanted(err)
+		}
+		passkeys, err := l.passkeys(ctx, user.ID)
+		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime, Passkeys: passkeys}, err
 	case mail.Invitation:
 		user, token, err := l.signIn.MintInvitation(ctx, item.UserID)
 		return mail.Letter{To: user.Email, Name: user.Name, Link: linkWith(base, token, user), Logo: logo, Host: host, ValidFor: l.signIn.InvitationLifetime()}, notWanted(err)
@@ -115,7 +119,10 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 	}
 	letter := mail.Letter{To: user.Email, Name: user.Name, Link: base + "/login#/forgot-password", Logo: logo, Host: host}
 	if item.Sealed == "" {
-		return letter, nil
+		if item.Purpose == mail.PasswordChanged {
+			letter.Passkeys, err = l.passkeys(ctx, user.ID)
+		}
+		return letter, err
 	}
 	letter.Link = base + "/login"
 	letter.Texts, err = l.texts.open(ctx, item)
@@ -125,6 +132,22 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		}
 	}
 	return letter, err
+}
+
+// mostPasskeys is how many passkeys a mail names.
+const mostPasskeys = 20
+
+// passkeys returns the passkeys of a user, which a new password does not end.
+func (l letters) passkeys(ctx context.Context, userID string) ([]mail.Way, error) {
+	if l.signIn.PasskeysOff {
+		return nil, nil
+	}
+	list, err := l.signIn.Passkeys.List(ctx, userID, mostPasskeys)
+	var ways []mail.Way
+	for _, p := range list {
+		ways = append(ways, mail.Way{Name: p.Name, Created: p.Created})
+	}
+	return ways, err
 }
 
 // resetLink issues a reset token and returns the link with it.

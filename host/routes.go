@@ -127,6 +127,12 @@ func (h *Host) signInRows() []row {
 		own("auth.intents.current", "/auth/intents/current", "GET", web.Data, p.CurrentIntent()),
 		own("auth.intents", "/auth/intents/{kind}", "POST", web.Data, p.Intent()),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
+		own("auth.passkeys.options", "/auth/passkeys/options", "POST", web.Data, p.PasskeyOptions()),
+		own("auth.passkeys.login", "/auth/passkeys/login", "POST", web.Data, p.PasskeyLogin()),
+		own("auth.account.confirm.options", "/auth/account/confirm/options", "POST", web.Data, p.ConfirmOptions()),
+		own("auth.account.passkeys.options", "/auth/account/passkeys/options", "POST", web.Data, p.CreationOptions()),
+		own("auth.account.passkeys", "/auth/account/passkeys", "POST", web.Data, then(h.mail.Kick, p.AddPasskey())),
+		own("auth.account.passkey", "/auth/account/passkeys/{id}", "PATCH, DELETE", web.Data, p.ChangePasskey()),
 		own("auth.jwks", "/auth/jwks.json", "GET", web.Data, h.assertions.Publish(p.Fail)),
 	}
 	if h.o.Auth.OwnTokens {

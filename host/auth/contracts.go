@@ -127,6 +127,7 @@ const (
 	countHeldLong    = "held_long"     // the same, for thirty days
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
+	countPasskeys    = "passkeys"      // passkeys that a person makes, renames or deletes
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
 	countPasswordDay = "password_day"  // the same within a day, whatever succeeds
@@ -144,7 +145,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -276,6 +277,8 @@ type Notice string
 const (
 	// noticeToken tells of a new machine token.
 	noticeToken Notice = "token_added"
+	// noticePasskey tells of a new passkey.
+	noticePasskey Notice = "passkey_added"
 	// noticeFailures tells of a hundred failed sign-ins in a day.
 	noticeFailures Notice = "many_failures"
 )
@@ -303,20 +306,31 @@ type Session struct {
 	Others map[string]any
 	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
-	// Proved is when the person gave the password, and Proof is how the session
-	// began: by it, or by a device that has been kept signed in since then.
+	// Proved is when the person proved who they are, and Proof is how: the session of
+	// a device has the time of the sign-in that it was kept by.
 	Proved time.Time
 	Proof  Proof
 }
 
-// A Proof is how a session began, as RFC 8176 names it where it has a name for it.
+// A Proof is how somebody proved who they are, as sessions keep it.
 type Proof string
 
 // The proofs.
 const (
 	proofPassword Proof = "pwd"
+	proofPasskey  Proof = "passkey"
 	proofDevice   Proof = "device"
 )
+
+// Methods returns the proof as the claim amr names it, with the words of RFC 8176 where it has one. A passkey is a key of
+// which somebody proved the possession (pop) while they were there (user), and which they unlocked, by a PIN or a finger,
+// so that it is two factors (mfa). RFC 8176 has no word for the passkey itself.
+func (p Proof) Methods() []string {
+	if p == proofPasskey {
+		return []string{string(proofPasskey), "pop", "user", "mfa"}
+	}
+	return []string{string(p)}
+}
 
 // ID names the session to others for as long as it lasts: neither the cookie nor the
 // stored row can be found by it. It is empty for a guest without a row.

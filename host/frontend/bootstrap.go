@@ -24,6 +24,8 @@ type bootstrap struct {
 		MinLength int  `json:"min_length"`
 		SignIn    bool `json:"sign_in"`
 	} `json:"password"`
+	// Passkeys reports whether people sign in with passkeys on this page.
+	Passkeys bool `json:"passkeys"`
 	// LoginField is the column of users that people sign in with.
 	LoginField string `json:"login_field"`
 	// Session is how far it has come, "guest", "open", "held" or "settled", and "ended"
@@ -43,6 +45,7 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 	if dark := s.public(hostLogoDark); dark != "" {
 		b.LogoDark = &dark
 	}
+	b.Passkeys = s.o.SignIn.OffersPasskeys(r)
 	b.LoginField, b.Session = s.o.SignIn.LoginField, s.step(r, session)
 	b.Password.MinLength, b.Password.SignIn = s.o.SignIn.MinLength, !s.o.SignIn.PasswordOff
 	for _, name := range s.o.Pages {
