@@ -75,11 +75,11 @@ func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User
 }
 
 // InviteUser adds a person without a password and queues a mail in a language, such as "de",
-// with a link to set one. A running host sends the mail. It also returns how long the link
+// with a link to set one, or to make a passkey where nobody signs in with a password. A running host sends the mail. It also returns how long the link
 // works.
 func (a *Admin) InviteUser(ctx context.Context, email, name, language string) (User, time.Duration, error) {
-	if a.signIn.PasswordOff {
-		return User{}, 0, errPasswordOff
+	if !a.signIn.LinksLead() {
+		return User{}, 0, errNoLinks
 	}
 	hash, err := a.signIn.HashForInvited(email)
 	if err != nil {
@@ -102,8 +102,8 @@ func (a *Admin) InviteUser(ctx context.Context, email, name, language string) (U
 	return user, a.signIn.InvitationLifetime(), err
 }
 
-// errPasswordOff is returned for a link to set a password where nobody signs in with one.
-var errPasswordOff = errors.New("auth.password.sign_in is false, and the link would lead to a password: set it to true")
+// errNoLinks is returned for a link where people have neither passwords nor passkeys.
+var errNoLinks = errors.New("auth.password.sign_in and auth.passkeys.enabled are false, and the link would lead nowhere: set one of them to true")
 
 // Users calls f for each user in the order of their keys, until f fails.
 func (a *Admin) Users(ctx context.Context, f func(User) error) error {
@@ -175,8 +175,8 @@ func (a *Admin) ResetLink(ctx context.Context, email string) (string, time.Durat
 	if err != nil {
 		return "", 0, err
 	}
-	if a.signIn.PasswordOff {
-		return "", 0, errPasswordOff
+	if !a.signIn.LinksLead() {
+		return "", 0, errNoLinks
 	}
 	link := ""
 	err = a.act(ctx, "user_reset_link", user.Email, func(ctx context.Context) error {

@@ -286,7 +286,7 @@ func TestInviteRefusals(t *testing.T) {
 		{"nobody who would be active", eveEmail, "as auth.active says", func(o *host.Options) {
 			o.Auth.Active = func(columns map[string]any, _ time.Time) bool { return columns["email"] != eveEmail }
 		}},
-		{"where passwords are off", eveEmail, "auth.password.sign_in is false", func(o *host.Options) { o.Auth.PasswordOff = true }},
+		{"where a link would lead nowhere", eveEmail, "the link would lead nowhere", func(o *host.Options) { o.Auth.PasswordOff, o.Auth.PasskeysOff = true, true }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newSite(t, sqliteStore(t), test.change)
@@ -300,7 +300,7 @@ func TestInviteRefusals(t *testing.T) {
 	}
 }
 
-// Without sign-in by password its endpoints are not there, whoever asks, and its links are dead.
+// Without sign-in by password its endpoints are not there, whoever asks. Without passkeys, too, links are dead.
 func TestPasswordSignInOff(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {
 		before := newSite(t, open(), nil)
@@ -312,7 +312,7 @@ func TestPasswordSignInOff(t *testing.T) {
 		}
 		signedIn := before.signedIn(t)
 
-		s := newSite(t, open(), func(o *host.Options) { o.Auth.PasswordOff = true })
+		s := newSite(t, open(), func(o *host.Options) { o.Auth.PasswordOff, o.Auth.PasskeysOff = true, true })
 		signedIn.base = s.URL
 		signedIn.get("/dashboard").want(t, 302, "")
 		b := s.browser(t)
@@ -338,7 +338,7 @@ func TestPasswordSignInOff(t *testing.T) {
 				t.Errorf("a link leads to %q", got)
 			}
 		}
-		if _, _, err := s.admin.ResetLink(t.Context(), adaEmail); err == nil || !strings.Contains(err.Error(), "auth.password.sign_in is false") {
+		if _, _, err := s.admin.ResetLink(t.Context(), adaEmail); err == nil || !strings.Contains(err.Error(), "the link would lead nowhere") {
 			t.Errorf("a link was printed: %v", err)
 		}
 		counters := rows(t, s.db, "vestibule_counters")

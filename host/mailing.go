@@ -100,6 +100,9 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 	}
 	switch item.Purpose {
 	case mail.PasswordReset:
+		if l.signIn.PasswordOff { // it was on when the mail was queued
+			return mail.Letter{}, mail.ErrNotWanted
+		}
 		user, link, err := l.resetLink(ctx, item.UserID, base)
 		if err != nil {
 			return mail.Letter{}, notWanted(err)
@@ -108,7 +111,7 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime, Passkeys: passkeys}, err
 	case mail.Invitation:
 		user, token, err := l.signIn.MintInvitation(ctx, item.UserID)
-		return mail.Letter{To: user.Email, Name: user.Name, Link: linkWith(base, token, user), Logo: logo, Host: host, ValidFor: l.signIn.InvitationLifetime()}, notWanted(err)
+		return mail.Letter{To: user.Email, Name: user.Name, Link: linkWith(base, token, user), Logo: logo, Host: host, ValidFor: l.signIn.InvitationLifetime(), Passkey: l.signIn.PasswordOff}, notWanted(err)
 	}
 	user, err := l.signIn.Users.FindByID(ctx, item.UserID)
 	if err != nil {

@@ -27,7 +27,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	target := "/login#/set-password"
 	l, _, err := p.findLink(r.Context(), email, secret)
 	switch {
-	case err == nil && !p.PasswordOff:
+	case err == nil && (!p.PasswordOff || p.OffersPasskeys(r)):
 		if l.invited {
 			target = "/login?invited#/set-password" // the screen welcomes instead of speaking of a reset
 		}
@@ -179,12 +179,21 @@ func (p *Pipeline) knowOwner(w http.ResponseWriter, r *http.Request, user User) 
 	}
 }
 
-// replacePassword writes a new hash, ends every session, device and token of the user,
-// ends the rest of the password, and queues the notice. It joins the transaction of ctx.
+// replacePassword writes a new hash, ends everything that the user had open, and queues the
+// notice. It joins the transaction of ctx.
 func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, base, device string) error {
 	if err := p.Users.SetPassword(ctx, userID, hash, token()); err != nil {
 		return err
 	}
+	if err := p.endEverything(ctx, userID); err != nil {
+		return err
+	}
+	return p.Mailer.QueueChanged(ctx, userID, locale, base, device)
+}
+
+// endEverything ends every session, device and token of the user, and the rest of the password.
+// It joins the transaction of ctx.
+func (p *Pipeline) endEverything(ctx context.Context, userID string) error {
 	if err := p.Devices.DeleteUser(ctx, userID); err != nil {
 		return err
 	}
@@ -196,8 +205,5 @@ func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, ba
 			return err
 		}
 	}
-	if err := p.Throttle.Clear(ctx, Counter{Kind: countPassword, Login: userID}); err != nil {
-		return err
-	}
-	return p.Mailer.QueueChanged(ctx, userID, locale, base, device)
+	return p.Throttle.Clear(ctx, Counter{Kind: countPassword, Login: userID})
 }

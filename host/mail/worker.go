@@ -58,6 +58,8 @@ type Letter struct {
 	Host string
 	// ValidFor is how long the link works; shown in whole minutes or days.
 	ValidFor time.Duration
+	// Passkey is set for an Invitation whose link leads to a passkey instead of a password.
+	Passkey bool
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
 	// Passkeys are those of the person, for the mails about the password.
@@ -154,7 +156,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	}
 	content, err := w.templates.Load().Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
-		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys,
+		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Passkey: letter.Passkey, Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys,
 		texts: letter.Texts,
 	})
 	if err != nil {
