@@ -48,7 +48,7 @@ func (b *browser) signInByPasskey(t *testing.T, a *passkeytest.Authenticator) an
 	return b.post("/auth/passkeys/login", map[string]any{"credential": credential})
 }
 
-// Without passwords an invitation leads to a passkey, once.
+// Without passwords an invitation is for a passkey, once.
 func TestInvitationToAPasskey(t *testing.T) {
 	eachEngine(t, func(t *testing.T, open func() *store.DB) {
 		s := newSite(t, open(), withoutPasswords)

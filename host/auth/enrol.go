@@ -14,10 +14,10 @@ import (
 )
 
 // Where nobody signs in with a password, the link of an invitation, and one that an operator
-// prints, leads to a passkey. Whoever has the token makes one, and the token is spent in the
+// prints, is for a passkey. Whoever has the token makes one, and the token is spent in the
 // transaction in which the passkey is kept. Without the token every answer is the same.
 
-// enrolmentSite returns where a passkey is made by a link, or 404 where links lead to a
+// enrolmentSite returns where a passkey is made by a link, or 404 where links are for a
 // password.
 func (p *Pipeline) enrolmentSite(r *http.Request) (passkey.Site, error) {
 	if !p.PasswordOff {
@@ -26,8 +26,8 @@ func (p *Pipeline) enrolmentSite(r *http.Request) (passkey.Site, error) {
 	return p.passkeySite(r)
 }
 
-// boundToLink is what the challenge of a link is bound to, in the place of a session: the
-// options that were made for one token serve for no other.
+// boundToLink returns the session that the challenge of a link is bound to: the token's hash
+// is its key, so that options for one token serve for no other.
 func boundToLink(l link) Session { return Session{Key: l.Hash} }
 
 // InvitationOptions answers POST /auth/invitation/options: what a page hands to

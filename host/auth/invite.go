@@ -47,8 +47,8 @@ func (p *Pipeline) MintInvitation(ctx context.Context, userID string) (User, str
 	return p.mint(ctx, p.Invitations, user)
 }
 
-// LinksLead reports whether a link leads anywhere: to a password, or to a passkey where nobody
-// signs in with a password.
+// LinksLead reports whether links work: for a password, or for a passkey where nobody signs in
+// with a password.
 func (p *Pipeline) LinksLead() bool { return !p.PasswordOff || p.Passkeys != nil && !p.PasskeysOff }
 
 // mint issues a token for a user who may sign in and has an address.

@@ -48,7 +48,7 @@ type Data struct {
 	Passkeys []Way
 	// Minutes and Days are how long the link works; Days is for Invitation.
 	Minutes, Days int
-	// Passkey is set if the link of an Invitation leads to a passkey instead of a password.
+	// Passkey is set if the link of an Invitation is for a passkey instead of a password.
 	Passkey bool
 	// Lang is the language of the template, "en" for the default one.
 	Lang string

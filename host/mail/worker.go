@@ -58,7 +58,7 @@ type Letter struct {
 	Host string
 	// ValidFor is how long the link works; shown in whole minutes or days.
 	ValidFor time.Duration
-	// Passkey is set for an Invitation whose link leads to a passkey instead of a password.
+	// Passkey is set for an Invitation whose link is for a passkey instead of a password.
 	Passkey bool
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
