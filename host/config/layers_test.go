@@ -194,6 +194,7 @@ func TestDefaults(t *testing.T) {
 			Throttle: config.Throttle{Attempts: 5, ClientAttempts: 100, Window: time.Minute},
 			Reset:    config.Reset{Lifetime: time.Hour, Resend: time.Minute, Attempts: 5},
 			Password: config.Password{SignIn: true, MinLength: 12, Hash: "argon2id"},
+			Passkeys: config.Passkeys{Enabled: true},
 			Tokens:   config.Tokens{MaxLifetime: 8760 * time.Hour},
 		},
 		Mail: config.Mail{
