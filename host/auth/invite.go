@@ -75,10 +75,11 @@ type link struct {
 
 // event returns the audit event of the use of the link.
 func (l link) event() string {
+	event := "reset"
 	if l.invited {
-		return "invitation_used"
+		event = "invitation_used"
 	}
-	return "reset"
+	return event
 }
 
 // findLink returns the valid token that a link or form names, and its user, or
