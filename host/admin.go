@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
@@ -72,6 +73,37 @@ func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User
 	}
 	return user, err
 }
+
+// InviteUser adds a person without a password and queues a mail in a language, such as "de",
+// with a link to set one, or to make a passkey where nobody signs in with a password. A running host sends the mail. It also returns how long the link
+// works.
+func (a *Admin) InviteUser(ctx context.Context, email, name, language string) (User, time.Duration, error) {
+	if !a.signIn.LinksLead() {
+		return User{}, 0, errNoLinks
+	}
+	hash, err := a.signIn.HashForInvited(email)
+	if err != nil {
+		return User{}, 0, err
+	}
+	var user User
+	err = a.act(ctx, "user_invite", email, func(ctx context.Context) error {
+		var err error
+		if user, err = a.db.AddUser(ctx, email, name, hash); err != nil {
+			return err
+		}
+		if !user.MaySignIn() {
+			return fmt.Errorf("%s could not sign in, as auth.active says: add the person in the application, and send the link of `user reset-link`", email)
+		}
+		return a.db.Outbox().Queue(ctx, mail.Item{UserID: user.ID, Purpose: mail.Invitation, Locale: language})
+	})
+	if errors.Is(err, ErrTaken) {
+		return User{}, 0, fmt.Errorf("%s: %w: use `user reset-link` to print a link for that person", email, err)
+	}
+	return user, a.signIn.InvitationLifetime(), err
+}
+
+// errNoLinks is returned for a link where people have neither passwords nor passkeys.
+var errNoLinks = errors.New("auth.password.sign_in and auth.passkeys.enabled are false, and the link would lead nowhere: set one of them to true")
 
 // Users calls f for each user in the order of their keys, until f fails.
 func (a *Admin) Users(ctx context.Context, f func(User) error) error {
@@ -137,14 +169,20 @@ func (a *Admin) SetPassword(ctx context.Context, email, password string) error {
 }
 
 // ResetLink issues a reset token for a user and returns the link and how long it
-// works. The link replaces any that was mailed before.
+// works. The link replaces any that was mailed before, also that of an invitation.
 func (a *Admin) ResetLink(ctx context.Context, email string) (string, time.Duration, error) {
 	user, err := a.FindUser(ctx, email)
 	if err != nil {
 		return "", 0, err
 	}
+	if !a.signIn.LinksLead() {
+		return "", 0, errNoLinks
+	}
 	link := ""
 	err = a.act(ctx, "user_reset_link", user.Email, func(ctx context.Context) error {
+		if err := a.db.EndInvitations(ctx, user.ID); err != nil {
+			return err
+		}
 		var err error
 		_, link, err = a.letters.resetLink(ctx, user.ID, a.letters.site.LinkBase())
 		return err

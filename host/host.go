@@ -119,7 +119,7 @@ func (h *Host) openSignIn() error {
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
 	h.pipeline = auth.New(auth.Options{
 		Rules: o.Auth.Rules,
-		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Devices: db.Devices(),
+		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Invitations: db.Invitations(), Devices: db.Devices(),
 		Tokens: db.Tokens(), Passkeys: db.Passkeys(), AppName: o.UI.AppName, Record: db.Audit,
 		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil, sealer{db}, func() { h.mail.Kick() }}, MailDropped: h.mailDropped, Sessions: h.sessions, Site: h.site,
 		Dispensers: r.dispensers, Dispenser: r.dispenser, OrgSetup: r.orgSetup, Offered: r.offered,
@@ -129,7 +129,7 @@ func (h *Host) openSignIn() error {
 		Refused:       h.refusedColumns,
 		PasswordReset: subscribers{append(slices.Clone(o.OnPasswordReset), h.committed), o.Logger}.passwordReset,
 	})
-	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime}, h.refreshKeys, o.Now, o.Logger}
+	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime, Invitation: h.pipeline.InvitationLifetime()}, h.refreshKeys, o.Now, o.Logger}
 	var err error
 	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic, sealer{db}}, h.metrics))
 	return err

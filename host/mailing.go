@@ -98,13 +98,20 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 	if l.public(mailLogo) {
 		logo = base + "/" + mailLogo
 	}
-	if item.Purpose == mail.PasswordReset {
+	switch item.Purpose {
+	case mail.PasswordReset:
+		if l.signIn.PasswordOff { // it was on when the mail was queued
+			return mail.Letter{}, mail.ErrNotWanted
+		}
 		user, link, err := l.resetLink(ctx, item.UserID, base)
 		if err != nil {
 			return mail.Letter{}, notWanted(err)
 		}
 		passkeys, err := l.passkeys(ctx, user.ID)
 		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime, Passkeys: passkeys}, err
+	case mail.Invitation:
+		user, token, err := l.signIn.MintInvitation(ctx, item.UserID)
+		return mail.Letter{To: user.Email, Name: user.Name, Link: linkWith(base, token, user), Logo: logo, Host: host, ValidFor: l.signIn.InvitationLifetime(), Passkey: l.signIn.PasswordOff}, notWanted(err)
 	}
 	user, err := l.signIn.Users.FindByID(ctx, item.UserID)
 	if err != nil {
@@ -146,12 +153,17 @@ func (l letters) passkeys(ctx context.Context, userID string) ([]mail.Way, error
 	return ways, err
 }
 
-// resetLink issues a reset token and returns the link with it: the token as a path
-// parameter, the address as a query.
+// resetLink issues a reset token and returns the link with it.
 func (l letters) resetLink(ctx context.Context, userID, base string) (auth.User, string, error) {
 	user, token, err := l.signIn.MintReset(ctx, userID)
+	return user, linkWith(base, token, user), err
+}
+
+// linkWith returns the link to set a password: the token as a path parameter, the address
+// as a query.
+func linkWith(base, token string, user auth.User) string {
 	email := strings.ReplaceAll(url.QueryEscape(user.Email), "+", "%20")
-	return user, base + "/password/reset/" + url.PathEscape(token) + "?email=" + email, err
+	return base + "/password/reset/" + url.PathEscape(token) + "?email=" + email
 }
 
 func notWanted(err error) error {

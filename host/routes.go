@@ -122,6 +122,8 @@ func (h *Host) signInRows() []row {
 		own("login.submit", "/auth/login", "POST", web.Data, p.Login()),
 		own("password.email", "/auth/forgot-password", "POST", web.Data, then(h.mail.Kick, p.Forgot())),
 		own("password.reset", "/password/reset/{token}", "GET", web.Data, p.ShowReset()),
+		own("auth.invitation.options", "/auth/invitation/options", "POST", web.Data, p.InvitationOptions()),
+		own("auth.invitation", "/auth/invitation", "POST", web.Data, then(h.mail.Kick, p.AcceptInvitation())),
 		own("password.update", "/auth/reset-password", "POST", web.Data, then(h.mail.Kick, p.Reset())),
 		own("logout", "/logout", "POST", web.Page, p.Logout()),
 		own("auth.intents.current", "/auth/intents/current", "GET", web.Data, p.CurrentIntent()),

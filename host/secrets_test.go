@@ -24,7 +24,7 @@ import (
 func tables() []string {
 	return []string{
 		"users", "password_reset_tokens", "vestibule_sessions", "vestibule_counters", "vestibule_remember_tokens",
-		"vestibule_reset_claims", "vestibule_outbox", "vestibule_disabled_users", "vestibule_audit", "vestibule_tokens",
+		"vestibule_reset_claims", "vestibule_outbox", "vestibule_disabled_users", "vestibule_audit", "vestibule_tokens", "vestibule_invitations",
 	}
 }
 

@@ -26,7 +26,8 @@ func codes() map[string][]string {
 		"setPassword": {
 			"reset_success", "reset_failed", "password_too_short", "password_too_long", "password_too_common", "password_confirmation_mismatch",
 		},
-		"orgSetup": {"unknown_intent", "intent_not_current", "org_setup_handler_missing", "handler_unavailable"},
+		"firstPasskey": {"reset_failed", "passkey_not_accepted"},
+		"orgSetup":     {"unknown_intent", "intent_not_current", "org_setup_handler_missing", "handler_unavailable"},
 		"common": {
 			"required", "email", "auth_throttle", "unauthenticated", "unsettled", "cross_origin", "route_not_found",
 			"dispenser_unavailable", "dispenser_contract",

@@ -6,15 +6,14 @@ import (
 	"fmt"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // HashForNewUser checks the address and the password of a person who is to be
 // added and returns the password's hash. A password that is refused is a
 // *password.PolicyError.
 func (p *Pipeline) HashForNewUser(ctx context.Context, email, name, plain string) (string, error) {
-	if !reserved.IsAddress(email) {
-		return "", fmt.Errorf("%q is no mail address: write it like ada@example.com", email)
+	if err := checkAddress(email); err != nil {
+		return "", err
 	}
 	return p.hashNew(ctx, "", plain, email, name)
 }

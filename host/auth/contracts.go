@@ -189,7 +189,8 @@ type ResetToken struct {
 }
 
 // ResetTokens keeps the newest reset token of each address, in the stock table
-// password_reset_tokens and in vestibule_reset_claims.
+// password_reset_tokens and in vestibule_reset_claims, or the newest invitation, in
+// vestibule_invitations alone.
 type ResetTokens interface {
 	// Issue replaces the token of the address, if it has one.
 	Issue(ctx context.Context, t ResetToken) error

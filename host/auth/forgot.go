@@ -17,7 +17,7 @@ import (
 // Forgot answers POST /auth/forgot-password. The answer, and the work behind it,
 // are the same for known and unknown addresses: the mail is written and sent
 // later, by the outbox worker.
-func (p *Pipeline) Forgot() http.Handler { return p.serve(p.forgot) }
+func (p *Pipeline) Forgot() http.Handler { return p.serve(p.byPassword(p.forgot)) }
 
 // Answers that must not tell whether a name is known take a multiple of answerStep,
 // beside doing the same work for all.

@@ -16,7 +16,7 @@ import (
 
 // Login answers POST /auth/login: it checks the password, asks the dispenser for
 // the first intent, and starts the session, all or nothing.
-func (p *Pipeline) Login() http.Handler { return p.serve(p.login) }
+func (p *Pipeline) Login() http.Handler { return p.serve(p.byPassword(p.login)) }
 
 type credentials struct {
 	login, password string

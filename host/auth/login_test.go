@@ -88,7 +88,7 @@ func TestFailedLoginsDoTheSameWork(t *testing.T) {
 		o.Hashed = func(format string) { computed = append(computed, format) }
 		o.Users = people{formats: []string{string(weak)}, byLogin: map[string]auth.User{
 			adaEmail: {ID: "1", Password: hash}, "gone@example.com": {ID: "2", Password: hash, Disabled: true},
-			"plain@example.com": {ID: "3", Password: "plain text"}, "none@example.com": {ID: "4"},
+			"plain@example.com": {ID: "3", Password: "plain text"}, "none@example.com": {ID: "4"}, "invited@example.com": {ID: "7", Password: "!"},
 			"php@example.com": {ID: "5", Password: string(weak)}, "gone.php@example.com": {ID: "6", Password: string(weak), Disabled: true},
 		}}
 	})
@@ -101,6 +101,7 @@ func TestFailedLoginsDoTheSameWork(t *testing.T) {
 		{"disabled, bcrypt", "gone.php@example.com", adaPassword},
 		{"unusable hash", "plain@example.com", "plain text"},
 		{"no hash", "none@example.com", " "},
+		{"invited, without a password", "invited@example.com", "!"},
 	} {
 		t.Run(try.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

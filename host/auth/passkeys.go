@@ -216,24 +216,7 @@ func (p *Pipeline) CreationOptions() http.Handler {
 		if err != nil {
 			return err
 		}
-		var person passkey.Person
-		var known []passkey.Passkey
-		err = p.Tx.InTx(r.Context(), func(ctx context.Context) error {
-			user, err := p.Users.Lock(ctx, who.UserID)
-			if err != nil {
-				return err
-			}
-			person.Login = p.LoginName(user)
-			person.Name = user.Name
-			if person.Name == "" {
-				person.Name = person.Login
-			}
-			if person.Handle, err = p.Passkeys.Handle(ctx, user.ID, random(handleBytes)); err != nil {
-				return err
-			}
-			known, err = p.Passkeys.List(ctx, user.ID, maxPasskeys)
-			return err
-		})
+		person, known, err := p.enrolling(r.Context(), who.UserID)
 		if errors.Is(err, ErrNotFound) {
 			return &fault.Fault{Code: fault.Unauthenticated, Cause: err}
 		}
@@ -247,6 +230,27 @@ func (p *Pipeline) CreationOptions() http.Handler {
 		fault.WriteJSON(w, http.StatusOK, site.CreateOptions(challenge, person, known))
 		return nil
 	})
+}
+
+// enrolling returns a user for whom a passkey is made, and the passkeys that the user has.
+func (p *Pipeline) enrolling(ctx context.Context, userID string) (person passkey.Person, known []passkey.Passkey, err error) {
+	err = p.Tx.InTx(ctx, func(ctx context.Context) error {
+		user, err := p.Users.Lock(ctx, userID)
+		if err != nil {
+			return err
+		}
+		person.Login = p.LoginName(user)
+		person.Name = user.Name
+		if person.Name == "" {
+			person.Name = person.Login
+		}
+		if person.Handle, err = p.Passkeys.Handle(ctx, user.ID, random(handleBytes)); err != nil {
+			return err
+		}
+		known, err = p.Passkeys.List(ctx, user.ID, maxPasskeys)
+		return err
+	})
+	return person, known, err
 }
 
 // AddPasskey answers POST /auth/account/passkeys: it verifies and keeps a new passkey of the person's own.

@@ -29,7 +29,9 @@ type Options struct {
 	// Secrets holds the key of the cookies of known browsers; nil knows none.
 	Secrets Secrets
 	Resets  ResetTokens
-	Devices Devices
+	// Invitations are the rights of invited people to set their first password; nil for none.
+	Invitations ResetTokens
+	Devices     Devices
 	// Tokens are the machine tokens; nil for none. Record writes down, in the
 	// transaction of its context, who changed what somebody signs in with; nil writes nothing.
 	Tokens Tokens
@@ -64,9 +66,9 @@ type Options struct {
 	// it did; nil answers everybody with JSON.
 	Show func(w http.ResponseWriter, r *http.Request, f *fault.Fault) bool
 	// Audit is told of each event that is worth counting: "login",
-	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
-	// "replay", "loop", "step_refused", "step_asked", "step_changed", "token_add",
-	// "token_revoke", "token_refused", "passkey_add", "passkey_rename",
+	// "login_failed", "lockout", "logout", "reset_requested", "reset", "invitation_used",
+	// "resumed", "replay", "loop", "step_refused", "step_asked", "step_changed",
+	// "token_add", "token_revoke", "token_refused", "passkey_add", "passkey_rename",
 	// "passkey_delete", "passkey_refused", "confirm", "confirm_failed",
 	// "password_change", "session_end", "device_end". nil counts nothing.
 	Audit func(event string)
@@ -210,6 +212,15 @@ func (p *Pipeline) serve(e endpoint) http.Handler {
 	})
 }
 
+// byPassword returns an endpoint of the sign-in by password, which answers 404 where that is
+// switched off.
+func (p *Pipeline) byPassword(e endpoint) endpoint {
+	if !p.PasswordOff {
+		return e
+	}
+	return func(http.ResponseWriter, *http.Request) error { return &fault.Fault{Code: fault.PasswordSignInOff} }
+}
+
 // Fail answers with err's fault, or with an internal error that tells nothing, as a
 // page or as JSON, and logs the cause. Nobody reads the answer once the client went away, and
 // what failed for that reason is no error of the host's.
@@ -245,7 +256,7 @@ func outage(err error) error {
 // Events are the events of sign-in that Options.Audit is told of.
 func Events() []string {
 	return []string{
-		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
+		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "invitation_used", "resumed", "replay",
 		"step_refused", "step_asked", "step_changed", "token_add", "token_revoke", "token_refused",
 		"passkey_add", "passkey_rename", "passkey_delete", "passkey_refused",
 		"confirm", "confirm_failed", "password_change", "session_end", "device_end",

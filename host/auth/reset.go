@@ -10,7 +10,6 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
-	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
 // ShowReset answers GET /password/reset/{token}?email=: it sends the browser to
@@ -26,11 +25,14 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
 	target := "/login#/set-password"
-	_, _, err := p.findReset(r.Context(), email, secret)
+	l, _, err := p.findLink(r.Context(), email, secret)
 	switch {
-	case err == nil:
+	case err == nil && (!p.PasswordOff || p.OffersPasskeys(r)):
+		if l.invited {
+			target = "/login?invited#/set-password" // the screen welcomes instead of speaking of a reset
+		}
 		target += "/" + component(secret) + "/" + component(email)
-	case !errors.Is(err, ErrNotFound):
+	case err != nil && !errors.Is(err, ErrNotFound):
 		return err
 	}
 	http.SetCookie(w, p.screenCookie(time.Minute)) // else /login redirects a person who is signed in
@@ -44,23 +46,6 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 // the front end decodes it.
 func component(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// findReset returns the valid token that a link or form names, and its user, or
-// ErrNotFound.
-func (p *Pipeline) findReset(ctx context.Context, email, secret string) (ResetToken, User, error) {
-	if !reserved.IsAddress(email) || len(secret) > 256 {
-		return ResetToken{}, User{}, ErrNotFound
-	}
-	t, err := p.Resets.Find(ctx, email, digest([]byte(secret)), p.Now().Add(-p.ResetLifetime))
-	if err != nil {
-		return ResetToken{}, User{}, err
-	}
-	user, err := p.Users.FindByID(ctx, t.UserID)
-	if err == nil && !user.MaySignIn() {
-		err = ErrNotFound
-	}
-	return t, user, err
-}
-
 // MintReset issues a new reset token for a user and returns it. The mail sender
 // calls it at the moment of sending, so that no token ever waits in the outbox.
 // It returns ErrNotFound for a user who is gone, may not sign in, or has no address.
@@ -69,21 +54,12 @@ func (p *Pipeline) MintReset(ctx context.Context, userID string) (User, string, 
 	if err != nil {
 		return User{}, "", err
 	}
-	if !user.MaySignIn() || user.Email == "" {
-		return User{}, "", ErrNotFound
-	}
-	secret := token()
-	err = p.Tx.InTx(ctx, func(ctx context.Context) error {
-		return p.Resets.Issue(ctx, ResetToken{
-			Hash: digest([]byte(secret)), UserID: user.ID, Email: user.Email, Created: p.Now(),
-		})
-	})
-	return user, secret, err
+	return p.mint(ctx, p.Resets, user)
 }
 
 // Reset answers POST /auth/reset-password. It signs nobody in, so that the mail
 // alone opens no session.
-func (p *Pipeline) Reset() http.Handler { return p.serve(p.reset) }
+func (p *Pipeline) Reset() http.Handler { return p.serve(p.byPassword(p.reset)) }
 
 type resetForm struct {
 	token, email string
@@ -96,7 +72,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	refused := fault.Invalid("email", "reset_failed")
-	t, user, err := p.findReset(r.Context(), in.email, in.token)
+	l, user, err := p.findLink(r.Context(), in.email, in.token)
 	if errors.Is(err, ErrNotFound) {
 		// Only failures count: strangers' attempts must not keep out the person
 		// who has the mail, and 256 random bits cannot be guessed.
@@ -111,7 +87,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if err := p.checkNew(in.newPassword, user); err != nil {
 		return err
 	}
-	hash, err := p.setPassword(r, t, user, in.password)
+	hash, err := p.setPassword(r, l, user, in.password)
 	if err != nil {
 		return err
 	}
@@ -120,7 +96,7 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	}
 	user.Password = hash
 	p.knowOwner(w, r, user)
-	p.audit(r, "reset", "user", user.ID)
+	p.audit(r, l.event(), "user", user.ID)
 	p.PasswordReset(context.WithoutCancel(r.Context()), PasswordReset{UserID: user.ID, At: p.Now()})
 	fault.WriteJSON(w, http.StatusOK, map[string]string{"message": "reset_success", "redirect": p.Site.Base(r) + "/login"})
 	return nil
@@ -144,7 +120,7 @@ func readReset(r *http.Request) (resetForm, error) {
 // setPassword claims the token, writes the password, ends all sessions and devices
 // of the user, and queues the notice, in one transaction. It returns the new hash, and ""
 // if another request has won the claim.
-func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (string, error) {
+func (p *Pipeline) setPassword(r *http.Request, l link, user User, plain string) (string, error) {
 	hash, err := p.hashAsked(r, user, plain)
 	if err != nil {
 		return "", err
@@ -157,7 +133,7 @@ func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain s
 	defer cancel()
 	err = p.Tx.Settle(ctx, func(ctx context.Context) error {
 		var err error
-		if won, err = p.Resets.Claim(ctx, t, by, p.Now()); err != nil || !won {
+		if won, err = l.tokens.Claim(ctx, l.ResetToken, by, p.Now()); err != nil || !won {
 			return err
 		}
 		if tried {
@@ -193,12 +169,21 @@ func (p *Pipeline) knowOwner(w http.ResponseWriter, r *http.Request, user User) 
 	}
 }
 
-// replacePassword writes a new hash, ends every session, device and token of the user,
-// ends the rest of the password, and queues the notice. It joins the transaction of ctx.
+// replacePassword writes a new hash, ends everything that the user had open, and queues the
+// notice. It joins the transaction of ctx.
 func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, base, device string) error {
 	if err := p.Users.SetPassword(ctx, userID, hash, token()); err != nil {
 		return err
 	}
+	if err := p.endEverything(ctx, userID); err != nil {
+		return err
+	}
+	return p.Mailer.QueueChanged(ctx, userID, locale, base, device)
+}
+
+// endEverything ends every session, device and token of the user, and the rest of the password.
+// It joins the transaction of ctx.
+func (p *Pipeline) endEverything(ctx context.Context, userID string) error {
 	if err := p.Devices.DeleteUser(ctx, userID); err != nil {
 		return err
 	}
@@ -210,8 +195,5 @@ func (p *Pipeline) replacePassword(ctx context.Context, userID, hash, locale, ba
 			return err
 		}
 	}
-	if err := p.Throttle.Clear(ctx, Counter{Kind: countPassword, Login: userID}); err != nil {
-		return err
-	}
-	return p.Mailer.QueueChanged(ctx, userID, locale, base, device)
+	return p.Throttle.Clear(ctx, Counter{Kind: countPassword, Login: userID})
 }

@@ -118,6 +118,7 @@ type Reset struct {
 
 // Password is the block auth.password.
 type Password struct {
+	SignIn    bool   `koanf:"sign_in" default:"true" doc:"people sign in with a password; false: passkeys alone sign people in, and login, forgot-password and reset-password answer 404"`
 	MinLength int    `koanf:"min_length" default:"12" check:"positive" doc:"characters"`
 	Hash      string `koanf:"hash" default:"argon2id" oneof:"argon2id bcrypt keep" doc:"format of new hashes, and of others from the next sign-in on; for an application that checks passwords itself: bcrypt ($2y$, cost 12; at most 72 bytes), or keep (the format that the user has, argon2id without one)"`
 }

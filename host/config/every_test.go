@@ -284,7 +284,8 @@ func coverKeys(t *testing.T, cfg *config.Config) {
 	walk = func(where string, b schema.Block, values []reflect.Value) {
 		for _, k := range b.Keys {
 			set := slices.ContainsFunc(values, func(v reflect.Value) bool { return !isDefault(k, field(v, k.Name)) })
-			if name := where + k.Name; !set && name != "database.driver" {
+			// Without sign-in by password another way is needed, which the file switches off.
+			if name := where + k.Name; !set && name != "database.driver" && name != "auth.password.sign_in" {
 				t.Errorf("%s has its default: give it another value in testdata/every.hcl, and compare what becomes of it", name)
 			}
 		}

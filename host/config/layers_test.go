@@ -193,7 +193,8 @@ func TestDefaults(t *testing.T) {
 			LoginField: "email", Recent: 10 * time.Minute, RedirectHosts: []string{}, Dispensers: []string{},
 			Throttle: config.Throttle{Attempts: 5, ClientAttempts: 100, Window: time.Minute},
 			Reset:    config.Reset{Lifetime: time.Hour, Resend: time.Minute, Attempts: 5},
-			Password: config.Password{MinLength: 12, Hash: "argon2id"},
+			Password: config.Password{SignIn: true, MinLength: 12, Hash: "argon2id"},
+			Passkeys: config.Passkeys{Enabled: true},
 			Tokens:   config.Tokens{MaxLifetime: 8760 * time.Hour},
 		},
 		Mail: config.Mail{

@@ -159,7 +159,7 @@ func (c *Config) authOptions() host.AuthOptions {
 	opts := host.AuthOptions{Rules: host.Rules{
 		LoginField: a.LoginField, Attempts: a.Throttle.Attempts, Window: a.Throttle.Window, ClientAttempts: a.Throttle.ClientAttempts,
 		ResetLifetime: a.Reset.Lifetime, ResetResend: a.Reset.Resend, ResetAttempts: a.Reset.Attempts,
-		MinLength: a.Password.MinLength, PasswordHash: host.PasswordFormat(a.Password.Hash), Remember: c.Session.Remember,
+		MinLength: a.Password.MinLength, PasswordHash: host.PasswordFormat(a.Password.Hash), PasswordOff: !a.Password.SignIn, Remember: c.Session.Remember,
 		TokenLifetime: a.Tokens.MaxLifetime, OwnTokens: a.Tokens.SelfService, Recent: a.Recent,
 		PasskeysOff: !a.Passkeys.Enabled, PasskeyRPID: value(a.Passkeys.RPID),
 	}}

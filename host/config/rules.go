@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -47,12 +48,31 @@ func (c *Config) checkServer(f *Findings) {
 	c.checkQueries(f)
 }
 
-// checkPassword demands that some password is long enough and yet not too long.
+// checkPassword demands that some password is long enough and yet not too long, and that
+// people can sign in without one where they must.
 func (c *Config) checkPassword(f *Findings) {
 	if p := c.Auth.Password; p.Hash == "bcrypt" && p.MinLength > 72 {
 		f.Add(c.at("auth", "password", "min_length"), fmt.Sprintf("min_length = %d is more than the 72 bytes that bcrypt reads", p.MinLength),
 			`give at most 72, or take hash = "bcrypt" out`)
 	}
+	if !c.Auth.Password.SignIn && !c.hasPasskeys() && !c.faulty("auth", "passkeys", "enabled") && !c.faulty("server", "public_url") {
+		f.Add(c.at("auth", "password", "sign_in"), "sign_in = false leaves nobody a way to sign in: people have no passkeys either",
+			"take it out, or set auth.passkeys.enabled to true and server.public_url to an address of https or localhost")
+	}
+}
+
+// hasPasskeys reports whether people can have passkeys, as host/auth/passkey decides it by the
+// address of the page.
+func (c *Config) hasPasskeys() bool {
+	if !c.Auth.Passkeys.Enabled || c.Server.PublicURL == nil {
+		return c.Auth.Passkeys.Enabled
+	}
+	u, err := url.Parse(*c.Server.PublicURL)
+	if err != nil {
+		return false
+	}
+	_, notName := netip.ParseAddr(u.Hostname())
+	return notName != nil && (u.Scheme == "https" || u.Hostname() == "localhost")
 }
 
 // checkPasskeys demands an RP id to which pages of the site have a right.

@@ -21,7 +21,8 @@ type bootstrap struct {
 	LogoDark *string            `json:"logo_dark"`
 	Routes   map[string]*string `json:"routes"`
 	Password struct {
-		MinLength int `json:"min_length"`
+		MinLength int  `json:"min_length"`
+		SignIn    bool `json:"sign_in"`
 	} `json:"password"`
 	// Passkeys reports whether people sign in with passkeys on this page.
 	Passkeys bool `json:"passkeys"`
@@ -46,7 +47,7 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 	}
 	b.Passkeys = s.o.SignIn.OffersPasskeys(r)
 	b.LoginField, b.Session = s.o.SignIn.LoginField, s.step(r, session)
-	b.Password.MinLength = s.o.SignIn.MinLength
+	b.Password.MinLength, b.Password.SignIn = s.o.SignIn.MinLength, !s.o.SignIn.PasswordOff
 	for _, name := range s.o.Pages {
 		b.Routes[name] = nil
 		if path, ok := s.o.SignIn.Site.Path(name); ok {

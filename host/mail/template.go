@@ -46,8 +46,10 @@ type Data struct {
 	// Passkeys are those that the person has, in the mails about the password: they go on
 	// working.
 	Passkeys []Way
-	// Minutes is how long the link works.
-	Minutes int
+	// Minutes and Days are how long the link works; Days is for Invitation.
+	Minutes, Days int
+	// Passkey is set if the link of an Invitation is for a passkey instead of a password.
+	Passkey bool
 	// Lang is the language of the template, "en" for the default one.
 	Lang string
 	// Subject is the rendered subject; only HTML templates have it.
@@ -172,11 +174,11 @@ func parse(fsys fs.FS, plain, html string) (text, error) {
 // filled, so that a mistake shows at the start and not in the first mail.
 func sample(purpose string) Data {
 	d := Data{
-		App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60,
+		App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60, Days: 7,
 		Logo: "https://app.example.com/logo.png", At: time.Unix(0, 0).UTC(), Device: "Firefox (Linux)",
 		Passkeys: []Way{{"Phone", time.Unix(0, 0).UTC()}},
 	}
-	if purpose == PasswordReset {
+	if purpose == PasswordReset || purpose == Invitation {
 		d.Link = "https://app.example.com/password/reset/token?email=ada%40example.com"
 	}
 	d.sampled = !slices.Contains(Purposes(), purpose)
@@ -209,3 +211,6 @@ func key(purpose, lang string) string {
 func minutes(d time.Duration) int {
 	return int((d + time.Minute - 1) / time.Minute)
 }
+
+// days rounds down, so that a mail never promises more than there is.
+func days(d time.Duration) int { return int(d / (24 * time.Hour)) }

@@ -36,7 +36,7 @@ func dir(t *testing.T, files map[string]string) string {
 func data() mail.Data {
 	return mail.Data{
 		App: "Acme Shop", Host: "shop.example.com", Name: "Ada Lovelace", Email: "ada@example.com",
-		Link: "https://shop.example.com/password/reset/t0ken?email=ada%2Bshop%40example.com", Minutes: 60, At: time.Date(2026, 11, 22, 13, 4, 0, 0, time.UTC), Device: "Firefox (Linux)",
+		Link: "https://shop.example.com/password/reset/t0ken?email=ada%2Bshop%40example.com", Minutes: 60, Days: 7, At: time.Date(2026, 11, 22, 13, 4, 0, 0, time.UTC), Device: "Firefox (Linux)",
 	}
 }
 
@@ -50,6 +50,9 @@ func TestLanguageOfTheRequest(t *testing.T) {
 		{mail.PasswordReset, "DE_CH", "de", "Neues Passwort für Acme Shop festlegen", "Guten Tag"},
 		{mail.PasswordReset, "fr", "en", "Set a new password for Acme Shop", "Hello"},
 		{mail.PasswordReset, "../de", "en", "Set a new password for Acme Shop", "Hello"},
+		{mail.Invitation, "", "en", "Your account with Acme Shop", "with\nthe address ada@example.com. To sign in, choose a password first.\nThe link works once and for 7 days:"},
+		{mail.Invitation, "en-GB", "en", "Your account with Acme Shop", "Hello Ada Lovelace,"},
+		{mail.Invitation, "de-AT", "de", "Ihr Konto bei Acme Shop", "Der Link gilt einmal und 7 Tage lang:"},
 		{mail.PasswordChanged, "", "en", "Your password for Acme Shop was changed", "on 22 November 2026 at 13:04 UTC, with Firefox (Linux),\nand all devices were signed out"},
 		{mail.PasswordChanged, "en-GB", "en", "Your password for Acme Shop was changed", "(shop.example.com)"},
 		{mail.PasswordChanged, "de", "de", "Ihr Passwort für Acme Shop wurde geändert", "22.11.2026 um 13:04 Uhr (UTC) mit Firefox (Linux) geändert,\nund alle Geräte"},
@@ -101,6 +104,13 @@ func TestUnitsFollowTheNumber(t *testing.T) {
 	d.Minutes = 1
 	for locale, want := range map[string]string{"en": "1 minute:", "de": "1 Minute lang:"} {
 		c, err := builtin(t).Render(mail.PasswordReset, locale, d)
+		if err != nil || !strings.Contains(c.Text, want) {
+			t.Errorf("%s: no %q (%v) in:\n%s", locale, want, err, c.Text)
+		}
+	}
+	d.Days = 1
+	for locale, want := range map[string]string{"en": "for 1 day:", "de": "1 Tag lang:"} {
+		c, err := builtin(t).Render(mail.Invitation, locale, d)
 		if err != nil || !strings.Contains(c.Text, want) {
 			t.Errorf("%s: no %q (%v) in:\n%s", locale, want, err, c.Text)
 		}

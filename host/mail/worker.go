@@ -22,11 +22,12 @@ const (
 	TokenAdded      = "token_added"      // the notice of a new machine token
 	PasskeyAdded    = "passkey_added"    // the notice of a new passkey
 	ManyFailures    = "many_failures"    // the notice of a hundred failed sign-ins in a day
+	Invitation      = "invitation"       // the link to set the first password
 )
 
 // Purposes are the mails that there are.
 func Purposes() []string {
-	return []string{PasswordReset, PasswordChanged, TokenAdded, PasskeyAdded, ManyFailures}
+	return []string{PasswordReset, PasswordChanged, TokenAdded, PasskeyAdded, ManyFailures, Invitation}
 }
 
 // Outcomes are the words of metrics for each [outbox.Outcome].
@@ -46,17 +47,19 @@ type Letter struct {
 	To string
 	// Name is the person's name, for the greeting; may be empty.
 	Name string
-	// Link is the absolute URL with a freshly minted token, for PasswordReset. It
-	// is a secret: it goes into the mail and nowhere else. For PasswordChanged it is that
-	// of the screen where such a link is asked for.
+	// Link is the absolute URL with a freshly minted token, for PasswordReset and
+	// Invitation. It is a secret: it goes into the mail and nowhere else. For PasswordChanged
+	// it is that of the screen where such a link is asked for.
 	Link string
 	// Logo is the absolute URL of a picture that mail programs show, empty for the name
 	// of the application in its place.
 	Logo string
 	// Host is the host of the links, as the mail shows it; empty for [Options.Host].
 	Host string
-	// ValidFor is how long the link works; shown in whole minutes.
+	// ValidFor is how long the link works; shown in whole minutes or days.
 	ValidFor time.Duration
+	// Passkey is set for an Invitation whose link is for a passkey instead of a password.
+	Passkey bool
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
 	// Passkeys are those of the person, for the mails about the password.
@@ -153,7 +156,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	}
 	content, err := w.templates.Load().Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
-		Link: letter.Link, Minutes: minutes(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys,
+		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Passkey: letter.Passkey, Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys,
 		texts: letter.Texts,
 	})
 	if err != nil {

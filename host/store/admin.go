@@ -191,6 +191,11 @@ func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 	})
 }
 
+// EndInvitations ends the invitations of a user that nobody has used.
+func (db *DB) EndInvitations(ctx context.Context, userID string) error {
+	return db.run(ctx, "end invitations", `DELETE FROM `+invitations+` WHERE user_id = ? AND used_by IS NULL`, userID)
+}
+
 // RevokeUser ends all devices and sessions of the user.
 func (db *DB) RevokeUser(ctx context.Context, id string) error {
 	return db.InTx(ctx, func(ctx context.Context) error {

@@ -96,7 +96,10 @@ func (db *DB) Users() auth.Users { return users{db} }
 func (db *DB) Throttle() auth.Throttle { return throttle{db} }
 
 // ResetTokens returns the rights to set a new password.
-func (db *DB) ResetTokens() auth.ResetTokens { return resetTokens{db} }
+func (db *DB) ResetTokens() auth.ResetTokens { return resetTokens{db, resetClaims, true} }
+
+// Invitations returns the rights of invited people to set their first password or passkey.
+func (db *DB) Invitations() auth.ResetTokens { return resetTokens{db, invitations, false} }
 
 // Devices returns the devices that stay signed in.
 func (db *DB) Devices() auth.Devices { return devices{db} }

@@ -20,6 +20,9 @@ type Retention struct {
 	// Reset is how long a reset token may be used, 24 h when zero. Its claim is
 	// kept for an hour more.
 	Reset time.Duration
+	// Invitation is how long an invitation may be used, 7 days when zero. It is kept for an
+	// hour more.
+	Invitation time.Duration
 	// Buried is how long mail is kept that could not be sent, 7 days when zero.
 	Buried time.Duration
 	// Tokens is how long machine tokens are kept after their end, so that the log can
@@ -35,6 +38,9 @@ type Retention struct {
 func (r Retention) withDefaults() Retention {
 	if r.Reset == 0 {
 		r.Reset = 24 * time.Hour
+	}
+	if r.Invitation == 0 {
+		r.Invitation = 7 * 24 * time.Hour
 	}
 	if r.Buried == 0 {
 		r.Buried = 7 * 24 * time.Hour
@@ -71,6 +77,7 @@ func (db *DB) Sweep(ctx context.Context, now time.Time, keep Retention) (int, er
 		{"vestibule_counters", "id", `ends <= ?`, now},
 		{"vestibule_remember_tokens", "selector", `expires <= ?`, now},
 		{"vestibule_tokens", "hash", `expires <= ?`, now.Add(-keep.Tokens)},
+		{invitations, "token", `created <= ?`, now.Add(-keep.Invitation - time.Hour)},
 		{"vestibule_spent", "hash", `ends <= ?`, now.Add(-spentFor)},
 		{"vestibule_outbox", "id", `buried > 0 AND buried <= ?`, now.Add(-keep.Buried)},
 	} {

@@ -37,8 +37,10 @@ export class App {
   readonly draft = new Draft(() => sessionStorage);
   /** The login to start with: after a reset, the address that it was for. */
   login = '';
-  /** A reset link that was read and scrubbed; it lives as long as the page. */
+  /** A link to set a password that was read and scrubbed; it lives as long as the page. */
   reset: { token: string; email: string } | undefined;
+  /** Whether that link invites somebody who has no password yet. */
+  readonly invited = new URLSearchParams(location.search).has('invited');
 
   private page: Page | undefined;
   private shown: Screen | undefined;

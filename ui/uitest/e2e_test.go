@@ -139,6 +139,42 @@ func TestRealPasswordReset(t *testing.T) {
 	b.At(r.base + "/dashboard")
 }
 
+// Somebody who was invited sets a password by the mailed link, in a browser where somebody
+// else is signed in, and signs in with it.
+func TestRealInvitation(t *testing.T) {
+	const invited = "eve@example.com"
+	b := open(t)
+	r := newReal(t, "")
+	b.Visit(r.base + "/login")
+	b.signIn(password)
+	b.Ready("#org_name")
+	r.command("", "user", "add", "--email", invited, "--name", "Eve", "--invite")
+	link := r.sink.link(t)
+	b.Visit(link)
+	b.Ready("#password_confirmation")
+	b.At(r.base + "/login?invited#/set-password")
+	b.See("Welcome to")
+	b.See("Choose a password for your account")
+	if got := browsertest.Eval[string](b.Tab, `document.querySelector('#email').value`); got != invited {
+		t.Errorf("the account shown is %q", got)
+	}
+	passwords("password1234", "password1234")(b)
+	b.See("easy to guess")
+	passwords("a brand new sentence", "a brand new sentence")(b)
+	b.See("Your password is set")
+
+	b.Visit(link)
+	b.See("has been used, has expired or is incomplete")
+	b.At(r.base + "/login#/set-password")
+	r.command("", "session", "revoke", "--all")
+	b.Visit(r.base + "/login")
+	b.Ready("#login")
+	b.Fill("#login", invited)
+	b.Fill("#password", "a brand new sentence")
+	submit(b)
+	b.See("Welcome, Eve")
+}
+
 // The whole way by keyboard, in German, in the dark, on 320 pixels.
 func TestRealKeyboard(t *testing.T) {
 	b := open(t)

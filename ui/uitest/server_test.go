@@ -49,7 +49,7 @@ func newHost(t *testing.T) *host {
 		boot: obj{
 			"core": "2", "app_name": "Acme Orders", "locale": "en", "logo": "/assets/ci/logo-full.svg", "languages": []string{"en", "de"},
 			"routes":   obj{"home": "/", "dashboard": "/dashboard", "terms": "/terms", "privacy": "/privacy", "cookies": "/cookies"},
-			"password": obj{"min_length": 12}, "next": nil,
+			"password": obj{"min_length": 12, "sign_in": true}, "next": nil,
 		},
 	}
 	h.Server = httptest.NewServer(h)

@@ -161,6 +161,7 @@ func passwordStates() []state {
 			setup: answering(forgot, says(429, fault("auth_throttle|600|10", "email"), "Retry-After", "600")),
 		},
 		{name: "set-password", hash: link, until: `document.activeElement.id === 'password'`},
+		{name: "set-password-invited", hash: "&invited" + link, until: `document.activeElement.id === 'password'`},
 		{name: "set-password-short", hash: link, act: passwords("short", "short"), until: `document.querySelector('#password-error').checkVisibility()`},
 		{
 			name: "set-password-mismatch", hash: link, act: passwords(long, long+"!"),

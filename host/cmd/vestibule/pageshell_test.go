@@ -113,7 +113,7 @@ func (h *helper) tools() {
 	echo $! > "$TOOLS/host"
 	for i in $(seq 600); do ! grep -q http:// "$TOOLS/served" || exit 0; sleep 0.1; done
 	cat "$TOOLS/log"; exit 1 ;;
-"user add"|"user passwd") echo %[2]s | exec %[1]s "$@" --password-stdin ;;
+"user add"|"user passwd") case " $* " in *" --invite "*) exec %[1]s "$@" ;; esac; echo %[2]s | exec %[1]s "$@" --password-stdin ;;
 *) exec %[1]s "$@" ;;
 esac`, program, seed.Password),
 		"curl": fmt.Sprintf(`%s --silent --show-error --write-out '%%{stderr}%%{http_code}' "$@" > "$TOOLS/answer" 2> "$TOOLS/status"

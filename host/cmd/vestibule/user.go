@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -23,33 +24,68 @@ func passwordFlag(f *pflag.FlagSet, stdin *bool) {
 }
 
 func userAdd() command {
-	var email, name string
-	var stdin bool
+	var p newPerson
 	return command{
-		name: "add", args: `--email ADDRESS --name "NAME" [--password-stdin]`, short: "add a person",
+		name: "add", args: `--email ADDRESS --name "NAME" [--password-stdin | --invite [--lang LANGUAGE]]`, short: "add a person",
+		long: "With --invite the person gets a mail with a link that works once, for 7 days, and opens the screen that sets a password.\n" +
+			"A running host sends it. Until then nobody signs in with that address. `user reset-link` prints another link.",
 		flags: func(f *pflag.FlagSet) {
-			emailFlag(f, &email)
-			f.StringVar(&name, "name", "", "the `name` to greet the person with")
-			passwordFlag(f, &stdin)
+			emailFlag(f, &p.email)
+			f.StringVar(&p.name, "name", "", "the `name` to greet the person with")
+			passwordFlag(f, &p.stdin)
+			f.BoolVar(&p.invite, "invite", false, "mail a link to choose a password instead of asking for one")
+			f.StringVar(&p.lang, "lang", "", "the `language` of that mail, such as de, and empty for the default one")
 		},
 		run: func(ctx context.Context, in *invocation) error {
-			if err := in.needPerson(email); err != nil {
+			if err := in.needPerson(p.email); err != nil {
 				return err
 			}
-			password, err := in.password(stdin)
-			if err != nil {
-				return err
+			switch {
+			case p.invite && p.stdin:
+				return &usageError{"--invite and --password-stdin exclude each other", "leave out one of them"}
+			case p.lang != "" && !p.invite:
+				return &usageError{"--lang is the language of an invitation", "add --invite, or leave out --lang"}
+			case p.invite:
+				return in.invite(ctx, p)
 			}
-			return in.withAdmin(ctx, true, func(a *host.Admin) error {
-				user, err := a.AddUser(ctx, email, name, password)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(in.out, "added %s (id %s)\n", user.Email, user.ID)
-				return nil
-			})
+			return in.add(ctx, p)
 		},
 	}
+}
+
+// A newPerson holds the flags of user add.
+type newPerson struct {
+	email, name, lang string
+	stdin, invite     bool
+}
+
+// add adds a person with a password.
+func (in *invocation) add(ctx context.Context, p newPerson) error {
+	password, err := in.password(p.stdin)
+	if err != nil {
+		return err
+	}
+	return in.withAdmin(ctx, true, func(a *host.Admin) error {
+		user, err := a.AddUser(ctx, p.email, p.name, password)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(in.out, "added %s (id %s)\n", user.Email, user.ID)
+		return nil
+	})
+}
+
+// invite adds a person who gets a link by mail.
+func (in *invocation) invite(ctx context.Context, p newPerson) error {
+	return in.withAdmin(ctx, true, func(a *host.Admin) error {
+		user, lifetime, err := a.InviteUser(ctx, p.email, p.name, p.lang)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(in.out, "invited %s (id %s)\n", user.Email, user.ID)
+		fmt.Fprintf(in.err, "a running host mails the link, which works once, for %d days\n", lifetime/(24*time.Hour))
+		return nil
+	})
 }
 
 // needPerson checks the command line of commands that work on one person.
@@ -186,7 +222,7 @@ func userResetLink() command {
 	var email string
 	return command{
 		name: "reset-link", args: "--email ADDRESS", short: "print a link to set a new password",
-		long:  "The link replaces any that was mailed before. Hand it over by a way that only this person reads.",
+		long:  "The link replaces any that was mailed before, also that of an invitation. Hand it over by a way that only this person reads.",
 		flags: func(f *pflag.FlagSet) { emailFlag(f, &email) },
 		run: func(ctx context.Context, in *invocation) error {
 			if err := in.needPerson(email); err != nil {

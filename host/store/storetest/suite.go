@@ -46,6 +46,7 @@ func Run(t *testing.T, fixture Fixture) {
 		{name: "existing", bare: existingRules()},
 		{name: "throttle", rules: throttleRules()},
 		{name: "reset", rules: resetRules()},
+		{name: "invitations", rules: invitationRules()},
 		{name: "remember", rules: deviceRules()},
 		{name: "sessions", rules: sessionRules()},
 		{name: "tokens", rules: tokenRules()},

@@ -1,12 +1,16 @@
 // The screens by their names in the address bar.
 
 import type { Screens } from '../app.ts';
+import { firstPasskey } from './first-passkey.ts';
 import { forgotPassword } from './forgot-password.ts';
 import { onward } from './onward.ts';
 import { orgSetup } from './org-setup.ts';
-import { setPassword } from './set-password.ts';
+import { setPassword as newPassword } from './set-password.ts';
 import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
 import { trouble } from './trouble.ts';
+
+/** A link leads to a password, or to a passkey where nobody signs in with a password. */
+const setPassword: Screens['setPassword'] = (app) => (app.boot.passwords ? newPassword(app) : firstPasskey(app));
 
 export const screens: Screens = { signIn, forgotPassword, setPassword, orgSetup, signOut, trouble, onward };

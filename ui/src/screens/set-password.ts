@@ -53,7 +53,9 @@ export function setPassword(app: App): Page {
     check: (values) => check(app, values),
     send: (values) => send(app, values),
   });
-  return { title: words.text('setPassword.title'), body: [form.node], form, focus: password.control };
+  const intro = app.invited && boot.appName ? words.text('setPassword.invitedIntro', boot.appName) : '';
+  const title = words.text(app.invited ? 'setPassword.invitedTitle' : 'setPassword.title');
+  return { title, intro, body: [form.node], form, focus: password.control };
 }
 
 function check(app: App, values: Values): Record<string, string[]> {
@@ -70,10 +72,11 @@ async function send(app: App, values: Values): Promise<Problem | undefined> {
   app.login = app.reset?.email ?? '';
   app.reset = undefined;
   app.intent = null; // the reset has ended every session of the user
+  const done = app.invited ? 'setPassword.invitedSuccess' : 'setPassword.reset_success';
   const redirect = safeTarget((outcome.data as { redirect?: unknown } | null)?.redirect);
   const elsewhere = redirect !== undefined && new URL(redirect, location.href).pathname !== location.pathname;
   if (elsewhere) location.assign(redirect);
-  else app.go('signIn', problem([app.words.text('setPassword.reset_success')], { tone: 'success' }));
+  else app.go('signIn', problem([app.words.text(done)], { tone: 'success' }));
   return undefined;
 }
 
