@@ -1,9 +1,13 @@
 package passkey_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -195,6 +199,55 @@ func TestCreateRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A public key of any size would cost the host seconds of processor time at each sign-in that it signs, right or wrong.
+func TestCreateRefusesHugeKeys(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		bits int
+		want bool
+	}{{"2048 bits", 2048, true}, {"4096 bits", 4096, true}, {"8192 bits", 8192, false}, {"300,000 bits", 300_000, false}} {
+		t.Run(tc.name, func(t *testing.T) {
+			modulus := bytes.Repeat([]byte{0xc7}, tc.bits/8)
+			key := append(binary.BigEndian.AppendUint16([]byte{0xa4, 0x01, 0x03, 0x03, 0x39, 0x01, 0x00, 0x20, 0x59}, uint16(len(modulus))), modulus...)
+			_, err := passkey.ParseCreation(creation(append(key, 0x21, 0x43, 0x01, 0x00, 0x01), "\x63fmt\x64none\x67attStmt\xa0"))
+			if (err == nil) != tc.want {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// Nobody asks for an attestation. One that comes all the same is not verified, since its certificates have keys of any size,
+// and the passkey counts.
+func TestCreateIgnoresAttestation(t *testing.T) {
+	for name, head := range map[string]string{
+		"packed":   "\x63fmt\x66packed\x67attStmt\xa3\x63alg\x26\x63sig\x41\x00\x63x5c\x81\x41\x00",
+		"compound": "\x63fmt\x68compound\x67attStmt\x80",
+		"unknown":  "\x63fmt\x63own\x67attStmt\xa0",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := passkey.ParseCreation(creation(passkey.Decoy().Key, head))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := site(t).Create(c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// creation is the answer for a new passkey with a key in COSE form. head has the format and the statement of its attestation.
+func creation(key []byte, head string) []byte {
+	encode := base64.RawURLEncoding.EncodeToString
+	id, rp := bytes.Repeat([]byte{7}, 16), sha256.Sum256([]byte("app.example.com"))
+	data := slices.Concat(rp[:], []byte{0x45, 0, 0, 0, 0}, make([]byte, 16), []byte{0, 16}, id, key)
+	object := slices.Concat([]byte("\xa3"+head+"\x68authData\x59"), binary.BigEndian.AppendUint16(nil, uint16(len(data))), data)
+	client := `{"type":"webauthn.create","challenge":"` + encode(challenge) + `","origin":"` + origin + `"}`
+	return []byte(`{"id":"` + encode(id) + `","rawId":"` + encode(id) + `","type":"public-key","response":{"clientDataJSON":"` + encode([]byte(client)) +
+		`","attestationObject":"` + encode(object) + `"}}`)
 }
 
 // Neither parser panics, and what is parsed and not signed is never accepted.
