@@ -11,6 +11,10 @@ export interface Bootstrap {
   logoDark: string;
   routes: Record<'home' | 'dashboard' | 'terms' | 'privacy' | 'cookies', string | null>;
   minLength: number;
+  /** People may sign in with a password. */
+  passwords: boolean;
+  /** People may sign in with a passkey, as far as the host is concerned. */
+  passkeys: boolean;
   /** People sign in with their address, and with nothing else. */
   byEmail: boolean;
   /** How far the session has come: guest, ended, open, held, settled; empty where the host does not say. */
@@ -61,6 +65,8 @@ export function readBootstrap(data: unknown): Bootstrap | undefined {
       cookies: route('cookies'),
     },
     minLength: typeof password.min_length === 'number' ? password.min_length : 0,
+    passwords: password.sign_in !== false,
+    passkeys: data.passkeys === true,
     byEmail: data.login_field === 'email',
     session: str(data.session),
     next: readIntent(data.next) ?? readStopped(data.stopped),
@@ -106,10 +112,10 @@ function strings(data: unknown): string[] {
   return list.filter((s): s is string => typeof s === 'string' && s !== '');
 }
 
-function str(v: unknown): string {
+export function str(v: unknown): string {
   return typeof v === 'string' ? v : '';
 }
 
-function isObject(v: unknown): v is Record<string, unknown> {
+export function isObject(v: unknown): v is Record<string, unknown> {
   return typeof v === 'object' && v !== null && !Array.isArray(v);
 }

@@ -1,6 +1,7 @@
 // The screens by their names in the address bar.
 
 import type { Screens } from '../app.ts';
+import { account, offer } from './account.ts';
 import { forgotPassword } from './forgot-password.ts';
 import { onward } from './onward.ts';
 import { orgSetup } from './org-setup.ts';
@@ -9,4 +10,4 @@ import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
 import { trouble } from './trouble.ts';
 
-export const screens: Screens = { signIn, forgotPassword, setPassword, orgSetup, signOut, trouble, onward };
+export const screens: Screens = { signIn, forgotPassword, setPassword, orgSetup, signOut, account, trouble, onward, offer };
