@@ -45,6 +45,9 @@ type operation struct {
 	// effect says that it sets the one column that operations set, and held that it
 	// answers a step that holds: whoever is late there is told what the first led to.
 	effect, held bool
+	// own is set for an operation in the settled session of the phone, which is raced with what
+	// concerns that session alone. others is set where it concerns the laptop's from there.
+	own, others bool
 	// all says that it concerns all sessions of the person, and so the tablet's, which is
 	// the one that a step holds.
 	all bool
@@ -55,8 +58,16 @@ func (o operation) races(with operation) bool {
 	if o.held || with.held {
 		return o.all || with.all
 	}
+	if o.others && with.signsIn || o.signsIn && with.others {
+		return true
+	}
+	if o.own || with.own {
+		return o.concernsThePhone() && with.concernsThePhone()
+	}
 	return !(o.tokens && with.signsIn || o.signsIn && with.tokens)
 }
+
+func (o operation) concernsThePhone() bool { return o.own || o.all || o.name == "make token" }
 
 func operations() []operation {
 	return []operation{
@@ -73,6 +84,10 @@ func operations() []operation {
 		{name: "delete", run: (*scene).delete, all: true},
 		{name: "effect", run: (*scene).effect, signsIn: true, effect: true},
 		{name: "accept", run: (*scene).accept, signsIn: true, effect: true, held: true},
+		{name: "confirm", run: (*scene).confirm, own: true},
+		{name: "change password", run: (*scene).changePassword, own: true},
+		{name: "end session", run: (*scene).endSession, own: true, others: true},
+		{name: "sign out of the phone", run: (*scene).signOutOfThePhone, own: true},
 		{name: "use token", run: (*scene).useToken},
 		{name: "make token", run: (*scene).makeToken, tokens: true},
 		{name: "revoke token", run: (*scene).revokeToken, tokens: true},
@@ -93,6 +108,26 @@ func (s *scene) makeToken(ctx context.Context, on int) result {
 		s.made = append(s.made, made.Token)
 	}
 	return statusResult(w)
+}
+
+// confirm gives the password again in the settled session of the phone.
+func (s *scene) confirm(ctx context.Context, on int) result {
+	return s.request(ctx, on, "POST", "/auth/account/confirm", fmt.Sprintf(`{"password":%q}`, adaPassword), s.phone.sessionCookie())
+}
+
+// changePassword sets a password in the settled session of the phone.
+func (s *scene) changePassword(ctx context.Context, on int) result {
+	return s.request(ctx, on, "POST", "/auth/account/password", fmt.Sprintf(`{"password":%q,"password_confirmation":%[1]q}`, newPassword), s.phone.sessionCookie())
+}
+
+// endSession ends the laptop's session, at the phone.
+func (s *scene) endSession(ctx context.Context, on int) result {
+	id := auth.Session{Key: s.laptop.hash}.ID()
+	return s.request(ctx, on, "DELETE", "/auth/account/sessions/"+id, "", s.phone.sessionCookie())
+}
+
+func (s *scene) signOutOfThePhone(ctx context.Context, on int) result {
+	return s.request(ctx, on, "POST", "/logout", "", s.phone.sessionCookie(), s.phone.deviceCookie(s.phone.verifier))
 }
 
 func (s *scene) revokeToken(ctx context.Context, on int) result {

@@ -56,6 +56,9 @@ func (s *scene) observe(results [2]result) end {
 				name += " with " + effect + " of one dispenser alone"
 			}
 		}
+		if s.settled != nil && name == "phone" && !bytes.Equal(row.Data, s.settled) {
+			name += " confirmed"
+		}
 		e.sessions = append(e.sessions, name)
 	}
 	var devices []struct{ Selector, Intent []byte }
@@ -126,6 +129,23 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 	if won("reset") {
 		must(e.user == "deleted" || len(e.tokens) == 0, "a reset ends all machine tokens, and no session of before makes another")
 		must(e.user == "deleted" || len(e.sessions)+len(e.devices) == 0, "a reset ends all sessions and devices")
+	}
+	if won("change password") {
+		must(e.user == "deleted" || len(e.tokens)+len(e.devices) == 0, "a changed password ends all machine tokens and devices")
+		must(e.user == "deleted" || !slices.ContainsFunc(e.sessions, func(s string) bool { return s != "new" }), "a changed password ends all sessions but its own, under a new id")
+		must(e.user == "deleted" || e.password == "new", "the password is changed")
+	}
+	if won("change password") && won("reset") {
+		broken = append(broken, "of a reset and a changed password one counts")
+	}
+	if won("confirm") {
+		must(!has(e.sessions, "phone") || has(e.sessions, "phone confirmed"), "a session that is confirmed is recent")
+	}
+	if won("sign out of the phone") {
+		must(!has(e.sessions, "phone") && !has(e.devices, "phone"), "the phone's session is over, and confirming does not revive it")
+	}
+	if won("end session") {
+		must(!has(e.sessions, "laptop") && !has(e.devices, "laptop"), "the laptop's session is over and stays so")
 	}
 	if won("revoke") || won("sign out") {
 		must(!has(e.sessions, "laptop") && !has(e.sessions, "new of laptop"), "the laptop's session is over and stays so")

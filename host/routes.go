@@ -127,6 +127,12 @@ func (h *Host) signInRows() []row {
 		own("auth.intents.current", "/auth/intents/current", "GET", web.Data, p.CurrentIntent()),
 		own("auth.intents", "/auth/intents/{kind}", "POST", web.Data, p.Intent()),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
+		own("auth.account", "/auth/account", "GET", web.Data, p.Account()),
+		own("auth.account.confirm", "/auth/account/confirm", "POST", web.Data, then(h.mail.Kick, p.Confirm())),
+		own("auth.account.password", "/auth/account/password", "POST", web.Data, then(h.mail.Kick, p.ChangePassword())),
+		own("auth.account.session", "/auth/account/sessions/{id}", "DELETE", web.Data, p.EndOwnSession()),
+		own("auth.account.device", "/auth/account/devices/{id}", "DELETE", web.Data, p.EndOwnDevice()),
+		own("auth.change-password", "/.well-known/change-password", "GET", web.Page, http.HandlerFunc(changePassword)),
 		own("auth.jwks", "/auth/jwks.json", "GET", web.Data, h.assertions.Publish(p.Fail)),
 	}
 	if h.o.Auth.OwnTokens {
@@ -135,6 +141,13 @@ func (h *Host) signInRows() []row {
 			own("auth.tokens.revoke", "/auth/tokens/{id}", "DELETE", web.Data, p.RevokeToken()))
 	}
 	return rows
+}
+
+// changePassword sends password managers to where a password is changed (W3C, A Well-Known URL for
+// Changing Passwords).
+func changePassword(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, "/login?account", http.StatusFound)
 }
 
 // ownRows are the other routes of the host itself.

@@ -127,6 +127,7 @@ const (
 	countHeldLong    = "held_long"     // the same, for thirty days
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
+	countOwnPassword = "own_password"  // passwords that a person sets on the account screen
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
 	countPasswordDay = "password_day"  // the same within a day, whatever succeeds
@@ -144,7 +145,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -232,6 +233,9 @@ type Devices interface {
 	Create(ctx context.Context, d Device) error
 	// Find returns the device, or ErrNotFound.
 	Find(ctx context.Context, selector []byte) (Device, error)
+	// List returns up to limit devices of the user, the last used ones first. It may return
+	// expired ones.
+	List(ctx context.Context, userID string, limit int) ([]Device, error)
 	// Lock is Find within a transaction, and keeps others from ending the device
 	// before the transaction ends. Lock the user before.
 	Lock(ctx context.Context, selector []byte) (Device, error)
@@ -302,13 +306,13 @@ type Session struct {
 	Others map[string]any
 	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
-	// Proved is when the person gave the password, and Proof is how the session
-	// began: by it, or by a device that has been kept signed in since then.
+	// Proved is when the person proved who they are, and Proof is how: a resumed
+	// device has the time of the sign-in that it was kept by.
 	Proved time.Time
 	Proof  Proof
 }
 
-// A Proof is how a session began, as RFC 8176 names it where it has a name for it.
+// A Proof is how somebody proved who they are, as sessions keep it.
 type Proof string
 
 // The proofs.
@@ -336,6 +340,9 @@ type Sessions interface {
 	// and its time is not over. It writes nothing, so that a connection which stays
 	// open keeps no session alive.
 	Alive(ctx context.Context, keys [][]byte) ([]bool, error)
+	// List returns up to limit sessions of the user whose time is not over, the last seen
+	// ones first, without Version, State, Format and Data. It writes nothing.
+	List(ctx context.Context, userID string, limit int) ([]SessionRow, error)
 	// KeepGuest returns the cookie that keeps a guest's intended URL. It writes
 	// nothing; [Sessions.Load] reads the cookie for an hour.
 	KeepGuest(page string) (*http.Cookie, error)

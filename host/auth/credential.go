@@ -21,6 +21,8 @@ type credentialChange struct {
 	// apply changes it in the transaction of ctx, in which the user is locked. It returns the subject of the change for the
 	// table of audit, such as the id of a token. It may be called again after a serialization failure.
 	apply func(ctx context.Context, user User) (subject string, err error)
+	// happened reports whether a commit whose answer was lost has happened. With it the change is tried again then.
+	happened func(ctx context.Context) (bool, error)
 }
 
 // fresh returns who is signed in, done with every step, and has proved within [Rules].Recent who they are.
@@ -35,8 +37,16 @@ func (p *Pipeline) fresh(w http.ResponseWriter, r *http.Request) (Principal, err
 // changeCredential carries out a change for who has asked, whom fresh has admitted. A session that was ended before, or a
 // user who may no longer sign in, changes nothing and is unauthenticated.
 func (p *Pipeline) changeCredential(r *http.Request, who Principal, change credentialChange) error {
-	subject := ""
-	err := p.Tx.InTx(r.Context(), func(ctx context.Context) error {
+	subject, inTx := "", p.Tx.InTx
+	if change.happened != nil {
+		inTx = p.Tx.Settle
+	}
+	err := inTx(r.Context(), func(ctx context.Context) error {
+		if change.happened != nil {
+			if done, err := change.happened(ctx); err != nil || done {
+				return err
+			}
+		}
 		user, err := p.Users.Lock(ctx, who.UserID)
 		if err != nil {
 			return err

@@ -223,12 +223,17 @@ func (p *Pipeline) lockDevice(ctx context.Context, t deviceToken, userID string)
 	if err != nil {
 		return Device{}, err
 	}
-	now := p.Now()
-	over := !now.Before(device.Expires) || !now.Before(device.Created.Add(deviceLife)) || device.UserID != user.ID
-	if over || !user.MaySignIn() || user.DeviceSecret == "" || !equal(device.Binding, digest([]byte(user.DeviceSecret))) {
+	if !p.isLive(device, user) {
 		return Device{}, ErrNotFound
 	}
 	return device, nil
+}
+
+// isLive reports whether a device is the user's and can begin a session.
+func (p *Pipeline) isLive(device Device, user User) bool {
+	now := p.Now()
+	over := !now.Before(device.Expires) || !now.Before(device.Created.Add(deviceLife)) || device.UserID != user.ID
+	return !over && user.MaySignIn() && user.DeviceSecret != "" && equal(device.Binding, digest([]byte(user.DeviceSecret)))
 }
 
 // rotate replaces the verifier that the token holds, and reports whether it was

@@ -121,16 +121,21 @@ func readCredentials(r *http.Request) (credentials, error) {
 	return in, err
 }
 
-// authenticate returns the user whose password was given. All failures give the
-// same answer and cost the same work, and so does a password that rests.
+// authenticate returns the user whose password was given.
 func (p *Pipeline) authenticate(r *http.Request, in credentials, a *attempt) (User, error) {
-	ctx, start := r.Context(), time.Now()
-	client := RequestOf(r.Context()).Network
-	user, err := p.findUser(ctx, p.LoginField, in.login)
+	start := time.Now()
+	user, err := p.findUser(r.Context(), p.LoginField, in.login)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return User{}, err
 	}
-	isKnown := err == nil
+	return p.verify(r, user, in, a, start)
+}
+
+// verify returns the user if the password is right; a user without an ID is one whom nobody
+// knows. All failures give the same answer and cost the same work, and so does a password
+// that rests.
+func (p *Pipeline) verify(r *http.Request, user User, in credentials, a *attempt, start time.Time) (User, error) {
+	ctx, client, isKnown := r.Context(), RequestOf(r.Context()).Network, user.ID != ""
 	account, day := accountCounters(user, isKnown, in.login)
 	if err := p.takeAccount(r, a, account, user); err != nil {
 		password.PadTo(ctx, start, answerStep)
@@ -149,8 +154,8 @@ func (p *Pipeline) authenticate(r *http.Request, in credentials, a *attempt) (Us
 		return User{}, err
 	}
 	password.PadTo(ctx, start, answerStep)
-	p.audit(r, "login_failed", "login", strings.ToLower(words.Printable(in.login, reserved.MaxLogin)), "known", isKnown, "disabled", user.Disabled, "inactive", user.Inactive)
-	return User{}, fault.Invalid("login", "credentials_do_not_match")
+	p.audit(r, a.failure, "login", strings.ToLower(words.Printable(in.login, reserved.MaxLogin)), "known", isKnown, "disabled", user.Disabled, "inactive", user.Inactive)
+	return User{}, fault.Invalid(a.field, "credentials_do_not_match")
 }
 
 // findUser looks a person up by what was typed, which may be anything.

@@ -129,10 +129,10 @@ func (p *Pipeline) intentTarget(r *http.Request, s Session) (string, error) {
 }
 
 // ownPage reports whether a path belongs to the sign-in. As the target of a
-// sign-in it would lead back to itself without end.
+// sign-in it would lead back to itself without end. The account screen never redirects.
 func ownPage(target string) bool {
 	u, err := url.Parse(target)
-	if err != nil || u.Host != "" {
+	if err != nil || u.Host != "" || u.Path == "/login" && u.Query().Has("account") {
 		return false
 	}
 	return slices.Contains([]string{"/login", "/logout"}, path.Clean(u.Path))

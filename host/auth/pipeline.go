@@ -30,7 +30,7 @@ type Options struct {
 	Resets  ResetTokens
 	Devices Devices
 	// Tokens are the machine tokens; nil for none. Record writes down, in the
-	// transaction of its context, who made or revoked one; required with Tokens.
+	// transaction of its context, who changed what somebody signs in with; nil writes nothing.
 	Tokens   Tokens
 	Record   func(ctx context.Context, who, act, subject string) error
 	Mailer   Mailer
@@ -58,7 +58,8 @@ type Options struct {
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
 	// "replay", "loop", "step_refused", "token_add", "token_revoke",
-	// "token_refused". nil counts nothing.
+	// "token_refused", "confirm", "confirm_failed", "password_change", "session_end",
+	// "device_end". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -129,6 +130,9 @@ func New(o Options) *Pipeline {
 	}
 	if o.Show == nil {
 		o.Show = func(http.ResponseWriter, *http.Request, *fault.Fault) bool { return false }
+	}
+	if o.Record == nil {
+		o.Record = func(context.Context, string, string, string) error { return nil }
 	}
 	if o.Announce == nil {
 		o.Announce = func(context.Context, string, string) error { return nil }
@@ -228,6 +232,7 @@ func Events() []string {
 	return []string{
 		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
 		"step_refused", "token_add", "token_revoke", "token_refused",
+		"confirm", "confirm_failed", "password_change", "session_end", "device_end",
 	}
 }
 

@@ -85,7 +85,10 @@ func (p *Pipeline) MintReset(ctx context.Context, userID string) (User, string, 
 // alone opens no session.
 func (p *Pipeline) Reset() http.Handler { return p.serve(p.reset) }
 
-type resetForm struct{ token, email, password, confirmation string }
+type resetForm struct {
+	token, email string
+	newPassword
+}
 
 func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	in, err := readReset(r)
@@ -105,8 +108,8 @@ func (p *Pipeline) reset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if code := p.checkReset(in, user); code != "" {
-		return fault.Invalid("password", code)
+	if err := p.checkNew(in.newPassword, user); err != nil {
+		return err
 	}
 	hash, err := p.setPassword(r, t, user, in.password)
 	if err != nil {
@@ -130,34 +133,21 @@ func readReset(r *http.Request) (resetForm, error) {
 	}
 	var in resetForm
 	// An empty token or address gets the same error as a wrong one.
-	err = f.Texts(
+	err = f.Texts(append(
+		in.fields(),
 		form.Field{Name: "token", Into: &in.token, Optional: true},
 		form.Field{Name: "email", Into: &in.email, Optional: true},
-		form.Field{Name: "password", Into: &in.password, Secret: true, Optional: true},
-		form.Field{Name: "password_confirmation", Into: &in.confirmation, Secret: true, Optional: true},
-	)
+	)...)
 	return in, err
-}
-
-// checkReset returns the code of what is wrong with the new password, or "".
-func (p *Pipeline) checkReset(in resetForm, user User) string {
-	if in.password != in.confirmation {
-		return "password_confirmation_mismatch"
-	}
-	login, _ := user.Columns[p.LoginField].(string)
-	return p.checkPassword(user.Password, in.password, user.Email, user.Name, login)
 }
 
 // setPassword claims the token, writes the password, ends all sessions and devices
 // of the user, and queues the notice, in one transaction. It returns the new hash, and ""
 // if another request has won the claim.
 func (p *Pipeline) setPassword(r *http.Request, t ResetToken, user User, plain string) (string, error) {
-	client := RequestOf(r.Context()).Network
-	began := time.Now()
-	hash, err := p.hasher.Hash(r.Context(), client, user.Password, plain)
-	RequestOf(r.Context()).SpendHashing(began)
+	hash, err := p.hashAsked(r, user, plain)
 	if err != nil {
-		return "", busyFault(err)
+		return "", err
 	}
 	won, tried := false, false
 	// Not the request's id, which a proxy may have let the client choose.

@@ -25,7 +25,9 @@ const (
 // of failures and successes is where it was counted, before its hash: a success forgets
 // the guesses that are still under way.
 type attempt struct {
-	known known
+	// field is the field at fault where the attempt is refused, and failure the event of a wrong password.
+	field, failure string
+	known          known
 	// client is the counter of the client over all names, and name that of the login name
 	// at the client or at a browser that is known.
 	client, name Counter
@@ -67,7 +69,7 @@ func (p *Pipeline) takeAccount(r *http.Request, a *attempt, account Counter, use
 	if a.known.signedIn(user) {
 		return nil
 	}
-	return &fault.Fault{Code: fault.PasswordRests, Fields: []fault.Field{{Field: "login", Code: fault.PasswordRests}}}
+	return &fault.Fault{Code: fault.PasswordRests, Fields: []fault.Field{{Field: a.field, Code: fault.PasswordRests}}}
 }
 
 // failed notes that an attempt had a wrong password: once when the password begins to

@@ -34,6 +34,9 @@ type Rules struct {
 	// PasswordHash is the format of new passwords, and what becomes of others at the
 	// next sign-in; argon2id by default.
 	PasswordHash PasswordFormat
+	// PasswordOff refuses login, forgotten passwords and resets: other proofs alone sign
+	// people in.
+	PasswordOff bool
 	// MinLength is of a new password, in characters, 12 by default.
 	MinLength int
 	// TokenLifetime is the most that a machine token may last, 8760 h by default.

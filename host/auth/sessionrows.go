@@ -41,6 +41,9 @@ type SessionRows interface {
 	// FindSessions returns those of the rows that there are, in any order, with Hash,
 	// UserID, Seen and Expires alone. It may return expired ones.
 	FindSessions(ctx context.Context, hashes [][]byte) ([]SessionRow, error)
+	// UserSessions returns up to limit rows of the user that end after now and were seen
+	// after idleSince, the last seen ones first, without Version, State, Format and Data.
+	UserSessions(ctx context.Context, userID string, now, idleSince time.Time, limit int) ([]SessionRow, error)
 	// CreateSession inserts a row with Version 1.
 	CreateSession(ctx context.Context, r SessionRow) error
 	// UpdateSession writes UserID, Device, State, Format and Data where Hash and Version match, adds

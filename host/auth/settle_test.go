@@ -44,7 +44,6 @@ func TestLostCommits(t *testing.T) {
 					t.Errorf("%d sessions, %d devices, %d mails; want %d, %d, %d", s, d, m, sessions, devices, mails)
 				}
 			}
-			token := r.mint()
 			tx.Tx = unanswered{tx.Tx, happened}
 			session, device := r.kept()
 			if who, _ := r.visit(session); who.UserID != r.ada.ID {
@@ -62,6 +61,10 @@ func TestLostCommits(t *testing.T) {
 			}
 			holds(2, 1, 0)
 
+			r.post(r.Confirm(), map[string]any{"password": adaPassword}, a.cookies[sessionName]).want(http.StatusNoContent, "")
+			if who, _ := r.visit(a.cookies[sessionName]); !who.Session.Proved.Equal(r.now) || who.Session.Proof != "pwd" {
+				t.Errorf("proved at %v by %q", who.Session.Proved, who.Session.Proof)
+			}
 			stolen := *next
 			stolen.Value = device.Value[:len(device.Value)-4] + "AAAA"
 			if who, _ := r.visit(&stolen); who.SignedIn() || !slices.Contains(r.events, "replay") {
@@ -73,9 +76,20 @@ func TestLostCommits(t *testing.T) {
 			r.post(r.Logout(), map[string]any{}, session, device).want(http.StatusSeeOther, "")
 			holds(0, 0, 0)
 
-			r.kept()
+			session, device = r.kept()
+			changed := r.post(r.ChangePassword(), map[string]any{"password": newPassword + "8", "password_confirmation": newPassword + "8"}, session, device)
+			changed.want(http.StatusNoContent, "")
+			if who, _ := r.visit(changed.cookies[sessionName]); who.UserID != r.ada.ID || changed.cookies[deviceName].MaxAge >= 0 {
+				t.Errorf("the session is not that of the cookie, or the device's stays: %v", changed.cookies)
+			}
+			if who, _ := r.visit(session); who.SignedIn() {
+				t.Error("the session of before lives on")
+			}
+			holds(1, 0, 1)
+			r.login(newPassword+"8", true)
+			token := r.mint()
 			r.reset(token, newPassword).want(200, "reset_success")
-			holds(0, 0, 1)
+			holds(0, 0, 2)
 			r.login(newPassword, false).want(200, "login_success")
 		})
 	}

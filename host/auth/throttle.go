@@ -23,23 +23,30 @@ func folded(login string) string { return words.Printable(strings.ToLower(login)
 // that has signed in with the name before has its own counter instead of the second, so that strangers in the same
 // network cannot use its attempts up.
 func (p *Pipeline) takeLogin(r *http.Request, login string) (*attempt, error) {
+	return p.takePassword(r, login, attempt{field: "login", failure: "login_failed"}, func(k known) *knownEntry { return k.byLogin(folded(login)) })
+}
+
+// takeConfirm counts an attempt of somebody who is signed in to confirm who they are, by the counters of a sign-in.
+func (p *Pipeline) takeConfirm(r *http.Request, user User) (*attempt, error) {
+	a := attempt{field: "password", failure: "confirm_failed"}
+	return p.takePassword(r, p.LoginName(user), a, func(k known) *knownEntry { return k.byUser(user.ID) })
+}
+
+// takePassword counts an attempt with a password; entry returns what a browser's cookie says of the account.
+func (p *Pipeline) takePassword(r *http.Request, login string, a attempt, entry func(known) *knownEntry) (*attempt, error) {
 	k, err := p.readKnown(r)
 	if err != nil {
 		return nil, err
 	}
 	network := RequestOf(r.Context()).Network
-	a := &attempt{
-		known:  k,
-		client: Counter{Kind: "client", Client: network},
-		name:   Counter{Kind: "login", Login: folded(login), Client: network},
-	}
-	if e := k.byLogin(a.name.Login); e != nil {
+	a.known, a.client, a.name = k, Counter{Kind: "client", Client: network}, Counter{Kind: "login", Login: folded(login), Client: network}
+	if e := entry(k); e != nil {
 		a.name.Kind, a.name.Client = "known", hex.EncodeToString(e.browser)
 	}
-	if err := p.takeAttempt(r, a.client, p.ClientAttempts, "login"); err != nil {
+	if err := p.takeAttempt(r, a.client, p.ClientAttempts, a.field); err != nil {
 		return nil, err
 	}
-	return a, p.takeAttempt(r, a.name, p.Attempts, "login")
+	return &a, p.takeAttempt(r, a.name, p.Attempts, a.field)
 }
 
 // refundLogin takes an attempt to sign in back that failed for no fault of the

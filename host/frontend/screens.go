@@ -56,6 +56,10 @@ func (s *Screens) SetApp(app *App) { s.app.Store(app) }
 // page can tell a fragment of the application from the name of a screen. The third redirect to one target within ten
 // seconds is a redirect loop: every client gets the page, which shows a button.
 func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("account") {
+		s.account(w, r)
+		return
+	}
 	session, target, err := s.o.SignIn.Resume(w, r)
 	if err != nil {
 		s.o.SignIn.Fail(w, r, err)
@@ -76,6 +80,19 @@ func (s *Screens) Login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.showPage(w, r, data, true)
+}
+
+// account answers GET /login?account with the app's page, which shows the account and redirects to
+// no target. Nobody but a settled person gets it.
+func (s *Screens) account(w http.ResponseWriter, r *http.Request) {
+	session, shown, err := s.o.SignIn.AccountScreen(w, r)
+	if err != nil {
+		s.o.SignIn.Fail(w, r, err)
+		return
+	}
+	if shown {
+		s.showPage(w, r, s.bootstrap(r, session), false)
+	}
 }
 
 // navigates reports whether a browser loads the page as a top-level document, and not as a prefetch.

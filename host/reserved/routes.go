@@ -23,5 +23,6 @@ func RouteName(name string) bool {
 func RoutePath(path string) bool {
 	return slices.ContainsFunc([]string{
 		"/login", "/logout", "/auth", "/password", "/odata", "/ui", "/healthz", "/readyz",
+		"/.well-known/change-password",
 	}, func(own string) bool { return path == own || strings.HasPrefix(path, own+"/") })
 }

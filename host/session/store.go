@@ -176,6 +176,17 @@ func (s *Store) Alive(ctx context.Context, hashes [][]byte) ([]bool, error) {
 	return alive, nil
 }
 
+// List returns up to limit sessions of the user whose time is not over, the last seen
+// ones first, without Version, State, Format and Data. It writes nothing.
+func (s *Store) List(ctx context.Context, userID string, limit int) ([]auth.SessionRow, error) {
+	now := s.o.Now()
+	list, err := s.backend.UserSessions(ctx, userID, now, now.Add(-s.o.Idle), limit)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return list, nil
+}
+
 // living returns those of the users of sessions who may have them; nil where nobody is
 // asked.
 func (s *Store) living(ctx context.Context, found []auth.SessionRow) (map[string]bool, error) {

@@ -41,6 +41,15 @@ func (m *memory) FindSessions(_ context.Context, hashes [][]byte) (found []auth.
 	return found, nil
 }
 
+func (m *memory) UserSessions(_ context.Context, userID string, now, idleSince time.Time, limit int) (found []auth.SessionRow, err error) {
+	for _, r := range m.rows {
+		if r.UserID == userID && r.Expires.After(now) && r.Seen.After(idleSince) && len(found) < limit {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
 func (m *memory) CreateSession(_ context.Context, r auth.SessionRow) error {
 	m.writes++
 	m.rows[string(r.Hash)] = r

@@ -19,6 +19,17 @@ type deviceRow struct {
 	Created, Rotated, Expires int64
 }
 
+const selectDevices = `SELECT selector, user_id, verifier, previous, nonce, binding, intent, session_values,
+	device, address, created, rotated, expires FROM vestibule_remember_tokens`
+
+func (r deviceRow) device() auth.Device {
+	return auth.Device{
+		Selector: r.Selector, UserID: r.UserID, Verifier: r.Verifier, Previous: r.Previous,
+		Nonce: r.Nonce, Binding: r.Binding, Intent: r.Intent, Values: r.Values, UserAgent: r.UserAgent, Address: r.Address,
+		Created: fromMS(r.Created), Rotated: fromMS(r.Rotated), Expires: fromMS(r.Expires),
+	}
+}
+
 // Create stores a new device.
 func (s devices) Create(ctx context.Context, d auth.Device) error {
 	return s.run(ctx, "create device", `INSERT INTO vestibule_remember_tokens
@@ -41,16 +52,24 @@ func (s devices) Lock(ctx context.Context, selector []byte) (auth.Device, error)
 
 func (s devices) find(ctx context.Context, selector []byte, lock string) (auth.Device, error) {
 	var row deviceRow
-	err := s.get(ctx, auth.ErrNotFound, "find device", &row, `SELECT selector, user_id, verifier, previous, nonce, binding, intent, session_values,
-		device, address, created, rotated, expires FROM vestibule_remember_tokens WHERE selector = ?`+lock, selector)
+	err := s.get(ctx, auth.ErrNotFound, "find device", &row, selectDevices+` WHERE selector = ?`+lock, selector)
 	if err != nil {
 		return auth.Device{}, err
 	}
-	return auth.Device{
-		Selector: row.Selector, UserID: row.UserID, Verifier: row.Verifier, Previous: row.Previous,
-		Nonce: row.Nonce, Binding: row.Binding, Intent: row.Intent, Values: row.Values, UserAgent: row.UserAgent, Address: row.Address,
-		Created: fromMS(row.Created), Rotated: fromMS(row.Rotated), Expires: fromMS(row.Expires),
-	}, nil
+	return row.device(), nil
+}
+
+// List returns up to limit devices of the user, the last used ones first.
+func (s devices) List(ctx context.Context, userID string, limit int) ([]auth.Device, error) {
+	var rows []deviceRow
+	if err := s.list(ctx, "list devices", &rows, selectDevices+` WHERE user_id = ? ORDER BY rotated DESC, selector LIMIT ?`, userID, limit); err != nil {
+		return nil, err
+	}
+	list := make([]auth.Device, len(rows))
+	for i, r := range rows {
+		list[i] = r.device()
+	}
+	return list, nil
 }
 
 // Rotate replaces the verifier old.

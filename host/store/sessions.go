@@ -74,6 +74,24 @@ func (s sessions) FindSessions(ctx context.Context, hashes [][]byte) ([]auth.Ses
 	return found, nil
 }
 
+// UserSessions returns up to limit records of the user that are not over.
+func (s sessions) UserSessions(ctx context.Context, userID string, now, idleSince time.Time, limit int) ([]auth.SessionRow, error) {
+	var rows []sessionRow
+	err := s.list(ctx, "list sessions", &rows, `SELECT hash, user_id, device, created, seen, expires, user_agent, address FROM vestibule_sessions
+		WHERE user_id = ? AND expires > ? AND seen > ? ORDER BY seen DESC, hash LIMIT ?`, userID, ms(now), ms(idleSince), limit)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]auth.SessionRow, len(rows))
+	for i, r := range rows {
+		found[i] = auth.SessionRow{
+			Hash: r.Hash, UserID: r.UserID, Device: r.Device, Created: fromMS(r.Created), Seen: fromMS(r.Seen), Expires: fromMS(r.Expires),
+			UserAgent: r.UserAgent, Address: r.Address,
+		}
+	}
+	return found, nil
+}
+
 // CreateSession inserts a record.
 func (s sessions) CreateSession(ctx context.Context, r auth.SessionRow) error {
 	return s.run(ctx, "create session", `INSERT INTO vestibule_sessions

@@ -64,6 +64,12 @@ func parse(hash string) (stored, error) {
 	return stored{}, ErrUnusable
 }
 
+// Usable reports whether a password can match a stored hash: it is neither empty nor garbage.
+func Usable(hash string) bool {
+	_, err := parse(hash)
+	return err == nil
+}
+
 func parseArgon(hash string) (stored, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[2] != "v="+strconv.Itoa(argon2.Version) {

@@ -12,6 +12,7 @@ import (
 func deviceRules() []rule {
 	return []rule{
 		{"a device is found as it was created", deviceIsFound},
+		{"a person's devices are listed, the last used first", devicesListed},
 		{"a rotation replaces the newest verifier only", rotationReplacesNewest},
 		{"of parallel rotations exactly one happens", oneRotation},
 		{"the open intent and the session values are kept and cleared", intentIsKept},
@@ -38,6 +39,18 @@ func deviceIsFound(t *testing.T, e *env, db *store.DB) {
 	e.must(err)
 	e.equal(want, got)
 	e.notFound(errOf(db.Devices().Find(e.ctx, hash(2)[:16])))
+}
+
+func devicesListed(_ *testing.T, e *env, db *store.DB) {
+	one, two, _ := e.device(db, 1, "7"), e.device(db, 2, "7"), e.device(db, 3, "77")
+	old := two.Verifier
+	two.Verifier, two.Previous, two.Nonce, two.Rotated = hash(2), old, hash(5), e.now.Add(time.Second)
+	e.must(errOf(db.Devices().Rotate(e.ctx, two, old)))
+	for limit, want := range map[int][]auth.Device{10: {two, one}, 1: {two}} {
+		got, err := db.Devices().List(e.ctx, "7", limit)
+		e.must(err)
+		e.equal(want, got)
+	}
 }
 
 func rotationReplacesNewest(t *testing.T, e *env, db *store.DB) {

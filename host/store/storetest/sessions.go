@@ -19,6 +19,7 @@ func sessionRules() []rule {
 	return []rule{
 		{"a session is found as it was created", sessionIsFound},
 		{"of many sessions those are found that there are", sessionsAreFound},
+		{"a person's sessions are listed, the last seen first", userSessions},
 		{"a row of the release before has neither state nor format", rowWithoutState},
 		{"an update adds one to the version", updateAddsVersion},
 		{"of two updates of one version the second is refused", lostUpdate},
@@ -193,6 +194,27 @@ func endTogether(t *testing.T, e *env, db *store.DB) {
 	e.must(db.Sessions().DeleteDeviceSessions(e.ctx, device))
 	if e.lives(db, two) || !e.lives(db, other) || !e.lives(db, guest) {
 		t.Error("wrong sessions ended with the device")
+	}
+}
+
+func userSessions(t *testing.T, e *env, db *store.DB) {
+	one, two, over, idle, other := e.record(1, "7"), e.record(2, "7"), e.record(3, "7"), e.record(4, "7"), e.record(5, "77")
+	one.Device = hash(9)[:16]
+	two.Seen = e.now.Add(time.Second)
+	over.Expires, idle.Seen = e.now, e.now.Add(-time.Hour)
+	for _, r := range []auth.SessionRow{one, two, over, idle, other} {
+		e.session(db, r)
+	}
+	bare := func(r auth.SessionRow) auth.SessionRow {
+		r.Version, r.State, r.Format, r.Data = 0, "", 0, nil
+		return r
+	}
+	for limit, want := range map[int][]auth.SessionRow{10: {bare(two), bare(one)}, 1: {bare(two)}} {
+		got, err := db.Sessions().UserSessions(e.ctx, "7", e.now, e.now.Add(-time.Hour), limit)
+		e.must(err)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%d at most (-want +got): %s", limit, diff)
+		}
 	}
 }
 
