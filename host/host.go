@@ -120,7 +120,7 @@ func (h *Host) openSignIn() error {
 	h.pipeline = auth.New(auth.Options{
 		Rules: o.Auth.Rules,
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Devices: db.Devices(),
-		Tokens: db.Tokens(), Record: db.Audit,
+		Tokens: db.Tokens(), Passkeys: db.Passkeys(), AppName: o.UI.AppName, Record: db.Audit,
 		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil, sealer{db}, func() { h.mail.Kick() }}, MailDropped: h.mailDropped, Sessions: h.sessions, Site: h.site,
 		Dispensers: r.dispensers, Dispenser: r.dispenser, OrgSetup: r.orgSetup,
 		RedirectOrigins: o.Auth.RedirectOrigins, Secure: h.site.Secure(),

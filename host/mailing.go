@@ -103,7 +103,8 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		if err != nil {
 			return mail.Letter{}, notWanted(err)
 		}
-		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime}, nil
+		passkeys, err := l.passkeys(ctx, user.ID)
+		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime, Passkeys: passkeys}, err
 	}
 	user, err := l.signIn.Users.FindByID(ctx, item.UserID)
 	if err != nil {
@@ -114,7 +115,10 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 	}
 	letter := mail.Letter{To: user.Email, Name: user.Name, Link: base + "/login#/forgot-password", Logo: logo, Host: host}
 	if item.Sealed == "" {
-		return letter, nil
+		if item.Purpose == mail.PasswordChanged {
+			letter.Passkeys, err = l.passkeys(ctx, user.ID)
+		}
+		return letter, err
 	}
 	letter.Link = base + "/login"
 	letter.Texts, err = l.texts.open(ctx, item)
@@ -124,6 +128,22 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		}
 	}
 	return letter, err
+}
+
+// mostPasskeys is how many passkeys a mail names.
+const mostPasskeys = 20
+
+// passkeys returns the passkeys of a user, which a new password does not end.
+func (l letters) passkeys(ctx context.Context, userID string) ([]mail.Way, error) {
+	if l.signIn.PasskeysOff {
+		return nil, nil
+	}
+	list, err := l.signIn.Passkeys.List(ctx, userID, mostPasskeys)
+	var ways []mail.Way
+	for _, p := range list {
+		ways = append(ways, mail.Way{Name: p.Name, Created: p.Created})
+	}
+	return ways, err
 }
 
 // resetLink issues a reset token and returns the link with it: the token as a path

@@ -25,7 +25,7 @@ type shownAccount struct {
 	Recent int `json:"recent"`
 	// Password reports whether the person has a password to sign in with.
 	Password   bool           `json:"password"`
-	Passkeys   []any          `json:"passkeys"`
+	Passkeys   []shownPasskey `json:"passkeys"`
 	Identities []any          `json:"identities"`
 	Devices    []shownDevice  `json:"devices"`
 	Sessions   []shownSession `json:"sessions"`
@@ -78,6 +78,9 @@ func (p *Pipeline) Account() http.Handler {
 		if err != nil {
 			return err
 		}
+		if shown.Passkeys, err = p.ownPasskeys(r, user.ID); err != nil {
+			return err
+		}
 		fault.WriteJSON(w, http.StatusOK, shown)
 		return nil
 	})
@@ -87,7 +90,7 @@ func (p *Pipeline) showAccount(ctx context.Context, who Principal, user User) (s
 	out := shownAccount{
 		User:   shownUser{ID: user.ID, Name: orNull(user.Name), Email: orNull(user.Email)},
 		Recent: p.recentFor(who.Session), Password: !p.PasswordOff && password.Usable(user.Password),
-		Passkeys: []any{}, Identities: []any{}, Devices: []shownDevice{}, Sessions: []shownSession{},
+		Passkeys: []shownPasskey{}, Identities: []any{}, Devices: []shownDevice{}, Sessions: []shownSession{},
 		Tokens: p.Rules.OwnTokens, Steps: []shownOwnStep{},
 	}
 	devices, err := p.ownDevices(ctx, user)

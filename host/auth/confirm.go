@@ -23,6 +23,9 @@ func (p *Pipeline) Confirm() http.Handler {
 		if err != nil {
 			return err
 		}
+		if f.Values["credential"] != nil {
+			return p.confirmPasskey(w, r, who, f)
+		}
 		return p.confirmPassword(w, r, who, f)
 	})
 }

@@ -127,6 +127,7 @@ const (
 	countHeldLong    = "held_long"     // the same, for thirty days
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
+	countPasskeys    = "passkeys"      // passkeys that a person makes, renames or deletes
 	countOwnPassword = "own_password"  // passwords that a person sets on the account screen
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
 	countPassword    = "password"      // failed passwords of a person over all clients, since a success
@@ -145,7 +146,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -279,6 +280,8 @@ type Notice string
 const (
 	// noticeToken tells of a new machine token.
 	noticeToken Notice = "token_added"
+	// noticePasskey tells of a new passkey.
+	noticePasskey Notice = "passkey_added"
 	// noticeFailures tells of a hundred failed sign-ins in a day.
 	noticeFailures Notice = "many_failures"
 )
@@ -318,8 +321,19 @@ type Proof string
 // The proofs.
 const (
 	proofPassword Proof = "pwd"
+	proofPasskey  Proof = "passkey"
 	proofDevice   Proof = "device"
 )
+
+// Methods returns the proof as the claim amr names it, with the words of RFC 8176 where it has one. A passkey is a key of
+// which somebody proved the possession (pop) while they were there (user), and which they unlocked, by a PIN or a finger,
+// so that it is two factors (mfa). RFC 8176 has no word for the passkey itself.
+func (p Proof) Methods() []string {
+	if p == proofPasskey {
+		return []string{string(proofPasskey), "pop", "user", "mfa"}
+	}
+	return []string{string(p)}
+}
 
 // ID names the session to others for as long as it lasts: neither the cookie nor the
 // stored row can be found by it. It is empty for a guest without a row.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
 
 // What somebody signs in with is changed here and nowhere else: a password, a passkey, an identity, a machine token, or
@@ -76,4 +79,17 @@ func (p *Pipeline) changeCredential(r *http.Request, who Principal, change crede
 		p.audit(r, change.event, "user", who.UserID, "subject", subject)
 	}
 	return err
+}
+
+// lastWay reports whether a user could not sign in any more without the passkey of an ID. It joins the transaction of ctx,
+// in which the user is locked.
+func (p *Pipeline) lastWay(ctx context.Context, user User, passkeyID string) (bool, error) {
+	if !p.PasswordOff && password.Usable(user.Password) {
+		return false, nil
+	}
+	list, err := p.Passkeys.List(ctx, user.ID, maxPasskeys)
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(list, func(k passkey.Passkey) bool { return k.ID != passkeyID }), nil
 }

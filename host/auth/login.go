@@ -212,6 +212,11 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		case err != nil:
 			return err
 		}
+		if a.use != nil {
+			if err := a.use(ctx); err != nil {
+				return err
+			}
+		}
 		if err := p.applyEffects(ctx, user.ID, step); err != nil {
 			return err
 		}
@@ -251,12 +256,15 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 // clearAttempts forgets the failures before a success. Those of a password that rests
 // stay: only this browser goes on.
 func (p *Pipeline) clearAttempts(ctx context.Context, a *attempt) error {
-	if a.account != (Counter{}) {
-		if err := p.Throttle.Clear(ctx, a.account); err != nil {
+	for _, c := range []Counter{a.account, a.name} {
+		if c == (Counter{}) {
+			continue
+		}
+		if err := p.Throttle.Clear(ctx, c); err != nil {
 			return err
 		}
 	}
-	return p.Throttle.Clear(ctx, a.name)
+	return nil
 }
 
 // hasBegun reports whether the session that an earlier try of a transaction made is

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -31,11 +32,15 @@ type Options struct {
 	Devices Devices
 	// Tokens are the machine tokens; nil for none. Record writes down, in the
 	// transaction of its context, who changed what somebody signs in with; nil writes nothing.
-	Tokens   Tokens
+	Tokens Tokens
+	// Passkeys are the passkeys; nil for none. They need Secrets and Record.
+	Passkeys passkey.Store
 	Record   func(ctx context.Context, who, act, subject string) error
 	Mailer   Mailer
 	Sessions Sessions
 	Site     Site
+	// AppName is the name of the application, which authenticators show.
+	AppName string
 
 	// Dispensers returns the names of those that are asked at this moment, in their
 	// order; without any the built-in dispenser answers. Dispenser returns the one of a
@@ -58,7 +63,8 @@ type Options struct {
 	// Audit is told of each event that is worth counting: "login",
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "resumed",
 	// "replay", "loop", "step_refused", "token_add", "token_revoke",
-	// "token_refused", "confirm", "confirm_failed", "password_change", "session_end",
+	// "token_refused", "passkey_add", "passkey_rename", "passkey_delete",
+	// "passkey_refused", "confirm", "confirm_failed", "password_change", "session_end",
 	// "device_end". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
@@ -113,6 +119,8 @@ type Pipeline struct {
 	Options
 	hasher *password.Hasher
 	turns  *turns
+	// decoy is verified in the place of a passkey that nobody has.
+	decoy passkey.Passkey
 }
 
 // New returns a pipeline. Call Warm before the first login.
@@ -156,6 +164,7 @@ func New(o Options) *Pipeline {
 		Options: o,
 		hasher:  password.New(password.Options{Format: o.PasswordHash, Observe: o.Hashed, Learned: o.Learned, Queue: o.Hashing}),
 		turns:   &turns{room: o.Attempts, users: map[string]*line{}},
+		decoy:   passkey.Decoy(),
 	}
 }
 
@@ -232,6 +241,7 @@ func Events() []string {
 	return []string{
 		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "resumed", "replay",
 		"step_refused", "token_add", "token_revoke", "token_refused",
+		"passkey_add", "passkey_rename", "passkey_delete", "passkey_refused",
 		"confirm", "confirm_failed", "password_change", "session_end", "device_end",
 	}
 }

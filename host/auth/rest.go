@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -36,6 +37,8 @@ type attempt struct {
 	account Counter
 	// last reports that this is the last attempt before the password rests.
 	last bool
+	// use keeps what the sign-in uses up, in the transaction that begins its session; nil for nothing.
+	use func(ctx context.Context) error
 }
 
 // restLimit is how many failures a password takes. The throttle of one window is never

@@ -43,6 +43,11 @@ type Rules struct {
 	TokenLifetime time.Duration
 	// OwnTokens lets people make machine tokens of their own.
 	OwnTokens bool
+	// PasskeysOff offers and takes no passkeys.
+	PasskeysOff bool
+	// PasskeyRPID is the RP id of passkeys, the host name of the site where it is empty. It is that host name or the end of
+	// it, such as "example.com".
+	PasskeyRPID string
 	// Recent is how fresh the proof of a session must be before what somebody signs in
 	// with is changed, 10 min by default.
 	Recent time.Duration

@@ -19,11 +19,11 @@ import (
 )
 
 // Limits of tokens: how long one lasts that does not say, how many a user may have,
-// and how long a name may be, in characters.
+// and how long the name of a token or a passkey may be, in characters.
 const (
 	tokenLifetime  = 90 * 24 * time.Hour
 	maxTokens      = 50
-	maxTokenName   = 100
+	maxName        = 100
 	tokenIDBytes   = 8
 	listedTokens   = maxTokens
 	shortestExpiry = time.Second
@@ -76,13 +76,10 @@ func (p *Pipeline) AddToken(ctx context.Context, userID string, in TokenRequest,
 
 // checkToken returns how long the token that is asked for lasts, or what is wrong.
 func (p *Pipeline) checkToken(in TokenRequest) (time.Duration, error) {
+	if err := checkName(in.Name, "a token"); err != nil {
+		return 0, err
+	}
 	switch {
-	case strings.TrimSpace(in.Name) == "":
-		return 0, invalidBecause("name", "required", "a token needs a name, by which it is known in lists")
-	case utf8.RuneCountInString(in.Name) > maxTokenName:
-		return 0, invalidBecause("name", "too_long", "the name has more than %d characters", maxTokenName)
-	case in.Name != words.Printable(in.Name, len(in.Name)) || strings.ContainsFunc(in.Name, func(r rune) bool { return !unicode.IsGraphic(r) }):
-		return 0, invalidBecause("name", "invalid", "the name has characters that cannot be shown")
 	case in.Lifetime == 0:
 		return min(tokenLifetime, p.TokenLifetime), nil
 	case in.Lifetime < shortestExpiry:
@@ -91,6 +88,19 @@ func (p *Pipeline) checkToken(in TokenRequest) (time.Duration, error) {
 		return 0, invalidBecause("expires_in", "too_long", "a lifetime of %s is more than auth.tokens.max_lifetime, which is %s", in.Lifetime, p.TokenLifetime)
 	}
 	return in.Lifetime, nil
+}
+
+// checkName returns what is wrong with the name that a person gives to what, such as "a token"; nil for nothing.
+func checkName(name, what string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return invalidBecause("name", "required", "%s needs a name, by which it is known in lists", what)
+	case utf8.RuneCountInString(name) > maxName:
+		return invalidBecause("name", "too_long", "the name has more than %d characters", maxName)
+	case name != words.Printable(name, len(name)) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }):
+		return invalidBecause("name", "invalid", "the name has characters that cannot be shown")
+	}
+	return nil
 }
 
 func invalidBecause(field, code, cause string, args ...any) *fault.Fault {
@@ -221,7 +231,7 @@ func readTokenRequest(r *http.Request) (TokenRequest, error) {
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || seconds < 1 {
-		return in, invalidBecause("expires_in", "invalid", "%q is no number of seconds from 1 on", words.Cut(text, maxTokenName))
+		return in, invalidBecause("expires_in", "invalid", "%q is no number of seconds from 1 on", words.Cut(text, maxName))
 	}
 	const longest = int64(1<<63-1) / int64(time.Second)
 	in.Lifetime = time.Duration(min(seconds, longest)) * time.Second

@@ -98,6 +98,7 @@ type Auth struct {
 	Throttle      Throttle      `koanf:"throttle" doc:"Failed attempts to sign in."`
 	Reset         Reset         `koanf:"reset" doc:"Password reset by mail."`
 	Password      Password      `koanf:"password" doc:"Rules for new passwords."`
+	Passkeys      Passkeys      `koanf:"passkeys" doc:"Passkeys, with which people sign in without a password."`
 	Tokens        Tokens        `koanf:"tokens" doc:"Machine tokens, which stand for a person at /odata/ or at one route."`
 }
 
@@ -119,6 +120,12 @@ type Reset struct {
 type Password struct {
 	MinLength int    `koanf:"min_length" default:"12" check:"positive" doc:"characters"`
 	Hash      string `koanf:"hash" default:"argon2id" oneof:"argon2id bcrypt keep" doc:"format of new hashes, and of others from the next sign-in on; for an application that checks passwords itself: bcrypt ($2y$, cost 12; at most 72 bytes), or keep (the format that the user has, argon2id without one)"`
+}
+
+// Passkeys is the block auth.passkeys.
+type Passkeys struct {
+	Enabled bool    `koanf:"enabled" default:"true" doc:"people make passkeys and sign in with them, where the page is on https or localhost"`
+	RPID    *string `koanf:"rp_id" check:"filled" sample:"example.com" doc:"the host name that passkeys belong to: that of server.public_url, or the end of it. null is that of server.public_url. Another one makes every passkey useless"`
 }
 
 // Tokens is the block auth.tokens.

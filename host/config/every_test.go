@@ -121,6 +121,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 			LoginField: "name", Attempts: 6, Window: 7 * time.Second, Remember: 5 * time.Hour, MinLength: 11, PasswordHash: "keep", ClientAttempts: 77,
 			ResetLifetime: 8 * time.Minute, ResetResend: 9 * time.Second, ResetAttempts: 10,
 			OwnTokens: true, TokenLifetime: 12 * time.Hour, Recent: 4 * time.Minute,
+			PasskeysOff: true, PasskeyRPID: "example.com",
 		},
 		RedirectOrigins: []string{"https://crm.example.com"},
 	}, withoutActive(t, opts.Auth))

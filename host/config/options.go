@@ -161,6 +161,7 @@ func (c *Config) authOptions() host.AuthOptions {
 		ResetLifetime: a.Reset.Lifetime, ResetResend: a.Reset.Resend, ResetAttempts: a.Reset.Attempts,
 		MinLength: a.Password.MinLength, PasswordHash: host.PasswordFormat(a.Password.Hash), Remember: c.Session.Remember,
 		TokenLifetime: a.Tokens.MaxLifetime, OwnTokens: a.Tokens.SelfService, Recent: a.Recent,
+		PasskeysOff: !a.Passkeys.Enabled, PasskeyRPID: value(a.Passkeys.RPID),
 	}}
 	for _, name := range a.RedirectHosts {
 		opts.RedirectOrigins = append(opts.RedirectOrigins, schema.RedirectOrigin(name))

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 func (c *Config) checkRules(f *Findings) {
 	c.checkServer(f)
 	c.checkPassword(f)
+	c.checkPasskeys(f)
 	c.checkSchemes(f)
 	c.checkRoutes(f)
 	c.checkFoldedPaths(f)
@@ -50,6 +52,26 @@ func (c *Config) checkPassword(f *Findings) {
 	if p := c.Auth.Password; p.Hash == "bcrypt" && p.MinLength > 72 {
 		f.Add(c.at("auth", "password", "min_length"), fmt.Sprintf("min_length = %d is more than the 72 bytes that bcrypt reads", p.MinLength),
 			`give at most 72, or take hash = "bcrypt" out`)
+	}
+}
+
+// checkPasskeys demands an RP id to which pages of the site have a right.
+func (c *Config) checkPasskeys(f *Findings) {
+	id := value(c.Auth.Passkeys.RPID)
+	if id == "" || !c.Auth.Passkeys.Enabled || c.faulty("auth", "passkeys") || c.faulty("server", "public_url") {
+		return
+	}
+	name := "localhost"
+	if c.Server.PublicURL != nil {
+		u, err := url.Parse(*c.Server.PublicURL)
+		if err != nil {
+			return
+		}
+		name = u.Hostname()
+	}
+	if id != name && !strings.HasSuffix(name, "."+id) {
+		f.Add(c.at("auth", "passkeys", "rp_id"), fmt.Sprintf("browsers have no passkeys of %q on %s", id, name),
+			"name the host of server.public_url or the end of it, such as example.com for app.example.com, or take rp_id out")
 	}
 }
 

@@ -23,6 +23,8 @@ type bootstrap struct {
 	Password struct {
 		MinLength int `json:"min_length"`
 	} `json:"password"`
+	// Passkeys reports whether people sign in with passkeys on this page.
+	Passkeys bool `json:"passkeys"`
 	// LoginField is the column of users that people sign in with.
 	LoginField string `json:"login_field"`
 	// Session is how far it has come, "guest", "open", "held" or "settled", and "ended"
@@ -42,6 +44,7 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 	if dark := s.public(hostLogoDark); dark != "" {
 		b.LogoDark = &dark
 	}
+	b.Passkeys = s.o.SignIn.OffersPasskeys(r)
 	b.LoginField, b.Session = s.o.SignIn.LoginField, s.step(r, session)
 	b.Password.MinLength = s.o.SignIn.MinLength
 	for _, name := range s.o.Pages {

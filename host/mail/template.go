@@ -43,6 +43,9 @@ type Data struct {
 	// Device is what PasswordChanged was done with, such as "Firefox (Linux)"; empty
 	// where nobody knows.
 	Device string
+	// Passkeys are those that the person has, in the mails about the password: they go on
+	// working.
+	Passkeys []Way
 	// Minutes is how long the link works.
 	Minutes int
 	// Lang is the language of the template, "en" for the default one.
@@ -52,6 +55,14 @@ type Data struct {
 
 	texts   map[string]string // of a plugin's mail
 	sampled bool              // any text is there
+}
+
+// A Way signs somebody in beside a password, such as a passkey.
+type Way struct {
+	// Name is that by which the person knows it.
+	Name string
+	// Created is when it was made, in UTC.
+	Created time.Time
 }
 
 // Text returns a text of a plugin's mail, for {{.Text "name"}}. The error is [ErrRejected]
@@ -163,6 +174,7 @@ func sample(purpose string) Data {
 	d := Data{
 		App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60,
 		Logo: "https://app.example.com/logo.png", At: time.Unix(0, 0).UTC(), Device: "Firefox (Linux)",
+		Passkeys: []Way{{"Phone", time.Unix(0, 0).UTC()}},
 	}
 	if purpose == PasswordReset {
 		d.Link = "https://app.example.com/password/reset/token?email=ada%40example.com"

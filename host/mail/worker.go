@@ -20,12 +20,13 @@ const (
 	PasswordReset   = "password_reset"   // the link to set a new password
 	PasswordChanged = "password_changed" // the notice that one was set
 	TokenAdded      = "token_added"      // the notice of a new machine token
+	PasskeyAdded    = "passkey_added"    // the notice of a new passkey
 	ManyFailures    = "many_failures"    // the notice of a hundred failed sign-ins in a day
 )
 
 // Purposes are the mails that there are.
 func Purposes() []string {
-	return []string{PasswordReset, PasswordChanged, TokenAdded, ManyFailures}
+	return []string{PasswordReset, PasswordChanged, TokenAdded, PasskeyAdded, ManyFailures}
 }
 
 // Outcomes are the words of metrics for each [outbox.Outcome].
@@ -58,6 +59,8 @@ type Letter struct {
 	ValidFor time.Duration
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
+	// Passkeys are those of the person, for the mails about the password.
+	Passkeys []Way
 }
 
 // Item is a mail in the outbox.
@@ -150,7 +153,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	}
 	content, err := w.templates.Load().Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
-		Link: letter.Link, Minutes: minutes(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: item.Created,
+		Link: letter.Link, Minutes: minutes(letter.ValidFor), Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys,
 		texts: letter.Texts,
 	})
 	if err != nil {

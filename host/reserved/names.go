@@ -23,7 +23,7 @@ const MailNameRule = "write the name of a template of your own, without a folder
 // MailName reports whether a mail of a plugin may have the name: that of a file, and not
 // that of a mail of the host itself.
 func MailName(name string) bool {
-	own := []string{"password_reset", "password_changed", "token_added", "many_failures"}
+	own := []string{"password_reset", "password_changed", "token_added", "passkey_added", "many_failures"}
 	return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`).MatchString(name) && !slices.Contains(own, name)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
 )
@@ -102,6 +103,9 @@ func (db *DB) Devices() auth.Devices { return devices{db} }
 
 // Tokens returns the machine tokens.
 func (db *DB) Tokens() auth.Tokens { return tokens{db} }
+
+// Passkeys returns the passkeys.
+func (db *DB) Passkeys() passkey.Store { return passkeys{db} }
 
 // Sessions returns the sessions.
 func (db *DB) Sessions() auth.SessionRows { return sessions{db} }

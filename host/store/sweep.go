@@ -51,6 +51,9 @@ func (r Retention) withDefaults() Retention {
 	return r
 }
 
+// spentFor is how long a spent challenge is kept after its end: another host's clock may be behind.
+const spentFor = time.Hour
+
 // Sweep deletes rows that have expired from every table that grows, at most one
 // batch of each, so that no lock lasts long, and returns how many it deleted.
 // Any number of hosts may sweep. It does not join a transaction.
@@ -68,6 +71,7 @@ func (db *DB) Sweep(ctx context.Context, now time.Time, keep Retention) (int, er
 		{"vestibule_counters", "id", `ends <= ?`, now},
 		{"vestibule_remember_tokens", "selector", `expires <= ?`, now},
 		{"vestibule_tokens", "hash", `expires <= ?`, now.Add(-keep.Tokens)},
+		{"vestibule_spent", "hash", `ends <= ?`, now.Add(-spentFor)},
 		{"vestibule_outbox", "id", `buried > 0 AND buried <= ?`, now.Add(-keep.Buried)},
 	} {
 		n, err2 := db.sweep(ctx, s.table, s.key, s.condition, keep.Batch, ms(s.before))

@@ -88,7 +88,7 @@ func (a *Assertions) about(r *http.Request, audience string, who auth.Principal,
 	case who.Way == auth.WayToken:
 		claims["amr"] = []string{string(auth.WayToken)}
 	case who.Session.Proof != "":
-		claims["amr"] = []string{string(who.Session.Proof)}
+		claims["amr"] = who.Session.Proof.Methods()
 	}
 	return a.ring.Sign(claims)
 }

@@ -56,6 +56,10 @@ auth {
     min_length = 11
     hash       = "keep"
   }
+  passkeys {
+    enabled = false
+    rp_id   = "example.com"
+  }
   tokens {
     self_service = true
     max_lifetime = "12h"

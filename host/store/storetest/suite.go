@@ -49,6 +49,7 @@ func Run(t *testing.T, fixture Fixture) {
 		{name: "remember", rules: deviceRules()},
 		{name: "sessions", rules: sessionRules()},
 		{name: "tokens", rules: tokenRules()},
+		{name: "passkeys", rules: passkeyRules()},
 		{name: "outbox", rules: outboxRules()},
 		{name: "events", rules: eventRules()},
 		{name: "clock", rules: clockRules()},
