@@ -1,4 +1,4 @@
-// A part of the account screen: a heading, what there is, and what can be done with it.
+// A part of the account screen: a heading, rows, and the buttons of each row.
 
 import { h, type Child } from '../dom.ts';
 import { waitText, strip } from '../strip.ts';
