@@ -6,8 +6,9 @@ import type { Values } from './form.ts';
 import { get, type Outcome } from './http.ts';
 import { Words, type Bundles } from './i18n.ts';
 import { frame, type Frame } from './frame.ts';
+import { Offered } from './offered.ts';
 import type { Page } from './page.ts';
-import { parseRoute, paths, type Route, type Screen } from './route.ts';
+import { home, parseRoute, paths, type Route, type Screen } from './route.ts';
 import { Announcer } from './strip.ts';
 import { safeTarget, withFragment } from './target.ts';
 import { readIntent, type Bootstrap, type Intent } from './wire.ts';
@@ -16,6 +17,8 @@ import { readIntent, type Bootstrap, type Intent } from './wire.ts';
 export interface Screens extends Record<Screen, (app: App, route: Route) => Page> {
   trouble(app: App, problem: Problem): Page;
   onward(app: App, go: () => void, why: 'circle' | 'silence'): Page;
+  /** Offers a passkey to somebody who has asked for one, and goes on in any case. */
+  offer(app: App, go: () => void): void;
 }
 
 /** How long a target may take before the page says so, in milliseconds: one that answers 204 leaves it where it is. */
@@ -35,8 +38,11 @@ export class App {
   /** Said once on the next screen. */
   notice: Problem | undefined;
   readonly draft = new Draft(() => sessionStorage);
+  readonly offered = new Offered(() => localStorage);
   /** The login to start with: after a reset, the address that it was for. */
   login = '';
+  /** Somebody has asked at the sign-in for a passkey, which is made before they go on. */
+  wantsPasskey = false;
   /** A link to set a password that was read and scrubbed; it lives as long as the page. */
   reset: { token: string; email: string } | undefined;
   /** Whether that link invites somebody who has no password yet. */
@@ -118,6 +124,13 @@ export class App {
     }
   }
 
+  /** Goes on after a sign-in. Who is what one draft is kept for: the login, or the account that a passkey names. */
+  signedIn(who: string, next: Intent | null): Problem | undefined {
+    if (!navigator.cookieEnabled) return problem([this.words.text('login.cookiesBlocked')], { tone: 'warning' });
+    this.draft.signedIn(who);
+    return this.follow(next);
+  }
+
   /** Asks the host which step is open and does it. */
   async resume(): Promise<void> {
     const outcome = await get('/auth/intents/current');
@@ -149,9 +162,20 @@ export class App {
     return explain(this.words, { defaults: { password_too_short: this.boot.minLength }, ...vocabulary }, outcome);
   }
 
+  /** Takes the words of a module that was loaded on demand. */
+  learn(more: Bundles): void {
+    const own = this.bundles;
+    this.bundles = Object.fromEntries([...new Set([...Object.keys(own), ...Object.keys(more)])].map((lang) => [lang, { ...more[lang], ...own[lang] }]));
+    this.words = new Words(this.bundles, this.boot.locale);
+  }
+
   /** Shows a problem that ends the way, if there is one: there is no form to go back to. */
-  private fail(p: Problem | undefined): void {
-    if (p !== undefined) this.show(this.screens.trouble(this, p));
+  fail(p: Problem | undefined): void {
+    if (p !== undefined) this.show(this.trouble(p));
+  }
+
+  trouble(p: Problem): Page {
+    return this.screens.trouble(this, p);
   }
 
   /** Takes new words while the page is open, for those who write them. What was typed stays. */
@@ -185,13 +209,18 @@ export class App {
       this.show(this.screens.onward(this, go, 'circle'));
       return undefined;
     }
+    if (this.wantsPasskey) {
+      this.wantsPasskey = false;
+      this.screens.offer(this, go);
+      return undefined;
+    }
     this.announcer.say(this.words.text('login.login_success'));
     go();
     return undefined;
   }
 
   /** Shows what the address bar says, or the step that is due. */
-  private render(route = this.arrive(parseRoute(location.hash))): void {
+  private render(route = this.arrive(parseRoute(location.hash, home(location.search)))): void {
     if (this.intent !== null && this.isDue(route)) {
       this.fail(this.follow(this.intent));
       return;
@@ -206,6 +235,7 @@ export class App {
   /** Whether the open intent comes before what the address says. Who has nothing left to do has no business at the other screens. */
   private isDue({ screen, brokenLink }: Route): boolean {
     if (screen === 'signIn') return !brokenLink;
+    if (screen === 'account') return !this.settled;
     if (this.intent?.kind !== 'redirect') return false;
     return screen === 'orgSetup' || (screen === 'forgotPassword' && this.settled);
   }
@@ -228,6 +258,7 @@ export class App {
   show(page: Page, back?: string): void {
     const first = this.first;
     this.page?.form?.dispose();
+    this.page?.leave?.();
     this.page = page;
     this.frame.show(page, this.words);
     const link = back === undefined ? null : document.getElementById(back);
@@ -236,6 +267,14 @@ export class App {
     const notice = this.notice;
     this.notice = undefined;
     if (notice) page.form?.show(notice, false);
+  }
+
+  /** Shows a page in place of one that was loading, unless the reader has gone elsewhere. A link or button outside of it keeps the focus. */
+  exchange(loading: Page, page: Page): void {
+    if (this.page !== loading) return;
+    const held = document.activeElement;
+    this.show(page);
+    if (held instanceof HTMLElement && held.isConnected && held !== document.body && held !== this.frame.heading) held.focus();
   }
 
   private rememberLink(event: MouseEvent): void {

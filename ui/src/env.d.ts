@@ -7,6 +7,12 @@ declare module '*.properties' {
   export default messages;
 }
 
+// The words of the account screen alone.
+declare module '*.properties?account' {
+  const messages: Record<string, string>;
+  export default messages;
+}
+
 // The words of the explorer alone.
 declare module '*.properties?explorer' {
   const messages: Record<string, string>;
@@ -15,3 +21,6 @@ declare module '*.properties?explorer' {
 
 /** True under `npm run dev` alone; the build drops what stands behind it. */
 declare const DEV: boolean;
+
+/** The address of the module with the account screen, which is loaded on demand. */
+declare const ACCOUNT: string;

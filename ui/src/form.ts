@@ -149,7 +149,7 @@ export class Form {
       this.show({ tone: 'error', lines: [], fields, wait: 0, requestId: '' });
       return;
     }
-    void this.run(values);
+    void this.work(() => this.o.send(values));
   }
 
   private missing(values: Values): Record<string, string[]> {
@@ -157,13 +157,16 @@ export class Form {
     return Object.fromEntries(empty.map((f) => [f.name, [this.o.words.text(f.missing)]]));
   }
 
-  private async run(values: Values): Promise<void> {
+  /** Does what the form sends, or another way to the same end that a button of the screen begins; one at a time. */
+  async work(task: () => Promise<Problem | undefined>, button?: HTMLElement): Promise<void> {
+    if (this.busy) return;
     this.clear();
     this.setBusy(true);
-    const problem = await this.o.send(values);
+    const problem = await task();
     if (problem === undefined) return; // the browser is on its way: a second click would send twice
     this.setBusy(false);
     this.show(problem);
+    button?.focus();
   }
 
   private setBusy(on: boolean): void {

@@ -11,11 +11,16 @@ export type Outcome =
 const patience = 30_000;
 
 export function post(path: string, body: unknown): Promise<Outcome> {
+  return change('POST', path, body);
+}
+
+/** Sends a request that changes something, with a body in JSON where there is one. */
+export function change(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Outcome> {
   // Mails are written in the language that was read, which the browser's headers need not name.
   return send(`${path}?lang=${encodeURIComponent(document.documentElement.lang)}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
-    body: JSON.stringify(body),
+    method,
+    headers: { Accept: 'application/json', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    body: body === undefined ? null : JSON.stringify(body),
   });
 }
 

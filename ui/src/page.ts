@@ -8,6 +8,8 @@ export interface Page {
   intro?: string;
   body: Child[];
   form?: Form;
+  /** Called when another page is shown. */
+  leave?: () => void;
   /** Takes the focus on the first page; later the heading does, or the link that led away. */
   focus?: HTMLElement | undefined;
   wide?: boolean;

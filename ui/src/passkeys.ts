@@ -1,5 +1,5 @@
 // Passkeys as the browser has them: the host's JSON becomes what the browser takes, and its answer becomes JSON again.
-// Browsers have functions for that, but later ones only, and not every password manager that stands in for a browser does.
+// Later browsers have functions for that; some password managers that replace the ceremony do not.
 
 import { isObject } from './wire.ts';
 

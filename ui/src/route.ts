@@ -1,6 +1,6 @@
 // Hash routes. The fragment never reaches the server, so a reset token in it stays out of logs and referrers.
 
-export type Screen = 'signIn' | 'forgotPassword' | 'setPassword' | 'orgSetup' | 'signOut';
+export type Screen = 'signIn' | 'forgotPassword' | 'setPassword' | 'orgSetup' | 'signOut' | 'account';
 
 export interface Route {
   screen: Screen;
@@ -20,16 +20,22 @@ export const paths = {
   setPassword: '#/set-password',
   orgSetup: '#/org-setup',
   signOut: '#/sign-out',
+  account: '#/', // of /login?account, see home
 } as const satisfies Record<Screen, string>;
 
-/** Reads location.hash. */
-export function parseRoute(hash: string): Route {
-  if (hash === '' || hash === '#' || hash === paths.signIn) return { screen: 'signIn' };
+/** Returns the screen of a page without a fragment: /login?account is that of the account. */
+export function home(search: string): 'signIn' | 'account' {
+  return new URLSearchParams(search).has('account') ? 'account' : 'signIn';
+}
+
+/** Reads location.hash of a page whose first screen is start. */
+export function parseRoute(hash: string, start: 'signIn' | 'account' = 'signIn'): Route {
+  if (hash === '' || hash === '#' || hash === paths.signIn) return { screen: start };
   if (hash === paths.forgotPassword) return { screen: 'forgotPassword' };
   if (hash === paths.orgSetup) return { screen: 'orgSetup' };
   if (hash === paths.signOut) return { screen: 'signOut' };
   if (hash === paths.setPassword || hash.startsWith(paths.setPassword + '/')) return parseSetPassword(hash);
-  return { screen: 'signIn', foreign: hash };
+  return start === 'account' ? { screen: start } : { screen: start, foreign: hash };
 }
 
 function parseSetPassword(hash: string): Route {

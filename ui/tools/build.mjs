@@ -6,25 +6,24 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { gzip } from 'pako';
-import { bundleFiles, errorPage, errorWords, isMain, options, page, root } from './plugin.mjs';
+import { accountEntry, base, bundleFiles, errorPage, errorWords, isMain, options, page, root } from './plugin.mjs';
 
 const brotli = createRequire(import.meta.url)('brotli-wasm');
 
 export async function buildInto(dist) {
+  const shared = { ...options, minify: true, entryNames: 'assets/[name]-[hash]', outdir: dist, write: false };
+  // The account screen first: the app names it by the hash of its content.
+  const { outputFiles: account } = await build({ ...shared, entryPoints: accountEntry, define: { DEV: 'false', ACCOUNT: '""' } });
   const result = await build({
-    ...options,
+    ...shared,
     entryPoints: { main: 'src/main.ts', error: 'src/error.ts', explorer: 'src/explorer/main.ts' },
-    minify: true,
-    define: { DEV: 'false' },
-    entryNames: 'assets/[name]-[hash]',
-    outdir: dist,
-    write: false,
+    define: { DEV: 'false', ACCOUNT: JSON.stringify(base + 'assets/' + baseName(account[0].path)) },
   });
   rmSync(dist, { recursive: true, force: true });
   const names = {};
   let style = '';
-  for (const file of result.outputFiles) {
-    const name = 'assets/' + file.path.slice(file.path.lastIndexOf('/') + 1);
+  for (const file of [...account, ...result.outputFiles]) {
+    const name = 'assets/' + baseName(file.path);
     names[name.replace(/-[^-]+\./, '.')] = name;
     if (/\/main-[^/]+\.css$/.test(name)) style = file.text;
     writeCompressed(dist, name, file.contents);
@@ -38,6 +37,8 @@ export async function buildInto(dist) {
   write(dist, 'manifest.json', JSON.stringify({ name: 'auth', version, core, entry: 'index.html' }) + '\n');
   for (const file of bundleFiles) cpSync(join(root, 'i18n', file), join(dist, 'i18n', file));
 }
+
+const baseName = (path) => path.slice(path.lastIndexOf('/') + 1);
 
 export function writeCompressed(dist, name, contents) {
   write(dist, name, contents);

@@ -10,7 +10,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { join } from 'node:path';
 import { context } from 'esbuild';
-import { allBundles, base, options, page, root } from './plugin.mjs';
+import { accountEntry, allBundles, base, options, page, root } from './plugin.mjs';
 
 const target = new URL(process.env.HOST_URL ?? 'http://127.0.0.1:8080');
 const port = Number(process.env.PORT ?? 5173);
@@ -115,7 +115,8 @@ function serve(request, response) {
 
 const build = await context({
   ...options,
-  define: { DEV: 'true' },
+  entryPoints: { ...options.entryPoints, ...accountEntry },
+  define: { DEV: 'true', ACCOUNT: JSON.stringify(base + 'account.js') },
   sourcemap: 'inline',
   outdir: join(root, 'dist'),
   write: false,

@@ -55,9 +55,15 @@ const forExplorer = (key) => key.startsWith('explorer.');
 /** Those that the library for UI5 applications says. */
 const forUI5 = (key) => key.startsWith('ui5.');
 
-/** The words of the app, or of the explorer. */
-const wordsFor = (suffix) => (key) =>
-  suffix === '?explorer' ? forExplorer(key) || everybodys.includes(key) : !forErrorPages(key) && !forExplorer(key) && !forUI5(key);
+/** Those of the account screen, which come with its module. */
+const forAccount = (key) => key.startsWith('account.');
+
+/** The words of the app, of the account screen, or of the explorer. */
+const wordsFor = (suffix) => (key) => {
+  if (suffix === '?explorer') return forExplorer(key) || everybodys.includes(key);
+  if (suffix === '?account') return forAccount(key);
+  return !forErrorPages(key) && !forExplorer(key) && !forUI5(key) && !forAccount(key);
+};
 
 const only = (texts, wanted) => Object.fromEntries(Object.entries(texts).filter(([key]) => wanted(key)));
 
@@ -89,6 +95,9 @@ export const properties = {
   },
 };
 
+/** The entry of the account screen, a module of its own. */
+export const accountEntry = { account: 'src/account/index.ts' };
+
 /** The options of both builds. */
 export const options = {
   absWorkingDir: root,
@@ -97,6 +106,7 @@ export const options = {
   format: 'esm',
   target: ['chrome111', 'firefox113', 'safari16.4'],
   charset: 'utf8',
+  external: [base + '*'], // what is loaded on demand
   legalComments: 'none',
   plugins: [properties],
   logLevel: 'warning',

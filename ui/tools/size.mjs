@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { root } from './plugin.mjs';
 
-const budget = { bytes: 20 * 1024, requests: 4 };
+const budget = { bytes: 24 * 1024, requests: 4 };
 const dist = join(root, 'dist');
 const html = readFileSync(join(dist, 'index.html'), 'utf8');
 const assets = [...html.matchAll(/(?:src|href)="\/ui\/auth\/([^"]+)"/g)].map((m) => m[1]);

@@ -124,7 +124,7 @@ func (s state) reach(t *testing.T, lang string) *tab {
 		s.setup(h)
 	}
 	b := open(t)
-	b.Visit(fmt.Sprintf("%s/login?lang=%s%s", h.URL, lang, s.hash))
+	b.Visit(fmt.Sprintf("%s/login?lang=%s%s%s", h.URL, lang, s.query, s.hash))
 	b.Wait(`document.querySelector('h1')?.textContent`)
 	if s.act != nil {
 		s.act(b)

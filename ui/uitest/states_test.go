@@ -10,8 +10,10 @@ import (
 
 // A state is a screen in one of the conditions that people meet it in.
 type state struct {
-	name  string
-	hash  string
+	name string
+	hash string
+	// query follows ?lang= in the address.
+	query string
 	setup func(h *host)
 	act   func(b *tab)
 	// until is true when the state is there.
@@ -87,6 +89,7 @@ func (b *tab) offline(on bool) {
 func states() []state {
 	all := signInStates()
 	all = append(all, passwordStates()...)
+	all = append(all, accountStates()...)
 	return append(all, organisationStates()...)
 }
 

@@ -1,6 +1,7 @@
 // The screens by their names in the address bar.
 
 import type { Screens } from '../app.ts';
+import { account, offer } from './account.ts';
 import { firstPasskey } from './first-passkey.ts';
 import { forgotPassword } from './forgot-password.ts';
 import { onward } from './onward.ts';
@@ -13,4 +14,4 @@ import { trouble } from './trouble.ts';
 /** A link leads to a password, or to a passkey where nobody signs in with a password. */
 const setPassword: Screens['setPassword'] = (app) => (app.boot.passwords ? newPassword(app) : firstPasskey(app));
 
-export const screens: Screens = { signIn, forgotPassword, setPassword, orgSetup, signOut, trouble, onward };
+export const screens: Screens = { signIn, forgotPassword, setPassword, orgSetup, signOut, account, trouble, onward, offer };

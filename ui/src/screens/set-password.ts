@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { problem, type Problem } from '../faults.ts';
-import { textField } from '../fields.ts';
+import { textField, type Field } from '../fields.ts';
 import { Form, type Values } from '../form.ts';
 import { post } from '../http.ts';
 import type { Page } from '../page.ts';
@@ -18,6 +18,27 @@ export function setPassword(app: App): Page {
     autocomplete: 'username',
     readonly: true,
   });
+  const { password, confirmation } = newPassword(app);
+  email.set(app.reset?.email ?? '');
+  const form = new Form({
+    words,
+    announcer: app.announcer,
+    fields: [password, confirmation],
+    layout: [email.node, password.node, confirmation.node],
+    submit: words.text('setPassword.submit'),
+    busy: words.text('setPassword.working'),
+    aside: backLink(app),
+    check: (values) => checkPassword(app, values),
+    send: (values) => send(app, values),
+  });
+  const intro = app.invited && boot.appName ? words.text('setPassword.invitedIntro', boot.appName) : '';
+  const title = words.text(app.invited ? 'setPassword.invitedTitle' : 'setPassword.title');
+  return { title, intro, body: [form.node], form, focus: password.control };
+}
+
+/** The two fields of a new password. */
+export function newPassword(app: App): { password: Field; confirmation: Field } {
+  const { words, boot } = app;
   const least = boot.minLength;
   const count = h('span', { class: 'optional' });
   const password = textField(words, {
@@ -41,24 +62,10 @@ export function setPassword(app: App): Page {
     autocomplete: 'new-password',
     required: true,
   });
-  email.set(app.reset?.email ?? '');
-  const form = new Form({
-    words,
-    announcer: app.announcer,
-    fields: [password, confirmation],
-    layout: [email.node, password.node, confirmation.node],
-    submit: words.text('setPassword.submit'),
-    busy: words.text('setPassword.working'),
-    aside: backLink(app),
-    check: (values) => check(app, values),
-    send: (values) => send(app, values),
-  });
-  const intro = app.invited && boot.appName ? words.text('setPassword.invitedIntro', boot.appName) : '';
-  const title = words.text(app.invited ? 'setPassword.invitedTitle' : 'setPassword.title');
-  return { title, intro, body: [form.node], form, focus: password.control };
+  return { password, confirmation };
 }
 
-function check(app: App, values: Values): Record<string, string[]> {
+export function checkPassword(app: App, values: Values): Record<string, string[]> {
   const { words, boot } = app;
   const password = String(values.password);
   if ([...password].length < boot.minLength) return { password: [words.plural('setPassword.password_too_short', boot.minLength)] };

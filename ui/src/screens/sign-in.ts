@@ -1,21 +1,39 @@
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { problem, type Problem } from '../faults.ts';
-import { checkbox, textField } from '../fields.ts';
+import { checkbox, textField, type Field } from '../fields.ts';
 import { Form, type Values } from '../form.ts';
 import { post } from '../http.ts';
 import type { Page } from '../page.ts';
+import { canUsePasskeys } from '../passkeys.ts';
 import { paths, type Route } from '../route.ts';
+import { strip } from '../strip.ts';
 import { readIntent } from '../wire.ts';
+import { PasskeySignIn } from './passkey.ts';
 
-/** Login, password, keep me signed in. */
+/** The ways to sign in that the host has and the browser knows. */
 export function signIn(app: App, route: Route): Page {
   const { words } = app;
+  app.notice ??= reason(app);
+  if (route.brokenLink) {
+    const link = app.boot.passwords ? { link: h('a', { href: paths.forgotPassword }, words.text('login.newLink')) } : {};
+    app.notice = problem([words.text('login.brokenLink')], { tone: 'warning', ...link });
+  }
+  const intro = app.boot.appName ? words.text('login.intro', app.boot.appName) : '';
+  return { title: words.text('login.title'), intro, ...(app.boot.passwords ? withPassword(app) : withoutPassword(app)) };
+}
+
+type Ways = Pick<Page, 'body' | 'form' | 'focus' | 'leave'>;
+
+/** Login, password, keep me signed in; and passkeys, as autofill and at a button. */
+function withPassword(app: App): Ways {
+  const { words } = app;
+  const byPasskey = app.boot.passkeys && canUsePasskeys();
   const forgot = h('a', { href: paths.forgotPassword, id: 'forgot' }, words.text('login.forgot'));
   const login = textField(words, {
     name: 'login',
     label: words.text(app.boot.byEmail ? 'login.address' : 'login.login'),
-    autocomplete: 'username',
+    autocomplete: byPasskey ? 'username webauthn' : 'username',
     inputmode: 'email',
     required: true,
     typed: (value) => void (app.login = value),
@@ -28,23 +46,46 @@ export function signIn(app: App, route: Route): Page {
     required: true,
   });
   const remember = checkbox({ name: 'remember', label: words.text('login.remember') });
+  const offer = byPasskey && !app.offered.yes ? checkbox({ name: 'passkey_offer', label: words.text('login.makePasskey') }) : undefined;
   if (app.login) login.set(app.login);
+  const passkey = byPasskey ? new PasskeySignIn(app, () => remember.value() === true) : undefined;
+  const button = passkey && h('button', { type: 'button', class: 'secondary', id: 'passkey' }, words.text('login.passkey'));
   const form = new Form({
     words,
     announcer: app.announcer,
     fields: [login, password, remember],
-    layout: [login.node, password.node, h('div', { class: 'row' }, remember.node, forgot)],
+    layout: [login.node, password.node, h('div', { class: 'row' }, remember.node, forgot), offer?.node],
     submit: words.text('login.submit'),
     busy: words.text('login.working'),
-    send: (values) => send(app, values),
+    aside: button,
+    send: (values) => send(app, values, offer),
   });
-  app.notice ??= reason(app);
-  if (route.brokenLink) {
-    const link = h('a', { href: paths.forgotPassword }, words.text('login.newLink'));
-    app.notice = problem([words.text('login.brokenLink')], { tone: 'warning', link });
+  if (passkey) {
+    passkey.form = form;
+    button?.addEventListener('click', () => void form.work(() => passkey.ask(), button));
+    void passkey.autofill();
   }
-  const intro = app.boot.appName ? words.text('login.intro', app.boot.appName) : '';
-  return { title: words.text('login.title'), intro, body: [form.node], form, focus: (app.login ? password : login).control };
+  return { body: [form.node], form, focus: (app.login ? password : login).control, leave: () => passkey?.leave() };
+}
+
+/** A passkey at a button, and nothing else. */
+function withoutPassword(app: App): Ways {
+  const { words } = app;
+  if (!app.boot.passkeys) return { body: [] };
+  if (!canUsePasskeys()) return { body: [strip('warning', h('p', {}, words.text('login.passkeysUnknown')))] };
+  const remember = checkbox({ name: 'remember', label: words.text('login.remember') });
+  const passkey = new PasskeySignIn(app, () => remember.value() === true);
+  const form = new Form({
+    words,
+    announcer: app.announcer,
+    fields: [remember],
+    layout: [h('div', { class: 'row' }, remember.node)],
+    submit: words.text('login.passkey'),
+    busy: words.text('login.working'),
+    send: () => passkey.ask(),
+  });
+  passkey.form = form;
+  return { body: [form.node], form, leave: () => passkey.leave() };
 }
 
 /** Why somebody is here who did not ask for it. */
@@ -56,13 +97,13 @@ function reason(app: App): Problem | undefined {
   return ended ? problem([words.text('common.unauthenticated')], { tone: 'information' }) : undefined;
 }
 
-async function send(app: App, values: Values): Promise<Problem | undefined> {
+async function send(app: App, values: Values, offer: Field | undefined): Promise<Problem | undefined> {
   app.login = String(values.login);
   const outcome = await post('/auth/login', values);
   if (outcome.kind !== 'ok') return refused(app.explain({ screen: 'login' }, outcome));
-  if (!navigator.cookieEnabled) return problem([app.words.text('login.cookiesBlocked')], { tone: 'warning' });
-  app.draft.signedIn(app.login);
-  return app.follow(readIntent((outcome.data as { next?: unknown } | null)?.next));
+  if (offer) app.offered.note();
+  app.wantsPasskey = offer?.value() === true;
+  return app.signedIn(app.login, readIntent((outcome.data as { next?: unknown } | null)?.next));
 }
 
 /** Which of the two is wrong nobody may learn: neither is marked, and the password is typed again. */
