@@ -323,6 +323,39 @@ func disable(t *testing.T, s *testSite, disabled bool) {
 	}
 }
 
+// A passkey of somebody who is gone does not sign in the one to whom the application gives the id later. A row whose time is
+// in a zone ahead is nobody else's.
+func TestPasskeyOfAFormerUser(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		s := passkeySite(t, open(), nil)
+		a := s.withPasskey(t, nil)
+		made := s.clock.Now()
+		for _, tc := range []struct {
+			created any
+			status  int
+		}{{made.Add(14 * time.Hour), 200}, {nil, 200}, {made.Add(25 * time.Hour), 422}} {
+			if at, ok := tc.created.(time.Time); ok {
+				tc.created = at.Format(time.DateTime)
+			}
+			for _, statement := range []struct {
+				text string
+				args []any
+			}{
+				{`DELETE FROM users`, nil},
+				{s.db.Writer().Rebind(`INSERT INTO users (id, name, email, password, created_at) VALUES (` + s.user.ID + `, 'Bob', 'bob@example.com', '!', ?)`), []any{tc.created}},
+			} {
+				if _, err := s.db.Writer().Exec(statement.text, statement.args...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.browser(t).passkeyLogin(a).want(t, tc.status, "")
+		}
+		if line := auditLine(s.log.String(), "passkey_refused"); !strings.Contains(line, "reason=older_than_user") {
+			t.Errorf("logged %q", line)
+		}
+	})
+}
+
 // Failed passkeys count for the client; right ones do not.
 func TestPasskeyThrottle(t *testing.T) {
 	s := passkeySite(t, sqliteStore(t), func(o *host.Options) { o.Auth.ClientAttempts = 3 })

@@ -160,8 +160,25 @@ func (p *Pipeline) passkeyOwner(ctx context.Context, k passkey.Passkey) (User, e
 		return user, &passkeyError{reason: "disabled", passkey: k}
 	case err == nil && user.Inactive:
 		return user, &passkeyError{reason: "inactive", passkey: k}
+	case err == nil && k.Created.Before(rowCreated(user).Add(-maxZone)):
+		return user, &passkeyError{reason: "older_than_user", passkey: k}
 	}
 	return user, err
+}
+
+// maxZone is more than any time zone is ahead of UTC: applications write created_at in a zone of their own.
+const maxZone = 24 * time.Hour
+
+// rowCreated returns when the application made the row of a user, by the column created_at; zero where that says nothing. An
+// application may give the id of somebody who is gone to somebody else, whom the passkeys of the former must not sign in.
+func rowCreated(user User) time.Time {
+	text, _ := user.Columns["created_at"].(string)
+	for _, layout := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
 }
 
 // keepUse spends the challenge and keeps what the authenticator has said. It joins the transaction of ctx, in which the user
