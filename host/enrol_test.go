@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/url"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey/passkeytest"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
@@ -269,4 +271,26 @@ func TestNoPasskeyByALink(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The passkey that one link has made ends the others, though the password is as it was. A mail of an invitation that is sent
+// twice has no second link then.
+func TestPasskeyOfALinkEndsOthers(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		s := newSite(t, open(), withoutPasswords)
+		user := s.invite(t, "")
+		_, _, invitation := s.invitation(t)
+		b, a := s.atLocalhost(t)
+		_, reset, err := s.host.SignIn().MintReset(t.Context(), user.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := b.enrolByLink(t, passkeytest.New(b.base), eveEmail, reset)
+		other, _ := s.atLocalhost(t)
+		other.post("/auth/invitation", other.enrolByLink(t, a, eveEmail, invitation)).want(t, 200, "passkey_added")
+		b.post("/auth/invitation", late).want(t, 422, "reset_failed")
+		if _, _, err := s.host.SignIn().MintInvitation(t.Context(), user.ID); !errors.Is(err, auth.ErrNotFound) {
+			t.Errorf("another link was made: %v", err)
+		}
+	})
 }

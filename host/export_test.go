@@ -1,6 +1,9 @@
 package host
 
-import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
+import (
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
+)
 
 // AskDispensers makes the host ask these dispensers of the process, in this order, instead
 // of those of its options. Call it before the first request.
@@ -16,3 +19,6 @@ func (h *Host) OfferStep(titles map[string]string) {
 		return title, ok
 	}
 }
+
+// SignIn returns the sign-in, which mints the tokens of mailed links.
+func (h *Host) SignIn() *auth.Pipeline { return h.pipeline }

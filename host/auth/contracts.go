@@ -203,6 +203,8 @@ type ResetTokens interface {
 	// repeated claim by the same request is again. It also removes the token
 	// from the stock table.
 	Claim(ctx context.Context, t ResetToken, by string, now time.Time) (bool, error)
+	// End ends the unused tokens of the user.
+	End(ctx context.Context, userID string) error
 }
 
 // A Device is a browser that may sign in again without a password. Its cookie

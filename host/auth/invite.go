@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
 
@@ -35,11 +36,18 @@ func checkAddress(email string) error {
 
 // MintInvitation issues a new invitation for a user and returns its token. Like
 // [Pipeline.MintReset], the mail sender calls it at the moment of sending. It also returns
-// ErrNotFound for a user who has set a password since the mail was queued.
+// ErrNotFound for a user who has set a password or made a passkey since the mail was queued: a
+// mail may be sent twice.
 func (p *Pipeline) MintInvitation(ctx context.Context, userID string) (User, string, error) {
 	user, err := p.Users.FindByID(ctx, userID)
 	if err == nil && user.Password != noPassword {
 		err = ErrNotFound
+	}
+	if err == nil && p.Passkeys != nil {
+		var own []passkey.Passkey
+		if own, err = p.Passkeys.List(ctx, userID, 1); len(own) > 0 {
+			err = ErrNotFound
+		}
 	}
 	if err != nil {
 		return User{}, "", err

@@ -193,7 +193,7 @@ func (db *DB) SetDisabled(ctx context.Context, id string, disabled bool) error {
 
 // EndInvitations ends the invitations of a user that nobody has used.
 func (db *DB) EndInvitations(ctx context.Context, userID string) error {
-	return db.run(ctx, "end invitations", `DELETE FROM `+invitations+` WHERE user_id = ? AND used_by IS NULL`, userID)
+	return db.Invitations().End(ctx, userID)
 }
 
 // RevokeUser ends all devices and sessions of the user.

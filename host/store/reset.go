@@ -43,8 +43,7 @@ func (r resetTokens) Issue(ctx context.Context, t auth.ResetToken) error {
 		if err != nil {
 			return failed(what, err)
 		}
-		err = r.run(ctx, what, `DELETE FROM `+r.claims+` WHERE user_id = ? AND used_by IS NULL`, t.UserID)
-		if err != nil {
+		if err := r.End(ctx, t.UserID); err != nil {
 			return err
 		}
 		if err := r.issueStock(ctx, what, t); err != nil {
@@ -128,4 +127,9 @@ func (r resetTokens) Claim(ctx context.Context, t auth.ResetToken, by string, no
 		return false, nil
 	}
 	return won && err == nil, err
+}
+
+// End ends the unused tokens of the user.
+func (r resetTokens) End(ctx context.Context, userID string) error {
+	return r.run(ctx, "end reset tokens", `DELETE FROM `+r.claims+` WHERE user_id = ? AND used_by IS NULL`, userID)
 }
