@@ -13,11 +13,11 @@ import (
 
 // What somebody signs in with is changed here and nowhere else: a password, a passkey, an identity, a machine token, or
 // a step that a plugin offers. Each change asks for fresh proof, keeps a session that was ended from changing anything,
-// leaves a row in the table of audit, and is told to the person by mail.
+// leaves a row in the table of audit, and queues a mail to the person.
 
 // A credentialChange is a change of what somebody signs in with.
 type credentialChange struct {
-	// event names the change in audit lines, counts and the table of audit, such as "token_add"; subject is what was changed.
+	// event names the change in audit lines, counts and the table of audit, such as "token_add"; subject names the changed object.
 	event string
 	// notice is the mail that tells the person of it; empty for none.
 	notice Notice

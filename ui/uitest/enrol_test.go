@@ -30,7 +30,7 @@ func TestRealInvitationToAPasskey(t *testing.T) {
 	}
 	submit(b)
 	b.See("Your passkey is ready")
-	kept := browsertest.Call(b.Tab, webauthn.GetCredentials, webauthn.GetCredentialsParams{AuthenticatorID: made.AuthenticatorID})
+	kept := browsertest.Call(b.Tab, webauthn.GetCredentials, webauthn.GetCredentialsParams(made))
 	if len(kept.Credentials) != 1 || kept.Credentials[0].RpID != "localhost" || !kept.Credentials[0].IsResidentCredential {
 		t.Errorf("the authenticator has %+v", kept.Credentials)
 	}

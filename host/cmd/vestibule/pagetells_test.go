@@ -21,10 +21,10 @@ import (
 func TestPagesNameKeys(t *testing.T) {
 	t.Parallel()
 	known, kept := keys(t), namesInCode(document(t, "sign-in.md"), `(?m)^\| .(?:GET|POST|DELETE) [^|]*\| .([a-z.]+). \|`) // routes have such names, too
-	// Of the standard and its headers, names of hosts and of files; then fields of answers, keys of texts, columns and
-	// libraries.
+	// Of the standard and its headers, names of hosts and of files; then fields of answers, keys of texts, columns,
+	// libraries, and what browsers have for passkeys.
 	others := regexp.MustCompile(`^odata\.(metadata|streaming|maxpagesize)$|\.(com|db|example|go|hcl|html|js|js\.br|js\.gz|json|mod|php|properties|proto|pub|py|ts|txt|txtar|yml)$|` +
-		`^(next|next_step|innererror|common|login|onward|vestibule_[a-z]+|sap)\.|^block\.key$`)
+		`^(next|next_step|innererror|common|login|onward|vestibule_[a-z]+|sap|navigator)\.|^(block\.key|password\.sign_in|rp\.id|user\.id)$`)
 	for page, text := range pages(t) {
 		for _, m := range regexp.MustCompile("`(?:--set )?([a-z_]+(?:\\.[a-z_]+)+)(?: = [^`]*|=[^`]*)?`(?: \\((\\d+)\\s?(s|min|h|days?|seconds?|minutes?|hours?)\\))?").FindAllStringSubmatch(text, -1) {
 			name, said := m[1], m[2]
@@ -122,8 +122,8 @@ func TestPagesTellCodes(t *testing.T) {
 		least int
 		own   []string // fields, which stand in the same column
 	}{
-		{"sign-in.md", signIn, 30, []string{"login", "redirect", "password", "name", "expires_in", "path", "method"}},
-		{"frontend.md", signIn, 30, []string{"login", "password", "name"}},
+		{"sign-in.md", signIn, 30, []string{"login", "redirect", "password", "credential", "name", "expires_in", "path", "method"}},
+		{"frontend.md", signIn, 30, []string{"login", "password", "credential", "name"}},
 		{"odata.md", query, 18, nil},
 	} {
 		told := map[string]bool{}
