@@ -44,7 +44,6 @@ func (b *bench) tests() []test {
 		test{"all rows in one answer, MiB more memory", 16, b.memory},
 		test{"all rows in one answer, ms to the first byte", 0, b.firstByte},
 		test{"guarded page / open page", b.at(1.25, 1.5, 1.5), compare(side{b.vestibule, turn, b.anew("/odata/Guarded")}, open)},
-		test{"sign-in by passkey, ms of processor time", b.at(2, 0, 0), b.passkeySignIn},
 		test{"page for 16 clients / 1 client", 1.1, b.clients},
 		test{"guarded page / open page, 16 clients each", 1.25, b.guardedClients},
 	)
