@@ -156,7 +156,7 @@ func (ro *round) end() (err error) {
 		ro.out.intent.Intent = *ro.target
 		return nil
 	}
-	ro.out.intent.Intent, err = doneKind().accept(ro.Pipeline, ro.r, ro.last, pluginsdk.Done(), &ro.out)
+	ro.out.intent.Intent, err = doneKind().accept(ro.Pipeline, ro.r, ro.seen(), pluginsdk.Done(), &ro.out)
 	return err
 }
 

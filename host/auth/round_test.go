@@ -374,3 +374,26 @@ func TestIntendedOutlivesTheStepOfAnother(t *testing.T) {
 		})
 	}
 }
+
+// Who is done and consumes the intended URL sends nobody there: it is the page of a step
+// that is over, which has nothing to show any more.
+func TestDoneConsumesTheIntendedURL(t *testing.T) {
+	done := answers(pluginsdk.Done())
+	consumes := answers(pluginsdk.Done().With(pluginsdk.ConsumeIntended()))
+	for name, list := range map[string][]dispense{"alone": {consumes}, "first": {consumes, done}, "last": {done, consumes}} {
+		l := &line{answers: map[string]dispense{}}
+		for i, answer := range list {
+			dispenser := string(rune('a' + i))
+			l.names, l.answers[dispenser] = append(l.names, dispenser), answer
+		}
+		r := newLine(t, l)
+		guest := r.serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if err := r.KeepIntended(w, req, auth.Session{}, "/step?token=x"); err != nil {
+				t.Error(err)
+			}
+		}), httptest.NewRequest("GET", "/", nil)).cookies
+		if a := r.login(adaPassword, false, slices.Collect(maps.Values(guest))...); !strings.Contains(a.body, `"target":"/dashboard"`) {
+			t.Errorf("%s: %s", name, a.body)
+		}
+	}
+}
