@@ -21,8 +21,8 @@ type end struct {
 	// name and heard are columns that the effects of the listener set. waits reports whether
 	// the event still waits for the listener, and mails counts the mails of the listener.
 	name, heard string
-	waits      bool
-	mails      int
+	waits       bool
+	mails       int
 }
 
 func (e end) String() string {

@@ -157,7 +157,7 @@ route "change-password" {
 	b.See("Your password is changed")
 	b.signIn(renewed)
 	b.Wait(`['/dashboard', '/change-password'].includes(location.pathname)`)
-	if browsertest.Eval[string](b.Tab, `location.pathname`) == "/change-password" { // the listener is told a moment after the reset
+	if browsertest.Eval[string](b.Tab, `location.pathname`) == "/change-password" { // the event of the reset may be delivered after this sign-in
 		b.Click("#form ~ p a")
 	}
 	b.At(r.base + "/dashboard")
