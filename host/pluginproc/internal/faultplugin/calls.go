@@ -129,6 +129,10 @@ func intents(way string) (pluginsdk.Intent, bool) {
 		return pluginsdk.Redirect("/a\r\nSet-Cookie: x=1"), true
 	case "long-target":
 		return pluginsdk.Redirect("/" + strings.Repeat("a", 9<<10)), true
+	case "held-sign-in":
+		return pluginsdk.Redirect("/login").Hold(), true
+	case "held-site":
+		return pluginsdk.Redirect("/terms").Hold("/"), true
 	case "no-target":
 		return pluginsdk.Redirect(""), true
 	case "ungranted":
