@@ -24,7 +24,7 @@ type round struct {
 	// last has seen it.
 	session, last Session
 	out           step
-	// target is the redirect of the first dispenser that named one; nil if none has.
+	// target is the redirect of the first dispenser in the order that named one; nil if none has.
 	target *pluginsdk.Intent
 	// led reports that a redirect which passed on has consumed the intended URL. That counts once the loop ends: if another
 	// dispenser has a step first, the redirect is asked for again afterwards, and needs the URL again.
@@ -44,10 +44,17 @@ func (ro *round) run(q question) error {
 			return ro.end()
 		}
 	}
+	// The order decides whose target counts, whoever had the open step: the target of the answer that ended the step
+	// is used if no dispenser names one afterwards.
+	target, led := ro.target, ro.led
+	ro.target, ro.led = nil, false
 	for _, name := range names {
 		if passes, err := ro.ask(name, nil); err != nil || !passes {
 			return err
 		}
+	}
+	if ro.target == nil {
+		ro.target, ro.led = target, led
 	}
 	return ro.end()
 }

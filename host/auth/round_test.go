@@ -397,3 +397,64 @@ func TestDoneConsumesTheIntendedURL(t *testing.T) {
 		}
 	}
 }
+
+// The order decides whose target is used, also after a step. The target of the answer that
+// ended the step is used if no dispenser names one afterwards.
+func TestOrderDecidesTheTargetAfterAStep(t *testing.T) {
+	redirect, consume := pluginsdk.Redirect, pluginsdk.ConsumeIntended()
+	intended := func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+		if r.Intended == "" {
+			return redirect("/nothing"), nil
+		}
+		return redirect(r.Intended).With(consume), nil
+	}
+	step := func(ends, later pluginsdk.Intent) dispense {
+		return func(u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+			i, err := code("/held", "1")(u, r)
+			switch {
+			case i.Held():
+				return i, err
+			case r.Held == "":
+				return later, err
+			}
+			return ends.With(pluginsdk.SetSession("/held", true)), err
+		}
+	}
+	done, b := pluginsdk.Done(), redirect("/b")
+	for _, tt := range []struct {
+		name     string
+		answers  []dispense
+		target   string
+		intended string // in the end
+	}{
+		{"a target before the step", []dispense{answers(redirect("/a")), step(b, b)}, "/a", "/orders"},
+		{"a target behind the step", []dispense{step(b, b), answers(redirect("/c"))}, "/b", "/orders"},
+		{"the intended URL before the step", []dispense{intended, step(b.With(consume), b.With(consume))}, "/orders", ""},
+		{"the intended URL behind the step", []dispense{step(done, done), intended}, "/orders", ""},
+		{"a target of the end of the step alone", []dispense{answers(done), step(b, done)}, "/b", "/orders"},
+		{"one that consumes the intended URL", []dispense{answers(done), step(b.With(consume), done)}, "/b", ""},
+		{"and a target of another", []dispense{step(b.With(consume), done), intended}, "/orders", ""},
+		{"one dispenser", []dispense{step(b.With(consume), done)}, "/b", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := &line{answers: map[string]dispense{}}
+			for i, answer := range tt.answers {
+				name := string(rune('a' + i))
+				l.names, l.answers[name] = append(l.names, name), answer
+			}
+			r := newLine(t, l)
+			guest := r.serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if err := r.KeepIntended(w, req, auth.Session{}, "/orders"); err != nil {
+					t.Error(err)
+				}
+			}), httptest.NewRequest("GET", "/", nil)).cookies
+			session := r.login(adaPassword, false, slices.Collect(maps.Values(guest))...).cookies[sessionName]
+			if a := r.form("redirect", map[string]any{"code": "1"}, session); !strings.Contains(a.body, `"target":"`+tt.target+`"`) {
+				t.Errorf("the end is %s, want %s", a.body, tt.target)
+			}
+			if who, _ := r.visit(session); !who.Settled || who.Session.Intended != tt.intended {
+				t.Errorf("settled: %v, with the intended URL %q, want %q", who.Settled, who.Session.Intended, tt.intended)
+			}
+		})
+	}
+}

@@ -102,6 +102,13 @@ func (f *fault) notify(ctx context.Context, e pluginsdk.Event) ([]pluginsdk.Effe
 	if act := acts()[f.way(e.User, false)]; act != nil {
 		return nil, act(ctx)
 	}
+	if strings.HasPrefix(way, "counts+") { // the events of a person, each once
+		told, _ := e.User.Columns.Int("told")
+		return []pluginsdk.Effect{
+			pluginsdk.SetUser("told", told+1).Replacing(e.User.Columns.Raw("told")),
+			pluginsdk.Mail("changed", map[string]string{"link": "/account?event=" + e.ID}),
+		}, nil
+	}
 	return effects()[way], nil
 }
 
