@@ -1,6 +1,8 @@
 package host
 
 import (
+	"context"
+
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -22,3 +24,11 @@ func (h *Host) OfferStep(titles map[string]string) {
 
 // SignIn returns the sign-in, which mints the tokens of mailed links.
 func (h *Host) SignIn() *auth.Pipeline { return h.pipeline }
+
+// ErrReplaced is returned by [Host.ApplyTold] if a column has another value than an effect replaces.
+var ErrReplaced = errReplaced
+
+// ApplyTold applies the effects of a listener to a user, in one transaction with take.
+func (h *Host) ApplyTold(ctx context.Context, userID string, effects []pluginsdk.Effect, take func(context.Context) (bool, error)) error {
+	return h.applyTold(ctx, userID, effects, take)
+}

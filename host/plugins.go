@@ -12,6 +12,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // PluginReport is the outcome of a plugin's conformance checks.
@@ -66,7 +67,7 @@ func (h *Host) mailDropped(mail string) {
 // CheckPlugin starts a plugin, runs the conformance checks against it, and stops
 // it. The error is about a plugin that cannot be started.
 func CheckPlugin(ctx context.Context, p Plugin, log hclog.Logger) (PluginReport, error) {
-	return pluginproc.Check(ctx, p, pluginproc.Options{Logger: log})
+	return pluginproc.Check(ctx, p, pluginproc.Options{Logger: log, Usable: usable})
 }
 
 // TryPlugin starts a plugin and stops it again, with its socket below runDir, or, where
@@ -83,7 +84,12 @@ func TryPlugin(ctx context.Context, p Plugin, runDir string, log hclog.Logger) e
 // CallPlugin starts a plugin, makes the one call that a JSON document describes,
 // and returns the answer as JSON.
 func CallPlugin(ctx context.Context, p Plugin, call []byte, log hclog.Logger) (json.RawMessage, error) {
-	return pluginproc.Call(ctx, p, pluginproc.Options{Logger: log}, call)
+	return pluginproc.Call(ctx, p, pluginproc.Options{Logger: log, Usable: usable}, call)
+}
+
+// usable returns an error if every site refuses the target of a redirect, whatever its origin.
+func usable(redirect pluginsdk.Intent) error {
+	return auth.Options{}.CheckRedirect(redirect, redirect.Target())
 }
 
 // PluginSum returns the hexadecimal SHA-256 of a file, for config.hcl.

@@ -9,7 +9,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/outbox"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A result is what became of an operation: done, refused, or the text of a failure,
@@ -25,7 +28,7 @@ func resultOf(err error) result {
 	switch {
 	case err == nil:
 		return done
-	case errors.Is(err, auth.ErrNotFound), strings.HasPrefix(err.Error(), "no session "), strings.HasPrefix(err.Error(), "no user "):
+	case errors.Is(err, auth.ErrNotFound), errors.Is(err, host.ErrReplaced), errors.Is(err, errTold), strings.HasPrefix(err.Error(), "no session "), strings.HasPrefix(err.Error(), "no user "):
 		return refused
 	}
 	return result("failed: " + err.Error())
@@ -54,12 +57,18 @@ type operation struct {
 	// all says that it concerns all sessions of the person, and so the tablet's, which is
 	// the one that a step holds.
 	all bool
+	// tells marks the operation that applies the effects of a listener. renames marks one of
+	// the application, which is raced with the former alone.
+	tells, renames bool
 }
 
 // races reports whether two operations may get in each other's way.
 func (o operation) races(with operation) bool {
 	if o.asked || with.asked {
 		return o.asked && with.asked || (o.answers || with.answers) && (o.all || with.all)
+	}
+	if o.renames || with.renames {
+		return o.tells || with.tells
 	}
 	if o.held || with.held {
 		return o.all || with.all
@@ -98,6 +107,8 @@ func operations() []operation {
 		{name: "change password", run: (*scene).changePassword, own: true},
 		{name: "end session", run: (*scene).endSession, own: true, others: true},
 		{name: "sign out of the phone", run: (*scene).signOutOfThePhone, own: true},
+		{name: "tell", run: (*scene).tell, signsIn: true, tells: true},
+		{name: "rename", run: (*scene).rename, renames: true},
 		{name: "use token", run: (*scene).useToken},
 		{name: "make token", run: (*scene).makeToken, tokens: true},
 		{name: "sign in by passkey", run: (*scene).signInByPasskey, signsIn: true},
@@ -255,4 +266,31 @@ func (s *scene) accept(ctx context.Context, on int) result {
 		return result("failed: " + w.Body.String())
 	}
 	return statusResult(w)
+}
+
+// errTold is returned when another host has marked the event.
+var errTold = errors.New("the event is marked already")
+
+// tell applies what a listener answers to the event of the scene: a name that replaces
+// Ada's, and a mail.
+func (s *scene) tell(ctx context.Context, on int) result {
+	effects := []pluginsdk.Effect{
+		pluginsdk.SetUser("told", fmt.Sprintf("told-%d", on)), pluginsdk.SetUser("name", "Augusta").Replacing("Ada"),
+		pluginsdk.Mail("audit/told", map[string]string{"link": "/account"}),
+	}
+	marked := false
+	err := s.hosts[on].host.ApplyTold(ctx, s.user, effects, func(ctx context.Context) (wanted bool, err error) {
+		marked, err = s.hosts[on].db.Outbox().Take(ctx, outbox.Item{ID: s.event})
+		return marked, err
+	})
+	if err == nil && !marked {
+		err = errTold
+	}
+	return resultOf(err)
+}
+
+// rename changes the name of the person in the table of the application.
+func (s *scene) rename(ctx context.Context, on int) result {
+	_, err := s.hosts[on].db.Writer().ExecContext(ctx, s.bind(`UPDATE users SET name = ? WHERE email = ?`), "Eve", s.email)
+	return resultOf(err)
 }

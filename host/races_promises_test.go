@@ -19,11 +19,16 @@ type end struct {
 	sessions, devices []string
 	tokens            []string
 	passkeys          []string
+	// name and heard are columns that the effects of the listener set. waits reports whether
+	// the event still waits for the listener, and mails counts the mails of the listener.
+	name, heard string
+	waits       bool
+	mails       int
 }
 
 func (e end) String() string {
-	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v, tokens %v, passkeys %v",
-		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices, e.tokens, e.passkeys)
+	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v, tokens %v, passkeys %v, name %q, told %q, the event waits: %v, mails %d",
+		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices, e.tokens, e.passkeys, e.name, e.heard, e.waits, e.mails)
 }
 
 func (s *scene) observe(results [2]result) end {
@@ -41,8 +46,20 @@ func (s *scene) observe(results [2]result) end {
 			e.password = "old"
 		}
 		e.effect, _ = user.Columns["effect"].(string)
+		e.heard, _ = user.Columns["told"].(string)
+		e.name = user.Name
 	case !errors.Is(err, auth.ErrNotFound):
 		s.Fatal(err)
+	}
+	var queued []string
+	s.must(db.Reader().Select(&queued, s.bind(`SELECT purpose FROM vestibule_outbox WHERE user_id = ?`), s.user))
+	for _, purpose := range queued {
+		switch purpose {
+		case "told":
+			e.mails++
+		case "event:password_reset":
+			e.waits = true
+		}
 	}
 	var sessions []struct{ Hash, Device, Data []byte }
 	s.must(db.Reader().Select(&sessions, s.bind(`SELECT hash, device, data FROM vestibule_sessions WHERE user_id = ?`), s.user))
@@ -191,6 +208,16 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 		}
 		applied := p.x.effect && e.results[0] == done || p.y.effect && e.results[1] == done
 		must(applied == (e.effect != ""), "effects are applied once or not at all")
+	}
+	if (p.x.tells || p.y.tells) && e.user != "deleted" {
+		must((e.heard != "") != e.waits, "the effects of a listener are applied with the mark, or neither is there")
+		must((e.heard != "") == (e.mails == 1) && e.mails < 2, "the mail of a listener is queued with the mark, once")
+		must(won("tell") == (e.heard != ""), "a listener's answer counts, or is asked for again")
+		must(e.name == "Eve" || !won("rename"), "the listener undoes nothing that it has not seen")
+		must(e.name == "Augusta" || e.heard == "" || won("rename"), "the effects of a listener are applied together")
+	}
+	if p.x.tells && p.y.tells {
+		must(e.results[0] != done || e.results[1] != done, "of two hosts that tell of one event one counts")
 	}
 	if p.x.name == "effect" && p.y.name == "effect" {
 		must(e.results[0] != done || e.results[1] != done, "of two answers to one intent one counts")

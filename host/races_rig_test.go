@@ -75,6 +75,7 @@ type raceRig struct {
 	ground *store.DB
 	clock  *clock
 	hosts  [2]struct {
+		host    *host.Host
 		handler http.Handler
 		admin   *host.Admin
 		db      *store.DB
@@ -97,7 +98,9 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 	r.ground = r.open()
 	r.ground.Now = r.clock.Now
 	r.must(errOf(r.ground.Migrate(t.Context())))
-	r.must(errOf(r.ground.Writer().Exec(`ALTER TABLE users ADD effect VARCHAR(40)`)))
+	for _, column := range []string{"effect", "told"} {
+		r.must(errOf(r.ground.Writer().Exec(`ALTER TABLE users ADD ` + column + ` VARCHAR(40)`)))
+	}
 	for i := range r.hosts {
 		db := stepped(t, r.open())
 		o := host.Options{
@@ -117,7 +120,7 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 		r.must(err)
 		admin, err := host.NewAdmin(o)
 		r.must(err)
-		r.hosts[i].handler, r.hosts[i].admin, r.hosts[i].db = handler, admin, db
+		r.hosts[i].host, r.hosts[i].handler, r.hosts[i].admin, r.hosts[i].db = h, handler, admin, db
 	}
 	r.learn()
 	return r
@@ -261,7 +264,8 @@ func (k known) deviceCookie(verifier []byte) string {
 
 // A scene is a person with a laptop, a phone, a tablet and a desk, all signed in and kept so,
 // the phone settled, the tablet held, the desk settled with a step that was asked for, with a
-// link to set a new password, and with a machine token. Each case has its own.
+// link to set a new password, with a machine token, and with an event that waits for a
+// listener. Each case has its own.
 type scene struct {
 	*raceRig
 	number        int
@@ -270,6 +274,7 @@ type scene struct {
 	tablet, desk  known // in scenes of operations, not yet where they are learned
 	token         string
 	machine       string // the machine token
+	event         string // the key of an event that waits for a listener
 
 	mu      sync.Mutex
 	cookies []string // session cookies that the actors were given
@@ -335,6 +340,9 @@ func (r *raceRig) scene(disabled bool) *scene {
 		if err := s.passkeys(ctx); err != nil {
 			return err
 		}
+		if err := db.Outbox().Announce(ctx, "password_reset", s.user, []string{"audit"}); err != nil {
+			return err
+		}
 		if disabled {
 			return db.SetDisabled(ctx, s.user, true)
 		}
@@ -368,6 +376,7 @@ func (r *raceRig) scene(disabled bool) *scene {
 		}
 		return db.ResetTokens().Issue(ctx, auth.ResetToken{Hash: digest([]byte(s.token)), UserID: s.user, Email: s.email, Created: r.clock.Now()})
 	}))
+	r.must(db.Reader().Get(&s.event, r.bind(`SELECT id FROM vestibule_outbox WHERE user_id = ?`), s.user))
 	return s
 }
 

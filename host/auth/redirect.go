@@ -22,10 +22,10 @@ func redirectKind() kind {
 	return kind{
 		name: pluginsdk.KindRedirect,
 		accept: func(p *Pipeline, r *http.Request, s Session, i pluginsdk.Intent, out *step) (pluginsdk.Intent, error) {
+			if err := p.CheckRedirect(i, p.Site.Base(r)); err != nil {
+				return i, contractFault(err)
+			}
 			if i.Held() {
-				if err := target.CheckHold(i.Target(), p.Site.Base(r), i.Prefixes()); err != nil {
-					return i, contractFault(err)
-				}
 				// Who asked for the step's own page has nothing to come back to, and would be
 				// led back to it without end.
 				out.consume = out.consume || samePath(s.Intended, i.Target())
@@ -34,9 +34,6 @@ func redirectKind() kind {
 					held = held.OfferRecovery()
 				}
 				return held, nil
-			}
-			if err := target.Check(i.Target(), p.origins(r)); err != nil {
-				return i, contractFault(err)
 			}
 			return pluginsdk.Redirect(i.Target()), nil
 		},
@@ -77,7 +74,10 @@ func doneKind() kind {
 	}
 }
 
-// origins are those that a redirect may name: this site's and the configured.
-func (p *Pipeline) origins(r *http.Request) []string {
-	return append([]string{p.Site.Base(r)}, p.RedirectOrigins...)
+// CheckRedirect returns an error if a site of this origin cannot send anybody to the target of a redirect, or hold anybody there.
+func (o Options) CheckRedirect(i pluginsdk.Intent, origin string) error {
+	if i.Held() {
+		return target.CheckHold(i.Target(), origin, i.Prefixes())
+	}
+	return target.Check(i.Target(), append([]string{origin}, o.RedirectOrigins...))
 }

@@ -24,11 +24,14 @@ type round struct {
 	// last has seen it.
 	session, last Session
 	out           step
-	// target is the redirect of the first dispenser that named one; nil if none has.
+	// target is the redirect of the first dispenser in the order that named one; nil if none has.
 	target *pluginsdk.Intent
 	// asked is the one dispenser that is asked where the question is about a step that a
 	// settled person has asked for; empty for a question about the loop.
 	asked string
+	// led reports that a redirect which passed on has consumed the intended URL. That counts once the loop ends: if another
+	// dispenser has a step first, the redirect is asked for again afterwards, and needs the URL again.
+	led bool
 }
 
 // run asks until a dispenser decides or all are done. Without any the built-in dispenser answers.
@@ -37,7 +40,7 @@ func (ro *round) run(q question) error {
 		return ro.runAsked(q)
 	}
 	names := ro.Dispensers()
-	ro.last = ro.out.applyTo(ro.session)
+	ro.last = ro.seen()
 	if i := owner(ro.session, names); i >= 0 {
 		passes, err := ro.ask(names[i], &q)
 		if err != nil || !passes {
@@ -47,10 +50,17 @@ func (ro *round) run(q question) error {
 			return ro.end()
 		}
 	}
+	// The order decides whose target counts, whoever had the open step: the target of the answer that ended the step
+	// is used if no dispenser names one afterwards.
+	target, led := ro.target, ro.led
+	ro.target, ro.led = nil, false
 	for _, name := range names {
 		if passes, err := ro.ask(name, nil); err != nil || !passes {
 			return err
 		}
+	}
+	if ro.target == nil {
+		ro.target, ro.led = target, led
 	}
 	return ro.end()
 }
@@ -92,7 +102,7 @@ func (p *Pipeline) orphaned(s Session) bool {
 // belongs to this dispenser, and nil otherwise.
 func (ro *round) ask(name string, own *question) (passes bool, err error) {
 	out := &ro.out
-	ro.last = out.applyTo(ro.session)
+	ro.last = ro.seen()
 	req := ro.request(ro.r, ro.last, out.intent.ID)
 	if own != nil {
 		req.Form, req.Asked = pluginsdk.ValuesOf(own.form), ro.asked != ""
@@ -120,11 +130,24 @@ func (ro *round) ask(name string, own *question) (passes bool, err error) {
 	return false, nil
 }
 
+// seen returns the session as the next dispenser sees it: with the effects of those before it.
+func (ro *round) seen() Session {
+	s := ro.out.applyTo(ro.session)
+	if ro.led {
+		s.Intended = ""
+	}
+	return s
+}
+
 // take validates an answer and collects its effects.
 func (ro *round) take(i pluginsdk.Intent) (passes bool, err error) {
 	out := &ro.out
+	before := out.consume
 	if err := out.collect(i.Effects(), ro.LoginField); err != nil {
 		return false, contractFault(err)
+	}
+	if i.Kind() == pluginsdk.KindRedirect && !i.Held() && out.consume && !before {
+		out.consume, ro.led = false, true
 	}
 	if plugin, n := largest(out.applyTo(ro.session).Values); n > maxValues {
 		return false, contractFault(fmt.Errorf("plugin %q: its session values would have %d bytes together; %d are allowed", plugin, n, maxValues))
@@ -139,7 +162,7 @@ func (ro *round) take(i pluginsdk.Intent) (passes bool, err error) {
 	if k.name == pluginsdk.KindDone {
 		return true, nil
 	}
-	accepted, err := k.accept(ro.Pipeline, ro.r, ro.last, i, out)
+	accepted, err := k.accept(ro.Pipeline, ro.r, out.applyTo(ro.session), i, out)
 	if err != nil {
 		return false, err
 	}
@@ -155,11 +178,12 @@ func (ro *round) take(i pluginsdk.Intent) (passes bool, err error) {
 
 // end ends the loop: at the first target that was named, or at that of the built-in dispenser.
 func (ro *round) end() (err error) {
+	ro.out.consume = ro.out.consume || ro.led
 	if ro.target != nil {
 		ro.out.intent.Intent = *ro.target
 		return nil
 	}
-	ro.out.intent.Intent, err = doneKind().accept(ro.Pipeline, ro.r, ro.last, pluginsdk.Done(), &ro.out)
+	ro.out.intent.Intent, err = doneKind().accept(ro.Pipeline, ro.r, ro.seen(), pluginsdk.Done(), &ro.out)
 	return err
 }
 

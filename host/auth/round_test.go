@@ -3,7 +3,9 @@ package auth_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -300,5 +302,159 @@ func TestFailuresOfAnotherDispenserAreNoRefusal(t *testing.T) {
 	}
 	if slices.Contains(r.events, "step_refused") {
 		t.Errorf("a right code counts as refused: %q", r.events)
+	}
+}
+
+// A redirect that passes on consumes the intended URL once it is followed. If another
+// dispenser holds first, the redirect finds the URL again after that step. What is consumed
+// by Done, or by the answer that decides, is consumed at once.
+func TestIntendedOutlivesTheStepOfAnother(t *testing.T) {
+	intended := func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+		if r.Intended == "" {
+			return pluginsdk.Redirect("/nothing"), nil
+		}
+		return pluginsdk.Redirect(r.Intended).With(pluginsdk.ConsumeIntended()), nil
+	}
+	once := func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) { // consumes by Done, the first time
+		if r.Session.Has("once") {
+			return pluginsdk.Done(), nil
+		}
+		return pluginsdk.Done().With(pluginsdk.ConsumeIntended(), pluginsdk.SetSession("once", true)), nil
+	}
+	sees := func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+		return pluginsdk.Done().With(pluginsdk.SetSession("seen", r.Intended)), nil
+	}
+	held := func(u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) { // consumes by the answer that holds
+		i, err := code("/held", "1")(u, r)
+		if i.Held() {
+			i = i.With(pluginsdk.ConsumeIntended())
+		}
+		return i, err
+	}
+	for _, tt := range []struct {
+		name     string
+		answers  []dispense
+		intended string // while held
+		target   string // in the end
+	}{
+		{"a redirect before the step", []dispense{intended, code("/held", "1")}, "/orders", "/orders"},
+		{"a redirect behind the step", []dispense{code("/held", "1"), intended}, "/orders", "/orders"},
+		{"a redirect that others follow", []dispense{intended, sees, code("/held", "1")}, "/orders", "/orders"},
+		{"done before the step", []dispense{once, code("/held", "1")}, "", "/dashboard"},
+		{"a redirect, and done", []dispense{intended, once, code("/held", "1")}, "", "/nothing"},
+		{"the step itself", []dispense{held}, "", "/dashboard"},
+		{"a redirect, and the step itself", []dispense{intended, held}, "", "/nothing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := &line{answers: map[string]dispense{}}
+			for i, answer := range tt.answers {
+				name := string(rune('a' + i))
+				l.names, l.answers[name] = append(l.names, name), answer
+			}
+			r := newLine(t, l)
+			guest := r.serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if err := r.KeepIntended(w, req, auth.Session{}, "/orders"); err != nil {
+					t.Error(err)
+				}
+			}), httptest.NewRequest("GET", "/", nil)).cookies
+			session := r.login(adaPassword, false, slices.Collect(maps.Values(guest))...).cookies[sessionName]
+			who, _ := r.visit(session)
+			if who.Step() != auth.StateHeld || who.Session.Intended != tt.intended {
+				t.Errorf("while the session is %q the intended URL is %q, want %q", who.Step(), who.Session.Intended, tt.intended)
+			}
+			if seen, asked := who.Session.Values["seen"]; asked && seen != "" {
+				t.Errorf("a dispenser behind the redirect sees the intended URL %q", seen)
+			}
+			if a := r.form("redirect", map[string]any{"code": "1"}, session); !strings.Contains(a.body, `"target":"`+tt.target+`"`) {
+				t.Errorf("the end is %s, want %s", a.body, tt.target)
+			}
+			if who, _ := r.visit(session); !who.Settled || who.Session.Intended != "" {
+				t.Errorf("settled: %v, with the intended URL %q", who.Settled, who.Session.Intended)
+			}
+		})
+	}
+}
+
+// Who is done and consumes the intended URL sends nobody there: it is the page of a step
+// that is over, which has nothing to show any more.
+func TestDoneConsumesTheIntendedURL(t *testing.T) {
+	done := answers(pluginsdk.Done())
+	consumes := answers(pluginsdk.Done().With(pluginsdk.ConsumeIntended()))
+	for name, list := range map[string][]dispense{"alone": {consumes}, "first": {consumes, done}, "last": {done, consumes}} {
+		l := &line{answers: map[string]dispense{}}
+		for i, answer := range list {
+			dispenser := string(rune('a' + i))
+			l.names, l.answers[dispenser] = append(l.names, dispenser), answer
+		}
+		r := newLine(t, l)
+		guest := r.serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if err := r.KeepIntended(w, req, auth.Session{}, "/step?token=x"); err != nil {
+				t.Error(err)
+			}
+		}), httptest.NewRequest("GET", "/", nil)).cookies
+		if a := r.login(adaPassword, false, slices.Collect(maps.Values(guest))...); !strings.Contains(a.body, `"target":"/dashboard"`) {
+			t.Errorf("%s: %s", name, a.body)
+		}
+	}
+}
+
+// The order decides whose target is used, also after a step. The target of the answer that
+// ended the step is used if no dispenser names one afterwards.
+func TestOrderDecidesTheTargetAfterAStep(t *testing.T) {
+	redirect, consume := pluginsdk.Redirect, pluginsdk.ConsumeIntended()
+	intended := func(_ pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+		if r.Intended == "" {
+			return redirect("/nothing"), nil
+		}
+		return redirect(r.Intended).With(consume), nil
+	}
+	step := func(ends, later pluginsdk.Intent) dispense {
+		return func(u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error) {
+			i, err := code("/held", "1")(u, r)
+			switch {
+			case i.Held():
+				return i, err
+			case r.Held == "":
+				return later, err
+			}
+			return ends.With(pluginsdk.SetSession("/held", true)), err
+		}
+	}
+	done, b := pluginsdk.Done(), redirect("/b")
+	for _, tt := range []struct {
+		name     string
+		answers  []dispense
+		target   string
+		intended string // in the end
+	}{
+		{"a target before the step", []dispense{answers(redirect("/a")), step(b, b)}, "/a", "/orders"},
+		{"a target behind the step", []dispense{step(b, b), answers(redirect("/c"))}, "/b", "/orders"},
+		{"the intended URL before the step", []dispense{intended, step(b.With(consume), b.With(consume))}, "/orders", ""},
+		{"the intended URL behind the step", []dispense{step(done, done), intended}, "/orders", ""},
+		{"a target of the end of the step alone", []dispense{answers(done), step(b, done)}, "/b", "/orders"},
+		{"one that consumes the intended URL", []dispense{answers(done), step(b.With(consume), done)}, "/b", ""},
+		{"and a target of another", []dispense{step(b.With(consume), done), intended}, "/orders", ""},
+		{"one dispenser", []dispense{step(b.With(consume), done)}, "/b", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := &line{answers: map[string]dispense{}}
+			for i, answer := range tt.answers {
+				name := string(rune('a' + i))
+				l.names, l.answers[name] = append(l.names, name), answer
+			}
+			r := newLine(t, l)
+			guest := r.serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if err := r.KeepIntended(w, req, auth.Session{}, "/orders"); err != nil {
+					t.Error(err)
+				}
+			}), httptest.NewRequest("GET", "/", nil)).cookies
+			session := r.login(adaPassword, false, slices.Collect(maps.Values(guest))...).cookies[sessionName]
+			if a := r.form("redirect", map[string]any{"code": "1"}, session); !strings.Contains(a.body, `"target":"`+tt.target+`"`) {
+				t.Errorf("the end is %s, want %s", a.body, tt.target)
+			}
+			if who, _ := r.visit(session); !who.Settled || who.Session.Intended != tt.intended {
+				t.Errorf("settled: %v, with the intended URL %q, want %q", who.Settled, who.Session.Intended, tt.intended)
+			}
+		})
 	}
 }

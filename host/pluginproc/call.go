@@ -49,7 +49,11 @@ type Report = conformance.Report
 func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
 	var report Report
 	err := withProcess(ctx, spec, o, func(s *slot) (err error) {
-		broken := s.breaksContract(ctx)
+		check, roles := "keeps to what its block grants", s.spec.Roles
+		if roles == nil { // and no block
+			check, roles = "answers what a host takes", pluginsdk.Roles()
+		}
+		broken := s.breaksContract(ctx, roles)
 		s.current.Stop(stopGrace)
 		command := append([]string{s.image.Path()}, s.spec.Command[1:]...) // the bytes that were verified
 		report, err = conformance.Run(ctx, conformance.Program{
@@ -58,23 +62,23 @@ func Check(ctx context.Context, spec Spec, o Options) (Report, error) {
 		if err == nil {
 			err = s.image.Recheck(s.spec.program()) // scripts run where they are
 		}
-		if s.spec.Roles != nil {
-			report.Findings = append(report.Findings, conformance.Finding{Check: "keeps to what its block grants", Err: broken})
-		}
+		report.Findings = append(report.Findings, conformance.Finding{Check: check, Err: broken})
 		return err
 	})
 	return report, err
 }
 
-// breaksContract makes sample calls, and returns the error of one whose answer the host
-// would refuse. A process without a block has no grants to break.
-func (s *slot) breaksContract(ctx context.Context) error {
+// breaksContract makes sample calls in some roles, and returns the error of one whose answer
+// the host would refuse.
+func (s *slot) breaksContract(ctx context.Context, roles []string) error {
 	columns := map[string]pluginsdk.Value{}
 	for _, name := range s.spec.UserRead {
-		columns[name] = nil
+		if name != "*" {
+			columns[name] = nil
+		}
 	}
 	user := pluginsdk.User{ID: "1", Name: "Ada Lovelace", Email: "ada@example.com", Columns: pluginsdk.ValuesOf(columns)}
-	for _, role := range s.spec.Roles {
+	for _, role := range roles {
 		for special, call := range (pluginsdk.Call{Role: role, User: user}).Samples() {
 			ctx, cancel := context.WithTimeout(ctx, s.spec.Timeout)
 			_, err := call.Run(ctx, s.roles())
@@ -93,9 +97,21 @@ func (s *slot) breaksContract(ctx context.Context) error {
 // roles returns the functions of the process, after grants and checks.
 func (s *slot) roles() pluginsdk.Plugin {
 	return pluginsdk.Plugin{
-		Dispenser: pluginsdk.DispenserFunc(s.current.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
+		Dispenser: pluginsdk.DispenserFunc(s.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
 		Listener: pluginsdk.ListenerFunc(s.current.notify),
 	}
+}
+
+// dispense asks the process, and refuses a redirect whose target no host takes.
+func (s *slot) dispense(ctx context.Context, user pluginsdk.User, req *pluginsdk.Request) (pluginsdk.Intent, error) {
+	intent, err := s.current.dispense(ctx, user, req)
+	if err != nil || intent.Kind() != pluginsdk.KindRedirect {
+		return intent, err
+	}
+	if err := s.options.Usable(intent); err != nil {
+		return pluginsdk.Intent{}, broken("%v", err)
+	}
+	return intent, nil
 }
 
 // Sum returns the hexadecimal SHA-256 of a file, as config.hcl wants it.

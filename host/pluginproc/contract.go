@@ -120,7 +120,7 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		}
 	case pluginsdk.EffectSetUser:
 		limit = maxUserValue
-		if !slices.Contains(s.UserWrite, e.Name()) || reserved.Credential(e.Name()) {
+		if !grants(s.UserWrite, e.Name()) || reserved.Credential(e.Name()) {
 			return broken("it sets the user column %q, which is not granted: add it to user_write in config.hcl if it may",
 				words.Cut(e.Name(), 64))
 		}
@@ -132,6 +132,12 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		return err
 	}
 	return checkValue(e.Name(), e.Value(), limit)
+}
+
+// grants reports whether a list of a block names something. A program that is checked without
+// a block is granted everything, as "*".
+func grants(list []string, name string) bool {
+	return slices.Contains(list, name) || slices.Contains(list, "*")
 }
 
 // fits returns an error when a column cannot hold the value that an effect sets.
@@ -150,7 +156,7 @@ func (p *instance) fits(ctx context.Context, effects []pluginsdk.Effect) error {
 // checkMail bounds a mail, as the SDKs do.
 func (s Spec) checkMail(e pluginsdk.Effect) error {
 	name := words.Cut(e.Name(), 64)
-	if !slices.Contains(s.Mails, e.Name()) {
+	if !grants(s.Mails, e.Name()) {
 		return broken("it sends the mail %q, which is not granted: add it to mails in config.hcl if it may", name)
 	}
 	if len(e.Texts()) > maxMailTexts {

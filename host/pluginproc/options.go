@@ -33,6 +33,10 @@ type Options struct {
 	// Fits returns an error when a column of users cannot hold a value; nil takes every
 	// value. An answer that sets such a value breaks the contract.
 	Fits func(ctx context.Context, column string, value pluginsdk.Value) error
+	// Usable returns an error when a host refuses the target of a redirect; nil takes every
+	// redirect. [Check] and [Call] treat such an answer as a breach of the contract, as the
+	// pipeline of a host does.
+	Usable func(redirect pluginsdk.Intent) error
 	// Apply applies the effects of a listener to the user in one transaction with take,
 	// which marks the event as delivered and reports whether it still was to be. An error
 	// that wraps pluginsdk.ErrContract gives the event up; after any other error the
@@ -98,6 +102,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Fits == nil {
 		o.Fits = func(context.Context, string, pluginsdk.Value) error { return nil }
+	}
+	if o.Usable == nil {
+		o.Usable = func(pluginsdk.Intent) error { return nil }
 	}
 	if o.HostVersion == "" {
 		o.HostVersion = "dev"

@@ -19,6 +19,9 @@ const (
 // digits are the most digits that an exact number has before and behind the point, as far as types and constants tell.
 type digits struct{ whole, scale int }
 
+// anyDigits are those of a number of any length: they do not fit.
+func anyDigits() digits { return digits{2 * maxWhole, 2 * maxScale} }
+
 // fit tells that every decimal of these digits can be computed with as it is.
 func (d digits) fit() bool { return d.whole <= maxWhole && d.scale <= maxScale }
 
@@ -49,8 +52,43 @@ func digitsOfExpr(e plan.Expr) digits {
 		}
 	case *plan.Call:
 		return digitsOfCall(e)
+	case *plan.Cell:
+		return digitsOfColumn(e)
+	case *plan.Aggregate:
+		return digitsOfAggregate(e)
 	}
-	return digits{2 * maxWhole, 2 * maxScale}
+	return anyDigits()
+}
+
+// digitsOfColumn looks at the values of a column of a derived table. It does not look into calls, which build a graph.
+func digitsOfColumn(c *plan.Cell) (most digits) {
+	for _, p := range c.Range.Derived.Parts {
+		of := anyDigits()
+		if _, isCall := p.Values[c.Column].(*plan.Call); !isCall {
+			of = digitsOfExpr(p.Values[c.Column])
+		}
+		most = digits{max(most.whole, of.whole), max(most.scale, of.scale)}
+	}
+	return most
+}
+
+// countDigits is how many digits a sum may have more than its values: fewer than 10 to the power of it are added up.
+const countDigits = 12
+
+func digitsOfAggregate(a *plan.Aggregate) digits {
+	switch a.Arg.(type) {
+	case *plan.Ref, *plan.Cell:
+	default:
+		return anyDigits()
+	}
+	of := digitsOfExpr(a.Arg)
+	switch a.Op {
+	case "sum":
+		return digits{of.whole + countDigits, of.scale}
+	case "min", "max":
+		return of
+	}
+	return anyDigits()
 }
 
 // digitsOfCall is what a function makes of the digits of its arguments; more than fit where they may be any.
@@ -70,7 +108,7 @@ func digitsOfCall(c *plan.Call) digits {
 	case c.Name == "cast":
 		return digits{maxWhole, maxScale}
 	}
-	return digits{2 * maxWhole, 2 * maxScale}
+	return anyDigits()
 }
 
 // computesExactly tells the operators whose operands and results are held to the limits.

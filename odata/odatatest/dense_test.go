@@ -77,8 +77,8 @@ func TestDenseExpand(t *testing.T) {
 				limits      odata.Limits
 				least, most int
 			}{
-				{target, odata.Limits{}, 20_000, 26_100},
-				{target, odata.Limits{PageSize: 60}, 20_000, 26_100},
+				{target, odata.Limits{}, 10_000, 16_100},
+				{target, odata.Limits{PageSize: 60}, 10_000, 16_100},
 				{target, odata.Limits{Rows: 4000}, 2000, 2100},
 				{named, odata.Limits{Rows: all}, all, all},
 			} {

@@ -4,10 +4,10 @@ package plan
 const (
 	// nestedRows is how many rows nested pages and all below them may have, and nestedPerRow how many more for each row at
 	// the top and for each row of a nested collection that has a $top.
-	nestedRows   = 20_000
+	nestedRows   = 10_000
 	nestedPerRow = 100
 	// deepRows is how many of these rows may be below two nested pages.
-	deepRows = 20_000
+	deepRows = 10_000
 )
 
 // Nested decides where the pages of expanded collections end. It counts the rows of one answer in the order in which they

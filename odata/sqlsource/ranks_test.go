@@ -45,6 +45,7 @@ func TestRanksKeepRows(t *testing.T) {
 			check(t, openShop(t, d), [][2]string{
 				{"Products?$apply=topsum(105,price)&$select=id,name", "[1,Hammer][5,Ham]"},
 				{"Products?$apply=toppercent(80,price)&$select=id,note", "[1,heavy][5,O'Neil]"},
+				{"Products?$apply=toppercent(90,price)/bottompercent(15,price)&$select=id", "[1][2]"},
 				{"Products?$apply=bottomsum(6,price)&$select=id", "[3][4][6][7]"},
 				{"Products?$apply=topcount(20000,price)/bottomcount(20000,stock)/skip(5)&$select=id", "[6][7]"},
 				{"Products?$apply=topsum(105,price)&$select=id&$expand=category($select=name)", "[1 {[Hammers]}][5 {[tools]}]"},
@@ -57,6 +58,28 @@ func TestRanksKeepRows(t *testing.T) {
 				{"Categories(2)/products?$apply=topsum(5,price)&$select=id", "[1]"},
 				{"Cheap?$apply=topsum(9,price)&$select=id", "[2]"},
 			})
+		})
+	}
+}
+
+// TestPercentagesAreProducts holds that no database splits the decimals of a percentage into parts, since their types tell that
+// the product has few enough digits: of a sum, of a sum of groups, and of rows that another percentage has left.
+func TestPercentagesAreProducts(t *testing.T) {
+	for _, d := range dialects() {
+		t.Run(d, func(t *testing.T) {
+			s := openShop(t, d)
+			for _, apply := range []string{
+				"toppercent(90,price)",
+				"toppercent(90,price)/bottompercent(90,price)",
+				"groupby((category_id),aggregate(price with sum as s))/toppercent(90,s)",
+				"groupby((category_id),aggregate(price with max as m))/concat(toppercent(90,m),bottompercent(90,m))",
+			} {
+				for _, st := range s.explain(t, "Products?$apply="+apply).Statements {
+					if strings.Contains(st.SQL, ":=") || strings.Contains(st.SQL, "GREATEST") {
+						t.Errorf("%s: %s", apply, st.SQL)
+					}
+				}
+			}
 		})
 	}
 }

@@ -34,7 +34,8 @@ func (b *binaries) build() {
 	if b.err != nil {
 		return
 	}
-	cmd := exec.Command("go", "build", "-o", b.dir, "./host/cmd/vestibule", "./plugins/orgsetup", "./plugins/totp", "./plugins/terms")
+	cmd := exec.Command("go", "build", "-o", b.dir, "./host/cmd/vestibule", "./plugins/orgsetup", "./plugins/totp", "./plugins/terms",
+		"./examples/verify-email", "./examples/must-change-password")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.err = fmt.Errorf("build the host and the plugins: %w\n%s", err, out)
@@ -237,14 +238,20 @@ func (d delivery) Data(r io.Reader) error {
 // link waits for a mail with a reset link and returns it.
 func (s *sink) link(t *testing.T) string {
 	t.Helper()
+	return s.linkTo(t, "/password/reset/")
+}
+
+// linkTo waits for a mail with a link to a page and returns it.
+func (s *sink) linkTo(t *testing.T, page string) string {
+	t.Helper()
 	for deadline := time.After(20 * time.Second); ; {
 		select {
 		case mail := <-s.mails:
-			if link := regexp.MustCompile(`http://\S+/password/reset/[^\s"<>]+`).FindString(mail); link != "" {
+			if link := regexp.MustCompile(`http://[^\s"<>/]+` + page + `[^\s"<>]+`).FindString(mail); link != "" {
 				return link
 			}
 		case <-deadline:
-			t.Fatal("no mail with a reset link came")
+			t.Fatalf("no mail with a link to %s arrived", page)
 		}
 	}
 }

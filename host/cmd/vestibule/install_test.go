@@ -48,8 +48,8 @@ func TestInstallAsAStranger(t *testing.T) {
 		if c.query != "latest" {
 			continue
 		}
-		for lang, prepare := range walks() {
-			t.Run("and writes a plugin in "+lang, func(t *testing.T) { walk(t, env, bin, lang, prepare) })
+		for lang := range walks() {
+			t.Run("and writes a plugin in "+lang, func(t *testing.T) { walk(t, env, bin, lang) })
 		}
 		t.Run("and follows the tutorial", func(t *testing.T) { tutorial(t, env, bin) })
 	}

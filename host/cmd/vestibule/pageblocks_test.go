@@ -90,6 +90,7 @@ func elsewhere() []struct{ page, language, words, test string } {
 		{"README.md", "sh", "go install", stranger},
 		{"docs/plugins.md", "sh", "", stranger},
 		{"docs/plugins.md", "hcl", `plugin "hello"`, stranger},
+		{"docs/plugins.md", "hcl", `plugin "members"`, stranger},
 		{"docs/how-to/php.md", "", "", "TestPagesFollow"},
 		{"docs/how-to/screens.md", "", "", "TestPagesFollow"},
 		{"README.md", "html", "", "TestNobodyWalksAroundTheTerms"},

@@ -30,54 +30,130 @@ type walker struct {
 	env []string
 }
 
-// walk takes a stranger from nothing to a plugin that decides over a sign-in, by the
-// commands that docs/plugins.md shows. bin holds the installed command; prepare does
-// what a stranger gets from the network.
-func walk(t *testing.T, env []string, bin, lang string, prepare func(w *walker, plugin string)) {
-	began, used := time.Now(), childrenTime()
+// newWalker returns a stranger with an empty home directory. bin holds the installed command.
+func newWalker(t *testing.T, env []string, bin string) *walker {
+	t.Helper()
 	w := &walker{t, t.TempDir(), env}
-	tools := filepath.Join(w.dir, "tools")
-	w.check(os.Mkdir(tools, 0o755))
+	tools := t.TempDir()
 	if python := pythonWithGRPC(); python != "" {
 		w.check(os.Symlink(python, filepath.Join(tools, "python3")))
 	}
-	w.env = append(w.env, "PATH="+tools+":"+bin+":"+os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1")
+	w.env = append(w.env[:len(w.env):len(w.env)], "PATH="+tools+":"+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir(), "PYTHONDONTWRITEBYTECODE=1")
 	w.run("", "vestibule", "init")
-	out := w.run("", "vestibule", "plugin", "new", "hello", "--lang", lang, "--role", "dispenser", "--role", "org_setup")
-	prepare(w, filepath.Join(w.dir, "hello"))
+	return w
+}
 
-	// The command says what comes next, and that works as it is.
-	_, steps, _ := strings.Cut(out, "\n\n  cd hello\n")
-	if lang == "go" {
-		w.pageSays("vestibule plugin new", "vestibule init\nvestibule plugin new hello --lang go --role dispenser --role org_setup\ncd hello\n"+steps)
-		w.pageSays("vestibule plugin list", "cd ..\nvestibule check\nvestibule serve\nvestibule plugin list\n") // as is done below
-	}
-	checked := ""
-	for step := range strings.Lines(steps) {
-		if step = strings.TrimSpace(step); step != "npm install" { // which needs the network
-			checked = w.run("hello", "sh", "-c", step)
-		}
-	}
-	_, block, ok := strings.Cut(checked, "vestibule serve`:\n\n")
-	if !ok || strings.Contains(checked, "FAIL") {
-		t.Fatalf("plugin check does not end with a block:\n%s", checked)
-	}
-	sum := regexp.MustCompile(`sha256 += "([0-9a-f]{64})"`).FindStringSubmatch(block)
+// walk takes a stranger from nothing to a plugin that decides over a sign-in, and then to
+// a second one beside it, which another stranger has written in another language, by the
+// commands that docs/plugins.md shows.
+func walk(t *testing.T, env []string, bin, lang string) {
+	began, used := time.Now(), childrenTime()
+	w := newWalker(t, env, bin)
+	block := w.writes("hello", lang, "dispenser", "org_setup")
 	program := regexp.MustCompile(`command += \["([^"]+)"`).FindStringSubmatch(block)
-	if sum == nil || program == nil || strings.TrimSpace(w.run("", "vestibule", "plugin", "sum", program[1])) != sum[1] {
+	sum := checksumOf(block)
+	if program == nil || sum == "" || strings.TrimSpace(w.run("", "vestibule", "plugin", "sum", program[1])) != sum {
 		t.Fatalf("the block has not the checksum that plugin sum prints:\n%s", block)
 	}
-	block = strings.TrimSuffix(block, "}\n") + "  config {\n    domain = \"partner.example\"\n  }\n}\n"
+	block = withConfig(block, `domain = "partner.example"`)
 	w.append("config.hcl", block)
 	if lang == "go" {
-		w.pageSays(`plugin "hello"`, strings.Replace(block, sum[1], "655908bbdd99…", 1))
+		w.pageSays("vestibule plugin list", "cd ..\nvestibule check\nvestibule serve\nvestibule plugin list\n") // as is done below
+		w.pageSays(`plugin "hello"`, strings.Replace(block, sum, "655908bbdd99…", 1))
 		w.publishes()
 	}
 	w.run("", "vestibule", "check")
 	w.run("", "sh", "-c", "echo analytical-engine-1843 | vestibule user add --email ada@partner.example --name Ada --password-stdin")
-	w.signIn()
+	w.signIn("redirect /partners", `hello +ready .* dispenser,org_setup +0\.1\.0 +0 +3 `)
 	t.Logf("from nothing to a sign-in that a plugin in %s decides: %v, of which processor %v", lang,
 		time.Since(began).Round(100*time.Millisecond), (childrenTime() - used).Round(100*time.Millisecond))
+	other := map[string]string{"go": "python", "python": "node", "node": "go"}[lang]
+	t.Run("and puts one in "+other+" beside it", func(t *testing.T) {
+		w.t = t
+		w.takes(newWalker(t, env, bin), other)
+	})
+}
+
+// writes makes a plugin, does what the command says comes next, and returns the block with
+// which the check ends.
+func (w *walker) writes(name, lang string, roles ...string) string {
+	w.t.Helper()
+	command := []string{"vestibule", "plugin", "new", name, "--lang", lang}
+	for _, role := range roles {
+		command = append(command, "--role", role)
+	}
+	_, steps, _ := strings.Cut(w.run("", command...), "\n\n  cd "+name+"\n")
+	walks()[lang](w, filepath.Join(w.dir, name))
+	if page := map[string]string{"hello": "go", "members": "python"}; page[name] == lang {
+		first := strings.Join(command, " ") + "\ncd " + name + "\n"
+		if name == "hello" {
+			first = "vestibule init\n" + first
+		}
+		w.pageSays("vestibule plugin new "+name, first+steps)
+	}
+	checked := ""
+	for step := range strings.Lines(steps) {
+		if step = strings.TrimSpace(step); step != "npm install" { // which needs the network
+			checked = w.run(name, "sh", "-c", step)
+		}
+	}
+	return w.block(checked)
+}
+
+// block returns the block with which a check of a plugin ends.
+func (w *walker) block(checked string) string {
+	w.t.Helper()
+	_, block, ok := strings.Cut(checked, "vestibule serve`:\n\n")
+	if !ok || strings.Contains(checked, "FAIL") {
+		w.t.Fatalf("plugin check does not end with a block:\n%s", checked)
+	}
+	return block
+}
+
+func withConfig(block, config string) string {
+	return strings.TrimSuffix(block, "}\n") + "  config {\n    " + config + "\n  }\n}\n"
+}
+
+func checksumOf(block string) string {
+	if sum := regexp.MustCompile(`sha256 += "([0-9a-f]{64})"`).FindStringSubmatch(block); sum != nil {
+		return sum[1]
+	}
+	return ""
+}
+
+// takes puts the plugin of another author beside the one that is there.
+func (w *walker) takes(author *walker, lang string) {
+	w.t.Helper()
+	published := map[string]string{"go": "members/members", "node": "members/plugin.js", "python": "members/plugin.py"}[lang]
+	offered := author.writes("members", lang, "dispenser")
+	if lang == "go" { // the program alone
+		w.check(os.Mkdir(filepath.Join(w.dir, "members"), 0o755))
+		w.run("", "cp", filepath.Join(author.dir, published), published)
+	} else {
+		w.run("", "cp", "-R", filepath.Join(author.dir, "members"), "members")
+	}
+	block := w.block(w.run("", "vestibule", "plugin", "check", published))
+	if checksumOf(block) == "" || checksumOf(block) != checksumOf(offered) {
+		w.t.Errorf("who takes the plugin has another checksum than its author:\n%s\n%s", block, offered)
+	}
+	block = withConfig(block, "domain = \"partner.example\"\n    page   = \"/members\"")
+	w.append("config.hcl", block)
+
+	// Without an order the check names the one that it needs.
+	const order = `dispensers = ["hello", "members"]`
+	if out, err := w.command("", "vestibule", "check").CombinedOutput(); err == nil || !strings.Contains(string(out), "add "+order+" to auth") {
+		w.t.Errorf("check without an order says %v:\n%s", err, out)
+	}
+	w.replace("config.hcl", `# dispensers     = []`, order)
+	w.run("", "vestibule", "check")
+	if lang == "python" {
+		w.pageSays("vestibule plugin check members/plugin.py", "vestibule plugin check members/plugin.py\n")
+		sums := regexp.MustCompile(`"[0-9a-f]{64}"`)
+		w.pageSays(`plugin "members"`, sums.ReplaceAllString("auth {\n  "+order+"\n}\n"+block, `"…"`))
+	}
+	hello, members := `hello +ready .* dispenser,org_setup +0\.1\.0 +0 .*`, `members +ready .* dispenser +0\.1\.0 +0 .*`
+	w.signIn("redirect /partners", "(?s)"+hello+members)
+	w.signIn("redirect /members", "(?s)"+members+hello, `auth.dispensers=["members", "hello"]`)
 }
 
 // pageSays wants a block of docs/plugins.md to be a text, but for its comments.
@@ -188,25 +264,40 @@ func (w *walker) serve(dir string, settings []string, visit func(base string)) {
 	visit(base)
 }
 
-// signIn serves, and has Ada go through what the plugin asks for.
-func (w *walker) signIn() {
+// replace puts a text into a file where another one is.
+func (w *walker) replace(name, from, to string) {
+	w.t.Helper()
+	file := filepath.Join(w.dir, name)
+	text, err := os.ReadFile(file)
+	w.check(err)
+	if !strings.Contains(string(text), from) {
+		w.t.Fatalf("%s has no %s", name, from)
+	}
+	w.check(os.WriteFile(file, []byte(strings.Replace(string(text), from, to, 1)), 0o600))
+}
+
+// signIn serves, and has Ada go through what the plugins ask for, to an end. The plugins
+// of the host match list.
+func (w *walker) signIn(end, list string, settings ...string) {
+	w.t.Helper()
 	admin := freeAddress(w.t)
-	w.serve("", []string{"server.admin_address=" + admin}, func(base string) { w.visit(base, admin) })
+	w.serve("", append(settings, "server.admin_address="+admin), func(base string) { w.visit(base, admin, end, list) })
 }
 
 // visit goes through the steps, and asks the admin address for the plugins.
-func (w *walker) visit(base, admin string) {
+func (w *walker) visit(base, admin, end, list string) {
 	t := w.t
+	t.Helper()
 	jar, _ := cookiejar.New(nil)
 	client := &http.Client{Jar: jar}
 	first := post(t, client, base+"/auth/login", `{"login": "ada@partner.example", "password": "analytical-engine-1843"}`)
 	second := post(t, client, base+"/auth/intents/org-setup",
 		`{"legal_form": 2, "org_name": "Analytical Engines", "company_size": "small", "function": "developer", "marketing_consent": false}`)
-	if first != "org_setup " || second != "redirect /partners" {
-		t.Errorf("the sign-in went over %q to %q, want the organisation and /partners", first, second)
+	if first != "org_setup " || second != end {
+		t.Errorf("the sign-in went over %q to %q, want the organisation and %q", first, second, end)
 	}
-	if list := w.run("", "vestibule", "plugin", "list", "--set", "server.admin_address="+admin); !regexp.MustCompile(`hello +ready .* dispenser,org_setup +0\.1\.0 +0 +3 `).MatchString(list) {
-		t.Errorf("plugin list says\n%s", list)
+	if out := w.run("", "vestibule", "plugin", "list", "--set", "server.admin_address="+admin); !regexp.MustCompile(list).MatchString(out) {
+		t.Errorf("plugin list says\n%s", out)
 	}
 }
 
@@ -253,7 +344,7 @@ func pythonWithGRPC() string {
 	return ""
 }
 
-// walks are the languages, with what takes the place of the network.
+// walks returns the languages, each with a function that does for a plugin what a stranger gets from the network.
 func walks() map[string]func(*walker, string) {
 	return map[string]func(*walker, string){
 		"go": func(*walker, string) {},

@@ -20,10 +20,14 @@ type database struct {
 	failAt                     int // the row, from 0, at which rowErr is returned
 	statements                 []sqltext.Statement
 	need                       engine.Need // of the last transaction
+	commits                    bool        // somebody commits before each transaction
 }
 
 func (d *database) Begin(_ context.Context, need engine.Need) (engine.Tx, error) {
 	d.need = need
+	if d.commits {
+		d.version += "+"
+	}
 	return &tx{d}, d.beginErr
 }
 func (d *database) Close() error { return nil }
@@ -71,6 +75,7 @@ func (c *cells) Close() error { return nil }
 type things struct {
 	set       *edm.EntitySet
 	id, value *edm.Property
+	table     *sqltext.Table
 	gen       *sqltext.Generator
 }
 
@@ -82,10 +87,11 @@ func newThings(t *testing.T, typ edm.Type) *things {
 		Name: "Thing", Key: []*edm.Property{id}, Properties: []*edm.Property{id, value},
 	}}}
 	var err error
-	s.gen, err = sqltext.New("sqlite", &sqltext.Mapping{Tables: map[*edm.EntitySet]*sqltext.Table{s.set: {
+	s.table = &sqltext.Table{
 		Name:    []string{"things"},
 		Columns: map[*edm.Property]*sqltext.Column{id: {Name: "id"}, value: {Name: "value", Nullable: true}},
-	}}})
+	}
+	s.gen, err = sqltext.New("sqlite", &sqltext.Mapping{Tables: map[*edm.EntitySet]*sqltext.Table{s.set: s.table}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,12 +19,14 @@ import (
 // A request waits for a look for lookWait, and goes on with the cleaned expression while the look does, for lookTime at most.
 // One look runs at a time. A look takes a third of the time of the statement that it makes faster, which would sort all rows.
 // A column rests cleanRest times as long as its last look took, and dirtyRest times if the look was in vain, which bounds what
-// looks take to a fifth and to a twentieth of a processor.
+// looks take to a fifth and to a twentieth of a processor. Where the last look took shortLook at most, since an index answers
+// it, a request makes the look itself, in the version that it reads: while others commit, a version has no second request.
 const (
 	lookWait  = time.Second
 	lookTime  = 10 * time.Second
 	cleanRest = 4
 	dirtyRest = 19
+	shortLook = 10 * time.Millisecond
 )
 
 // proofs are the columns that are assumed to be clean. Reader.mu protects them.
@@ -32,11 +34,17 @@ type proofs struct {
 	// gen assumes what clean has; nil for none.
 	gen   *sqltext.Generator
 	clean map[*sqltext.Column]bool
-	// rest is when a column may be looked at again.
-	rest map[*sqltext.Column]time.Time
+	// last are the looks that were made at columns.
+	last map[*sqltext.Column]lastLook
 	// looking is closed when the look that began at since has ended; nil while there is none.
 	looking chan struct{}
 	since   time.Time
+}
+
+// lastLook is how long the last look at a column took, and when the column may be looked at again.
+type lastLook struct {
+	took time.Duration
+	next time.Time
 }
 
 // looks reports whether the data can be looked at for one version of them, or for one request.
@@ -59,8 +67,8 @@ func (o *Reader) Proved(ctx context.Context, p *plan.Plan) (*sqltext.Generator, 
 }
 
 // proved returns the Generator for a plan in the state of the data that a transaction reads. If a look is due it closes the
-// transaction, since a look takes a connection, and begins another one, in which it makes the looks that an index answers at
-// once. The transaction is nil after an error.
+// transaction, since a look takes a connection, and begins another one, in which it makes the short looks. The
+// transaction is nil after an error.
 func (o *Reader) proved(ctx context.Context, p *plan.Plan, tx engine.Tx, need engine.Need) (engine.Tx, *sqltext.Generator, error) {
 	doubts := o.doubts(p)
 	if len(doubts) == 0 {
@@ -86,7 +94,7 @@ func (o *Reader) proved(ctx context.Context, p *plan.Plan, tx engine.Tx, need en
 		if !d.Seek {
 			continue
 		}
-		found, err := foundBy(tx, d)
+		found, err := o.foundBy(tx, d)
 		if err != nil {
 			return nil, nil, errors.Join(err, tx.Close())
 		}
@@ -110,7 +118,8 @@ func (o *Reader) doubts(p *plan.Plan) []sqltext.Doubt {
 	return o.Gen.Doubts(p.Top)
 }
 
-// known returns the columns that are clean in a version of the data, and those that a look is due for.
+// known returns the columns that are clean in a version of the data, and those that a look is due for. Seek is true of
+// a short look.
 func (o *Reader) known(doubts []sqltext.Doubt, version string) (clean map[*sqltext.Column]bool, due []sqltext.Doubt) {
 	clean = map[*sqltext.Column]bool{}
 	o.mu.Lock()
@@ -120,7 +129,8 @@ func (o *Reader) known(doubts []sqltext.Doubt, version string) (clean map[*sqlte
 		if d.Look == "" {
 			continue
 		}
-		found, known := int64(0), false
+		found, known, last := int64(0), false, o.proofs.last[d.Column]
+		d.Seek = d.Seek || last.took > 0 && last.took < shortLook
 		if o.Marks != nil && version != "" {
 			found, known = o.Marks.Count(d.Look, version)
 		}
@@ -130,7 +140,7 @@ func (o *Reader) known(doubts []sqltext.Doubt, version string) (clean map[*sqlte
 		case d.Seek:
 			due = append(due, d)
 		case o.Marks == nil || version == "": // nothing to remember the outcome by
-		case wait && !time.Now().Before(o.proofs.rest[d.Column]):
+		case wait && !time.Now().Before(last.next):
 			due = append(due, d)
 		}
 	}
@@ -186,21 +196,9 @@ func (o *Reader) look(ctx context.Context, due []sqltext.Doubt) {
 func (o *Reader) lookAtAll(ctx context.Context, due []sqltext.Doubt, ended chan struct{}) {
 	defer close(ended)
 	for _, d := range due {
-		since := time.Now()
-		version, found, err := o.lookAt(ctx, d)
-		if err == nil {
+		if version, found, err := o.lookAt(ctx, d); err == nil {
 			o.Marks.SetCount(d.Look, version, found)
 		}
-		rest := time.Duration(cleanRest)
-		if err != nil || found > 0 {
-			rest = dirtyRest
-		}
-		o.mu.Lock()
-		if o.proofs.rest == nil {
-			o.proofs.rest = map[*sqltext.Column]time.Time{}
-		}
-		o.proofs.rest[d.Column] = time.Now().Add(rest * time.Since(since))
-		o.mu.Unlock()
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -215,15 +213,26 @@ func (o *Reader) lookAt(ctx context.Context, d sqltext.Doubt) (version string, f
 		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, tx.Close()) }()
-	found, err = foundBy(tx, d)
+	found, err = o.foundBy(tx, d)
 	return tx.Version(), found, err
 }
 
-// foundBy makes a look: it returns 1 if the column holds what is none of its type.
-func foundBy(tx engine.Tx, d sqltext.Doubt) (found int64, err error) {
+// foundBy makes a look, and remembers how long it took: it returns 1 if the column holds what is none of its type.
+func (o *Reader) foundBy(tx engine.Tx, d sqltext.Doubt) (found int64, err error) {
+	since := time.Now()
 	err = engine.Each(tx, 1, func([]engine.Cell) bool {
 		found = 1
 		return false
 	}, d.Look)
+	took, rest := time.Since(since), time.Duration(cleanRest)
+	if err != nil || found > 0 {
+		rest = dirtyRest
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.proofs.last == nil {
+		o.proofs.last = map[*sqltext.Column]lastLook{}
+	}
+	o.proofs.last[d.Column] = lastLook{took, time.Now().Add(rest * took)}
 	return found, err
 }

@@ -77,6 +77,9 @@ func (o *Reader) open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
+	if err := o.affordable(ctx, p); err != nil {
+		return nil, err
+	}
 	var r *rows
 	var err error
 	if o.looks() {

@@ -61,20 +61,12 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 		return g.fromWhere(q, source{conds: []frag{g.oneOf(parent, link.To, keys)}}), parent, g.apart(parent, link.To, link.To)
 	}
 	v := "v" + alias(r)
-	var columns, inner, on []frag
-	for i, c := range link.ViaFrom {
+	var inner []frag
+	for _, c := range link.ViaFrom {
 		parent = append(parent, text(v+"."+g.d.quote(c.Name)))
 		inner = append(inner, text(g.d.quote(c.Name)))
-		columns = append(columns, g.distinct(c, "="+strconv.Itoa(i), link.From[i])...)
 	}
-	for i, c := range link.ViaTo {
-		columns = append(columns, g.distinct(c, "=="+strconv.Itoa(i), link.To[i])...)
-		on = append(on, linked(g.d.meet(text(v+"."+g.d.quote(c.Name)), c, link.To[i]), text(g.col(r, link.To[i])), g.exactPair(c, link.To[i])))
-	}
-	// The table in between may hold a pair twice; the pair is one link all the same.
-	j := fill("JOIN (SELECT DISTINCT $1 FROM "+g.table(link.Via)+" WHERE $2) AS "+v+" ON $3",
-		join(", ", columns...), g.oneOf(inner, link.From, keys), joinFrags(on))
-	s := source{join: j}
+	s := source{join: g.viaOnce(r, link, g.oneOf(inner, link.From, keys))}
 	if len(q.Computed) > 0 {
 		s.within = g.within(r, link, g.oneOf(inner, link.From, keys))
 	}

@@ -320,6 +320,9 @@ func (g *Generator) exists(e *plan.Sub, loose bool) frag {
 	if f, ok := g.semijoin(e, loose); ok {
 		return f
 	}
+	if f, ok := g.extreme(e); ok {
+		return f
+	}
 	q := *e.Query
 	if e.Op == "any" {
 		return fill("EXISTS (SELECT 1 $1)", g.from(&q))

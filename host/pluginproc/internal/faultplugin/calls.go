@@ -103,6 +103,13 @@ func (f *fault) notify(ctx context.Context, e pluginsdk.Event) ([]pluginsdk.Effe
 	if act := acts()[f.way(e.User, false)]; act != nil {
 		return nil, act(ctx)
 	}
+	if strings.HasPrefix(way, "counts+") { // the events of a person, each once
+		told, _ := e.User.Columns.Int("told")
+		return []pluginsdk.Effect{
+			pluginsdk.SetUser("told", told+1).Replacing(e.User.Columns.Raw("told")),
+			pluginsdk.Mail("changed", map[string]string{"link": "/account?event=" + e.ID}),
+		}, nil
+	}
 	return effects()[way], nil
 }
 
@@ -130,6 +137,10 @@ func intents(way string) (pluginsdk.Intent, bool) {
 		return pluginsdk.Redirect("/a\r\nSet-Cookie: x=1"), true
 	case "long-target":
 		return pluginsdk.Redirect("/" + strings.Repeat("a", 9<<10)), true
+	case "held-sign-in":
+		return pluginsdk.Redirect("/login").Hold(), true
+	case "held-site":
+		return pluginsdk.Redirect("/terms").Hold("/"), true
 	case "no-target":
 		return pluginsdk.Redirect(""), true
 	case "ungranted":
