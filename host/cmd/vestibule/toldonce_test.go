@@ -47,7 +47,7 @@ func TestKilledHostsTellOnce(t *testing.T) {
 			}
 			_ = last.Process.Signal(syscall.SIGINT)
 			_ = last.Wait()
-			s.told(ids, kills)
+			s.countedOnce(ids, kills)
 		})
 	}
 }
@@ -89,8 +89,8 @@ route "dashboard" {
 plugin "audit" {
   command    = [%q, "ok"]
   roles      = ["listener"]
-  user_read  = ["told"]
-  user_write = ["told"]
+  user_read  = ["heard"]
+  user_write = ["heard"]
   mails      = ["changed"]
 }
 `, database, plugin))
@@ -100,7 +100,7 @@ plugin "audit" {
 	t.Cleanup(func() { s.must(s.db.Close()) })
 	_, err = s.db.Migrate(t.Context())
 	s.must(err)
-	s.exec(`ALTER TABLE users ADD told INTEGER`)
+	s.exec(`ALTER TABLE users ADD heard INTEGER`)
 	s.log, err = os.Create(filepath.Join(s.dir, "log"))
 	s.must(err)
 	t.Cleanup(func() {
@@ -167,14 +167,14 @@ func (s *teller) start() *exec.Cmd {
 	return cmd
 }
 
-// told wants each event to be counted once, and to have its mail.
-func (s *teller) told(ids []string, each int) {
+// countedOnce wants each event to be counted once, and to have its mail.
+func (s *teller) countedOnce(ids []string, each int) {
 	s.Helper()
 	if n := s.waiting(); n > 0 {
 		s.Errorf("%d rows are left in the outbox", n)
 	}
 	var counts []int
-	s.must(s.db.Reader().SelectContext(s.Context(), &counts, `SELECT coalesce(told, 0) FROM users ORDER BY id`))
+	s.must(s.db.Reader().SelectContext(s.Context(), &counts, `SELECT coalesce(heard, 0) FROM users ORDER BY id`))
 	for i, n := range counts {
 		if n != each {
 			s.Errorf("of %d events of user %s %d were counted", each, ids[i], n)

@@ -104,9 +104,9 @@ func (f *fault) notify(ctx context.Context, e pluginsdk.Event) ([]pluginsdk.Effe
 		return nil, act(ctx)
 	}
 	if strings.HasPrefix(way, "counts+") { // the events of a person, each once
-		told, _ := e.User.Columns.Int("told")
+		heard, _ := e.User.Columns.Int("heard")
 		return []pluginsdk.Effect{
-			pluginsdk.SetUser("told", told+1).Replacing(e.User.Columns.Raw("told")),
+			pluginsdk.SetUser("heard", heard+1).Replacing(e.User.Columns.Raw("heard")),
 			pluginsdk.Mail("changed", map[string]string{"link": "/account?event=" + e.ID}),
 		}, nil
 	}
