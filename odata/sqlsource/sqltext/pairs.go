@@ -31,19 +31,26 @@ func (g *Generator) pairsOf(q *plan.Query, exprs []plan.Expr) (out []Statement) 
 	return out
 }
 
-// pairsIn returns the parts of an expression that are evaluated for each pair.
+// pairsIn returns the parts of an expression that are evaluated for each pair. It enters each Computed once: a chain in which
+// each uses the one before twice has 2^n paths.
 func (g *Generator) pairsIn(e plan.Expr) (list []*plan.Sub) {
-	plan.Walk(e, func(e plan.Expr) bool {
+	seen := map[*plan.Computed]bool{}
+	var visit func(e plan.Expr) bool
+	visit = func(e plan.Expr) bool {
 		switch e := e.(type) {
 		case *plan.Sub:
 			if g.pairsUp(e) {
 				list = append(list, e)
 			}
 		case *plan.Computed:
-			list = append(list, g.pairsIn(e.Expr)...)
+			if !seen[e] {
+				seen[e] = true
+				plan.Walk(e.Expr, visit)
+			}
 		}
 		return true
-	})
+	}
+	plan.Walk(e, visit)
 	return list
 }
 
