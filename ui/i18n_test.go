@@ -157,7 +157,7 @@ func TestNoKeyMissingOrUnused(t *testing.T) {
 // noscript text.
 func usedKeys(t *testing.T) map[string]bool {
 	t.Helper()
-	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|orgSetup|onward|signOut|account|explorer|ui5)\.[A-Za-z_.]+)'`)
+	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|firstPasskey|orgSetup|onward|signOut|account|explorer|ui5)\.[A-Za-z_.]+)'`)
 	short := regexp.MustCompile(`\b(?:text|choices)\('([A-Za-z]+)'(?:, \[([^\]]*)\])?`)
 	used := map[string]bool{}
 	for _, dir := range []string{"src", "tools", "ui5/src"} {

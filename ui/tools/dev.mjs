@@ -29,7 +29,7 @@ function broadcast(event, data = '{}') {
 const emptyWords = {
   name: 'empty-words',
   setup(b) {
-    b.onResolve({ filter: /\.properties$/ }, ({ path }) => ({ path, namespace: 'words' }));
+    b.onResolve({ filter: /\.properties(\?|$)/ }, ({ path }) => ({ path, namespace: 'words' }));
     b.onLoad({ filter: /.*/, namespace: 'words' }, () => ({ contents: '{}', loader: 'json' }));
   },
 };

@@ -45,8 +45,8 @@ func TestRealPasskeys(t *testing.T) {
 	out()
 	b.Visit(r.base + "/dashboard#/orders/17")
 	b.Ready("#passkey")
-	present(true)
 	b.Click("#passkey")
+	present(true) // not before the click, which autofill would then be ahead of
 	b.At(r.base + "/dashboard#/orders/17")
 	out()
 	b.Visit(r.base + "/dashboard#/orders/18") // and nothing is clicked
