@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -82,7 +81,7 @@ func Behind(p *plan.Plan, token string, pos int) (*plan.Plan, error) {
 }
 
 // canonical reports whether a value of a token can be one of a type, and gives it the form of plan.Value: databases see only
-// values that a literal of the type could have.
+// values that a literal of the type could have. Texts may have any bytes, because SQLite stores any.
 func canonical(v *plan.Value, k edm.Kind) bool {
 	switch {
 	case v.Null:
@@ -105,10 +104,8 @@ func canonical(v *plan.Value, k edm.Kind) bool {
 
 func canonicalText(s string, k edm.Kind) (string, bool) {
 	switch k {
-	case edm.Binary:
+	case edm.Binary, edm.String:
 		return s, true
-	case edm.String:
-		return s, utf8.ValidString(s)
 	case edm.Decimal:
 		return shortDecimal(s)
 	case edm.Guid:

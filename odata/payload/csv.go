@@ -164,7 +164,7 @@ func appendCSV(dst []byte, v *plan.Value, t *edm.Type) []byte {
 // spreadsheet would evaluate.
 func appendCSVText(dst, s []byte) []byte {
 	if !utf8.Valid(s) {
-		s = bytes.ToValidUTF8(s, []byte("\ufffd"))
+		s = []byte(string([]rune(string(s)))) // as JSON has it
 	}
 	if len(s) > 0 && bytes.IndexByte([]byte("=+-@\t\r\n"), s[0]) >= 0 {
 		s = append([]byte{'\''}, s...)

@@ -27,13 +27,7 @@ func as(k edm.Kind) func([]sqlite3.Value) sqlite3.Value {
 // fit returns a stored value in the form that is computed with, and null if it is none of the kind.
 func fit(v sqlite3.Value, k edm.Kind) sqlite3.Value {
 	switch {
-	case k == edm.String:
-		text := bytesOf(v)
-		if !utf8.Valid(text) {
-			text = []byte(string([]rune(string(text)))) // with a replacement character for each byte that is none, as it is shown
-		}
-		return sqlite3.Text(string(text))
-	case k == edm.Binary:
+	case k == edm.String, k == edm.Binary:
 		return sqlite3.Text(string(bytesOf(v)))
 	case k.Integer() || k == edm.Enum:
 		return fitInteger(v, k)
@@ -59,6 +53,15 @@ func fit(v sqlite3.Value, k edm.Kind) sqlite3.Value {
 		}
 	}
 	return sqlite3.Null()
+}
+
+// shown is ves_shown(x): a text as answers have it, with a replacement character for each byte that is no UTF-8.
+func shown(args []sqlite3.Value) sqlite3.Value {
+	text := args[0].Text()
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	return sqlite3.Text(text)
 }
 
 // bytesOf returns a value of any kind as the decoder shows it in a column of texts or bytes.

@@ -49,6 +49,7 @@ func register(conn *conn) error {
 		{"ves_day", 1, as(edm.Date)},
 		{"ves_guid", 1, as(edm.Guid)},
 		{"ves_fit", 2, fitting},
+		{"ves_shown", 1, shown},
 		{"ves_whole", 1, whole},
 		{"ves_micros", 1, micros},
 		{"ves_shift", 3, shift},

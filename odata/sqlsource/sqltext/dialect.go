@@ -41,6 +41,8 @@ func (standard) full(frag) frag { return frag{} }
 
 func (standard) number(n int64) frag { return param(n) }
 
+func (standard) shown(x frag) frag { return x }
+
 // dialect is what differs between databases.
 type dialect interface {
 	// quote makes an identifier of a name.
@@ -55,6 +57,8 @@ type dialect interface {
 	sum(aggregate func(template string) frag) frag
 	// held is the value of a column as an argument of a function: null for a date or time that the type does not have.
 	held(x frag, c *Column, t edm.Type) frag
+	// shown is a text as answers have it, where it may be stored otherwise.
+	shown(x frag) frag
 	// fetch is what the select list has for a column, in a form that package cursor decodes.
 	fetch(name frag, c *Column, t edm.Type) frag
 	// literal is a constant in that form. It is never null.

@@ -148,9 +148,13 @@ func (g *Generator) Texts(n *plan.Node) []bool {
 
 func (g *Generator) values(list []plan.Expr) []frag {
 	out := make([]frag, len(list))
+	shown := slices.ContainsFunc(list, replacement)
 	for i, e := range list {
 		if out[i] = g.argument(e); !g.finite(e) {
 			out[i] = g.d.finite(out[i])
+		}
+		if shown && e.Type().Kind == edm.String {
+			out[i] = g.d.shown(out[i])
 		}
 	}
 	return out

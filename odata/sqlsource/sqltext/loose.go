@@ -67,7 +67,7 @@ func (d sqlite) cleaned(c *Column, t edm.Type) string {
 	case k == edm.String && c.Text: // for a function that reads it by its storage class
 		return "$1 COLLATE BINARY"
 	case k == edm.String && c.Loose == LooseText:
-		return "(CASE WHEN typeof($1) = 'blob' THEN ves_fit($1, 'String') ELSE $1 END) COLLATE BINARY"
+		return "(CASE WHEN typeof($1) = 'blob' THEN CAST($1 AS TEXT) ELSE $1 END) COLLATE BINARY"
 	case k == edm.String:
 		return "(CASE WHEN typeof($1) = 'text' THEN $1 ELSE ves_fit($1, 'String') END) COLLATE BINARY"
 	case k == edm.Binary:

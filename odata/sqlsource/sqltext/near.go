@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"bytes"
 	"encoding/hex"
 	"strings"
 	"time"
@@ -12,6 +13,18 @@ import (
 
 // A text, a binary, a date, an instant or a GUID that a column of SQLite may store in several forms is compared by the cleaned expression, which
 // no index answers. A second condition names the column: it is true wherever the first one is, and an index answers it.
+
+// SQLite stores any bytes as a text. An answer shows a replacement character for each byte that is no UTF-8. The text is ordered, grouped and
+// linked by its bytes, so that indexes go on working. A constant without a replacement character is equal to no such text, and is part of
+// such a text only where its bytes are. A constant with one is compared with what is shown.
+
+// replacement reports whether an expression is a constant text with a replacement character.
+func replacement(e plan.Expr) bool {
+	l, ok := e.(*plan.Literal)
+	return ok && l.T.Kind == edm.String && bytes.ContainsRune(l.Value.Bytes, utf8.RuneError)
+}
+
+func (sqlite) shown(x frag) frag { return fill("ves_shown($1)", x) }
 
 // near returns the second condition for a comparison of a loose column with a constant; empty for none.
 func (d sqlite) near(g *Generator, op string, x, y plan.Expr) frag {
@@ -74,11 +87,14 @@ func nearDay(column frag, op, day string, offset int) frag {
 // from its index: equality goes by that of the column, which may take further texts for equal.
 func nearText(column frag, c *Column, op, s string) frag {
 	numbers := c.Loose != LooseText
+	if strings.ContainsRune(s, utf8.RuneError) {
+		return frag{}
+	}
 	if numbers && s != "" && strings.ContainsAny(s[:1], "0123456789+-. \t\n\v\f\r") {
 		return frag{}
 	}
 	switch {
-	case op == "eq" && !strings.ContainsRune(s, utf8.RuneError): // which a blob may be shown with that has other bytes
+	case op == "eq":
 		return fill("($1 = $2 OR $1 = CAST($2 AS BLOB))", column, param(s))
 	case c.Collation != "":
 	case (op == "gt" || op == "ge") && numbers:
@@ -93,7 +109,7 @@ func nearText(column frag, c *Column, op, s string) frag {
 
 // nearGUID takes in the texts that begin with the first eight digits of a GUID, in either case each, and its bytes.
 func nearGUID(column frag, guid string) frag {
-	bytes, err := hex.DecodeString(strings.ReplaceAll(guid, "-", ""))
+	raw, err := hex.DecodeString(strings.ReplaceAll(guid, "-", ""))
 	if err != nil || len(guid) != 36 {
 		return frag{}
 	}
@@ -108,7 +124,7 @@ func nearGUID(column frag, guid string) frag {
 		}
 		heads = next
 	}
-	parts := []frag{fill("$1 = $2", column, param(bytes))}
+	parts := []frag{fill("$1 = $2", column, param(raw))}
 	for _, head := range heads {
 		// With a hyphen the bounds look like no number, which SQLite would make of them.
 		parts = append(parts, fill("$1 >= $2 AND $1 < $3", column, param(head+"-"), param(head+"-~")))

@@ -72,7 +72,7 @@ func (sqlite) fetch(name frag, _ *Column, t edm.Type) frag {
 func (d sqlite) narrow(op string, column frag, c *Column, prefix string) frag {
 	after, within := next(prefix), "$1 COLLATE BINARY >= $2 AND $1 COLLATE BINARY < $3"
 	switch {
-	case op != "startswith" || after == "":
+	case op != "startswith" || after == "" || strings.ContainsRune(prefix, utf8.RuneError):
 		return frag{}
 	case d.bare(c):
 	case c.Loose == LooseText && c.Collation == "": // an explicit collation would keep SQLite from its index
@@ -144,6 +144,9 @@ func instant(s string) time.Time {
 func (d sqlite) comparands(g *Generator, op string, x, y plan.Expr) (a, b frag, ok bool) {
 	if x.Type().Kind.Numeric() {
 		return d.numbers(g, x, y)
+	}
+	if replacement(x) || replacement(y) {
+		return d.shown(g.value(x)), d.shown(g.value(y)), true
 	}
 	if x.Type().Kind != edm.DateTimeOffset {
 		return a, b, false
