@@ -25,7 +25,7 @@ func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, 
 	var left []LeftOut
 	for _, s := range b.sets {
 		for _, c := range s.table.Opaque {
-			if !slices.ContainsFunc(s.cfg.Hide, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
+			if !slices.ContainsFunc(s.cfg.Hide, func(name string) bool { return sameName(name, c.Name) }) {
 				left = append(left, LeftOut{s.edm.Name, c.Name, c.Type})
 			}
 		}
@@ -210,7 +210,7 @@ func (b *builder) broken(at []string, t *introspect.Table) {
 func matches(pattern string, t *introspect.Table) bool {
 	name := strings.Join(tableName(t), ".")
 	if !strings.Contains(pattern, "*") {
-		return strings.EqualFold(pattern, name)
+		return sameName(pattern, name)
 	}
 	first, rest, _ := strings.Cut(strings.ToLower(pattern), "*")
 	name, ok := strings.CutPrefix(strings.ToLower(name), first)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
@@ -49,11 +51,11 @@ func tableName(t *introspect.Table) []string {
 	return []string{t.Schema, t.Name}
 }
 
-// table finds a table that the Config names, with or without quotes: the exact name first, then one that differs by
-// case; nil when there is none.
+// table finds a table that the Config names, with or without quotes: the exact name first, then one that differs as sameName allows;
+// nil when there is none.
 func (b *builder) table(name string) *introspect.Table {
 	clean := strings.NewReplacer(`"`, "", "`", "", "[", "", "]", "").Replace(name)
-	for _, equal := range []func(string, string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+	for _, equal := range []func(string, string) bool{func(a, b string) bool { return a == b }, sameName} {
 		for _, t := range b.tables {
 			if full := strings.Join(tableName(t), "."); equal(full, name) || equal(full, clean) {
 				return t
@@ -61,6 +63,12 @@ func (b *builder) table(name string) *introspect.Table {
 		}
 	}
 	return nil
+}
+
+// sameName reports whether names differ by case alone, or by how Unicode composes their letters: a configuration file has
+// composed ones, whatever is written in it.
+func sameName(a, b string) bool {
+	return strings.EqualFold(a, b) || strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b))
 }
 
 func quoted(s string) string { return `"` + s + `"` }
@@ -71,7 +79,7 @@ func (s *set) named(name string) *introspect.Column {
 		return c
 	}
 	for i := range s.table.Columns {
-		if strings.EqualFold(s.table.Columns[i].Name, name) {
+		if sameName(s.table.Columns[i].Name, name) {
 			return &s.table.Columns[i]
 		}
 	}
@@ -81,7 +89,7 @@ func (s *set) named(name string) *introspect.Column {
 // opaque returns the column of a name whose values cannot be shown; nil if there is none.
 func (s *set) opaque(name string) *introspect.Column {
 	for i := range s.table.Opaque {
-		if strings.EqualFold(s.table.Opaque[i].Name, name) {
+		if sameName(s.table.Opaque[i].Name, name) {
 			return &s.table.Opaque[i]
 		}
 	}

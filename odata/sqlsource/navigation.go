@@ -233,11 +233,12 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 		name, where string
 		into        *[]*sqltext.Column
 	}{{n.FromKey, "from_key", &link.ViaFrom}, {n.ToKey, "to_key", &link.ViaTo}} {
-		if between.Column(end.name) == nil {
+		column := (&set{table: between}).named(end.name)
+		if column == nil {
 			b.report(at(end.where), "no column "+quoted(end.name)+" in "+quoted(n.Via), didYouMean(end.name, columnNames(between)))
 			return false
 		}
-		*end.into = []*sqltext.Column{stored(between.Column(end.name))}
+		*end.into = []*sqltext.Column{stored(column)}
 	}
 	r.via = link
 	return true

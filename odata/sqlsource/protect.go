@@ -23,7 +23,7 @@ func (b *builder) protected(name string, t *introspect.Table, hide ...string) bo
 		return false
 	}
 	credentials := slices.ContainsFunc(t.Columns, func(c introspect.Column) bool {
-		hidden := func(h string) bool { return strings.EqualFold(h, c.Name) }
+		hidden := func(h string) bool { return sameName(h, c.Name) }
 		return holds(c.Name, "password", "secret", "token") && !slices.ContainsFunc(hide, hidden)
 	})
 	return credentials || strings.HasPrefix(strings.ToLower(t.Name), hostPrefix)
