@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
@@ -142,4 +143,49 @@ func only(looks map[string]sqlsource.Look, names ...string) map[string]sqlsource
 		}
 	}
 	return out
+}
+
+// A view that calls a function reads what the function reads.
+func TestProposeLooksIntoFunctions(t *testing.T) {
+	for dialect, function := range map[string]string{
+		"postgres": "CREATE FUNCTION names() RETURNS TABLE (id bigint, name text) LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY SELECT k.id, k.name FROM keys k; END $$;\nCREATE VIEW shown AS SELECT id, name FROM names()",
+		"mysql":    "CREATE FUNCTION name_of(n BIGINT) RETURNS TEXT READS SQL DATA RETURN (SELECT name FROM `keys` WHERE id = n);\nCREATE VIEW shown AS SELECT id, name_of(id) AS name FROM plain",
+	} {
+		t.Run(dialect, func(t *testing.T) {
+			db := database(t, dialect, ddlOf(dialect, "CREATE TABLE "+map[string]string{"postgres": "keys", "mysql": "`keys`"}[dialect]+" (id {BIG} PRIMARY KEY, name {STR});\nCREATE TABLE plain (id {BIG} PRIMARY KEY);\n"+function))
+			p, err := sqlsource.Propose(t.Context(), db, sqlsource.Config{Protected: func(name string) bool { return name == "keys" }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "shown: it reads keys; write a set for it if people may see its rows"
+			if len(p.Sets) != 1 || !slices.Contains(p.Left, want) {
+				t.Errorf("sets %+v, left out %q", p.Sets, p.Left)
+			}
+		})
+	}
+}
+
+// MariaDB has tables that keep their former rows.
+func TestProposeTablesWithSystemVersions(t *testing.T) {
+	db := database(t, "mysql", "CREATE TABLE kept (id INT PRIMARY KEY, name VARCHAR(9)) WITH SYSTEM VERSIONING;\nINSERT INTO kept VALUES (1, 'a');\nUPDATE kept SET name = 'b'")
+	p, err := sqlsource.Propose(t.Context(), db, sqlsource.Config{})
+	if err != nil || len(p.Sets) != 1 {
+		t.Fatalf("%+v %v", p, err)
+	}
+	p.Sets[0].Guard = "none"
+	if got := open(t, db, sqlsource.Config{EntitySets: p.Sets}).get("kept"); got != "[1,b]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A file with the configuration has composed letters, and the database may have others.
+func TestNamesWithDecomposedLetters(t *testing.T) {
+	const table, column = "cafe\u0301", "pre\u0301nom"
+	s := open(t, database(t, "sqlite", `CREATE TABLE "`+table+`" (id INTEGER PRIMARY KEY, "`+column+`" TEXT, secret TEXT);
+INSERT INTO "`+table+`" VALUES (1, 'Ada', 'x')`), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+		{Name: "cafes", Table: "caf\u00e9", Hide: []string{"secret"}, Properties: []sqlsource.Property{{Column: "pr\u00e9nom", Name: "name"}}},
+	}})
+	if got := s.get("cafes?$filter=name eq 'Ada'"); got != "[1,Ada]" {
+		t.Errorf("got %s", got)
+	}
 }

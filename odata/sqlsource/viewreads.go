@@ -8,7 +8,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 )
 
-// viewReads knows which tables the views of a database read, by their definitions.
+// viewReads knows which tables the views of a database read, by their definitions and those of the functions that they name.
 type viewReads struct {
 	definitions map[[2]string]string
 	// credentials are the protected tables. owned are those with a foreign key to users; owners are the columns of these keys.
@@ -56,7 +56,7 @@ func (v *viewReads) unsafe(t *introspect.Table) string {
 	return ""
 }
 
-// first returns the name of the first of some tables that a view reads, also through other views; empty if it reads none.
+// first returns the name of the first of some tables that a view reads, also through other views and functions; empty if it reads none.
 func (v *viewReads) first(view *introspect.Table, tables []*introspect.Table) string {
 	seen := map[[2]string]bool{}
 	next := [][2]string{{view.Schema, view.Name}}

@@ -20,7 +20,7 @@ func (r *reader) mysql() ([]*Table, error) {
 		}
 		all.add(t)
 	}, `SELECT table_name, table_type, table_comment FROM information_schema.tables
-		WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'VIEW') ORDER BY table_name`)
+		WHERE table_schema = DATABASE() AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') ORDER BY table_name`)
 	if err != nil {
 		return nil, err
 	}
