@@ -40,7 +40,13 @@ func (c *Config) misfit(f *Findings, m sqlsource.Misfit) {
 	if m.Single {
 		kind = "singleton"
 	}
-	if m.Nullable {
+	no, remedy := "no "+m.Type, "correct the rows, or give the property another type"
+	switch {
+	case m.Shown && m.Type == "Edm.String":
+		add, no, result, remedy = f.Warn, "no UTF-8", "answers have replacement characters in them", "write the texts anew in UTF-8"
+	case m.Shown:
+		add, no, result, remedy = f.Warn, "longer than precision and scale of their type", "answers show all digits", "round the values, or give the property another precision and scale"
+	case m.Nullable:
 		add, result = f.Warn, "null takes their place"
 	}
 	values, are := "values", "are"
@@ -48,7 +54,6 @@ func (c *Config) misfit(f *Findings, m sqlsource.Misfit) {
 		values, are = "value", "is"
 	}
 	add(c.at("odata", kind, m.Set, "property", m.Column, "type"),
-		fmt.Sprintf("%s %q: the column %q has %d %s in %d rows that %s no %s, the first read in the row with key %q; %s",
-			kind, m.Set, m.Column, m.Rows, values, m.All, are, m.Type, m.Key, result),
-		"correct the rows, or give the property another type")
+		fmt.Sprintf("%s %q: the column %q has %d %s in %d rows that %s %s, the first read in the row with key %q; %s",
+			kind, m.Set, m.Column, m.Rows, values, m.All, are, no, m.Key, result), remedy)
 }

@@ -20,6 +20,9 @@ type Misfit struct {
 	Column, Type string
 	// Nullable tells that null takes their place; else they end the answer.
 	Nullable bool
+	// Shown reports whether answers show the values all the same: texts that are no UTF-8, with replacement characters, and decimals with
+	// more digits than their type.
+	Shown bool
 	// Rows is how many of All rows have such a value. Key is the key of the first of them that was read.
 	Rows, All int64
 	Key       string
@@ -74,17 +77,23 @@ func (s *Source) misfits(ctx context.Context, set *edm.EntitySet) ([]Misfit, err
 	var list []Misfit
 	for i, m := range found {
 		ref, ok := n.Columns[i].Expr.(*plan.Ref)
-		if m.Rows == 0 || !ok {
+		if !ok {
 			continue
 		}
 		var path []string
 		for _, p := range ref.Path {
 			path = append(path, p.Name)
 		}
-		list = append(list, Misfit{
+		of := Misfit{
 			Set: set.Name, Single: set.Single(), Property: strings.Join(path, "/"), Column: columns[i].Name, Type: ref.T.QualifiedName(s.model.Namespace),
 			Nullable: ref.Path[len(ref.Path)-1].Nullable, Rows: m.Rows, All: all, Key: m.Key,
-		})
+		}
+		if m.Rows > 0 {
+			list = append(list, of)
+		}
+		if of.Shown, of.Rows, of.Key = true, m.Shown, m.ShownKey; m.Shown > 0 {
+			list = append(list, of)
+		}
 	}
 	return list, nil
 }

@@ -55,3 +55,22 @@ INSERT INTO stays VALUES (1, 'PT1H', '1', '2024-02-29', 'here', 'x'), (2, 'soon'
 		})
 	}
 }
+
+// TestMisfitsThatAreShown counts what answers show although it is none of its type: texts that are no UTF-8, and decimals with
+// more digits.
+func TestMisfitsThatAreShown(t *testing.T) {
+	t.Parallel()
+	source := open(t, database(t, "sqlite", `CREATE TABLE goods (id INTEGER PRIMARY KEY, name TEXT, price DECIMAL(5,2));
+INSERT INTO goods VALUES (1, 'fine', 1.25), (2, CAST(x'4de4' AS TEXT), 1.255), (3, x'4de4', 12345.5), (4, 'fine', -999.99)`), sqlsource.Config{Guard: edm.GuardNone, Discover: []string{"goods"}})
+	got, err := source.Misfits(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sqlsource.Misfit{
+		{Set: "goods", Property: "name", Column: "name", Type: "Edm.String", Nullable: true, Shown: true, Rows: 2, All: 4, Key: "2"},
+		{Set: "goods", Property: "price", Column: "price", Type: "Edm.Decimal", Nullable: true, Shown: true, Rows: 2, All: 4, Key: "2"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,10 +1,13 @@
 package cursor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
@@ -15,6 +18,10 @@ type Misfit struct {
 	// Rows is how many rows have such a value, Key the key of the first of them that was read.
 	Rows int64
 	Key  string
+	// Shown and ShownKey are the same for values that answers show all the same: texts that are no UTF-8, and decimals with more digits
+	// than their type.
+	Shown    int64
+	ShownKey string
 }
 
 // Misfits reads all rows of a node once, whatever its page, and tells for each column that is a property which values do
@@ -42,11 +49,28 @@ func Misfits(ctx context.Context, db engine.DB, gen *sqltext.Generator, n *plan.
 func (d *decoder) misfits(found []Misfit, cells []engine.Cell, n *plan.Node) {
 	for i := range n.Columns {
 		var v plan.Value
-		if cells[i].Kind == engine.Null || d.cell(&v, cells, n, i) {
-			continue
-		}
-		if found[i].Rows++; found[i].Rows == 1 {
-			found[i].Key = d.key(cells, n)
+		switch {
+		case cells[i].Kind == engine.Null:
+		case !d.cell(&v, cells, n, i):
+			if found[i].Rows++; found[i].Rows == 1 {
+				found[i].Key = d.key(cells, n)
+			}
+		case !holds(&n.Columns[i].T, v.Bytes):
+			if found[i].Shown++; found[i].Shown == 1 {
+				found[i].ShownKey = d.key(cells, n)
+			}
 		}
 	}
+}
+
+// holds reports whether a text is UTF-8, and whether a decimal has no more digits than its type.
+func holds(t *edm.Type, value []byte) bool {
+	switch t.Kind {
+	case edm.String:
+		return utf8.Valid(value)
+	case edm.Decimal:
+		whole, fraction, _ := bytes.Cut(bytes.TrimLeft(value, "-0"), []byte("."))
+		return (t.Scale == edm.VariableScale || len(fraction) <= t.Scale) && (t.Precision == 0 || t.Scale == edm.VariableScale || len(whole) <= t.Precision-t.Scale)
+	}
+	return true
 }
