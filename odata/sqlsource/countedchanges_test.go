@@ -380,7 +380,9 @@ func TestCountsAddUp(t *testing.T) {
 					return
 				}
 				for i := range 1 + r.IntN(3) {
-					tx.MustExec("INSERT INTO things (id, c, e, f) VALUES ($1, 1, 1, $1)", 10000+(n*turns+turn)*10+i)
+					if _, err := tx.Exec("INSERT INTO things (id, c, e, f) VALUES ($1, 1, 1, $1)", 10000+(n*turns+turn)*10+i); err != nil {
+						t.Errorf("%s: %v", level, err)
+					}
 				}
 				if err := tx.Commit(); err != nil {
 					t.Errorf("%s: %v", level, err)
