@@ -358,12 +358,6 @@ func TestSMTPPasswordStaysPrivate(t *testing.T) {
 // A server that accepts and then says nothing must not hold a worker, nor its
 // connection, after the attempt is over.
 func TestSMTPSilentServer(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	port := l.Addr().(*net.TCPAddr).Port
 	for name, stop := range map[string]func() (mail.SMTP, context.Context){
 		"timeout": func() (mail.SMTP, context.Context) {
 			return mail.SMTP{Timeout: 50 * time.Millisecond}, t.Context()
@@ -375,8 +369,12 @@ func TestSMTPSilentServer(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
 			c, ctx := stop()
-			c.Host, c.Port = "127.0.0.1", port
+			c.Host, c.Port = "127.0.0.1", l.Addr().(*net.TCPAddr).Port
 			gone := make(chan error, 1)
 			go func() {
 				conn, err := l.Accept()
@@ -388,6 +386,7 @@ func TestSMTPSilentServer(t *testing.T) {
 			if err := smtpSender(t, c).Send(ctx, message(t, "en")); err == nil {
 				t.Error("sent")
 			}
+			_ = l.Close() // the end may have been ahead of the connection
 			<-gone
 		})
 	}
