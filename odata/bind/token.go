@@ -53,23 +53,27 @@ func decisive(options []syntax.Option) string {
 // rows that come and go change them.
 func stays(order []plan.Order) bool {
 	own := len(order) > 0
+	seen := map[derivedColumn]bool{}
 	var visit func(e plan.Expr) bool
 	visit = func(e plan.Expr) bool {
 		switch e := e.(type) {
 		case *plan.Aggregate:
 			own = own && e.Op != "row"
 			return false
-		case *plan.Computed:
-			plan.Walk(e.Expr, visit)
 		case *plan.Cell:
+			at := derivedColumn{e.Range.Derived, e.Column}
+			if seen[at] {
+				break
+			}
+			seen[at] = true
 			for _, p := range e.Range.Derived.Parts {
-				plan.Walk(p.Values[e.Column], visit)
+				plan.WalkInto(visit, p.Values[e.Column])
 			}
 		}
 		return own
 	}
 	for _, o := range order {
-		plan.Walk(o.Expr, visit)
+		plan.WalkInto(visit, o.Expr)
 	}
 	return own
 }

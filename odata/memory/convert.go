@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -158,14 +157,7 @@ func readBool(v reflect.Value) (plan.Value, error) {
 
 func readFloat(v reflect.Value) (plan.Value, error) { return plan.Value{Float: v.Float()}, nil }
 
-// readString reads a text as answers show it: with a replacement character for each byte that is no UTF-8.
-func readString(v reflect.Value) (plan.Value, error) {
-	text := v.String()
-	if !utf8.ValidString(text) {
-		text = string([]rune(text))
-	}
-	return textValue(text), nil
-}
+func readString(v reflect.Value) (plan.Value, error) { return textValue(scalar.Shown(v.String())), nil }
 
 func readBytes(v reflect.Value) (plan.Value, error) {
 	return plan.Value{Null: v.IsNil(), Bytes: append([]byte{}, v.Bytes()...)}, nil

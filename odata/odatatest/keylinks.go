@@ -27,6 +27,7 @@ func keyLinks(t *testing.T, h http.Handler) {
 		"Tags?$orderby=code desc", "Devices?$orderby=name", "Devices?$orderby=guid desc", "Marks", "Marks?$orderby=mark desc", "Cheap?$orderby=price", "Odd_Names?$orderby=first_name", "Mine", "Mine?$orderby=name desc",
 		"Things?$apply=groupby((home/city,ok),aggregate($count as n))", "Things?$apply=groupby((note),aggregate(price with sum as s))&$orderby=s desc",
 		"Things?$apply=filter(id gt 1)/compute(price mul 2 as twice)&$orderby=twice desc", "Things?$apply=topcount(9,price)&$orderby=name",
+		"Things?"+doubling("id add id", "add", 41)+"&$select=id,a41&$orderby=a41 desc", "Things?$apply=compute(id as a0)"+quadrupling(19)+"&$orderby=a19,id",
 		"Things?$apply=concat(groupby((ok),aggregate($count as n)),aggregate($count as n))",
 	)
 	for _, target := range targets {

@@ -118,6 +118,15 @@ func doubling(first, op string, n int) string {
 	return b.String()
 }
 
+// quadrupling is as many transformations of which each uses the value of the one before four times.
+func quadrupling(n int) string {
+	var b strings.Builder
+	for i := range n {
+		_, _ = fmt.Fprintf(&b, "/compute(a%[1]d add a%[1]d sub a%[1]d add a%[1]d as a%[2]d)", i, i+1)
+	}
+	return b.String()
+}
+
 func semicolons(options string) string { return strings.ReplaceAll(options, "&", ";") }
 
 // names are tables and columns whose names are no identifiers.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // heldCSV is how many bytes of a page wait for its last row, which decides
@@ -164,7 +165,7 @@ func appendCSV(dst []byte, v *plan.Value, t *edm.Type) []byte {
 // spreadsheet would evaluate.
 func appendCSVText(dst, s []byte) []byte {
 	if !utf8.Valid(s) {
-		s = []byte(string([]rune(string(s)))) // as JSON has it
+		s = []byte(scalar.Shown(string(s)))
 	}
 	if len(s) > 0 && bytes.IndexByte([]byte("=+-@\t\r\n"), s[0]) >= 0 {
 		s = append([]byte{'\''}, s...)

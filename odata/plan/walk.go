@@ -32,6 +32,27 @@ func Walk(e Expr, visit func(Expr) bool) {
 	}
 }
 
+// WalkInto walks several expressions, and also enters the expression of each Computed. It enters a Computed once, because a chain
+// in which each uses the one before twice has 2^n paths.
+func WalkInto(visit func(Expr) bool, list ...Expr) {
+	seen := map[*Computed]bool{}
+	var into func(Expr) bool
+	into = func(e Expr) bool {
+		c, ok := e.(*Computed)
+		if ok && seen[c] || !visit(e) {
+			return false
+		}
+		if ok {
+			seen[c] = true
+			Walk(c.Expr, into)
+		}
+		return true
+	}
+	for _, e := range list {
+		Walk(e, into)
+	}
+}
+
 // Same tells whether two expressions are the same calculation on the same rows. Two Subs never are, unless they are one,
 // and neither are two of Computed.
 func Same(a, b Expr) bool {

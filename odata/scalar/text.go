@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -19,6 +20,14 @@ type Read struct {
 	Int   int64
 	Float float64
 	Text  string
+}
+
+// Shown returns the text as answers have it, with a replacement character for each byte that is no UTF-8.
+func Shown(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }
 
 // The parts of texts. Databases and Go read the same regular expressions, so they have neither groups by name, nor

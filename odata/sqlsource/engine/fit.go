@@ -3,7 +3,6 @@ package engine
 import (
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/sqlite3"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -55,13 +54,9 @@ func fit(v sqlite3.Value, k edm.Kind) sqlite3.Value {
 	return sqlite3.Null()
 }
 
-// shown is ves_shown(x): a text as answers have it, with a replacement character for each byte that is no UTF-8.
+// shown is ves_shown(x): a text as answers have it.
 func shown(args []sqlite3.Value) sqlite3.Value {
-	text := args[0].Text()
-	if !utf8.ValidString(text) {
-		text = string([]rune(text))
-	}
-	return sqlite3.Text(text)
+	return sqlite3.Text(scalar.Shown(args[0].Text()))
 }
 
 // bytesOf returns a value of any kind as the decoder shows it in a column of texts or bytes.

@@ -31,26 +31,14 @@ func (g *Generator) pairsOf(q *plan.Query, exprs []plan.Expr) (out []Statement) 
 	return out
 }
 
-// pairsIn returns the parts of an expression that are evaluated for each pair. It enters each Computed once: a chain in which
-// each uses the one before twice has 2^n paths.
+// pairsIn returns the parts of an expression that are evaluated for each pair.
 func (g *Generator) pairsIn(e plan.Expr) (list []*plan.Sub) {
-	seen := map[*plan.Computed]bool{}
-	var visit func(e plan.Expr) bool
-	visit = func(e plan.Expr) bool {
-		switch e := e.(type) {
-		case *plan.Sub:
-			if g.pairsUp(e) {
-				list = append(list, e)
-			}
-		case *plan.Computed:
-			if !seen[e] {
-				seen[e] = true
-				plan.Walk(e.Expr, visit)
-			}
+	plan.WalkInto(func(e plan.Expr) bool {
+		if sub, ok := e.(*plan.Sub); ok && g.pairsUp(sub) {
+			list = append(list, sub)
 		}
 		return true
-	}
-	plan.Walk(e, visit)
+	}, e)
 	return list
 }
 

@@ -39,17 +39,12 @@ func shares(q *plan.Query, exprs ...plan.Expr) *plan.Query {
 		return q
 	}
 	seen := map[*plan.Computed]bool{}
-	var mark func(e plan.Expr) bool
-	mark = func(e plan.Expr) bool {
-		if c, ok := e.(*plan.Computed); ok && !seen[c] {
+	plan.WalkInto(func(e plan.Expr) bool {
+		if c, ok := e.(*plan.Computed); ok {
 			seen[c] = true
-			plan.Walk(c.Expr, mark)
 		}
 		return true
-	}
-	for _, e := range exprs {
-		plan.Walk(e, mark)
-	}
+	}, exprs...)
 	out := *q
 	out.Computed = slices.DeleteFunc(slices.Clone(q.Computed), func(c *plan.Computed) bool { return !c.Shared || !seen[c] })
 	return &out
