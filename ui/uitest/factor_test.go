@@ -80,7 +80,7 @@ func TestRealSecondFactor(t *testing.T) {
 	b.looksOfStep(source, "factor-enrol")
 	secret := strings.ReplaceAll(b.Text("#secret"), " ", "")
 	b.give("#enrol", "000000")
-	b.See("This code is not right")
+	b.See("That code did not work")
 	b.give("#enrol", codeAt(t, secret, time.Now()))
 	b.Ready("#codes")
 	b.looksOfStep(source, "factor-codes")
@@ -100,7 +100,7 @@ func TestRealSecondFactor(t *testing.T) {
 	other.Visit(r.base + "/dashboard")
 	other.At(r.base + "/second-factor")
 	other.give("#code", "123456")
-	other.See("This code is not right")
+	other.See("That code did not work")
 	code := codeAt(t, secret, time.Now().Add(30*time.Second)) // the next one, which a clock that is ahead shows
 	other.give("#code", code)
 	other.At(r.base + "/dashboard")
@@ -117,7 +117,7 @@ func TestRealSecondFactor(t *testing.T) {
 	again := open(t)
 	again.toCode(r)
 	again.give("#code", recovery[2])
-	again.See("This code is not right")
+	again.See("That code did not work")
 	again.Visit(r.base + "/dashboard")
 	again.At(r.base + "/second-factor")
 }

@@ -47,7 +47,7 @@ func TestRealFactorFromTheAccount(t *testing.T) {
 	b.Ready("#enrol")
 	second := strings.ReplaceAll(b.Text("#secret"), " ", "")
 	b.give("#enrol", "000000")
-	b.See("This code is not right")
+	b.See("That code did not work")
 	b.give("#enrol", codeAt(t, second, time.Now()))
 	b.At(r.base + "/login?account")
 
