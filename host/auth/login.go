@@ -45,7 +45,6 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.refundAttempt(r, a.client) // which counts failures
 	setCookies(w, cookies)
 	if c := p.knowBrowser(r, a.known, func(k known) known { return k.withSignIn(user, folded(in.login), p.Now()) }); c != nil {
 		http.SetCookie(w, c)
@@ -253,8 +252,9 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 	return cookies, err
 }
 
-// clearAttempts forgets the failures before a success. Those of a password that rests
-// stay: only this browser goes on.
+// clearAttempts forgets the failures before a success, in the transaction of ctx, and takes the
+// attempt of the client back, whose counter counts failures. Those of a password that rests
+// stay: only this browser goes on. Counters are locked before devices and sessions.
 func (p *Pipeline) clearAttempts(ctx context.Context, a *attempt) error {
 	for _, c := range []Counter{a.account, a.name} {
 		if c == (Counter{}) {
@@ -264,7 +264,10 @@ func (p *Pipeline) clearAttempts(ctx context.Context, a *attempt) error {
 			return err
 		}
 	}
-	return nil
+	if a.client == (Counter{}) {
+		return nil
+	}
+	return p.Throttle.Undo(ctx, a.client)
 }
 
 // hasBegun reports whether the session that an earlier try of a transaction made is
