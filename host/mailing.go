@@ -121,6 +121,9 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		return mail.Letter{}, mail.ErrNotWanted
 	}
 	letter := mail.Letter{To: user.Email, Name: user.Name, Link: base + "/login#/forgot-password", Logo: logo, Host: host}
+	if l.signIn.PasswordOff { // there is no new password to ask for
+		letter.Link, letter.Passkey = base+"/login?account", true
+	}
 	if item.Sealed == "" {
 		if item.Purpose == mail.PasswordChanged {
 			letter.Passkeys, err = l.passkeys(ctx, user.ID)

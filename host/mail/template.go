@@ -48,7 +48,8 @@ type Data struct {
 	Passkeys []Way
 	// Minutes and Days are how long the link works; Days is for Invitation.
 	Minutes, Days int
-	// Passkey is set if the link of an Invitation is for a passkey instead of a password.
+	// Passkey reports that nobody has a password: the link of an Invitation is for a passkey, and that of a notice is
+	// the address of the account.
 	Passkey bool
 	// Lang is the language of the template, "en" for the default one.
 	Lang string

@@ -58,7 +58,8 @@ type Letter struct {
 	Host string
 	// ValidFor is how long the link works; shown in whole minutes or days.
 	ValidFor time.Duration
-	// Passkey is set for an Invitation whose link is for a passkey instead of a password.
+	// Passkey reports that nobody has a password: the link of an Invitation is for a passkey, and that of a notice is
+	// the address of the account.
 	Passkey bool
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
