@@ -155,6 +155,10 @@ func (b *tab) looksOfStep(axe, name string) {
 		if wide := browsertest.Eval[bool](b.Tab, `document.documentElement.scrollWidth > innerWidth`); wide {
 			b.T.Errorf("%s.%s scrolls sideways", name, l.name)
 		}
+		for _, out := range browsertest.Eval[[]string](b.Tab, `[...document.querySelectorAll('.card *')].filter((el) => el.checkVisibility() &&
+			el.getBoundingClientRect().right > el.closest('.card').getBoundingClientRect().right).map((el) => el.textContent.trim())`) {
+			b.T.Errorf("%s.%s: %q is wider than its card", name, l.name, out)
+		}
 		b.PictureOfAll(name + "." + l.name)
 	}
 	b.Size(1280, 900)
