@@ -31,6 +31,8 @@ type Plugin struct {
 	OrgSetup OrgSetupHandler
 	// Listener, when not nil, gives the plugin the role "listener".
 	Listener Listener
+	// IdentityProvider, when not nil, gives the plugin the role "identity_provider".
+	IdentityProvider IdentityProvider
 	// Config points to a struct that is filled from the config block before
 	// Configure is called and before any call of a role. [DecodeConfig] tells
 	// the tags that its fields carry. With a nil Config the block must be empty.
