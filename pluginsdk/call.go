@@ -26,7 +26,7 @@ type Call struct {
 	Request *Request
 	// Event is what a listener is told; its user is User.
 	Event Event
-	// Begin is what an identity provider is asked, unless Finish is not nil.
+	// Begin is the call of an identity provider, unless Finish is not nil.
 	Begin  BeginRequest
 	Finish *FinishRequest
 }

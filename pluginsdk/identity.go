@@ -60,12 +60,12 @@ type Authorization struct {
 	// URL is the provider's address with the state in it: https, or http on loopback, at
 	// most 8 KiB.
 	URL string
-	// Private is what Finish needs of this Begin, such as a nonce and a PKCE verifier, at
-	// most 2 KiB. The host seals it into a cookie.
+	// Private holds the bytes of this Begin that Finish needs, such as a nonce and a PKCE
+	// verifier, at most 2 KiB. The host seals it into a cookie.
 	Private []byte
 }
 
-// A FinishRequest is a browser that came back.
+// A FinishRequest is the return of the browser from the provider.
 type FinishRequest struct {
 	// ID joins log lines.
 	ID string
@@ -73,7 +73,7 @@ type FinishRequest struct {
 	Callback string
 	// Parameters are those of the callback's query, the state included.
 	Parameters map[string]string
-	// Private is what Begin returned.
+	// Private holds the bytes that Begin returned.
 	Private []byte
 	// Locale and Fresh are those of Begin.
 	Locale string
@@ -96,7 +96,7 @@ type Identity struct {
 	AuthTime time.Time
 }
 
-// An IdentityResult is what an [IdentityProvider] answers. Make one with [Identified] or [Refused]; the
+// An IdentityResult is the answer of an [IdentityProvider]. Make one with [Identified] or [Refused]; the
 // zero value is a refusal without a reason. It is a value: methods return copies and it may
 // be shared between goroutines.
 type IdentityResult struct {
@@ -106,10 +106,10 @@ type IdentityResult struct {
 	effects  []Effect
 }
 
-// Identified says who the person is.
+// Identified returns the result for a person whom the provider has identified.
 func Identified(i Identity) IdentityResult { return IdentityResult{identity: i, found: true} }
 
-// Refused says that the provider, or the plugin's rules, refuse the person. The reason is
+// Refused returns the refusal of a person by the provider or by the plugin's rules. The reason is
 // one line for them in the call's locale, at most 256 bytes; empty for the host's own words.
 func Refused(reason string) IdentityResult { return IdentityResult{reason: reason} }
 
@@ -129,7 +129,7 @@ func (f IdentityResult) Reason() string { return f.reason }
 // Effects returns the changes of the user's columns that are asked for, in order.
 func (f IdentityResult) Effects() []Effect { return slices.Clone(f.effects) }
 
-// identityRole is what the rest of the SDK knows of the role.
+// identityRole returns the role's entry in the table of roles.
 func identityRole() role {
 	return role{
 		name: RoleIdentityProvider, field: "IdentityProvider", takesIdentity: true,
@@ -341,6 +341,9 @@ func fromIdentityResult(r *pluginpb.FinishResponse) (IdentityResult, error) {
 	}
 	f := Refused(r.GetRefused()).With(effects...)
 	if i := r.GetIdentity(); i != nil {
+		if r.GetRefused() != "" {
+			return IdentityResult{}, fmt.Errorf("%w: the answer has an identity and the reason of a refusal", ErrContract)
+		}
 		f = Identified(Identity{
 			Subject: i.GetSubject(), Email: i.GetEmail(), EmailVerified: i.GetEmailVerified(),
 			Name: words.Clean(i.GetName(), maxSubject), AuthTime: fromUnix(i.GetAuthTime()),

@@ -1931,7 +1931,7 @@ type FinishResponse struct {
 	// Who the person is. Unset means that they are refused.
 	Identity *Identity `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
 	// Why they are refused: one line of at most 256 bytes for the person, in the call's
-	// locale; empty for the host's own words.
+	// locale; empty for the host's own words. Beside an identity it breaks the contract.
 	Refused string `protobuf:"bytes,2,opt,name=refused,proto3" json:"refused,omitempty"`
 	// Effects on columns that user_write grants, applied to the person whom the identity
 	// signs in, is linked to, or creates. Others break the contract.
