@@ -21,6 +21,8 @@ const (
 	maxProviderURL = 8 << 10
 	maxPrivate     = 2 << 10
 	maxSubject     = 255
+	maxEmail       = 255
+	maxName        = 255
 	maxRefusal     = 256
 )
 
@@ -106,8 +108,12 @@ type IdentityResult struct {
 	effects  []Effect
 }
 
-// Identified returns the result for a person whom the provider has identified.
-func Identified(i Identity) IdentityResult { return IdentityResult{identity: i, found: true} }
+// Identified returns the result for a person whom the provider has identified. The name
+// loses control characters and ends after 255 bytes.
+func Identified(i Identity) IdentityResult {
+	i.Name = words.Printable(strings.NewReplacer("\u2028", " ", "\u2029", " ").Replace(i.Name), maxName)
+	return IdentityResult{identity: i, found: true}
+}
 
 // Refused returns the refusal of a person by the provider or by the plugin's rules. The reason is
 // one line for them in the call's locale, at most 256 bytes; empty for the host's own words.
@@ -312,8 +318,8 @@ func checkIdentityResult(f IdentityResult) error {
 		return fmt.Errorf("%w: a refusal has effects", ErrContract)
 	case f.found && (i.Subject == "" || len(i.Subject) > maxSubject || !oneLine(i.Subject)):
 		return fmt.Errorf("%w: the subject is not 1 to %d printable bytes", ErrContract, maxSubject)
-	case len(i.Email) > maxSubject || !oneLine(i.Email) || len(i.Name) > maxSubject || !oneLine(i.Name):
-		return fmt.Errorf("%w: the address or the name is not one line of at most %d bytes", ErrContract, maxSubject)
+	case len(i.Email) > maxEmail || !oneLine(i.Email):
+		return fmt.Errorf("%w: the address is not one line of at most %d bytes", ErrContract, maxEmail)
 	}
 	for _, e := range f.effects {
 		if e.kind != EffectSetUser || e.replaces {
@@ -346,7 +352,7 @@ func fromIdentityResult(r *pluginpb.FinishResponse) (IdentityResult, error) {
 		}
 		f = Identified(Identity{
 			Subject: i.GetSubject(), Email: i.GetEmail(), EmailVerified: i.GetEmailVerified(),
-			Name: words.Clean(i.GetName(), maxSubject), AuthTime: fromUnix(i.GetAuthTime()),
+			Name: i.GetName(), AuthTime: fromUnix(i.GetAuthTime()),
 		}).With(effects...)
 	}
 	return f, checkIdentityResult(f)

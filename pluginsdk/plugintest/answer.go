@@ -9,7 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// An outcome is what the answers of both roles have in common.
+// An outcome holds what the answers of all roles have in common.
 type outcome struct {
 	t       testing.TB
 	err     error

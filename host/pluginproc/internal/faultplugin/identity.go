@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -10,10 +11,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Begin does what the address of the person who is expected names.
+// Begin does what the config block names, or else the address of the person who is expected.
 func (f *fault) Begin(ctx context.Context, r pluginsdk.BeginRequest) (pluginsdk.Authorization, error) {
 	f.served.Add(1)
-	way, _, _ := strings.Cut(r.LoginHint, "@")
+	way, _, _ := strings.Cut(cmp.Or(f.config.Call, r.LoginHint), "@")
 	if act := acts()[way]; act != nil {
 		if err := act(ctx); err != nil {
 			return pluginsdk.Authorization{}, err
@@ -35,10 +36,10 @@ func (f *fault) Begin(ctx context.Context, r pluginsdk.BeginRequest) (pluginsdk.
 	return a, err
 }
 
-// Finish does what the parameter "way" names.
+// Finish does what the config block names, or else the parameter "way".
 func (f *fault) Finish(ctx context.Context, r pluginsdk.FinishRequest) (pluginsdk.IdentityResult, error) {
 	f.served.Add(1)
-	way := r.Parameters["way"]
+	way := cmp.Or(f.config.Call, r.Parameters["way"])
 	if act := acts()[way]; act != nil {
 		if err := act(ctx); err != nil {
 			return pluginsdk.IdentityResult{}, err
