@@ -13,8 +13,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
-// A told identity provider answers as a test says, and keeps what it is asked.
-type told struct {
+// A scripted identity provider answers as a test says, and keeps its requests.
+type scripted struct {
 	authorization pluginsdk.Authorization
 	result        pluginsdk.IdentityResult
 	begun         pluginsdk.BeginRequest
@@ -22,13 +22,13 @@ type told struct {
 }
 
 // Begin answers as the test says.
-func (p *told) Begin(_ context.Context, r pluginsdk.BeginRequest) (pluginsdk.Authorization, error) {
+func (p *scripted) Begin(_ context.Context, r pluginsdk.BeginRequest) (pluginsdk.Authorization, error) {
 	p.begun = r
 	return p.authorization, nil
 }
 
 // Finish answers as the test says.
-func (p *told) Finish(_ context.Context, r pluginsdk.FinishRequest) (pluginsdk.IdentityResult, error) {
+func (p *scripted) Finish(_ context.Context, r pluginsdk.FinishRequest) (pluginsdk.IdentityResult, error) {
 	p.finished = r
 	return p.result, nil
 }
@@ -36,7 +36,7 @@ func (p *told) Finish(_ context.Context, r pluginsdk.FinishRequest) (pluginsdk.I
 // A sign-in reaches the plugin as it is, and so do its answers the host.
 func TestSignInAtAProviderCrossesTheWire(t *testing.T) {
 	who := pluginsdk.Identity{Subject: "s1", Email: "ada@example.com", EmailVerified: true, Name: "Ada 👩‍🚀", AuthTime: time.Unix(1<<33, 0).UTC()}
-	own := &told{
+	own := &scripted{
 		authorization: pluginsdk.Authorization{URL: "https://id.example.com/authorize?state=s", Private: []byte{0, 0xff}},
 		result:        pluginsdk.Identified(who).With(pluginsdk.SetUser("team", "blue")),
 	}
@@ -67,7 +67,7 @@ func TestSignInAtAProviderCrossesTheWire(t *testing.T) {
 // The plugin's side holds each answer against the contract, at the limits and beyond.
 func TestIdentityProvidersKeepTheContract(t *testing.T) {
 	text := func(n int) string { return strings.Repeat("x", n) }
-	own := &told{}
+	own := &scripted{}
 	p := plugintest.Serve(t, pluginsdk.Plugin{Name: "test", IdentityProvider: own})
 	for _, tt := range []struct {
 		name string
@@ -151,7 +151,7 @@ func TestNamesOfIdentitiesAreShortened(t *testing.T) {
 
 // A call by hand begins a sign-in, or finishes one with the private bytes that it printed.
 func TestSignInAtAProviderByHand(t *testing.T) {
-	own := &told{
+	own := &scripted{
 		authorization: pluginsdk.Authorization{URL: "https://id.example.com/?state=s", Private: []byte("secret")},
 		result:        pluginsdk.Identified(pluginsdk.Identity{Subject: "s1", AuthTime: time.Unix(1, 0).UTC()}).With(pluginsdk.SetUser("team", "blue")),
 	}

@@ -50,15 +50,17 @@ func (b Begun) Asks(parameter, value string) Begun {
 	if !b.succeeded() {
 		return b
 	}
-	u, err := url.Parse(b.Authorization.URL)
-	if err != nil {
-		b.t.Errorf("the address of the provider: %v", err)
-		return b
-	}
-	if got := u.Query().Get(parameter); got == "" || got != cmp.Or(value, got) {
+	if got := b.Parameter(parameter); got == "" || got != cmp.Or(value, got) {
 		b.t.Errorf("the parameter %s of the address is %q, want %q", parameter, got, value)
 	}
 	return b
+}
+
+// Parameter returns a parameter in the query of the address; empty if there is none.
+func (b Begun) Parameter(name string) string {
+	_, query, _ := strings.Cut(b.Authorization.URL, "?")
+	values, _ := url.ParseQuery(query) // what cannot be read is not there
+	return values.Get(name)
 }
 
 // Finish gives the plugin the parameters with which a browser comes back from this
