@@ -82,7 +82,7 @@ func wrongIdentities(t *testing.T, begin func(string) plugintest.Begun, finish f
 	}
 }
 
-// echoed compares a request that came back as JSON.
+// echoed compares the fields of a request, which the plugin has returned as JSON.
 func echoed(t *testing.T, text string, want map[string]any) {
 	t.Helper()
 	var got map[string]any
