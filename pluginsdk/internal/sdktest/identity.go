@@ -59,11 +59,11 @@ func identities(t *testing.T, p *plugintest.Plugin) {
 		t.Errorf("the reason is %q", reason)
 	}
 	finish("refuse-silently").Refuses("")
-	wrongIdentities(t, begin, finish)
+	wrongIdentities(begin, finish)
 }
 
 // wrongIdentities holds what is said to the author of answers that no host takes.
-func wrongIdentities(t *testing.T, begin func(string) plugintest.Begun, finish func(string) plugintest.Identification) {
+func wrongIdentities(begin func(string) plugintest.Begun, finish func(string) plugintest.Identification) {
 	broken, undecided := pluginsdk.ErrContract.Error(), pluginsdk.ErrUnavailable.Error()
 	for hint, want := range map[string]string{
 		"throw": undecided, "nothing": broken, "wrong": broken,
