@@ -204,3 +204,40 @@ func TestGuestsMakeNoIdentityProviderLate(t *testing.T) {
 		t.Errorf("the plugin is %s", state)
 	}
 }
+
+// A call by hand of an identity provider is held against the grants of its block, and so are
+// the answers that a check gets.
+func TestIdentityProviderByHandAndChecked(t *testing.T) {
+	t.Parallel()
+	call := func(way string) (string, error) {
+		answer, err := pluginproc.Call(t.Context(), identifying(t), pluginproc.Options{}, []byte(`{"finish": {"parameters": {"way": "`+way+`"}}}`))
+		return string(answer), err
+	}
+	if answer, err := call("refused"); err != nil || !strings.Contains(answer, `"refused": "You are not on the list."`) {
+		t.Errorf("got %s, %v", answer, err)
+	}
+	if answer, err := call("ungranted"); !errors.Is(err, pluginsdk.ErrContract) || !strings.Contains(err.Error(), "is_admin") {
+		t.Errorf("got %s, %v", answer, err)
+	}
+	begun, err := pluginproc.Call(t.Context(), identifying(t), pluginproc.Options{}, []byte(`{"begin": {"state": "s1"}}`))
+	if err != nil || !strings.Contains(string(begun), `"url": "https://provider.example.com/authorize?state=s1"`) {
+		t.Errorf("got %s, %v", begun, err)
+	}
+	for way, want := range map[string]string{"refused": "", "ungranted": `"is_admin", which is not granted`, "raw-both": "an identity and the reason of a refusal"} {
+		spec := identifying(t)
+		spec.Config = []byte(`{"call": "` + way + `"}`)
+		report, err := pluginproc.Check(t.Context(), spec, pluginproc.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := ""
+		for _, f := range report.Findings {
+			if f.Err != nil {
+				failed += f.Check + ": " + f.Err.Error() + "\n"
+			}
+		}
+		if (failed == "") != (want == "") || !strings.Contains(failed, want) {
+			t.Errorf("%s: failed %q, want %q", way, failed, want)
+		}
+	}
+}
