@@ -216,11 +216,11 @@ func effectsJSON(effects []Effect) []map[string]any {
 	for _, e := range effects {
 		value := valueJSON(e.value)
 		switch e.kind {
-		case EffectConsumeIntended:
+		case effectConsumeIntended:
 			out = append(out, map[string]any{"consume_intended": true})
-		case EffectSetSession:
+		case effectSetSession:
 			out = append(out, map[string]any{"set_session": e.name, "value": value})
-		case EffectSetUser:
+		case effectSetUser:
 			one := map[string]any{"set_user": e.name, "value": value}
 			if e.replaces {
 				one["replacing"] = valueJSON(e.old)

@@ -322,7 +322,7 @@ func checkIdentityResult(f IdentityResult) error {
 		return fmt.Errorf("%w: the address is not one line of at most %d bytes", ErrContract, maxEmail)
 	}
 	for _, e := range f.effects {
-		if e.kind != EffectSetUser || e.replaces {
+		if e.kind != effectSetUser || e.replaces {
 			return fmt.Errorf("%w: an identity provider sees no session and no columns: only SetUser can be its effect", ErrContract)
 		}
 	}

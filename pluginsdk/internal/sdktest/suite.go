@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/conformance"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
@@ -74,7 +75,7 @@ func description(t *testing.T, p *plugintest.Plugin) {
 	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener", "identity_provider"}, d.Roles); diff != "" {
 		t.Error(diff)
 	}
-	want := []pluginsdk.ConfigKey{
+	want := []configblock.Key{
 		{Path: "must", Type: "string", Required: true},
 		{Path: "number", Type: "int", Default: "3"},
 		{Path: "list", Type: "list", Default: "[]"},
@@ -97,7 +98,7 @@ func values(t *testing.T, p *plugintest.Plugin) {
 	a := p.Dispense(person("Ada", columns))
 	got := map[string]pluginsdk.Value{}
 	for _, e := range a.Intent.Effects() {
-		if e.Kind() == pluginsdk.EffectSetUser {
+		if e.IsSetUser() {
 			got[e.Name()] = e.Value()
 		}
 	}
