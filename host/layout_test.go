@@ -55,7 +55,7 @@ func layout() map[string][]string {
 		"pluginsdk": {"pluginsdk/handshake", "internal/words"}, "pluginsdk/handshake": {},
 		"pluginsdk/internal/pluginpb": {}, "pluginsdk/internal/configblock": {"internal/words"}, "pluginsdk/internal/*": {},
 		"pluginsdk/node": {}, "pluginsdk/python": {},
-		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/plugintest"},
+		"pluginsdk/internal/sdktest": {"pluginsdk", "pluginsdk/conformance", "pluginsdk/internal/configblock", "pluginsdk/plugintest"},
 		"pluginsdk/conformance":      {"pluginsdk", "pluginsdk/handshake"},
 		"pluginsdk/plugintest":       {"pluginsdk", "pluginsdk/conformance", "pluginsdk/handshake"},
 		"plugins/*":                  {"pluginsdk"},

@@ -74,7 +74,7 @@ func (b *browser) ask(fields ...string) plugintest.Answer {
 	})
 	values := maps.Clone(b.values)
 	for _, e := range answer.Intent.Effects() {
-		if e.Kind() == pluginsdk.EffectSetSession {
+		if e.IsSetSession() {
 			values[e.Name()] = e.Value()
 			if e.Value() == nil {
 				delete(values, e.Name())
