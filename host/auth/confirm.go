@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 )
 
 // Confirm answers POST /auth/account/confirm: somebody who is signed in proves again who they are, which makes the session

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 )
 
@@ -347,7 +347,7 @@ func (p *Pipeline) deletePasskey(ctx context.Context, user User, id string) (sub
 	if err != nil {
 		return "", absent(err)
 	}
-	if last, err := p.lastWay(ctx, user, id); err != nil || last {
+	if last, err := p.lastWay(ctx, user, way{passkeyID: id}); err != nil || last {
 		if last {
 			err = &fault.Fault{Code: fault.LastWayToSignIn}
 		}

@@ -122,7 +122,7 @@ func TestPagesTellCodes(t *testing.T) {
 		least int
 		own   []string // fields, which stand in the same column
 	}{
-		{"sign-in.md", signIn, 30, []string{"login", "redirect", "password", "credential", "name", "expires_in", "path", "method"}},
+		{"sign-in.md", signIn, 30, []string{"login", "redirect", "password", "credential", "identity", "name", "expires_in", "path", "method"}},
 		{"frontend.md", signIn, 30, []string{"login", "password", "credential", "name"}},
 		{"odata.md", query, 18, nil},
 	} {

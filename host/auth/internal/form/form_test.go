@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 )
 
 // Whatever is accepted as JSON means the same to the standard parser, and faults
