@@ -401,9 +401,17 @@ func TestIdentityCallbackParameters(t *testing.T) {
 			b.nobody(t)
 		})
 	}
+	b := s.browser(t)
+	state := b.leaves("company", "")
+	for _, path := range []string{"/auth/identity/company", "/auth/identity/company/callback?who=eve&state=" + state} {
+		if a := b.do("HEAD", path, "", ""); a.StatusCode != 405 || a.Header.Get("Allow") != "GET" {
+			t.Errorf("HEAD %s: %d, Allow %q", path, a.StatusCode, a.Header.Get("Allow"))
+		}
+	}
 	if len(f.finished) > 0 {
 		t.Errorf("the plugin was asked: %v", f.finished)
 	}
+	b.returns("company", state, "eve").want(t, 403, "identity_refused") // the state is not spent
 }
 
 func manyParameters(n int) string {
