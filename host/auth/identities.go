@@ -25,6 +25,12 @@ func (p *Pipeline) providerNamed(name string) (identity.Provider, error) {
 	return p.Identities[i], nil
 }
 
+// knowsProvider reports whether there is a provider of a name.
+func (p *Pipeline) knowsProvider(name string) bool {
+	_, err := p.providerNamed(name)
+	return err == nil
+}
+
 // identitySecret is the name of the key that seals states and pending links.
 const identitySecret = "identities"
 
