@@ -90,6 +90,7 @@ func states() []state {
 	all := signInStates()
 	all = append(all, passwordStates()...)
 	all = append(all, accountStates()...)
+	all = append(all, identityStates()...)
 	return append(all, organisationStates()...)
 }
 
