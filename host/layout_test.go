@@ -119,6 +119,7 @@ func libraries() map[string][]string {
 		"net/http": {
 			"host", "host/auth", "host/auth/*", "host/session", "host/frontend", "host/static", "host/web", "host/telemetry", "host/config",
 			"host/cmd/vestibule", "odata", "odata/batch", "internal/header", "odata/odatatest", "plugins/*", "examples/*", "internal/bench",
+			"internal/suites/identity/*",
 		},
 		"testing":                         kits,
 		"github.com/google/go-cmp":        kits,
