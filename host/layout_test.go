@@ -93,6 +93,8 @@ func libraries() map[string][]string {
 	plugins := []string{"host/pluginproc", "pluginsdk", "pluginsdk/*"}
 	kits := []string{"host/store/storetest", "pluginsdk/plugintest", "pluginsdk/internal/sdktest", "odata/odatatest", "odata/odatatest/*", "ui/browsertest"}
 	return map[string][]string{
+		"github.com/coreos/go-oidc":           {"plugins/oidc"},
+		"golang.org/x/oauth2":                 {"plugins/oidc"},
 		"github.com/go-jose/go-jose":          {"host/assertion", "examples/*"},
 		"github.com/go-webauthn/webauthn":     {"host/auth/passkey"},
 		"github.com/gorilla/mux":              {"host", "examples/*"},
@@ -117,6 +119,7 @@ func libraries() map[string][]string {
 		"net/http": {
 			"host", "host/auth", "host/auth/*", "host/session", "host/frontend", "host/static", "host/web", "host/telemetry", "host/config",
 			"host/cmd/vestibule", "odata", "odata/batch", "internal/header", "odata/odatatest", "plugins/*", "examples/*", "internal/bench",
+			"internal/suites/identity/*",
 		},
 		"testing":                         kits,
 		"github.com/google/go-cmp":        kits,
