@@ -179,7 +179,7 @@ func TestRealIdentityIsLinked(t *testing.T) {
 	b.Click("#identity-company")
 	s.atProvider(b, "ada")
 	b.See("Company account (ada@example.com) is then linked to your account")
-	b.At(s.base + "/login")
+	b.At(s.base + "/login?lang=en")
 	if list := s.identities(); strings.Contains(list, "company") {
 		t.Errorf("it is linked before the sign-in:\n%s", list)
 	}
