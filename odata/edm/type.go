@@ -200,6 +200,8 @@ type Property struct {
 	Aggregate string
 	// Immutable and Computed become the Core terms of these names.
 	Immutable, Computed bool
+	// Defaulted reports that the source has a value for the property where a creation leaves it out.
+	Defaulted bool
 	// Look is how tables and forms show the values.
 	Look Look
 }
