@@ -27,7 +27,7 @@ func (k ChangeKind) String() string {
 }
 
 // Change is one row to be written. It is a pure value: nothing in it changes once it is bound, so it can be applied again in
-// another transaction. Package bind makes changes, a Transaction of package odata applies them.
+// another transaction. Package bind makes changes, a Transaction applies them.
 type Change struct {
 	Kind ChangeKind
 	// Set is the one that the row belongs to.
