@@ -63,11 +63,13 @@ type Source struct {
 	reader  *cursor.Reader
 	broken  []BrokenTable
 	left    []LeftOut
-	wait    func(context.Context) time.Duration // nil for not at all
-	waited  func(context.Context, time.Time)
-	changed changes
-	shape   *shape
-	pool    *sqlx.DB // nil for SQLite
+	// cascades are those of Cascades.
+	cascades []Cascade
+	wait     func(context.Context) time.Duration // nil for not at all
+	waited   func(context.Context, time.Time)
+	changed  changes
+	shape    *shape
+	pool     *sqlx.DB // nil for SQLite
 }
 
 // BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual
@@ -129,12 +131,13 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if err != nil {
 		return err
 	}
-	model, mapping, left, err := build(cfg, s.dialect, found.Tables)
+	b, err := build(cfg, s.dialect, found.Tables)
 	if err != nil {
 		return err
 	}
-	s.left = left
-	s.model, mapping.CaseCollation, mapping.Deep = model, found.CaseCollation, db.Deep
+	mapping := b.mapping
+	s.left, s.cascades = b.leftOut(), b.cascades()
+	s.model, mapping.CaseCollation, mapping.Deep = b.model, found.CaseCollation, db.Deep
 	for _, t := range found.Tables {
 		if t.Broken != nil {
 			s.broken = append(s.broken, BrokenTable{strings.Join(tableName(t), "."), t.View, t.Broken})
