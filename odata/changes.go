@@ -13,10 +13,12 @@ import (
 type changes struct {
 	stage  *writing
 	caller Caller
-	tx     plan.Transaction
-	ctx    context.Context
-	clock  *workClock
-	leave  func()
+	// request is the context of the HTTP request.
+	request context.Context
+	tx      plan.Transaction
+	ctx     context.Context
+	clock   *workClock
+	leave   func()
 	// written are the rows that were changed so far.
 	written []Written
 	// undone reports that the database has undone the transaction, which is to be tried again.
@@ -46,7 +48,7 @@ func (c *changes) begin(q *request) error {
 		clock.stop()
 		return err
 	}
-	c.tx, c.ctx, c.clock, c.leave, c.caller = tx, ctx, clock, leave, q.caller
+	c.tx, c.ctx, c.clock, c.leave, c.caller, c.request = tx, ctx, clock, leave, q.caller, q.ctx
 	return nil
 }
 
@@ -82,10 +84,10 @@ func (c *changes) commit() error {
 	if err := c.tx.Commit(); err != nil {
 		return c.fault(err)
 	}
-	written, caller := c.written, c.caller
+	written, caller, ctx := c.written, c.caller, c.request
 	c.close()
 	if tell := c.stage.opts.Written; tell != nil && len(written) > 0 {
-		tell(caller, written)
+		tell(ctx, caller, written)
 	}
 	return nil
 }

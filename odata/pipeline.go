@@ -6,7 +6,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// pipeline answers one request, be it an HTTP request or a part of a batch: plan,
+// pipeline answers one request, an HTTP request or a part of a batch: plan,
 // answer, response. One that writes goes to writing instead.
 type pipeline struct {
 	// guard is that of the service.

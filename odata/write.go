@@ -57,7 +57,7 @@ const maxBody = 1 << 20
 type writer struct {
 	*writing
 	q *request
-	// resource is what the path names, query what the options ask for.
+	// resource is the one that the path names.
 	resource *bind.Resource
 	format   format
 	body     []byte
@@ -150,8 +150,8 @@ func (r *writer) permitted() error {
 	if err := q.caller.Pass(edm.GuardSettled); err != nil {
 		return faultOf(q.ctx, err)
 	}
-	if q.caller.ReadOnly {
-		return &fault{status: http.StatusForbidden, code: "token_reads_only", pos: -1, message: "the token reads only: it was made without the right to write"}
+	if code := q.caller.ReadOnly; code != "" {
+		return &fault{status: http.StatusForbidden, code: code, pos: -1, message: "what shows who you are does not allow to change anything here"}
 	}
 	if absent {
 		return &fault{status: http.StatusNotImplemented, code: "not_implemented", pos: -1, message: "links cannot be written yet: write the property that holds the key"}

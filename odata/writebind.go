@@ -109,7 +109,7 @@ func (r *writer) matchBody(tag string) error {
 	return nil
 }
 
-// absent is the fault of an entity that is not there, or not for the caller. Under a precondition that is what fails.
+// absent is the fault of an entity that is not there, or not for the caller. Under a precondition it is the precondition that fails.
 func (r *writer) absent() *fault {
 	if r.match != nil && r.q.header["If-Match"] != nil {
 		return refusalFault(&plan.Refusal{Kind: plan.PreconditionFailed})

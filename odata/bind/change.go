@@ -135,7 +135,7 @@ func (c *change) assign(list []edm.Given) {
 	}
 }
 
-// givenValue returns the value that edm.Given.Value stands for; false where the type cannot have it. b is nil for nobody and no
+// givenValue returns the value of edm.Given.Value; false where the type cannot have it. b is nil for nobody and no
 // time.
 func givenValue(b *binding, text string, t edm.Type) (plan.Value, bool) {
 	switch column, isColumn := strings.CutPrefix(text, userPrefix); {

@@ -28,7 +28,7 @@ const (
 	OfReference
 )
 
-// Resource is what a request to write names. It is for one goroutine.
+// Resource is the resource that a request to write names. It is for one goroutine.
 type Resource struct {
 	Kind ResourceKind
 	// Set is the one that the entities belong to; nil for OfSystem.

@@ -131,7 +131,7 @@ func (s *EntitySet) checkWrite(bad func(string, ...any)) {
 	}
 }
 
-// stores reports whether a path leads to a property of the type, hidden ones included.
+// stores reports whether a path ends at a property of the type, hidden ones included.
 func (t *EntityType) stores(path []*Property) bool {
 	in := slices.Concat(t.Properties, t.Hidden)
 	for i, p := range path {

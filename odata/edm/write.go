@@ -22,14 +22,14 @@ type Write struct {
 
 // Given is a value that the service writes.
 type Given struct {
-	// Path leads to a primitive property, through complex ones. It may be hidden.
+	// Path ends at a primitive property, through complex ones. It may be hidden.
 	Path []*Property
 	// Value is "@user_COLUMN" for a column of the user, "@now" for the time of the request, or the text of a constant as
 	// $value has it, such as "true", "12.50" or "draft".
 	Value string
 }
 
-// Access is what a client may do with a property of a set that can be written.
+// Access is the way in which a client may write a property of a set that can be written.
 type Access uint8
 
 const (

@@ -66,7 +66,7 @@ type Set struct {
 	NoApply     bool
 	Description string
 	Navigations []Navigation
-	// Write is what may be written; nil for nothing.
+	// Write holds what may be written; nil for nothing.
 	Write *Write
 }
 

@@ -49,7 +49,7 @@ type cell struct {
 	typ          edm.Type
 	nullable     bool
 	read         reader
-	// standard is what a new row has; null without a default.
+	// standard is the value of a new row; null without a default.
 	standard plan.Value
 }
 

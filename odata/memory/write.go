@@ -236,7 +236,7 @@ func (t *transaction) allows(s *set, in *table, at int) *plan.Refusal {
 		}
 	}
 	for _, l := range t.source.links {
-		if l.foreign && l.from == s && !l.leads(t.state, in, r) {
+		if l.foreign && l.from == s && !l.resolves(t.state, in, r) {
 			return &plan.Refusal{Kind: plan.DeadLink}
 		}
 	}
@@ -262,8 +262,8 @@ func (s *set) named(place int) [][]*edm.Property {
 	return nil
 }
 
-// leads reports whether a foreign key names a row, or nothing. own is the table that the row is in.
-func (l *link) leads(in *state, own *table, r row) bool {
+// resolves reports whether a foreign key names a row, or nothing. own is the table that the row is in.
+func (l *link) resolves(in *state, own *table, r row) bool {
 	k, ok := keyText(r, l.own, l.from.cells)
 	if !ok {
 		return true

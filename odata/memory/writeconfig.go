@@ -46,9 +46,10 @@ func (b *builder) path(place string, t *edm.EntityType, name string) []*edm.Prop
 			b.fault(place, "Write: there is no property %q", name)
 			return nil
 		}
-		path, in = append(path, in[i]), nil
-		if in = nil; path[len(path)-1].Type.Kind == edm.Complex {
-			in = path[len(path)-1].Type.Complex.Properties
+		p := in[i]
+		path, in = append(path, p), nil
+		if p.Type.Kind == edm.Complex {
+			in = p.Type.Complex.Properties
 		}
 	}
 	return path

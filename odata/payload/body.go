@@ -9,9 +9,9 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Body is what the body of a request to write says of an entity.
+// Body holds the properties of an entity in the body of a request to write.
 type Body struct {
-	// Values are the properties, in the order of the body. No path is there twice, and none leads to a complex property.
+	// Values are the properties, in the order of the body. No path is there twice, and none ends at a complex property.
 	Values []plan.Assignment
 	// Tag is the entity tag in the body, quotes included; empty for none.
 	Tag string

@@ -94,7 +94,7 @@ func plainValue(b []byte, t *edm.Type) (v plan.Value, what string) {
 			return plan.Value{Float: f}, ""
 		}
 	case edm.DateTimeOffset: // the catalogue of texts is not as strict
-		if bytes.IndexByte(b, 'T') != len("2006-01-02") || bytes.IndexAny(b[10:], "Z+-") < 0 || bytes.IndexByte(b, ' ') >= 0 {
+		if bytes.IndexByte(b, 'T') != len("2006-01-02") || !bytes.ContainsAny(b[10:], "Z+-") || bytes.IndexByte(b, ' ') >= 0 {
 			return v, fmt.Sprintf("needs an instant such as 2006-01-02T15:04:05Z, not %.40q", b)
 		}
 	}

@@ -36,12 +36,12 @@ type Change struct {
 	// source.
 	Key []Value
 	// Values are what is written, those of the service (Write.Set, Write.Touch, a first Version) included. No path is there
-	// twice, and none leads to a complex property. An Update may have none: then only its checks and its Version count.
+	// twice, and none ends at a complex property. An Update may have none: then only its checks and its Version count.
 	Values []Assignment
 	// Version is the property that an Update moves: one more than it is, and 1 where it is null or the greatest of its type.
 	// It is nil for Create, for Delete, and for a set without one.
 	Version *edm.Property
-	// Match is what the client demands of the entity tag; nil for Create.
+	// Match is the precondition on the entity tag; nil for Create.
 	Match *Match
 	// Refused reports that the values alone leave the row policy or Write.Filter: RowNotAllowed, whatever the row is.
 	Refused bool
@@ -56,7 +56,7 @@ type Change struct {
 
 // Assignment gives one property of a row a value.
 type Assignment struct {
-	// Path leads to a primitive property, through complex ones. It may be hidden.
+	// Path ends at a primitive property, through complex ones. It may be hidden.
 	Path []*edm.Property
 	// Value is in the form that Value documents for the type of the property; its text has neither NUL nor broken UTF-8.
 	Value Value
@@ -69,7 +69,7 @@ func (a *Assignment) Type() edm.Type { return a.Path[len(a.Path)-1].Type }
 // links are expressions over the range of Plan, so that a source can put them into the statement that writes as well.
 type Check struct {
 	// Plan reads the entity, which Plan.At names. The row policy of the set is that of its range. What the answer to the
-	// client shows is among the columns, expanded properties included; so is what the entity tag is made of.
+	// client shows is among the columns, expanded properties included; so are those of the entity tag.
 	Plan *Plan
 	// Filter is the column of Write.Filter; -1 for none. A row that has anything but true in it may not be written.
 	Filter int
@@ -162,7 +162,7 @@ type RefusalKind uint8
 
 // The kinds of refusals, with the status that they lead to, in the order in which they are decided.
 const (
-	// Unfit: a column would alter the value, or has no room for it. 400
+	// Unfit: a column would alter the value, or cannot hold it. 400
 	Unfit RefusalKind = iota
 	// RowNotFound: there is no such row for the caller. 404, and 412 under If-Match
 	RowNotFound
@@ -191,7 +191,7 @@ const (
 type Refusal struct { //nolint:errname // an answer: errors.As(err, &refusal)
 	Kind RefusalKind
 	// Properties are the paths that the refusal is about, such as those of the key that another row has; nil where that
-	// cannot be told, or concerns hidden properties.
+	// is not known, or concerns hidden properties.
 	Properties [][]*edm.Property
 	// Links are the navigation properties of a DeadLink; nil where the database did not say which.
 	Links []*edm.Navigation

@@ -60,7 +60,7 @@ type EntitySet struct {
 	Properties  []Property
 	Complexes   []Complex
 	Navigations []Navigation
-	// Write is what may be written; nil for nothing. The set must be a table with a key that the database keeps unique.
+	// Write holds what may be written; nil for nothing. The set must be a table with a key that the database keeps unique.
 	Write *Write
 }
 
