@@ -56,7 +56,7 @@ type Database struct {
 // Source has the rows of a model. It is safe for concurrent use.
 type Source struct {
 	dialect string
-	db      engine.DB
+	db      engine.WriteDB
 	closer  io.Closer // nil for none
 	model   *edm.Model
 	gen     *sqltext.Generator
@@ -109,7 +109,7 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 	return s, nil
 }
 
-func open(ctx context.Context, db Database) (engine.DB, error) {
+func open(ctx context.Context, db Database) (engine.WriteDB, error) {
 	switch db.Dialect {
 	case "sqlite":
 		return engine.OpenSQLite(db.DSN, db.MaxConns)
@@ -156,6 +156,9 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 		return nil
 	}
 	lite.Wait, lite.Fixed = db.Wait, db.Writer != nil
+	if db.Writer != nil {
+		lite.Gate = db.Writer.DB
+	}
 	s.reader.Seeks = true
 	if db.Forget {
 		return nil

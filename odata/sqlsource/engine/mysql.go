@@ -45,10 +45,18 @@ func askMariaDB(query string, left time.Duration) string {
 	if strings.Contains(query, "(SELECT ") {
 		set = append(set, "optimizer_switch='subquery_cache=off'")
 	}
+	if writes(query) {
+		set = append(set, "sql_mode=CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')")
+	}
 	if len(set) == 0 {
 		return query
 	}
 	return "SET STATEMENT " + strings.Join(set, ", ") + " FOR " + query
+}
+
+// writes reports whether a statement changes rows. Without a strict mode MariaDB alters values that a column has no room for.
+func writes(query string) bool {
+	return strings.HasPrefix(query, "INSERT") || strings.HasPrefix(query, "UPDATE")
 }
 
 func askMySQL(query string, left time.Duration) string {
@@ -103,16 +111,26 @@ func (tx *driverTx) with(use func(driver.Conn) error) error {
 	return tx.conn.Raw(func(c any) error { return use(c.(driver.Conn)) }) // what database/sql drives
 }
 
-func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
+// limited is a query with the time that is left for it.
+func (tx *driverTx) limited(query string) string {
 	var left time.Duration
 	if deadline, ok := tx.ctx.Deadline(); ok {
 		left = max(time.Until(deadline), time.Millisecond)
 	}
-	query = tx.statement(query, left)
+	return tx.statement(query, left)
+}
+
+func named(args []any) []driver.NamedValue {
 	values := make([]driver.NamedValue, len(args))
 	for i, v := range args {
 		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
+	return values
+}
+
+func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
+	query = tx.limited(query)
+	values := named(args)
 	cur := &driverCursor{tx: tx, end: func() error { return nil }}
 	err := tx.with(func(c driver.Conn) (err error) {
 		ctx := tx.ctx

@@ -42,6 +42,12 @@ func (r *reader) postgresColumns(all *named) error {
 			Nullable: !c.yes(5), Generated: c.yes(6), Comment: c.text(7), Collation: c.text(8),
 			Counted: c.yes(11), Default: c.yes(12), Cast: c.text(13),
 		}
+		switch col.Cast { // without a length these have one character
+		case "character":
+			col.Cast = "bpchar"
+		case "bit":
+			col.Cast = "bit varying"
+		}
 		switch {
 		case c.text(9) == "e":
 			col.Type = "enum"

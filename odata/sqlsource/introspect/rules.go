@@ -7,6 +7,14 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
+// inOrder puts the unique indexes behind that of the primary key into the order of the columns that they begin with.
+func (t *Table) inOrder(unique []sqltext.Constraint) {
+	place := func(c sqltext.Constraint) int {
+		return slices.IndexFunc(t.Columns, func(column Column) bool { return column.Name == c.Columns[0] })
+	}
+	slices.SortStableFunc(unique, func(a, b sqltext.Constraint) int { return place(a) - place(b) })
+}
+
 // foreignRules makes the rules of the foreign keys, which every database lists in the same way.
 func (t *Table) foreignRules() {
 	for _, f := range t.Foreign {
@@ -63,6 +71,13 @@ func (r *reader) mysqlRules(all *named) error {
 	if err != nil {
 		return err
 	}
+	for _, t := range all.list {
+		if u := t.Rules.Unique; len(u) > 0 && u[0].Name == "PRIMARY" {
+			t.inOrder(u[1:])
+		} else {
+			t.inOrder(u)
+		}
+	}
 	err = r.each(3, func(c row) {
 		if t := all.get("", c.text(0)); t != nil {
 			t.Rules.Checks = append(t.Rules.Checks, sqltext.Constraint{Name: c.text(1), Columns: t.mentioned(c.text(2))})
@@ -97,6 +112,7 @@ func (r *reader) sqliteRules(t *Table) error {
 	if err != nil {
 		return err
 	}
+	t.inOrder(list)
 	t.Rules.Unique = append(t.Rules.Unique, list...)
 	err = r.each(1, func(c row) { t.Rules.Checks = t.checks(c.text(0)) }, `SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?`, t.Name)
 	if err != nil {
