@@ -83,9 +83,6 @@ func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
 }
 
 func (t *transaction) apply(c *plan.Change) (plan.Rows, error) {
-	if err := t.source.Fits(c.Set, c.Values); err != nil {
-		return nil, err
-	}
 	if c.Kind == plan.Create {
 		return t.create(c)
 	}

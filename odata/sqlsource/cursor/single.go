@@ -81,6 +81,7 @@ func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlte
 	if err := d.row(out.values, cells, n); err != nil {
 		return nil, err
 	}
+	d.own = make([]byte, 0, size(out.values))
 	d.pin()
 	for ok { // what a constraint says comes last
 		if ok, err = cur.Next(); err != nil {
@@ -88,6 +89,14 @@ func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlte
 		}
 	}
 	return out, nil
+}
+
+// size is how many bytes the texts of a row have.
+func size(row []plan.Value) (n int) {
+	for i := range row {
+		n += len(row[i].Bytes)
+	}
+	return n
 }
 
 // Row returns the row.

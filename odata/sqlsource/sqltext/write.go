@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -45,9 +46,10 @@ const (
 )
 
 // Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
-// row itself, and no trigger changes that. SQLite and MariaDB know no alias there.
+// row itself, and no trigger changes that. MariaDB returns new rows alone.
 func (g *Generator) Returns(c *plan.Change) bool {
-	if _, ok := g.d.(postgres); !ok || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
+	_, mysql := g.d.(mysql)
+	if mysql && c.Kind != plan.Create || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
 		return false
 	}
 	n := c.After.Plan.Top
@@ -59,7 +61,17 @@ func (g *Generator) Returns(c *plan.Change) bool {
 	for _, column := range n.Columns {
 		plain = plain && plainExpr(column.Expr)
 	}
-	return plain
+	return plain && !mentions(g.m.Tables[c.Set].Columns, alias(q.Range)+".")
+}
+
+// mentions reports whether a text is part of the name of a column.
+func mentions(columns map[*edm.Property]*Column, part string) bool {
+	for _, c := range columns {
+		if strings.Contains(c.Name, part) || mentions(c.Sub, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // plainExpr reports whether an expression looks at no other row.
@@ -75,7 +87,7 @@ func plainExpr(e plan.Expr) bool {
 	return plain
 }
 
-// Insert is the statement that adds a row. The values must fit.
+// Insert is the statement that adds a row; see Fits for the values.
 func (g *Generator) Insert(c *plan.Change, what Returning) Statement {
 	r := c.After.Range()
 	f := text("INSERT INTO " + g.table(g.m.Tables[c.Set].Name))
@@ -113,7 +125,12 @@ func (g *Generator) returning(f frag, c *plan.Change, what Returning) frag {
 		if p := c.After.Range().Policy; p != nil {
 			policy = g.condition(p, true)
 		}
-		return fill("$1 RETURNING $2", f, join(", ", g.list(c.After.Plan.Top, []frag{fill("CASE WHEN $1 THEN 1 ELSE 0 END", policy)})...))
+		list := join(", ", g.list(c.After.Plan.Top, []frag{fill("CASE WHEN $1 THEN 1 ELSE 0 END", policy)})...)
+		if _, ok := g.d.(postgres); !ok { // the others know no alias there; names stand in quotes, and constants are parameters
+			quote := g.d.quote("")[:1]
+			list.sql = strings.ReplaceAll(list.sql, alias(c.After.Range())+"."+quote, quote)
+		}
+		return fill("$1 RETURNING $2", f, list)
 	}
 	return f
 }
