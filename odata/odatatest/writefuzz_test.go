@@ -36,7 +36,9 @@ type operation struct {
 	minimal     bool
 }
 
-func (o *operation) String() string { return fmt.Sprintf("%s %s(%v) %v tag %d", o.method, o.set, o.key, o.values, o.tag) }
+func (o *operation) String() string {
+	return fmt.Sprintf("%s %s(%v) %v tag %d", o.method, o.set, o.key, o.values, o.tag)
+}
 
 // apply predicts the status of an operation in the model, and makes it.
 func (o *operation) apply(m *model, user int) int {
@@ -218,7 +220,7 @@ func (e *written) learn(set, location string, n int) {
 	}
 }
 
-// shown is a body with the numbers of the model in place of those of the engine, and without tags that depend on them.
+// shown is a body with the numbers of the model, not those of the engine, and without tags that depend on them.
 func (e *written) shown(set, body string) string {
 	body = regexp.MustCompile(`"@odata.etag":"W/\\"[A-Za-z0-9_-]{16}\\"",?`).ReplaceAllString(body, "")
 	back := func(of string) func(string) string {

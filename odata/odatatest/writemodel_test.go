@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// modelSet is what the model knows of a set of WriteMapping: the properties in their order, and the rules.
+// modelSet is a set of WriteMapping: the properties in their order, and the rules.
 type modelSet struct {
 	name string
 	// props are all that clients see; those with "!" behind the name may not be null, those with "=TEXT" have a default.
