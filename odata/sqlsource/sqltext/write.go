@@ -219,6 +219,25 @@ func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
 	return g.finish(fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS row ON $3", join(", ", keys...), conds, joinFrags(same)))
 }
 
+// Nothing is a statement of a verb, INSERT, UPDATE or DELETE, that changes no row of a set.
+func (g *Generator) Nothing(set *edm.EntitySet, verb string) string {
+	table := g.table(g.m.Tables[set].Name)
+	column := g.d.quote(g.m.Tables[set].Columns[set.Type.Key[0]].Name)
+	for p, c := range g.m.Tables[set].Columns { // an identity may be one that nobody may give
+		if !p.Computed && c.Sub == nil {
+			column = g.d.quote(c.Name)
+			break
+		}
+	}
+	switch verb {
+	case "INSERT":
+		return g.finish(text("INSERT INTO " + table + " (" + column + ") SELECT " + column + " FROM " + table + " WHERE 1 = 0")).SQL
+	case "UPDATE":
+		return g.finish(text("UPDATE " + table + " SET " + column + " = " + column + " WHERE 1 = 0")).SQL
+	}
+	return g.finish(text("DELETE FROM " + table + " WHERE 1 = 0")).SQL
+}
+
 // Others is the statement that looks for another row with the values that a change gives a unique index; false where it gives it
 // none, or where the database gives some.
 func (g *Generator) Others(c *plan.Change, index Constraint) (Statement, bool) {
