@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
@@ -141,6 +144,56 @@ func TestClientGoesAway(t *testing.T) {
 			}
 			if busy := s.Pool().InUse; busy > 0 {
 				t.Errorf("%d connections were not given back", busy)
+			}
+		})
+	}
+}
+
+// A connection that breaks before COMMIT was sent has written nothing; one that breaks before its answer has perhaps.
+func TestConnectionBreaksUnderWrites(t *testing.T) {
+	for _, dialect := range []string{"postgres", "mysql"} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			driver := map[string]string{"postgres": "pgx", "mysql": "mysql"}[dialect]
+			proxy, dsn := dbtest.BehindProxy(t, driver)
+			through, err := sqlx.Open(driver, dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = through.Close() })
+			fill(t, through.DB, ordersScript(dialect))
+			w := writer{t, open(t, sqlsource.Database{Dialect: dialect, DB: through, Wait: func(context.Context) time.Duration { return 10 * time.Second }}, ordersConfig(nil)), tenant(1)}
+			begun := func() plan.Transaction {
+				tx, err := w.Begin(context.Background())
+				if err == nil {
+					_, err = w.apply(tx, w.change("PATCH Orders(1) note=lost", "*"))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return tx
+			}
+			tx := begun()
+			proxy.Cut()
+			if _, err := w.apply(tx, w.change("PATCH Orders(2) note=lost", "*")); err == nil || refusalOf(err) != "conflict" {
+				t.Errorf("a change without a connection: %v", err)
+			}
+			_ = tx.Close()
+			proxy.Restore()
+			if got := w.write("PATCH Orders(1)?$select=note total=11", "*"); got != "new" {
+				t.Errorf("the row has %s", got)
+			}
+			tx = begun()
+			proxy.Freeze()
+			time.AfterFunc(200*time.Millisecond, proxy.Cut)
+			if err := tx.Commit(); err == nil || refusalOf(err) != "unknown" {
+				t.Errorf("a commit without an answer: %v", err)
+			}
+			_ = tx.Close()
+			proxy.Thaw()
+			proxy.Restore()
+			if got := w.write("PATCH Orders(1)?$select=id total=12", "*"); got != "1" {
+				t.Errorf("afterwards: %s", got)
 			}
 		})
 	}

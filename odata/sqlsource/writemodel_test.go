@@ -35,12 +35,16 @@ INSERT INTO parts VALUES (2, 1, 'x');
 // orders makes a filled database of a dialect.
 func orders(t testing.TB, dialect string) sqlsource.Database {
 	t.Helper()
+	return database(t, dialect, ordersScript(dialect))
+}
+
+func ordersScript(dialect string) string {
 	counted := map[string]string{"sqlite": "INTEGER PRIMARY KEY", "postgres": "bigserial PRIMARY KEY", "mysql": "BIGINT PRIMARY KEY AUTO_INCREMENT"}
 	script := strings.ReplaceAll(ddlOf(dialect, ordersDDL), "{ID}", counted[dialect])
 	if dialect == "postgres" {
 		script += ";\nSELECT setval('orders_id_seq', 3)"
 	}
-	return database(t, dialect, script)
+	return script
 }
 
 // ordersConfig exposes the orders of a tenant.
