@@ -82,7 +82,7 @@ const (
 	sessionSelect = "SELECT user_id FROM vestibule_sessions WHERE hash = $1 AND expires > $2"
 )
 
-// errMoved says that the row has another version.
+// errMoved is the error of a row that has another version.
 var errMoved = errors.New("the row has changed")
 
 // writesByHand are the requests that write, in a transaction each. Nobody writes without a session, which is read before.
@@ -331,7 +331,7 @@ func (b *bench) writes(compare func(one, other side) func() (measured, error)) [
 	return list
 }
 
-// writing is what two contestants are asked, n times in a turn.
+// writing holds the requests of two contestants, n of each in a turn.
 type writing struct {
 	name         string
 	n            int
@@ -371,8 +371,8 @@ func writings() []writing {
 	}
 }
 
-// requestOf reads the notation of writes: the method and the path, headers, an empty line and the body; a path alone is a GET. What
-// stands behind "#" is for those who sign in.
+// requestOf reads the notation of writes: the method and the path, headers, an empty line and the body; a path alone is a GET. The
+// part behind "#" is not sent.
 func requestOf(base, text string) (*http.Request, error) {
 	first, rest, more := strings.Cut(text, "\n")
 	if !more {

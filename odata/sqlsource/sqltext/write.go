@@ -160,8 +160,8 @@ func (g *Generator) KeyNode(c *plan.Change) *plan.Node {
 	return n
 }
 
-// Update is the statement that gives the row of a change its values, if it is as the change demands. version is what
-// Change.Version must be; nil for anything.
+// Update is the statement that gives the row of a change its values, if it meets the conditions of the change. version
+// is the value that the row must have in Change.Version; nil for any.
 func (g *Generator) Update(c *plan.Change, version *int64, what Returning) Statement {
 	r := c.Before.Range()
 	var sets []frag
@@ -199,7 +199,7 @@ func (g *Generator) demands(c *plan.Change, version *int64) []frag {
 	return conds
 }
 
-// Delete is the statement that deletes the row of a change, if it is as the change demands; see Update.
+// Delete is the statement that deletes the row of a change, if it meets the conditions of the change; see Update.
 func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
 	r := c.Before.Range()
 	table, conds := g.table(g.m.Tables[c.Set].Name), joinFrags(g.demands(c, version))
