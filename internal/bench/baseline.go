@@ -49,7 +49,7 @@ func baseline(file string) (http.Handler, error) {
 		return nil, err
 	}
 	writer.SetMaxOpenConns(1)
-	writes, err := newSQLWrites(context.Background(), writer.DB, true)
+	writes, err := newSQLWrites(context.Background(), writer.DB, db.DB, true)
 	if err != nil {
 		return nil, err
 	}

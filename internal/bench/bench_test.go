@@ -185,7 +185,7 @@ func signedIn(b *testing.B, h http.Handler) *http.Cookie {
 	return w.Result().Cookies()[0]
 }
 
-// BenchmarkWrites is what a row and a changeset of a hundred rows cost the host and a handler by hand, without the network.
+// BenchmarkWrites measures a row and a changeset of a hundred rows, by the host and by a handler by hand, without the network.
 func BenchmarkWrites(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "bench.db")
 	if err := makeData(b.Context(), file, 100); err != nil {

@@ -221,7 +221,7 @@ func mariadbByHand(ctx context.Context, dsn string) (http.Handler, error) {
 		defer rows.Close() //nolint:errcheck // read only
 		return use(rows)
 	}
-	writes, err := newSQLWrites(ctx, db, false)
+	writes, err := newSQLWrites(ctx, db, db, false)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -76,13 +78,16 @@ const (
 	notedUpdate  = "UPDATE noted SET name = $1, price = $2, version = version + 1 WHERE id = $3 AND version = $4"
 	notedSelect  = "SELECT " + notedColumns + " FROM noted WHERE id = $1"
 	notedDelete  = "DELETE FROM noted WHERE id = $1"
+
+	sessionSelect = "SELECT user_id FROM vestibule_sessions WHERE hash = $1 AND expires > $2"
 )
 
-// errMoved says that the row has another version.
+// errMoved is the error of a row that has another version.
 var errMoved = errors.New("the row has changed")
 
-// writesByHand are the requests that write, in a transaction each.
+// writesByHand are the requests that write, in a transaction each. Nobody writes without a session, which is read before.
 type writesByHand interface {
+	session(ctx context.Context, hash []byte) error
 	create(ctx context.Context, rows []noted) error
 	change(ctx context.Context, row *noted) error
 	remove(ctx context.Context, id int64) error
@@ -92,7 +97,12 @@ type writesByHand interface {
 func writeHandlers(mux *http.ServeMux, by writesByHand) {
 	serve := func(pattern string, handle func(w http.ResponseWriter, r *http.Request, body []byte) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+			hash := sha256.Sum256([]byte(r.Header.Get("Cookie")))
+			err := by.session(r.Context(), hash[:])
+			var body []byte
+			if err == nil {
+				body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+			}
 			if err == nil {
 				err = handle(w, r, body)
 			}
@@ -166,13 +176,14 @@ func answer(w http.ResponseWriter, status int, v any) error {
 
 // sqlWrites are those of SQLite and MariaDB, by prepared statements of database/sql.
 type sqlWrites struct {
-	db                             *sql.DB
-	insert, update, fetch, deletes *sql.Stmt
+	db                                       *sql.DB
+	insert, update, fetch, deletes, sessions *sql.Stmt
 	// returns reports whether an UPDATE returns the row.
 	returns bool
 }
 
-func newSQLWrites(ctx context.Context, db *sql.DB, returns bool) (*sqlWrites, error) {
+// newSQLWrites prepares the statements. Sessions are read through another pool, which for SQLite is that of readers.
+func newSQLWrites(ctx context.Context, db, readers *sql.DB, returns bool) (*sqlWrites, error) {
 	s := &sqlWrites{db: db, returns: returns}
 	update := notedUpdate
 	if returns {
@@ -181,16 +192,33 @@ func newSQLWrites(ctx context.Context, db *sql.DB, returns bool) (*sqlWrites, er
 	for _, p := range []struct {
 		into  **sql.Stmt
 		query string
-	}{{&s.insert, notedInsert}, {&s.update, update}, {&s.fetch, notedSelect}, {&s.deletes, notedDelete}} {
+	}{{&s.insert, notedInsert}, {&s.update, update}, {&s.fetch, notedSelect}, {&s.deletes, notedDelete}, {&s.sessions, sessionSelect}} {
+		from := db
+		if p.into == &s.sessions {
+			from = readers
+		}
 		for i := range 4 {
 			p.query = strings.Replace(p.query, "$"+strconv.Itoa(i+1), "?", 1)
 		}
 		var err error
-		if *p.into, err = db.PrepareContext(ctx, p.query); err != nil {
+		if *p.into, err = from.PrepareContext(ctx, p.query); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+func (s *sqlWrites) session(ctx context.Context, hash []byte) error {
+	var user int64
+	return found(s.sessions.QueryRowContext(ctx, hash, time.Now().UnixMilli()).Scan(&user))
+}
+
+// found takes a session that is not there for one that is: the hash is not that of the host.
+func found(err error) error {
+	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	return err
 }
 
 func (s *sqlWrites) in(ctx context.Context, do func(tx *sql.Tx) error) error {
@@ -255,6 +283,11 @@ func (s *sqlWrites) remove(ctx context.Context, id int64) error {
 // pgxWrites are those of PostgreSQL, by pgx itself. A numeric comes as text.
 type pgxWrites struct{ pool *pgxpool.Pool }
 
+func (p pgxWrites) session(ctx context.Context, hash []byte) error {
+	var user int64
+	return found(p.pool.QueryRow(ctx, sessionSelect, hash, time.Now().UnixMilli()).Scan(&user))
+}
+
 const pgxNoted = "id, name, price::text, stock, note, version"
 
 func (p pgxWrites) create(ctx context.Context, rows []noted) error {
@@ -298,7 +331,7 @@ func (b *bench) writes(compare func(one, other side) func() (measured, error)) [
 	return list
 }
 
-// writing is what two contestants are asked, n times in a turn.
+// writing holds the requests of two contestants, n of each in a turn.
 type writing struct {
 	name         string
 	n            int
@@ -322,24 +355,24 @@ func writings() []writing {
 		}
 	}
 	return []writing{
-		{"create one row", n, always("POST /odata/GuardedNoted\n\n" + row), always("POST /noted\n\n" + row)},
+		{"create one row", n, always("POST /odata/GuardedNoted\n\n" + row), always("POST /noted#Guarded\n\n" + row)},
 		{
 			"change one row", n, each("PATCH /odata/GuardedNoted(%d)\nIf-Match: W/\"%d\"\n\n"+changed, 1, 100),
-			each("PATCH /noted/%d\nIf-Match: W/\"%d\"\n\n"+changed, 101, 100),
+			each("PATCH /noted/%d#Guarded\nIf-Match: W/\"%d\"\n\n"+changed, 101, 100),
 		},
 		{
 			"delete one row", n, each("DELETE /odata/GuardedNoted(%d)\nIf-Match: *\nX-Turn: %d\n\n", 1000, 1<<30),
-			each("DELETE /noted/%d\nX-Turn: %d\n\n", 4000, 1<<30),
+			each("DELETE /noted/%d#Guarded\nX-Turn: %d\n\n", 4000, 1<<30),
 		},
 		{
 			"a changeset of a hundred", 5, always("POST /odata/$batch#Guarded\n\n{\"requests\":[" + strings.Join(batch, ",") + "]}"),
-			always("POST /hundred\n\n[" + strings.Join(list, ",") + "]"),
+			always("POST /hundred#Guarded\n\n[" + strings.Join(list, ",") + "]"),
 		},
 	}
 }
 
-// requestOf reads the notation of writes: the method and the path, headers, an empty line and the body; a path alone is a GET. What
-// stands behind "#" is for those who sign in.
+// requestOf reads the notation of writes: the method and the path, headers, an empty line and the body; a path alone is a GET. The
+// part behind "#" is not sent.
 func requestOf(base, text string) (*http.Request, error) {
 	first, rest, more := strings.Cut(text, "\n")
 	if !more {

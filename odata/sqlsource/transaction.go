@@ -150,7 +150,7 @@ func (t *transaction) run(s sqltext.Statement) error {
 	return engine.Each(t.tx, 1, func([]engine.Cell) bool { return true }, s.SQL, s.Args...)
 }
 
-// write updates or deletes the row of a change; done reports whether the database says that it was there.
+// write updates or deletes the row of a change; done reports whether there was one.
 func (t *transaction) write(gen *sqltext.Generator, c *plan.Change, version *int64) (rows plan.Rows, done bool, err error) {
 	switch {
 	case c.Kind == plan.Delete:

@@ -44,7 +44,7 @@ func (o *Reader) For(ctx context.Context, p *plan.Plan) (*sqltext.Generator, err
 	return gen, err
 }
 
-// Fault is what a client is told of an error; see Open.
+// Fault makes of an error the one that a client may know; see Open.
 func (o *Reader) Fault(ctx context.Context, err error) error { return o.fault(ctx, err) }
 
 // Single is one row, and the cells of further columns behind it.

@@ -54,7 +54,7 @@ func askMariaDB(query string, left time.Duration) string {
 	return "SET STATEMENT " + strings.Join(set, ", ") + " FOR " + query
 }
 
-// askStrictly is askMariaDB for sessions that are not strict: MariaDB would alter values that a column has no room for.
+// askStrictly is askMariaDB for sessions that are not strict: MariaDB would alter values that a column cannot hold.
 func askStrictly(query string, left time.Duration) string {
 	query = askMariaDB(query, left)
 	_, after, limited := strings.Cut(query, " FOR ")

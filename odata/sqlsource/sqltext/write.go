@@ -160,8 +160,8 @@ func (g *Generator) KeyNode(c *plan.Change) *plan.Node {
 	return n
 }
 
-// Update is the statement that gives the row of a change its values, if it is as the change demands. version is what
-// Change.Version must be; nil for anything.
+// Update is the statement that gives the row of a change its values, if it meets the conditions of the change. version
+// is the value that the row must have in Change.Version; nil for any.
 func (g *Generator) Update(c *plan.Change, version *int64, what Returning) Statement {
 	r := c.Before.Range()
 	var sets []frag
@@ -199,7 +199,7 @@ func (g *Generator) demands(c *plan.Change, version *int64) []frag {
 	return conds
 }
 
-// Delete is the statement that deletes the row of a change, if it is as the change demands; see Update.
+// Delete is the statement that deletes the row of a change, if it meets the conditions of the change; see Update.
 func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
 	r := c.Before.Range()
 	table, conds := g.table(g.m.Tables[c.Set].Name), joinFrags(g.demands(c, version))
@@ -217,6 +217,25 @@ func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
 		same = append(same, text("gone."+name+" = row."+name))
 	}
 	return g.finish(fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS row ON $3", join(", ", keys...), conds, joinFrags(same)))
+}
+
+// Nothing is a statement of a verb, INSERT, UPDATE or DELETE, that changes no row of a set.
+func (g *Generator) Nothing(set *edm.EntitySet, verb string) string {
+	table := g.table(g.m.Tables[set].Name)
+	column := g.d.quote(g.m.Tables[set].Columns[set.Type.Key[0]].Name)
+	for p, c := range g.m.Tables[set].Columns { // an identity may be one that nobody may give
+		if !p.Computed && c.Sub == nil {
+			column = g.d.quote(c.Name)
+			break
+		}
+	}
+	switch verb {
+	case "INSERT":
+		return g.finish(text("INSERT INTO " + table + " (" + column + ") SELECT " + column + " FROM " + table + " WHERE 1 = 0")).SQL
+	case "UPDATE":
+		return g.finish(text("UPDATE " + table + " SET " + column + " = " + column + " WHERE 1 = 0")).SQL
+	}
+	return g.finish(text("DELETE FROM " + table + " WHERE 1 = 0")).SQL
 }
 
 // Others is the statement that looks for another row with the values that a change gives a unique index; false where it gives it
