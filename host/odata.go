@@ -7,10 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
@@ -22,13 +24,19 @@ import (
 const odataRoot = "/odata/"
 
 // odataOptions completes the endpoint's options with what only the host knows.
-func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics) odata.Options {
+func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.Authenticator, limits *web.Limits, metrics *telemetry.Metrics, gate *web.Gate, audit auditRow) odata.Options {
 	out := o.OData.Options
 	out.Root, out.Base, out.RequestID = odataRoot, site.Base, func(r *http.Request) string { return auth.RequestOf(r.Context()).ID }
 	out.Unsettled, out.Challenge = resumeSignIn, site.Challenge
-	open, policies := odataNeeds(o.OData.Model)
-	callers := odataCaller{who, open, policies}
+	callers := odataCaller{who, gate, odataNeeds(o.OData.Model)}
 	out.Caller = callers.caller
+	if out.Written == nil {
+		out.Written = func(ctx context.Context, _ odata.Caller, rows []odata.Written) {
+			for _, row := range rows {
+				audit(ctx, row.Kind, row.Set, row.Key)
+			}
+		}
+	}
 	out.Security = odata.Security{Cookie: sessions.Name(), Bearer: true}
 	if admit := o.OData.admitQueries(limits); admit != nil {
 		out.Admit = admit
@@ -54,16 +62,35 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 	return out
 }
 
-// odataNeeds reports whether the whole service is open, so that it needs no
-// session, and whether a row policy asks for columns of the user.
-func odataNeeds(model *odata.Model) (open, policies bool) {
-	open = model.Guard.String() == string(GuardNone)
-	for _, set := range model.All() {
-		open = open && set.Guard.String() == string(GuardNone)
-		policies = policies || strings.Contains(set.Policy, "@user_")
-	}
-	return open, policies
+// auditRow leaves an audit line of a row that was changed.
+type auditRow func(ctx context.Context, kind, set, key string)
+
+// needs holds what a service asks of its callers.
+type needs struct {
+	// open reports whether all of the service may be read without a session; writes whether
+	// something can be written, which always needs one.
+	open, writes bool
+	// columns reports whether a row policy, or a value that the service writes, is a column of the user.
+	columns bool
 }
+
+func odataNeeds(model *odata.Model) needs {
+	n := needs{open: model.Guard.String() == string(GuardNone)}
+	for _, set := range model.All() {
+		n.open = n.open && set.Guard.String() == string(GuardNone)
+		n.columns = n.columns || namesUser(set.Policy)
+		if w := set.Write; w != nil {
+			n.writes = true
+			n.columns = n.columns || namesUser(w.Filter)
+			for _, given := range slices.Concat(w.Set, w.Touch) {
+				n.columns = n.columns || namesUser(given.Value)
+			}
+		}
+	}
+	return n
+}
+
+func namesUser(text string) bool { return strings.Contains(text, "@user_") }
 
 // resumeSignIn leads a browser to the step that is open, and back afterwards.
 func resumeSignIn(w http.ResponseWriter, r *http.Request) bool {
@@ -92,15 +119,16 @@ func (h *Host) explored() http.Handler {
 
 // An odataCaller tells the query endpoint who asks.
 type odataCaller struct {
-	who     auth.Authenticator
-	open    bool // for all
-	columns bool // row policies ask for them
+	who  auth.Authenticator
+	gate *web.Gate
+	needs
 }
 
 // caller returns who asks. A user whom the application has deleted is nobody.
 func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Caller, error) {
 	request := auth.RequestOf(r.Context())
-	if c.open { // the request has been counted, so that its user is known, and nobody looks once more
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if c.open && (reads || !c.writes) { // the request has been counted, so that its user is known, and nobody looks once more
 		return odata.Caller{Client: request.CountsAs(request.Principal().UserID)}, nil
 	}
 	who, err := c.who.Authenticate(w, r)
@@ -113,6 +141,13 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 	}
 	settled := who.Settled || who.Session.OpensOData()
 	out := odata.Caller{SignedIn: true, Settled: settled, Client: request.CountsAs(who.UserID)}
+	switch {
+	case reads || !c.writes:
+	case c.gate.CrossOrigin(r) != nil:
+		out.ReadOnly = fault.CrossOrigin
+	case who.ReadsOnly():
+		out.ReadOnly = "token_reads_only"
+	}
 	if !settled && who.Session.Intent != nil {
 		if out.Next, err = json.Marshal(who.Session.Intent.Envelope()); err != nil {
 			return odata.Caller{}, err

@@ -116,6 +116,9 @@ type opened struct {
 
 // open waits for the caller's turn and opens the rows of a plan.
 func (s *answering) open(q *request, p *plan.Plan) (*opened, error) {
+	if q.changes.begun() {
+		return q.changes.read(q, p)
+	}
 	leave, err := s.admit(q)
 	if err != nil {
 		return nil, err

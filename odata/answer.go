@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,9 @@ type answering struct {
 func (s *answering) answer(w http.ResponseWriter, q *request, p *planned, accept header.Accept) error {
 	out := s.response(w, q)
 	defer out.stop()
+	if n := p.plan.Top; n != nil && tagged(p.plan) {
+		out.mixed = len(n.Expand) > 0 || slices.ContainsFunc(n.Fields, func(f plan.Field) bool { return f.Computed })
+	}
 	switch p.plan.Kind {
 	case plan.ServiceDocument:
 		return s.serviceDocument(out, accept, p.plan.Private)
@@ -109,6 +113,9 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 		}
 		return absent(out, p)
 	}
+	if tagged(p) {
+		out.etag = entityTag(p.Top, rows.Row())
+	}
 	s.tagAndKeep(out, from, key, rows.Version())
 	err = s.write(out, p, rows, format)
 	var slow *slowError
@@ -124,7 +131,7 @@ func (s *answering) data(out *response, accept header.Accept, from *planned) err
 // unchanged returns the answer in the cache if the data has not changed since; else nil.
 func (s *answering) unchanged(q *request, p *planned, k answerKey) *kept {
 	source, ok := s.source.(Versioned)
-	if !ok || !sharable(p.plan) || !s.cache.wants(p) {
+	if !ok || q.changes.begun() || !sharable(p.plan) || !s.cache.wants(p) {
 		return nil
 	}
 	version := source.Version(q.ctx)
@@ -156,13 +163,15 @@ func (s *answering) repeat(out *response, a *kept, p *plan.Plan, f format) error
 // the cache if it was asked for before. An answer that depends on the caller or the time gets neither: the version of the
 // data does not identify it.
 func (s *answering) tagAndKeep(out *response, from *planned, k answerKey, version string) {
-	if version == "" || !sharable(from.plan) {
+	q := out.q
+	// What a transaction reads before its end has a version that another state may get.
+	if version == "" || !sharable(from.plan) || q.changes.begun() {
 		return
 	}
-	q := out.q
 	page := strconv.FormatInt(q.prefer.MaxPageSize, 10)
-	out.etag = etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()),
-		strconv.AppendBool(nil, q.prefer.OmitNulls), []byte(k.format.language))
+	if out.etag == "" {
+		out.etag = s.etag(q, k, version, page)
+	}
 	if !s.cache.wants(from) {
 		return
 	}
@@ -178,6 +187,22 @@ func (s *answering) tagAndKeep(out *response, from *planned, k answerKey, versio
 	}
 }
 
+// etag returns the entity tag of an answer with rows.
+func (s *answering) etag(q *request, k answerKey, version, page string) string {
+	return etagOf([]byte(s.documents.etag), []byte(version), []byte(k.url), []byte(q.query), []byte(k.format.ContentType()), []byte(page), []byte(q.version()),
+		strconv.AppendBool(nil, q.prefer.OmitNulls), []byte(k.format.language))
+}
+
+// tagged reports whether a plan reads one entity, or a part of it, that has an entity tag of its own.
+func tagged(p *plan.Plan) bool {
+	return p.Top.Tag != nil && p.Kind != plan.Collection && p.Kind != plan.RawCount
+}
+
+// entityTag returns the entity tag of a row. It is weak: representations that differ, such as by $select, share it.
+func entityTag(n *plan.Node, row []plan.Value) string {
+	return string(append(n.AppendTag([]byte(`W/"`), row), '"'))
+}
+
 // setData sets the headers of an answer with rows.
 func (s *answering) setData(h http.Header, q *request, contentType string, p *plan.Plan, f format) {
 	setSuccess(h, q, contentType, p.Private)
@@ -191,13 +216,7 @@ func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format fo
 	q, h := out.q, out.w.Header()
 	s.setData(h, q, format.ContentType(), p, format)
 	setApplied(h, q, p, format)
-	e := &payload.Encoder{
-		Root: q.root, Namespace: s.documents.model.Namespace, Format: format.JSON, V401: q.v401, TakeRow: q.left.takeRow,
-		OmitNulls: q.prefer.OmitNulls,
-	}
-	if format.Metadata == header.Full {
-		e.MetadataETag = s.documents.localized[format.language].tags[q.version()]
-	}
+	e := s.encoder(q, format)
 	buffer := s.buffers.Get(out)
 	defer s.buffers.Put(buffer)
 	switch {
@@ -227,6 +246,18 @@ func (s *answering) write(out *response, p *plan.Plan, rows plan.Rows, format fo
 	h.Set("Content-Type", rawType(p))
 	buffer.Raw(string(payload.AppendText(nil, &rows.Row()[f.Column], &f.T)))
 	return buffer.End()
+}
+
+// encoder returns the encoder of an answer.
+func (s *answering) encoder(q *request, format format) *payload.Encoder {
+	e := &payload.Encoder{
+		Root: q.root, Namespace: s.documents.model.Namespace, Format: format.JSON, V401: q.v401, TakeRow: q.left.takeRow,
+		OmitNulls: q.prefer.OmitNulls,
+	}
+	if format.Metadata == header.Full {
+		e.MetadataETag = s.documents.localized[format.language].tags[q.version()]
+	}
+	return e
 }
 
 // setApplied tells which preferences made the answer what it is (OData-Protocol

@@ -38,6 +38,9 @@ func (s *batches) answer(w http.ResponseWriter, q *request) error {
 	if q.method != http.MethodPost {
 		return notAllowed(q.method, http.MethodPost)
 	}
+	if s.read.writes != nil && q.header["If-Match"] != nil {
+		return badRequest("malformed", "If-Match belongs to the requests in a batch, not to the batch")
+	}
 	b, err := batch.Read(q.header.Get("Content-Type"), q.body, s.opts.Batch)
 	if err != nil {
 		return batchFault(err)
@@ -78,15 +81,30 @@ type outcomes struct {
 	urls         map[string]string // of those that succeeded, without references and options
 }
 
-func (o *outcomes) note(r batch.Request, ok bool) {
+// note keeps how a request went. location is the URL of the entity that it has made; empty for none.
+func (o *outcomes) note(r batch.Request, ok bool, location string) {
 	for _, name := range []string{r.ID, r.Group} {
 		if name != "" {
 			o.done[name] = true
 			o.failed[name] = o.failed[name] || !ok
 		}
 	}
-	if ok {
+	switch {
+	case ok && location != "":
+		o.urls[r.ID] = location
+	case ok:
 		o.urls[r.ID], _, _ = strings.Cut(referenced(r.URL, o.urls), "?")
+	}
+}
+
+// forget takes back what note has kept of the requests of a group.
+func (o *outcomes) forget(group []batch.Request) {
+	for _, r := range group {
+		for _, name := range []string{r.ID, r.Group} {
+			delete(o.done, name)
+			delete(o.failed, name)
+		}
+		delete(o.urls, r.ID)
 	}
 }
 
@@ -127,10 +145,10 @@ func (s *batches) parts(q *request, b batch.Batch, answers *batch.Writer) {
 			ok = s.group(q, rest[:n], answers, went, b.OneAnswer())
 		} else {
 			part := answers.Part(rest[0])
-			s.part(q, rest[0], part, went)
+			s.part(q, rest[0], part, went, nil)
 			part.Finish()
 			ok = part.Status() < http.StatusBadRequest
-			went.note(rest[0], ok)
+			went.note(rest[0], ok, part.Header().Get("Location"))
 		}
 		if !ok && !goOn {
 			return
@@ -149,12 +167,15 @@ func grouped(list []batch.Request) int {
 	return n
 }
 
-// part answers one request of a batch.
-func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went *outcomes) {
+// part answers one request of a batch. c is the transaction of its group; nil for a request of its own.
+func (s *batches) part(q *request, r batch.Request, w http.ResponseWriter, went *outcomes, c *changes) {
 	p := &request{
 		ctx: q.ctx, method: r.Method, header: r.Header, body: strings.NewReader(string(r.Body)),
 		origin: q.origin, root: q.root, caller: q.caller, v401: q.v401, only40: q.only40, inBatch: true, id: q.id, left: q.left, out: q.out,
-		prefer: header.ParsePrefer(r.Header["Prefer"]),
+		prefer: header.ParsePrefer(r.Header["Prefer"]), changes: c,
+	}
+	if r.Group != "" && s.read.writes != nil {
+		p.contentID = r.ID
 	}
 	p.timing.start = s.opts.Now()
 	if went.blocked(r) {
@@ -292,25 +313,21 @@ func (h *held) replay(w *batch.Part) {
 // others are 424 (OData-JSON 19.5); those of a change set have that one answer alone
 // (OData-Protocol 11.7.7.5).
 func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer, went *outcomes, oneAnswer bool) (ok bool) {
-	on := &shelf{}
-	all := make([]*held, 0, len(list))
-	ok = true
-	for _, r := range list {
-		h := &held{header: http.Header{}, shelf: on}
-		s.part(q, r, h, went)
-		if full := on.full; full != nil {
-			*on = shelf{} // the others fail with this one
-			h = &held{header: http.Header{}, shelf: on}
-			s.report.fail(h, s.member(q, r), full)
-		}
-		h.WriteHeader(http.StatusOK)
-		all, ok = append(all, h), ok && h.ok()
-		went.note(r, h.ok())
-		if !h.ok() && oneAnswer {
-			h.replay(answers.Part(r))
-			return false
-		}
+	conditional := went.failed[list[0].Group]
+	c := &changes{stage: s.read.writes}
+	var all []*held
+	_ = c.repeat(func() (err error) {
+		went.forget(list)
+		went.failed[list[0].Group] = conditional
+		all, err = s.attempt(q, list, went, c, oneAnswer)
+		return err
+	})
+	last := len(all) - 1
+	if !all[last].ok() && oneAnswer {
+		all[last].replay(answers.Part(list[last]))
+		return false
 	}
+	ok = !slices.ContainsFunc(all, func(h *held) bool { return !h.ok() })
 	for i, r := range list {
 		if h := all[i]; h.ok() && !ok {
 			went.undo(r)
@@ -324,9 +341,52 @@ func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer,
 	return ok
 }
 
+// attempt answers the requests of a group in one transaction, and commits it if all went well. The answers end with the first
+// fault where the group has one answer. The error is errAgain where all of it has to be tried again.
+func (s *batches) attempt(q *request, list []batch.Request, went *outcomes, c *changes, oneAnswer bool) ([]*held, error) {
+	on := &shelf{}
+	all := make([]*held, 0, len(list))
+	ok := true
+	for _, r := range list {
+		h := &held{header: http.Header{}, shelf: on}
+		s.part(q, r, h, went, c)
+		if h.status == 0 && c.undone {
+			return nil, errAgain
+		}
+		if full := on.full; full != nil {
+			*on = shelf{} // the others fail with this one
+			h = &held{header: http.Header{}, shelf: on}
+			s.report.fail(h, s.member(q, r), full)
+		}
+		h.WriteHeader(http.StatusOK)
+		all, ok = append(all, h), ok && h.ok()
+		went.note(r, h.ok(), h.header.Get("Location"))
+		if !h.ok() && oneAnswer {
+			return all, nil
+		}
+	}
+	if !ok {
+		return all, nil
+	}
+	err := c.commit()
+	if err == nil || errors.Is(err, errAgain) {
+		return all, err
+	}
+	r := list[len(list)-1]
+	h := &held{header: http.Header{}, shelf: &shelf{}}
+	s.report.report(h, s.member(q, r), err)
+	all[len(all)-1] = h
+	went.note(r, false, "")
+	return all, nil
+}
+
 // member is a request of a group, as far as faults need to know it.
 func (s *batches) member(q *request, r batch.Request) *request {
-	return &request{ctx: q.ctx, method: r.Method, id: q.id, caller: q.caller, path: r.URL, inBatch: true, v401: q.v401}
+	m := &request{ctx: q.ctx, method: r.Method, id: q.id, caller: q.caller, path: r.URL, inBatch: true, v401: q.v401}
+	if s.read.writes != nil {
+		m.contentID = r.ID
+	}
+	return m
 }
 
 func tooMuchHeld() *fault {

@@ -29,8 +29,16 @@ type fault struct {
 	// limit names the limit that the request goes beyond; empty for none, and for
 	// those that Options.Admit knows.
 	limit string
+	// details are the properties that the fault is about.
+	details []detail
 	// cause is for the log.
 	cause error
+}
+
+// detail says what is wrong with one property (OData-JSON 21.1).
+type detail struct {
+	// target is the path of the property.
+	target, code, message string
 }
 
 // Error makes a fault an error, so that every stage can end a request with it.
@@ -67,6 +75,7 @@ func faultOf(ctx context.Context, err error) *fault {
 	var s *syntax.Error
 	var p *plan.Error
 	var slow *slowError
+	var refusal *plan.Refusal
 	switch {
 	case errors.As(err, &s):
 		status := http.StatusBadRequest
@@ -79,6 +88,8 @@ func faultOf(ctx context.Context, err error) *fault {
 	case errors.As(err, &p):
 		status, code := statusOf(p.Kind)
 		return &fault{status: status, code: code, message: p.Message, pos: p.Pos, limit: limitOf(err), cause: p.Cause}
+	case errors.As(err, &refusal):
+		return refusalFault(refusal)
 	default:
 		return &fault{status: http.StatusInternalServerError, code: "internal", message: "the service failed; its log tells why", pos: -1, cause: err}
 	}

@@ -81,6 +81,9 @@ type Options struct {
 	// the request waits, and by many requests at once. nil writes a warning to Logger
 	// for each, which strangers can make many.
 	Refused func(c Caller, limit string, why error)
+	// Written gets the rows that a request or a group has changed, after the commit, with the context of the HTTP request; nil
+	// for nobody.
+	Written func(ctx context.Context, c Caller, rows []Written)
 	// Observe is told how long the stages of each request that reads took, and each
 	// part of a batch: "parse"; "plan"; "wait", until it may use the database; "database",
 	// until the first row is there; and "write", until the answer was handed over, rows

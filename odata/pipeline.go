@@ -6,15 +6,17 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// pipeline answers one request that reads, be it an HTTP request or a part of a
-// batch: plan, answer, response.
+// pipeline answers one request, an HTTP request or a part of a batch: plan,
+// answer, response. One that writes goes to writing instead.
 type pipeline struct {
 	// guard is that of the service.
 	guard   edm.Guard
 	opts    *Options
 	plans   planning
 	answers answering
-	report  reporter
+	// writes is nil where nothing can be written.
+	writes *writing
+	report reporter
 }
 
 func (p *pipeline) serve(w http.ResponseWriter, q *request) {
@@ -31,6 +33,9 @@ func (p *pipeline) serve(w http.ResponseWriter, q *request) {
 func (p *pipeline) answer(w http.ResponseWriter, q *request) error {
 	if err := q.caller.Pass(p.guard); err != nil {
 		return faultOf(q.ctx, err)
+	}
+	if p.writes != nil && p.writes.takes(q) {
+		return p.writes.answer(w, q)
 	}
 	if err := q.asRead(); err != nil {
 		return err

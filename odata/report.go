@@ -28,7 +28,7 @@ type reporter struct {
 func (e reporter) report(w http.ResponseWriter, q *request, err error) {
 	var f *fault
 	switch {
-	case err == nil, errors.Is(err, errHead):
+	case err == nil, errors.Is(err, errHead), errors.Is(err, errAgain):
 	case errors.As(err, &f):
 		e.fail(w, q, f)
 	default:
@@ -96,11 +96,38 @@ func faultBody(q *request, f *fault) []byte {
 	if target := optionAt(q.target, f.pos); target != "" {
 		b = payload.AppendString(append(b, `,"target":`...), target)
 	}
+	b = appendDetails(b, q, f.details)
 	b = payload.AppendString(append(b, `,"innererror":{"request_id":`...), q.id)
 	if f.code == codeUnsettled && q.caller.Next != nil {
 		b = append(append(b, `,"next":`...), q.caller.Next...)
 	}
 	return append(b, "}}}"...)
+}
+
+// appendDetails appends the details of a fault. In a group of requests each one, or else the fault, names the request
+// (Core.ContentID).
+func appendDetails(b []byte, q *request, details []detail) []byte {
+	request := []byte{}
+	if q.contentID != "" {
+		request = payload.AppendString(append(request, `,"@Core.ContentID":`...), q.contentID)
+	}
+	if len(details) == 0 {
+		return append(b, request...)
+	}
+	b = append(b, `,"details":[`...)
+	for i, d := range details {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = payload.AppendString(append(b, `{"code":`...), d.code)
+		b = payload.AppendString(append(b, `,"message":`...), d.message)
+		if d.target != "" {
+			b = payload.AppendString(append(b, `,"target":`...), d.target)
+		}
+		// OpenUI5 takes a detail without a severity for no error.
+		b = append(append(append(b, `,"@Common.numericSeverity":4`...), request...), '}')
+	}
+	return append(b, ']')
 }
 
 // optionAt names the query option at a place in the request target, decoded.

@@ -40,6 +40,10 @@ type request struct {
 	timing  timing
 	// left is shared by the parts of a batch.
 	left *allowance
+	// contentID names the request in its change set or atomicity group; empty elsewhere.
+	contentID string
+	// changes is the transaction of the group that the request is a part of; nil for one that writes by itself.
+	changes *changes
 	// out takes the answers to the parts of a batch; nil elsewhere.
 	out *spool
 }

@@ -33,6 +33,8 @@ type response struct {
 	clock *workClock
 	// etag is set where it is known before the bytes are; the others are made of the bytes.
 	etag string
+	// mixed reports that the answer shows more than the entity whose tag etag is, so that it is never 304.
+	mixed bool
 	// keep gets an answer of one block, which must be copied, after etag is set;
 	// nil where nobody wants it.
 	keep func(block []byte)
@@ -153,7 +155,7 @@ func (r *response) begin(block []byte, last bool) error {
 	if !r.q.inBatch {
 		h.Set("Server-Timing", r.q.timing.header(r.now()))
 	}
-	if tagged && header.MatchesETag(r.q.header["If-None-Match"], r.etag) {
+	if tagged && !r.mixed && header.MatchesETag(r.q.header["If-None-Match"], r.etag) {
 		h.Del("Content-Type")
 		r.w.WriteHeader(http.StatusNotModified)
 		return errHead

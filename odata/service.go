@@ -36,6 +36,7 @@ func New(model *edm.Model, source Source, opts Options) (*Service, error) {
 			source: source, documents: newDocuments(model, &s.opts, transformations(source)), opts: &s.opts, cache: kept, spools: shared,
 		},
 	}
+	s.read.writes = newWriting(model, source, s.read)
 	s.batch = batches{opts: &s.opts, report: report, spools: shared, read: s.read}
 	return s, nil
 }

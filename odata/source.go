@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
 )
@@ -38,6 +39,25 @@ func transformations(s Source) []string {
 		return nil
 	}
 	return syntax.Transformations()
+}
+
+// Writable is the interface of a Source that changes rows. Without it nothing can be written, whatever the model says.
+type Writable interface {
+	// Fits reports why the columns of a set cannot hold values as they are: nil, or a *plan.Refusal of kind Unfit that names
+	// one property. It knows of each value that its type allows and its column would alter, such as a decimal of too many
+	// digits in a column that SQLite keeps as a double. No database is asked.
+	Fits(set *edm.EntitySet, values []plan.Assignment) error
+	// Begin starts a transaction that writes, and waits for locks as a read does. ctx ends it early. The error is a *plan.Error
+	// where a client may know it.
+	Begin(ctx context.Context) (plan.Transaction, error)
+}
+
+// Written names a row that was changed, for an audit line.
+type Written struct {
+	// Set is the name of the set, Kind that of the plan.ChangeKind.
+	Set, Kind string
+	// Key is the key of the row in the form of its address, such as "(5)" or "(order=1,line=2)".
+	Key string
 }
 
 // Explainer is what a Source can implement to tell how it reads a plan.

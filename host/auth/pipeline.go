@@ -78,7 +78,8 @@ type Options struct {
 	// "token_add", "token_revoke", "token_refused", "passkey_add", "passkey_rename",
 	// "passkey_delete", "passkey_refused", "identity_link", "identity_unlink",
 	// "identity_create", "identity_refused", "confirm", "confirm_failed",
-	// "password_change", "session_end", "device_end". nil counts nothing.
+	// "password_change", "session_end", "device_end", "row_create",
+	// "row_update", "row_delete". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -280,6 +281,7 @@ func Events() []string {
 		"passkey_add", "passkey_rename", "passkey_delete", "passkey_refused",
 		"identity_link", "identity_unlink", "identity_create", "identity_refused",
 		"confirm", "confirm_failed", "password_change", "session_end", "device_end",
+		"row_create", "row_update", "row_delete",
 	}
 }
 
@@ -290,13 +292,29 @@ func (p *Pipeline) HashingQueue() admission.State { return p.hasher.QueueState()
 // audit logs and counts an event that an operator may want to look up, with the session
 // that the request came from or began.
 func (p *Pipeline) audit(r *http.Request, event string, args ...any) {
+	p.auditIn(r.Context(), event, args...)
+}
+
+// auditIn is audit for the context of a request.
+func (p *Pipeline) auditIn(ctx context.Context, event string, args ...any) {
 	p.Audit(event)
-	request := RequestOf(r.Context())
+	request := RequestOf(ctx)
 	line := append([]any{"event", event, "request_id", request.ID, "trace_id", request.Trace.ID, "client", request.Client}, args...)
 	if session := request.Principal().Session.ID(); session != "" {
 		line = append(line, "session", session)
 	}
 	p.Logger.Info("audit", line...)
+}
+
+// AuditRow logs and counts that the principal of the context's request has changed a row of an entity set: kind is "create",
+// "update" or "delete", key the key as in an address. No value of the row is logged.
+func (p *Pipeline) AuditRow(ctx context.Context, kind, set, key string) {
+	who := RequestOf(ctx).Principal()
+	args := []any{"user", who.UserID, "set", set, "key", key}
+	if who.token != nil {
+		args = append(args, "token", who.token.ID)
+	}
+	p.auditIn(ctx, "row_"+kind, args...)
 }
 
 // routePath returns the path of a named route that must exist.

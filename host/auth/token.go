@@ -22,7 +22,7 @@ type Token struct {
 	Name string
 	// Route is the one route that it opens; empty for the query endpoint.
 	Route string
-	// Write allows other methods than GET and HEAD at the route.
+	// Write allows other methods than GET and HEAD at the route, and changes of rows at the query endpoint.
 	Write bool
 	// Created, Expires and Used are when it was made, when it ends, and when it was
 	// last used, to the minute; Used is zero before the first use.

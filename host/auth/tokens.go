@@ -33,8 +33,8 @@ const (
 type TokenRequest struct {
 	// Name is what the token is called; required.
 	Name string
-	// Route is the one route that it opens, for GET and HEAD alone unless Write is
-	// set; empty for the query endpoint.
+	// Route is the one route that it opens; empty for the query endpoint. Without Write it
+	// only reads there.
 	Route string
 	Write bool
 	// Lifetime is how long it lasts, 90 days when zero, or [Rules].TokenLifetime where

@@ -38,7 +38,7 @@ const (
 	everyShop = `CREATE TABLE products (id INTEGER PRIMARY KEY, number INTEGER UNIQUE NOT NULL, title TEXT, price NUMERIC, status INTEGER, cost INTEGER,
 	tenant INTEGER, company INTEGER, from_city TEXT);
 CREATE TABLE reviews (id INTEGER PRIMARY KEY, product INTEGER);
-CREATE TABLE plain (id INTEGER PRIMARY KEY);
+CREATE TABLE plain (id INTEGER PRIMARY KEY, owner INTEGER, changed INTEGER, kind INTEGER, rev INTEGER);
 CREATE TABLE pairs (one INTEGER, other INTEGER);
 CREATE TABLE companies (id INTEGER PRIMARY KEY, code INTEGER UNIQUE NOT NULL, secret TEXT, active INTEGER, name NUMERIC, seat_city TEXT);
 CREATE TABLE others (id INTEGER PRIMARY KEY)`
@@ -198,6 +198,12 @@ func compareEndpoint(t *testing.T, o *host.ODataOptions) {
 		[]string{ware.Description, ware.Property("Price").Description, firm.Description, firm.Property("Name").Description})
 	same(t, "custom aggregates", []string{"sum", "max"}, []string{ware.Property("Price").Aggregate, firm.Property("Name").Aggregate})
 	compareLooks(t, m)
+	plain := m.EntityType("Plain")
+	path := func(name string) []*edm.Property { return []*edm.Property{plain.Property(name)} }
+	same(t, "what may be written", &edm.Write{
+		Create: true, Update: true, Delete: true, Filter: "owner eq @user_id", Version: plain.Property("rev"), Fixed: [][]*edm.Property{path("kind")},
+		Set: []edm.Given{{Path: path("owner"), Value: "@user_id"}}, Touch: []edm.Given{{Path: path("changed"), Value: "5"}},
+	}, m.Set("Plain").Write)
 	status, kind := m.Enum("Status"), m.Enum("Kind")
 	if !status.Flags || kind.Flags {
 		t.Errorf("enums %+v, %+v", status, kind)

@@ -63,6 +63,19 @@ type EntitySet struct {
 	Properties   map[string]Property   `koanf:"property" label:"column" check:"filled" doc:"How one column appears."`
 	Complexes    map[string]Complex    `koanf:"complex" label:"type" check:"identifier" doc:"Columns with one prefix as a complex property of the labelled type."`
 	Navigation   map[string]Navigation `koanf:"navigation" label:"name" check:"identifier" doc:"A way to another set, where no foreign key says so, or to rename one."`
+	Write        Write                 `koanf:"write" in:"entity_set" doc:"What may be written. Without this block nothing of the set can be."`
+}
+
+// Write is a block write.
+type Write struct {
+	Create  bool              `koanf:"create" default:"false" doc:"true: rows can be created"`
+	Update  bool              `koanf:"update" default:"false" doc:"true: rows can be changed"`
+	Delete  bool              `koanf:"delete" default:"false" doc:"true: rows can be deleted"`
+	Filter  *string           `koanf:"filter" check:"filled" sample:"author_id eq @user_id" doc:"rows that may be changed, besides the set's filter, before and after; $filter syntax"`
+	Set     map[string]string `koanf:"set" default:"{}" check:"filled" sample:"{ tenant_id = \"@user_partner_id\" }" doc:"columns that the host writes at creation, whatever a client sends: @user_COLUMN, @now, or a text as $value has it"`
+	Touch   map[string]string `koanf:"touch" default:"{}" check:"filled" sample:"{ changed_at = \"@now\" }" doc:"columns that the host writes with every change, creation included"`
+	Fixed   []string          `koanf:"fixed" default:"[]" check:"filled" sample:"[\"customer_id\"]" doc:"columns that are given at creation and never changed"`
+	Version *string           `koanf:"version" check:"filled" sample:"row_version" doc:"integer column that the host moves with every change; null: the entity tag is of the visible columns"`
 }
 
 // Property is a block property; its label is the column.

@@ -137,6 +137,12 @@ func TestFaultsHavePositionsAndRemedies(t *testing.T) {
 			[]string{`config.hcl:5:14: the row policy asks who is signed in`},
 		},
 		"weaker set":                {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    guard = \"none\"\n    key = [\"a\"]\n    hide = [\"a\"]\n  }\n}", []string{`config.hcl:4:13: warning: guard = "none" opens nothing: odata.guard is "settled", and holds for every set: take it out, or write`, `config.hcl:5:12: the key column`}},
+		"write nothing":             {writing("filter = \"a eq 1\""), []string{`config.hcl:4:5: the block allows nothing: write create = true`}},
+		"write for everybody":       {writing("update = true"), []string{`config.hcl:4:5: warning: everybody who has signed in may change every row: write filter`}},
+		"set and touched":           {writing("create = true\nset = { a = \"1\" }\ntouch = { a = \"2\" }"), []string{`config.hcl:6:13: the column "a" is in set and in touch`}},
+		"fixed by the host":         {writing("create = true\nset = { a = \"1\" }\nfixed = [\"b\", \"a\"]"), []string{`config.hcl:7:15: the host writes the column "a"`}},
+		"version that is touched":   {writing("create = true\ntouch = { v = \"@now\" }\nversion = \"v\""), []string{`config.hcl:7:11: the host moves the column "v"`}},
+		"write of a singleton":      {"odata {\n  singleton \"P\" {\n    table = \"p\"\n    write {\n      create = true\n    }\n  }\n}", []string{`config.hcl:4:5: `}},
 		"hidden key":                {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    key = [\"a\"]\n    hide = [\"a\"]\n  }\n}", []string{`config.hcl:4:12: the key column "a" is hidden`}},
 		"one name for two":          {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n  }\n  singleton \"P\" {\n    table = \"p\"\n  }\n}", []string{`config.hcl:5:13: entity_set "P" and singleton "P" have one name`}},
 		"navigation of both":        {"odata {\n  entity_set \"P\" {\n    table = \"p\"\n    navigation \"n\" {\n      to = \"P\"\n      on = { a = \"b\" }\n      via = \"t\"\n    }\n  }\n}", []string{`config.hcl:4:16: navigation "n" has both on and via`}},
@@ -231,4 +237,9 @@ func routes(texts ...string) string {
 		b.WriteString("}\n")
 	}
 	return b.String()
+}
+
+// writing is a set with these lines in its block write.
+func writing(lines string) string {
+	return "odata {\n  entity_set \"P\" {\n    table = \"p\"\n    write {\n" + lines + "\n    }\n  }\n}"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -68,7 +69,7 @@ func (c *Config) openEndpoint(ctx context.Context, db *store.DB, dsn string) (en
 	mapping.Texts = texts
 	source, err := sqlsource.New(ctx, from, mapping)
 	if err == nil {
-		return endpoint{source}, append(append(warnings, c.brokenTables(source)...), c.leftOut(source)...)
+		return endpoint{source}, slices.Concat(warnings, c.brokenTables(source), c.leftOut(source), c.cascades(source))
 	}
 	var invalid *sqlsource.Invalid
 	if !errors.As(err, &invalid) {
@@ -164,7 +165,7 @@ func (c *Config) sets(blocks map[string]EntitySet, kind string) []sqlsource.Enti
 		b := blocks[name]
 		set := sqlsource.EntitySet{
 			Name: name, Table: b.Table, Type: value(b.Type), Guard: value(b.Guard), Key: b.Key, Hide: b.Hide,
-			Search: b.Search, Filter: value(b.Filter), NoApply: !b.Apply, Description: value(b.Description),
+			Search: b.Search, Filter: value(b.Filter), NoApply: !b.Apply, Description: value(b.Description), Write: writeOf(b.Write),
 			Look: sqlsource.TypeLook{
 				Title: value(b.Title), Plural: value(b.TitlePlural), List: b.List, Fields: b.Fields, Search: b.SearchFields, SemanticKey: b.SemanticKey,
 			},

@@ -300,6 +300,7 @@ func (c *Config) checkSet(f *Findings, set EntitySet, path ...string) {
 			f.Add(c.at(below("search", fmt.Sprint(i))...), fmt.Sprintf("the searched column %q is hidden", column), "take it out of hide or of search")
 		}
 	}
+	c.checkWrite(f, set, below("write"))
 	for name, nav := range set.Navigation {
 		at := c.at(below("navigation", name)...)
 		via := nav.Via != nil

@@ -107,3 +107,35 @@ func MatchesETag(lines []string, etag string) bool {
 	}
 	return false
 }
+
+// ETags reads the If-Match lines of a request: the opaque tags without their quotes, weak and strong ones alike, or whether
+// any will do. ok is false where a line is malformed (RFC 9110, 13.1.1).
+func ETags(lines []string) (tags []string, any, ok bool) {
+	for _, line := range lines {
+		for line != "" {
+			var item string
+			item, line = cut(line, ',')
+			item = strings.TrimSpace(item)
+			if item == "*" {
+				any = true
+				continue
+			}
+			tag, ok := ETag(item)
+			if !ok {
+				return nil, false, false
+			}
+			tags = append(tags, tag)
+		}
+	}
+	return tags, any, any != (len(tags) > 0)
+}
+
+// ETag returns the opaque tag of an entity tag, weak or strong, without its quotes; false for what is none (RFC 9110, 8.8.3).
+func ETag(item string) (string, bool) {
+	tag, ok := strings.CutPrefix(strings.TrimPrefix(item, "W/"), `"`)
+	if !ok {
+		return "", false
+	}
+	tag, ok = strings.CutSuffix(tag, `"`)
+	return tag, ok && !strings.Contains(tag, `"`)
+}

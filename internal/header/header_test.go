@@ -1,6 +1,7 @@
 package header_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
@@ -42,7 +43,7 @@ func TestParsePrefer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := header.ParsePrefer(tt.lines)
-			got.IncludeAnnotations, got.StopOnError = "", false // see TestOtherPreferences
+			got.IncludeAnnotations, got.Return, got.StopOnError = "", "", false // see TestOtherPreferences
 			want := header.Preferences{MaxPageSize: tt.size, ContinueOnError: tt.cont}
 			if got != want {
 				t.Errorf("ParsePrefer(%q) = %+v, want %+v", tt.lines, got, want)
@@ -62,6 +63,9 @@ func TestOtherPreferences(t *testing.T) {
 		{"omit-values=nulls", header.Preferences{OmitNulls: true}},
 		{"omit-values=defaults", header.Preferences{}},
 		{`odata.include-annotations="*"`, header.Preferences{IncludeAnnotations: "*"}},
+		{"return=minimal, return=representation", header.Preferences{Return: "minimal"}},
+		{"Return=representation", header.Preferences{Return: "representation"}},
+		{"return=all", header.Preferences{}},
 		{`include-annotations="a.*,-b.*"`, header.Preferences{IncludeAnnotations: "a.*,-b.*"}},
 	}
 	for _, tt := range tests {
@@ -262,6 +266,33 @@ func TestMatchesETag(t *testing.T) {
 	for _, tt := range tests {
 		if got := header.MatchesETag([]string{tt.line}, `W/"a"`); got != tt.want {
 			t.Errorf("If-None-Match %s: %v, want %v", tt.line, got, tt.want)
+		}
+	}
+}
+
+func TestETags(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		lines []string
+		tags  []string
+		any   bool
+		bad   bool
+	}{
+		{lines: []string{`W/"a"`}, tags: []string{"a"}},
+		{lines: []string{`"a", W/"b,c"`, `"d"`}, tags: []string{"a", "b,c", "d"}},
+		{lines: []string{`*`}, any: true},
+		{lines: []string{`""`}, tags: []string{""}},
+		{lines: []string{`*, "a"`}, tags: []string{"a"}, any: true, bad: true},
+		{lines: []string{`a`}, bad: true},
+		{lines: []string{`"a`}, bad: true},
+		{lines: []string{`w/"a"`}, bad: true},
+		{lines: []string{`"a" "b"`}, bad: true},
+		{lines: []string{``}, bad: true},
+	}
+	for _, tt := range tests {
+		tags, all, ok := header.ETags(tt.lines)
+		if ok == tt.bad || ok && (!slices.Equal(tags, tt.tags) || all != tt.any) {
+			t.Errorf("If-Match %q: %q, %v, %v", tt.lines, tags, all, ok)
 		}
 	}
 }

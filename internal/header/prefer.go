@@ -19,6 +19,8 @@ type Preferences struct {
 	// IncludeAnnotations is the value of include-annotations as sent, quotes undone;
 	// empty for none (OData-Protocol 8.2.8.4).
 	IncludeAnnotations string
+	// Return is "minimal" or "representation"; empty for neither (RFC 7240, 4.2).
+	Return string
 }
 
 // ParsePrefer reads the Prefer lines of a request. The names with and without
@@ -49,6 +51,10 @@ func ParsePrefer(lines []string) Preferences {
 			p.OmitNulls = value == "nulls"
 		case "odata.include-annotations", "include-annotations":
 			p.IncludeAnnotations = value
+		case "return":
+			if value == "minimal" || value == "representation" {
+				p.Return = value
+			}
 		}
 	}
 	p.MaxPageSize = plain

@@ -16,6 +16,9 @@ type Error struct {
 // Code returns the extended result code.
 func (e *Error) Code() int { return e.code }
 
+// Text returns the words of SQLite.
+func (e *Error) Text() string { return e.text }
+
 func (e *Error) Error() string { return fmt.Sprintf("sqlite: %s (%d)", e.text, e.code) }
 
 // Primary result codes. https://www.sqlite.org/rescode.html

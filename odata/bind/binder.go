@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 type Binder struct {
 	model    *edm.Model
 	policies map[*edm.EntitySet]policy
+	// filters are those of write blocks.
+	filters map[*edm.EntitySet]policy
 }
 
 // Options are what a plan depends on besides the request and the model.
@@ -29,25 +32,42 @@ type Options struct {
 	KeyLinks bool
 }
 
-// New makes a Binder. The model must have passed Model.Check. The error joins a *PolicyError for every row policy
-// that cannot be parsed or bound.
+// New makes a Binder. The model must have passed Model.Check. The error joins a *PolicyError for every row policy, and
+// every filter of a write block, that cannot be parsed or bound.
 func New(m *edm.Model) (*Binder, error) {
-	b := &Binder{model: m, policies: map[*edm.EntitySet]policy{}}
+	b := &Binder{model: m, policies: map[*edm.EntitySet]policy{}, filters: map[*edm.EntitySet]policy{}}
 	var faults []error
 	for _, set := range m.All() {
-		if set.Policy == "" {
+		if err := b.learn(b.policies, set, set.Policy, set.Guard); err != nil {
+			faults = append(faults, &PolicyError{Set: set, Err: err})
+		}
+		if set.Write == nil {
 			continue
 		}
-		parsed, err := parsePolicy(set)
-		if err == nil {
-			b.policies[set] = parsed
-			err = b.tryPolicy(set)
+		// Whoever writes has signed in, whatever the guard.
+		if err := b.learn(b.filters, set, set.Write.Filter, edm.GuardSettled); err != nil {
+			faults = append(faults, &PolicyError{Set: set, Write: true, Err: err})
 		}
-		if err != nil {
-			faults = append(faults, &PolicyError{Set: set, Err: err})
+		for _, g := range slices.Concat(set.Write.Set, set.Write.Touch) {
+			if err := tryGiven(g); err != nil {
+				faults = append(faults, &PolicyError{Set: set, Write: true, Err: err})
+			}
 		}
 	}
 	return b, errors.Join(faults...)
+}
+
+// learn parses and tries a policy, and keeps it.
+func (binder *Binder) learn(in map[*edm.EntitySet]policy, set *edm.EntitySet, text string, guard edm.Guard) error {
+	if text == "" {
+		return nil
+	}
+	p, err := parsePolicy(text, guard)
+	if err != nil {
+		return err
+	}
+	in[set] = p
+	return binder.tryPolicy(set, p)
 }
 
 // Plan resolves a request. The fault is always a *plan.Error or a *syntax.Error. System resources that are no data ($batch, $entity,

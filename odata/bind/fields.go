@@ -35,6 +35,9 @@ func (l *level) fields(q *syntax.Query) error {
 	if n.Ref || n.CountOnly {
 		return nil
 	}
+	if !n.Applied {
+		tagColumns(n)
+	}
 	sel := newSelection()
 	n.Explicit, n.Chosen = len(q.Select) > 0, selectedPaths(nil, "", q.Select)
 	links := 0

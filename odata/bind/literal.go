@@ -163,7 +163,7 @@ func fromString(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 	text := string(l.Value.Bytes)
 	switch {
 	case to.Kind == edm.Enum:
-		n, ok := enumValue(to.Enum, text)
+		n, ok := to.Enum.Parse(text)
 		return &plan.Literal{T: to, Value: plan.Value{Int: n}}, ok
 	case to.Kind == edm.Duration:
 		d, ok := scalar.ParseDuration(text)
@@ -180,29 +180,6 @@ func fromString(l *plan.Literal, to edm.Type) (*plan.Literal, bool) {
 		return nil, false
 	}
 	return convert(typed, to)
-}
-
-// enumValue reads "Name", "A,B" for flags, or a number.
-func enumValue(t *edm.EnumType, text string) (int64, bool) {
-	parts := strings.Split(text, ",")
-	if len(parts) > 1 && !t.Flags {
-		return 0, false
-	}
-	var sum int64
-	for _, part := range parts {
-		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
-		known := err == nil
-		for _, m := range t.Members {
-			if m.Name == strings.TrimSpace(part) {
-				n, known = m.Value, true
-			}
-		}
-		if !known {
-			return 0, false
-		}
-		sum |= n
-	}
-	return sum, true
 }
 
 // negated is the constant with the other sign, an Int64 where it is an integer; false when there is none.

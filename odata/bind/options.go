@@ -97,6 +97,7 @@ func (b *binding) counted(n *plan.Node, q *syntax.Query) error {
 func (b *binding) property(n *plan.Node, path []*edm.Property, q *syntax.Query) error {
 	n.Page = single()
 	keyColumns(n)
+	tagColumns(n)
 	last := path[len(path)-1]
 	if last.Type.Kind != edm.Complex {
 		if len(q.Select) > 0 || len(q.Expand) > 0 {

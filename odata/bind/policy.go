@@ -14,14 +14,19 @@ import (
 
 const userPrefix = "@user_"
 
-// PolicyError is a row policy that cannot be parsed, or that does not fit its set.
+// PolicyError is a row policy, or the filter of a write block, that cannot be parsed or that does not fit its set.
 type PolicyError struct {
 	Set *edm.EntitySet
-	Err error
+	// Write reports that it is edm.Write.Filter.
+	Write bool
+	Err   error
 }
 
 // Error names the set.
 func (e *PolicyError) Error() string {
+	if e.Write {
+		return fmt.Sprintf("filter of what may be written of %q: %v", e.Set.Name, e.Err)
+	}
 	return fmt.Sprintf("row policy of %q: %v", e.Set.Name, e.Err)
 }
 
@@ -35,8 +40,9 @@ type policy struct {
 	users []string
 }
 
-func parsePolicy(set *edm.EntitySet) (policy, error) {
-	expr, err := syntax.ParseFilter(set.Policy, syntax.Options{Functions: function.Arity, NearestFunction: function.Nearest})
+// parsePolicy parses the row policy of a set, or the filter of its write block.
+func parsePolicy(text string, guard edm.Guard) (policy, error) {
+	expr, err := syntax.ParseFilter(text, syntax.Options{Functions: function.Arity, NearestFunction: function.Nearest})
 	if err != nil {
 		return policy{}, err
 	}
@@ -52,7 +58,7 @@ func parsePolicy(set *edm.EntitySet) (policy, error) {
 			err = plan.Errorf(plan.Malformed, path.Pos(), "%s is unknown; a column of the user is %sCOLUMN", path.Root, userPrefix)
 		}
 	})
-	if err == nil && len(p.users) > 0 && set.Guard == edm.GuardNone {
+	if err == nil && len(p.users) > 0 && guard == edm.GuardNone {
 		err = plan.Errorf(plan.Malformed, 0, "it names a column of the user, but guard \"none\" lets in who is nobody")
 	}
 	return p, err
@@ -63,32 +69,47 @@ func (binder *Binder) UserColumns(set *edm.EntitySet) []string {
 	return slices.Compact(slices.Sorted(slices.Values(binder.policies[set].users)))
 }
 
+// WriteColumns lists the columns of the user that the write block of a set names, in its filter and as values.
+func (binder *Binder) WriteColumns(set *edm.EntitySet) []string {
+	list := slices.Clone(binder.filters[set].users)
+	if w := set.Write; w != nil {
+		for _, g := range slices.Concat(w.Set, w.Touch) {
+			if column, ok := strings.CutPrefix(g.Value, userPrefix); ok {
+				list = append(list, column)
+			}
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
 // tryPolicy binds a policy with a user whose columns are all null, so that every fault shows at the start.
-func (binder *Binder) tryPolicy(set *edm.EntitySet) error {
+func (binder *Binder) tryPolicy(set *edm.EntitySet, p policy) error {
 	b := newBinding(binder, Options{})
 	r := b.newRange(set)
 	s := b.scope(r)
 	s.user = func(*syntax.Path) (plan.Expr, error) {
 		return &plan.Literal{T: edm.Of(edm.Null), Value: plan.Value{Null: true}}, nil
 	}
-	_, err := s.condition(binder.policies[set].expr)
+	_, err := s.condition(p.expr)
 	return err
 }
 
 // applyPolicy gives a range the policy of its set, as it reads for this caller.
 func (b *binding) applyPolicy(r *plan.Range) {
-	p, ok := b.binder.policies[r.Set]
-	if !ok {
-		if r.Set.Policy != "" {
-			r.Policy = plan.Bool(false)
-		}
-		return
+	if r.Set.Policy != "" {
+		r.Policy = b.holds(r, b.binder.policies[r.Set])
+	}
+}
+
+// holds binds a policy for this caller, over a range of its set. It is false for all rows if it has not been parsed.
+func (b *binding) holds(r *plan.Range, p policy) plan.Expr {
+	if p.expr == nil {
+		return plan.Bool(false)
 	}
 	for _, column := range p.users {
 		b.plan.Private, b.plan.PerCaller = true, true
 		if !b.Caller.SignedIn || b.Caller.Column(column) == nil {
-			r.Policy = plan.Bool(false)
-			return
+			return plan.Bool(false)
 		}
 	}
 	s := b.scope(r)
@@ -97,9 +118,9 @@ func (b *binding) applyPolicy(r *plan.Range) {
 	if err != nil {
 		// New has bound the policy with a null user, so the value of this user is what does not fit: it matches no
 		// row.
-		expr = plan.Bool(false)
+		return plan.Bool(false)
 	}
-	r.Policy = expr
+	return expr
 }
 
 // Policy binds the row policy of a set for nobody in particular, over a range of the number 0. It is nil for a set without

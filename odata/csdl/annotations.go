@@ -129,13 +129,9 @@ func ofSet(s *edm.EntitySet, o Options) []annotation {
 	if !s.Single() {
 		out = append(out,
 			annotation{"Capabilities.SearchRestrictions", record{{"Searchable", s.Searchable}}},
-			annotation{"Capabilities.InsertRestrictions", record{{"Insertable", false}}},
 		)
 	}
-	out = append(out,
-		annotation{"Capabilities.UpdateRestrictions", record{{"Updatable", false}}},
-		annotation{"Capabilities.DeleteRestrictions", record{{"Deletable", false}}},
-	)
+	out = append(out, writing(s)...)
 	if o.ExpandDepth > 0 {
 		out = append(out, annotation{"Capabilities.ExpandRestrictions", record{{"MaxLevels", o.ExpandDepth}}})
 	}
@@ -177,10 +173,11 @@ func (s speaker) ofType(t *edm.EntityType) []annotation {
 
 func (s speaker) ofProperty(p *edm.Property) []annotation {
 	out := append(s.describe(p.Description), s.lookOf(p)...)
-	if p.Computed {
+	access := s.access[p]
+	if p.Computed || access == edm.Computed {
 		out = append(out, annotation{"Core.Computed", true})
 	}
-	if p.Immutable {
+	if p.Immutable || access == edm.Immutable {
 		out = append(out, annotation{"Core.Immutable", true})
 	}
 	return out

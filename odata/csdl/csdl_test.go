@@ -143,3 +143,48 @@ func TestJSON(t *testing.T) {
 		}
 	}
 }
+
+// writable is the model with products that can be created and changed: the version is moved, the category fixed, and the SKU
+// has a default.
+func writable() *edm.Model {
+	m := model()
+	s := m.Set("Products")
+	version := &edm.Property{Name: "Version", Type: edm.Of(edm.Int64)}
+	s.Type.Properties = append(s.Type.Properties, version)
+	s.Type.Property("ID").Computed, s.Type.Property("ID").Immutable = true, false
+	s.Type.Property("SKU").Defaulted = true
+	s.Type.Property("Home").Type.Complex.Properties[0].Nullable = false
+	s.Write = &edm.Write{
+		Create: true, Update: true, Version: version,
+		Fixed: [][]*edm.Property{{s.Type.Property("CategoryID")}},
+		Set:   []edm.Given{{Path: []*edm.Property{s.Type.Property("Price")}, Value: "1"}},
+	}
+	return m
+}
+
+func TestWriting(t *testing.T) {
+	t.Parallel()
+	flat := strings.Join(strings.Fields(string(csdl.XML(writable(), options()))), " ")
+	for name, want := range map[string]string{
+		"insert": `<Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="true"/> <PropertyValue Property="NonInsertableProperties"> <Collection> ` +
+			`<PropertyPath>ID</PropertyPath> <PropertyPath>Sum</PropertyPath> <PropertyPath>Price</PropertyPath> <PropertyPath>Version</PropertyPath> </Collection> </PropertyValue> ` +
+			`<PropertyValue Property="RequiredProperties"> <Collection> <PropertyPath>Status</PropertyPath> <PropertyPath>Home/City</PropertyPath> </Collection> </PropertyValue> </Record> </Annotation>`,
+		"update": `<PropertyValue Property="Updatable" Bool="true"/> <PropertyValue Property="FilterSegmentSupported" Bool="false"/> <PropertyValue Property="NonUpdatableProperties"> <Collection> ` +
+			`<PropertyPath>CategoryID</PropertyPath> <PropertyPath>ID</PropertyPath> <PropertyPath>Sum</PropertyPath> <PropertyPath>Price</PropertyPath> <PropertyPath>Version</PropertyPath> </Collection>`,
+		"delete":   `<PropertyValue Property="Deletable" Bool="false"/> <PropertyValue Property="FilterSegmentSupported" Bool="false"/>`,
+		"tag":      `<Annotation Term="Core.OptimisticConcurrency"> <Collection> <PropertyPath>Version</PropertyPath> </Collection> </Annotation>`,
+		"computed": `<Property Name="Price" Type="Edm.Decimal" Nullable="false" Precision="10" Scale="2"> <Annotation Term="Common.Label" String="Price"/> <Annotation Term="Core.Computed" Bool="true"/> </Property>`,
+		"fixed":    `<Property Name="CategoryID" Type="Edm.Int32"> <Annotation Term="Common.Label" String="Category ID"/> <Annotation Term="Core.Immutable" Bool="true"/> </Property>`,
+		"others":   `<Annotations Target="Shop.Container/Categories"> <Annotation Term="Capabilities.SearchRestrictions"> <Record> <PropertyValue Property="Searchable" Bool="false"/> </Record> </Annotation> <Annotation Term="Capabilities.InsertRestrictions"> <Record> <PropertyValue Property="Insertable" Bool="false"/> </Record>`,
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("%s: no %s in\n%s", name, want, flat)
+		}
+	}
+	hidden := writable()
+	s := hidden.Set("Products")
+	s.Type.Properties = s.Type.Properties[:len(s.Type.Properties)-1]
+	if doc := strings.Join(strings.Fields(string(csdl.XML(hidden, options()))), " "); !strings.Contains(doc, `<Annotation Term="Core.OptimisticConcurrency"> <Collection> </Collection>`) {
+		t.Errorf("a hidden version is told, or there is no tag:\n%s", doc)
+	}
+}

@@ -9,7 +9,7 @@ import (
 
 // JSON gives the $metadata document as JSON.
 func JSON(m *edm.Model, o Options) []byte {
-	w := &jsonWriter{namespace: m.Namespace, speaker: speaker{m, o.Language}}
+	w := &jsonWriter{namespace: m.Namespace, speaker: newSpeaker(m, o.Language)}
 	w.open("")
 	w.member("$Version", o.version())
 	w.member("$EntityContainer", m.Namespace+"."+m.Container)

@@ -33,7 +33,10 @@ type noted struct {
 type speaker struct {
 	model    *edm.Model
 	language string
+	access   map[*edm.Property]edm.Access
 }
+
+func newSpeaker(m *edm.Model, language string) speaker { return speaker{m, language, accesses(m)} }
 
 func (s speaker) say(text string) string { return s.model.Text(s.language, text) }
 

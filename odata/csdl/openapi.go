@@ -16,7 +16,7 @@ import (
 // and a schema for each type. root is the URL of the service, relative to the document
 // or absolute. Only the sets that show admits appear, and only ways that lead to them.
 func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) bool) []byte {
-	a := &api{speaker: speaker{m, o.Language}, show: show, security: o.Security, applies: len(o.Transformations) > 0, tokens: o.KeyLinks, shown: map[string]bool{}}
+	a := &api{speaker: newSpeaker(m, o.Language), show: show, security: o.Security, applies: len(o.Transformations) > 0, tokens: o.KeyLinks, shown: map[string]bool{}}
 	var tags []any
 	for _, s := range a.sets() {
 		tag := record{{"name", s.Name}}
@@ -33,7 +33,7 @@ func OpenAPI(m *edm.Model, root string, o Options, show func(*edm.EntitySet) boo
 		{"openapi", "3.1.0"},
 		{"info", record{
 			{"title", "Service for namespace " + m.Namespace},
-			{"description", "An OData " + o.version() + " service that is read only. Its model is also in $metadata."},
+			{"description", "An OData " + o.version() + " service" + a.readOnly() + ". Its model is also in $metadata."},
 			{"version", "1.0"},
 		}},
 		{"servers", []any{record{{"url", server}}}},
@@ -85,11 +85,13 @@ func (a *api) paths(s *edm.EntitySet) {
 	} else {
 		of.does, of.summary = "list", "Get entities from "+s.Name
 		a.get(of, a.forMany(s), a.many(s.Type))
+		a.creates(of, s)
 		a.count(of, s)
 		of.path, of.keys = keyed(of.path, s.Type.Key)
 		of.does, of.summary = "get", "Get entity from "+s.Name+" by key"
 	}
 	a.get(of, a.forOne(s), one(a.schema(s.Type)))
+	a.changes(of, s)
 	a.related(of.path, of.keys, s)
 }
 
@@ -127,7 +129,7 @@ func (a *api) count(of operation, s *edm.EntitySet) {
 	})
 }
 
-// operation is a GET.
+// operation is what can be done at a path.
 type operation struct {
 	path string
 	keys []any
@@ -158,6 +160,13 @@ func (a *api) get(of operation, options []any, ok record) {
 	do = append(do, a.needs(of.guards...)...)
 	do = append(do, field{"parameters", options}, field{"responses", a.responses(ok, of.guards...)})
 	a.all = append(a.all, field{of.path, append(item, field{"get", do})})
+}
+
+// add adds a further method to the path that was added last.
+func (a *api) add(method string, do record) {
+	last := &a.all[len(a.all)-1]
+	item, _ := last.value.(record)
+	last.value = append(item, field{method, do})
 }
 
 // keyed gives the path of an entity, with a parameter for each key property (mapping

@@ -213,3 +213,37 @@ func TestOperationsHaveNames(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestOpenAPIWriting(t *testing.T) {
+	t.Parallel()
+	var doc any
+	if err := json.Unmarshal(csdl.OpenAPI(writable(), "/odata/", options(), everything), &doc); err != nil {
+		t.Fatal(err)
+	}
+	ref := func(name string) any { return map[string]any{"$ref": "#/components/schemas/Shop." + name} }
+	for path, want := range map[string]any{
+		"info description": "An OData 4.0 service. Its model is also in $metadata.",
+		"paths /Products post requestBody content application/json schema":        ref("Products-create"),
+		"paths /Products post responses 201 content application/json schema":      ref("Product"),
+		"paths /Products post operationId":                                        "create-Products",
+		"paths /Products({ID}) patch requestBody content application/json schema": ref("Products-update"),
+		"paths /Products({ID}) patch responses 204 description":                   "Success",
+		"paths /Products({ID}) delete":                                            nil,
+		"paths /Categories post":                                                  nil,
+		"paths /Categories({ID}) patch":                                           nil,
+		"components schemas Shop.Products-create properties ID":                   nil,
+		"components schemas Shop.Products-create properties Version":              nil,
+		"components schemas Shop.Products-create required":                        []any{"Status"},
+		"components schemas Shop.Products-update properties CategoryID":           nil,
+		"components schemas Shop.Products-update properties SKU type":             "string",
+		"components schemas Shop.Products-update required":                        nil,
+	} {
+		if diff := cmp.Diff(want, at(t, doc, path)); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	parameters, _ := at(t, doc, "paths /Products({ID}) patch parameters").([]any)
+	if len(parameters) != 1 || parameters[0].(map[string]any)["name"] != "If-Match" {
+		t.Errorf("the parameters of a change: %v", parameters)
+	}
+}

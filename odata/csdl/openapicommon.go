@@ -86,7 +86,7 @@ func (a *api) batch() {
 			{"required", []any{"id", "method", "url"}},
 			{"properties", record{
 				{"id", record{{"type", "string"}}},
-				{"method", record{{"type", "string"}, {"enum", []any{"get"}}}},
+				{"method", record{{"type", "string"}, {"enum", a.batched()}}},
 				{"url", record{{"type", "string"}}},
 			}},
 		}}}}}},
@@ -157,7 +157,11 @@ func (a *api) needs(guards ...edm.Guard) record {
 
 // responses are those of an operation.
 func (a *api) responses(ok record, guards ...edm.Guard) record {
-	out := record{{"200", ok}}
+	return a.answers(field{"200", ok}, guards...)
+}
+
+func (a *api) answers(ok field, guards ...edm.Guard) record {
+	out := record{ok}
 	if a.guarded(guards) {
 		a.asks = true
 		out = append(out, field{"401", ref("responses", "unauthenticated")})

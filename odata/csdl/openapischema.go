@@ -25,6 +25,12 @@ func (a *api) schemas() record {
 			seen[s.Type] = true
 			add(s.Type.Name, a.entity(s.Type))
 		}
+		if w := s.Write; w != nil && w.Create {
+			out = append(out, field{a.bodyName(s, create), a.written(s, create)})
+		}
+		if w := s.Write; w != nil && w.Update {
+			out = append(out, field{a.bodyName(s, update), a.written(s, update)})
+		}
 	}
 	complexes, enums := a.used(seen)
 	for _, c := range a.model.Complexes {

@@ -11,7 +11,7 @@ import (
 
 // XML gives the $metadata document as XML.
 func XML(m *edm.Model, o Options) []byte {
-	w := &xmlWriter{namespace: m.Namespace, speaker: speaker{m, o.Language}}
+	w := &xmlWriter{namespace: m.Namespace, speaker: newSpeaker(m, o.Language)}
 	w.b.WriteString(xml.Header)
 	w.open("edmx:Edmx", "xmlns:edmx", "http://docs.oasis-open.org/odata/ns/edmx", "Version", o.version())
 	for _, v := range vocabularies() {

@@ -3,6 +3,7 @@ package edm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -59,12 +60,17 @@ func (m *Model) Check() error {
 			bad("entity set %q: its type is not in the model", s.Name)
 		} else if len(s.Type.Key) == 0 {
 			bad("entity set %q: its type has no key", s.Name)
+		} else {
+			s.checkWrite(bad)
 		}
 	}
 	for _, s := range m.Singletons {
 		take(inContainer, "singleton", s.Name)
 		if s.Type == nil || m.EntityType(s.Type.Name) != s.Type {
 			bad("singleton %q: its type is not in the model", s.Name)
+		}
+		if s.Write != nil {
+			bad("singleton %q: singletons cannot be written", s.Name)
 		}
 	}
 	return errors.Join(faults...)
@@ -100,4 +106,43 @@ func checkType(t *EntityType, bad func(string, ...any)) {
 			}
 		}
 	}
+}
+
+// checkWrite checks the properties that the write block of a set names.
+func (s *EntitySet) checkWrite(bad func(string, ...any)) {
+	w := s.Write
+	if w == nil {
+		return
+	}
+	for _, list := range [][]Given{w.Set, w.Touch} {
+		for _, g := range list {
+			if !s.Type.stores(g.Path) || g.Path[len(g.Path)-1].Type.Kind == Complex {
+				bad("entity set %q: set and touch name a property that its type does not have", s.Name)
+			}
+		}
+	}
+	for _, path := range w.Fixed {
+		if !s.Type.stores(path) {
+			bad("entity set %q: fixed names a property that its type does not have", s.Name)
+		}
+	}
+	if v := w.Version; v != nil && (!s.Type.stores([]*Property{v}) || !v.Type.Kind.Integer()) {
+		bad("entity set %q: the version %q is no integer property of its type", s.Name, v.Name)
+	}
+}
+
+// stores reports whether a path ends at a property of the type, hidden ones included.
+func (t *EntityType) stores(path []*Property) bool {
+	in := slices.Concat(t.Properties, t.Hidden)
+	for i, p := range path {
+		if !slices.Contains(in, p) {
+			return false
+		}
+		if in = nil; p.Type.Kind == Complex {
+			in = p.Type.Complex.Properties
+		} else if i < len(path)-1 {
+			return false
+		}
+	}
+	return len(path) > 0
 }

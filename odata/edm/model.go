@@ -73,6 +73,8 @@ type EntitySet struct {
 	// NoApply tells that the set does not take $apply.
 	NoApply     bool
 	Description string
+	// Write holds what may be written; nil for nothing. Singletons have none.
+	Write *Write
 	// single is set for a singleton.
 	single bool
 }

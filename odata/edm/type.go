@@ -1,6 +1,10 @@
 package edm
 
-import "math"
+import (
+	"math"
+	"strconv"
+	"strings"
+)
 
 // Kind tells the kinds of types apart. The primitive kinds are in the order of OData-CSDL 3.3.
 type Kind uint8
@@ -170,6 +174,29 @@ type EnumType struct {
 	Description string
 }
 
+// Parse reads "Name", "A,B" for flags, or a number; false for anything else.
+func (t *EnumType) Parse(text string) (int64, bool) {
+	parts := strings.Split(text, ",")
+	if len(parts) > 1 && !t.Flags {
+		return 0, false
+	}
+	var sum int64
+	for _, part := range parts {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+		known := err == nil
+		for _, m := range t.Members {
+			if m.Name == strings.TrimSpace(part) {
+				n, known = m.Value, true
+			}
+		}
+		if !known {
+			return 0, false
+		}
+		sum |= n
+	}
+	return sum, true
+}
+
 // EnumMember is one name for one value.
 type EnumMember struct {
 	Name  string
@@ -200,6 +227,8 @@ type Property struct {
 	Aggregate string
 	// Immutable and Computed become the Core terms of these names.
 	Immutable, Computed bool
+	// Defaulted reports that the source has a value for the property where a creation leaves it out.
+	Defaulted bool
 	// Look is how tables and forms show the values.
 	Look Look
 }

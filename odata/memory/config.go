@@ -33,6 +33,13 @@ type Config struct {
 //	currency=NAME    the property with the currency of the number, which is then aggregated by its bare name as unit
 //	unit=NAME        the property with the unit of the number, likewise
 //
+// and for sets that can be written
+//
+//	auto             an integer that a new row gets from the set, one more than ever before
+//	default=TEXT     what a new row has that is given nothing, as $value shows it
+//	unique           no two rows have the same value; null is no value
+//	length=N         characters of a text, or bytes of a Binary
+//
 // The types are bool, the integers (uint64 becomes a Decimal), float32 and float64, string, []byte (Binary), [16]byte
 // (Guid), time.Time (DateTimeOffset), time.Duration, and apd.Decimal. A pointer, or a struct like sql.NullString whose
 // second field is Valid, may be null. Another struct is a complex property; an embedded one lends its fields.
@@ -59,6 +66,22 @@ type Set struct {
 	NoApply     bool
 	Description string
 	Navigations []Navigation
+	// Write holds what may be written; nil for nothing.
+	Write *Write
+}
+
+// Write says which rows of a set may be written. Properties are named by their paths, such as "home/city", hidden ones too.
+type Write struct {
+	Create, Update, Delete bool
+	// Filter is a condition in $filter syntax on the rows that may be changed, before and after, besides that of the set.
+	Filter string
+	// Set are the values that a new row gets, whatever a client sends, Touch those that it gets with every change: constants
+	// as $value shows them, "@user_COLUMN" for a column of the user, and "@now".
+	Set, Touch map[string]string
+	// Fixed are given at creation and never changed.
+	Fixed []string
+	// Version is an integer that counts the changes of a row; empty for none.
+	Version string
 }
 
 // Navigation is a navigation property: a way from the rows of its set to those of another.
@@ -70,6 +93,9 @@ type Navigation struct {
 	Many bool
 	// On maps properties of this set to the properties of the target that must be equal. Null equals nothing.
 	On map[string]string
+	// Foreign makes On a foreign key of this set: a row names rows of To that are there, and a row of To that is named cannot be
+	// deleted. Null names nothing.
+	Foreign bool
 	// Via is a slice of structs between the two sets, whose property FromKey holds the key of the own set and ToKey
 	// that of the target. On is empty then, and Many is true. New copies every value.
 	Via            any

@@ -44,7 +44,10 @@ func typeOf(f field, model *edm.Model) (t edm.Type, nullable bool, read reader, 
 		return t, nullable, nil, fmt.Errorf("%v has no OData type: leave the field out with `odata:\"-\"`, or make a set of it", f.typ)
 	}
 	t = edm.Of(kind)
+	t.MaxLength = f.tag.length
 	switch {
+	case f.tag.length != 0 && kind != edm.String && kind != edm.Binary:
+		return t, nullable, nil, errors.New("length is for text and Binary")
 	case kind == edm.Decimal && (f.tag.scaled || f.tag.precision > 0):
 		t.Precision, t.Scale = f.tag.precision, f.tag.scale
 		read = scaled(read, t)

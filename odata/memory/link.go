@@ -14,6 +14,8 @@ type link struct {
 	from, to *set
 	// own are places in the rows of from, other those of to that equal them.
 	own, other []int
+	// foreign reports that own is a foreign key.
+	foreign bool
 	// via holds, by the key of a row of from, the keys of its targets; nil when there is no table in between.
 	via map[string][]string
 }
@@ -28,7 +30,10 @@ func (b *builder) navigations(s *set) {
 			b.fault(place, "there is no set %q", n.To)
 			continue
 		}
-		l := &link{from: s, to: target}
+		l := &link{from: s, to: target, foreign: n.Foreign && !n.Many && n.Via == nil}
+		if n.Foreign && !l.foreign {
+			b.fault(place, "Foreign goes with On, and without Many")
+		}
 		nav := &edm.Navigation{Name: n.Name, Target: target.edm, Collection: n.Many, Partner: n.Partner}
 		if n.Via != nil {
 			b.through(place, l, n)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
 // builder makes a model of a Config, and the tables that go with it.
@@ -34,6 +35,10 @@ type set struct {
 	// search are the places of what $search looks at.
 	search []int
 	at     int
+	// auto is the place of the number that new rows get, -1 for none; unique are the places whose values differ, besides the
+	// key.
+	auto   int
+	unique []int
 }
 
 // cell is one value of a row.
@@ -44,6 +49,8 @@ type cell struct {
 	typ          edm.Type
 	nullable     bool
 	read         reader
+	// standard is the value of a new row; null without a default.
+	standard plan.Value
 }
 
 // column is the place of a value, or those of a complex property's members.
@@ -106,7 +113,7 @@ func (b *builder) addSet(cfg Set, isSingle bool) {
 		}
 	}
 	t := &edm.EntityType{Name: cmp.Or(cfg.Type, cfg.Name), Description: cfg.Description}
-	s := &set{cfg: cfg, goes: goes, columns: map[*edm.Property]*column{}, byName: map[string]int{}, at: len(b.sets)}
+	s := &set{cfg: cfg, goes: goes, auto: -1, columns: map[*edm.Property]*column{}, byName: map[string]int{}, at: len(b.sets)}
 	es := edm.EntitySet{Name: cfg.Name, Type: t, Guard: guard, Policy: cfg.Filter, NoApply: cfg.NoApply, Description: cfg.Description}
 	for _, f := range fields {
 		b.property(place, s, t, f)
@@ -115,6 +122,9 @@ func (b *builder) addSet(cfg Set, isSingle bool) {
 	b.keys(place, t, fields, isSingle)
 	es.Searchable = len(s.search) > 0 && !isSingle
 	b.model.Types = append(b.model.Types, t)
+	if cfg.Write != nil {
+		es.Write = b.write(place, t, cfg.Write)
+	}
 	s.edm = b.model.Add(es, isSingle)
 	b.sets = append(b.sets, s)
 }
@@ -147,6 +157,7 @@ func (b *builder) property(place string, s *set, t *edm.EntityType, f field) {
 			}
 			s.search = append(s.search, at)
 		}
+		b.writes(place, s, t, p, f.tag, at)
 	}
 	if f.tag.hide {
 		t.Hidden = append(t.Hidden, p)
@@ -179,7 +190,14 @@ func (b *builder) cell(place string, s *set, f field, outer []int) (int, bool) {
 		return 0, false
 	}
 	nullable = nullable || t.Kind == edm.Binary
-	s.cells = append(s.cells, cell{outer: outer, index: f.index, name: f.name, typ: t, nullable: nullable, read: read})
+	c := cell{outer: outer, index: f.index, name: f.name, typ: t, nullable: nullable, read: read, standard: plan.Value{Null: true}}
+	if f.tag.hasStandard {
+		var ok bool
+		if c.standard, ok = standardValue(f.tag.standard, t); !ok {
+			b.fault(place, "property %q: the default %q is no %s", f.name, f.tag.standard, t)
+		}
+	}
+	s.cells = append(s.cells, c)
 	return len(s.cells) - 1, true
 }
 
@@ -215,7 +233,7 @@ func (b *builder) complexType(place string, f field) *edm.ComplexType {
 		if err != nil {
 			t = edm.Of(edm.String) // the fault is reported where the cell is made
 		}
-		ct.Properties = append(ct.Properties, &edm.Property{Name: m.name, Type: t, Nullable: nullable || pointer})
+		ct.Properties = append(ct.Properties, &edm.Property{Name: m.name, Type: t, Nullable: nullable || pointer, Defaulted: m.tag.hasStandard})
 	}
 	b.complexes[name] = goes
 	b.model.Complexes = append(b.model.Complexes, ct)

@@ -20,6 +20,8 @@ type Source struct {
 	bySet map[*edm.EntitySet]*set
 	links map[*edm.Navigation]*link
 
+	// turn has a token while nobody writes.
+	turn  chan struct{}
 	state atomic.Pointer[state]
 }
 
@@ -36,7 +38,8 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{model: b.model, sets: b.sets, links: b.links, bySet: map[*edm.EntitySet]*set{}}
+	s := &Source{model: b.model, sets: b.sets, links: b.links, bySet: map[*edm.EntitySet]*set{}, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
 	first := &state{version: rand.Text()[:12] + ".0"}
 	var faults []error
 	for _, set := range b.sets {
@@ -80,15 +83,17 @@ func (s *Source) Replace(set string, rows any) error {
 
 // swap puts a table in its place, beside the newest of all others.
 func (s *Source) swap(at int, t *table) {
-	for old := s.state.Load(); ; old = s.state.Load() {
-		next := &state{version: old.version[:13], tables: slices.Clone(old.tables)}
-		n, _ := strconv.ParseUint(old.version[13:], 36, 64)
-		next.version += strconv.FormatUint(n+1, 36)
-		next.tables[at] = t
-		if s.state.CompareAndSwap(old, next) {
-			return
-		}
-	}
+	<-s.turn
+	next := s.state.Load().next()
+	next.tables[at] = t
+	s.state.Store(next)
+	s.turn <- struct{}{}
+}
+
+// next is a copy of the state with the version behind it.
+func (s *state) next() *state {
+	n, _ := strconv.ParseUint(s.version[13:], 36, 64)
+	return &state{version: s.version[:13] + strconv.FormatUint(n+1, 36), tables: slices.Clone(s.tables)}
 }
 
 // Version names the state of the rows: it changes with every Replace, and from run to run. See odata.Versioned.
@@ -97,6 +102,15 @@ func (s *Source) Version(context.Context) string { return s.state.Load().version
 // Open finds the rows of a plan; see plan.Rows. Faults are *plan.Error: NotFound when an entity that the path goes
 // through is not there, Unavailable when ctx ended first, Malformed when a constant is out of the range of its type.
 func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
+	r, err := s.open(ctx, s.state.Load(), p)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// open finds the rows of a plan in a state.
+func (s *Source) open(ctx context.Context, in *state, p *plan.Plan) (*rows, error) {
 	if p.Top == nil {
 		return nil, errors.New("the plan has no rows")
 	}
@@ -105,7 +119,7 @@ func (s *Source) Open(ctx context.Context, p *plan.Plan) (plan.Rows, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	e := &env{ctx: ctx, state: s.state.Load(), rows: make([]row, c.ranges), turns: make([]int, c.ranges), slots: make([]slot, len(c.computed)), derived: map[*derived][]row{}}
+	e := &env{ctx: ctx, state: in, rows: make([]row, c.ranges), turns: make([]int, c.ranges), slots: make([]slot, len(c.computed)), derived: map[*derived][]row{}}
 	r := &rows{env: e, node: top}
 	if err := r.open(p.Kind == plan.RawCount); err != nil {
 		return nil, err

@@ -29,7 +29,12 @@ type tag struct {
 	currency, unit    string
 	precision, scale  int
 	// scaled tells that a scale is given.
-	scaled bool
+	scaled       bool
+	auto, unique bool
+	length       int
+	// standard is the text of the default value, hasStandard whether there is one.
+	standard    string
+	hasStandard bool
 }
 
 // rowType finds the struct type of a slice of rows.
@@ -132,8 +137,8 @@ func fieldOf(sf reflect.StructField, index []int, name string, options []string,
 			err = fmt.Errorf("%v has no exported fields: leave it out with `odata:\"-\"`", t)
 		}
 		for _, m := range f.members {
-			if m.members != nil || m.tag.key || m.tag.hide || m.tag.search {
-				err = fmt.Errorf("member %s: a complex property holds single values without key, hide and search", m.name)
+			if m.members != nil || m.tag.key || m.tag.hide || m.tag.search || m.tag.auto || m.tag.unique {
+				err = fmt.Errorf("member %s: a complex property holds single values without key, hide, search, auto and unique", m.name)
 			}
 		}
 	}
@@ -165,8 +170,16 @@ func parseTag(options []string) (tag, error) {
 		case "scale":
 			t.scaled = true
 			t.scale, err = strconv.Atoi(value)
+		case "auto":
+			t.auto = true
+		case "unique":
+			t.unique = true
+		case "default":
+			t.standard, t.hasStandard = value, true
+		case "length":
+			t.length, err = strconv.Atoi(value)
 		default:
-			err = errors.New("there are key, search, hide, type, precision, scale, aggregate, currency, and unit")
+			err = errors.New("there are key, search, hide, type, precision, scale, aggregate, currency, unit, auto, default, unique, and length")
 		}
 		if err != nil {
 			return t, fmt.Errorf("the odata tag has an unknown option %q: %w", o, err)

@@ -17,6 +17,8 @@ type row []plan.Value
 type table struct {
 	cells []cell
 	rows  []row
+	// last is the greatest number that a row got from the set.
+	last int64
 
 	indexes sync.Map // of map[string][]int, by the places that they index
 }
@@ -84,6 +86,11 @@ func (s *set) table(rows any) (*table, error) {
 		return nil, err
 	}
 	t := &table{cells: s.cells, rows: list}
+	for _, r := range list {
+		if s.auto >= 0 {
+			t.last = max(t.last, r[s.auto].Int)
+		}
+	}
 	if s.edm.Single() {
 		if len(list) > 1 {
 			return nil, fmt.Errorf("a singleton has one row, not %d", len(list))

@@ -3,6 +3,7 @@ package odatatest
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -70,13 +71,58 @@ func memorySet(s sqlsource.EntitySet, tables map[string]Table) memory.Set {
 	if len(s.Key) > 0 {
 		t.Key = s.Key
 	}
-	out := memory.Set{Name: s.Name, Type: s.Type, Guard: s.Guard, Filter: s.Filter, NoApply: s.NoApply, Rows: records(t, s)}
+	out := memory.Set{Name: s.Name, Type: s.Type, Guard: s.Guard, Filter: s.Filter, NoApply: s.NoApply, Rows: records(t, s), Write: memoryWrite(s)}
 	for _, n := range s.Navigations {
-		nav := memory.Navigation{Name: n.Name, To: n.To, Many: n.Many, On: n.On}
+		nav := memory.Navigation{Name: n.Name, To: n.To, Many: n.Many, On: n.On, Foreign: !n.Many && foreign(t, n)}
 		if n.Via != "" {
 			nav.Via, nav.FromKey, nav.ToKey = records(tables[n.Via], sqlsource.EntitySet{}), n.FromKey, n.ToKey
 		}
 		out.Navigations = append(out.Navigations, nav)
+	}
+	return out
+}
+
+// foreign reports whether a navigation property is that of a foreign key.
+func foreign(t Table, n sqlsource.Navigation) bool {
+	for own, other := range n.On {
+		if slices.ContainsFunc(t.Foreign, func(f string) bool {
+			return strings.HasPrefix(f, own+" -> ") && strings.HasSuffix(f, "("+other+")")
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// memoryWrite makes the paths of properties of the columns of a Write.
+func memoryWrite(s sqlsource.EntitySet) *memory.Write {
+	w := s.Write
+	if w == nil {
+		return nil
+	}
+	path := func(column string) string {
+		for _, p := range s.Properties {
+			if p.Column == column && p.Name != "" {
+				return p.Name
+			}
+		}
+		if len(s.Complexes) > 0 && strings.HasPrefix(column, s.Complexes[0].Prefix) {
+			return s.Complexes[0].Name + "/" + strings.TrimPrefix(column, s.Complexes[0].Prefix)
+		}
+		return column
+	}
+	out := &memory.Write{Create: w.Create, Update: w.Update, Delete: w.Delete, Filter: w.Filter, Set: map[string]string{}, Touch: map[string]string{}}
+	for column, value := range w.Set {
+		out.Set[path(column)] = value
+	}
+	for column, value := range w.Touch {
+		out.Touch[path(column)] = value
+	}
+	for _, column := range w.Fixed {
+		out.Fixed = append(out.Fixed, path(column))
+	}
+	if w.Version != "" {
+		out.Version = path(w.Version)
 	}
 	return out
 }
@@ -157,7 +203,7 @@ func goType(typ string) reflect.Type {
 	bare := strings.TrimSuffix(typ, "!")
 	t := map[string]reflect.Type{
 		"big": reflect.TypeFor[int64](), "dbl": reflect.TypeFor[float64](), "bool": reflect.TypeFor[bool](), "bin": reflect.TypeFor[[]byte](), "vbin": reflect.TypeFor[[]byte](),
-		"wide": reflect.TypeFor[apd.Decimal](), "deep": reflect.TypeFor[apd.Decimal](), "fine": reflect.TypeFor[apd.Decimal](),
+		"auto": reflect.TypeFor[int64](), "wide": reflect.TypeFor[apd.Decimal](), "deep": reflect.TypeFor[apd.Decimal](), "fine": reflect.TypeFor[apd.Decimal](),
 	}[bare]
 	if t == nil {
 		t = reflect.TypeFor[string]()
@@ -172,17 +218,23 @@ func goType(typ string) reflect.Type {
 func options(t Table, s sqlsource.EntitySet, name, typ string) string {
 	out := map[string]string{
 		"dec": ",type=Decimal,precision=12,scale=4", "wide": ",precision=65,scale=0", "deep": ",precision=65,scale=30", "fine": ",precision=65,scale=38",
-		"date": ",type=Date", "ts": ",type=DateTimeOffset", "time": ",type=TimeOfDay", "uuid": ",type=Guid",
+		"auto": ",auto", "date": ",type=Date", "ts": ",type=DateTimeOffset", "time": ",type=TimeOfDay", "uuid": ",type=Guid",
 	}[strings.TrimSuffix(typ, "!")]
 	for _, list := range []struct {
 		names []string
 		word  string
-	}{{t.Key, ",key"}, {s.Hide, ",hide"}, {s.Search, ",search"}} {
+	}{{t.Key, ",key"}, {s.Hide, ",hide"}, {s.Search, ",search"}, {t.Unique, ",unique"}} {
 		for _, n := range list.names {
 			if n == name {
 				out += list.word
 			}
 		}
+	}
+	if value, ok := t.Defaults[name]; ok {
+		out += ",default=" + value
+	}
+	if s.Write != nil && strings.TrimSuffix(typ, "!") == "str" {
+		out += ",length=80"
 	}
 	return out
 }

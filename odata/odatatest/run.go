@@ -93,6 +93,8 @@ func caller(name string) odata.Caller {
 		return odata.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": int64(1)}}
 	case "bob":
 		return odata.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": int64(2)}}
+	case "reader":
+		return odata.Caller{SignedIn: true, Settled: true, ReadOnly: "token_reads_only", User: map[string]any{"id": int64(1)}}
 	case "new":
 		return odata.Caller{SignedIn: true, User: map[string]any{"id": nil}}
 	}

@@ -200,16 +200,35 @@ func (e *Encoder) appendPath(dst []byte, n *plan.Node, row []plan.Value) []byte 
 	}
 	dst = append(dst, '(')
 	for i, column := range n.Key {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		p := n.Set.Type.Key[i]
-		if len(n.Key) > 1 {
-			dst = append(AppendEscaped(dst, p.Name), '=')
-		}
-		dst = e.appendLiteral(dst, &row[column], &p.Type)
+		dst = e.appendKeyPart(dst, n.Set, i, &row[column])
 	}
 	return append(dst, ')')
+}
+
+// appendKeyPart appends the i-th part of a key, behind a comma unless it is the first.
+func (e *Encoder) appendKeyPart(dst []byte, set *edm.EntitySet, i int, v *plan.Value) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	p := set.Type.Key[i]
+	if len(set.Type.Key) > 1 {
+		dst = append(AppendEscaped(dst, p.Name), '=')
+	}
+	return e.appendLiteral(dst, v, &p.Type)
+}
+
+// Key returns a key of a set as it is in the URL of the entity, such as "(5)", percent-encoded.
+func (e *Encoder) Key(set *edm.EntitySet, key []plan.Value) string {
+	dst := []byte{'('}
+	for i := range key {
+		dst = e.appendKeyPart(dst, set, i, &key[i])
+	}
+	return string(append(dst, ')'))
+}
+
+// EntityURL returns the URL of an entity of a set.
+func (e *Encoder) EntityURL(set *edm.EntitySet, key []plan.Value) string {
+	return e.Root + string(AppendEscaped(nil, set.Name)) + e.Key(set, key)
 }
 
 // appendLiteral appends a key value as a literal of the URL grammar.

@@ -23,6 +23,8 @@ type node struct {
 	full   bool
 	// named tells that each entity says its id, which the answer else does not tell.
 	named bool
+	// tagged reports that each entity has its entity tag.
+	tagged bool
 	// members are all that an object has, where the source may write them; nil where it may not.
 	members []plan.Member
 	// place is where the page ended that was written last; empty where next links carry $skip.
@@ -83,6 +85,7 @@ func (n *node) writable() []plan.Member {
 func (n *node) prepare() {
 	n.fields = n.encoder.fields(n.plan.Fields)
 	n.named = n.encoder.Format.Metadata == header.Minimal && !showsKey(n.plan)
+	n.tagged = n.encoder.Format.Metadata != header.None && n.plan.Tag != nil
 	n.members = n.writable()
 }
 
@@ -205,6 +208,10 @@ func (n *node) object(w *Writer, rows plan.Rows, source plan.JSONRows) error {
 	if source == nil {
 		return n.write(w, rows)
 	}
+	start := len(w.buf)
+	if n.tagged {
+		w.buf = n.tag(w.buf, rows.Row())
+	}
 	var ok bool
 	if w.buf, ok = source.AppendJSON(w.buf, n.members); ok {
 		w.buf = trimComma(w.buf)
@@ -213,7 +220,14 @@ func (n *node) object(w *Writer, rows plan.Rows, source plan.JSONRows) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
+	w.buf = w.buf[:start]
 	return n.write(w, rows)
+}
+
+// tag appends the entity tag of an entity, with a comma behind it (OData-JSON 4.5.7).
+func (n *node) tag(dst []byte, row []plan.Value) []byte {
+	dst = append(dst, `"@odata.etag":"W/\"`...)
+	return append(n.plan.AppendTag(dst, row), `\"",`...)
 }
 
 // write is object without a source.
@@ -228,6 +242,9 @@ func (n *node) write(w *Writer, rows plan.Rows) error {
 		w.buf = n.control(w.buf, row)
 	case n.named || n.encoder.Format.Metadata == header.Minimal && !n.plan.Applied && n.transient(row):
 		w.buf = n.id(w.buf, row)
+	}
+	if n.tagged && !n.plan.Ref {
+		w.buf = n.tag(w.buf, row)
 	}
 	dst := w.buf // a store less for each field
 	for i := range n.fields {

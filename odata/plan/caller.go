@@ -10,6 +10,9 @@ import (
 type Caller struct {
 	// SignedIn tells that there is a user; Settled that the user's intent loop has ended, too.
 	SignedIn, Settled bool
+	// ReadOnly is the code of the fault 403 with which every change of data is refused, such as "token_reads_only" for a machine
+	// token without the right to write; empty where changes are decided by guards and sets.
+	ReadOnly string
 	// Next is the step at which an unsettled user is, in JSON, for the answer 403; nil for none.
 	Next []byte
 	// User holds the columns of the user's record by name, for @user_COLUMN in row policies, never credentials: nil, bool, integers,

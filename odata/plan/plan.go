@@ -90,6 +90,8 @@ type Node struct {
 	Key []int
 	// Fields are what to write, in order.
 	Fields []Field
+	// Tag holds the columns of the entity tag of a row; nil if the entities have none.
+	Tag *Tag
 	// Applied tells that the rows are no entities: $apply has made other structures of them, which have no key and no
 	// links.
 	Applied bool

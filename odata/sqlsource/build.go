@@ -15,13 +15,18 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
-// build makes model and mapping, and lists the columns that no set has.
-func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, *sqltext.Mapping, []LeftOut, error) {
+// build makes model and mapping of a Config.
+func build(cfg Config, dialect string, tables []*introspect.Table) (*builder, error) {
 	b := newBuilder(cfg, dialect, tables)
 	b.run()
 	if len(b.findings) > 0 {
-		return nil, nil, nil, &Invalid{b.findings}
+		return nil, &Invalid{b.findings}
 	}
+	return b, nil
+}
+
+// leftOut lists the columns that no set has.
+func (b *builder) leftOut() []LeftOut {
 	var left []LeftOut
 	for _, s := range b.sets {
 		for _, c := range s.table.Opaque {
@@ -30,7 +35,7 @@ func build(cfg Config, dialect string, tables []*introspect.Table) (*edm.Model, 
 			}
 		}
 	}
-	return b.model, b.mapping, left, nil
+	return left
 }
 
 func newBuilder(cfg Config, dialect string, tables []*introspect.Table) *builder {
@@ -52,6 +57,9 @@ func (b *builder) run() {
 	}
 	b.navigations()
 	b.looks()
+	for _, s := range b.sets {
+		b.write(s)
+	}
 	if len(b.findings) == 0 {
 		b.verify()
 	}
@@ -145,7 +153,7 @@ func (b *builder) attach(s *set, single bool) {
 	s.edm = b.model.Add(es, single)
 	s.stored = &sqltext.Table{
 		Name: tableName(s.table), Columns: map[*edm.Property]*sqltext.Column{},
-		Indexes: append([][]string{s.table.Key}, s.table.Indexes...), Ordered: s.table.Ordered, Ordinary: s.table.Ordinary, Changes: s.table.Changes, View: s.table.View, RowID: s.table.RowID,
+		Indexes: append([][]string{s.table.Key}, s.table.Indexes...), Ordered: s.table.Ordered, Ordinary: s.table.Ordinary, Changes: s.table.Changes, View: s.table.View, RowID: s.table.RowID, Rules: s.table.Rules,
 	}
 	b.mapping.Tables[s.edm] = s.stored
 	b.sets = append(b.sets, s)
@@ -261,21 +269,24 @@ func (b *builder) verify() {
 	}
 	_, err := bind.New(b.model)
 	for _, s := range b.sets {
-		if fault := policyFault(err, s.edm); fault != nil {
+		if fault := policyFault(err, s.edm, false); fault != nil {
 			b.report(s.at("filter"), fault.Error(), "correct the row policy")
+		}
+		if fault := policyFault(err, s.edm, true); fault != nil {
+			b.report(s.at("write"), fault.Error(), "correct the filter or the value")
 		}
 	}
 }
 
-// policyFault finds the fault of one set among joined ones.
-func policyFault(err error, set *edm.EntitySet) error {
+// policyFault finds the fault of one set among joined ones: that of its row policy or, with write, that of its edm.Write.Filter.
+func policyFault(err error, set *edm.EntitySet, write bool) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return nil
 	}
 	for _, e := range joined.Unwrap() {
 		var fault *bind.PolicyError
-		if errors.As(e, &fault) && fault.Set == set {
+		if errors.As(e, &fault) && fault.Set == set && fault.Write == write {
 			return fault.Err
 		}
 	}

@@ -60,6 +60,22 @@ type EntitySet struct {
 	Properties  []Property
 	Complexes   []Complex
 	Navigations []Navigation
+	// Write holds what may be written; nil for nothing. The set must be a table with a key that the database keeps unique.
+	Write *Write
+}
+
+// Write says which rows of a set may be written. Columns may be hidden ones, and those of complex properties.
+type Write struct {
+	Create, Update, Delete bool
+	// Filter is a condition in $filter syntax on the rows that may be changed, before and after, besides that of the set.
+	Filter string
+	// Set are the values that a new row gets, whatever a client sends, Touch those that it gets with every change, by column:
+	// constants as $value shows them, "@user_COLUMN" for a column of the user, and "@now".
+	Set, Touch map[string]string
+	// Fixed are columns that are given at creation and never changed.
+	Fixed []string
+	// Version is an integer column that counts the changes of a row; empty for none.
+	Version string
 }
 
 // Property renames a column or gives it a type.
@@ -153,13 +169,13 @@ func (e *Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// PolicyColumn is a column of the user that a row policy names, with the path of the policy inside the Config.
+// PolicyColumn is a column of the user that a row policy or a Write names, with the path of that inside the Config.
 type PolicyColumn struct {
 	Path   []string
 	Column string
 }
 
-// PolicyColumns lists the columns of the user that row policies name, so that whoever knows the users can check them.
+// PolicyColumns lists the columns of the user that row policies and the Write of sets name, so that whoever knows the users can check them.
 func (s *Source) PolicyColumns() ([]PolicyColumn, error) {
 	p, err := bind.New(s.model)
 	if err != nil {
@@ -173,6 +189,9 @@ func (s *Source) PolicyColumns() ([]PolicyColumn, error) {
 		}
 		for _, column := range p.UserColumns(set) {
 			out = append(out, PolicyColumn{Path: []string{kind, set.Name, "filter"}, Column: column})
+		}
+		for _, column := range p.WriteColumns(set) {
+			out = append(out, PolicyColumn{Path: []string{kind, set.Name, "write"}, Column: column})
 		}
 	}
 	return out, nil

@@ -56,18 +56,20 @@ type Database struct {
 // Source has the rows of a model. It is safe for concurrent use.
 type Source struct {
 	dialect string
-	db      engine.DB
+	db      engine.WriteDB
 	closer  io.Closer // nil for none
 	model   *edm.Model
 	gen     *sqltext.Generator
 	reader  *cursor.Reader
 	broken  []BrokenTable
 	left    []LeftOut
-	wait    func(context.Context) time.Duration // nil for not at all
-	waited  func(context.Context, time.Time)
-	changed changes
-	shape   *shape
-	pool    *sqlx.DB // nil for SQLite
+	// cascades are those of Cascades.
+	cascades []Cascade
+	wait     func(context.Context) time.Duration // nil for not at all
+	waited   func(context.Context, time.Time)
+	changed  changes
+	shape    *shape
+	pool     *sqlx.DB // nil for SQLite
 }
 
 // BrokenTable is a table or view that the database cannot read, such as a view over a table that was dropped, or a virtual
@@ -107,7 +109,7 @@ func New(ctx context.Context, db Database, cfg Config) (*Source, error) {
 	return s, nil
 }
 
-func open(ctx context.Context, db Database) (engine.DB, error) {
+func open(ctx context.Context, db Database) (engine.WriteDB, error) {
 	switch db.Dialect {
 	case "sqlite":
 		return engine.OpenSQLite(db.DSN, db.MaxConns)
@@ -129,18 +131,28 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if err != nil {
 		return err
 	}
-	model, mapping, left, err := build(cfg, s.dialect, found.Tables)
+	b, err := build(cfg, s.dialect, found.Tables)
 	if err != nil {
 		return err
 	}
-	s.left = left
-	s.model, mapping.CaseCollation, mapping.Deep = model, found.CaseCollation, db.Deep
+	mapping := b.mapping
+	s.left, s.cascades = b.leftOut(), b.cascades()
+	s.model, mapping.CaseCollation, mapping.Deep = b.model, found.CaseCollation, db.Deep
 	for _, t := range found.Tables {
 		if t.Broken != nil {
 			s.broken = append(s.broken, BrokenTable{strings.Join(tableName(t), "."), t.View, t.Broken})
 		}
 	}
 	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
+		return err
+	}
+	if lite, ok := s.db.(*engine.SQLite); ok {
+		lite.Wait, lite.Fixed = db.Wait, db.Writer != nil
+		if db.Writer != nil {
+			lite.Gate = db.Writer.DB
+		}
+	}
+	if err := s.writable(ctx, b); err != nil {
 		return err
 	}
 	s.shape = &shape{db: s.db, dialect: s.dialect, mapping: mapping}
@@ -152,7 +164,6 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if !ok {
 		return nil
 	}
-	lite.Wait, lite.Fixed = db.Wait, db.Writer != nil
 	s.reader.Seeks = true
 	if db.Forget {
 		return nil

@@ -20,16 +20,16 @@ func tokenAdd() command {
 	var asJSON bool
 	var wanted host.TokenRequest
 	return command{
-		name: "add", args: `--email ADDRESS --name NAME [--expires 90d] [--route ROUTE [--write]] [--json]`, short: "make a machine token and print it, once",
+		name: "add", args: `--email ADDRESS --name NAME [--expires 90d] [--route ROUTE] [--write] [--json]`, short: "make a machine token and print it, once",
 		long: "The token stands for the person at /odata/ or, with --route, at that one proxy route, which must have tokens = true;\n" +
-			"--route verify is /auth/verify?tokens=true. Without --write a route's token is for GET and HEAD alone.\n" +
+			"--route verify is /auth/verify?tokens=true. Without --write it only reads: it changes no row at /odata/, and at a route it is for GET and HEAD alone.\n" +
 			"Nobody can print it again: make another one instead.",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &email)
 			f.StringVar(&wanted.Name, "name", "", "what the token is called in lists, such as its program; a `name`")
 			f.StringVar(&expires, "expires", "", "how long it lasts, a `duration` such as 12h or 365d; 90d, or auth.tokens.max_lifetime where that is less, when absent")
 			f.StringVar(&wanted.Route, "route", "", "the one `route` that it opens, in place of /odata/")
-			f.BoolVar(&wanted.Write, "write", false, "with --route: for other methods than GET and HEAD, too")
+			f.BoolVar(&wanted.Write, "write", false, "it may also change rows at /odata/ or, with --route, use other methods than GET and HEAD")
 			f.BoolVar(&asJSON, "json", false, "print a JSON object: the token, and what the command list shows of it")
 		},
 		run: func(ctx context.Context, in *invocation) error {
@@ -38,9 +38,6 @@ func tokenAdd() command {
 			}
 			if err := in.needFlag("name", wanted.Name); err != nil {
 				return err
-			}
-			if wanted.Write && wanted.Route == "" {
-				return &usageError{"--write is for --route: /odata/ takes no changes", in.hint}
 			}
 			if expires != "" {
 				var err error
@@ -75,6 +72,9 @@ func (in *invocation) addToken(ctx context.Context, email string, wanted host.To
 		place := "at /odata/"
 		if t.Route != "" {
 			place = fmt.Sprintf("at the route %q", t.Route)
+		}
+		if t.Write {
+			place += ", where it may write,"
 		}
 		fmt.Fprintf(in.err, "token %s stands for %s %s until %s; it is not shown again\n", t.ID, email, place, moment(t.Expires))
 		return nil
@@ -119,9 +119,9 @@ func printTokens(w io.Writer, list []tokenJSON, now time.Time) error {
 		place, end, used := "/odata/", "until", "never used"
 		if t.Route != nil {
 			place = "route " + *t.Route
-			if t.Write {
-				place += ", writing"
-			}
+		}
+		if t.Write {
+			place += ", writing"
 		}
 		if !now.Before(t.Expires) {
 			end = "ended"

@@ -216,6 +216,16 @@ odata {
   }
   entity_set "Plain" {
     table = "plain"
+    write {
+      create  = true
+      update  = true
+      delete  = true
+      filter  = "owner eq @user_id"
+      set     = { owner = "@user_id" }
+      touch   = { changed = "5" }
+      fixed   = ["kind"]
+      version = "rev"
+    }
   }
   singleton "Company" {
     table  = "companies"

@@ -35,6 +35,13 @@ type DB interface {
 	Close() error
 }
 
+// WriteDB is a DB that runs statements that write, too.
+type WriteDB interface {
+	DB
+	// BeginWrite starts a transaction that writes. ctx ends its statements early.
+	BeginWrite(ctx context.Context) (WriteTx, error)
+}
+
 // Need is what a request needs of its transaction.
 type Need struct {
 	// Snapshot makes all statements see one state of the data.
@@ -58,6 +65,17 @@ type Tx interface {
 	// Version names the state of the data that this transaction reads; empty where the database cannot tell.
 	Version() string
 	Close() error
+}
+
+// WriteTx is a transaction that writes, for one goroutine. Its statements see what it has written. Close undoes what was not
+// committed.
+type WriteTx interface {
+	Tx
+	// Exec runs a statement and returns how many rows it has changed. MariaDB may leave out the rows that are as they were.
+	Exec(query string, args []any) (int64, error)
+	// Commit makes the changes last. It sends nothing once ctx has ended, whose error it then returns. Behind it the
+	// transaction can only be closed; IsUncertain reports whether an error leaves the outcome open.
+	Commit() error
 }
 
 // Cursor goes over the rows of a statement. Close may be called twice.

@@ -24,14 +24,17 @@ type statement func(query string, left time.Duration) string
 // NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver does not cancel a statement on the server
 // when its context ends, so each statement carries its own time limit, in the syntax of MariaDB or of MySQL.
 func NewMySQL(ctx context.Context, db *sql.DB) (*MySQL, error) {
-	var version string
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+	var version, mode string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION(), @@sql_mode").Scan(&version, &mode); err != nil {
 		return nil, fmt.Errorf("ask for the version: %w", err)
 	}
-	if strings.Contains(strings.ToLower(version), "mariadb") {
+	if !strings.Contains(strings.ToLower(version), "mariadb") {
+		return &MySQL{db, askMySQL}, nil
+	}
+	if strings.Contains(mode, "STRICT_") {
 		return &MySQL{db, askMariaDB}, nil
 	}
-	return &MySQL{db, askMySQL}, nil
+	return &MySQL{db, askStrictly}, nil
 }
 
 // askMariaDB keeps MariaDB from taking the result of a subquery for another row: it remembers results by the columns of the
@@ -50,6 +53,21 @@ func askMariaDB(query string, left time.Duration) string {
 	}
 	return "SET STATEMENT " + strings.Join(set, ", ") + " FOR " + query
 }
+
+// askStrictly is askMariaDB for sessions that are not strict: MariaDB would alter values that a column cannot hold.
+func askStrictly(query string, left time.Duration) string {
+	query = askMariaDB(query, left)
+	_, after, limited := strings.Cut(query, " FOR ")
+	switch {
+	case strings.HasPrefix(query, "INSERT"), strings.HasPrefix(query, "UPDATE"):
+		return "SET STATEMENT " + strict + " FOR " + query
+	case limited && strings.HasPrefix(query, "SET STATEMENT ") && (strings.HasPrefix(after, "INSERT") || strings.HasPrefix(after, "UPDATE")):
+		return "SET STATEMENT " + strict + ", " + strings.TrimPrefix(query, "SET STATEMENT ")
+	}
+	return query
+}
+
+const strict = "sql_mode=CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')"
 
 func askMySQL(query string, left time.Duration) string {
 	if left == 0 || !strings.HasPrefix(query, "SELECT") { // EXPLAIN takes no such hint
@@ -103,16 +121,26 @@ func (tx *driverTx) with(use func(driver.Conn) error) error {
 	return tx.conn.Raw(func(c any) error { return use(c.(driver.Conn)) }) // what database/sql drives
 }
 
-func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
+// limited is a query with the time that is left for it.
+func (tx *driverTx) limited(query string) string {
 	var left time.Duration
 	if deadline, ok := tx.ctx.Deadline(); ok {
 		left = max(time.Until(deadline), time.Millisecond)
 	}
-	query = tx.statement(query, left)
+	return tx.statement(query, left)
+}
+
+func named(args []any) []driver.NamedValue {
 	values := make([]driver.NamedValue, len(args))
 	for i, v := range args {
 		values[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
 	}
+	return values
+}
+
+func (tx *driverTx) Query(query string, args []any) (Cursor, error) {
+	query = tx.limited(query)
+	values := named(args)
 	cur := &driverCursor{tx: tx, end: func() error { return nil }}
 	err := tx.with(func(c driver.Conn) (err error) {
 		ctx := tx.ctx

@@ -23,6 +23,14 @@ func (db *Postgres) Close() error { return nil }
 
 // Begin takes a connection. A transaction for a snapshot begins with the first statement.
 func (db *Postgres) Begin(ctx context.Context, need Need) (Tx, error) {
+	tx, err := db.begin(ctx, need.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return tx, nil
+}
+
+func (db *Postgres) begin(ctx context.Context, snapshot bool) (*pgxTx, error) {
 	conn, err := db.db.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -38,7 +46,7 @@ func (db *Postgres) Begin(ctx context.Context, need Need) (Tx, error) {
 		return nil, errors.Join(errors.New("the handle on PostgreSQL has another driver: open it with pgx, as github.com/jackc/pgx/v5/stdlib does"), conn.Close())
 	}
 	// A sql.Conn keeps its connection to itself until it is closed, which is what makes it safe to go on with pg here.
-	return &pgxTx{borrowed: borrowed{ctx: ctx, conn: conn}, pg: pg, snapshot: need.Snapshot}, nil
+	return &pgxTx{borrowed: borrowed{ctx: ctx, conn: conn}, pg: pg, snapshot: snapshot}, nil
 }
 
 // borrowed is a connection of a pool of database/sql, for one transaction.

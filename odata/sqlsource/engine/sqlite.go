@@ -45,6 +45,12 @@ type SQLite struct {
 	Fixed, left bool
 	// Wait returns how long a transaction waits for a lock of another process; nil for lockWait. Set it before the first use.
 	Wait func(context.Context) time.Duration
+	// Gate is the pool of one connection through which the program writes to the same file; nil for none. Who writes waits in its
+	// line. Set it before the first use.
+	Gate *sql.DB
+	// writing is full while somebody writes. writer is the connection for that; nil before the first use.
+	writing chan struct{}
+	writer  *conn
 	// waits counts those who found no free connection, and waited is their time, in nanoseconds.
 	waits, waited atomic.Int64
 }
@@ -64,7 +70,7 @@ func OpenSQLite(dsn string, maxConns int) (*SQLite, error) {
 	if path == "" || strings.Contains(path, ":memory:") || strings.Contains(dsn, "mode=memory") {
 		return nil, errors.New("a SQLite source needs a database file, which its own connections can open")
 	}
-	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns), ranks: make([]bool, maxConns), pages: pagesWithin(debug.SetMemoryLimit(-1))}
+	db := &SQLite{dsn: path, slots: make(chan struct{}, maxConns), writing: make(chan struct{}, 1), ranks: make([]bool, maxConns), pages: pagesWithin(debug.SetMemoryLimit(-1))}
 	db.ranks[0] = true
 	name, err := sqlitefile.Path(path)
 	if err != nil {
@@ -96,7 +102,7 @@ func (db *SQLite) NameVersions(writer *Writer) error {
 }
 
 func (db *SQLite) connect(rank int, lock time.Duration) (*conn, error) {
-	c, err := db.openConn(rank, lock)
+	c, err := db.openConn(rank, lock, "query_only=1")
 	if err != nil {
 		db.mu.Lock()
 		defer db.mu.Unlock()
@@ -107,8 +113,8 @@ func (db *SQLite) connect(rank int, lock time.Duration) (*conn, error) {
 	return c, nil
 }
 
-func (db *SQLite) openConn(rank int, lock time.Duration) (*conn, error) {
-	// The file may be on a read-only medium: SQLite then falls back by itself. Writing is forbidden in any case.
+func (db *SQLite) openConn(rank int, lock time.Duration, pragmas ...string) (*conn, error) {
+	// The file may be on a read-only medium: SQLite then falls back by itself.
 	raw, err := sqlite3.Open(db.dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite database: %w", err)
@@ -122,7 +128,7 @@ func (db *SQLite) openConn(rank int, lock time.Duration) (*conn, error) {
 	if err == nil {
 		err = c.checkEncoding()
 	}
-	for _, pragma := range []string{"query_only=1", "mmap_size=0"} {
+	for _, pragma := range append(pragmas, "mmap_size=0") {
 		if err == nil {
 			err = raw.Exec("PRAGMA " + pragma)
 		}
@@ -221,6 +227,13 @@ func (db *SQLite) Close() error {
 	errs := []error{db.versions.close()}
 	for _, conn := range db.idle {
 		errs = append(errs, conn.Close())
+	}
+	select {
+	case db.writing <- struct{}{}: // nobody writes, nor will again
+		if db.writer != nil {
+			errs = append(errs, db.writer.Close())
+		}
+	default:
 	}
 	return errors.Join(errs...)
 }

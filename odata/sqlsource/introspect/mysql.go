@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
 )
 
@@ -24,7 +25,7 @@ func (r *reader) mysql() ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*named) error{r.mysqlViews, r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign, r.mysqlOrdered, r.mysqlBeyond} {
+	for _, read := range []func(*named) error{r.mysqlViews, r.mysqlColumns, r.mysqlIndexes, r.mysqlForeign, r.mysqlOrdered, r.mysqlBeyond, r.mysqlRules} {
 		if err := read(&all); err != nil {
 			return nil, err
 		}
@@ -52,7 +53,7 @@ func (r *reader) mysqlViews(all *named) error {
 }
 
 func (r *reader) mysqlColumns(all *named) error {
-	return r.each(11, func(c row) {
+	return r.each(12, func(c row) {
 		t := all.get("", c.text(0))
 		if t == nil {
 			return
@@ -61,6 +62,7 @@ func (r *reader) mysqlColumns(all *named) error {
 			Name: c.text(1), Type: strings.ToLower(c.text(2)), Nullable: c.text(3) == "YES",
 			Length: c.number(4), Precision: c.number(5), Scale: c.number(6),
 			Collation: c.text(7), Comment: c.text(8), Generated: strings.Contains(strings.ToLower(c.text(10)), "generated"),
+			Counted: strings.Contains(strings.ToLower(c.text(10)), "auto_increment"), Default: c[11].Kind != engine.Null && c.text(11) != "NULL",
 		}
 		if digits := c.number(9); digits >= 0 {
 			col.Precision = digits
@@ -83,7 +85,7 @@ func (r *reader) mysqlColumns(all *named) error {
 		}
 		t.Columns = append(t.Columns, col)
 	}, `SELECT table_name, column_name, column_type, is_nullable, character_maximum_length, numeric_precision,
-			numeric_scale, collation_name, column_comment, datetime_precision, extra
+			numeric_scale, collation_name, column_comment, datetime_precision, extra, column_default
 		FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`)
 }
 
@@ -156,20 +158,21 @@ func (r *reader) mysqlIndexes(all *named) error {
 
 func (r *reader) mysqlForeign(all *named) error {
 	last := ""
-	return r.each(5, func(c row) {
+	return r.each(7, func(c row) {
 		t := all.get("", c.text(0))
 		if t == nil {
 			return
 		}
 		if id := c.text(0) + sep + c.text(1); id != last {
-			t.Foreign = append(t.Foreign, ForeignKey{Name: c.text(1), Table: c.text(3)})
+			t.Foreign = append(t.Foreign, ForeignKey{Name: c.text(1), Table: c.text(3), OnDelete: c.text(5), OnUpdate: c.text(6)})
 			last = id
 		}
 		f := &t.Foreign[len(t.Foreign)-1]
 		f.Columns = append(f.Columns, c.text(2))
 		f.Referenced = append(f.Referenced, c.text(4))
-	}, `SELECT table_name, constraint_name, column_name, referenced_table_name, referenced_column_name
-		FROM information_schema.key_column_usage
-		WHERE table_schema = DATABASE() AND referenced_table_schema = DATABASE()
-		ORDER BY table_name, constraint_name, ordinal_position`)
+	}, `SELECT k.table_name, k.constraint_name, k.column_name, k.referenced_table_name, k.referenced_column_name, f.delete_rule, f.update_rule
+		FROM information_schema.key_column_usage k JOIN information_schema.referential_constraints f
+			ON f.constraint_schema = k.constraint_schema AND f.constraint_name = k.constraint_name AND f.table_name = k.table_name
+		WHERE k.table_schema = DATABASE() AND k.referenced_table_schema = DATABASE()
+		ORDER BY k.table_name, k.constraint_name, k.ordinal_position`)
 }

@@ -22,7 +22,7 @@ func (r *reader) postgres() ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*named) error{r.postgresColumns, r.postgresKeys, r.postgresForeign, r.postgresIndexes, r.postgresOrdered, r.postgresFinds, r.postgresOrdinary} {
+	for _, read := range []func(*named) error{r.postgresColumns, r.postgresKeys, r.postgresForeign, r.postgresIndexes, r.postgresOrdered, r.postgresFinds, r.postgresOrdinary, r.postgresRules} {
 		if err := read(&all); err != nil {
 			return nil, err
 		}
@@ -35,11 +35,18 @@ func (r *reader) postgres() ([]*Table, error) {
 
 // postgresColumns resolves domains to the type below them.
 func (r *reader) postgresColumns(all *named) error {
-	return r.of(all, 11, func(t *Table, c row) {
+	return r.of(all, 14, func(t *Table, c row) {
 		typ, mod := c.text(3), c.number(4)
 		col := Column{
 			Name: c.text(2), Type: typ, Length: -1, Precision: -1, Scale: -1,
 			Nullable: !c.yes(5), Generated: c.yes(6), Comment: c.text(7), Collation: c.text(8),
+			Counted: c.yes(11), Default: c.yes(12), Cast: c.text(13),
+		}
+		switch col.Cast { // without a length these have one character
+		case "character":
+			col.Cast = "bpchar"
+		case "bit":
+			col.Cast = "bit varying"
 		}
 		switch {
 		case c.text(9) == "e":
@@ -60,9 +67,12 @@ func (r *reader) postgresColumns(all *named) error {
 			coalesce(CASE WHEN NOT co.collisdeterministic THEN 'nondeterministic'
 				WHEN co.collname = 'C' OR co.collname = 'default' AND (SELECT d.datcollate IN ('C', 'POSIX')
 					AND coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' FROM pg_database d WHERE d.datname = current_database()) THEN 'C'
-				ELSE co.collname END, ''), t.typtype::text, a.attnum::bigint
+				ELSE co.collname END, ''), t.typtype::text, a.attnum::bigint,
+			a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false),
+			a.atthasdef AND a.attgenerated = '' OR t.typdefault IS NOT NULL, format_type(t.oid, NULL)
 		FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 			JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_collation co ON co.oid = a.attcollation
+			LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 		WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 			AND n.nspname NOT IN ('pg_catalog', 'information_schema')
 		ORDER BY c.oid, a.attnum`)
@@ -87,17 +97,20 @@ func (r *reader) postgresKeys(all *named) error {
 }
 
 func (r *reader) postgresForeign(all *named) error {
-	return r.of(all, 7, func(t *Table, c row) {
+	return r.of(all, 9, func(t *Table, c row) {
 		t.Foreign = append(t.Foreign, ForeignKey{
 			Name: c.text(2), Columns: strings.Split(c.text(3), sep),
 			Schema: c.text(4), Table: c.text(5), Referenced: strings.Split(c.text(6), sep),
+			OnDelete: c.text(7), OnUpdate: c.text(8),
 		})
 	}, `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname END, c.relname, f.conname,
 			(SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(f.conkey) WITH ORDINALITY k(num, n)
 				JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.num),
 			CASE WHEN fn.nspname = current_schema() THEN '' ELSE fn.nspname END, fc.relname,
 			(SELECT string_agg(a.attname, chr(31) ORDER BY k.n) FROM unnest(f.confkey) WITH ORDINALITY k(num, n)
-				JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.num)
+				JOIN pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.num),
+			CASE f.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' ELSE '' END,
+			CASE f.confupdtype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' ELSE '' END
 		FROM pg_constraint f JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 			JOIN pg_class fc ON fc.oid = f.confrelid JOIN pg_namespace fn ON fn.oid = fc.relnamespace
 		WHERE f.contype = 'f' AND NOT c.relispartition

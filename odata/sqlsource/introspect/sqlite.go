@@ -36,7 +36,7 @@ func (r *reader) sqlite() ([]*Table, error) {
 		return nil, fmt.Errorf("read collations: %w", err)
 	}
 	columns := func(t *Table) error { return r.sqliteColumns(t, collations) }
-	for _, read := range []func(*Table) error{columns, r.sqliteIndexes, r.sqliteForeign} {
+	for _, read := range []func(*Table) error{columns, r.sqliteIndexes, r.sqliteForeign, r.sqliteRules} {
 		for _, t := range all.list {
 			if t.Broken != nil {
 				continue
@@ -114,11 +114,11 @@ func resolveSQLite(all *named, f *ForeignKey) {
 // has one, each column that may hold texts counts as one.
 func (r *reader) sqliteColumns(t *Table, collations bool) error {
 	keys := map[int]string{}
-	err := r.each(5, func(c row) {
+	err := r.each(6, func(c row) {
 		typ, length, scale := splitType(c.text(1))
 		col := Column{
 			Name: c.text(0), Type: typ, Length: length, Precision: length, Scale: scale,
-			Nullable: !c.yes(2), Generated: c.number(4) > 1,
+			Nullable: !c.yes(2), Generated: c.number(4) > 1, Default: c[5].Kind != engine.Null && !strings.EqualFold(c.text(5), "null"),
 			Loose: looseness(t, typ), Certain: t.strict && slices.Contains([]string{"int", "integer", "real", "text", "blob"}, typ),
 		}
 		if collations && col.Loose != sqltext.LooseNumeric && col.Loose != sqltext.LooseReal {
@@ -128,7 +128,7 @@ func (r *reader) sqliteColumns(t *Table, collations bool) error {
 			keys[pk] = col.Name
 		}
 		t.Columns = append(t.Columns, col)
-	}, `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, t.Name)
+	}, `SELECT name, type, "notnull", pk, hidden, dflt_value FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid`, t.Name)
 	for i := 1; i <= len(keys); i++ {
 		t.Key = append(t.Key, keys[i])
 	}
@@ -199,7 +199,7 @@ func (r *reader) sqliteIndexes(t *Table) error {
 	}
 	t.numbered()
 	if alias { // of the rowid, which is an integer
-		t.Column(t.Key[0]).Certain = true
+		t.Column(t.Key[0]).Certain, t.Column(t.Key[0]).Counted = true, true
 	}
 	for _, ix := range list {
 		var columns []string
@@ -247,9 +247,9 @@ func sameColumns(a, b []string) bool {
 
 func (r *reader) sqliteForeign(t *Table) error {
 	last := -1
-	return r.each(4, func(c row) {
+	return r.each(6, func(c row) {
 		if id := c.number(0); id != last {
-			t.Foreign = append(t.Foreign, ForeignKey{Table: c.text(1)})
+			t.Foreign = append(t.Foreign, ForeignKey{Table: c.text(1), OnDelete: c.text(4), OnUpdate: c.text(5)})
 			last = id
 		}
 		f := &t.Foreign[len(t.Foreign)-1]
@@ -257,7 +257,7 @@ func (r *reader) sqliteForeign(t *Table) error {
 		if to := c.text(3); to != "" {
 			f.Referenced = append(f.Referenced, to)
 		}
-	}, `SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`, t.Name)
+	}, `SELECT id, "table", "from", "to", on_delete, on_update FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq`, t.Name)
 }
 
 // sqliteFTS finds FTS5 tables of words whose content is one of the tables. A table of trigrams has no words.

@@ -36,6 +36,8 @@ type Table struct {
 	// Changes is where a trigger of PostgreSQL counts the changes of this table; nil if none does.
 	Changes *sqltext.Changes
 	Foreign []ForeignKey
+	// Rules hold what the database demands of rows that are written.
+	Rules sqltext.Rules
 	// Search is the full-text index of the table; nil when there is none.
 	Search *sqltext.FullText
 	// strict reports whether SQLite stores values of the declared types alone, rowid whether the rows of a table have numbers.
@@ -55,6 +57,11 @@ type Column struct {
 	Nullable                 bool
 	// Generated tells that the database computes the value.
 	Generated bool
+	// Counted reports whether the database gives a row without a value the next number of a sequence; Default whether it has a
+	// value of another kind for it.
+	Counted, Default bool
+	// Cast is the type as a cast of PostgreSQL names it; empty for other databases.
+	Cast string
 	// Beyond reports whether an integer column has a value that Edm.Int64 cannot hold. Known for unsigned columns of MariaDB
 	// that come first in an index or belong to a key.
 	Beyond bool
@@ -80,6 +87,9 @@ type ForeignKey struct {
 	Schema     string
 	Table      string
 	Referenced []string
+	// OnDelete and OnUpdate are what happens to the rows of this table when the referenced row is deleted, or its columns
+	// change: "CASCADE", "SET NULL", "SET DEFAULT", or anything else for nothing.
+	OnDelete, OnUpdate string
 }
 
 // Column finds a column by name; nil when there is none.

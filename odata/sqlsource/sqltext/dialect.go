@@ -61,6 +61,9 @@ type dialect interface {
 	shown(x frag) frag
 	// fetch is what the select list has for a column, in a form that package cursor decodes.
 	fetch(name frag, c *Column, t edm.Type) frag
+	// store is the SQL of a value for a column, the inverse of what package cursor makes of fetch; false if the column would alter
+	// the value. It is never null.
+	store(c *Column, t edm.Type, v plan.Value) (frag, bool)
 	// literal is a constant in that form. It is never null.
 	literal(t edm.Type, v plan.Value) frag
 	// null is the null of a type.

@@ -34,10 +34,27 @@ type Table struct {
 	Ordinary bool
 	// Changes is where triggers of PostgreSQL count the changes of this table; nil if none do.
 	Changes *Changes
+	// Rules hold what the database demands of rows that are written.
+	Rules Rules
 	// Search are the columns that $search looks at.
 	Search []*Column
 	// FullText is the index for that; nil where there is none.
 	FullText *FullText
+}
+
+// Rules holds what a database demands of the rows of a table.
+type Rules struct {
+	// Unique are the unique indexes, the primary key first; Checks the check constraints; Foreign the foreign keys.
+	Unique, Checks, Foreign []Constraint
+	// Triggers reports whether triggers of the table run for each row, and may change what was written.
+	Triggers bool
+}
+
+// Constraint is a rule over columns of a table. A unique index may lack the columns that are in expressions.
+type Constraint struct {
+	// Name is empty for a foreign key or check of SQLite without a name.
+	Name    string
+	Columns []string
 }
 
 // Changes is the schema of a table vestibule_changes, and the oid of the function of the triggers.
@@ -73,6 +90,10 @@ type Column struct {
 	// PostgreSQL). It is empty for other types, and on SQLite where no table declares one.
 	Collation string
 	Nullable  bool
+	// Length, Precision and Scale are the parameters of the declared type, -1 where there are none; see package introspect. Cast is
+	// the type as a cast of PostgreSQL names it.
+	Length, Precision, Scale int
+	Cast                     string
 	// Unproven marks a key of a view of PostgreSQL, which calls each column of a view nullable. Comparisons reckon with nulls
 	// there. An order does not, because it would not use the index below: nulls come where the database puts them.
 	Unproven bool

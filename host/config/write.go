@@ -1,0 +1,65 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+)
+
+// allows reports whether a block write lets anything be written.
+func (w Write) allows() bool { return w.Create || w.Update || w.Delete }
+
+// checkWrite finds what contradicts itself in the block write of a set, without a look at the table.
+func (c *Config) checkWrite(f *Findings, set EntitySet, path []string) {
+	if !c.origins.Has(path...) {
+		return
+	}
+	w, at := set.Write, func(more ...string) Position { return c.at(append(path[:len(path):len(path)], more...)...) }
+	if !w.allows() {
+		f.Add(at(), "the block allows nothing", "write create = true, update = true or delete = true, or take the block out")
+		return
+	}
+	for _, column := range slices.Sorted(maps.Keys(w.Set)) {
+		if _, both := w.Touch[column]; both {
+			f.Add(at("set", column), fmt.Sprintf("the column %q is in set and in touch", column), "keep it in touch, which holds at creation, too")
+		}
+	}
+	for i, column := range w.Fixed {
+		_, set := w.Set[column]
+		_, touched := w.Touch[column]
+		if set || touched {
+			f.Add(at("fixed", fmt.Sprint(i)), fmt.Sprintf("the host writes the column %q, which clients cannot give", column), "take it out of fixed")
+		}
+	}
+	if v := value(w.Version); v != "" {
+		_, set := w.Set[v]
+		_, touched := w.Touch[v]
+		if set || touched || slices.Contains(w.Fixed, v) {
+			f.Add(at("version"), fmt.Sprintf("the host moves the column %q with every change", v), "take it out of set, touch and fixed")
+		}
+	}
+	if (w.Update || w.Delete) && set.Filter == nil && w.Filter == nil {
+		f.Warn(at(), "everybody who has signed in may change every row", `write filter = "author_id eq @user_id", or what else holds for the rows that somebody may change`)
+	}
+}
+
+// cascades warns of the tables that the database changes when a set is written.
+func (c *Config) cascades(source *sqlsource.Source) (found Findings) {
+	for _, x := range source.Cascades() {
+		what := fmt.Sprintf("a write of the set %q %s rows of the table %q: a foreign key of the table says so", x.Set, x.Effect, x.Table)
+		found.Warn(c.at("odata", "entity_set", x.Set, "write"), what, "neither a filter nor an audit line of that table knows of it: make the foreign key ON DELETE RESTRICT where that must not happen")
+	}
+	return found
+}
+
+// writeOf returns what sqlsource needs to know of a block write; nil for nothing.
+func writeOf(w Write) *sqlsource.Write {
+	if !w.allows() {
+		return nil
+	}
+	return &sqlsource.Write{
+		Create: w.Create, Update: w.Update, Delete: w.Delete, Filter: value(w.Filter), Set: w.Set, Touch: w.Touch, Fixed: w.Fixed, Version: value(w.Version),
+	}
+}

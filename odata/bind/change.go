@@ -1,0 +1,309 @@
+package bind
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// WriteOptions are what a change depends on besides the values.
+type WriteOptions struct {
+	// Minimal leaves everything out of After that only an answer with a body shows.
+	Minimal bool
+	// Complete demands a value of each property that a client may change: PUT.
+	Complete bool
+	// Match is the precondition; nil for none.
+	Match *plan.Match
+}
+
+// Writing is a change with what is wrong about its values.
+type Writing struct {
+	Change *plan.Change
+	// Null are the paths of properties that were given null, Absent those that a creation leaves out, where neither is allowed.
+	Null, Absent [][]*edm.Property
+	// LeftOut are the paths that a change misses that has to be complete.
+	LeftOut [][]*edm.Property
+}
+
+// change is a Writing in the making.
+type change struct {
+	*Resource
+	o   WriteOptions
+	out *Writing
+	// given are the values that count of what the client has sent.
+	given []plan.Assignment
+}
+
+// Create binds the creation of an entity of the set. The fault is a *plan.Error.
+func (r *Resource) Create(values []plan.Assignment, o WriteOptions) (*Writing, error) {
+	c := r.change(plan.Create, values, o)
+	w := r.Set.Write
+	c.assign(w.Set)
+	c.assign(w.Touch)
+	if w.Version != nil {
+		c.out.Change.Values = append(c.out.Change.Values, plan.Assignment{Path: []*edm.Property{w.Version}, Value: plan.Value{Int: 1}})
+	}
+	c.each(r.Set.Type.Properties, nil, func(path []*edm.Property, p *edm.Property) {
+		if !p.Nullable && !p.Defaulted && r.Set.Access(path...) != edm.Computed && c.value(path) == nil {
+			c.out.Absent = append(c.out.Absent, path)
+		}
+	})
+	return c.finish()
+}
+
+// Update binds a change of the entity, or of the property that the path names. The fault is a *plan.Error.
+func (r *Resource) Update(values []plan.Assignment, o WriteOptions) (*Writing, error) {
+	c := r.change(plan.Update, values, o)
+	c.assign(r.Set.Write.Touch)
+	c.out.Change.Version = r.Set.Write.Version
+	if o.Complete {
+		from, path := r.Set.Type.Properties, r.Props
+		if len(path) > 0 {
+			from = []*edm.Property{path[len(path)-1]}
+			path = path[:len(path)-1]
+		}
+		c.each(from, path, func(path []*edm.Property, _ *edm.Property) {
+			if r.Set.Access(path...) == edm.Free && c.value(path) == nil {
+				c.out.LeftOut = append(c.out.LeftOut, path)
+			}
+		})
+	}
+	return c.finish()
+}
+
+// Delete binds the deletion of the entity. The fault is a *plan.Error.
+func (r *Resource) Delete(o WriteOptions) (*Writing, error) {
+	return r.change(plan.Delete, nil, o).finish()
+}
+
+// change begins a change with those values of the client that it may set.
+func (r *Resource) change(kind plan.ChangeKind, values []plan.Assignment, o WriteOptions) *change {
+	c := &change{Resource: r, o: o, out: &Writing{Change: &plan.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
+	for _, v := range values {
+		if a := r.Set.Access(v.Path...); a == edm.Computed || a == edm.Immutable && kind != plan.Create {
+			continue
+		}
+		c.given = append(c.given, v)
+		if v.Value.Null && !v.Path[len(v.Path)-1].Nullable {
+			c.out.Null = append(c.out.Null, v.Path)
+		}
+	}
+	c.out.Change.Values = slices.Clone(c.given)
+	return c
+}
+
+// value returns what the change gives the property at a path; nil for nothing.
+func (c *change) value(path []*edm.Property) *plan.Value {
+	for i := range c.out.Change.Values {
+		if a := &c.out.Change.Values[i]; slices.Equal(a.Path, path) {
+			return &a.Value
+		}
+	}
+	return nil
+}
+
+// each visits the primitive properties among those at a path, those of complex ones included.
+func (c *change) each(list []*edm.Property, at []*edm.Property, visit func(path []*edm.Property, p *edm.Property)) {
+	for _, p := range list {
+		path := append(slices.Clone(at), p)
+		if p.Type.Kind == edm.Complex {
+			c.each(p.Type.Complex.Properties, path, visit)
+		} else if p.Type.Kind != edm.Stream {
+			visit(path, p)
+		}
+	}
+}
+
+// assign adds the values that the service writes. Where one has to be there and the caller has none, no row is theirs.
+func (c *change) assign(list []edm.Given) {
+	for _, g := range list {
+		if c.value(g.Path) != nil {
+			continue
+		}
+		p := g.Path[len(g.Path)-1]
+		v, ok := givenValue(newBinding(c.binder, c.opts), g.Value, p.Type)
+		if !ok || v.Null && !p.Nullable {
+			c.out.Change.Refused = true
+			continue
+		}
+		c.out.Change.Values = append(c.out.Change.Values, plan.Assignment{Path: g.Path, Value: v})
+	}
+}
+
+// givenValue returns the value of edm.Given.Value; false where the type cannot have it. b is nil for nobody and no
+// time.
+func givenValue(b *binding, text string, t edm.Type) (plan.Value, bool) {
+	switch column, isColumn := strings.CutPrefix(text, userPrefix); {
+	case isColumn:
+		if b.Caller.Column(column) == nil {
+			return plan.Value{Null: true}, true
+		}
+		e, err := b.user(&syntax.Path{Root: text})
+		if err != nil {
+			return plan.Value{}, false
+		}
+		l, ok := convert(e.(*plan.Literal), t)
+		if !ok {
+			return plan.Value{}, false
+		}
+		return l.Value, true
+	case text == "@now" && b == nil:
+		return momentOf(time.Time{}, t)
+	case text == "@now":
+		return momentOf(b.Now, t)
+	case t.Kind == edm.String:
+		return plan.Value{Bytes: []byte(text)}, true
+	case t.Kind == edm.Enum:
+		n, ok := t.Enum.Parse(text)
+		return plan.Value{Int: n}, ok
+	}
+	read, ok := scalar.FromText(t.Kind, []byte(text))
+	return plan.Value{Int: read.Int, Float: read.Float, Bytes: []byte(read.Text)}, ok
+}
+
+// tryGiven checks a value that the service writes, as far as it does not depend on a user.
+func tryGiven(g edm.Given) error {
+	p := g.Path[len(g.Path)-1]
+	if strings.HasPrefix(g.Value, userPrefix) {
+		return nil
+	}
+	if _, ok := givenValue(nil, g.Value, p.Type); !ok {
+		return plan.Errorf(plan.Malformed, -1, "the value %q of %q is no %s", g.Value, p.Name, p.Type)
+	}
+	return nil
+}
+
+// momentOf returns a moment as a value of a type, cut to the digits that the type has; false for types that have no moments.
+func momentOf(now time.Time, t edm.Type) (plan.Value, bool) {
+	unit := time.Second
+	for range min(t.Precision, 6) {
+		unit /= 10
+	}
+	now = now.UTC().Truncate(unit)
+	switch t.Kind {
+	case edm.DateTimeOffset:
+		return plan.Value{Bytes: []byte(formatTime(now))}, true
+	case edm.Date:
+		return plan.Value{Bytes: []byte(now.Format(time.DateOnly))}, true
+	case edm.TimeOfDay:
+		return plan.Value{Bytes: []byte(now.Format("15:04:05.999999999"))}, true
+	}
+	return plan.Value{}, false
+}
+
+// finish adds the checks, and what is certain before any row is read.
+func (c *change) finish() (*Writing, error) {
+	ch := c.out.Change
+	ch.Invalid = len(c.out.Null)+len(c.out.Absent) > 0
+	if ch.Kind != plan.Create {
+		var err error
+		if ch.Before, err = c.check(&syntax.Query{}, false); err != nil {
+			return nil, err
+		}
+	}
+	if ch.Kind == plan.Delete {
+		return c.out, newBinding(c.binder, c.opts).only(c.query)
+	}
+	var err error
+	if ch.After, err = c.check(c.query, !c.o.Minimal); err != nil {
+		return nil, err
+	}
+	if condition := ch.After.Condition(); condition != nil {
+		ch.Refused = ch.Refused || c.never(condition, ch.After.Range())
+	}
+	return c.out, nil
+}
+
+// check makes the plan that reads the row before or after a change, with the conditions of the change as columns.
+func (c *change) check(q *syntax.Query, shown bool) (*plan.Check, error) {
+	b := newBinding(c.binder, c.opts)
+	b.options = q.Options
+	r, err := b.enter(c.Set)
+	if err != nil {
+		return nil, err
+	}
+	n := &plan.Node{Set: c.Set, Query: b.query(r), Ref: !shown}
+	b.plan.Kind, b.plan.Top = plan.Entity, n
+	if err := c.show(b, n, q, shown); err != nil {
+		return nil, err
+	}
+	if q == c.query || c.o.Match != nil && !c.o.Match.Any { // nobody asks for the tag before otherwise
+		tagColumns(n)
+	}
+	out := &plan.Check{Plan: b.plan, Filter: -1}
+	if filter := c.Set.Write.Filter; filter != "" {
+		out.Filter = condition(n, b.holds(r, c.binder.filters[c.Set]))
+	}
+	if q == c.query {
+		for _, nav := range c.links() {
+			c.out.Change.Links = append(c.out.Change.Links, nav)
+			out.Links = append(out.Links, condition(n, c.linked(b, r, nav)))
+		}
+	}
+	return out, nil
+}
+
+// show binds what the answer shows: the entity, the property that the path names, or nothing.
+func (c *change) show(b *binding, n *plan.Node, q *syntax.Query, shown bool) error {
+	if q == c.query {
+		allowed := []string{"$format", "$schemaversion"}
+		if c.Kind != OfValue {
+			allowed = append(allowed, "$select", "$expand")
+		}
+		if err := b.only(q, allowed...); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !shown:
+		n.Page = single()
+		keyColumns(n)
+		return nil
+	case c.Kind == OfProperty || c.Kind == OfValue:
+		b.plan.Kind = plan.Property
+		if c.Kind == OfValue {
+			b.plan.Kind = plan.RawValue
+		}
+		return b.property(n, c.Props, q)
+	}
+	return b.node(n, q, 0)
+}
+
+// condition adds a column of a condition and returns its index.
+func condition(n *plan.Node, e plan.Expr) int {
+	n.Columns = append(n.Columns, plan.Column{Expr: e, T: edm.Of(edm.Boolean)})
+	return len(n.Columns) - 1
+}
+
+// tagColumns makes columns of what the entity tags of a node are made of, if its entities have any. Rows that $apply has
+// computed have none.
+func tagColumns(n *plan.Node) {
+	w := n.Set.Write
+	if w == nil || n.Query.Range.Derived != nil || n.Tag != nil {
+		return
+	}
+	n.Tag = &plan.Tag{Version: -1}
+	if w.Version != nil {
+		n.Tag.Version = column(n, n.Query.Range.Leaf([]*edm.Property{w.Version}))
+		return
+	}
+	var add func(list, at []*edm.Property)
+	add = func(list, at []*edm.Property) {
+		for _, p := range list {
+			path := append(slices.Clone(at), p)
+			switch p.Type.Kind {
+			case edm.Complex:
+				add(p.Type.Complex.Properties, path)
+			case edm.Stream:
+			default:
+				n.Tag.Columns = append(n.Tag.Columns, column(n, n.Query.Range.Leaf(path)))
+			}
+		}
+	}
+	add(n.Set.Type.Properties, nil)
+}

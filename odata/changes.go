@@ -1,0 +1,123 @@
+package odata
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// changes is the transaction of one request that writes, or of a group of them, which begins with the first of them. It is
+// for one goroutine.
+type changes struct {
+	stage  *writing
+	caller Caller
+	// request is the context of the HTTP request.
+	request context.Context
+	tx      plan.Transaction
+	ctx     context.Context
+	clock   *workClock
+	leave   func()
+	// written are the rows that were changed so far.
+	written []Written
+	// undone reports that the database has undone the transaction, which is to be tried again.
+	undone bool
+	// tries counts the transactions, the one that is open included.
+	tries int
+}
+
+// begun reports whether there is a transaction, in which the requests of the group read, too.
+func (c *changes) begun() bool { return c != nil && c.tx != nil }
+
+// begin waits for the caller's turn and starts the transaction, unless it has begun.
+func (c *changes) begin(q *request) error {
+	if c.tx != nil {
+		return nil
+	}
+	leave, err := c.stage.answers.admit(q)
+	if err != nil {
+		return err
+	}
+	q.timing.admitted = c.stage.opts.Now()
+	ctx, clock := q.left.start(q.ctx)
+	tx, err := c.stage.source.Begin(ctx)
+	if err != nil {
+		leave()
+		err = faultOf(ctx, err)
+		clock.stop()
+		return err
+	}
+	c.tx, c.ctx, c.clock, c.leave, c.caller, c.request = tx, ctx, clock, leave, q.caller, q.ctx
+	return nil
+}
+
+// read opens the rows of a plan in the transaction.
+func (c *changes) read(q *request, p *plan.Plan) (*opened, error) {
+	rows, err := c.tx.Open(p)
+	if err != nil {
+		return nil, c.fault(err)
+	}
+	rows = bounded(p.Top, rows)
+	q.timing.opened = c.stage.opts.Now()
+	_, clock := (&allowance{work: math.MaxInt64}).start(c.ctx) // that of the transaction goes on
+	return &opened{ctx: c.ctx, rows: rows, held: rows, clock: clock}, nil
+}
+
+// fault makes the answer for an error of the transaction; errAgain if the transaction is to be tried again.
+func (c *changes) fault(err error) error {
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f
+	}
+	if r, ok := errors.AsType[*plan.Refusal](err); ok && r.Kind == plan.Conflict && c.tries < maxTries && c.ctx.Err() == nil {
+		c.undone = true
+		return errAgain
+	}
+	return faultOf(c.ctx, err)
+}
+
+// commit ends the transaction and tells of the rows that were changed.
+func (c *changes) commit() error {
+	if c.tx == nil {
+		return nil
+	}
+	if err := c.tx.Commit(); err != nil {
+		return c.fault(err)
+	}
+	written, caller, ctx := c.written, c.caller, c.request
+	c.close()
+	if tell := c.stage.opts.Written; tell != nil && len(written) > 0 {
+		tell(ctx, caller, written)
+	}
+	return nil
+}
+
+// close undoes what was not committed. The next begin starts anew.
+func (c *changes) close() {
+	if c.tx == nil {
+		return
+	}
+	_ = c.tx.Close() // what is undone cannot be lost
+	c.clock.stop()
+	c.leave()
+	c.tx, c.written = nil, nil
+}
+
+// maxTries is how often a transaction is tried that the database undoes for the sake of others.
+const maxTries = 4
+
+// errAgain ends a try of a transaction that is to be tried again.
+var errAgain = errors.New("the database undid the transaction for the sake of another one")
+
+// repeat runs work, which is one transaction, and closes it, until the database has not undone it.
+func (c *changes) repeat(work func() error) error {
+	for {
+		c.tries++
+		c.undone = false
+		err := work()
+		c.close()
+		if !errors.Is(err, errAgain) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package csdl
+
+import (
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+)
+
+// The bodies of requests that write, by the ends of the names of their schemas. No name of a type has a hyphen.
+const create, update = "create", "update"
+
+// bodyName gives the name of the schema of a body.
+func (a *api) bodyName(s *edm.EntitySet, does string) string {
+	return component(a.model.Namespace) + "." + component(s.Name) + "-" + does
+}
+
+// readOnly says so of a service of which nothing that appears can be written.
+func (a *api) readOnly() string {
+	if slices.ContainsFunc(a.sets(), func(s *edm.EntitySet) bool { return s.Write != nil }) {
+		return ""
+	}
+	return " that is read only"
+}
+
+// batched are the methods of the parts of a batch.
+func (a *api) batched() []any {
+	if a.readOnly() != "" {
+		return []any{"get"}
+	}
+	return []any{"get", "post", "patch", "put", "delete"}
+}
+
+// creates adds the POST of a set to its path (mapping 4.5.3).
+func (a *api) creates(of operation, s *edm.EntitySet) {
+	if s.Write == nil || !s.Write.Create {
+		return
+	}
+	of.does, of.summary = create, "Add new entity to "+s.Name
+	do := a.write(of, nil, record{{"requestBody", body("New entity", ref("schemas", a.bodyName(s, create)))}})
+	made := record{{"description", "Created entity"}, {"content", jsonContent(a.schema(s.Type))}}
+	a.add("post", append(do, field{"responses", a.answers(field{"201", made}, of.guards...)}))
+}
+
+// changes adds PATCH and DELETE of an entity to its path (mapping 4.5.5).
+func (a *api) changes(of operation, s *edm.EntitySet) {
+	if s.Write == nil {
+		return
+	}
+	tag := []any{record{
+		{"name", "If-Match"},
+		{"in", "header"},
+		{"required", true},
+		{"description", "The @odata.etag of the entity, or * for any"},
+		{"schema", record{{"type", "string"}}},
+	}}
+	done := field{"204", record{{"description", "Success"}}}
+	if s.Write.Update {
+		of.does, of.summary = update, "Update entity in "+s.Name
+		do := a.write(of, tag, record{{"requestBody", body("New property values", ref("schemas", a.bodyName(s, update)))}})
+		a.add("patch", append(do, field{"responses", append(record{{"200", one(a.schema(s.Type))}}, a.answers(done, of.guards...)...)}))
+	}
+	if s.Write.Delete {
+		of.does, of.summary = "delete", "Delete entity from "+s.Name
+		a.add("delete", append(a.write(of, tag, nil), field{"responses", a.answers(done, of.guards...)}))
+	}
+}
+
+// write gives an operation that changes something, but for its responses. Its caller needs a session or a token, whatever the
+// guard is.
+func (a *api) write(of operation, parameters []any, more record) record {
+	do := record{{"summary", of.summary}, {"operationId", of.id()}, {"tags", of.tags}}
+	do = append(do, a.needs(append(of.guards, edm.GuardSettled)...)...)
+	if parameters != nil {
+		do = append(do, field{"parameters", parameters})
+	}
+	return append(do, more...)
+}
+
+func body(text string, schema record) record {
+	return record{{"required", true}, {"description", text}, {"content", jsonContent(schema)}}
+}
+
+// written is the schema of a body: the properties that a client may give (mapping 4.6.1).
+func (a *api) written(s *edm.EntitySet, does string) record {
+	p := pathsOf(s)
+	left := p.computed
+	if does == update {
+		left = append(left, p.immutable...)
+	}
+	properties := slices.DeleteFunc(slices.Clone(s.Type.Properties), func(p *edm.Property) bool {
+		return slices.Contains(left, any(propertyPath(p.Name)))
+	})
+	out := record{{"title", s.Type.Name}, {"type", "object"}, {"properties", a.properties(properties)}}
+	var required []any
+	for _, path := range p.required {
+		name, _ := path.(propertyPath)
+		if does == create && s.Type.Property(string(name)) != nil {
+			required = append(required, string(name))
+		}
+	}
+	return append(out, listed("required", required)...)
+}

@@ -1,0 +1,59 @@
+package edm
+
+import "slices"
+
+// Write holds which rows of a set may be written, and what the service itself writes into them.
+type Write struct {
+	// Create, Update and Delete report what is allowed at all.
+	Create, Update, Delete bool
+	// Filter is a condition in $filter syntax on the rows that may be changed, besides EntitySet.Policy. It holds before and
+	// after a change, may use hidden properties, and may name @user_COLUMN. Only package bind reads it.
+	Filter string
+	// Set are the values that the service gives a row at its creation, Touch those that it gives with every change, the
+	// creation included. What a client sends for these properties is ignored.
+	Set, Touch []Given
+	// Fixed are paths of properties that are given at creation and never changed.
+	Fixed [][]*Property
+	// Version is the integer property that the service moves with every change: 1 at the creation, one more with each
+	// change, and 1 again behind the greatest of its type. It may be hidden. If it is nil, the entity tag of a row is one
+	// of all visible properties.
+	Version *Property
+}
+
+// Given is a value that the service writes.
+type Given struct {
+	// Path ends at a primitive property, through complex ones. It may be hidden.
+	Path []*Property
+	// Value is "@user_COLUMN" for a column of the user, "@now" for the time of the request, or the text of a constant as
+	// $value has it, such as "true", "12.50" or "draft".
+	Value string
+}
+
+// Access is the way in which a client may write a property of a set that can be written.
+type Access uint8
+
+const (
+	// Free properties are given at creation and may be changed.
+	Free Access = iota
+	// Immutable properties are given at creation. In a change they are ignored: keys, and Write.Fixed. Core.Immutable
+	Immutable
+	// Computed properties are ignored, whoever sends them: those that the database computes, Write.Set, Write.Touch, and
+	// Write.Version. Core.Computed
+	Computed
+)
+
+// Access returns what a client may do with the property at a path. The set must have a Write.
+func (s *EntitySet) Access(path ...*Property) Access {
+	p := path[len(path)-1]
+	given := func(list []Given) bool {
+		return slices.ContainsFunc(list, func(g Given) bool { return slices.Equal(g.Path, path) })
+	}
+	switch w := s.Write; {
+	case p.Computed, p == w.Version && len(path) == 1, given(w.Set), given(w.Touch):
+		return Computed
+	case p.Immutable, len(path) == 1 && s.Type.IsKey(p),
+		slices.ContainsFunc(w.Fixed, func(fixed []*Property) bool { return len(fixed) <= len(path) && slices.Equal(fixed, path[:len(fixed)]) }):
+		return Immutable
+	}
+	return Free
+}

@@ -1,0 +1,294 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// transaction changes a copy of the state, which Commit makes that of the source.
+type transaction struct {
+	ctx    context.Context
+	source *Source
+	// state is that of the source with the changes so far; nil at the end.
+	state   *state
+	changed bool
+}
+
+// errEnded is the fault of a call behind the end of a transaction.
+var errEnded = errors.New("the transaction has ended")
+
+// Fits is nil: rows of Go values hold every value of their types. See odata.Writable.
+func (s *Source) Fits(*edm.EntitySet, []plan.Assignment) error { return nil }
+
+// Begin waits for its turn and starts a transaction: one at a time writes. Close it always. See odata.Writable.
+func (s *Source) Begin(ctx context.Context) (plan.Transaction, error) {
+	select {
+	case <-s.turn:
+		return &transaction{ctx: ctx, source: s, state: s.state.Load()}, nil
+	case <-ctx.Done():
+		return nil, &plan.Error{Kind: plan.Unavailable, Pos: -1, Message: "the request took too long", Cause: context.Cause(ctx)}
+	}
+}
+
+// Open finds the rows of a plan in the transaction.
+func (t *transaction) Open(p *plan.Plan) (plan.Rows, error) {
+	r, err := t.open(p)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (t *transaction) open(p *plan.Plan) (*rows, error) {
+	if t.state == nil {
+		return nil, errEnded
+	}
+	return t.source.open(t.ctx, t.state, p)
+}
+
+// one reads the row that a plan names; nil rows where there is none.
+func (t *transaction) one(p *plan.Plan) (*rows, error) {
+	r, err := t.open(p)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Next() {
+		return nil, r.Err()
+	}
+	return r, nil
+}
+
+// Apply makes a change. See plan.Transaction.
+func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
+	if t.state == nil {
+		return nil, errEnded
+	}
+	if err := t.judge(c); err != nil {
+		return nil, err
+	}
+	s := t.source.bySet[c.Set]
+	old := t.state.tables[s.at]
+	next := &table{cells: old.cells, rows: slices.Clone(old.rows), last: old.last}
+	at := len(next.rows)
+	if c.Kind != plan.Create {
+		at = old.index(s.key())[s.keyOf(c.Key)][0] // Judge has seen it
+	}
+	var written row
+	switch c.Kind {
+	case plan.Create:
+		written = s.fresh(next)
+		next.rows = append(next.rows, written)
+	case plan.Update:
+		written = slices.Clone(next.rows[at])
+		next.rows[at] = written
+	case plan.Delete:
+		next.rows = slices.Delete(next.rows, at, at+1)
+		return nil, t.remove(s, old.rows[at], next)
+	}
+	s.assign(written, c)
+	if refusal := t.allows(s, next, at); refusal != nil {
+		return nil, refusal
+	}
+	t.put(s, next)
+	return t.verify(c, s.keyValues(written))
+}
+
+func (t *transaction) judge(c *plan.Change) error {
+	var before []plan.Value
+	if c.Kind != plan.Create {
+		r, err := t.one(c.Before.Plan.At(c.Key))
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			before = r.Row()
+		}
+	}
+	if refusal := c.Judge(before); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+func (t *transaction) verify(c *plan.Change, key []plan.Value) (plan.Rows, error) {
+	r, err := t.one(c.After.Plan.At(key))
+	if err != nil {
+		return nil, err
+	}
+	var after []plan.Value
+	if r != nil {
+		after = r.Row()
+	}
+	if refusal := c.Verify(after); refusal != nil {
+		return nil, refusal
+	}
+	return r, nil
+}
+
+// put makes a table that of the transaction.
+func (t *transaction) put(s *set, next *table) {
+	if !t.changed {
+		t.state, t.changed = t.state.next(), true
+	} else {
+		tables := slices.Clone(t.state.tables)
+		t.state = &state{version: t.state.version, tables: tables}
+	}
+	t.state.tables[s.at] = next
+}
+
+// Commit makes the changes those of the source.
+func (t *transaction) Commit() error {
+	if t.state == nil {
+		return errEnded
+	}
+	if t.changed {
+		t.source.state.Store(t.state)
+	}
+	return t.Close()
+}
+
+// Close drops what was not committed.
+func (t *transaction) Close() error {
+	if t.state != nil {
+		t.state = nil
+		t.source.turn <- struct{}{}
+	}
+	return nil
+}
+
+// fresh is a new row of defaults.
+func (s *set) fresh(in *table) row {
+	r := make(row, len(s.cells))
+	for i := range s.cells {
+		r[i] = s.cells[i].standard
+	}
+	if s.auto >= 0 {
+		in.last++
+		r[s.auto] = plan.Value{Int: in.last}
+	}
+	return r
+}
+
+// assign gives a row the values of a change.
+func (s *set) assign(r row, c *plan.Change) {
+	for _, a := range c.Values {
+		r[s.place(a.Path)] = a.Value
+	}
+	if c.Version == nil {
+		return
+	}
+	v := &r[s.place([]*edm.Property{c.Version})]
+	_, greatest := c.Version.Type.Kind.Bounds()
+	if v.Null || v.Int == greatest {
+		*v = plan.Value{Int: 1}
+		return
+	}
+	v.Int++
+}
+
+// place is where a row has the property at the end of a path.
+func (s *set) place(path []*edm.Property) int {
+	col := s.columns[path[0]]
+	for _, p := range path[1:] {
+		col = col.members[p]
+	}
+	return col.at
+}
+
+// keyValues are those of a row.
+func (s *set) keyValues(r row) []plan.Value {
+	var key []plan.Value
+	for _, at := range s.key() {
+		key = append(key, r[at])
+	}
+	return key
+}
+
+// keyOf is the text of a key in the index.
+func (s *set) keyOf(key []plan.Value) string {
+	r := make(row, len(s.cells))
+	for i, at := range s.key() {
+		r[at] = key[i]
+	}
+	text, _ := keyText(r, s.key(), s.cells)
+	return text
+}
+
+// allows refuses the row at a place of a table as a database does: values that are missing, keys that another row has, and
+// foreign keys that name no row, in this order.
+func (t *transaction) allows(s *set, in *table, at int) *plan.Refusal {
+	r := in.rows[at]
+	for i := range s.cells {
+		if r[i].Null && !s.cells[i].nullable {
+			return &plan.Refusal{Kind: plan.InvalidValue}
+		}
+	}
+	if len(in.index(s.key())[s.keyOf(s.keyValues(r))]) > 1 {
+		return &plan.Refusal{Kind: plan.Duplicate, Properties: paths(s.edm.Type.Key)}
+	}
+	for _, place := range s.unique {
+		if k, ok := keyText(r, []int{place}, in.cells); ok && len(in.index([]int{place})[k]) > 1 {
+			return &plan.Refusal{Kind: plan.Duplicate, Properties: s.named(place)}
+		}
+	}
+	for _, l := range t.source.links {
+		if l.foreign && l.from == s && !l.resolves(t.state, in, r) {
+			return &plan.Refusal{Kind: plan.DeadLink}
+		}
+	}
+	return nil
+}
+
+// paths are the paths of properties of an entity type itself.
+func paths(list []*edm.Property) [][]*edm.Property {
+	out := make([][]*edm.Property, len(list))
+	for i, p := range list {
+		out[i] = []*edm.Property{p}
+	}
+	return out
+}
+
+// named is the path of the visible property at a place; nil for a hidden one.
+func (s *set) named(place int) [][]*edm.Property {
+	for _, p := range s.edm.Type.Properties {
+		if s.columns[p].at == place && p.Type.Kind != edm.Complex {
+			return [][]*edm.Property{{p}}
+		}
+	}
+	return nil
+}
+
+// resolves reports whether a foreign key names a row, or nothing. own is the table that the row is in.
+func (l *link) resolves(in *state, own *table, r row) bool {
+	k, ok := keyText(r, l.own, l.from.cells)
+	if !ok {
+		return true
+	}
+	to := in.tables[l.to.at]
+	if l.to == l.from {
+		to = own
+	}
+	return len(to.index(l.other)[k]) > 0
+}
+
+// remove puts a table without a row in its place, unless other rows name the row.
+func (t *transaction) remove(s *set, gone row, next *table) error {
+	for _, l := range t.source.links {
+		if !l.foreign || l.to != s {
+			continue
+		}
+		from := t.state.tables[l.from.at]
+		if l.from == s {
+			from = next
+		}
+		if k, ok := keyText(gone, l.other, s.cells); ok && len(from.index(l.own)[k]) > 0 {
+			return &plan.Refusal{Kind: plan.Referenced}
+		}
+	}
+	t.put(s, next)
+	return nil
+}

@@ -1,0 +1,19 @@
+package odatatest_test
+
+import (
+	"testing"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+)
+
+func TestMemoryWrites(t *testing.T) {
+	t.Parallel()
+	odatatest.RunWrites(t, func(t testing.TB) odatatest.Subject {
+		source, err := memory.New(odatatest.MemoryOf(odatatest.WriteMapping(), odatatest.WriteTables()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return odatatest.Subject{Model: source.Model(), Source: source}
+	})
+}

@@ -1,0 +1,311 @@
+package payload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Body holds the properties of an entity in the body of a request to write.
+type Body struct {
+	// Values are the properties, in the order of the body. No path is there twice, and none ends at a complex property.
+	Values []plan.Assignment
+	// Tag is the entity tag in the body, quotes included; empty for none.
+	Tag string
+	// Related are the navigation properties that the body has entities or references for.
+	Related []Related
+}
+
+// Related is a navigation property in a body.
+type Related struct {
+	Nav *edm.Navigation
+	// Pos is the byte offset of the name.
+	Pos int
+}
+
+// BodyError is a fault of a body. Its message is for the client.
+type BodyError struct {
+	// Path is the property at fault, such as "home/city"; empty for none.
+	Path string
+	// Pos is the byte offset in the body; -1 for a plain value.
+	Pos     int
+	Message string
+}
+
+// Error is the message with its place.
+func (e *BodyError) Error() string {
+	if e.Pos < 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("%s (at byte %d of the body)", e.Message, e.Pos)
+}
+
+// maxBodyDepth bounds how deep the objects and arrays of a body nest.
+const maxBodyDepth = 32
+
+// BodyReader reads bodies against a model (OData-JSON 4.0 and 4.01). Control information may have the prefix "odata." or
+// not. Annotations without a meaning for writing are skipped.
+type BodyReader struct {
+	// Namespace is that of the model.
+	Namespace string
+}
+
+// bodyScan is a body while it is read.
+type bodyScan struct {
+	scanner
+	namespace string
+	out       *Body
+}
+
+// Entity reads the object of an entity. The fault is a *BodyError.
+func (r BodyReader) Entity(body []byte, t *edm.EntityType) (*Body, error) {
+	s, err := r.scan(body)
+	if err == nil {
+		err = s.object(structure{name: t.Name, properties: t.Properties, entity: t}, nil)
+	}
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.out, nil
+}
+
+// Property reads the body for one property, at the end of a path: an object with the member value, or the object of a complex
+// value. The fault is a *BodyError.
+func (r BodyReader) Property(body []byte, path []*edm.Property) (*Body, error) {
+	s, err := r.scan(body)
+	if err != nil {
+		return nil, err
+	}
+	p := path[len(path)-1]
+	if p.Type.Kind == edm.Complex {
+		err = s.object(structure{name: p.Type.Complex.Name, properties: p.Type.Complex.Properties}, path)
+	} else {
+		err = s.wrapped(path)
+	}
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.out, nil
+}
+
+func (r BodyReader) scan(body []byte) (*bodyScan, error) {
+	s := &bodyScan{scanner: scanner{text: body}, namespace: r.Namespace, out: &Body{}}
+	return s, s.valid()
+}
+
+// Value reads the plain value of a property ($value). The fault is a *BodyError.
+func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
+	p := path[len(path)-1]
+	s := &bodyScan{scanner: scanner{text: body}, out: &Body{}}
+	if p.Type.Kind == edm.Binary {
+		v := plan.Value{Bytes: body}
+		if what := unfit(&v, &p.Type); what != "" {
+			return nil, wrong(path, -1, what)
+		}
+		s.out.Values = []plan.Assignment{{Path: path, Value: v}}
+		return s.out, nil
+	}
+	if err := s.valid(); err != nil {
+		return nil, err
+	}
+	v, what := plainValue(body, &p.Type)
+	if what != "" {
+		return nil, wrong(path, -1, what)
+	}
+	s.out.Values = []plan.Assignment{{Path: path, Value: v}}
+	return s.out, nil
+}
+
+// structure is the type of an object.
+type structure struct {
+	name       string
+	properties []*edm.Property
+	entity     *edm.EntityType // nil for a complex type
+}
+
+// object reads the members of an object behind a path.
+func (s *bodyScan) object(t structure, path []*edm.Property) error {
+	if len(path) > maxBodyDepth {
+		return s.fault(s.at, "the body nests too deep")
+	}
+	return s.members(func(name string, pos int) error {
+		base, term, annotated := strings.Cut(name, "@")
+		switch {
+		case annotated && base == "":
+			return s.control(t, strings.TrimPrefix(term, "odata."), pos)
+		case annotated:
+			return s.annotation(t, base, strings.TrimPrefix(term, "odata."), pos)
+		}
+		i := slices.IndexFunc(t.properties, func(p *edm.Property) bool { return p.Name == name })
+		if i >= 0 {
+			return s.property(append(slices.Clone(path), t.properties[i]))
+		}
+		if t.entity != nil {
+			if nav := t.entity.Nav(name); nav != nil {
+				s.out.Related = append(s.out.Related, Related{nav, pos})
+				return s.skip(0)
+			}
+		}
+		return &BodyError{Path: named(path, name), Pos: pos, Message: fmt.Sprintf("%s has no property %.80q", t.name, name)}
+	})
+}
+
+// control reads control information of an object, and skips other annotations (OData-JSON 4.6).
+func (s *bodyScan) control(t structure, term string, pos int) error {
+	switch term {
+	case "type":
+		v, err := s.token()
+		if err != nil {
+			return err
+		}
+		name := string(v.text)
+		if i := strings.LastIndexByte(name, '#'); i >= 0 {
+			name = name[i+1:]
+		}
+		if v.kind != text || name != s.namespace+"."+t.name {
+			return s.fault(pos, "the type of the object is "+s.namespace+"."+t.name)
+		}
+		return nil
+	case "etag":
+		v, err := s.token()
+		if err != nil {
+			return err
+		}
+		if v.kind != text {
+			return s.fault(pos, "an entity tag is a text")
+		}
+		if t.entity != nil {
+			s.out.Tag = string(v.text)
+		}
+		return nil
+	case "removed", "delta":
+		return s.fault(pos, "@"+term+" does not apply to this request")
+	}
+	return s.skip(0)
+}
+
+// annotation reads an annotation of a member, of which only those for navigation properties have a meaning for writing.
+func (s *bodyScan) annotation(t structure, base, term string, pos int) error {
+	isProperty := slices.ContainsFunc(t.properties, func(p *edm.Property) bool { return p.Name == base })
+	var nav *edm.Navigation
+	if t.entity != nil {
+		nav = t.entity.Nav(base)
+	}
+	switch {
+	case !isProperty && nav == nil:
+		return s.fault(pos, fmt.Sprintf("%s has no property %.80q", t.name, base))
+	case nav != nil && (term == "bind" || term == "delta"):
+		s.out.Related = append(s.out.Related, Related{nav, pos})
+	}
+	return s.skip(0)
+}
+
+// property reads the value of a property.
+func (s *bodyScan) property(path []*edm.Property) error {
+	p := path[len(path)-1]
+	if p.Type.Kind == edm.Stream {
+		return s.skip(0)
+	}
+	s.blank()
+	pos := s.at
+	if p.Type.Kind == edm.Complex {
+		if s.peek() != '{' {
+			return wrong(path, pos, "needs an object")
+		}
+		return s.object(structure{name: p.Type.Complex.Name, properties: p.Type.Complex.Properties}, path)
+	}
+	t, err := s.token()
+	if err != nil {
+		return err
+	}
+	v, what := jsonValue(t, &p.Type)
+	if what != "" {
+		return wrong(path, pos, what)
+	}
+	s.out.Values = append(s.out.Values, plan.Assignment{Path: path, Value: v})
+	return nil
+}
+
+// wrapped reads an object whose member value is that of a property (OData-JSON 11).
+func (s *bodyScan) wrapped(path []*edm.Property) error {
+	err := s.members(func(name string, pos int) error {
+		switch {
+		case name == "value":
+			return s.property(path)
+		case strings.Contains(name, "@"):
+			return s.skip(0)
+		}
+		return s.fault(pos, fmt.Sprintf("the value of a property is in the member value, not in %.80q", name))
+	})
+	if err == nil && s.out.Values == nil {
+		return s.fault(s.at, "the member value is missing")
+	}
+	return err
+}
+
+// wrong is the fault of a value.
+func wrong(path []*edm.Property, pos int, what string) error {
+	name := named(path[:len(path)-1], path[len(path)-1].Name)
+	return &BodyError{Path: name, Pos: pos, Message: name + " " + what}
+}
+
+func named(path []*edm.Property, name string) string {
+	var b strings.Builder
+	for _, p := range path {
+		b.WriteString(p.Name + "/")
+	}
+	return b.String() + name
+}
+
+// members visits the members of an object; visit must read the value.
+func (s *bodyScan) members(visit func(name string, pos int) error) error {
+	if err := s.want('{', "an object"); err != nil {
+		return err
+	}
+	var seen []string
+	for first := true; ; first = false {
+		s.blank()
+		if s.peek() == '}' && first {
+			s.at++
+			return nil
+		}
+		pos := s.at
+		t, err := s.token()
+		if err != nil {
+			return err
+		}
+		if t.kind != text {
+			return s.fault(pos, "the name of a member is missing")
+		}
+		name := string(t.text)
+		if slices.Contains(seen, name) {
+			return s.fault(pos, fmt.Sprintf("%.80q is there twice", name))
+		}
+		seen = append(seen, name)
+		if err := s.want(':', "a colon"); err != nil {
+			return err
+		}
+		if err := visit(name, pos); err != nil {
+			return err
+		}
+		s.blank()
+		switch s.peek() {
+		case ',':
+			s.at++
+		case '}':
+			s.at++
+			return nil
+		default:
+			return s.fault(s.at, "a comma or the end of the object is missing")
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package payload
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+)
+
+// jsonValue reads a JSON value as one of a primitive type, and says what is wrong with it. Int64 and Decimal may be strings,
+// with IEEE754Compatible or without (OData-JSON 3.2).
+func jsonValue(t token, typ *edm.Type) (v plan.Value, what string) {
+	k := typ.Kind
+	if t.kind == nothing {
+		return plan.Value{Null: true}, ""
+	}
+	ok := t.kind == text
+	switch {
+	case k == edm.Boolean:
+		ok = t.kind == truth
+	case k.Floating():
+		if t.kind == text {
+			f, word := floatWord(t.text)
+			return plan.Value{Float: f}, unless(word, "needs a number, or INF, -INF or NaN as a string")
+		}
+		ok = t.kind == number
+	case k == edm.Int64 || k == edm.Decimal:
+		ok = t.kind == number || t.kind == text
+	case k.Integer():
+		ok = t.kind == number
+	case k == edm.Binary && ok:
+		raw, err := base64.RawURLEncoding.DecodeString(string(bytes.TrimRight(t.text, "=")))
+		v = plan.Value{Bytes: raw}
+		if err != nil {
+			return v, "needs base64url"
+		}
+		return v, unfit(&v, typ)
+	}
+	if !ok {
+		return v, "needs " + jsonForm(typ)
+	}
+	return plainValue(t.text, typ)
+}
+
+func unless(ok bool, what string) string {
+	if ok {
+		return ""
+	}
+	return what
+}
+
+// floatWord reads what JSON has no number for (OData-JSON 7.1).
+func floatWord(word []byte) (float64, bool) {
+	switch string(word) {
+	case "INF":
+		return math.Inf(1), true
+	case "-INF":
+		return math.Inf(-1), true
+	case "NaN":
+		return math.NaN(), true
+	}
+	return 0, false
+}
+
+// jsonForm names what JSON has for a type.
+func jsonForm(t *edm.Type) string {
+	switch k := t.Kind; {
+	case k == edm.Boolean:
+		return "true or false"
+	case k == edm.Decimal || k.Integer():
+		return "a number"
+	case k == edm.Enum:
+		return "a string with names of " + t.Enum.Name
+	}
+	return "a string"
+}
+
+// plainValue reads the text of a value of a primitive type, and says what is wrong with it.
+func plainValue(b []byte, t *edm.Type) (v plan.Value, what string) {
+	switch t.Kind {
+	case edm.String:
+		v = plan.Value{Bytes: b}
+		return v, unfit(&v, t)
+	case edm.Enum:
+		n, ok := t.Enum.Parse(string(b))
+		return plan.Value{Int: n}, unless(ok, fmt.Sprintf("needs names of %s, not %.40q", t.Enum.Name, b))
+	case edm.Single, edm.Double:
+		if f, ok := floatWord(b); ok {
+			return plan.Value{Float: f}, ""
+		}
+	case edm.DateTimeOffset: // the catalogue of texts is not as strict
+		if bytes.IndexByte(b, 'T') != len("2006-01-02") || !bytes.ContainsAny(b[10:], "Z+-") || bytes.IndexByte(b, ' ') >= 0 {
+			return v, fmt.Sprintf("needs an instant such as 2006-01-02T15:04:05Z, not %.40q", b)
+		}
+	}
+	read, ok := scalar.FromText(t.Kind, b)
+	if !ok {
+		return v, fmt.Sprintf("needs %s, not %.40q", article(t), b)
+	}
+	v = plan.Value{Int: read.Int, Float: read.Float}
+	if read.Text != "" {
+		v.Bytes = []byte(read.Text)
+	}
+	return v, unfit(&v, t)
+}
+
+// article names a type in a message.
+func article(t *edm.Type) string {
+	if t.Kind.Integer() {
+		least, greatest := t.Kind.Bounds()
+		return fmt.Sprintf("an integer from %d to %d", least, greatest)
+	}
+	return "an " + t.String()
+}
+
+// unfit says why the facets of a type do not allow a value; empty where they do. NUL is in no text that databases keep.
+func unfit(v *plan.Value, t *edm.Type) string {
+	switch t.Kind {
+	case edm.String:
+		switch {
+		case bytes.IndexByte(v.Bytes, 0) >= 0:
+			return "has the character NUL, which texts cannot have"
+		case t.MaxLength > 0 && utf8.RuneCount(v.Bytes) > t.MaxLength:
+			return fmt.Sprintf("has more than %d characters", t.MaxLength)
+		}
+	case edm.Binary:
+		if t.MaxLength > 0 && len(v.Bytes) > t.MaxLength {
+			return fmt.Sprintf("has more than %d bytes", t.MaxLength)
+		}
+	case edm.Decimal:
+		return unfitDecimal(v.Bytes, t)
+	case edm.DateTimeOffset, edm.TimeOfDay, edm.Duration:
+		_, fraction, _ := bytes.Cut(v.Bytes, []byte{'.'})
+		if n := len(bytes.TrimRight(fraction, "ZS")); n > t.Precision {
+			return fmt.Sprintf("has more than %d digits of a second", t.Precision)
+		}
+	}
+	return ""
+}
+
+func unfitDecimal(b []byte, t *edm.Type) string {
+	whole, fraction, _ := bytes.Cut(bytes.TrimPrefix(b, []byte{'-'}), []byte{'.'})
+	if len(whole) == 1 && whole[0] == '0' {
+		whole = nil
+	}
+	switch {
+	case t.Scale != edm.VariableScale && len(fraction) > t.Scale:
+		return fmt.Sprintf("has more than %d digits behind the point", t.Scale)
+	case t.Precision > 0 && t.Scale != edm.VariableScale && len(whole) > t.Precision-t.Scale:
+		return fmt.Sprintf("has more than %d digits before the point", t.Precision-t.Scale)
+	case t.Precision > 0 && len(whole)+len(fraction) > t.Precision:
+		return fmt.Sprintf("has more than %d digits", t.Precision)
+	}
+	return ""
+}

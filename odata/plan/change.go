@@ -1,0 +1,216 @@
+package plan
+
+import "github.com/vestibule-dev/vestibule/v2/odata/edm"
+
+// ChangeKind is the sort of a Change.
+type ChangeKind uint8
+
+// The kinds of changes. A PUT is an Update whose Values are complete, and so is whatever names a single property.
+const (
+	// Create adds a row.
+	Create ChangeKind = iota
+	// Update gives properties of a row new values.
+	Update
+	// Delete removes a row.
+	Delete
+)
+
+// String returns the name that audit lines and validators have for the kind.
+func (k ChangeKind) String() string {
+	switch k {
+	case Create:
+		return "create"
+	case Update:
+		return "update"
+	}
+	return "delete"
+}
+
+// Change is one row to be written. It is a pure value: nothing in it changes once it is bound, so it can be applied again in
+// another transaction. Package bind makes changes, a Transaction applies them.
+type Change struct {
+	Kind ChangeKind
+	// Set is the one that the row belongs to.
+	Set *edm.EntitySet
+	// Key holds the values of Set.Type.Key that name the row; nil for Create, whose key is among Values or comes from the
+	// source.
+	Key []Value
+	// Values are what is written, those of the service (Write.Set, Write.Touch, a first Version) included. No path is there
+	// twice, and none ends at a complex property. An Update may have none: then only its checks and its Version count.
+	Values []Assignment
+	// Version is the property that an Update moves: one more than it is, and 1 where it is null or the greatest of its type.
+	// It is nil for Create, for Delete, and for a set without one.
+	Version *edm.Property
+	// Match is the precondition on the entity tag; nil for Create.
+	Match *Match
+	// Refused reports that the values alone leave the row policy or Write.Filter: RowNotAllowed, whatever the row is.
+	Refused bool
+	// Invalid reports that values are null or absent where neither is allowed, and no source needs to be asked about that:
+	// InvalidValue.
+	Invalid bool
+	// Links are the navigation properties to one whose columns are among the Values that the client has given.
+	Links []*edm.Navigation
+	// Before reads the row as it is; nil for Create. After reads the row as it will be; nil for Delete.
+	Before, After *Check
+}
+
+// Assignment gives one property of a row a value.
+type Assignment struct {
+	// Path ends at a primitive property, through complex ones. It may be hidden.
+	Path []*edm.Property
+	// Value is in the form that Value documents for the type of the property; its text has neither NUL nor broken UTF-8.
+	Value Value
+}
+
+// Type returns the type of the property.
+func (a *Assignment) Type() edm.Type { return a.Path[len(a.Path)-1].Type }
+
+// Check reads the row of a Change, and with it the conditions of the change as columns of type Boolean. Policy, filter and
+// links are expressions over the range of Plan, so that a source can put them into the statement that writes as well.
+type Check struct {
+	// Plan reads the entity, which Plan.At names. The row policy of the set is that of its range. What the answer to the
+	// client shows is among the columns, expanded properties included; so are those of the entity tag.
+	Plan *Plan
+	// Filter is the column of Write.Filter; -1 for none. A row that has anything but true in it may not be written.
+	Filter int
+	// Links are the columns of Change.Links, in After alone: whether each names nothing or a row that the caller may read.
+	Links []int
+}
+
+// Range returns the range of the row, for the conditions in a statement.
+func (c *Check) Range() *Range { return c.Plan.Top.Query.Range }
+
+// Condition returns what must hold for the row: the row policy and Write.Filter; nil for nothing.
+func (c *Check) Condition() Expr {
+	var filter Expr
+	if c.Filter >= 0 {
+		filter = c.Plan.Top.Columns[c.Filter].Expr
+	}
+	return Join("and", c.Range().Policy, filter)
+}
+
+// At returns the plan of the entity with a key: the values of Set.Type.Key. p must be a plan without a key, such as that of a
+// Check.
+func (p *Plan) At(key []Value) *Plan {
+	out, top, query := *p, *p.Top, *p.Top.Query
+	parts := make([]Expr, len(key))
+	for i := range key {
+		ref := query.Range.KeyRef(i)
+		parts[i] = Equal(ref, &Literal{T: ref.T, Value: key[i]})
+	}
+	query.Key = Join("and", parts...)
+	top.Query, out.Top = &query, &top
+	return &out
+}
+
+// KeyOf returns a copy of the key in a row of the node.
+func (n *Node) KeyOf(row []Value) []Value {
+	key := make([]Value, len(n.Key))
+	for i, column := range n.Key {
+		key[i] = row[column]
+		key[i].Bytes = append([]byte(nil), key[i].Bytes...)
+	}
+	return key
+}
+
+// Judge decides whether a change may be made of the row that Before.Plan has read, nil if there is none. The row must be
+// locked, or the transaction as strict as if it were. Create has no row to judge.
+func (c *Change) Judge(row []Value) *Refusal {
+	switch {
+	case row == nil && c.Kind != Create:
+		return &Refusal{Kind: RowNotFound}
+	case c.Kind == Create:
+	case c.Match == nil:
+		return &Refusal{Kind: PreconditionRequired}
+	case !c.Match.holds(c.Before.Plan.Top, row):
+		return &Refusal{Kind: PreconditionFailed}
+	case !c.Before.filtered(row):
+		return &Refusal{Kind: RowNotAllowed}
+	}
+	switch {
+	case c.Refused:
+		return &Refusal{Kind: RowNotAllowed}
+	case c.Invalid:
+		return &Refusal{Kind: InvalidValue}
+	}
+	return nil
+}
+
+// Verify decides whether the row that After.Plan has read, nil if there is none, may stay as the change has made it.
+func (c *Change) Verify(row []Value) *Refusal {
+	if row == nil || !c.After.filtered(row) {
+		return &Refusal{Kind: RowNotAllowed}
+	}
+	var dead []*edm.Navigation
+	for i, column := range c.After.Links {
+		if row[column].Null || row[column].Int == 0 {
+			dead = append(dead, c.Links[i])
+		}
+	}
+	if dead != nil {
+		return &Refusal{Kind: DeadLink, Links: dead}
+	}
+	return nil
+}
+
+func (c *Check) filtered(row []Value) bool {
+	return c.Filter < 0 || !row[c.Filter].Null && row[c.Filter].Int != 0
+}
+
+// RefusalKind is the sort of a Refusal.
+type RefusalKind uint8
+
+// The kinds of refusals, with the status that they lead to, in the order in which they are decided.
+const (
+	// Unfit: a column would alter the value, or cannot hold it. 400
+	Unfit RefusalKind = iota
+	// RowNotFound: there is no such row for the caller. 404, and 412 under If-Match
+	RowNotFound
+	// PreconditionRequired: the row is there, and the client did not say which state of it it knows. 428
+	PreconditionRequired
+	// PreconditionFailed: the row has another entity tag. 412
+	PreconditionFailed
+	// RowNotAllowed: the row is there and may not be changed, or leaves the row policy or Write.Filter. 403
+	RowNotAllowed
+	// InvalidValue: a value is null or absent where neither is allowed, or breaks a rule of the database. 422
+	InvalidValue
+	// Duplicate: another row has these values. 409
+	Duplicate
+	// DeadLink: a foreign key names a row that is not there, or that the caller may not read. 409
+	DeadLink
+	// Referenced: other rows refer to the row. 409
+	Referenced
+	// Conflict: the database has undone the transaction for the sake of another one, as in a deadlock. Nothing of it has had an
+	// effect, and it may be tried again.
+	Conflict
+	// OutcomeUnknown: the connection broke while the transaction was being committed. 503
+	OutcomeUnknown
+)
+
+// Refusal is why a change was not made. After one the transaction can only be closed.
+type Refusal struct { //nolint:errname // an answer: errors.As(err, &refusal)
+	Kind RefusalKind
+	// Properties are the paths that the refusal is about, such as those of the key that another row has; nil where that
+	// is not known, or concerns hidden properties.
+	Properties [][]*edm.Property
+	// Links are the navigation properties of a DeadLink; nil where the database did not say which.
+	Links []*edm.Navigation
+	// Cause is for the log.
+	Cause error
+}
+
+// Error is for the log. What clients read is made of the kind by package odata.
+func (r *Refusal) Error() string {
+	names := [...]string{
+		"a column cannot hold the value", "there is no such row", "there is no precondition", "the precondition failed", "the row is not allowed",
+		"a value is not allowed", "the row is a duplicate", "a link is dead", "other rows refer to the row", "the database undid the transaction",
+		"the outcome is unknown",
+	}
+	if r.Cause != nil {
+		return names[r.Kind] + ": " + r.Cause.Error()
+	}
+	return names[r.Kind]
+}
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() error { return r.Cause }

@@ -1,0 +1,153 @@
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// changeOf is an update of a set with the columns id, name and the filter of the write block.
+func changeOf(m *plan.Match) *plan.Change {
+	id, name := &edm.Property{Name: "id", Type: edm.Of(edm.Int64)}, &edm.Property{Name: "name", Type: edm.Of(edm.String), Nullable: true}
+	set := &edm.EntitySet{Name: "S", Type: &edm.EntityType{Name: "T", Key: []*edm.Property{id}, Properties: []*edm.Property{id, name}}}
+	r := &plan.Range{Set: set}
+	ref := func(p *edm.Property) plan.Column {
+		return plan.Column{Expr: r.Leaf([]*edm.Property{p}), T: p.Type}
+	}
+	n := &plan.Node{
+		Set: set, Query: &plan.Query{Range: r}, Key: []int{0}, Tag: &plan.Tag{Version: -1, Columns: []int{0, 1}},
+		Columns: []plan.Column{ref(id), ref(name), {Expr: plan.Bool(true), T: edm.Of(edm.Boolean)}, {Expr: plan.Bool(true), T: edm.Of(edm.Boolean)}},
+	}
+	p := &plan.Plan{Kind: plan.Entity, Top: n}
+	nav := &edm.Navigation{Name: "owner", Target: set}
+	return &plan.Change{
+		Kind: plan.Update, Set: set, Match: m, Links: []*edm.Navigation{nav},
+		Before: &plan.Check{Plan: p, Filter: 2}, After: &plan.Check{Plan: p, Filter: 2, Links: []int{3}},
+	}
+}
+
+// rowOf is a row of changeOf.
+func rowOf(name string, filter, link plan.Value) []plan.Value {
+	return []plan.Value{{Int: 5}, {Bytes: []byte(name)}, filter, link}
+}
+
+var yes, no, null = plan.Value{Int: 1}, plan.Value{}, plan.Value{Null: true}
+
+func kindOf(r *plan.Refusal) any {
+	if r == nil {
+		return nil
+	}
+	return r.Kind
+}
+
+func TestJudge(t *testing.T) {
+	known := string(changeOf(nil).Before.Plan.Top.AppendTag(nil, rowOf("a", yes, yes)))
+	moved := string(changeOf(nil).Before.Plan.Top.AppendTag(nil, rowOf("b", yes, yes)))
+	if known == moved {
+		t.Fatal("two states of a row have one tag")
+	}
+	invalid := func(c *plan.Change) *plan.Change { c.Invalid = true; return c }
+	refused := func(c *plan.Change) *plan.Change { c.Refused, c.Invalid = true, true; return c }
+	for name, c := range map[string]struct {
+		change *plan.Change
+		row    []plan.Value
+		want   any
+	}{
+		"no row":                     {changeOf(&plan.Match{Any: true}), nil, plan.RowNotFound},
+		"no row, no precondition":    {changeOf(nil), nil, plan.RowNotFound},
+		"no precondition":            {changeOf(nil), rowOf("a", yes, yes), plan.PreconditionRequired},
+		"any state":                  {changeOf(&plan.Match{Any: true}), rowOf("b", yes, yes), nil},
+		"the state that is known":    {changeOf(&plan.Match{Tags: []string{moved, known}}), rowOf("a", yes, yes), nil},
+		"another state":              {changeOf(&plan.Match{Tags: []string{moved}}), rowOf("a", yes, yes), plan.PreconditionFailed},
+		"no state":                   {changeOf(&plan.Match{}), rowOf("a", yes, yes), plan.PreconditionFailed},
+		"another state, not allowed": {changeOf(&plan.Match{Tags: []string{moved}}), rowOf("a", no, yes), plan.PreconditionFailed},
+		"not allowed":                {changeOf(&plan.Match{Any: true}), rowOf("a", no, yes), plan.RowNotAllowed},
+		"not allowed by null":        {changeOf(&plan.Match{Any: true}), rowOf("a", null, yes), plan.RowNotAllowed},
+		"values not allowed":         {refused(changeOf(&plan.Match{Any: true})), rowOf("a", yes, yes), plan.RowNotAllowed},
+		"invalid, not allowed":       {invalid(changeOf(&plan.Match{Any: true})), rowOf("a", no, yes), plan.RowNotAllowed},
+		"invalid":                    {invalid(changeOf(&plan.Match{Any: true})), rowOf("a", yes, yes), plan.InvalidValue},
+		"create":                     {&plan.Change{Kind: plan.Create}, nil, nil},
+		"create refused":             {refused(&plan.Change{Kind: plan.Create}), nil, plan.RowNotAllowed},
+		"create invalid":             {invalid(&plan.Change{Kind: plan.Create}), nil, plan.InvalidValue},
+	} {
+		if got := kindOf(c.change.Judge(c.row)); got != c.want {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestVerify(t *testing.T) {
+	c := changeOf(nil)
+	for name, v := range map[string]struct {
+		row  []plan.Value
+		want any
+	}{
+		"as it may be":       {rowOf("a", yes, yes), nil},
+		"left the policy":    {nil, plan.RowNotAllowed},
+		"left the filter":    {rowOf("a", no, no), plan.RowNotAllowed},
+		"dead link":          {rowOf("a", yes, no), plan.DeadLink},
+		"dead link, by null": {rowOf("a", yes, null), plan.DeadLink},
+	} {
+		r := c.Verify(v.row)
+		if got := kindOf(r); got != v.want {
+			t.Errorf("%s: got %v, want %v", name, got, v.want)
+		}
+		if r != nil && r.Kind == plan.DeadLink && (len(r.Links) != 1 || r.Links[0] != c.Links[0]) {
+			t.Errorf("%s: the dead links are %v", name, r.Links)
+		}
+	}
+}
+
+// A tag tells apart all that a row can hold: null, the empty text and zero, and where one text ends.
+func TestTagsDiffer(t *testing.T) {
+	texts := []*edm.Property{{Name: "a", Type: edm.Of(edm.String)}, {Name: "b", Type: edm.Of(edm.String)}, {Name: "c", Type: edm.Of(edm.Int64)}}
+	n := &plan.Node{Tag: &plan.Tag{Version: -1, Columns: []int{0, 1, 2}}}
+	for _, p := range texts {
+		n.Columns = append(n.Columns, plan.Column{T: p.Type})
+	}
+	text := func(s string) plan.Value { return plan.Value{Bytes: []byte(s)} }
+	seen := map[string]int{}
+	for i, row := range [][]plan.Value{
+		{text("ab"), text("c"), {Int: 0}},
+		{text("a"), text("bc"), {Int: 0}},
+		{text(""), text("abc"), {Int: 0}},
+		{null, text("abc"), {Int: 0}},
+		{text("null"), text("abc"), {Int: 0}},
+		{text("a"), text("bc"), null},
+		{text("a,1:b"), text("c"), {Int: 0}},
+		{text("a"), text("b"), {Int: 10}},
+		{text("a"), text("b"), {Int: 1}},
+	} {
+		tag := string(n.AppendTag(nil, row))
+		if before, taken := seen[tag]; taken {
+			t.Errorf("rows %d and %d have the tag %s", before, i, tag)
+		}
+		seen[tag] = i
+	}
+	if nothing, empty := n.AppendTag(nil, []plan.Value{{}, {}, {}}), n.AppendTag(nil, []plan.Value{text(""), text(""), {}}); string(nothing) != string(empty) {
+		t.Error("the empty text has two tags")
+	}
+	n.Tag = &plan.Tag{Version: 2}
+	if got := string(n.AppendTag(nil, []plan.Value{{}, {}, {Int: 41}})); got != "41" {
+		t.Errorf("the tag of version 41 is %q", got)
+	}
+}
+
+func TestPlanAtKey(t *testing.T) {
+	c := changeOf(nil)
+	p := c.Before.Plan.At([]plan.Value{{Int: 7}})
+	want := plan.Equal(c.Before.Range().KeyRef(0), &plan.Literal{T: edm.Of(edm.Int64), Value: plan.Value{Int: 7}})
+	if !plan.Same(p.Top.Query.Key, want) {
+		t.Errorf("the key is %v", p.Top.Query.Key)
+	}
+	if c.Before.Plan.Top.Query.Key != nil {
+		t.Error("the plan without a key has one now")
+	}
+	row := rowOf("a", yes, yes)
+	if diff := cmp.Diff([]plan.Value{{Int: 5}}, p.Top.KeyOf(row)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,57 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strconv"
+)
+
+// Tag holds the columns of the entity tag of a row.
+type Tag struct {
+	// Version is the column of the number that moves with every change; -1 if the tag is one of Columns.
+	Version int
+	// Columns are those of all visible properties, in the order of the type.
+	Columns []int
+}
+
+// AppendTag appends the entity tag of a row of the node, without quotes: the version, or a hash of the values. It is the same
+// for the same values from every source. The hash is a cryptographic one: who may write one value of a row must not be able
+// to hide from others what changes in it. The node must have a Tag.
+func (n *Node) AppendTag(dst []byte, row []Value) []byte {
+	t := n.Tag
+	if t.Version >= 0 {
+		return strconv.AppendInt(dst, row[t.Version].Int, 10)
+	}
+	b := make([]byte, 0, 512)
+	for _, column := range t.Columns {
+		v, kind := &row[column], n.Columns[column].T.Kind
+		switch {
+		case v.Null:
+			b = append(b, "null"...)
+		case textual(kind):
+			b = strconv.AppendInt(b, int64(len(v.Bytes)), 10)
+			b = append(append(b, ':'), v.Bytes...)
+		case kind.Floating():
+			b = strconv.AppendFloat(b, v.Float, 'g', -1, 64)
+		default:
+			b = strconv.AppendInt(b, v.Int, 10)
+		}
+		b = append(b, ',')
+	}
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.AppendEncode(dst, sum[:12])
+}
+
+// Match is a precondition on the entity tag of a row (If-Match). The zero value matches none.
+type Match struct {
+	// Any takes every row that is there.
+	Any bool
+	// Tags are the entity tags that the client knows, without quotes: one of them must be that of the row. Weak and strong
+	// ones count alike (OData-Protocol 8.2.4).
+	Tags []string
+}
+
+func (m *Match) holds(n *Node, row []Value) bool {
+	return m.Any || n.Tag != nil && slices.Contains(m.Tags, string(n.AppendTag(nil, row)))
+}

@@ -1,0 +1,31 @@
+package plan
+
+// Transaction is a transaction of one request that writes, or of a group of them. It is for one goroutine. At most one Rows of
+// it is open at a time.
+//
+// A transaction sees its own changes. A row that a change was judged by stays as it is for others until the end.
+type Transaction interface {
+	// Apply makes a change, in this order:
+	//
+	//  1. Update and Delete read the row that Before.Plan.At(Key) names, and lock it. Change.Judge decides on it, for Create on
+	//     nil; its refusal is the error.
+	//  2. The statement writes. It names the row by its key and by Before.Condition, so that a row that does not meet it is
+	//     never written. What the database refuses is a *Refusal: InvalidValue for a check constraint or a null, behind
+	//     it Duplicate with the properties of the key, behind it DeadLink for a foreign key; Referenced for a Delete.
+	//  3. Create and Update read the row that After.Plan.At names, with the key that the row then has. Change.Verify decides on
+	//     it.
+	//
+	// A source may make one statement of these steps where the result is the same. The rows stand on the row that After has
+	// read: Row and Expand work at once, and Next must not be called. They are nil for Delete. Close them before the next call.
+	// An error other than a *Refusal is an *Error where a client may know it; after any error the transaction can
+	// only be closed.
+	Apply(c *Change) (Rows, error)
+	// Open reads rows in the transaction, as a source does.
+	Open(p *Plan) (Rows, error)
+	// Commit ends the transaction. Its error is a *Refusal: of kind OutcomeUnknown if the connection broke before the
+	// database had answered, Conflict if the database has undone everything, another kind for a constraint that is checked at
+	// the end. What the source remembers of the tables is forgotten before Commit returns.
+	Commit() error
+	// Close undoes what was not committed, and gives the connection back. It may be called twice.
+	Close() error
+}

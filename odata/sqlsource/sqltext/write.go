@@ -1,0 +1,288 @@
+package sqltext
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// Row is the statement that reads the one row of a node, with its columns. With lock the row stays as it is until the
+// transaction ends, which needs LockRow before where Locks is false.
+func (g *Generator) Row(n *plan.Node, lock bool) Statement {
+	f := fill("SELECT $1 $2 LIMIT 1", plain(g.list(n, nil)), g.from(n.Query))
+	if lock && g.d.remote() {
+		f = fill("$1 FOR UPDATE", f)
+		if _, ok := g.d.(postgres); ok {
+			f.sql += " OF " + alias(n.Query.Range)
+		}
+	}
+	return g.finish(f)
+}
+
+// Locks reports whether Row can lock the row of a node alone. MariaDB would lock those of joined tables, too.
+func (g *Generator) Locks(n *plan.Node) bool {
+	_, ok := g.d.(mysql)
+	return !ok || len(n.Query.Joins)+len(n.Query.Counts) == 0
+}
+
+// LockRow locks the row of a node, whatever policy and filter say of it.
+func (g *Generator) LockRow(n *plan.Node) Statement {
+	r := n.Query.Range
+	return g.finish(fill("SELECT 1 FROM $1 AS "+alias(r)+" WHERE $2 FOR UPDATE", g.source(r), g.condition(n.Query.Key, true)))
+}
+
+// Returning is how the row of a change is found once it is written.
+type Returning uint8
+
+const (
+	// ReturnNothing is for a row that is found by a key that is known.
+	ReturnNothing Returning = iota
+	// ReturnKey makes the statement return the columns of the key.
+	ReturnKey
+	// ReturnRow makes the statement return the columns of Change.After and, behind them, whether the row policy of the set holds.
+	ReturnRow
+)
+
+// Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
+// row itself, and no trigger changes that. MariaDB returns new rows alone.
+func (g *Generator) Returns(c *plan.Change) bool {
+	_, mysql := g.d.(mysql)
+	if mysql && c.Kind != plan.Create || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
+		return false
+	}
+	n := c.After.Plan.Top
+	q := n.Query
+	if len(n.Expand)+len(q.Joins)+len(q.Counts)+len(q.Computed) > 0 || q.Filter != nil || q.Search != nil || q.Range.Derived != nil || g.m.Tables[c.Set].Rules.Triggers {
+		return false
+	}
+	plain := plainExpr(q.Range.Policy)
+	for _, column := range n.Columns {
+		plain = plain && plainExpr(column.Expr)
+	}
+	return plain && !mentions(g.m.Tables[c.Set].Columns, alias(q.Range)+".")
+}
+
+// mentions reports whether a text is part of the name of a column.
+func mentions(columns map[*edm.Property]*Column, part string) bool {
+	for _, c := range columns {
+		if strings.Contains(c.Name, part) || mentions(c.Sub, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainExpr reports whether an expression looks at no other row.
+func plainExpr(e plan.Expr) bool {
+	plain := true
+	if e != nil {
+		plan.WalkInto(func(e plan.Expr) bool {
+			_, sub := e.(*plan.Sub)
+			plain = plain && !sub
+			return plain
+		}, e)
+	}
+	return plain
+}
+
+// Insert is the statement that adds a row; see Fits for the values.
+func (g *Generator) Insert(c *plan.Change, what Returning) Statement {
+	r := c.After.Range()
+	f := text("INSERT INTO " + g.table(g.m.Tables[c.Set].Name))
+	_, mysql := g.d.(mysql)
+	if !mysql {
+		f.sql += " AS " + alias(r)
+	}
+	columns, values := make([]frag, len(c.Values)), make([]frag, len(c.Values))
+	for i := range c.Values {
+		columns[i] = g.target(r, c.Values[i].Path)
+		values[i], _ = g.stored(r, &c.Values[i])
+	}
+	switch {
+	case len(columns) > 0:
+		f = fill("$1 ($2) VALUES ($3)", f, join(", ", columns...), join(", ", values...))
+	case mysql:
+		f = fill("$1 () VALUES ()", f)
+	default:
+		f = fill("$1 DEFAULT VALUES", f)
+	}
+	return g.finish(g.returning(f, c, what))
+}
+
+// target is the column of a property, to be written.
+func (g *Generator) target(r *plan.Range, path []*edm.Property) frag {
+	return text(g.d.quote(g.columnOf(&plan.Ref{Range: r, Path: path}).Name))
+}
+
+func (g *Generator) returning(f frag, c *plan.Change, what Returning) frag {
+	switch what {
+	case ReturnKey:
+		return fill("$1 RETURNING $2", f, join(", ", g.keyColumns(c)...))
+	case ReturnRow:
+		policy := truth(true)
+		if p := c.After.Range().Policy; p != nil {
+			policy = g.condition(p, true)
+		}
+		list := join(", ", g.list(c.After.Plan.Top, []frag{fill("CASE WHEN $1 THEN 1 ELSE 0 END", policy)})...)
+		if _, ok := g.d.(postgres); !ok { // the others know no alias there; names stand in quotes, and constants are parameters
+			quote := g.d.quote("")[:1]
+			list.sql = strings.ReplaceAll(list.sql, alias(c.After.Range())+"."+quote, quote)
+		}
+		return fill("$1 RETURNING $2", f, list)
+	}
+	return f
+}
+
+// keyColumns are those of the key, as package cursor decodes them. MariaDB knows no alias there.
+func (g *Generator) keyColumns(c *plan.Change) []frag {
+	var list []frag
+	for _, p := range c.Set.Type.Key {
+		column, t := g.m.Tables[c.Set].Columns[p], p.Type
+		if column.Text {
+			t = edm.Of(edm.String)
+		}
+		list = append(list, g.d.fetch(text(g.d.quote(column.Name)), column, t))
+	}
+	return list
+}
+
+// KeyNode is a node whose columns are those of ReturnKey.
+func (g *Generator) KeyNode(c *plan.Change) *plan.Node {
+	r := c.After.Range()
+	n := &plan.Node{Set: c.Set, Query: &plan.Query{Range: r}}
+	for i := range c.Set.Type.Key {
+		ref := r.KeyRef(i)
+		n.Columns = append(n.Columns, plan.Column{Expr: ref, T: ref.T})
+		n.Key = append(n.Key, i)
+	}
+	return n
+}
+
+// Update is the statement that gives the row of a change its values, if it meets the conditions of the change. version
+// is the value that the row must have in Change.Version; nil for any.
+func (g *Generator) Update(c *plan.Change, version *int64, what Returning) Statement {
+	r := c.Before.Range()
+	var sets []frag
+	for i := range c.Values {
+		value, _ := g.stored(r, &c.Values[i])
+		sets = append(sets, fill("$1 = $2", g.target(r, c.Values[i].Path), value))
+	}
+	if c.Version != nil {
+		path := []*edm.Property{c.Version}
+		_, greatest := c.Version.Type.Kind.Bounds()
+		now := g.column(&plan.Ref{Range: r, Path: path, T: c.Version.Type})
+		next := fill("CASE WHEN $1 < "+strconv.FormatInt(greatest, 10)+" THEN $1 + 1 ELSE 1 END", now)
+		sets = append(sets, fill("$1 = $2", g.target(r, path), next))
+	}
+	f := fill("UPDATE "+g.table(g.m.Tables[c.Set].Name)+" AS "+alias(r)+" SET $1 WHERE $2", join(", ", sets...), joinFrags(g.demands(c, version)))
+	return g.finish(g.returning(f, c, what))
+}
+
+// demands are the conditions that the row of a change must meet: its key, the row policy, the filter of what may be written, and
+// the version that the client knows.
+func (g *Generator) demands(c *plan.Change, version *int64) []frag {
+	q := c.Before.Plan.At(c.Key).Top.Query
+	conds := []frag{g.condition(q.Key, true)}
+	if condition := c.Before.Condition(); condition != nil {
+		f := g.condition(condition, true)
+		if len(q.Joins)+len(q.Counts) > 0 {
+			f = fill("EXISTS (SELECT 1 $1 WHERE $2)", g.joins(text("FROM (SELECT 1 AS n) AS base"), q), f)
+		}
+		conds = append(conds, f)
+	}
+	if version != nil {
+		ref := &plan.Ref{Range: q.Range, Path: []*edm.Property{c.Set.Write.Version}, T: c.Set.Write.Version.Type}
+		conds = append(conds, g.compare("eq", ref, &plan.Literal{T: ref.T, Value: plan.Value{Int: *version}}, true))
+	}
+	return conds
+}
+
+// Delete is the statement that deletes the row of a change, if it meets the conditions of the change; see Update.
+func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
+	r := c.Before.Range()
+	table, conds := g.table(g.m.Tables[c.Set].Name), joinFrags(g.demands(c, version))
+	if _, ok := g.d.(mysql); !ok {
+		return g.finish(fill("DELETE FROM "+table+" AS "+alias(r)+" WHERE $1", conds))
+	}
+	if plainExpr(c.Before.Condition()) && len(c.Before.Plan.Top.Query.Joins) == 0 {
+		return g.finish(fill("DELETE "+alias(r)+" FROM "+table+" AS "+alias(r)+" WHERE $1", conds))
+	}
+	// MariaDB deletes from no table that the conditions read, unless they are a table of their own.
+	var keys, same []frag
+	for _, p := range c.Set.Type.Key {
+		name := g.d.quote(g.m.Tables[c.Set].Columns[p].Name)
+		keys = append(keys, text(alias(r)+"."+name))
+		same = append(same, text("gone."+name+" = row."+name))
+	}
+	return g.finish(fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS row ON $3", join(", ", keys...), conds, joinFrags(same)))
+}
+
+// Nothing is a statement of a verb, INSERT, UPDATE or DELETE, that changes no row of a set.
+func (g *Generator) Nothing(set *edm.EntitySet, verb string) string {
+	table := g.table(g.m.Tables[set].Name)
+	column := g.d.quote(g.m.Tables[set].Columns[set.Type.Key[0]].Name)
+	for p, c := range g.m.Tables[set].Columns { // an identity may be one that nobody may give
+		if !p.Computed && c.Sub == nil {
+			column = g.d.quote(c.Name)
+			break
+		}
+	}
+	switch verb {
+	case "INSERT":
+		return g.finish(text("INSERT INTO " + table + " (" + column + ") SELECT " + column + " FROM " + table + " WHERE 1 = 0")).SQL
+	case "UPDATE":
+		return g.finish(text("UPDATE " + table + " SET " + column + " = " + column + " WHERE 1 = 0")).SQL
+	}
+	return g.finish(text("DELETE FROM " + table + " WHERE 1 = 0")).SQL
+}
+
+// Others is the statement that looks for another row with the values that a change gives a unique index; false where it gives it
+// none, or where the database gives some.
+func (g *Generator) Others(c *plan.Change, index Constraint) (Statement, bool) {
+	r := c.After.Range()
+	given := map[string]frag{}
+	for i := range c.Values {
+		if value, ok := g.stored(r, &c.Values[i]); ok {
+			given[g.ColumnOf(c.Set, c.Values[i].Path).Name] = value
+		}
+	}
+	var conds, own []frag
+	touched := false
+	for _, name := range index.Columns {
+		value, ok := given[name]
+		if !ok && c.Kind == plan.Create {
+			return Statement{}, false
+		}
+		if touched = touched || ok; !ok {
+			value = text("own." + g.d.quote(name))
+		}
+		conds = append(conds, fill(alias(r)+"."+g.d.quote(name)+" = $1", value))
+	}
+	from := fill("$1 AS "+alias(r), g.source(r))
+	if c.Kind == plan.Update {
+		var same []frag
+		for i, p := range c.Set.Type.Key {
+			name := g.d.quote(g.m.Tables[c.Set].Columns[p].Name)
+			value, _ := g.stored(r, &plan.Assignment{Path: []*edm.Property{p}, Value: c.Key[i]})
+			own = append(own, fill("own."+name+" = $1", value))
+			same = append(same, text(alias(r)+"."+name+" = own."+name))
+		}
+		from = fill("$1, $2 AS own", from, g.source(r))
+		conds = append(append(conds, own...), fill("NOT ($1)", joinFrags(same)))
+	}
+	return g.finish(fill("SELECT 1 FROM $1 WHERE $2 LIMIT 1", from, joinFrags(conds))), touched
+}
+
+// Rules returns what the database demands of the rows of a set.
+func (g *Generator) Rules(set *edm.EntitySet) Rules { return g.m.Tables[set].Rules }
+
+// ColumnOf returns the column of a property.
+func (g *Generator) ColumnOf(set *edm.EntitySet, path []*edm.Property) *Column {
+	c := g.m.Tables[set].Columns[path[0]]
+	for _, p := range path[1:] {
+		c = c.Sub[p]
+	}
+	return c
+}

@@ -1,0 +1,286 @@
+package sqlsource
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+)
+
+// transaction applies changes in a transaction of the database. See plan.Transaction.
+type transaction struct {
+	ctx    context.Context
+	source *Source
+	tx     engine.WriteTx
+	reader *cursor.Reader
+	// ended reports that nothing more can be done: the transaction was committed or closed, or a change has failed.
+	ended bool
+}
+
+// errEnded is the fault of a call behind the end of a transaction.
+var errEnded = errors.New("the transaction has ended")
+
+// Fits reports why a column cannot hold a value as it is. See odata.Writable.
+func (s *Source) Fits(set *edm.EntitySet, values []plan.Assignment) error {
+	r := &plan.Range{Set: set}
+	for i := range values {
+		if !s.gen.Fits(r, &values[i]) {
+			return &plan.Refusal{Kind: plan.Unfit, Properties: [][]*edm.Property{values[i].Path}}
+		}
+	}
+	return nil
+}
+
+// Begin starts a transaction that writes. What finds no database waits for it as Open does. See odata.Writable.
+func (s *Source) Begin(ctx context.Context) (plan.Transaction, error) {
+	since := time.Now()
+	end := since
+	if s.wait != nil {
+		end = end.Add(s.wait(ctx))
+	}
+	for try := 1; ; try++ {
+		tx, err := s.db.BeginWrite(ctx)
+		if err == nil {
+			return &transaction{ctx: ctx, source: s, tx: tx, reader: s.reader.Within(tx)}, nil
+		}
+		lost := engine.IsLost(err) && try < maxTries
+		away := engine.IsAway(err) && time.Now().Before(end)
+		if ctx.Err() == nil && (lost || away && pause(ctx)) {
+			continue
+		}
+		if s.waited != nil && (engine.IsAway(err) || engine.IsUnreachable(err)) {
+			s.waited(ctx, since)
+		}
+		return nil, s.reader.Fault(ctx, err)
+	}
+}
+
+// Open reads rows in the transaction.
+func (t *transaction) Open(p *plan.Plan) (plan.Rows, error) {
+	if t.ended {
+		return nil, errEnded
+	}
+	return t.reader.Open(t.ctx, p)
+}
+
+// Apply makes a change.
+func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
+	if t.ended {
+		return nil, errEnded
+	}
+	rows, err := t.apply(c)
+	if err != nil {
+		t.ended = true
+		return nil, t.refusal(c, err)
+	}
+	return rows, nil
+}
+
+func (t *transaction) apply(c *plan.Change) (plan.Rows, error) {
+	if c.Kind == plan.Create {
+		return t.create(c)
+	}
+	gen, err := t.reader.For(t.ctx, c.Before.Plan.At(c.Key))
+	if err != nil {
+		return nil, err
+	}
+	if version, ok := known(c); ok {
+		if rows, done, err := t.write(gen, c, version); err != nil || done {
+			return rows, err
+		}
+	}
+	if err := t.judge(gen, c); err != nil {
+		return nil, err
+	}
+	rows, done, err := t.write(gen, c, nil)
+	if err != nil || done {
+		return rows, err
+	}
+	if t.source.dialect != "mysql" { // which does not count a row that is as it was
+		return nil, &plan.Refusal{Kind: plan.Conflict}
+	}
+	return t.after(c, c.Key)
+}
+
+// known returns what the version of the row must be if a change needs no look at the row before: nil for anything.
+func known(c *plan.Change) (version *int64, ok bool) {
+	switch {
+	case c.Match == nil, c.Refused, c.Invalid, c.Kind == plan.Update && len(c.Values) == 0 && c.Version == nil:
+		return nil, false
+	case c.Match.Any:
+		return nil, true
+	case c.Set.Write.Version == nil, len(c.Match.Tags) != 1:
+		return nil, false
+	}
+	n, err := strconv.ParseInt(c.Match.Tags[0], 10, 64)
+	return &n, err == nil && strconv.FormatInt(n, 10) == c.Match.Tags[0]
+}
+
+// judge reads the row of a change, locks it, and decides.
+func (t *transaction) judge(gen *sqltext.Generator, c *plan.Change) error {
+	p := c.Before.Plan.At(c.Key)
+	locks := gen.Locks(p.Top)
+	if !locks {
+		if err := t.run(gen.LockRow(p.Top)); err != nil {
+			return err
+		}
+	}
+	row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.Row(p.Top, locks), 0)
+	if err != nil {
+		return err
+	}
+	var values []plan.Value
+	if row != nil {
+		values = row.Row()
+	}
+	if refusal := c.Judge(values); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// run runs a statement whose rows nobody reads.
+func (t *transaction) run(s sqltext.Statement) error {
+	return engine.Each(t.tx, 1, func([]engine.Cell) bool { return true }, s.SQL, s.Args...)
+}
+
+// write updates or deletes the row of a change; done reports whether there was one.
+func (t *transaction) write(gen *sqltext.Generator, c *plan.Change, version *int64) (rows plan.Rows, done bool, err error) {
+	switch {
+	case c.Kind == plan.Delete:
+		s := gen.Delete(c, version)
+		n, err := t.tx.Exec(s.SQL, s.Args)
+		return nil, n > 0, err
+	case len(c.Values) == 0 && c.Version == nil:
+		rows, err = t.after(c, c.Key)
+		return rows, true, err
+	case gen.Returns(c):
+		return t.returned(c, gen.Update(c, version, sqltext.ReturnRow))
+	}
+	s := gen.Update(c, version, sqltext.ReturnNothing)
+	n, err := t.tx.Exec(s.SQL, s.Args)
+	if err != nil || n == 0 {
+		return nil, false, err
+	}
+	rows, err = t.after(c, c.Key)
+	return rows, true, err
+}
+
+// returned runs a statement that returns the row as it has written it; done reports whether there was one.
+func (t *transaction) returned(c *plan.Change, s sqltext.Statement) (rows plan.Rows, done bool, err error) {
+	row, err := t.reader.Single(t.ctx, t.tx, c.After.Plan.Top, s, 1)
+	if err != nil || row == nil {
+		return nil, false, err
+	}
+	values := row.Row()
+	if row.Further[0].Int == 0 { // the row policy does not hold
+		values = nil
+	}
+	if refusal := c.Verify(values); refusal != nil {
+		return nil, true, refusal
+	}
+	return row, true, nil
+}
+
+func (t *transaction) create(c *plan.Change) (plan.Rows, error) {
+	if refusal := c.Judge(nil); refusal != nil {
+		return nil, refusal
+	}
+	gen := t.reader.Gen
+	if gen.Returns(c) {
+		rows, done, err := t.returned(c, gen.Insert(c, sqltext.ReturnRow))
+		if err == nil && !done {
+			err = errNotCreated
+		}
+		return rows, err
+	}
+	node := gen.KeyNode(c)
+	row, err := t.reader.Single(t.ctx, t.tx, node, gen.Insert(c, sqltext.ReturnKey), 0)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, errNotCreated
+	}
+	return t.after(c, node.KeyOf(row.Row()))
+}
+
+// errNotCreated is the fault of an INSERT without a row, such as one that a trigger has swallowed.
+var errNotCreated = errors.New("the database has added no row")
+
+// after reads the row of a change as it is now, and decides whether it may stay.
+func (t *transaction) after(c *plan.Change, key []plan.Value) (plan.Rows, error) {
+	p := c.After.Plan.At(key)
+	gen, err := t.reader.For(t.ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var rows plan.Rows
+	var values []plan.Value
+	if len(p.Top.Expand) == 0 {
+		row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.Row(p.Top, false), 0)
+		if err != nil {
+			return nil, err
+		}
+		if row != nil {
+			rows, values = row, row.Row()
+		}
+	} else {
+		if rows, err = t.reader.Open(t.ctx, p); err != nil {
+			return nil, err
+		}
+		if rows.Next() {
+			values = rows.Row()
+		}
+		if err := rows.Err(); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+	}
+	if refusal := c.Verify(values); refusal != nil {
+		if rows != nil {
+			return nil, errors.Join(refusal, rows.Close())
+		}
+		return nil, refusal
+	}
+	return rows, nil
+}
+
+// Commit ends the transaction.
+func (t *transaction) Commit() error {
+	if t.ended {
+		return errEnded
+	}
+	t.ended = true
+	if t.ctx.Err() != nil { // nothing was sent
+		return t.reader.Fault(t.ctx, errors.Join(t.ctx.Err(), t.Close()))
+	}
+	err := t.tx.Commit()
+	if err == nil {
+		_ = t.Close() // it lasts, whatever becomes of the connection
+		return nil
+	}
+	switch refusal := t.breach(nil, err); {
+	case refusal != nil:
+		err = refusal
+	case engine.IsUncertain(err):
+		err = &plan.Refusal{Kind: plan.OutcomeUnknown, Cause: err}
+	case engine.IsUndone(err) || t.source.dialect == "sqlite": // whose lock may be out of reach
+		err = &plan.Refusal{Kind: plan.Conflict, Cause: err}
+	default:
+		err = t.reader.Fault(t.ctx, err)
+	}
+	_ = t.Close()
+	return err
+}
+
+// Close undoes what was not committed.
+func (t *transaction) Close() error {
+	t.ended = true
+	return t.tx.Close()
+}

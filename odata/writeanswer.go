@@ -1,0 +1,115 @@
+package odata
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/payload"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// result is the answer to a request that writes. It waits for the end of its transaction.
+type result struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// send sends the answer.
+func (d *result) send(w http.ResponseWriter, q *request) {
+	h := w.Header()
+	for name, values := range d.header {
+		h[name] = values
+	}
+	if !q.inBatch && d.status != http.StatusNoContent {
+		h.Set("Content-Length", strconv.Itoa(len(d.body)))
+	}
+	w.WriteHeader(d.status)
+	if len(d.body) > 0 {
+		_, _ = w.Write(d.body) // a client that is gone needs no answer
+	}
+}
+
+// Send implements payload.Sink.
+func (d *result) Send(block []byte, _ bool) error {
+	if len(d.body)+len(block) > maxResult {
+		return tooMuchWritten()
+	}
+	d.body = append(d.body, block...)
+	return nil
+}
+
+// maxResult is how many bytes the answer to one request has at most, as it waits for the commit. A row of the largest body
+// fits, whatever its texts have to be escaped for.
+const maxResult = 8 * maxBody
+
+func tooMuchWritten() *fault {
+	f := tooMuchHeld()
+	f.message = "the answer is larger than 8 MiB: send Prefer: return=minimal, and read the entity by itself"
+	return f
+}
+
+// answerOf begins an answer without a body.
+func (r *writer) answerOf() *result {
+	d := &result{status: http.StatusNoContent, header: http.Header{}}
+	setSuccess(d.header, r.q, "", true)
+	d.header.Del("Content-Type")
+	return d
+}
+
+// deleted is the answer to DELETE.
+func (r *writer) deleted() *result { return r.answerOf() }
+
+// changed makes the answer for the row that a change has left.
+func (r *writer) changed(c *changes, w *bind.Writing, rows plan.Rows, key []plan.Value) (*result, error) {
+	d, p, row := r.answerOf(), w.Change.After.Plan, rows.Row()
+	created := w.Change.Kind == plan.Create
+	if r.applied != "" {
+		d.header.Set("Preference-Applied", r.applied)
+	}
+	if !r.q.inBatch || p.Kind == plan.Entity { // see response.begin
+		d.header.Set("ETag", entityTag(p.Top, row))
+	}
+	url := r.encoder().EntityURL(w.Change.Set, key)
+	if created {
+		d.header.Set("Location", url)
+	}
+	switch {
+	case r.minimal:
+		if created {
+			d.header.Set("OData-EntityId", url)
+		}
+		return d, nil
+	case p.Kind != plan.Entity && p.Top.Fields[0].Column >= 0 && row[p.Top.Fields[0].Column].Null:
+		return d, nil
+	}
+	if d.status = http.StatusOK; created {
+		d.status = http.StatusCreated
+	}
+	if err := r.encode(d, p, rows); err != nil {
+		return nil, c.fault(err)
+	}
+	if err := r.q.left.takeBytes(len(d.body)); err != nil {
+		return nil, c.fault(err)
+	}
+	return d, nil
+}
+
+// encode writes the body of an answer.
+func (r *writer) encode(d *result, p *plan.Plan, rows plan.Rows) error {
+	e := r.encoder()
+	d.header.Set("Content-Type", r.format.ContentType())
+	buffer := r.answers.buffers.Get(d)
+	defer r.answers.buffers.Put(buffer)
+	switch p.Kind {
+	case plan.Entity:
+		return e.Entity(buffer, p, rows)
+	case plan.Property:
+		return e.Property(buffer, p, rows)
+	}
+	f := p.Top.Fields[0]
+	d.header.Set("Content-Type", rawType(p))
+	buffer.Raw(string(payload.AppendText(nil, &rows.Row()[f.Column], &f.T)))
+	return buffer.End()
+}
