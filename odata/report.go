@@ -124,7 +124,8 @@ func appendDetails(b []byte, q *request, details []detail) []byte {
 		if d.target != "" {
 			b = payload.AppendString(append(b, `,"target":`...), d.target)
 		}
-		b = append(append(b, request...), '}')
+		// OpenUI5 takes a detail without a severity for no error.
+		b = append(append(append(b, `,"@Common.numericSeverity":4`...), request...), '}')
 	}
 	return append(b, ']')
 }

@@ -33,16 +33,20 @@ func (d *result) send(w http.ResponseWriter, q *request) {
 
 // Send implements payload.Sink.
 func (d *result) Send(block []byte, _ bool) error {
-	if len(d.body)+len(block) > heldGroup {
+	if len(d.body)+len(block) > maxResult {
 		return tooMuchWritten()
 	}
 	d.body = append(d.body, block...)
 	return nil
 }
 
+// maxResult is how many bytes the answer to one request has at most, as it waits for the commit. A row of the largest body
+// fits, whatever its texts have to be escaped for.
+const maxResult = 8 * maxBody
+
 func tooMuchWritten() *fault {
 	f := tooMuchHeld()
-	f.message = "the answer is larger than 1 MiB: send Prefer: return=minimal, and read the entity by itself"
+	f.message = "the answer is larger than 8 MiB: send Prefer: return=minimal, and read the entity by itself"
 	return f
 }
 

@@ -214,9 +214,7 @@ func (c *change) finish() (*Writing, error) {
 		return nil, err
 	}
 	if condition := ch.After.Condition(); condition != nil {
-		if v, ok := c.settled(condition, ch.After.Range()); ok && (v.Null || v.Int == 0) {
-			ch.Refused = true
-		}
+		ch.Refused = ch.Refused || c.never(condition, ch.After.Range())
 	}
 	return c.out, nil
 }

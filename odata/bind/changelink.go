@@ -47,6 +47,21 @@ func (c *change) linked(b *binding, r *plan.Range, nav *edm.Navigation) plan.Exp
 	return there
 }
 
+// never reports whether the values of the change alone keep a condition from being true.
+func (c *change) never(e plan.Expr, row *plan.Range) bool {
+	if call, ok := e.(*plan.Call); ok {
+		is := func(a plan.Expr) bool { return c.never(a, row) }
+		switch call.Name {
+		case "and":
+			return slices.ContainsFunc(call.Args, is)
+		case "or":
+			return !slices.ContainsFunc(call.Args, func(a plan.Expr) bool { return !is(a) })
+		}
+	}
+	v, ok := c.settled(e, row)
+	return ok && (v.Null || v.Int == 0)
+}
+
 // settled computes an expression over a row from the values of the change alone; false where it depends on more than they
 // are.
 func (c *change) settled(e plan.Expr, row *plan.Range) (plan.Value, bool) {

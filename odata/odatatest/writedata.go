@@ -54,7 +54,7 @@ func WriteMapping() sqlsource.Config {
 		},
 	}
 	return sqlsource.Config{
-		Namespace: "Test", Guard: edm.GuardNone,
+		Namespace: "Test", Guard: edm.GuardNone, Protected: protected,
 		EntitySets: []sqlsource.EntitySet{
 			{Name: "Makers", Table: "makers", Write: everything(), Navigations: []sqlsource.Navigation{
 				{Name: "parts", To: "Parts", Many: true, On: map[string]string{"id": "maker_id"}},

@@ -55,7 +55,7 @@ func writeGroups() []rule {
 				single("POST Makers HTTP/1.1", jsonPart, "", `{"name":"New"}`),
 				single("PATCH Makers(2) HTTP/1.1", jsonPart, "If-Match: *", "", `{"name":"Acme"}`),
 				single("DELETE Makers(3) HTTP/1.1", "If-Match: *", ""),
-			), single("GET Makers/$count HTTP/1.1", "")).showing("HTTP/1.1 409 Conflict\r\n", `"target":"name","@Core.ContentID":"2"}`),
+			), single("GET Makers/$count HTTP/1.1", "")).showing("HTTP/1.1 409 Conflict\r\n", `"target":"name","@Common.numericSeverity":4,"@Core.ContentID":"2"}`),
 			{request: "GET Makers/$count", want: "3"},
 			{request: "GET Makers(2)", has: []string{`"name":"Bolt"`}},
 		}},
@@ -101,7 +101,7 @@ func writeGroups() []rule {
 					{"id":"c","atomicityGroup":"g","method":"delete","url":"Makers(3)","headers":{"if-match":"*"}},
 					{"id":"d","dependsOn":["g"],"method":"delete","url":"Makers(3)","headers":{"if-match":"*"}},
 					{"id":"e","method":"get","url":"Makers/$count"}]}`,
-				has: []string{`"id":"a","atomicityGroup":"g","status":424`, `"id":"b","atomicityGroup":"g","status":409`, `"target":"name","@Core.ContentID":"b"`, `"id":"c","atomicityGroup":"g","status":424`, `"id":"d","status":424`, `"body":"3"`},
+				has: []string{`"id":"a","atomicityGroup":"g","status":424`, `"id":"b","atomicityGroup":"g","status":409`, `"target":"name","@Common.numericSeverity":4,"@Core.ContentID":"b"`, `"id":"c","atomicityGroup":"g","status":424`, `"id":"d","status":424`, `"body":"3"`},
 			},
 		}},
 		{"changes of one row in a group", []step{

@@ -25,13 +25,13 @@ func creates() []rule {
 			{request: "GET Parts?$filter=home/city eq 'Ulm'&$select=code", has: []string{`"code":"C"`}},
 		}},
 		{"a duplicate", []step{
-			{request: "POST Parts", body: `{"code":"A","title":"T"}`, status: 409, has: []string{`"code":"duplicate"`, `"details":[{"code":"duplicate","message":"code has a value that another entity has","target":"code"}]`}},
+			{request: "POST Parts", body: `{"code":"A","title":"T"}`, status: 409, has: []string{`"code":"duplicate"`, `"details":[{"code":"duplicate","message":"code has a value that another entity has","target":"code","@Common.numericSeverity":4}]`}},
 			{request: "POST Makers", body: `{"name":"Acme"}`, status: 409, has: []string{`"target":"name"`}},
 			{request: "POST Notes", body: `{"book":"y","page":1,"open":true}`, status: 409, has: []string{`"target":"book"`, `"target":"page"`}}, // another's, which only the key tells
 			{request: "GET Makers/$count", want: "3"},
 		}},
 		{"values that are missing", []step{
-			{request: "POST Parts", body: `{"price":1}`, status: 422, has: []string{`"code":"invalid_value"`, `{"code":"required","message":"code is missing","target":"code"},{"code":"required","message":"title is missing","target":"title"}`}},
+			{request: "POST Parts", body: `{"price":1}`, status: 422, has: []string{`"code":"invalid_value"`, `{"code":"required","message":"code is missing","target":"code","@Common.numericSeverity":4},{"code":"required","message":"title is missing","target":"title","@Common.numericSeverity":4}`}},
 			{request: "POST Parts", body: `{"code":"C","title":null}`, status: 422, has: []string{`"message":"title cannot be null","target":"title"`}},
 			{request: "POST Parts", body: `{"code":"C","title":"T","stock":null}`, status: 422, has: []string{`"target":"stock"`}},
 			{request: "GET Parts/$count", want: "2"},

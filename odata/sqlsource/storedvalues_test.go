@@ -78,7 +78,7 @@ func storedColumns(dialect string) []storedColumn {
 			{"varchar(80)", "", someTexts, ""},
 			{"char(5)", "", "a abcde", "a_"},
 			{"bit(3)", "", "101", ""},
-		{"name", "", "a b", strings.Repeat("x", 64)},
+			{"name", "", "a b", strings.Repeat("x", 64)},
 			{"mood", "", "sad happy", ""},
 			{"jsonb", "", `{"a":_1} []`, ""},
 			{"inet", "", "10.0.0.1/32 ::1/128", ""},

@@ -16,7 +16,7 @@ import (
 const ordersDDL = `
 CREATE TABLE customers (id {BIG} PRIMARY KEY, tenant {BIG} NOT NULL, name {STR} NOT NULL);
 CREATE TABLE orders (
-	id {ID}, tenant {BIG} NOT NULL, code {STR} NOT NULL, slot {INT}, total {DEC}, at {TS}, note {STR} DEFAULT 'new', customer_id {BIG}, ver {INT},
+	id {ID}, tenant {BIG} NOT NULL, code {STR} NOT NULL, slot {INT}, total {DEC}, at {TS}, note VARCHAR(2000) DEFAULT 'new', customer_id {BIG}, ver {INT},
 	ship_city {STR}, half {DEC} GENERATED ALWAYS AS (total / 2) STORED,
 	CONSTRAINT positive CHECK (total >= 0), CONSTRAINT one_code UNIQUE (tenant, code), CONSTRAINT one_slot UNIQUE (slot),
 	CONSTRAINT of_customer FOREIGN KEY (customer_id) REFERENCES customers (id));

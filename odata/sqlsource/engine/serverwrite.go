@@ -106,14 +106,14 @@ func (tx *driverWrite) Exec(query string, args []any) (int64, error) {
 
 func (tx *driverWrite) exec(ctx context.Context, query string, values []driver.NamedValue) (result driver.Result, err error) {
 	err = tx.with(func(c driver.Conn) error {
-		if w, ok := c.(watchable); ok {
-			unwatched, end := w.Watch(ctx)
-			ctx = unwatched
+		w, ok := c.(watchable)
+		if !ok {
 			result, err = execOn(ctx, c, query, values)
-			return errors.Join(err, end())
+			return err
 		}
-		result, err = execOn(ctx, c, query, values)
-		return err
+		unwatched, end := w.Watch(ctx)
+		result, err = execOn(unwatched, c, query, values)
+		return errors.Join(err, end())
 	})
 	return result, err
 }

@@ -36,12 +36,11 @@ func (g *Generator) LockRow(n *plan.Node) Statement {
 type Returning uint8
 
 const (
-	// ReturnNothing: the row is found by a key that is known.
+	// ReturnNothing is for a row that is found by a key that is known.
 	ReturnNothing Returning = iota
-	// ReturnKey: the statement has a row with the columns of the key.
+	// ReturnKey makes the statement return the columns of the key.
 	ReturnKey
-	// ReturnRow: the statement has a row with the columns of Change.After and, behind them, whether the row policy of the set
-	// holds.
+	// ReturnRow makes the statement return the columns of Change.After and, behind them, whether the row policy of the set holds.
 	ReturnRow
 )
 

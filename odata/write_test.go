@@ -1,0 +1,324 @@
+package odata_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vestibule-dev/vestibule/v2/odata"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/memory"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
+
+// flaky is a source whose transactions fail on request, which those of a database do at their own will only.
+type flaky struct {
+	*memory.Source
+	// begin, apply and commit are asked before the source is, with the number of the transaction, from 1; nil asks nobody.
+	begin, apply, commit func(n int) error
+
+	begun, open int
+}
+
+func (f *flaky) Begin(ctx context.Context) (plan.Transaction, error) {
+	f.begun++
+	if f.begin != nil {
+		if err := f.begin(f.begun); err != nil {
+			return nil, err
+		}
+	}
+	tx, err := f.Source.Begin(ctx)
+	f.open++
+	return &flakyTransaction{tx, f, f.begun, false}, err
+}
+
+type flakyTransaction struct {
+	plan.Transaction
+	of     *flaky
+	n      int
+	closed bool
+}
+
+func (t *flakyTransaction) Apply(c *plan.Change) (plan.Rows, error) {
+	if t.of.apply != nil {
+		if err := t.of.apply(t.n); err != nil {
+			return nil, err
+		}
+	}
+	return t.Transaction.Apply(c)
+}
+
+func (t *flakyTransaction) Commit() error {
+	if t.of.commit != nil {
+		if err := t.of.commit(t.n); err != nil {
+			return err
+		}
+	}
+	return t.Transaction.Commit()
+}
+
+func (t *flakyTransaction) Close() error {
+	if !t.closed {
+		t.closed = true
+		t.of.open--
+	}
+	return t.Transaction.Close()
+}
+
+type note struct {
+	ID   int    `odata:"id,auto"`
+	Text string `odata:"text,unique"`
+	Blob []byte `odata:"blob"`
+}
+
+// notes are a flaky source with one row, and the service over it.
+func notes(t *testing.T, f *flaky, change func(*odata.Options)) *odata.Service {
+	t.Helper()
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{{
+		Name: "Notes", Rows: []note{{ID: 1, Text: "one"}}, Write: &memory.Write{Create: true, Update: true, Delete: true},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Source = source
+	o := odata.Options{
+		Root: "/odata/",
+		Base:   func(*http.Request) string { return "http://h" },
+		Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) { return odata.Caller{SignedIn: true, Settled: true, Client: "c"}, nil },
+	}
+	if change != nil {
+		change(&o)
+	}
+	s, err := odata.New(source.Model(), f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if f.open != 0 {
+			t.Errorf("%d transactions are open at the end", f.open)
+		}
+	})
+	return s
+}
+
+func request(h http.Handler, method, target, body string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "/odata/"+target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// refuse refuses the first transactions.
+func refuse(kind plan.RefusalKind, first int) func(int) error {
+	return func(n int) error {
+		if n <= first {
+			return &plan.Refusal{Kind: kind, Cause: errors.New("the database says so")}
+		}
+		return nil
+	}
+}
+
+// A transaction that the database undoes for the sake of another one is tried again, a few times; what else goes wrong is not.
+func TestTransactionsThatFail(t *testing.T) {
+	t.Parallel()
+	down := func(int) error { return &plan.Error{Kind: plan.Unavailable, Pos: -1, Message: "the database is away"} }
+	for name, tt := range map[string]struct {
+		source *flaky
+		status int
+		code   string
+		begun  int
+	}{
+		"well":                         {&flaky{}, 201, "", 1},
+		"undone at first":              {&flaky{apply: refuse(plan.Conflict, 1)}, 201, "", 2},
+		"undone at the commit":         {&flaky{commit: refuse(plan.Conflict, 2)}, 201, "", 3},
+		"undone again and again":       {&flaky{apply: refuse(plan.Conflict, 99)}, 503, "unavailable", 4},
+		"outcome unknown":              {&flaky{commit: refuse(plan.OutcomeUnknown, 1)}, 503, "outcome_unknown", 1},
+		"a constraint of the commit":   {&flaky{commit: refuse(plan.DeadLink, 1)}, 409, "dead_link", 1},
+		"a rule of the database":       {&flaky{apply: refuse(plan.InvalidValue, 1)}, 422, "invalid_value", 1},
+		"away when it begins":          {&flaky{begin: down}, 503, "unavailable", 1},
+		"away while it writes":         {&flaky{apply: down}, 503, "unavailable", 1},
+		"a fault without a name":       {&flaky{apply: func(int) error { return errors.New("boom") }}, 500, "internal", 1},
+		"a fault of the commit itself": {&flaky{commit: func(int) error { return errors.New("boom") }}, 500, "internal", 1},
+	} {
+		h := notes(t, tt.source, nil)
+		w := request(h, "POST", "Notes", `{"text":"two"}`)
+		if w.Code != tt.status || tt.code != "" && !strings.Contains(w.Body.String(), `"code":"`+tt.code+`"`) || tt.source.begun != tt.begun {
+			t.Errorf("%s: %d after %d transactions: %s", name, w.Code, tt.source.begun, w.Body)
+		}
+		if strings.Contains(w.Body.String(), "boom") || strings.Contains(w.Body.String(), "says so") {
+			t.Errorf("%s: the client reads %s", name, w.Body)
+		}
+		want := "1"
+		if tt.status == http.StatusCreated {
+			want = "2"
+		}
+		if got := request(h, "GET", "Notes/$count", "").Body.String(); got != want {
+			t.Errorf("%s: there are %s rows, want %s", name, got, want)
+		}
+	}
+}
+
+// A group is tried again as a whole, and its references name the rows of the last try.
+func TestGroupsThatFail(t *testing.T) {
+	t.Parallel()
+	const group = `{"requests":[
+		{"id":"a","atomicityGroup":"g","method":"post","url":"Notes","body":{"text":"two"}},
+		{"id":"b","atomicityGroup":"g","dependsOn":["a"],"method":"patch","url":"$a","headers":{"if-match":"*"},"body":{"text":"three"}},
+		{"id":"c","dependsOn":["g"],"method":"get","url":"$a/text/$value"}]}`
+	second := 0
+	inSecond := func(int) error { // of the second try the second change
+		if second++; second == 2 || second == 4 {
+			return &plan.Refusal{Kind: plan.Conflict}
+		}
+		return nil
+	}
+	for name, tt := range map[string]struct {
+		source *flaky
+		want   map[string]int
+		count  string
+		begun  int
+	}{
+		"well":                     {&flaky{}, map[string]int{"a": 201, "b": 200, "c": 200}, "2", 1},
+		"undone in the middle":     {&flaky{apply: inSecond}, map[string]int{"a": 201, "b": 200, "c": 200}, "2", 3},
+		"undone at the commit":     {&flaky{commit: refuse(plan.Conflict, 3)}, map[string]int{"a": 201, "b": 200, "c": 200}, "2", 4},
+		"undone again and again":   {&flaky{commit: refuse(plan.Conflict, 4)}, map[string]int{"a": 424, "b": 503, "c": 424}, "1", 4},
+		"outcome unknown":          {&flaky{commit: refuse(plan.OutcomeUnknown, 1)}, map[string]int{"a": 424, "b": 503, "c": 424}, "1", 1},
+		"a constraint of the last": {&flaky{commit: refuse(plan.Duplicate, 1)}, map[string]int{"a": 424, "b": 409, "c": 424}, "1", 1},
+	} {
+		h := notes(t, tt.source, nil)
+		got := map[string]int{}
+		for id, r := range jsonBatch(t, h, group) {
+			got[id] = r.Status
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || tt.source.begun != tt.begun {
+			t.Errorf("%s, after %d transactions: %s", name, tt.source.begun, diff)
+		}
+		if got := request(h, "GET", "Notes/$count", "").Body.String(); got != tt.count {
+			t.Errorf("%s: there are %s rows, want %s", name, got, tt.count)
+		}
+	}
+}
+
+// The hook learns of what is committed, once, and of nothing else.
+func TestWrittenRows(t *testing.T) {
+	t.Parallel()
+	var told []string
+	f := &flaky{commit: func(n int) error {
+		if n == 1 {
+			return &plan.Refusal{Kind: plan.Conflict}
+		}
+		return nil
+	}}
+	h := notes(t, f, func(o *odata.Options) {
+		o.Written = func(ctx context.Context, c odata.Caller, rows []odata.Written) {
+			if ctx == nil || c.Client != "c" {
+				t.Errorf("told of %v with %v", rows, c)
+			}
+			told = append(told, fmt.Sprint(rows))
+		}
+	})
+	request(h, "POST", "Notes", `{"text":"two"}`)
+	request(h, "POST", "Notes", `{"text":"two"}`)
+	request(h, "PATCH", "Notes(1)", `{"text":"x"}`)
+	request(h, "POST", "$batch", `{"requests":[
+		{"id":"a","atomicityGroup":"g","method":"post","url":"Notes","body":{"text":"three"}},{"id":"b","atomicityGroup":"g","method":"delete","url":"Notes(1)","headers":{"if-match":"*"}},
+		{"id":"c","atomicityGroup":"h","method":"post","url":"Notes","body":{"text":"four"}},{"id":"d","atomicityGroup":"h","method":"delete","url":"Notes(9)","headers":{"if-match":"*"}}]}`)
+	want := []string{"[{Notes create (2)}]", "[{Notes create (3)} {Notes delete (1)}]"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An answer is held until the commit. That of the largest row fits; those of a group are bounded together.
+func TestAnswersOfWritesAreHeld(t *testing.T) {
+	t.Parallel()
+	h := notes(t, &flaky{}, nil)
+	blob := strings.Repeat("A", 1<<20-100)
+	if w := request(h, "POST", "Notes", `{"text":"two","blob":"`+blob+`"}`); w.Code != http.StatusCreated || !strings.Contains(w.Body.String(), blob[:len(blob)-4]) {
+		t.Fatalf("%d %.300s", w.Code, w.Body)
+	}
+	got := jsonBatch(t, h, `{"requests":[
+		{"id":"a","atomicityGroup":"g","method":"post","url":"Notes","body":{"text":"three"}},
+		{"id":"b","atomicityGroup":"g","method":"patch","url":"Notes(2)","headers":{"if-match":"*"},"body":{"text":"four"}},
+		{"id":"c","method":"get","url":"Notes/$count"}]}`)
+	if got["a"].Status != 424 || got["b"].Status != 501 || fmt.Sprint(got["c"].Body) != "2" {
+		t.Errorf("%d %d %v", got["a"].Status, got["b"].Status, got["c"].Body)
+	}
+}
+
+// Without a block for writing, or with a source that only reads, answers are what they were.
+func TestNothingIsWritten(t *testing.T) {
+	t.Parallel()
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{{Name: "Notes", Rows: []note{{ID: 1, Text: "one"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writable := notes(t, &flaky{}, nil)
+	s, err := odata.New(source.Model(), source, odata.Options{Root: "/odata/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"Notes", "Notes(1)", "Nope", ""} {
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "TRACE"} {
+			w := request(s, method, target, `{}`)
+			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: %d %s", method, target, w.Code, w.Body)
+			}
+		}
+	}
+	if w := request(s, "GET", "Notes(1)", ""); strings.Contains(w.Body.String(), "etag") {
+		t.Errorf("an entity that nobody writes has a tag: %s", w.Body)
+	}
+	if w := request(writable, "TRACE", "Notes(1)", ""); w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("TRACE: %d", w.Code)
+	}
+}
+
+// A hundred people change one row by If-Match: each change that was answered as done was made on the state that its author
+// knew.
+func TestRacingChanges(t *testing.T) {
+	t.Parallel()
+	h := notes(t, &flaky{}, nil)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for i := range 100 {
+		wg.Go(func() {
+			for {
+				w := request(h, "GET", "Notes(1)", "")
+				text := w.Body.String()
+				old := text[strings.Index(text, `"text":"`)+8:]
+				old = old[:strings.IndexByte(old, '"')]
+				mark := fmt.Sprintf("%s,%d", old, i)
+				p := request(h, "PATCH", "Notes(1)", `{"text":"`+mark+`"}`, "If-Match", w.Header().Get("ETag"))
+				switch p.Code {
+				case http.StatusOK:
+					mu.Lock()
+					done++
+					mu.Unlock()
+					return
+				case http.StatusPreconditionFailed:
+				default:
+					t.Errorf("%d %s", p.Code, p.Body)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	text := request(h, "GET", "Notes(1)/text/$value", "").Body.String()
+	if n := strings.Count(text, ","); n != 100 || done != 100 {
+		t.Errorf("%d changes were answered as done, %d are there: %s", done, n, text)
+	}
+}
