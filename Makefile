@@ -50,6 +50,7 @@ fuzz: ## fuzz every parser, and the four OData engines against each other, for F
 
 bench: ## compare pages with handlers written by hand on the drivers of three databases (BENCH="-db postgres -only page"); exits 1 when a row falls short
 	go run ./internal/bench $(BENCH)
+	$(if $(BENCH),,go test -run '^$$' -bench '^BenchmarkPasskeySignIn$$' ./host)
 
 lint: ## golangci-lint, which has staticcheck in it, and actionlint for the workflows
 	$(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml

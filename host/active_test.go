@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,13 +95,41 @@ func lookups() []lookup {
 			b := s.signedIn(t)
 			return func(*testing.T) bool { return b.get("/auth/tokens").StatusCode == 200 }
 		}},
-	}, append(sessionLookups(), socketLookups()...)...)
+	}, slices.Concat(sessionLookups(), accountLookups(), socketLookups())...)
+}
+
+// accountLookups are the places where somebody signs in by a passkey, or changes what they sign in with.
+func accountLookups() []lookup {
+	return []lookup{
+		{"sign-in by passkey", func(t *testing.T, s, _ *testSite) func(*testing.T) bool {
+			b, a := s.atLocalhost(t)
+			b.login(adaEmail, adaPassword, false).want(t, 200, "")
+			b.enrol(a, "Key").want(t, 201, "")
+			return func(t *testing.T) bool {
+				guest, _ := s.atLocalhost(t)
+				return guest.signInByPasskey(t, a).StatusCode == 200
+			}
+		}},
+		{"new passkey", func(t *testing.T, s, _ *testSite) func(*testing.T) bool {
+			b, _ := s.atLocalhost(t)
+			b.login(adaEmail, adaPassword, false).want(t, 200, "")
+			return func(*testing.T) bool {
+				return b.post("/auth/account/passkeys/options", map[string]any{}).StatusCode == 200
+			}
+		}},
+		{"confirm", func(t *testing.T, s, _ *testSite) func(*testing.T) bool {
+			b := s.signedIn(t)
+			return func(*testing.T) bool {
+				return b.post("/auth/account/confirm", map[string]any{"password": adaPassword}).StatusCode == 204
+			}
+		}},
+	}
 }
 
 // sessionLookups are the places that a session opens.
 func sessionLookups() (list []lookup) {
 	for name, path := range map[string]string{
-		"route": "/dashboard", "proxied route": "/app", "route of guard session": "/reports", "query endpoint": "/odata/Orders", "intents": "/auth/intents/current",
+		"route": "/dashboard", "proxied route": "/app", "route of guard session": "/reports", "query endpoint": "/odata/Orders", "intents": "/auth/intents/current", "account": "/auth/account",
 	} {
 		list = append(list, lookup{name, func(t *testing.T, s, _ *testSite) func(*testing.T) bool {
 			b := s.signedIn(t)

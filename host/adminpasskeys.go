@@ -37,16 +37,11 @@ func (a *Admin) Passkeys(ctx context.Context, email string, limit int) ([]Passke
 		return nil, err
 	}
 	out := make([]Passkey, len(list))
-	addresses := map[string]string{}
+	addresses := a.addresses()
 	for i, p := range list {
-		address, known := addresses[p.UserID]
-		if !known {
-			user, err := a.db.Users().FindByID(ctx, p.UserID)
-			if err != nil && !errors.Is(err, auth.ErrNotFound) {
-				return nil, err
-			}
-			address = user.Email
-			addresses[p.UserID] = address
+		address, err := addresses(ctx, p.UserID)
+		if err != nil {
+			return nil, err
 		}
 		out[i] = Passkey{ID: p.ID, Name: p.Name, Email: address, BackedUp: p.BackedUp, Created: p.Created, Used: p.Used}
 	}

@@ -35,6 +35,12 @@ func whenAsked(u pluginsdk.User, r *pluginsdk.Request) (pluginsdk.Intent, error)
 func withOffer(t *testing.T, db *store.DB, g *gate) *testSite {
 	t.Helper()
 	s := withGate(t, db, g, nil)
+	s.offerSteps(g)
+	return s
+}
+
+// offerSteps lets people ask for the steps of gate and orgs.
+func (s *testSite) offerSteps(g *gate) {
 	s.host.AskDispensers([]string{"silent", "gate", "orgs"}, func(name string) pluginsdk.Dispenser {
 		if name == "gate" {
 			return g
@@ -47,7 +53,6 @@ func withOffer(t *testing.T, db *store.DB, g *gate) *testSite {
 		})
 	})
 	s.host.OfferStep(map[string]string{"gate": "Gate", "orgs": "Organisation"})
-	return s
 }
 
 // asks asks for the step of the gate and fails unless it begins at its page.

@@ -98,6 +98,27 @@ func TestInvitationToAPasskey(t *testing.T) {
 	})
 }
 
+// Where nobody has a password, the notices of a new passkey and of a new token advise none, and lead to the account.
+func TestNoticesWithoutPasswords(t *testing.T) {
+	for _, lang := range []string{"en", "de"} {
+		s := newSite(t, sqliteStore(t), func(o *host.Options) { o.Auth.PasswordOff, o.Auth.OwnTokens = true, true })
+		s.invite(t, lang)
+		_, _, token := s.invitation(t)
+		b, a := s.atLocalhost(t)
+		b.post("/auth/invitation", b.enrolByLink(t, a, eveEmail, token), "Accept-Language", lang).want(t, 200, "passkey_added")
+		b.signInByPasskey(t, a).want(t, 200, "login_success")
+		b.post("/auth/tokens", map[string]any{"name": "Excel"}, "Accept-Language", lang).want(t, 201, "")
+		for _, mail := range s.letters(t, 3)[1:] {
+			if !strings.Contains(mail, "/login?account") {
+				t.Errorf("%s: no link to the account in\n%s", lang, mail)
+			}
+			if !strings.Contains(mail, "Content-Language: "+lang) || strings.Contains(strings.ToLower(mail), "passwor") {
+				t.Errorf("%s: another language, or a password, in\n%s", lang, mail)
+			}
+		}
+	}
+}
+
 // The link that an operator prints is the way back for somebody who has lost a passkey. It ends
 // what was open.
 func TestResetLinkToAPasskey(t *testing.T) {

@@ -345,7 +345,7 @@ func TestBootstrap(t *testing.T) {
 	a := s.browser(t).get("/auth/bootstrap?lang=de")
 	a.want(t, 200, "")
 	want := `{"core":"2.0.0","app_name":"\u003c/script\u003e\u003cb\u003e","locale":"de","languages":["en","de"],"logo":"/assets/ci/logo-full.svg","logo_dark":null,` +
-		`"routes":{"cookies":null,"dashboard":"/dashboard","home":"/","privacy":null,"terms":null},"password":{"min_length":12,"sign_in":true},"passkeys":false,"login_field":"email","session":"guest","next":null}`
+		`"routes":{"cookies":null,"dashboard":"/dashboard","home":"/","privacy":null,"terms":null},"password":{"min_length":12,"sign_in":true},"passkeys":false,"identities":[],"pending":null,"login_field":"email","session":"guest","next":null}`
 	if got := strings.TrimSpace(a.body); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

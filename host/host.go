@@ -117,9 +117,10 @@ func (h *Host) openSignIn() error {
 	})
 	h.assertions = web.NewAssertions(h.site, db.AssertionKeys(), o.Now)
 	r := roles{o.Dispenser, o.OrgSetup, h.plugins}
-	h.pipeline = auth.New(auth.Options{
+	options := auth.Options{
 		Rules: o.Auth.Rules,
 		Tx:    db, Users: db.Users(), Throttle: db.Throttle(), Secrets: db, Wait: db.Wait, Resets: db.ResetTokens(), Invitations: db.Invitations(), Devices: db.Devices(),
+		Linked: db.Identities(),
 		Tokens: db.Tokens(), Passkeys: db.Passkeys(), AppName: o.UI.AppName, Record: db.Audit,
 		Mailer: queue{db.Outbox(), o.Server.PublicURL != nil, sealer{db}, func() { h.mail.Kick() }}, MailDropped: h.mailDropped, Sessions: h.sessions, Site: h.site,
 		Dispensers: r.dispensers, Dispenser: r.dispenser, OrgSetup: r.orgSetup, Offered: r.offered,
@@ -128,7 +129,11 @@ func (h *Host) openSignIn() error {
 		Announce:      h.announce,
 		Refused:       h.refusedColumns,
 		PasswordReset: subscribers{append(slices.Clone(o.OnPasswordReset), h.committed), o.Logger}.passwordReset,
-	})
+	}
+	if err := r.addIdentities(&options, o.Identities, o.Plugins); err != nil {
+		return err
+	}
+	h.pipeline = auth.New(options)
 	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime, Invitation: h.pipeline.InvitationLifetime()}, h.refreshKeys, o.Now, o.Logger}
 	var err error
 	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic, sealer{db}}, h.metrics))

@@ -107,8 +107,9 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		if err != nil {
 			return mail.Letter{}, notWanted(err)
 		}
-		passkeys, err := l.passkeys(ctx, user.ID)
-		return mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime, Passkeys: passkeys}, err
+		letter := mail.Letter{To: user.Email, Name: user.Name, Link: link, Logo: logo, Host: host, ValidFor: l.signIn.ResetLifetime}
+		letter.Passkeys, letter.Identities, err = l.ways(ctx, user)
+		return letter, err
 	case mail.Invitation:
 		user, token, err := l.signIn.MintInvitation(ctx, item.UserID)
 		return mail.Letter{To: user.Email, Name: user.Name, Link: linkWith(base, token, user), Logo: logo, Host: host, ValidFor: l.signIn.InvitationLifetime(), Passkey: l.signIn.PasswordOff}, notWanted(err)
@@ -121,9 +122,12 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		return mail.Letter{}, mail.ErrNotWanted
 	}
 	letter := mail.Letter{To: user.Email, Name: user.Name, Link: base + "/login#/forgot-password", Logo: logo, Host: host}
+	if l.signIn.PasswordOff { // there is no new password to ask for
+		letter.Link, letter.Passkey = base+"/login?account", true
+	}
 	if item.Sealed == "" {
 		if item.Purpose == mail.PasswordChanged {
-			letter.Passkeys, err = l.passkeys(ctx, user.ID)
+			letter.Passkeys, letter.Identities, err = l.ways(ctx, user)
 		}
 		return letter, err
 	}
@@ -139,6 +143,18 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 
 // mostPasskeys is how many passkeys a mail names.
 const mostPasskeys = 20
+
+// ways returns what a user signs in with besides the password.
+func (l letters) ways(ctx context.Context, user auth.User) (passkeys, identities []mail.Way, err error) {
+	if passkeys, err = l.passkeys(ctx, user.ID); err != nil {
+		return nil, nil, err
+	}
+	own, err := l.signIn.OwnIdentities(ctx, user)
+	for _, i := range own {
+		identities = append(identities, mail.Way{Name: i.Label, Created: i.Linked})
+	}
+	return passkeys, identities, err
+}
 
 // passkeys returns the passkeys of a user, which a new password does not end.
 func (l letters) passkeys(ctx context.Context, userID string) ([]mail.Way, error) {

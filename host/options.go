@@ -49,6 +49,9 @@ type Options struct {
 	Dispenser pluginsdk.Dispenser
 	OrgSetup  pluginsdk.OrgSetupHandler
 
+	// Identities are the accounts elsewhere with which people sign in, in the order of their buttons.
+	Identities []Identity
+
 	// OnPasswordReset are called, one after the other, for each successful reset
 	// after its commit.
 	OnPasswordReset []func(context.Context, auth.PasswordReset)
@@ -120,6 +123,20 @@ type AuthOptions struct {
 	// but for credentials; nil lets everybody in who is not disabled. With it the row is
 	// read for each request with a session.
 	Active func(columns map[string]any, now time.Time) bool
+}
+
+// An Identity is a provider of accounts elsewhere with which people sign in.
+type Identity struct {
+	// Name is part of addresses: lower-case letters, digits, - and _. Label is on the button, and is the name when empty.
+	Name, Label string
+	// Plugin names one with the role identity_provider. Provider answers in this process instead; it is nil for a plugin.
+	Plugin   string
+	Provider pluginsdk.IdentityProvider
+	// Link names the way in which an identity that nobody has is linked: "never", which is the zero value too, "confirm" or
+	// "verified_email".
+	Link string
+	// Create makes a user for an identity that nobody has, if its address is verified and no user's.
+	Create bool
 }
 
 // Aliases, so that configuration and embedding programs import only host.

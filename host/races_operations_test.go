@@ -57,6 +57,8 @@ type operation struct {
 	// all says that it concerns all sessions of the person, and so the tablet's, which is
 	// the one that a step holds.
 	all bool
+	// identity is set for what concerns accounts elsewhere, which is raced with its like and with what concerns all sessions.
+	identity bool
 	// tells marks the operation that applies the effects of a listener. renames marks one of
 	// the application, which is raced with the former alone.
 	tells, renames bool
@@ -66,6 +68,9 @@ type operation struct {
 func (o operation) races(with operation) bool {
 	if o.asked || with.asked {
 		return o.asked && with.asked || (o.answers || with.answers) && (o.all || with.all)
+	}
+	if o.identity || with.identity {
+		return (o.identity || o.all) && (with.identity || with.all)
 	}
 	if o.renames || with.renames {
 		return o.tells || with.tells
@@ -114,6 +119,11 @@ func operations() []operation {
 		{name: "sign in by passkey", run: (*scene).signInByPasskey, signsIn: true},
 		{name: "make passkey", run: (*scene).makePasskey, signsIn: true},
 		{name: "delete passkey", run: (*scene).deletePasskey, signsIn: true},
+		{name: "sign in by identity", run: (*scene).signInByIdentity, identity: true},
+		{name: "link identity", run: (*scene).linkIdentity, identity: true},
+		{name: "link identity again", run: (*scene).linkAgain, identity: true},
+		{name: "unlink identity", run: (*scene).unlinkIdentity, identity: true},
+		{name: "end identity", run: (*scene).endIdentity, identity: true},
 		{name: "revoke token", run: (*scene).revokeToken, tokens: true},
 	}
 }
@@ -176,6 +186,35 @@ func (s *scene) makePasskey(ctx context.Context, on int) result {
 func (s *scene) deletePasskey(ctx context.Context, on int) result {
 	err := s.hosts[on].admin.DeletePasskey(ctx, s.email, fmt.Sprintf("passkey-%d", s.number))
 	if err != nil && strings.Contains(err.Error(), " has no passkey ") {
+		return refused
+	}
+	return resultOf(err)
+}
+
+// signInByIdentity comes back from the provider of "company", to which the laptop was sent before the race.
+func (s *scene) signInByIdentity(ctx context.Context, on int) result {
+	return s.request(ctx, on, "GET", "/auth/identity/company/callback?state="+s.answers.stateText, "", s.answers.stateCookie)
+}
+
+// linkIdentity comes back from the provider of "third" in the settled session of the phone, which was sent there once for
+// each host. The person has no identity there.
+func (s *scene) linkIdentity(ctx context.Context, on int) result {
+	return s.request(ctx, on, "GET", "/auth/identity/third/callback?state="+s.answers.linkTexts[on], "", s.phone.sessionCookie()+"; "+s.answers.linkCookie)
+}
+
+// linkAgain links the identity of "other", which the person has, and which unlinkIdentity ends.
+func (s *scene) linkAgain(ctx context.Context, on int) result {
+	return s.request(ctx, on, "GET", "/auth/identity/other/callback?state="+s.answers.againTexts[on], "", s.phone.sessionCookie()+"; "+s.answers.againCookie)
+}
+
+func (s *scene) unlinkIdentity(ctx context.Context, on int) result {
+	return s.request(ctx, on, "DELETE", "/auth/account/identities/other", "", s.phone.sessionCookie())
+}
+
+// endIdentity unlinks the identity of "company" by command.
+func (s *scene) endIdentity(ctx context.Context, on int) result {
+	err := s.hosts[on].admin.UnlinkIdentity(ctx, s.email, "company")
+	if err != nil && strings.Contains(err.Error(), " has no identity ") {
 		return refused
 	}
 	return resultOf(err)

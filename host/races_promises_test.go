@@ -19,6 +19,7 @@ type end struct {
 	sessions, devices []string
 	tokens            []string
 	passkeys          []string
+	identities        []string
 	// name and heard are columns that the effects of the listener set. waits reports whether
 	// the event still waits for the listener, and mails counts the mails of the listener.
 	name, heard string
@@ -27,8 +28,8 @@ type end struct {
 }
 
 func (e end) String() string {
-	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v, tokens %v, passkeys %v, name %q, told %q, the event waits: %v, mails %d",
-		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices, e.tokens, e.passkeys, e.name, e.heard, e.waits, e.mails)
+	return fmt.Sprintf("%s, %s: user %s, password %s, effect %q, sessions %v, devices %v, tokens %v, passkeys %v, identities %v, name %q, told %q, the event waits: %v, mails %d",
+		e.results[0], e.results[1], e.user, e.password, e.effect, e.sessions, e.devices, e.tokens, e.passkeys, e.identities, e.name, e.heard, e.waits, e.mails)
 }
 
 func (s *scene) observe(results [2]result) end {
@@ -101,6 +102,12 @@ func (s *scene) observe(results [2]result) end {
 	for _, passkey := range passkeys {
 		e.passkeys = append(e.passkeys, passkey.Name)
 	}
+	identities, err := db.Identities().List(ctx, s.user, 10)
+	s.must(err)
+	for _, identity := range identities {
+		e.identities = append(e.identities, identity.Name)
+	}
+	slices.Sort(e.identities)
 	slices.Sort(e.passkeys)
 	slices.Sort(e.sessions)
 	slices.Sort(e.devices)
@@ -159,10 +166,20 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 	if p.x.name == "sign in by passkey" && p.y.name == "sign in by passkey" {
 		must(e.results[0] != done || e.results[1] != done, "a challenge is answered once")
 	}
+	byIdentity := won("sign in by identity")
+	if p.x.name == "sign in by identity" && p.y.name == "sign in by identity" {
+		must(e.results[0] != done || e.results[1] != done, "a state is used once")
+	}
+	if won("end identity") {
+		must(!slices.Contains(e.identities, "company"), "an identity that was unlinked is over")
+	}
+	if p.x.name == "link identity" && p.y.name == "link identity" {
+		must(slices.Contains(e.identities, "third"), "of two links to one identity one is there")
+	}
 	if won("reset") {
 		must(e.user == "deleted" || len(e.tokens) == 0, "a reset ends all machine tokens, and no session of before makes another")
 		// The new password is no reason to refuse a passkey afterwards.
-		byPasskey := won("sign in by passkey")
+		byPasskey := won("sign in by passkey") || byIdentity
 		must(e.user == "deleted" || !slices.ContainsFunc(append(e.sessions, e.devices...), func(s string) bool { return !byPasskey || s != "new" }), "a reset ends all sessions and devices")
 	}
 	if won("change password") {
@@ -191,7 +208,7 @@ func (p racingPair) promises(s *scene, e end) (broken []string) {
 	}
 	if won("revoke all") || won("revoke everybody") {
 		must(!slices.ContainsFunc(append(e.sessions, e.devices...), func(s string) bool { return s != "new" }), "all that was there is over")
-		must(len(e.sessions) == len(e.devices), "a sign-in is ended as a whole or not at all")
+		must(byIdentity || len(e.sessions) == len(e.devices), "a sign-in is ended as a whole or not at all")
 	}
 	if p.x.name == "sign out" || p.y.name == "sign out" {
 		others := []string{"reset", "disable", "enable", "revoke all", "revoke everybody", "delete"}

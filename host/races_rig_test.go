@@ -23,6 +23,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey/passkeytest"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
@@ -104,7 +105,7 @@ func newRaceRig(t *testing.T, engine raceEngine) *raceRig {
 	for i := range r.hosts {
 		db := stepped(t, r.open())
 		o := host.Options{
-			Store: db, Now: r.clock.Now, OrgSetup: effects{},
+			Store: db, Now: r.clock.Now, OrgSetup: effects{}, Identities: []host.Identity{{Name: "company", Provider: racingProvider{}}, {Name: "other", Provider: racingProvider{}}, {Name: "third", Provider: racingProvider{}}},
 			Auth:  host.AuthOptions{Rules: auth.Rules{PasswordHash: password.Keep, OwnTokens: true, Recent: 10_000 * time.Hour}}, // hashing takes most of the time, and each pair makes the clock go on
 			OData: nothing(t),
 			Routes: []host.Route{
@@ -288,6 +289,56 @@ type scene struct {
 type passkeyAnswers struct {
 	signIn, create             json.RawMessage
 	signInCookie, createCookie string
+
+	// The states with which the laptop was sent to "company", and the phone to "third" and to "other", once for each host.
+	stateText, stateCookie  string
+	linkTexts, againTexts   [2]string
+	linkCookie, againCookie string
+}
+
+// A racingProvider identifies everybody as the person whom its private bytes name.
+type racingProvider struct{}
+
+func (racingProvider) Begin(context.Context, pluginsdk.BeginRequest) (pluginsdk.Authorization, error) {
+	return pluginsdk.Authorization{}, errors.New("not in a race")
+}
+
+func (racingProvider) Finish(_ context.Context, r pluginsdk.FinishRequest) (pluginsdk.IdentityResult, error) {
+	return pluginsdk.Identified(pluginsdk.Identity{Subject: string(r.Private)}), nil
+}
+
+// identities gives the person an identity, and sends the laptop and the phone to the providers.
+func (s *scene) identities(ctx context.Context) error {
+	key, err := s.ground.Secret(ctx, "identities", digest([]byte("key of states")))
+	if err != nil {
+		return err
+	}
+	states, err := identity.NewStates(key)
+	if err != nil {
+		return err
+	}
+	subject := fmt.Sprintf("ada-%d", s.number)
+	away := func(cookie string, purpose identity.Purpose, bound identity.Binding) (string, string) {
+		state, text := identity.NewState()
+		return text, states.Keep(cookie, identity.Pending{Purpose: purpose, State: state, Private: []byte(subject), Begun: s.clock.Now()}, bound)
+	}
+	cookie := ""
+	s.answers.stateText, cookie = away("", identity.SignIn, identity.Binding{Name: "company"})
+	s.answers.stateCookie = "vestibule_identity=" + cookie
+	twice := func(name string) (texts [2]string, cookie string) {
+		for i := range texts {
+			texts[i], cookie = away(cookie, identity.Join, identity.Binding{Name: name, Session: s.phone.hash, UserID: s.user})
+		}
+		return texts, "vestibule_identity=" + cookie
+	}
+	s.answers.linkTexts, s.answers.linkCookie = twice("third")
+	s.answers.againTexts, s.answers.againCookie = twice("other")
+	for _, name := range []string{"company", "other"} {
+		if err := s.ground.Identities().Add(ctx, identity.Identity{Name: name, Subject: subject, UserID: s.user, Created: s.clock.Now()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // passkeys gives the person a passkey and asks for the answers.
@@ -337,7 +388,7 @@ func (r *raceRig) scene(disabled bool) *scene {
 			return err
 		}
 		s.user = user.ID
-		if err := s.passkeys(ctx); err != nil {
+		if err := errors.Join(s.passkeys(ctx), s.identities(ctx)); err != nil {
 			return err
 		}
 		if err := db.Outbox().Announce(ctx, "password_reset", s.user, []string{"audit"}); err != nil {

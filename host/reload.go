@@ -3,10 +3,13 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/host/frontend"
 	"github.com/vestibule-dev/vestibule/v2/host/mail"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // Reload replaces what may change while serving: plugins, the front-end app and the TLS
@@ -50,7 +53,7 @@ func (h *Host) prepareReload(ctx context.Context, o Options) (reload, error) {
 	if h.o.Server.LoadTLS != nil {
 		next.certificate, errs[1] = readCertificate(o.Server.LoadTLS)
 	}
-	if errs[2] = h.plugins.Keeps(o.Plugins); errs[2] == nil {
+	if errs[2] = errors.Join(h.plugins.Keeps(o.Plugins), h.keepsIdentities(o.Plugins)); errs[2] == nil {
 		next.templates, errs[2] = h.mail.Load(o.pluginMails())
 	}
 	if errs[2] == nil {
@@ -66,6 +69,20 @@ func (h *Host) prepareReload(ctx context.Context, o Options) (reload, error) {
 		err = errors.Join(err, next.plugins.Abort())
 	}
 	return next, err
+}
+
+// keepsIdentities returns an error if plugins lack one that an identity names: a provider would send people back to nobody.
+func (h *Host) keepsIdentities(plugins []Plugin) error {
+	var errs []error
+	for _, i := range h.o.Identities {
+		has := func(p Plugin) bool {
+			return p.Name == i.Plugin && slices.Contains(p.Roles, pluginsdk.RoleIdentityProvider)
+		}
+		if i.Provider == nil && !slices.ContainsFunc(plugins, has) {
+			errs = append(errs, fmt.Errorf("the identity %q needs the plugin %q with the role %s: put it back, or restart the host to go on without it", i.Name, i.Plugin, pluginsdk.RoleIdentityProvider))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (r reload) commit(ctx context.Context, h *Host) {

@@ -1,6 +1,10 @@
 package host
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/pluginproc"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -47,6 +51,27 @@ func (r roles) offered(name string) (title string, ok bool) {
 		return "", false
 	}
 	return r.plugins.OfferedStep(name)
+}
+
+// addIdentities hands the identities over to the sign-in.
+func (r roles) addIdentities(o *auth.Options, list []Identity, plugins []Plugin) error {
+	providers := map[string]func() pluginsdk.IdentityProvider{}
+	for _, i := range list {
+		if err := o.AddIdentity(i.Name, i.Label, i.Link, i.Create); err != nil {
+			return fmt.Errorf("host: %w", err)
+		}
+		plugin := slices.IndexFunc(plugins, func(p Plugin) bool { return p.Name == i.Plugin })
+		switch {
+		case i.Provider != nil:
+			providers[i.Name] = func() pluginsdk.IdentityProvider { return i.Provider }
+		case plugin < 0 || !slices.Contains(plugins[plugin].Roles, pluginsdk.RoleIdentityProvider):
+			return fmt.Errorf("host: the identity %q: there is no plugin %q with the role %s", i.Name, i.Plugin, pluginsdk.RoleIdentityProvider)
+		default:
+			providers[i.Name] = func() pluginsdk.IdentityProvider { return r.plugins.IdentityProvider(i.Plugin) }
+		}
+	}
+	o.Provider = func(name string) pluginsdk.IdentityProvider { return providers[name]() }
+	return nil
 }
 
 func (r roles) orgSetup() pluginsdk.OrgSetupHandler {

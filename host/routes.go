@@ -119,7 +119,7 @@ func (h *Host) signInRows() []row {
 	}
 	rows := []row{
 		own("login", "/login", "GET", web.Page, h.policy.Redirects(s.Login)),
-		own("login.submit", "/auth/login", "POST", web.Data, p.Login()),
+		own("login.submit", "/auth/login", "POST", web.Data, then(h.mail.Kick, p.Login())),
 		own("password.email", "/auth/forgot-password", "POST", web.Data, then(h.mail.Kick, p.Forgot())),
 		own("password.reset", "/password/reset/{token}", "GET", web.Data, p.ShowReset()),
 		own("auth.invitation.options", "/auth/invitation/options", "POST", web.Data, p.InvitationOptions()),
@@ -131,7 +131,7 @@ func (h *Host) signInRows() []row {
 		own("auth.account.steps", "/auth/account/steps/{plugin}", "POST, DELETE", web.Data, then(h.mail.Kick, p.AskedStep())),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
 		own("auth.passkeys.options", "/auth/passkeys/options", "POST", web.Data, p.PasskeyOptions()),
-		own("auth.passkeys.login", "/auth/passkeys/login", "POST", web.Data, p.PasskeyLogin()),
+		own("auth.passkeys.login", "/auth/passkeys/login", "POST", web.Data, then(h.mail.Kick, p.PasskeyLogin())),
 		own("auth.account.confirm.options", "/auth/account/confirm/options", "POST", web.Data, p.ConfirmOptions()),
 		own("auth.account.passkeys.options", "/auth/account/passkeys/options", "POST", web.Data, p.CreationOptions()),
 		own("auth.account.passkeys", "/auth/account/passkeys", "POST", web.Data, then(h.mail.Kick, p.AddPasskey())),
@@ -143,6 +143,13 @@ func (h *Host) signInRows() []row {
 		own("auth.account.device", "/auth/account/devices/{id}", "DELETE", web.Data, p.EndOwnDevice()),
 		own("auth.change-password", "/.well-known/change-password", "GET", web.Page, http.HandlerFunc(changePassword)),
 		own("auth.jwks", "/auth/jwks.json", "GET", web.Data, h.assertions.Publish(p.Fail)),
+	}
+	if len(h.o.Identities) > 0 {
+		rows = append(rows,
+			own("auth.identity", "/auth/identity/{name}", "GET, DELETE", web.Page, p.BeginIdentity()),
+			own("auth.identity.callback", "/auth/identity/{name}/callback", "GET", web.Page, then(h.mail.Kick, p.IdentityCallback())),
+			own("auth.account.confirm.identity", "/auth/account/confirm/{name}", "POST", web.Data, p.ConfirmByIdentity()),
+			own("auth.account.identity", "/auth/account/identities/{name}", "POST, DELETE", web.Data, p.ChangeIdentity()))
 	}
 	if h.o.Auth.OwnTokens {
 		rows = append(rows,

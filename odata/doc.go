@@ -1,7 +1,8 @@
-// Package odata serves a data model over HTTP as OData 4.0 and 4.01 allow it to
-// be read: service document, metadata, entity sets, entities, navigation,
-// properties, counts and batches. A Service is an http.Handler that needs
-// nothing but a model, a Source of rows, and a place in some router.
+// Package odata serves a data model over HTTP as OData 4.0 and 4.01 have it:
+// service document, metadata, entity sets, entities, navigation, properties,
+// counts and batches. Rows of sets that allow it are created, changed and
+// deleted. A Service is an http.Handler that needs nothing but a model, a
+// Source of rows, and a place in some router.
 //
 // A request goes one way, through a file for each stage: request.go takes apart
 // what was sent, plan.go has it parsed (package syntax) and bound to the model
@@ -10,6 +11,12 @@
 // and sends. pipeline.go is these stages in a row; cache.go keeps plans and
 // answers beside them. Errors of every stage become a fault in fault.go, which
 // report.go sends. batch.go puts the parts of a batch through the pipeline.
+//
+// A request that writes leaves the pipeline for writing, in write.go: its target
+// and its body (package payload) become a plan.Change (writebind.go, package
+// bind), which a transaction of a Writable source applies (changes.go). The
+// answer (writeanswer.go) waits for the commit; refusal.go says what a change
+// that was not made is answered with.
 //
 // What lives elsewhere: headers (package header), batch formats (package
 // batch), $metadata (package csdl), the model (package edm), SQL (package

@@ -90,8 +90,10 @@ func notes(t *testing.T, f *flaky, change func(*odata.Options)) *odata.Service {
 	f.Source = source
 	o := odata.Options{
 		Root: "/odata/",
-		Base:   func(*http.Request) string { return "http://h" },
-		Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) { return odata.Caller{SignedIn: true, Settled: true, Client: "c"}, nil },
+		Base: func(*http.Request) string { return "http://h" },
+		Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+			return odata.Caller{SignedIn: true, Settled: true, Client: "c"}, nil
+		},
 	}
 	if change != nil {
 		change(&o)

@@ -136,18 +136,28 @@ func (r *writer) refused(c *changes, w *bind.Writing, err error) error {
 		}
 	case plan.DeadLink:
 		f = refusalFault(refusal)
-		f.details = r.deadLinks(refusal, w.Change)
+		f.details = r.deadLinks(c, refusal, w.Change)
 	default:
 		f = refusalFault(refusal)
 	}
 	return f
 }
 
-// deadLinks names the foreign keys that lead nowhere: those of the refusal, or the only one that was written.
-func (r *writer) deadLinks(refusal *plan.Refusal, c *plan.Change) []detail {
+// deadLinks names the foreign keys that lead nowhere: those of the refusal, or the only one that was written. Where a database
+// does not say which of several it is, they are read, outside of the transaction, which has ended.
+func (r *writer) deadLinks(c *changes, refusal *plan.Refusal, ch *plan.Change) []detail {
 	links := refusal.Links
-	if links == nil && len(c.Links) == 1 {
-		links = c.Links
+	switch {
+	case links != nil:
+	case len(ch.Links) == 1:
+		links = ch.Links
+	default:
+		c.close()
+		for _, nav := range ch.Links {
+			if p := r.resource.Linked(ch, nav); p == nil || !r.there(p) {
+				links = append(links, nav)
+			}
+		}
 	}
 	var paths [][]*edm.Property
 	for _, nav := range links {
@@ -156,4 +166,19 @@ func (r *writer) deadLinks(refusal *plan.Refusal, c *plan.Change) []detail {
 		}
 	}
 	return detailsOf(paths, "dead_link", "names no entity that is there")
+}
+
+// there reports whether a plan finds a row, or cannot be asked.
+func (r *writer) there(p *plan.Plan) bool {
+	own := *r.q
+	own.changes = nil
+	o, err := r.answers.open(&own, p)
+	if err != nil {
+		return true
+	}
+	defer func() {
+		_ = o.held.Close() // nothing was written that could be lost
+		o.clock.stop()
+	}()
+	return o.rows.Next() || o.rows.Err() != nil
 }

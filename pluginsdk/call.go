@@ -26,6 +26,9 @@ type Call struct {
 	Request *Request
 	// Event is what a listener is told; its user is User.
 	Event Event
+	// Begin is the call of an identity provider, unless Finish is not nil.
+	Begin  BeginRequest
+	Finish *FinishRequest
 }
 
 // A callFile is a Call as JSON.
@@ -36,6 +39,8 @@ type callFile struct {
 	Request callRequest     `json:"request"`
 	Form    map[string]any  `json:"form"`
 	Event   *callEvent      `json:"event"`
+	Begin   *callBegin      `json:"begin"`
+	Finish  *callFinish     `json:"finish"`
 }
 
 type callEvent struct {
@@ -78,10 +83,12 @@ type callRequest struct {
 //	 "user":    {"id": 7, "name": "Ada", "email": "ada@example.com", "columns": {"partner_id": null}},
 //	 "request": {"locale": "de", "intended": "/orders", "session": {"visits": 3}},
 //	 "form":    {"org_name": "Analytical Engines"},
-//	 "event":   {"id": "e1", "kind": "password_reset", "at": "2026-01-31T12:00:00Z"}}
+//	 "event":   {"id": "e1", "kind": "password_reset", "at": "2026-01-31T12:00:00Z"},
+//	 "begin":   {"callback": "https://app.example.com/auth/identity/company/callback", "state": "s1", "fresh": true},
+//	 "finish":  {"callback": "…", "parameters": {"state": "s1", "code": "c1"}, "private": "<base64>"}}
 //
 // Every key may be left out; a call with a form and without a role is for the role
-// that takes forms, one with an event for the listener. Integers become int64. Unknown keys are an error, which names
+// that takes forms, one with an event for the listener, one with begin or finish for the identity provider. Integers become int64. Unknown keys are an error, which names
 // them.
 func ParseCall(data []byte) (Call, error) {
 	f := callFile{
@@ -101,7 +108,7 @@ func ParseCall(data []byte) (Call, error) {
 		return Call{}, errors.New("read the call: something follows the JSON object")
 	}
 	for _, role := range roles() {
-		if f.Role == role.name || f.Role == "" && role.takesForm == (f.Form != nil) && role.takesEvent == (f.Event != nil) {
+		if f.Role == role.name || f.Role == "" && role.takesForm == (f.Form != nil) && role.takesEvent == (f.Event != nil) && role.takesIdentity == (f.Begin != nil || f.Finish != nil) {
 			return f.call(role), nil
 		}
 	}
@@ -114,8 +121,11 @@ func (f callFile) call(role role) Call {
 	if f.Event != nil {
 		e = Event{ID: cmp.Or(f.Event.ID, e.ID), Kind: cmp.Or(f.Event.Kind, e.Kind), At: f.Event.At}
 	}
+	begin, finish := f.identity()
 	return Call{
 		Event:  e,
+		Begin:  begin,
+		Finish: finish,
 		Role:   role.name,
 		Config: f.Config,
 		User:   User{ID: fmt.Sprint(f.User.ID), Name: f.User.Name, Email: f.User.Email, Columns: Values{plainMap(f.User.Columns)}},
@@ -179,7 +189,7 @@ func (c Call) Samples() map[string]Call {
 				Routes:  map[string]string{"home": "/", "dashboard": "/dashboard", "login": "/login"},
 				Session: ValuesOf(map[string]Value{"visits": int64(3)}),
 			}
-			call := Call{Role: c.Role, User: c.User, Request: req, Event: sampleEvent()}
+			call := Call{Role: c.Role, User: c.User, Request: req, Event: sampleEvent(), Begin: sampleBegin()}
 			edit(&call)
 			all[name] = call
 		}
@@ -206,11 +216,11 @@ func effectsJSON(effects []Effect) []map[string]any {
 	for _, e := range effects {
 		value := valueJSON(e.value)
 		switch e.kind {
-		case EffectConsumeIntended:
+		case effectConsumeIntended:
 			out = append(out, map[string]any{"consume_intended": true})
-		case EffectSetSession:
+		case effectSetSession:
 			out = append(out, map[string]any{"set_session": e.name, "value": value})
-		case EffectSetUser:
+		case effectSetUser:
 			one := map[string]any{"set_user": e.name, "value": value}
 			if e.replaces {
 				one["replacing"] = valueJSON(e.old)

@@ -3,10 +3,6 @@ package pluginsdk
 import "github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 
 type (
-	// A ConfigKey documents one key of a plugin's config block: its path, with []
-	// for the elements of a list, its type, whether it is required, its default,
-	// and a sentence.
-	ConfigKey = configblock.Key
 	// A ConfigProblem is a mistake in a plugin's config block: a path such as
 	// rules[1].target, empty for the block as a whole, and a message that says
 	// what is wrong and what to do.

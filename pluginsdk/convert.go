@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpb"
 )
 
@@ -187,7 +188,7 @@ func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
 	out := make([]*pluginpb.Effect, 0, len(effects))
 	for _, e := range effects {
 		switch e.kind {
-		case EffectConsumeIntended:
+		case effectConsumeIntended:
 			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_ConsumeIntended{ConsumeIntended: &pluginpb.ConsumeIntended{}}})
 			continue
 		case effectMail:
@@ -208,9 +209,9 @@ func toEffects(effects []Effect) ([]*pluginpb.Effect, error) {
 		}
 		set := &pluginpb.Assignment{Name: e.name, Value: value}
 		switch e.kind {
-		case EffectSetSession:
+		case effectSetSession:
 			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_SetSession{SetSession: set}})
-		case EffectSetUser:
+		case effectSetUser:
 			out = append(out, &pluginpb.Effect{Kind: &pluginpb.Effect_SetUser{SetUser: set}})
 		default:
 			return nil, fmt.Errorf("an effect that no constructor made")
@@ -229,7 +230,7 @@ func toChange(v any) (*pluginpb.Value, error) {
 }
 
 func toReplacement(e Effect, value *pluginpb.Value) (*pluginpb.Effect, error) {
-	if e.kind != EffectSetUser {
+	if e.kind != effectSetUser {
 		return nil, fmt.Errorf("the effect on %q replaces a value: only one of SetUser can", e.name)
 	}
 	old, err := toChange(e.old)
@@ -286,7 +287,7 @@ func fromDescription(r *pluginpb.DescribeResponse) (Description, error) {
 		d.Roles = append(d.Roles, words.Clean(role, 64))
 	}
 	for _, k := range first(r.GetConfig(), 200) {
-		d.Config = append(d.Config, ConfigKey{
+		d.Config = append(d.Config, configblock.Key{
 			Path: words.Clean(k.GetPath(), 200), Type: words.Clean(k.GetType(), 64), Required: k.GetRequired(),
 			Default: words.Clean(k.GetDefault(), 300), Doc: words.Clean(k.GetDescription(), 500),
 		})

@@ -2,9 +2,10 @@
 //
 // A plugin is a program of its own, in any language, that the host starts and
 // talks to over gRPC. It has one role or several: a [Dispenser] decides which
-// step a person must complete after the password was right, and an
-// [OrgSetupHandler] receives the organisation form. Each role is one file, with
-// its types, both ends of its call, and its encoding.
+// step a person must complete after the password was right, an
+// [OrgSetupHandler] receives the organisation form, a [Listener] learns of events,
+// and an [IdentityProvider] signs people in by an account elsewhere. Each role is
+// one file, with its types, both ends of its calls, and its encoding.
 //
 // A plugin decides, and never acts: what it wants to change, it says as
 // [Effect] values beside its answer, and the host validates and applies them

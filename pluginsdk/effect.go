@@ -15,17 +15,13 @@ import (
 // text of RFC 3339 in UTC. Other types break the contract.
 type Value = any
 
-// EffectKind tells what an [Effect] changes.
-type EffectKind int
+// An effectKind names the change that an [Effect] asks for.
+type effectKind int
 
-// The kinds of an effect.
 const (
-	// EffectConsumeIntended forgets the page that the person had asked for.
-	EffectConsumeIntended EffectKind = iota + 1
-	// EffectSetSession sets a session value of the plugin's own.
-	EffectSetSession
-	// EffectSetUser sets a column of the user that config.hcl grants.
-	EffectSetUser
+	effectConsumeIntended effectKind = iota + 1
+	effectSetSession
+	effectSetUser
 	effectMail
 )
 
@@ -33,7 +29,7 @@ const (
 // all effects of an answer, the session and the next intent in one transaction,
 // or none of them.
 type Effect struct {
-	kind  EffectKind
+	kind  effectKind
 	name  string
 	value Value
 
@@ -45,20 +41,20 @@ type Effect struct {
 
 // ConsumeIntended removes the intended URL, the page that the person asked for
 // before signing in; a dispenser that redirects there itself adds it.
-func ConsumeIntended() Effect { return Effect{kind: EffectConsumeIntended} }
+func ConsumeIntended() Effect { return Effect{kind: effectConsumeIntended} }
 
 // SetSession keeps a value in the person's session, under a name that only this
 // plugin sees. nil removes it. Session values end with the session. One has at most
 // 16 KiB, and all of this plugin's together have 32 KiB, where each counts 10 bytes and
 // its name besides: more breaks the contract.
 func SetSession(name string, value Value) Effect {
-	return Effect{kind: EffectSetSession, name: name, value: widen(value)}
+	return Effect{kind: effectSetSession, name: name, value: widen(value)}
 }
 
 // SetUser sets a column of the user's row. The column must stand in user_write
 // of the plugin's block in config.hcl.
 func SetUser(column string, value Value) Effect {
-	return Effect{kind: EffectSetUser, name: column, value: widen(value)}
+	return Effect{kind: effectSetUser, name: column, value: widen(value)}
 }
 
 // The limits of a mail, the last two in bytes.
@@ -138,11 +134,17 @@ func (e Effect) Replacing(old Value) Effect {
 // Replaced returns the value that the effect replaces, and whether it names one.
 func (e Effect) Replaced() (old Value, named bool) { return e.old, e.replaces }
 
-// Kind returns the kind of the change. That of a mail has no name: see [Effect.IsMail].
-func (e Effect) Kind() EffectKind { return e.kind }
+// IsConsumeIntended reports whether the effect is one of [ConsumeIntended].
+func (e Effect) IsConsumeIntended() bool { return e.kind == effectConsumeIntended }
+
+// IsSetSession reports whether the effect is one of [SetSession].
+func (e Effect) IsSetSession() bool { return e.kind == effectSetSession }
+
+// IsSetUser reports whether the effect is one of [SetUser].
+func (e Effect) IsSetUser() bool { return e.kind == effectSetUser }
 
 // Name returns the name of the session value, the column or the mail; it is empty for
-// [EffectConsumeIntended].
+// [ConsumeIntended].
 func (e Effect) Name() string { return e.name }
 
 // Value returns the new value, integers as int64.

@@ -102,7 +102,7 @@ func (s *server) Notify(ctx context.Context, in *pluginpb.NotifyRequest) (*plugi
 // checkSessionless returns an error with [ErrContract] if an effect needs a session.
 func checkSessionless(effects []Effect) error {
 	for _, e := range effects {
-		if e.kind == EffectSetSession || e.kind == EffectConsumeIntended {
+		if e.kind == effectSetSession || e.kind == effectConsumeIntended {
 			return fmt.Errorf("%w: a listener has no session: only SetUser and Mail can be its effects", ErrContract)
 		}
 	}

@@ -52,21 +52,18 @@ type OrgForm struct {
 	MarketingConsent bool `form:"marketing_consent"`
 }
 
-// Status is how an [OrgSetupHandler] judges a form.
-type Status string
-
-// The statuses of a result. Only StatusSatisfied advances the loop.
+// The statuses of a result. Only satisfied advances the loop.
 const (
-	StatusSatisfied      Status = "satisfied"
-	StatusNeedsMoreInput Status = "needs_more_input"
-	StatusError          Status = "error"
+	statusSatisfied      = "satisfied"
+	statusNeedsMoreInput = "needs_more_input"
+	statusError          = "error"
 )
 
 // A Result is what an [OrgSetupHandler] answers. Make one with [Satisfied],
 // [NeedsMoreInput] or [Failed]; the zero value breaks the contract. A Result is
 // a value: methods return copies and it may be shared between goroutines.
 type Result struct {
-	status   Status
+	status   string
 	nextStep map[string]any
 	errors   []string
 	effects  []Effect
@@ -74,30 +71,39 @@ type Result struct {
 
 // Satisfied says that the step is complete. The host then asks the dispenser
 // again, which sees the effects already laid over the user.
-func Satisfied() Result { return Result{status: StatusSatisfied} }
+func Satisfied() Result { return Result{status: statusSatisfied} }
 
 // NeedsMoreInput keeps the person on the step. payload reaches the front end as
 // it is, as JSON; by convention {"fields": {"<field>": ["<code or text>"]},
 // "message": "…"}, which is shown at the fields. It must be encodable as JSON.
 func NeedsMoreInput(payload map[string]any) Result {
-	return Result{status: StatusNeedsMoreInput, nextStep: payload}
+	return Result{status: statusNeedsMoreInput, nextStep: payload}
 }
 
 // Failed keeps the person on the step and shows the messages above the form. A
 // message is one of the front end's codes or a text in the request's locale.
 func Failed(messages ...string) Result {
-	return Result{status: StatusError, errors: slices.Clone(messages)}
+	return Result{status: statusError, errors: slices.Clone(messages)}
 }
 
 // With returns a copy of the result that asks for effects. The host applies
-// them only when the status is [StatusSatisfied].
+// them only when the status is that of [Satisfied].
 func (r Result) With(effects ...Effect) Result {
 	r.effects = append(slices.Clip(r.effects), effects...)
 	return r
 }
 
 // Status returns the judgement; it is empty for the zero Result.
-func (r Result) Status() Status { return r.status }
+func (r Result) Status() string { return r.status }
+
+// IsSatisfied reports whether the result is one of [Satisfied].
+func (r Result) IsSatisfied() bool { return r.status == statusSatisfied }
+
+// WantsInput reports whether the result is one of [NeedsMoreInput].
+func (r Result) WantsInput() bool { return r.status == statusNeedsMoreInput }
+
+// IsFailed reports whether the result is one of [Failed].
+func (r Result) IsFailed() bool { return r.status == statusError }
 
 // NextStep returns the payload of [NeedsMoreInput], nil otherwise. The map is
 // shared, not copied.
@@ -117,7 +123,7 @@ func orgSetupRole() role {
 		run: func(ctx context.Context, p Plugin, c Call) (any, error) {
 			r, err := p.OrgSetup.Handle(ctx, c.User, c.Request)
 			return struct {
-				Status   Status           `json:"status"`
+				Status   string           `json:"status"`
 				NextStep map[string]any   `json:"next_step,omitempty"`
 				Errors   []string         `json:"errors,omitempty"`
 				Effects  []map[string]any `json:"effects"`
@@ -188,7 +194,7 @@ func toResult(r Result) (*pluginpb.HandleResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &pluginpb.HandleResponse{Status: string(r.status), Errors: r.errors, Effects: effects}
+	out := &pluginpb.HandleResponse{Status: r.status, Errors: r.errors, Effects: effects}
 	for _, text := range r.errors {
 		if !utf8.ValidString(text) {
 			return nil, fmt.Errorf("a text is not valid UTF-8")
@@ -207,12 +213,12 @@ func fromResult(r *pluginpb.HandleResponse) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	switch status := Status(r.GetStatus()); status {
-	case StatusSatisfied:
+	switch status := r.GetStatus(); status {
+	case statusSatisfied:
 		return Satisfied().With(effects...), nil
-	case StatusError:
+	case statusError:
 		return Failed(r.GetErrors()...).With(effects...), nil
-	case StatusNeedsMoreInput:
+	case statusNeedsMoreInput:
 		payload, err := fromPayload(r.GetNextStep())
 		if err != nil {
 			return Result{}, err
@@ -221,7 +227,7 @@ func fromResult(r *pluginpb.HandleResponse) (Result, error) {
 	case "":
 		return Result{}, fmt.Errorf("%w: it returned no result", ErrContract)
 	default:
-		return Result{}, fmt.Errorf("%w: it returned a result of unknown status %q", ErrContract, words.Cut(string(status), 64))
+		return Result{}, fmt.Errorf("%w: it returned a result of unknown status %q", ErrContract, words.Cut(status, 64))
 	}
 }
 

@@ -31,6 +31,8 @@ type Plugin struct {
 	OrgSetup OrgSetupHandler
 	// Listener, when not nil, gives the plugin the role "listener".
 	Listener Listener
+	// IdentityProvider, when not nil, gives the plugin the role "identity_provider".
+	IdentityProvider IdentityProvider
 	// Config points to a struct that is filled from the config block before
 	// Configure is called and before any call of a role. [DecodeConfig] tells
 	// the tags that its fields carry. With a nil Config the block must be empty.
@@ -75,14 +77,14 @@ func granted(names []string, name string) bool {
 
 // A Description is what a plugin says of itself.
 type Description struct {
-	Name        string      `json:"name"`
-	Version     string      `json:"version,omitempty"`
-	Description string      `json:"description,omitempty"`
-	Title       string      `json:"title,omitempty"`
-	OffersStep  bool        `json:"offers_step,omitempty"`
-	Roles       []string    `json:"roles"`
-	SDK         string      `json:"sdk,omitempty"`
-	Config      []ConfigKey `json:"config,omitempty"`
+	Name        string            `json:"name"`
+	Version     string            `json:"version,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Title       string            `json:"title,omitempty"`
+	OffersStep  bool              `json:"offers_step,omitempty"`
+	Roles       []string          `json:"roles"`
+	SDK         string            `json:"sdk,omitempty"`
+	Config      []configblock.Key `json:"config,omitempty"`
 }
 
 // Describe returns the description that the host gets. The error names a mistake of the plugin's author.

@@ -15,6 +15,8 @@ type role struct {
 	takesForm bool
 	// takesEvent tells that such a call has an event.
 	takesEvent bool
+	// takesIdentity reports whether such a call begins or finishes a sign-in at a provider.
+	takesIdentity bool
 	// has tells whether a plugin has the role.
 	has func(Plugin) bool
 	// run makes a call by hand and returns the answer for JSON.
@@ -26,7 +28,7 @@ type role struct {
 	samples func() map[string]func(*Call)
 }
 
-func roles() []role { return []role{dispenserRole(), orgSetupRole(), listenerRole()} }
+func roles() []role { return []role{dispenserRole(), orgSetupRole(), listenerRole(), identityRole()} }
 
 // Roles returns the names of the roles that a plugin may have.
 func Roles() []string {

@@ -23,7 +23,7 @@ func checkSession(req *Request, effects []Effect) error {
 	}
 	changed := false
 	for _, e := range effects {
-		if e.kind != EffectSetSession {
+		if e.kind != effectSetSession {
 			continue
 		}
 		changed = true

@@ -28,7 +28,7 @@ func codes() map[string][]string {
 		},
 		"firstPasskey": {"reset_failed", "passkey_not_accepted"},
 		"orgSetup":     {"unknown_intent", "intent_not_current", "org_setup_handler_missing", "handler_unavailable"},
-		"account":      {"last_way_to_sign_in", "passkey_known", "credentials_do_not_match", "not_found", "too_many"},
+		"account":      {"last_way_to_sign_in", "passkey_known", "credentials_do_not_match", "not_found", "too_many", "identity_known", "identity_contract", "identity_unavailable"},
 		"common": {
 			"confirmation_required", "passkey_not_accepted", "password_sign_in_off",
 			"required", "email", "auth_throttle", "unauthenticated", "unsettled", "cross_origin", "route_not_found",
@@ -44,7 +44,10 @@ func codes() map[string][]string {
 // errorPageKeys are what host/frontend puts on the error pages: a title and a text
 // for each status, and a text of its own for some codes.
 func errorPageKeys() []string {
-	keys := []string{"home", "retry", "retryIn", "cross_origin", "route_not_found", "dispenser_contract"}
+	keys := []string{
+		"home", "again", "againAccount", "retry", "retryIn", "cross_origin", "route_not_found", "dispenser_contract", "auth_throttle", "confirmation_required",
+		"identity_state", "identity_refused", "identity_unknown", "identity_inactive", "identity_taken", "identity_proof", "identity_contract", "identity_unavailable",
+	}
 	for _, status := range []string{"400", "403", "404", "405", "421", "429", "500", "502", "503"} {
 		keys = append(keys, "title."+status, "text."+status)
 	}

@@ -42,6 +42,7 @@ for (const [name, label] of [['terms', 'The rules'], ['privacy', 'What we know o
   const target = safe(boot.routes[name]);
   if (target) $('#footer').append(Object.assign(document.createElement('a'), { href: target, textContent: label }));
 }
+elsewhere();
 for (const form of document.querySelectorAll('form[data-post]')) {
   form.noValidate = true;
   form.addEventListener('submit', (event) => {
@@ -87,6 +88,35 @@ function show(note = '') {
 function go(hash, note) {
   history.replaceState(history.state, '', hash);
   show(note);
+}
+
+// Accounts elsewhere: a link each, and what the next sign-in links. The fragment waits in the tab, since no server may learn it
+
+function elsewhere() {
+  const trip = JSON.parse(sessionStorage.getItem('trip') ?? 'null');
+  sessionStorage.removeItem('trip');
+  if (trip && Date.now() - trip.at < 600_000 && (intent || boot.pending)) kept.fragment = trip.fragment;
+
+  const query = new URLSearchParams({ return: 'login', lang: document.documentElement.lang });
+  const redirect = new URLSearchParams(location.search).get('redirect');
+  if (redirect) query.set('redirect', redirect);
+  for (const { name, label, url } of boot.identities ?? []) {
+    if (name === boot.pending?.name) continue;
+    const link = Object.assign(document.createElement('a'), { href: `${url}?${query}`, textContent: `Come in with ${label}` });
+    link.addEventListener('click', () => sessionStorage.setItem('trip', JSON.stringify({ fragment: kept.fragment, at: Date.now() })));
+    $('#elsewhere').append(link);
+  }
+  $('#sign-in form').hidden = boot.password?.sign_in === false;
+
+  const { name, label, account } = boot.pending ?? {};
+  if (!name) return;
+  $('#pending').hidden = false;
+  $('#pending span').textContent = `Sign in once as before, and ${label} (${account}) comes in as you from then on.`;
+  $('#pending button').addEventListener('click', async () => {
+    const response = await fetch(`/auth/identity/${name}`, { method: 'DELETE' }).catch(() => null);
+    if (response?.ok) location.reload();
+    else shout('That did not work. Please try again.');
+  });
 }
 
 // The intent loop: only the kind decides

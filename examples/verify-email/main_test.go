@@ -40,7 +40,7 @@ func posts(values map[string]pluginsdk.Value) func(*pluginsdk.Request) {
 
 func sets(a plugintest.Answer, column string) bool {
 	for _, e := range a.Intent.Effects() {
-		if e.Kind() == pluginsdk.EffectSetUser && e.Name() == column {
+		if e.IsSetUser() && e.Name() == column {
 			return true
 		}
 	}

@@ -24,13 +24,13 @@ type shownAccount struct {
 	// Recent is for how many seconds the session still counts as recent, 0 for one that does not.
 	Recent int `json:"recent"`
 	// Password reports whether the person has a password to sign in with.
-	Password   bool           `json:"password"`
-	Passkeys   []shownPasskey `json:"passkeys"`
-	Identities []any          `json:"identities"`
-	Devices    []shownDevice  `json:"devices"`
-	Sessions   []shownSession `json:"sessions"`
-	Tokens     bool           `json:"tokens"`
-	Steps      []offeredStep  `json:"steps"`
+	Password   bool            `json:"password"`
+	Passkeys   []shownPasskey  `json:"passkeys"`
+	Identities []shownIdentity `json:"identities"`
+	Devices    []shownDevice   `json:"devices"`
+	Sessions   []shownSession  `json:"sessions"`
+	Tokens     bool            `json:"tokens"`
+	Steps      []offeredStep   `json:"steps"`
 }
 
 type shownUser struct {
@@ -75,6 +75,9 @@ func (p *Pipeline) Account() http.Handler {
 		if shown.Passkeys, err = p.ownPasskeys(r, user.ID); err != nil {
 			return err
 		}
+		if shown.Identities, err = p.showIdentities(r.Context(), user); err != nil {
+			return err
+		}
 		fault.WriteJSON(w, http.StatusOK, shown)
 		return nil
 	})
@@ -84,7 +87,7 @@ func (p *Pipeline) showAccount(ctx context.Context, who Principal, user User) (s
 	out := shownAccount{
 		User:   shownUser{ID: user.ID, Name: orNull(user.Name), Email: orNull(user.Email)},
 		Recent: p.recentFor(who.Session), Password: !p.PasswordOff && password.Usable(user.Password),
-		Passkeys: []shownPasskey{}, Identities: []any{}, Devices: []shownDevice{}, Sessions: []shownSession{},
+		Passkeys: []shownPasskey{}, Devices: []shownDevice{}, Sessions: []shownSession{},
 		Tokens: p.Rules.OwnTokens, Steps: p.offeredSteps(),
 	}
 	devices, err := p.ownDevices(ctx, user)

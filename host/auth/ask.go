@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -69,7 +70,7 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		if st.asked {
 			failure = p.commitAsked(r, device, next, st)
 		} else {
-			failure = p.Tx.InTx(ctx, func(ctx context.Context) error { return p.write(ctx, device, next, st) })
+			next, failure = p.commitStep(r, device, next, st)
 		}
 		switch {
 		case failure == nil:
@@ -77,7 +78,7 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 			return asked{session: next, step: st}, nil
 		case errors.Is(failure, errDeviceMoved) && len(st.failures) > 0: // a refusal stands, and asks once
 			return asked{session: s, step: st, lost: true}, nil
-		case errors.Is(failure, errReplaced), errors.Is(failure, errDeviceMoved):
+		case onceMore(failure), errors.Is(failure, errDeviceMoved):
 			continue
 		case errors.Is(failure, ErrNotFound): // the application has deleted the user meanwhile
 			return asked{step: st}, &fault.Fault{Code: fault.Unauthenticated, Cause: failure}
@@ -104,6 +105,25 @@ func (p *Pipeline) ask(r *http.Request, s Session, q question) (asked, error) {
 		return asked{session: s, step: st, lost: true}, nil
 	}
 	return asked{step: st}, contested(failure)
+}
+
+// commitStep writes a step of the loop in one transaction, and returns the session after it. An identity that the session
+// has taken is linked with the step that settles the person.
+func (p *Pipeline) commitStep(r *http.Request, device Device, next Session, st step) (Session, error) {
+	var out Session
+	var made *identity.Link
+	err := p.Tx.InTx(r.Context(), func(ctx context.Context) (err error) {
+		out = next
+		if made, err = p.linkSettled(ctx, r, &out); err != nil {
+			return err
+		}
+		return p.write(ctx, device, out, st)
+	})
+	if err != nil {
+		return next, err
+	}
+	p.linked(r, out.UserID, made)
+	return out, nil
 }
 
 // contested is the fault of an answer that could not be applied maxAsks times.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 )
 
 // Confirm answers POST /auth/account/confirm: somebody who is signed in proves again who they are, which makes the session
@@ -64,13 +64,12 @@ func (p *Pipeline) confirmPassword(w http.ResponseWriter, r *http.Request, who P
 	if c := p.knowBrowser(r, a.known, func(k known) known { return k.withSignIn(user, folded(p.LoginName(user)), p.Now()) }); c != nil {
 		http.SetCookie(w, c)
 	}
-	p.confirmed(w, r, user, a)
+	p.confirmed(w, r, user)
 	return nil
 }
 
-// confirmed answers that the session is recent. The attempt was counted for the client, which failures alone are.
-func (p *Pipeline) confirmed(w http.ResponseWriter, r *http.Request, user User, a *attempt) {
-	p.refundAttempt(r, a.client)
+// confirmed answers that the session is recent.
+func (p *Pipeline) confirmed(w http.ResponseWriter, r *http.Request, user User) {
 	p.audit(r, "confirm", "user", user.ID)
 	noContent(w)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -128,6 +129,7 @@ const (
 	countRecovery    = "held_recovery" // refusals of a held step's recovery form, for a day
 	countTokenAdd    = "token_add"     // machine tokens that a person makes
 	countPasskeys    = "passkeys"      // passkeys that a person makes, renames or deletes
+	countIdentities  = "identities"    // identities that a person links or unlinks
 	countStepAsked   = "step_asked"    // steps that a person asks for
 	countOwnPassword = "own_password"  // passwords that a person sets on the account screen
 	countPluginMail  = "plugin_mail"   // mails that plugins send a person, for an hour
@@ -147,7 +149,7 @@ const (
 // ByUser reports whether Login is the id of a user.
 func (c Counter) ByUser() bool {
 	switch c.Kind {
-	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countStepAsked, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
+	case countHeld, countHeldLong, countRecovery, countTokenAdd, countPasskeys, countIdentities, countStepAsked, countOwnPassword, countPluginMail, countPassword, countPasswordDay:
 		return true
 	}
 	return false
@@ -286,6 +288,8 @@ const (
 	noticeToken Notice = "token_added"
 	// noticePasskey tells of a new passkey.
 	noticePasskey Notice = "passkey_added"
+	// noticeIdentity tells of a new identity.
+	noticeIdentity Notice = "identity_added"
 	// noticeFailures tells of a hundred failed sign-ins in a day.
 	noticeFailures Notice = "many_failures"
 )
@@ -316,6 +320,8 @@ type Session struct {
 	Others map[string]any
 	// Device is the selector of the device that the session belongs to, or nil.
 	Device []byte
+	// Link is the identity that is linked once the person is settled; nil for none.
+	Link *identity.Link
 	// Proved is when the person proved who they are, and Proof is how: a resumed
 	// device has the time of the sign-in that it was kept by.
 	Proved time.Time
@@ -330,6 +336,8 @@ const (
 	proofPassword Proof = "pwd"
 	proofPasskey  Proof = "passkey"
 	proofDevice   Proof = "device"
+	// identityProof begins the proof by an identity: its name follows.
+	identityProof = "identity:"
 )
 
 // Methods returns the proof as the claim amr names it, with the words of RFC 8176 where it has one. A passkey is a key of

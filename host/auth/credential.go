@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 )
@@ -81,15 +82,25 @@ func (p *Pipeline) changeCredential(r *http.Request, who Principal, change crede
 	return err
 }
 
-// lastWay reports whether a user could not sign in any more without the passkey of an ID. It joins the transaction of ctx,
-// in which the user is locked.
-func (p *Pipeline) lastWay(ctx context.Context, user User, passkeyID string) (bool, error) {
+// A way names one credential beside the password: the passkey of an ID, or the identity of a name.
+type way struct{ passkeyID, identity string }
+
+// lastWay reports whether a user could not sign in any more without one of the ways. It joins the transaction of ctx, in
+// which the user is locked.
+func (p *Pipeline) lastWay(ctx context.Context, user User, without way) (bool, error) {
 	if !p.PasswordOff && password.Usable(user.Password) {
 		return false, nil
+	}
+	own, err := p.identitiesOf(ctx, user)
+	if err != nil || slices.ContainsFunc(own, func(i identity.Identity) bool { return i.Name != without.identity }) {
+		return false, err
+	}
+	if p.Passkeys == nil || p.PasskeysOff {
+		return true, nil
 	}
 	list, err := p.Passkeys.List(ctx, user.ID, maxPasskeys)
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(list, func(k passkey.Passkey) bool { return k.ID != passkeyID }), nil
+	return !slices.ContainsFunc(list, func(k passkey.Passkey) bool { return k.ID != without.passkeyID }), nil
 }

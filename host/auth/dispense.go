@@ -184,15 +184,14 @@ func (s *step) collect(effects []pluginsdk.Effect, loginField string) error {
 		if err := checkEffect(e, loginField); err != nil {
 			return err
 		}
-		if e.IsMail() {
+		switch {
+		case e.IsMail():
 			s.mails = append(s.mails, e)
-		}
-		switch e.Kind() {
-		case pluginsdk.EffectConsumeIntended:
+		case e.IsConsumeIntended():
 			s.consume = true
-		case pluginsdk.EffectSetSession:
+		case e.IsSetSession():
 			set(&s.values, e.Name(), e.Value())
-		case pluginsdk.EffectSetUser:
+		case e.IsSetUser():
 			_, again := s.columns[e.Name()]
 			if old, named := e.Replaced(); named && !again {
 				set(&s.replaced, e.Name(), old)
@@ -219,19 +218,19 @@ func checkEffect(e pluginsdk.Effect, loginField string) error {
 		return fmt.Errorf("effect on %q has a value of type %T", e.Name(), e.Value())
 	}
 	switch {
-	case e.Kind() == pluginsdk.EffectConsumeIntended:
+	case e.IsConsumeIntended():
 		return nil
-	case e.Kind() == pluginsdk.EffectSetSession, e.Kind() == pluginsdk.EffectSetUser, e.IsMail():
+	case e.IsSetSession(), e.IsSetUser(), e.IsMail():
 		if e.Name() == "" {
 			return errors.New("effect without a name")
 		}
 	default:
-		return fmt.Errorf("unknown effect %d", e.Kind())
+		return errors.New("effect of an unknown kind")
 	}
-	if _, named := e.Replaced(); named && e.Kind() != pluginsdk.EffectSetUser {
+	if _, named := e.Replaced(); named && !e.IsSetUser() {
 		return fmt.Errorf("effect on %q names the value that it replaces, which only one on a column can", e.Name())
 	}
-	if e.Kind() == pluginsdk.EffectSetUser && !reserved.Writable(e.Name(), loginField) {
+	if e.IsSetUser() && !reserved.Writable(e.Name(), loginField) {
 		return fmt.Errorf("effect on the column %q, which no plugin may change", e.Name())
 	}
 	return nil

@@ -17,7 +17,7 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`(?:audit\(r, |Audit\(|event :?= |event: +|failure: |endOwn\()"(\w+)"|event = .*, "(\w+)"\n`)
+	named := regexp.MustCompile(`(?:audit\((?:v\.)?r, |Audit\(|event :?= |event: +|failure: |endOwn\()"(\w+)"|event = .*, "(\w+)"\n`)
 	found := map[string]bool{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -9,7 +9,7 @@ import (
 	"net/http"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -90,7 +90,7 @@ func (p *Pipeline) guessHeld(waiting context.Context, r *http.Request, turn *tur
 	}
 	body, err := p.toldHeld(r, s, a, err)
 	// A step that was asked for may end without a guess.
-	if err == nil && !a.lost && !a.step.asked && body.Status == pluginsdk.StatusSatisfied {
+	if err == nil && !a.lost && !a.step.asked && body.Status == pluginsdk.Satisfied().Status() {
 		body.cookie = p.knowBrowser(r, k, func(k known) known { return k.withPassed(s.UserID, target, p.Now()) })
 	}
 	return body, err
@@ -105,7 +105,7 @@ func (p *Pipeline) toldHeld(r *http.Request, s Session, a asked, err error) (sat
 	if err != nil {
 		return satisfaction{}, err
 	}
-	p.Logger.Info("held step", "request_id", RequestOf(r.Context()).ID, "user", s.UserID, "status", string(body.Status), "state", string(a.session.State()), "asked", s.Settled())
+	p.Logger.Info("held step", "request_id", RequestOf(r.Context()).ID, "user", s.UserID, "status", body.Status, "state", string(a.session.State()), "asked", s.Settled())
 	return body, nil
 }
 
@@ -117,14 +117,14 @@ func judged(before Session, a asked) (satisfaction, error) {
 	case now == nil || !now.sameStep(*before.open()):
 		return passed(before, a)
 	case len(a.step.failures) > 0:
-		return satisfaction{Status: pluginsdk.StatusError, Errors: a.step.failures}, nil
+		return satisfaction{Status: pluginsdk.Failed().Status(), Errors: a.step.failures}, nil
 	}
 	payload := map[string]any{}
 	if !a.lost {
 		maps.Copy(payload, a.step.nextStep)
 	}
 	payload["target"] = withoutBlanks(now.Target())
-	return satisfaction{Status: pluginsdk.StatusNeedsMoreInput, NextStep: payload}, nil
+	return satisfaction{Status: pluginsdk.NeedsMoreInput(nil).Status(), NextStep: payload}, nil
 }
 
 // passed returns the answer for a page whose step is over. An answer to a step that was asked
@@ -140,7 +140,7 @@ func passed(before Session, a asked) (satisfaction, error) {
 	default:
 		next = a.session.Asked
 	}
-	body := satisfaction{Status: pluginsdk.StatusSatisfied}
+	body := satisfaction{Status: pluginsdk.Satisfied().Status()}
 	if next != nil {
 		envelope := next.Envelope()
 		body.Next = &envelope

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // CurrentIntent answers GET /auth/intents/current with the intent last dispensed
@@ -39,10 +38,10 @@ func (p *Pipeline) Intent() http.Handler { return p.serve(p.intent) }
 
 // satisfaction is the answer's body; all four keys are always there.
 type satisfaction struct {
-	Status   pluginsdk.Status `json:"status"`
-	NextStep map[string]any   `json:"next_step"`
-	Errors   []string         `json:"errors"`
-	Next     *Envelope        `json:"next"`
+	Status   string         `json:"status"`
+	NextStep map[string]any `json:"next_step"`
+	Errors   []string       `json:"errors"`
+	Next     *Envelope      `json:"next"`
 	// cookie is set with the answer; nil for none.
 	cookie *http.Cookie
 }

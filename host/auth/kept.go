@@ -56,20 +56,44 @@ func restoreValues(data []byte) (map[string]pluginsdk.Value, error) {
 	}
 	values := make(map[string]pluginsdk.Value, len(kept))
 	for name, one := range kept {
-		switch {
-		case one.Bool != nil:
-			values[name] = *one.Bool
-		case one.Int != nil:
-			values[name] = *one.Int
-		case one.Float != nil:
-			values[name] = *one.Float
-		case one.Text != nil:
-			values[name] = *one.Text
-		case one.Bytes != nil:
-			values[name] = *one.Bytes
+		if v := one.value(); v != nil {
+			values[name] = v
 		}
 	}
 	return values, nil
+}
+
+// restoreColumns decodes what keptValues wrote of columns, which may be null.
+func restoreColumns(data []byte) (map[string]pluginsdk.Value, error) {
+	values, err := restoreValues(data)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(data, &all) // which restoreValues has read
+	for name := range all {
+		if _, ok := values[name]; !ok {
+			values[name] = nil
+		}
+	}
+	return values, nil
+}
+
+// value returns the value; nil for none.
+func (k keptValue) value() pluginsdk.Value {
+	switch {
+	case k.Bool != nil:
+		return *k.Bool
+	case k.Int != nil:
+		return *k.Int
+	case k.Float != nil:
+		return *k.Float
+	case k.Text != nil:
+		return *k.Text
+	case k.Bytes != nil:
+		return *k.Bytes
+	}
+	return nil
 }
 
 // keptStep returns what a device keeps of the step that its session is at, and of where

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
@@ -45,7 +47,6 @@ func (p *Pipeline) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p.refundAttempt(r, a.client) // which counts failures
 	setCookies(w, cookies)
 	if c := p.knowBrowser(r, a.known, func(k known) known { return k.withSignIn(user, folded(in.login), p.Now()) }); c != nil {
 		http.SetCookie(w, c)
@@ -86,14 +87,21 @@ func (p *Pipeline) signIn(r *http.Request, in credentials, a *attempt) (User, st
 // begin asks for the first intent and starts the session; again, with fresh columns,
 // where an effect is to replace a value that a column no longer has.
 func (p *Pipeline) begin(r *http.Request, remember bool, user User, guest, next Session, a *attempt) (step, []*http.Cookie, error) {
-	var failure error
+	var failure, err error
+	if a.link, err = p.pendingLink(r); err != nil {
+		return step{}, nil, err
+	}
 	for range maxAsks {
-		first, err := p.dispense(r, user, next, question{})
+		first, err := p.dispense(r, user, next, question{before: a.before})
 		if err != nil {
 			return first, nil, err
 		}
 		cookies, err := p.start(r, remember, user, guest, next, first, a)
-		if !errors.Is(err, errReplaced) {
+		if errors.Is(err, identity.ErrSpent) { // another tab has signed in with it
+			a.link, failure = nil, err
+			continue
+		}
+		if !onceMore(err) {
 			return first, cookies, err
 		}
 		fresh, lost := p.Users.FindByID(r.Context(), user.ID)
@@ -198,6 +206,7 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 	old := p.readDeviceCookie(r)
 	var cookies []*http.Cookie
 	var begun Session
+	var made *identity.Link
 	err := p.Tx.Settle(r.Context(), func(ctx context.Context) error {
 		if done, err := p.hasBegun(ctx, begun); err != nil || done {
 			return err
@@ -223,6 +232,16 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 		if err := p.clearAttempts(ctx, a); err != nil {
 			return err
 		}
+		if err := p.takeLink(ctx, a.link, &next); err != nil {
+			return err
+		}
+		var err error
+		if made, err = p.linkSettled(ctx, r, &next); err != nil {
+			return err
+		}
+		if a.link != nil {
+			cookies = append(cookies, p.linkCookie(""))
+		}
 		if old.selector != nil {
 			if err := p.endDevice(ctx, old.selector); err != nil {
 				return err
@@ -238,23 +257,24 @@ func (p *Pipeline) start(r *http.Request, remember bool, user User, guest, next 
 				return err
 			default:
 				next.Device = device
-				cookies = append(cookies[:0], cookie)
+				cookies = append(slices.DeleteFunc(cookies, func(c *http.Cookie) bool { return c.Name == cookie.Name }), cookie)
 			}
 		}
 		var renewed []*http.Cookie
-		var err error
 		begun, renewed, err = p.Sessions.Renew(ctx, r, guest, next)
 		cookies = append(cookies, renewed...)
 		return err
 	})
 	if err == nil {
+		p.linked(r, user.ID, made)
 		RequestOf(r.Context()).note(p.principal(begun, WaySession))
 	}
 	return cookies, err
 }
 
-// clearAttempts forgets the failures before a success. Those of a password that rests
-// stay: only this browser goes on.
+// clearAttempts forgets the failures before a success, in the transaction of ctx, and takes the
+// attempt of the client back, whose counter counts failures. Those of a password that rests
+// stay: only this browser goes on. Counters are locked before devices and sessions.
 func (p *Pipeline) clearAttempts(ctx context.Context, a *attempt) error {
 	for _, c := range []Counter{a.account, a.name} {
 		if c == (Counter{}) {
@@ -264,7 +284,10 @@ func (p *Pipeline) clearAttempts(ctx context.Context, a *attempt) error {
 			return err
 		}
 	}
-	return nil
+	if a.client == (Counter{}) {
+		return nil
+	}
+	return p.Throttle.Undo(ctx, a.client)
 }
 
 // hasBegun reports whether the session that an earlier try of a transaction made is

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 )
 
 // Logout answers POST /logout: it ends this browser's session and device token,

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
@@ -63,7 +63,7 @@ func (p *Pipeline) answerOrgSetup(r *http.Request, s Session, fields map[string]
 		return satisfaction{}, err
 	}
 	body := satisfaction{Status: result.Status(), NextStep: result.NextStep(), Errors: result.Errors()}
-	if result.Status() != pluginsdk.StatusSatisfied {
+	if !result.IsSatisfied() {
 		return body, nil
 	}
 	a, err := p.ask(r, s, question{before: result.Effects()})
@@ -95,9 +95,9 @@ func (p *Pipeline) handleOrgSetup(r *http.Request, user User, s Session, fields 
 	if err != nil {
 		return result, &fault.Fault{Code: fault.HandlerUnavailable, RetryAfter: retryAfter, Cause: err}
 	}
-	switch result.Status() {
-	case pluginsdk.StatusSatisfied, pluginsdk.StatusError:
-	case pluginsdk.StatusNeedsMoreInput:
+	switch {
+	case result.IsSatisfied(), result.IsFailed():
+	case result.WantsInput():
 		if _, err := json.Marshal(result.NextStep()); err != nil {
 			return result, contractFault(err)
 		}

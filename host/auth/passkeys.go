@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 )
 
@@ -86,7 +86,9 @@ func (p *Pipeline) passkeyLogin(w http.ResponseWriter, r *http.Request) error {
 	if err := p.takeAttempt(r, client, p.ClientAttempts, "credential"); err != nil {
 		return err
 	}
-	use, step, cookies, err := p.signInByPasskey(r, site, credential, remember)
+	// A sign-in by passkey ends the rest of a password.
+	a := &attempt{client: client}
+	use, step, cookies, err := p.signInByPasskey(r, site, credential, remember, a)
 	if refused, ok := errors.AsType[*passkeyError](err); ok {
 		return p.refusePasskey(r, passkey.SignIn, start, refused)
 	}
@@ -94,7 +96,6 @@ func (p *Pipeline) passkeyLogin(w http.ResponseWriter, r *http.Request) error {
 		p.refund(r, waitAfter(err), client)
 		return err
 	}
-	p.refundAttempt(r, client) // which counts failures
 	setCookies(w, append(cookies, p.challengeCookie("", -1)))
 	p.knowOwner(w, r, use.user)
 	p.audit(r, "login", "user", use.user.ID, "by", "passkey", "passkey", use.ID, "intent", string(step.intent.Kind()))
@@ -103,7 +104,7 @@ func (p *Pipeline) passkeyLogin(w http.ResponseWriter, r *http.Request) error {
 }
 
 // signInByPasskey verifies the passkey, asks for the first intent and starts the session.
-func (p *Pipeline) signInByPasskey(r *http.Request, site passkey.Site, credential []byte, remember bool) (passkeyUse, step, []*http.Cookie, error) {
+func (p *Pipeline) signInByPasskey(r *http.Request, site passkey.Site, credential []byte, remember bool, a *attempt) (passkeyUse, step, []*http.Cookie, error) {
 	guest, err := p.load(r)
 	if err != nil {
 		return passkeyUse{}, step{}, nil, err
@@ -116,8 +117,7 @@ func (p *Pipeline) signInByPasskey(r *http.Request, site passkey.Site, credentia
 	if !guest.SignedIn() || guest.UserID == use.user.ID {
 		next.Intended = guest.Intended
 	}
-	// A sign-in by passkey ends the rest of a password.
-	a := &attempt{account: Counter{Kind: countPassword, Login: use.user.ID}, use: func(ctx context.Context) error { return p.keepUse(ctx, use) }}
+	a.account, a.use = Counter{Kind: countPassword, Login: use.user.ID}, func(ctx context.Context) error { return p.keepUse(ctx, use) }
 	first, cookies, err := p.begin(r, remember, use.user, guest, next, a)
 	if errors.Is(err, errChanged) {
 		// Another sign-in has hashed the password anew, or it was changed. Look again.
@@ -198,7 +198,7 @@ func (p *Pipeline) confirmPasskey(w http.ResponseWriter, r *http.Request, who Pr
 		return p.refundLogin(r, a, err)
 	}
 	http.SetCookie(w, p.challengeCookie("", -1))
-	p.confirmed(w, r, user, a)
+	p.confirmed(w, r, user)
 	return nil
 }
 
@@ -347,7 +347,7 @@ func (p *Pipeline) deletePasskey(ctx context.Context, user User, id string) (sub
 	if err != nil {
 		return "", absent(err)
 	}
-	if last, err := p.lastWay(ctx, user, id); err != nil || last {
+	if last, err := p.lastWay(ctx, user, way{passkeyID: id}); err != nil || last {
 		if last {
 			err = &fault.Fault{Code: fault.LastWayToSignIn}
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/internal/words"
@@ -160,7 +160,7 @@ func (p *Pipeline) passkeyOwner(ctx context.Context, k passkey.Passkey) (User, e
 		return user, &passkeyError{reason: "disabled", passkey: k}
 	case err == nil && user.Inactive:
 		return user, &passkeyError{reason: "inactive", passkey: k}
-	case err == nil && k.Created.Before(rowCreated(user).Add(-maxZone)):
+	case err == nil && olderThan(user, k.Created):
 		return user, &passkeyError{reason: "older_than_user", passkey: k}
 	}
 	return user, err
@@ -169,8 +169,11 @@ func (p *Pipeline) passkeyOwner(ctx context.Context, k passkey.Passkey) (User, e
 // maxZone is more than any time zone is ahead of UTC: applications write created_at in a zone of their own.
 const maxZone = 24 * time.Hour
 
+// olderThan reports whether something was made before the row of its user, so that it was made for somebody else.
+func olderThan(user User, made time.Time) bool { return made.Before(rowCreated(user).Add(-maxZone)) }
+
 // rowCreated returns when the application made the row of a user, by the column created_at; zero where that says nothing. An
-// application may give the id of somebody who is gone to somebody else, whom the passkeys of the former must not sign in.
+// application may give the id of somebody who is gone to somebody else, whom the passkeys and identities of the former must not sign in.
 func rowCreated(user User) time.Time {
 	text, _ := user.Columns["created_at"].(string)
 	for _, layout := range []string{time.RFC3339Nano, time.DateTime, time.DateOnly} {

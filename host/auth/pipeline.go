@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/vestibule-dev/vestibule/v2/host/admission"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/password"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -38,6 +39,12 @@ type Options struct {
 	// Passkeys are the passkeys; nil for none. They need Secrets and Record.
 	Passkeys passkey.Store
 	Record   func(ctx context.Context, who, act, subject string) error
+	// Identities are the providers of accounts elsewhere, in the order of their buttons, and Linked keeps who has which.
+	// They need Secrets and Record.
+	Identities []identity.Provider
+	Linked     identity.Store
+	// Provider returns who speaks to the provider of a name at this moment; nil for nobody. It is called for each step.
+	Provider func(name string) pluginsdk.IdentityProvider
 	Mailer   Mailer
 	Sessions Sessions
 	Site     Site
@@ -69,8 +76,10 @@ type Options struct {
 	// "login_failed", "lockout", "logout", "reset_requested", "reset", "invitation_used",
 	// "resumed", "replay", "loop", "step_refused", "step_asked", "step_changed",
 	// "token_add", "token_revoke", "token_refused", "passkey_add", "passkey_rename",
-	// "passkey_delete", "passkey_refused", "confirm", "confirm_failed",
-	// "password_change", "session_end", "device_end", "row_create", "row_update", "row_delete". nil counts nothing.
+	// "passkey_delete", "passkey_refused", "identity_link", "identity_unlink",
+	// "identity_create", "identity_refused", "confirm", "confirm_failed",
+	// "password_change", "session_end", "device_end", "row_create",
+	// "row_update", "row_delete". nil counts nothing.
 	Audit func(event string)
 	// Hashed is told of each password hash that is computed, by its format and cost,
 	// such as "bcrypt/12"; nil counts nothing.
@@ -95,6 +104,17 @@ type Options struct {
 	MailDropped func(name string)
 	// PasswordReset is called once for each successful reset, after its commit.
 	PasswordReset func(context.Context, PasswordReset)
+}
+
+// AddIdentity adds a provider of accounts elsewhere, or returns an error for one that no pipeline can have. The rule for links
+// is "never", which "" is too, "confirm" or "verified_email".
+func (o *Options) AddIdentity(name, label, link string, create bool) error {
+	all := append(o.Identities, identity.Provider{Name: name, Label: cmp.Or(label, name), Link: identity.Rule(link), Create: create})
+	if err := identity.Check(all); err != nil {
+		return err
+	}
+	o.Identities = all
+	return nil
 }
 
 // A Site is what the pipeline knows about the web site around it.
@@ -259,6 +279,7 @@ func Events() []string {
 		"login", "login_failed", "lockout", "logout", "loop", "reset_requested", "reset", "invitation_used", "resumed", "replay",
 		"step_refused", "step_asked", "step_changed", "token_add", "token_revoke", "token_refused",
 		"passkey_add", "passkey_rename", "passkey_delete", "passkey_refused",
+		"identity_link", "identity_unlink", "identity_create", "identity_refused",
 		"confirm", "confirm_failed", "password_change", "session_end", "device_end",
 		"row_create", "row_update", "row_delete",
 	}

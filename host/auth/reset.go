@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/form"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/form"
 )
 
 // ShowReset answers GET /password/reset/{token}?email=: it sends the browser to

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A password rests after restAfter failures without a success between them, over all
@@ -37,6 +39,10 @@ type attempt struct {
 	account Counter
 	// last reports that this is the last attempt before the password rests.
 	last bool
+	// before holds the effects of an identity provider, which are committed with the session.
+	before []pluginsdk.Effect
+	// link is the identity that the sign-in links once the person is settled; nil for none.
+	link *identity.Link
 	// use keeps what the sign-in uses up, in the transaction that begins its session; nil for nothing.
 	use func(ctx context.Context) error
 }

@@ -34,6 +34,18 @@ func (p *Pipeline) takeConfirm(r *http.Request, user User) (*attempt, error) {
 
 // takePassword counts an attempt with a password; entry returns what a browser's cookie says of the account.
 func (p *Pipeline) takePassword(r *http.Request, login string, a attempt, entry func(known) *knownEntry) (*attempt, error) {
+	counted, err := p.counters(r, login, a, entry)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.takeAttempt(r, counted.client, p.ClientAttempts, a.field); err != nil {
+		return nil, err
+	}
+	return counted, p.takeAttempt(r, counted.name, p.Attempts, a.field)
+}
+
+// counters returns an attempt with the counters of the client and of the login name, and counts nothing yet.
+func (p *Pipeline) counters(r *http.Request, login string, a attempt, entry func(known) *knownEntry) (*attempt, error) {
 	k, err := p.readKnown(r)
 	if err != nil {
 		return nil, err
@@ -43,10 +55,7 @@ func (p *Pipeline) takePassword(r *http.Request, login string, a attempt, entry 
 	if e := entry(k); e != nil {
 		a.name.Kind, a.name.Client = "known", hex.EncodeToString(e.browser)
 	}
-	if err := p.takeAttempt(r, a.client, p.ClientAttempts, a.field); err != nil {
-		return nil, err
-	}
-	return &a, p.takeAttempt(r, a.name, p.Attempts, a.field)
+	return &a, nil
 }
 
 // refundLogin takes an attempt to sign in back that failed for no fault of the

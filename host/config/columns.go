@@ -88,6 +88,8 @@ func (c *Config) resolveColumns(ctx context.Context, db *store.DB, opts *host.Op
 		opts.Auth.LoginField = r.resolve(c.Auth.LoginField, "auth.login_field", "auth", "login_field")
 	}
 	opts.Auth.Active = c.active(columns, &r.found)
+	r.checkCreation(columns)
+	r.checkVerified()
 	for i := range opts.Plugins {
 		p := &opts.Plugins[i]
 		p.UserRead = r.grants(p.UserRead, p.Name, "user_read")

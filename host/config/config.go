@@ -17,17 +17,18 @@ import (
 // A Config is the whole configuration, checked and with absolute paths. It is
 // not changed once loaded and may be shared between goroutines.
 type Config struct {
-	Server   Server            `koanf:"server" doc:"Where and how the host listens."`
-	App      App               `koanf:"app" doc:"What people know the application by."`
-	Limits   ClientLimits      `koanf:"limits" doc:"What one client may have at once: requests of those who are signed in count by user, others by address, of IPv6 the /64. Beyond it a client waits, and then gets 429."`
-	Database Database          `koanf:"database" doc:"The database that holds users, sessions, counters and the outbox. Many hosts may share one."`
-	Session  Session           `koanf:"session" doc:"How long people stay signed in."`
-	Auth     Auth              `koanf:"auth" doc:"The rules of sign-in."`
-	Mail     Mail              `koanf:"mail" doc:"How mail leaves the outbox."`
-	Routes   map[string]Route  `koanf:"route" label:"name" check:"route_name" doc:"A named page of the application: exactly one of file, dir, proxy and redirect. The names home and dashboard are where logout and login lead; terms, privacy and cookies become links on the sign-in screen."`
-	UI       UI                `koanf:"ui" is:"live" doc:"The front-end app."`
-	Plugins  map[string]Plugin `koanf:"plugin" label:"name" is:"live" check:"plugin_name" doc:"A plugin process. Any number may be listeners, and dispensers in the order of auth.dispensers; one plugin has each other role."`
-	OData    OData             `koanf:"odata" doc:"The query endpoint under /odata/."`
+	Server     Server              `koanf:"server" doc:"Where and how the host listens."`
+	App        App                 `koanf:"app" doc:"What people know the application by."`
+	Limits     ClientLimits        `koanf:"limits" doc:"What one client may have at once: requests of those who are signed in count by user, others by address, of IPv6 the /64. Beyond it a client waits, and then gets 429."`
+	Database   Database            `koanf:"database" doc:"The database that holds users, sessions, counters and the outbox. Many hosts may share one."`
+	Session    Session             `koanf:"session" doc:"How long people stay signed in."`
+	Auth       Auth                `koanf:"auth" doc:"The rules of sign-in."`
+	Identities map[string]Identity `koanf:"identity" label:"name" check:"identity_name" doc:"An account elsewhere with which people sign in, and a button on the sign-in page, in the order of the file. A plugin speaks to its provider. See docs/sign-in.md."`
+	Mail       Mail                `koanf:"mail" doc:"How mail leaves the outbox."`
+	Routes     map[string]Route    `koanf:"route" label:"name" check:"route_name" doc:"A named page of the application: exactly one of file, dir, proxy and redirect. The names home and dashboard are where logout and login lead; terms, privacy and cookies become links on the sign-in screen."`
+	UI         UI                  `koanf:"ui" is:"live" doc:"The front-end app."`
+	Plugins    map[string]Plugin   `koanf:"plugin" label:"name" is:"live" check:"plugin_name" doc:"A plugin process. Any number may be listeners and identity providers, and dispensers in the order of auth.dispensers; one plugin may have org_setup."`
+	OData      OData               `koanf:"odata" doc:"The query endpoint under /odata/."`
 
 	values    map[string]any
 	origins   layer.Origins
@@ -118,7 +119,7 @@ type Reset struct {
 
 // Password is the block auth.password.
 type Password struct {
-	SignIn    bool   `koanf:"sign_in" default:"true" doc:"people sign in with a password; false: passkeys alone sign people in, and login, forgot-password and reset-password answer 404"`
+	SignIn    bool   `koanf:"sign_in" default:"true" doc:"people sign in with a password; false: passkeys and identities alone sign people in, and login, forgot-password and reset-password answer 404"`
 	MinLength int    `koanf:"min_length" default:"12" check:"positive" doc:"characters"`
 	Hash      string `koanf:"hash" default:"argon2id" oneof:"argon2id bcrypt keep" doc:"format of new hashes, and of others from the next sign-in on; for an application that checks passwords itself: bcrypt ($2y$, cost 12; at most 72 bytes), or keep (the format that the user has, argon2id without one)"`
 }
@@ -133,6 +134,14 @@ type Passkeys struct {
 type Tokens struct {
 	SelfService bool          `koanf:"self_service" default:"false" doc:"people may make tokens for /odata/ of their own, at /auth/tokens; otherwise only \x60vestibule token add\x60 does"`
 	MaxLifetime time.Duration `koanf:"max_lifetime" default:"8760h" check:"lifetime" doc:"the most that a token may last; one that does not say lasts 90 days"`
+}
+
+// Identity is a block identity.
+type Identity struct {
+	Plugin string  `koanf:"plugin" check:"filled" doc:"a plugin with the role identity_provider"`
+	Label  *string `koanf:"label" check:"filled" sample:"Company account" doc:"the text of the button; null: the name of the block"`
+	Link   string  `koanf:"link" default:"never" oneof:"never confirm verified_email" doc:"what becomes of somebody whose identity nobody has. never: people link it on the account screen; confirm: the next sign-in of the browser links it; verified_email: it is linked to the one user whose address both the provider and you have verified"`
+	Create bool    `koanf:"create" default:"false" doc:"somebody whose identity nobody has becomes a user, if the provider has verified the address and no user has it"`
 }
 
 // Mail is the block mail.

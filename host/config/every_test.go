@@ -82,6 +82,7 @@ func TestEveryKey(t *testing.T) {
 	same(t, "sessions of an operator", opts.Session, admin.Session)
 	same(t, "rules of an operator", withoutActive(t, opts.Auth), withoutActive(t, admin.Auth))
 	same(t, "plugins of an operator", opts.Plugins, admin.Plugins)
+	same(t, "identities of an operator", opts.Identities, admin.Identities)
 	same(t, "database of an operator", opts.Store.Path(), admin.Store.Path())
 
 	reload, err := cfg.Reload(t.Context(), cfg, opts)
@@ -145,6 +146,9 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 	if err != nil || opts.UI.Live {
 		t.Errorf("error %v, live %v: an app behind a public URL is served as it was built", err, opts.UI.Live)
 	}
+	same(t, "identities", []host.Identity{
+		{Name: "company", Label: "Company account", Plugin: "b", Link: "verified_email", Create: true}, {Name: "another", Plugin: "b", Link: "never"},
+	}, opts.Identities)
 	same(t, "plugins", []host.Plugin{
 		{
 			Name: "c", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"dispenser"}, Timeout: 3 * time.Second, Mails: []string{}, PublicURL: "https://app.example.com",
@@ -157,7 +161,7 @@ func compareOptions(t *testing.T, dir, cert string, opts host.Options) {
 			Config: []byte(`{"fallback":"/x"}`),
 		},
 		{
-			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup"}, Timeout: 3 * time.Second, Mails: []string{}, PublicURL: "https://app.example.com",
+			Name: "b", Command: []string{in("bin/a")}, Dir: dir, Roles: []string{"org_setup", "identity_provider"}, Timeout: 3 * time.Second, Mails: []string{}, PublicURL: "https://app.example.com",
 			Checksums: map[string]string{}, Headers: []string{}, Env: map[string]string{}, Config: []byte("{}"),
 		},
 	}, opts.Plugins)

@@ -46,8 +46,8 @@ func TestSampleIsInOrder(t *testing.T) {
 	mustLoad(t, config.Sample(), nil)
 	comment := regexp.MustCompile(`(?m)^( *)# (\w+ += .*|\w+ "\w+" \{|  \w+ += .*|\})$`)
 	all := comment.ReplaceAllString(config.Sample(), "$1$2")
-	cfg := mustLoad(t, all, nil)
-	if len(cfg.Plugins) != 1 || len(cfg.OData.EntitySets) != 1 {
+	cfg := mustLoad(t, strings.Replace(all, "  public_url      = null", `  public_url      = "http://localhost:8080"`, 1), nil)
+	if len(cfg.Plugins) != 2 || len(cfg.Identities) != 1 || len(cfg.OData.EntitySets) != 1 {
 		t.Error("the examples are not there")
 	}
 	if cfg.Server.Address != "127.0.0.1:8080" {

@@ -202,7 +202,7 @@ func TestDefaults(t *testing.T) {
 			SMTP: config.SMTP{Host: "localhost", Port: 587, TLS: "starttls"},
 		},
 		UI:     config.UI{Sources: filepath.Join(dir, ".ui5-sources.hcl")},
-		Routes: map[string]config.Route{}, Plugins: map[string]config.Plugin{},
+		Routes: map[string]config.Route{}, Plugins: map[string]config.Plugin{}, Identities: map[string]config.Identity{},
 		OData: config.OData{
 			Guard: "settled", Discover: []string{}, Pagination: config.Pagination{Default: 200, Links: "skip"},
 			Limits: config.Limits{

@@ -68,7 +68,7 @@ func (c *Config) AdminOptions(ctx context.Context, logger hclog.Logger, create b
 	plugins, _ := c.plugins()
 	opts := host.Options{
 		Logger: logger, Server: c.serverOptions(), Auth: c.authOptions(), Plugins: plugins,
-		Session: host.SessionOptions(c.Session),
+		Session: host.SessionOptions(c.Session), Identities: c.identities(false),
 	}
 	var err error
 	if create {
@@ -109,7 +109,7 @@ func (c *Config) static(logger hclog.Logger) (host.Options, Findings) {
 		// A directory on a developer's machine is being edited; one that is
 		// published is served as it was built.
 		UI:      host.UIOptions{App: app, AppName: value(c.App.Name), Errors: ui.FS(), UI5: ui.UI5(), Live: own && c.Server.PublicURL == nil},
-		Plugins: plugins, RestartNeeded: restartNeeded(),
+		Plugins: plugins, Identities: c.identities(true), RestartNeeded: restartNeeded(),
 	}
 	return opts, findings.Sorted()
 }

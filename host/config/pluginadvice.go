@@ -129,8 +129,11 @@ func PluginBlock(dir string, p host.Plugin, report host.PluginReport) (string, e
 	if err := writeConfigBlock(body, p.Config); err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(string(hclwrite.Format(file.Bytes())), "}\n") +
-		"  # user_read = [], user_write = []: columns of users that it may see and change\n}\n", nil
+	hint := "  # user_read = [], user_write = []: columns of users that it may see and change\n"
+	if slices.Contains(report.Roles, "identity_provider") {
+		hint += fmt.Sprintf("  # identity %[1]q { plugin = %[1]q }: the block that puts its button on the sign-in page\n", name)
+	}
+	return strings.TrimSuffix(string(hclwrite.Format(file.Bytes())), "}\n") + hint + "}\n", nil
 }
 
 // writeConfigBlock adds the config block that a plugin was checked with, if it has values.

@@ -24,6 +24,8 @@ func (c *Config) checkRules(f *Findings) {
 	c.checkUpstreams(f)
 	c.checkPlugins(f)
 	c.checkDispensers(f)
+	c.checkIdentities(f)
+	c.checkFirstWay(f)
 	c.checkOData(f)
 }
 
@@ -55,9 +57,9 @@ func (c *Config) checkPassword(f *Findings) {
 		f.Add(c.at("auth", "password", "min_length"), fmt.Sprintf("min_length = %d is more than the 72 bytes that bcrypt reads", p.MinLength),
 			`give at most 72, or take hash = "bcrypt" out`)
 	}
-	if !c.Auth.Password.SignIn && !c.hasPasskeys() && !c.faulty("auth", "passkeys", "enabled") && !c.faulty("server", "public_url") {
-		f.Add(c.at("auth", "password", "sign_in"), "sign_in = false leaves nobody a way to sign in: people have no passkeys either",
-			"take it out, or set auth.passkeys.enabled to true and server.public_url to an address of https or localhost")
+	if !c.Auth.Password.SignIn && !c.hasPasskeys() && len(c.Identities) == 0 && !c.faulty("auth", "passkeys", "enabled") && !c.faulty("server", "public_url") {
+		f.Add(c.at("auth", "password", "sign_in"), "sign_in = false leaves nobody a way to sign in: people have no passkeys either, and there is no identity",
+			"take it out, add identity \"NAME\" { … }, or set auth.passkeys.enabled to true and server.public_url to an address of https or localhost")
 	}
 }
 

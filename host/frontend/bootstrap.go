@@ -8,6 +8,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 )
 
 // bootstrap is what the app needs to know before its first screen.
@@ -26,6 +27,9 @@ type bootstrap struct {
 	} `json:"password"`
 	// Passkeys reports whether people sign in with passkeys on this page.
 	Passkeys bool `json:"passkeys"`
+	// Identities are the buttons of accounts elsewhere, and Pending is the one that the next sign-in of the browser links.
+	Identities []identityButton    `json:"identities"`
+	Pending    *identity.ShownLink `json:"pending"`
 	// LoginField is the column of users that people sign in with.
 	LoginField string `json:"login_field"`
 	// Session is how far it has come, "guest", "open", "held" or "settled", and "ended"
@@ -37,6 +41,13 @@ type bootstrap struct {
 	Stopped *string `json:"stopped,omitempty"`
 }
 
+// An identityButton is the link to the provider of an account elsewhere.
+type identityButton struct {
+	Name  string `json:"name"`
+	Label string `json:"label"`
+	URL   string `json:"url"`
+}
+
 func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 	b := bootstrap{
 		Core: s.o.Core, AppName: s.o.AppName, Locale: s.locale(r, session), Languages: s.o.Languages,
@@ -46,6 +57,11 @@ func (s *Screens) bootstrap(r *http.Request, session auth.Session) bootstrap {
 		b.LogoDark = &dark
 	}
 	b.Passkeys = s.o.SignIn.OffersPasskeys(r)
+	b.Identities = []identityButton{}
+	for _, one := range s.o.SignIn.Identities {
+		b.Identities = append(b.Identities, identityButton{one.Name, one.Label, identity.Path(one.Name)})
+	}
+	b.Pending = s.o.SignIn.ShowPendingLink(r, session)
 	b.LoginField, b.Session = s.o.SignIn.LoginField, s.step(r, session)
 	b.Password.MinLength, b.Password.SignIn = s.o.SignIn.MinLength, !s.o.SignIn.PasswordOff
 	for _, name := range s.o.Pages {

@@ -78,7 +78,9 @@ type errorPage struct {
 	AsksAgain, Countdown string
 	// Reload is the text of a link to the same address, empty for none.
 	Reload string
-	Home   *link
+	// Again is the link to the page where the person begins anew; nil for none.
+	Again *link
+	Home  *link
 	// Legal names the Links.
 	Legal string
 	Links []link
@@ -175,16 +177,27 @@ func (s *Screens) errorPage(say words, lang string, r *http.Request, f *fault.Fa
 		Reference: say.text("common.reference", auth.RequestOf(r.Context()).ID),
 		Passing:   status == http.StatusTooManyRequests || status == http.StatusBadGateway || status == http.StatusServiceUnavailable,
 	}
-	if get && (status >= http.StatusInternalServerError || status == http.StatusTooManyRequests) {
+	repeatable := get && f.Again == ""
+	if repeatable && (status >= http.StatusInternalServerError || status == http.StatusTooManyRequests) {
 		page.Reload = say.text("common.reload")
 	}
-	if get && (status == http.StatusBadGateway || status == http.StatusServiceUnavailable) {
+	if repeatable && (status == http.StatusBadGateway || status == http.StatusServiceUnavailable) {
 		page.AsksAgain, page.Countdown = say.text("error.retry"), say.text("error.retryIn")
 	}
 	if !here {
 		return page
 	}
 	page.Logo, page.LogoDark = s.public(hostLogo), s.public(hostLogoDark)
+	switch f.Again {
+	case "":
+	case "/login?account":
+		page.Again = &link{f.Again, say.text("error.againAccount")}
+	default:
+		page.Again = &link{f.Again, say.text("error.again")}
+	}
+	if page.Again != nil {
+		page.Title = say.text("common.trouble")
+	}
 	if home, ok := s.o.SignIn.Site.Path("home"); ok && !(get && r.URL.Path == home) {
 		page.Home = &link{home, say.text("error.home")}
 	}
@@ -232,6 +245,9 @@ func (w words) about(f *fault.Fault) []string {
 		text = w.text("error.text." + strconv.Itoa(f.Status()))
 	}
 	list := []string{text}
+	if f.Text != "" {
+		list = append(list, f.Text)
+	}
 	for _, field := range f.Fields {
 		if text, ok := w.find("error." + field.Field + "." + field.Code); ok {
 			list = append(list, text)

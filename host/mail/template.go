@@ -46,9 +46,12 @@ type Data struct {
 	// Passkeys are those that the person has, in the mails about the password: they go on
 	// working.
 	Passkeys []Way
+	// Identities are the accounts elsewhere that the person has, in the mails about the password.
+	Identities []Way
 	// Minutes and Days are how long the link works; Days is for Invitation.
 	Minutes, Days int
-	// Passkey is set if the link of an Invitation is for a passkey instead of a password.
+	// Passkey reports that nobody has a password: the link of an Invitation is for a passkey, and that of a notice is
+	// the address of the account.
 	Passkey bool
 	// Lang is the language of the template, "en" for the default one.
 	Lang string
@@ -63,7 +66,7 @@ type Data struct {
 type Way struct {
 	// Name is that by which the person knows it.
 	Name string
-	// Created is when it was made, in UTC.
+	// Created is when it was made or linked, in UTC.
 	Created time.Time
 }
 
@@ -176,7 +179,7 @@ func sample(purpose string) Data {
 	d := Data{
 		App: "App", Host: "app.example.com", Name: "Ada", Email: "ada@example.com", Minutes: 60, Days: 7,
 		Logo: "https://app.example.com/logo.png", At: time.Unix(0, 0).UTC(), Device: "Firefox (Linux)",
-		Passkeys: []Way{{"Phone", time.Unix(0, 0).UTC()}},
+		Passkeys: []Way{{"Phone", time.Unix(0, 0).UTC()}}, Identities: []Way{{"Company account", time.Unix(0, 0).UTC()}},
 	}
 	if purpose == PasswordReset || purpose == Invitation {
 		d.Link = "https://app.example.com/password/reset/token?email=ada%40example.com"

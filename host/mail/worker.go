@@ -21,13 +21,14 @@ const (
 	PasswordChanged = "password_changed" // the notice that one was set
 	TokenAdded      = "token_added"      // the notice of a new machine token
 	PasskeyAdded    = "passkey_added"    // the notice of a new passkey
+	IdentityAdded   = "identity_added"   // the notice of a new identity
 	ManyFailures    = "many_failures"    // the notice of a hundred failed sign-ins in a day
 	Invitation      = "invitation"       // the link to set the first password
 )
 
 // Purposes are the mails that there are.
 func Purposes() []string {
-	return []string{PasswordReset, PasswordChanged, TokenAdded, PasskeyAdded, ManyFailures, Invitation}
+	return []string{PasswordReset, PasswordChanged, TokenAdded, PasskeyAdded, IdentityAdded, ManyFailures, Invitation}
 }
 
 // Outcomes are the words of metrics for each [outbox.Outcome].
@@ -58,12 +59,13 @@ type Letter struct {
 	Host string
 	// ValidFor is how long the link works; shown in whole minutes or days.
 	ValidFor time.Duration
-	// Passkey is set for an Invitation whose link is for a passkey instead of a password.
+	// Passkey reports that nobody has a password: the link of an Invitation is for a passkey, and that of a notice is
+	// the address of the account.
 	Passkey bool
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
-	// Passkeys are those of the person, for the mails about the password.
-	Passkeys []Way
+	// Passkeys and Identities are those of the person, for the mails about the password.
+	Passkeys, Identities []Way
 }
 
 // Item is a mail in the outbox.
@@ -156,7 +158,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	}
 	content, err := w.templates.Load().Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
-		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Passkey: letter.Passkey, Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys,
+		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Passkey: letter.Passkey, Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys, Identities: letter.Identities,
 		texts: letter.Texts,
 	})
 	if err != nil {

@@ -98,7 +98,7 @@ func (s *slot) breaksContract(ctx context.Context, roles []string) error {
 func (s *slot) roles() pluginsdk.Plugin {
 	return pluginsdk.Plugin{
 		Dispenser: pluginsdk.DispenserFunc(s.dispense), OrgSetup: pluginsdk.OrgSetupFunc(s.current.handle),
-		Listener: pluginsdk.ListenerFunc(s.current.notify),
+		Listener: pluginsdk.ListenerFunc(s.current.notify), IdentityProvider: s.current,
 	}
 }
 

@@ -95,7 +95,7 @@ func (s Spec) checkEffects(effects []pluginsdk.Effect) ([]pluginsdk.Effect, erro
 			return nil, err
 		}
 		switch {
-		case e.Kind() == pluginsdk.EffectSetSession:
+		case e.IsSetSession():
 			e = pluginsdk.SetSession(s.Name+"/"+e.Name(), e.Value())
 		case e.IsMail():
 			e = pluginsdk.Mail(s.Name+"/"+e.Name(), e.Texts())
@@ -110,15 +110,15 @@ func (s Spec) checkEffect(e pluginsdk.Effect) error {
 		return s.checkMail(e)
 	}
 	limit := 0
-	switch e.Kind() {
-	case pluginsdk.EffectConsumeIntended:
+	switch {
+	case e.IsConsumeIntended():
 		return nil
-	case pluginsdk.EffectSetSession:
+	case e.IsSetSession():
 		limit = maxSessionValue
 		if e.Name() == "" || len(e.Name()) > maxEffectName || !printable(e.Name()) {
 			return broken("a session value's name must be 1 to %d printable bytes", maxEffectName)
 		}
-	case pluginsdk.EffectSetUser:
+	case e.IsSetUser():
 		limit = maxUserValue
 		if !grants(s.UserWrite, e.Name()) || reserved.Credential(e.Name()) {
 			return broken("it sets the user column %q, which is not granted: add it to user_write in config.hcl if it may",
@@ -143,7 +143,7 @@ func grants(list []string, name string) bool {
 // fits returns an error when a column cannot hold the value that an effect sets.
 func (p *instance) fits(ctx context.Context, effects []pluginsdk.Effect) error {
 	for _, e := range effects {
-		if e.Kind() != pluginsdk.EffectSetUser {
+		if !e.IsSetUser() {
 			continue
 		}
 		if err := p.slot.options.Fits(ctx, e.Name(), e.Value()); err != nil {
@@ -181,7 +181,7 @@ func oneLine(s string) bool {
 // checkTold checks the effects of a listener, which has no session.
 func (s Spec) checkTold(effects []pluginsdk.Effect) ([]pluginsdk.Effect, error) {
 	for _, e := range effects {
-		if e.Kind() == pluginsdk.EffectSetSession || e.Kind() == pluginsdk.EffectConsumeIntended {
+		if e.IsSetSession() || e.IsConsumeIntended() {
 			return nil, broken("a listener has no session: it can set granted columns and send granted mails")
 		}
 	}

@@ -13,8 +13,8 @@
 // decision was made, and [pluginsdk.ErrContract] when the answer is one that
 // the contract forbids.
 //
-// Each role is a file, dispenser.go, orgsetup.go and listener.go: how the pipeline gets it, how
-// often a call may be seen, and how its answers are checked.
+// Each role is a file, dispenser.go, orgsetup.go, listener.go and identity.go: how the host
+// gets it, how often a call may be seen, and how its answers are checked.
 //
 // What lives elsewhere: the wire protocol is pluginsdk/proto; applying effects
 // and checking redirect targets is host/auth; reading the plugin block of

@@ -23,7 +23,7 @@ func TestPluginAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Status() != pluginsdk.StatusSatisfied || result.Effects()[0].Value() != int64(9223372036854775807) {
+	if !result.IsSatisfied() || result.Effects()[0].Value() != int64(9223372036854775807) {
 		t.Errorf("got %+v", result)
 	}
 	st := h.Status()[0]

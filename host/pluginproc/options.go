@@ -79,16 +79,15 @@ type Metrics struct {
 
 // Methods are those of the roles, as Metrics.Call names them.
 func Methods(roles []string) []string {
-	names := map[string]string{
-		pluginsdk.RoleDispenser: methodDispense,
-		pluginsdk.RoleOrgSetup:  methodHandle,
-		pluginsdk.RoleListener:  methodNotify,
+	names := map[string][]string{
+		pluginsdk.RoleDispenser:        {methodDispense},
+		pluginsdk.RoleOrgSetup:         {methodHandle},
+		pluginsdk.RoleListener:         {methodNotify},
+		pluginsdk.RoleIdentityProvider: {methodBegin, methodFinish},
 	}
 	var list []string
 	for _, role := range roles {
-		if name := names[role]; name != "" {
-			list = append(list, name)
-		}
+		list = append(list, names[role]...)
 	}
 	return list
 }

@@ -51,10 +51,10 @@ func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
 	if err != nil {
 		return pluginsdk.Result{}, err
 	}
-	switch r.Status() {
-	case pluginsdk.StatusSatisfied:
+	switch {
+	case r.IsSatisfied():
 		return pluginsdk.Satisfied().With(effects...), nil
-	case pluginsdk.StatusNeedsMoreInput:
+	case r.WantsInput():
 		payload := r.NextStep()
 		if payload == nil {
 			payload = map[string]any{}
@@ -64,7 +64,7 @@ func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
 			return pluginsdk.Result{}, broken("next_step is no JSON, or larger than %d bytes", maxNextStep)
 		}
 		return pluginsdk.NeedsMoreInput(payload).With(effects...), nil
-	case pluginsdk.StatusError:
+	case r.IsFailed():
 		if len(r.Errors()) == 0 || len(r.Errors()) > maxErrors {
 			return pluginsdk.Result{}, broken("an error needs 1 to %d messages, not %d", maxErrors, len(r.Errors()))
 		}
@@ -75,5 +75,5 @@ func (s Spec) checkResult(r pluginsdk.Result) (pluginsdk.Result, error) {
 		}
 		return pluginsdk.Failed(r.Errors()...).With(effects...), nil
 	}
-	return pluginsdk.Result{}, broken("there is no status %q", words.Cut(string(r.Status()), 64))
+	return pluginsdk.Result{}, broken("there is no status %q", words.Cut(r.Status(), 64))
 }

@@ -121,8 +121,9 @@ func TestProxyHeader(t *testing.T) {
 		[]string{"Remote-User", "X-WEBAUTH-USER", "X-Auth-Email", "Tenant"})
 }
 
-// A role has one owner, but any number of plugins may listen or dispense, each once.
-func TestListenersAndDispensersShareTheirRoles(t *testing.T) {
+// A role has one owner, but any number of plugins may listen, dispense or identify people,
+// each once.
+func TestPluginsShareRoles(t *testing.T) {
 	owners := reserved.RoleOwners{}
 	for i, take := range []struct {
 		role, owner, first string
@@ -136,6 +137,9 @@ func TestListenersAndDispensersShareTheirRoles(t *testing.T) {
 		{"listener", "a", "", true},
 		{"listener", "b", "", true},
 		{"listener", "a", "a", false},
+		{"identity_provider", "a", "", true},
+		{"identity_provider", "b", "", true},
+		{"identity_provider", "a", "a", false},
 	} {
 		if first, ok := owners.Take(take.role, take.owner); first != take.first || ok != take.ok {
 			t.Errorf("%d: got %q %v, want %q %v", i, first, ok, take.first, take.ok)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
@@ -18,6 +19,7 @@ const (
 	intentKey    = "auth.intent"  // an auth.OpenIntent in JSON, while the loop has not ended
 	targetKey    = "auth.target"  // the target of the redirect that ended the loop, which is read at every request
 	askedKey     = "auth.asked"   // an auth.OpenIntent in JSON, the step that a settled person has asked for
+	linkKey      = "auth.link"    // an identity.Link in JSON
 	unaskedKey   = "auth.unasked" // true for a session whose state is unknown, or that no dispenser was asked about
 	provedKey    = "auth.proved"  // when the password was given, in seconds since 1970
 	proofKey     = "auth.proof"
@@ -72,7 +74,7 @@ func sessionOf(rec auth.SessionRow) (auth.Session, error) {
 			continue
 		}
 		switch name {
-		case intendedKey, intentKey, targetKey, askedKey, unaskedKey, provedKey, proofKey:
+		case intendedKey, intentKey, targetKey, askedKey, linkKey, unaskedKey, provedKey, proofKey:
 		case oldIntentID, oldIntentKind, oldIntentDetail, oldIntentRound:
 		default:
 			if out.Others == nil {
@@ -90,6 +92,7 @@ func sessionOf(rec auth.SessionRow) (auth.Session, error) {
 	if out.SignedIn() {
 		out.Intent, out.Unasked = storedStep(values, rec)
 		out.Asked = storedAsked(values)
+		out.Link = storedLink(values)
 	}
 	return out, nil
 }
@@ -104,6 +107,17 @@ func storedAsked(values map[string]any) *auth.OpenIntent {
 		return nil
 	}
 	return step
+}
+
+// storedLink returns the identity that is linked once the person is settled; nil for none, and for one that this release
+// cannot read.
+func storedLink(values map[string]any) *identity.Link {
+	text, ok := values[linkKey].(string)
+	link := new(identity.Link)
+	if !ok || json.Unmarshal([]byte(text), link) != nil {
+		return nil
+	}
+	return link
 }
 
 // storedStep returns the intent that a stored session is at, and whether the dispenser is
@@ -157,6 +171,10 @@ func valuesOf(s auth.Session) map[string]any {
 	}
 	if !s.Proved.IsZero() {
 		out[provedKey], out[proofKey] = s.Proved.Unix(), string(s.Proof)
+	}
+	if s.Link != nil {
+		text, _ := json.Marshal(s.Link) // texts and numbers cannot fail
+		out[linkKey] = string(text)
 	}
 	if s.Asked != nil && s.Settled() {
 		text, _ := json.Marshal(s.Asked)

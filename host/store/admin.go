@@ -108,19 +108,37 @@ func (db *DB) AddUser(ctx context.Context, email, name, hash string) (auth.User,
 }
 
 func (db *DB) checkFree(ctx context.Context, email string) error {
-	col, err := db.hostColumn(ctx, colEmail)
-	if err != nil {
-		return err
-	}
-	condition, args := users{db}.anyCase(col, email)
-	var found []string
-	if err := db.list(ctx, "compare addresses", &found, `SELECT email FROM `+usersTable+` WHERE `+condition, args...); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(found, func(other string) bool { return fold(other) == fold(email) }) {
+	ids, err := db.UsersAt(ctx, email)
+	if err == nil && len(ids) > 0 {
 		return ErrTaken
 	}
-	return nil
+	return err
+}
+
+// UsersAt returns the ids of the users who have an address, compared without regard to case, at most [maxSpellings].
+func (db *DB) UsersAt(ctx context.Context, email string) ([]string, error) {
+	col, err := db.hostColumn(ctx, colEmail)
+	if err != nil {
+		return nil, err
+	}
+	key, err := db.hostColumn(ctx, colID)
+	if err != nil {
+		return nil, err
+	}
+	condition, args := users{db}.anyCase(col, email)
+	var rows []struct{ ID, Email any }
+	query := `SELECT ` + db.dialect.quote(colID) + ` AS id, email FROM ` + usersTable + ` WHERE ` + condition + ` LIMIT ?`
+	if err := db.list(ctx, "compare addresses", &rows, query, append(args, maxSpellings)...); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, r := range rows {
+		// Some engines find more than was asked for: accents, trailing blanks.
+		if fold(col.Kind().Text(r.Email)) == fold(email) {
+			ids = append(ids, key.Kind().Text(r.ID))
+		}
+	}
+	return ids, nil
 }
 
 func (db *DB) insertUser(ctx context.Context, email, name, hash string) error {
@@ -149,6 +167,23 @@ func (db *DB) insertUser(ctx context.Context, email, name, hash string) error {
 	}
 	return db.run(ctx, "insert", `INSERT INTO `+usersTable+` (`+strings.Join(names, `, `)+`) VALUES (?`+
 		strings.Repeat(`, ?`, len(names)-1)+`)`, args...)
+}
+
+// Unfilled returns the names of those columns of users that [DB.AddUser] gives no value and that need one.
+func Unfilled(columns []Column) []string {
+	var names []string
+	for _, c := range columns {
+		filled := slices.Contains([]string{colEmail, colPassword, colName}, c.Name) ||
+			slices.Contains([]string{colCreated, colUpdated}, c.Name) && c.Kind() == column.Time
+		if c.Name == colID {
+			_, err := newKey(c)
+			filled = err == nil
+		}
+		if c.Required && !filled {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // newKey makes the key of a table that makes none itself: a random UUID, in the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/keyring"
 	"github.com/vestibule-dev/vestibule/v2/host/store/internal/prepared"
@@ -16,7 +17,7 @@ import (
 
 // ErrTaken is returned by [DB.AddUser] when another user has the address,
 // compared without regard to case.
-var ErrTaken = errors.New("address is taken")
+var ErrTaken = identity.ErrTaken
 
 // A DB is the shared database. Open one with host/store/sqlite, postgres or
 // mysql. All methods are safe for concurrent use, and all but those that say
@@ -109,6 +110,9 @@ func (db *DB) Tokens() auth.Tokens { return tokens{db} }
 
 // Passkeys returns the passkeys.
 func (db *DB) Passkeys() passkey.Store { return passkeys{db} }
+
+// Identities returns the accounts elsewhere that people sign in with.
+func (db *DB) Identities() identity.Store { return identities{db} }
 
 // Sessions returns the sessions.
 func (db *DB) Sessions() auth.SessionRows { return sessions{db} }

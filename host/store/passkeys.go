@@ -158,9 +158,14 @@ func (s passkeys) Delete(ctx context.Context, id, userID string) error {
 
 // Spend notes that a challenge was used.
 func (s passkeys) Spend(ctx context.Context, challenge []byte, ends time.Time) error {
-	err := s.run(ctx, "spend a challenge", `INSERT INTO vestibule_spent (hash, ends) VALUES (?, ?)`, hashOf(challenge), ms(ends))
-	if err != nil && s.dialect.UniqueViolation(err) {
-		return passkey.ErrSpent
+	return s.spend(ctx, challenge, ends, passkey.ErrSpent)
+}
+
+// spend notes that random bytes were used, or returns spent where they were before.
+func (db *DB) spend(ctx context.Context, once []byte, ends time.Time, spent error) error {
+	err := db.run(ctx, "spend a challenge", `INSERT INTO vestibule_spent (hash, ends) VALUES (?, ?)`, hashOf(once), ms(ends))
+	if err != nil && db.dialect.UniqueViolation(err) {
+		return spent
 	}
 	return err
 }

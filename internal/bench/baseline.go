@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -43,6 +44,16 @@ func baseline(file string) (http.Handler, error) {
 		}
 	}
 	mux := http.NewServeMux()
+	writer, err := sqlx.Open("sqlite", file+"?_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	writer.SetMaxOpenConns(1)
+	writes, err := newSQLWrites(context.Background(), writer.DB, db.DB, true)
+	if err != nil {
+		return nil, err
+	}
+	writeHandlers(mux, writes)
 	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) { y.answer(w, 200, y.page) })
 	mux.HandleFunc("/filtered", func(w http.ResponseWriter, r *http.Request) { y.answer(w, 200, y.filtered, r.FormValue("category")) })
 	mux.HandleFunc("/counted", func(w http.ResponseWriter, _ *http.Request) {

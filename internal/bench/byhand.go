@@ -129,8 +129,9 @@ func writeGroups(w http.ResponseWriter, rows scanned) error {
 }
 
 // byHand serves the queries through run.
-func byHand(run func(ctx context.Context, name string, args []any, use func(scanned) error) error, count func(context.Context) error) http.Handler {
+func byHand(run func(ctx context.Context, name string, args []any, use func(scanned) error) error, count func(context.Context) error, writes writesByHand) http.Handler {
 	mux := http.NewServeMux()
+	writeHandlers(mux, writes)
 	for name := range byHandQueries() {
 		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) {
 			var args []any
@@ -192,7 +193,7 @@ func postgresByHand(ctx context.Context, dsn string) (http.Handler, error) {
 		_, err = pgx.CollectOneRow(rows, pgx.RowTo[int64])
 		return err
 	}
-	return byHand(run, count), nil
+	return byHand(run, count, pgxWrites{pool}), nil
 }
 
 // mariadbByHand reads through prepared statements of database/sql, which is what the driver is made for.
@@ -220,8 +221,12 @@ func mariadbByHand(ctx context.Context, dsn string) (http.Handler, error) {
 		defer rows.Close() //nolint:errcheck // read only
 		return use(rows)
 	}
+	writes, err := newSQLWrites(ctx, db, db, false)
+	if err != nil {
+		return nil, err
+	}
 	return byHand(run, func(ctx context.Context) error {
 		var n int64
 		return count.QueryRowContext(ctx).Scan(&n)
-	}), nil
+	}, writes), nil
 }

@@ -123,6 +123,7 @@ func vestibule(ctx context.Context, name, dsn string) (o host.Options, err error
 			{Name: "Products", Table: "products", Type: "Product", Navigations: []sqlsource.Navigation{reviews}},
 			{Name: "Guarded", Table: "products", Type: "GuardedProduct", Guard: "session"},
 			{Name: "Reviews", Table: "reviews", Type: "Review"},
+			{Name: "GuardedNoted", Table: "noted", Type: "Noted", Guard: "session", Write: &sqlsource.Write{Create: true, Update: true, Delete: true, Version: "version"}},
 		},
 	})
 	if err != nil {

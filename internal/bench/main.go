@@ -57,6 +57,9 @@ func run(ctx context.Context, s settings) error {
 	}
 	for _, db := range strings.Split(s.db, ",") {
 		dsn, err := s.data(ctx, db)
+		if err == nil {
+			err = writable(ctx, db, dsn)
+		}
 		if err != nil {
 			return fmt.Errorf("make data for %s: %w", db, err)
 		}

@@ -126,7 +126,7 @@ func (b *bench) signIn() error {
 // get reads an answer; with first it tells when the first byte came, and keeps
 // nothing.
 func (b *bench) get(c *contestant, path string, first *time.Duration) ([]byte, error) {
-	req, err := http.NewRequest(http.MethodGet, c.base+path, nil)
+	req, err := requestOf(c.base, path)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (b *bench) get(c *contestant, path string, first *time.Duration) ([]byte, e
 		return nil, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // read to its end
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode/100 != 2 {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 500))
 		return nil, fmt.Errorf("%s: %s: %s", path, resp.Status, text)
 	}

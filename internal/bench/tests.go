@@ -37,6 +37,7 @@ func (b *bench) tests() []test {
 		list = append(list, b.rivals()...)
 	}
 	list = append(list, b.finds()...)
+	list = append(list, b.writes(compare)...)
 	return append(
 		list,
 		test{"unchanged page / static bytes", b.at(1.5, 0, 0), compare(

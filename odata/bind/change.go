@@ -232,7 +232,9 @@ func (c *change) check(q *syntax.Query, shown bool) (*plan.Check, error) {
 	if err := c.show(b, n, q, shown); err != nil {
 		return nil, err
 	}
-	tagColumns(n)
+	if q == c.query || c.o.Match != nil && !c.o.Match.Any { // nobody asks for the tag before otherwise
+		tagColumns(n)
+	}
 	out := &plan.Check{Plan: b.plan, Filter: -1}
 	if filter := c.Set.Write.Filter; filter != "" {
 		out.Filter = condition(n, b.holds(r, c.binder.filters[c.Set]))

@@ -47,6 +47,31 @@ func (c *change) linked(b *binding, r *plan.Range, nav *edm.Navigation) plan.Exp
 	return there
 }
 
+// Linked returns the plan that reads the row that a navigation property of the change names by values of the change alone; nil
+// where they do not name one. The guard and the row policy of the set hold.
+func (r *Resource) Linked(c *plan.Change, nav *edm.Navigation) *plan.Plan {
+	b := newBinding(r.binder, r.opts)
+	target, err := b.enter(nav.Target)
+	if err != nil {
+		return nil
+	}
+	n := &plan.Node{Set: nav.Target, Query: b.query(target), Ref: true, Page: single()}
+	for _, pair := range nav.Constraints {
+		i := slices.IndexFunc(c.Values, func(a plan.Assignment) bool { return len(a.Path) == 1 && a.Path[0] == pair.Property })
+		if i < 0 {
+			return nil
+		}
+		value, ok := convert(&plan.Literal{T: pair.Property.Type, Value: c.Values[i].Value}, pair.Referenced.Type)
+		if !ok {
+			return nil
+		}
+		n.Query.Key = plan.Join("and", n.Query.Key, plan.Equal(target.Leaf([]*edm.Property{pair.Referenced}), value))
+	}
+	keyColumns(n)
+	b.plan.Kind, b.plan.Top = plan.Entity, n
+	return b.plan
+}
+
 // never reports whether the values of the change alone keep a condition from being true.
 func (c *change) never(e plan.Expr, row *plan.Range) bool {
 	if call, ok := e.(*plan.Call); ok {

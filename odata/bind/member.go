@@ -201,7 +201,7 @@ func (s *scope) collection(outer *plan.Range, nav *edm.Navigation, segs []syntax
 	if err != nil {
 		return nil, err
 	}
-	r.Outer, r.Nav = outer, nav
+	r.Outer, r.Nav, r.Element = outer, nav, true
 	return s.overCollection(s.b.query(r), segs)
 }
 
@@ -340,7 +340,7 @@ func (s *scope) count(q *plan.Query, seg syntax.Segment) (plan.Expr, error) {
 		}
 	}
 	sub := &plan.Sub{Op: "count", Query: q, T: edm.Of(edm.Int64)}
-	if around := s.b.owner[q.Range.Outer]; around != nil && slices.Contains(around.Joins, q.Range.Outer) {
+	if around := s.b.owner[q.Range.Outer]; around != nil && (around.Range == q.Range.Outer || slices.Contains(around.Joins, q.Range.Outer)) {
 		sub.Shared, around.Counts = true, append(around.Counts, sub)
 	}
 	return sub, nil

@@ -47,8 +47,11 @@ func (a *api) changes(of operation, s *edm.EntitySet) {
 		return
 	}
 	tag := []any{record{
-		{"name", "If-Match"}, {"in", "header"}, {"required", true},
-		{"description", "The @odata.etag of the entity, or * for any"}, {"schema", record{{"type", "string"}}},
+		{"name", "If-Match"},
+		{"in", "header"},
+		{"required", true},
+		{"description", "The @odata.etag of the entity, or * for any"},
+		{"schema", record{{"type", "string"}}},
 	}}
 	done := field{"204", record{{"description", "Success"}}}
 	if s.Write.Update {

@@ -94,6 +94,12 @@ func writeLinks() []rule {
 			{request: "POST Replies", body: `{"text":"T","page":5}`, status: 201},
 			{request: "GET Replies/$count", want: "5"},
 		}},
+		{"one of two links", []step{
+			{request: "POST Parts", body: `{"code":"C","title":"T","maker_id":1,"unit":"nope"}`, status: 409, has: []string{`"details":[{"code":"dead_link","message":"unit names`}},
+			{request: "POST Parts", body: `{"code":"C","title":"T","maker_id":99,"unit":"kg"}`, status: 409, has: []string{`"details":[{"code":"dead_link","message":"maker_id names`}},
+			{request: "PATCH Parts('A')", body: `{"maker_id":99,"unit":"nope"}`, header: anyTag(), status: 409, has: []string{`"target":"maker_id"`, `"target":"unit"`}},
+			{request: "PATCH Parts('A')", body: `{"maker_id":2,"unit":"kg"}`, header: anyTag()},
+		}},
 		{"a duplicate comes before a dead link", []step{
 			{request: "POST Parts", body: `{"code":"A","title":"T","maker_id":99}`, status: 409, has: []string{`"code":"duplicate"`}},
 		}},

@@ -14,15 +14,16 @@ func WriteTables() []Table {
 			Columns: []string{"id auto!", "name str!", "country str!", "note str"},
 			Rows:    [][]any{{1, "Acme", "DE", nil}, {2, "Bolt", "CH", "second"}, {3, "Free", "AT", nil}},
 		},
+		{Name: "units", Key: []string{"code"}, Columns: []string{"code str!", "name str"}, Rows: [][]any{{"kg", "kilogram"}}},
 		{
-			Name: "parts", Key: []string{"code"}, Foreign: []string{"maker_id -> makers(id)"}, Defaults: map[string]string{"stock": "0"},
+			Name: "parts", Key: []string{"code"}, Foreign: []string{"maker_id -> makers(id)", "unit -> units(code)"}, Defaults: map[string]string{"stock": "0"},
 			Columns: []string{
 				"code str!", "title str!", "price dec", "stock big!", "kind str", "maker_id big", "made date", "seen ts", "opens time", "ok bool", "weight dbl",
-				"token uuid", "data bin", "status big", "home_street str", "home_city str", "owner big!", "changed ts", "remark str",
+				"token uuid", "data bin", "status big", "home_street str", "home_city str", "owner big!", "changed ts", "remark str", "unit str",
 			},
 			Rows: [][]any{
-				{"A", "Anvil", "10.5", 3, "tool", 1, "2024-02-29", "2024-02-29 23:59:59.5", "08:00:00", true, 1.5, "0a0b0c0d-0000-0000-0000-000000000001", []byte{0, 255}, 1, "Main St", "Bern", 1, nil, "r"},
-				{"B", "Bellows", nil, 0, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, 2, nil, nil},
+				{"A", "Anvil", "10.5", 3, "tool", 1, "2024-02-29", "2024-02-29 23:59:59.5", "08:00:00", true, 1.5, "0a0b0c0d-0000-0000-0000-000000000001", []byte{0, 255}, 1, "Main St", "Bern", 1, nil, "r", "kg"},
+				{"B", "Bellows", nil, 0, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, 2, nil, nil, nil},
 			},
 		},
 		{
@@ -33,7 +34,6 @@ func WriteTables() []Table {
 			Name: "replies", Key: []string{"id"}, Columns: []string{"id auto!", "book str", "page big", "text str!"},
 			Rows: [][]any{{1, "x", 1, "reply"}},
 		},
-		{Name: "units", Key: []string{"code"}, Columns: []string{"code str!", "name str"}, Rows: [][]any{{"kg", "kilogram"}}},
 	}
 }
 
@@ -51,6 +51,7 @@ func WriteMapping() sqlsource.Config {
 		Complexes:  []sqlsource.Complex{{Type: "Address", Name: "home", Prefix: "home_"}},
 		Navigations: []sqlsource.Navigation{
 			{Name: "maker", To: "Makers", On: map[string]string{"maker_id": "id"}},
+			{Name: "unitOf", To: "Units", On: map[string]string{"unit": "code"}},
 		},
 	}
 	return sqlsource.Config{

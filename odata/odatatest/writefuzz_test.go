@@ -36,7 +36,9 @@ type operation struct {
 	minimal     bool
 }
 
-func (o *operation) String() string { return fmt.Sprintf("%s %s(%v) %v tag %d", o.method, o.set, o.key, o.values, o.tag) }
+func (o *operation) String() string {
+	return fmt.Sprintf("%s %s(%v) %v tag %d", o.method, o.set, o.key, o.values, o.tag)
+}
 
 // apply predicts the status of an operation in the model, and makes it.
 func (o *operation) apply(m *model, user int) int {
@@ -94,6 +96,8 @@ func (g writes) value(m *model, name string) string {
 		return number(1 + g.IntN(3))
 	case "open":
 		return g.one("true", "true", "true", "false")
+	case "unit":
+		return g.one(`"kg"`, `"kg"`, "null", `"nope"`)
 	case "price":
 		return g.one("10.5000", "0.0001", "-3.2500")
 	case "version":
@@ -216,7 +220,7 @@ func (e *written) learn(set, location string, n int) {
 	}
 }
 
-// shown is a body with the numbers of the model in place of those of the engine, and without tags that depend on them.
+// shown is a body with the numbers of the model, not those of the engine, and without tags that depend on them.
 func (e *written) shown(set, body string) string {
 	body = regexp.MustCompile(`"@odata.etag":"W/\\"[A-Za-z0-9_-]{16}\\"",?`).ReplaceAllString(body, "")
 	back := func(of string) func(string) string {
@@ -388,7 +392,7 @@ func (m *model) compare(t *testing.T, all []*written, seed uint64) {
 // DIFFERENTIAL_SEED.
 func TestFourEnginesWriteAlike(t *testing.T) {
 	t.Parallel()
-	first, seeds, end := seedsOf(t, 4, 1)
+	first, seeds, end := seedsOf(t, 3, 1)
 	for seed := first; (seed < first+seeds || time.Now().Before(end)) && !t.Failed(); seed++ {
 		g := writes{rand.New(rand.NewPCG(seed, 7))}
 		m, all := newModel(), writtenEngines(t)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// modelSet is what the model knows of a set of WriteMapping: the properties in their order, and the rules.
+// modelSet is a set of WriteMapping: the properties in their order, and the rules.
 type modelSet struct {
 	name string
 	// props are all that clients see; those with "!" behind the name may not be null, those with "=TEXT" have a default.
@@ -51,7 +51,7 @@ func newModel() *model {
 		{name: "Makers", props: []string{"id!", "name!", "country!=\"DE\"", "note"}, key: []string{"id"}, auto: "id", unique: "name", create: true, update: true},
 		{
 			name: "Parts", key: []string{"code"}, fixed: []string{"kind"}, given: []string{"changed"}, filter: own, link: []string{"maker_id"}, to: "Makers", foreign: true, create: true, update: true,
-			props: []string{"code!", "title!", "price", "stock!=0", "kind", "maker_id", "changed", "remark"},
+			props: []string{"code!", "title!", "price", "stock!=0", "kind", "maker_id", "changed", "remark", "unit"},
 		},
 		{
 			name: "Notes", props: []string{"book!", "page!", "text", "open!", "version!"}, key: []string{"book", "page"}, version: "version", policy: own,
@@ -71,8 +71,8 @@ func newModel() *model {
 	add("Makers", 0, "1", `"Acme"`, `"DE"`, "null")
 	add("Makers", 0, "2", `"Bolt"`, `"CH"`, `"second"`)
 	add("Makers", 0, "3", `"Free"`, `"AT"`, "null")
-	add("Parts", 1, `"A"`, `"Anvil"`, "10.5000", "3", `"tool"`, "1", "null", `"r"`)
-	add("Parts", 2, `"B"`, `"Bellows"`, "null", "0", "null", "null", "null", "null")
+	add("Parts", 1, `"A"`, `"Anvil"`, "10.5000", "3", `"tool"`, "1", "null", `"r"`, `"kg"`)
+	add("Parts", 2, `"B"`, `"Bellows"`, "null", "0", "null", "null", "null", "null", "null")
 	add("Notes", 1, `"x"`, "1", `"one"`, "true", "1")
 	add("Notes", 1, `"x"`, "2", `"two"`, "false", "7")
 	add("Notes", 2, `"y"`, "1", `"bob's"`, "true", "1")
@@ -192,6 +192,9 @@ func (m *model) taken(s *modelSet, r modelRow, at int) bool {
 
 // dead reports whether a link that was written names a row that is not there for the person.
 func (m *model) dead(s *modelSet, r modelRow, written map[string]string, user int) bool {
+	if written["unit"] == `"nope"` { // the only one of Units is "kg"
+		return true
+	}
 	given := false
 	key := make([]string, len(s.link))
 	for i, p := range s.link {

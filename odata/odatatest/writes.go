@@ -18,11 +18,11 @@ type step struct {
 	// as is who asks, see check; "ada" when empty, "-" for nobody.
 	as   string
 	body string
-	// header are names and values. "$tag" stands for the ETag of the answer before. A body is application/json unless they say
+	// header are names and values. "$tag" is the ETag of the answer before. A body is application/json unless they say
 	// otherwise.
 	header []string
 	status int
-	// want is the whole body; "" does not compare it, "-" is an empty one. "~" stands for base + /odata/. Entity tags are left
+	// want is the whole body; "" does not compare it, "-" is an empty one. "~" is base + /odata/. Entity tags are left
 	// out, but for those of a version.
 	want string
 	// has are parts of the body, and headers as "Name: value" with "" for one that is not there.

@@ -6,6 +6,8 @@
 // so that memory does not grow with the number of rows. Reflection is not used,
 // and a cell allocates nothing.
 //
+// It also reads the bodies of requests that write against the model, with the place of each fault: BodyReader in body.go.
+//
 // The plan says what is read and which fields are written; package odata decides
 // on status, headers and compression. Start reading at Encoder in
 // encoder.go, then in node.go.

@@ -84,19 +84,6 @@ func (c *Cell) Type() edm.Type { return c.T }
 // Type is the type of the result.
 func (a *Aggregate) Type() edm.Type { return a.T }
 
-// Aggregates lists the aggregates in an expression, none of those in another one.
-func Aggregates(e Expr) []*Aggregate {
-	var out []*Aggregate
-	Walk(e, func(e Expr) bool {
-		a, ok := e.(*Aggregate)
-		if ok {
-			out = append(out, a)
-		}
-		return !ok
-	})
-	return out
-}
-
 func (a *Aggregate) walk(visit func(Expr) bool) {
 	Walk(a.Arg, visit)
 	Walk(a.When, visit)

@@ -8,6 +8,8 @@
 //
 // The rows of a Range are those of a set, or a Derived: what transformations of $apply have computed from other queries.
 //
+// A Change is a row to be written, with the plans that read it before and after, and a Transaction makes it.
+//
 // The paging rules are in one pure function, Window.Page, and Nested decides where nested pages end. Start reading at Plan,
 // then Node, Expr, and Rows.
 package plan

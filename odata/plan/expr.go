@@ -94,6 +94,8 @@ type Range struct {
 	// Both are nil for a range over the whole set.
 	Outer *Range
 	Nav   *edm.Navigation
+	// Element reports that the range goes over the elements of a collection within an expression, for any, all or $count.
+	Element bool
 }
 
 // Query is a selection from one range.
@@ -103,7 +105,7 @@ type Query struct {
 	// range it hangs on. A row without a target, or whose target a policy hides, has null in all of the target's
 	// properties. A query that another contains may use the joins of the outer one.
 	Joins []*Range
-	// Counts are the "count" Subs over collections of the targets of Joins: rows of this query that share a target share
+	// Counts are the "count" Subs over collections of Range and Joins: rows of this query that share such a row share
 	// the number.
 	Counts []*Sub
 	// From is the single entity that Range.Nav starts at, where the resource path navigated; nil otherwise.

@@ -227,7 +227,7 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 	link := &sqltext.Link{
 		From: []*sqltext.Column{r.from.stored.Columns[r.from.edm.Type.Key[0]]},
 		To:   []*sqltext.Column{r.to.stored.Columns[r.to.edm.Type.Key[0]]},
-		Via:  tableName(between),
+		Via:  tableName(between), ViaIndexes: append([][]string{between.Key}, between.Indexes...), ViaView: between.View,
 	}
 	for _, end := range []struct {
 		name, where string

@@ -72,14 +72,17 @@ UPDATE items SET kind_id = 2 WHERE id = 7;
 UPDATE items SET kind_id = 3 WHERE id = 8;
 UPDATE items SET kind_id = NULL WHERE id = 9`
 
-func pairsShop(t *testing.T, dialect string) *shop {
+// pairsShop opens these tables; further are statements behind them, such as for indexes.
+func pairsShop(t *testing.T, dialect, further string) *shop {
 	t.Helper()
-	return open(t, database(t, dialect, ddlOf(dialect, pairsDDL)), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
+	return open(t, database(t, dialect, ddlOf(dialect, pairsDDL+further)), sqlsource.Config{Guard: edm.GuardNone, EntitySets: []sqlsource.EntitySet{
 		{Name: "kinds", Table: "kinds", Navigations: []sqlsource.Navigation{
 			{Name: "items", To: "items", Many: true, On: map[string]string{"id": "kind_id"}},
 			{Name: "labels", To: "labels", Many: true, Via: "kind_labels", FromKey: "kind_id", ToKey: "label_id"},
 		}},
-		{Name: "labels", Table: "labels"},
+		{Name: "labels", Table: "labels", Navigations: []sqlsource.Navigation{
+			{Name: "kinds", To: "kinds", Many: true, Via: "kind_labels", FromKey: "label_id", ToKey: "kind_id"},
+		}},
 		{Name: "items", Table: "items", Navigations: []sqlsource.Navigation{{Name: "kind", To: "kinds", On: map[string]string{"kind_id": "id"}}}},
 	}})
 }
@@ -88,20 +91,23 @@ func pairsShop(t *testing.T, dialect string) *shop {
 // to ask instead, and that it is not where few rows are left, or where the database looks at each row once.
 func TestPairsAreBounded(t *testing.T) {
 	const both = "kind/items/any(i:i/price gt $it/price and i/stock gt $it/stock)"
+	const nested = "kind/labels/any(l:l/kinds/any(k:k/items/any(i:i/price gt $it/price and i/stock gt $it/stock)))"
 	plain := strings.ReplaceAll(both, "$it/", "")
 	for _, d := range dialects() {
 		t.Run(d, func(t *testing.T) {
-			s := pairsShop(t, d)
+			s := pairsShop(t, d, "")
 			for query, refused := range map[string]bool{
 				"$filter=" + both:                         true,
 				"$filter=not " + both + " and price ge 0": true,
-				"$filter=kind/items/all(i:i/price lt $it/price or i/stock lt $it/stock)":         true,
-				"$filter=kind/items/$count($filter=price gt $it/price) gt 5":                     true,
-				"$orderby=kind/items/$count($filter=price gt $it/price)":                         true,
-				"$compute=kind/items/$count($filter=price gt $it/price) as n&$filter=n gt 5":     true,
-				"$compute=kind/items/$count($filter=price gt $it/price) as n&$select=id,n":       false, // of three rows
-				"$apply=filter(" + plain + ")/aggregate($count as n)":                            true,
-				"$apply=filter(" + plain + ")/groupby((price),aggregate($count as n))":           true,
+				"$filter=kind/items/all(i:i/price lt $it/price or i/stock lt $it/stock)":     true,
+				"$filter=kind/items/$count($filter=price gt $it/price) gt 5":                 true,
+				"$orderby=kind/items/$count($filter=price gt $it/price)":                     true,
+				"$compute=kind/items/$count($filter=price gt $it/price) as n&$filter=n gt 5": true,
+				"$compute=kind/items/$count($filter=price gt $it/price) as n&$select=id,n":   false, // of three rows
+				"$apply=filter(" + plain + ")/aggregate($count as n)":                        true,
+				"$apply=filter(" + plain + ")/groupby((price),aggregate($count as n))":       true,
+				"$filter=" + nested:                                                              true,
+				"$filter=" + nested + " and id lt 50":                                            false,
 				"$filter=" + both + " and id lt 700":                                             false,
 				"$filter=id eq 5 and kind/items/$count($filter=price gt $it/price) gt 5":         false,
 				"$filter=kind/items/any(i:i/price gt $it/price)":                                 false,
@@ -133,7 +139,7 @@ func TestCountsOverATableBetween(t *testing.T) {
 	each := regexp.MustCompile(`\(SELECT COUNT\(\*\) FROM`)
 	for _, d := range dialects() {
 		t.Run(d, func(t *testing.T) {
-			s := pairsShop(t, d)
+			s := pairsShop(t, d, "")
 			for _, c := range []struct{ query, want string }{
 				{"$filter=kind/labels/$count eq 1", "[7]"},
 				{"$filter=kind/labels/$count eq 2&$top=2", "[0][1]"},
@@ -152,5 +158,61 @@ func TestCountsOverATableBetween(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCollectionsAreReadOnce holds on each database that collections within collections, and those that no index finds, are read once for all
+// rows around them, and that this changes no answer.
+func TestCollectionsAreReadOnce(t *testing.T) {
+	const indexes = ";\nCREATE INDEX kind_labels_kind ON kind_labels (kind_id);\nCREATE INDEX kind_labels_label ON kind_labels (label_id)"
+	each := regexp.MustCompile(`\(SELECT COUNT\(\*\) FROM`)
+	for _, d := range dialects() {
+		for _, further := range []string{"", indexes, strings.ReplaceAll(indexes, "_id)", "_id, label_id)")} {
+			further = strings.ReplaceAll(further, "(label_id, label_id)", "(label_id, kind_id)")
+			t.Run(d, func(t *testing.T) {
+				s := pairsShop(t, d, further)
+				for _, c := range []struct{ query, want string }{
+					{"kinds?$filter=labels/$count eq 2", "[1]"},
+					{"kinds?$filter=labels/$count eq 1", "[2]"},
+					{"kinds?$filter=labels/$count eq 0", "[3]"},
+					{"kinds?$filter=labels/$count($filter=grade gt 6) eq 1", "[1][2]"},
+					{"kinds?$orderby=labels/$count desc,id", "[1][2][3]"},
+					{"kinds?$compute=labels/$count as n&$filter=n add n gt 2", "[1]"},
+					{"kinds?$apply=filter(labels/$count gt 0)/concat(filter(labels/$count eq 1),identity)", "[2][1][2]"},
+					{"kinds?$filter=labels/any(l:l/grade gt 8)", "[2]"},
+					{"kinds?$filter=not labels/any(l:l/grade gt 8)", "[1][3]"},
+					{"kinds?$filter=labels/all(l:l/grade gt 6)", "[2][3]"},
+					{"kinds?$filter=labels/any(l:l/grade gt $it/id add 6)", "[2]"},
+					{"kinds?$filter=labels/all(l:l/grade gt $it/id add 6)", "[2][3]"},
+					{"kinds?$filter=items/$count gt 1", "[1]"},
+					{"kinds?$filter=labels/any(l:l/kinds/any(k:k/id eq 2))", "[2]"},
+					{"kinds?$filter=labels/any(l:l/kinds/$count gt 0)", "[1][2]"},
+					{"kinds?$filter=labels/any(l:l/kinds/$count gt 1)", ""},
+					{"kinds?$filter=labels/all(l:l/kinds/all(k:k/id eq 1))", "[1][3]"},
+					{"kinds?$filter=labels/any(l:l/kinds/any(k:k/id ge $it/id))", "[1][2]"},
+					{"kinds?$filter=labels/any(l:l/kinds/any(k:k/id gt $it/id))", ""},
+					{"kinds?$filter=labels/any(l:l/kinds/all(k:k/items/$count gt 5))", "[1]"},
+					{"kinds?$filter=labels/any(l:l/kinds/all(k:not (k/items/$count gt 5)))", "[2]"},
+					{"kinds(1)/labels?$filter=kinds/$count eq 1", "[1][2]"},
+					{"labels?$filter=kinds/any(k:k/items/any(i:i/price eq 5))", "[1][2]"},
+					{"items?$filter=kind/labels/any(l:l/kinds/any(k:k/id eq 2))", "[7]"},
+					{"items?$filter=kind/labels/all(l:l/kinds/any(k:k/id eq 2))", "[7][8][9]"},
+				} {
+					target := c.query + "&$select=id"
+					if got := s.get(target); got != c.want {
+						t.Errorf("%s: %s, want %s", target, got, c.want)
+					}
+					list := s.explain(t, target).Statements
+					sql := list[len(list)-1].SQL
+					unindexed := further == "" && strings.Contains(c.query, "labels/$count")
+					if each.MatchString(sql) && (unindexed || strings.Contains(c.query, "l/kinds/$count")) {
+						t.Errorf("%s counts for each row: %s", target, sql)
+					}
+					if d == "mysql" && further != "" && strings.HasPrefix(c.query, "kinds?$filter=labels/$count") && !strings.Contains(sql, "STRAIGHT_JOIN") {
+						t.Errorf("%s leaves the order of its joins to MariaDB: %s", target, sql)
+					}
+				}
+			})
+		}
 	}
 }

@@ -83,3 +83,36 @@ func TestPercentagesAreProducts(t *testing.T) {
 		})
 	}
 }
+
+// TestAggregatesOfAllRows holds that $these of all rows of a table takes no window, and which rows it keeps, also beside
+// computations of one form over the row and over the aggregate.
+func TestAggregatesOfAllRows(t *testing.T) {
+	for _, d := range dialects() {
+		t.Run(d, func(t *testing.T) {
+			s := openShop(t, d)
+			for _, c := range []struct {
+				apply, want string
+				windows     bool
+			}{
+				{"filter(price gt $these/aggregate(price with average))", "[5]", false},
+				{"filter(price lt $these/aggregate(price with average))", "[1][2][3][6][7]", false},
+				{"filter(price mul 1.5 lt $these/aggregate(price with sum) mul 0.1)", "[3][6][7]", false},
+				{"filter((price add 1.5) mul 2.5 lt ($these/aggregate(price with average) add 1.5) mul 2.5)", "[1][2][3][6][7]", false},
+				{"filter(weight add 1.5 lt $these/aggregate(weight with min) add 2e0)", "[7]", false},
+				{"filter((weight add 1.5) mul 2e0 lt ($these/aggregate(weight with min) add 2e0) mul 2e0)", "[7]", false},
+				{"filter(id lt 5)/filter(price lt $these/aggregate(price with average))", "[3]", false},
+				{"filter($these/$count eq 7)", "[1][2][3][4][5][6][7]", false},
+				{"filter(price gt $these/aggregate(price with average))/filter($these/$count eq 1)", "[5]", true}, // of computed rows
+				{"groupby((category_id),filter(price gt $these/aggregate(price with average)))", "[1][6][7]", true},
+			} {
+				if got := s.get("Products?$select=id&$apply=" + c.apply); got != c.want {
+					t.Errorf("%s: %s, want %s", c.apply, got, c.want)
+				}
+				sql := s.explain(t, "Products?$select=id&$apply="+c.apply).Statements[0].SQL
+				if strings.Contains(sql, " OVER (") != c.windows {
+					t.Errorf("%s: windows: want %t: %s", c.apply, c.windows, sql)
+				}
+			}
+		})
+	}
+}

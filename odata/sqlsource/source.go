@@ -146,6 +146,15 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	if s.gen, err = sqltext.New(s.dialect, mapping); err != nil {
 		return err
 	}
+	if lite, ok := s.db.(*engine.SQLite); ok {
+		lite.Wait, lite.Fixed = db.Wait, db.Writer != nil
+		if db.Writer != nil {
+			lite.Gate = db.Writer.DB
+		}
+	}
+	if err := s.writable(ctx, b); err != nil {
+		return err
+	}
 	s.shape = &shape{db: s.db, dialect: s.dialect, mapping: mapping}
 	s.reader = &cursor.Reader{DB: s.db, Gen: s.gen, Changed: s.shape.look}
 	if s.dialect == "postgres" && !db.Forget {
@@ -154,10 +163,6 @@ func (s *Source) load(ctx context.Context, cfg Config, db Database) error {
 	lite, ok := s.db.(*engine.SQLite)
 	if !ok {
 		return nil
-	}
-	lite.Wait, lite.Fixed = db.Wait, db.Writer != nil
-	if db.Writer != nil {
-		lite.Gate = db.Writer.DB
 	}
 	s.reader.Seeks = true
 	if db.Forget {

@@ -83,9 +83,6 @@ func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
 }
 
 func (t *transaction) apply(c *plan.Change) (plan.Rows, error) {
-	if err := t.source.Fits(c.Set, c.Values); err != nil {
-		return nil, err
-	}
 	if c.Kind == plan.Create {
 		return t.create(c)
 	}
@@ -153,7 +150,7 @@ func (t *transaction) run(s sqltext.Statement) error {
 	return engine.Each(t.tx, 1, func([]engine.Cell) bool { return true }, s.SQL, s.Args...)
 }
 
-// write updates or deletes the row of a change; done reports whether the database says that it was there.
+// write updates or deletes the row of a change; done reports whether there was one.
 func (t *transaction) write(gen *sqltext.Generator, c *plan.Change, version *int64) (rows plan.Rows, done bool, err error) {
 	switch {
 	case c.Kind == plan.Delete:

@@ -130,7 +130,7 @@ func (b *builder) creatable(s *set, out *edm.Write) {
 	}
 }
 
-// Cascade is what a write of a set does to the rows of another table, by a foreign key of that table.
+// Cascade is the effect of a write of a set on the rows of another table, by a foreign key of that table.
 type Cascade struct {
 	// Set is the one that is written, Table the other table.
 	Set, Table string

@@ -2,10 +2,12 @@ package sqlsource_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jmoiron/sqlx"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
@@ -33,12 +35,16 @@ INSERT INTO parts VALUES (2, 1, 'x');
 // orders makes a filled database of a dialect.
 func orders(t testing.TB, dialect string) sqlsource.Database {
 	t.Helper()
+	return database(t, dialect, ordersScript(dialect))
+}
+
+func ordersScript(dialect string) string {
 	counted := map[string]string{"sqlite": "INTEGER PRIMARY KEY", "postgres": "bigserial PRIMARY KEY", "mysql": "BIGINT PRIMARY KEY AUTO_INCREMENT"}
 	script := strings.ReplaceAll(ddlOf(dialect, ordersDDL), "{ID}", counted[dialect])
 	if dialect == "postgres" {
 		script += ";\nSELECT setval('orders_id_seq', 3)"
 	}
-	return database(t, dialect, script)
+	return script
 }
 
 // ordersConfig exposes the orders of a tenant.
@@ -130,6 +136,49 @@ func TestWhatCannotBeWrittenIsFound(t *testing.T) {
 			}
 			if err == nil {
 				_ = src.Close()
+			}
+		})
+	}
+}
+
+// A database that takes no writes is found, and so is a right that is missing.
+func TestDatabaseThatTakesNoWrites(t *testing.T) {
+	for _, c := range []struct{ name, dialect, setup, undo, want string }{
+		{"file", "sqlite", "", "", `entity_set.Orders.write: the database takes no writes`},
+		{"session", "postgres", "DO $do$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET default_transaction_read_only = on'; END $do$", "", `entity_set.Orders.write: the database takes no writes`},
+		{"right", "postgres", "CREATE ROLE reader_of_orders;\nGRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO reader_of_orders;\nGRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO reader_of_orders", "DROP OWNED BY reader_of_orders;\nDROP ROLE reader_of_orders", `entity_set.Orders.write.delete: the user of the database may not DELETE rows of "orders"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			db := orders(t, c.dialect)
+			owner := db.DB.DB
+			fill(t, owner, c.setup)
+			t.Cleanup(func() { fill(t, owner, c.undo) })
+			switch c.name {
+			case "file":
+				if err := os.Chmod(db.DSN, 0o400); err != nil {
+					t.Fatal(err)
+				}
+				if os.Getuid() == 0 {
+					t.Skip("root writes files that may only be read")
+				}
+			default:
+				dsn := db.DSN
+				if c.name == "right" {
+					dsn += "&role=reader_of_orders"
+				}
+				again, err := sqlx.Open("pgx", dsn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = again.Close() })
+				db.DB = again
+			}
+			src, err := sqlsource.New(t.Context(), db, ordersConfig(nil))
+			if err == nil {
+				_ = src.Close()
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}

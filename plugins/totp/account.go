@@ -4,9 +4,9 @@ import "github.com/vestibule-dev/vestibule/v2/pluginsdk"
 
 // account answers somebody who has signed in and has asked for the step: to set up the first
 // app or one more, to make new recovery codes, or to turn the factor off. The host has asked for
-// fresh proof of who they are. Where they have a factor, this session must have given a code,
-// too, or a passkey that is as good: a password alone, or a device that stays signed in,
-// changes no second factor.
+// fresh proof of who they are. Where they have a factor, this session must have given a code
+// with that proof, too, or a passkey that is as good: a password alone, a session that gave its
+// code earlier, or a device that stays signed in, changes no second factor.
 func (v visit) account() (pluginsdk.Intent, error) {
 	switch {
 	case v.req.Held == "" && v.kept == nil: // it begins, and what was under way before is over
@@ -17,7 +17,7 @@ func (v visit) account() (pluginsdk.Intent, error) {
 		return pluginsdk.Done().With(v.forget()...), nil
 	case v.kept == nil:
 		return v.enrol()
-	case !v.passedHere() && !v.byPasskey():
+	case !v.passedNow() && !v.byPasskey():
 		return v.challenge()
 	}
 	switch v.step() {

@@ -173,6 +173,29 @@ func TestAccountNeedsACodeOfThisSession(t *testing.T) {
 	}
 }
 
+// A code counts with the proof that it was given with. Who has taken a session over and knows the password confirms by
+// it, and has given no code since.
+func TestAccountNeedsACodeWithEachProof(t *testing.T) {
+	w := newWorld(t, `"enrol": "offered"`)
+	secret, _ := w.enrolled("7")
+	b := w.settled("7", "s1", secret) // with a code
+	b.ask("action", "continue").IsDone()
+	before := w.columns["7"]
+	b.proved = 3600
+	b.begin()
+	for _, action := range []string{"", "add", "factor", "codes", "remove", "continue", "skip", "confirm"} {
+		b.step(stepCode, "action", action)
+	}
+	if w.columns["7"] != before {
+		t.Error("the factor has changed")
+	}
+	w.clock = w.clock.Add(time.Minute)
+	b.step(stepManage, "action", "verify", "code", w.code(secret))
+	b.begin() // asked for once more, with the same proof
+	b.step(stepManage)
+	b.ask("action", "remove").IsDone()
+}
+
 // A passkey is as good as a code where the configuration says so, and only then.
 func TestPasskeysPass(t *testing.T) {
 	for _, allowed := range []bool{false, true} {

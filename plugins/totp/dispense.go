@@ -14,6 +14,8 @@ const (
 	// valuePassed is the id of the session that has passed, and valueSince when its
 	// person gave the password.
 	valuePassed, valueSince = "passed", "since"
+	// valueProved is when the person had proved to the host who they are, as the code was given.
+	valueProved = "proved"
 	// valueSecret is the sealed secret of an enrolment that is under way.
 	valueSecret = "secret"
 	// valueStep is the step behind the code that the person is at: stepEnrol to change
@@ -146,6 +148,13 @@ func (v visit) passedHere() bool {
 	return ok && session != "" && session == v.req.SessionID
 }
 
+// passedNow reports whether a code was given in this very session with the proof that the person has given the host last.
+// Who has taken over a session that once gave a code confirms by the password alone.
+func (v visit) passedNow() bool {
+	proved, ok := v.req.Session.Int(valueProved)
+	return v.passedHere() && ok && proved == v.req.SignedInAt.Unix()
+}
+
 // forget are the effects that end a change which was under way.
 func (v visit) forget() []pluginsdk.Effect {
 	return []pluginsdk.Effect{pluginsdk.SetSession(valueStep, nil), pluginsdk.SetSession(valueSecret, nil)}
@@ -153,7 +162,8 @@ func (v visit) forget() []pluginsdk.Effect {
 
 // pass are the effects that let this session pass.
 func (v visit) pass() []pluginsdk.Effect {
-	return append([]pluginsdk.Effect{pluginsdk.SetSession(valuePassed, v.req.SessionID)}, v.since()...)
+	here := []pluginsdk.Effect{pluginsdk.SetSession(valuePassed, v.req.SessionID), pluginsdk.SetSession(valueProved, v.req.SignedInAt.Unix())}
+	return append(here, v.since()...)
 }
 
 // since are the effects that let a trusted device pass. The proof of somebody who has asked

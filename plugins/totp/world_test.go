@@ -39,6 +39,8 @@ type browser struct {
 	values        map[string]pluginsdk.Value
 	held, by      string
 	began, asked  bool
+	// proved is how many seconds after the sign-in the person has confirmed who they are.
+	proved int64
 	// stale is the column as another request of the same moment saw it.
 	stale, recoveryOnly bool
 	column              pluginsdk.Value
@@ -60,7 +62,7 @@ func (b *browser) ask(fields ...string) plugintest.Answer {
 		r.Method, r.Session, r.Held = "GET", pluginsdk.ValuesOf(b.values), b.held
 		r.RecoveryOnly, r.Asked, r.SignedInBy = b.recoveryOnly, b.asked, b.by
 		if b.began {
-			r.SessionID, r.SignedInAt = b.session, time.Unix(1_699_999_990, 0)
+			r.SessionID, r.SignedInAt = b.session, time.Unix(1_699_999_990+b.proved, 0)
 		}
 		if fields != nil {
 			form := map[string]pluginsdk.Value{}
@@ -72,7 +74,7 @@ func (b *browser) ask(fields ...string) plugintest.Answer {
 	})
 	values := maps.Clone(b.values)
 	for _, e := range answer.Intent.Effects() {
-		if e.Kind() == pluginsdk.EffectSetSession {
+		if e.IsSetSession() {
 			values[e.Name()] = e.Value()
 			if e.Value() == nil {
 				delete(values, e.Name())

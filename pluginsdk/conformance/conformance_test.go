@@ -37,6 +37,7 @@ func TestChecksFindWhatIsWrong(t *testing.T) {
 		{"every call ends with an error", "ok", `{"call": "error"}`, []string{
 			"answers as dispenser whatever a host may send: each of 30 calls ended with an error and none with an answer: plugin unavailable: secret detail",
 			"answers as org_setup whatever a host may send: each of ", "answers as listener whatever a host may send: each of ",
+			"answers as identity_provider whatever a host may send: each of ",
 		}},
 		{"no intent", "ok", `{"call": "no-intent"}`, []string{"answers as dispenser whatever a host may send", "answers as dispenser for many at once"}},
 		{"an unknown kind", "ok", `{"call": "unknown-kind"}`, everything},

@@ -25,6 +25,13 @@
  * It may return a list of effects of setUser and mail. After an exception the host calls
  * it again later. Ignore kinds that you do not know.
  *
+ * An identity provider signs people in by an account elsewhere. begin(request) returns
+ * authorization(url, private), the address to which the browser is sent; request is {id,
+ * callback, state, locale, login_hint, fresh}. finish(request) reads the parameters with which
+ * the browser is sent back, and returns identified({subject, …}), with effects of setUser, or
+ * refused(reason); request is {id, callback, parameters, private, locale, fresh}. Verify all
+ * that the provider says, because the host parses nothing of it. An exception signs nobody in.
+ *
  * log.info(message, {key: value}) reaches the host's log, joined to the request;
  * console.log does too.
  */
@@ -116,6 +123,29 @@ const needsMoreInput = (payload) => result({ status: 'needs_more_input', next_st
 /** The person stays and reads the messages above the form. */
 const failed = (...messages) => result({ status: 'error', errors: messages })
 
+/**
+ * The browser goes to url, the provider's address with request.state in it: https, or http on
+ * loopback. finish gets private back as bytes, at most 2 KiB, such as a nonce and a PKCE verifier.
+ */
+const authorization = (url, bytes = '') => new Answer('BeginResponse', { url, private: Buffer.from(bytes) })
+
+/**
+ * The person is known at the provider by subject, a text that never names another person.
+ * email_verified is true only if the provider itself has verified the address. auth_time is
+ * when they last proved who they are: a Date, or seconds since 1970.
+ */
+function identified({ subject, email, email_verified: verified, name, auth_time: at, ...unknown }) {
+  const [key] = Object.keys(unknown)
+  if (key) throw new TypeError(`identified() does not take ${key}`)
+  const seconds = at instanceof Date ? Math.floor(at.getTime() / 1000) : at
+  return new Answer('FinishResponse', {
+    identity: { subject, email: email ?? '', email_verified: verified ?? false, name: name ?? '', auth_time: seconds ?? 0 },
+  })
+}
+
+/** The person is refused; reason is a line for them in request.locale, at most 256 bytes. */
+const refused = (reason = '') => new Answer('FinishResponse', { refused: reason })
+
 /** A Date as text of RFC 3339, and everything else as it is: also a Date that RFC 3339 cannot write. */
 const textOf = (value) => value instanceof Date && value.getUTCFullYear() >= 0 && value.getUTCFullYear() <= 9999
   ? value.toISOString().replace('.000Z', 'Z') : value
@@ -199,6 +229,20 @@ const MESSAGES = {
   HandleResponse: { 1: ['status', 'string'], 2: ['next_step', 'bytes'], 3: ['errors', '*string'], 4: ['effects', '*Effect'] },
   NotifyRequest: { 1: ['id', 'string'], 2: ['kind', 'string'], 3: ['user', 'User'], 4: ['at', 'string'] },
   NotifyResponse: { 1: ['effects', '*Effect'] },
+  BeginRequest: {
+    1: ['id', 'string'], 2: ['callback', 'string'], 3: ['state', 'string'], 4: ['locale', 'string'],
+    5: ['login_hint', 'string'], 6: ['fresh', 'bool'],
+  },
+  BeginResponse: { 1: ['url', 'string'], 2: ['private', 'bytes'] },
+  FinishRequest: {
+    1: ['id', 'string'], 2: ['callback', 'string'], 3: ['parameters', '%string'], 4: ['private', 'bytes'],
+    5: ['locale', 'string'], 6: ['fresh', 'bool'],
+  },
+  FinishResponse: { 1: ['identity', 'Identity'], 2: ['refused', 'string'], 3: ['effects', '*Effect'] },
+  Identity: {
+    1: ['subject', 'string'], 2: ['email', 'string'], 3: ['email_verified', 'bool'], 4: ['name', 'string'],
+    5: ['auth_time', 'int64'],
+  },
 }
 
 function varint(n) {
@@ -444,12 +488,34 @@ function checkMails(effects) {
   }
 }
 
-// The roles: the author's function, the method of the protocol with its messages, and
-// whether a call by hand has a form or an event.
-const ROLES = {
-  dispenser: { run: 'dispense', method: 'Dispense', request: 'DispenseRequest', response: 'DispenseResponse' },
-  org_setup: { run: 'handle', method: 'Handle', request: 'HandleRequest', response: 'HandleResponse', form: true },
-  listener: { run: 'notify', method: 'Notify', request: 'NotifyRequest', response: 'NotifyResponse', event: true },
+/** Refuses an answer of an identity provider that no host takes. */
+function checkIdentity(run, { url, private: bytes, identity, refused: reason }, effects) {
+  const wrong = (text) => { throw new Broken(`${run} returned ${text}`) }
+  const line = (text, limit) => typeof text === 'string' && Buffer.byteLength(text) <= limit && !/[\p{Cc}\u2028\u2029]/u.test(text)
+  if (run === 'begin') {
+    const address = /^(https:\/\/[^/?#@]+|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)([/?#]|$)/
+    if (!line(url, 8192) || !address.test(url)) wrong(`the address ${util.inspect(url)}; write one on https, or on http on loopback, of at most 8192 bytes`)
+    if (bytes.length > 2048) wrong(`${bytes.length} private bytes; 2048 are allowed`)
+  } else if (!identity) {
+    if (!line(reason, 256)) wrong('a reason that is not one line of at most 256 bytes')
+    if (effects.length > 0) wrong('a refusal with effects')
+  } else {
+    if (!line(identity.subject, 255) || !identity.subject) wrong(`the subject ${util.inspect(identity.subject)}; write a text of 1 to 255 bytes`)
+    if (!line(identity.email, 255)) wrong('an email that is not one line of at most 255 bytes')
+    if (typeof identity.email_verified !== 'boolean') wrong(`${util.inspect(identity.email_verified)} as email_verified; write true or false`)
+    if (!Number.isSafeInteger(identity.auth_time)) wrong(`${util.inspect(identity.auth_time)} as auth_time; write a Date, or seconds since 1970`)
+    if (!effects.every((e) => e && e.set_user)) wrong('effects other than setUser without replacing')
+  }
+}
+
+// The calls, by the author's function: the role, the method of the protocol with its
+// messages, and the key that a call by hand has for it alone.
+const CALLS = {
+  dispense: { role: 'dispenser', method: 'Dispense', request: 'DispenseRequest', response: 'DispenseResponse' },
+  handle: { role: 'org_setup', method: 'Handle', request: 'HandleRequest', response: 'HandleResponse', key: 'form' },
+  notify: { role: 'listener', method: 'Notify', request: 'NotifyRequest', response: 'NotifyResponse', key: 'event' },
+  begin: { role: 'identity_provider', method: 'Begin', request: 'BeginRequest', response: 'BeginResponse', key: 'begin' },
+  finish: { role: 'identity_provider', method: 'Finish', request: 'FinishRequest', response: 'FinishResponse', key: 'finish' },
 }
 
 // What a host takes of an answer, in bytes.
@@ -503,9 +569,14 @@ function describeKey(path, key) {
 
 class Plugin {
   constructor({ name, version = '', description = '', title = '', offersStep = false, configure, config = {}, ...functions }) {
-    const roles = Object.keys(ROLES).filter((role) => functions[ROLES[role].run])
+    const given = Object.keys(CALLS).filter((run) => functions[run])
+    const roles = [...new Set(given.map((run) => CALLS[run].role))]
     if (!name || roles.length === 0) {
-      console.error(`mistake in the plugin: serve() needs a name, and ${Object.values(ROLES).map(({ run }) => run).join(' or ')}`)
+      console.error(`mistake in the plugin: serve() needs a name, and ${Object.keys(CALLS).join(' or ')}`)
+      process.exit(2)
+    }
+    if (!functions.begin !== !functions.finish) {
+      console.error('mistake in the plugin: serve() needs begin and finish together')
       process.exit(2)
     }
     if (offersStep && !(title && functions.dispense)) {
@@ -555,14 +626,28 @@ class Plugin {
     return { effects }
   }
 
-  answer(role, { user, request, form = {}, ...event }) {
-    const { run, response } = ROLES[role]
-    if (ROLES[role].event) return this.notify({ user, ...event })
+  /** Begins a sign-in at an identity provider, or finishes it. */
+  async identify(run, message) {
+    const answer = await current.run({ request_id: message.id }, () => this.author[run](message))
+    this.made(run, answer)
+    checkIdentity(run, answer.fields, answer.effects)
+    return run === 'begin' ? answer.fields : { ...answer.fields, effects: answer.effects }
+  }
+
+  /** Refuses an answer that is of another call, or no answer. */
+  made(run, answer) {
+    if (!(answer instanceof Answer) || answer.message !== CALLS[run].response) {
+      throw new Broken(`${run} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
+    }
+  }
+
+  answer(run, message) {
+    if (run === 'notify') return this.notify(message)
+    if (CALLS[run].role === 'identity_provider') return this.identify(run, message)
+    const { user, request, form = {} } = message
     return current.run({ request_id: request.id, intent_id: request.intent_id }, async () => {
       const answer = await this.author[run](user, { ...request, form })
-      if (!(answer instanceof Answer) || answer.message !== response) {
-        throw new Broken(`${run} returned ${util.inspect(answer)}, which is not what one of the functions of vestibule.js made`)
-      }
+      this.made(run, answer)
       checkSession(request.session, answer.effects)
       checkMails(answer.effects)
       const { kind, next_step: step, errors, offers_recovery: offers } = answer.fields.intent || {}
@@ -588,17 +673,26 @@ async function byHand(plugin) {
     const user = { id: '1', name: 'Ada Lovelace', email: 'ada@example.com', columns: {}, ...call.user }
     const routes = { home: '/', dashboard: '/dashboard', login: '/login' }
     const request = { ...decode('Request', Buffer.alloc(0)), id: 'call', intent_id: 'call', locale: 'en', routes, ...call.request }
-    const role = call.role || Object.keys(ROLES).find((name) => !ROLES[name].form === !call.form && !ROLES[name].event === !call.event)
+    const of = Object.keys(CALLS).filter((run) => !call.role || CALLS[run].role === call.role)
+    const run = of.reverse().find((run) => call[CALLS[run].key]) || of.at(-1)
+    if (!run || !roles.includes(CALLS[run].role)) return console.error(`the plugin does not have the role ${call.role || CALLS[run].role}`) ?? 1
     const event = { id: 'sample', kind: 'password_reset', at: '2026-01-31T12:00:00.250Z', ...call.event }
-    if (!roles.includes(role)) return console.error(`the plugin does not have the role ${role}`) ?? 1
+    const sample = { id: 'sample', callback: 'https://app.example.com/auth/identity/company/callback', locale: 'en' }
+    const messages = {
+      notify: { user: { ...user, id: String(user.id) }, ...event },
+      begin: { ...decode('BeginRequest', Buffer.alloc(0)), ...sample, state: 'sample', ...call.begin },
+      finish: { ...decode('FinishRequest', Buffer.alloc(0)), ...sample, ...call.finish, private: Buffer.from(call.finish?.private || '', 'base64') },
+    }
     let answer
     try {
-      answer = await plugin.answer(role, { user: { ...user, id: String(user.id) }, request, form: call.form, ...event })
-      wire(ROLES[role].response, answer)
+      answer = await plugin.answer(run, messages[run] || { user: { ...user, id: String(user.id) }, request, form: call.form })
+      wire(CALLS[run].response, answer)
     } catch (err) {
       if (!(err instanceof Broken)) throw err
       return console.error(`the answer breaks the contract: ${err.message}`) ?? 1
     }
+    if (run === 'begin') return print({ url: answer.url, ...(answer.private.length && { private: answer.private.toString('base64') }) }) ?? 0
+    if (run === 'finish' && !answer.identity) return print({ refused: answer.refused }) ?? 0
     const { intent: { next_step: why, ...intent } = {}, next_step: step = why, effects, ...rest } = answer
     const shown = (value) => { // as the host gets it
       const got = decodeOne('Value', encodeValue(value))
@@ -609,7 +703,11 @@ async function byHand(plugin) {
       if (texts) return [[kind, name], ['texts', texts]]
       return [[kind, name], ['value', shown(value)], ...(kind === 'replace_user' ? [['old', shown(old)]] : [])]
     })))
-    if (ROLES[role].event) return print({ acknowledged: true, effects: changes }) ?? 0
+    if (run === 'notify') return print({ acknowledged: true, effects: changes }) ?? 0
+    if (run === 'finish') {
+      const { email, name, auth_time: at, ...who } = answer.identity
+      return print({ ...who, ...(email && { email }), ...(name && { name }), ...(at && { auth_time: textOf(new Date(at * 1000)) }), effects: changes }) ?? 0
+    }
     return print({ ...intent, ...rest, ...(step && { next_step: JSON.parse(step) }), effects: changes }) ?? 0
   }
   console.error(`This is "${plugin.about.name}", a plugin of Vestibule. The host starts it; by itself it does nothing.
@@ -639,8 +737,8 @@ function endWithHost() {
 /**
  * Serves the plugin to the host that started the process.
  *
- * dispense(user, request), handle(user, request) and notify(event) are the roles;
- * request.form is for the second. title is the name of the step for people. With offersStep
+ * dispense(user, request), handle(user, request), notify(event), and begin(request) with
+ * finish(request) are the roles; request.form is for the second. title is the name of the step for people. With offersStep
  * people who are signed in may ask for the step: dispense is called with request.asked then.
  * config names the keys of the config block:
  *
@@ -708,10 +806,8 @@ async function listen(plugin) {
   service('vestibule.plugin.v1.Plugin', {
     Describe: [() => plugin.about, 'DescribeRequest', 'DescribeResponse'],
     Configure: [(message) => plugin.configure(message), 'ConfigureRequest', 'ConfigureResponse'],
-    ...Object.fromEntries(plugin.about.roles.map((role) => {
-      const { method, request, response } = ROLES[role]
-      return [method, [(message) => plugin.answer(role, message), request, response]]
-    })),
+    ...Object.fromEntries(Object.entries(CALLS).filter(([, { role }]) => plugin.about.roles.includes(role))
+      .map(([run, { method, request, response }]) => [method, [(message) => plugin.answer(run, message), request, response]])),
   })
   service('grpc.health.v1.Health', { Check: [() => ({ status: 1 }), 'Empty', 'HealthResponse'] })
   service('plugin.GRPCController', {
@@ -732,6 +828,6 @@ async function listen(plugin) {
 }
 
 module.exports = {
-  BadConfig, consumeIntended, decode, done, encode, failed, log, mail, needsMoreInput, orgSetup, redirect, satisfied, serve,
-  setSession, setUser, VERSION,
+  authorization, BadConfig, consumeIntended, decode, done, encode, failed, identified, log, mail, needsMoreInput, orgSetup, redirect,
+  refused, satisfied, serve, setSession, setUser, VERSION,
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
-// An outcome is what the answers of both roles have in common.
+// An outcome holds what the answers of all roles have in common.
 type outcome struct {
 	t       testing.TB
 	err     error
@@ -46,15 +46,14 @@ func (o outcome) has(want pluginsdk.Effect) {
 func describe(effects ...pluginsdk.Effect) string {
 	texts := make([]string, len(effects))
 	for i, e := range effects {
-		if e.IsMail() {
+		switch {
+		case e.IsMail():
 			texts[i] = fmt.Sprintf("send the mail %s with %q", e.Name(), e.Texts())
-		}
-		switch e.Kind() {
-		case pluginsdk.EffectConsumeIntended:
+		case e.IsConsumeIntended():
 			texts[i] = "consume the intended URL"
-		case pluginsdk.EffectSetSession:
+		case e.IsSetSession():
 			texts[i] = fmt.Sprintf("set session %s = %#v", e.Name(), e.Value())
-		case pluginsdk.EffectSetUser:
+		case e.IsSetUser():
 			texts[i] = fmt.Sprintf("set user %s = %#v", e.Name(), e.Value())
 			if old, named := e.Replaced(); named {
 				texts[i] += fmt.Sprintf(" in place of %#v", old)

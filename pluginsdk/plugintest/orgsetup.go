@@ -39,7 +39,7 @@ type Judgement struct {
 // Satisfied wants [pluginsdk.Satisfied].
 func (j Judgement) Satisfied() Judgement {
 	j.t.Helper()
-	j.status(pluginsdk.StatusSatisfied)
+	j.status(pluginsdk.Satisfied())
 	return j
 }
 
@@ -47,7 +47,7 @@ func (j Judgement) Satisfied() Judgement {
 // the fields.
 func (j Judgement) NeedsMoreInput(fields ...string) Judgement {
 	j.t.Helper()
-	if !j.status(pluginsdk.StatusNeedsMoreInput) {
+	if !j.status(pluginsdk.NeedsMoreInput(nil)) {
 		return j
 	}
 	at, _ := j.Result.NextStep()["fields"].(map[string]any)
@@ -62,7 +62,7 @@ func (j Judgement) NeedsMoreInput(fields ...string) Judgement {
 // Refuses wants [pluginsdk.Failed] with a message that contains text.
 func (j Judgement) Refuses(text string) Judgement {
 	j.t.Helper()
-	if j.status(pluginsdk.StatusError) && !strings.Contains(strings.Join(j.Result.Errors(), "\n"), text) {
+	if j.status(pluginsdk.Failed()) && !strings.Contains(strings.Join(j.Result.Errors(), "\n"), text) {
 		j.t.Errorf("the messages are %q, want one with %q", j.Result.Errors(), text)
 	}
 	return j
@@ -75,13 +75,15 @@ func (j Judgement) With(effect pluginsdk.Effect) Judgement {
 	return j
 }
 
-func (j Judgement) status(want pluginsdk.Status) bool {
+// status wants the status of another result.
+func (j Judgement) status(of pluginsdk.Result) bool {
 	j.t.Helper()
 	if !j.succeeded() {
 		return false
 	}
-	if j.Result.Status() != want {
-		j.t.Errorf("the status is %q, want %q", j.Result.Status(), want)
+	got, want := j.Result.Status(), of.Status()
+	if got != want {
+		j.t.Errorf("the status is %q, want %q", got, want)
 	}
-	return j.Result.Status() == want
+	return got == want
 }

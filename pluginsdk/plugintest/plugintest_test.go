@@ -49,7 +49,34 @@ func subject() pluginsdk.Plugin {
 			}
 			return pluginsdk.Satisfied().With(pluginsdk.SetUser("partner_id", int64(7))), nil
 		}),
+		IdentityProvider: provider{},
 	}
+}
+
+// A provider sends browsers to one address, and knows the person whom the parameter "who"
+// names.
+type provider struct{}
+
+// Begin refuses nobody but those whom it cannot expect.
+func (provider) Begin(_ context.Context, r pluginsdk.BeginRequest) (pluginsdk.Authorization, error) {
+	if r.LoginHint == "error" {
+		return pluginsdk.Authorization{}, errFailing
+	}
+	return pluginsdk.Authorization{URL: "https://id.example.com/authorize?state=" + r.State, Private: []byte(r.Locale)}, nil
+}
+
+// Finish refuses a browser without the private bytes of Begin.
+func (provider) Finish(_ context.Context, r pluginsdk.FinishRequest) (pluginsdk.IdentityResult, error) {
+	if string(r.Private) != "en" || r.Parameters["state"] == "" {
+		return pluginsdk.Refused("not begun here"), nil
+	}
+	switch r.Parameters["who"] {
+	case "error":
+		return pluginsdk.IdentityResult{}, errFailing
+	case "":
+		return pluginsdk.Identified(pluginsdk.Identity{Subject: "s2", Email: "bob@example.com"}), nil
+	}
+	return pluginsdk.Identified(pluginsdk.Identity{Subject: "s1", Email: "ada@example.com", EmailVerified: true}).With(pluginsdk.SetUser("team", "blue")), nil
 }
 
 // Every assertion passes where it should and fails where it should, saying why.
@@ -68,21 +95,40 @@ func TestAssertions(t *testing.T) {
 	handle("more").NeedsMoreInput("x")
 	handle("no").Refuses("not this")
 	handle("error").Fails("no database")
+	begin := func(edit ...func(*pluginsdk.BeginRequest)) plugintest.Begun { return p.Begin(edit...) }
+	finish := func(who string) plugintest.Identification {
+		return begin().Finish(map[string]string{"who": who})
+	}
+	begin().SendsTo("https://id.example.com/authorize").Asks("state", "the-state-of-the-test").Asks("state", "")
+	begin(func(r *pluginsdk.BeginRequest) { r.LoginHint = "error" }).Fails("no database")
+	finish("ada").Identifies("s1").Verified("ada@example.com").With(pluginsdk.SetUser("team", "blue"))
+	finish("").Identifies("s2").Verified("")
+	finish("error").Fails("no database")
+	p.Finish(pluginsdk.FinishRequest{}).Refuses("not begun")
 	if len(r.failures) > 0 {
 		t.Fatalf("failures without a reason: %q", r.failures)
 	}
 	for want, check := range map[string]func(){
-		`want a redirect to "/y"`:                                      func() { dispense("redirect").Redirects("/y") },
-		`the intent is "org_setup" "", want a redirect`:                func() { dispense("setup").Redirects("/x") },
-		`org_setup for "Bob"`:                                          func() { dispense("setup").AsksForOrganisation("Bob") },
-		`the intent is "redirect", want done`:                          func() { dispense("redirect").IsDone() },
-		`want among them [set user a = 2]`:                             func() { dispense("redirect").With(pluginsdk.SetUser("a", int64(2))) },
-		`the effects are [consume the intended URL]`:                   func() { dispense("").With(pluginsdk.SetSession("s", nil)) },
-		`the call failed: plugin unavailable: no database`:             func() { dispense("error").IsDone() },
-		`the call's error is <nil>, want one with "x"`:                 func() { dispense("").Fails("x") },
-		`the status is "error", want "satisfied"`:                      func() { handle("no").Satisfied() },
-		`want something at the field "y"`:                              func() { handle("more").NeedsMoreInput("x", "y") },
-		`the messages are ["not this one"], want one with "something"`: func() { handle("no").Refuses("something") },
+		`want a redirect to "/y"`:                                                 func() { dispense("redirect").Redirects("/y") },
+		`the intent is "org_setup" "", want a redirect`:                           func() { dispense("setup").Redirects("/x") },
+		`org_setup for "Bob"`:                                                     func() { dispense("setup").AsksForOrganisation("Bob") },
+		`the intent is "redirect", want done`:                                     func() { dispense("redirect").IsDone() },
+		`want among them [set user a = 2]`:                                        func() { dispense("redirect").With(pluginsdk.SetUser("a", int64(2))) },
+		`the effects are [consume the intended URL]`:                              func() { dispense("").With(pluginsdk.SetSession("s", nil)) },
+		`the call failed: plugin unavailable: no database`:                        func() { dispense("error").IsDone() },
+		`the call's error is <nil>, want one with "x"`:                            func() { dispense("").Fails("x") },
+		`the status is "error", want "satisfied"`:                                 func() { handle("no").Satisfied() },
+		`want something at the field "y"`:                                         func() { handle("more").NeedsMoreInput("x", "y") },
+		`is sent to "https://id.example.com/authorize", want "https://id"`:        func() { begin().SendsTo("https://id") },
+		`the parameter state of the address is "the-state-of-the-test", want "x"`: func() { begin().Asks("state", "x") },
+		`the parameter nonce of the address is "", want ""`:                       func() { begin().Asks("nonce", "") },
+		`the subject is "s1", want "s2"`:                                          func() { finish("ada").Identifies("s2") },
+		`the verified address is "", want "bob@example.com"`:                      func() { finish("").Verified("bob@example.com") },
+		`the person is "s1", want a refusal`:                                      func() { finish("ada").Refuses("") },
+		`the reason is "not begun here", want one with "banned"`:                  func() { p.Finish(pluginsdk.FinishRequest{}).Refuses("banned") },
+		`is refused ("not begun here"), want an identity`:                         func() { p.Finish(pluginsdk.FinishRequest{}).Identifies("s1") },
+		`want among them [set user team = "red"]`:                                 func() { finish("ada").With(pluginsdk.SetUser("team", "red")) },
+		`the messages are ["not this one"], want one with "something"`:            func() { handle("no").Refuses("something") },
 	} {
 		r.failures = nil
 		check()

@@ -26,6 +26,12 @@ each user: event has id, kind, user and at. It may return a list of effects of s
 and mail. After an exception the host calls it again later. Ignore kinds that you do not
 know.
 
+An identity provider signs people in by an account elsewhere. begin(request) returns
+authorization(url, private), the address to which the browser is sent. finish(request)
+reads the parameters with which the browser is sent back, and returns identified(subject,
+...), with effects of set_user, or refused(reason). Verify all that the provider says,
+because the host parses nothing of it. An exception signs nobody in.
+
 Log with the standard package logging: lines reach the host's log, joined to the
 request. print() does too.
 """
@@ -43,6 +49,7 @@ import json
 import logging
 import math
 import os
+import re
 import secrets
 import signal
 import struct
@@ -111,6 +118,34 @@ class Event:
     kind: str = ""
     user: User = dataclasses.field(default_factory=User)
     at: datetime.datetime = datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
+
+
+@dataclasses.dataclass
+class BeginRequest:
+    """A sign-in that begins, for identity providers.
+
+    The provider must send the browser back to callback with state. fresh asks for a proof
+    made now; auth_time of identified(...) must say when it was made.
+    """
+
+    id: str = ""
+    callback: str = ""
+    state: str = ""
+    locale: str = ""
+    login_hint: str = ""
+    fresh: bool = False
+
+
+@dataclasses.dataclass
+class FinishRequest:
+    """The return of the browser: the parameters of its query, and the private bytes of begin."""
+
+    id: str = ""
+    callback: str = ""
+    parameters: dict = dataclasses.field(default_factory=dict)
+    private: bytes = b""
+    locale: str = ""
+    fresh: bool = False
 
 
 @dataclasses.dataclass
@@ -207,6 +242,31 @@ def needs_more_input(payload):
 def failed(*messages):
     """The person stays and reads the messages above the form."""
     return _Answer("HandleResponse", {"status": "error", "errors": list(messages)})
+
+
+def authorization(url, private=b""):
+    """The browser goes to url, the provider's address with request.state in it: https, or http on loopback.
+
+    finish gets private back as bytes, at most 2 KiB, such as a nonce and a PKCE verifier.
+    """
+    return _Answer("BeginResponse", {"url": url, "private": private.encode() if isinstance(private, str) else bytes(private)})
+
+
+def identified(subject, email="", email_verified=False, name="", auth_time=0):
+    """The person is known at the provider by subject, a text that never names another person.
+
+    email_verified is True only if the provider itself has verified the address. auth_time is
+    when they last proved who they are: a datetime, or seconds since 1970.
+    """
+    at = int(auth_time.timestamp()) if isinstance(auth_time, datetime.datetime) else auth_time
+    return _Answer("FinishResponse", {"identity": {
+        "subject": subject, "email": email or "", "email_verified": email_verified, "name": name or "", "auth_time": at or 0,
+    }})
+
+
+def refused(reason=""):
+    """The person is refused; reason is a line for them in request.locale, at most 256 bytes."""
+    return _Answer("FinishResponse", {"refused": reason})
 
 
 _ANY = object()
@@ -323,6 +383,20 @@ MESSAGES = {
     },
     "NotifyRequest": {1: ("id", "string"), 2: ("kind", "string"), 3: ("user", "User"), 4: ("at", "string")},
     "NotifyResponse": {1: ("effects", "*Effect")},
+    "BeginRequest": {
+        1: ("id", "string"), 2: ("callback", "string"), 3: ("state", "string"), 4: ("locale", "string"),
+        5: ("login_hint", "string"), 6: ("fresh", "bool"),
+    },
+    "BeginResponse": {1: ("url", "string"), 2: ("private", "bytes")},
+    "FinishRequest": {
+        1: ("id", "string"), 2: ("callback", "string"), 3: ("parameters", "%string"), 4: ("private", "bytes"),
+        5: ("locale", "string"), 6: ("fresh", "bool"),
+    },
+    "FinishResponse": {1: ("identity", "Identity"), 2: ("refused", "string"), 3: ("effects", "*Effect")},
+    "Identity": {
+        1: ("subject", "string"), 2: ("email", "string"), 3: ("email_verified", "bool"), 4: ("name", "string"),
+        5: ("auth_time", "int64"),
+    },
 }
 
 
@@ -581,13 +655,15 @@ class _Broken(Exception):
     """An answer that the contract forbids."""
 
 
-# The roles: the author's function, the method of the protocol with its messages, and
-# whether a call by hand has a form or an event.
-_Role = collections.namedtuple("_Role", "run method request response form event", defaults=(False, False))
-_ROLES = {
-    "dispenser": _Role("dispense", "Dispense", "DispenseRequest", "DispenseResponse"),
-    "org_setup": _Role("handle", "Handle", "HandleRequest", "HandleResponse", form=True),
-    "listener": _Role("notify", "Notify", "NotifyRequest", "NotifyResponse", event=True),
+# The calls, by the author's function: the role, the method of the protocol with its
+# messages, and the key that a call by hand has for it alone.
+_Call = collections.namedtuple("_Call", "role method request response key", defaults=(None,))
+_CALLS = {
+    "dispense": _Call("dispenser", "Dispense", "DispenseRequest", "DispenseResponse"),
+    "handle": _Call("org_setup", "Handle", "HandleRequest", "HandleResponse", "form"),
+    "notify": _Call("listener", "Notify", "NotifyRequest", "NotifyResponse", "event"),
+    "begin": _Call("identity_provider", "Begin", "BeginRequest", "BeginResponse", "begin"),
+    "finish": _Call("identity_provider", "Finish", "FinishRequest", "FinishResponse", "finish"),
 }
 
 
@@ -632,6 +708,41 @@ def _check_mails(effects):
                 raise _Broken(f'the mail "{name}" has a text "{key}" that is not one line')
             if len(text.encode()) > 1024:
                 raise _Broken(f'the mail "{name}" has a text "{key}" of {len(text.encode())} bytes; 1024 are allowed')
+
+
+_ADDRESS = re.compile(r"(https://[^/?#@]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?)([/?#]|$)")
+
+
+def _check_identity(run, fields, effects):
+    """Refuses an answer of an identity provider that no host takes."""
+
+    def line(text, limit):
+        return _one_line(text) and len(text.encode()) <= limit
+
+    identity, wrong = fields.get("identity"), None
+    if run == "begin":
+        url, private = fields["url"], fields["private"]
+        if not line(url, 8192) or not _ADDRESS.match(url):
+            wrong = f"the address {url!r}; write one on https, or on http on loopback, of at most 8192 bytes"
+        elif len(private) > 2048:
+            wrong = f"{len(private)} private bytes; 2048 are allowed"
+    elif identity is None:
+        if not line(fields["refused"], 256):
+            wrong = "a reason that is not one line of at most 256 bytes"
+        elif effects:
+            wrong = "a refusal with effects"
+    elif not line(identity["subject"], 255) or not identity["subject"]:
+        wrong = f"the subject {identity['subject']!r}; write a text of 1 to 255 bytes"
+    elif not line(identity["email"], 255):
+        wrong = "an email that is not one line of at most 255 bytes"
+    elif not isinstance(identity["email_verified"], bool):
+        wrong = f"{identity['email_verified']!r} as email_verified; write True or False"
+    elif not isinstance(identity["auth_time"], int):
+        wrong = f"{identity['auth_time']!r} as auth_time; write a datetime, or seconds since 1970"
+    elif not all(isinstance(e, dict) and "set_user" in e for e in effects):
+        wrong = "effects other than set_user without replacing"
+    if wrong:
+        raise _Broken(f"{run} returned {wrong}")
 
 
 # What a host takes of an answer, in bytes.
@@ -687,10 +798,11 @@ def _describe_key(path, key):
 class _Plugin:
     def __init__(self, name, version, description, title, offers_step, configure, config, **functions):
         self.functions, self.configure_, self.schema = functions, configure, config or {}
-        roles = [role for role in _ROLES if functions.get(_ROLES[role].run)]
+        roles = list(dict.fromkeys(call.role for run, call in _CALLS.items() if functions.get(run)))
         if not name or not roles:
-            needed = " or ".join(role.run for role in _ROLES.values())
-            sys.exit(f"mistake in the plugin: serve() needs a name, and {needed}")
+            sys.exit(f"mistake in the plugin: serve() needs a name, and {' or '.join(_CALLS)}")
+        if bool(functions.get("begin")) != bool(functions.get("finish")):
+            sys.exit("mistake in the plugin: serve() needs begin and finish together")
         if offers_step and not (title and functions.get("dispense")):
             sys.exit("mistake in the plugin: with offers_step, serve() needs a title and dispense")
         keys = [_describe_key(path, key) for path, key in self.schema.items()]
@@ -746,23 +858,36 @@ class _Plugin:
         _check_mails(effects)
         return {"effects": list(effects)}
 
-    def answer(self, role, message):
-        if _ROLES[role].event:
+    def made(self, run, answer):
+        """Refuses an answer that is of another call, or no answer."""
+        if not isinstance(answer, _Answer) or answer.message != _CALLS[run].response:
+            raise _Broken(f"{run} returned {answer!r}, which is not what one of {__name__}'s functions made")
+
+    def identify(self, run, message):
+        """Begins a sign-in at an identity provider, or finishes it."""
+        _call.set({"request_id": message["id"]})
+        answer = self.functions[run](BeginRequest(**message) if run == "begin" else FinishRequest(**message))
+        self.made(run, answer)
+        _check_identity(run, answer.fields, answer.effects)
+        return answer.fields if run == "begin" else {**answer.fields, "effects": list(answer.effects)}
+
+    def answer(self, run, message):
+        if run == "notify":
             return self.notify(message)
-        function, wanted = self.functions[_ROLES[role].run], _ROLES[role].response
+        if _CALLS[run].role == "identity_provider":
+            return self.identify(run, message)
         user, request = User(**message["user"] or {}), Request(**message["request"] or {})
         request.form = message.get("form", {})
         _call.set({"request_id": request.id, "intent_id": request.intent_id})
-        answer = function(user, request)
-        if not isinstance(answer, _Answer) or answer.message != wanted:
-            raise _Broken(f"{function.__name__} returned {answer!r}, which is not what one of {__name__}'s functions made")
+        answer = self.functions[run](user, request)
+        self.made(run, answer)
         _check_session(request.session, answer.effects)
         _check_mails(answer.effects)
         intent = answer.fields.get("intent", {})
         if intent.get("kind") == "redirect" and "offers_recovery" in intent:
-            raise _Broken(f"{function.__name__} returned a redirect that holds nobody and offers recovery: call hold() as well")
+            raise _Broken(f"{run} returned a redirect that holds nobody and offers recovery: call hold() as well")
         if intent.get("kind") == "redirect" and {"next_step", "errors"} & intent.keys():
-            raise _Broken(f"{function.__name__} returned a redirect that holds nobody and says why it does: call hold() as well")
+            raise _Broken(f"{run} returned a redirect that holds nobody and says why it does: call hold() as well")
         return {**answer.fields, "effects": list(answer.effects)}
 
 
@@ -773,8 +898,17 @@ def _shown(answer):
         raw = _decode_one("Value", _encode_value(raw))
         return {"base64": base64.b64encode(raw).decode()} if isinstance(raw, bytes) else raw
 
+    if "url" in answer:
+        private = {"private": base64.b64encode(answer["private"]).decode()} if answer["private"] else {}
+        return {"url": answer["url"], **private}
+    if "refused" in answer:
+        return {"refused": answer["refused"]}
     out = {**answer.get("intent", {}), **answer}
     out.pop("intent", None)
+    if "identity" in out:
+        out.update({key: value for key, value in out.pop("identity").items() if value or key == "email_verified"})
+        if "auth_time" in out:
+            out["auth_time"] = _text_of(datetime.datetime.fromtimestamp(out["auth_time"], datetime.timezone.utc))
     if "next_step" in out:
         out["next_step"] = json.loads(out["next_step"])
     out["effects"] = [
@@ -804,17 +938,21 @@ def _by_hand(plugin):
         request = {"id": "call", "intent_id": "call", "locale": "en", "routes": routes, **call.get("request", {})}
         message = {"user": {**user, "id": str(user["id"])}, "request": request, "form": call.get("form", {})}
         message.update({"id": "sample", "kind": "password_reset", "at": "2026-01-31T12:00:00.250Z", **call.get("event", {})})
-        role = call.get("role") or next(
-            name for name in _ROLES if _ROLES[name].form == ("form" in call) and _ROLES[name].event == ("event" in call)
-        )
-        if role not in about["roles"]:
-            sys.exit(f"the plugin does not have the role {role}")
+        runs = [run for run in _CALLS if call.get("role", _CALLS[run].role) == _CALLS[run].role]
+        run = next((run for run in reversed(runs) if _CALLS[run].key in call), runs[0] if runs else "")
+        if not runs or _CALLS[run].role not in about["roles"]:
+            sys.exit(f"the plugin does not have the role {_CALLS[run].role if runs else call['role']}")
+        if _CALLS[run].role == "identity_provider":
+            message = {"id": "sample", "callback": "https://app.example.com/auth/identity/company/callback", "locale": "en"}
+            message.update({"state": "sample"} if run == "begin" else {}, **call.get(run, {}))
+            if "private" in message:
+                message["private"] = base64.b64decode(message["private"])
         try:
-            answer = plugin.answer(role, message)
-            _wire(_ROLES[role].response, answer)
+            answer = plugin.answer(run, message)
+            _wire(_CALLS[run].response, answer)
         except _Broken as err:
             sys.exit(f"the answer breaks the contract: {err}")
-        told = {"acknowledged": True} if _ROLES[role].event else {}
+        told = {"acknowledged": True} if run == "notify" else {}
         print(json.dumps({**told, **_shown(answer)}, indent=2, ensure_ascii=False))
         return 0
     program = os.path.abspath(sys.argv[0])
@@ -840,11 +978,11 @@ def _end_with_host():
 
 
 def serve(name, dispense=None, handle=None, version="", description="", configure=None, config=None, notify=None, title="",
-          offers_step=False):
+          offers_step=False, begin=None, finish=None):
     """Serves the plugin to the host that started the process. It does not return.
 
-    dispense(user, request), handle(user, request) and notify(event) are the roles.
-    title is the name of the step for people, such as "Authenticator app". With
+    dispense(user, request), handle(user, request), notify(event), and begin(request) with
+    finish(request) are the roles. title is the name of the step for people, such as "Authenticator app". With
     offers_step people who are signed in may ask for the step: dispense is called with
     request.asked then.
     config names the keys of the config block:
@@ -856,7 +994,8 @@ def serve(name, dispense=None, handle=None, version="", description="", configur
     default, else None. configure(config, setup) is called once, before any other
     call, and may raise BadConfig.
     """
-    plugin = _Plugin(name, version, description, title, offers_step, configure, config, dispense=dispense, handle=handle, notify=notify)
+    plugin = _Plugin(name, version, description, title, offers_step, configure, config,
+                     dispense=dispense, handle=handle, notify=notify, begin=begin, finish=finish)
     if os.environ.get(COOKIE[0]) != COOKIE[1]:
         sys.exit(_by_hand(plugin))
     handshake = os.dup(1)
@@ -916,9 +1055,10 @@ def _server(plugin):
         "/grpc.health.v1.Health/Check": method(lambda _: {"status": 1}, "Empty", "HealthResponse"),
         "/plugin.GRPCController/Shutdown": method(shutdown, "Empty", "Empty"),
     }
-    for name in plugin.about["roles"]:
-        role, call = _ROLES[name], functools.partial(plugin.answer, name)
-        methods[f"/vestibule.plugin.v1.Plugin/{role.method}"] = method(call, role.request, role.response)
+    for run, call in _CALLS.items():
+        if call.role in plugin.about["roles"]:
+            function = functools.partial(plugin.answer, run)
+            methods[f"/vestibule.plugin.v1.Plugin/{call.method}"] = method(function, call.request, call.response)
 
     class Router(grpc.GenericRpcHandler):
         def service(self, details):

@@ -9,8 +9,9 @@ import { frame, type Frame } from './frame.ts';
 import { Offered } from './offered.ts';
 import type { Page } from './page.ts';
 import { home, parseRoute, paths, type Route, type Screen } from './route.ts';
-import { Announcer } from './strip.ts';
+import { Announcer, strip } from './strip.ts';
 import { safeTarget, withFragment } from './target.ts';
+import { Trips, type Trip } from './trip.ts';
 import { readIntent, type Bootstrap, type Intent } from './wire.ts';
 
 /** Makes the screens, and the page that ends the way where there is no screen to go back to. */
@@ -39,6 +40,9 @@ export class App {
   notice: Problem | undefined;
   readonly draft = new Draft(() => sessionStorage);
   readonly offered = new Offered(() => localStorage);
+  private readonly trips = new Trips(() => sessionStorage);
+  /** What somebody began on the account screen before the page was left for a provider. */
+  back: Trip | undefined;
   /** The login to start with: after a reset, the address that it was for. */
   login = '';
   /** Somebody has asked at the sign-in for a passkey, which is made before they go on. */
@@ -67,6 +71,7 @@ export class App {
   start(): void {
     const state: unknown = history.state;
     if (typeof state === 'object' && state !== null && 'kept' in state) this.kept = String(state.kept);
+    this.comeBack(this.trips.end());
     window.addEventListener('hashchange', () => this.render());
     window.addEventListener('pageshow', (e) => e.persisted && location.reload());
     window.addEventListener('offline', () => this.connection('common.offlineBanner', 'warning'));
@@ -86,6 +91,18 @@ export class App {
   /** Whether no page was shown before. */
   get first(): boolean {
     return this.page === undefined;
+  }
+
+  /** Notes that the page is left for a provider. Who comes back may be another person. */
+  leaveFor(trip: Omit<Trip, 'fragment'>): void {
+    this.draft.forget();
+    this.trips.begin({ ...trip, fragment: this.kept });
+  }
+
+  /** Takes the fragment of a sign-in that has ended here. Somebody who has given it up is still a guest, and gets none. */
+  private comeBack(trip: Trip | undefined): void {
+    if (trip?.purpose !== 'signIn') this.back = trip;
+    else if (this.intent !== null || this.boot.pending !== null) this.kept = trip.fragment ?? '';
   }
 
   /** Notes that somebody signs out, for the next sign-in of this tab. */
@@ -201,6 +218,7 @@ export class App {
     const safe = safeTarget(payload.target);
     if (safe === undefined) return problem([this.words.text('common.unsafeTarget')]);
     this.draft.forget();
+    this.trips.end(); // one that was begun in another tab
     const go = (): void => {
       location.replace(withFragment(safe, this.kept)); // back leads to where the sign-in was asked for
       setTimeout(() => this.show(this.screens.onward(this, go, 'silence')), patience);
@@ -260,13 +278,15 @@ export class App {
     this.page?.form?.dispose();
     this.page?.leave?.();
     this.page = page;
-    this.frame.show(page, this.words);
+    const notice = this.notice;
+    this.notice = undefined;
+    const above = notice && page.form === undefined ? [strip(notice.tone, ...notice.lines)] : [];
+    this.frame.show({ ...page, body: [...above, ...page.body] }, this.words);
     const link = back === undefined ? null : document.getElementById(back);
     const target = link ?? (first ? page.focus : undefined) ?? this.frame.heading;
     target.focus();
-    const notice = this.notice;
-    this.notice = undefined;
-    if (notice) page.form?.show(notice, false);
+    if (notice && page.form) page.form.show(notice, false);
+    else if (notice) this.announcer.say(notice.lines.join(' '));
   }
 
   /** Shows a page in place of one that was loading, unless the reader has gone elsewhere. A link or button outside of it keeps the focus. */
@@ -275,6 +295,7 @@ export class App {
     const held = document.activeElement;
     this.show(page);
     if (held instanceof HTMLElement && held.isConnected && held !== document.body && held !== this.frame.heading) held.focus();
+    else page.focus?.focus();
   }
 
   private rememberLink(event: MouseEvent): void {

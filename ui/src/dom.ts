@@ -21,6 +21,11 @@ export function h<T extends keyof HTMLElementTagNameMap>(
   return el;
 }
 
+/** Further ways below the button of a form; nothing where there are none. */
+export function more(...ways: Child[]): Child {
+  return ways.some(Boolean) && h('div', { class: 'more' }, ...ways);
+}
+
 /** Sets, or for null, undefined and false removes, an attribute. */
 export function setAttribute(el: Element, name: string, value: Value): void {
   if (value === null || value === undefined || value === false) el.removeAttribute(name);

@@ -31,7 +31,7 @@ async function bootstrap(): Promise<Bootstrap> {
 /** The least that the screens need when the host cannot say anything: its answer to the first form tells the rest. */
 function unknownHost(): Bootstrap {
   const routes = { home: null, dashboard: null, terms: null, privacy: null, cookies: null };
-  return { appName: '', locale: navigator.language, languages: [], logo: '', logoDark: '', routes, minLength: 0, passwords: true, passkeys: false, byEmail: false, session: '', next: null };
+  return { appName: '', locale: navigator.language, languages: [], logo: '', logoDark: '', routes, minLength: 0, passwords: true, passkeys: false, identities: [], pending: null, byEmail: false, session: '', next: null };
 }
 
 const root = document.getElementById('app');

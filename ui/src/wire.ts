@@ -15,11 +15,29 @@ export interface Bootstrap {
   passwords: boolean;
   /** People may sign in with a passkey, as far as the host is concerned. */
   passkeys: boolean;
+  /** The identity providers that sign people in. */
+  identities: Identity[];
+  /** An identity that the next sign-in of this browser links. */
+  pending: Pending | null;
   /** People sign in with their address, and with nothing else. */
   byEmail: boolean;
   /** How far the session has come: guest, ended, open, held, settled; empty where the host does not say. */
   session: string;
   next: Intent | null;
+}
+
+/** An identity provider of the host: the name in its addresses, the name for people, and where a sign-in with it begins. */
+export interface Identity {
+  name: string;
+  label: string;
+  url: string;
+}
+
+/** An identity that waits for a sign-in, and what its provider calls the person. */
+export interface Pending {
+  name: string;
+  label: string;
+  account: string;
 }
 
 /** The intent envelope. The app switches on kind alone; version says how the payload is shaped. */
@@ -67,6 +85,8 @@ export function readBootstrap(data: unknown): Bootstrap | undefined {
     minLength: typeof password.min_length === 'number' ? password.min_length : 0,
     passwords: password.sign_in !== false,
     passkeys: data.passkeys === true,
+    identities: objects(data.identities).map(readIdentity).filter((i) => i.url.startsWith('/auth/identity/')),
+    pending: readPending(data.pending),
     byEmail: data.login_field === 'email',
     session: str(data.session),
     next: readIntent(data.next) ?? readStopped(data.stopped),
@@ -76,6 +96,15 @@ export function readBootstrap(data: unknown): Bootstrap | undefined {
 /** The redirect to a target that the browser was led to too often: it waits for the person. */
 function readStopped(target: unknown): Intent | null {
   return typeof target === 'string' ? { kind: 'redirect', payload: { target }, waits: true } : null;
+}
+
+function readIdentity(o: Record<string, unknown>): Identity {
+  return { name: str(o.name), label: str(o.label) || str(o.name), url: str(o.url) };
+}
+
+function readPending(data: unknown): Pending | null {
+  if (!isObject(data)) return null;
+  return { name: str(data.name), label: str(data.label) || str(data.name), account: str(data.account) };
 }
 
 export function readIntent(data: unknown): Intent | null {
@@ -114,6 +143,11 @@ function strings(data: unknown): string[] {
 
 export function str(v: unknown): string {
   return typeof v === 'string' ? v : '';
+}
+
+/** The objects of a list. */
+export function objects(data: unknown): Record<string, unknown>[] {
+  return Array.isArray(data) ? data.filter(isObject) : [];
 }
 
 export function isObject(v: unknown): v is Record<string, unknown> {

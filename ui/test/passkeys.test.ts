@@ -46,6 +46,7 @@ test('account: what the host leaves out or misspells is empty', () => {
   assert.deepEqual(readAccount({ user: { id: '1', name: null, email: 7 }, passkeys: [{ id: 'p', last_used: null }, 3], sessions: null, steps: [{ plugin: 'totp' }] }), {
     name: '',
     email: '',
+    recent: 0,
     password: false,
     passkeys: [{ id: 'p', name: '', created: '', used: '' }],
     identities: [],

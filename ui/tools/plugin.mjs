@@ -69,7 +69,7 @@ const only = (texts, wanted) => Object.fromEntries(Object.entries(texts).filter(
 
 /** The words of the error pages, by language. */
 export function errorWords() {
-  const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload', 'login.title', 'explorer.title', 'onward.title', 'onward.intro', 'onward.silentTitle', 'onward.submit'];
+  const shared = ['common.dir', 'common.legal', 'common.terms', 'common.privacy', 'common.cookies', 'common.reference', 'common.reload', 'common.trouble', 'login.title', 'explorer.title', 'onward.title', 'onward.intro', 'onward.silentTitle', 'onward.submit'];
   const needed = (texts) => Object.fromEntries(Object.entries(texts).filter(([key]) => forErrorPages(key) || shared.includes(key)));
   return Object.fromEntries(bundleFiles.slice(1).map((f) => [languageOf(f), needed(readBundle(f))]));
 }

@@ -57,6 +57,11 @@ func passkeysOn(more ...func(h *host)) func(h *host) {
 	}
 }
 
+// withoutPasswords makes the sign-in page that of a host where passkeys alone sign people in.
+func withoutPasswords(more ...func(h *host)) func(h *host) {
+	return passkeysOn(append(more, func(h *host) { h.set("password", obj{"min_length": 12, "sign_in": false}) })...)
+}
+
 func accountStates() []state {
 	const there, dialog = `document.querySelector('#sessions-title')`, `document.querySelector('dialog')`
 	confirmation := says(403, fault("confirmation_required", ""))
@@ -66,7 +71,7 @@ func accountStates() []state {
 	return []state{
 		{name: "signin-passkey", until: `document.querySelector('#passkey')`, setup: passkeysOn()},
 		{name: "signin-passkey-failed", act: click("#passkey"), until: strip, setup: passkeysOn()},
-		{name: "signin-passkey-alone", until: pressedIn, setup: passkeysOn(func(h *host) { h.set("password", obj{"min_length": 12, "sign_in": false}) })},
+		{name: "signin-passkey-alone", until: pressedIn, setup: withoutPasswords()},
 		{name: "account", query: "&account", setup: openAccount(), until: there},
 		{name: "account-bare", query: "&account", setup: openAccount(answering("GET /auth/account", says(200, bare))), until: there},
 		{

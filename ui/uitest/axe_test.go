@@ -92,6 +92,10 @@ func (b *tab) checks(lang, state string) {
 			const box = el.getBoundingClientRect();
 			if (box.right > innerWidth + 0.5 || box.left < -0.5) out.push('cut off: ' + el.textContent.slice(0, 60));
 		}
+		for (const el of document.querySelectorAll('.mark')) { // a mark on a line of its own begins where the name does
+			const box = el.getBoundingClientRect(), name = el.parentElement.getBoundingClientRect();
+			if (box.top > name.top + 12 && Math.abs(box.left - name.left) > 1) out.push('hangs in: ' + el.textContent);
+		}
 		return out;
 	})()`, lang))
 	for _, f := range faults {

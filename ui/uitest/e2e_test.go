@@ -226,7 +226,7 @@ func TestRealReplacement(t *testing.T) {
 	b.See("Good to see you.")
 	b.Fill("#login", person)
 	b.Fill("#password", password)
-	b.Click("#sign-in button")
+	b.Click("#sign-in form button")
 	b.See("One thing, Ada Lovelace.")
 	b.Choose("#legal_form", "2")
 	b.Fill("#org_name", "Analytical Engines")

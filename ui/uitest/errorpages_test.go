@@ -27,6 +27,8 @@ func faults() map[string]*hostfault.Fault {
 		"400":           {Code: hostfault.Malformed},
 		"400-ambiguous": {Code: hostfault.Malformed, Fields: []hostfault.Field{{Field: "path", Code: "encoded_slash"}}},
 		"403":           {Code: hostfault.CrossOrigin},
+		"403-identity":  {Code: hostfault.IdentityRefused, Text: "The sign-in was cancelled there.", Again: "/login"},
+		"403-taken":     {Code: hostfault.IdentityTaken, Again: "/login?account"},
 		"404":           {Code: hostfault.NotFound},
 		"405":           {Code: hostfault.MethodNotAllowed},
 		"421":           {Code: hostfault.Misdirected},
@@ -34,6 +36,7 @@ func faults() map[string]*hostfault.Fault {
 		"500":           {Code: hostfault.Internal},
 		"502":           {Code: hostfault.UpstreamUnavailable},
 		"503":           {Code: hostfault.DispenserUnavailable},
+		"503-identity":  {Code: hostfault.IdentityUnavailable, Again: "/login"},
 	}
 }
 

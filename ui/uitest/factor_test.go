@@ -80,7 +80,7 @@ func TestRealSecondFactor(t *testing.T) {
 	b.looksOfStep(source, "factor-enrol")
 	secret := strings.ReplaceAll(b.Text("#secret"), " ", "")
 	b.give("#enrol", "000000")
-	b.See("This code is not right")
+	b.See("That code did not work")
 	b.give("#enrol", codeAt(t, secret, time.Now()))
 	b.Ready("#codes")
 	b.looksOfStep(source, "factor-codes")
@@ -100,7 +100,7 @@ func TestRealSecondFactor(t *testing.T) {
 	other.Visit(r.base + "/dashboard")
 	other.At(r.base + "/second-factor")
 	other.give("#code", "123456")
-	other.See("This code is not right")
+	other.See("That code did not work")
 	code := codeAt(t, secret, time.Now().Add(30*time.Second)) // the next one, which a clock that is ahead shows
 	other.give("#code", code)
 	other.At(r.base + "/dashboard")
@@ -117,7 +117,7 @@ func TestRealSecondFactor(t *testing.T) {
 	again := open(t)
 	again.toCode(r)
 	again.give("#code", recovery[2])
-	again.See("This code is not right")
+	again.See("That code did not work")
 	again.Visit(r.base + "/dashboard")
 	again.At(r.base + "/second-factor")
 }
@@ -154,6 +154,10 @@ func (b *tab) looksOfStep(axe, name string) {
 		b.axe(axe, name+"."+l.name, l.whole)
 		if wide := browsertest.Eval[bool](b.Tab, `document.documentElement.scrollWidth > innerWidth`); wide {
 			b.T.Errorf("%s.%s scrolls sideways", name, l.name)
+		}
+		for _, out := range browsertest.Eval[[]string](b.Tab, `[...document.querySelectorAll('.card *')].filter((el) => el.checkVisibility() &&
+			el.getBoundingClientRect().right > el.closest('.card').getBoundingClientRect().right).map((el) => el.textContent.trim())`) {
+			b.T.Errorf("%s.%s: %q is wider than its card", name, l.name, out)
 		}
 		b.PictureOfAll(name + "." + l.name)
 	}

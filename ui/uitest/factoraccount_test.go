@@ -1,6 +1,7 @@
 package uitest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,8 +10,8 @@ import (
 )
 
 // askForFactor asks for the step of plugins/totp as the account screen does, and goes where it
-// begins.
-func (b *tab) askForFactor(r *real) {
+// begins, which shows a form.
+func (b *tab) askForFactor(r *real, form string) {
 	b.T.Helper()
 	got := browsertest.Eval[string](b.Tab, `fetch('/auth/account/steps/totp', {method: 'POST'}).then(async (r) => {
 		const { next } = await r.json();
@@ -21,7 +22,7 @@ func (b *tab) askForFactor(r *real) {
 		b.T.Fatalf("the step begins with %s", got)
 	}
 	b.At(r.base + "/second-factor")
-	b.Ready("#manage")
+	b.Ready(form)
 }
 
 // Somebody who has signed in adds an app, makes new recovery codes and turns the factor off,
@@ -41,18 +42,18 @@ func TestRealFactorFromTheAccount(t *testing.T) {
 	b.Click("#codes .primary")
 	b.At(r.base + "/dashboard")
 
-	b.askForFactor(r)
+	b.askForFactor(r, "#manage")
 	b.looksOfStep(source, "factor-manage")
 	b.Click("#manage-add")
 	b.Ready("#enrol")
 	second := strings.ReplaceAll(b.Text("#secret"), " ", "")
 	b.give("#enrol", "000000")
-	b.See("This code is not right")
+	b.See("That code did not work")
 	b.give("#enrol", codeAt(t, second, time.Now()))
 	b.At(r.base + "/login?account")
 
 	b.Visit(r.base + "/dashboard")
-	b.askForFactor(r)
+	b.askForFactor(r, "#manage")
 	if apps, left := b.Text("#apps"), b.Text("#left"); apps != "2" || left != "10" {
 		t.Errorf("the page shows %s apps and %s codes", apps, left)
 	}
@@ -67,6 +68,22 @@ func TestRealFactorFromTheAccount(t *testing.T) {
 	b.Click("#codes .primary")
 	b.At(r.base + "/login?account")
 
+	// The code was given with the sign-in, not with this proof.
+	if got := browsertest.Eval[int](b.Tab, fmt.Sprintf(`fetch('/auth/account/confirm', {
+		method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({password: %q}),
+	}).then((r) => r.status)`, password)); got != 204 {
+		t.Fatalf("to confirm is answered with %d", got)
+	}
+	b.askForFactor(r, "#code")
+	if !browsertest.Eval[bool](b.Tab, `document.querySelector('#then').hidden`) {
+		t.Error("the page offers changes before the code")
+	}
+	b.give("#code", recovery[1])
+	b.Ready("#manage")
+	if left := b.Text("#left"); left != "9" {
+		t.Errorf("%s codes are left", left)
+	}
+
 	other := open(t)
 	other.toCode(r)
 	other.give("#code", codeAt(t, second, time.Now().Add(30*time.Second)))
@@ -77,7 +94,7 @@ func TestRealFactorFromTheAccount(t *testing.T) {
 	last.toCode(r)
 	last.give("#code", recovery[0])
 	last.At(r.base + "/dashboard")
-	last.askForFactor(r)
+	last.askForFactor(r, "#manage")
 	last.looksOfStep(source, "factor-manage-de")
 	last.Click("#manage-remove summary")
 	last.Click("#manage-remove button")

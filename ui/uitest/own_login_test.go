@@ -2,8 +2,10 @@ package uitest
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,7 +43,7 @@ func TestOwnLoginKeepsTheContract(t *testing.T) {
 	own := func() {
 		b.Fill("#login", "ada@example.com")
 		b.Fill("#password", "correct horse")
-		b.Click("#sign-in button")
+		b.Click("#sign-in form button")
 	}
 	own()
 	b.See("We do not know this pair")
@@ -105,7 +107,7 @@ func TestOwnLoginShowsNobodyElseWhatWasTyped(t *testing.T) {
 		b.See("Good to see you.")
 		b.Fill("#login", login)
 		b.Fill("#password", "correct horse")
-		b.Click("#sign-in button")
+		b.Click("#sign-in form button")
 		b.See("One thing, Ada Lovelace.")
 	}
 	signIn("ada@example.com")
@@ -151,12 +153,15 @@ func TestOwnLoginScreens(t *testing.T) {
 	source := needAxe(t)
 	for name, hash := range map[string]string{
 		"sign-in": "#/", "forgot": "#/forgot-password", "set-password": "#/set-password/t/ada@example.com",
-		"org-setup": "#/org-setup", "sign-out": "#/sign-out",
+		"org-setup": "#/org-setup", "sign-out": "#/sign-out", "pending": "#/",
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newOwnHost(t)
-			if name == "org-setup" {
+			switch name {
+			case "org-setup":
 				h.set("next", orgSetup())
+			case "pending":
+				identitiesOn(pendingLink)(h)
 			}
 			b := open(t)
 			b.Visit(h.URL + "/login" + hash)
@@ -168,5 +173,39 @@ func TestOwnLoginScreens(t *testing.T) {
 				b.PictureOfAll("own-login-" + name + "." + l.name)
 			}
 		})
+	}
+}
+
+// The replacement knows accounts elsewhere: the fragment outlives them, and what will be linked is said.
+func TestOwnLoginKnowsIdentities(t *testing.T) {
+	h := newOwnHost(t)
+	identitiesOn()(h)
+	p := newProvider(t, h)
+	h.answer("GET /auth/identity/company/callback", func(w http.ResponseWriter, r *http.Request) {
+		pendingLink(h)
+		http.Redirect(w, r, "/login", http.StatusFound)
+	})
+	b := open(t)
+	b.Visit(h.URL + "/login#/orders/17")
+	b.Ready("#elsewhere a")
+	b.Click("#elsewhere a")
+	b.Ready("#back")
+	b.Click("#back")
+	b.See("Company account (ada.lovelace@analytical-engines.example) comes in as you from then on")
+	h.answer("DELETE /auth/identity/company", func(w http.ResponseWriter, _ *http.Request) {
+		h.set("pending", nil)
+		w.WriteHeader(204)
+	})
+	b.Click("#pending button")
+	b.Wait(`document.querySelectorAll('#elsewhere a').length === 2 && !document.querySelector('#pending').checkVisibility()`)
+	h.answer("POST /auth/login", says(200, loggedIn(redirectTo("/dashboard"))))
+	b.Fill("#login", "ada@example.com")
+	b.Fill("#password", "correct horse")
+	b.Click("#sign-in form button")
+	b.At(h.URL + "/dashboard#/orders/17")
+	for _, address := range p.asked {
+		if strings.Contains(address, "orders") {
+			t.Errorf("the provider has learned of the fragment: %s", address)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package uitest
 
 import (
+	"database/sql"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,4 +60,44 @@ func TestRealPasskeys(t *testing.T) {
 	b.Click("dialog " + pressed)
 	b.See("The passkey is removed.")
 	b.See("You have no passkey yet.")
+}
+
+// Who signs in by a passkey that the browser fills in is asked what a dispenser wants to know, and lands on the intended page
+// with its fragment.
+func TestRealPasskeyBeforeAStep(t *testing.T) {
+	b := open(t)
+	r := newReal(t, "")
+	r.base = strings.Replace(r.base, "127.0.0.1", "localhost", 1)
+	b.Visit("about:blank")
+	authenticator(b)
+	b.Visit(r.base + "/login?account")
+	b.signIn(password)
+	b.Ready("#org_name")
+	organisation(b)
+	b.At(r.base + "/login?account")
+	b.Click("#passkeys-add")
+	b.See("Your passkey is created.")
+	r.forgetOrganisation()
+	b.Visit(r.base + "/login#/sign-out")
+	b.Ready(`form[action="/logout"]`)
+	submit(b)
+	b.At(r.base + "/")
+
+	b.Visit(r.base + "/dashboard#/orders/17")
+	b.Ready("#org_name") // nothing was clicked
+	organisation(b)
+	b.At(r.base + "/dashboard#/orders/17")
+}
+
+// forgetOrganisation has the dispenser ask for it once more.
+func (r *real) forgetOrganisation() {
+	r.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(r.dir, "vestibule.db"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("UPDATE users SET partner_id = NULL"); err != nil {
+		r.t.Fatal(err)
+	}
 }

@@ -77,7 +77,7 @@ func TestContrast(t *testing.T) {
 	}
 	for _, s := range states() {
 		switch s.name {
-		case "signin", "signin-throttled", "set-password-done", "org-setup-empty", "org-setup-more-input", "sign-out":
+		case "signin", "signin-throttled", "set-password-done", "org-setup-empty", "org-setup-more-input", "sign-out", "signin-pending", "signin-identity-alone":
 		default:
 			continue
 		}

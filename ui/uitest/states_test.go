@@ -90,6 +90,7 @@ func states() []state {
 	all := signInStates()
 	all = append(all, passwordStates()...)
 	all = append(all, accountStates()...)
+	all = append(all, identityStates()...)
 	return append(all, organisationStates()...)
 }
 
@@ -165,6 +166,11 @@ func passwordStates() []state {
 		},
 		{name: "set-password", hash: link, until: `document.activeElement.id === 'password'`},
 		{name: "set-password-invited", hash: "&invited" + link, until: `document.activeElement.id === 'password'`},
+		{name: "first-passkey", hash: "&invited" + link, until: `document.querySelector('#email')`, setup: withoutPasswords()},
+		{
+			name: "first-passkey-refused", hash: "&invited" + link, act: submit, until: strip,
+			setup: withoutPasswords(answering("POST /auth/invitation/options", says(422, fault("reset_failed", "email")))),
+		},
 		{name: "set-password-short", hash: link, act: passwords("short", "short"), until: `document.querySelector('#password-error').checkVisibility()`},
 		{
 			name: "set-password-mismatch", hash: link, act: passwords(long, long+"!"),

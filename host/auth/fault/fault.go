@@ -41,6 +41,15 @@ const (
 	PasswordSignInOff    = "password_sign_in_off"
 	LastWayToSignIn      = "last_way_to_sign_in"
 	PasskeyKnown         = "passkey_known"
+	IdentityKnown        = "identity_known"
+	IdentityState        = "identity_state"
+	IdentityRefused      = "identity_refused"
+	IdentityUnknown      = "identity_unknown"
+	IdentityInactive     = "identity_inactive"
+	IdentityTaken        = "identity_taken"
+	IdentityProof        = "identity_proof"
+	IdentityContract     = "identity_contract"
+	IdentityUnavailable  = "identity_unavailable"
 )
 
 // A Fault is an answer other than success. Its code is public; the cause is for
@@ -51,6 +60,10 @@ type Fault struct { //nolint:errname // an answer first, and an error only on it
 	// Fields are the fields at fault, in the order of the form; with a code they say
 	// what in the request is.
 	Fields []Field
+	// Text is a sentence of a plugin for the person, which a page shows; empty for none.
+	Text string
+	// Again is the path where the person begins anew, because the request cannot be repeated; empty for none.
+	Again string
 	// Next is the step that an unsettled person is at, in JSON; nil for none.
 	Next any
 	// RetryAfter is when to come back, for throttled and unavailable.
@@ -99,17 +112,17 @@ func (f *Fault) Status() int {
 			return http.StatusTooManyRequests
 		}
 		return http.StatusUnprocessableEntity
-	case Malformed, UntrustedProxy, HeaderAlias:
+	case Malformed, UntrustedProxy, HeaderAlias, IdentityState:
 		return http.StatusBadRequest
 	case Unauthenticated:
 		return http.StatusUnauthorized
-	case CrossOrigin, Unsettled, ConfirmationRequired:
+	case CrossOrigin, Unsettled, ConfirmationRequired, IdentityRefused, IdentityUnknown, IdentityInactive, IdentityTaken, IdentityProof:
 		return http.StatusForbidden
 	case NotFound, UnknownIntent, PasswordSignInOff:
 		return http.StatusNotFound
 	case MethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case IntentNotCurrent, LastWayToSignIn, PasskeyKnown:
+	case IntentNotCurrent, LastWayToSignIn, PasskeyKnown, IdentityKnown:
 		return http.StatusConflict
 	case TooLarge:
 		return http.StatusRequestEntityTooLarge
@@ -119,9 +132,9 @@ func (f *Fault) Status() int {
 		return http.StatusMisdirectedRequest
 	case HandlerMissing:
 		return http.StatusNotImplemented
-	case DispenserContract, UpstreamUnavailable:
+	case DispenserContract, UpstreamUnavailable, IdentityContract:
 		return http.StatusBadGateway
-	case DispenserUnavailable, HandlerUnavailable, Unavailable, DatabaseUnavailable:
+	case DispenserUnavailable, HandlerUnavailable, Unavailable, DatabaseUnavailable, IdentityUnavailable:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -1,14 +1,12 @@
 package passkey
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
-	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/seal"
 )
 
 // Lifetime is how long a challenge may be answered.
@@ -45,17 +43,14 @@ func NewChallenges(key []byte) Challenges { return Challenges{key} }
 // New returns a random challenge and the cookie that keeps it beside the newest of those that the cookie has. session is
 // the key of the session, nil for a guest.
 func (c Challenges) New(cookie string, purpose Purpose, session []byte, now time.Time) (challenge []byte, value string, err error) {
-	aead, err := c.aead()
+	box, err := seal.New(c.key)
 	if err != nil {
 		return nil, "", err
 	}
 	challenge = make([]byte, challengeSize)
-	nonce := make([]byte, aead.NonceSize())
-	_, _ = rand.Read(challenge) // never fails, here and below
-	_, _ = rand.Read(nonce)
+	_, _ = rand.Read(challenge)                                                   // never fails
 	plain := binary.BigEndian.AppendUint64(nil, uint64(now.Add(Lifetime).Unix())) //nolint:gosec // after 1970
-	sealed := aead.Seal(nonce, nonce, append(plain, challenge...), boundTo(purpose, session))
-	open := []string{base64.RawURLEncoding.EncodeToString(sealed)}
+	open := []string{box.Seal(append(plain, challenge...), boundTo(purpose, session))}
 	for text := range strings.SplitSeq(cookie, ".") {
 		if len(open) < maxOpen && text != "" && len(text) <= maxSealed {
 			open = append(open, text)
@@ -67,18 +62,17 @@ func (c Challenges) New(cookie string, purpose Purpose, session []byte, now time
 // Find returns when the challenge ends, and whether the cookie keeps it for the purpose and the session and it has not
 // ended.
 func (c Challenges) Find(cookie string, challenge []byte, purpose Purpose, session []byte, now time.Time) (ends time.Time, ok bool, err error) {
-	aead, err := c.aead()
+	box, err := seal.New(c.key)
 	if err != nil {
 		return time.Time{}, false, err
 	}
 	texts := strings.SplitN(cookie, ".", maxOpen+1)
 	for _, text := range texts[:min(len(texts), maxOpen)] {
-		sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
-		if err != nil || len(text) > maxSealed || len(sealed) < aead.NonceSize() {
+		if len(text) > maxSealed {
 			continue
 		}
-		plain, err := aead.Open(nil, sealed[:aead.NonceSize()], sealed[aead.NonceSize():], boundTo(purpose, session))
-		if err != nil || len(plain) != 8+challengeSize || string(plain[8:]) != string(challenge) {
+		plain, ok := box.Open(text, boundTo(purpose, session))
+		if !ok || len(plain) != 8+challengeSize || string(plain[8:]) != string(challenge) {
 			continue
 		}
 		ends := time.Unix(int64(binary.BigEndian.Uint64(plain)), 0) //nolint:gosec // written by New
@@ -86,18 +80,6 @@ func (c Challenges) Find(cookie string, challenge []byte, purpose Purpose, sessi
 		return ends, now.Before(ends) && !ends.After(now.Add(2*Lifetime)), nil
 	}
 	return time.Time{}, false, nil
-}
-
-func (c Challenges) aead() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(c.key)
-	if err != nil {
-		return nil, fmt.Errorf("use the key of challenges: %w", err)
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		return nil, fmt.Errorf("use the key of challenges: %w", err)
-	}
-	return aead, nil
 }
 
 // boundTo returns what a sealed challenge is bound to.

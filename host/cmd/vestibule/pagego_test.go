@@ -112,6 +112,10 @@ func leftOut() map[string]string {
 			func record(context.Context, ...any) error { return nil }
 			var code string
 			func newPlugin() pluginsdk.Plugin { panic(0) }
+			type provider struct{}
+			func (provider) address(...string) string { return "" }
+			type account struct { ID, Address, Name, Team string; Verified bool }
+			func (provider) exchange(context.Context, ...string) (account, error) { return account{}, nil }
 		`,
 		"docs/sign-in.md": `
 			var ctx context.Context
@@ -126,7 +130,7 @@ func leftOut() map[string]string {
 func imports() map[string]string {
 	const ours = "github.com/vestibule-dev/vestibule/v2/"
 	return map[string]string{
-		"context": "context", "strings": "strings", "time": "time", "http": "net/http", "fs": "io/fs", "testing": "testing",
+		"context": "context", "rand": "crypto/rand", "strings": "strings", "time": "time", "http": "net/http", "fs": "io/fs", "testing": "testing",
 		"jose": "github.com/go-jose/go-jose/v4", "jwt": "github.com/go-jose/go-jose/v4/jwt", "mux": "github.com/gorilla/mux",
 		"pluginsdk": ours + "pluginsdk", "plugintest": ours + "pluginsdk/plugintest",
 		"host": ours + "host", "sqlite": ours + "host/store/sqlite",

@@ -32,7 +32,8 @@ func TestPagesConfigure(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			writeConfiguration(t, dir, b, programs)
-			env := append(os.Environ(), "TOTP_KEY=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", "WEBHOOK_SECRET=whsec_", "VERIFY_SECRET=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
+			env := append(os.Environ(), "OIDC_CLIENT_SECRET=only-for-trying", "TOTP_KEY=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", "WEBHOOK_SECRET=whsec_", "VERIFY_SECRET=MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+				"GITHUB_CLIENT_ID=Iv1.0123456789abcdef", "GITHUB_CLIENT_SECRET=secret")
 			file := filepath.Join(dir, "config.hcl")
 			if _, findings := config.Load(config.Source{File: file, Environ: env}); len(findings) > 0 {
 				t.Fatal(findings)

@@ -14,7 +14,9 @@ import (
 // its own, and looked at through the host that it configures.
 func TestPagesFollow(t *testing.T) {
 	t.Parallel()
-	for page, c := range map[string]func(t *testing.T, l *learner, text string){"php.md": followPHP, "screens.md": followScreens} {
+	for page, c := range map[string]func(t *testing.T, l *learner, text string){
+		"php.md": followPHP, "screens.md": followScreens, "openid-connect.md": followOpenID,
+	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			l := &learner{walker: &walker{t: t, dir: t.TempDir(), env: os.Environ()}, app: freeAddress(t)}

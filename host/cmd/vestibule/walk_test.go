@@ -67,6 +67,7 @@ func walk(t *testing.T, env []string, bin, lang string) {
 	w.signIn("redirect /partners", `hello +ready .* dispenser,org_setup +0\.1\.0 +0 +3 `)
 	t.Logf("from nothing to a sign-in that a plugin in %s decides: %v, of which processor %v", lang,
 		time.Since(began).Round(100*time.Millisecond), (childrenTime() - used).Round(100*time.Millisecond))
+	t.Run("and one that signs people in", func(t *testing.T) { newWalker(t, env, bin).identifies(lang) })
 	other := map[string]string{"go": "python", "python": "node", "node": "go"}[lang]
 	t.Run("and puts one in "+other+" beside it", func(t *testing.T) {
 		w.t = t
@@ -98,6 +99,20 @@ func (w *walker) writes(name, lang string, roles ...string) string {
 		}
 	}
 	return w.block(checked)
+}
+
+// identifies writes an identity provider, and begins a sign-in at it by hand.
+func (w *walker) identifies(lang string) {
+	w.t.Helper()
+	block := w.writes("door", lang, "identity_provider")
+	if !strings.Contains(block, `identity "door" { plugin = "door" }`) {
+		w.t.Errorf("the block does not name the identity:\n%s", block)
+	}
+	w.append("config.hcl", block)
+	w.check(os.WriteFile(filepath.Join(w.dir, "begin.json"), []byte(`{"begin": {"state": "s1"}}`), 0o600))
+	if begun := w.run("", "vestibule", "plugin", "call", "door", "begin.json"); !strings.Contains(begun, `"url": "https://id.example.com/authorize?`) {
+		w.t.Errorf("the new identity provider begins with %s", begun)
+	}
 }
 
 // block returns the block with which a check of a plugin ends.

@@ -122,7 +122,16 @@ plugin "a" {
 }
 plugin "b" {
   command = ["bin/a"]
-  roles   = ["org_setup"]
+  roles   = ["org_setup", "identity_provider"]
+}
+identity "company" {
+  plugin = "b"
+  label  = "Company account"
+  link   = "verified_email"
+  create = true
+}
+identity "another" {
+  plugin = "b"
 }
 plugin "c" {
   command = ["bin/a"]

@@ -84,7 +84,8 @@ func dialect() store.Dialect {
 		},
 		Columns: `SELECT column_name AS name, LOWER(column_type) AS type,
 			COALESCE(character_maximum_length, 0) AS length, COALESCE(collation_name LIKE '%\_ci', 0) AS folds,
-			extra LIKE '%auto_increment%' OR COALESCE(column_default, 'NULL') <> 'NULL' AS auto
+			extra LIKE '%auto_increment%' OR COALESCE(column_default, 'NULL') <> 'NULL' AS auto,
+			is_nullable = 'NO' AND column_default IS NULL AND extra NOT LIKE '%auto_increment%' AND extra NOT LIKE '%generated%' AS required
 			FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`,
 		FoldsColumns: true,
 		Lock:         `SELECT GET_LOCK(CONCAT('vestibule.', MD5(DATABASE())), 120)`,

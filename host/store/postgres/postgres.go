@@ -123,7 +123,7 @@ func dialect() store.Dialect {
 		Columns: `SELECT a.attname AS name, COALESCE(base.typname, t.typname) AS type,
 			CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 ELSE 0 END AS length,
 			COALESCE(base.typname, t.typname) = 'citext' AS folds,
-			a.atthasdef OR a.attidentity <> '' AS auto
+			a.atthasdef OR a.attidentity <> '' AS auto, a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS required
 			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type base ON base.oid = NULLIF(t.typbasetype, 0)
 			WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
 		// The number is arbitrary, but the same in all versions; the lock holds

@@ -138,7 +138,8 @@ func dialect() store.Dialect {
 		},
 		Columns: `SELECT name, LOWER(type) AS type, 0 AS length, 0 AS folds,
 			dflt_value IS NOT NULL OR (pk = 1 AND LOWER(type) = 'integer'
-				AND (SELECT COUNT(*) FROM pragma_table_info(t.tbl) WHERE pk > 0) = 1) AS auto
+				AND (SELECT COUNT(*) FROM pragma_table_info(t.tbl) WHERE pk > 0) = 1) AS auto,
+			"notnull" AND dflt_value IS NULL AND hidden = 0 AND NOT (pk = 1 AND LOWER(type) = 'integer') AS required
 			FROM (SELECT ? AS tbl) AS t, pragma_table_xinfo(t.tbl)`,
 		FoldsColumns:    true,
 		Returning:       true,

@@ -24,7 +24,7 @@ func migrateRules() []bareRule {
 
 func emptyIsNotReady(t *testing.T, e *env) {
 	db := e.pool()
-	want := []string{"apply 00001_tables.sql", "apply 00002_locks.sql", "apply 00003_guest_keys.sql", "apply 00004_audit.sql", "apply 00005_tokens.sql", "apply 00006_assertion_keys.sql", "apply 00007_device_values.sql", "apply 00008_mail_device.sql", "apply 00009_session_state.sql", "apply 00010_guesses.sql", "apply 00011_mail_base.sql", "apply 00012_outbox_listener.sql", "apply 00013_mail_texts.sql", "apply 00014_passkeys.sql", "apply 00015_invitations.sql", "create table users", "create table password_reset_tokens"}
+	want := []string{"apply 00001_tables.sql", "apply 00002_locks.sql", "apply 00003_guest_keys.sql", "apply 00004_audit.sql", "apply 00005_tokens.sql", "apply 00006_assertion_keys.sql", "apply 00007_device_values.sql", "apply 00008_mail_device.sql", "apply 00009_session_state.sql", "apply 00010_guesses.sql", "apply 00011_mail_base.sql", "apply 00012_outbox_listener.sql", "apply 00013_mail_texts.sql", "apply 00014_passkeys.sql", "apply 00015_invitations.sql", "apply 00016_identities.sql", "create table users", "create table password_reset_tokens"}
 	for range 2 { // asking changes nothing
 		got, err := db.Pending(e.ctx)
 		e.must(err)
@@ -112,5 +112,5 @@ func missingStockTable(t *testing.T, e *env) {
 	db := e.pool()
 	e.sql(db, `CREATE TABLE users (id INTEGER NOT NULL PRIMARY KEY, email VARCHAR(80), password VARCHAR(60))`)
 	done := e.migrate(db)
-	e.equal([]string{"apply 00001_tables.sql", "apply 00002_locks.sql", "apply 00003_guest_keys.sql", "apply 00004_audit.sql", "apply 00005_tokens.sql", "apply 00006_assertion_keys.sql", "apply 00007_device_values.sql", "apply 00008_mail_device.sql", "apply 00009_session_state.sql", "apply 00010_guesses.sql", "apply 00011_mail_base.sql", "apply 00012_outbox_listener.sql", "apply 00013_mail_texts.sql", "apply 00014_passkeys.sql", "apply 00015_invitations.sql", "create table password_reset_tokens"}, done)
+	e.equal([]string{"apply 00001_tables.sql", "apply 00002_locks.sql", "apply 00003_guest_keys.sql", "apply 00004_audit.sql", "apply 00005_tokens.sql", "apply 00006_assertion_keys.sql", "apply 00007_device_values.sql", "apply 00008_mail_device.sql", "apply 00009_session_state.sql", "apply 00010_guesses.sql", "apply 00011_mail_base.sql", "apply 00012_outbox_listener.sql", "apply 00013_mail_texts.sql", "apply 00014_passkeys.sql", "apply 00015_invitations.sql", "apply 00016_identities.sql", "create table password_reset_tokens"}, done)
 }

@@ -51,6 +51,7 @@ func Run(t *testing.T, fixture Fixture) {
 		{name: "sessions", rules: sessionRules()},
 		{name: "tokens", rules: tokenRules()},
 		{name: "passkeys", rules: passkeyRules()},
+		{name: "identities", rules: identityRules()},
 		{name: "outbox", rules: outboxRules()},
 		{name: "events", rules: eventRules()},
 		{name: "clock", rules: clockRules()},

@@ -16,7 +16,7 @@ func ours() []string {
 	return []string{
 		"vestibule_sessions", "vestibule_counters", "vestibule_remember_tokens", "vestibule_reset_claims", "vestibule_outbox", "vestibule_disabled_users",
 		"vestibule_locks", "vestibule_guest_keys", "vestibule_audit", "vestibule_tokens", "vestibule_assertion_keys",
-		"vestibule_secrets", "vestibule_user_handles", "vestibule_passkeys", "vestibule_spent", "vestibule_invitations",
+		"vestibule_secrets", "vestibule_user_handles", "vestibule_passkeys", "vestibule_spent", "vestibule_invitations", "vestibule_identities",
 	}
 }
 
@@ -58,7 +58,7 @@ func afterLastRelease(_ *testing.T, e *env) {
 	db := e.migrated()
 	e.sql(db, `ALTER TABLE vestibule_outbox DROP COLUMN listener`)
 	e.sql(db, `ALTER TABLE vestibule_outbox DROP COLUMN sealed`)
-	for _, later := range []string{"vestibule_user_handles", "vestibule_passkeys", "vestibule_spent", "vestibule_invitations"} {
+	for _, later := range []string{"vestibule_user_handles", "vestibule_passkeys", "vestibule_spent", "vestibule_invitations", "vestibule_identities"} {
 		e.sql(db, `DROP TABLE `+later)
 	}
 	e.sql(db, `DELETE FROM vestibule_schema WHERE version_id >= ?`, 12)
@@ -76,7 +76,7 @@ func afterLastRelease(_ *testing.T, e *env) {
 			VALUES (?, '1', ?, ?, 1, ?, ?, ?, ?, '')`, row.id, row.purpose, row.locale, now, now, row.held, row.buried)
 	}
 	db = e.pool()
-	e.equal([]string{"apply 00012_outbox_listener.sql", "apply 00013_mail_texts.sql", "apply 00014_passkeys.sql", "apply 00015_invitations.sql"}, e.migrate(db))
+	e.equal([]string{"apply 00012_outbox_listener.sql", "apply 00013_mail_texts.sql", "apply 00014_passkeys.sql", "apply 00015_invitations.sql", "apply 00016_identities.sql"}, e.migrate(db))
 	named := func(item outbox.Item) string { return item.ID + " " + item.Listener }
 	e.equal("mail ", named(e.lease(db, e.now)))
 	e.noneDue(db, e.now)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type decoder struct {
 	texts []bool
 	// doubt asks, where a value does not fit, whether the tables were changed; nil for never.
 	doubt func() error
+	// nulled are the columns of the last row whose stored values are shown as null.
+	nulled []int
 }
 
 // fresh is a decoder for the same columns, with memory of its own.
@@ -59,7 +62,7 @@ func (d *decoder) pin() int {
 // row decodes the cells of a row. A computed value that its type cannot hold is engine.ErrOutOfRange: not all databases
 // have the ranges of OData. A stored one is null where its property may be null, else it ends the answer.
 func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) error {
-	d.last = values
+	d.last, d.nulled = values, d.nulled[:0]
 	for i := range n.Columns {
 		column := &n.Columns[i]
 		values[i] = plan.Value{}
@@ -76,6 +79,7 @@ func (d *decoder) row(values []plan.Value, cells []engine.Cell, n *plan.Node) er
 			return fmt.Errorf("column %d is no %s: %w", i, column.T.Kind, engine.ErrOutOfRange)
 		case nullable(ref):
 			values[i] = plan.Value{Null: true}
+			d.nulled = append(d.nulled, i)
 			if d.doubt != nil {
 				if err := d.doubt(); err != nil {
 					return err
@@ -110,6 +114,18 @@ func (d *decoder) misfit(cells []engine.Cell, n *plan.Node, ref *plan.Ref) error
 		set = n.Set.Name
 	}
 	return fmt.Errorf("%s(%s)/%s: the stored value is no %s, and the column does not allow null", set, d.key(cells, n), strings.Join(path, "/"), ref.T.Kind)
+}
+
+// unplaced returns an error if the row that was decoded last has its place in an order by a stored value that no answer shows. The link
+// behind such a row would name null and so another place. stored are such items of the order.
+func (d *decoder) unplaced(n *plan.Node, stored []int) error {
+	for _, item := range stored {
+		if item < len(n.Cursor) && slices.Contains(d.nulled, n.Cursor[item]) {
+			return fmt.Errorf("%s: the rows are ordered by item %d of the order as it is stored, the last row of the page has a value there that is no %s, "+
+				"and the link to the next page cannot name it", n.Set.Name, item+1, n.Columns[n.Cursor[item]].T.Kind)
+		}
+	}
+	return nil
 }
 
 // key is the key of a row, as it is stored.

@@ -103,6 +103,7 @@ func (r *rows) fill() error {
 		links.add(r.cells, at)
 		if r.given+int64(b.rows) == r.node.Page.Rows {
 			r.mark()
+			r.unplaced = b.dec.unplaced(r.node, r.page.Stored)
 		}
 		if err := r.step(); err != nil {
 			return err

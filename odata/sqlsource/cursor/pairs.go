@@ -20,8 +20,12 @@ func (o *Reader) affordable(ctx context.Context, p *plan.Plan) error {
 	_, err := o.begin(ctx, p, o.page(p, o.Gen), engine.Need{}, func(r *rows) (bool, error) {
 		var pairs float64
 		for _, s := range statements {
-			err := r.first(s, 3, func(cells []engine.Cell) {
-				pairs += float64(cells[0].Int) * float64(cells[1].Int) / float64(max(cells[2].Int, 1))
+			err := r.first(s.Statement, 1+2*s.Collections, func(cells []engine.Cell) {
+				n := float64(cells[0].Int)
+				for i := 1; i < len(cells); i += 2 {
+					n *= float64(cells[i].Int) / float64(max(cells[i+1].Int, 1))
+				}
+				pairs += n
 			})
 			if err != nil {
 				return false, err

@@ -40,6 +40,8 @@ type rows struct {
 	count   int64
 	err     error
 
+	// unplaced is the error for a page with a next link, see decoder.unplaced.
+	unplaced error
 	// chunk holds the rows of the current chunk when there are expanded properties.
 	chunk *buffer
 	at    int
@@ -213,6 +215,9 @@ func (r *rows) Next() bool {
 		if !r.fail(r.leave()) {
 			r.more = r.ahead && r.node.Page.Next
 		}
+		if r.more {
+			r.more = !r.fail(r.unplaced)
+		}
 		return false
 	}
 	if len(r.node.Expand) > 0 {
@@ -236,6 +241,12 @@ func (r *rows) leave() error {
 	r.ended = true
 	if r.version != "" && r.page.Key != nil {
 		r.mark()
+	}
+	if len(r.page.Stored) > 0 && r.node.Cursor != nil {
+		if err := r.decode(); err != nil {
+			return err
+		}
+		r.unplaced = r.dec.unplaced(r.node, r.page.Stored)
 	}
 	if r.node.Page.Read > r.node.Page.Rows {
 		return r.step()

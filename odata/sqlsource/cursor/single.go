@@ -44,7 +44,7 @@ func (o *Reader) For(ctx context.Context, p *plan.Plan) (*sqltext.Generator, err
 	return gen, err
 }
 
-// Fault is what a client is told of an error; see Open.
+// Fault makes of an error the one that a client may know; see Open.
 func (o *Reader) Fault(ctx context.Context, err error) error { return o.fault(ctx, err) }
 
 // Single is one row, and the cells of further columns behind it.
@@ -81,6 +81,7 @@ func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlte
 	if err := d.row(out.values, cells, n); err != nil {
 		return nil, err
 	}
+	d.own = make([]byte, 0, size(out.values))
 	d.pin()
 	for ok { // what a constraint says comes last
 		if ok, err = cur.Next(); err != nil {
@@ -88,6 +89,14 @@ func (o *Reader) Single(ctx context.Context, tx engine.Tx, n *plan.Node, s sqlte
 		}
 	}
 	return out, nil
+}
+
+// size is how many bytes the texts of a row have.
+func size(row []plan.Value) (n int) {
+	for i := range row {
+		n += len(row[i].Bytes)
+	}
+	return n
 }
 
 // Row returns the row.

@@ -20,7 +20,7 @@ type BreachKind uint8
 const (
 	// NotBreached: the error has another reason.
 	NotBreached BreachKind = iota
-	// OfValue: a column has no room for a value.
+	// OfValue: a column cannot hold a value.
 	OfValue
 	// OfNull: a column needs a value.
 	OfNull
@@ -162,8 +162,22 @@ func sqliteColumns(list string) []string {
 	return out
 }
 
-// IsUndone reports whether an error says that the database has undone a transaction, or will do so, and that it may succeed when
-// it is begun anew: another transaction was in the way, or the connection was lost before COMMIT was sent.
+// ErrReadOnly is the error of a transaction that writes in a session that is for reading only.
+var ErrReadOnly = errors.New("the session reads only")
+
+// TakesNoWrites reports whether an error comes of a database, or a session of it, that may only be read.
+func TakesNoWrites(err error) bool {
+	return errors.Is(err, ErrReadOnly) || sqlite3.PrimaryCode(err) == sqlite3.CodeReadOnly || hasSQLState(err, "25006") ||
+		hasMySQLNumber(err, 1290, 1792, 1836) // ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE
+}
+
+// MayNot reports whether an error comes of a user who has no right to the statement.
+func MayNot(err error) bool {
+	return hasSQLState(err, "42501") || hasMySQLNumber(err, 1142, 1143) // ER_TABLEACCESS_DENIED_ERROR, ER_COLUMNACCESS_DENIED_ERROR
+}
+
+// IsUndone reports whether the database has undone a transaction, or will do so, and the transaction may succeed when it is begun
+// anew: another transaction was in the way, or the connection was lost before COMMIT was sent.
 func IsUndone(err error) bool {
 	if errors.Is(err, errRenamed) || hasMySQLNumber(err, 1020) || hasSQLState(err, "55P03") || IsStale(err) { // ER_CHECKREAD, lock_not_available
 		return true

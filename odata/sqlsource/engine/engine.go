@@ -74,7 +74,7 @@ type WriteTx interface {
 	// Exec runs a statement and returns how many rows it has changed. MariaDB may leave out the rows that are as they were.
 	Exec(query string, args []any) (int64, error)
 	// Commit makes the changes last. It sends nothing once ctx has ended, whose error it then returns. Behind it the
-	// transaction can only be closed; IsUncertain tells what an error leaves open.
+	// transaction can only be closed; IsUncertain reports whether an error leaves the outcome open.
 	Commit() error
 }
 

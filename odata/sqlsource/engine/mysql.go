@@ -24,14 +24,17 @@ type statement func(query string, left time.Duration) string
 // NewMySQL makes a DB of an open handle on MariaDB or MySQL. The driver does not cancel a statement on the server
 // when its context ends, so each statement carries its own time limit, in the syntax of MariaDB or of MySQL.
 func NewMySQL(ctx context.Context, db *sql.DB) (*MySQL, error) {
-	var version string
-	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+	var version, mode string
+	if err := db.QueryRowContext(ctx, "SELECT VERSION(), @@sql_mode").Scan(&version, &mode); err != nil {
 		return nil, fmt.Errorf("ask for the version: %w", err)
 	}
-	if strings.Contains(strings.ToLower(version), "mariadb") {
+	if !strings.Contains(strings.ToLower(version), "mariadb") {
+		return &MySQL{db, askMySQL}, nil
+	}
+	if strings.Contains(mode, "STRICT_") {
 		return &MySQL{db, askMariaDB}, nil
 	}
-	return &MySQL{db, askMySQL}, nil
+	return &MySQL{db, askStrictly}, nil
 }
 
 // askMariaDB keeps MariaDB from taking the result of a subquery for another row: it remembers results by the columns of the
@@ -45,19 +48,26 @@ func askMariaDB(query string, left time.Duration) string {
 	if strings.Contains(query, "(SELECT ") {
 		set = append(set, "optimizer_switch='subquery_cache=off'")
 	}
-	if writes(query) {
-		set = append(set, "sql_mode=CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')")
-	}
 	if len(set) == 0 {
 		return query
 	}
 	return "SET STATEMENT " + strings.Join(set, ", ") + " FOR " + query
 }
 
-// writes reports whether a statement changes rows. Without a strict mode MariaDB alters values that a column has no room for.
-func writes(query string) bool {
-	return strings.HasPrefix(query, "INSERT") || strings.HasPrefix(query, "UPDATE")
+// askStrictly is askMariaDB for sessions that are not strict: MariaDB would alter values that a column cannot hold.
+func askStrictly(query string, left time.Duration) string {
+	query = askMariaDB(query, left)
+	_, after, limited := strings.Cut(query, " FOR ")
+	switch {
+	case strings.HasPrefix(query, "INSERT"), strings.HasPrefix(query, "UPDATE"):
+		return "SET STATEMENT " + strict + " FOR " + query
+	case limited && strings.HasPrefix(query, "SET STATEMENT ") && (strings.HasPrefix(after, "INSERT") || strings.HasPrefix(after, "UPDATE")):
+		return "SET STATEMENT " + strict + ", " + strings.TrimPrefix(query, "SET STATEMENT ")
+	}
+	return query
 }
+
+const strict = "sql_mode=CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')"
 
 func askMySQL(query string, left time.Duration) string {
 	if left == 0 || !strings.HasPrefix(query, "SELECT") { // EXPLAIN takes no such hint

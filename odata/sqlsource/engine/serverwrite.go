@@ -37,6 +37,12 @@ func (db *Postgres) BeginWrite(ctx context.Context) (WriteTx, error) {
 	return w, nil
 }
 
+// ReadsOnly reports whether the session begins transactions that only read, where nothing else is said.
+func (tx *pgxWrite) ReadsOnly() (only bool, err error) {
+	err = tx.pg.QueryRow(tx.ctx, "SELECT current_setting('default_transaction_read_only')::boolean").Scan(&only)
+	return only, err
+}
+
 // Exec runs a statement.
 func (tx *pgxWrite) Exec(query string, args []any) (int64, error) {
 	tag, err := tx.pg.Exec(tx.ctx, query, args...)

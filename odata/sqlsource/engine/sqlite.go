@@ -48,7 +48,7 @@ type SQLite struct {
 	// Gate is the pool of one connection through which the program writes to the same file; nil for none. Who writes waits in its
 	// line. Set it before the first use.
 	Gate *sql.DB
-	// writing has room for the one who writes, with writer, the connection for that; nil before the first.
+	// writing is full while somebody writes. writer is the connection for that; nil before the first use.
 	writing chan struct{}
 	writer  *conn
 	// waits counts those who found no free connection, and waited is their time, in nanoseconds.

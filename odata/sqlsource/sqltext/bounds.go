@@ -109,19 +109,39 @@ func (g *Generator) Strict() *Generator {
 	return nil
 }
 
-// misplaced is 1 if a column that rows are ordered by as it is stored has values beyond its bounds; empty if none can have.
-func (g *Generator) misplaced(order []plan.Order) frag {
-	var parts []frag
-	for _, o := range order {
+// storedItems returns the items of an order that name a column as it is stored, although it may hold values beyond its bounds.
+func (g *Generator) storedItems(order []plan.Order) (list []int) {
+	for i, o := range order {
 		ref, ok := o.Expr.(*plan.Ref)
 		if !ok || !g.asStored(ref, g.pageKey(ref)) || !g.columnOf(ref).Nullable {
 			continue
 		}
-		c := g.columnOf(ref)
-		low, high := postgresBounds(c, ref.T)
-		if mysqlZero(c, ref.T) != "" {
-			low, high = mysqlBounds(ref.T.Kind)
+		if low, high := g.boundsOf(ref); low != "" || high != "" {
+			list = append(list, i)
 		}
+	}
+	return list
+}
+
+// boundsOf returns the templates of the bounds of a column; empty where it has none.
+func (g *Generator) boundsOf(ref *plan.Ref) (low, high string) {
+	c := g.columnOf(ref)
+	if mysqlZero(c, ref.T) != "" {
+		return mysqlBounds(ref.T.Kind)
+	}
+	return postgresBounds(c, ref.T)
+}
+
+// misplaced is 1 if a column that rows are ordered by as it is stored has values beyond its bounds; empty if none can have.
+func (g *Generator) misplaced(order []plan.Order, stored []int) frag {
+	var parts []frag
+	for _, i := range stored {
+		ref, ok := order[i].Expr.(*plan.Ref)
+		if !ok {
+			continue
+		}
+		c := g.columnOf(ref)
+		low, high := g.boundsOf(ref)
 		for _, bound := range []string{low, high} {
 			if bound != "" {
 				beyond := strings.NewReplacer(" < ", " >= ", " > ", " <= ", " >= ", " < ").Replace(bound)

@@ -43,7 +43,7 @@ func (g *Generator) deferrable(n *plan.Node) bool {
 // decides lists the columns that decide which rows a query has and in which order; ok is false where more than columns
 // of its own range does.
 func (g *Generator) decides(q *plan.Query) (columns []*Column, ok bool) {
-	if q.Range.Derived != nil || len(q.Joins) > 0 || q.From != nil || q.Range.Nav != nil || q.Search != nil {
+	if q.Range.Derived != nil || len(q.Joins) > 0 || slices.ContainsFunc(q.Counts, g.joinsCount) || q.From != nil || q.Range.Nav != nil || q.Search != nil {
 		return nil, false
 	}
 	ok = true
@@ -163,6 +163,6 @@ func (p *Page) byKeys(list, guard, order frag, read, skip int64) Statement {
 		on = append(on, text("d."+g.d.quote(t.Columns[k].Name)+" = "+column))
 	}
 	found := join(" ", text("SELECT"), join(", ", keys...), fill("$1$2", g.from(&inner), guard), text("ORDER BY"), order, g.limit(read, skip))
-	from := g.fromWhere(&outer, source{join: fill("JOIN ($1) AS d ON $2", found, joinFrags(on))})
+	from := g.fromWhere(&outer, source{via: fill("($1) AS d", found), on: joinFrags(on)})
 	return g.finish(join(" ", text("SELECT"), list, from, text("ORDER BY"), p.order))
 }

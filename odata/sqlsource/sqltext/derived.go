@@ -54,8 +54,8 @@ func (g *Generator) rowsOf(d *plan.Derived, p *plan.Part) frag {
 	}
 	for i, e := range p.Values {
 		value := g.typedNull(e, d.Columns[i].T)
-		if all, ok := ofAll(e); ok && ranks && q.Range.Derived == nil {
-			value = fill("(SELECT $1 $2)", g.aggregate(all), g.from(q))
+		if all, ok := ofAll(p, e); ok && d.Whole {
+			value = fill("(SELECT $1 $2)", g.argument(all), g.from(q))
 		}
 		value = g.d.stored(value, e.Type())
 		if at := slices.IndexFunc(p.Keys, func(k plan.Expr) bool { return p.Grouped && plan.Same(k, e) }); at >= 0 {

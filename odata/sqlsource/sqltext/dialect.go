@@ -102,8 +102,10 @@ type dialect interface {
 	// stamp names the state of the data that a statement sees, as text, null where that cannot be told; empty where no
 	// statement can.
 	stamp() string
-	// semijoins reports whether any and all over the collection of a shared target are to be IN rather than EXISTS.
-	semijoins() bool
+	// joinsExists reports whether the database makes a join of EXISTS over a collection if a row of the request is around it.
+	joinsExists() bool
+	// joinsIn reports whether IN is to stand as it is in a condition. MariaDB makes a join of it that reads the same rows again.
+	joinsIn() bool
 	// remote tells that a statement is a journey to a server, and a transaction two more.
 	remote() bool
 	// fence ends a derived table that the database must not merge into the query around it; "" where a lateral join is

@@ -66,7 +66,7 @@ func (g *Generator) childrenFrom(n *plan.Node, keys [][]any) (from frag, parent,
 		parent = append(parent, text(v+"."+g.d.quote(c.Name)))
 		inner = append(inner, text(g.d.quote(c.Name)))
 	}
-	s := source{join: g.viaOnce(r, link, g.oneOf(inner, link.From, keys))}
+	s := g.viaOnce(r, link, g.oneOf(inner, link.From, keys))
 	if len(q.Computed) > 0 {
 		s.within = g.within(r, link, g.oneOf(inner, link.From, keys))
 	}

@@ -329,11 +329,19 @@ func (g *Generator) exists(e *plan.Sub, loose bool) frag {
 	}
 	q := *e.Query
 	if e.Op == "any" {
-		return fill("EXISTS (SELECT 1 $1)", g.from(&q))
+		return fill("EXISTS (SELECT 1 $1)", g.existing(e, &q))
 	}
 	pred := q.Filter
 	q.Filter = nil
-	return fill("NOT EXISTS (SELECT 1 $1 AND ($2) IS NOT TRUE)", g.from(&q), g.condition(pred, true))
+	return fill("NOT EXISTS (SELECT 1 $1 AND ($2) IS NOT TRUE)", g.existing(e, &q), g.condition(pred, true))
+}
+
+// existing is from for EXISTS. MariaDB joins that of any by itself if a row of the request is around it.
+func (g *Generator) existing(e *plan.Sub, q *plan.Query) frag {
+	if s, ok := g.straight(q); ok && (e.Op == "all" || q.Range.Outer.Element || !independent(e.Query)) {
+		return g.fromWhere(q, s)
+	}
+	return g.from(q)
 }
 
 // argument is the value of an expression for a function to compute with: that of a property is null where a date or time

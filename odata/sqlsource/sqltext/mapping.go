@@ -118,6 +118,9 @@ type Link struct {
 	// Via is the table between them; nil when there is none.
 	Via            []string
 	ViaFrom, ViaTo []*Column
+	// ViaIndexes and ViaView are what Table has as Indexes and View, for Via.
+	ViaIndexes [][]string
+	ViaView    bool
 }
 
 // FullText is an index for full-text search.

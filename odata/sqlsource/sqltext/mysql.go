@@ -3,7 +3,6 @@ package sqltext
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -411,7 +410,12 @@ const (
 func (g *Generator) fullSums(p *plan.Part) frag {
 	return g.fullColumns(len(p.Values), func(column int) bool {
 		e := p.Values[column]
-		sums := slices.ContainsFunc(plan.Aggregates(e), func(a *plan.Aggregate) bool { return a.Op == "sum" })
+		sums := false
+		plan.Walk(e, func(e plan.Expr) bool {
+			a, ok := e.(*plan.Aggregate)
+			sums = sums || ok && a.Op == "sum"
+			return !ok
+		})
 		return sums && p.Grouped && e.Type().Kind == edm.Decimal && wholeOf(e) > safeWhole
 	})
 }

@@ -23,6 +23,8 @@ type Page struct {
 	// Misplaced is the column, from 1, that is 1 where the rows may be in another order than the values that are shown; then
 	// the Strict generator has the right one. 0 for none.
 	Misplaced int
+	// Stored are the items of the order that name a column as it is stored, although it may hold values of which answers show null.
+	Stored []int
 	// Shape names what decides on the rows and their order.
 	Shape string
 	// Steady tells that these depend on nothing but the state of the data that a stamp names.
@@ -99,7 +101,8 @@ func (g *Generator) Page(n *plan.Node, seek bool) *Page {
 		}
 		p.Key = append(p.Key, at)
 	}
-	if misplaced := g.misplaced(n.Query.Order); misplaced.sql != "" {
+	p.Stored = g.storedItems(n.Query.Order)
+	if misplaced := g.misplaced(n.Query.Order, p.Stored); misplaced.sql != "" {
 		parts = append(parts, misplaced)
 		p.Width = len(parts)
 		p.Misplaced = p.Width

@@ -136,8 +136,10 @@ func (g *Generator) from(q *plan.Query) frag {
 
 // source is what a query reads besides its range.
 type source struct {
-	// join is a join with what the range is reached by, conds tie the range to where it comes from.
-	join  frag
+	// via is joined to the range, on the condition on; straight makes MariaDB begin with via.
+	via, on  frag
+	straight bool
+	// conds tie the range to where it comes from.
 	conds []frag
 	// within is the condition of the join, said of the range alone; tail ends the derived table around the
 	// conditions. Both are empty where there is no join.
@@ -151,8 +153,11 @@ func (g *Generator) fromWhere(q *plan.Query, s source) frag {
 	}
 	r := q.Range
 	f := fill("FROM $1 AS "+alias(r), g.source(r))
-	if s.join.sql != "" {
-		f = fill("$1 $2", f, s.join)
+	switch {
+	case s.straight:
+		f = fill("FROM $1 STRAIGHT_JOIN $2 AS "+alias(r)+" ON $3", s.via, g.source(r), s.on)
+	case s.via.sql != "":
+		f = fill("$1 JOIN $2 ON $3", f, s.via, s.on)
 	}
 	f = g.lateral(g.joins(f, q), q.Computed)
 	conds := g.conditions(q, s.conds)
@@ -176,7 +181,8 @@ func (g *Generator) joins(f frag, q *plan.Query) frag {
 	}
 	for _, c := range q.Counts {
 		if g.joinsCount(c) {
-			f = fill("$1 LEFT JOIN LATERAL (SELECT COUNT(*) AS n $2) AS "+countAlias(c)+" ON TRUE", f, g.from(c.Query))
+			joined, _ := g.joinedCount(c)
+			f = fill("$1 $2", f, joined)
 		}
 	}
 	return f

@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -15,7 +16,8 @@ import (
 func (g *Generator) rankKey(d *plan.Derived, p *plan.Part) (key []frag, ok bool) {
 	r := p.Query.Range
 	t := g.m.Tables[r.Set]
-	if !d.Whole || p.Grouped || p.Limit != nil || len(p.Aggregates) == 0 || !t.Unique || t.RowID != "" {
+	windows := slices.ContainsFunc(p.Values, func(e plan.Expr) bool { _, all := ofAll(p, e); return !all })
+	if !d.Whole || !windows || p.Grouped || p.Limit != nil || len(p.Aggregates) == 0 || !t.Unique || t.RowID != "" {
 		return nil, false
 	}
 	for _, k := range r.Set.Type.Key {
@@ -28,16 +30,36 @@ func (g *Generator) rankKey(d *plan.Derived, p *plan.Part) (key []frag, ok bool)
 	return key, true
 }
 
-// ofAll returns an aggregate of all rows, as a value of the one group that they are; ok is false for any other expression. A subquery
-// that reads the rows of a table once more costs a database less than a window that it writes them down for.
-func ofAll(e plan.Expr) (a *plan.Aggregate, ok bool) {
-	a, ok = e.(*plan.Aggregate)
-	if !ok || a.Op == "row" || a.Over == nil || len(a.Over.Partition)+len(a.Over.Order) > 0 {
+// ofAll returns a value that is computed of nothing but aggregates of all rows of a table, as the value of the one group that
+// they are; ok is false for any other expression. A subquery that reads the rows once more costs a database less than a window that it
+// writes them down for.
+func ofAll(p *plan.Part, e plan.Expr) (value plan.Expr, ok bool) {
+	if p.Grouped || p.Query.Range.Derived != nil {
 		return nil, false
 	}
-	grouped := *a
-	grouped.Over = nil
-	return &grouped, true
+	switch e := e.(type) {
+	case *plan.Aggregate:
+		if e.Op == "row" || e.Over == nil || len(e.Over.Partition)+len(e.Over.Order) > 0 {
+			return nil, false
+		}
+		grouped := *e
+		grouped.Over = nil
+		return &grouped, true
+	case *plan.Call:
+		call, some := *e, false
+		call.Args = slices.Clone(e.Args)
+		for i, a := range e.Args {
+			if _, constant := a.(*plan.Literal); constant {
+				continue
+			}
+			if call.Args[i], ok = ofAll(p, a); !ok {
+				return nil, false
+			}
+			some = true
+		}
+		return &call, some
+	}
+	return nil, false
 }
 
 // keyName is the name of a column of the key beside windows. No column of a table is called so.

@@ -8,14 +8,15 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
-// Many rows share the target of a to-one navigation property. EXISTS over a collection of that target reads the same rows
-// again for each row around it. A semi-join finds the targets with such rows once, by IN.
+// Many rows share the target of a to-one navigation property. Many collections over a table in between share an element. EXISTS
+// over a collection of such a target reads the same rows again for each row around it. Where no index finds the rows of a
+// collection, EXISTS reads all rows of the table. A semi-join finds the targets with such rows once, by IN.
 
-// semijoin returns any and all as IN over a query that needs no row around it. ok is false if EXISTS serves better: the
-// range around is no target of a to-one navigation property, or the query depends on a range around it.
+// semijoin returns any and all as IN over a query that needs no row around it. ok is false if EXISTS serves better: no row
+// would be read again, the query depends on a range around it, or the database joins EXISTS itself.
 func (g *Generator) semijoin(e *plan.Sub, loose bool) (f frag, ok bool) {
 	q := *e.Query
-	if !g.d.semijoins() || !ofSharedTarget(&q) {
+	if !g.repeats(&q) || !independent(&q) || g.d.joinsExists() && !q.Range.Outer.Element && (e.Op == "any" || g.linkIndexed(q.Range)) {
 		return frag{}, false
 	}
 	targets, keys, s := g.linkSides(q.Range)
@@ -32,39 +33,94 @@ func (g *Generator) semijoin(e *plan.Sub, loose bool) (f frag, ok bool) {
 		list = fill("($1)", list)
 	}
 	f = fill("$1 IN (SELECT $2 $3)", list, join(", ", keys...), from)
-	if e.Op == "any" && loose {
+	if e.Op == "any" && loose && g.d.joinsIn() {
 		return f, true
 	}
 	// A null in a key makes IN unknown: any is false there, and all is true.
 	return fill("(CASE WHEN $1 THEN $2 ELSE $3 END)", f, truth(e.Op == "any"), truth(e.Op == "all")), true
 }
 
-// ofSharedTarget reports whether a query goes over a collection of the target of a to-one navigation property, and depends on
-// no other row around it.
-func ofSharedTarget(q *plan.Query) bool { return sharesTarget(q) && independent(q) }
-
-// sharesTarget reports whether a query goes over a collection of the target of a to-one navigation property.
-func sharesTarget(q *plan.Query) bool {
+// repeats reports whether a query over a collection reads the same rows again for several rows around it.
+func (g *Generator) repeats(q *plan.Query) bool {
 	outer := q.Range.Outer
-	return outer != nil && outer.Nav != nil && !outer.Nav.Collection && len(q.Computed) == 0
+	return outer != nil && len(q.Computed) == 0 && (g.shared(outer) || !g.linkIndexed(q.Range))
 }
 
-// countOf returns the number of rows of a collection. A subquery over a collection of a shared target would count the same
-// rows again for each row around it.
+// shared reports whether several rows around may share a row of a range.
+func (g *Generator) shared(r *plan.Range) bool {
+	return r.Nav != nil && (!r.Nav.Collection || r.Element && g.m.Links[r.Nav].Via != nil)
+}
+
+// linkIndexed reports whether an index may find the rows of a range by its link. A view may have indexes below it.
+func (g *Generator) linkIndexed(r *plan.Range) bool {
+	link, t := g.m.Links[r.Nav], g.m.Tables[r.Set]
+	indexes, columns, view := t.Indexes, link.To, t.View
+	if link.Via != nil {
+		indexes, columns, view = link.ViaIndexes, link.ViaFrom, link.ViaView
+	}
+	return view || slices.ContainsFunc(indexes, func(index []string) bool {
+		return len(index) > 0 && slices.ContainsFunc(columns, func(c *Column) bool { return c.Name == index[0] })
+	})
+}
+
+// countOf returns the number of rows of a collection. Where a subquery would read the same rows again for each row around it,
+// the numbers of all targets are computed once.
 func (g *Generator) countOf(e *plan.Sub) frag {
+	q := e.Query
 	switch {
 	case g.joinsCount(e):
-		return text(countAlias(e) + ".n")
-	case g.d.fence() != "" && ofSharedTarget(e.Query):
-		return g.lookedUp(e.Query)
+		_, number := g.joinedCount(e)
+		return number
+	case g.d.fence() != "" && g.repeats(q) && independent(q):
+		return g.lookedUp(q)
 	}
-	return fill("(SELECT COUNT(*) $1)", g.from(e.Query))
+	if s, ok := g.straight(q); ok && g.m.Tables[q.Range.Set].Unique {
+		return fill("(SELECT COUNT(DISTINCT "+g.col(q.Range, g.m.Links[q.Range.Nav].To[0])+") $1)", g.fromWhere(q, s))
+	}
+	return fill("(SELECT COUNT(*) $1)", g.from(q))
+}
+
+// straight returns a source that reads a collection by way of the rows of its table in between, and a row of the collection once for
+// each of them. MariaDB would begin with all rows of the collection's table, for each row around, if it had the choice. ok is
+// false for other collections and databases.
+func (g *Generator) straight(q *plan.Query) (s source, ok bool) {
+	link := g.m.Links[q.Range.Nav]
+	if _, ok := g.d.(mysql); !ok || link == nil || link.Via == nil || len(q.Computed) > 0 {
+		return source{}, false
+	}
+	targets, keys, s := g.linkSides(q.Range)
+	for i, k := range keys {
+		s.conds = append(s.conds, fill("$1 = $2", k, targets[i]))
+	}
+	s.straight = true
+	return s, true
 }
 
 // joinsCount reports whether the number of rows of a collection is joined to the rows around. PostgreSQL keeps what a
 // lateral join has given for a key, and nothing of a subquery in an expression.
 func (g *Generator) joinsCount(e *plan.Sub) bool {
-	return e.Shared && g.d.fence() == "" && ofSharedTarget(e.Query)
+	return e.Shared && g.d.fence() == "" && g.repeats(e.Query) && independent(e.Query)
+}
+
+// joinedCount returns that join, and the number. Without an index each lateral query would read all rows of the table: the
+// numbers of all targets are joined instead, if the values of the link have one type and so one idea of what is equal.
+func (g *Generator) joinedCount(e *plan.Sub) (joined, number frag) {
+	if q := e.Query; g.linkIndexed(q.Range) || !g.ofOneType(q.Range) {
+		as := countAlias(e)
+		return fill("LEFT JOIN LATERAL (SELECT COUNT(*) AS n $1) AS "+as+" ON TRUE", g.from(q)), text(as + ".n")
+	}
+	_, from, on := g.ofEachTarget(e.Query, text("COUNT(*)"))
+	return fill("LEFT JOIN $1 ON $2", from, joinFrags(on)), text("COALESCE(" + alias(e.Query.Range) + "." + g.cellName(0) + ", 0)")
+}
+
+// ofOneType reports whether the link of a range compares columns of one type.
+func (g *Generator) ofOneType(r *plan.Range) bool {
+	link := g.m.Links[r.Nav]
+	reached := link.To
+	if link.Via != nil {
+		reached = link.ViaFrom
+	}
+	return slices.EqualFunc(link.From, reached, func(a, b *Column) bool { return a.Type == b.Type })
 }
 
 func countAlias(e *plan.Sub) string { return "n" + alias(e.Query.Range) }
@@ -82,10 +138,11 @@ func (g *Generator) lookedUp(q *plan.Query) frag {
 
 // extreme returns any with a comparison of a value of the collection with one of a row around it, such as
 // category/products/any(p:p/price gt $it/price), by the greatest or the least value that each target has. ok is false if this is not
-// all that the condition names of rows around it.
+// all that the condition names of rows around it, and within another collection of PostgreSQL, which would compute all values again for
+// each row.
 func (g *Generator) extreme(e *plan.Sub) (f frag, ok bool) {
 	q := *e.Query
-	if e.Op != "any" || !sharesTarget(&q) {
+	if e.Op != "any" || !g.repeats(&q) || g.d.fence() == "" && q.Range.Outer.Element {
 		return frag{}, false
 	}
 	var dependent, rest []plan.Expr
@@ -145,7 +202,7 @@ func (g *Generator) oneSided(q *plan.Query, e plan.Expr) (op string, x, y plan.E
 func (g *Generator) ofEachTarget(q *plan.Query, value frag) (with, from frag, on []frag) {
 	targets, keys, s := g.linkSides(q.Range)
 	if link := g.m.Links[q.Range.Nav]; link.Via != nil {
-		s = source{join: g.viaOnce(q.Range, link)}
+		s = g.viaOnce(q.Range, link)
 	}
 	name, as := g.d.quote("~"+alias(q.Range)), alias(q.Range)
 	named := make([]frag, len(keys))
@@ -164,9 +221,9 @@ func (g *Generator) ofEachTarget(q *plan.Query, value frag) (with, from frag, on
 	return fill("WITH "+name+" AS ($1 WITH ROLLUP) ", f), text(name + " AS " + as), on
 }
 
-// viaOnce returns the join of a range to the rows of the table in between for which conds hold. That table may hold a pair
+// viaOnce returns a source that joins a range to the rows of the table in between for which conds hold. That table may hold a pair
 // twice; the pair is one link all the same.
-func (g *Generator) viaOnce(r *plan.Range, link *Link, conds ...frag) frag {
+func (g *Generator) viaOnce(r *plan.Range, link *Link, conds ...frag) source {
 	v := "v" + alias(r)
 	var columns, on []frag
 	for i, c := range link.ViaFrom {
@@ -177,7 +234,7 @@ func (g *Generator) viaOnce(r *plan.Range, link *Link, conds ...frag) frag {
 		on = append(on, linked(g.d.meet(text(v+"."+g.d.quote(c.Name)), c, link.To[i]), text(g.col(r, link.To[i])), g.exactPair(c, link.To[i])))
 	}
 	rows := where(fill("SELECT DISTINCT $1 FROM "+g.table(link.Via), join(", ", columns...)), conds)
-	return fill("JOIN ($1) AS "+v+" ON $2", rows, joinFrags(on))
+	return source{via: fill("($1) AS "+v, rows), on: joinFrags(on)}
 }
 
 // linkSides returns the two sides that the link of a range compares: columns of the outer range, and columns that the range
@@ -206,7 +263,7 @@ func (g *Generator) linkSides(r *plan.Range) (outer, inner []frag, s source) {
 	for i, c := range link.To {
 		on[i] = linked(g.d.meet(column(link.ViaTo[i]), link.ViaTo[i], c), text(g.col(r, c)), g.exactPair(link.ViaTo[i], c))
 	}
-	return outer, inner, source{join: fill("JOIN "+g.table(link.Via)+" AS "+v+" ON $1", joinFrags(on))}
+	return outer, inner, source{via: text(g.table(link.Via) + " AS " + v), on: joinFrags(on)}
 }
 
 // independent reports whether a query within an expression refers to no range but its own and those inside of it. A row
@@ -249,7 +306,10 @@ func refers(q *plan.Query, e plan.Expr) (inside, outside bool) {
 	return inside, outside
 }
 
-// semijoins reports whether the database reads a correlated EXISTS anew for each row.
-func (standard) semijoins() bool { return false }
+func (standard) joinsExists() bool { return false }
 
-func (sqlite) semijoins() bool { return true }
+func (postgres) joinsExists() bool { return true }
+
+func (standard) joinsIn() bool { return true }
+
+func (mysql) joinsIn() bool { return false }

@@ -126,8 +126,8 @@ func (g *Generator) derived(q *plan.Query, s source) frag {
 			columns = append(columns, text(g.sharedName(c)))
 		}
 	}
-	if s.join.sql != "" {
-		f = fill("$1 $2", f, s.join)
+	if s.via.sql != "" {
+		f = fill("$1 JOIN $2 ON $3", f, s.via, s.on)
 	}
 	return where(g.joins(f, q), outside)
 }

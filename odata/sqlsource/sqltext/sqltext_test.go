@@ -48,7 +48,7 @@ func newWarehouse(policy string) warehouse {
 		mapping: &sqltext.Mapping{
 			CaseCollation: "C.utf8",
 			Tables: map[*edm.EntitySet]*sqltext.Table{
-				parts: {Name: []string{"parts"}, Columns: map[*edm.Property]*sqltext.Column{
+				parts: {Name: []string{"parts"}, Indexes: [][]string{{"id"}, {"supplier_id"}}, Columns: map[*edm.Property]*sqltext.Column{
 					id: ids, name: column("name", "text", false), note: column("note", "text", true), stock: column("stock", "bigint", true),
 					odd: column("o$1\"`d", "bigint", false), bought: times,
 				}},

@@ -214,14 +214,14 @@ func decimalDigits(s string) (whole, frac int) {
 	return len(strings.TrimLeft(before, "0")), len(strings.TrimRight(behind, "0"))
 }
 
-// within reports whether a column has room for the digits of a decimal.
+// within reports whether a column can hold the digits of a decimal.
 func (c *Column) within(s string) bool {
 	whole, frac := decimalDigits(s)
 	scale := max(c.Scale, 0)
 	return c.Precision <= 0 || frac <= scale && whole <= c.Precision-scale
 }
 
-// seconds reports whether a column has room for the digits of a second; standard is what it has if nothing was declared.
+// seconds reports whether a column can hold the digits of a second; standard is how many it has if none were declared.
 func (c *Column) seconds(s string, standard int) bool {
 	if c.Precision >= 0 {
 		standard = min(c.Precision, 6)

@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -45,9 +46,10 @@ const (
 )
 
 // Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
-// row itself, and no trigger changes that. SQLite and MariaDB know no alias there.
+// row itself, and no trigger changes that. MariaDB returns new rows alone.
 func (g *Generator) Returns(c *plan.Change) bool {
-	if _, ok := g.d.(postgres); !ok || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
+	_, mysql := g.d.(mysql)
+	if mysql && c.Kind != plan.Create || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
 		return false
 	}
 	n := c.After.Plan.Top
@@ -59,7 +61,17 @@ func (g *Generator) Returns(c *plan.Change) bool {
 	for _, column := range n.Columns {
 		plain = plain && plainExpr(column.Expr)
 	}
-	return plain
+	return plain && !mentions(g.m.Tables[c.Set].Columns, alias(q.Range)+".")
+}
+
+// mentions reports whether a text is part of the name of a column.
+func mentions(columns map[*edm.Property]*Column, part string) bool {
+	for _, c := range columns {
+		if strings.Contains(c.Name, part) || mentions(c.Sub, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // plainExpr reports whether an expression looks at no other row.
@@ -75,7 +87,7 @@ func plainExpr(e plan.Expr) bool {
 	return plain
 }
 
-// Insert is the statement that adds a row. The values must fit.
+// Insert is the statement that adds a row; see Fits for the values.
 func (g *Generator) Insert(c *plan.Change, what Returning) Statement {
 	r := c.After.Range()
 	f := text("INSERT INTO " + g.table(g.m.Tables[c.Set].Name))
@@ -113,7 +125,12 @@ func (g *Generator) returning(f frag, c *plan.Change, what Returning) frag {
 		if p := c.After.Range().Policy; p != nil {
 			policy = g.condition(p, true)
 		}
-		return fill("$1 RETURNING $2", f, join(", ", g.list(c.After.Plan.Top, []frag{fill("CASE WHEN $1 THEN 1 ELSE 0 END", policy)})...))
+		list := join(", ", g.list(c.After.Plan.Top, []frag{fill("CASE WHEN $1 THEN 1 ELSE 0 END", policy)})...)
+		if _, ok := g.d.(postgres); !ok { // the others know no alias there; names stand in quotes, and constants are parameters
+			quote := g.d.quote("")[:1]
+			list.sql = strings.ReplaceAll(list.sql, alias(c.After.Range())+"."+quote, quote)
+		}
+		return fill("$1 RETURNING $2", f, list)
 	}
 	return f
 }
@@ -143,8 +160,8 @@ func (g *Generator) KeyNode(c *plan.Change) *plan.Node {
 	return n
 }
 
-// Update is the statement that gives the row of a change its values, if it is as the change demands. version is what
-// Change.Version must be; nil for anything.
+// Update is the statement that gives the row of a change its values, if it meets the conditions of the change. version
+// is the value that the row must have in Change.Version; nil for any.
 func (g *Generator) Update(c *plan.Change, version *int64, what Returning) Statement {
 	r := c.Before.Range()
 	var sets []frag
@@ -182,7 +199,7 @@ func (g *Generator) demands(c *plan.Change, version *int64) []frag {
 	return conds
 }
 
-// Delete is the statement that deletes the row of a change, if it is as the change demands; see Update.
+// Delete is the statement that deletes the row of a change, if it meets the conditions of the change; see Update.
 func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
 	r := c.Before.Range()
 	table, conds := g.table(g.m.Tables[c.Set].Name), joinFrags(g.demands(c, version))
@@ -200,6 +217,25 @@ func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
 		same = append(same, text("gone."+name+" = row."+name))
 	}
 	return g.finish(fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS row ON $3", join(", ", keys...), conds, joinFrags(same)))
+}
+
+// Nothing is a statement of a verb, INSERT, UPDATE or DELETE, that changes no row of a set.
+func (g *Generator) Nothing(set *edm.EntitySet, verb string) string {
+	table := g.table(g.m.Tables[set].Name)
+	column := g.d.quote(g.m.Tables[set].Columns[set.Type.Key[0]].Name)
+	for p, c := range g.m.Tables[set].Columns { // an identity may be one that nobody may give
+		if !p.Computed && c.Sub == nil {
+			column = g.d.quote(c.Name)
+			break
+		}
+	}
+	switch verb {
+	case "INSERT":
+		return g.finish(text("INSERT INTO " + table + " (" + column + ") SELECT " + column + " FROM " + table + " WHERE 1 = 0")).SQL
+	case "UPDATE":
+		return g.finish(text("UPDATE " + table + " SET " + column + " = " + column + " WHERE 1 = 0")).SQL
+	}
+	return g.finish(text("DELETE FROM " + table + " WHERE 1 = 0")).SQL
 }
 
 // Others is the statement that looks for another row with the values that a change gives a unique index; false where it gives it

@@ -76,7 +76,7 @@ type DescribeResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Version string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	// Some of "dispenser", "org_setup" and "listener".
+	// Some of "dispenser", "org_setup", "listener" and "identity_provider".
 	Roles []string `protobuf:"bytes,3,rep,name=roles,proto3" json:"roles,omitempty"`
 	// The SDK and its version, such as "go/2.0.0"; empty when there is none.
 	Sdk string `protobuf:"bytes,4,opt,name=sdk,proto3" json:"sdk,omitempty"`
@@ -1690,6 +1690,389 @@ func (x *NotifyResponse) GetEffects() []*Effect {
 	return nil
 }
 
+type BeginRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Joins log lines: log it as "request_id".
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The absolute URL to which the provider must send the browser back.
+	Callback string `protobuf:"bytes,2,opt,name=callback,proto3" json:"callback,omitempty"`
+	// The address must carry it, so that it comes back as the parameter "state". The host
+	// checks it before Finish.
+	State string `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	// BCP 47, such as "en" or "de".
+	Locale string `protobuf:"bytes,4,opt,name=locale,proto3" json:"locale,omitempty"`
+	// The address of the person who is expected; empty when the host does not know.
+	LoginHint string `protobuf:"bytes,5,opt,name=login_hint,json=loginHint,proto3" json:"login_hint,omitempty"`
+	// The person must prove anew who they are; Identity.auth_time says when they did.
+	Fresh         bool `protobuf:"varint,6,opt,name=fresh,proto3" json:"fresh,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginRequest) Reset() {
+	*x = BeginRequest{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginRequest) ProtoMessage() {}
+
+func (x *BeginRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginRequest.ProtoReflect.Descriptor instead.
+func (*BeginRequest) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *BeginRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *BeginRequest) GetCallback() string {
+	if x != nil {
+		return x.Callback
+	}
+	return ""
+}
+
+func (x *BeginRequest) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *BeginRequest) GetLocale() string {
+	if x != nil {
+		return x.Locale
+	}
+	return ""
+}
+
+func (x *BeginRequest) GetLoginHint() string {
+	if x != nil {
+		return x.LoginHint
+	}
+	return ""
+}
+
+func (x *BeginRequest) GetFresh() bool {
+	if x != nil {
+		return x.Fresh
+	}
+	return false
+}
+
+type BeginResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The address of the provider: https, or http on loopback; at most 8 KiB.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// What Finish needs of this Begin, such as a nonce and a PKCE verifier; at most 2 KiB.
+	// The host seals it into a cookie, and nobody else reads it.
+	Private       []byte `protobuf:"bytes,2,opt,name=private,proto3" json:"private,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginResponse) Reset() {
+	*x = BeginResponse{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginResponse) ProtoMessage() {}
+
+func (x *BeginResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginResponse.ProtoReflect.Descriptor instead.
+func (*BeginResponse) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *BeginResponse) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *BeginResponse) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+type FinishRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Joins log lines: log it as "request_id".
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// As in Begin.
+	Callback string `protobuf:"bytes,2,opt,name=callback,proto3" json:"callback,omitempty"`
+	// What the provider added to the callback's query, "state" included, which the host has
+	// checked. No name is there twice.
+	Parameters map[string]string `protobuf:"bytes,3,rep,name=parameters,proto3" json:"parameters,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// What Begin answered.
+	Private []byte `protobuf:"bytes,4,opt,name=private,proto3" json:"private,omitempty"`
+	// As in Begin.
+	Locale        string `protobuf:"bytes,5,opt,name=locale,proto3" json:"locale,omitempty"`
+	Fresh         bool   `protobuf:"varint,6,opt,name=fresh,proto3" json:"fresh,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FinishRequest) Reset() {
+	*x = FinishRequest{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FinishRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FinishRequest) ProtoMessage() {}
+
+func (x *FinishRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FinishRequest.ProtoReflect.Descriptor instead.
+func (*FinishRequest) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *FinishRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *FinishRequest) GetCallback() string {
+	if x != nil {
+		return x.Callback
+	}
+	return ""
+}
+
+func (x *FinishRequest) GetParameters() map[string]string {
+	if x != nil {
+		return x.Parameters
+	}
+	return nil
+}
+
+func (x *FinishRequest) GetPrivate() []byte {
+	if x != nil {
+		return x.Private
+	}
+	return nil
+}
+
+func (x *FinishRequest) GetLocale() string {
+	if x != nil {
+		return x.Locale
+	}
+	return ""
+}
+
+func (x *FinishRequest) GetFresh() bool {
+	if x != nil {
+		return x.Fresh
+	}
+	return false
+}
+
+type FinishResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who the person is. Unset means that they are refused.
+	Identity *Identity `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	// Why they are refused: one line of at most 256 bytes for the person, in the call's
+	// locale; empty for the host's own words. Beside an identity it breaks the contract.
+	Refused string `protobuf:"bytes,2,opt,name=refused,proto3" json:"refused,omitempty"`
+	// Effects on columns that user_write grants, applied to the person whom the identity
+	// signs in, is linked to, or creates. Others break the contract.
+	Effects       []*Effect `protobuf:"bytes,3,rep,name=effects,proto3" json:"effects,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FinishResponse) Reset() {
+	*x = FinishResponse{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FinishResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FinishResponse) ProtoMessage() {}
+
+func (x *FinishResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FinishResponse.ProtoReflect.Descriptor instead.
+func (*FinishResponse) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *FinishResponse) GetIdentity() *Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *FinishResponse) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
+}
+
+func (x *FinishResponse) GetEffects() []*Effect {
+	if x != nil {
+		return x.Effects
+	}
+	return nil
+}
+
+// Identity is a person as a provider knows them.
+type Identity struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names the person at the provider for ever, and never another: 1 to 255 bytes.
+	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// Empty where the provider gives none.
+	Email string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
+	// The provider itself has verified that the address is the person's.
+	EmailVerified bool   `protobuf:"varint,3,opt,name=email_verified,json=emailVerified,proto3" json:"email_verified,omitempty"`
+	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// When the person last proved who they are, in seconds since 1970; 0 when the provider
+	// does not say.
+	AuthTime      int64 `protobuf:"varint,5,opt,name=auth_time,json=authTime,proto3" json:"auth_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Identity) Reset() {
+	*x = Identity{}
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Identity) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Identity) ProtoMessage() {}
+
+func (x *Identity) ProtoReflect() protoreflect.Message {
+	mi := &file_vestibule_plugin_v1_plugin_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Identity.ProtoReflect.Descriptor instead.
+func (*Identity) Descriptor() ([]byte, []int) {
+	return file_vestibule_plugin_v1_plugin_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Identity) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Identity) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *Identity) GetEmailVerified() bool {
+	if x != nil {
+		return x.EmailVerified
+	}
+	return false
+}
+
+func (x *Identity) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Identity) GetAuthTime() int64 {
+	if x != nil {
+		return x.AuthTime
+	}
+	return 0
+}
+
 var File_vestibule_plugin_v1_plugin_proto protoreflect.FileDescriptor
 
 const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
@@ -1841,13 +2224,48 @@ const file_vestibule_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04user\x18\x03 \x01(\v2\x19.vestibule.plugin.v1.UserR\x04user\x12\x0e\n" +
 	"\x02at\x18\x04 \x01(\tR\x02at\"G\n" +
 	"\x0eNotifyResponse\x125\n" +
-	"\aeffects\x18\x01 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects2\xbc\x03\n" +
+	"\aeffects\x18\x01 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects\"\x9d\x01\n" +
+	"\fBeginRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\bcallback\x18\x02 \x01(\tR\bcallback\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12\x16\n" +
+	"\x06locale\x18\x04 \x01(\tR\x06locale\x12\x1d\n" +
+	"\n" +
+	"login_hint\x18\x05 \x01(\tR\tloginHint\x12\x14\n" +
+	"\x05fresh\x18\x06 \x01(\bR\x05fresh\";\n" +
+	"\rBeginResponse\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x18\n" +
+	"\aprivate\x18\x02 \x01(\fR\aprivate\"\x96\x02\n" +
+	"\rFinishRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\bcallback\x18\x02 \x01(\tR\bcallback\x12R\n" +
+	"\n" +
+	"parameters\x18\x03 \x03(\v22.vestibule.plugin.v1.FinishRequest.ParametersEntryR\n" +
+	"parameters\x12\x18\n" +
+	"\aprivate\x18\x04 \x01(\fR\aprivate\x12\x16\n" +
+	"\x06locale\x18\x05 \x01(\tR\x06locale\x12\x14\n" +
+	"\x05fresh\x18\x06 \x01(\bR\x05fresh\x1a=\n" +
+	"\x0fParametersEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x01\n" +
+	"\x0eFinishResponse\x129\n" +
+	"\bidentity\x18\x01 \x01(\v2\x1d.vestibule.plugin.v1.IdentityR\bidentity\x12\x18\n" +
+	"\arefused\x18\x02 \x01(\tR\arefused\x125\n" +
+	"\aeffects\x18\x03 \x03(\v2\x1b.vestibule.plugin.v1.EffectR\aeffects\"\x92\x01\n" +
+	"\bIdentity\x12\x18\n" +
+	"\asubject\x18\x01 \x01(\tR\asubject\x12\x14\n" +
+	"\x05email\x18\x02 \x01(\tR\x05email\x12%\n" +
+	"\x0eemail_verified\x18\x03 \x01(\bR\remailVerified\x12\x12\n" +
+	"\x04name\x18\x04 \x01(\tR\x04name\x12\x1b\n" +
+	"\tauth_time\x18\x05 \x01(\x03R\bauthTime2\xdf\x04\n" +
 	"\x06Plugin\x12W\n" +
 	"\bDescribe\x12$.vestibule.plugin.v1.DescribeRequest\x1a%.vestibule.plugin.v1.DescribeResponse\x12Z\n" +
 	"\tConfigure\x12%.vestibule.plugin.v1.ConfigureRequest\x1a&.vestibule.plugin.v1.ConfigureResponse\x12W\n" +
 	"\bDispense\x12$.vestibule.plugin.v1.DispenseRequest\x1a%.vestibule.plugin.v1.DispenseResponse\x12Q\n" +
 	"\x06Handle\x12\".vestibule.plugin.v1.HandleRequest\x1a#.vestibule.plugin.v1.HandleResponse\x12Q\n" +
-	"\x06Notify\x12\".vestibule.plugin.v1.NotifyRequest\x1a#.vestibule.plugin.v1.NotifyResponseBCZAgithub.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpbb\x06proto3"
+	"\x06Notify\x12\".vestibule.plugin.v1.NotifyRequest\x1a#.vestibule.plugin.v1.NotifyResponse\x12N\n" +
+	"\x05Begin\x12!.vestibule.plugin.v1.BeginRequest\x1a\".vestibule.plugin.v1.BeginResponse\x12Q\n" +
+	"\x06Finish\x12\".vestibule.plugin.v1.FinishRequest\x1a#.vestibule.plugin.v1.FinishResponseBCZAgithub.com/vestibule-dev/vestibule/v2/pluginsdk/internal/pluginpbb\x06proto3"
 
 var (
 	file_vestibule_plugin_v1_plugin_proto_rawDescOnce sync.Once
@@ -1861,7 +2279,7 @@ func file_vestibule_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 	return file_vestibule_plugin_v1_plugin_proto_rawDescData
 }
 
-var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_vestibule_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),   // 0: vestibule.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),  // 1: vestibule.plugin.v1.DescribeResponse
@@ -1884,24 +2302,30 @@ var file_vestibule_plugin_v1_plugin_proto_goTypes = []any{
 	(*HandleResponse)(nil),    // 18: vestibule.plugin.v1.HandleResponse
 	(*NotifyRequest)(nil),     // 19: vestibule.plugin.v1.NotifyRequest
 	(*NotifyResponse)(nil),    // 20: vestibule.plugin.v1.NotifyResponse
-	nil,                       // 21: vestibule.plugin.v1.User.ColumnsEntry
-	nil,                       // 22: vestibule.plugin.v1.Request.HeadersEntry
-	nil,                       // 23: vestibule.plugin.v1.Request.RoutesEntry
-	nil,                       // 24: vestibule.plugin.v1.Request.SessionEntry
-	nil,                       // 25: vestibule.plugin.v1.DispenseRequest.FormEntry
-	nil,                       // 26: vestibule.plugin.v1.Mail.TextsEntry
-	nil,                       // 27: vestibule.plugin.v1.HandleRequest.FormEntry
+	(*BeginRequest)(nil),      // 21: vestibule.plugin.v1.BeginRequest
+	(*BeginResponse)(nil),     // 22: vestibule.plugin.v1.BeginResponse
+	(*FinishRequest)(nil),     // 23: vestibule.plugin.v1.FinishRequest
+	(*FinishResponse)(nil),    // 24: vestibule.plugin.v1.FinishResponse
+	(*Identity)(nil),          // 25: vestibule.plugin.v1.Identity
+	nil,                       // 26: vestibule.plugin.v1.User.ColumnsEntry
+	nil,                       // 27: vestibule.plugin.v1.Request.HeadersEntry
+	nil,                       // 28: vestibule.plugin.v1.Request.RoutesEntry
+	nil,                       // 29: vestibule.plugin.v1.Request.SessionEntry
+	nil,                       // 30: vestibule.plugin.v1.DispenseRequest.FormEntry
+	nil,                       // 31: vestibule.plugin.v1.Mail.TextsEntry
+	nil,                       // 32: vestibule.plugin.v1.HandleRequest.FormEntry
+	nil,                       // 33: vestibule.plugin.v1.FinishRequest.ParametersEntry
 }
 var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	2,  // 0: vestibule.plugin.v1.DescribeResponse.config:type_name -> vestibule.plugin.v1.ConfigKey
 	5,  // 1: vestibule.plugin.v1.ConfigureResponse.problems:type_name -> vestibule.plugin.v1.Problem
-	21, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
-	22, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
-	23, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
-	24, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
+	26, // 2: vestibule.plugin.v1.User.columns:type_name -> vestibule.plugin.v1.User.ColumnsEntry
+	27, // 3: vestibule.plugin.v1.Request.headers:type_name -> vestibule.plugin.v1.Request.HeadersEntry
+	28, // 4: vestibule.plugin.v1.Request.routes:type_name -> vestibule.plugin.v1.Request.RoutesEntry
+	29, // 5: vestibule.plugin.v1.Request.session:type_name -> vestibule.plugin.v1.Request.SessionEntry
 	7,  // 6: vestibule.plugin.v1.DispenseRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 7: vestibule.plugin.v1.DispenseRequest.request:type_name -> vestibule.plugin.v1.Request
-	25, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
+	30, // 8: vestibule.plugin.v1.DispenseRequest.form:type_name -> vestibule.plugin.v1.DispenseRequest.FormEntry
 	11, // 9: vestibule.plugin.v1.DispenseResponse.intent:type_name -> vestibule.plugin.v1.Intent
 	12, // 10: vestibule.plugin.v1.DispenseResponse.effects:type_name -> vestibule.plugin.v1.Effect
 	13, // 11: vestibule.plugin.v1.Effect.consume_intended:type_name -> vestibule.plugin.v1.ConsumeIntended
@@ -1912,32 +2336,39 @@ var file_vestibule_plugin_v1_plugin_proto_depIdxs = []int32{
 	6,  // 16: vestibule.plugin.v1.Assignment.value:type_name -> vestibule.plugin.v1.Value
 	6,  // 17: vestibule.plugin.v1.Replacement.old:type_name -> vestibule.plugin.v1.Value
 	6,  // 18: vestibule.plugin.v1.Replacement.value:type_name -> vestibule.plugin.v1.Value
-	26, // 19: vestibule.plugin.v1.Mail.texts:type_name -> vestibule.plugin.v1.Mail.TextsEntry
+	31, // 19: vestibule.plugin.v1.Mail.texts:type_name -> vestibule.plugin.v1.Mail.TextsEntry
 	7,  // 20: vestibule.plugin.v1.HandleRequest.user:type_name -> vestibule.plugin.v1.User
 	8,  // 21: vestibule.plugin.v1.HandleRequest.request:type_name -> vestibule.plugin.v1.Request
-	27, // 22: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
+	32, // 22: vestibule.plugin.v1.HandleRequest.form:type_name -> vestibule.plugin.v1.HandleRequest.FormEntry
 	12, // 23: vestibule.plugin.v1.HandleResponse.effects:type_name -> vestibule.plugin.v1.Effect
 	7,  // 24: vestibule.plugin.v1.NotifyRequest.user:type_name -> vestibule.plugin.v1.User
 	12, // 25: vestibule.plugin.v1.NotifyResponse.effects:type_name -> vestibule.plugin.v1.Effect
-	6,  // 26: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 27: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 28: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	6,  // 29: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
-	0,  // 30: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
-	3,  // 31: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
-	9,  // 32: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
-	17, // 33: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
-	19, // 34: vestibule.plugin.v1.Plugin.Notify:input_type -> vestibule.plugin.v1.NotifyRequest
-	1,  // 35: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
-	4,  // 36: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
-	10, // 37: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
-	18, // 38: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
-	20, // 39: vestibule.plugin.v1.Plugin.Notify:output_type -> vestibule.plugin.v1.NotifyResponse
-	35, // [35:40] is the sub-list for method output_type
-	30, // [30:35] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	33, // 26: vestibule.plugin.v1.FinishRequest.parameters:type_name -> vestibule.plugin.v1.FinishRequest.ParametersEntry
+	25, // 27: vestibule.plugin.v1.FinishResponse.identity:type_name -> vestibule.plugin.v1.Identity
+	12, // 28: vestibule.plugin.v1.FinishResponse.effects:type_name -> vestibule.plugin.v1.Effect
+	6,  // 29: vestibule.plugin.v1.User.ColumnsEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 30: vestibule.plugin.v1.Request.SessionEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 31: vestibule.plugin.v1.DispenseRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	6,  // 32: vestibule.plugin.v1.HandleRequest.FormEntry.value:type_name -> vestibule.plugin.v1.Value
+	0,  // 33: vestibule.plugin.v1.Plugin.Describe:input_type -> vestibule.plugin.v1.DescribeRequest
+	3,  // 34: vestibule.plugin.v1.Plugin.Configure:input_type -> vestibule.plugin.v1.ConfigureRequest
+	9,  // 35: vestibule.plugin.v1.Plugin.Dispense:input_type -> vestibule.plugin.v1.DispenseRequest
+	17, // 36: vestibule.plugin.v1.Plugin.Handle:input_type -> vestibule.plugin.v1.HandleRequest
+	19, // 37: vestibule.plugin.v1.Plugin.Notify:input_type -> vestibule.plugin.v1.NotifyRequest
+	21, // 38: vestibule.plugin.v1.Plugin.Begin:input_type -> vestibule.plugin.v1.BeginRequest
+	23, // 39: vestibule.plugin.v1.Plugin.Finish:input_type -> vestibule.plugin.v1.FinishRequest
+	1,  // 40: vestibule.plugin.v1.Plugin.Describe:output_type -> vestibule.plugin.v1.DescribeResponse
+	4,  // 41: vestibule.plugin.v1.Plugin.Configure:output_type -> vestibule.plugin.v1.ConfigureResponse
+	10, // 42: vestibule.plugin.v1.Plugin.Dispense:output_type -> vestibule.plugin.v1.DispenseResponse
+	18, // 43: vestibule.plugin.v1.Plugin.Handle:output_type -> vestibule.plugin.v1.HandleResponse
+	20, // 44: vestibule.plugin.v1.Plugin.Notify:output_type -> vestibule.plugin.v1.NotifyResponse
+	22, // 45: vestibule.plugin.v1.Plugin.Begin:output_type -> vestibule.plugin.v1.BeginResponse
+	24, // 46: vestibule.plugin.v1.Plugin.Finish:output_type -> vestibule.plugin.v1.FinishResponse
+	40, // [40:47] is the sub-list for method output_type
+	33, // [33:40] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_vestibule_plugin_v1_plugin_proto_init() }
@@ -1965,7 +2396,7 @@ func file_vestibule_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vestibule_plugin_v1_plugin_proto_rawDesc), len(file_vestibule_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

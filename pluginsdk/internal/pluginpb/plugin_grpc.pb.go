@@ -30,6 +30,8 @@ const (
 	Plugin_Dispense_FullMethodName  = "/vestibule.plugin.v1.Plugin/Dispense"
 	Plugin_Handle_FullMethodName    = "/vestibule.plugin.v1.Plugin/Handle"
 	Plugin_Notify_FullMethodName    = "/vestibule.plugin.v1.Plugin/Notify"
+	Plugin_Begin_FullMethodName     = "/vestibule.plugin.v1.Plugin/Begin"
+	Plugin_Finish_FullMethodName    = "/vestibule.plugin.v1.Plugin/Finish"
 )
 
 // PluginClient is the client API for Plugin service.
@@ -53,6 +55,12 @@ type PluginClient interface {
 	// Notify informs a listener of what has happened, after it has: at least once, and in
 	// order for each user. A status other than OK has the call repeated later.
 	Notify(ctx context.Context, in *NotifyRequest, opts ...grpc.CallOption) (*NotifyResponse, error)
+	// Begin starts a sign-in at an identity provider: it names the address to which the
+	// browser is sent.
+	Begin(ctx context.Context, in *BeginRequest, opts ...grpc.CallOption) (*BeginResponse, error)
+	// Finish reads the parameters with which the provider sent the browser back, and says
+	// who the person is. The host calls it at most once for each Begin.
+	Finish(ctx context.Context, in *FinishRequest, opts ...grpc.CallOption) (*FinishResponse, error)
 }
 
 type pluginClient struct {
@@ -113,6 +121,26 @@ func (c *pluginClient) Notify(ctx context.Context, in *NotifyRequest, opts ...gr
 	return out, nil
 }
 
+func (c *pluginClient) Begin(ctx context.Context, in *BeginRequest, opts ...grpc.CallOption) (*BeginResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BeginResponse)
+	err := c.cc.Invoke(ctx, Plugin_Begin_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *pluginClient) Finish(ctx context.Context, in *FinishRequest, opts ...grpc.CallOption) (*FinishResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FinishResponse)
+	err := c.cc.Invoke(ctx, Plugin_Finish_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PluginServer is the server API for Plugin service.
 // All implementations must embed UnimplementedPluginServer
 // for forward compatibility.
@@ -134,6 +162,12 @@ type PluginServer interface {
 	// Notify informs a listener of what has happened, after it has: at least once, and in
 	// order for each user. A status other than OK has the call repeated later.
 	Notify(context.Context, *NotifyRequest) (*NotifyResponse, error)
+	// Begin starts a sign-in at an identity provider: it names the address to which the
+	// browser is sent.
+	Begin(context.Context, *BeginRequest) (*BeginResponse, error)
+	// Finish reads the parameters with which the provider sent the browser back, and says
+	// who the person is. The host calls it at most once for each Begin.
+	Finish(context.Context, *FinishRequest) (*FinishResponse, error)
 	mustEmbedUnimplementedPluginServer()
 }
 
@@ -158,6 +192,12 @@ func (UnimplementedPluginServer) Handle(context.Context, *HandleRequest) (*Handl
 }
 func (UnimplementedPluginServer) Notify(context.Context, *NotifyRequest) (*NotifyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Notify not implemented")
+}
+func (UnimplementedPluginServer) Begin(context.Context, *BeginRequest) (*BeginResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Begin not implemented")
+}
+func (UnimplementedPluginServer) Finish(context.Context, *FinishRequest) (*FinishResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Finish not implemented")
 }
 func (UnimplementedPluginServer) mustEmbedUnimplementedPluginServer() {}
 func (UnimplementedPluginServer) testEmbeddedByValue()                {}
@@ -270,6 +310,42 @@ func _Plugin_Notify_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Plugin_Begin_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BeginRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Begin(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Begin_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Begin(ctx, req.(*BeginRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Plugin_Finish_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FinishRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PluginServer).Finish(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Plugin_Finish_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PluginServer).Finish(ctx, req.(*FinishRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Plugin_ServiceDesc is the grpc.ServiceDesc for Plugin service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -296,6 +372,14 @@ var Plugin_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Notify",
 			Handler:    _Plugin_Notify_Handler,
+		},
+		{
+			MethodName: "Begin",
+			Handler:    _Plugin_Begin_Handler,
+		},
+		{
+			MethodName: "Finish",
+			Handler:    _Plugin_Finish_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/conformance"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk/internal/configblock"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/plugintest"
 )
 
@@ -49,9 +50,11 @@ func Suite(t *testing.T, command ...string) {
 	t.Run("request", func(t *testing.T) { request(t, p) })
 	t.Run("answers", func(t *testing.T) { answers(t, p) })
 	t.Run("events", func(t *testing.T) { events(t, p) })
+	t.Run("identities", func(t *testing.T) { identities(t, p) })
 	t.Run("errors", func(t *testing.T) { failures(t, p) })
 	t.Run("times", func(t *testing.T) { times(t, p) })
 	t.Run("by hand", func(t *testing.T) { byHand(t, command) })
+	t.Run("identities by hand", func(t *testing.T) { identitiesByHand(t, command) })
 	t.Run("config", func(t *testing.T) { config(t, program) })
 	t.Run("start", func(t *testing.T) { start(t, program) })
 	t.Run("signals", func(t *testing.T) { signals(t, program) })
@@ -69,10 +72,10 @@ func description(t *testing.T, p *plugintest.Plugin) {
 	if d.Name != "echo" || d.Version != "3" || d.Description != "Echoes." || d.Title != "Echo" || !d.OffersStep || !strings.Contains(d.SDK, "/"+pluginsdk.Version) {
 		t.Errorf("got %+v", d)
 	}
-	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener"}, d.Roles); diff != "" {
+	if diff := cmp.Diff([]string{"dispenser", "org_setup", "listener", "identity_provider"}, d.Roles); diff != "" {
 		t.Error(diff)
 	}
-	want := []pluginsdk.ConfigKey{
+	want := []configblock.Key{
 		{Path: "must", Type: "string", Required: true},
 		{Path: "number", Type: "int", Default: "3"},
 		{Path: "list", Type: "list", Default: "[]"},
@@ -95,7 +98,7 @@ func values(t *testing.T, p *plugintest.Plugin) {
 	a := p.Dispense(person("Ada", columns))
 	got := map[string]pluginsdk.Value{}
 	for _, e := range a.Intent.Effects() {
-		if e.Kind() == pluginsdk.EffectSetUser {
+		if e.IsSetUser() {
 			got[e.Name()] = e.Value()
 		}
 	}
@@ -251,14 +254,7 @@ func times(t *testing.T, p *plugintest.Plugin) {
 
 // byHand makes calls with -call, which prints what is sent, and names what is not.
 func byHand(t *testing.T, command []string) {
-	run := func(document string) (stdout, stderr string, err error) {
-		cmd := exec.CommandContext(t.Context(), command[0], append(slices.Clone(command[1:]), "-call", "-")...)
-		cmd.Stdin = strings.NewReader(document)
-		var out, errOut bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &errOut
-		err = cmd.Run()
-		return out.String(), errOut.String(), err
-	}
+	run := func(document string) (stdout, stderr string, err error) { return callByHand(t, command, document) }
 	call := func(name string) (stdout, stderr string, err error) {
 		return run(`{"config": {"must": "x"}, "user": {"name": "` + name + `", "columns": {"whole": 5}}}`)
 	}
@@ -302,6 +298,17 @@ func byHand(t *testing.T, command []string) {
 	if stdout, stderr, err := call("huge"); err == nil || stdout != "" || !strings.Contains(stderr, "1048576 are allowed") {
 		t.Errorf("huge: %v, it prints %d bytes and %q", err, len(stdout), stderr)
 	}
+}
+
+// callByHand makes one call with -call.
+func callByHand(t *testing.T, command []string, document string) (stdout, stderr string, err error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], append(slices.Clone(command[1:]), "-call", "-")...)
+	cmd.Stdin = strings.NewReader(document)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err = cmd.Run()
+	return out.String(), errOut.String(), err
 }
 
 func config(t *testing.T, program conformance.Program) {

@@ -65,8 +65,48 @@ function notify(event) {
   if (user.name === 'throw') throw new Error(`not now: ${id} ${kind} ${user.id} ${at.toISOString()}`)
 }
 
+const address = 'https://provider.example.com/authorize'
+
+function begin(request) {
+  switch (request.login_hint) {
+    case 'throw': throw new Error('no provider')
+    case 'nothing': return undefined
+    case 'wrong': return v.refused()
+    case 'plain': return v.authorization('http://provider.example.com/')
+    case 'long': return v.authorization(address, 'x'.repeat(2049))
+    case 'local': return v.authorization('http://[::1]:8080/authorize', new Uint8Array([0, 255]))
+    case 'bare': return v.authorization(address)
+  }
+  return v.authorization(address + '?state=' + request.state, text(request))
+}
+
+function finish(request) {
+  const somebody = v.identified({ subject: 's1' })
+  switch (request.parameters.way) {
+    case 'throw': throw new Error('no provider')
+    case 'nothing': return undefined
+    case 'wrong': return v.authorization(address)
+    case 'refuse': return v.refused('ü ' + request.private)
+    case 'refuse-silently': return v.refused()
+    case 'refuse-long': return v.refused('ü'.repeat(129))
+    case 'refuse-sets': return v.refused().with(v.setUser('a', 1))
+    case 'nobody': return v.identified({ subject: '' })
+    case 'number': return v.identified({ subject: 7 })
+    case 'claim': return v.identified({ subject: 's1', email_verified: 'false' })
+    case 'unclear': return v.identified({ subject: 's1', auth_time: 'today' })
+    case 'misspelt': return v.identified({ subject: 's1', emailVerified: true })
+    case 'session': return somebody.with(v.setSession('a', 1))
+    case 'replaces': return somebody.with(v.setUser('a', 1, { replacing: 2 }))
+    case 'mail': return somebody.with(v.mail('greeting'))
+    case 'bare': return somebody
+    case 'seconds': return v.identified({ subject: 's1', email: null, auth_time: 2 ** 33 })
+  }
+  const who = { subject: 's1', email: 'ada@example.com', email_verified: true, name: 'Ada 👩‍🚀', auth_time: new Date('2026-01-31T13:00:00+01:00') }
+  return v.identified(who).with(v.setUser('told', text({ ...request, private: [...request.private] })))
+}
+
 v.serve({
-  name: 'echo', version: '3', description: 'Echoes.', title: 'Echo', offersStep: true, dispense, handle, notify,
+  name: 'echo', version: '3', description: 'Echoes.', title: 'Echo', offersStep: true, dispense, handle, notify, begin, finish,
   config: {
     must: { type: 'string', required: true }, number: { type: 'int', default: 3 }, list: { type: 'list', default: [] },
     mood: { type: 'string', default: 'plain', oneof: ['plain', 'loud'], doc: 'How.' }, rate: { type: 'float' },

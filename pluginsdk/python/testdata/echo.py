@@ -103,6 +103,51 @@ def notify(event):
         raise RuntimeError(f"not now: {event.id} {event.kind} {event.user.id} {at}")
 
 
+ADDRESS = "https://provider.example.com/authorize"
+
+
+def begin(request):
+    if request.login_hint == "throw":
+        raise RuntimeError("no provider")
+    if request.login_hint == "nothing":
+        return None
+    if request.login_hint == "wrong":
+        return v.refused()
+    if request.login_hint == "plain":
+        return v.authorization("http://provider.example.com/")
+    if request.login_hint == "long":
+        return v.authorization(ADDRESS, "x" * 2049)
+    if request.login_hint == "local":
+        return v.authorization("http://[::1]:8080/authorize", bytes([0, 255]))
+    if request.login_hint == "bare":
+        return v.authorization(ADDRESS)
+    return v.authorization(ADDRESS + "?state=" + request.state, text(dataclasses.asdict(request)))
+
+
+def finish(request):
+    way = request.parameters.get("way")
+    if way == "throw":
+        raise RuntimeError("no provider")
+    if way == "misspelt":
+        return v.identified("s1", emailVerified=True)
+    if way == "unclear":
+        return v.identified("s1", auth_time="today")
+    somebody = v.identified("s1")
+    answers = {
+        "nothing": None, "wrong": v.authorization(ADDRESS),
+        "refuse": v.refused("ü " + request.private.decode(errors="replace")), "refuse-silently": v.refused(),
+        "refuse-long": v.refused("ü" * 129), "refuse-sets": v.refused().with_(v.set_user("a", 1)),
+        "nobody": v.identified(""), "number": v.identified(7), "claim": v.identified("s1", email_verified="false"),
+        "session": somebody.with_(v.set_session("a", 1)), "replaces": somebody.with_(v.set_user("a", 1, replacing=2)),
+        "mail": somebody.with_(v.mail("greeting")), "bare": somebody, "seconds": v.identified("s1", None, auth_time=2**33),
+    }
+    if way in answers:
+        return answers[way]
+    at = datetime.datetime(2026, 1, 31, 13, 0, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+    who = v.identified("s1", email="ada@example.com", email_verified=True, name="Ada 👩‍🚀", auth_time=at)
+    return who.with_(v.set_user("told", text(dataclasses.asdict(request))))
+
+
 def configure(config, setup):
     if config["must"] == "told":
         raise v.BadConfig("must", f"{setup.public_url} {','.join(setup.mails)}")
@@ -114,6 +159,7 @@ def configure(config, setup):
 
 v.serve(
     name="echo", version="3", description="Echoes.", title="Echo", offers_step=True, dispense=dispense, handle=handle, notify=notify, configure=configure,
+    begin=begin, finish=finish,
     config={
         "must": {"type": "string", "required": True}, "number": {"type": "int", "default": 3}, "list": {"type": "list", "default": []},
         "mood": {"type": "string", "default": "plain", "oneof": ["plain", "loud"], "doc": "How."}, "rate": {"type": "float"},

@@ -2,30 +2,34 @@
 // what they wanted is done then.
 
 import type { App } from '../app.ts';
-import { h } from '../dom.ts';
+import { h, more } from '../dom.ts';
 import { problem, type Problem } from '../faults.ts';
 import { textField } from '../fields.ts';
 import { Form } from '../form.ts';
 import { post, type Outcome } from '../http.ts';
 import { canUsePasskeys, provePasskey, readOptions } from '../passkeys.ts';
 import { paths } from '../route.ts';
+import { safeTarget } from '../target.ts';
+import type { Trip } from '../trip.ts';
+import { isObject } from '../wire.ts';
 import { ask, type Inside } from './dialog.ts';
-import type { Account } from './wire.ts';
+import type { Account, LinkedIdentity } from './wire.ts';
 
 /** Does something, once more after a fresh proof where the host wants one; undefined where the person gives none. */
 export type Prove = (act: () => Promise<Outcome>) => Promise<Outcome | undefined>;
 
-export function prover(app: App, account: () => Account): Prove {
+/** Makes a Prove for the account screen. Begun is the id of the button that the person has pressed there. */
+export function prover(app: App, account: () => Account, begun: () => string): Prove {
   return async (act) => {
     const outcome = await act();
     const asked = outcome.kind === 'fault' && outcome.status === 403 && outcome.fault.message === 'confirmation_required';
     if (!asked) return outcome;
-    return (await confirm(app, account())) ? act() : undefined;
+    return (await confirm(app, account(), begun())) ? act() : undefined;
   };
 }
 
-/** Asks for the password or a passkey, whichever the person has and the browser knows. */
-async function confirm(app: App, account: Account): Promise<boolean> {
+/** Asks for the password, a passkey or a linked identity, whichever the person has and the browser knows. */
+async function confirm(app: App, account: Account, begun: string): Promise<boolean> {
   const { words } = app;
   const password = account.password && app.boot.passwords;
   const passkey = account.passkeys.length > 0 && canUsePasskeys();
@@ -36,11 +40,15 @@ async function confirm(app: App, account: Account): Promise<boolean> {
     autocomplete: 'current-password',
     required: true,
   });
+  const linked = account.identities.filter((i) => i.linked !== '');
   const form = (inside: Inside<boolean>): Form => {
-    if (password) return byPassword(app, account, inside, current, passkey);
-    return passkey ? byPasskey(app, inside) : byNothing(app, inside);
+    const others = linked.map((i): Way => ({ label: words.text('account.confirmIdentity', i.label), ask: () => atProvider(app, i, begun) }));
+    if (passkey) others.unshift({ label: words.text('account.confirmPasskey'), ask: () => withPasskey(app, inside) });
+    if (password) return byPassword(app, account, inside, current, others);
+    const [first, ...rest] = others;
+    return first ? byOther(app, inside, first, rest) : byNothing(app, inside);
   };
-  const known = password || passkey;
+  const known = password || passkey || linked.length > 0;
   return (
     (await ask(words, {
       title: words.text('account.confirm'),
@@ -51,11 +59,16 @@ async function confirm(app: App, account: Account): Promise<boolean> {
   );
 }
 
-function byPassword(app: App, account: Account, inside: Inside<boolean>, current: ReturnType<typeof textField>, passkey: boolean): Form {
+/** A way to prove that it is you, besides the password. */
+interface Way {
+  label: string;
+  ask: () => Promise<Problem | undefined>;
+}
+
+function byPassword(app: App, account: Account, inside: Inside<boolean>, current: ReturnType<typeof textField>, others: Way[]): Form {
   const { words } = app;
   const name = textField(words, { name: 'current_account', label: words.text('setPassword.account'), autocomplete: 'username', readonly: true });
   name.set(account.email || account.name);
-  const button = passkey && h('button', { type: 'button', class: 'secondary' }, words.text('account.confirmPasskey'));
   const form: Form = new Form({
     words,
     announcer: inside.announcer,
@@ -63,25 +76,46 @@ function byPassword(app: App, account: Account, inside: Inside<boolean>, current
     layout: [name.node, current.node],
     submit: words.text('account.confirmSubmit'),
     busy: words.text('account.working'),
-    aside: h('div', { class: 'more' }, button, inside.cancel),
+    aside: more(...buttons(others, () => form), inside.cancel),
     send: async ({ current_password: password }) => proved(app, inside, await post('/auth/account/confirm', { password })),
   });
-  if (button) button.addEventListener('click', () => void form.work(() => withPasskey(app, inside), button));
   return form;
 }
 
-function byPasskey(app: App, inside: Inside<boolean>): Form {
+function byOther(app: App, inside: Inside<boolean>, first: Way, rest: Way[]): Form {
   const { words } = app;
-  return new Form({
+  const form: Form = new Form({
     words,
     announcer: inside.announcer,
     fields: [],
     layout: [],
-    submit: words.text('account.confirmPasskey'),
+    submit: first.label,
     busy: words.text('account.working'),
-    aside: inside.cancel,
-    send: () => withPasskey(app, inside),
+    aside: more(...buttons(rest, () => form), inside.cancel),
+    send: first.ask,
   });
+  return form;
+}
+
+function buttons(ways: Way[], form: () => Form): HTMLElement[] {
+  return ways.map(({ label, ask }) => {
+    const button: HTMLElement = h('button', { type: 'button', class: 'secondary', onclick: () => void form().work(ask, button) }, label);
+    return button;
+  });
+}
+
+/** Leaves for a provider, which asks the person anew. The account screen says afterwards that the change can be made. */
+async function atProvider(app: App, { name }: LinkedIdentity, button: string): Promise<Problem | undefined> {
+  return goTo(app, await post(`/auth/account/confirm/${encodeURIComponent(name)}`, {}), { purpose: 'confirm', name, button });
+}
+
+/** Goes to the provider that the host has named. It returns what went wrong, or nothing when the browser moves on. */
+export function goTo(app: App, outcome: Outcome, trip: Trip): Problem | undefined {
+  const url = outcome.kind === 'ok' && isObject(outcome.data) ? safeTarget(outcome.data.url) : undefined;
+  if (url === undefined) return app.explain({ screen: 'account' }, outcome);
+  app.leaveFor(trip);
+  location.assign(url);
+  return undefined;
 }
 
 /** Who can prove nothing here signs in anew: that is fresh proof, too. */

@@ -10,14 +10,15 @@ import type { Page } from '../page.ts';
 import { canUsePasskeys } from '../passkeys.ts';
 import { paths } from '../route.ts';
 import { safeTarget } from '../target.ts';
+import type { Trip } from '../trip.ts';
 import { isObject, readIntent } from '../wire.ts';
 import { ask, closeDialogs } from './dialog.ts';
 import { addPasskey, signalAccepted } from './passkeys.ts';
 import { changePassword } from './password.ts';
-import { prover, type Prove } from './proof.ts';
+import { goTo, prover, type Prove } from './proof.ts';
 import { button, linesOf, moment, sectionNode, titleOf, type Act, type Row, type Section } from './section.ts';
 import { addToken } from './tokens.ts';
-import { readAccount, readTokens, type Account, type Device, type Token } from './wire.ts';
+import { readAccount, readTokens, type Account, type Device, type LinkedIdentity, type Token } from './wire.ts';
 
 /** The page of the account, or nothing where somebody was led elsewhere. */
 export async function account(app: App): Promise<Page | undefined> {
@@ -32,6 +33,7 @@ export async function account(app: App): Promise<Page | undefined> {
     body: [screen.node],
     wide: true,
     leave: closeDialogs,
+    focus: screen.begun,
   };
 }
 
@@ -62,13 +64,30 @@ class AccountScreen {
   readonly node = h('div', { class: 'account' });
   private readonly prove: Prove;
   private busy = false;
+  /** The id of the button that was pressed last. */
+  private pressed = '';
 
   constructor(
     private readonly app: App,
     private known: Known,
   ) {
-    this.prove = prover(app, () => this.known.account);
-    this.render();
+    this.prove = prover(app, () => this.known.account, () => this.pressed);
+    const { back } = app;
+    app.back = undefined;
+    this.pressed = back?.button ?? '';
+    this.render(this.pressed.split('-')[0], back && this.cameBack(back));
+  }
+
+  /** The button that was pressed before the page was left for a provider. */
+  get begun(): HTMLElement | undefined {
+    return [...this.node.querySelectorAll('button')].find((b) => b.id === this.pressed);
+  }
+
+  /** What to say to somebody who comes back from a provider; the host says whether they have done there what they went for. */
+  private cameBack({ purpose, name }: Trip): Problem | undefined {
+    const { identities, recent } = this.known.account;
+    const done = purpose === 'link' ? identities.some((i) => i.name === name && i.linked !== '') : recent > 0;
+    return done ? problem([this.app.words.text(purpose === 'link' ? 'account.identityLinked' : 'account.confirmed')], { tone: 'success' }) : undefined;
   }
 
   /** Shows what is known, with what is to be said in one section. The focus stays, or goes to the heading of that section. */
@@ -93,6 +112,7 @@ class AccountScreen {
   private async run(section: string, act: Act): Promise<void> {
     if (this.busy) return;
     this.busy = true;
+    this.pressed = document.activeElement?.id ?? '';
     this.node.setAttribute('aria-busy', 'true');
     const said = await act.run();
     const known = said === undefined ? undefined : await load(this.app);
@@ -110,12 +130,13 @@ class AccountScreen {
   }
 
   private sections(): Section[] {
-    const { passkeys, identities, devices, steps, tokens } = this.known.account;
+    const { passkeys, devices, steps, tokens } = this.known.account;
     const { boot } = this.app;
+    const identities = this.allIdentities();
     return [
       ...(boot.passwords ? [this.password()] : []),
       ...(boot.passkeys || passkeys.length > 0 ? [this.passkeys()] : []),
-      ...(identities.length > 0 ? [this.identities()] : []),
+      ...(identities.length > 0 ? [this.identities(identities)] : []),
       ...(steps.length > 0 ? [this.steps()] : []),
       this.sessions(),
       ...(devices.length > 0 ? [this.devices()] : []),
@@ -176,16 +197,34 @@ class AccountScreen {
     return said;
   }
 
-  private identities(): Section {
+  /** The providers of the host, and those that somebody has an account of and that the host has no longer. */
+  private allIdentities(): LinkedIdentity[] {
+    const { identities } = this.known.account;
+    const others = this.app.boot.identities.filter((i) => identities.every((known) => known.name !== i.name));
+    return [...identities, ...others.map(({ name, label }) => ({ name, label, linked: '' }))];
+  }
+
+  private identities(all: LinkedIdentity[]): Section {
     const { words } = this.app;
-    const rows = this.known.account.identities.map((i): Row => {
+    const rows = all.map((i): Row => {
       const row = { id: i.name, name: i.label };
       const path = `/auth/account/identities/${encodeURIComponent(i.name)}`;
-      const run = (): Promise<Problem | undefined> => this.remove('account.removeIdentity', i.label, 'account.removeIdentityIntro', path, 'account.identityRemoved');
-      const act = { key: 'remove', label: words.text('account.remove'), run };
-      return { ...row, facts: [moment(words, 'account.linked', i.linked)], acts: [button('identities', act, this.start, row)] };
+      const unlink = (): Promise<Problem | undefined> => this.remove('account.removeIdentity', i.label, 'account.removeIdentityIntro', path, 'account.identityRemoved', 'account.unlink');
+      const act: Act =
+        i.linked === ''
+          ? { key: 'link', label: words.text('account.link'), run: () => this.link(i.name, path) }
+          : { key: 'unlink', label: words.text('account.unlink'), run: unlink };
+      const fact = i.linked === '' ? words.text('account.notLinked') : moment(words, 'account.linked', i.linked);
+      return { ...row, facts: [fact], acts: [button('identities', act, this.start, row)] };
     });
-    return { key: 'identities', title: words.text('account.identities'), rows };
+    return { key: 'identities', title: words.text('account.identities'), intro: words.text('account.identitiesIntro'), rows };
+  }
+
+  /** Leaves for a provider, to link the account that the person has there. */
+  private async link(name: string, path: string): Promise<Problem | undefined> {
+    const outcome = await this.prove(() => post(path, {}));
+    if (outcome === undefined || elsewhere(this.app, outcome)) return undefined;
+    return goTo(this.app, outcome, { purpose: 'link', name, button: `identities-unlink-${name}` });
   }
 
   private steps(): Section {
@@ -265,8 +304,8 @@ class AccountScreen {
   }
 
   /** Asks whether something is to end, since it does not come back, and ends it. */
-  private remove(title: string, name: string, intro: string, path: string, done: string): Promise<Problem | undefined> {
-    return this.form(title, 'account.remove', [], () => this.prove(() => change('DELETE', path)), done, this.app.words.text(intro, name));
+  private remove(title: string, name: string, intro: string, path: string, done: string, submit = 'account.remove'): Promise<Problem | undefined> {
+    return this.form(title, submit, [], () => this.prove(() => change('DELETE', path)), done, this.app.words.text(intro, name));
   }
 
   /** Asks in a dialog, and says afterwards what was done. What is not a field's is said in the dialog. */

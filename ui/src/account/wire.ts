@@ -1,14 +1,16 @@
 // What the host says of an account and of tokens, and readers that trust none of it. docs/frontend.md describes it.
 
-import { isObject, str } from '../wire.ts';
+import { isObject, objects, str } from '../wire.ts';
 
 export interface Account {
   name: string;
   email: string;
+  /** For how many seconds the last proof still counts. */
+  recent: number;
   /** The person has a password. */
   password: boolean;
   passkeys: Passkey[];
-  identities: Identity[];
+  identities: LinkedIdentity[];
   devices: Device[];
   sessions: Session[];
   /** People may make tokens. */
@@ -24,7 +26,8 @@ export interface Passkey {
   used: string;
 }
 
-export interface Identity {
+/** An account elsewhere; linked is empty where the person has linked none. */
+export interface LinkedIdentity {
   name: string;
   label: string;
   linked: string;
@@ -60,6 +63,7 @@ export function readAccount(data: unknown): Account | undefined {
   return {
     name: str(data.user.name),
     email: str(data.user.email),
+    recent: typeof data.recent === 'number' ? data.recent : 0,
     password: data.password === true,
     passkeys: objects(data.passkeys).map((o) => ({ id: str(o.id), name: str(o.name), created: str(o.created), used: str(o.last_used) })),
     identities: objects(data.identities).map((o) => ({ name: str(o.name), label: str(o.label) || str(o.name), linked: str(o.linked) })),
@@ -84,8 +88,4 @@ export function readTokens(data: unknown): Token[] {
 
 function device(o: Record<string, unknown>, used: unknown): Device {
   return { id: str(o.id), created: str(o.created), used: str(used), browser: str(o.browser) };
-}
-
-function objects(data: unknown): Record<string, unknown>[] {
-  return Array.isArray(data) ? data.filter(isObject) : [];
 }

@@ -11,7 +11,10 @@ import { signIn } from './sign-in.ts';
 import { signOut } from './sign-out.ts';
 import { trouble } from './trouble.ts';
 
-/** A link leads to a password, or to a passkey where nobody signs in with a password. */
-const setPassword: Screens['setPassword'] = (app) => (app.boot.passwords ? newPassword(app) : firstPasskey(app));
+/** A link leads to a password; to a passkey where nobody signs in with a password; or to the identity providers alone. */
+const setPassword: Screens['setPassword'] = (app, route) => {
+  if (app.boot.passwords) return newPassword(app);
+  return app.boot.passkeys ? firstPasskey(app) : signIn(app, route);
+};
 
 export const screens: Screens = { signIn, forgotPassword, setPassword, orgSetup, signOut, account, trouble, onward, offer };

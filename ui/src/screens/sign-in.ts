@@ -1,14 +1,15 @@
 import type { App } from '../app.ts';
-import { h } from '../dom.ts';
+import { h, more } from '../dom.ts';
 import { problem, type Problem } from '../faults.ts';
 import { checkbox, textField, type Field } from '../fields.ts';
 import { Form, type Values } from '../form.ts';
-import { post } from '../http.ts';
+import { change, post } from '../http.ts';
 import type { Page } from '../page.ts';
 import { canUsePasskeys } from '../passkeys.ts';
 import { paths, type Route } from '../route.ts';
 import { strip } from '../strip.ts';
 import { readIntent } from '../wire.ts';
+import { identityLinks } from './identities.ts';
 import { PasskeySignIn } from './passkey.ts';
 
 /** The ways to sign in that the host has and the browser knows. */
@@ -20,7 +21,23 @@ export function signIn(app: App, route: Route): Page {
     app.notice = problem([words.text('login.brokenLink')], { tone: 'warning', ...link });
   }
   const intro = app.boot.appName ? words.text('login.intro', app.boot.appName) : '';
-  return { title: words.text('login.title'), intro, ...(app.boot.passwords ? withPassword(app) : withoutPassword(app)) };
+  const ways = app.boot.passwords ? withPassword(app) : withoutPassword(app);
+  const title = words.text('login.title');
+  // Somebody who listens hears what will be linked before they type.
+  return app.boot.pending === null ? { title, intro, ...ways } : { title, intro, ...ways, body: [...awaited(app), ...ways.body], focus: undefined };
+}
+
+/** The identity that the next sign-in links. It stays in sight until then: another person may have left it behind. */
+function awaited(app: App): HTMLElement[] {
+  const { boot, words } = app;
+  const { name = '', label = '', account = '' } = boot.pending ?? {};
+  const forget = async (): Promise<void> => {
+    const outcome = await change('DELETE', `/auth/identity/${encodeURIComponent(name)}`);
+    if (outcome.kind === 'ok') boot.pending = null;
+    app.go('signIn', outcome.kind === 'ok' ? problem([words.text('login.notLinked')], { tone: 'success' }) : app.explain({ screen: 'login' }, outcome));
+  };
+  const no = h('button', { type: 'button', class: 'secondary', id: 'forget', onclick: () => void forget() }, words.text('login.doNotLink'));
+  return [strip('information', h('p', {}, words.text('login.pending', account ? `${label} (${account})` : label)), h('p', {}, words.text('login.pendingHint')), no)];
 }
 
 type Ways = Pick<Page, 'body' | 'form' | 'focus' | 'leave'>;
@@ -57,7 +74,7 @@ function withPassword(app: App): Ways {
     layout: [login.node, password.node, h('div', { class: 'row' }, remember.node, forgot), offer?.node],
     submit: words.text('login.submit'),
     busy: words.text('login.working'),
-    aside: button,
+    aside: more(button, ...identityLinks(app)),
     send: (values) => send(app, values, offer),
   });
   if (passkey) {
@@ -68,11 +85,15 @@ function withPassword(app: App): Ways {
   return { body: [form.node], form, focus: (app.login ? password : login).control, leave: () => passkey?.leave() };
 }
 
-/** A passkey at a button, and nothing else. */
+/** A passkey and identities at buttons, and nothing else. */
 function withoutPassword(app: App): Ways {
   const { words } = app;
-  if (!app.boot.passkeys) return { body: [] };
-  if (!canUsePasskeys()) return { body: [strip('warning', h('p', {}, words.text('login.passkeysUnknown')))] };
+  if (!app.boot.passkeys || !canUsePasskeys()) {
+    const links = identityLinks(app);
+    if (links.length === 1) links[0]?.setAttribute('class', 'primary');
+    if (links.length > 0 || !app.boot.passkeys) return { body: [h('div', { class: 'actions' }, ...links)] };
+    return { body: [strip('warning', h('p', {}, words.text('login.passkeysUnknown')))] };
+  }
   const remember = checkbox({ name: 'remember', label: words.text('login.remember') });
   const passkey = new PasskeySignIn(app, () => remember.value() === true);
   const form = new Form({
@@ -82,6 +103,7 @@ function withoutPassword(app: App): Ways {
     layout: [h('div', { class: 'row' }, remember.node)],
     submit: words.text('login.passkey'),
     busy: words.text('login.working'),
+    aside: more(...identityLinks(app)),
     send: () => passkey.ask(),
   });
   passkey.form = form;

@@ -34,7 +34,7 @@ func checks() map[string]Check {
 		"identity_column": noCredential("take it out: no application ever sees it"),
 		"login_field":     noCredential(`name the column that people sign in with, such as "email"`),
 		"exposable":       CheckExposable, "sha256": checkSHA256, "header": checkHeader, "env_value": checkEnvValue,
-		"route_path": checkRoutePath, "route_name": checkRouteName, "plugin_name": checkPluginName, "mail_name": checkMailName, "module": checkModule,
+		"route_path": checkRoutePath, "route_name": checkRouteName, "plugin_name": checkPluginName, "identity_name": checkIdentityName, "mail_name": checkMailName, "module": checkModule,
 		"proxy": checkProxy, "redirect": checkRedirect,
 	}
 }
@@ -334,6 +334,13 @@ func checkRouteName(v any) (string, string) {
 func checkPluginName(v any) (string, string) {
 	if !reserved.PluginName(v.(string)) {
 		return fmt.Sprintf("%q is no name for a plugin", v), reserved.PluginNameRule
+	}
+	return "", ""
+}
+
+func checkIdentityName(v any) (string, string) {
+	if !reserved.IdentityName(v.(string)) {
+		return fmt.Sprintf("%q is no name for an identity", v), reserved.IdentityNameRule
 	}
 	return "", ""
 }

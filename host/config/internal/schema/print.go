@@ -35,6 +35,17 @@ route "dashboard" {
   guard    = "settled"                # the default: signed in, and done with every step
 }
 `,
+		"identity": `# identity "company" {
+#   plugin = "oidc"                   # below; it needs server.public_url
+#   label  = "Company account"
+#   link   = "never"                  # or confirm, verified_email
+#   create = false
+# }
+# plugin "oidc" {
+#   command = ["bin/oidc"]
+#   roles   = ["identity_provider"]
+# }
+`,
 		"plugin": `# plugin "orgs" {
 #   command    = ["bin/orgsetup"]
 #   roles      = ["dispenser", "org_setup"]

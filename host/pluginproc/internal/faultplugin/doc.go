@@ -3,7 +3,8 @@
 //
 // The first argument names the fault of the start, "ok" for none; see starts.
 // The fault of a call is named by the part of the user's address before the @,
-// or by "call" in the config block; see calls. A second argument is its
+// or by "call" in the config block; see calls. A sign-in at the identity provider names it
+// by the address of the person who is expected, or by the parameter "way". A second argument is its
 // version.
 //
 // What lives elsewhere: the tests are those of host/pluginproc, and of the

@@ -11,4 +11,6 @@ type Column struct {
 	Folds bool `db:"folds"`
 	// Auto tells that the database fills in a missing value.
 	Auto bool `db:"auto"`
+	// Required reports whether each row needs a value that the database does not fill in.
+	Required bool `db:"required"`
 }

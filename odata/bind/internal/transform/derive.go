@@ -57,12 +57,14 @@ type deriver struct {
 // column adds a column.
 func (d *deriver) column(e plan.Expr) plan.Expr {
 	d.part.Values = append(d.part.Values, e)
-	for _, a := range plan.Aggregates(e) {
-		if !slices.Contains(d.part.Aggregates, a) {
+	plan.Walk(e, func(e plan.Expr) bool {
+		a, ok := e.(*plan.Aggregate)
+		if ok && !slices.Contains(d.part.Aggregates, a) {
 			a.ID = len(d.part.Aggregates)
 			d.part.Aggregates = append(d.part.Aggregates, a)
 		}
-	}
+		return !ok // none of those in another one
+	})
 	if len(d.of.Columns) < len(d.part.Values) {
 		d.of.Columns = append(d.of.Columns, plan.DerivedColumn{Name: "c" + strconv.Itoa(len(d.of.Columns)), T: e.Type()})
 	}

@@ -39,7 +39,7 @@ func Languages() []string { return []string{"go", "node", "python"} }
 
 // Roles are those that a plugin can be written for.
 func Roles() []string {
-	return []string{pluginsdk.RoleDispenser, pluginsdk.RoleOrgSetup, pluginsdk.RoleListener}
+	return []string{pluginsdk.RoleDispenser, pluginsdk.RoleOrgSetup, pluginsdk.RoleListener, pluginsdk.RoleIdentityProvider}
 }
 
 // A Written is a plugin that was written.
@@ -106,8 +106,12 @@ func (p Plugin) write(folder string) (Written, error) {
 		if name == "gitignore" {
 			name = ".gitignore"
 		}
-		if files[name], err = p.execute(path.Join(base, entry.Name())); err != nil {
+		text, err := p.execute(path.Join(base, entry.Name()))
+		if err != nil {
 			return out, err
+		}
+		if text != "" { // else it is of a role that the plugin does not have
+			files[name] = text
 		}
 	}
 	for name, text := range files {
@@ -133,10 +137,10 @@ func (p Plugin) execute(file string) (string, error) {
 	var out strings.Builder
 	err = t.Execute(&out, struct {
 		Plugin
-		Dispenser, OrgSetup, Listener bool
+		Dispenser, OrgSetup, Listener, IdentityProvider bool
 	}{
 		p, slices.Contains(p.Roles, pluginsdk.RoleDispenser), slices.Contains(p.Roles, pluginsdk.RoleOrgSetup),
-		slices.Contains(p.Roles, pluginsdk.RoleListener),
+		slices.Contains(p.Roles, pluginsdk.RoleListener), slices.Contains(p.Roles, pluginsdk.RoleIdentityProvider),
 	})
 	if err != nil || !strings.HasSuffix(file, ".go.tmpl") {
 		return out.String(), err

@@ -18,7 +18,7 @@ import (
 func roleSets() map[string][]string {
 	return map[string][]string{
 		"none named": nil, "org_setup": {pluginsdk.RoleOrgSetup},
-		"listener": {pluginsdk.RoleListener}, "all": scaffold.Roles(),
+		"listener": {pluginsdk.RoleListener}, "identity_provider": {pluginsdk.RoleIdentityProvider}, "all": scaffold.Roles(),
 	}
 }
 
@@ -65,7 +65,7 @@ func TestNewPluginsPassTheirTests(t *testing.T) {
 			}
 			run(t, dir, "go", "mod", "edit", "-replace", "github.com/vestibule-dev/vestibule/v2="+root)
 			if strings.HasSuffix(t.Name(), "/all") { // to link is slow
-				run(t, dir, "go", "test", "-count=1", "-run", "^Test(Dispense|Handle|Notify)$", ".")
+				run(t, dir, "go", "test", "-count=1", "-run", "^Test(Dispense|Handle|Notify|SignIn)$", ".")
 				return
 			}
 			run(t, dir, "go", "vet", ".")
@@ -134,7 +134,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		"a path":           {scaffold.Plugin{Name: "../x", Lang: "go"}, "is no name for a plugin"},
 		"no name":          {scaffold.Plugin{Lang: "go"}, "is no name for a plugin"},
 		"another language": {scaffold.Plugin{Name: "x", Lang: "ruby"}, `the language "ruby": use one of go, node, python`},
-		"another role":     {scaffold.Plugin{Name: "x", Lang: "go", Roles: []string{"mailer"}}, `the role "mailer": use some of dispenser, org_setup, listener`},
+		"another role":     {scaffold.Plugin{Name: "x", Lang: "go", Roles: []string{"mailer"}}, `the role "mailer": use some of dispenser, org_setup, listener, identity_provider`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,147 @@
+package identity
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/host/auth/internal/seal"
+)
+
+// Lifetime is how long a provider has to answer.
+const Lifetime = 10 * time.Minute
+
+// MaxPrivate and MaxLanguage bound what a state keeps of the plugin and of the person, in bytes.
+const (
+	MaxPrivate  = 2 << 10
+	MaxLanguage = 35
+)
+
+const (
+	stateSize = 32
+	// maxOpen is how many states one browser has at once, and maxCookie bounds their text: browsers refuse a cookie of more
+	// than 4 KiB.
+	maxOpen   = 4
+	maxCookie = 3900
+	// headSize is that of the time, the purpose, the state, the way back and the length of the language.
+	headSize = 8 + 1 + stateSize + 1 + 1
+)
+
+// A Purpose is the use for which a state was made. An answer for one purpose is none for another.
+type Purpose byte
+
+// The purposes.
+const (
+	// SignIn is for somebody who is not known yet.
+	SignIn Purpose = 's'
+	// Join is for somebody who is signed in, and links an identity.
+	Join Purpose = 'l'
+	// Confirm is for somebody who is signed in, and proves it anew.
+	Confirm Purpose = 'c'
+)
+
+// String returns the purpose as a word for the log.
+func (p Purpose) String() string {
+	switch p {
+	case SignIn:
+		return "sign_in"
+	case Join:
+		return "link"
+	case Confirm:
+		return "confirm"
+	}
+	return "unknown"
+}
+
+// A Pending is a browser that was sent to a provider and has not come back.
+type Pending struct {
+	Purpose Purpose
+	// State is random, and comes back from the provider.
+	State []byte
+	// Private holds the bytes with which the plugin reads the answer, up to [MaxPrivate].
+	Private []byte
+	// ToPage reports whether the callback redirects to the sign-in page, which goes to the target.
+	ToPage bool
+	// Language is the one that the person has chosen, up to [MaxLanguage]; empty for none.
+	Language string
+	// Begun is when the browser was sent, to the second.
+	Begun time.Time
+}
+
+// Ends returns when the answer comes too late.
+func (p Pending) Ends() time.Time { return p.Begun.Add(Lifetime) }
+
+// NewState returns a random state, and the text with which it is sent to the provider.
+func NewState() (state []byte, text string) {
+	state = make([]byte, stateSize)
+	_, _ = rand.Read(state) // never fails
+	return state, base64.RawURLEncoding.EncodeToString(state)
+}
+
+// A Binding is the only place where a state opens: a provider, a session and its user. The zero session is a guest's.
+type Binding struct {
+	Name    string
+	Session []byte
+	UserID  string
+}
+
+func (b Binding) bytes() []byte {
+	return append([]byte("vestibule identity state\x00"+b.Name+"\x00"+b.UserID+"\x00"), b.Session...)
+}
+
+// States seals states for a cookie.
+type States struct{ box seal.Box }
+
+// NewStates returns the states of a key of 32 bytes.
+func NewStates(key []byte) (States, error) {
+	box, err := seal.New(key)
+	return States{box}, err
+}
+
+// Keep returns the cookie that keeps a state beside the newest of those that the cookie has, as many as fit.
+func (s States) Keep(cookie string, p Pending, bound Binding) string {
+	plain := binary.BigEndian.AppendUint64(nil, uint64(p.Begun.Unix())) //nolint:gosec // after 1970
+	plain = append(append(plain, byte(p.Purpose)), p.State...)
+	toPage := byte(0)
+	if p.ToPage {
+		toPage = 1
+	}
+	plain = append(plain, toPage, byte(len(p.Language))) //nolint:gosec // at most MaxLanguage
+	plain = append(append(plain, p.Language...), p.Private...)
+	open := []string{s.box.Seal(plain, bound.bytes())}
+	size := len(open[0])
+	for text := range strings.SplitSeq(cookie, ".") {
+		if size += 1 + len(text); text == "" || len(open) == maxOpen || size > maxCookie {
+			break
+		}
+		open = append(open, text)
+	}
+	return strings.Join(open, ".")
+}
+
+// Find returns the state with this text, if the cookie keeps it for this binding and its time is not over.
+func (s States) Find(cookie, text string, bound Binding, now time.Time) (Pending, bool) {
+	state, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(state) != stateSize || len(cookie) > 2*maxCookie {
+		return Pending{}, false
+	}
+	texts := strings.SplitN(cookie, ".", maxOpen+1)
+	for _, sealed := range texts[:min(len(texts), maxOpen)] {
+		plain, ok := s.box.Open(sealed, bound.bytes())
+		if !ok || len(plain) < headSize || string(plain[9:9+stateSize]) != string(state) {
+			continue
+		}
+		p := Pending{Begun: time.Unix(int64(binary.BigEndian.Uint64(plain)), 0), Purpose: Purpose(plain[8]), State: state} //nolint:gosec // written by Keep
+		p.ToPage = plain[headSize-2] == 1
+		size := int(plain[headSize-1])
+		if size > len(plain)-headSize {
+			return Pending{}, false
+		}
+		p.Language, p.Private = string(plain[headSize:headSize+size]), plain[headSize+size:]
+		// A clock that ran ahead gives no state a longer life.
+		return p, now.Before(p.Ends()) && !p.Begun.After(now.Add(Lifetime))
+	}
+	return Pending{}, false
+}

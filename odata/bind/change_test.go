@@ -1,0 +1,200 @@
+package bind_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/function"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+)
+
+// written is a model of one set that can be written: with an owner that the service gives, a state that a filter asks for, and
+// a time.
+func written(filter, policy string) *edm.Model {
+	id, state := &edm.Property{Name: "id", Type: edm.Of(edm.Int64)}, &edm.Property{Name: "state", Type: edm.Of(edm.String)}
+	size := &edm.Property{Name: "size", Type: edm.Of(edm.Int64), Nullable: true}
+	owner := &edm.Property{Name: "owner", Type: edm.Of(edm.Int64)}
+	at := &edm.Property{Name: "at", Type: edm.Type{Kind: edm.DateTimeOffset, Precision: 3}, Nullable: true}
+	parent := &edm.Property{Name: "parent", Type: edm.Of(edm.Int64), Nullable: true}
+	t := &edm.EntityType{Name: "Row", Key: []*edm.Property{id}, Properties: []*edm.Property{id, state, size, at, parent}, Hidden: []*edm.Property{owner}}
+	set := &edm.EntitySet{Name: "Rows", Type: t, Guard: edm.GuardSettled, Policy: policy, Write: &edm.Write{
+		Create: true, Update: true, Delete: true, Filter: filter,
+		Set:   []edm.Given{{Path: []*edm.Property{owner}, Value: "@user_id"}},
+		Touch: []edm.Given{{Path: []*edm.Property{at}, Value: "@now"}},
+	}}
+	t.Navigation = []*edm.Navigation{{Name: "up", Target: set, Nullable: true, Constraints: []edm.Constraint{{Property: parent, Referenced: id}}}}
+	return &edm.Model{Namespace: "N", Container: "C", Types: []*edm.EntityType{t}, Sets: []*edm.EntitySet{set}}
+}
+
+// resource resolves a target of the model for a person.
+func resource(t *testing.T, m *edm.Model, target string, user map[string]any) *bind.Resource {
+	t.Helper()
+	b, err := bind.New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := syntax.Parse(target, syntax.Options{Functions: function.Arity})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Resource(req, bind.Options{
+		Caller: plan.Caller{SignedIn: true, Settled: true, User: user}, Now: time.Date(2026, 1, 2, 3, 4, 5, 678912345, time.UTC),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// assign makes values of "state=open size=5", in which null is null.
+func assign(set *edm.EntitySet, text string) []plan.Assignment {
+	var out []plan.Assignment
+	for _, pair := range strings.Fields(text) {
+		name, value, _ := strings.Cut(pair, "=")
+		p := set.Type.Property(name)
+		v := plan.Value{Bytes: []byte(value)}
+		if p.Type.Kind == edm.Int64 {
+			v = plan.Value{Int: int64(value[0] - '0')}
+		}
+		if value == "null" {
+			v = plan.Value{Null: true}
+		}
+		out = append(out, plan.Assignment{Path: []*edm.Property{p}, Value: v})
+	}
+	return out
+}
+
+// What values alone keep from being allowed is refused before any row is read, and nothing else is.
+func TestRefusedByValues(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		filter, policy, values string
+		user                   any
+		create, update         bool // refused
+	}{
+		{"state eq 'open'", "", "id=1 state=open", int64(1), false, false},
+		{"state eq 'open'", "", "id=1 state=done", int64(1), true, true},
+		{"state eq 'open'", "", "id=1 state=null", int64(1), true, true},
+		{"state eq 'open'", "", "id=1", int64(1), false, false},
+		{"not (state eq 'done')", "", "id=1 state=done", int64(1), true, true},
+		{"state eq 'open' or size gt 3", "", "id=1 state=done", int64(1), false, false},
+		{"state eq 'open' or size gt 3", "", "id=1 state=done size=2", int64(1), true, true},
+		{"state eq 'open' or size gt 3", "", "id=1 state=done size=null", int64(1), true, true},
+		{"state eq 'open' and size gt 3", "", "id=1 size=2", int64(1), true, true},
+		{"state in ('open','new')", "", "id=1 state=done", int64(1), true, true},
+		{"startswith(state,'o')", "", "id=1 state=done", int64(1), true, true},
+		{"up/state eq 'open'", "", "id=1 state=done", int64(1), false, false},
+		{"", "owner eq @user_id", "id=1 state=x", int64(1), false, false},
+		{"", "owner eq @user_id and state eq 'open'", "id=1 state=x", int64(1), true, true},
+		{"", "owner eq 7", "id=1 state=x", int64(1), true, false},
+		{"owner eq @user_tenant", "", "id=1 state=x", int64(1), true, true}, // the person has no tenant
+		{"", "", "id=1 state=x", nil, true, false},                          // and no id, which a new row needs
+	} {
+		m := written(tt.filter, tt.policy)
+		r := resource(t, m, "Rows", map[string]any{"id": tt.user})
+		w, err := r.Create(assign(r.Set, tt.values), bind.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = resource(t, m, "Rows(1)", map[string]any{"id": tt.user})
+		u, err := r.Update(assign(r.Set, tt.values), bind.WriteOptions{Match: &plan.Match{Any: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Change.Refused != tt.create || u.Change.Refused != tt.update {
+			t.Errorf("%q, %q, %s: refused %v, %v", tt.filter, tt.policy, tt.values, w.Change.Refused, u.Change.Refused)
+		}
+	}
+}
+
+func TestValuesOfTheService(t *testing.T) {
+	t.Parallel()
+	m := written("", "")
+	r := resource(t, m, "Rows", map[string]any{"id": int64(7)})
+	w, err := r.Create(assign(r.Set, "id=1 state=x parent=null"), bind.WriteOptions{Minimal: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, a := range w.Change.Values {
+		got[a.Path[0].Name] = string(a.Value.Bytes)
+		if a.Path[0].Name == "owner" && a.Value.Int != 7 {
+			t.Errorf("the owner is %v", a.Value)
+		}
+	}
+	if len(got) != 5 || got["at"] != "2026-01-02T03:04:05.678Z" {
+		t.Errorf("values %v", got)
+	}
+	if len(w.Change.Links) != 0 || len(w.Absent)+len(w.Null) != 0 {
+		t.Errorf("links %v, absent %v, null %v", w.Change.Links, w.Absent, w.Null)
+	}
+	r = resource(t, m, "Rows(1)", map[string]any{"id": int64(7)})
+	w, err = r.Update(assign(r.Set, "id=5 state=null parent=3"), bind.WriteOptions{Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := w.Change
+	if len(c.Values) != 3 || len(c.Links) != 1 || len(c.After.Links) != 1 || len(w.Null) != 1 || !c.Invalid || len(w.LeftOut) != 1 || w.LeftOut[0][0].Name != "size" {
+		t.Errorf("values %v, links %v, null %v, left out %v", c.Values, c.Links, w.Null, w.LeftOut)
+	}
+	if len(c.Key) != 1 || c.Key[0].Int != 1 {
+		t.Errorf("the key is %v", c.Key)
+	}
+}
+
+func TestResources(t *testing.T) {
+	t.Parallel()
+	m := written("", "")
+	for target, want := range map[string]struct {
+		kind bind.ResourceKind
+		key  bool
+	}{
+		"": {bind.OfSystem, false}, "$metadata": {bind.OfSystem, false}, "Rows": {bind.OfSet, false}, "Rows/$count": {bind.OfSystem, false}, "Rows(1)": {bind.OfEntity, true},
+		"Rows(id=1)": {bind.OfEntity, true}, "Rows/1": {bind.OfEntity, true}, "Rows(1)/up": {bind.OfEntity, false}, "Rows/$filter(id%20eq%201)": {bind.OfSystem, false},
+		"Rows/$filter(id%20eq%201)(1)": {bind.OfEntity, false}, "Rows(1)/state": {bind.OfProperty, true}, "Rows(1)/state/$value": {bind.OfValue, true},
+		"Rows(1)/up/state": {bind.OfProperty, false}, "Rows(1)/up/$ref": {bind.OfReference, false}, "Rows/$ref": {bind.OfReference, false},
+	} {
+		r := resource(t, m, target, nil)
+		if r.Kind != want.kind || (r.Key != nil) != want.key || (r.Find != nil) != (want.kind == bind.OfEntity || want.kind == bind.OfProperty || want.kind == bind.OfValue) {
+			t.Errorf("%s: kind %d, key %v, find %v", target, r.Kind, r.Key, r.Find)
+		}
+	}
+}
+
+// Faults of a write block show at the start.
+func TestFaultsOfWriteBlocks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*edm.Write, *edm.EntityType)
+		want   string
+	}{
+		"filter":   {func(w *edm.Write, _ *edm.EntityType) { w.Filter = "nope eq 1" }, `there is no property "nope"`},
+		"alias":    {func(w *edm.Write, _ *edm.EntityType) { w.Filter = "id eq @id" }, "@id is unknown"},
+		"constant": {func(w *edm.Write, _ *edm.EntityType) { w.Set[0].Value = "x" }, `the value "x" of "owner" is no Edm.Int64`},
+		"now":      {func(w *edm.Write, _ *edm.EntityType) { w.Set[0].Value = "@now" }, `"@now"`},
+	} {
+		m := written("", "")
+		tt.change(m.Sets[0].Write, m.Sets[0].Type)
+		if _, err := bind.New(m); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, change := range map[string]func(*edm.Write, *edm.EntityType){
+		"another type's property": func(w *edm.Write, _ *edm.EntityType) {
+			w.Set[0].Path = []*edm.Property{{Name: "x", Type: edm.Of(edm.Int64)}}
+		},
+		"no path":         func(w *edm.Write, _ *edm.EntityType) { w.Fixed = [][]*edm.Property{nil} },
+		"below a value":   func(w *edm.Write, t *edm.EntityType) { w.Fixed = [][]*edm.Property{{t.Properties[0], t.Properties[1]}} },
+		"text as version": func(w *edm.Write, t *edm.EntityType) { w.Version = t.Property("state") },
+	} {
+		m := written("", "")
+		change(m.Sets[0].Write, m.Sets[0].Type)
+		if err := m.Check(); err == nil {
+			t.Errorf("%s: the model has no fault", name)
+		}
+	}
+}
