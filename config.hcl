@@ -217,6 +217,44 @@ odata {
       value_list = "Products"
     }
   }
+  # The block write makes a set writable; all other sets are read only. Everybody reads
+  # reviews. A person who has signed in adds reviews, and changes and deletes their own.
+  entity_set "Reviews" {
+    table         = "reviews"
+    type          = "Review"
+    hide          = ["author_id", "version"] # the host writes both; the version is the entity tag
+    search        = ["text"]
+    title         = "review"
+    title_plural  = "reviews"
+    list          = ["product_id", "rating", "text", "author", "created_at"]
+    search_fields = ["product_id", "rating", "created_at"]
+    fields        = ["product_id", "rating", "text"]
+    property "product_id" {
+      label      = "product"
+      text       = "product/name"
+      value_list = "Products"
+    }
+    property "rating" {
+      description = "review.rating.note"
+    }
+    property "text" {
+      label  = "review.text"
+      format = "multiline"
+    }
+    property "created_at" {
+      label = "review.created"
+    }
+    write {
+      create  = true
+      update  = true
+      delete  = true
+      filter  = "author_id eq @user_id"
+      set     = { author_id = "@user_id", author = "@user_name", created_at = "@now" }
+      touch   = { changed_at = "@now" }
+      fixed   = ["product_id"]
+      version = "version"
+    }
+  }
   singleton "Company" {
     table = "company"
     title = "company"

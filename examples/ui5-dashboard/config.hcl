@@ -51,6 +51,9 @@ odata {
     type   = "Product"
     hide   = ["cost"]
     search = ["name", "description"]
+    property "id" {
+      text = "name"
+    }
     property "sku" {
       name = "article_number"
     }
@@ -128,6 +131,40 @@ odata {
   entity_set "OrderItems" {
     table = "order_items"
     type  = "OrderItem"
+  }
+  # The people of the shop correct any review, but those of products that are no longer
+  # sold. The host writes author, times and version, whatever a client sends.
+  entity_set "Reviews" {
+    table         = "reviews"
+    type          = "Review"
+    hide          = ["author_id", "version"]
+    search        = ["text"]
+    title         = "review"
+    title_plural  = "reviews"
+    list          = ["product_id", "rating", "text", "author", "changed_at"]
+    search_fields = ["product_id", "rating"]
+    property "product_id" {
+      label      = "product"
+      text       = "product/name"
+      value_list = "Products"
+    }
+    property "rating" {
+      description = "review.rating.note"
+    }
+    property "text" {
+      label  = "review.text"
+      format = "multiline"
+    }
+    write {
+      create  = true
+      update  = true
+      delete  = true
+      filter  = "product/discontinued eq false"
+      set     = { author_id = "@user_id", author = "@user_name", created_at = "@now" }
+      touch   = { changed_at = "@now" }
+      fixed   = ["product_id"]
+      version = "version"
+    }
   }
   singleton "Company" {
     table = "company"

@@ -41,8 +41,14 @@ null`
 // signIn fills in the sign-in, which is where a guest is.
 func (b *tab) signIn() {
 	b.T.Helper()
+	b.signInAs(seed.Email)
+}
+
+// signInAs is signIn of somebody with the password of the demo account.
+func (b *tab) signInAs(email string) {
+	b.T.Helper()
 	b.Wait(`document.querySelector('input[name=password]')`)
-	b.Fill(`input[name=login]`, seed.Email)
+	b.Fill(`input[name=login]`, email)
 	b.Fill(`input[name=password]`, seed.Password)
 	b.Click(`button[type=submit]`)
 	b.Wait(`location.pathname === '/dashboard/'`)

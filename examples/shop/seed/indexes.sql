@@ -12,4 +12,5 @@ CREATE INDEX orders_ordered ON orders (ordered_at, id);
 CREATE INDEX orders_shipped ON orders (shipped_at, id);
 CREATE INDEX orders_total ON orders (total, id);
 CREATE INDEX order_items_product ON order_items (product_id);
+CREATE INDEX reviews_created ON reviews (created_at, id);
 ANALYZE;

@@ -100,3 +100,18 @@ CREATE TABLE order_items (
     unit_price DECIMAL(10, 2) NOT NULL,
     PRIMARY KEY (order_id, line_no)
 );
+
+-- author_id is the user who wrote the review, and null once the account is gone.
+-- version counts the changes of a row. The query endpoint makes its entity tag of it.
+CREATE TABLE reviews (
+    id         INTEGER PRIMARY KEY,
+    product_id INTEGER NOT NULL REFERENCES products (id),
+    author_id  INTEGER,
+    author     VARCHAR(255) NOT NULL,
+    rating     SMALLINT NOT NULL CHECK (rating BETWEEN 1 AND 5),
+    text       VARCHAR(2000) NOT NULL,
+    created_at DATETIME NOT NULL,
+    changed_at DATETIME NOT NULL,
+    version    INTEGER NOT NULL DEFAULT 1,
+    UNIQUE (product_id, author_id)
+);

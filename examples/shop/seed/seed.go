@@ -30,6 +30,7 @@ const (
 	Products  = 20_000
 	Customers = 5_000
 	Orders    = 100_000
+	Reviews   = 2_000
 )
 
 //go:embed schema.sql
@@ -40,7 +41,7 @@ var indexes string
 
 // ErrNotAShop is returned by [Build] for a file that exists and holds something
 // else. It was not touched.
-var ErrNotAShop = errors.New("exists and is not the demo's database: move it away, or name another file")
+var ErrNotAShop = errors.New("exists and is not the demo's database, or that of an older version: move it away, or name another file")
 
 // Build makes the SQLite database file path, which takes a few seconds, and
 // reports true; where the shop is already there it changes nothing and reports
@@ -84,7 +85,7 @@ func recognise(ctx context.Context, path string) error {
 	}
 	defer func() { _ = db.Close() }()
 	var last int
-	if err := db.QueryRowContext(ctx, "SELECT MAX(id) FROM orders").Scan(&last); err != nil || last < Orders {
+	if err := db.QueryRowContext(ctx, "SELECT MAX(id) FROM orders WHERE EXISTS (SELECT 1 FROM reviews)").Scan(&last); err != nil || last < Orders {
 		return fmt.Errorf("%s: %w", path, ErrNotAShop)
 	}
 	return nil
@@ -107,7 +108,7 @@ func fill(ctx context.Context, path string) error {
 		return err
 	}
 	w := &writer{ctx: ctx, tx: tx}
-	for _, step := range []func(*writer) error{people, catalog, sales} {
+	for _, step := range []func(*writer) error{people, catalog, sales, reviews} {
 		if err := step(w); err != nil {
 			return err
 		}

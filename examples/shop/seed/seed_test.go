@@ -64,6 +64,7 @@ func TestShop(t *testing.T) {
 			"users": 1, "password_reset_tokens": 0, "company": 1, "categories": 53, "suppliers": seed.Suppliers,
 			"products": seed.Products, "customers": seed.Customers, "orders": seed.Orders,
 			"order_items": 200_143, "related_products": 29_876,
+			"reviews": seed.Reviews,
 		} {
 			if got := one[int](t, db, "SELECT COUNT(*) FROM "+table); got != want {
 				t.Errorf("%s: %d rows, want %d", table, got, want)
@@ -75,12 +76,14 @@ func TestShop(t *testing.T) {
 			t.Error(got)
 		}
 		for what, query := range map[string]string{
-			"broken references":           "SELECT COUNT(*) FROM pragma_foreign_key_check",
-			"totals that are not the sum": "SELECT COUNT(*) FROM orders o WHERE ABS(total - (SELECT SUM(unit_price * quantity) FROM order_items WHERE order_id = o.id)) > 0.001",
-			"products below cost":         "SELECT COUNT(*) FROM products WHERE cost >= price OR price <= 0",
-			"changes before the creation": "SELECT COUNT(*) FROM products WHERE updated_at < created_at",
-			"orders out of sequence":      "SELECT COUNT(*) FROM orders a JOIN orders b ON b.id = a.id + 1 WHERE b.ordered_at < a.ordered_at",
-			"products beside themselves":  "SELECT COUNT(*) FROM related_products WHERE product_id = related_id",
+			"broken references":                "SELECT COUNT(*) FROM pragma_foreign_key_check",
+			"totals that are not the sum":      "SELECT COUNT(*) FROM orders o WHERE ABS(total - (SELECT SUM(unit_price * quantity) FROM order_items WHERE order_id = o.id)) > 0.001",
+			"products below cost":              "SELECT COUNT(*) FROM products WHERE cost >= price OR price <= 0",
+			"changes before the creation":      "SELECT COUNT(*) FROM products WHERE updated_at < created_at",
+			"orders out of sequence":           "SELECT COUNT(*) FROM orders a JOIN orders b ON b.id = a.id + 1 WHERE b.ordered_at < a.ordered_at",
+			"changed before they were written": "SELECT COUNT(*) FROM reviews WHERE changed_at < created_at",
+			"reviews by nobody":                "SELECT COUNT(*) FROM reviews WHERE author_id NOT IN (SELECT id FROM users)",
+			"products beside themselves":       "SELECT COUNT(*) FROM related_products WHERE product_id = related_id",
 		} {
 			if n := one[int](t, db, query); n != 0 {
 				t.Errorf("%s: %d", what, n)
@@ -89,13 +92,14 @@ func TestShop(t *testing.T) {
 	})
 	t.Run("worth querying", func(t *testing.T) {
 		for what, query := range map[string]string{
-			"names beyond ASCII":  "SELECT COUNT(*) FROM products WHERE name GLOB '*[^ -~]*'",
-			"null descriptions":   "SELECT COUNT(*) FROM products WHERE description IS NULL",
-			"null weights":        "SELECT COUNT(*) FROM products WHERE weight_kg IS NULL",
-			"out of stock":        "SELECT COUNT(*) FROM products WHERE stock = 0",
-			"discontinued":        "SELECT COUNT(*) FROM products WHERE discontinued",
-			"orders not yet sent": "SELECT COUNT(*) FROM orders WHERE shipped_at IS NULL",
-			"top categories":      "SELECT COUNT(*) FROM categories WHERE parent_id IS NULL",
+			"names beyond ASCII":          "SELECT COUNT(*) FROM products WHERE name GLOB '*[^ -~]*'",
+			"null descriptions":           "SELECT COUNT(*) FROM products WHERE description IS NULL",
+			"null weights":                "SELECT COUNT(*) FROM products WHERE weight_kg IS NULL",
+			"out of stock":                "SELECT COUNT(*) FROM products WHERE stock = 0",
+			"discontinued":                "SELECT COUNT(*) FROM products WHERE discontinued",
+			"orders not yet sent":         "SELECT COUNT(*) FROM orders WHERE shipped_at IS NULL",
+			"reviews of the demo account": "SELECT COUNT(*) FROM reviews WHERE author_id = 1 AND author = 'Ada Demo'",
+			"top categories":              "SELECT COUNT(*) FROM categories WHERE parent_id IS NULL",
 		} {
 			if n := one[int](t, db, query); n == 0 {
 				t.Errorf("no %s", what)
@@ -115,6 +119,7 @@ func TestShop(t *testing.T) {
 		for table, want := range map[string]string{
 			"categories": "e880e80f", "suppliers": "6c5dc928", "products": "abb773d5", "related_products": "eb232434",
 			"customers": "a9a30f2b", "orders": "cd42ba47", "order_items": "0f20cc03",
+			"reviews": "2586bc6e",
 		} {
 			if got := sum(t, db, table); got != want {
 				t.Errorf("%s: %s, want %s; if that is right, change it here", table, got, want)

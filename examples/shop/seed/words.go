@@ -119,6 +119,17 @@ func uses() []string {
 	}
 }
 
+// verdicts are the texts of reviews, by rating.
+func verdicts() [][]string {
+	return [][]string{
+		{"Broke on the second day.", "Nass bis auf die Haut.", "Came without half of its parts."},
+		{"Heavier than it says.", "The zip sticks.", "Nach einem Sommer ausgeblichen."},
+		{"Does what it should.", "Good, but loud in the wind.", "Correct pour le prix."},
+		{"Light, and well made.", "Hat drei Wochen Schottland überstanden.", "One size larger would have been better."},
+		{"Would buy it again.", "Mein treuester Begleiter.", "Parfait, même sous la pluie.", "Ten years old and still going."},
+	}
+}
+
 func firstNames() []string {
 	return []string{
 		"Aino", "Björn", "Chloé", "Dilek", "Élodie", "Fatima", "Grace", "Hòa", "Ingrid", "José", "Katarzyna", "Lukáš",

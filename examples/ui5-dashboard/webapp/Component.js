@@ -26,8 +26,11 @@ sap.ui.define([
 					full: event.getParameter("name") === "productAlone"
 				});
 			});
-			// That a product does not exist is told by its page.
-			Session.watch(this, { own: [404] });
+			// The page of a product says that there is none; that of the reviews, why a change was not saved.
+			Session.watch(this, {
+				own: [404, 409, 412, 422],
+				told: (fault) => this.getEventBus().publish("dashboard", "fault", fault)
+			});
 			router.initialize();
 		}
 	});

@@ -3,6 +3,7 @@ package odataclients_test
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -30,6 +31,8 @@ type seen struct {
 	Expanded []order
 	// Pages are three pages of ten products each.
 	Pages [][]int
+	// Written has the answers to changes of a review.
+	Written written
 	// URLs are what the client asked for.
 	URLs []string
 }
@@ -39,10 +42,22 @@ type order struct {
 	Items    int
 }
 
+// written is a review that a client creates, changes, changes again with the first entity tag, deletes, and reads.
+type written struct {
+	Created, Changed review
+	Stale, Gone      int
+}
+
+type review struct {
+	Author, Text string
+	Rating       int
+}
+
 func TestClients(t *testing.T) {
 	node := need(t)
 	service := serve(t)
 	want := expected(t, service)
+	want.Written = written{review{seed.Name, "Light.", 5}, review{seed.Name, "Light.", 2}, http.StatusPreconditionFailed, http.StatusNotFound}
 	metadata := save(t, service)
 	for name, c := range map[string]struct {
 		generate []string // OUT stands for the folder
@@ -132,6 +147,9 @@ func serve(t *testing.T) string {
 	}
 	o := opts.OData.Options
 	o.Root = "/odata/"
+	o.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+		return odata.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": int64(1), "name": seed.Name}}, nil
+	}
 	service, err := odata.New(opts.OData.Model, opts.OData.Source, o)
 	if err != nil {
 		t.Fatal(err)

@@ -13,18 +13,40 @@ ajax.inject({
     const answer = new Deferred();
     const { url, parameters } = getRequestOptions(options, getRequestHeaders(options));
     urls.push(url);
-    fetch(url, { method: options.method || "GET", headers: getRequestHeaders(options), body: parameters || undefined })
+    const headers = getRequestHeaders(options);
+    fetch(url, { method: (options.method || "GET").toUpperCase(), headers, body: parameters || undefined })
       .then(async (r) => {
         const text = await r.text();
         const xhr = { status: r.status, responseText: text };
-        return r.ok ? answer.resolve(JSON.parse(text), "success", xhr) : answer.reject(xhr, "error");
+        if (r.ok) answer.resolve(text ? JSON.parse(text) : undefined, "success", xhr);
+        else answer.reject(xhr, "error");
       })
-      .catch((e) => answer.reject({ status: 0, responseText: String(e) }, "error"));
+      .catch((e) => void answer.reject({ status: 0, responseText: String(e) }, "error"));
     return answer.promise();
   },
 });
 
 const done = (d) => new Promise((resolve, reject) => d.done((data, extra) => resolve({ data, extra })).fail(reject));
+
+// An ODataStore knows no entity tags: the application adds If-Match to its requests.
+async function writes(service) {
+  let tag;
+  const beforeSend = (e) => {
+    if (["PATCH", "DELETE"].includes(e.method)) e.headers["If-Match"] = tag;
+  };
+  const reviews = new ODataStore({ url: service + "Reviews", key: "id", keyType: "Int64", version: 4, beforeSend });
+  const seen = ({ author, text, rating }) => ({ author, text, rating: Number(rating) });
+  const status = (d) => done(d).then(() => 200, (e) => e.httpStatus);
+
+  const created = (await done(reviews.insert({ product_id: 11, rating: 5, text: "Light." }))).data;
+  const first = (tag = created["@odata.etag"]);
+  const changed = (await done(reviews.update(created.id, { rating: 2 }))).data;
+  const stale = await status(reviews.update(created.id, { rating: 1 }));
+  tag = changed["@odata.etag"];
+  if (tag === first) throw new Error("the entity tag has not changed");
+  await done(reviews.remove(created.id));
+  return { created: seen(created), changed: seen(changed), stale, gone: await status(reviews.byKey(created.id)) };
+}
 
 async function main(service) {
   const products = new ODataStore({ url: service + "Products", key: "id", keyType: "Int64", version: 4, fieldTypes: { price: "Decimal", id: "Int64" } });
@@ -40,12 +62,14 @@ async function main(service) {
     const page = await done(products.load({ sort: "id", skip, take: 10, requireTotalCount: true }));
     pages.push(ids(page.data));
   }
+  const written = await writes(service);
   return {
     one: one.data.name,
     filtered: ids(filtered.data),
     count: Number(filtered.extra.totalCount),
     expanded: expanded.data.map((o) => ({ customer: o.customer.name, items: o.items.length })),
     pages,
+    written,
     urls: urls.map(decodeURIComponent),
   };
 }

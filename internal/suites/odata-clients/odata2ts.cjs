@@ -3,6 +3,19 @@
 const path = require("node:path");
 const { FetchClient } = require("@odata2ts/http-client-fetch");
 
+async function writes(shop) {
+  const seen = ({ author, text, rating }) => ({ author, text, rating: Number(rating) });
+  const matching = (row) => ({ headers: { "If-Match": row["@odata.etag"] } });
+  const status = (answer) => answer.then((r) => r.status, (e) => e.status);
+
+  const created = (await shop.Reviews().create({ product_id: 12, rating: 5, text: "Light." })).data;
+  const review = shop.Reviews(created.id);
+  const changed = (await review.patch({ rating: 2 }, matching(created))).data;
+  const stale = await status(review.patch({ rating: 1 }, matching(created)));
+  await review.delete(matching(changed));
+  return { created: seen(created), changed: seen(changed), stale, gone: await status(review.query()) };
+}
+
 async function main(service, generated) {
   const { VestibuleService } = require(path.join(generated, "VestibuleService.js"));
   const urls = [];
@@ -23,12 +36,14 @@ async function main(service, generated) {
     const page = (await shop.Products().query((b, q) => b.select("id").orderBy(q.id.asc()).skip(skip).top(10))).data;
     pages.push(page.value.map((p) => Number(p.id)));
   }
+  const written = await writes(shop);
   return {
     one: one.name,
     filtered: filtered.value.map((p) => Number(p.id)),
     count: Number(filtered["@odata.count"]),
     expanded: expanded.value.map((o) => ({ customer: o.customer.name, items: o.items.length })),
     pages,
+    written,
     urls: urls.map(decodeURIComponent),
   };
 }

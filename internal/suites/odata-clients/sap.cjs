@@ -4,9 +4,27 @@ const http = require("node:http");
 const { asc, desc, and, contains, filterFunction } = require("@sap-cloud-sdk/odata-v4");
 const { BigNumber } = require("bignumber.js");
 
+async function writes(reviewsApi, on) {
+  const seen = ({ author, text, rating }) => ({ author, text, rating: Number(rating) });
+  const status = (answer) => answer.then(() => 200, (e) => (e.rootCause ?? e).response?.status);
+  const builder = () => reviewsApi.requestBuilder();
+
+  const review = reviewsApi.entityBuilder().productId(new BigNumber(13)).rating(new BigNumber(5)).text("Light.").build();
+  const created = await on(builder().create(review));
+  const other = await on(builder().getByKey(created.id));
+  const first = seen(created);
+  created.rating = new BigNumber(2);
+  await on(builder().update(created));
+  const changed = await on(builder().getByKey(created.id));
+  other.rating = new BigNumber(1);
+  const stale = await status(on(builder().update(other)));
+  await on(builder().delete(changed));
+  return { created: first, changed: seen(changed), stale, gone: await status(on(builder().getByKey(created.id))) };
+}
+
 async function main(service, generated) {
   const { metadata } = require(generated);
-  const { productsApi, ordersApi, orderItemsApi } = metadata();
+  const { productsApi, ordersApi, orderItemsApi, reviewsApi } = metadata();
   const { origin, pathname } = new URL(service);
   const destination = { url: origin };
   const urls = [];
@@ -29,12 +47,14 @@ async function main(service, generated) {
     const page = await on(productsApi.requestBuilder().getAll().select(P.ID).orderBy(asc(P.ID)).skip(skip).top(10));
     pages.push(page.map((p) => Number(p.id)));
   }
+  const written = await writes(reviewsApi, on);
   return {
     one: one.name,
     filtered: filtered.map((p) => Number(p.id)),
     count: Number(count),
     expanded: expanded.map((o) => ({ customer: o.customer.name, items: o.items.length })),
     pages,
+    written,
     urls,
   };
 }

@@ -88,7 +88,8 @@ sap.ui.define(['vestibule/box', 'vestibule/faults', 'vestibule/leaving', 'vestib
      *
      * Options, all of them optional: `models`, further models than those of the manifest; `unsaved`, a function that tells
      * whether the person has typed something that no model knows of; `own`, the HTTP statuses that the application speaks of
-     * itself, such as [404]; `messages`, false for no boxes about faults.
+     * itself, such as [404]; `told`, a function that gets each of these faults, `{ status, code, text, id }`; `messages`, false
+     * for no boxes about faults.
      *
      * Returns a function that ends it.
      */

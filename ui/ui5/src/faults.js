@@ -81,6 +81,9 @@ sap.ui.define(['sap/ui/core/Messaging', 'vestibule/box', 'vestibule/words'], (Me
     }
     async function tell(faults) {
       const mine = faults.filter((fault) => !spokenOf(fault));
+      for (const fault of faults.filter((one) => !mine.includes(one))) {
+        for (const { options } of owners(fault.model)) if (options.own?.includes(fault.status)) options.told?.({ ...fault });
+      }
       if (faults.some(({ status }) => status === 401 || status === 403) && (await check())) return;
       if (mine.length === 0) return;
       if (told) {

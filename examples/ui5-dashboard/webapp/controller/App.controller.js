@@ -18,6 +18,10 @@ sap.ui.define([
 			this.getOwnerComponent().getRouter().navTo("orders");
 		},
 
+		onReviews() {
+			this.getOwnerComponent().getRouter().navTo("reviews");
+		},
+
 		onSignOut() {
 			Session.signOut();
 		}

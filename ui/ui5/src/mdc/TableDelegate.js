@@ -24,7 +24,7 @@ sap.ui.define(
         header: one.label,
         tooltip: one.description || undefined,
         hAlign: cells.atEnd(one) ? 'End' : 'Begin',
-        template: cells.template(one, set, table.getDelegate().payload.model),
+        template: cells.template(one, set, table),
         // What stands first is what a narrow screen keeps in a line.
         extendedSettings: new ResponsiveColumnSettings({ importance: at < 2 ? 'High' : at < 4 ? 'Medium' : 'Low' }),
       });
@@ -64,8 +64,9 @@ sap.ui.define(
 
     /**
      * A delegate for sap.ui.mdc.Table that makes its columns from the annotations of a set: labels, texts in place of keys,
-     * amounts with their currency. The payload names the set: `{ collection: 'Orders' }`, and with `model` a model that has a
-     * name.
+     * amounts with their currency. The payload names the set: `{ collection: 'Orders' }`, with `model` a model that has a
+     * name, and with `updateGroup` a group of it: what $metadata lets people write can then be edited in the cells, and waits
+     * in that group for submitBatch.
      */
     return Object.assign({}, Base, {
       async fetchProperties(table) {
@@ -83,11 +84,12 @@ sap.ui.define(
 
       updateBindingInfo(table, info) {
         Base.updateBindingInfo.call(this, table, info);
-        const { collection, model } = table.getDelegate().payload;
+        const { collection, model, updateGroup } = table.getDelegate().payload;
         const set = sets.get(table);
         const controls = filtering(table);
         info.path = `${model ? `${model}>` : ''}/${collection}`;
         info.parameters.$count = true;
+        if (updateGroup) info.parameters.$$updateGroupId = updateGroup;
         const enums = controls.flatMap((control) => conditionsOf(control, set).enums);
         info.parameters.$filter = enums.length > 0 ? enums.join(' and ') : undefined;
         const search = set.searchable ? controls.map((control) => control.getSearch?.() ?? '').join(' ') : '';

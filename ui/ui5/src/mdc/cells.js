@@ -1,4 +1,4 @@
-sap.ui.define(['sap/m/Link', 'sap/m/ObjectIdentifier', 'sap/m/ObjectNumber', 'sap/m/Text'], (Link, ObjectIdentifier, ObjectNumber, Text) => {
+sap.ui.define(['sap/m/Link', 'sap/m/ObjectIdentifier', 'sap/m/ObjectNumber', 'sap/m/Text', 'vestibule/mdc/fields'], (Link, ObjectIdentifier, ObjectNumber, Text, fields) => {
   'use strict';
 
   const numbers = ['Edm.Byte', 'Edm.SByte', 'Edm.Int16', 'Edm.Int32', 'Edm.Int64', 'Edm.Decimal', 'Edm.Double', 'Edm.Single'];
@@ -17,8 +17,10 @@ sap.ui.define(['sap/m/Link', 'sap/m/ObjectIdentifier', 'sap/m/ObjectNumber', 'sa
     /** Whether the cells of a property stand at the end of their column, as numbers do. */
     atEnd: (one) => numbers.includes(one.edm) && !one.names,
 
-    /** The control that shows a property, as a template. */
-    template(one, set, model) {
+    /** The control that shows a property of a table's rows, as a template; a field where the table has an update group. */
+    template(one, set, table) {
+      const { model, updateGroup } = table.getDelegate().payload;
+      if (updateGroup && (one.creatable || one.updatable)) return fields.field(table, one);
       const bind = (path) => ({ path: model ? `${model}>${path}` : path });
       const own = one.names && numbers.includes(one.edm) ? { ...bind(one.path), targetType: 'any', formatter: plain } : bind(one.path);
       if (one.members) {

@@ -4,6 +4,7 @@ sap.ui.define(
     'sap/m/ColumnListItem',
     'sap/m/Table',
     'sap/m/Text',
+    'sap/ui/mdc/Field',
     'sap/ui/mdc/FilterField',
     'sap/ui/mdc/ValueHelp',
     'sap/ui/mdc/valuehelp/Popover',
@@ -12,7 +13,7 @@ sap.ui.define(
     'sap/ui/mdc/valuehelp/content/MTable',
     'sap/ui/model/Sorter',
   ],
-  (Column, ColumnListItem, Table, Text, FilterField, ValueHelp, Popover, FixedList, FixedListItem, MTable, Sorter) => {
+  (Column, ColumnListItem, Table, Text, Field, FilterField, ValueHelp, Popover, FixedList, FixedListItem, MTable, Sorter) => {
     'use strict';
 
     const page = 30; // rows of a value list that are asked for at once
@@ -61,7 +62,32 @@ sap.ui.define(
       return help;
     }
 
+    const displays = { TextFirst: 'DescriptionValue', TextLast: 'ValueDescription', TextOnly: 'Description' };
+
+    /** Editable where the property may be given: in a row that is not saved yet, in one that is there, or in both. */
+    function editMode(one, bind) {
+      if (one.creatable && one.updatable) return 'Editable';
+      const mode = (created) => ((created ? one.creatable : one.updatable) ? 'Editable' : 'Display');
+      return { ...bind('@$ui5.context.isTransient'), targetType: 'any', formatter: mode };
+    }
+
     return {
+      /** A field for a property of a table's rows, as a template. What is typed waits in the update group of the table. */
+      field(table, one) {
+        const { model } = table.getDelegate().payload;
+        const bind = (path) => ({ path: model ? `${model}>${path}` : path });
+        return new Field({
+          value: { ...bind(one.path), type: one.type },
+          // The text is that of another row, which is not written.
+          ...(one.text && { additionalValue: { ...bind(one.text.path), mode: 'OneWay' }, display: displays[one.text.how] }),
+          ...(one.valueList && { valueHelp: valueHelp(table, one) }),
+          editMode: editMode(one, bind),
+          multipleLines: one.wraps,
+          tooltip: one.description || undefined,
+          width: '100%',
+        });
+      },
+
       /** A field that filters by a property: by its type, or by a list of its values. The id may be left out. */
       filterField(owner, one, id) {
         const lists = one.valueList || (one.members && !one.flags);

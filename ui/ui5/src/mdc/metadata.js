@@ -5,6 +5,7 @@ sap.ui.define([], () => {
   const UI = '@com.sap.vocabularies.UI.v1.';
   const MEASURES = '@Org.OData.Measures.V1.';
   const CAPABILITIES = '@Org.OData.Capabilities.V1.';
+  const CORE = '@Org.OData.Core.V1.';
   const DESCRIPTION = '@Org.OData.Core.V1.Description';
   const IS_URL = '@Org.OData.Core.V1.IsURL';
 
@@ -83,17 +84,21 @@ sap.ui.define([], () => {
     const valueList = await valueListOf(meta, path, annotations);
     const text = textOf(annotations);
     const type = await meta.requestUI5Type(at);
+    const given = annotations[`${CORE}Computed`] === true;
     // What names something is no amount: its digits are not grouped.
     const names = keys.includes(path) || valueList !== null || text !== null;
     const known = declared.$Type.startsWith('Edm.') && !/^Edm\.(?:Binary|Duration|Stream|Geo\w+)$/.test(declared.$Type);
+    const formatOptions = { ...((known && type.getFormatOptions()) || {}), ...(names && /^Edm\.(?:S?Byte|Int|Decimal)/.test(declared.$Type) && { groupingEnabled: false }) };
+    const constraints = (known && type.getConstraints()) || {};
     return {
       path,
       edm: declared.$Type,
       label: annotations[`${COMMON}Label`] ?? path,
       description: annotations[DESCRIPTION] ?? '',
       dataType: known ? type.getMetadata().getName() : 'sap.ui.model.odata.type.String',
-      constraints: (known && type.getConstraints()) || {},
-      formatOptions: { ...((known && type.getFormatOptions()) || {}), ...(names && /^Edm\.(?:S?Byte|Int|Decimal)/.test(declared.$Type) && { groupingEnabled: false }) },
+      constraints,
+      formatOptions,
+      type: known ? new (type.getMetadata().getClass())(formatOptions, constraints) : null,
       names,
       hidden: annotations[`${UI}Hidden`] === true,
       text,
@@ -105,6 +110,9 @@ sap.ui.define([], () => {
       wraps: annotations[`${UI}MultiLineText`] === true,
       filterable: (known || (members !== null && !flags)) && limits.filterable && !limits.unfilterable.includes(path),
       sortable: limits.sortable && !limits.unsortable.includes(path),
+      // Whether people may fill in the property of a new row, and change that of a row that is there.
+      creatable: known && limits.creatable && !given && !limits.uncreatable.includes(path),
+      updatable: known && limits.updatable && !given && annotations[`${CORE}Immutable`] !== true && !limits.unupdatable.includes(path),
     };
   }
 
@@ -114,12 +122,18 @@ sap.ui.define([], () => {
   function limitsOf(annotations) {
     const filter = annotations[`${CAPABILITIES}FilterRestrictions`] ?? {};
     const sort = annotations[`${CAPABILITIES}SortRestrictions`] ?? {};
+    const insert = annotations[`${CAPABILITIES}InsertRestrictions`] ?? {};
+    const update = annotations[`${CAPABILITIES}UpdateRestrictions`] ?? {};
     return {
       filterable: filter.Filterable !== false,
       unfilterable: paths(filter.NonFilterableProperties),
       sortable: sort.Sortable !== false,
       unsortable: paths(sort.NonSortableProperties),
       searchable: annotations[`${CAPABILITIES}SearchRestrictions`]?.Searchable !== false,
+      creatable: insert.Insertable !== false,
+      uncreatable: paths(insert.NonInsertableProperties),
+      updatable: update.Updatable !== false,
+      unupdatable: paths(update.NonUpdatableProperties),
     };
   }
 
