@@ -34,3 +34,22 @@ func TestForeignCallbacksLockNobodyOut(t *testing.T) {
 		t.Errorf("after five replays: %d", a.StatusCode)
 	}
 }
+
+// The query of a callback holds what the provider gave to this provider's plugin alone. Dispensers learn nothing of it.
+func TestDispensersSeeNoCallback(t *testing.T) {
+	f, o := newProvider(), &orgs{}
+	s := newSite(t, sqliteStore(t), withIdentity(f, "verified_email", false, func(opts *host.Options) { opts.Dispenser, opts.OrgSetup = o, o }))
+	verify(t, s)
+	for _, query := range []string{"", "?lang=de"} {
+		b := s.browser(t)
+		state := b.leaves("company", query)
+		b.returns("company", state, "ada").leadsTo(t, "/login"+query)
+		r := o.requests[len(o.requests)-1]
+		if strings.Contains(r.Query, state) || strings.Contains(r.Query, "who=") {
+			t.Errorf("the dispenser got %q", r.Query)
+		}
+		if r.Path != "/auth/identity/company/callback" || r.Locale != f.finished[len(f.finished)-1].Locale {
+			t.Errorf("the dispenser got %+v", r)
+		}
+	}
+}

@@ -136,7 +136,8 @@ func (v *visit) answer() (target string, err error) {
 }
 
 // takeState finds the state in the browser's cookie and spends it, before the plugin is asked: a provider takes a code once.
-// The callback counts for the client from then on, and not without a state: each page elsewhere can send browsers here.
+// The callback counts for the client from then on, and not without a state: each page elsewhere can send browsers here. Of
+// the query only the language is left, because what the provider sends is for its plugin alone.
 func (v *visit) takeState(text string) error {
 	states, err := v.states(v.r.Context())
 	if err != nil {
@@ -147,11 +148,12 @@ func (v *visit) takeState(text string) error {
 		return &identityError{code: fault.IdentityState, reason: "state"}
 	}
 	v.pending = pending
+	asked := *v.r
+	asked.URL = &url.URL{Path: v.r.URL.Path}
 	if pending.Language != "" {
-		asked := *v.r
-		asked.URL = &url.URL{Path: v.r.URL.Path, RawQuery: "lang=" + pending.Language}
-		v.r = &asked
+		asked.URL.RawQuery = "lang=" + pending.Language
 	}
+	v.r = &asked
 	client := Counter{Kind: "client", Client: RequestOf(v.r.Context()).Network}
 	if err := v.takeAttempt(v.r, client, v.ClientAttempts, "identity"); err != nil {
 		return err
