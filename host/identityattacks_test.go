@@ -53,3 +53,19 @@ func TestDispensersSeeNoCallback(t *testing.T) {
 		}
 	}
 }
+
+// Letters beyond ASCII that only look alike in another case are another person's address.
+func TestLinkByAddressComparesLetters(t *testing.T) {
+	for name, address := range map[string]string{"kelvin": "\u212Aate@example.com", "dotted": "kate\u0130@example.com"} {
+		t.Run(name, func(t *testing.T) {
+			f := newProvider()
+			f.people["eve"] = somebody("eve", address)
+			s := newSite(t, sqliteStore(t), withIdentity(f, "verified_email", true))
+			s.execute(t, `UPDATE users SET email = '`+strings.ToLower(address)+`', email_verified_at = '2026-01-01 00:00:00'`)
+			b := s.browser(t)
+			b.by("company", "eve").want(t, 403, "identity_unknown")
+			b.nobody(t)
+			s.has(t, 1)
+		})
+	}
+}

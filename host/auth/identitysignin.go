@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
@@ -124,11 +123,12 @@ func (v *visit) ownerOfAddress(ctx context.Context) (User, error) {
 	return user, err
 }
 
-// ownsAddress reports whether a user may sign in, and the address of the identity is verified here as theirs.
+// ownsAddress reports whether a user may sign in, and the address of the identity is verified here as theirs. Letters beyond
+// ASCII must be the same: in any case the Kelvin sign is a k, and another mailbox.
 func (v *visit) ownsAddress(user User) bool {
 	at, known := user.Columns["email_verified_at"]
 	verified := !known || at != nil && at != "" && at != false && at != int64(0)
-	return verified && user.MaySignIn() && strings.EqualFold(user.Email, v.identity.Email)
+	return verified && user.MaySignIn() && reserved.LowerASCII(user.Email) == reserved.LowerASCII(v.identity.Email)
 }
 
 // linkByAddress links the identity in the transaction of the first sign-in with it.
