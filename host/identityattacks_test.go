@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
+	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 )
 
 // A page elsewhere can send any browser to a callback, with an image. That is no failed sign-in of the network, where nobody
@@ -68,4 +69,47 @@ func TestLinkByAddressComparesLetters(t *testing.T) {
 			s.has(t, 1)
 		})
 	}
+}
+
+// The sign-in page names a pending identity by nothing that a stranger can choose to look like the person's own account.
+func TestPendingIdentityShowsNoClaimedAddress(t *testing.T) {
+	f := newProvider()
+	f.people["claims"] = pluginsdk.Identified(pluginsdk.Identity{Subject: "eve", Email: adaEmail, Name: "Eve"})
+	f.people["named"] = pluginsdk.Identified(pluginsdk.Identity{Subject: "eve", Name: adaEmail})
+	s := newSite(t, sqliteStore(t), withIdentity(f, "confirm", false))
+	for who, want := range map[string]string{"claims": "Eve", "named": "", "ada": adaEmail} {
+		b := s.browser(t)
+		b.by("company", who).leadsTo(t, "/login")
+		if got := b.get("/auth/bootstrap").json(t)["pending"].(map[string]any)["account"]; got != want {
+			t.Errorf("%s is shown as %v, want %q", who, got, want)
+		}
+	}
+}
+
+// A link that is pending ends with the rule that has allowed it.
+func TestPendingIdentityNeedsTheRule(t *testing.T) {
+	f := newProvider()
+	db := sqliteStore(t)
+	b := newSite(t, db, withIdentity(f, "confirm", false)).browser(t)
+	b.by("company", "bob").leadsTo(t, "/login")
+	now := newSite(t, db, withIdentity(f, "never", false))
+	b.base = now.URL
+	if shown := b.get("/auth/bootstrap").json(t)["pending"]; shown != nil {
+		t.Errorf("shown %v", shown)
+	}
+	b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+	now.has(t, 1)
+
+	// The same for one that a session has taken.
+	g := &gate{}
+	g.answers(pluginsdk.Redirect("/app/factor").Hold(), nil)
+	held := func(o *host.Options) { o.Dispenser = g }
+	b = newSite(t, db, withIdentity(f, "confirm", false, held)).browser(t)
+	b.by("company", "bob").leadsTo(t, "/login")
+	b.login(adaEmail, adaPassword, false).want(t, 200, "login_success")
+	now = newSite(t, db, withIdentity(f, "never", false, held))
+	b.base = now.URL
+	g.answers(pluginsdk.Done(), nil)
+	b.post("/auth/intents/redirect", map[string]any{"code": "2"}).want(t, 200, "")
+	now.has(t, 1)
 }

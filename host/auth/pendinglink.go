@@ -1,12 +1,12 @@
 package auth
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
@@ -43,7 +43,7 @@ func (v *visit) askToConfirm() (target string, err error) {
 		return "", contractFault(err)
 	}
 	link := identity.Link{
-		ID: random(32), Name: v.from.Name, Subject: v.identity.Subject, Account: cmp.Or(v.identity.Email, v.identity.Name),
+		ID: random(32), Name: v.from.Name, Subject: v.identity.Subject, Account: v.shownAccount(),
 		Ends: v.Now().Add(identity.Lifetime).Unix(),
 	}
 	if link.Columns, err = keptValues(Session{Values: st.columns}); err != nil {
@@ -67,6 +67,18 @@ func (v *visit) askToConfirm() (target string, err error) {
 	return signInPage, nil
 }
 
+// shownAccount returns how the sign-in page names the identity. An address that the provider has not verified may be that of
+// the person who is to be deceived, as an address or as a name: the page shows none.
+func (v *visit) shownAccount() string {
+	switch {
+	case v.identity.EmailVerified && v.identity.Email != "":
+		return v.identity.Email
+	case strings.Contains(v.identity.Name, "@"):
+		return ""
+	}
+	return v.identity.Name
+}
+
 // pendingLink returns the identity that the next sign-in of a browser links; nil for none.
 func (p *Pipeline) pendingLink(r *http.Request) (*identity.Link, error) {
 	text := kept(r, p.linkCookie(""))
@@ -80,16 +92,22 @@ func (p *Pipeline) pendingLink(r *http.Request) (*identity.Link, error) {
 	plain, ok := box.Open(text, boundLink())
 	link := new(identity.Link)
 	if !ok || json.Unmarshal(plain, link) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // a cookie of another key is none
 	}
 	ends := time.Unix(link.Ends, 0)
 	if now := p.Now(); !now.Before(ends) || ends.After(now.Add(2*identity.Lifetime)) {
 		return nil, nil
 	}
-	if _, err := p.providerNamed(link.Name); err != nil {
-		return nil, nil //nolint:nilerr // another release, or another configuration, has kept it
+	if !p.linksLater(link.Name) {
+		return nil, nil // another release, or another configuration, has kept it
 	}
 	return link, nil
+}
+
+// linksLater reports whether an identity of the name may be pending.
+func (p *Pipeline) linksLater(name string) bool {
+	from, err := p.providerNamed(name)
+	return err == nil && from.Link == identity.LinkConfirm
 }
 
 // ShowPendingLink returns the identity that the next sign-in of a guest's browser links; nil for none, and where the
@@ -131,8 +149,8 @@ func (p *Pipeline) linkSettled(ctx context.Context, r *http.Request, s *Session)
 		return nil, nil
 	}
 	s.Link = nil
-	if _, err := p.providerNamed(link.Name); err != nil {
-		return nil, nil //nolint:nilerr // the provider was taken out of the configuration meanwhile
+	if !p.linksLater(link.Name) {
+		return nil, nil // the configuration was changed meanwhile
 	}
 	user, err := p.Users.Lock(ctx, s.UserID)
 	if err != nil {
