@@ -113,3 +113,27 @@ func TestPendingIdentityNeedsTheRule(t *testing.T) {
 	b.post("/auth/intents/redirect", map[string]any{"code": "2"}).want(t, 200, "")
 	now.has(t, 1)
 }
+
+// Another site can send a browser to a provider, where it may be signed in as the attacker. What comes back is not left
+// pending for the next sign-in: that takes the button of our own page.
+func TestLinkBegunElsewhere(t *testing.T) {
+	f := newProvider()
+	s := newSite(t, sqliteStore(t), withIdentity(f, "confirm", false))
+	linkedAda(t, s)
+	for site, status := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 302, "none": 302} {
+		begins := func(who string) answer {
+			b := s.browser(t)
+			a := b.get("/auth/identity/company", "Sec-Fetch-Site", site)
+			a.want(t, 302, "")
+			back := b.returns("company", stateIn(t, a.Header.Get("Location")), who, "Sec-Fetch-Site", "cross-site")
+			if pending := b.cookie("vestibule_link") != ""; pending != (status == 302 && who != "ada") {
+				t.Errorf("%s of %s: pending %t", who, site, pending)
+			}
+			return back
+		}
+		begins("ada").leadsTo(t, "/dashboard")
+		if got := begins("bob").StatusCode; got != status {
+			t.Errorf("%s: %d, want %d", site, got, status)
+		}
+	}
+}

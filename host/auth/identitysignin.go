@@ -25,6 +25,9 @@ func (v *visit) signIn() (target string, err error) {
 	}
 	verified := v.identity.EmailVerified && reserved.IsAddress(v.identity.Email)
 	switch {
+	case v.from.Link == identity.LinkConfirm && v.pending.Elsewhere:
+		// Another site may have signed the browser in at the provider, as the attacker.
+		return "", v.unknown("begun_elsewhere", nil)
 	case v.from.Link == identity.LinkConfirm && !v.session.SignedIn():
 		return v.askToConfirm()
 	case v.from.Link == identity.LinkVerifiedEmail && verified && !v.session.SignedIn():
