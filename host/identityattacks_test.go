@@ -1,8 +1,10 @@
 package host_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
@@ -134,6 +136,21 @@ func TestLinkBegunElsewhere(t *testing.T) {
 		begins("ada").leadsTo(t, "/dashboard")
 		if got := begins("bob").StatusCode; got != status {
 			t.Errorf("%s: %d, want %d", site, got, status)
+		}
+	}
+}
+
+// A provider that signs somebody in without asking gives no fresh proof, and says so.
+func TestOldProofIsNotRecent(t *testing.T) {
+	f := newProvider()
+	s := newSite(t, sqliteStore(t), withIdentity(f, "never", false))
+	linkedAda(t, s)
+	for age, want := range map[time.Duration]float64{time.Hour: 0, 4 * time.Minute: 360, -time.Hour: 600} {
+		f.people["earlier"] = proof("ada", s.clock.Now().Add(-age))
+		b := s.browser(t)
+		b.by("company", "earlier").leadsTo(t, "/dashboard")
+		if got := b.account(t)["recent"]; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("recent %v after %v, want %v", got, age, want)
 		}
 	}
 }

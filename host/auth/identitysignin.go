@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
@@ -57,7 +58,7 @@ func (v *visit) enter(user User, effects []pluginsdk.Effect, use func(ctx contex
 		return "", &identityError{code: fault.IdentityInactive, reason: "may_not_sign_in", userID: user.ID, subject: v.identity.Subject}
 	}
 	proof := Proof(identityProof + v.from.Name)
-	next := Session{UserID: user.ID, Proved: v.Now(), Proof: proof}
+	next := Session{UserID: user.ID, Proved: v.proved(), Proof: proof}
 	if !v.session.SignedIn() || v.session.UserID == user.ID {
 		next.Intended = v.session.Intended
 	}
@@ -95,6 +96,15 @@ func (v *visit) enter(user User, effects []pluginsdk.Effect, use func(ctx contex
 		return target, nil
 	}
 	return signInPage, nil
+}
+
+// proved returns when the person proved who they are: a provider may sign them in by a proof of this morning, and says so.
+func (v *visit) proved() time.Time {
+	now := v.Now()
+	if at := v.identity.AuthTime; !at.IsZero() && at.Before(now) {
+		return at
+	}
+	return now
 }
 
 // endedState returns the cookie that ends the states of the browser: another session opens none of them.
