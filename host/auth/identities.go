@@ -25,12 +25,6 @@ func (p *Pipeline) providerNamed(name string) (identity.Provider, error) {
 	return p.Identities[i], nil
 }
 
-// knowsProvider reports whether there is a provider of a name.
-func (p *Pipeline) knowsProvider(name string) bool {
-	_, err := p.providerNamed(name)
-	return err == nil
-}
-
 // identitySecret is the name of the key that seals states and pending links.
 const identitySecret = "identities"
 
@@ -82,6 +76,12 @@ type outing struct {
 	toPage  bool   // whether the callback redirects to the sign-in page
 }
 
+// sentElsewhere reports whether a page of another site has sent the browser here. Browsers that do not say so are not.
+func sentElsewhere(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
+}
+
 // sendOut asks for the address of the provider, and keeps the state in a cookie. It counts failures for the client.
 func (p *Pipeline) sendOut(w http.ResponseWriter, r *http.Request, to identity.Provider, s Session, o outing) (string, error) {
 	client := Counter{Kind: "client", Client: RequestOf(r.Context()).Network}
@@ -109,7 +109,7 @@ func (p *Pipeline) sendOut(w http.ResponseWriter, r *http.Request, to identity.P
 	if err != nil {
 		return "", identityFault(to.Name, err)
 	}
-	pending := identity.Pending{Purpose: o.purpose, State: state, Private: a.Private, ToPage: o.toPage, Language: chosenLanguage(r), Begun: begun}
+	pending := identity.Pending{Purpose: o.purpose, State: state, Private: a.Private, ToPage: o.toPage, Elsewhere: sentElsewhere(r), Language: chosenLanguage(r), Begun: begun}
 	cookie := p.stateCookie("")
 	http.SetCookie(w, p.stateCookie(states.Keep(kept(r, cookie), pending, boundToSession(to, s))))
 	return a.URL, nil

@@ -34,6 +34,8 @@ type visit struct {
 	from    identity.Provider
 	session Session
 	pending identity.Pending
+	// client is the counter of failures that the callback is counted in; the zero one before it is.
+	client Counter
 	// identity is the person as the provider knows them, and effects are the changes of its plugin.
 	identity pluginsdk.Identity
 	effects  []pluginsdk.Effect
@@ -51,17 +53,13 @@ func (p *Pipeline) IdentityCallback() http.Handler {
 			return err
 		}
 		w.Header().Set("Referrer-Policy", "no-referrer")
-		client := Counter{Kind: "client", Client: RequestOf(r.Context()).Network}
-		if err := p.takeAttempt(r, client, p.ClientAttempts, "identity"); err != nil {
-			return beginsAgain(err, signInPage)
-		}
 		v := visit{Pipeline: p, w: w, r: r, from: from}
 		target, err := v.answer()
 		refused, ok := errors.AsType[*identityError](err)
 		if ok {
 			err = v.refuse(refused)
 		} else if f, ok := errors.AsType[*fault.Fault](err); err == nil || !ok || f.Status() >= http.StatusInternalServerError {
-			p.refund(r, waitAfter(err), client) // which counts failures
+			p.refund(r, waitAfter(err), v.client) // which counts failures
 		}
 		if err != nil {
 			p.Fail(w, v.r, beginsAgain(err, v.home())) // in the language of the state
@@ -138,6 +136,8 @@ func (v *visit) answer() (target string, err error) {
 }
 
 // takeState finds the state in the browser's cookie and spends it, before the plugin is asked: a provider takes a code once.
+// The callback counts for the client from then on, and not without a state: each page elsewhere can send browsers here. Of
+// the query only the language is left, because what the provider sends is for its plugin alone.
 func (v *visit) takeState(text string) error {
 	states, err := v.states(v.r.Context())
 	if err != nil {
@@ -148,11 +148,17 @@ func (v *visit) takeState(text string) error {
 		return &identityError{code: fault.IdentityState, reason: "state"}
 	}
 	v.pending = pending
+	asked := *v.r
+	asked.URL = &url.URL{Path: v.r.URL.Path}
 	if pending.Language != "" {
-		asked := *v.r
-		asked.URL = &url.URL{Path: v.r.URL.Path, RawQuery: "lang=" + pending.Language}
-		v.r = &asked
+		asked.URL.RawQuery = "lang=" + pending.Language
 	}
+	v.r = &asked
+	client := Counter{Kind: "client", Client: RequestOf(v.r.Context()).Network}
+	if err := v.takeAttempt(v.r, client, v.ClientAttempts, "identity"); err != nil {
+		return err
+	}
+	v.client = client
 	err = v.Tx.InTx(v.r.Context(), func(ctx context.Context) error { return v.Linked.Spend(ctx, pending.State, pending.Ends()) })
 	if errors.Is(err, identity.ErrSpent) {
 		err = &identityError{code: fault.IdentityState, reason: "spent"}

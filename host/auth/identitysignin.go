@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
@@ -26,6 +26,9 @@ func (v *visit) signIn() (target string, err error) {
 	}
 	verified := v.identity.EmailVerified && reserved.IsAddress(v.identity.Email)
 	switch {
+	case v.from.Link == identity.LinkConfirm && v.pending.Elsewhere:
+		// Another site may have signed the browser in at the provider, as the attacker.
+		return "", v.unknown("begun_elsewhere", nil)
 	case v.from.Link == identity.LinkConfirm && !v.session.SignedIn():
 		return v.askToConfirm()
 	case v.from.Link == identity.LinkVerifiedEmail && verified && !v.session.SignedIn():
@@ -55,7 +58,7 @@ func (v *visit) enter(user User, effects []pluginsdk.Effect, use func(ctx contex
 		return "", &identityError{code: fault.IdentityInactive, reason: "may_not_sign_in", userID: user.ID, subject: v.identity.Subject}
 	}
 	proof := Proof(identityProof + v.from.Name)
-	next := Session{UserID: user.ID, Proved: v.Now(), Proof: proof}
+	next := Session{UserID: user.ID, Proved: v.proved(), Proof: proof}
 	if !v.session.SignedIn() || v.session.UserID == user.ID {
 		next.Intended = v.session.Intended
 	}
@@ -95,6 +98,15 @@ func (v *visit) enter(user User, effects []pluginsdk.Effect, use func(ctx contex
 	return signInPage, nil
 }
 
+// proved returns when the person proved who they are: a provider may sign them in by a proof of this morning, and says so.
+func (v *visit) proved() time.Time {
+	now := v.Now()
+	if at := v.identity.AuthTime; !at.IsZero() && at.Before(now) {
+		return at
+	}
+	return now
+}
+
 // endedState returns the cookie that ends the states of the browser: another session opens none of them.
 func (v *visit) endedState() []*http.Cookie { return []*http.Cookie{v.stateCookie("")} }
 
@@ -124,11 +136,12 @@ func (v *visit) ownerOfAddress(ctx context.Context) (User, error) {
 	return user, err
 }
 
-// ownsAddress reports whether a user may sign in, and the address of the identity is verified here as theirs.
+// ownsAddress reports whether a user may sign in, and the address of the identity is verified here as theirs. Letters beyond
+// ASCII must be the same: in any case the Kelvin sign is a k, and another mailbox.
 func (v *visit) ownsAddress(user User) bool {
 	at, known := user.Columns["email_verified_at"]
 	verified := !known || at != nil && at != "" && at != false && at != int64(0)
-	return verified && user.MaySignIn() && strings.EqualFold(user.Email, v.identity.Email)
+	return verified && user.MaySignIn() && reserved.LowerASCII(user.Email) == reserved.LowerASCII(v.identity.Email)
 }
 
 // linkByAddress links the identity in the transaction of the first sign-in with it.

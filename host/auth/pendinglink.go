@@ -1,12 +1,12 @@
 package auth
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
@@ -43,7 +43,7 @@ func (v *visit) askToConfirm() (target string, err error) {
 		return "", contractFault(err)
 	}
 	link := identity.Link{
-		ID: random(32), Name: v.from.Name, Subject: v.identity.Subject, Account: cmp.Or(v.identity.Email, v.identity.Name),
+		ID: random(32), Name: v.from.Name, Subject: v.identity.Subject, Account: v.shownAccount(),
 		Ends: v.Now().Add(identity.Lifetime).Unix(),
 	}
 	if link.Columns, err = keptValues(Session{Values: st.columns}); err != nil {
@@ -67,6 +67,18 @@ func (v *visit) askToConfirm() (target string, err error) {
 	return signInPage, nil
 }
 
+// shownAccount returns how the sign-in page names the identity. An address that the provider has not verified may be that of
+// the person who is to be deceived, as an address or as a name: the page shows none.
+func (v *visit) shownAccount() string {
+	switch {
+	case v.identity.EmailVerified && v.identity.Email != "":
+		return v.identity.Email
+	case strings.Contains(v.identity.Name, "@"):
+		return ""
+	}
+	return v.identity.Name
+}
+
 // pendingLink returns the identity that the next sign-in of a browser links; nil for none.
 func (p *Pipeline) pendingLink(r *http.Request) (*identity.Link, error) {
 	text := kept(r, p.linkCookie(""))
@@ -84,10 +96,16 @@ func (p *Pipeline) pendingLink(r *http.Request) (*identity.Link, error) {
 	}
 	ends, now := time.Unix(link.Ends, 0), p.Now()
 	// A clock that ran ahead gives no link a longer life, and another configuration may have had the provider.
-	if !ok || !now.Before(ends) || ends.After(now.Add(2*identity.Lifetime)) || !p.knowsProvider(link.Name) {
+	if !ok || !now.Before(ends) || ends.After(now.Add(2*identity.Lifetime)) || !p.linksLater(link.Name) {
 		return nil, nil
 	}
 	return link, nil
+}
+
+// linksLater reports whether an identity of the name may be pending.
+func (p *Pipeline) linksLater(name string) bool {
+	from, err := p.providerNamed(name)
+	return err == nil && from.Link == identity.LinkConfirm
 }
 
 // ShowPendingLink returns the identity that the next sign-in of a guest's browser links; nil for none, and where the
@@ -129,8 +147,8 @@ func (p *Pipeline) linkSettled(ctx context.Context, r *http.Request, s *Session)
 		return nil, nil
 	}
 	s.Link = nil
-	if !p.knowsProvider(link.Name) { // it was taken out of the configuration meanwhile
-		return nil, nil
+	if !p.linksLater(link.Name) {
+		return nil, nil // the configuration was changed meanwhile
 	}
 	user, err := p.Users.Lock(ctx, s.UserID)
 	if err != nil {

@@ -18,6 +18,16 @@ func Fold(name string) string {
 	}, name)
 }
 
+// LowerASCII returns a text with the letters A to Z in lower case. All other letters stay.
+func LowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
 // Resolve finds the real name that a written one means among those there are:
 // the same name, or else the only one that differs by case alone. ok is false
 // when there is none, or more than one.

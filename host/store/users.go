@@ -103,20 +103,11 @@ func (u users) anyCase(c Column, address string) (string, []any) {
 	if !c.Folds { // otherwise LOWER would only keep the index from being used
 		column = `LOWER(` + column + `)`
 	}
-	return column + ` IN (?, ?, ?)`, []any{fold(address), asciiLower(address), asciiLower(strings.ToUpper(address))}
+	return column + ` IN (?, ?, ?)`, []any{fold(address), reserved.LowerASCII(address), reserved.LowerASCII(strings.ToUpper(address))}
 }
 
 // fold is how addresses compare; the throttle's keys are made in the same way.
 func fold(address string) string { return strings.ToLower(address) }
-
-func asciiLower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
 
 // FindByID returns the user with the primary key id.
 func (u users) FindByID(ctx context.Context, id string) (auth.User, error) {

@@ -11,7 +11,7 @@ type Link struct {
 	// Name is that of the provider, and Subject that of the person there.
 	Name    string `json:"name"`
 	Subject string `json:"subject"`
-	// Account is how the person knows the account: the address, or else the name.
+	// Account is how the person knows the account: the verified address, or else the name; empty for neither.
 	Account string `json:"account,omitempty"`
 	// Columns are what the plugin sets, encoded by package auth; nil for nothing.
 	Columns json.RawMessage `json:"columns,omitempty"`

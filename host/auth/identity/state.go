@@ -25,8 +25,14 @@ const (
 	// than 4 KiB.
 	maxOpen   = 4
 	maxCookie = 3900
-	// headSize is that of the time, the purpose, the state, the way back and the length of the language.
+	// headSize is that of the time, the purpose, the state, the flags and the length of the language.
 	headSize = 8 + 1 + stateSize + 1 + 1
+)
+
+// The flags of a state.
+const (
+	flagToPage = 1 << iota
+	flagElsewhere
 )
 
 // A Purpose is the use for which a state was made. An answer for one purpose is none for another.
@@ -64,6 +70,8 @@ type Pending struct {
 	Private []byte
 	// ToPage reports whether the callback redirects to the sign-in page, which goes to the target.
 	ToPage bool
+	// Elsewhere reports whether a page of another site has sent the browser.
+	Elsewhere bool
 	// Language is the one that the person has chosen, up to [MaxLanguage]; empty for none.
 	Language string
 	// Begun is when the browser was sent, to the second.
@@ -104,11 +112,14 @@ func NewStates(key []byte) (States, error) {
 func (s States) Keep(cookie string, p Pending, bound Binding) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(p.Begun.Unix())) //nolint:gosec // after 1970
 	plain = append(append(plain, byte(p.Purpose)), p.State...)
-	toPage := byte(0)
+	flags := byte(0)
 	if p.ToPage {
-		toPage = 1
+		flags |= flagToPage
 	}
-	plain = append(plain, toPage, byte(len(p.Language))) //nolint:gosec // at most MaxLanguage
+	if p.Elsewhere {
+		flags |= flagElsewhere
+	}
+	plain = append(plain, flags, byte(len(p.Language))) //nolint:gosec // at most MaxLanguage
 	plain = append(append(plain, p.Language...), p.Private...)
 	open := []string{s.box.Seal(plain, bound.bytes())}
 	size := len(open[0])
@@ -134,7 +145,8 @@ func (s States) Find(cookie, text string, bound Binding, now time.Time) (Pending
 			continue
 		}
 		p := Pending{Begun: time.Unix(int64(binary.BigEndian.Uint64(plain)), 0), Purpose: Purpose(plain[8]), State: state} //nolint:gosec // written by Keep
-		p.ToPage = plain[headSize-2] == 1
+		flags := plain[headSize-2]
+		p.ToPage, p.Elsewhere = flags&flagToPage != 0, flags&flagElsewhere != 0
 		size := int(plain[headSize-1])
 		if size > len(plain)-headSize {
 			return Pending{}, false

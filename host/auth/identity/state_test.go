@@ -16,7 +16,7 @@ func TestStates(t *testing.T) {
 	states := newStates(t, 1)
 	bound := identity.Binding{Name: "company", Session: []byte("session"), UserID: "7"}
 	state, text := identity.NewState()
-	want := identity.Pending{Purpose: identity.Join, State: state, Private: []byte{0, 1, '.'}, ToPage: true, Language: "pt-BR", Begun: now}
+	want := identity.Pending{Purpose: identity.Join, State: state, Private: []byte{0, 1, '.'}, ToPage: true, Elsewhere: true, Language: "pt-BR", Begun: now}
 	cookie := states.Keep("", want, bound)
 	for name, tt := range map[string]struct {
 		states       identity.States
