@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/host/auth"
-	"github.com/vestibule-dev/vestibule/v2/host/auth/fault"
 	"github.com/vestibule-dev/vestibule/v2/host/session"
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 	"github.com/vestibule-dev/vestibule/v2/host/telemetry"
@@ -141,12 +140,10 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 	}
 	settled := who.Settled || who.Session.OpensOData()
 	out := odata.Caller{SignedIn: true, Settled: settled, Client: request.CountsAs(who.UserID)}
-	switch {
-	case reads || !c.writes:
-	case c.gate.CrossOrigin(r) != nil:
-		out.ReadOnly = fault.CrossOrigin
-	case who.ReadsOnly():
-		out.ReadOnly = "token_reads_only"
+	if !reads && c.writes {
+		if out.ReadOnly = c.gate.CrossOrigin(r); out.ReadOnly == "" && who.ReadsOnly() {
+			out.ReadOnly = "token_reads_only"
+		}
 	}
 	if !settled && who.Session.Intent != nil {
 		if out.Next, err = json.Marshal(who.Session.Intent.Envelope()); err != nil {

@@ -54,8 +54,14 @@ func NewGate(site *Site, authenticator auth.Authenticator, keep KeepIntended, fa
 	return &Gate{authenticator, keep, newCrossOrigin(site), fail}
 }
 
-// CrossOrigin returns a fault if another site made a browser send the request, and the request is no plain GET.
-func (g *Gate) CrossOrigin(r *http.Request) error { return g.origins.check(r) }
+// CrossOrigin returns the code of a fault if another site made a browser send the request, and the request is no plain GET; else
+// nothing.
+func (g *Gate) CrossOrigin(r *http.Request) string {
+	if g.origins.check(r) != nil {
+		return fault.CrossOrigin
+	}
+	return ""
+}
 
 // Guard passes on the requests of principals that the guard admits, and refuses
 // those that another site makes a browser send. A navigation of a guest goes to

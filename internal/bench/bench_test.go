@@ -187,15 +187,21 @@ func signedIn(b *testing.B, h http.Handler) *http.Cookie {
 
 // BenchmarkWrites measures a row and a changeset of a hundred rows, by the host and by a handler by hand, without the network.
 func BenchmarkWrites(b *testing.B) {
-	file := filepath.Join(b.TempDir(), "bench.db")
-	if err := makeData(b.Context(), file, 100); err != nil {
+	for _, db := range []string{"sqlite", "postgres", "mariadb"} {
+		b.Run(db, func(b *testing.B) { benchmarkWrites(b, db) })
+	}
+}
+
+func benchmarkWrites(b *testing.B, db string) {
+	dsn, err := settings{rows: 100, dir: b.TempDir()}.data(b.Context(), db)
+	if err != nil {
+		b.Skip(err)
+	}
+	if err := writable(b.Context(), db, dsn); err != nil {
 		b.Fatal(err)
 	}
-	if err := writable(b.Context(), "sqlite", file); err != nil {
-		b.Fatal(err)
-	}
-	ours := startedHost(b, "sqlite", file)
-	byHand, err := baseline(file)
+	ours := startedHost(b, db, dsn)
+	byHand, err := baselineOf(b.Context(), db, dsn)
 	if err != nil {
 		b.Fatal(err)
 	}

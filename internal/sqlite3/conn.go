@@ -90,7 +90,7 @@ func (c *Conn) Exec(query string) error {
 func (c *Conn) Autocommit() bool { return lib.Xsqlite3_get_autocommit(c.tls, c.db) != 0 }
 
 // Changes returns how many rows the last INSERT, UPDATE or DELETE has changed. Triggers and foreign keys do not count.
-func (c *Conn) Changes() int64 { return int64(lib.Xsqlite3_changes64(c.tls, c.db)) }
+func (c *Conn) Changes() int64 { return lib.Xsqlite3_changes64(c.tls, c.db) }
 
 // SetBusyTimeout is the time that a statement waits for a lock of another connection; none if it is not above zero.
 func (c *Conn) SetBusyTimeout(d time.Duration) {

@@ -132,22 +132,27 @@ func tenantRows(t *testing.T, db *sqlx.DB) string {
 	for _, query := range []string{
 		"SELECT id, code, slot, total, note, customer_id, ver, ship_city FROM orders WHERE tenant = 2 ORDER BY id", "SELECT id, name FROM customers WHERE tenant = 2 ORDER BY id",
 	} {
-		rows, err := db.Queryx(query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for rows.Next() {
-			row, err := rows.SliceScan()
-			if err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&out, "%s\n", row)
-		}
-		if err := rows.Err(); err != nil {
+		if err := writeRows(&out, db, query); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return out.String()
+}
+
+func writeRows(out *strings.Builder, db *sqlx.DB, query string) error {
+	rows, err := db.Queryx(query)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		row, err := rows.SliceScan()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n", row)
+	}
+	return rows.Err()
 }
 
 // Random changes of one tenant change nothing of another's, and tell nothing of it but that a code or a slot is taken.

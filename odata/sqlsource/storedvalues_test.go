@@ -176,6 +176,7 @@ func TestStoredValuesComeBack(t *testing.T) {
 					if err := w.Fits(set, a); !errors.As(err, &r) || r.Kind != plan.Unfit || r.Properties[0][0] != path[0] {
 						t.Errorf("%s as %s takes %q: %v", c.declared, path[0].Type, text, err)
 					}
+					w.isUnfit(a)
 				}
 			}
 		})
@@ -228,6 +229,29 @@ func (w writer) comesBack(path []*edm.Property, c storedColumn, text string) {
 		if a, b := value(got, of), value(want, of); a != b && !(of.Kind == edm.Decimal && plainOf(a) == plainOf(b)) {
 			t.Errorf("%s as %s shows %q for %q", c.declared, of, a, b)
 		}
+	}
+}
+
+// isUnfit tries to write a value that does not fit.
+func (w writer) isUnfit(values []plan.Assignment) {
+	w.t.Helper()
+	for _, request := range []string{"POST Values id=1", "PATCH Values(1) id=1"} {
+		tx, err := w.Begin(context.Background())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		change := w.change(request, "*")
+		change.Values = append(change.Values, values...)
+		if strings.HasPrefix(request, "PATCH") {
+			_, err = tx.Apply(w.change("POST Values id=1", ""))
+		}
+		if err == nil {
+			_, err = tx.Apply(change)
+		}
+		if err == nil || refusalOf(err) != "unfit" {
+			w.t.Errorf("%s: %v", request, err)
+		}
+		_ = tx.Close()
 	}
 }
 

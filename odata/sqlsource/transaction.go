@@ -164,6 +164,9 @@ func (t *transaction) write(gen *sqltext.Generator, c *plan.Change, version *int
 		return t.returned(c, gen.Update(c, version, sqltext.ReturnRow))
 	}
 	s := gen.Update(c, version, sqltext.ReturnNothing)
+	if s.SQL == "" {
+		return nil, false, errUnfit()
+	}
 	n, err := t.tx.Exec(s.SQL, s.Args)
 	if err != nil || n == 0 {
 		return nil, false, err
@@ -172,8 +175,14 @@ func (t *transaction) write(gen *sqltext.Generator, c *plan.Change, version *int
 	return rows, true, err
 }
 
+// errUnfit is the refusal of values that Fits refuses, too.
+func errUnfit() error { return &plan.Refusal{Kind: plan.Unfit} }
+
 // returned runs a statement that returns the row as it has written it; done reports whether there was one.
 func (t *transaction) returned(c *plan.Change, s sqltext.Statement) (rows plan.Rows, done bool, err error) {
+	if s.SQL == "" {
+		return nil, false, errUnfit()
+	}
 	row, err := t.reader.Single(t.ctx, t.tx, c.After.Plan.Top, s, 1)
 	if err != nil || row == nil {
 		return nil, false, err
@@ -200,8 +209,11 @@ func (t *transaction) create(c *plan.Change) (plan.Rows, error) {
 		}
 		return rows, err
 	}
-	node := gen.KeyNode(c)
-	row, err := t.reader.Single(t.ctx, t.tx, node, gen.Insert(c, sqltext.ReturnKey), 0)
+	node, s := gen.KeyNode(c), gen.Insert(c, sqltext.ReturnKey)
+	if s.SQL == "" {
+		return nil, errUnfit()
+	}
+	row, err := t.reader.Single(t.ctx, t.tx, node, s, 0)
 	if err != nil {
 		return nil, err
 	}

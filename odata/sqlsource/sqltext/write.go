@@ -87,7 +87,7 @@ func plainExpr(e plan.Expr) bool {
 	return plain
 }
 
-// Insert is the statement that adds a row; see Fits for the values.
+// Insert is the statement that adds a row; empty if a value does not fit.
 func (g *Generator) Insert(c *plan.Change, what Returning) Statement {
 	r := c.After.Range()
 	f := text("INSERT INTO " + g.table(g.m.Tables[c.Set].Name))
@@ -98,7 +98,10 @@ func (g *Generator) Insert(c *plan.Change, what Returning) Statement {
 	columns, values := make([]frag, len(c.Values)), make([]frag, len(c.Values))
 	for i := range c.Values {
 		columns[i] = g.target(r, c.Values[i].Path)
-		values[i], _ = g.stored(r, &c.Values[i])
+		var ok bool
+		if values[i], ok = g.stored(r, &c.Values[i]); !ok {
+			return Statement{}
+		}
 	}
 	switch {
 	case len(columns) > 0:
@@ -160,13 +163,16 @@ func (g *Generator) KeyNode(c *plan.Change) *plan.Node {
 	return n
 }
 
-// Update is the statement that gives the row of a change its values, if it meets the conditions of the change. version
-// is the value that the row must have in Change.Version; nil for any.
+// Update is the statement that gives the row of a change its values, if it meets the conditions of the change; empty if a value does
+// not fit. version is the value that the row must have in Change.Version; nil for any.
 func (g *Generator) Update(c *plan.Change, version *int64, what Returning) Statement {
 	r := c.Before.Range()
 	var sets []frag
 	for i := range c.Values {
-		value, _ := g.stored(r, &c.Values[i])
+		value, ok := g.stored(r, &c.Values[i])
+		if !ok {
+			return Statement{}
+		}
 		sets = append(sets, fill("$1 = $2", g.target(r, c.Values[i].Path), value))
 	}
 	if c.Version != nil {
