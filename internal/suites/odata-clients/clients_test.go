@@ -147,6 +147,7 @@ func serve(t *testing.T) string {
 	}
 	o := opts.OData.Options
 	o.Root = "/odata/"
+	o.Security = odata.Security{Cookie: "vestibule_session", Bearer: true} // as the host has it: who writes must show who they are
 	o.Caller = func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
 		return odata.Caller{SignedIn: true, Settled: true, User: map[string]any{"id": int64(1), "name": seed.Name}}, nil
 	}
