@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // changes is the transaction of one request that writes, or of a group of them, which begins with the first of them. It is
@@ -15,7 +16,7 @@ type changes struct {
 	caller Caller
 	// request is the context of the HTTP request.
 	request context.Context
-	tx      plan.Transaction
+	tx      write.Transaction
 	ctx     context.Context
 	clock   *workClock
 	leave   func()
@@ -69,7 +70,7 @@ func (c *changes) fault(err error) error {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
-	if r, ok := errors.AsType[*plan.Refusal](err); ok && r.Kind == plan.Conflict && c.tries < maxTries && c.ctx.Err() == nil {
+	if r, ok := errors.AsType[*write.Refusal](err); ok && r.Kind == write.Conflict && c.tries < maxTries && c.ctx.Err() == nil {
 		c.undone = true
 		return errAgain
 	}

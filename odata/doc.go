@@ -13,7 +13,7 @@
 // report.go sends. batch.go puts the parts of a batch through the pipeline.
 //
 // A request that writes leaves the pipeline for writing, in write.go: its target
-// and its body (package payload) become a plan.Change (writebind.go, package
+// and its body (package payload) become a write.Change (writebind.go, package
 // bind), which a transaction of a Writable source applies (changes.go). The
 // answer (writeanswer.go) waits for the commit; refusal.go says what a change
 // that was not made is answered with.

@@ -11,6 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/batch"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // fault is an error answer. All its fields but cause are for the client.
@@ -75,7 +76,7 @@ func faultOf(ctx context.Context, err error) *fault {
 	var s *syntax.Error
 	var p *plan.Error
 	var slow *slowError
-	var refusal *plan.Refusal
+	var refusal *write.Refusal
 	switch {
 	case errors.As(err, &s):
 		status := http.StatusBadRequest

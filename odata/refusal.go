@@ -6,37 +6,37 @@ import (
 	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
-	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // refusalFault makes the answer for a change that was not made, with the properties that the source has named.
-func refusalFault(r *plan.Refusal) *fault {
+func refusalFault(r *write.Refusal) *fault {
 	f := &fault{pos: -1, cause: r}
 	why := ""
 	switch r.Kind {
-	case plan.Unfit:
+	case write.Unfit:
 		f.status, f.code, f.message = http.StatusBadRequest, "bad_request", "a value cannot be stored as it is"
 		why = "cannot be stored as it is"
-	case plan.RowNotFound:
+	case write.RowNotFound:
 		f.status, f.code, f.message = http.StatusNotFound, "not_found", "there is no such entity"
-	case plan.PreconditionRequired:
+	case write.PreconditionRequired:
 		f.status, f.code = http.StatusPreconditionRequired, "precondition_required"
 		f.message = "a change needs If-Match with the entity tag of the entity that was read, or *"
-	case plan.PreconditionFailed:
+	case write.PreconditionFailed:
 		f.status, f.code, f.message = http.StatusPreconditionFailed, "precondition_failed", "the entity has changed, or is gone: read it again"
-	case plan.RowNotAllowed:
+	case write.RowNotAllowed:
 		f.status, f.code, f.message = http.StatusForbidden, "row_not_allowed", "the entity may not be changed in this way"
-	case plan.InvalidValue:
+	case write.InvalidValue:
 		f.status, f.code, f.message = http.StatusUnprocessableEntity, "invalid_value", "values are missing, or a rule of the database refuses them"
 		why = "is refused by a rule of the database"
-	case plan.Duplicate:
+	case write.Duplicate:
 		f.status, f.code, f.message = http.StatusConflict, "duplicate", "another entity has these values already"
 		why = "has a value that another entity has"
-	case plan.DeadLink:
+	case write.DeadLink:
 		f.status, f.code, f.message = http.StatusConflict, "dead_link", "the entity refers to another one that is not there"
-	case plan.Referenced:
+	case write.Referenced:
 		f.status, f.code, f.message = http.StatusConflict, "referenced", "other entities refer to this one"
-	case plan.OutcomeUnknown:
+	case write.OutcomeUnknown:
 		f.status, f.code = http.StatusServiceUnavailable, "outcome_unknown"
 		f.message = "the connection to the database broke: it cannot be told whether the change was made; read before trying again"
 	default:

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 )
 
@@ -178,8 +177,8 @@ func near(target string, at int) string {
 	if decoded, err := decode(rest); err == nil && utf8.ValidString(decoded) {
 		rest = decoded
 	}
-	if cut := words.Cut(rest, maxNear); cut != rest {
-		rest = cut + "…"
+	if len(rest) > maxNear {
+		rest = strings.ToValidUTF8(rest[:maxNear], "") + "…"
 	}
 	return ": " + strconv.Quote(rest)
 }

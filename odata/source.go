@@ -7,6 +7,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // Source reads the rows of a model. It is called by many goroutines at once.
@@ -43,18 +44,18 @@ func transformations(s Source) []string {
 
 // Writable is the interface of a Source that changes rows. Without it nothing can be written, whatever the model says.
 type Writable interface {
-	// Fits reports why the columns of a set cannot hold values as they are: nil, or a *plan.Refusal of kind Unfit that names
+	// Fits reports why the columns of a set cannot hold values as they are: nil, or a *write.Refusal of kind Unfit that names
 	// one property. It knows of each value that its type allows and its column would alter, such as a decimal of too many
 	// digits in a column that SQLite keeps as a double. No database is asked.
-	Fits(set *edm.EntitySet, values []plan.Assignment) error
+	Fits(set *edm.EntitySet, values []write.Assignment) error
 	// Begin starts a transaction that writes, and waits for locks as a read does. ctx ends it early. The error is a *plan.Error
 	// where a client may know it.
-	Begin(ctx context.Context) (plan.Transaction, error)
+	Begin(ctx context.Context) (write.Transaction, error)
 }
 
 // Written names a row that was changed, for an audit line.
 type Written struct {
-	// Set is the name of the set, Kind that of the plan.ChangeKind.
+	// Set is the name of the set, Kind that of the write.ChangeKind.
 	Set, Kind string
 	// Key is the key of the row in the form of its address, such as "(5)" or "(order=1,line=2)".
 	Key string

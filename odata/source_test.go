@@ -124,8 +124,8 @@ func numbersModel() *edm.Model {
 			{Name: "Guarded", Type: typ, Guard: edm.GuardSession},
 			{Name: "Settled", Type: typ, Guard: edm.GuardSettled},
 		},
-		Singletons: []*edm.EntitySet{edm.NewSingleton(edm.EntitySet{Name: "First", Type: typ, Guard: edm.GuardNone})},
 	}
+	m.Add(edm.EntitySet{Name: "First", Type: typ, Guard: edm.GuardNone}, true)
 	return m
 }
 

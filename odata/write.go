@@ -15,6 +15,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // writing is the stage that answers requests that write: one transaction for each of them, or for the group that it is a part of
@@ -61,7 +62,7 @@ type writer struct {
 	resource *bind.Resource
 	format   format
 	body     []byte
-	match    *plan.Match
+	match    *write.Match
 	// minimal reports that the answer has no body, applied the preference that made it so.
 	minimal bool
 	applied string
@@ -212,10 +213,10 @@ func (r *writer) preconditions() error {
 		if !ok {
 			return badRequest("malformed", "If-Match needs entity tags, as in W/\"…\", or *")
 		}
-		r.match = &plan.Match{Tags: tags, Any: all}
+		r.match = &write.Match{Tags: tags, Any: all}
 	}
 	if strings.TrimSpace(r.q.header.Get("If-None-Match")) == "*" {
-		r.match = &plan.Match{} // of no row that is there
+		r.match = &write.Match{} // of no row that is there
 	}
 	return nil
 }
@@ -290,7 +291,7 @@ func (r *writer) change(c *changes) (*result, error) {
 	if err := c.begin(r.q); err != nil {
 		return nil, err
 	}
-	if w.Change.Kind != plan.Create && w.Change.Key == nil {
+	if w.Change.Kind != write.Create && w.Change.Key == nil {
 		if w.Change.Key, err = r.find(c); err != nil {
 			return nil, err
 		}

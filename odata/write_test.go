@@ -16,6 +16,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // flaky is a source whose transactions fail on request, which those of a database do at their own will only.
@@ -27,7 +28,7 @@ type flaky struct {
 	begun, open int
 }
 
-func (f *flaky) Begin(ctx context.Context) (plan.Transaction, error) {
+func (f *flaky) Begin(ctx context.Context) (write.Transaction, error) {
 	f.begun++
 	if f.begin != nil {
 		if err := f.begin(f.begun); err != nil {
@@ -40,13 +41,13 @@ func (f *flaky) Begin(ctx context.Context) (plan.Transaction, error) {
 }
 
 type flakyTransaction struct {
-	plan.Transaction
+	write.Transaction
 	of     *flaky
 	n      int
 	closed bool
 }
 
-func (t *flakyTransaction) Apply(c *plan.Change) (plan.Rows, error) {
+func (t *flakyTransaction) Apply(c *write.Change) (plan.Rows, error) {
 	if t.of.apply != nil {
 		if err := t.of.apply(t.n); err != nil {
 			return nil, err
@@ -122,10 +123,10 @@ func request(h http.Handler, method, target, body string, header ...string) *htt
 }
 
 // refuse refuses the first transactions.
-func refuse(kind plan.RefusalKind, first int) func(int) error {
+func refuse(kind write.RefusalKind, first int) func(int) error {
 	return func(n int) error {
 		if n <= first {
-			return &plan.Refusal{Kind: kind, Cause: errors.New("the database says so")}
+			return &write.Refusal{Kind: kind, Cause: errors.New("the database says so")}
 		}
 		return nil
 	}
@@ -142,12 +143,12 @@ func TestTransactionsThatFail(t *testing.T) {
 		begun  int
 	}{
 		"well":                         {&flaky{}, 201, "", 1},
-		"undone at first":              {&flaky{apply: refuse(plan.Conflict, 1)}, 201, "", 2},
-		"undone at the commit":         {&flaky{commit: refuse(plan.Conflict, 2)}, 201, "", 3},
-		"undone again and again":       {&flaky{apply: refuse(plan.Conflict, 99)}, 503, "unavailable", 4},
-		"outcome unknown":              {&flaky{commit: refuse(plan.OutcomeUnknown, 1)}, 503, "outcome_unknown", 1},
-		"a constraint of the commit":   {&flaky{commit: refuse(plan.DeadLink, 1)}, 409, "dead_link", 1},
-		"a rule of the database":       {&flaky{apply: refuse(plan.InvalidValue, 1)}, 422, "invalid_value", 1},
+		"undone at first":              {&flaky{apply: refuse(write.Conflict, 1)}, 201, "", 2},
+		"undone at the commit":         {&flaky{commit: refuse(write.Conflict, 2)}, 201, "", 3},
+		"undone again and again":       {&flaky{apply: refuse(write.Conflict, 99)}, 503, "unavailable", 4},
+		"outcome unknown":              {&flaky{commit: refuse(write.OutcomeUnknown, 1)}, 503, "outcome_unknown", 1},
+		"a constraint of the commit":   {&flaky{commit: refuse(write.DeadLink, 1)}, 409, "dead_link", 1},
+		"a rule of the database":       {&flaky{apply: refuse(write.InvalidValue, 1)}, 422, "invalid_value", 1},
 		"away when it begins":          {&flaky{begin: down}, 503, "unavailable", 1},
 		"away while it writes":         {&flaky{apply: down}, 503, "unavailable", 1},
 		"a fault without a name":       {&flaky{apply: func(int) error { return errors.New("boom") }}, 500, "internal", 1},
@@ -181,7 +182,7 @@ func TestGroupsThatFail(t *testing.T) {
 	second := 0
 	inSecond := func(int) error { // of the second try the second change
 		if second++; second == 2 || second == 4 {
-			return &plan.Refusal{Kind: plan.Conflict}
+			return &write.Refusal{Kind: write.Conflict}
 		}
 		return nil
 	}
@@ -193,10 +194,10 @@ func TestGroupsThatFail(t *testing.T) {
 	}{
 		"well":                     {&flaky{}, map[string]int{"a": 201, "b": 200, "c": 200}, "2", 1},
 		"undone in the middle":     {&flaky{apply: inSecond}, map[string]int{"a": 201, "b": 200, "c": 200}, "2", 3},
-		"undone at the commit":     {&flaky{commit: refuse(plan.Conflict, 3)}, map[string]int{"a": 201, "b": 200, "c": 200}, "2", 4},
-		"undone again and again":   {&flaky{commit: refuse(plan.Conflict, 4)}, map[string]int{"a": 424, "b": 503, "c": 424}, "1", 4},
-		"outcome unknown":          {&flaky{commit: refuse(plan.OutcomeUnknown, 1)}, map[string]int{"a": 424, "b": 503, "c": 424}, "1", 1},
-		"a constraint of the last": {&flaky{commit: refuse(plan.Duplicate, 1)}, map[string]int{"a": 424, "b": 409, "c": 424}, "1", 1},
+		"undone at the commit":     {&flaky{commit: refuse(write.Conflict, 3)}, map[string]int{"a": 201, "b": 200, "c": 200}, "2", 4},
+		"undone again and again":   {&flaky{commit: refuse(write.Conflict, 4)}, map[string]int{"a": 424, "b": 503, "c": 424}, "1", 4},
+		"outcome unknown":          {&flaky{commit: refuse(write.OutcomeUnknown, 1)}, map[string]int{"a": 424, "b": 503, "c": 424}, "1", 1},
+		"a constraint of the last": {&flaky{commit: refuse(write.Duplicate, 1)}, map[string]int{"a": 424, "b": 409, "c": 424}, "1", 1},
 	} {
 		h := notes(t, tt.source, nil)
 		got := map[string]int{}
@@ -218,7 +219,7 @@ func TestWrittenRows(t *testing.T) {
 	var told []string
 	f := &flaky{commit: func(n int) error {
 		if n == 1 {
-			return &plan.Refusal{Kind: plan.Conflict}
+			return &write.Refusal{Kind: write.Conflict}
 		}
 		return nil
 	}}

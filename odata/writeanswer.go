@@ -7,6 +7,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // result is the answer to a request that writes. It waits for the end of its transaction.
@@ -64,7 +65,7 @@ func (r *writer) deleted() *result { return r.answerOf() }
 // changed makes the answer for the row that a change has left.
 func (r *writer) changed(c *changes, w *bind.Writing, rows plan.Rows, key []plan.Value) (*result, error) {
 	d, p, row := r.answerOf(), w.Change.After.Plan, rows.Row()
-	created := w.Change.Kind == plan.Create
+	created := w.Change.Kind == write.Create
 	if r.applied != "" {
 		d.header.Set("Preference-Applied", r.applied)
 	}

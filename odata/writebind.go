@@ -9,6 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // bind reads the body and makes the change of it. Its faults are 400.
@@ -37,7 +38,7 @@ func (r *writer) bind() (*bind.Writing, error) {
 		}
 	}
 	if err := r.source.Fits(w.Change.Set, w.Change.Values); err != nil {
-		refusal, ok := errors.AsType[*plan.Refusal](err)
+		refusal, ok := errors.AsType[*write.Refusal](err)
 		if !ok {
 			return nil, faultOf(r.q.ctx, err)
 		}
@@ -47,14 +48,14 @@ func (r *writer) bind() (*bind.Writing, error) {
 }
 
 // values reads the properties in the body.
-func (r *writer) values() ([]plan.Assignment, error) {
+func (r *writer) values() ([]write.Assignment, error) {
 	var body *payload.Body
 	var err error
 	switch {
 	case r.q.method == http.MethodDelete && r.resource.Kind == bind.OfEntity:
 		return nil, nil
 	case r.q.method == http.MethodDelete:
-		return []plan.Assignment{{Path: r.resource.Props, Value: plan.Value{Null: true}}}, nil
+		return []write.Assignment{{Path: r.resource.Props, Value: plan.Value{Null: true}}}, nil
 	case r.resource.Kind == bind.OfValue:
 		body, err = r.writing.body.Value(r.body, r.resource.Props)
 	case r.resource.Kind == bind.OfProperty:
@@ -102,7 +103,7 @@ func (r *writer) matchBody(tag string) error {
 	for _, t := range r.match.Tags {
 		known = known || t == opaque
 	}
-	r.match = &plan.Match{}
+	r.match = &write.Match{}
 	if known {
 		r.match.Tags = []string{opaque}
 	}
@@ -112,29 +113,29 @@ func (r *writer) matchBody(tag string) error {
 // absent is the fault of an entity that is not there, or not for the caller. Under a precondition it is the precondition that fails.
 func (r *writer) absent() *fault {
 	if r.match != nil && r.q.header["If-Match"] != nil {
-		return refusalFault(&plan.Refusal{Kind: plan.PreconditionFailed})
+		return refusalFault(&write.Refusal{Kind: write.PreconditionFailed})
 	}
 	return notFound("there is no such entity")
 }
 
 // refused makes the answer for a change that was not made.
 func (r *writer) refused(c *changes, w *bind.Writing, err error) error {
-	refusal, ok := errors.AsType[*plan.Refusal](err)
+	refusal, ok := errors.AsType[*write.Refusal](err)
 	if !ok {
 		return c.fault(err)
 	}
 	var f *fault
 	switch refusal.Kind {
-	case plan.RowNotFound:
+	case write.RowNotFound:
 		return r.absent()
-	case plan.Conflict:
+	case write.Conflict:
 		return c.fault(err)
-	case plan.InvalidValue:
+	case write.InvalidValue:
 		f = refusalFault(refusal)
 		if list := append(detailsOf(w.Absent, "required", "is missing"), detailsOf(w.Null, "required", "cannot be null")...); list != nil {
 			f.details = list
 		}
-	case plan.DeadLink:
+	case write.DeadLink:
 		f = refusalFault(refusal)
 		f.details = r.deadLinks(c, refusal, w.Change)
 	default:
@@ -145,7 +146,7 @@ func (r *writer) refused(c *changes, w *bind.Writing, err error) error {
 
 // deadLinks names the foreign keys that lead nowhere: those of the refusal, or the only one that was written. Where a database
 // does not say which of several it is, they are read, outside of the transaction, which has ended.
-func (r *writer) deadLinks(c *changes, refusal *plan.Refusal, ch *plan.Change) []detail {
+func (r *writer) deadLinks(c *changes, refusal *write.Refusal, ch *write.Change) []detail {
 	links := refusal.Links
 	switch {
 	case links != nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // WriteOptions are what a change depends on besides the values.
@@ -18,12 +19,12 @@ type WriteOptions struct {
 	// Complete demands a value of each property that a client may change: PUT.
 	Complete bool
 	// Match is the precondition; nil for none.
-	Match *plan.Match
+	Match *write.Match
 }
 
 // Writing is a change with what is wrong about its values.
 type Writing struct {
-	Change *plan.Change
+	Change *write.Change
 	// Null are the paths of properties that were given null, Absent those that a creation leaves out, where neither is allowed.
 	Null, Absent [][]*edm.Property
 	// LeftOut are the paths that a change misses that has to be complete.
@@ -36,17 +37,17 @@ type change struct {
 	o   WriteOptions
 	out *Writing
 	// given are the values that count of what the client has sent.
-	given []plan.Assignment
+	given []write.Assignment
 }
 
 // Create binds the creation of an entity of the set. The fault is a *plan.Error.
-func (r *Resource) Create(values []plan.Assignment, o WriteOptions) (*Writing, error) {
-	c := r.change(plan.Create, values, o)
+func (r *Resource) Create(values []write.Assignment, o WriteOptions) (*Writing, error) {
+	c := r.change(write.Create, values, o)
 	w := r.Set.Write
 	c.assign(w.Set)
 	c.assign(w.Touch)
 	if w.Version != nil {
-		c.out.Change.Values = append(c.out.Change.Values, plan.Assignment{Path: []*edm.Property{w.Version}, Value: plan.Value{Int: 1}})
+		c.out.Change.Values = append(c.out.Change.Values, write.Assignment{Path: []*edm.Property{w.Version}, Value: plan.Value{Int: 1}})
 	}
 	c.each(r.Set.Type.Properties, nil, func(path []*edm.Property, p *edm.Property) {
 		if !p.Nullable && !p.Defaulted && r.Set.Access(path...) != edm.Computed && c.value(path) == nil {
@@ -57,8 +58,8 @@ func (r *Resource) Create(values []plan.Assignment, o WriteOptions) (*Writing, e
 }
 
 // Update binds a change of the entity, or of the property that the path names. The fault is a *plan.Error.
-func (r *Resource) Update(values []plan.Assignment, o WriteOptions) (*Writing, error) {
-	c := r.change(plan.Update, values, o)
+func (r *Resource) Update(values []write.Assignment, o WriteOptions) (*Writing, error) {
+	c := r.change(write.Update, values, o)
 	c.assign(r.Set.Write.Touch)
 	c.out.Change.Version = r.Set.Write.Version
 	if o.Complete {
@@ -78,14 +79,14 @@ func (r *Resource) Update(values []plan.Assignment, o WriteOptions) (*Writing, e
 
 // Delete binds the deletion of the entity. The fault is a *plan.Error.
 func (r *Resource) Delete(o WriteOptions) (*Writing, error) {
-	return r.change(plan.Delete, nil, o).finish()
+	return r.change(write.Delete, nil, o).finish()
 }
 
 // change begins a change with those values of the client that it may set.
-func (r *Resource) change(kind plan.ChangeKind, values []plan.Assignment, o WriteOptions) *change {
-	c := &change{Resource: r, o: o, out: &Writing{Change: &plan.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
+func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o WriteOptions) *change {
+	c := &change{Resource: r, o: o, out: &Writing{Change: &write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
 	for _, v := range values {
-		if a := r.Set.Access(v.Path...); a == edm.Computed || a == edm.Immutable && kind != plan.Create {
+		if a := r.Set.Access(v.Path...); a == edm.Computed || a == edm.Immutable && kind != write.Create {
 			continue
 		}
 		c.given = append(c.given, v)
@@ -131,7 +132,7 @@ func (c *change) assign(list []edm.Given) {
 			c.out.Change.Refused = true
 			continue
 		}
-		c.out.Change.Values = append(c.out.Change.Values, plan.Assignment{Path: g.Path, Value: v})
+		c.out.Change.Values = append(c.out.Change.Values, write.Assignment{Path: g.Path, Value: v})
 	}
 }
 
@@ -200,13 +201,13 @@ func momentOf(now time.Time, t edm.Type) (plan.Value, bool) {
 func (c *change) finish() (*Writing, error) {
 	ch := c.out.Change
 	ch.Invalid = len(c.out.Null)+len(c.out.Absent) > 0
-	if ch.Kind != plan.Create {
+	if ch.Kind != write.Create {
 		var err error
 		if ch.Before, err = c.check(&syntax.Query{}, false); err != nil {
 			return nil, err
 		}
 	}
-	if ch.Kind == plan.Delete {
+	if ch.Kind == write.Delete {
 		return c.out, newBinding(c.binder, c.opts).only(c.query)
 	}
 	var err error
@@ -220,7 +221,7 @@ func (c *change) finish() (*Writing, error) {
 }
 
 // check makes the plan that reads the row before or after a change, with the conditions of the change as columns.
-func (c *change) check(q *syntax.Query, shown bool) (*plan.Check, error) {
+func (c *change) check(q *syntax.Query, shown bool) (*write.Check, error) {
 	b := newBinding(c.binder, c.opts)
 	b.options = q.Options
 	r, err := b.enter(c.Set)
@@ -235,7 +236,7 @@ func (c *change) check(q *syntax.Query, shown bool) (*plan.Check, error) {
 	if q == c.query || c.o.Match != nil && !c.o.Match.Any { // nobody asks for the tag before otherwise
 		tagColumns(n)
 	}
-	out := &plan.Check{Plan: b.plan, Filter: -1}
+	out := &write.Check{Plan: b.plan, Filter: -1}
 	if filter := c.Set.Write.Filter; filter != "" {
 		out.Filter = condition(n, b.holds(r, c.binder.filters[c.Set]))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // written is a model of one set that can be written: with an owner that the service gives, a state that a filter asks for, and
@@ -51,8 +52,8 @@ func resource(t *testing.T, m *edm.Model, target string, user map[string]any) *b
 }
 
 // assign makes values of "state=open size=5", in which null is null.
-func assign(set *edm.EntitySet, text string) []plan.Assignment {
-	var out []plan.Assignment
+func assign(set *edm.EntitySet, text string) []write.Assignment {
+	var out []write.Assignment
 	for _, pair := range strings.Fields(text) {
 		name, value, _ := strings.Cut(pair, "=")
 		p := set.Type.Property(name)
@@ -63,7 +64,7 @@ func assign(set *edm.EntitySet, text string) []plan.Assignment {
 		if value == "null" {
 			v = plan.Value{Null: true}
 		}
-		out = append(out, plan.Assignment{Path: []*edm.Property{p}, Value: v})
+		out = append(out, write.Assignment{Path: []*edm.Property{p}, Value: v})
 	}
 	return out
 }
@@ -101,7 +102,7 @@ func TestRefusedByValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = resource(t, m, "Rows(1)", map[string]any{"id": tt.user})
-		u, err := r.Update(assign(r.Set, tt.values), bind.WriteOptions{Match: &plan.Match{Any: true}})
+		u, err := r.Update(assign(r.Set, tt.values), bind.WriteOptions{Match: &write.Match{Any: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/function"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // links are the navigation properties to one whose columns the client gives values, none of them null: null names nothing.
@@ -49,7 +50,7 @@ func (c *change) linked(b *binding, r *plan.Range, nav *edm.Navigation) plan.Exp
 
 // Linked returns the plan that reads the row that a navigation property of the change names by values of the change alone; nil
 // where they do not name one. The guard and the row policy of the set hold.
-func (r *Resource) Linked(c *plan.Change, nav *edm.Navigation) *plan.Plan {
+func (r *Resource) Linked(c *write.Change, nav *edm.Navigation) *plan.Plan {
 	b := newBinding(r.binder, r.opts)
 	target, err := b.enter(nav.Target)
 	if err != nil {
@@ -57,7 +58,7 @@ func (r *Resource) Linked(c *plan.Change, nav *edm.Navigation) *plan.Plan {
 	}
 	n := &plan.Node{Set: nav.Target, Query: b.query(target), Ref: true, Page: single()}
 	for _, pair := range nav.Constraints {
-		i := slices.IndexFunc(c.Values, func(a plan.Assignment) bool { return len(a.Path) == 1 && a.Path[0] == pair.Property })
+		i := slices.IndexFunc(c.Values, func(a write.Assignment) bool { return len(a.Path) == 1 && a.Path[0] == pair.Property })
 		if i < 0 {
 			return nil
 		}

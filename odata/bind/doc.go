@@ -6,7 +6,7 @@
 // or in an expression.
 //
 // Requests that write are bound in two steps: Binder.Resource resolves what the path names (written.go), and its methods
-// make a plan.Change of values (change.go, changelink.go).
+// make a write.Change of values (change.go, changelink.go).
 //
 // The transformations of $apply are bound by internal/transform, for which this package binds the expressions in them and the
 // options that act on their result (applied.go).

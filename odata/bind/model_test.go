@@ -48,11 +48,12 @@ func library() *edm.Model {
 	}
 	author.Navigation = []*edm.Navigation{{Name: "Books", Target: books, Collection: true}}
 	loan.Navigation = []*edm.Navigation{{Name: "Book", Target: books}}
-	return &edm.Model{
+	m := &edm.Model{
 		Namespace: "Lib", Container: "Container", Sets: []*edm.EntitySet{books, authors, loans},
-		Singletons: []*edm.EntitySet{edm.NewSingleton(*site)},
-		Types:      []*edm.EntityType{book, author, loan, site.Type}, Complexes: []*edm.ComplexType{size}, Enums: []*edm.EnumType{genre},
+		Types: []*edm.EntityType{book, author, loan, site.Type}, Complexes: []*edm.ComplexType{size}, Enums: []*edm.EnumType{genre},
 	}
+	m.Add(*site, true)
+	return m
 }
 
 func newBinder(t testing.TB) *bind.Binder {

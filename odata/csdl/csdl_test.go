@@ -43,12 +43,13 @@ func model() *edm.Model {
 		Name: "Category", Target: categories, Nullable: true, Partner: "Products", Constraints: []edm.Constraint{{Property: fk, Referenced: cid}},
 	}}
 	category.Navigation = []*edm.Navigation{{Name: "Products", Target: products, Collection: true, Partner: "Category"}}
-	company := edm.NewSingleton(edm.EntitySet{Name: "Company", Type: category})
-	return &edm.Model{
+	m := &edm.Model{
 		Namespace: "Shop", Container: "Container",
-		Sets: []*edm.EntitySet{products, categories}, Singletons: []*edm.EntitySet{company},
+		Sets:  []*edm.EntitySet{products, categories},
 		Types: []*edm.EntityType{product, category}, Complexes: []*edm.ComplexType{address}, Enums: []*edm.EnumType{status},
 	}
+	m.Add(edm.EntitySet{Name: "Company", Type: category}, true)
+	return m
 }
 
 func options() csdl.Options {

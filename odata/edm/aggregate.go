@@ -1,13 +1,13 @@
 package edm
 
-// Unit as Property.Aggregate is for units and currencies: the one value that all rows have, else null.
-const Unit = "unit"
+// unit as Property.Aggregate is for units and currencies: the one value that all rows have, else null.
+const unit = "unit"
 
-// Aggregates are the words for Property.Aggregate: the methods of the standard, and Unit.
-func Aggregates() []string { return []string{"sum", "min", "max", "average", "countdistinct", Unit} }
+// Aggregates are the words for Property.Aggregate: the methods of the standard, and "unit" for units and currencies: the one value that all rows have, else null.
+func Aggregates() []string { return []string{"sum", "min", "max", "average", "countdistinct", unit} }
 
 // CustomAggregate is how a property of the type is aggregated by its bare name, as one of Aggregates: as its Aggregate says, or
-// by Unit where the look of another one names it as its currency or its unit. Empty where a name alone does not do.
+// by "unit" where the look of another one names it as its currency or its unit. Empty where a name alone does not do.
 func (t *EntityType) CustomAggregate(name string) string {
 	p := t.Property(name)
 	switch {
@@ -17,8 +17,8 @@ func (t *EntityType) CustomAggregate(name string) string {
 		return p.Aggregate
 	}
 	for _, of := range t.Properties {
-		if (of.Look.Currency.Path == name || of.Look.Unit.Path == name) && CanAggregate(Unit, p.Type.Kind) {
-			return Unit
+		if (of.Look.Currency.Path == name || of.Look.Unit.Path == name) && CanAggregate(unit, p.Type.Kind) {
+			return unit
 		}
 	}
 	return ""
@@ -30,7 +30,7 @@ func CanAggregate(method string, k Kind) bool {
 	switch method {
 	case "sum", "average":
 		return k.Numeric()
-	case Unit:
+	case unit:
 		return ordered && k != Single && k != Double
 	case "min", "max":
 		return ordered

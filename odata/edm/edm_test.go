@@ -105,7 +105,7 @@ func TestGuardsAreTheWordsOfConfiguration(t *testing.T) {
 }
 
 func TestSingletonHasASetOfItsOwn(t *testing.T) {
-	s := edm.NewSingleton(edm.EntitySet{Name: "Company", Type: shop().Types[0]})
+	s := shop().Add(edm.EntitySet{Name: "Company", Type: shop().Types[0]}, true)
 	if s.Name != "Company" || !s.Single() {
 		t.Errorf("got %q, single %v", s.Name, s.Single())
 	}

@@ -49,7 +49,7 @@ type Model struct {
 	// Guard is the rule of the service itself: service document, metadata, batch. Sets have their own.
 	Guard Guard
 
-	// Singletons are made by NewSingleton or Add.
+	// Singletons are made by Add.
 	Sets, Singletons []*EntitySet
 	// Types are the entity types; every set and singleton has one of them.
 	Types     []*EntityType
@@ -77,12 +77,6 @@ type EntitySet struct {
 	Write *Write
 	// single is set for a singleton.
 	single bool
-}
-
-// NewSingleton makes a singleton, one entity with a name of its own, from the fields that a set has. OData-CSDL 13.3
-func NewSingleton(set EntitySet) *EntitySet {
-	set.single = true
-	return &set
 }
 
 // Add puts a set of entities into the model, or a singleton, and returns it.

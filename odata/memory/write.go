@@ -7,6 +7,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // transaction changes a copy of the state, which Commit makes that of the source.
@@ -22,10 +23,10 @@ type transaction struct {
 var errEnded = errors.New("the transaction has ended")
 
 // Fits is nil: rows of Go values hold every value of their types. See odata.Writable.
-func (s *Source) Fits(*edm.EntitySet, []plan.Assignment) error { return nil }
+func (s *Source) Fits(*edm.EntitySet, []write.Assignment) error { return nil }
 
 // Begin waits for its turn and starts a transaction: one at a time writes. Close it always. See odata.Writable.
-func (s *Source) Begin(ctx context.Context) (plan.Transaction, error) {
+func (s *Source) Begin(ctx context.Context) (write.Transaction, error) {
 	select {
 	case <-s.turn:
 		return &transaction{ctx: ctx, source: s, state: s.state.Load()}, nil
@@ -62,8 +63,8 @@ func (t *transaction) one(p *plan.Plan) (*rows, error) {
 	return r, nil
 }
 
-// Apply makes a change. See plan.Transaction.
-func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
+// Apply makes a change. See write.Transaction.
+func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	if t.state == nil {
 		return nil, errEnded
 	}
@@ -74,18 +75,18 @@ func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
 	old := t.state.tables[s.at]
 	next := &table{cells: old.cells, rows: slices.Clone(old.rows), last: old.last}
 	at := len(next.rows)
-	if c.Kind != plan.Create {
+	if c.Kind != write.Create {
 		at = old.index(s.key())[s.keyOf(c.Key)][0] // Judge has seen it
 	}
 	var written row
 	switch c.Kind {
-	case plan.Create:
+	case write.Create:
 		written = s.fresh(next)
 		next.rows = append(next.rows, written)
-	case plan.Update:
+	case write.Update:
 		written = slices.Clone(next.rows[at])
 		next.rows[at] = written
-	case plan.Delete:
+	case write.Delete:
 		next.rows = slices.Delete(next.rows, at, at+1)
 		return nil, t.remove(s, old.rows[at], next)
 	}
@@ -97,9 +98,9 @@ func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
 	return t.verify(c, s.keyValues(written))
 }
 
-func (t *transaction) judge(c *plan.Change) error {
+func (t *transaction) judge(c *write.Change) error {
 	var before []plan.Value
-	if c.Kind != plan.Create {
+	if c.Kind != write.Create {
 		r, err := t.one(c.Before.Plan.At(c.Key))
 		if err != nil {
 			return err
@@ -114,7 +115,7 @@ func (t *transaction) judge(c *plan.Change) error {
 	return nil
 }
 
-func (t *transaction) verify(c *plan.Change, key []plan.Value) (plan.Rows, error) {
+func (t *transaction) verify(c *write.Change, key []plan.Value) (plan.Rows, error) {
 	r, err := t.one(c.After.Plan.At(key))
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (s *set) fresh(in *table) row {
 }
 
 // assign gives a row the values of a change.
-func (s *set) assign(r row, c *plan.Change) {
+func (s *set) assign(r row, c *write.Change) {
 	for _, a := range c.Values {
 		r[s.place(a.Path)] = a.Value
 	}
@@ -220,24 +221,24 @@ func (s *set) keyOf(key []plan.Value) string {
 
 // allows refuses the row at a place of a table as a database does: values that are missing, keys that another row has, and
 // foreign keys that name no row, in this order.
-func (t *transaction) allows(s *set, in *table, at int) *plan.Refusal {
+func (t *transaction) allows(s *set, in *table, at int) *write.Refusal {
 	r := in.rows[at]
 	for i := range s.cells {
 		if r[i].Null && !s.cells[i].nullable {
-			return &plan.Refusal{Kind: plan.InvalidValue}
+			return &write.Refusal{Kind: write.InvalidValue}
 		}
 	}
 	if len(in.index(s.key())[s.keyOf(s.keyValues(r))]) > 1 {
-		return &plan.Refusal{Kind: plan.Duplicate, Properties: paths(s.edm.Type.Key)}
+		return &write.Refusal{Kind: write.Duplicate, Properties: paths(s.edm.Type.Key)}
 	}
 	for _, place := range s.unique {
 		if k, ok := keyText(r, []int{place}, in.cells); ok && len(in.index([]int{place})[k]) > 1 {
-			return &plan.Refusal{Kind: plan.Duplicate, Properties: s.named(place)}
+			return &write.Refusal{Kind: write.Duplicate, Properties: s.named(place)}
 		}
 	}
 	for _, l := range t.source.links {
 		if l.foreign && l.from == s && !l.resolves(t.state, in, r) {
-			return &plan.Refusal{Kind: plan.DeadLink}
+			return &write.Refusal{Kind: write.DeadLink}
 		}
 	}
 	return nil
@@ -286,7 +287,7 @@ func (t *transaction) remove(s *set, gone row, next *table) error {
 			from = next
 		}
 		if k, ok := keyText(gone, l.other, s.cells); ok && len(from.index(l.own)[k]) > 0 {
-			return &plan.Refusal{Kind: plan.Referenced}
+			return &write.Refusal{Kind: write.Referenced}
 		}
 	}
 	t.put(s, next)

@@ -7,12 +7,13 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // Body holds the properties of an entity in the body of a request to write.
 type Body struct {
 	// Values are the properties, in the order of the body. No path is there twice, and none ends at a complex property.
-	Values []plan.Assignment
+	Values []write.Assignment
 	// Tag is the entity tag in the body, quotes included; empty for none.
 	Tag string
 	// Related are the navigation properties that the body has entities or references for.
@@ -111,7 +112,7 @@ func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
 		if what := unfit(&v, &p.Type); what != "" {
 			return nil, wrong(path, -1, what)
 		}
-		s.out.Values = []plan.Assignment{{Path: path, Value: v}}
+		s.out.Values = []write.Assignment{{Path: path, Value: v}}
 		return s.out, nil
 	}
 	if err := s.valid(); err != nil {
@@ -121,7 +122,7 @@ func (r BodyReader) Value(body []byte, path []*edm.Property) (*Body, error) {
 	if what != "" {
 		return nil, wrong(path, -1, what)
 	}
-	s.out.Values = []plan.Assignment{{Path: path, Value: v}}
+	s.out.Values = []write.Assignment{{Path: path, Value: v}}
 	return s.out, nil
 }
 
@@ -231,7 +232,7 @@ func (s *bodyScan) property(path []*edm.Property) error {
 	if what != "" {
 		return wrong(path, pos, what)
 	}
-	s.out.Values = append(s.out.Values, plan.Assignment{Path: path, Value: v})
+	s.out.Values = append(s.out.Values, write.Assignment{Path: path, Value: v})
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/payload"
-	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // bodyType is an entity type with a property of each kind.
@@ -37,7 +37,7 @@ func bodyType() *edm.EntityType {
 }
 
 // shown are the values of a body, by path, as $value has them.
-func shown(values []plan.Assignment) map[string]string {
+func shown(values []write.Assignment) map[string]string {
 	out := map[string]string{}
 	for _, v := range values {
 		names := make([]string, len(v.Path))
@@ -224,7 +224,7 @@ func FuzzBody(f *testing.F) {
 }
 
 // asJSON is a value as an answer has it.
-func asJSON(v *plan.Assignment) any {
+func asJSON(v *write.Assignment) any {
 	typ := v.Type()
 	text := string(payload.AppendText(nil, &v.Value, &typ))
 	switch k := typ.Kind; {

@@ -3,7 +3,6 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"slices"
 	"strconv"
 )
 
@@ -41,17 +40,4 @@ func (n *Node) AppendTag(dst []byte, row []Value) []byte {
 	}
 	sum := sha256.Sum256(b)
 	return base64.RawURLEncoding.AppendEncode(dst, sum[:12])
-}
-
-// Match is a precondition on the entity tag of a row (If-Match). The zero value matches none.
-type Match struct {
-	// Any takes every row that is there.
-	Any bool
-	// Tags are the entity tags that the client knows, without quotes: one of them must be that of the row. Weak and strong
-	// ones count alike (OData-Protocol 8.2.4).
-	Tags []string
-}
-
-func (m *Match) holds(n *Node, row []Value) bool {
-	return m.Any || n.Tag != nil && slices.Contains(m.Tags, string(n.AppendTag(nil, row)))
 }

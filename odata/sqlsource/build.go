@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
@@ -84,7 +86,7 @@ func (b *builder) enums() {
 		}
 		for _, name := range slices.Sorted(maps.Keys(e.Labels)) {
 			if _, ok := e.Members[name]; !ok {
-				b.report(append(at, "labels", name), "there is no member "+quoted(name), didYouMean(name, slices.Sorted(maps.Keys(e.Members))))
+				b.report(append(at, "labels", name), "there is no member "+quoted(name), finding.DidYouMean(name, slices.Sorted(maps.Keys(e.Members))))
 			}
 		}
 		b.model.Enums = append(b.model.Enums, edm.NewEnum(e.Name, e.Flags, e.Members, e.Labels))
@@ -114,7 +116,7 @@ func (b *builder) add(c EntitySet, kind string, single bool) {
 		b.report(s.at("table"), quoted(c.Table)+" holds credentials and cannot be exposed", "expose a view that you have made for it")
 		return
 	case s.table == nil:
-		b.report(s.at("table"), "there is no table or view "+quoted(c.Table), didYouMean(c.Table, b.tableNames()))
+		b.report(s.at("table"), "there is no table or view "+quoted(c.Table), finding.DidYouMean(c.Table, b.tableNames()))
 		return
 	case s.table.Broken != nil:
 		b.broken(s.at("table"), s.table)
@@ -193,7 +195,7 @@ func (b *builder) discovered() {
 			free = append(free, t)
 		}
 		if !found && !strings.Contains(pattern, "*") && !b.protected(pattern, nil) {
-			b.report(at, "there is no table or view "+quoted(pattern), didYouMean(pattern, b.tableNames()))
+			b.report(at, "there is no table or view "+quoted(pattern), finding.DidYouMean(pattern, b.tableNames()))
 		}
 	}
 	names := b.freeNames(free)

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/vestibule-dev/vestibule/v2/internal/words"
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
@@ -111,7 +112,7 @@ func (b *builder) columns(s *set, names []string, where ...string) []string {
 			continue
 		}
 		if c == nil {
-			b.report(s.at(where...), "no column "+quoted(name), didYouMean(name, columnNames(s.table)))
+			b.report(s.at(where...), "no column "+quoted(name), finding.DidYouMean(name, columnNames(s.table)))
 			continue
 		}
 		out = append(out, c.Name)
@@ -153,19 +154,4 @@ func relation(column string) string {
 		}
 	}
 	return ""
-}
-
-// didYouMean is the remedy for a name that is none of the known ones: the nearest, or all there are.
-func didYouMean(wrong string, known []string) string {
-	const most = 20
-	if near := words.Nearest(wrong, known); near != "" {
-		return "did you mean " + quoted(near) + "?"
-	}
-	switch {
-	case len(known) == 0:
-		return "take it out"
-	case len(known) > most:
-		return "use one of " + strings.Join(known[:most], ", ") + ", …"
-	}
-	return "use one of " + strings.Join(known, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest/dbtest"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // Filters look at other tables, and at the table that is written: through a navigation to one, in any, and in a count.
@@ -103,7 +104,7 @@ func TestClientGoesAway(t *testing.T) {
 			w := writer{t, s, tenant(1)}
 			for _, at := range []string{"before the change", "behind it", "waiting for the row"} {
 				ctx, cancel := context.WithCancel(context.Background())
-				var holder plan.Transaction
+				var holder write.Transaction
 				if at == "waiting for the row" {
 					var err error
 					if holder, err = s.Begin(context.Background()); err != nil {
@@ -163,7 +164,7 @@ func TestConnectionBreaksUnderWrites(t *testing.T) {
 			t.Cleanup(func() { _ = through.Close() })
 			fill(t, through.DB, ordersScript(dialect))
 			w := writer{t, open(t, sqlsource.Database{Dialect: dialect, DB: through, Wait: func(context.Context) time.Duration { return 10 * time.Second }}, ordersConfig(nil)), tenant(1)}
-			begun := func() plan.Transaction {
+			begun := func() write.Transaction {
 				tx, err := w.Begin(context.Background())
 				if err == nil {
 					_, err = w.apply(tx, w.change("PATCH Orders(1) note=lost", "*"))

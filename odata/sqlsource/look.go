@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
@@ -78,7 +80,7 @@ func (b *builder) look(s *set, cfg Property) {
 	kind, ok := formats[l.Format]
 	switch {
 	case !ok:
-		b.report(at("format"), "there is no format "+quoted(l.Format), didYouMean(l.Format, slices.Sorted(maps.Keys(formats))))
+		b.report(at("format"), "there is no format "+quoted(l.Format), finding.DidYouMean(l.Format, slices.Sorted(maps.Keys(formats))))
 	case kind != edm.Invalid && kind != p.Type.Kind:
 		b.report(at("format"), "the format "+quoted(l.Format)+" is for Edm."+kind.String()+", and the property is "+p.Type.QualifiedName(b.model.Namespace), "leave it out")
 	default:
@@ -157,7 +159,7 @@ func (b *builder) unknownAt(on *edm.EntityType, path, name string, at []string) 
 		b.report(at, what, "name one of its properties, such as "+quoted(name+"/"+n.Target.Type.Properties[0].Name))
 		return
 	}
-	b.report(at, what, didYouMean(name, known))
+	b.report(at, what, finding.DidYouMean(name, known))
 }
 
 // valueList finds the property of the set that has the values, and a text for people.
@@ -173,7 +175,7 @@ func (b *builder) valueList(s *set, cfg Property) {
 		for _, other := range b.model.Sets {
 			names = append(names, other.Name)
 		}
-		b.report(at, "there is no entity set "+quoted(cfg.Look.ValueList), didYouMean(cfg.Look.ValueList, names))
+		b.report(at, "there is no entity set "+quoted(cfg.Look.ValueList), finding.DidYouMean(cfg.Look.ValueList, names))
 		return
 	}
 	key := keyFor(on, p, target)

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
@@ -139,7 +141,7 @@ func (b *builder) fromBlock(s *set, n Navigation, all []*relationship) *relation
 		}
 	}
 	if target == nil {
-		b.report(at("to"), "there is no entity set "+quoted(n.To), didYouMean(n.To, names))
+		b.report(at("to"), "there is no entity set "+quoted(n.To), finding.DidYouMean(n.To, names))
 		return nil
 	}
 	r := &relationship{from: s, to: target, name: n.Name, many: n.Many, configured: true}
@@ -215,7 +217,7 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 		b.report(at("via"), quoted(n.Via)+" holds credentials and cannot be used", "go through another table")
 		return false
 	case between == nil:
-		b.report(at("via"), "there is no table "+quoted(n.Via), didYouMean(n.Via, b.tableNames()))
+		b.report(at("via"), "there is no table "+quoted(n.Via), finding.DidYouMean(n.Via, b.tableNames()))
 		return false
 	case len(r.from.edm.Type.Key) != 1 || len(r.to.edm.Type.Key) != 1:
 		b.report(at("via"), "via needs keys of one column at both ends", "write on instead")
@@ -235,7 +237,7 @@ func (b *builder) via(r *relationship, n Navigation, at func(...string) []string
 	}{{n.FromKey, "from_key", &link.ViaFrom}, {n.ToKey, "to_key", &link.ViaTo}} {
 		column := (&set{table: between}).named(end.name)
 		if column == nil {
-			b.report(at(end.where), "no column "+quoted(end.name)+" in "+quoted(n.Via), didYouMean(end.name, columnNames(between)))
+			b.report(at(end.where), "no column "+quoted(end.name)+" in "+quoted(n.Via), finding.DidYouMean(end.name, columnNames(between)))
 			return false
 		}
 		*end.into = []*sqltext.Column{stored(column)}

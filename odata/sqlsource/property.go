@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vestibule-dev/vestibule/v2/internal/finding"
+
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/introspect"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
@@ -171,7 +173,7 @@ func (b *builder) declared(s *set, c *introspect.Column, p Property, found edm.T
 			out.Precision = fraction
 		}
 	} else {
-		b.report(at, "there is no type "+quoted(p.Type), didYouMean(p.Type, b.typeNames()))
+		b.report(at, "there is no type "+quoted(p.Type), finding.DidYouMean(p.Type, b.typeNames()))
 		return found
 	}
 	if !retypes(b.dialect, c, found, out.Kind) {

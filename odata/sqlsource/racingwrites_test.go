@@ -13,10 +13,11 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // tryWrite is write for a goroutine: what the database undid for another one is tried again.
-func (w writer) tryWrite(c *plan.Change) (string, error) {
+func (w writer) tryWrite(c *write.Change) (string, error) {
 	for range 100 {
 		row, err := w.once(c)
 		if err == nil || refusalOf(err) != "conflict" {
@@ -26,7 +27,7 @@ func (w writer) tryWrite(c *plan.Change) (string, error) {
 	return "", errors.New("a hundred conflicts")
 }
 
-func (w writer) once(c *plan.Change) (string, error) {
+func (w writer) once(c *write.Change) (string, error) {
 	tx, err := w.Begin(context.Background())
 	if err != nil {
 		return "", err

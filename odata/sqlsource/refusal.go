@@ -8,11 +8,12 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // refusal makes of an error what is to be said of a change.
-func (t *transaction) refusal(c *plan.Change, err error) error {
-	var known *plan.Refusal
+func (t *transaction) refusal(c *write.Change, err error) error {
+	var known *write.Refusal
 	var told *plan.Error
 	switch {
 	case errors.As(err, &known):
@@ -26,16 +27,16 @@ func (t *transaction) refusal(c *plan.Change, err error) error {
 		return refusal
 	}
 	if engine.IsUndone(err) {
-		return &plan.Refusal{Kind: plan.Conflict, Cause: err}
+		return &write.Refusal{Kind: write.Conflict, Cause: err}
 	}
 	return t.reader.Fault(t.ctx, err)
 }
 
 // breach makes a refusal of the rule of the database that a change has broken; nil where it has broken none. c is nil at the end of
 // a transaction, where nobody knows which change it was.
-func (t *transaction) breach(c *plan.Change, err error) *plan.Refusal {
+func (t *transaction) breach(c *write.Change, err error) *write.Refusal {
 	b := engine.BreachOf(err)
-	out := &plan.Refusal{Cause: err}
+	out := &write.Refusal{Cause: err}
 	var rules sqltext.Rules
 	if c != nil {
 		rules = t.reader.Gen.Rules(c.Set)
@@ -44,13 +45,13 @@ func (t *transaction) breach(c *plan.Change, err error) *plan.Refusal {
 	case engine.NotBreached:
 		return nil
 	case engine.OfValue:
-		out.Kind = plan.Unfit
+		out.Kind = write.Unfit
 		return out
 	case engine.OfNull, engine.OfCheck:
-		out.Kind = plan.InvalidValue
+		out.Kind = write.InvalidValue
 		out.Properties = t.visible(c, columnsOf(b, rules.Checks))
 	case engine.OfUnique:
-		out.Kind = plan.Duplicate
+		out.Kind = write.Duplicate
 		columns := columnsOf(b, rules.Unique)
 		if len(rules.Unique) > 1 { // the first of several, whichever the database has met first
 			if first := t.taken(c, rules.Unique); first != nil {
@@ -59,13 +60,13 @@ func (t *transaction) breach(c *plan.Change, err error) *plan.Refusal {
 		}
 		out.Properties = t.visible(c, columns)
 	case engine.OfReferenced:
-		out.Kind = plan.Referenced
+		out.Kind = write.Referenced
 	case engine.OfForeign:
-		out.Kind = plan.DeadLink
+		out.Kind = write.DeadLink
 		if c != nil && t.referenced(c, b, rules.Foreign) {
-			out.Kind = plan.Referenced
+			out.Kind = write.Referenced
 		} else if index := t.taken(c, rules.Unique); index != nil {
-			out.Kind, out.Properties = plan.Duplicate, t.visible(c, index)
+			out.Kind, out.Properties = write.Duplicate, t.visible(c, index)
 		}
 	}
 	return out
@@ -85,9 +86,9 @@ func columnsOf(b engine.Breach, rules []sqltext.Constraint) []string {
 
 // referenced reports whether a foreign key of another table names the row of a change, where the database says only that a foreign
 // key is broken.
-func (t *transaction) referenced(c *plan.Change, b engine.Breach, own []sqltext.Constraint) bool {
-	if c.Kind != plan.Update {
-		return c.Kind == plan.Delete
+func (t *transaction) referenced(c *write.Change, b engine.Breach, own []sqltext.Constraint) bool {
+	if c.Kind != write.Update {
+		return c.Kind == write.Delete
 	}
 	for _, f := range own {
 		if b.Name != "" && f.Name != b.Name {
@@ -104,7 +105,7 @@ func (t *transaction) referenced(c *plan.Change, b engine.Breach, own []sqltext.
 
 // taken returns the columns of the first unique index that another row has the values of. MariaDB looks at a foreign key before
 // some of them, and SQLite begins with the last. PostgreSQL begins with the first, and answers nothing behind a refused statement.
-func (t *transaction) taken(c *plan.Change, unique []sqltext.Constraint) []string {
+func (t *transaction) taken(c *write.Change, unique []sqltext.Constraint) []string {
 	if c == nil || t.source.dialect == "postgres" {
 		return nil
 	}
@@ -126,7 +127,7 @@ func (t *transaction) taken(c *plan.Change, unique []sqltext.Constraint) []strin
 }
 
 // visible returns the paths of the visible properties of columns, in the order of the type.
-func (t *transaction) visible(c *plan.Change, columns []string) (paths [][]*edm.Property) {
+func (t *transaction) visible(c *write.Change, columns []string) (paths [][]*edm.Property) {
 	if c == nil {
 		return nil
 	}

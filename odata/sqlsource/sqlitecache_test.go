@@ -102,7 +102,7 @@ func TestMemoryChangesNoAnswer(t *testing.T) {
 		writers.Go(func() {
 			r := rand.New(rand.NewSource(int64(i)))
 			for {
-				write(t, db, r, rows)
+				changeRows(t, db, r, rows)
 				// Some pages are read before the next write, however slow the machine is.
 				for until := reads.Load() + 8; reads.Load() < until; time.Sleep(time.Millisecond) {
 					select {
@@ -155,7 +155,7 @@ func (p *pair) path(t testing.TB) (file string) {
 }
 
 // write is a write of a random kind, and then some time in which nothing happens.
-func write(t testing.TB, db *sqlx.DB, r *rand.Rand, rows int) {
+func changeRows(t testing.TB, db *sqlx.DB, r *rand.Rand, rows int) {
 	var err error
 	switch r.Intn(5) {
 	case 0:

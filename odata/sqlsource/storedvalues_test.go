@@ -12,6 +12,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // storedColumn is a column with the values that it keeps, parted by blanks, and those that it would alter. "_" is a blank in a value.
@@ -171,9 +172,9 @@ func TestStoredValuesComeBack(t *testing.T) {
 					w.comesBack(path, c, strings.ReplaceAll(text, "_", " "))
 				}
 				for text := range strings.FieldsSeq(c.alters) {
-					a := []plan.Assignment{{Path: path, Value: storedValue(t, path[0].Type, strings.ReplaceAll(text, "_", " "))}}
-					var r *plan.Refusal
-					if err := w.Fits(set, a); !errors.As(err, &r) || r.Kind != plan.Unfit || r.Properties[0][0] != path[0] {
+					a := []write.Assignment{{Path: path, Value: storedValue(t, path[0].Type, strings.ReplaceAll(text, "_", " "))}}
+					var r *write.Refusal
+					if err := w.Fits(set, a); !errors.As(err, &r) || r.Kind != write.Unfit || r.Properties[0][0] != path[0] {
 						t.Errorf("%s as %s takes %q: %v", c.declared, path[0].Type, text, err)
 					}
 					w.isUnfit(a)
@@ -215,7 +216,7 @@ func (w writer) comesBack(path []*edm.Property, c storedColumn, text string) {
 	}
 	defer func() { _ = tx.Close() }()
 	change := w.change("POST Values id=1", "")
-	change.Values = append(change.Values, plan.Assignment{Path: path, Value: want})
+	change.Values = append(change.Values, write.Assignment{Path: path, Value: want})
 	rows, err := tx.Apply(change)
 	if err != nil {
 		t.Errorf("%s as %s refuses %q: %v", c.declared, path[0].Type, text, err)
@@ -233,7 +234,7 @@ func (w writer) comesBack(path []*edm.Property, c storedColumn, text string) {
 }
 
 // isUnfit tries to write a value that does not fit.
-func (w writer) isUnfit(values []plan.Assignment) {
+func (w writer) isUnfit(values []write.Assignment) {
 	w.t.Helper()
 	for _, request := range []string{"POST Values id=1", "PATCH Values(1) id=1"} {
 		tx, err := w.Begin(context.Background())

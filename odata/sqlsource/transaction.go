@@ -11,9 +11,10 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/cursor"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/engine"
 	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource/sqltext"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// transaction applies changes in a transaction of the database. See plan.Transaction.
+// transaction applies changes in a transaction of the database. See write.Transaction.
 type transaction struct {
 	ctx    context.Context
 	source *Source
@@ -27,18 +28,18 @@ type transaction struct {
 var errEnded = errors.New("the transaction has ended")
 
 // Fits reports why a column cannot hold a value as it is. See odata.Writable.
-func (s *Source) Fits(set *edm.EntitySet, values []plan.Assignment) error {
+func (s *Source) Fits(set *edm.EntitySet, values []write.Assignment) error {
 	r := &plan.Range{Set: set}
 	for i := range values {
 		if !s.gen.Fits(r, &values[i]) {
-			return &plan.Refusal{Kind: plan.Unfit, Properties: [][]*edm.Property{values[i].Path}}
+			return &write.Refusal{Kind: write.Unfit, Properties: [][]*edm.Property{values[i].Path}}
 		}
 	}
 	return nil
 }
 
 // Begin starts a transaction that writes. What finds no database waits for it as Open does. See odata.Writable.
-func (s *Source) Begin(ctx context.Context) (plan.Transaction, error) {
+func (s *Source) Begin(ctx context.Context) (write.Transaction, error) {
 	since := time.Now()
 	end := since
 	if s.wait != nil {
@@ -70,7 +71,7 @@ func (t *transaction) Open(p *plan.Plan) (plan.Rows, error) {
 }
 
 // Apply makes a change.
-func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
+func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	if t.ended {
 		return nil, errEnded
 	}
@@ -82,8 +83,8 @@ func (t *transaction) Apply(c *plan.Change) (plan.Rows, error) {
 	return rows, nil
 }
 
-func (t *transaction) apply(c *plan.Change) (plan.Rows, error) {
-	if c.Kind == plan.Create {
+func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
+	if c.Kind == write.Create {
 		return t.create(c)
 	}
 	gen, err := t.reader.For(t.ctx, c.Before.Plan.At(c.Key))
@@ -103,15 +104,15 @@ func (t *transaction) apply(c *plan.Change) (plan.Rows, error) {
 		return rows, err
 	}
 	if t.source.dialect != "mysql" { // which does not count a row that is as it was
-		return nil, &plan.Refusal{Kind: plan.Conflict}
+		return nil, &write.Refusal{Kind: write.Conflict}
 	}
 	return t.after(c, c.Key)
 }
 
 // known returns what the version of the row must be if a change needs no look at the row before: nil for anything.
-func known(c *plan.Change) (version *int64, ok bool) {
+func known(c *write.Change) (version *int64, ok bool) {
 	switch {
-	case c.Match == nil, c.Refused, c.Invalid, c.Kind == plan.Update && len(c.Values) == 0 && c.Version == nil:
+	case c.Match == nil, c.Refused, c.Invalid, c.Kind == write.Update && len(c.Values) == 0 && c.Version == nil:
 		return nil, false
 	case c.Match.Any:
 		return nil, true
@@ -123,7 +124,7 @@ func known(c *plan.Change) (version *int64, ok bool) {
 }
 
 // judge reads the row of a change, locks it, and decides.
-func (t *transaction) judge(gen *sqltext.Generator, c *plan.Change) error {
+func (t *transaction) judge(gen *sqltext.Generator, c *write.Change) error {
 	p := c.Before.Plan.At(c.Key)
 	locks := gen.Locks(p.Top)
 	if !locks {
@@ -151,9 +152,9 @@ func (t *transaction) run(s sqltext.Statement) error {
 }
 
 // write updates or deletes the row of a change; done reports whether there was one.
-func (t *transaction) write(gen *sqltext.Generator, c *plan.Change, version *int64) (rows plan.Rows, done bool, err error) {
+func (t *transaction) write(gen *sqltext.Generator, c *write.Change, version *int64) (rows plan.Rows, done bool, err error) {
 	switch {
-	case c.Kind == plan.Delete:
+	case c.Kind == write.Delete:
 		s := gen.Delete(c, version)
 		n, err := t.tx.Exec(s.SQL, s.Args)
 		return nil, n > 0, err
@@ -176,10 +177,10 @@ func (t *transaction) write(gen *sqltext.Generator, c *plan.Change, version *int
 }
 
 // errUnfit is the refusal of values that Fits refuses, too.
-func errUnfit() error { return &plan.Refusal{Kind: plan.Unfit} }
+func errUnfit() error { return &write.Refusal{Kind: write.Unfit} }
 
 // returned runs a statement that returns the row as it has written it; done reports whether there was one.
-func (t *transaction) returned(c *plan.Change, s sqltext.Statement) (rows plan.Rows, done bool, err error) {
+func (t *transaction) returned(c *write.Change, s sqltext.Statement) (rows plan.Rows, done bool, err error) {
 	if s.SQL == "" {
 		return nil, false, errUnfit()
 	}
@@ -197,7 +198,7 @@ func (t *transaction) returned(c *plan.Change, s sqltext.Statement) (rows plan.R
 	return row, true, nil
 }
 
-func (t *transaction) create(c *plan.Change) (plan.Rows, error) {
+func (t *transaction) create(c *write.Change) (plan.Rows, error) {
 	if refusal := c.Judge(nil); refusal != nil {
 		return nil, refusal
 	}
@@ -227,7 +228,7 @@ func (t *transaction) create(c *plan.Change) (plan.Rows, error) {
 var errNotCreated = errors.New("the database has added no row")
 
 // after reads the row of a change as it is now, and decides whether it may stay.
-func (t *transaction) after(c *plan.Change, key []plan.Value) (plan.Rows, error) {
+func (t *transaction) after(c *write.Change, key []plan.Value) (plan.Rows, error) {
 	p := c.After.Plan.At(key)
 	gen, err := t.reader.For(t.ctx, p)
 	if err != nil {
@@ -281,9 +282,9 @@ func (t *transaction) Commit() error {
 	case refusal != nil:
 		err = refusal
 	case engine.IsUncertain(err):
-		err = &plan.Refusal{Kind: plan.OutcomeUnknown, Cause: err}
+		err = &write.Refusal{Kind: write.OutcomeUnknown, Cause: err}
 	case engine.IsUndone(err) || t.source.dialect == "sqlite": // whose lock may be out of reach
-		err = &plan.Refusal{Kind: plan.Conflict, Cause: err}
+		err = &write.Refusal{Kind: write.Conflict, Cause: err}
 	default:
 		err = t.reader.Fault(t.ctx, err)
 	}

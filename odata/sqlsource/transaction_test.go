@@ -14,6 +14,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 	"github.com/vestibule-dev/vestibule/v2/odata/syntax"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // tenant is a caller whose rows are those of a tenant.
@@ -30,7 +31,7 @@ type writer struct {
 
 // change binds "POST Orders code=x,total=5", "PATCH Orders(1) total=5" or "DELETE Orders(1)". tags is the precondition: "*", a
 // tag, or empty for none.
-func (w writer) change(request, tags string) *plan.Change {
+func (w writer) change(request, tags string) *write.Change {
 	w.t.Helper()
 	method, rest, _ := strings.Cut(request, " ")
 	target, list, _ := strings.Cut(rest, " ")
@@ -46,9 +47,9 @@ func (w writer) change(request, tags string) *plan.Change {
 	switch tags {
 	case "":
 	case "*":
-		o.Match = &plan.Match{Any: true}
+		o.Match = &write.Match{Any: true}
 	default:
-		o.Match = &plan.Match{Tags: strings.Split(tags, " ")}
+		o.Match = &write.Match{Tags: strings.Split(tags, " ")}
 	}
 	values := assignments(w.t, r.Set, list)
 	var out *bind.Writing
@@ -67,14 +68,14 @@ func (w writer) change(request, tags string) *plan.Change {
 }
 
 // assignments reads "code=x,ship/city=Bern,note=null".
-func assignments(t testing.TB, set *edm.EntitySet, list string) (out []plan.Assignment) {
+func assignments(t testing.TB, set *edm.EntitySet, list string) (out []write.Assignment) {
 	t.Helper()
 	for item := range strings.SplitSeq(list, ",") {
 		name, value, _ := strings.Cut(item, "=")
 		if name == "" {
 			continue
 		}
-		a := plan.Assignment{}
+		a := write.Assignment{}
 		in := set.Type.Properties
 		for part := range strings.SplitSeq(name, "/") {
 			for _, p := range in {
@@ -131,7 +132,7 @@ func (w writer) write(request, tags string) string {
 }
 
 // apply makes a change and renders the row.
-func (w writer) apply(tx plan.Transaction, c *plan.Change) (string, error) {
+func (w writer) apply(tx write.Transaction, c *write.Change) (string, error) {
 	rows, err := tx.Apply(c)
 	if err != nil || rows == nil {
 		return "gone", err
@@ -146,7 +147,7 @@ func (w writer) apply(tx plan.Transaction, c *plan.Change) (string, error) {
 }
 
 func refusalOf(err error) string {
-	var r *plan.Refusal
+	var r *write.Refusal
 	if !errors.As(err, &r) {
 		return faultOf(err) + " " + fmt.Sprint(errors.Unwrap(err))
 	}

@@ -10,18 +10,19 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // What is stored is the inverse of what is fetched: package cursor decodes the stored value to the one that was written.
 
 // Fits reports whether the column of a property holds a value as it is.
-func (g *Generator) Fits(r *plan.Range, a *plan.Assignment) bool {
+func (g *Generator) Fits(r *plan.Range, a *write.Assignment) bool {
 	_, ok := g.stored(r, a)
 	return ok
 }
 
 // stored returns the SQL of a value for the column of a property; false if the column would alter it.
-func (g *Generator) stored(r *plan.Range, a *plan.Assignment) (frag, bool) {
+func (g *Generator) stored(r *plan.Range, a *write.Assignment) (frag, bool) {
 	if a.Value.Null {
 		return text("NULL"), true
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // Row is the statement that reads the one row of a node, with its columns. With lock the row stays as it is until the
@@ -47,9 +48,9 @@ const (
 
 // Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
 // row itself, and no trigger changes that. MariaDB returns new rows alone.
-func (g *Generator) Returns(c *plan.Change) bool {
+func (g *Generator) Returns(c *write.Change) bool {
 	_, mysql := g.d.(mysql)
-	if mysql && c.Kind != plan.Create || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
+	if mysql && c.Kind != write.Create || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
 		return false
 	}
 	n := c.After.Plan.Top
@@ -88,7 +89,7 @@ func plainExpr(e plan.Expr) bool {
 }
 
 // Insert is the statement that adds a row; empty if a value does not fit.
-func (g *Generator) Insert(c *plan.Change, what Returning) Statement {
+func (g *Generator) Insert(c *write.Change, what Returning) Statement {
 	r := c.After.Range()
 	f := text("INSERT INTO " + g.table(g.m.Tables[c.Set].Name))
 	_, mysql := g.d.(mysql)
@@ -119,7 +120,7 @@ func (g *Generator) target(r *plan.Range, path []*edm.Property) frag {
 	return text(g.d.quote(g.columnOf(&plan.Ref{Range: r, Path: path}).Name))
 }
 
-func (g *Generator) returning(f frag, c *plan.Change, what Returning) frag {
+func (g *Generator) returning(f frag, c *write.Change, what Returning) frag {
 	switch what {
 	case ReturnKey:
 		return fill("$1 RETURNING $2", f, join(", ", g.keyColumns(c)...))
@@ -139,7 +140,7 @@ func (g *Generator) returning(f frag, c *plan.Change, what Returning) frag {
 }
 
 // keyColumns are those of the key, as package cursor decodes them. MariaDB knows no alias there.
-func (g *Generator) keyColumns(c *plan.Change) []frag {
+func (g *Generator) keyColumns(c *write.Change) []frag {
 	var list []frag
 	for _, p := range c.Set.Type.Key {
 		column, t := g.m.Tables[c.Set].Columns[p], p.Type
@@ -152,7 +153,7 @@ func (g *Generator) keyColumns(c *plan.Change) []frag {
 }
 
 // KeyNode is a node whose columns are those of ReturnKey.
-func (g *Generator) KeyNode(c *plan.Change) *plan.Node {
+func (g *Generator) KeyNode(c *write.Change) *plan.Node {
 	r := c.After.Range()
 	n := &plan.Node{Set: c.Set, Query: &plan.Query{Range: r}}
 	for i := range c.Set.Type.Key {
@@ -165,7 +166,7 @@ func (g *Generator) KeyNode(c *plan.Change) *plan.Node {
 
 // Update is the statement that gives the row of a change its values, if it meets the conditions of the change; empty if a value does
 // not fit. version is the value that the row must have in Change.Version; nil for any.
-func (g *Generator) Update(c *plan.Change, version *int64, what Returning) Statement {
+func (g *Generator) Update(c *write.Change, version *int64, what Returning) Statement {
 	r := c.Before.Range()
 	var sets []frag
 	for i := range c.Values {
@@ -188,7 +189,7 @@ func (g *Generator) Update(c *plan.Change, version *int64, what Returning) State
 
 // demands are the conditions that the row of a change must meet: its key, the row policy, the filter of what may be written, and
 // the version that the client knows.
-func (g *Generator) demands(c *plan.Change, version *int64) []frag {
+func (g *Generator) demands(c *write.Change, version *int64) []frag {
 	q := c.Before.Plan.At(c.Key).Top.Query
 	conds := []frag{g.condition(q.Key, true)}
 	if condition := c.Before.Condition(); condition != nil {
@@ -206,7 +207,7 @@ func (g *Generator) demands(c *plan.Change, version *int64) []frag {
 }
 
 // Delete is the statement that deletes the row of a change, if it meets the conditions of the change; see Update.
-func (g *Generator) Delete(c *plan.Change, version *int64) Statement {
+func (g *Generator) Delete(c *write.Change, version *int64) Statement {
 	r := c.Before.Range()
 	table, conds := g.table(g.m.Tables[c.Set].Name), joinFrags(g.demands(c, version))
 	if _, ok := g.d.(mysql); !ok {
@@ -246,7 +247,7 @@ func (g *Generator) Nothing(set *edm.EntitySet, verb string) string {
 
 // Others is the statement that looks for another row with the values that a change gives a unique index; false where it gives it
 // none, or where the database gives some.
-func (g *Generator) Others(c *plan.Change, index Constraint) (Statement, bool) {
+func (g *Generator) Others(c *write.Change, index Constraint) (Statement, bool) {
 	r := c.After.Range()
 	given := map[string]frag{}
 	for i := range c.Values {
@@ -258,7 +259,7 @@ func (g *Generator) Others(c *plan.Change, index Constraint) (Statement, bool) {
 	touched := false
 	for _, name := range index.Columns {
 		value, ok := given[name]
-		if !ok && c.Kind == plan.Create {
+		if !ok && c.Kind == write.Create {
 			return Statement{}, false
 		}
 		if touched = touched || ok; !ok {
@@ -267,11 +268,11 @@ func (g *Generator) Others(c *plan.Change, index Constraint) (Statement, bool) {
 		conds = append(conds, fill(alias(r)+"."+g.d.quote(name)+" = $1", value))
 	}
 	from := fill("$1 AS "+alias(r), g.source(r))
-	if c.Kind == plan.Update {
+	if c.Kind == write.Update {
 		var same []frag
 		for i, p := range c.Set.Type.Key {
 			name := g.d.quote(g.m.Tables[c.Set].Columns[p].Name)
-			value, _ := g.stored(r, &plan.Assignment{Path: []*edm.Property{p}, Value: c.Key[i]})
+			value, _ := g.stored(r, &write.Assignment{Path: []*edm.Property{p}, Value: c.Key[i]})
 			own = append(own, fill("own."+name+" = $1", value))
 			same = append(same, text(alias(r)+"."+name+" = own."+name))
 		}

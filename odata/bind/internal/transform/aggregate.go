@@ -93,7 +93,7 @@ func methodOf(method string, x, when plan.Expr, w *plan.Frame) plan.Expr {
 		return &plan.Call{Name: "divby", Args: []plan.Expr{sum, count}, T: edm.Aggregated(method, t)}
 	case "countdistinct":
 		return of("countdistinct", counted())
-	case edm.Unit:
+	case "unit":
 		all := &plan.Aggregate{Op: "count", When: when, T: counted(), Over: w}
 		one := plan.Join("and", plan.Equal(of("min", t), of("max", t)), plan.Equal(of("count", counted()), all))
 		return &plan.Call{Name: "case", Args: []plan.Expr{one, of("min", t)}, T: t}

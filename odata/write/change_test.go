@@ -1,4 +1,4 @@
-package plan_test
+package write_test
 
 import (
 	"testing"
@@ -7,10 +7,11 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
 // changeOf is an update of a set with the columns id, name and the filter of the write block.
-func changeOf(m *plan.Match) *plan.Change {
+func changeOf(m *write.Match) *write.Change {
 	id, name := &edm.Property{Name: "id", Type: edm.Of(edm.Int64)}, &edm.Property{Name: "name", Type: edm.Of(edm.String), Nullable: true}
 	set := &edm.EntitySet{Name: "S", Type: &edm.EntityType{Name: "T", Key: []*edm.Property{id}, Properties: []*edm.Property{id, name}}}
 	r := &plan.Range{Set: set}
@@ -23,9 +24,9 @@ func changeOf(m *plan.Match) *plan.Change {
 	}
 	p := &plan.Plan{Kind: plan.Entity, Top: n}
 	nav := &edm.Navigation{Name: "owner", Target: set}
-	return &plan.Change{
-		Kind: plan.Update, Set: set, Match: m, Links: []*edm.Navigation{nav},
-		Before: &plan.Check{Plan: p, Filter: 2}, After: &plan.Check{Plan: p, Filter: 2, Links: []int{3}},
+	return &write.Change{
+		Kind: write.Update, Set: set, Match: m, Links: []*edm.Navigation{nav},
+		Before: &write.Check{Plan: p, Filter: 2}, After: &write.Check{Plan: p, Filter: 2, Links: []int{3}},
 	}
 }
 
@@ -36,7 +37,7 @@ func rowOf(name string, filter, link plan.Value) []plan.Value {
 
 var yes, no, null = plan.Value{Int: 1}, plan.Value{}, plan.Value{Null: true}
 
-func kindOf(r *plan.Refusal) any {
+func kindOf(r *write.Refusal) any {
 	if r == nil {
 		return nil
 	}
@@ -49,29 +50,29 @@ func TestJudge(t *testing.T) {
 	if known == moved {
 		t.Fatal("two states of a row have one tag")
 	}
-	invalid := func(c *plan.Change) *plan.Change { c.Invalid = true; return c }
-	refused := func(c *plan.Change) *plan.Change { c.Refused, c.Invalid = true, true; return c }
+	invalid := func(c *write.Change) *write.Change { c.Invalid = true; return c }
+	refused := func(c *write.Change) *write.Change { c.Refused, c.Invalid = true, true; return c }
 	for name, c := range map[string]struct {
-		change *plan.Change
+		change *write.Change
 		row    []plan.Value
 		want   any
 	}{
-		"no row":                     {changeOf(&plan.Match{Any: true}), nil, plan.RowNotFound},
-		"no row, no precondition":    {changeOf(nil), nil, plan.RowNotFound},
-		"no precondition":            {changeOf(nil), rowOf("a", yes, yes), plan.PreconditionRequired},
-		"any state":                  {changeOf(&plan.Match{Any: true}), rowOf("b", yes, yes), nil},
-		"the state that is known":    {changeOf(&plan.Match{Tags: []string{moved, known}}), rowOf("a", yes, yes), nil},
-		"another state":              {changeOf(&plan.Match{Tags: []string{moved}}), rowOf("a", yes, yes), plan.PreconditionFailed},
-		"no state":                   {changeOf(&plan.Match{}), rowOf("a", yes, yes), plan.PreconditionFailed},
-		"another state, not allowed": {changeOf(&plan.Match{Tags: []string{moved}}), rowOf("a", no, yes), plan.PreconditionFailed},
-		"not allowed":                {changeOf(&plan.Match{Any: true}), rowOf("a", no, yes), plan.RowNotAllowed},
-		"not allowed by null":        {changeOf(&plan.Match{Any: true}), rowOf("a", null, yes), plan.RowNotAllowed},
-		"values not allowed":         {refused(changeOf(&plan.Match{Any: true})), rowOf("a", yes, yes), plan.RowNotAllowed},
-		"invalid, not allowed":       {invalid(changeOf(&plan.Match{Any: true})), rowOf("a", no, yes), plan.RowNotAllowed},
-		"invalid":                    {invalid(changeOf(&plan.Match{Any: true})), rowOf("a", yes, yes), plan.InvalidValue},
-		"create":                     {&plan.Change{Kind: plan.Create}, nil, nil},
-		"create refused":             {refused(&plan.Change{Kind: plan.Create}), nil, plan.RowNotAllowed},
-		"create invalid":             {invalid(&plan.Change{Kind: plan.Create}), nil, plan.InvalidValue},
+		"no row":                     {changeOf(&write.Match{Any: true}), nil, write.RowNotFound},
+		"no row, no precondition":    {changeOf(nil), nil, write.RowNotFound},
+		"no precondition":            {changeOf(nil), rowOf("a", yes, yes), write.PreconditionRequired},
+		"any state":                  {changeOf(&write.Match{Any: true}), rowOf("b", yes, yes), nil},
+		"the state that is known":    {changeOf(&write.Match{Tags: []string{moved, known}}), rowOf("a", yes, yes), nil},
+		"another state":              {changeOf(&write.Match{Tags: []string{moved}}), rowOf("a", yes, yes), write.PreconditionFailed},
+		"no state":                   {changeOf(&write.Match{}), rowOf("a", yes, yes), write.PreconditionFailed},
+		"another state, not allowed": {changeOf(&write.Match{Tags: []string{moved}}), rowOf("a", no, yes), write.PreconditionFailed},
+		"not allowed":                {changeOf(&write.Match{Any: true}), rowOf("a", no, yes), write.RowNotAllowed},
+		"not allowed by null":        {changeOf(&write.Match{Any: true}), rowOf("a", null, yes), write.RowNotAllowed},
+		"values not allowed":         {refused(changeOf(&write.Match{Any: true})), rowOf("a", yes, yes), write.RowNotAllowed},
+		"invalid, not allowed":       {invalid(changeOf(&write.Match{Any: true})), rowOf("a", no, yes), write.RowNotAllowed},
+		"invalid":                    {invalid(changeOf(&write.Match{Any: true})), rowOf("a", yes, yes), write.InvalidValue},
+		"create":                     {&write.Change{Kind: write.Create}, nil, nil},
+		"create refused":             {refused(&write.Change{Kind: write.Create}), nil, write.RowNotAllowed},
+		"create invalid":             {invalid(&write.Change{Kind: write.Create}), nil, write.InvalidValue},
 	} {
 		if got := kindOf(c.change.Judge(c.row)); got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
@@ -86,16 +87,16 @@ func TestVerify(t *testing.T) {
 		want any
 	}{
 		"as it may be":       {rowOf("a", yes, yes), nil},
-		"left the policy":    {nil, plan.RowNotAllowed},
-		"left the filter":    {rowOf("a", no, no), plan.RowNotAllowed},
-		"dead link":          {rowOf("a", yes, no), plan.DeadLink},
-		"dead link, by null": {rowOf("a", yes, null), plan.DeadLink},
+		"left the policy":    {nil, write.RowNotAllowed},
+		"left the filter":    {rowOf("a", no, no), write.RowNotAllowed},
+		"dead link":          {rowOf("a", yes, no), write.DeadLink},
+		"dead link, by null": {rowOf("a", yes, null), write.DeadLink},
 	} {
 		r := c.Verify(v.row)
 		if got := kindOf(r); got != v.want {
 			t.Errorf("%s: got %v, want %v", name, got, v.want)
 		}
-		if r != nil && r.Kind == plan.DeadLink && (len(r.Links) != 1 || r.Links[0] != c.Links[0]) {
+		if r != nil && r.Kind == write.DeadLink && (len(r.Links) != 1 || r.Links[0] != c.Links[0]) {
 			t.Errorf("%s: the dead links are %v", name, r.Links)
 		}
 	}

@@ -1,6 +1,11 @@
-package plan
+package write
 
-import "github.com/vestibule-dev/vestibule/v2/odata/edm"
+import (
+	"slices"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/edm"
+	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+)
 
 // ChangeKind is the sort of a Change.
 type ChangeKind uint8
@@ -34,7 +39,7 @@ type Change struct {
 	Set *edm.EntitySet
 	// Key holds the values of Set.Type.Key that name the row; nil for Create, whose key is among Values or comes from the
 	// source.
-	Key []Value
+	Key []plan.Value
 	// Values are what is written, those of the service (Write.Set, Write.Touch, a first Version) included. No path is there
 	// twice, and none ends at a complex property. An Update may have none: then only its checks and its Version count.
 	Values []Assignment
@@ -59,7 +64,7 @@ type Assignment struct {
 	// Path ends at a primitive property, through complex ones. It may be hidden.
 	Path []*edm.Property
 	// Value is in the form that Value documents for the type of the property; its text has neither NUL nor broken UTF-8.
-	Value Value
+	Value plan.Value
 }
 
 // Type returns the type of the property.
@@ -70,7 +75,7 @@ func (a *Assignment) Type() edm.Type { return a.Path[len(a.Path)-1].Type }
 type Check struct {
 	// Plan reads the entity, which Plan.At names. The row policy of the set is that of its range. What the answer to the
 	// client shows is among the columns, expanded properties included; so are those of the entity tag.
-	Plan *Plan
+	Plan *plan.Plan
 	// Filter is the column of Write.Filter; -1 for none. A row that has anything but true in it may not be written.
 	Filter int
 	// Links are the columns of Change.Links, in After alone: whether each names nothing or a row that the caller may read.
@@ -78,44 +83,20 @@ type Check struct {
 }
 
 // Range returns the range of the row, for the conditions in a statement.
-func (c *Check) Range() *Range { return c.Plan.Top.Query.Range }
+func (c *Check) Range() *plan.Range { return c.Plan.Top.Query.Range }
 
 // Condition returns what must hold for the row: the row policy and Write.Filter; nil for nothing.
-func (c *Check) Condition() Expr {
-	var filter Expr
+func (c *Check) Condition() plan.Expr {
+	var filter plan.Expr
 	if c.Filter >= 0 {
 		filter = c.Plan.Top.Columns[c.Filter].Expr
 	}
-	return Join("and", c.Range().Policy, filter)
-}
-
-// At returns the plan of the entity with a key: the values of Set.Type.Key. p must be a plan without a key, such as that of a
-// Check.
-func (p *Plan) At(key []Value) *Plan {
-	out, top, query := *p, *p.Top, *p.Top.Query
-	parts := make([]Expr, len(key))
-	for i := range key {
-		ref := query.Range.KeyRef(i)
-		parts[i] = Equal(ref, &Literal{T: ref.T, Value: key[i]})
-	}
-	query.Key = Join("and", parts...)
-	top.Query, out.Top = &query, &top
-	return &out
-}
-
-// KeyOf returns a copy of the key in a row of the node.
-func (n *Node) KeyOf(row []Value) []Value {
-	key := make([]Value, len(n.Key))
-	for i, column := range n.Key {
-		key[i] = row[column]
-		key[i].Bytes = append([]byte(nil), key[i].Bytes...)
-	}
-	return key
+	return plan.Join("and", c.Range().Policy, filter)
 }
 
 // Judge decides whether a change may be made of the row that Before.Plan has read, nil if there is none. The row must be
 // locked, or the transaction as strict as if it were. Create has no row to judge.
-func (c *Change) Judge(row []Value) *Refusal {
+func (c *Change) Judge(row []plan.Value) *Refusal {
 	switch {
 	case row == nil && c.Kind != Create:
 		return &Refusal{Kind: RowNotFound}
@@ -137,7 +118,7 @@ func (c *Change) Judge(row []Value) *Refusal {
 }
 
 // Verify decides whether the row that After.Plan has read, nil if there is none, may stay as the change has made it.
-func (c *Change) Verify(row []Value) *Refusal {
+func (c *Change) Verify(row []plan.Value) *Refusal {
 	if row == nil || !c.After.filtered(row) {
 		return &Refusal{Kind: RowNotAllowed}
 	}
@@ -153,7 +134,7 @@ func (c *Change) Verify(row []Value) *Refusal {
 	return nil
 }
 
-func (c *Check) filtered(row []Value) bool {
+func (c *Check) filtered(row []plan.Value) bool {
 	return c.Filter < 0 || !row[c.Filter].Null && row[c.Filter].Int != 0
 }
 
@@ -214,3 +195,16 @@ func (r *Refusal) Error() string {
 
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Cause }
+
+// Match is a precondition on the entity tag of a row (If-Match). The zero value matches none.
+type Match struct {
+	// Any takes every row that is there.
+	Any bool
+	// Tags are the entity tags that the client knows, without quotes: one of them must be that of the row. Weak and strong
+	// ones count alike (OData-Protocol 8.2.4).
+	Tags []string
+}
+
+func (m *Match) holds(n *plan.Node, row []plan.Value) bool {
+	return m.Any || n.Tag != nil && slices.Contains(m.Tags, string(n.AppendTag(nil, row)))
+}

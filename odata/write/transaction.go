@@ -1,4 +1,6 @@
-package plan
+package write
+
+import "github.com/vestibule-dev/vestibule/v2/odata/plan"
 
 // Transaction is a transaction of one request that writes, or of a group of them. It is for one goroutine. At most one Rows of
 // it is open at a time.
@@ -19,9 +21,9 @@ type Transaction interface {
 	// read: Row and Expand work at once, and Next must not be called. They are nil for Delete. Close them before the next call.
 	// An error other than a *Refusal is an *Error where a client may know it; after any error the transaction can
 	// only be closed.
-	Apply(c *Change) (Rows, error)
+	Apply(c *Change) (plan.Rows, error)
 	// Open reads rows in the transaction, as a source does.
-	Open(p *Plan) (Rows, error)
+	Open(p *plan.Plan) (plan.Rows, error)
 	// Commit ends the transaction. Its error is a *Refusal: of kind OutcomeUnknown if the connection broke before the
 	// database had answered, Conflict if the database has undone everything, another kind for a constraint that is checked at
 	// the end. What the source remembers of the tables is forgotten before Commit returns.

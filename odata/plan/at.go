@@ -1,0 +1,25 @@
+package plan
+
+// At returns the plan of the entity with a key: the values of Set.Type.Key. p must be a plan without a key, such as that of a
+// Check.
+func (p *Plan) At(key []Value) *Plan {
+	out, top, query := *p, *p.Top, *p.Top.Query
+	parts := make([]Expr, len(key))
+	for i := range key {
+		ref := query.Range.KeyRef(i)
+		parts[i] = Equal(ref, &Literal{T: ref.T, Value: key[i]})
+	}
+	query.Key = Join("and", parts...)
+	top.Query, out.Top = &query, &top
+	return &out
+}
+
+// KeyOf returns a copy of the key in a row of the node.
+func (n *Node) KeyOf(row []Value) []Value {
+	key := make([]Value, len(n.Key))
+	for i, column := range n.Key {
+		key[i] = row[column]
+		key[i].Bytes = append([]byte(nil), key[i].Bytes...)
+	}
+	return key
+}
