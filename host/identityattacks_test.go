@@ -38,6 +38,26 @@ func TestForeignCallbacksLockNobodyOut(t *testing.T) {
 	}
 }
 
+// An image or a frame in a page elsewhere begins nothing: a hundred at once would use up the attempts of the network.
+func TestImagesElsewhereBeginNothing(t *testing.T) {
+	f := newProvider()
+	s := newSite(t, sqliteStore(t), withIdentity(f, "never", false))
+	b := s.browser(t)
+	for _, dest := range []string{"image", "iframe", "empty", ""} {
+		for _, site := range []string{"cross-site", "same-site"} {
+			a := b.get("/auth/identity/company?redirect=/evil", "Sec-Fetch-Site", site, "Sec-Fetch-Dest", dest)
+			a.want(t, 403, "cross_origin")
+			if len(a.Cookies()) > 0 {
+				t.Errorf("cookies %v", a.Cookies())
+			}
+		}
+	}
+	if len(f.begun) > 0 || len(rows(t, s.db, "vestibule_counters")) > 0 {
+		t.Error("it was counted, or the plugin was asked")
+	}
+	b.get("/auth/identity/company", "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Dest", "iframe").want(t, 302, "")
+}
+
 // The query of a callback holds what the provider gave to this provider's plugin alone. Dispensers learn nothing of it.
 func TestDispensersSeeNoCallback(t *testing.T) {
 	f, o := newProvider(), &orgs{}
@@ -125,7 +145,7 @@ func TestLinkBegunElsewhere(t *testing.T) {
 	for site, status := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 302, "none": 302} {
 		begins := func(who string) answer {
 			b := s.browser(t)
-			a := b.get("/auth/identity/company", "Sec-Fetch-Site", site)
+			a := b.get("/auth/identity/company", "Sec-Fetch-Site", site, "Sec-Fetch-Dest", "document")
 			a.want(t, 302, "")
 			back := b.returns("company", stateIn(t, a.Header.Get("Location")), who, "Sec-Fetch-Site", "cross-site")
 			if pending := b.cookie("vestibule_link") != ""; pending != (status == 302 && who != "ada") {

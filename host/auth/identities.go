@@ -150,6 +150,9 @@ func (p *Pipeline) BeginIdentity() http.Handler {
 		if err := onlyGet(w, r); err != nil {
 			return err
 		}
+		if sentElsewhere(r) && r.Header.Get("Sec-Fetch-Dest") != "document" {
+			return &fault.Fault{Code: fault.CrossOrigin, Cause: errors.New("an image or a frame of another site begins no sign-in")}
+		}
 		s, err := p.load(r)
 		if err != nil {
 			return err
