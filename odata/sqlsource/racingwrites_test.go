@@ -95,7 +95,7 @@ func TestNoChangeIsLost(t *testing.T) {
 // state reads the tag of the first order, and its note.
 func (w writer) state(t *testing.T) (tag, note string) {
 	t.Helper()
-	c := w.change("PATCH Orders(1) total=1", "*")
+	c := w.change("PATCH Orders(1) total=1", "0")
 	rows, err := w.Open(context.Background(), c.Before.Plan.At(c.Key))
 	if err != nil {
 		t.Error(err)
