@@ -288,9 +288,8 @@ func tagColumns(n *plan.Node) {
 	if w == nil || n.Query.Range.Derived != nil || n.Tag != nil {
 		return
 	}
-	n.Tag = &plan.Tag{Version: -1}
 	if w.Version != nil {
-		n.Tag.Version = column(n, n.Query.Range.Leaf([]*edm.Property{w.Version}))
+		n.Tag, n.Versioned = []int{column(n, n.Query.Range.Leaf([]*edm.Property{w.Version}))}, true
 		return
 	}
 	var add func(list, at []*edm.Property)
@@ -302,7 +301,7 @@ func tagColumns(n *plan.Node) {
 				add(p.Type.Complex.Properties, path)
 			case edm.Stream:
 			default:
-				n.Tag.Columns = append(n.Tag.Columns, column(n, n.Query.Range.Leaf(path)))
+				n.Tag = append(n.Tag, column(n, n.Query.Range.Leaf(path)))
 			}
 		}
 	}

@@ -90,8 +90,10 @@ type Node struct {
 	Key []int
 	// Fields are what to write, in order.
 	Fields []Field
-	// Tag holds the columns of the entity tag of a row; nil if the entities have none.
-	Tag *Tag
+	// Tag holds the columns of the entity tag of a row: those of all visible properties, in the order of the type, or, where
+	// Versioned is set, that of the number that moves with every change. It is nil if the entities have no tag.
+	Tag       []int
+	Versioned bool
 	// Applied tells that the rows are no entities: $apply has made other structures of them, which have no key and no
 	// links.
 	Applied bool

@@ -6,24 +6,15 @@ import (
 	"strconv"
 )
 
-// Tag holds the columns of the entity tag of a row.
-type Tag struct {
-	// Version is the column of the number that moves with every change; -1 if the tag is one of Columns.
-	Version int
-	// Columns are those of all visible properties, in the order of the type.
-	Columns []int
-}
-
 // AppendTag appends the entity tag of a row of the node, without quotes: the version, or a hash of the values. It is the same
 // for the same values from every source. The hash is a cryptographic one: who may write one value of a row must not be able
 // to hide from others what changes in it. The node must have a Tag.
 func (n *Node) AppendTag(dst []byte, row []Value) []byte {
-	t := n.Tag
-	if t.Version >= 0 {
-		return strconv.AppendInt(dst, row[t.Version].Int, 10)
+	if n.Versioned {
+		return strconv.AppendInt(dst, row[n.Tag[0]].Int, 10)
 	}
 	b := make([]byte, 0, 512)
-	for _, column := range t.Columns {
+	for _, column := range n.Tag {
 		v, kind := &row[column], n.Columns[column].T.Kind
 		switch {
 		case v.Null:

@@ -19,7 +19,7 @@ func changeOf(m *write.Match) *write.Change {
 		return plan.Column{Expr: r.Leaf([]*edm.Property{p}), T: p.Type}
 	}
 	n := &plan.Node{
-		Set: set, Query: &plan.Query{Range: r}, Key: []int{0}, Tag: &plan.Tag{Version: -1, Columns: []int{0, 1}},
+		Set: set, Query: &plan.Query{Range: r}, Key: []int{0}, Tag: []int{0, 1},
 		Columns: []plan.Column{ref(id), ref(name), {Expr: plan.Bool(true), T: edm.Of(edm.Boolean)}, {Expr: plan.Bool(true), T: edm.Of(edm.Boolean)}},
 	}
 	p := &plan.Plan{Kind: plan.Entity, Top: n}
@@ -105,7 +105,7 @@ func TestVerify(t *testing.T) {
 // A tag tells apart all that a row can hold: null, the empty text and zero, and where one text ends.
 func TestTagsDiffer(t *testing.T) {
 	texts := []*edm.Property{{Name: "a", Type: edm.Of(edm.String)}, {Name: "b", Type: edm.Of(edm.String)}, {Name: "c", Type: edm.Of(edm.Int64)}}
-	n := &plan.Node{Tag: &plan.Tag{Version: -1, Columns: []int{0, 1, 2}}}
+	n := &plan.Node{Tag: []int{0, 1, 2}}
 	for _, p := range texts {
 		n.Columns = append(n.Columns, plan.Column{T: p.Type})
 	}
@@ -131,7 +131,7 @@ func TestTagsDiffer(t *testing.T) {
 	if nothing, empty := n.AppendTag(nil, []plan.Value{{}, {}, {}}), n.AppendTag(nil, []plan.Value{text(""), text(""), {}}); string(nothing) != string(empty) {
 		t.Error("the empty text has two tags")
 	}
-	n.Tag = &plan.Tag{Version: 2}
+	n.Tag, n.Versioned = []int{2}, true
 	if got := string(n.AppendTag(nil, []plan.Value{{}, {}, {Int: 41}})); got != "41" {
 		t.Errorf("the tag of version 41 is %q", got)
 	}
