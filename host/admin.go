@@ -75,8 +75,8 @@ func (a *Admin) AddUser(ctx context.Context, email, name, password string) (User
 }
 
 // InviteUser adds a person without a password and queues a mail in a language, such as "de",
-// with a link to set one, or to make a passkey where nobody signs in with a password. A running host sends the mail. It also returns how long the link
-// works.
+// with a link to set one; to make a passkey where nobody signs in with a password; or to link an identity where passkeys
+// are off as well. A running host sends the mail. It also returns how long the link works.
 func (a *Admin) InviteUser(ctx context.Context, email, name, language string) (User, time.Duration, error) {
 	if !a.signIn.LinksLead() {
 		return User{}, 0, errNoLinks
@@ -102,8 +102,8 @@ func (a *Admin) InviteUser(ctx context.Context, email, name, language string) (U
 	return user, a.signIn.InvitationLifetime(), err
 }
 
-// errNoLinks is returned for a link where people have neither passwords nor passkeys.
-var errNoLinks = errors.New("auth.password.sign_in and auth.passkeys.enabled are false, and the link would lead nowhere: set one of them to true")
+// errNoLinks is returned for a link where people have neither passwords, passkeys nor identities.
+var errNoLinks = errors.New("auth.password.sign_in and auth.passkeys.enabled are false, there is no identity, and the link would lead nowhere: set one of them to true, or add a block identity")
 
 // Users calls f for each user in the order of their keys, until f fails.
 func (a *Admin) Users(ctx context.Context, f func(User) error) error {

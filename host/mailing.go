@@ -112,7 +112,7 @@ func (l letters) letter(ctx context.Context, item mail.Item) (mail.Letter, error
 		return letter, err
 	case mail.Invitation:
 		user, token, err := l.signIn.MintInvitation(ctx, item.UserID)
-		return mail.Letter{To: user.Email, Name: user.Name, Link: linkWith(base, token, user), Logo: logo, Host: host, ValidFor: l.signIn.InvitationLifetime(), Passkey: l.signIn.PasswordOff}, notWanted(err)
+		return mail.Letter{To: user.Email, Name: user.Name, Link: linkWith(base, token, user), Logo: logo, Host: host, ValidFor: l.signIn.InvitationLifetime(), Passkey: l.signIn.LinksMakePasskeys(), Elsewhere: l.signIn.LinksLinkIdentities()}, notWanted(err)
 	}
 	user, err := l.signIn.Users.FindByID(ctx, item.UserID)
 	if err != nil {

@@ -148,6 +148,7 @@ func (h *Host) signInRows() []row {
 		rows = append(rows,
 			own("auth.identity", "/auth/identity/{name}", "GET, DELETE", web.Page, p.BeginIdentity()),
 			own("auth.identity.callback", "/auth/identity/{name}/callback", "GET", web.Page, then(h.mail.Kick, p.IdentityCallback())),
+			own("auth.invitation.identity", "/auth/invitation/identities/{name}", "POST", web.Data, p.InvitationIdentity()),
 			own("auth.account.confirm.identity", "/auth/account/confirm/{name}", "POST", web.Data, p.ConfirmByIdentity()),
 			own("auth.account.identity", "/auth/account/identities/{name}", "POST, DELETE", web.Data, p.ChangeIdentity()))
 	}

@@ -26,9 +26,10 @@ func codes() map[string][]string {
 		"setPassword": {
 			"reset_success", "reset_failed", "password_too_short", "password_too_long", "password_too_common", "password_confirmation_mismatch",
 		},
-		"firstPasskey": {"reset_failed", "passkey_not_accepted"},
-		"orgSetup":     {"unknown_intent", "intent_not_current", "org_setup_handler_missing", "handler_unavailable"},
-		"account":      {"last_way_to_sign_in", "passkey_known", "credentials_do_not_match", "not_found", "too_many", "identity_known", "identity_contract", "identity_unavailable"},
+		"firstPasskey":  {"reset_failed", "passkey_not_accepted"},
+		"firstIdentity": {"reset_failed", "identity_contract", "identity_unavailable"},
+		"orgSetup":      {"unknown_intent", "intent_not_current", "org_setup_handler_missing", "handler_unavailable"},
+		"account":       {"last_way_to_sign_in", "passkey_known", "credentials_do_not_match", "not_found", "too_many", "identity_known", "identity_contract", "identity_unavailable"},
 		"common": {
 			"confirmation_required", "passkey_not_accepted", "password_sign_in_off",
 			"required", "email", "auth_throttle", "unauthenticated", "unsettled", "cross_origin", "route_not_found",
@@ -160,7 +161,7 @@ func TestNoKeyMissingOrUnused(t *testing.T) {
 // noscript text.
 func usedKeys(t *testing.T) map[string]bool {
 	t.Helper()
-	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|firstPasskey|orgSetup|onward|signOut|account|explorer|ui5)\.[A-Za-z_.]+)'`)
+	literal := regexp.MustCompile(`'((?:common|login|forgotPassword|setPassword|firstPasskey|firstIdentity|orgSetup|onward|signOut|account|explorer|ui5)\.[A-Za-z_.]+)'`)
 	short := regexp.MustCompile(`\b(?:text|choices)\('([A-Za-z]+)'(?:, \[([^\]]*)\])?`)
 	used := map[string]bool{}
 	for _, dir := range []string{"src", "tools", "ui5/src"} {

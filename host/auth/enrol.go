@@ -166,14 +166,8 @@ func (p *Pipeline) spendLink(r *http.Request, l link, fresh newPasskey, ends tim
 		if err := p.endEverything(ctx, l.UserID); err != nil {
 			return err
 		}
-		// The password is as it was, so that other links of the user would go on.
-		if err := p.Resets.End(ctx, l.UserID); err != nil {
+		if err := p.endLinks(ctx, l.UserID); err != nil {
 			return err
-		}
-		if p.Invitations != nil {
-			if err := p.Invitations.End(ctx, l.UserID); err != nil {
-				return err
-			}
 		}
 		if err := p.Mailer.QueueNotice(ctx, noticePasskey, l.UserID, locale, browser); err != nil {
 			return err

@@ -74,6 +74,7 @@ type outing struct {
 	purpose identity.Purpose
 	hint    string // the address of the person who is expected
 	toPage  bool   // whether the callback redirects to the sign-in page
+	invited identity.Invited
 }
 
 // sentElsewhere reports whether a page of another site has sent the browser here. Browsers that do not say so are not.
@@ -109,7 +110,7 @@ func (p *Pipeline) sendOut(w http.ResponseWriter, r *http.Request, to identity.P
 	if err != nil {
 		return "", identityFault(to.Name, err)
 	}
-	pending := identity.Pending{Purpose: o.purpose, State: state, Private: a.Private, ToPage: o.toPage, Elsewhere: sentElsewhere(r), Language: chosenLanguage(r), Begun: begun}
+	pending := identity.Pending{Purpose: o.purpose, State: state, Private: a.Private, ToPage: o.toPage, Elsewhere: sentElsewhere(r), Language: chosenLanguage(r), Invited: o.invited, Begun: begun}
 	cookie := p.stateCookie("")
 	http.SetCookie(w, p.stateCookie(states.Keep(kept(r, cookie), pending, boundToSession(to, s))))
 	return a.URL, nil

@@ -131,6 +131,8 @@ func (v *visit) answer() (target string, err error) {
 		return v.link()
 	case identity.Confirm:
 		return v.confirm()
+	case identity.Invitation:
+		return v.accept()
 	}
 	return "", &identityError{code: fault.IdentityState, reason: "state"}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/vestibule-dev/vestibule/v2/host/auth/identity"
 	"github.com/vestibule-dev/vestibule/v2/host/auth/passkey"
 	"github.com/vestibule-dev/vestibule/v2/host/reserved"
 )
@@ -36,8 +37,8 @@ func checkAddress(email string) error {
 
 // MintInvitation issues a new invitation for a user and returns its token. Like
 // [Pipeline.MintReset], the mail sender calls it at the moment of sending. It also returns
-// ErrNotFound for a user who has set a password or made a passkey since the mail was queued: a
-// mail may be sent twice.
+// ErrNotFound for a user who has set a password, made a passkey or linked an identity since the
+// mail was queued: a mail may be sent twice.
 func (p *Pipeline) MintInvitation(ctx context.Context, userID string) (User, string, error) {
 	user, err := p.Users.FindByID(ctx, userID)
 	if err == nil && user.Password != noPassword {
@@ -49,15 +50,33 @@ func (p *Pipeline) MintInvitation(ctx context.Context, userID string) (User, str
 			err = ErrNotFound
 		}
 	}
+	if err == nil {
+		var own []identity.Identity
+		if own, err = p.identitiesOf(ctx, user); len(own) > 0 {
+			err = ErrNotFound
+		}
+	}
 	if err != nil {
 		return User{}, "", err
 	}
 	return p.mint(ctx, p.Invitations, user)
 }
 
-// LinksLead reports whether links work: for a password, or for a passkey where nobody signs in
-// with a password.
-func (p *Pipeline) LinksLead() bool { return !p.PasswordOff || p.Passkeys != nil && !p.PasskeysOff }
+// LinksLead reports whether links work: for a password; for a passkey where nobody signs in with a
+// password; or for an identity where passkeys are off as well.
+func (p *Pipeline) LinksLead() bool {
+	return !p.PasswordOff || p.LinksMakePasskeys() || len(p.Identities) > 0
+}
+
+// LinksMakePasskeys reports whether links are for a passkey.
+func (p *Pipeline) LinksMakePasskeys() bool {
+	return p.PasswordOff && p.Passkeys != nil && !p.PasskeysOff
+}
+
+// LinksLinkIdentities reports whether links are for an identity: nothing else signs people in.
+func (p *Pipeline) LinksLinkIdentities() bool {
+	return p.PasswordOff && !p.LinksMakePasskeys() && len(p.Identities) > 0
+}
 
 // mint issues a token for a user who may sign in and has an address.
 func (p *Pipeline) mint(ctx context.Context, tokens ResetTokens, user User) (User, string, error) {
@@ -96,7 +115,11 @@ func (p *Pipeline) findLink(ctx context.Context, email, secret string) (link, Us
 	if !reserved.IsAddress(email) || len(secret) > 256 {
 		return link{}, User{}, ErrNotFound
 	}
-	hash := digest([]byte(secret))
+	return p.findHash(ctx, email, digest([]byte(secret)))
+}
+
+// findHash returns the valid token of a hash, and its user, or ErrNotFound.
+func (p *Pipeline) findHash(ctx context.Context, email string, hash []byte) (link, User, error) {
 	l := link{tokens: p.Resets}
 	var err error
 	l.ResetToken, err = p.Resets.Find(ctx, email, hash, p.Now().Add(-p.ResetLifetime))
@@ -112,4 +135,13 @@ func (p *Pipeline) findLink(ctx context.Context, email, secret string) (link, Us
 		err = ErrNotFound
 	}
 	return l, user, err
+}
+
+// endLinks ends the unused links of a user whose password is as it was, so that they would go on. It joins the transaction
+// of ctx.
+func (p *Pipeline) endLinks(ctx context.Context, userID string) error {
+	if err := p.Resets.End(ctx, userID); err != nil || p.Invitations == nil {
+		return err
+	}
+	return p.Invitations.End(ctx, userID)
 }

@@ -169,20 +169,24 @@ func (v *visit) link() (target string, err error) {
 		}
 		return v.from.Name, v.applyIdentity(ctx, user.ID)
 	}})
-	taken := func(reason string) error {
-		return &identityError{code: fault.IdentityTaken, reason: reason, userID: who.UserID, subject: v.identity.Subject}
-	}
-	switch {
-	case errors.Is(err, errLinked):
-		return accountPage, nil
-	case errors.Is(err, identity.ErrKnown):
-		return "", taken("another_user")
-	case errors.Is(err, identity.ErrHasOne):
-		return "", taken("has_another")
-	case err != nil:
-		return "", v.ended(err)
+	if err != nil && !errors.Is(err, errLinked) {
+		return "", v.ended(v.taken(who.UserID, err))
 	}
 	return accountPage, nil
+}
+
+// taken returns the refusal of an identity that cannot be linked to a user, and other errors as they are.
+func (v *visit) taken(userID string, err error) error {
+	refused := &identityError{code: fault.IdentityTaken, userID: userID, subject: v.identity.Subject}
+	switch {
+	case errors.Is(err, identity.ErrKnown):
+		refused.reason = "another_user"
+	case errors.Is(err, identity.ErrHasOne):
+		refused.reason = "has_another"
+	default:
+		return err
+	}
+	return refused
 }
 
 // ended returns the refusal of a state whose session has ended meanwhile, and other errors as they are.

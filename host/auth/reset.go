@@ -27,7 +27,7 @@ func (p *Pipeline) showReset(w http.ResponseWriter, r *http.Request) error {
 	target := "/login#/set-password"
 	l, _, err := p.findLink(r.Context(), email, secret)
 	switch {
-	case err == nil && (!p.PasswordOff || p.OffersPasskeys(r)):
+	case err == nil && (!p.PasswordOff || p.OffersPasskeys(r) || p.LinksLinkIdentities()):
 		if l.invited {
 			target = "/login?invited#/set-password" // the screen welcomes instead of speaking of a reset
 		}

@@ -53,6 +53,8 @@ type Data struct {
 	// Passkey reports that nobody has a password: the link of an Invitation is for a passkey, and that of a notice is
 	// the address of the account.
 	Passkey bool
+	// Elsewhere reports that accounts elsewhere alone sign people in: the link of an Invitation is for one of them.
+	Elsewhere bool
 	// Lang is the language of the template, "en" for the default one.
 	Lang string
 	// Subject is the rendered subject; only HTML templates have it.

@@ -62,6 +62,8 @@ type Letter struct {
 	// Passkey reports that nobody has a password: the link of an Invitation is for a passkey, and that of a notice is
 	// the address of the account.
 	Passkey bool
+	// Elsewhere reports that accounts elsewhere alone sign people in: the link of an Invitation is for one of them.
+	Elsewhere bool
 	// Texts are those of a plugin's mail.
 	Texts map[string]string
 	// Passkeys and Identities are those of the person, for the mails about the password.
@@ -158,7 +160,7 @@ func (w *Worker) send(ctx context.Context, item Item) error {
 	}
 	content, err := w.templates.Load().Render(item.Purpose, item.Locale, Data{
 		App: w.o.App, Host: cmp.Or(letter.Host, w.o.Host), Name: letter.Name, Email: letter.To,
-		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Passkey: letter.Passkey, Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys, Identities: letter.Identities,
+		Link: letter.Link, Minutes: minutes(letter.ValidFor), Days: days(letter.ValidFor), Passkey: letter.Passkey, Elsewhere: letter.Elsewhere, Logo: letter.Logo, Device: item.Device, At: item.Created, Passkeys: letter.Passkeys, Identities: letter.Identities,
 		texts: letter.Texts,
 	})
 	if err != nil {

@@ -66,7 +66,12 @@ func identityStates() []state {
 			name: "signin-pending-refused", act: func(b *tab) { b.Click("#forget") }, until: strip,
 			setup: identitiesOn(pendingLink, answering("DELETE /auth/identity/company", says(204, nil))),
 		},
-		{name: "invited-identity", hash: "&invited#/set-password/t/a@b.c", until: there, setup: oneIdentity},
+		{name: "invited-identity", hash: "&invited#/set-password/t/a@b.c", until: `document.querySelector('#email')`, setup: oneIdentity},
+		{
+			name: "invited-identities-refused", hash: "&invited#/set-password/t/a@b.c", act: submit, until: strip,
+			setup: identitiesOn(func(h *host) { h.set("password", obj{"min_length": 12, "sign_in": false}) },
+				answering("POST /auth/invitation/identities/company", says(422, fault("reset_failed", "email")))),
+		},
 		{name: "account-identities", query: "&account", until: `document.querySelector('#identities-link-guild')`, setup: openAccount(identitiesOn())},
 		{
 			name: "account-unlink-last", query: "&account", until: strip, setup: openAccount(answering("GET /auth/account", says(200, linkedOnly())),
@@ -112,6 +117,41 @@ func (p *provider) from(b *tab, page string) {
 	b.Click("#identity-company")
 	b.At(p.URL + "/authorize?state=s")
 	b.Ready("#back")
+}
+
+// Where identities alone sign people in, somebody who was invited chooses one. The token goes to the host alone.
+func TestInvitedChoosesAnIdentity(t *testing.T) {
+	h := newHost(t)
+	identitiesOn(func(h *host) { h.set("password", obj{"min_length": 12, "sign_in": false}) })(h)
+	p := newProvider(t, h)
+	const path = "/auth/invitation/identities/guild"
+	h.answer("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		if len(h.posted(path)) == 1 {
+			says(503, fault("identity_unavailable", ""))(w, r)
+			return
+		}
+		says(200, obj{"url": p.URL + "/authorize?state=s"})(w, r)
+	})
+	b := open(t)
+	b.Visit(h.URL + "/login?invited#/set-password/t0ken/eve%40example.com")
+	b.Ready("#identity-guild")
+	if got := browsertest.Eval[string](b.Tab, `location.hash + document.querySelector('#email').value`); got != "#/set-passwordeve@example.com" {
+		t.Errorf("the screen shows %q", got)
+	}
+	b.Click("#identity-guild")
+	b.See("The provider cannot be reached")
+	b.Focused("#identity-guild")
+	b.Click("#identity-guild")
+	b.At(p.URL + "/authorize?state=s")
+	want := obj{"token": "t0ken", "email": "eve@example.com"}
+	if d := cmp.Diff([]obj{want, want}, h.posted(path)); d != "" {
+		t.Errorf("posted (-want +got):\n%s", d)
+	}
+	for _, address := range slices.Concat(p.asked, h.requested()) {
+		if strings.Contains(address, "t0ken") {
+			t.Errorf("an address has the token: %s", address)
+		}
+	}
 }
 
 // The fragment waits in the tab while the person is at the provider: no server and no address there has it, and it is

@@ -302,3 +302,37 @@ plugin "orgs" {
 		t.Errorf("the users are:\n%s", list)
 	}
 }
+
+// Where identities alone sign people in, somebody who was invited links one by the mailed link, whatever its address is, and is
+// signed in. The link works once.
+func TestRealInvitationToAnIdentity(t *testing.T) {
+	const invited = "eve@example.com"
+	b := open(t)
+	s := newStory(t, "", `
+auth {
+  password {
+    sign_in = false
+  }
+  passkeys {
+    enabled = false
+  }
+}
+`)
+	s.command("", "user", "add", "--email", invited, "--name", "Eve", "--invite")
+	link := s.sink.link(t)
+	b.Visit(link)
+	b.At(s.base + "/login?invited#/set-password")
+	b.See("Choose the account that you have elsewhere")
+	submit(b)
+	s.atProvider(b, "grace")
+	b.At(s.base + "/dashboard")
+	if list := s.command("", "identity", "list", "--email", invited); !strings.Contains(list, "company") {
+		t.Errorf("the identities are:\n%s", list)
+	}
+	other := open(t)
+	other.Visit(link)
+	other.See("has been used, has expired or is incomplete")
+	other.Click("#identity-company")
+	s.atProvider(other, "grace")
+	other.At(s.base + "/dashboard")
+}

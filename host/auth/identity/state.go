@@ -25,8 +25,9 @@ const (
 	// than 4 KiB.
 	maxOpen   = 4
 	maxCookie = 3900
-	// headSize is that of the time, the purpose, the state, the flags and the length of the language.
-	headSize = 8 + 1 + stateSize + 1 + 1
+	// headSize is that of the time, the purpose, the state, the flags, and the lengths of the language, the hash of a
+	// token, and the user who has it.
+	headSize = 8 + 1 + stateSize + 1 + 3
 )
 
 // The flags of a state.
@@ -46,6 +47,8 @@ const (
 	Join Purpose = 'l'
 	// Confirm is for somebody who is signed in, and proves it anew.
 	Confirm Purpose = 'c'
+	// Invitation is for somebody who has the token of a link, and links an identity with it.
+	Invitation Purpose = 'i'
 )
 
 // String returns the purpose as a word for the log.
@@ -57,6 +60,8 @@ func (p Purpose) String() string {
 		return "link"
 	case Confirm:
 		return "confirm"
+	case Invitation:
+		return "invitation"
 	}
 	return "unknown"
 }
@@ -74,12 +79,21 @@ type Pending struct {
 	Elsewhere bool
 	// Language is the one that the person has chosen, up to [MaxLanguage]; empty for none.
 	Language string
+	// Invited is the person for whom an Invitation was begun; empty for other purposes.
+	Invited Invited
 	// Begun is when the browser was sent, to the second.
 	Begun time.Time
 }
 
 // Ends returns when the answer comes too late.
 func (p Pending) Ends() time.Time { return p.Begun.Add(Lifetime) }
+
+// An Invited is a user who has a link: that of an invitation, or one that an operator printed.
+type Invited struct {
+	// TokenHash is that of the token in the link, and UserID the user, up to 255 bytes, as the tables have it.
+	TokenHash []byte
+	UserID    string
+}
 
 // NewState returns a random state, and the text with which it is sent to the provider.
 func NewState() (state []byte, text string) {
@@ -119,8 +133,9 @@ func (s States) Keep(cookie string, p Pending, bound Binding) string {
 	if p.Elsewhere {
 		flags |= flagElsewhere
 	}
-	plain = append(plain, flags, byte(len(p.Language))) //nolint:gosec // at most MaxLanguage
-	plain = append(append(plain, p.Language...), p.Private...)
+	i := p.Invited
+	plain = append(plain, flags, byte(len(p.Language)), byte(len(i.TokenHash)), byte(len(i.UserID))) //nolint:gosec // bounded, see there
+	plain = append(append(append(append(plain, p.Language...), i.TokenHash...), i.UserID...), p.Private...)
 	open := []string{s.box.Seal(plain, bound.bytes())}
 	size := len(open[0])
 	for text := range strings.SplitSeq(cookie, ".") {
@@ -145,13 +160,20 @@ func (s States) Find(cookie, text string, bound Binding, now time.Time) (Pending
 			continue
 		}
 		p := Pending{Begun: time.Unix(int64(binary.BigEndian.Uint64(plain)), 0), Purpose: Purpose(plain[8]), State: state} //nolint:gosec // written by Keep
-		flags := plain[headSize-2]
+		flags := plain[headSize-4]
 		p.ToPage, p.Elsewhere = flags&flagToPage != 0, flags&flagElsewhere != 0
-		size := int(plain[headSize-1])
-		if size > len(plain)-headSize {
-			return Pending{}, false
+		var parts [3][]byte
+		rest := plain[headSize:]
+		for i, size := range plain[headSize-3 : headSize] {
+			if int(size) > len(rest) {
+				return Pending{}, false
+			}
+			parts[i], rest = rest[:size], rest[size:]
 		}
-		p.Language, p.Private = string(plain[headSize:headSize+size]), plain[headSize+size:]
+		p.Language, p.Private = string(parts[0]), rest
+		if len(parts[1]) > 0 {
+			p.Invited = Invited{parts[1], string(parts[2])}
+		}
 		// A clock that ran ahead gives no state a longer life.
 		return p, now.Before(p.Ends()) && !p.Begun.After(now.Add(Lifetime))
 	}

@@ -17,6 +17,7 @@ func TestStates(t *testing.T) {
 	bound := identity.Binding{Name: "company", Session: []byte("session"), UserID: "7"}
 	state, text := identity.NewState()
 	want := identity.Pending{Purpose: identity.Join, State: state, Private: []byte{0, 1, '.'}, ToPage: true, Elsewhere: true, Language: "pt-BR", Begun: now}
+	want.Invited = identity.Invited{TokenHash: bytes.Repeat([]byte{7}, 32), UserID: strings.Repeat("8", 255)}
 	cookie := states.Keep("", want, bound)
 	for name, tt := range map[string]struct {
 		states       identity.States

@@ -27,7 +27,7 @@ func userAdd() command {
 	var p newPerson
 	return command{
 		name: "add", args: `--email ADDRESS --name "NAME" [--password-stdin | --invite [--lang LANGUAGE]]`, short: "add a person",
-		long: "With --invite the person gets a mail with a link that works once, for 7 days, and opens the screen that sets a password.\n" +
+		long: "With --invite the person gets a mail with a link that works once, for 7 days, and opens the screen that sets a password, or that of a passkey or an identity where there are no passwords.\n" +
 			"A running host sends it. Until then nobody signs in with that address. `user reset-link` prints another link.",
 		flags: func(f *pflag.FlagSet) {
 			emailFlag(f, &p.email)

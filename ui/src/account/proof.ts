@@ -8,10 +8,8 @@ import { textField } from '../fields.ts';
 import { Form } from '../form.ts';
 import { post, type Outcome } from '../http.ts';
 import { canUsePasskeys, provePasskey, readOptions } from '../passkeys.ts';
+import { goTo } from '../provider.ts';
 import { paths } from '../route.ts';
-import { safeTarget } from '../target.ts';
-import type { Trip } from '../trip.ts';
-import { isObject } from '../wire.ts';
 import { ask, type Inside } from './dialog.ts';
 import type { Account, LinkedIdentity } from './wire.ts';
 
@@ -106,16 +104,7 @@ function buttons(ways: Way[], form: () => Form): HTMLElement[] {
 
 /** Leaves for a provider, which asks the person anew. The account screen says afterwards that the change can be made. */
 async function atProvider(app: App, { name }: LinkedIdentity, button: string): Promise<Problem | undefined> {
-  return goTo(app, await post(`/auth/account/confirm/${encodeURIComponent(name)}`, {}), { purpose: 'confirm', name, button });
-}
-
-/** Goes to the provider that the host has named. It returns what went wrong, or nothing when the browser moves on. */
-export function goTo(app: App, outcome: Outcome, trip: Trip): Problem | undefined {
-  const url = outcome.kind === 'ok' && isObject(outcome.data) ? safeTarget(outcome.data.url) : undefined;
-  if (url === undefined) return app.explain({ screen: 'account' }, outcome);
-  app.leaveFor(trip);
-  location.assign(url);
-  return undefined;
+  return goTo(app, 'account', await post(`/auth/account/confirm/${encodeURIComponent(name)}`, {}), { purpose: 'confirm', name, button });
 }
 
 /** Who can prove nothing here signs in anew: that is fresh proof, too. */

@@ -8,6 +8,7 @@ import { Form } from '../form.ts';
 import { change, get, post, type Outcome } from '../http.ts';
 import type { Page } from '../page.ts';
 import { canUsePasskeys } from '../passkeys.ts';
+import { goTo } from '../provider.ts';
 import { paths } from '../route.ts';
 import { safeTarget } from '../target.ts';
 import type { Trip } from '../trip.ts';
@@ -15,7 +16,7 @@ import { isObject, readIntent } from '../wire.ts';
 import { ask, closeDialogs } from './dialog.ts';
 import { addPasskey, signalAccepted } from './passkeys.ts';
 import { changePassword } from './password.ts';
-import { goTo, prover, type Prove } from './proof.ts';
+import { prover, type Prove } from './proof.ts';
 import { button, linesOf, moment, sectionNode, titleOf, type Act, type Row, type Section } from './section.ts';
 import { addToken } from './tokens.ts';
 import { readAccount, readTokens, type Account, type Device, type LinkedIdentity, type Token } from './wire.ts';
@@ -224,7 +225,7 @@ class AccountScreen {
   private async link(name: string, path: string): Promise<Problem | undefined> {
     const outcome = await this.prove(() => post(path, {}));
     if (outcome === undefined || elsewhere(this.app, outcome)) return undefined;
-    return goTo(this.app, outcome, { purpose: 'link', name, button: `identities-unlink-${name}` });
+    return goTo(this.app, 'account', outcome, { purpose: 'link', name, button: `identities-unlink-${name}` });
   }
 
   private steps(): Section {
