@@ -37,12 +37,13 @@ func (q queue) queue(ctx context.Context, m mail.Item) error {
 	if q.public {
 		m.Base = ""
 	}
+	defer q.kick()
 	return q.outbox.Queue(ctx, m)
 }
 
 // QueueNotice queues another notice. Its kinds are the purposes of package mail.
 func (q queue) QueueNotice(ctx context.Context, kind auth.Notice, userID, locale, device string) error {
-	return q.outbox.Queue(ctx, mail.Item{UserID: userID, Purpose: string(kind), Locale: locale, Device: device})
+	return q.queue(ctx, mail.Item{UserID: userID, Purpose: string(kind), Locale: locale, Device: device})
 }
 
 // QueueTexts queues the mail of a plugin, whose texts are sealed.
@@ -52,7 +53,6 @@ func (q queue) QueueTexts(ctx context.Context, name string, texts map[string]str
 	if m.Sealed, err = q.texts.seal(ctx, m, texts); err != nil {
 		return err
 	}
-	defer q.kick()
 	return q.queue(ctx, m)
 }
 

@@ -119,26 +119,26 @@ func (h *Host) signInRows() []row {
 	}
 	rows := []row{
 		own("login", "/login", "GET", web.Page, h.policy.Redirects(s.Login)),
-		own("login.submit", "/auth/login", "POST", web.Data, then(h.mail.Kick, p.Login())),
+		own("login.submit", "/auth/login", "POST", web.Data, p.Login()),
 		own("password.email", "/auth/forgot-password", "POST", web.Data, then(h.mail.Kick, p.Forgot())),
 		own("password.reset", "/password/reset/{token}", "GET", web.Data, p.ShowReset()),
 		own("auth.invitation.options", "/auth/invitation/options", "POST", web.Data, p.InvitationOptions()),
-		own("auth.invitation", "/auth/invitation", "POST", web.Data, then(h.mail.Kick, p.AcceptInvitation())),
-		own("password.update", "/auth/reset-password", "POST", web.Data, then(h.mail.Kick, p.Reset())),
+		own("auth.invitation", "/auth/invitation", "POST", web.Data, p.AcceptInvitation()),
+		own("password.update", "/auth/reset-password", "POST", web.Data, p.Reset()),
 		own("logout", "/logout", "POST", web.Page, p.Logout()),
 		own("auth.intents.current", "/auth/intents/current", "GET", web.Data, p.CurrentIntent()),
 		own("auth.intents", "/auth/intents/{kind}", "POST", web.Data, p.Intent()),
-		own("auth.account.steps", "/auth/account/steps/{plugin}", "POST, DELETE", web.Data, then(h.mail.Kick, p.AskedStep())),
+		own("auth.account.steps", "/auth/account/steps/{plugin}", "POST, DELETE", web.Data, p.AskedStep()),
 		own("auth.bootstrap", "/auth/bootstrap", "GET", web.Data, http.HandlerFunc(s.Bootstrap)),
 		own("auth.passkeys.options", "/auth/passkeys/options", "POST", web.Data, p.PasskeyOptions()),
-		own("auth.passkeys.login", "/auth/passkeys/login", "POST", web.Data, then(h.mail.Kick, p.PasskeyLogin())),
+		own("auth.passkeys.login", "/auth/passkeys/login", "POST", web.Data, p.PasskeyLogin()),
 		own("auth.account.confirm.options", "/auth/account/confirm/options", "POST", web.Data, p.ConfirmOptions()),
 		own("auth.account.passkeys.options", "/auth/account/passkeys/options", "POST", web.Data, p.CreationOptions()),
-		own("auth.account.passkeys", "/auth/account/passkeys", "POST", web.Data, then(h.mail.Kick, p.AddPasskey())),
+		own("auth.account.passkeys", "/auth/account/passkeys", "POST", web.Data, p.AddPasskey()),
 		own("auth.account.passkey", "/auth/account/passkeys/{id}", "PATCH, DELETE", web.Data, p.ChangePasskey()),
 		own("auth.account", "/auth/account", "GET", web.Data, p.Account()),
-		own("auth.account.confirm", "/auth/account/confirm", "POST", web.Data, then(h.mail.Kick, p.Confirm())),
-		own("auth.account.password", "/auth/account/password", "POST", web.Data, then(h.mail.Kick, p.ChangePassword())),
+		own("auth.account.confirm", "/auth/account/confirm", "POST", web.Data, p.Confirm()),
+		own("auth.account.password", "/auth/account/password", "POST", web.Data, p.ChangePassword()),
 		own("auth.account.session", "/auth/account/sessions/{id}", "DELETE", web.Data, p.EndOwnSession()),
 		own("auth.account.device", "/auth/account/devices/{id}", "DELETE", web.Data, p.EndOwnDevice()),
 		own("auth.change-password", "/.well-known/change-password", "GET", web.Page, http.HandlerFunc(changePassword)),
@@ -147,14 +147,14 @@ func (h *Host) signInRows() []row {
 	if len(h.o.Identities) > 0 {
 		rows = append(rows,
 			own("auth.identity", "/auth/identity/{name}", "GET, DELETE", web.Page, p.BeginIdentity()),
-			own("auth.identity.callback", "/auth/identity/{name}/callback", "GET", web.Page, then(h.mail.Kick, p.IdentityCallback())),
+			own("auth.identity.callback", "/auth/identity/{name}/callback", "GET", web.Page, p.IdentityCallback()),
 			own("auth.invitation.identity", "/auth/invitation/identities/{name}", "POST", web.Data, p.InvitationIdentity()),
 			own("auth.account.confirm.identity", "/auth/account/confirm/{name}", "POST", web.Data, p.ConfirmByIdentity()),
 			own("auth.account.identity", "/auth/account/identities/{name}", "POST, DELETE", web.Data, p.ChangeIdentity()))
 	}
 	if h.o.Auth.OwnTokens {
 		rows = append(rows,
-			own("auth.tokens", "/auth/tokens", "GET, POST", web.Data, then(h.mail.Kick, p.OwnTokens())),
+			own("auth.tokens", "/auth/tokens", "GET, POST", web.Data, p.OwnTokens()),
 			own("auth.tokens.revoke", "/auth/tokens/{id}", "DELETE", web.Data, p.RevokeToken()))
 	}
 	return rows

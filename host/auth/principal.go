@@ -59,7 +59,7 @@ func (p Principal) CameBy() string {
 	return ""
 }
 
-// ReadsOnly reports whether they came in by a token that was made without the right to write.
+// ReadsOnly reports whether their credential is a token that was made without the right to write.
 func (p Principal) ReadsOnly() bool { return p.token != nil && !p.token.Write }
 
 // LogArgs appends what a line in the log says of the principal, nothing for a guest.

@@ -129,7 +129,7 @@ func (a *api) count(of operation, s *edm.EntitySet) {
 	})
 }
 
-// operation is what can be done at a path.
+// operation is one method of a path.
 type operation struct {
 	path string
 	keys []any
