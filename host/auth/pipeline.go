@@ -314,7 +314,14 @@ func (p *Pipeline) AuditRow(ctx context.Context, kind, set, key string) {
 	if who.token != nil {
 		args = append(args, "token", who.token.ID)
 	}
-	p.auditIn(ctx, "row_"+kind, args...)
+	event := "row_update"
+	switch kind {
+	case "create":
+		event = "row_create"
+	case "delete":
+		event = "row_delete"
+	}
+	p.auditIn(ctx, event, args...)
 }
 
 // routePath returns the path of a named route that must exist.
