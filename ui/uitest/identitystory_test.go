@@ -234,7 +234,7 @@ func TestRealIdentityIsRefused(t *testing.T) {
 	b.Visit(s.base + "/dashboard#/orders/17")
 	b.Click("#identity-company")
 	s.atProvider(b, "mallory")
-	b.See("Company account is then linked to your account") // without the address, which the provider has not verified
+	b.See("Company account (The person mallory) is then linked to your account") // not by the address, which nobody has verified
 	b.Click("#forget")
 	b.See("Nothing is linked.")
 	b.signIn(password)
