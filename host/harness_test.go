@@ -325,10 +325,13 @@ func (a answer) next(t *testing.T) envelope {
 
 // sqliteStore opens a new SQLite database, for stories in which the engine does
 // not matter.
-func sqliteStore(t *testing.T) *store.DB {
-	t.Helper()
+func sqliteStore(t *testing.T) *store.DB { return sqliteFile(t)() }
+
+// sqliteFile makes a new SQLite database and returns what opens it, for each host by itself: a host sets the clock and the
+// rules of its store.
+func sqliteFile(t *testing.T) func() *store.DB {
 	dsn := filepath.Join(t.TempDir(), "host.db")
-	return opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })()
+	return opener(t, func(ctx context.Context) (*store.DB, error) { return sqlite.Open(ctx, dsn) })
 }
 
 // sorted returns a copy of list in order.
