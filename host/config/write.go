@@ -11,6 +11,11 @@ import (
 // allows reports whether a block write lets anything be written.
 func (w Write) allows() bool { return w.Create || w.Update || w.Delete }
 
+// rules reports whether a block write says how something is written.
+func (w Write) rules() bool {
+	return w.Filter != nil || w.Version != nil || len(w.Set)+len(w.Touch)+len(w.Fixed) > 0
+}
+
 // checkWrite finds what contradicts itself in the block write of a set, without a look at the table.
 func (c *Config) checkWrite(f *Findings, set EntitySet, path []string) {
 	if !c.origins.Has(path...) {
@@ -18,7 +23,9 @@ func (c *Config) checkWrite(f *Findings, set EntitySet, path []string) {
 	}
 	w, at := set.Write, func(more ...string) Position { return c.at(append(path[:len(path):len(path)], more...)...) }
 	if !w.allows() {
-		f.Add(at(), "the block allows nothing", "write create = true, update = true or delete = true, or take the block out")
+		if w.rules() { // otherwise every key is as without the block
+			f.Add(at(), "the block allows nothing", "write create = true, update = true or delete = true, or take the block out")
+		}
 		return
 	}
 	for _, column := range slices.Sorted(maps.Keys(w.Set)) {
