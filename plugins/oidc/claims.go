@@ -43,7 +43,10 @@ func (c claims) affirms(name string) bool {
 	return v == true || v == "true" || v == float64(1) || v == "1"
 }
 
-// oneOf reports whether a claim is, or lists, one of the values.
+// maxExact bounds the numbers that were decoded as they were written: further ones may be rounded.
+const maxExact = 1 << 53
+
+// oneOf reports whether a claim is, or lists, one of the values. No rounded number is one.
 func (c claims) oneOf(name string, values []string) bool {
 	list, ok := c[name].([]any)
 	if !ok {
@@ -56,7 +59,7 @@ func (c claims) oneOf(name string, values []string) bool {
 		case bool:
 			return slices.Contains(values, strconv.FormatBool(v))
 		case float64:
-			return slices.Contains(values, strconv.FormatFloat(v, 'f', -1, 64))
+			return math.Abs(v) < maxExact && slices.Contains(values, strconv.FormatFloat(v, 'f', -1, 64))
 		}
 		return false
 	})
