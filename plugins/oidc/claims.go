@@ -159,7 +159,18 @@ func (c config) hasClaims(have claims) bool {
 	return true
 }
 
+// hasDomain reports whether what follows the first @ of an address is one of the domains. Letters beyond ASCII must be the
+// same, as they must be for the host.
 func (c config) hasDomain(email string) bool {
-	at := strings.LastIndexByte(email, '@')
-	return at > 0 && slices.ContainsFunc(c.Domains, func(d string) bool { return strings.EqualFold(d, email[at+1:]) })
+	local, domain, _ := strings.Cut(email, "@")
+	return local != "" && slices.ContainsFunc(c.Domains, func(d string) bool { return lowerASCII(d) == lowerASCII(domain) })
+}
+
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text)
 }

@@ -278,6 +278,8 @@ func TestRefusals(t *testing.T) {
 		"another domain":                    {visit{config: []string{`"domains": ["example.org"]`}}, en.notYou},
 		"a domain that ends alike":          {visit{config: []string{`"domains": ["ample.com"]`}}, en.notYou},
 		"a domain above":                    {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email", "ada@sub.example.com")}, en.notYou},
+		"a domain in a part of the name":    {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email", "ada@example.org@example.com")}, en.notYou},
+		"a domain that folds to it":         {visit{config: []string{`"domains": ["staff.example"]`}, misbehave: claim("email", "ada@\u017ftaff.example")}, en.notYou},
 		"an unverified address":             {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email_verified", false)}, en.unverified},
 		"an address nothing is said of":     {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email_verified", nil)}, en.unverified},
 		"a verified text":                   {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email_verified", "yes")}, en.unverified},
