@@ -301,6 +301,22 @@ func TestInvitationEndsBeforeItsClaim(t *testing.T) {
 	s.has(t, 2)
 }
 
+// Somebody who was invited and signs in without the link, by a verified address, leaves no link behind that others could use.
+func TestLinkByAddressEndsInvitation(t *testing.T) {
+	eachEngine(t, func(t *testing.T, open func() *store.DB) {
+		f := newProvider()
+		f.people["eve"] = somebody("eve", eveEmail)
+		s := newSite(t, open(), identitiesAlone(f, func(o *host.Options) { o.Identities[0].Link = "verified_email" }))
+		user := s.invite(t, "")
+		_, _, token := s.invitation(t)
+		s.execute(t, `UPDATE users SET email_verified_at = '2026-01-01 00:00:00' WHERE email = '`+eveEmail+`'`)
+		s.browser(t).by("company", "eve").leadsTo(t, "/dashboard")
+		s.has(t, 2, "company eve "+user.ID)
+		other := s.browser(t)
+		other.post("/auth/invitation/identities/guild", map[string]any{"email": eveEmail, "token": token}).want(t, 422, "reset_failed")
+	})
+}
+
 // The link that an operator prints is for an identity as well, and ends what the person had open. An identity that the person
 // has already signs in, and the link is used up.
 func TestPrintedLinkToAnIdentity(t *testing.T) {

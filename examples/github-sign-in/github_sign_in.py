@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import sys
+import time
 import urllib.parse
 import urllib.request
 
@@ -63,13 +64,18 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def ask(url, token=None, form=None):
-    """Makes one request, a POST if there is a form, and decodes at most 1 MiB of JSON."""
+    """Makes one request, a POST if there is a form, and decodes at most 1 MiB of JSON, read within three seconds."""
     headers = {"Accept": "application/json", "User-Agent": "vestibule-github-sign-in"}
     if token:
         headers["Authorization"] = f"Bearer {token}"
     request = urllib.request.Request(url, form, headers)
-    with urllib.request.build_opener(NoRedirects).open(request, timeout=3) as response:
-        return json.loads(response.read(1 << 20))
+    body, end = b"", time.monotonic() + 3
+    with urllib.request.build_opener(NoRedirects).open(request, timeout=3) as response:  # each wait, not all together
+        while part := response.read1(1 << 16):
+            body += part
+            if time.monotonic() > end or len(body) > 1 << 20:
+                raise RuntimeError("an answer of GitHub takes too long, or is longer than 1 MiB")
+    return json.loads(body)
 
 
 def configure(config, setup):

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk"
 	"github.com/vestibule-dev/vestibule/v2/pluginsdk/conformance"
@@ -36,6 +37,12 @@ func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/elsewhere", http.StatusFound)
 	case r.URL.Path == "/elsewhere":
 		answer(w, map[string]any{"id": 1, "login": "somebody-else"})
+	case r.URL.Path == "/api/v3/user" && ok && account == "slow":
+		for range 40 { // each wait is shorter than the time-out of one read
+			_, _ = w.Write([]byte(" "))
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(250 * time.Millisecond)
+		}
 	case r.URL.Path == "/api/v3/user" && ok:
 		answer(w, map[string]any{"id": 583231, "login": account, "name": map[string]any{"ada": "Ada Lovelace"}[account], "email": "public@example.com"})
 	case r.URL.Path == "/api/v3/user/emails" && ok && account == "mute":
@@ -113,6 +120,7 @@ func TestNobodyElseIsSignedIn(t *testing.T) {
 	begun.Finish(map[string]string{"code": "ada:" + other.Parameter("code_challenge")}).Fails("bad_verification_code")
 	begun.Finish(nil).Fails("bad_verification_code")
 	begun.Finish(map[string]string{"code": "moved:" + begun.Parameter("code_challenge")}).Fails("HTTP Error 302")
+	begun.Finish(map[string]string{"code": "slow:" + begun.Parameter("code_challenge")}).Fails("takes too long")
 	p.Finish(pluginsdk.FinishRequest{Callback: callback, Parameters: map[string]string{"code": "ada:"}}).Refuses("did not begin here")
 }
 

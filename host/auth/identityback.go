@@ -220,7 +220,8 @@ func (v *visit) applyIdentity(ctx context.Context, userID string) error {
 }
 
 // addIdentity links an identity to a user in the transaction of ctx, in which the user is locked. Rows of users who are
-// gone are replaced. It returns [identity.ErrKnown] and [identity.ErrHasOne].
+// gone are replaced. An invitation of the user, who needs none from then on, ends. It returns [identity.ErrKnown] and
+// [identity.ErrHasOne].
 func (p *Pipeline) addIdentity(ctx context.Context, user User, name, subject string) error {
 	_, err := p.identityOwner(ctx, name, subject)
 	if err == nil {
@@ -248,7 +249,10 @@ func (p *Pipeline) addIdentity(ctx context.Context, user User, name, subject str
 			return err
 		}
 	}
-	return p.Linked.Add(ctx, identity.Identity{Name: name, Subject: subject, UserID: user.ID, Created: p.Now()})
+	if err := p.Linked.Add(ctx, identity.Identity{Name: name, Subject: subject, UserID: user.ID, Created: p.Now()}); err != nil || p.Invitations == nil {
+		return err
+	}
+	return p.Invitations.End(ctx, user.ID)
 }
 
 // tellOfIdentity leaves the row of audit of a new identity and queues the mail that tells the person. It joins the

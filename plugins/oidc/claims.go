@@ -43,7 +43,10 @@ func (c claims) affirms(name string) bool {
 	return v == true || v == "true" || v == float64(1) || v == "1"
 }
 
-// oneOf reports whether a claim is, or lists, one of the values.
+// maxExact bounds the numbers that were decoded as they were written: further ones may be rounded.
+const maxExact = 1 << 53
+
+// oneOf reports whether a claim is, or lists, one of the values. No rounded number is one.
 func (c claims) oneOf(name string, values []string) bool {
 	list, ok := c[name].([]any)
 	if !ok {
@@ -56,7 +59,7 @@ func (c claims) oneOf(name string, values []string) bool {
 		case bool:
 			return slices.Contains(values, strconv.FormatBool(v))
 		case float64:
-			return slices.Contains(values, strconv.FormatFloat(v, 'f', -1, 64))
+			return math.Abs(v) < maxExact && slices.Contains(values, strconv.FormatFloat(v, 'f', -1, 64))
 		}
 		return false
 	})
@@ -156,7 +159,18 @@ func (c config) hasClaims(have claims) bool {
 	return true
 }
 
+// hasDomain reports whether what follows the first @ of an address is one of the domains. Letters beyond ASCII must be the
+// same, as they must be for the host.
 func (c config) hasDomain(email string) bool {
-	at := strings.LastIndexByte(email, '@')
-	return at > 0 && slices.ContainsFunc(c.Domains, func(d string) bool { return strings.EqualFold(d, email[at+1:]) })
+	local, domain, _ := strings.Cut(email, "@")
+	return local != "" && slices.ContainsFunc(c.Domains, func(d string) bool { return lowerASCII(d) == lowerASCII(domain) })
+}
+
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, text)
 }

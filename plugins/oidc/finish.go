@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -119,6 +120,8 @@ func (p *provider) verify(ctx context.Context, tokens *oauth2.Token, k kept) (*p
 	}
 	azp, has := who.claims["azp"]
 	switch {
+	case who.claims.text("sub") != token.Subject || who.claims.text("iss") != token.Issuer: // go-oidc takes names in any case
+		return nil, errors.New("the ID token names a person twice, or its issuer")
 	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(k.Nonce)) != 1:
 		return nil, errors.New("the ID token has the nonce of another sign-in")
 	case len(token.Audience) > 1 && !has:
@@ -139,21 +142,40 @@ func (s *signIn) fillIn(ctx context.Context, p *provider, who *person, token *oa
 	if p.UserInfoURL == "" || who.claims.has(wanted...) {
 		return nil
 	}
-	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	more, err := p.userInfo(ctx, token)
 	if err != nil {
 		return failed("ask for the person's claims", err)
 	}
-	if info.Subject != who.token.Subject {
+	if more.text("sub") != who.token.Subject {
 		return errors.New("the claims are of another person than the ID token (sub)")
 	}
-	var more claims
-	if err := info.Claims(&more); err != nil {
-		return failed("read the person's claims", err)
-	}
-	if !who.claims.has("email") { // an address and what is said of it come from one place
-		delete(who.claims, s.config.VerifiedClaim)
-		wanted = append(wanted, s.config.VerifiedClaim)
+	// An address and what is said of it come from one place.
+	verified := s.config.VerifiedClaim
+	switch {
+	case !who.claims.has("email"):
+		delete(who.claims, verified)
+		wanted = append(wanted, verified)
+	case more.text("email") != who.claims.text("email"):
+		delete(more, verified)
 	}
 	who.claims.fillIn(more, wanted)
 	return nil
+}
+
+// userInfo returns the claims that the userinfo endpoint answers. go-oidc would decode them as
+// well, and fail at an email_verified that is 1 or null.
+func (p *provider) userInfo(ctx context.Context, token *oauth2.Token) (claims, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.UserInfoURL, nil)
+	if err != nil {
+		return nil, err
+	}
+	token.SetAuthHeader(r)
+	resp, err := p.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var found claims
+	err = json.NewDecoder(resp.Body).Decode(&found)
+	return found, err
 }

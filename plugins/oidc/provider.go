@@ -51,6 +51,7 @@ func newDiscovery(c config, now func() time.Time) *discovery {
 type provider struct {
 	*oidc.Provider
 	metadata
+	client   *http.Client
 	oauth    oauth2.Config
 	verifier *oidc.IDTokenVerifier
 }
@@ -108,7 +109,7 @@ func (d *discovery) ask(ctx context.Context) (*provider, error) {
 	case err != nil:
 		return nil, failed("read the discovery document", err)
 	}
-	p := &provider{Provider: found}
+	p := &provider{Provider: found, client: d.client}
 	if err := found.Claims(&p.metadata); err != nil {
 		return nil, failed("read the discovery document", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -138,6 +139,7 @@ func TestMisbehavingProviderIsRefused(t *testing.T) {
 		"subject too long":                {visit{misbehave: claim("sub", long(256))}, "no subject"},
 		"subject of two lines":            {visit{misbehave: claim("sub", "a\nb")}, "no subject"},
 		"subject that is a number":        {visit{misbehave: claim("sub", 7)}, "unmarshal"},
+		"a subject of another case":       {visit{misbehave: claim("\u017fub", "grace")}, "names a person twice"},
 		"address too long":                {visit{misbehave: claim("email", long(250)+"@example.com")}, "address"},
 		"huge claims":                     {visit{misbehave: claim("huge", long(1<<20))}, "longer than"},
 		"auth_time ahead":                 {visit{misbehave: claim("auth_time", clock().Add(time.Hour).Unix())}, "lies ahead"},
@@ -276,10 +278,14 @@ func TestRefusals(t *testing.T) {
 		"another domain":                    {visit{config: []string{`"domains": ["example.org"]`}}, en.notYou},
 		"a domain that ends alike":          {visit{config: []string{`"domains": ["ample.com"]`}}, en.notYou},
 		"a domain above":                    {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email", "ada@sub.example.com")}, en.notYou},
+		"a domain in a part of the name":    {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email", "ada@example.org@example.com")}, en.notYou},
+		"a domain that folds to it":         {visit{config: []string{`"domains": ["staff.example"]`}, misbehave: claim("email", "ada@\u017ftaff.example")}, en.notYou},
 		"an unverified address":             {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email_verified", false)}, en.unverified},
 		"an address nothing is said of":     {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email_verified", nil)}, en.unverified},
 		"a verified text":                   {visit{config: []string{`"domains": ["example.com"]`}, misbehave: claim("email_verified", "yes")}, en.unverified},
 		"verified by another claim":         {visit{config: []string{`"domains": ["example.com"]`, `"verified_claim": "xms_edov"`}}, en.unverified},
+		"a number that is rounded":          {visit{config: []string{`"claims": {"level": ["9007199254740992"]}`}, misbehave: claim("level", json.Number("9007199254740993"))}, en.notYou},
+		"an address and another's yes":      {visit{config: []string{`"claims": {"email_verified": ["true"]}`}, misbehave: both(claim("email", "grace@example.com"), claim("email_verified", nil))}, en.notYou},
 		"no group":                          {visit{config: []string{`"claims": {"groups": ["admin"]}`}}, en.notYou},
 		"a group and no department":         {visit{config: []string{`"claims": {"groups": ["staff"], "department": ["it"]}`}}, en.notYou},
 		"groups that are no list":           {visit{config: []string{`"claims": {"groups": ["staff"]}`}, misbehave: claim("groups", map[string]any{"staff": true})}, en.notYou},
@@ -328,6 +334,8 @@ func TestPeopleSignIn(t *testing.T) {
 		"no userinfo endpoint":            {visit{misbehave: both(metadatum("userinfo_endpoint", nil), claim("email", nil))}, pluginsdk.Identity{Subject: "ada", Name: "Ada Lovelace", AuthTime: clock()}},
 		"the address from userinfo":       {visit{misbehave: claim("email", nil)}, ada},
 		"an unverified one from userinfo": {visit{misbehave: both(claim("email", nil), func(r *rogue) { r.userinfo = after(nil, "email_verified", nil) })}, unverified},
+		"verified as 1 in userinfo":       {visit{misbehave: both(claim("email", nil), func(r *rogue) { r.userinfo = after(nil, "email_verified", 1) })}, ada},
+		"the yes for the token's address": {visit{config: []string{`"claims": {"email_verified": ["true"]}`}, misbehave: claim("email_verified", nil)}, ada},
 		"the name from userinfo":          {visit{misbehave: claim("name", nil)}, ada},
 		"no auth_time":                    {visit{misbehave: claim("auth_time", nil)}, with(func(i *pluginsdk.Identity) { i.AuthTime = time.Time{} })},
 		"a name of two lines, and long":   {visit{misbehave: claim("name", "Ada\nLovelace"+strings.Repeat("ä", 200))}, with(func(i *pluginsdk.Identity) { i.Name = "AdaLovelace" + strings.Repeat("ä", 122) })},

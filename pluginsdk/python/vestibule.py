@@ -737,7 +737,7 @@ def _check_identity(run, fields, effects):
         wrong = "an email that is not one line of at most 255 bytes"
     elif not isinstance(identity["email_verified"], bool):
         wrong = f"{identity['email_verified']!r} as email_verified; write True or False"
-    elif not isinstance(identity["auth_time"], int):
+    elif type(identity["auth_time"]) is not int or abs(identity["auth_time"]) >= 1 << 53:
         wrong = f"{identity['auth_time']!r} as auth_time; write a datetime, or seconds since 1970"
     elif not all(isinstance(e, dict) and "set_user" in e for e in effects):
         wrong = "effects other than set_user without replacing"

@@ -76,6 +76,7 @@ func wrongIdentities(begin func(string) plugintest.Begun, finish func(string) pl
 		"refuse-long": broken + ": finish returned a reason that is not one line of at most 256 bytes", "refuse-sets": broken + ": finish returned a refusal with effects",
 		"nobody": broken + ": finish returned the subject ''; write a text", "number": broken + ": finish returned the subject 7; write a text",
 		"claim": broken + ": finish returned 'false' as email_verified", "unclear": broken + ": finish returned 'today' as auth_time",
+		"far":     broken + ": finish returned 73786976294838",
 		"session": broken + ": finish returned effects", "replaces": broken + ": finish returned effects", "mail": broken + ": finish returned effects",
 	} {
 		finish(way).Fails(want)

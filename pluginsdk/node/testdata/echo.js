@@ -94,6 +94,7 @@ function finish(request) {
     case 'number': return v.identified({ subject: 7 })
     case 'claim': return v.identified({ subject: 's1', email_verified: 'false' })
     case 'unclear': return v.identified({ subject: 's1', auth_time: 'today' })
+    case 'far': return v.identified({ subject: 's1', auth_time: 2 ** 66 })
     case 'misspelt': return v.identified({ subject: 's1', emailVerified: true })
     case 'session': return somebody.with(v.setSession('a', 1))
     case 'replaces': return somebody.with(v.setUser('a', 1, { replacing: 2 }))

@@ -132,6 +132,8 @@ def finish(request):
         return v.identified("s1", emailVerified=True)
     if way == "unclear":
         return v.identified("s1", auth_time="today")
+    if way == "far":
+        return v.identified("s1", auth_time=2**66)
     somebody = v.identified("s1")
     answers = {
         "nothing": None, "wrong": v.authorization(ADDRESS),
