@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,19 +26,19 @@ type flaky struct {
 	// begin, apply and commit are asked before the source is, with the number of the transaction, from 1; nil asks nobody.
 	begin, apply, commit func(n int) error
 
-	begun, open int
+	begun, open atomic.Int64
 }
 
 func (f *flaky) Begin(ctx context.Context) (write.Transaction, error) {
-	f.begun++
+	n := int(f.begun.Add(1))
 	if f.begin != nil {
-		if err := f.begin(f.begun); err != nil {
+		if err := f.begin(n); err != nil {
 			return nil, err
 		}
 	}
 	tx, err := f.Source.Begin(ctx)
-	f.open++
-	return &flakyTransaction{tx, f, f.begun, false}, err
+	f.open.Add(1)
+	return &flakyTransaction{tx, f, n, false}, err
 }
 
 type flakyTransaction struct {
@@ -68,7 +69,7 @@ func (t *flakyTransaction) Commit() error {
 func (t *flakyTransaction) Close() error {
 	if !t.closed {
 		t.closed = true
-		t.of.open--
+		t.of.open.Add(-1)
 	}
 	return t.Transaction.Close()
 }
@@ -104,8 +105,8 @@ func notes(t *testing.T, f *flaky, change func(*odata.Options)) *odata.Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if f.open != 0 {
-			t.Errorf("%d transactions are open at the end", f.open)
+		if n := f.open.Load(); n != 0 {
+			t.Errorf("%d transactions are open at the end", n)
 		}
 	})
 	return s
@@ -156,8 +157,8 @@ func TestTransactionsThatFail(t *testing.T) {
 	} {
 		h := notes(t, tt.source, nil)
 		w := request(h, "POST", "Notes", `{"text":"two"}`)
-		if w.Code != tt.status || tt.code != "" && !strings.Contains(w.Body.String(), `"code":"`+tt.code+`"`) || tt.source.begun != tt.begun {
-			t.Errorf("%s: %d after %d transactions: %s", name, w.Code, tt.source.begun, w.Body)
+		if w.Code != tt.status || tt.code != "" && !strings.Contains(w.Body.String(), `"code":"`+tt.code+`"`) || int(tt.source.begun.Load()) != tt.begun {
+			t.Errorf("%s: %d after %d transactions: %s", name, w.Code, tt.source.begun.Load(), w.Body)
 		}
 		if strings.Contains(w.Body.String(), "boom") || strings.Contains(w.Body.String(), "says so") {
 			t.Errorf("%s: the client reads %s", name, w.Body)
@@ -204,8 +205,8 @@ func TestGroupsThatFail(t *testing.T) {
 		for id, r := range jsonBatch(t, h, group) {
 			got[id] = r.Status
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" || tt.source.begun != tt.begun {
-			t.Errorf("%s, after %d transactions: %s", name, tt.source.begun, diff)
+		if diff := cmp.Diff(tt.want, got); diff != "" || int(tt.source.begun.Load()) != tt.begun {
+			t.Errorf("%s, after %d transactions: %s", name, tt.source.begun.Load(), diff)
 		}
 		if got := request(h, "GET", "Notes/$count", "").Body.String(); got != tt.count {
 			t.Errorf("%s: there are %s rows, want %s", name, got, tt.count)
