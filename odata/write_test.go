@@ -325,3 +325,31 @@ func TestRacingChanges(t *testing.T) {
 		t.Errorf("%d changes were answered as done, %d are there: %s", done, n, text)
 	}
 }
+
+// A change set that fails names nothing for the rest of the batch: the key that it was given is that of another row by then.
+func TestReferencesToWhatWasUndone(t *testing.T) {
+	t.Parallel()
+	s := notes(t, &flaky{}, nil)
+	part := func(id, method, target, more, body string) string {
+		if id != "" {
+			id = "Content-ID: " + id + "\r\n"
+		}
+		return "Content-Type: application/http\r\n" + id + "\r\n" + method + " " + target + " HTTP/1.1\r\nContent-Type: application/json\r\n" + more + "\r\n" + body + "\r\n"
+	}
+	set := func(parts ...string) string {
+		return "Content-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n" + strings.Join(parts, "--c\r\n") + "--c--\r\n"
+	}
+	body := multipartBody(
+		set(part("1", "POST", "Notes", "", `{"text":"two"}`), part("", "POST", "Notes", "", `{"text":"one"}`)),
+		"GET Notes/$count",
+		set(part("3", "POST", "Notes", "", `{"text":"three"}`)),
+		set(part("4", "DELETE", "$1", "If-Match: *\r\n", "")),
+	)
+	got := statuses(postBatch(t, s, body, "Prefer", "continue-on-error"))
+	if diff := cmp.Diff([]int{409, 200, 201, 400}, got); diff != "" {
+		t.Error(diff)
+	}
+	if w := request(s, "GET", "Notes/$count", ""); w.Body.String() != "2" {
+		t.Errorf("%s notes are there", w.Body)
+	}
+}
