@@ -353,3 +353,17 @@ func TestReferencesToWhatWasUndone(t *testing.T) {
 		t.Errorf("%s notes are there", w.Body)
 	}
 }
+
+// A panic in the middle of a change leaves no transaction open.
+func TestPanicsLeaveNoTransaction(t *testing.T) {
+	t.Parallel()
+	f := &flaky{apply: func(int) error { panic("a bug") }}
+	s := notes(t, f, nil)
+	func() {
+		defer func() { _ = recover() }()
+		request(s, "POST", "Notes", `{"text":"two"}`)
+	}()
+	if f.begun != 1 || f.open != 0 {
+		t.Errorf("%d transactions were begun, %d are open", f.begun, f.open)
+	}
+}
