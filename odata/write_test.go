@@ -367,3 +367,52 @@ func TestPanicsLeaveNoTransaction(t *testing.T) {
 		t.Errorf("%d transactions were begun, %d are open", f.begun, f.open)
 	}
 }
+
+type team struct {
+	ID    int `odata:"id"`
+	Owner int `odata:"owner,hide"`
+}
+
+type job struct {
+	ID    int  `odata:"id"`
+	Team  *int `odata:"team"`
+	Owner int  `odata:"owner,hide"`
+}
+
+// A foreign key with a hidden part names a row that the caller may read, like any other.
+func TestForeignKeysWithHiddenParts(t *testing.T) {
+	t.Parallel()
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{
+		{Name: "Teams", Rows: []team{{1, 7}, {2, 7}}, Filter: "id ne 2"},
+		{
+			Name: "Jobs", Rows: []job{{1, nil, 7}}, Write: &memory.Write{Update: true},
+			Navigations: []memory.Navigation{{Name: "its_team", To: "Teams", On: map[string]string{"team": "id", "owner": "owner"}, Foreign: true}},
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := odata.New(source.Model(), source, odata.Options{Root: "/odata/", Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+		return odata.Caller{SignedIn: true, Settled: true}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hidden string
+	for _, tt := range []struct {
+		team   string
+		status int
+	}{{"2", 409}, {"3", 409}, {"1", 200}, {"null", 200}} {
+		w := request(s, "PATCH", "Jobs(1)", `{"team":`+tt.team+`}`, "If-Match", "*")
+		if w.Code != tt.status || strings.Contains(w.Body.String(), "owner") {
+			t.Errorf("%s: %d %s", tt.team, w.Code, w.Body)
+		}
+		body, _, _ := strings.Cut(w.Body.String(), "innererror")
+		if hidden == "" {
+			hidden = body
+		}
+		if tt.status == 409 && body != hidden {
+			t.Errorf("no row is answered by %s, a row of somebody else by %s", body, hidden)
+		}
+	}
+}
