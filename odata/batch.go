@@ -324,6 +324,9 @@ func (s *batches) group(q *request, list []batch.Request, answers *batch.Writer,
 	})
 	last := len(all) - 1
 	if !all[last].ok() && oneAnswer {
+		for _, r := range list {
+			delete(went.urls, r.ID)
+		}
 		all[last].replay(answers.Part(list[last]))
 		return false
 	}

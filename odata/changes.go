@@ -112,6 +112,7 @@ var errAgain = errors.New("the database undid the transaction for the sake of an
 
 // repeat runs work, which is one transaction, and closes it, until the database has not undone it.
 func (c *changes) repeat(work func() error) error {
+	defer c.close() // a panic leaves no transaction open, either
 	for {
 		c.tries++
 		c.undone = false

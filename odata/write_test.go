@@ -326,3 +326,94 @@ func TestRacingChanges(t *testing.T) {
 		t.Errorf("%d changes were answered as done, %d are there: %s", done, n, text)
 	}
 }
+
+// A change set that fails names nothing for the rest of the batch: the key that it was given is that of another row by then.
+func TestReferencesToWhatWasUndone(t *testing.T) {
+	t.Parallel()
+	s := notes(t, &flaky{}, nil)
+	part := func(id, method, target, more, body string) string {
+		if id != "" {
+			id = "Content-ID: " + id + "\r\n"
+		}
+		return "Content-Type: application/http\r\n" + id + "\r\n" + method + " " + target + " HTTP/1.1\r\nContent-Type: application/json\r\n" + more + "\r\n" + body + "\r\n"
+	}
+	set := func(parts ...string) string {
+		return "Content-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n" + strings.Join(parts, "--c\r\n") + "--c--\r\n"
+	}
+	body := multipartBody(
+		set(part("1", "POST", "Notes", "", `{"text":"two"}`), part("", "POST", "Notes", "", `{"text":"one"}`)),
+		"GET Notes/$count",
+		set(part("3", "POST", "Notes", "", `{"text":"three"}`)),
+		set(part("4", "DELETE", "$1", "If-Match: *\r\n", "")),
+	)
+	got := statuses(postBatch(t, s, body, "Prefer", "continue-on-error"))
+	if diff := cmp.Diff([]int{409, 200, 201, 400}, got); diff != "" {
+		t.Error(diff)
+	}
+	if w := request(s, "GET", "Notes/$count", ""); w.Body.String() != "2" {
+		t.Errorf("%s notes are there", w.Body)
+	}
+}
+
+// A panic in the middle of a change leaves no transaction open.
+func TestPanicsLeaveNoTransaction(t *testing.T) {
+	t.Parallel()
+	f := &flaky{apply: func(int) error { panic("a bug") }}
+	s := notes(t, f, nil)
+	func() {
+		defer func() { _ = recover() }()
+		request(s, "POST", "Notes", `{"text":"two"}`)
+	}()
+	if f.begun != 1 || f.open != 0 {
+		t.Errorf("%d transactions were begun, %d are open", f.begun, f.open)
+	}
+}
+
+type team struct {
+	ID    int `odata:"id"`
+	Owner int `odata:"owner,hide"`
+}
+
+type job struct {
+	ID    int  `odata:"id"`
+	Team  *int `odata:"team"`
+	Owner int  `odata:"owner,hide"`
+}
+
+// A foreign key with a hidden part names a row that the caller may read, like any other.
+func TestForeignKeysWithHiddenParts(t *testing.T) {
+	t.Parallel()
+	source, err := memory.New(memory.Config{Guard: edm.GuardNone, Sets: []memory.Set{
+		{Name: "Teams", Rows: []team{{1, 7}, {2, 7}}, Filter: "id ne 2"},
+		{
+			Name: "Jobs", Rows: []job{{1, nil, 7}}, Write: &memory.Write{Update: true},
+			Navigations: []memory.Navigation{{Name: "its_team", To: "Teams", On: map[string]string{"team": "id", "owner": "owner"}, Foreign: true}},
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := odata.New(source.Model(), source, odata.Options{Root: "/odata/", Caller: func(http.ResponseWriter, *http.Request) (odata.Caller, error) {
+		return odata.Caller{SignedIn: true, Settled: true}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hidden string
+	for _, tt := range []struct {
+		team   string
+		status int
+	}{{"2", 409}, {"3", 409}, {"1", 200}, {"null", 200}} {
+		w := request(s, "PATCH", "Jobs(1)", `{"team":`+tt.team+`}`, "If-Match", "*")
+		if w.Code != tt.status || strings.Contains(w.Body.String(), "owner") {
+			t.Errorf("%s: %d %s", tt.team, w.Code, w.Body)
+		}
+		body, _, _ := strings.Cut(w.Body.String(), "innererror")
+		if hidden == "" {
+			hidden = body
+		}
+		if tt.status == 409 && body != hidden {
+			t.Errorf("no row is answered by %s, a row of somebody else by %s", body, hidden)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package odata
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
@@ -162,8 +163,10 @@ func (r *writer) deadLinks(c *changes, refusal *write.Refusal, ch *write.Change)
 	}
 	var paths [][]*edm.Property
 	for _, nav := range links {
-		for _, pair := range nav.Constraints {
-			paths = append(paths, []*edm.Property{pair.Property})
+		for _, path := range nav.KeyPaths() {
+			if slices.Contains(ch.Set.Type.Properties, path[0]) {
+				paths = append(paths, path)
+			}
 		}
 	}
 	return detailsOf(paths, "dead_link", "names no entity that is there")

@@ -12,11 +12,11 @@ import (
 // links are the navigation properties to one whose columns the client gives values, none of them null: null names nothing.
 func (c *change) links() []*edm.Navigation {
 	var out []*edm.Navigation
-	for _, nav := range c.Set.Type.Navigation {
+	for _, nav := range slices.Concat(c.Set.Type.Navigation, c.Set.Type.Unlisted) {
 		given, isNull := false, false
-		for _, pair := range nav.Constraints {
+		for _, path := range nav.KeyPaths() {
 			for _, v := range c.given {
-				if len(v.Path) == 1 && v.Path[0] == pair.Property {
+				if slices.Equal(v.Path, path) {
 					given, isNull = true, isNull || v.Value.Null
 				}
 			}
@@ -39,9 +39,8 @@ func (c *change) linked(b *binding, r *plan.Range, nav *edm.Navigation) plan.Exp
 		return &plan.Call{Name: op, Args: []plan.Expr{e, plan.Null(e.Type())}, T: edm.Of(edm.Boolean)}
 	}
 	there := isNull(target.(*plan.Ref).Range.KeyRef(0), "ne")
-	for _, pair := range nav.Constraints {
-		path := []*edm.Property{pair.Property}
-		if pair.Property.Nullable && c.value(path) == nil { // a part of a key that stays as it is
+	for _, path := range nav.KeyPaths() {
+		if path[len(path)-1].Nullable && c.value(path) == nil { // a part of a key that stays as it is
 			there = plan.Join("or", there, isNull(r.Leaf(path), "eq"))
 		}
 	}
@@ -53,7 +52,7 @@ func (c *change) linked(b *binding, r *plan.Range, nav *edm.Navigation) plan.Exp
 func (r *Resource) Linked(c *write.Change, nav *edm.Navigation) *plan.Plan {
 	b := newBinding(r.binder, r.opts)
 	target, err := b.enter(nav.Target)
-	if err != nil {
+	if err != nil || len(nav.Constraints) == 0 {
 		return nil
 	}
 	n := &plan.Node{Set: nav.Target, Query: b.query(target), Ref: true, Page: single()}

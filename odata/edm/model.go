@@ -104,6 +104,9 @@ type EntityType struct {
 	AlternateKeys [][]*Property
 	Properties    []*Property
 	Navigation    []*Navigation
+	// Unlisted are the foreign keys that compare a hidden column, as navigation to one. Clients cannot name them; what is written
+	// has to meet them.
+	Unlisted []*Navigation
 	// Hidden are properties that exist for row policies only. Nothing that a client sends or reads may reach them.
 	Hidden      []*Property
 	Description string
@@ -137,7 +140,22 @@ type Navigation struct {
 	// Constraints are the pairs of properties that the navigation compares; empty where a column is hidden, or where
 	// the navigation goes through another table.
 	Constraints []Constraint
+	// Paths are the paths of the properties of the own type that a foreign key consists of where Constraints cannot name them: a
+	// column belongs to a complex property or is hidden.
+	Paths       [][]*Property
 	Description string
+}
+
+// KeyPaths returns the paths of the properties of the own type that a navigation to one compares.
+func (n *Navigation) KeyPaths() [][]*Property {
+	if n.Paths != nil {
+		return n.Paths
+	}
+	out := make([][]*Property, len(n.Constraints))
+	for i, c := range n.Constraints {
+		out[i] = []*Property{c.Property}
+	}
+	return out
 }
 
 // Constraint is one pair of a referential constraint: Property of the navigation's own type equals Referenced of the

@@ -63,6 +63,7 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 	}
 	own := slices.Sorted(maps.Keys(n.On))
 	var constraints []edm.Constraint
+	var paths [][]*edm.Property
 	for _, name := range own {
 		i, ok := l.from.byName[name]
 		j, okTo := l.to.byName[n.On[name]]
@@ -79,7 +80,11 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 			b.fault(place, "%q is %s and %q is %s: they are never equal", name, l.from.cells[i].typ.Kind, n.On[name], l.to.cells[j].typ.Kind)
 		}
 		nav.Nullable = nav.Nullable || !n.Many && (l.from.cells[i].nullable || l.to.edm.Policy != "")
-		if p, q := l.from.edm.Type.Property(name), l.to.edm.Type.Property(n.On[name]); p != nil && q != nil {
+		p, q := l.from.edm.Type.Property(name), l.to.edm.Type.Property(n.On[name])
+		if p != nil {
+			paths = append(paths, []*edm.Property{p})
+		}
+		if p != nil && q != nil {
 			constraints = append(constraints, edm.Constraint{Property: p, Referenced: q})
 		}
 	}
@@ -92,8 +97,8 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 			return
 		}
 	}
-	if len(constraints) == len(own) {
-		nav.Constraints = constraints
+	if nav.Paths = paths; len(constraints) == len(own) {
+		nav.Constraints, nav.Paths = constraints, nil
 	}
 }
 

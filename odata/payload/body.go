@@ -272,7 +272,7 @@ func (s *bodyScan) members(visit func(name string, pos int) error) error {
 	if err := s.want('{', "an object"); err != nil {
 		return err
 	}
-	var seen []string
+	seen := map[string]bool{}
 	for first := true; ; first = false {
 		s.blank()
 		if s.peek() == '}' && first {
@@ -288,10 +288,10 @@ func (s *bodyScan) members(visit func(name string, pos int) error) error {
 			return s.fault(pos, "the name of a member is missing")
 		}
 		name := string(t.text)
-		if slices.Contains(seen, name) {
+		if seen[name] {
 			return s.fault(pos, fmt.Sprintf("%.80q is there twice", name))
 		}
-		seen = append(seen, name)
+		seen[name] = true
 		if err := s.want(':', "a colon"); err != nil {
 			return err
 		}

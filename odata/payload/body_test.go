@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -243,3 +245,18 @@ func asJSON(v *write.Assignment) any {
 }
 
 func base64url(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// The members of the largest object are read in time that grows with its length alone.
+func TestManyMembers(t *testing.T) {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := 0; b.Len() < 1<<20-20; i++ {
+		fmt.Fprintf(&b, `"@a%d":0,`, i)
+	}
+	b.WriteString(`"@z":0}`)
+	since := time.Now()
+	_, err := payload.BodyReader{}.Entity([]byte(b.String()), &edm.EntityType{Name: "T"})
+	if took := time.Since(since); err != nil || took > 2*time.Second {
+		t.Errorf("%v, after %v", err, took)
+	}
+}

@@ -42,8 +42,11 @@ func (b *builder) navigations() {
 		}
 	}
 	for _, r := range all {
-		if r.configured || !r.hidden() {
+		switch {
+		case r.configured || !r.hidden():
 			b.addNavigation(r)
+		case !r.many:
+			r.from.edm.Type.Unlisted = append(r.from.edm.Type.Unlisted, b.link(r))
 		}
 	}
 	for _, r := range all {
@@ -267,24 +270,38 @@ func (b *builder) addNavigation(r *relationship) {
 			r.name += "_"
 		}
 	}
-	r.nav = &edm.Navigation{Name: r.name, Target: r.to.edm, Collection: r.many}
+	r.nav = b.link(r)
+	t.Navigation = append(t.Navigation, r.nav)
+}
+
+// link makes the navigation property of a way.
+func (b *builder) link(r *relationship) *edm.Navigation {
+	nav := &edm.Navigation{Name: r.name, Target: r.to.edm, Collection: r.many}
 	link := r.via
 	if link == nil {
 		link = &sqltext.Link{}
 		var constraints []edm.Constraint
+		var paths [][]*edm.Property
 		for i := range r.columns {
 			from, to := r.columns[i], r.targets[i]
 			link.From = append(link.From, r.from.column[from])
 			link.To = append(link.To, r.to.column[to])
-			r.nav.Nullable = r.nav.Nullable || !r.many && (r.from.nullable(from) || r.to.edm.Policy != "" || r.back == nil)
+			nav.Nullable = nav.Nullable || !r.many && (r.from.nullable(from) || r.to.edm.Policy != "" || r.back == nil)
 			if r.from.prop[from] != nil && r.to.prop[to] != nil {
 				constraints = append(constraints, edm.Constraint{Property: r.from.prop[from], Referenced: r.to.prop[to]})
 			}
+			if path := r.from.pathOf(from); path != nil {
+				paths = append(paths, path)
+			}
 		}
-		if !r.many && len(constraints) == len(r.columns) {
-			r.nav.Constraints = constraints
+		switch {
+		case r.many:
+		case len(constraints) == len(r.columns):
+			nav.Constraints = constraints
+		default:
+			nav.Paths = paths
 		}
 	}
-	t.Navigation = append(t.Navigation, r.nav)
-	b.mapping.Links[r.nav] = link
+	b.mapping.Links[nav] = link
+	return nav
 }

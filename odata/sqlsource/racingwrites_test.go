@@ -13,6 +13,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
@@ -188,6 +189,47 @@ func TestTenantsDoNotInterfere(t *testing.T) {
 			}
 			if after := tenantRows(t, db.DB); after != before {
 				t.Errorf("the other tenant had\n%s\nand has\n%s", before, after)
+			}
+		})
+	}
+}
+
+// A related row that decides whether a row may be deleted changes all the while: the row is deleted, refused, or tried again.
+func TestDeletionsAndRelatedRows(t *testing.T) {
+	for _, dialect := range []string{"postgres", "mysql"} {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			db := orders(t, dialect)
+			db.DB.MustExec("UPDATE orders SET customer_id = 1")
+			s := open(t, db, ordersConfig(func(s *sqlsource.EntitySet) { s.Write.Filter = "customer/name eq 'Ada'" }))
+			w := writer{t, s, tenant(1)}
+			done := make(chan struct{})
+			var flips sync.WaitGroup
+			flips.Go(func() {
+				for i := 0; ; i++ {
+					select {
+					case <-done:
+						return
+					default:
+						db.DB.MustExec("UPDATE customers SET name = '" + []string{"Bob", "Ada"}[i%2] + "' WHERE id = 1")
+					}
+				}
+			})
+			defer flips.Wait()
+			defer close(done)
+			try := func() (err error) {
+				tx, err := s.Begin(t.Context())
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, tx.Close()) }()
+				_, err = tx.Apply(w.change("DELETE Orders(2)", "1 2"))
+				return err
+			}
+			for range 1000 {
+				if err := try(); err != nil && refusalOf(err) != "403" && refusalOf(err) != "conflict" {
+					t.Fatal(refusalOf(err), err)
+				}
 			}
 		})
 	}

@@ -103,7 +103,7 @@ func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
 	if err != nil || done {
 		return rows, err
 	}
-	if t.source.dialect != "mysql" { // which does not count a row that is as it was
+	if t.source.dialect != "mysql" || c.Kind == write.Delete { // MariaDB does not count a row that an UPDATE leaves as it was
 		return nil, &write.Refusal{Kind: write.Conflict}
 	}
 	return t.after(c, c.Key)

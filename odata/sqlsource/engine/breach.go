@@ -71,7 +71,7 @@ func postgresBreach(err *pgconn.PgError) Breach {
 		b.Kind = OfUnique
 	case code == "23503", code == "23001":
 		b.Kind = OfForeign
-	case strings.HasPrefix(code, "22"):
+	case strings.HasPrefix(code, "22"), code == "54000": // such as a text that is too long for an index
 		b.Kind = OfValue
 	case strings.HasPrefix(code, "23"):
 		b.Kind = OfCheck
