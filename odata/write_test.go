@@ -364,8 +364,8 @@ func TestPanicsLeaveNoTransaction(t *testing.T) {
 		defer func() { _ = recover() }()
 		request(s, "POST", "Notes", `{"text":"two"}`)
 	}()
-	if f.begun != 1 || f.open != 0 {
-		t.Errorf("%d transactions were begun, %d are open", f.begun, f.open)
+	if f.begun.Load() != 1 || f.open.Load() != 0 {
+		t.Errorf("%d transactions were begun, %d are open", f.begun.Load(), f.open.Load())
 	}
 }
 
