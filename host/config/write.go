@@ -11,7 +11,7 @@ import (
 // allows reports whether a block write lets anything be written.
 func (w Write) allows() bool { return w.Create || w.Update || w.Delete }
 
-// rules reports whether a block write says how something is written.
+// rules reports whether a block write has keys besides those that allow something.
 func (w Write) rules() bool {
 	return w.Filter != nil || w.Version != nil || len(w.Set)+len(w.Touch)+len(w.Fixed) > 0
 }
