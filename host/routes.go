@@ -120,7 +120,7 @@ func (h *Host) signInRows() []row {
 	rows := []row{
 		own("login", "/login", "GET", web.Page, h.policy.Redirects(s.Login)),
 		own("login.submit", "/auth/login", "POST", web.Data, p.Login()),
-		own("password.email", "/auth/forgot-password", "POST", web.Data, then(h.mail.Kick, p.Forgot())),
+		own("password.email", "/auth/forgot-password", "POST", web.Data, p.Forgot()),
 		own("password.reset", "/password/reset/{token}", "GET", web.Data, p.ShowReset()),
 		own("auth.invitation.options", "/auth/invitation/options", "POST", web.Data, p.InvitationOptions()),
 		own("auth.invitation", "/auth/invitation", "POST", web.Data, p.AcceptInvitation()),
@@ -266,15 +266,6 @@ func withPathValues(next http.Handler) http.Handler {
 		for name, v := range mux.Vars(r) {
 			r.SetPathValue(name, v)
 		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// then calls f after each request, such as to wake the mail worker once the
-// transaction that may have queued mail is over.
-func then(f func(), next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer f()
 		next.ServeHTTP(w, r)
 	})
 }

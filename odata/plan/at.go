@@ -1,7 +1,6 @@
 package plan
 
-// At returns the plan of the entity with a key: the values of Set.Type.Key. p must be a plan without a key, such as that of a
-// Check.
+// At returns a copy of the plan that reads the one entity with a key, the values of Set.Type.Key. p must have no key.
 func (p *Plan) At(key []Value) *Plan {
 	out, top, query := *p, *p.Top, *p.Top.Query
 	parts := make([]Expr, len(key))
