@@ -18,17 +18,15 @@ const (
 	Update
 	// Delete removes a row.
 	Delete
+	// Link adds the row in the table in between that a navigation property goes through, Unlink removes it. Either leaves
+	// things alone where they are so already.
+	Link
+	Unlink
 )
 
 // String returns the name that audit lines and validators have for the kind.
 func (k ChangeKind) String() string {
-	switch k {
-	case Create:
-		return "create"
-	case Update:
-		return "update"
-	}
-	return "delete"
+	return [...]string{"create", "update", "delete", "link", "unlink"}[k]
 }
 
 // Change is one row to be written. It is a pure value: nothing in it changes once it is bound, so it can be applied again in
@@ -57,6 +55,11 @@ type Change struct {
 	Links []*edm.Navigation
 	// Before reads the row as it is; nil for Create. After reads the row as it will be; nil for Delete.
 	Before, After *Check
+	// Nav is the navigation property of a Link or an Unlink, which goes through a table in between: from the row of Set that Key
+	// names to the row of Nav.Target that Other names. Before reads the first as it is, After the second: that one is not
+	// changed either.
+	Nav   *edm.Navigation
+	Other []plan.Value
 }
 
 // Assignment gives one property of a row a value.
@@ -65,6 +68,10 @@ type Assignment struct {
 	Path []*edm.Property
 	// Value is in the form that Value documents for the type of the property; its text has neither NUL nor broken UTF-8.
 	Value plan.Value
+	// Of is the change before this one in the same request whose row has the value, in the column Column of its After.Plan; nil
+	// where Value is known. Whoever applies the changes puts the value there: a source never sees Of.
+	Of     *Change
+	Column int
 }
 
 // Type returns the type of the property.
@@ -113,6 +120,20 @@ func (c *Change) Judge(row []plan.Value) *Refusal {
 		return &Refusal{Kind: RowNotAllowed}
 	case c.Invalid:
 		return &Refusal{Kind: InvalidValue}
+	}
+	return nil
+}
+
+// JudgeLink decides whether a link may be added or removed between the rows that Before.Plan and After.Plan have read, nil for
+// none. Both must be locked, or the transaction as strict as if they were.
+func (c *Change) JudgeLink(own, other []plan.Value) *Refusal {
+	switch {
+	case own == nil:
+		return &Refusal{Kind: RowNotFound}
+	case other == nil:
+		return &Refusal{Kind: DeadLink, Links: []*edm.Navigation{c.Nav}}
+	case !c.Before.filtered(own) || !c.After.filtered(other):
+		return &Refusal{Kind: RowNotAllowed}
 	}
 	return nil
 }

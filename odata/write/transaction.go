@@ -17,10 +17,12 @@ type Transaction interface {
 	//  3. Create and Update read the row that After.Plan.At names, with the key that the row then has. Change.Verify decides on
 	//     it.
 	//
+	// Link and Unlink read and lock both rows, which Change.JudgeLink decides on, and write the table in between.
+	//
 	// A source may make one statement of these steps where the result is the same. The rows stand on the row that After has
-	// read: Row and Expand work at once, and Next must not be called. They are nil for Delete. Close them before the next call.
-	// An error other than a *Refusal is an *Error where a client may know it; after any error the transaction can
-	// only be closed.
+	// read: Row and Expand work at once, and Next must not be called. They are nil for Delete, Link and Unlink. Close them before the next call.
+	// An error other than a *Refusal is an *Error where a client may know it; after any error but a RowNotFound the transaction
+	// can only be closed.
 	Apply(c *Change) (plan.Rows, error)
 	// Open reads rows in the transaction, as a source does.
 	Open(p *plan.Plan) (plan.Rows, error)
