@@ -139,7 +139,7 @@ func (c odataCaller) caller(w http.ResponseWriter, r *http.Request) (odata.Calle
 		return guest, err
 	}
 	settled := who.Settled || who.Session.OpensOData()
-	out := odata.Caller{SignedIn: true, Settled: settled, Client: request.CountsAs(who.UserID)}
+	out := odata.Caller{SignedIn: true, Settled: settled, ID: who.UserID, Client: request.CountsAs(who.UserID)}
 	if !reads && c.writes {
 		if out.ReadOnly = c.gate.CrossOrigin(r); out.ReadOnly == "" && who.ReadsOnly() {
 			out.ReadOnly = "token_reads_only"
