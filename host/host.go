@@ -134,7 +134,8 @@ func (h *Host) openSignIn() error {
 		return err
 	}
 	h.pipeline = auth.New(options)
-	h.sweeper = sweeper{db, store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime, Invitation: h.pipeline.InvitationLifetime()}, h.refreshKeys, o.Now, o.Logger}
+	keep := store.Retention{Idle: h.sessions.Idle(), Reset: h.pipeline.ResetLifetime, Invitation: h.pipeline.InvitationLifetime()}
+	h.sweeper = sweeper{db, keep, o.forget(), h.refreshKeys, o.Now, o.Logger}
 	var err error
 	h.mail, err = mail.NewWorker(o.mailOptions(letters{h.pipeline, h.site, h.hasPublic, sealer{db}}, h.metrics))
 	return err

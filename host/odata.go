@@ -61,6 +61,17 @@ func (o Options) odataOptions(site *web.Site, sessions *session.Store, who auth.
 	return out
 }
 
+// forget returns what makes the source of the query endpoint forget requests; nil where it remembers none.
+func (o Options) forget() func(context.Context, time.Time) (int, error) {
+	if o.OData == nil {
+		return nil
+	}
+	if r, ok := o.OData.Source.(odata.Repeating); ok && r.Repeats() {
+		return r.Forget
+	}
+	return nil
+}
+
 // auditRow leaves an audit line of a row that was changed.
 type auditRow func(ctx context.Context, kind, set, key string)
 

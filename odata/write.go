@@ -26,6 +26,8 @@ type writing struct {
 	body    payload.BodyReader
 	opts    *Options
 	answers *answering
+	// repeats reports that the source remembers requests.
+	repeats bool
 }
 
 // newWriting returns the stage for a source that writes and a model that has sets to be written; else nil.
@@ -35,7 +37,7 @@ func newWriting(m *Model, source Source, p *pipeline) *writing {
 		return nil
 	}
 	return &writing{
-		source: w, binder: p.plans.binder, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers,
+		source: w, binder: p.plans.binder, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers, repeats: repeats(source),
 	}
 }
 
@@ -71,12 +73,23 @@ type writer struct {
 }
 
 // answer answers a request that writes, in the transaction of its group or in one of its own.
-func (s *writing) answer(w http.ResponseWriter, q *request) error {
+func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
+	if repeatable(q.header) {
+		defer func() {
+			if err != nil {
+				setRepeatability(w.Header(), err)
+			}
+		}()
+		setRepeatability(w.Header(), nil)
+	}
 	r, err := s.read(q)
 	if err != nil {
 		return err
 	}
 	if q.changes != nil {
+		if err := q.changes.refused; err != nil {
+			return err
+		}
 		done, err := r.change(q.changes)
 		if err != nil {
 			return err
@@ -85,6 +98,9 @@ func (s *writing) answer(w http.ResponseWriter, q *request) error {
 		return nil
 	}
 	own := &changes{stage: s}
+	if own.once, err = s.onceOf(q.caller, q.header, hashOf([]byte(q.method), []byte(q.target), r.body)); err != nil {
+		return err
+	}
 	var done *result
 	err = own.repeat(func() error {
 		var err error
@@ -291,6 +307,9 @@ func (r *writer) change(c *changes) (*result, error) {
 	if err := c.begin(r.q); err != nil {
 		return nil, err
 	}
+	if done := c.answered(); done != nil {
+		return done, nil
+	}
 	if w.Change.Kind != write.Create && w.Change.Key == nil {
 		if w.Change.Key, err = r.find(c); err != nil {
 			return nil, err
@@ -314,6 +333,9 @@ func (r *writer) change(c *changes) (*result, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if c.once != nil {
+		c.once.answers = append(c.once.answers, done)
 	}
 	c.written = append(c.written, Written{Set: w.Change.Set.Name, Kind: w.Change.Kind.String(), Key: r.encoder().Key(w.Change.Set, key)})
 	return done, nil

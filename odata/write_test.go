@@ -26,6 +26,9 @@ type flaky struct {
 	// begin, apply and commit are asked before the source is, with the number of the transaction, from 1; nil asks nobody.
 	begin, apply, commit func(n int) error
 
+	// behind makes the next commit one that is done, and that nobody knows of.
+	behind bool
+
 	begun, open atomic.Int64
 }
 
@@ -63,7 +66,12 @@ func (t *flakyTransaction) Commit() error {
 			return err
 		}
 	}
-	return t.Transaction.Commit()
+	err := t.Transaction.Commit()
+	if t.of.behind {
+		t.of.behind = false
+		err = &write.Refusal{Kind: write.OutcomeUnknown}
+	}
+	return err
 }
 
 func (t *flakyTransaction) Close() error {
