@@ -10,7 +10,7 @@ import (
 )
 
 // A commit whose outcome nobody knows is looked at in the next transaction, if the client repeats requests: the change is made once,
-// whether the commit came to its end or not.
+// whether the commit was done or not.
 func TestRepeatedOutcomes(t *testing.T) {
 	t.Parallel()
 	lost := &write.Refusal{Kind: write.OutcomeUnknown}

@@ -54,7 +54,7 @@ type Writable interface {
 	Begin(ctx context.Context) (write.Transaction, error)
 }
 
-// Repeating is what a Writable can implement to remember requests, so that a client that sends one again until it is answered has
+// Repeating is the interface of a Writable that remembers requests, so that a client that sends one again until it is answered has
 // it done once.
 type Repeating interface {
 	// Repeats reports whether the source has a place to remember requests in. It does not change.

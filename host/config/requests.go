@@ -7,7 +7,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/host/store"
 )
 
-// requestsFinding tells that the table for requests that can be repeated cannot be made.
+// requestsFinding is the finding of a table for requests that cannot be made.
 func (c *Config) requestsFinding(err error) Finding {
 	return Finding{At: c.at("odata"), What: oneLine(err), Remedy: "let the user of the database create tables, or run `vestibule migrate` as one who may"}
 }

@@ -13,5 +13,5 @@ type Repeat struct {
 	Ends time.Time
 }
 
-// Kept is what is remembered of a request that had its effect.
+// Kept holds what is remembered of a request that had its effect.
 type Kept struct{ Print, Answer []byte }
