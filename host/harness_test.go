@@ -211,6 +211,9 @@ func (s *testSite) browser(t *testing.T) *browser {
 	}}
 }
 
+// with returns the browser for a subtest, whose t it fails.
+func (b *browser) with(t *testing.T) *browser { return &browser{b.Client, t, b.base} }
+
 // An answer with its body read.
 type answer struct {
 	*http.Response
