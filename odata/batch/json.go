@@ -2,7 +2,6 @@ package batch
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/vestibule-dev/vestibule/v2/odata/scalar"
 )
 
 // jsonRequest is a request object (OData-JSON 19.1).
@@ -158,8 +159,8 @@ func jsonBody(raw json.RawMessage, contentType string) ([]byte, error) {
 	if err != nil || !binary {
 		return []byte(text), err
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(strings.TrimRight(text, "="))
-	if err != nil || strings.ContainsAny(text, "\r\n") {
+	b, ok := scalar.FromBase64([]byte(text))
+	if !ok {
 		return nil, errors.New("a body that is neither JSON nor text is a string in base64url")
 	}
 	return b, nil
