@@ -43,7 +43,10 @@ func (r *writer) bind() (*bind.Writing, error) {
 		if !ok {
 			return nil, faultOf(r.q.ctx, err)
 		}
-		return nil, refusalFault(refusal)
+		if !slices.ContainsFunc(refusal.Properties, w.Gives) {
+			return nil, refusalFault(refusal)
+		}
+		w.Change.Refused = true // as it is where the caller has no value for the service to write
 	}
 	return w, nil
 }
