@@ -103,10 +103,35 @@ func (t *transaction) apply(c *write.Change) (plan.Rows, error) {
 	if err != nil || done {
 		return rows, err
 	}
-	if t.source.dialect != "mysql" || c.Kind == write.Delete { // MariaDB does not count a row that an UPDATE leaves as it was
-		return nil, &write.Refusal{Kind: write.Conflict}
+	if err := t.matched(gen, c); err != nil {
+		return nil, err
 	}
 	return t.after(c, c.Key)
+}
+
+// matched decides on an UPDATE that has changed no row. Where the driver counts changed rows instead of matched ones, MariaDB does not
+// count a row that has the values already: the statement then runs again and notes in a variable whether a row meets its conditions.
+func (t *transaction) matched(gen *sqltext.Generator, c *write.Change) error {
+	conflict := &write.Refusal{Kind: write.Conflict}
+	if t.source.dialect != "mysql" || c.Kind != write.Update || c.Version != nil { // a version always changes
+		return conflict
+	}
+	if err := t.run(sqltext.Statement{SQL: "SELECT @vestibule_matched := 0"}); err != nil {
+		return err
+	}
+	s := gen.Update(c, nil, sqltext.NoteMatch)
+	if _, err := t.tx.Exec(s.SQL, s.Args); err != nil {
+		return err
+	}
+	noted := false
+	err := engine.Each(t.tx, 1, func(cells []engine.Cell) bool {
+		noted = cells[0].Int == 1
+		return false
+	}, "SELECT @vestibule_matched")
+	if err == nil && !noted {
+		return conflict
+	}
+	return err
 }
 
 // known returns what the version of the row must be if a change needs no look at the row before: nil for anything.

@@ -44,6 +44,8 @@ const (
 	ReturnKey
 	// ReturnRow makes the statement return the columns of Change.After and, behind them, whether the row policy of the set holds.
 	ReturnRow
+	// NoteMatch makes an UPDATE of MariaDB set the variable @vestibule_matched to 1 if a row meets its conditions, changed or not.
+	NoteMatch
 )
 
 // Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
@@ -182,6 +184,10 @@ func (g *Generator) Update(c *write.Change, version *int64, what Returning) Stat
 		now := g.column(&plan.Ref{Range: r, Path: path, T: c.Version.Type})
 		next := fill("CASE WHEN $1 < "+strconv.FormatInt(greatest, 10)+" THEN $1 + 1 ELSE 1 END", now)
 		sets = append(sets, fill("$1 = $2", g.target(r, path), next))
+	}
+	if what == NoteMatch {
+		value, _ := g.stored(r, &c.Values[0])
+		sets[0] = fill("$1 = IF((@vestibule_matched := 1) = 1, $2, NULL)", g.target(r, c.Values[0].Path), value)
 	}
 	f := fill("UPDATE "+g.table(g.m.Tables[c.Set].Name)+" AS "+alias(r)+" SET $1 WHERE $2", join(", ", sets...), joinFrags(g.demands(c, version)))
 	return g.finish(g.returning(f, c, what))
