@@ -21,6 +21,8 @@ type transaction struct {
 	source *Source
 	tx     engine.WriteTx
 	reader *cursor.Reader
+	// applied reports whether a change was made.
+	applied bool
 	// ended reports that nothing more can be done: the transaction was committed or closed, or a change has failed.
 	ended bool
 }
@@ -79,8 +81,9 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	rows, err := t.apply(c)
 	if err != nil {
 		t.ended = true
-		return nil, t.refusal(c, err)
+		return nil, t.first(c, t.refusal(c, err))
 	}
+	t.applied = true
 	return rows, nil
 }
 

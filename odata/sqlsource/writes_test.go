@@ -17,25 +17,32 @@ func TestDatabasesWrite(t *testing.T) {
 			t.Parallel()
 			dialect, special, _ := strings.Cut(subject, ", ")
 			db := databaseWith(t, dialect, map[string]string{"changed rows": "&clientFoundRows=false"}[special], "")
-			odatatest.RunWrites(t, func(t testing.TB) odatatest.Subject {
-				tables := odatatest.WriteTables()
-				for i := range tables {
-					db.DB.MustExec("DROP TABLE IF EXISTS " + tables[len(tables)-1-i].Name)
+			subject := func(tables []odatatest.Table, cfg sqlsource.Config) func(t testing.TB) odatatest.Subject {
+				return func(t testing.TB) odatatest.Subject {
+					for i := range tables {
+						db.DB.MustExec("DROP TABLE IF EXISTS " + tables[len(tables)-1-i].Name)
+					}
+					if err := odatatest.FillTables(db.DB, dialect, tables); err != nil {
+						t.Fatal(err)
+					}
+					cfg.Protected = reserved.Table
+					source, err := sqlsource.New(t.Context(), db, cfg)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(func() { _ = source.Close() })
+					if special == "no RETURNING" {
+						source.WithoutReturning()
+					}
+					return odatatest.Subject{Model: source.Model(), Source: source}
 				}
-				if err := odatatest.FillTables(db.DB, dialect, tables); err != nil {
-					t.Fatal(err)
-				}
-				cfg := odatatest.WriteMapping()
-				cfg.Protected = reserved.Table
-				source, err := sqlsource.New(t.Context(), db, cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = source.Close() })
-				if special == "no RETURNING" {
-					source.WithoutReturning()
-				}
-				return odatatest.Subject{Model: source.Model(), Source: source}
+			}
+			odatatest.RunWrites(t, subject(odatatest.WriteTables(), odatatest.WriteMapping()))
+			for _, table := range []string{"replies", "notes", "parts", "units", "makers"} {
+				db.DB.MustExec("DROP TABLE IF EXISTS " + table)
+			}
+			t.Run("order of faults", func(t *testing.T) {
+				odatatest.RunWriteOrder(t, subject(odatatest.OrderTables(), odatatest.OrderMapping()))
 			})
 		})
 	}

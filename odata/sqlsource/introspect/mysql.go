@@ -77,6 +77,9 @@ func (r *reader) mysqlColumns(all *named) error {
 			Collation: c.text(7), Comment: c.text(8), Generated: strings.Contains(strings.ToLower(c.text(10)), "generated"),
 			Counted: strings.Contains(strings.ToLower(c.text(10)), "auto_increment"), Default: c[11].Kind != engine.Null && c.text(11) != "NULL",
 		}
+		if col.Default {
+			col.Standard = c.text(11)
+		}
 		if digits := c.number(9); digits >= 0 {
 			col.Precision = digits
 		}

@@ -60,6 +60,8 @@ type Column struct {
 	// Counted reports whether the database gives a row without a value the next number of a sequence; Default whether it has a
 	// value of another kind for it.
 	Counted, Default bool
+	// Standard is the expression of the default; empty where it is not known, or takes a number of a sequence.
+	Standard string
 	// Cast is the type as a cast of PostgreSQL names it, Declared with its parameters as well; empty for other databases.
 	Cast, Declared string
 	// Members are the texts of an enumeration of PostgreSQL, and of an ENUM or SET of MariaDB; nil for other types.
@@ -152,6 +154,11 @@ func Read(ctx context.Context, db engine.DB, dialect string) (_ *Catalogue, err 
 // mustNameKeys takes the defaults from columns that identify a row where the database does not tell which row it has added. A number that it
 // counts it tells otherwise.
 func (t *Table) mustNameKeys(noReturning bool) {
+	for i := range t.Columns {
+		if noReturning {
+			t.Columns[i].Standard = "" // MySQL writes texts without quotes
+		}
+	}
 	for _, key := range append([][]string{t.Key}, t.Unique...) {
 		for _, name := range key {
 			if c := t.Column(name); noReturning && c != nil {

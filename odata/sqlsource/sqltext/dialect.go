@@ -152,6 +152,8 @@ type dialect interface {
 type Generator struct {
 	d dialect
 	m *Mapping
+	// row is what a range goes over instead of its table; nil for none. See WouldBe.
+	row *wouldBe
 }
 
 // MaxParameters is how many parameters a statement may have.

@@ -96,6 +96,10 @@ type Column struct {
 	// the type as a cast of PostgreSQL names it, Declared the same with its parameters.
 	Length, Precision, Scale int
 	Cast, Declared           string
+	// Standard is the expression of the default, empty for null. Given reports whether the database gives a new row a value that nobody
+	// knows before.
+	Standard string
+	Given    bool
 	// Members are the texts of an enumeration, of which a SET of MariaDB holds several; nil for other types.
 	Members []string
 	// Unproven marks a key of a view of PostgreSQL, which calls each column of a view nullable. Comparisons reckon with nulls
