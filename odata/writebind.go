@@ -158,10 +158,16 @@ func (r *writer) deadLinks(c *changes, refusal *write.Refusal, ch *write.Change)
 		links = ch.Links
 	default:
 		c.close()
+		var unknown []*edm.Navigation
 		for _, nav := range ch.Links {
-			if p := r.resource.Linked(ch, nav); p == nil || !r.there(p) {
+			if p := r.resource.Linked(ch, nav); p == nil {
+				unknown = append(unknown, nav)
+			} else if !r.there(p) {
 				links = append(links, nav)
 			}
+		}
+		if links == nil {
+			links = unknown
 		}
 	}
 	var paths [][]*edm.Property

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -71,8 +72,9 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	if t.state == nil {
 		return nil, errEnded
 	}
-	if err := t.judge(c); err != nil {
-		return nil, err
+	why, err := t.judge(c)
+	if err != nil || why != nil && (why.Kind != write.InvalidValue || c.Kind == write.Delete) {
+		return nil, cmp.Or(err, error(why))
 	}
 	s := t.source.bySet[c.Set]
 	old := t.state.tables[s.at]
@@ -94,28 +96,55 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 		return nil, t.remove(s, old.rows[at], next)
 	}
 	s.assign(written, c)
-	if refusal := t.allows(s, next, at); refusal != nil {
-		return nil, refusal
+	if why == nil {
+		why = t.allows(s, next, at)
+	}
+	if why != nil {
+		return nil, t.first(c, s, &table{cells: next.cells, rows: s.without(next.rows, at)}, why)
 	}
 	t.put(s, next)
 	return t.verify(c, s.keyValues(written))
 }
 
-func (t *transaction) judge(c *write.Change) error {
+// first returns the refusal that comes first of a row that breaks a rule, the last one of a table: RowNotAllowed before the others. It
+// names all links of a DeadLink.
+func (t *transaction) first(c *write.Change, s *set, next *table, why *write.Refusal) error {
+	t.put(s, next) // which nobody sees: the transaction ends with the refusal
+	_, err := t.verify(c, s.keyValues(next.rows[len(next.rows)-1]))
+	verified, ok := errors.AsType[*write.Refusal](err)
+	switch {
+	case err != nil && !ok:
+		return err
+	case ok && verified.Kind == write.RowNotAllowed, ok && why.Kind == write.DeadLink:
+		return verified
+	}
+	return why
+}
+
+// without returns rows without those that have the key of the row at a place, which is then the last one.
+func (s *set) without(rows []row, at int) []row {
+	key := s.keyOf(s.keyValues(rows[at]))
+	out := make([]row, 0, len(rows))
+	for i := range rows {
+		if i != at && s.keyOf(s.keyValues(rows[i])) != key {
+			out = append(out, rows[i])
+		}
+	}
+	return append(out, rows[at])
+}
+
+func (t *transaction) judge(c *write.Change) (*write.Refusal, error) {
 	var before []plan.Value
 	if c.Kind != write.Create {
 		r, err := t.one(c.Before.Plan.At(c.Key))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if r != nil {
 			before = r.Row()
 		}
 	}
-	if refusal := c.Judge(before); refusal != nil {
-		return refusal
-	}
-	return nil
+	return c.Judge(before), nil
 }
 
 func (t *transaction) verify(c *write.Change, key []plan.Value) (plan.Rows, error) {

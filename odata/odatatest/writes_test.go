@@ -5,15 +5,20 @@ import (
 
 	"github.com/vestibule-dev/vestibule/v2/odata/memory"
 	"github.com/vestibule-dev/vestibule/v2/odata/odatatest"
+	"github.com/vestibule-dev/vestibule/v2/odata/sqlsource"
 )
 
 func TestMemoryWrites(t *testing.T) {
 	t.Parallel()
-	odatatest.RunWrites(t, func(t testing.TB) odatatest.Subject {
-		source, err := memory.New(odatatest.MemoryOf(odatatest.WriteMapping(), odatatest.WriteTables()))
-		if err != nil {
-			t.Fatal(err)
+	subject := func(cfg sqlsource.Config, tables []odatatest.Table) func(testing.TB) odatatest.Subject {
+		return func(t testing.TB) odatatest.Subject {
+			source, err := memory.New(odatatest.MemoryOf(cfg, tables))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return odatatest.Subject{Model: source.Model(), Source: source}
 		}
-		return odatatest.Subject{Model: source.Model(), Source: source}
-	})
+	}
+	odatatest.RunWrites(t, subject(odatatest.WriteMapping(), odatatest.WriteTables()))
+	odatatest.RunWriteOrder(t, subject(odatatest.OrderMapping(), odatatest.OrderTables()))
 }

@@ -215,11 +215,22 @@ func decimalDigits(s string) (whole, frac int) {
 	return len(strings.TrimLeft(before, "0")), len(strings.TrimRight(behind, "0"))
 }
 
-// within reports whether a column can hold the digits of a decimal.
+// within reports whether a column can hold the digits of a decimal. The scale of PostgreSQL may be negative, and greater than the
+// precision.
 func (c *Column) within(s string) bool {
-	whole, frac := decimalDigits(s)
-	scale := max(c.Scale, 0)
-	return c.Precision <= 0 || frac <= scale && whole <= c.Precision-scale
+	if c.Precision <= 0 {
+		return true
+	}
+	before, behind, _ := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	before, behind = strings.TrimLeft(before, "0"), strings.TrimRight(behind, "0")
+	first, last := len(before), len(behind) // the places of the first and the last digit that is no zero, from the point
+	if before == "" {
+		first = len(strings.TrimLeft(behind, "0")) - len(behind)
+	}
+	if behind == "" {
+		last = len(strings.TrimRight(before, "0")) - len(before)
+	}
+	return before+behind == "" || last <= c.Scale && first <= c.Precision-c.Scale
 }
 
 // seconds reports whether a column can hold the digits of a second; standard is how many it has if none were declared.

@@ -44,13 +44,15 @@ const (
 	ReturnKey
 	// ReturnRow makes the statement return the columns of Change.After and, behind them, whether the row policy of the set holds.
 	ReturnRow
+	// NoteMatch makes an UPDATE of MariaDB set the variable @vestibule_matched to 1 if a row meets its conditions, changed or not.
+	NoteMatch
 )
 
 // Returns reports whether the statement of a change can return what Change.After reads: where the columns depend on nothing but the
 // row itself, and no trigger changes that. MariaDB returns new rows alone.
 func (g *Generator) Returns(c *write.Change) bool {
 	_, mysql := g.d.(mysql)
-	if mysql && c.Kind != write.Create || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
+	if mysql && (c.Kind != write.Create || g.m.NoReturning) || c.After == nil || c.Before != nil && alias(c.Before.Range()) != alias(c.After.Range()) {
 		return false
 	}
 	n := c.After.Plan.Top
@@ -152,6 +154,9 @@ func (g *Generator) keyColumns(c *write.Change) []frag {
 	return list
 }
 
+// ReturnsKeys reports whether Insert takes ReturnKey.
+func (g *Generator) ReturnsKeys() bool { return !g.m.NoReturning }
+
 // KeyNode is a node whose columns are those of ReturnKey.
 func (g *Generator) KeyNode(c *write.Change) *plan.Node {
 	r := c.After.Range()
@@ -182,6 +187,10 @@ func (g *Generator) Update(c *write.Change, version *int64, what Returning) Stat
 		now := g.column(&plan.Ref{Range: r, Path: path, T: c.Version.Type})
 		next := fill("CASE WHEN $1 < "+strconv.FormatInt(greatest, 10)+" THEN $1 + 1 ELSE 1 END", now)
 		sets = append(sets, fill("$1 = $2", g.target(r, path), next))
+	}
+	if what == NoteMatch {
+		value, _ := g.stored(r, &c.Values[0])
+		sets[0] = fill("$1 = IF((@vestibule_matched := 1) = 1, $2, NULL)", g.target(r, c.Values[0].Path), value)
 	}
 	f := fill("UPDATE "+g.table(g.m.Tables[c.Set].Name)+" AS "+alias(r)+" SET $1 WHERE $2", join(", ", sets...), joinFrags(g.demands(c, version)))
 	return g.finish(g.returning(f, c, what))
@@ -221,9 +230,9 @@ func (g *Generator) Delete(c *write.Change, version *int64) Statement {
 	for _, p := range c.Set.Type.Key {
 		name := g.d.quote(g.m.Tables[c.Set].Columns[p].Name)
 		keys = append(keys, text(alias(r)+"."+name))
-		same = append(same, text("gone."+name+" = row."+name))
+		same = append(same, text("gone."+name+" = found."+name))
 	}
-	return g.finish(fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS row ON $3", join(", ", keys...), conds, joinFrags(same)))
+	return g.finish(fill("DELETE gone FROM "+table+" AS gone JOIN (SELECT $1 FROM "+table+" AS "+alias(r)+" WHERE $2) AS found ON $3", join(", ", keys...), conds, joinFrags(same)))
 }
 
 // Nothing is a statement of a verb, INSERT, UPDATE or DELETE, that changes no row of a set.
@@ -280,6 +289,18 @@ func (g *Generator) Others(c *write.Change, index Constraint) (Statement, bool) 
 		conds = append(append(conds, own...), fill("NOT ($1)", joinFrags(same)))
 	}
 	return g.finish(fill("SELECT 1 FROM $1 WHERE $2 LIMIT 1", from, joinFrags(conds))), touched
+}
+
+// Alone reports whether the conditions of a change look at no other row than its own.
+func (g *Generator) Alone(c *write.Change) bool {
+	q := c.Before.Plan.Top.Query
+	return plainExpr(c.Before.Condition()) && len(q.Joins)+len(q.Counts) == 0
+}
+
+// TableName returns the name of the table of a set, without its schema.
+func (g *Generator) TableName(set *edm.EntitySet) string {
+	name := g.m.Tables[set].Name
+	return name[len(name)-1]
 }
 
 // Rules returns what the database demands of the rows of a set.
