@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/vestibule-dev/vestibule/v2/odata/bind"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
 )
 
@@ -37,9 +38,10 @@ type planKey struct {
 	signedIn, settled bool
 }
 
-// planned is a plan with the $format of its request.
+// planned is a plan with the $format of its request, or the checks of changes of one shape.
 type planned struct {
 	plan    *plan.Plan
+	checks  *bind.Checks
 	format  string
 	key     planKey // zero outside the cache
 	asked   bool    // more than once

@@ -23,6 +23,7 @@ import (
 type writing struct {
 	source  Writable
 	binder  *bind.Binder
+	cache   *cache
 	body    payload.BodyReader
 	opts    *Options
 	answers *answering
@@ -35,7 +36,7 @@ func newWriting(m *Model, source Source, p *pipeline) *writing {
 		return nil
 	}
 	return &writing{
-		source: w, binder: p.plans.binder, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers,
+		source: w, binder: p.plans.binder, cache: p.plans.cache, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers,
 	}
 }
 

@@ -2,6 +2,7 @@ package write
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 	"github.com/vestibule-dev/vestibule/v2/odata/plan"
@@ -57,6 +58,9 @@ type Change struct {
 	Links []*edm.Navigation
 	// Before reads the row as it is; nil for Create. After reads the row as it will be; nil for Delete.
 	Before, After *Check
+	// Prepared holds what a source prepares for changes of the same kind, paths, nulls and checks, such as statements, in two
+	// slots of the source's choice; nil for a change whose checks nobody keeps.
+	Prepared *[2]atomic.Value
 }
 
 // Assignment gives one property of a row a value.
