@@ -74,7 +74,7 @@ func (r *Resource) Create(values []write.Assignment, o WriteOptions) (*Writing, 
 	}
 	c.each(r.Set.Type.Properties, nil, func(path []*edm.Property, p *edm.Property) {
 		if !p.Nullable && !p.Defaulted && r.Set.Access(path...) != edm.Computed && c.value(path) == nil {
-			c.out.Absent = append(c.out.Absent, path)
+			c.out.Absent = append(c.out.Absent, slices.Clone(path))
 		}
 	})
 	return c.finish()
@@ -93,7 +93,7 @@ func (r *Resource) Update(values []write.Assignment, o WriteOptions) (*Writing, 
 		}
 		c.each(from, path, func(path []*edm.Property, _ *edm.Property) {
 			if r.Set.Access(path...) == edm.Free && c.value(path) == nil {
-				c.out.LeftOut = append(c.out.LeftOut, path)
+				c.out.LeftOut = append(c.out.LeftOut, slices.Clone(path))
 			}
 		})
 	}
@@ -108,6 +108,7 @@ func (r *Resource) Delete(o WriteOptions) (*Writing, error) {
 // change begins a change with those values of the client that it may set.
 func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o WriteOptions) *change {
 	c := &change{Resource: r, o: o, out: &Writing{Change: &write.Change{Kind: kind, Set: r.Set, Key: r.Key, Match: o.Match}}}
+	c.given = make([]write.Assignment, 0, len(values)+len(r.Set.Write.Set)+len(r.Set.Write.Touch)+1)
 	for _, v := range values {
 		if a := r.Set.Access(v.Path...); a == edm.Computed || a == edm.Immutable && kind != write.Create {
 			continue
@@ -117,7 +118,7 @@ func (r *Resource) change(kind write.ChangeKind, values []write.Assignment, o Wr
 			c.out.Null = append(c.out.Null, v.Path)
 		}
 	}
-	c.out.Change.Values = slices.Clone(c.given)
+	c.out.Change.Values = c.given // those of the service go behind them
 	return c
 }
 
@@ -131,10 +132,12 @@ func (c *change) value(path []*edm.Property) *plan.Value {
 	return nil
 }
 
-// each visits the primitive properties among those at a path, those of complex ones included.
+// each visits the primitive properties among those at a path, those of complex ones included. The path is visit's until it
+// returns.
 func (c *change) each(list []*edm.Property, at []*edm.Property, visit func(path []*edm.Property, p *edm.Property)) {
+	path := append(slices.Clone(at), nil)
 	for _, p := range list {
-		path := append(slices.Clone(at), p)
+		path[len(at)] = p
 		if p.Type.Kind == edm.Complex {
 			c.each(p.Type.Complex.Properties, path, visit)
 		} else if p.Type.Kind != edm.Stream {
