@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 type writing struct {
 	source  Writable
 	binder  *bind.Binder
+	cache   *cache
 	body    payload.BodyReader
 	opts    *Options
 	answers *answering
@@ -37,7 +39,8 @@ func newWriting(m *Model, source Source, p *pipeline) *writing {
 		return nil
 	}
 	return &writing{
-		source: w, binder: p.plans.binder, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers, repeats: repeats(source),
+		source: w, binder: p.plans.binder, cache: p.plans.cache, body: payload.BodyReader{Namespace: m.Namespace}, opts: p.opts, answers: &p.answers,
+		repeats: repeats(source),
 	}
 }
 
@@ -63,6 +66,7 @@ type writer struct {
 	// resource is the one that the path names.
 	resource *bind.Resource
 	format   format
+	encodes  *payload.Encoder // see encoder
 	body     []byte
 	match    *write.Match
 	// minimal reports that the answer has no body, applied the preference that made it so.
@@ -122,13 +126,8 @@ func (s *writing) answer(w http.ResponseWriter, q *request) (err error) {
 // read takes a request apart, up to its body. Who asks comes before what is asked for.
 func (s *writing) read(q *request) (*writer, error) {
 	r := &writer{writing: s, q: q}
-	parsed, err := syntax.Parse(q.target, syntaxOptions(q))
-	if err != nil {
-		return nil, faultOf(q.ctx, err)
-	}
-	q.timing.parsed = s.opts.Now()
-	r.resource, err = s.binder.Resource(parsed, bind.Options{Limits: s.opts.Limits, Caller: q.caller, Now: q.timing.start})
-	if err != nil {
+	var err error
+	if r.resource, err = s.resolve(q); err != nil {
 		return nil, faultOf(q.ctx, err)
 	}
 	if err := r.permitted(); err != nil {
@@ -140,13 +139,34 @@ func (s *writing) read(q *request) (*writer, error) {
 	if err := r.preconditions(); err != nil {
 		return nil, err
 	}
-	if err := r.negotiate(parsed); err != nil {
+	if err := r.negotiate(r.resource.Query()); err != nil {
 		return nil, err
 	}
 	if q.method != http.MethodDelete {
 		r.body, err = r.readBody()
 	}
 	q.timing.planned = s.opts.Now()
+	return r, err
+}
+
+// resolve returns the resource that a target names. That of a set is kept, since it holds nothing of a key or a caller.
+func (s *writing) resolve(q *request) (*bind.Resource, error) {
+	o := bind.Options{Limits: s.opts.Limits, Caller: q.caller, Now: q.timing.start}
+	key := planKeyOf(q)
+	key.target, key.shape = "#/"+q.target, true
+	if known := s.cache.plan(key); known != nil {
+		q.timing.parsed = q.timing.start
+		return known.resource.For(o), nil
+	}
+	parsed, err := syntax.Parse(q.target, syntaxOptions(q))
+	if err != nil {
+		return nil, err
+	}
+	q.timing.parsed = s.opts.Now()
+	r, err := s.binder.Resource(parsed, o)
+	if err == nil && r.Kind == bind.OfSet {
+		s.cache.addPlan(key, &planned{resource: r})
+	}
 	return r, err
 }
 
@@ -238,7 +258,7 @@ func (r *writer) preconditions() error {
 }
 
 // negotiate decides on the answer: without a body where the client prefers that and names nothing to be shown.
-func (r *writer) negotiate(parsed *syntax.Request) error {
+func (r *writer) negotiate(parsed *syntax.Query) error {
 	q := r.q
 	shows := len(parsed.Select) > 0 || len(parsed.Expand) > 0
 	r.minimal = q.prefer.Return == "minimal" && !shows || q.method == http.MethodDelete
@@ -285,7 +305,7 @@ func (r *writer) readBody() ([]byte, error) {
 			message: "the body of this request is " + want + ", in UTF-8 and not compressed",
 		}
 	}
-	body, err := io.ReadAll(io.LimitReader(r.q.body, maxBody+1))
+	body, err := readAll(r.q.body)
 	switch {
 	case err != nil:
 		return nil, badRequest("malformed", "the body did not arrive whole")
@@ -296,6 +316,17 @@ func (r *writer) readBody() ([]byte, error) {
 		}
 	}
 	return body, nil
+}
+
+// readAll reads a body up to one byte more than it may have. That of a part of a batch is there.
+func readAll(body io.Reader) ([]byte, error) {
+	part, ok := body.(*bytes.Reader)
+	if !ok {
+		return io.ReadAll(io.LimitReader(body, maxBody+1))
+	}
+	b := make([]byte, min(part.Len(), maxBody+1))
+	_, err := io.ReadFull(part, b)
+	return b, err
 }
 
 // change makes the change in a transaction, which begins with the first of a group, and returns its answer.
@@ -341,7 +372,12 @@ func (r *writer) change(c *changes) (*result, error) {
 	return done, nil
 }
 
-func (r *writer) encoder() *payload.Encoder { return r.answers.encoder(r.q, r.format) }
+func (r *writer) encoder() *payload.Encoder {
+	if r.encodes == nil {
+		r.encodes = r.answers.encoder(r.q, r.format)
+	}
+	return r.encodes
+}
 
 // find reads the key of the entity that a path names otherwise than by its key.
 func (r *writer) find(c *changes) ([]plan.Value, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/vestibule-dev/vestibule/v2/internal/header"
 	"github.com/vestibule-dev/vestibule/v2/odata/bind"
@@ -19,7 +20,7 @@ func (r *writer) bind() (*bind.Writing, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := bind.WriteOptions{Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match}
+	o := bind.WriteOptions{Minimal: r.minimal, Complete: r.q.method == http.MethodPut, Match: r.match, Checks: r.checks}
 	var w *bind.Writing
 	switch {
 	case r.resource.Kind == bind.OfEntity && r.q.method == http.MethodDelete:
@@ -49,6 +50,21 @@ func (r *writer) bind() (*bind.Writing, error) {
 		w.Change.Refused = true // as it is where the caller has no value for the service to write
 	}
 	return w, nil
+}
+
+// checks returns the checks of a shape, from the cache of plans where they are there.
+func (r *writer) checks(shape string, bound func() (*bind.Checks, error)) (*bind.Checks, error) {
+	key := planKeyOf(r.q)
+	_, query, _ := strings.Cut(r.q.target, "?")
+	key.target, key.shape = shape+"?"+query, true
+	if known := r.cache.plan(key); known != nil {
+		return known.checks, nil
+	}
+	checks, err := bound()
+	if err == nil && checks.Keep() {
+		r.cache.addPlan(key, &planned{checks: checks})
+	}
+	return checks, err
 }
 
 // values reads the properties in the body.

@@ -89,6 +89,16 @@ func (binder *Binder) Resource(req *syntax.Request, o Options) (*Resource, error
 	return out, nil
 }
 
+// For returns the resource for another request with the same guards. The resource must be one OfSet.
+func (r *Resource) For(o Options) *Resource {
+	out := *r
+	out.opts = o
+	return &out
+}
+
+// Query returns the query options of the request.
+func (r *Resource) Query() *syntax.Query { return r.query }
+
 // keyIn returns the values of the primary key where the key of a query is a comparison with each of them and no more; else
 // nil.
 func keyIn(q *plan.Query) []plan.Value {

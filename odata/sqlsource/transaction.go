@@ -334,7 +334,7 @@ func (t *transaction) after(c *write.Change, key []plan.Value) (plan.Rows, error
 	var rows plan.Rows
 	var values []plan.Value
 	if len(p.Top.Expand) == 0 {
-		row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.Row(p.Top, false), 0)
+		row, err := t.reader.Single(t.ctx, t.tx, p.Top, gen.After(c, p), 0)
 		if err != nil {
 			return nil, err
 		}

@@ -137,8 +137,10 @@ func (sqlite) storeDecimal(c *Column, s string) (frag, bool) {
 	if !ok {
 		return frag{}, false
 	}
-	if n, err := strconv.ParseInt(plain, 10, 64); err == nil {
-		return keptInteger(c, n)
+	if !strings.Contains(plain, ".") {
+		if n, err := strconv.ParseInt(plain, 10, 64); err == nil {
+			return keptInteger(c, n)
+		}
 	}
 	if f, native := nativeDecimal(plain); native {
 		return param(f), true

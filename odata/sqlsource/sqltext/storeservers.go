@@ -13,7 +13,7 @@ import (
 
 func (d postgres) store(c *Column, t edm.Type, v plan.Value) (frag, bool) {
 	s, whole := string(v.Bytes), isWhole(c.Type)
-	cast := func(v any, as string) frag { return fill("$1::"+as, param(v)) }
+	cast := func(v any, as string) frag { return frag{mark + "::" + as, []any{v}} }
 	switch k := t.Kind; {
 	case k == edm.Boolean && c.Type == "boolean":
 		return cast(v.Int != 0, "boolean"), true
