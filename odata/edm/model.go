@@ -142,8 +142,11 @@ type Navigation struct {
 	Constraints []Constraint
 	// Paths are the paths of the properties of the own type that a foreign key consists of where Constraints cannot name them: a
 	// column belongs to a complex property or is hidden.
-	Paths       [][]*Property
-	Description string
+	Paths [][]*Property
+	// Through reports that the navigation goes through a table in between, and Linkable that links can be added to that table and
+	// removed. A client may do so if the sets at both ends have Write.Update.
+	Through, Linkable bool
+	Description       string
 }
 
 // KeyPaths returns the paths of the properties of the own type that a navigation to one compares.

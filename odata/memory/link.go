@@ -36,6 +36,7 @@ func (b *builder) navigations(s *set) {
 		}
 		nav := &edm.Navigation{Name: n.Name, Target: target.edm, Collection: n.Many, Partner: n.Partner}
 		if n.Via != nil {
+			nav.Through, nav.Linkable = true, true
 			b.through(place, l, n)
 		} else {
 			b.joinOn(place, l, n, nav)

@@ -278,6 +278,7 @@ func (b *builder) addNavigation(r *relationship) {
 func (b *builder) link(r *relationship) *edm.Navigation {
 	nav := &edm.Navigation{Name: r.name, Target: r.to.edm, Collection: r.many}
 	link := r.via
+	nav.Through = link != nil
 	if link == nil {
 		link = &sqltext.Link{}
 		var constraints []edm.Constraint
