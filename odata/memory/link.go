@@ -56,7 +56,8 @@ func (b *builder) target(name string) *set {
 }
 
 // joinOn fills l with the pairs of properties that n.On compares, and sets nav's nullability and constraints. A pair must
-// exist and have comparable types. A navigation to one row must compare the whole key of the target.
+// exist and have comparable types. A navigation to one row must compare the whole key of the
+// target, or a unique property.
 func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigation) {
 	if len(n.On) == 0 {
 		b.fault(place, "it needs On, the properties that are equal, or Via")
@@ -64,7 +65,7 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 	}
 	own := slices.Sorted(maps.Keys(n.On))
 	var constraints []edm.Constraint
-	var paths [][]*edm.Property
+	var pairs []edm.Pair
 	for _, name := range own {
 		i, ok := l.from.byName[name]
 		j, okTo := l.to.byName[n.On[name]]
@@ -82,25 +83,35 @@ func (b *builder) joinOn(place string, l *link, n Navigation, nav *edm.Navigatio
 		}
 		nav.Nullable = nav.Nullable || !n.Many && (l.from.cells[i].nullable || l.to.edm.Policy != "")
 		p, q := l.from.edm.Type.Property(name), l.to.edm.Type.Property(n.On[name])
-		if p != nil {
-			paths = append(paths, []*edm.Property{p})
-		}
+		pairs = append(pairs, edm.Pair{Own: l.from.pathAt(i), Other: l.to.pathAt(j)})
 		if p != nil && q != nil {
 			constraints = append(constraints, edm.Constraint{Property: p, Referenced: q})
 		}
 	}
 	if n.Many {
+		nav.Compared = pairs
 		return
 	}
-	for _, k := range l.to.edm.Type.Key {
-		if at := l.to.byName[k.Name]; !slices.Contains(l.other, at) {
-			b.fault(place, "%v does not identify one row of %q: set Many, or compare with its key", n.On, n.To)
-			return
+	missing := func(k *edm.Property) bool { return !slices.Contains(l.other, l.to.byName[k.Name]) }
+	if slices.ContainsFunc(l.to.edm.Type.Key, missing) && !slices.ContainsFunc(l.to.unique, func(at int) bool { return slices.Contains(l.other, at) }) {
+		b.fault(place, "%v does not identify one row of %q: set Many, or compare with its key, or a unique property", n.On, n.To)
+		return
+	}
+	if len(constraints) == len(own) {
+		nav.Constraints = constraints
+	} else {
+		nav.Compared = pairs
+	}
+}
+
+// pathAt is the path of the property, hidden ones included, that a place in a row has; nil for none.
+func (s *set) pathAt(at int) []*edm.Property {
+	for _, p := range slices.Concat(s.edm.Type.Properties, s.edm.Type.Hidden) {
+		if p.Type.Kind != edm.Complex && s.columns[p].at == at {
+			return []*edm.Property{p}
 		}
 	}
-	if nav.Paths = paths; len(constraints) == len(own) {
-		nav.Constraints, nav.Paths = constraints, nil
-	}
+	return nil
 }
 
 // linkable tells whether values of two types can be equal as keys.

@@ -17,3 +17,14 @@ func TestMemoryWrites(t *testing.T) {
 		return odatatest.Subject{Model: source.Model(), Source: source}
 	})
 }
+
+func TestMemoryLinks(t *testing.T) {
+	t.Parallel()
+	odatatest.RunLinks(t, func(t testing.TB) odatatest.Subject {
+		source, err := memory.New(odatatest.MemoryOf(odatatest.LinkMapping(), odatatest.LinkTables()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return odatatest.Subject{Model: source.Model(), Source: source}
+	})
+}

@@ -282,7 +282,7 @@ func (b *builder) link(r *relationship) *edm.Navigation {
 	if link == nil {
 		link = &sqltext.Link{}
 		var constraints []edm.Constraint
-		var paths [][]*edm.Property
+		var pairs []edm.Pair
 		for i := range r.columns {
 			from, to := r.columns[i], r.targets[i]
 			link.From = append(link.From, r.from.column[from])
@@ -291,16 +291,12 @@ func (b *builder) link(r *relationship) *edm.Navigation {
 			if r.from.prop[from] != nil && r.to.prop[to] != nil {
 				constraints = append(constraints, edm.Constraint{Property: r.from.prop[from], Referenced: r.to.prop[to]})
 			}
-			if path := r.from.pathOf(from); path != nil {
-				paths = append(paths, path)
-			}
+			pairs = append(pairs, edm.Pair{Own: r.from.pathOf(from), Other: r.to.pathOf(to)})
 		}
-		switch {
-		case r.many:
-		case len(constraints) == len(r.columns):
+		if !r.many && len(constraints) == len(r.columns) {
 			nav.Constraints = constraints
-		default:
-			nav.Paths = paths
+		} else {
+			nav.Compared = pairs
 		}
 	}
 	b.mapping.Links[nav] = link
