@@ -186,7 +186,7 @@ func contradicted(name string) error {
 	return plan.Errorf(plan.Malformed, -1, "%s: a value of the body contradicts this link", name)
 }
 
-// Known is what only the transaction knows.
+// Known gives a change the values that only the transaction knows.
 type Known interface {
 	// Made returns the row of After.Plan of an earlier change, Found the one that a plan reads, nil where there is none.
 	Made(c *write.Change) []plan.Value
@@ -204,7 +204,7 @@ func (w *Writing) Ready(in Known) (*write.Change, error) {
 		if a := &out.Values[i]; a.Of != nil {
 			from := a.Of.After.Plan.Top.Columns[a.Column].T
 			if !put(a, from, in.Made(a.Of)[a.Column]) {
-				return nil, nil //nolint:nilnil // a link that leads nowhere
+				return nil, nil //nolint:nilnil // a dead link
 			}
 		}
 	}

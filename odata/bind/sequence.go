@@ -9,7 +9,7 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/write"
 )
 
-// Entity is what a request gives one entity.
+// Entity holds the values and links that a request gives one entity.
 type Entity struct {
 	Values []write.Assignment
 	// Path is its place in the body, such as "Items/0/"; empty for the outermost one.
@@ -17,21 +17,21 @@ type Entity struct {
 	Related []Related
 }
 
-// Related is what a request gives a navigation property.
+// Related holds the entities and addresses that a request gives a navigation property.
 type Related struct {
 	Nav *edm.Navigation
 	// Path is its path in the body, such as "Items/0/Product".
 	Path string
 	// Inline reports that the body has entities, and not addresses.
 	Inline bool
-	// Null unlinks what a property to one leads to.
+	// Null unlinks the entity of a property to one.
 	Null bool
 	// Entities are to be created, References are there.
 	Entities   []*Entity
 	References []*Resource
 }
 
-// Sequence is what one request writes: changes that are made in their order.
+// Sequence holds the changes of one request, which are made in their order.
 type Sequence struct {
 	Steps []*Writing
 	// Main is the step whose row the answer shows; nil where the answer has none.

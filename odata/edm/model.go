@@ -140,7 +140,7 @@ type Navigation struct {
 	// Constraints are the pairs of properties that the navigation compares; empty where a column is hidden, or where
 	// the navigation goes through another table.
 	Constraints []Constraint
-	// Compared are the pairs that the navigation compares where Constraints do not name them: it leads to many, or a column is
+	// Compared are the pairs that the navigation compares where Constraints do not name them: it is one to many, or a column is
 	// hidden or belongs to a complex property. A pair may lack a path where a column is no property.
 	Compared []Pair
 	// Through reports that the navigation goes through a table in between, and Linkable that links can be added to that table and

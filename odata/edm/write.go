@@ -58,7 +58,7 @@ func (s *EntitySet) Access(path ...*Property) Access {
 	return Free
 }
 
-// Relinks reports whether clients may change which entities a navigation property of the set leads to: over a table in between
+// Relinks reports whether clients may add and remove links of a navigation property of the set: over a table in between
 // with the update of both sets, over a foreign key with that of the set whose rows hold it.
 func (s *EntitySet) Relinks(nav *Navigation) bool {
 	holder := s
@@ -93,8 +93,8 @@ func (s *EntitySet) DeepInserts(nav *Navigation) bool {
 	return holder.Write != nil && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return holder.Access(p...) != Computed })
 }
 
-// HeldPaths returns the paths of the foreign key behind a navigation property: of the own type where it leads to one, of the
-// target's where it leads to many. It is nil where the navigation goes through a table in between, or compares a column that
+// HeldPaths returns the paths of the foreign key behind a navigation property: of the own type for a property to one, of the
+// target's for one to many. It is nil where the navigation goes through a table in between, or compares a column that
 // is no property.
 func (n *Navigation) HeldPaths() [][]*Property {
 	var out [][]*Property

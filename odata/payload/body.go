@@ -33,7 +33,7 @@ type Related struct {
 	// Bound reports that the property has addresses, by the annotation bind, and Delta that it has changes of a collection, which
 	// were not read. Else it has entities.
 	Bound, Delta bool
-	// Null reports that it has null, which stands for no entity of a property to one.
+	// Null reports that it has null: no entity, of a property to one.
 	Null     bool
 	Entities []*Body
 	IDs      []string

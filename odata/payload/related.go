@@ -8,8 +8,8 @@ import (
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
 )
 
-// related reads the entities of a navigation property: an object or null where it leads to one, an array of objects where it
-// leads to many.
+// related reads the entities of a navigation property: an object or null for a property to one, an array of objects
+// for one to many.
 func (s *bodyScan) related(nav *edm.Navigation, pos int) error {
 	of := Related{Nav: nav, Pos: pos, Path: s.out.Path + nav.Name}
 	err := s.each(&of, "an object", func(at string) error {
