@@ -3,7 +3,6 @@ package memory
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/vestibule-dev/vestibule/v2/odata/edm"
@@ -16,8 +15,9 @@ type link struct {
 	own, other []int
 	// foreign reports that own is a foreign key.
 	foreign bool
-	// via holds, by the key of a row of from, the keys of its targets; nil when there is no table in between.
-	via map[string][]string
+	// via is the place of the table in between in a state, -1 for none. back reports that from is its second end.
+	via  int
+	back bool
 }
 
 // navigations makes the navigation properties of a set.
@@ -30,9 +30,9 @@ func (b *builder) navigations(s *set) {
 			b.fault(place, "there is no set %q", n.To)
 			continue
 		}
-		l := &link{from: s, to: target, foreign: n.Foreign && !n.Many && n.Via == nil}
+		l := &link{from: s, to: target, foreign: n.Foreign && (n.Via != nil || !n.Many), via: -1}
 		if n.Foreign && !l.foreign {
-			b.fault(place, "Foreign goes with On, and without Many")
+			b.fault(place, "Foreign goes with On, and without Many, or with Via")
 		}
 		nav := &edm.Navigation{Name: n.Name, Target: target.edm, Collection: n.Many, Partner: n.Partner}
 		if n.Via != nil {
@@ -118,49 +118,4 @@ func (s *set) pathAt(at int) []*edm.Property {
 func linkable(a, b edm.Type) bool {
 	exact := func(k edm.Kind) bool { return k.Integer() || k == edm.Decimal || k == edm.Enum }
 	return a.Kind == b.Kind || exact(a.Kind) && exact(b.Kind)
-}
-
-// through reads the rows between two sets.
-func (b *builder) through(place string, l *link, n Navigation) {
-	if !n.Many || len(l.from.edm.Type.Key) != 1 || len(l.to.edm.Type.Key) != 1 {
-		b.fault(place, "Via needs Many, and keys of one property at both ends")
-		return
-	}
-	l.own = []int{l.from.byName[l.from.edm.Type.Key[0].Name]}
-	l.other = []int{l.to.byName[l.to.edm.Type.Key[0].Name]}
-	goes, err := rowType(n.Via)
-	if err != nil {
-		b.fault(place, "Via: %w", err)
-		return
-	}
-	fields, err := fieldsOf(goes)
-	if err != nil {
-		b.fault(place, "Via: %w", err)
-		return
-	}
-	between := &set{goes: goes, columns: map[*edm.Property]*column{}, byName: map[string]int{}}
-	for _, f := range fields {
-		if f.name == n.FromKey || f.name == n.ToKey {
-			b.property(place+", Via", between, &edm.EntityType{}, f)
-		}
-	}
-	i, ok := between.byName[n.FromKey]
-	j, okTo := between.byName[n.ToKey]
-	if !ok || !okTo {
-		b.fault(place, "Via: %v needs the properties FromKey %q and ToKey %q", goes, n.FromKey, n.ToKey)
-		return
-	}
-	rows, err := between.rows(reflect.ValueOf(n.Via))
-	if err != nil {
-		b.fault(place, "Via: %w", err)
-		return
-	}
-	l.via = map[string][]string{}
-	for _, row := range rows {
-		from, okFrom := keyText(row, []int{i}, between.cells)
-		to, okTo := keyText(row, []int{j}, between.cells)
-		if okFrom && okTo && !slices.Contains(l.via[from], to) { // a pair that stands there twice is one link
-			l.via[from] = append(l.via[from], to)
-		}
-	}
 }

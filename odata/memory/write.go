@@ -63,10 +63,22 @@ func (t *transaction) one(p *plan.Plan) (*rows, error) {
 	return r, nil
 }
 
+// read reads the values of the row that a plan names; nil where there is none.
+func (t *transaction) read(p *plan.Plan) ([]plan.Value, error) {
+	r, err := t.one(p)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	return r.Row(), nil
+}
+
 // Apply makes a change. See write.Transaction.
 func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 	if t.state == nil {
 		return nil, errEnded
+	}
+	if c.Nav != nil {
+		return nil, t.link(c)
 	}
 	if err := t.judge(c); err != nil {
 		return nil, err
@@ -101,12 +113,9 @@ func (t *transaction) Apply(c *write.Change) (plan.Rows, error) {
 func (t *transaction) judge(c *write.Change) error {
 	var before []plan.Value
 	if c.Kind != write.Create {
-		r, err := t.one(c.Before.Plan.At(c.Key))
-		if err != nil {
+		var err error
+		if before, err = t.read(c.Before.Plan.At(c.Key)); err != nil {
 			return err
-		}
-		if r != nil {
-			before = r.Row()
 		}
 	}
 	if refusal := c.Judge(before); refusal != nil {
@@ -132,13 +141,18 @@ func (t *transaction) verify(c *write.Change, key []plan.Value) (plan.Rows, erro
 
 // put makes a table that of the transaction.
 func (t *transaction) put(s *set, next *table) {
-	if !t.changed {
-		t.state, t.changed = t.state.next(), true
-	} else {
-		tables := slices.Clone(t.state.tables)
-		t.state = &state{version: t.state.version, tables: tables}
-	}
+	t.fork()
 	t.state.tables[s.at] = next
+}
+
+// fork makes a state of the transaction that nobody else reads.
+func (t *transaction) fork() {
+	version := t.state.version
+	t.state = t.state.next()
+	if t.changed {
+		t.state.version = version
+	}
+	t.changed = true
 }
 
 // Commit makes the changes those of the source.
@@ -237,7 +251,7 @@ func (t *transaction) allows(s *set, in *table, at int) *write.Refusal {
 		}
 	}
 	for _, l := range t.source.links {
-		if l.foreign && l.from == s && !l.resolves(t.state, in, r) {
+		if l.foreign && l.via < 0 && l.from == s && !l.resolves(t.state, in, r) {
 			return &write.Refusal{Kind: write.DeadLink}
 		}
 	}
@@ -279,7 +293,10 @@ func (l *link) resolves(in *state, own *table, r row) bool {
 // remove puts a table without a row in its place, unless other rows name the row.
 func (t *transaction) remove(s *set, gone row, next *table) error {
 	for _, l := range t.source.links {
-		if !l.foreign || l.to != s {
+		if l.foreign && l.via >= 0 && l.holds(t.state, s, gone) {
+			return &write.Refusal{Kind: write.Referenced}
+		}
+		if !l.foreign || l.via >= 0 || l.to != s {
 			continue
 		}
 		from := t.state.tables[l.from.at]

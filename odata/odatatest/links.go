@@ -2,9 +2,9 @@ package odatatest
 
 import "testing"
 
-// RunLinks checks the rules for links and deep inserts. fresh makes a subject with the data of LinkTables and the model of
+// RunLinkRules checks the rules for links and deep inserts. fresh makes a subject with the data of LinkTables and the model of
 // LinkMapping, which nobody else writes, for each rule.
-func RunLinks(t *testing.T, fresh func(testing.TB) Subject) {
+func RunLinkRules(t *testing.T, fresh func(testing.TB) Subject) {
 	t.Helper()
 	runRules(t, fresh, map[string][]rule{
 		"below": createsBelow(), "bind": binds(), "references": references(), "deep": deepInserts(), "refused": linksRefused(),

@@ -14,7 +14,7 @@ func TestDatabasesLink(t *testing.T) {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
 			db := database(t, dialect, "")
-			odatatest.RunLinks(t, func(t testing.TB) odatatest.Subject {
+			odatatest.RunLinkRules(t, func(t testing.TB) odatatest.Subject {
 				tables := odatatest.LinkTables()
 				for i := range tables {
 					db.DB.MustExec("DROP TABLE IF EXISTS " + tables[len(tables)-1-i].Name)

@@ -14,7 +14,7 @@ func TestDatabasesWrite(t *testing.T) {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
 			db := database(t, dialect, "")
-			odatatest.RunWrites(t, func(t testing.TB) odatatest.Subject {
+			fresh := func(t testing.TB) odatatest.Subject {
 				tables := odatatest.WriteTables()
 				for i := range tables {
 					db.DB.MustExec("DROP TABLE IF EXISTS " + tables[len(tables)-1-i].Name)
@@ -30,7 +30,9 @@ func TestDatabasesWrite(t *testing.T) {
 				}
 				t.Cleanup(func() { _ = source.Close() })
 				return odatatest.Subject{Model: source.Model(), Source: source}
-			})
+			}
+			odatatest.RunWrites(t, fresh)
+			t.Run("links over a table in between", func(t *testing.T) { odatatest.RunLinks(t, fresh) })
 		})
 	}
 }
