@@ -7,7 +7,7 @@ import "testing"
 func RunLinkRules(t *testing.T, fresh func(testing.TB) Subject) {
 	t.Helper()
 	runRules(t, fresh, map[string][]rule{
-		"below": createsBelow(), "bind": binds(), "references": references(), "deep": deepInserts(), "refused": linksRefused(),
+		"below": createsBelow(), "bind": binds(), "references": references(), "in between": inBetween(), "deep": deepInserts(), "refused": linksRefused(),
 	})
 }
 
