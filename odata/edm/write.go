@@ -93,6 +93,11 @@ func (s *EntitySet) DeepInserts(nav *Navigation) bool {
 	return holder.Write != nil && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return holder.Access(p...) != Computed })
 }
 
+// Binds reports whether clients may link a new entity of the set to one that is there, by a navigation property to one.
+func (s *EntitySet) Binds(nav *Navigation) bool {
+	return !nav.Collection && s.Write != nil && s.Write.Create && slices.ContainsFunc(nav.HeldPaths(), func(p []*Property) bool { return s.Access(p...) != Computed })
+}
+
 // HeldPaths returns the paths of the foreign key behind a navigation property: of the own type for a property to one, of the
 // target's for one to many. It is nil where the navigation goes through a table in between, or compares a column that
 // is no property.
